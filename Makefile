@@ -1,0 +1,80 @@
+# Every target sets itself up: a virtual environment in .venv, made once and again when pyproject.toml changes.
+#   make demo            bitblas against SuiteSparse:GraphBLAS on a shipped road network
+#   make test            the test-suite (no GPU needed; the kernels run in an emulator, which needs g++)
+#   make test-all        the slow tests too
+#   make test-gpu        the test-suite on a GPU (CUDA=12 or 13)
+#   make bench           the benchmarks
+#   make kernels         compile every kernel variant for sm_80 and sm_90 (no GPU needed)
+#   make lint types      ruff; mypy
+#   make clean           remove what these targets made
+# PYTHON=python3.12 chooses the interpreter; PY=/path/to/python uses an installed environment as it is, with no set-up.
+
+PYTHON ?= python3
+VENV ?= .venv
+CUDA ?= 13
+JOBS ?= 2
+RUN_ENV := $(VENV)/.stamp-run
+DEV_ENV := $(VENV)/.stamp-dev
+GPU_ENV := $(VENV)/.stamp-cuda$(CUDA)
+ifeq ($(origin PY),undefined)
+PY := $(VENV)/bin/python
+else
+RUN_ENV :=
+DEV_ENV :=
+GPU_ENV :=
+endif
+PIP := $(PY) -m pip --disable-pip-version-check install --quiet
+
+# Test workers share the cores: SuiteSparse gets one thread each and must not spin while it waits.
+TEST_VARS := NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-2} OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=passive
+PYTEST := $(TEST_VARS) $(PY) -m pytest -n $(JOBS)
+NO_CXX = command -v g++ >/dev/null || echo "NOTE: there is no g++, so the tests that run CUDA kernels in the emulator did NOT run."
+
+.PHONY: demo test test-all test-gpu bench kernels lint types clean
+.DELETE_ON_ERROR:
+
+demo: $(RUN_ENV)
+	$(PY) -m bitblas.cli demo
+
+test: $(DEV_ENV)
+	$(PYTEST) -m "not slow and not gpu" $(ARGS)
+	@$(NO_CXX)
+
+test-all: $(DEV_ENV)
+	$(PYTEST) $(ARGS)
+	@$(NO_CXX)
+
+test-gpu: $(GPU_ENV)
+	$(PY) -m pytest --device cuda $(ARGS)
+
+bench: $(RUN_ENV)
+	$(PY) -m benchmarks $(ARGS)
+
+kernels: $(DEV_ENV)
+	$(PY) -m bitblas.jit
+
+lint: $(DEV_ENV)
+	$(PY) -m ruff check .
+
+types: $(DEV_ENV)
+	$(PY) -m mypy
+
+$(VENV)/.stamp-venv:
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.stamp-run: pyproject.toml | $(VENV)/.stamp-venv
+	$(PIP) -e '.[compare]'
+	@touch $@
+
+$(VENV)/.stamp-dev: pyproject.toml | $(VENV)/.stamp-venv
+	$(PIP) -e '.[dev]'
+	@touch $@ $(VENV)/.stamp-run
+
+$(VENV)/.stamp-cuda$(CUDA): $(VENV)/.stamp-dev
+	$(PIP) -e '.[dev]' && $(PIP) -e '.[cuda$(CUDA)]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find bitblas semirings tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

@@ -1,0 +1,20 @@
+"""Graph algorithms as short semiring programs: one file, one algorithm.
+
+The adjacency matrix A has one row and one column per vertex, and an entry A[i, j] for each edge i -> j. Each program
+is written in the part of the API that bitblas shares with python-graphblas, so the same text runs on both:
+
+    bfs_levels(A, 0)                          # on bitblas
+    bfs_levels(A, 0, gb=graphblas)            # on python-graphblas, A being one of its matrices
+
+To add an algorithm, add its file and its import line here. The comment above a statement is its formula:
+`w<m, replace> = q any.pair A` reads "into w, under the mask m, the product of q and A over the semiring any_pair";
+`!m` is the complement of m, `A'` the transpose of A, `.*` the product entry by entry, `min=` an accumulation by min.
+"""
+
+from .bfs import bfs_levels, bfs_parents
+from .components import connected_components
+from .pagerank import pagerank
+from .sssp import sssp
+from .triangles import triangle_count
+
+__all__ = ["bfs_levels", "bfs_parents", "connected_components", "pagerank", "sssp", "triangle_count"]

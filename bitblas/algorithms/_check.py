@@ -1,0 +1,78 @@
+"""What every algorithm does first: find the library to run on, and refuse bad arguments.
+
+A message names the argument, what was expected, what came, and a hint.
+"""
+
+import operator
+from numbers import Real
+
+
+def library(gb):
+    """The module to run on: the one given, or bitblas, imported only now because bitblas imports this package."""
+    if gb is None:
+        import bitblas as gb
+    return gb
+
+
+def square(gb, A):
+    """The number of vertices of the graph whose adjacency matrix is A."""
+    # A transposed matrix is a class of its own, but its transpose is a Matrix again.
+    if not isinstance(A, gb.Matrix) and not isinstance(getattr(A, "T", None), gb.Matrix):
+        raise TypeError(
+            f"argument A: expected a {gb.__name__} Matrix, got {_kind(A)}. "
+            f"Hint: the keyword gb= names the library that A belongs to; build A with Matrix.from_coo."
+        )
+    if A.nrows != A.ncols:
+        raise gb.exceptions.DimensionMismatch(
+            f"argument A: expected a square adjacency matrix, got {A.nrows} rows and {A.ncols} columns. "
+            f"Hint: give the number of vertices as both nrows= and ncols=."
+        )
+    return A.nrows
+
+
+def vertex(gb, name, value, n):
+    """`value` as the Python int of one of n vertices."""
+    value = _integer(name, value, "a vertex number")
+    if not 0 <= value < n:
+        expected = f"a vertex number from 0 to {n - 1}" if n else "a graph with vertices"
+        raise gb.exceptions.IndexOutOfBound(
+            f"argument {name}: expected {expected}, got {value}. "
+            f"Hint: vertices are numbered from 0, and negative numbers do not count from the end."
+        )
+    return value
+
+
+def count(gb, name, value, hint):
+    """`value` as a Python int of 1 or more."""
+    value = _integer(name, value, "an integer, 1 or more")
+    return _within(gb, name, value, value >= 1, "an integer, 1 or more", hint)
+
+
+def number(gb, name, value, within, expected, hint):
+    """`value` as a Python float for which the predicate `within` holds; it must be false for NaN."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"argument {name}: expected {expected}, got {_kind(value)}. Hint: {hint}.")
+    return _within(gb, name, float(value), within(value), expected, hint)
+
+
+def _integer(name, value, expected):
+    # operator.index takes the integers of NumPy too and refuses floats, but True would pass for 1.
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(
+            f"argument {name}: expected {expected}, got {_kind(value)}. Hint: convert it with int() if it is one."
+        ) from None
+
+
+def _within(gb, name, value, ok, expected, hint):
+    if not ok:
+        raise gb.exceptions.InvalidValue(f"argument {name}: expected {expected}, got {value!r}. Hint: {hint}.")
+    return value
+
+
+def _kind(value):
+    text = repr(value) if isinstance(value, (bool, int, float, str)) else ""
+    return f"{type(value).__module__}.{type(value).__qualname__} {text}".replace("builtins.", "").strip()

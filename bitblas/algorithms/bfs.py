@@ -1,0 +1,60 @@
+"""Breadth-first search: how far every vertex is from a source, and over which edge it was found.
+
+Method: the frontier q holds the vertices found in the last round. One product q A steps along all edges that leave
+it; the complemented mask drops what was found before, so every edge is looked at once. Whether the product pushes
+from the frontier or pulls from the vertices not yet found is the library's choice.
+
+State: the presence of an entry is the information "found"; no value stands for "not found".
+Input: any square A; an edge is a stored entry, whatever its dtype and value. Directed: A[i, j] is the edge i -> j.
+
+Yang, Buluc, Owens: Implementing push-pull efficiently in GraphBLAS. ICPP 2018.
+"""
+
+from . import _check as check
+
+
+def bfs_levels(A, source, *, gb=None):
+    """The number of edges on a shortest path from `source` to each vertex.
+
+    A: Matrix, n x n, any dtype. source: int, 0 <= source < n. gb: the library, bitblas if None.
+    Returns a Vector, INT64, size n: 0 at the source, no entry at a vertex that cannot be reached.
+    Raises DimensionMismatch (A not square), IndexOutOfBound (source out of range), TypeError (wrong kinds).
+    """
+    gb = check.library(gb)
+    n = check.square(gb, A)
+    source = check.vertex(gb, "source", source, n)
+
+    v = gb.Vector(gb.dtypes.INT64, n)  # levels
+    q = gb.Vector(gb.dtypes.BOOL, n)  # frontier
+    q[source] = True
+    level = 0
+    while q.nvals:
+        # v<q> = level
+        v(q.S) << level
+        # q<!v, replace> = q any.pair A
+        q(~v.S, gb.replace) << q.vxm(A, gb.semiring.any_pair[gb.dtypes.BOOL])
+        level += 1
+    return v
+
+
+def bfs_parents(A, source, *, gb=None):
+    """A breadth-first tree from `source`: for each vertex, the one it was found from.
+
+    A: Matrix, n x n, any dtype. source: int, 0 <= source < n. gb: the library, bitblas if None.
+    Returns a Vector, INT64, size n: the parent has an edge to the vertex and is one level closer to the source, which
+    is its own parent; any one where several could be; no entry at a vertex that cannot be reached.
+    Raises DimensionMismatch (A not square), IndexOutOfBound (source out of range), TypeError (wrong kinds).
+    """
+    gb = check.library(gb)
+    n = check.square(gb, A)
+    source = check.vertex(gb, "source", source, n)
+
+    p = gb.Vector(gb.dtypes.INT64, n)  # parents
+    p[source] = source
+    q = p.dup()  # frontier; its values are not read, only where it has entries
+    while q.nvals:
+        # q<!p, replace> = q any.secondi A: the product over edge k -> j is k, the row number of the second operand
+        q(~p.S, gb.replace) << q.vxm(A, gb.semiring.ss.any_secondi)
+        # p<q> = q
+        p(q.S) << q
+    return p

@@ -1,0 +1,77 @@
+"""Settings of the process: read where they are needed, changed by `config.set`."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+from . import device as _device
+
+
+class Config:
+    """The settings.
+
+    device       name of the device for objects that do not say: "cuda" where a GPU works, else "cpu"
+    autocompute  a delayed expression may be computed where its values are needed (`expr.nvals`); else TypeError
+    prefer       what the planner optimises: "time" (never more bytes than plain 32-bit CSR) or "memory"
+
+    `config.set(device="cpu")` changes at once; as a context manager it changes back at the end.
+    """
+
+    __slots__ = ("_device", "autocompute", "prefer")
+    _choices = {"autocompute": (True, False), "prefer": ("time", "memory")}
+
+    def __init__(self) -> None:
+        self._device: str | None = None
+        self.autocompute = True
+        self.prefer = "time"
+
+    @property
+    def device(self) -> str:
+        # Found at first use: looking for a GPU loads CuPy.
+        if self._device is None:
+            self._device = _device.default()
+        return self._device
+
+    @device.setter
+    def device(self, name: str) -> None:
+        self._device = _device.get(name).name
+
+    def set(self, **settings: Any) -> _Restore:
+        """Change settings; all names and values are checked before any is changed.
+
+        Raises ValueError for an unknown setting or value, DeviceError for a device that does not work.
+        """
+        for name, value in settings.items():
+            if name == "device":
+                _device.get(value)
+            elif name not in self._choices:
+                raise ValueError(f"config.set: expected one of device, {', '.join(self._choices)}, got {name!r}")
+            elif not any(value is c or value == c for c in self._choices[name]):
+                raise ValueError(f"{name}: expected one of {self._choices[name]}, got {value!r}")
+        before = {name: getattr(self, "_device" if name == "device" else name) for name in settings}
+        for name, value in settings.items():
+            setattr(self, name, value)
+        return _Restore(self, before)
+
+    def get(self, name: str) -> Any:
+        return getattr(self, name)
+
+    def __repr__(self) -> str:
+        device = self._device or "not yet chosen"
+        return f"<config device={device} autocompute={self.autocompute} prefer={self.prefer}>"
+
+
+class _Restore:
+    def __init__(self, config: Config, before: dict[str, Any]) -> None:
+        self._config, self._before = config, before
+
+    def __enter__(self) -> Config:
+        return self._config
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for name, value in self._before.items():
+            setattr(self._config, "_device" if name == "device" else name, value)
+
+
+config = Config()

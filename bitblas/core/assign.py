@@ -1,0 +1,187 @@
+"""`w << value` and `w[I] = value` for Vectors. GraphBLAS C API 2.1, sections 2.3.4 (mask, accumulator, replace) and
+4.3.7 (assign). All is checked before anything is changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semirings import Typed
+from semirings.dtypes import DataType
+
+from ..exceptions import DimensionMismatch
+from ..store import VectorStore, empty_vector, full_vector
+from ..verbs import vector as verbs
+from .base import Operand, describe
+from .convert import cast_scalar, same_device, value_array
+from .expr import VectorExpression
+from .indexing import Axis, IndexExpr
+from .infix import Infix
+from .mask import Mask
+from .scalar import of
+
+
+def vector_mask(mask: Mask) -> verbs.Mask:
+    """A mask as the verbs take it: a bitset (that of the parent itself for a structural one)."""
+    return verbs.Mask(verbs.mask_words(mask.parent._store, structural=mask.structure), mask.complement)
+
+
+def copied(u: VectorStore, dtype: DataType) -> VectorStore:
+    """A store of its own, cast to dtype."""
+    if u.dtype is dtype:
+        return u.copy()
+    t = verbs.cast(u, dtype)
+    if t.present is u.present:
+        t.present = t.present.copy()
+    return t
+
+
+def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
+    """w(mask, accum, replace) << value."""
+    if mask is not None:
+        mask.fits(w)
+    if type(value) is not VectorExpression:
+        value = _source(w, value, mask, accum, replace)
+        if value is None:
+            return
+    if type(value) is VectorExpression:
+        if value.size != w._store.size:
+            raise DimensionMismatch(f"w << x: expected a vector of size {w.size}, got {value.size}")
+        if value.device is not w._store.device:
+            same_device("w << x", w, value)
+        m = None if mask is None else vector_mask(mask)
+        t = value.run(m if value.masked else None)
+        fresh, restricted = True, value.masked
+    else:
+        m = None if mask is None else vector_mask(mask)
+        t, fresh, restricted = value, False, False
+    _finish(w, t, m, accum, replace, fresh, restricted)
+
+
+def _finish(
+    w: Any, t: VectorStore, m: verbs.Mask | None, accum: Typed | None, replace: bool, fresh: bool, restricted: bool
+) -> None:
+    store = w._store
+    if accum is None and (m is None or (replace and restricted)):
+        # t is all that w will hold.
+        w._store = (t if t.dtype is store.dtype else verbs.cast(t, store.dtype)) if fresh else copied(t, store.dtype)
+        return
+    verbs.merge(store, t.copy() if t is store else t, m, accum, replace)
+
+
+def _source(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> Any:
+    """What stands on the right as a VectorExpression or a VectorStore; None where the statement is already done."""
+    if isinstance(value, (Infix, IndexExpr)) and value.ndim == 1:
+        expr = value._to_expr()
+        if expr._value is None:
+            return expr
+        value = expr._value
+    if isinstance(value, Operand) and value.ndim:
+        if value.ndim != 1:
+            raise TypeError(f"w << x: expected a Vector, a delayed one, or a scalar, got {describe(value)}")
+        value = value._resolve()
+        if value._store.size != w._store.size:
+            raise DimensionMismatch(f"w << x: expected a vector of size {w.size}, got {value.size}")
+        same_device("w << x", w, value)
+        return value._store
+    try:
+        found, dtype = of(value)
+    except TypeError:
+        raise TypeError(
+            f"w << x: expected a Vector, a delayed one, or a scalar, got {describe(value)}"
+        ) from None
+    m = None if mask is None else vector_mask(mask)
+    _finish(w, fill(w._store, found, dtype, m, accum), m, accum, replace, True, False)
+    return None
+
+
+def fill(
+    w: VectorStore, value: np.generic | None, dtype: DataType, m: verbs.Mask | None, accum: Typed | None
+) -> VectorStore:
+    """A scalar at all positions of w; only at those of a mask that names them, to spare the full bitset."""
+    if value is None:
+        return empty_vector(w.device, w.size, w.dtype)
+    if accum is None:
+        value, dtype = cast_scalar(value, w.dtype), w.dtype
+    if m is not None and not m.complement:
+        return VectorStore(w.device, w.size, dtype, m.words, value)
+    return full_vector(w.device, w.size, value, dtype)
+
+
+def assign_vector(
+    w: Any, index: Axis, value: Any, mask: Mask | None, accum: Typed | None, replace: bool, region: bool
+) -> None:
+    """w(mask, accum, replace)[I] << value, or with `region` w[I](mask, accum, replace) << value."""
+    store: VectorStore = w._store
+    if index.size is None and mask is None and accum is None:
+        found, _ = _element(value)
+        if found is None:
+            verbs.remove_element(store, index.at)
+        else:
+            verbs.set_element(store, index.at, cast_scalar(found, store.dtype))
+        return
+    size = 1 if index.size is None else index.size
+    if mask is not None and not region:
+        mask.fits(w)
+    t = _values(w, value, size, accum, index.size is None)
+    positions = index.array(store.device)
+    if region and mask is not None:
+        part = verbs.extract(store, positions)
+        if mask.parent.size != size:
+            raise DimensionMismatch(f"mask: expected size {size}, that of the region, got {mask.parent.size}")
+        same_device("mask", w, mask.parent)
+        verbs.merge(part, t, vector_mask(mask), accum, replace)
+        t, mask, accum, replace = part, None, None, False
+    if index.at is None:
+        _finish(w, t, None if mask is None else vector_mask(mask), accum, replace, True, False)
+        return
+    inside = verbs.region(store, positions)
+    m = None
+    if mask is not None:
+        m = vector_mask(mask)
+        # The mask may be the bits of w itself, and is needed again after w has changed.
+        m = verbs.Mask(m.words.copy(), m.complement)
+        inside = inside & (~m.words if m.complement else m.words)
+    t = verbs.assign(store, positions, t)
+    verbs.merge(store, t, verbs.Mask(inside, False), accum, False)
+    if replace:
+        # GrB_assign with replace deletes outside the mask everywhere, not only in the region.
+        verbs.merge(store, store.copy(), m, None, True)
+
+
+def _element(value: Any) -> tuple[np.generic | None, DataType]:
+    try:
+        return of(value)
+    except TypeError:
+        raise TypeError(f"v[i] = x: expected a scalar, got {describe(value)}") from None
+
+
+def _values(w: Any, value: Any, size: int, accum: Typed | None, single: bool) -> VectorStore:
+    """The right side of an assignment as a store of `size` that nobody else writes to."""
+    store: VectorStore = w._store
+    if isinstance(value, Operand) and value.ndim:
+        if value.ndim != 1:
+            raise TypeError(f"v[I] = x: expected a Vector, a list or a scalar, got {describe(value)}")
+        if single:
+            raise TypeError("v[i] = x: expected a scalar for one element, got a Vector")
+        u = value._resolve()
+        if u.size != size:
+            raise DimensionMismatch(f"v[I] = x: expected a vector of size {size}, got {u.size}")
+        same_device("v[I] = x", w, u)
+        return u._store.copy()  # type: ignore[no-any-return]
+    try:
+        found, dtype = of(value)
+    except TypeError:
+        if single or not hasattr(value, "__len__") or isinstance(value, (str, bytes, dict)):
+            raise TypeError(f"v[I] = x: expected a Vector, a list or a scalar, got {describe(value)}") from None
+        array, dtype = value_array(store.device, value, None)
+        if array.ndim != 1 or len(array) != size:
+            raise ValueError(f"v[I] = x: expected {size} values, got an array of shape {array.shape}") from None
+        positions = store.device.xp.arange(size, dtype=np.int64)
+        return verbs.build(store.device, size, dtype, positions, array)
+    if found is None:
+        return empty_vector(store.device, size, store.dtype)
+    if accum is None:
+        found, dtype = cast_scalar(found, store.dtype), store.dtype
+    return full_vector(store.device, size, found, dtype)

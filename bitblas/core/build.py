@@ -1,0 +1,162 @@
+"""Vectors from arrays, lists and dicts, and back. GraphBLAS C API 2.1, sections 4.2.4 (build) and 4.2.8 (tuples)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from semirings import dtypes
+from semirings.dtypes import DataType
+
+from ..device import Device
+from ..store import VectorStore, full_vector
+from ..verbs import vector as verbs
+from .convert import cast_scalar, check_range, check_size, device_of, index_array, scalar_type, value_array
+from .operators import typed
+from .scalar import of
+
+
+def duplicates(dup_op: Any, values: Any, dtype: DataType) -> Any:
+    """The typed operator that joins duplicates, None if there is none."""
+    if dup_op is None:
+        return None
+    if isinstance(values, np.generic):
+        raise ValueError(
+            "dup_op must be None if values is a scalar so that all values can be identical.  "
+            "Duplicate indices will be ignored."
+        )
+    return typed(dup_op, "binary", dtype)
+
+
+def check_lengths(values: Any, *indices: Any) -> None:
+    lengths = {len(i) for i in indices} | (set() if isinstance(values, np.generic) else {len(values)})
+    if len(lengths) > 1 or (not isinstance(values, np.generic) and values.ndim != 1):
+        shape = () if isinstance(values, np.generic) else values.shape
+        raise ValueError(f"indices and values: lengths must match: {[len(i) for i in indices]} and {shape}")
+
+
+class VectorBuild:
+    """The constructors of Vector, and what reads it whole."""
+
+    __slots__ = ()
+    _store: VectorStore
+
+    @classmethod
+    def from_coo(
+        cls, indices: Any, values: Any = 1.0, dtype: Any = None, *, size: Any = None, dup_op: Any = None,
+        name: str | None = None, device: str | Device | None = None,
+    ) -> Any:  # fmt: skip
+        """A Vector with values[k] at indices[k].
+
+        indices: integers. values: as many, or one scalar for all entries (then equal indices fall together). size: one
+        more than the largest index if not given. dup_op: joins the values of equal indices, in their order.
+        Raises ValueError (equal indices without dup_op; lengths; float indices), IndexOutOfBound, DeviceError.
+        """
+        d = device_of(device)
+        at = index_array(d, indices, "indices")
+        array, kind = value_array(d, values, dtype)
+        check_lengths(array, at)
+        if size is None:
+            if not len(at):
+                raise ValueError("size: expected one where there are no indices, got None")
+            size = int(at.max()) + 1
+        size = check_size("size", size)
+        check_range(at, size, "indices")
+        dup = duplicates(dup_op, array, kind)
+        return cls._from_store(verbs.build(d, size, kind, at, array, dup), name)  # type: ignore[attr-defined]
+
+    @classmethod
+    def from_scalar(
+        cls, value: Any, size: Any, dtype: Any = None, *, name: str | None = None, device: str | Device | None = None
+    ) -> Any:
+        """A Vector with the same value at every position; one value is stored."""
+        found, kind = of(value)
+        if found is None:
+            raise ValueError("value: expected one, got an empty Scalar")
+        kind = kind if dtype is None else dtypes.lookup_dtype(dtype)
+        store = full_vector(device_of(device), check_size("size", size), cast_scalar(found, kind), kind)
+        return cls._from_store(store, name)  # type: ignore[attr-defined]
+
+    @classmethod
+    def from_dense(
+        cls, values: Any, missing_value: Any = None, *, dtype: Any = None, name: str | None = None,
+        device: str | Device | None = None,
+    ) -> Any:  # fmt: skip
+        """A Vector with an entry for each element of a one-dimensional array but those equal to `missing_value`."""
+        d = device_of(device)
+        array, kind = value_array(d, values, dtype)
+        if isinstance(array, np.generic):
+            raise TypeError("values: expected an array, got a scalar; use Vector.from_scalar")
+        if array.ndim != 1:
+            raise ValueError(f"values: expected one dimension, got {array.ndim}")
+        store = verbs.build(d, len(array), kind, d.xp.arange(len(array), dtype=np.int64), array)
+        v = cls._from_store(store, name)  # type: ignore[attr-defined]
+        return v if missing_value is None else v.select("!=", missing_value).new(name=name)
+
+    @classmethod
+    def from_dict(
+        cls, d: Mapping[Any, Any], dtype: Any = None, *, size: Any = None, name: str | None = None,
+        device: str | Device | None = None,
+    ) -> Any:  # fmt: skip
+        """A Vector from {index: value}."""
+        if size is None and not d:
+            size = 0
+        values = list(d.values())
+        if not d and dtype is None:
+            values = np.zeros(0)
+        return cls.from_coo(np.fromiter(d, np.int64, len(d)), values, dtype, size=size, name=name, device=device)
+
+    @classmethod
+    def from_pairs(
+        cls, pairs: Any, dtype: Any = None, *, size: Any = None, dup_op: Any = None, name: str | None = None,
+        device: str | Device | None = None,
+    ) -> Any:  # fmt: skip
+        """A Vector from (index, value) pairs."""
+        pairs = list(pairs)
+        indices, values = zip(*pairs) if pairs else ((), ())
+        at = np.array(indices, np.int64)
+        return cls.from_coo(at, list(values), dtype, size=size, dup_op=dup_op, name=name, device=device)
+
+    def to_coo(self, dtype: Any = None, *, indices: bool = True, values: bool = True, sort: bool = True) -> Any:
+        """(indices, values) as arrays on the object's device: UINT64 ascending, and `dtype` or the Vector's own.
+
+        None in the place of what is not wanted.
+        """
+        u = self._store if dtype is None else verbs.cast(self._store, dtypes.lookup_dtype(dtype))
+        i, x = verbs.entries(u)
+        return (i.view(np.uint64) if indices else None, x if values else None)
+
+    def to_dense(self, fill_value: Any = None, dtype: Any = None) -> Any:
+        """An array of `size` values, fill_value where there is no entry; of a type that holds both.
+
+        Raises TypeError where entries are missing and no fill_value is given.
+        """
+        u = self._store
+        if fill_value is None:
+            if u.nvals != u.size:
+                raise TypeError("fill_value must be given in `to_dense` when there are missing values")
+            fill_value = False
+        found, kind = of(fill_value)
+        if found is None:
+            raise TypeError("fill_value: expected a value, got an empty Scalar")
+        if dtype is not None:
+            kind = dtypes.lookup_dtype(dtype)
+        else:
+            kind = dtypes.unify(u.dtype, scalar_type(found)) if u.nvals != u.size else u.dtype
+        return verbs.dense(verbs.cast(u, kind), cast_scalar(found, kind))
+
+    def to_dict(self) -> dict[int, Any]:
+        """{index: value}, Python numbers."""
+        i, x = verbs.entries(self._store)
+        host = self._store.device.to_host
+        return dict(zip(host(i).tolist(), host(x).tolist()))
+
+    def resize(self, size: Any) -> None:
+        """Change the size in place; entries beyond it are deleted."""
+        u, size = self._store, check_size("size", size)
+        i, x = verbs.entries(u)
+        keep = i < size
+        values = u.values if u.iso else x[keep]
+        self._store = verbs.build(u.device, size, u.dtype, i[keep], values)

@@ -1,0 +1,146 @@
+"""What users pass in, as arrays and NumPy scalars of known type and device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semirings import dtypes
+from semirings.dtypes import DataType
+
+from .. import device as devices
+from ..config import config
+from ..device import Device
+from ..exceptions import DeviceError, IndexOutOfBound, InvalidValue
+
+
+def device_of(device: str | Device | None) -> Device:
+    return devices.get(config.device if device is None else device)
+
+
+def same_device(what: str, *objects: Any) -> None:
+    """DeviceError unless all live on one device."""
+    first = objects[0].device
+    for other in objects[1:]:
+        if other.device is not first:
+            raise DeviceError(
+                f"{what}: expected operands on one device, got {first.name!r} and {other.device.name!r}; "
+                "move one with .to(device)"
+            )
+
+
+def check_size(name: str, value: Any) -> int:
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        size = value.__index__()
+    except (AttributeError, TypeError):
+        raise TypeError(f"{name}: expected a non-negative integer, got {value!r}") from None
+    if not 0 <= size <= 1 << 60:
+        raise InvalidValue(f"{name}: expected a size from 0 to 2**60, got {size}")
+    return size
+
+
+def scalar_value(value: Any) -> np.generic:
+    """A Python or NumPy scalar as a NumPy scalar of a GraphBLAS type: bool, int (INT64), float (FP64).
+
+    Raises TypeError for what is no scalar, OverflowError for an int beyond INT64.
+    """
+    kind = type(value)
+    if kind is bool:
+        return np.bool_(value)
+    if kind is int:
+        return np.int64(value)
+    if kind is float:
+        return np.float64(value)
+    if not isinstance(value, np.generic):
+        if getattr(value, "ndim", None) != 0 or not hasattr(value, "dtype") or not hasattr(value, "item"):
+            raise TypeError(f"value: expected a scalar, got {kind.__module__}.{kind.__qualname__}")
+        value = value.dtype.type(value.item())
+    dtypes.lookup_dtype(value.dtype)
+    return value  # type: ignore[no-any-return]
+
+
+def scalar_type(value: np.generic) -> DataType:
+    return dtypes.lookup_dtype(value.dtype)
+
+
+def cast_scalar(value: np.generic, dtype: DataType) -> np.generic:
+    """A typecast as in C: float to integer saturates and NaN gives 0, as in SuiteSparse; to BOOL: not equal to 0."""
+    if value.dtype == dtype.np_type:
+        return value
+    if value.dtype.kind == "f" and dtype.kind in "iu":
+        if np.isnan(value):
+            return dtype.np_type.type(0)
+        number = float(value)
+        if number >= float(dtype.highest):
+            return dtype.highest  # type: ignore[no-any-return]
+        return dtype.lowest if number <= float(dtype.lowest) else dtype.np_type.type(int(number))  # type: ignore[no-any-return]
+    with np.errstate(all="ignore"):
+        return value.astype(dtype.np_type)
+
+
+def host_or_device(device: Device, data: Any, name: str) -> Any:
+    """Refuse an array of a GPU where the object is to live on the host; host data may go to any device."""
+    if hasattr(data, "__cuda_array_interface__") and not device.is_gpu:
+        raise DeviceError(
+            f"{name}: expected data in host memory for device {device.name!r}, got an array on a GPU; "
+            "copy it with .get(), or give device='cuda'"
+        )
+    return data
+
+
+def index_array(device: Device, data: Any, name: str) -> Any:
+    """Indices as an INT64 array of the device. ValueError for floats and for more than one dimension."""
+    host_or_device(device, data, name)
+    if not hasattr(data, "dtype"):
+        data = np.asarray(data if hasattr(data, "__len__") else list(data))
+        if data.size == 0:
+            data = data.astype(np.int64)
+    if data.dtype.kind not in "iu":
+        raise ValueError(f"{name}: expected integers, got an array of {data.dtype}")
+    if data.ndim != 1:
+        raise ValueError(f"{name}: expected one dimension, got {data.ndim}")
+    if data.dtype == np.uint64 and data.size and int(data.max()) >= 1 << 63:
+        raise IndexOutOfBound(f"{name}: expected indices below 2**63, got {int(data.max())}")
+    return device.asarray(data, np.int64)
+
+
+def check_range(indices: Any, size: int, name: str) -> None:
+    """IndexOutOfBound unless 0 <= indices < size."""
+    if not len(indices):
+        return
+    low, high = int(indices.min()), int(indices.max())
+    if low < 0 or high >= size:
+        raise IndexOutOfBound(f"{name}: expected indices from 0 to {size - 1}, got {low if low < 0 else high}")
+
+
+def value_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
+    """Values as an array of the device, or as a NumPy scalar if they are one; and their type.
+
+    Python numbers that do not fit `dtype` raise OverflowError, as in NumPy.
+    """
+    want = None if dtype is None else dtypes.lookup_dtype(dtype)
+    if hasattr(data, "value") and getattr(data, "ndim", None) == 0 and hasattr(data, "is_empty"):
+        data = data.value
+    host_or_device(device, data, "values")
+    if hasattr(data, "__cuda_array_interface__"):
+        array = data if want is None else data.astype(want.np_type, copy=False)
+    else:
+        array = np.asarray(data if hasattr(data, "__len__") or np.isscalar(data) else _listed(data))
+        if want is not None and array.dtype != want.np_type:
+            with np.errstate(all="ignore"):
+                # A list is converted from its Python numbers, so that 300 does not wrap to an INT8.
+                source = array if hasattr(data, "dtype") or array.dtype.kind == "f" else data
+                array = np.asarray(source).astype(want.np_type) if source is array else np.array(source, want.np_type)
+    if array.dtype.hasobject:
+        raise ValueError("values: expected numbers, got Python objects")
+    found = dtypes.lookup_dtype(array.dtype)
+    if array.ndim == 0:
+        return array.dtype.type(array.item()), found
+    return device.asarray(array, found.np_type), found
+
+
+def _listed(data: Any) -> Any:
+    return list(data) if hasattr(data, "__iter__") else data

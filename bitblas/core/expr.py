@@ -1,0 +1,160 @@
+"""Delayed expressions: the operands and the verb, run by `.new()`, by `C << expr`, or where a value is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from semirings import Typed, dtypes
+from semirings.dtypes import DataType
+
+from ..config import config
+from ..device import Device
+from .base import Operand
+
+
+class Expression(Operand):
+    """What the three kinds share.
+
+    method, args, op: what was asked (read by `explain`). `run(mask)` gives the result, a fresh store; only where
+    `masked` is true does the verb itself honour the mask.
+    """
+
+    __slots__ = ("_dtype", "_value", "args", "masked", "method", "op", "run")
+
+    def __init__(
+        self, method: str, args: tuple[Any, ...], op: Typed | None, run: Callable[[Any], Any],
+        dtype: DataType | None = None, masked: bool = False,
+    ) -> None:  # fmt: skip
+        self.method, self.args, self.op, self.run, self.masked = method, args, op, run, masked
+        self._dtype, self._value = dtype, None
+
+    @property
+    def dtype(self) -> DataType:  # type: ignore[override]
+        # Late: a statement `w << expr` never asks.
+        if self._dtype is None:
+            self._dtype = self.op.return_type  # type: ignore[union-attr]
+        return self._dtype
+
+    @property
+    def device(self) -> Device:  # type: ignore[override]
+        return self.args[0].device  # type: ignore[no-any-return]
+
+    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None) -> Any:
+        """Compute into a new object, of `dtype` if given; with `mask` (of the same shape), only where it allows."""
+        if mask is None and self._value is not None and (dtype is None or self._value.dtype is dtypes.lookup_dtype(dtype)):
+            value, self._value = self._value, None  # it was computed before and belongs to nobody yet
+            if name is not None:
+                value.name = name
+            return value
+        return self._new(None if dtype is None else dtypes.lookup_dtype(dtype), mask, name)
+
+    def _new(self, dtype: DataType | None, mask: Any, name: str | None) -> Any:
+        raise NotImplementedError
+
+    def dup(self, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None) -> Any:
+        return self._resolve().dup(dtype, clear=clear, mask=mask, name=name)
+
+    def _resolve(self) -> Any:
+        if self._value is None:
+            if not config.autocompute:
+                raise TypeError(f"{self.method}: the expression is not computed yet (config.autocompute is off); use .new()")
+            self._value = self._new(None, None, None)
+        return self._value
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._resolve(), name)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._resolve()[key]
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self._resolve()
+
+    def __iter__(self) -> Any:
+        return iter(self._resolve())
+
+    def _text(self) -> str:
+        first, *rest = (getattr(a, "name", None) or repr(a) for a in self.args)
+        inner = [*rest, *([f"op={self.op!r}"] if self.op is not None else [])]
+        return f"{first}.{self.method}({', '.join(inner)})"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__} {self._text()}, {'x'.join(map(str, self.shape)) or 'scalar'}, {self.dtype}"
+
+
+class VectorExpression(Expression):
+    """A delayed Vector of `size` positions."""
+
+    __slots__ = ("size",)
+    ndim = 1
+
+    def __init__(self, size: int, *args: Any, **kwargs: Any) -> None:
+        Expression.__init__(self, *args, **kwargs)
+        self.size = size
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (self.size,)
+
+    def _new(self, dtype: DataType | None, mask: Any, name: str | None) -> Any:
+        from .vector import Vector
+
+        w = Vector(self.dtype if dtype is None else dtype, self.size, name=name, device=self.device)
+        w._update(self, None if mask is None else _check_mask(mask, 1), None, mask is not None)
+        return w
+
+
+class MatrixExpression(Expression):
+    """A delayed Matrix of nrows x ncols."""
+
+    __slots__ = ("ncols", "nrows")
+    ndim = 2
+
+    def __init__(self, nrows: int, ncols: int, *args: Any, **kwargs: Any) -> None:
+        Expression.__init__(self, *args, **kwargs)
+        self.nrows, self.ncols = nrows, ncols
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (self.nrows, self.ncols)
+
+    def _new(self, dtype: DataType | None, mask: Any, name: str | None) -> Any:
+        from .matrix import Matrix
+
+        C = Matrix(self.dtype if dtype is None else dtype, self.nrows, self.ncols, name=name, device=self.device)
+        C._update(self, None if mask is None else _check_mask(mask, 2), None, mask is not None)
+        return C
+
+
+class ScalarExpression(Expression):
+    """A delayed Scalar; `run` gives a NumPy scalar, or None for an empty one."""
+
+    __slots__ = ()
+    ndim = 0
+    shape = ()
+
+    def _new(self, dtype: DataType | None, mask: Any, name: str | None) -> Any:
+        from .scalar import Scalar
+
+        if mask is not None:
+            raise TypeError("mask: not allowed for Scalars")
+        s = Scalar(self.dtype if dtype is None else dtype, name=name)
+        s._store(self.run(None))
+        return s
+
+    def __bool__(self) -> bool: return bool(self._resolve())
+    def __int__(self) -> int: return int(self._resolve())
+    def __float__(self) -> float: return float(self._resolve())
+    def __index__(self) -> int: return self._resolve().__index__()  # type: ignore[no-any-return]
+    def __eq__(self, other: Any) -> Any: return self._resolve() == other
+    def __ne__(self, other: Any) -> Any: return self._resolve() != other
+    __hash__ = Operand.__hash__
+
+
+def _check_mask(mask: Any, ndim: int) -> Any:
+    from .mask import check
+
+    return check(mask, ndim)

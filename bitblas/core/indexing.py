@@ -1,0 +1,205 @@
+"""C[I, J], v[i]: what an index means, extraction (GraphBLAS C API 2.1, 4.3.6) and the targets of assignment (4.3.7)."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ..device import Device
+from .base import Operand, Updater, describe
+from .mask import Mask
+
+
+class Axis:
+    """One index: `size` is None for an int (then `at` is it), else the number of positions; `at` None means all."""
+
+    __slots__ = ("at", "dim", "size")
+
+    def __init__(self, size: int | None, at: Any, dim: int) -> None:
+        self.size, self.at, self.dim = size, at, dim
+
+    def array(self, device: Device) -> Any:
+        """The positions as an INT64 array of the device."""
+        if self.at is None:
+            return device.xp.arange(self.dim, dtype=np.int64)
+        if isinstance(self.at, slice):
+            return device.xp.arange(self.at.start, self.at.stop, self.at.step, dtype=np.int64)
+        return device.asarray([self.at] if self.size is None else self.at, np.int64)
+
+
+def axis(index: Any, dim: int) -> Axis:
+    """An int, a slice, a list or array of ints, an integer Scalar. Negative ones count from the end.
+
+    Raises IndexError out of range, TypeError for anything else.
+    """
+    if isinstance(index, slice):
+        start, stop, step = index.indices(dim)
+        size = len(range(start, stop, step))
+        return Axis(dim, None, dim) if (size, step) == (dim, 1) else Axis(size, slice(start, stop, step), dim)
+    if isinstance(index, Operand):
+        if index.ndim:
+            raise TypeError(
+                f"index: expected integers, got a {type(index).__name__}; for a mask write x.dup(mask=m.S) or x(m.S) << y"
+            )
+        if index.dtype.kind not in "iu":
+            raise TypeError(f"index: expected an integer, got a Scalar of {index.dtype}")
+        index = int(index._resolve())
+    if isinstance(index, Mask):
+        raise TypeError("index: expected integers, got a mask; write x.dup(mask=m) or x(m) << y")
+    if not isinstance(index, (list, np.ndarray, bool, np.bool_)) and not hasattr(index, "__cuda_array_interface__"):
+        try:
+            i = operator.index(index)
+        except TypeError:
+            if isinstance(index, (tuple, str, float)) or not hasattr(index, "__iter__"):
+                raise TypeError(f"index: expected an int, a slice or a list of ints, got {describe(index)}") from None
+            index = list(index)
+        else:
+            if not -dim <= i < dim:
+                raise IndexError(f"Index out of range: index={i}, size={dim}")
+            return Axis(None, i + dim if i < 0 else i, dim)
+    return _list(index, dim)
+
+
+def _list(index: Any, dim: int) -> Axis:
+    if not hasattr(index, "__cuda_array_interface__"):
+        index = np.asarray(index)
+        if index.size == 0 and index.dtype.kind == "f":
+            index = index.astype(np.int64)
+    if index.ndim == 0 and index.dtype.kind in "iu":
+        return axis(int(index), dim)
+    if index.ndim != 1:
+        raise TypeError(f"index: expected one dimension, got {index.ndim}")
+    if index.dtype.kind not in "iu":
+        raise TypeError(f"index: expected integers, got {index.dtype}; a mask is written x(m.V) << y")
+    if len(index):
+        low, high = int(index.min()), int(index.max())
+        if low < -dim or high >= dim:
+            raise IndexError(f"Index out of range: index={low if low < -dim else high}, size={dim}")
+        index = index.astype(np.int64)
+        if low < 0:
+            index[index < 0] += dim
+    return Axis(len(index), index, dim)
+
+
+def parse(parent: Any, key: Any) -> tuple[Axis, ...]:
+    """The indices of parent[key]: one for a Vector, two for a Matrix; `...` means all."""
+    if parent.ndim == 0:
+        raise TypeError("index: Scalars have none")
+    shape = parent.shape
+    if key is Ellipsis:
+        return tuple(Axis(n, None, n) for n in shape)
+    if parent.ndim == 1:
+        if isinstance(key, tuple):
+            raise TypeError("index: expected one for a Vector, got a tuple")
+        return (axis(key, shape[0]),)
+    if not isinstance(key, tuple) or len(key) != 2:
+        raise TypeError(f"index: expected two for a Matrix, as in A[i, j], got {describe(key)}")
+    return axis(key[0], shape[0]), axis(key[1], shape[1])
+
+
+class IndexExpr(Operand):
+    """parent[I]: extracts when it is read, assigns when it stands on the left of `<<`."""
+
+    __slots__ = ("_expr", "axes", "parent")
+
+    def __init__(self, parent: Any, axes: tuple[Axis, ...]) -> None:
+        self.parent, self.axes, self._expr = parent, axes, None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(a.size for a in self.axes if a.size is not None)
+
+    @property
+    def ndim(self) -> int:  # type: ignore[override]
+        return len(self.shape)
+
+    @property
+    def dtype(self) -> Any:  # type: ignore[override]
+        return self.parent.dtype
+
+    @property
+    def device(self) -> Device:  # type: ignore[override]
+        return self.parent.device  # type: ignore[no-any-return]
+
+    def _to_expr(self) -> Any:
+        if self._expr is None:
+            self._expr = self.parent._extract(self.axes)
+        return self._expr
+
+    def _resolve(self) -> Any:
+        return self._to_expr()._resolve()
+
+    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None) -> Any:
+        """Extract into a new Scalar, Vector or Matrix; `mask` has the shape of the result."""
+        return self.parent._extract(self.axes).new(dtype, mask=mask, name=name)
+
+    def __lshift__(self, value: Any) -> None:
+        self.parent._assign(self.axes, value, None, None, False, False)
+
+    def update(self, value: Any) -> None:
+        """The same as `<<`: assign to parent[I]."""
+        self << value
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Assigner:
+        """C[I, J](mask, accum, replace) << expr: the mask has the shape of the region, and replace reaches no further."""
+        region = _Region(self.shape, self.parent)
+        updater = _OUTPUT_CALL(region, *args, **kwargs)
+        updater.target = self.parent
+        return Assigner(updater, self.axes, region_mask=updater.mask is not None)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"'IndexExpr' object has no attribute {name!r}")
+        return getattr(self._to_expr(), name)
+
+    def __getitem__(self, key: Any) -> Any: return self._resolve()[key]
+    def __contains__(self, key: Any) -> bool: return key in self._resolve()
+    def __iter__(self) -> Any: return iter(self._resolve())
+    def __bool__(self) -> bool: return bool(self._resolve())
+    def __int__(self) -> int: return int(self._resolve())
+    def __float__(self) -> float: return float(self._resolve())
+    def __index__(self) -> int: return self._resolve().__index__()  # type: ignore[no-any-return]
+
+    def __eq__(self, other: Any) -> Any:
+        return self._resolve() == other
+
+    def __ne__(self, other: Any) -> Any:
+        return self._resolve() != other
+
+    __hash__ = Operand.__hash__
+
+    def __repr__(self) -> str:
+        return f"{self.parent.name}[{'x'.join(map(str, self.shape)) or 'element'}], {self.dtype}; read it with .new()"
+
+
+class _Region:
+    """Stands for parent[I] while the parameters of an assignment are read: masks have its rank."""
+
+    __slots__ = ("dtype", "ndim")
+
+    def __init__(self, shape: tuple[int, ...], parent: Any) -> None:
+        self.ndim, self.dtype = max(1, len(shape)), parent.dtype
+
+
+class Assigner:
+    """C(mask)[I] or C[I](mask): waits for `<<`."""
+
+    __slots__ = ("axes", "region_mask", "updater")
+
+    def __init__(self, updater: Updater, axes: tuple[Axis, ...], *, region_mask: bool) -> None:
+        self.updater, self.axes, self.region_mask = updater, axes, region_mask
+        if region_mask and all(a.size is None for a in axes):
+            raise TypeError("mask: a single element takes none of its own; write C(mask)[i, j] << x")
+
+    def __lshift__(self, value: Any) -> None:
+        u = self.updater
+        u.target._assign(self.axes, value, u.mask, u.accum, u.replace, self.region_mask)
+
+    update = __lshift__
+
+
+from .base import Output  # noqa: E402
+
+_OUTPUT_CALL: Any = Output.__call__

@@ -1,0 +1,269 @@
+"""Matrix, and TransposedMatrix, which reads one the other way round."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from semirings import Typed, dtypes
+from semirings.dtypes import FP64, DataType
+
+from .. import device as devices
+from ..device import Device
+from ..exceptions import DimensionMismatch
+from ..formats import build
+from ..store import MatrixStore
+from ..verbs import matrix as verbs
+from ..verbs import product
+from . import assign_matrix
+from .base import Operand, Output, Updater
+from .convert import check_size, device_of, same_device
+from .expr import MatrixExpression, VectorExpression
+from .indexing import Axis, parse
+from .mask import Mask
+from .matrix_build import MatrixBuild, check_format
+from .matrix_read import MatrixRead, matrix_of
+from .operators import typed
+from .vector import Vector
+
+_names = itertools.count()
+
+
+class TransposedMatrix(MatrixRead, Operand):
+    """A.T: reads A with rows and columns exchanged; `.new()` makes it a Matrix of its own. Products take it as it is."""
+
+    __slots__ = ("_matrix",)
+    _transposed = True
+
+    def __init__(self, matrix: Matrix) -> None:
+        self._matrix = matrix
+
+    @property
+    def T(self) -> Matrix:
+        return self._matrix
+
+    @property
+    def name(self) -> str:
+        return f"{self._matrix.name}.T"
+
+    @property
+    def dtype(self) -> DataType:  # type: ignore[override]
+        return self._matrix.dtype
+
+    @property
+    def device(self) -> Device:  # type: ignore[override]
+        return self._matrix.device
+
+    @property
+    def nrows(self) -> int:
+        return self._matrix.ncols
+
+    @property
+    def ncols(self) -> int:
+        return self._matrix.nrows
+
+    @property
+    def nvals(self) -> int:
+        return self._matrix.nvals
+
+    @property
+    def _store(self) -> MatrixStore:
+        return verbs.transpose(self._matrix._store)
+
+    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None) -> Matrix:
+        """The transpose as a Matrix."""
+        return self.dup(dtype, mask=mask, name=name)
+
+
+class Matrix(MatrixBuild, MatrixRead, Output):
+    """Matrix(dtype=FP64, nrows=0, ncols=0): no entries yet. GraphBLAS C API 2.1, section 3.8.2.
+
+    format: "auto", "csr" or "b2sr" with a `tile` of 4, 8, 16, 32 or 64: the stored form, which results assigned to
+    this object take too. Raises TypeError (dtype), InvalidValue (sizes), ValueError (format), DeviceError, OutOfMemory.
+    """
+
+    __slots__ = ("__weakref__", "_data", "_form", "_pending", "name")
+    _transposed = False
+
+    def __init__(
+        self, dtype: Any = FP64, nrows: Any = 0, ncols: Any = 0, *, name: str | None = None,
+        device: str | Device | None = None, format: str | None = None, tile: int | None = None,
+    ) -> None:  # fmt: skip
+        kind, tile = check_format(format, tile)
+        shape = check_size("nrows", nrows), check_size("ncols", ncols)
+        empty = verbs.empty(device_of(device), *shape, dtypes.lookup_dtype(dtype))
+        self._data = empty if kind == "auto" else build.with_format(empty, kind, tile)
+        self._form = None if kind == "auto" else (kind, tile)
+        self._pending: dict[tuple[int, int], np.generic | None] = {}
+        self.name = f"M_{next(_names)}" if name is None else name
+
+    @classmethod
+    def _from_store(cls, store: MatrixStore, name: str | None = None, form: Any = None) -> Matrix:
+        A = cls.__new__(cls)
+        A._data, A._form, A._pending = store, form, {}
+        A.name = f"M_{next(_names)}" if name is None else name
+        return A
+
+    # ---- what it holds ----
+
+    @property
+    def _matrix(self) -> Matrix:
+        return self
+
+    @property
+    def _store(self) -> MatrixStore:
+        if self._pending:
+            self._flush()
+        return self._data
+
+    def _adopt(self, store: MatrixStore) -> None:
+        if self._form is not None:
+            store = build.with_format(store, *self._form)
+        self._data = store
+        self._pending.clear()
+
+    def _put(self, i: int, j: int, value: np.generic | None) -> None:
+        """Set (None: delete) one entry; many of them cost one rebuild, at the next read."""
+        verbs.check_keys(*self.shape)
+        self._pending[i, j] = value
+
+    def _flush(self) -> None:
+        data, d = self._data, self._data.device
+        keys = np.array([i * data.ncols + j for i, j in self._pending], np.int64)
+        order = np.argsort(keys)
+        written = list(self._pending.values())
+        kept = np.array([x is not None for x in written], bool)[order]
+        values = np.array([data.dtype.np_type.type(0) if x is None else x for x in written], data.dtype.np_type)[order]
+        one = values[kept][0] if kept.any() else data.values
+        new: Any = values[kept]
+        if data.iso and (new == data.values).all() or not data.nvals and len(new) and (new == one).all():
+            new = one  # one value for all entries stays one value
+        put = new if isinstance(new, np.generic) else d.asarray(new)
+        keys = keys[order]
+        self._data = verbs.put(data, d.asarray(keys[kept]), put, d.asarray(keys[~kept]))
+        if self._form is not None:
+            self._data = build.with_format(self._data, *self._form)
+        self._pending.clear()
+
+    @property
+    def dtype(self) -> DataType:  # type: ignore[override]
+        return self._data.dtype
+
+    @property
+    def device(self) -> Device:  # type: ignore[override]
+        return self._data.structure.device
+
+    @property
+    def nrows(self) -> int:
+        return self._data.structure.nrows
+
+    @property
+    def ncols(self) -> int:
+        return self._data.structure.ncols
+
+    @property
+    def nvals(self) -> int:
+        """The number of entries."""
+        return self._store.nvals
+
+    @property
+    def S(self) -> Mask:
+        """The structural mask: where there is an entry, whatever its value."""
+        return Mask(self, True)
+
+    @property
+    def V(self) -> Mask:
+        """The value mask: where there is an entry that is not zero."""
+        return Mask(self, False)
+
+    @property
+    def T(self) -> TransposedMatrix:
+        """The transpose, not computed: products and masks-free reductions read A the other way round."""
+        return TransposedMatrix(self)
+
+    @property
+    def format(self) -> str:
+        """The primary stored form: "csr", "b2sr8"..."""
+        return self._store.structure.primary.key
+
+    def memory(self) -> Any:
+        """The bytes held: a Memory with .forms, .structure, .values, .total, which prints as a table."""
+        from .memory import Memory
+
+        return Memory.of(self._store)
+
+    def profile(self) -> Any:
+        """Predicted bytes for every stored form, and the plan's choice; prints as a table."""
+        from .. import plan
+
+        return plan.profile(self._store)
+
+    def to(self, device: str | Device) -> Matrix:
+        """A copy on another device; the object itself if it is there already."""
+        d = devices.get(device)
+        if d is self.device:
+            return self
+        A, host = self._store, self.device.to_host
+        i, j = (host(x) for x in A.structure.coo())
+        return Matrix.from_coo(  # type: ignore[no-any-return]
+            i, j, A.values if A.iso else host(A.values), A.dtype, nrows=A.nrows, ncols=A.ncols, name=self.name, device=d,
+            **({} if self._form is None else {"format": self._form[0], "tile": self._form[1]}),
+        )  # fmt: skip
+
+    # ---- statements ----
+
+    def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
+        assign_matrix.update_matrix(self, value, mask, accum, replace)
+
+    def _assign(self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Any, replace: bool, region: bool) -> None:
+        assign_matrix.assign_matrix(self, axes, value, mask, accum, replace, region)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._assign(parse(self, key), value, None, None, False, False)
+
+    def __delitem__(self, key: Any) -> None:
+        del Updater(self, None, None, False)[key]
+
+    def clear(self) -> None:
+        """Delete all entries."""
+        self._adopt(verbs.empty(self.device, self.nrows, self.ncols, self.dtype))
+
+
+# ---- with vectors ---------------------------------------------------------------------------------------------------
+
+
+def multiply_vector(matrix: Any, vector: Vector, op: Any, method: str) -> VectorExpression:
+    """A.mxv(v) and v.vxm(A)."""
+    A = matrix_of(matrix, method)
+    M, turned = A._matrix, A._transposed
+    flip = method == "vxm"
+    nrows, ncols = (A.ncols, A.nrows) if flip else (A.nrows, A.ncols)
+    if vector._store.size != ncols:
+        raise DimensionMismatch(
+            f"{method}: expected a vector of size {ncols} for a matrix of {A.nrows} x {A.ncols}, got {vector.size}"
+        )
+    if M._data.structure.device is not vector._store.device:
+        same_device(method, M, vector)
+    f = typed(op, "semiring", vector._store.dtype if flip else M.dtype, M.dtype if flip else vector._store.dtype)
+    transpose = turned != flip
+
+    def run(mask: Any) -> Any:
+        return product.mxv(M._store, vector._store, f, transpose=transpose, flip=flip, mask=mask)
+
+    return VectorExpression(nrows, method, (vector, A) if flip else (A, vector), f, run, masked=True)
+
+
+def outer(u: Vector, v: Vector, op: Any) -> MatrixExpression:
+    same_device("outer", u, v)
+    f = typed(op, "binary", u.dtype, v.dtype)
+    return MatrixExpression(u.size, v.size, "outer", (u, v), f, lambda mask: verbs.outer(u._store, v._store, f))
+
+
+def from_diagonal(u: Vector, k: int, name: str | None) -> Matrix:
+    return Matrix._from_store(verbs.from_diagonal(u._store, k), name)
+
+
+
+__all__ = ["Matrix", "TransposedMatrix", "from_diagonal", "multiply_vector", "outer"]

@@ -1,0 +1,180 @@
+"""Matrices from arrays and lists, and back. GraphBLAS C API 2.1, sections 4.2.5 (build) and 4.2.8 (tuples)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semirings import dtypes
+
+from ..device import Device
+from ..exceptions import InvalidValue
+from ..formats import build
+from ..store import MatrixStore
+from ..verbs import arrays
+from ..verbs import matrix as verbs
+from .build import check_lengths, duplicates
+from .convert import cast_scalar, check_range, check_size, device_of, index_array, scalar_type, value_array
+from .scalar import of
+
+
+def check_format(format: str | None, tile: int | None) -> tuple[str, int | None]:
+    if format not in (None, "auto", "csr", "b2sr"):
+        raise ValueError(f"format: expected 'auto', 'csr' or 'b2sr', got {format!r}")
+    if tile is not None and (tile not in (4, 8, 16, 32, 64) or format != "b2sr"):
+        raise ValueError(f"tile: expected 4, 8, 16, 32 or 64 with format='b2sr', got {tile!r} with format={format!r}")
+    return format or "auto", tile
+
+
+def _limit(indices: Any, given: Any, name: str) -> int:
+    if given is not None:
+        return check_size(name, given)
+    if not len(indices):
+        raise ValueError(f"{name}: expected one where there are no indices, got None")
+    return int(indices.max()) + 1
+
+
+class MatrixBuild:
+    """The constructors of Matrix. format: "auto" (the plan chooses), "csr", or "b2sr" with its `tile`."""
+
+    __slots__ = ()
+
+    @classmethod
+    def from_coo(
+        cls, rows: Any, columns: Any, values: Any = 1.0, dtype: Any = None, *, nrows: Any = None, ncols: Any = None,
+        dup_op: Any = None, name: str | None = None, device: str | Device | None = None, format: str | None = None,
+        tile: int | None = None,
+    ) -> Any:  # fmt: skip
+        """A Matrix with values[k] at (rows[k], columns[k]).
+
+        rows, columns: integers. values: as many, or one scalar for all entries, which is then stored once (equal
+        indices fall together). nrows, ncols: one more than the largest index if not given. dup_op: joins the values
+        of equal indices, in their order. Raises ValueError (equal indices without dup_op; lengths; float indices),
+        IndexOutOfBound, DeviceError, OutOfMemory.
+        """
+        kind, tile = check_format(format, tile)
+        d = device_of(device)
+        i, j = index_array(d, rows, "rows"), index_array(d, columns, "columns")
+        array, dtype = value_array(d, values, dtype)
+        check_lengths(array, i, j)
+        nrows, ncols = _limit(i, nrows, "nrows"), _limit(j, ncols, "ncols")
+        check_range(i, nrows, "rows")
+        check_range(j, ncols, "columns")
+        dup = duplicates(dup_op, array, dtype)
+        store = build.from_coo(d, nrows, ncols, i, j, array, dtype, dup, format=kind, tile=tile)
+        return cls._from_store(store, name, None if kind == "auto" else (kind, tile))  # type: ignore[attr-defined]
+
+    @classmethod
+    def from_csr(
+        cls, indptr: Any, col_indices: Any, values: Any = 1.0, dtype: Any = None, *, nrows: Any = None,
+        ncols: Any = None, name: str | None = None, device: str | Device | None = None, format: str | None = None,
+        tile: int | None = None,
+    ) -> Any:  # fmt: skip
+        """A Matrix whose row i has columns col_indices[indptr[i]:indptr[i + 1]]. Errors as in `from_coo`."""
+        d = device_of(device)
+        ptr = index_array(d, indptr, "indptr")
+        j = index_array(d, col_indices, "col_indices")
+        xp = d.xp
+        if not len(ptr) or int(ptr[0]) != 0 or int(ptr[-1]) != len(j) or bool((ptr[1:] < ptr[:-1]).any()):
+            raise InvalidValue(f"indptr: expected 0 <= ... <= {len(j)} (the number of columns given), not falling")
+        if nrows is not None and check_size("nrows", nrows) != len(ptr) - 1:
+            raise InvalidValue(f"nrows: expected {len(ptr) - 1}, one less than the length of indptr, got {nrows}")
+        i = xp.searchsorted(ptr, xp.arange(len(j), dtype=np.int64), side="right") - 1
+        return cls.from_coo(
+            i, j, values, dtype, nrows=len(ptr) - 1, ncols=ncols, name=name, device=d, format=format, tile=tile
+        )
+
+    @classmethod
+    def from_scalar(
+        cls, value: Any, nrows: Any, ncols: Any, dtype: Any = None, *, name: str | None = None,
+        device: str | Device | None = None,
+    ) -> Any:  # fmt: skip
+        """A Matrix with the same value at every position."""
+        found, kind = of(value)
+        if found is None:
+            raise ValueError("value: expected one, got an empty Scalar")
+        kind = kind if dtype is None else dtypes.lookup_dtype(dtype)
+        shape = check_size("nrows", nrows), check_size("ncols", ncols)
+        return cls._from_store(verbs.full(device_of(device), *shape, cast_scalar(found, kind), kind), name)  # type: ignore[attr-defined]
+
+    @classmethod
+    def from_dense(
+        cls, values: Any, missing_value: Any = None, *, dtype: Any = None, name: str | None = None,
+        device: str | Device | None = None, format: str | None = None, tile: int | None = None,
+    ) -> Any:  # fmt: skip
+        """A Matrix with an entry for each element of a two-dimensional array but those equal to `missing_value`."""
+        kind, tile = check_format(format, tile)
+        d = device_of(device)
+        array, dtype = value_array(d, values, dtype)
+        if isinstance(array, np.generic) or array.ndim != 2:
+            raise ValueError(f"values: expected two dimensions, got {np.ndim(array)}; see from_scalar, Vector.from_dense")
+        flat, keys = array.reshape(-1), d.xp.arange(array.size, dtype=np.int64)
+        if missing_value is not None:
+            keep = flat != missing_value
+            flat, keys = flat[keep], keys[keep]
+        store = build.from_sorted_keys(d, *array.shape, keys, flat, dtype, format=kind, tile=tile)
+        return cls._from_store(store, name, None if kind == "auto" else (kind, tile))  # type: ignore[attr-defined]
+
+
+class MatrixExport:
+    """What reads a Matrix or a TransposedMatrix whole."""
+
+    __slots__ = ()
+    _store: MatrixStore
+
+    def to_coo(
+        self, dtype: Any = None, *, rows: bool = True, columns: bool = True, values: bool = True, sort: bool = True
+    ) -> Any:
+        """(rows, columns, values) as arrays on the object's device: UINT64 by row, then column, and `dtype` or the
+        Matrix's own. None in the place of what is not wanted; with sort=False in the order of the stored form."""
+        A = self._store
+        if dtype is not None:
+            A = verbs.cast(A, dtypes.lookup_dtype(dtype))
+        if sort:
+            i, j, x = verbs.coo(A)
+        else:
+            i, j = A.structure.coo()
+            x = A.device.xp.full(len(i), A.values) if A.iso else A.values
+        u = np.uint64
+        return (i.view(u) if rows else None, j.view(u) if columns else None, x if values else None)
+
+    def to_dense(self, fill_value: Any = None, dtype: Any = None) -> Any:
+        """An array of nrows x ncols, fill_value where there is no entry; of a type that holds both.
+
+        Raises TypeError where entries are missing and no fill_value is given.
+        """
+        A = self._store
+        full = A.nvals == A.nrows * A.ncols
+        if fill_value is None:
+            if not full:
+                raise TypeError("fill_value must be given in `to_dense` when there are missing values")
+            fill_value = False
+        found, kind = of(fill_value)
+        if found is None:
+            raise TypeError("fill_value: expected a value, got an empty Scalar")
+        if dtype is not None:
+            kind = dtypes.lookup_dtype(dtype)
+        else:
+            kind = A.dtype if full else dtypes.unify(A.dtype, scalar_type(found))
+        i, j, x = verbs.coo(A)
+        out = A.device.xp.full((A.nrows, A.ncols), cast_scalar(found, kind))
+        out[i, j] = arrays.cast(A.device, x, A.dtype, kind) if len(x) else x.astype(kind.np_type)
+        return out
+
+    def to_csr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:
+        """(indptr, columns, values); columns ascend within a row."""
+        i, j, x = self.to_coo(dtype)
+        xp, A = self._store.device.xp, self._store
+        ptr = xp.zeros(A.nrows + 1, np.uint64)
+        if A.nrows:
+            ptr[1:] = xp.cumsum(xp.bincount(i.view(np.int64), minlength=A.nrows))
+        return ptr, j, x
+
+    def to_dicts(self) -> dict[int, dict[int, Any]]:
+        """{row: {column: value}}, Python numbers."""
+        host = self._store.device.to_host
+        out: dict[int, dict[int, Any]] = {}
+        for i, j, x in zip(*(host(a).tolist() for a in verbs.coo(self._store))):
+            out.setdefault(i, {})[j] = x
+        return out

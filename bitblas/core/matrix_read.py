@@ -1,0 +1,279 @@
+"""What Matrix and TransposedMatrix share: reading. Operations return delayed expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semirings import dtypes, monoid, semiring
+from semirings import binary as binary_ops
+from semirings.dtypes import BOOL
+
+from ..exceptions import DimensionMismatch
+from ..store import MatrixStore
+from ..verbs import matrix as verbs
+from ..verbs import product
+from ..verbs import vector as vector_verbs
+from .base import Operand, describe
+from .convert import same_device
+from .expr import MatrixExpression, ScalarExpression, VectorExpression
+from .indexing import Axis, IndexExpr, parse
+from .mask import check
+from .matrix_build import MatrixExport
+from .operands import apply_operator, index_operator, select_mask, union_operator
+from .operators import typed
+from .vector import Vector, vector_of
+
+if TYPE_CHECKING:
+    from .matrix import Matrix
+
+
+def matrix_of(value: Any, where: str) -> Any:
+    """A Matrix or TransposedMatrix, computed if it is delayed. TypeError otherwise."""
+    if isinstance(value, MatrixRead):
+        return value
+    if isinstance(value, Operand) and value.ndim == 2:
+        return value._resolve()
+    raise TypeError(f"{where}: expected a Matrix, got {describe(value)}")
+
+
+class MatrixRead(MatrixExport):
+    """`_matrix`: the Matrix itself; `_transposed`: read it the other way round; `_store`: the result of doing so."""
+
+    __slots__ = ()
+    ndim = 2
+    nrows: int
+    ncols: int
+    nvals: int
+    dtype: Any
+    device: Any
+    name: str
+    _matrix: Matrix
+    _transposed: bool
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (self.nrows, self.ncols)
+
+    # ---- by index ----
+
+    def __getitem__(self, key: Any) -> IndexExpr:
+        return IndexExpr(self, parse(self, key))
+
+    def _extract(self, axes: tuple[Axis, ...]) -> Any:
+        rows, cols = axes
+        if rows.size is None and cols.size is None:
+            run: Any = lambda mask: self._element(rows.at, cols.at)
+            return ScalarExpression("__getitem__", (self,), None, run, self.dtype)
+        if rows.size is None or cols.size is None:
+            return self._extract_line(rows, cols)
+
+        def submatrix(mask: Any) -> MatrixStore:
+            if rows.at is None and cols.at is None:
+                return self._store
+            I, J = (None if a.at is None else a.array(self.device) for a in axes)
+            return verbs.extract(self._store, I, J)
+
+        return MatrixExpression(rows.size, cols.size, "__getitem__", (self,), None, submatrix, self.dtype)
+
+    def _extract_line(self, rows: Axis, cols: Axis) -> VectorExpression:
+        fixed, along = (rows, cols) if rows.size is None else (cols, rows)
+
+        def run(mask: Any) -> Any:
+            column = (fixed is cols) != self._transposed
+            line = verbs.line(self._matrix._store, fixed.at, column=column)
+            return line if along.at is None else vector_verbs.extract(line, along.array(self.device))
+
+        return VectorExpression(along.size, "__getitem__", (self,), None, run, self.dtype)  # type: ignore[arg-type]
+
+    def _element(self, i: int, j: int) -> np.generic | None:
+        return verbs.element(self._matrix._store, *((j, i) if self._transposed else (i, j)))
+
+    def __contains__(self, index: Any) -> bool:
+        rows, cols = parse(self, index)
+        if rows.size is not None or cols.size is not None:
+            raise TypeError(f"index in A: expected two integers, got {describe(index)}")
+        return self._element(rows.at, cols.at) is not None
+
+    def __iter__(self) -> Iterator[Any]:
+        """The (row, column) pairs of the entries, by row, then column."""
+        i, j, _ = self.to_coo(values=False)
+        host = self.device.to_host
+        return iter(zip(host(i), host(j)))
+
+    def get(self, row: Any, col: Any, default: Any = None) -> Any:
+        """A[row, col] as a Python scalar, or `default` where there is no entry. IndexError out of range."""
+        rows, cols = parse(self, (row, col))
+        if rows.size is not None or cols.size is not None:
+            raise ValueError(f"index: expected single ones, got {describe(row)} and {describe(col)}")
+        found = self._element(rows.at, cols.at)
+        return default if found is None else found.item()
+
+    # ---- products: GraphBLAS C API 2.1, sections 4.3.1 to 4.3.3 ----
+
+    def mxm(self, other: Any, op: Any = semiring.plus_times) -> MatrixExpression:
+        """The matrix product, of self.nrows x other.ncols.
+
+        Raises DimensionMismatch unless self.ncols is other.nrows; TypeError, KeyError for op.
+        """
+        B = matrix_of(other, "mxm")
+        if self.ncols != B.nrows:
+            raise DimensionMismatch(f"mxm: expected inner sizes that are the same, got {self.shape} and {B.shape}")
+        same_device("mxm", self, B)
+        f = typed(op, "semiring", self.dtype, B.dtype)
+        (a, ta), (b, tb) = (self._matrix, self._transposed), (B._matrix, B._transposed)
+
+        def run(mask: Any) -> MatrixStore:
+            return product.mxm(a._store, b._store, f, transpose_a=ta, transpose_b=tb, mask=mask)
+
+        return MatrixExpression(self.nrows, B.ncols, "mxm", (self, B), f, run, masked=True)
+
+    def mxv(self, other: Any, op: Any = semiring.plus_times) -> VectorExpression:
+        """The product with a Vector, as a column: a vector of self.nrows. Errors as in `mxm`."""
+        from .matrix import multiply_vector
+
+        return multiply_vector(self, vector_of(other, "mxv"), op, "mxv")
+
+    # ---- element-wise, apply, select: sections 4.3.4, 4.3.5, 4.3.8, 4.3.9 ----
+
+    def _partner(self, other: Any, where: str) -> Any:
+        B = matrix_of(other, where)
+        if self.shape != B.shape:
+            raise DimensionMismatch(f"{where}: expected two matrices of one shape, got {self.shape} and {B.shape}")
+        same_device(where, self, B)
+        return B
+
+    def ewise_add(self, other: Any, op: Any = monoid.plus) -> MatrixExpression:
+        """The union: op where both have an entry, else the one there is.
+
+        op: BinaryOp, Monoid or text. Raises DimensionMismatch, TypeError, KeyError (op has not that type).
+        """
+        B = self._partner(other, "ewise_add")
+        f = typed(op, "binary", self.dtype, B.dtype)
+        run = lambda mask: verbs.ewise_add(self._store, B._store, f)
+        return MatrixExpression(self.nrows, self.ncols, "ewise_add", (self, B), f, run)
+
+    def ewise_mult(self, other: Any, op: Any = binary_ops.times) -> MatrixExpression:
+        """The intersection: op where both have an entry. Errors as in `ewise_add`."""
+        B = self._partner(other, "ewise_mult")
+        f = typed(op, "binary", self.dtype, B.dtype)
+        run = lambda mask: verbs.ewise_mult(self._store, B._store, f)
+        return MatrixExpression(self.nrows, self.ncols, "ewise_mult", (self, B), f, run)
+
+    def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> MatrixExpression:
+        """The union, with a default for the operand that is missing; the type also holds the defaults."""
+        B = self._partner(other, "ewise_union")
+        f, x, y = union_operator(op, self.dtype, B.dtype, left_default, right_default)
+        run = lambda mask: verbs.ewise_union(verbs.cast(self._store, f.dtype), verbs.cast(B._store, f.dtype), f, x, y)
+        return MatrixExpression(self.nrows, self.ncols, "ewise_union", (self, B, x, y), f, run)
+
+    def apply(self, op: Any, right: Any = None, *, left: Any = None) -> MatrixExpression:
+        """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its thunk as
+        `right`. Raises TypeError, KeyError (op has not that type)."""
+        kind, f, scalar = apply_operator(op, self.dtype, left, right)
+        if kind == "unary":
+            run: Any = lambda mask: verbs.apply(self._store, f)
+        elif kind == "index":
+            run = lambda mask: verbs.apply_index(self._store, f, scalar)
+        else:
+            run = lambda mask: verbs.apply_bound(self._store, f, scalar, left=kind == "left")
+        return MatrixExpression(
+            self.nrows, self.ncols, "apply", (self,) if scalar is None else (self, scalar), f, run
+        )
+
+    def select(self, op: Any, thunk: Any = None) -> MatrixExpression:
+        """The entries for which op(value, row, column, thunk) is true; or those under a mask, or a BOOL object.
+        Raises TypeError, KeyError (op has not that type)."""
+        mask = select_mask(op, thunk, 2)
+        if mask is not None:
+            mask.fits(self)
+
+            def run(_: Any) -> MatrixStore:
+                from .assign_matrix import matrix_mask
+
+                A = self._store
+                return verbs.merge(A, A, matrix_mask(mask), None, True)
+
+            return MatrixExpression(self.nrows, self.ncols, "select", (self, mask), None, run, self.dtype)
+        f, value = index_operator(op, self.dtype, thunk)
+        keep = lambda _: verbs.select(self._store, f, value)
+        return MatrixExpression(self.nrows, self.ncols, "select", (self, value), f, keep, self.dtype)
+
+    # ---- reductions: section 4.3.10 ----
+
+    def reduce_rowwise(self, op: Any = monoid.plus) -> VectorExpression:
+        """The monoid's sum of each row that has entries: a vector of nrows."""
+        return self._reduce(op, "reduce_rowwise", self.nrows, self._transposed)
+
+    def reduce_columnwise(self, op: Any = monoid.plus) -> VectorExpression:
+        """The monoid's sum of each column that has entries: a vector of ncols."""
+        return self._reduce(op, "reduce_columnwise", self.ncols, not self._transposed)
+
+    def _reduce(self, op: Any, method: str, size: int, transpose: bool) -> VectorExpression:
+        f = typed(op, "monoid", self.dtype)
+        A = self._matrix
+        run = lambda mask: product.reduce_rows(A._store, f, transpose=transpose)
+        return VectorExpression(size, method, (self,), f, run)
+
+    def reduce_scalar(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
+        """The monoid's sum of all entries. Without entries: an empty Scalar, or the identity if `allow_empty` is
+        false. Raises TypeError (op has no monoid), KeyError."""
+        f = typed(op, "monoid", self.dtype)
+        A = self._matrix
+
+        def run(mask: Any) -> np.generic | None:
+            found = verbs.reduce_scalar(A._store, f)
+            return f.identity if found is None and not allow_empty else found
+
+        return ScalarExpression("reduce_scalar", (self,), f, run)
+
+    # ---- the whole object ----
+
+    def diag(self, k: int = 0, dtype: Any = None, *, name: str | None = None) -> Vector:
+        """Diagonal k as a Vector."""
+        u = verbs.diagonal(self._matrix._store, -int(k) if self._transposed else int(k))
+        v = Vector._from_store(u, name)
+        return v if dtype is None else v.dup(dtype, name=name)
+
+    def dup(self, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None) -> Matrix:
+        """A copy: cast to `dtype`, without entries (`clear`), or only those under `mask`."""
+        from .matrix import Matrix
+
+        kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
+        form = self._matrix._form
+        if clear or mask is not None:
+            C = Matrix(kind, self.nrows, self.ncols, name=name, device=self.device)
+            if mask is not None and not clear:
+                C._update(self, check(mask, 2), None, False)
+            return C
+        # Structures are immutable: a copy shares them.
+        return Matrix._from_store(verbs.cast(self._store, kind), name, form)
+
+    def isequal(self, other: Any, *, check_dtype: bool = False) -> bool:
+        """The same shape, the same structure, equal values; the dtype counts with `check_dtype`."""
+        B = matrix_of(other, "isequal")
+        same_device("isequal", self, B)
+        if self.shape != B.shape or (check_dtype and self.dtype is not B.dtype) or self.nvals != B.nvals:
+            return False
+        f = typed(binary_ops.eq, "binary", self.dtype, B.dtype)
+        same = verbs.ewise_mult(self._store, B._store, f)
+        return same.nvals == self.nvals and bool(verbs.reduce_scalar(same, monoid.land[BOOL]) in (None, True))
+
+    def isclose(self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False) -> bool:
+        """The same shape and structure, and abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)."""
+        B = matrix_of(other, "isclose")
+        same_device("isclose", self, B)
+        if self.shape != B.shape or (check_dtype and self.dtype is not B.dtype) or self.nvals != B.nvals:
+            return False
+        (i, j, x), (k, l, y) = verbs.coo(self._store), verbs.coo(B._store)
+        return bool(((i == k) & (j == l)).all()) and verbs.all_close(self.device, x, y, rel_tol, abs_tol)
+
+    def __repr__(self) -> str:
+        head = f"{self.name}: {type(self).__name__} {self.dtype}, {self.nrows} x {self.ncols}, {self.nvals} entries"
+        head += f", {self._matrix.format} on {self.device.name}"
+        if not 0 < self.nvals <= 20:
+            return head
+        i, j, x = (self.device.to_host(a).tolist() for a in verbs.coo(self._store))
+        return head + "\n" + "  ".join(f"[{a}, {b}] {c}" for a, b, c in zip(i, j, x))

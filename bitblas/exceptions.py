@@ -1,0 +1,52 @@
+"""Errors, with the names of the GraphBLAS C API 2.1 (section 4.5) as python-graphblas spells them.
+
+Every message names the argument, what was expected, what was got, and a hint where one helps.
+"""
+
+
+class GraphblasException(Exception):
+    """The base of all of them."""
+
+
+class NoValue(GraphblasException):
+    """No entry where one was asked for."""
+
+
+class InvalidValue(GraphblasException, ValueError):
+    """An argument or a file holds what it must not."""
+
+
+class InvalidIndex(GraphblasException, IndexError):
+    """An index that cannot be one."""
+
+
+class IndexOutOfBound(GraphblasException, IndexError):
+    """An index beyond the object's size."""
+
+
+class DomainMismatch(GraphblasException, TypeError):
+    """An operator has no version for these types."""
+
+
+class DimensionMismatch(GraphblasException):
+    """Shapes do not fit."""
+
+
+class OutputNotEmpty(GraphblasException):
+    """`build` into an object that has entries."""
+
+
+class EmptyObject(GraphblasException):
+    """A Scalar without a value where one is needed."""
+
+
+class NotImplementedException(GraphblasException):
+    """GraphBLAS has it, bitblas does not (yet)."""
+
+
+class OutOfMemory(GraphblasException, MemoryError):
+    """What does not fit: needed and free bytes, and what to do."""
+
+
+class DeviceError(GraphblasException, RuntimeError):
+    """A device that is missing, too old, or that does not hold the operand."""

@@ -1,0 +1,84 @@
+// Tiles from CSR rows. One lane per row; the rows of a tile row merge by tile column: the least next tile column is the
+// next tile, and every row takes its entries there. FILL = 0 counts the tiles, FILL = 1 writes them.
+#include "formats/b2sr/tile.cuh"
+
+__device__ __forceinline__ i64 least_of_group(i64 x) {
+#pragma unroll
+  for (int d = ROW_LANES / 2; d; d >>= 1) {
+    const i64 other = shuffle_xor(group_mask<ROW_LANES>(), x, d);
+    x = other < x ? other : x;
+  }
+  return x;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+build(i64 n, i64 nrows, const PTR_T* ptr, const COL_T* col, const i64* tile_ptr, i64* counts, COL_T* tile_col,
+      word_t* bits, PLACE_T* value_ptr, PLACE_T* places) {
+  const i64 tile_row = thread_number() / ROW_LANES;
+  const int lane = threadIdx.x & (ROW_LANES - 1);
+  if (tile_row >= n) return;
+  const i64 none = 0x7fffffffffffffffll;
+  i64 entry[LANE_ROWS], end[LANE_ROWS], next[LANE_ROWS];
+#pragma unroll
+  for (int k = 0; k < LANE_ROWS; ++k) {
+    const i64 row = tile_row * TILE + lane * LANE_ROWS + k;
+    entry[k] = row < nrows ? (i64)ptr[row] : 0;
+    end[k] = row < nrows ? (i64)ptr[row + 1] : 0;
+    next[k] = entry[k] < end[k] ? (i64)col[entry[k]] >> LOG_TILE : none;
+  }
+  i64 tile = FILL ? tile_ptr[tile_row] : 0, rank = ptr[tile_row * TILE];
+  for (;; ++tile) {
+    i64 mine = next[0];
+#pragma unroll
+    for (int k = 1; k < LANE_ROWS; ++k) mine = next[k] < mine ? next[k] : mine;
+    const i64 least = least_of_group(mine);
+    if (least == none) break;
+    u32 taken = 0;
+    u64 row_bits[LANE_ROWS];
+    const i64 first = entry[0];
+    i64 second = 0;
+#pragma unroll
+    for (int k = 0; k < LANE_ROWS; ++k) {
+      if (k == 1) second = entry[k];
+      u64 word = 0;
+      i64 e = entry[k];
+      if (next[k] == least) {
+        i64 c = col[e];
+        do {
+          word |= 1ull << (c & (TILE - 1));
+          ++taken;
+          ++e;
+          c = e < end[k] ? (i64)col[e] : none;
+        } while (c >> LOG_TILE == least);
+        next[k] = c == none ? none : c >> LOG_TILE;
+      }
+      entry[k] = e;
+      row_bits[k] = word;
+    }
+#if FILL
+    if (lane == 0) tile_col[tile] = (COL_T)least;
+#if TILE == 4
+    u32 whole = (u32)row_bits[0] << (4 * lane);
+    whole |= shuffle_xor(group_mask<4>(), whole, 1);
+    whole |= shuffle_xor(group_mask<4>(), whole, 2);
+    if (lane == 0) bits[tile] = (u16)whole;
+#else
+#pragma unroll
+    for (int k = 0; k < LANE_ROWS; ++k) ((row_t*)bits)[tile * TILE + lane * LANE_ROWS + k] = (row_t)row_bits[k];
+#endif
+#if ORDER
+    const u32 below = group_sum_below<ROW_LANES>(taken);
+    if (lane == 0) value_ptr[tile] = (PLACE_T)rank;
+    i64 place = rank + below;
+    for (i64 e = first; e < entry[0]; ++e) places[place++] = (PLACE_T)e;
+#if LANE_ROWS > 1
+    for (i64 e = second; e < entry[LANE_ROWS - 1]; ++e) places[place++] = (PLACE_T)e;
+#endif
+    rank += __shfl_sync(group_mask<ROW_LANES>(), below + taken, ROW_LANES - 1, ROW_LANES);
+#endif
+#endif
+    (void)taken, (void)first, (void)second, (void)row_bits;
+  }
+  if (!FILL && lane == 0) counts[tile_row] = tile;
+  (void)rank;
+}

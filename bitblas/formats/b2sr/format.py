@@ -1,0 +1,149 @@
+"""B2SR: the non-empty T x T tiles of a matrix as bits, tile rows as in CSR (Chen et al., Bit-GraphBLAS, section III).
+
+A tile is T*T bits, row-major: the bit of (r, c) is bit r*T + c of a little-endian bit string. T = 4 is one uint16,
+T = 8 one uint64, T = 16, 32, 64 are 4, 16, 64 uint64. Padding bits past nrows and ncols are zero. Entry order: tile
+row, tile, bit. With a value array, the rank of a bit is value_ptr[tile] + the number of lower bits of its tile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import DataType, lookup_dtype
+
+from ...device import Device, balanced_bounds
+from ...kernels.prologue import Variant
+from ..csr.format import Csr, from_arrays, index_type
+
+TILES = (4, 8, 16, 32, 64)
+
+
+def words_per_tile(tile: int) -> int:
+    """Array elements per tile: uint16 for T = 4, uint64 else."""
+    return max(1, tile * tile // 64)
+
+
+def word_type(tile: int) -> Any:
+    return np.uint16 if tile == 4 else np.uint64
+
+
+@dataclass(eq=False)
+class B2sr:
+    """Tile row I holds tiles ptr[I] .. ptr[I + 1]; tile t stands in tile column col[t]."""
+
+    device: Device
+    nrows: int
+    ncols: int
+    tile: int
+    ptr: Any  # tile rows + 1
+    col: Any  # tiles (the arrays hold at least one tile, so that each has an address)
+    bits: Any  # tiles * words_per_tile
+    tiles: int
+    nvals: int
+    value_ptr: Any = None  # tiles: rank of the first bit of each; only where values are stored in this order
+    cache: dict[Any, Any] = field(default_factory=dict)  # schedules of kernels: hubs, parallel bounds
+
+    @property
+    def key(self) -> str:
+        return f"b2sr{self.tile}"
+
+    @property
+    def rows_per_unit(self) -> int:
+        return self.tile
+
+    @property
+    def units(self) -> int:
+        """What kernels count: tile rows."""
+        return self.tile_rows
+
+    @property
+    def tile_rows(self) -> int:
+        return len(self.ptr) - 1
+
+    @property
+    def nbytes(self) -> int:
+        ranks = 0 if self.value_ptr is None else int(self.value_ptr.nbytes)
+        return int(self.ptr.nbytes + self.col.nbytes + self.bits.nbytes) + ranks
+
+    @staticmethod
+    def predict_bytes(nrows: int, ncols: int, tiles: int, tile: int) -> int:
+        pointers = (-(-nrows // tile) + 1) * index_type(tiles)().itemsize
+        return pointers + tiles * (index_type(-(-ncols // tile))().itemsize + max(2, tile * tile // 8))
+
+    def coo(self) -> tuple[Any, Any]:
+        csr, order = self.to_csr(order=True)
+        rows, cols = csr.coo()
+        inverse = self.device.xp.empty_like(rows)
+        inverse[order] = self.device.xp.arange(self.nvals)
+        return rows[inverse], cols[inverse]
+
+    def to_csr(self, order: bool) -> tuple[Csr, Any]:
+        """The same entries row by row; order[e]: the place of entry e in this form."""
+        xp, device = self.device.xp, self.device
+        counts = xp.zeros(self.nrows, np.int64)
+        self._walk(False, counts, xp.zeros(1, np.int32), xp.zeros(1, np.int32))
+        ptr = xp.zeros(self.nrows + 1, np.int64)
+        xp.cumsum(counts, out=ptr[1:])
+        col = xp.empty(max(1, self.nvals), index_type(self.ncols))
+        places = xp.empty(max(1, self.nvals) if order else 1, index_type(self.nvals))
+        self._walk(True, ptr, col, places, order)
+        return from_arrays(device, self.nrows, self.ncols, ptr, col[: self.nvals]), places[: self.nvals] if order else None
+
+    def _walk(self, fill: bool, ptr: Any, col: Any, places: Any, order: bool = False) -> None:
+        """One pass over the bits of every row: count them, or write their columns (and places) in order."""
+        if order:
+            self.ranks()
+        variant = _variant("unbuild", self.tile, self.ptr, col, places, FILL=int(fill), ORDER=int(order))
+        ranks = self.value_ptr if order else self.device.xp.zeros(1, places.dtype)
+        self.device.kernel(variant)(self.tile_rows, self.nrows, self.ptr, self.col, self.bits, ranks, ptr, col, places)
+
+    def ranks(self) -> Any:
+        """value_ptr, made at first need: the running sum of the tiles' population counts."""
+        if self.value_ptr is None:
+            xp = self.device.xp
+            per_tile = xp.zeros(max(1, self.tiles), np.int64)
+            self.device.kernel(_variant("ranks", self.tile))(self.tiles, self.bits, per_tile)
+            self.value_ptr = (xp.cumsum(per_tile) - per_tile).astype(index_type(self.nvals))
+        return self.value_ptr
+
+
+def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
+    """Tiles from rows: each tile row merges its T rows by tile column, once to count and once to fill.
+
+    order[e]: the place of entry e of the B2SR in `csr`. Peak memory: the result, the order where asked for, and
+    8 bytes per tile row.
+    """
+    xp, device = csr.device.xp, csr.device
+    tile_rows, words = -(-csr.nrows // tile), words_per_tile(tile)
+    kinds = index_type(csr.nvals)
+    counts, ptr = xp.zeros(max(1, tile_rows), np.int64), xp.zeros(tile_rows + 1, np.int64)
+    none_bits, none = xp.zeros(1, word_type(tile)), xp.zeros(1, kinds)
+    bounds = None
+    if not device.is_gpu and csr.nvals > PARALLEL_ENTRIES:
+        bounds = balanced_bounds(csr.ptr[:: tile] if csr.nrows % tile == 0 else np.append(csr.ptr[::tile], csr.ptr[-1]), 4 * device.threads)
+    variant = _variant("build", tile, csr.ptr, csr.col, none, FILL=0, ORDER=0)
+    device.kernel(variant)(tile_rows, csr.nrows, csr.ptr, csr.col, ptr, counts, none, none_bits, none, none, bounds=bounds)
+    xp.cumsum(counts[:tile_rows], out=ptr[1:])
+    tiles = int(ptr[-1])
+    col = xp.empty(max(1, tiles), index_type(-(-csr.ncols // tile)))
+    bits = xp.zeros(max(1, tiles) * words, word_type(tile))
+    ranks = xp.empty(max(1, tiles) if order else 1, kinds)
+    places = xp.empty(max(1, csr.nvals) if order else 1, kinds)
+    variant = _variant("build", tile, csr.ptr, csr.col, none, FILL=1, ORDER=int(order))
+    device.kernel(variant)(tile_rows, csr.nrows, csr.ptr, csr.col, ptr, counts, col, bits, ranks, places, bounds=bounds)
+    form = B2sr(device, csr.nrows, csr.ncols, tile, ptr.astype(index_type(tiles)), col, bits, tiles, csr.nvals, ranks if order else None)
+    return form, places[: csr.nvals] if order else None
+
+
+PARALLEL_ENTRIES = 1 << 16  # below this a parallel launch on the CPU costs more than it saves (measured: about 0.1 ms)
+
+
+def _variant(kernel: str, tile: int, ptr: Any = None, col: Any = None, places: Any = None, **constants: int) -> Variant:
+    """The structural kernels depend on the tile size and the index types alone."""
+    given = (("PTR", ptr), ("COL", col), ("PLACE", places))
+    types: tuple[tuple[str, DataType], ...] = tuple((n, lookup_dtype(a.dtype)) for n, a in given if a is not None)
+    shape = (("TILE", tile), ("LANES", 1 if kernel == "ranks" else min(tile, 32)))
+    return Variant(f"formats/b2sr/{kernel}", types, shape + tuple(constants.items()))

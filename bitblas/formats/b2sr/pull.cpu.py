@@ -1,0 +1,101 @@
+# t = A (+).(x) u by tile rows, the twin of pull.cu. Parallel bounds are multiples of 64 rows: words of t are not shared.
+# include: formats/b2sr/tile.cpu.py
+# include: kernels/product.cpu.py
+SPREAD = np.uint64({4: 0x1111, 8: 0x0101010101010101, 16: 0x0001000100010001, 32: 0x100000001, 64: 1}[TILE])
+WORD_ROWS = 4 if TILE == 4 else 64 // TILE
+SHIFT = np.uint64(TILE & 63)
+
+
+@njit(**FUNCTION)
+def fold_rows(word):
+    """Bit r of the result: whether row r of the word has a bit."""
+    if TILE == 8:  # carry into the top bit of each byte, then gather the eight top bits by one multiplication
+        low = np.uint64(0x7F7F7F7F7F7F7F7F)
+        top = (((word & low) + low) | word) >> np.uint64(7) & np.uint64(0x0101010101010101)
+        return top * np.uint64(0x0102040810204080) >> np.uint64(56)
+    rows = np.uint64(0)
+    for r in range(WORD_ROWS):
+        if word & ROW != 0:
+            rows |= ONE << np.uint64(r)
+        word >>= SHIFT
+    return rows
+
+
+@njit(**KERNEL)
+def pull(lo, hi, longest, begin, end, row_of, row_step, col, bits, value_ptr, a_val, a_iso, a_step, u_bits, u_val,
+         u_iso, u_step, mask, mask_step, mask_flip, product, t_bits, t_val):
+    acc = np.empty(TILE_WORDS, np.uint64)
+    count = np.empty(TILE, np.int64)
+    total = np.empty(TILE, Z_T)
+    for tile_row in range(lo, hi):
+        open_rows = (tile_bits(mask, tile_row * mask_step) ^ mask_flip) & ROW
+        if open_rows == 0:
+            continue
+        first = np.int64(at(begin, tile_row))
+        stop = np.int64(at(end, tile_row))
+        rows = np.uint64(0)
+        if KIND == WORDS:
+            if TILE_WORDS == 1:
+                word = np.uint64(0)
+                for tile in range(first, stop):
+                    word |= np.uint64(at(bits, tile)) & (tile_bits(u_bits, np.int64(at(col, tile))) * SPREAD)
+                rows = fold_rows(word)
+            else:
+                for k in range(TILE_WORDS):
+                    put(acc, k, np.uint64(0))
+                for tile in range(first, stop):
+                    u = tile_bits(u_bits, np.int64(at(col, tile))) * SPREAD
+                    if u != 0:
+                        for k in range(TILE_WORDS):
+                            put(acc, k, at(acc, k) | at(bits, tile * TILE_WORDS + k) & u)
+                for k in range(TILE_WORDS):
+                    rows |= fold_rows(at(acc, k)) << np.uint64(k * WORD_ROWS)
+            rows &= open_rows
+        else:
+            for r in range(TILE):
+                put(count, r, np.int64(0))
+            for tile in range(first, stop):
+                tile_col = np.int64(at(col, tile))
+                left = tile_col << LOG_TILE
+                u = ROW if U_FULL else tile_bits(u_bits, tile_col)
+                if u != 0:
+                    u *= SPREAD
+                    rank = np.int64(at(value_ptr, tile)) if RANKED else np.int64(0)
+                    for k in range(TILE_WORDS):
+                        word = np.uint64(at(bits, tile * TILE_WORDS + k))
+                        rest = word & u
+                        while rest != 0:
+                            place = trailing_zeros(rest)
+                            rest = drop_lowest(rest)
+                            p = (k << 6) + np.int64(place)
+                            r = p >> LOG_TILE
+                            if KIND == VALUES:
+                                j = left + (p & (TILE - 1))
+                                if RANKED:
+                                    a = at(a_val, rank + np.int64(popcount(word & ((ONE << place) - ONE))))
+                                else:
+                                    a = a_iso
+                                z = mul(a, load_u(u_val, u_iso, u_step, j), (tile_row << LOG_TILE) + r, j)
+                                put(total, r, z if rows >> np.uint64(r) & ONE == 0 else add(at(total, r), z))
+                                rows |= ONE << np.uint64(r)
+                            else:
+                                put(count, r, at(count, r) + 1)
+                        if RANKED:
+                            rank += np.int64(popcount(word))
+            if KIND == COUNT:
+                for r in range(TILE):
+                    if at(count, r) > 0:
+                        rows |= ONE << np.uint64(r)
+                        put(total, r, repeated(product, at(count, r)))
+            rows &= open_rows
+            rest = rows
+            while rest != 0:
+                r = np.int64(trailing_zeros(rest))
+                rest = drop_lowest(rest)
+                if Z_BOOL:
+                    if at(total, r):
+                        set_bit(t_val, (tile_row << LOG_TILE) + r)
+                else:
+                    put(t_val, (tile_row << LOG_TILE) + r, at(total, r))
+        place = tile_row << LOG_TILE
+        put(t_bits, place >> 6, at(t_bits, place >> 6) | rows << np.uint64(place & 63))

@@ -1,0 +1,30 @@
+# Rows from tiles, the twin of unbuild.cu.
+# include: formats/b2sr/tile.cpu.py
+
+
+@njit(**KERNEL)
+def unbuild(lo, hi, nrows, tile_ptr, tile_col, bits, value_ptr, ptr, col, places):
+    written = np.empty(TILE, np.int64)
+    for tile_row in range(lo, hi):
+        first = tile_row * TILE
+        rows = min(TILE, nrows - first)
+        for r in range(rows):
+            written[r] = ptr[first + r] if FILL else 0
+        for tile in range(tile_ptr[tile_row], tile_ptr[tile_row + 1]):
+            rank = np.int64(value_ptr[tile]) if ORDER else np.int64(0)
+            left = np.int64(tile_col[tile]) << LOG_TILE
+            for r in range(rows):
+                rest = tile_row_bits(bits, tile, r)
+                if FILL:
+                    while rest != 0:
+                        col[written[r]] = left + np.int64(trailing_zeros(rest))
+                        if ORDER:
+                            places[written[r]] = rank
+                            rank += 1
+                        written[r] += 1
+                        rest = drop_lowest(rest)
+                else:
+                    written[r] += np.int64(popcount(rest))
+        if not FILL:
+            for r in range(rows):
+                ptr[first + r] = written[r]

@@ -1,0 +1,138 @@
+"""From entries to a structure, and from one form to another, on the device that holds the data.
+
+Peak memory of from_coo: the input, 8 bytes per entry for its order, and the sorted copy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import DataType
+
+from .. import plan
+from ..device import Device
+from ..exceptions import OutOfMemory
+from ..store import MatrixStore
+from . import Structure
+from .b2sr import format as b2sr
+from .csr import format as csr
+
+
+def convert(structure: Structure, key: str, *, transposed: bool, order: bool) -> tuple[csr.Csr | b2sr.B2sr, Any]:
+    """A form of the structure (or of its transpose); with `order`, where its values lie in the primary form."""
+    if not transposed:
+        rows, places = structure.primary.to_csr(order)
+        if order and places is not None and isinstance(structure.primary, csr.Csr):
+            places = None
+    else:
+        straight = structure.form(csr.KEY)
+        rows, turn = straight.transpose(order)
+        base = structure.order(csr.KEY) if order else None
+        places = turn if base is None or turn is None else base[turn]
+        if structure.nrows == structure.ncols and _same(straight, rows):
+            rows = straight  # an undirected graph is its own transpose: nothing more to store
+    if key == csr.KEY:
+        return rows, places
+    if transposed and rows is structure.form(csr.KEY) and not order and structure.has(key):
+        return structure.form(key), None
+    made, turn = b2sr.from_csr(rows, int(key[4:]), order)
+    return made, turn if places is None or turn is None else places[turn]
+
+
+def _same(a: csr.Csr, b: csr.Csr) -> bool:
+    xp = a.device.xp
+    return bool(xp.array_equal(a.ptr, b.ptr)) and bool(xp.array_equal(a.col, b.col))
+
+
+def sort_entries(device: Device, rows: Any, cols: Any, nrows: int, ncols: int) -> Any:
+    """The order of the entries by row, then column; equal ones stay in input order."""
+    if device.is_gpu:
+        if nrows * ncols < 1 << 63:
+            return device.xp.argsort(rows * ncols + cols, kind="stable")
+        by_col = device.xp.argsort(cols, kind="stable")
+        return by_col[device.xp.argsort(rows[by_col], kind="stable")]
+    from scipy.sparse import coo_array
+
+    # Three counting sorts in compiled code: by row, then to columns and back, each stable.
+    numbered = coo_array((np.arange(len(rows)), (rows, cols)), shape=(nrows, ncols))
+    numbered.has_canonical_format = True  # duplicates are ours to combine
+    return numbered.tocsr().tocsc().tocsr().data
+
+
+def from_coo(
+    device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any, dtype: DataType,
+    dup: Any = None, *, format: str = "auto", tile: int | None = None,
+) -> MatrixStore:  # fmt: skip
+    """Entries in any order. `values`: an array in that order, or np.generic (iso: duplicates fall together).
+
+    Duplicates are combined in input order by `dup` (a typed BinaryOp or Monoid); ValueError without one.
+    """
+    from ..verbs import arrays
+
+    xp = device.xp
+    rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
+    iso = isinstance(values, np.generic)
+    after = (rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (cols[1:] > cols[:-1]))
+    if bool(after.all()):  # sorted and without duplicates, as `to_coo` gives them
+        return _from_sorted(device, nrows, ncols, rows, cols, values, dtype, format, tile)
+    order = sort_entries(device, rows, cols, nrows, ncols)
+    rows, cols = rows[order], cols[order]
+    fresh = xp.ones(len(rows), bool)
+    fresh[1:] = (rows[1:] != rows[:-1]) | (cols[1:] != cols[:-1])
+    if not iso:
+        values = values[order]
+    starts = xp.flatnonzero(fresh)
+    if len(starts) < len(rows):
+        if not iso:
+            if dup is None:
+                raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
+            values = arrays.fold_segments(device, dup, values, dtype, xp.append(starts, len(rows)))
+        rows, cols = rows[starts], cols[starts]
+    return _from_sorted(device, nrows, ncols, rows, cols, values, dtype, format, tile)
+
+
+def from_sorted_keys(
+    device: Device, nrows: int, ncols: int, keys: Any, values: Any, dtype: DataType,
+    *, format: str = "auto", tile: int | None = None,
+) -> MatrixStore:  # fmt: skip
+    """Entries given by strictly increasing keys row * ncols + column (INT64)."""
+    return _from_sorted(device, nrows, ncols, keys // max(1, ncols), keys % max(1, ncols), values, dtype, format, tile)
+
+
+def _from_sorted(
+    device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any, dtype: DataType,
+    format: str, tile: int | None,
+) -> MatrixStore:  # fmt: skip
+    xp = device.xp
+    if nrows >= 1 << 40:
+        raise OutOfMemory(f"nrows: {nrows} rows need {8 * nrows} bytes of row pointers (there is no hypersparse form)")
+    ptr = xp.zeros(nrows + 1, np.int64)
+    if nrows:
+        xp.cumsum(xp.bincount(rows, minlength=nrows), out=ptr[1:])
+    store = MatrixStore(Structure(csr.from_arrays(device, nrows, ncols, ptr, cols)), dtype, values)
+    return with_format(store, format, tile)
+
+
+def with_format(A: MatrixStore, format: str = "auto", tile: int | None = None) -> MatrixStore:
+    """The same matrix with its primary form as asked: "auto" lets the plan choose."""
+    key = plan.choose_form(A.structure, format, tile, iso=A.iso)
+    if key == A.structure.primary.key:
+        return A
+    values = A.values_for(key, False)  # first: the pass that finds the order also finds the ranks
+    return MatrixStore(Structure(A.structure.form(key)), A.dtype, values)
+
+
+def filter_entries(A: MatrixStore, keep: Any) -> MatrixStore:
+    """The entries of A for which `keep` (bools in entry order) is true, in the same format."""
+    rows, order = A.structure.primary.to_csr(order=True)
+    values = A.values
+    if order is not None:
+        keep, values = keep[order], values if A.iso else values[order]
+    r, c = rows.coo()
+    key = A.structure.primary.key
+    kind, tile = ("csr", None) if key == csr.KEY else ("b2sr", int(key[4:]))
+    return _from_sorted(
+        A.device, A.nrows, A.ncols, r[keep], c[keep], values if A.iso else values[keep], A.dtype, kind, tile
+    )

@@ -1,0 +1,24 @@
+// t = A' (+).(x) u by the entries of u: LANES lanes share a row of A, rows that u lacks are not read.
+#include "kernels/push.cuh"
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+push(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step, const COL_T* col,
+     const A_T* a_val, A_T a_iso, i64 a_step, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step,
+     const u64* mask, i64 mask_step, u64 mask_flip, u64* t_bits, C_T* t_val) {
+  const i64 unit = thread_number() / LANES;
+  if (unit >= n) return;
+  const i64 row = row_step ? row_of[unit] : unit;
+  if (!bit_of(u_bits, row)) return;
+  i64 e = begin[unit];
+  const i64 stop = end[unit];
+  if (stop - e > longest) return;  // a hub: its segments are rows of another launch
+  for (e += threadIdx.x & (LANES - 1); e < stop; e += LANES) {
+    const i64 j = col[e];
+    if (!allowed(mask, mask_step, mask_flip, j)) continue;
+    if (KIND == WORDS) {
+      if (!bit_of(t_bits, j)) mark(t_bits, j);
+    } else {
+      scatter(t_bits, t_val, j, mul(a_step ? a_val[e] : a_iso, load<U_T>(u_val, u_iso, u_step, row), j, row));
+    }
+  }
+}

@@ -1,0 +1,45 @@
+// What every kernel stands on: integer names, bitsets, and sums over a group of lanes. No CUDA header is included:
+// a heavy one costs more compile time than all kernels together.
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef long long i64;
+
+#define BLOCK 256
+#define ALL_LANES 0xffffffffu
+
+__device__ __forceinline__ i64 thread_number() { return (i64)blockIdx.x * BLOCK + threadIdx.x; }
+
+__device__ __forceinline__ bool bit_of(const u64* bits, i64 i) {
+  return (((const u32*)bits)[i >> 5] >> (i & 31)) & 1u;
+}
+
+// The lanes of this thread's group of G consecutive lanes (G a power of two, at most 32).
+template <int G> __device__ __forceinline__ u32 group_mask() {
+  return G == 32 ? ALL_LANES : ((1u << (G & 31)) - 1u) << ((threadIdx.x & 31) & ~(G - 1));
+}
+
+// x of lane `lane ^ d`; values of 1 and 2 bytes travel as int.
+template <class T> struct Travel { typedef T type; };
+template <> struct Travel<bool> { typedef int type; };
+template <> struct Travel<signed char> { typedef int type; };
+template <> struct Travel<short> { typedef int type; };
+template <> struct Travel<u8> { typedef int type; };
+template <> struct Travel<u16> { typedef int type; };
+template <class T> __device__ __forceinline__ T shuffle_xor(u32 mask, T x, int d) {
+  return (T)__shfl_xor_sync(mask, (typename Travel<T>::type)x, d);
+}
+
+// The sum of x over the lower lanes of the group.
+template <int G> __device__ __forceinline__ u32 group_sum_below(u32 x) {
+  const u32 mask = group_mask<G>();
+  const int lane = threadIdx.x & (G - 1);
+  u32 sum = x;
+#pragma unroll
+  for (int d = 1; d < G; d <<= 1) {
+    const u32 below = __shfl_up_sync(mask, sum, d, G);
+    if (lane >= d) sum += below;
+  }
+  return sum - x;
+}

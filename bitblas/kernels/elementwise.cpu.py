@@ -1,0 +1,57 @@
+# t = f(u, v) position by position, the twin of elementwise.cu.
+# include: kernels/vector.cpu.py
+LEFT, BOTH, UNION, FILLED = 0, 1, 2, 3
+
+
+@njit(**FUNCTION)
+def load_u(values, iso, step, i):
+    if U_BOOL:
+        return bit_of(values, i) if step else iso
+    return at(values, i) if step else iso
+
+
+@njit(**FUNCTION)
+def load_v(values, iso, step, i):
+    if V_BOOL:
+        return bit_of(values, i) if step else iso
+    return at(values, i) if step else iso
+
+
+@njit(**KERNEL)
+def elementwise(lo, hi, size, u_bits, u_val, u_iso, u_step, v_bits, v_val, v_iso, v_step, u_default, v_default,
+                rows, cols, t_bits, t_val):
+    for w in range(lo, hi):
+        ub = at(u_bits, w)
+        vb = at(v_bits, w) if MODE != LEFT else ub
+        rest = ub if MODE == LEFT else ub & vb if MODE == BOTH else ub | vb
+        kept = np.uint64(0)
+        true = np.uint64(0)
+        while rest != 0:
+            place = trailing_zeros(rest)
+            bit = np.uint64(1) << place
+            rest = drop_lowest(rest)
+            p = (w << 6) + np.int64(place)
+            i = at(rows, p) if PLACES else p
+            j = at(cols, p) if PLACES else np.int64(0)
+            has_u = ub & bit != 0
+            has_v = vb & bit != 0
+            x = load_u(u_val, u_iso, u_step, p) if MODE <= BOTH or has_u else u_default
+            y = load_v(v_val, v_iso, v_step, p) if MODE <= BOTH or has_v else v_default
+            if KEEP:
+                if f(x, y, i, j):
+                    kept |= bit
+                t = take_u(x)
+            elif MODE == UNION and not has_v:
+                t = take_u(x)
+            elif MODE == UNION and not has_u:
+                t = take_v(y)
+            else:
+                t = take_f(f(x, y, i, j))
+            if T_BOOL:
+                if t:
+                    true |= bit
+            else:
+                put(t_val, p, t)
+        t_bits[w] = kept if KEEP else (ub if MODE == LEFT else ub & vb if MODE == BOTH else ub | vb)
+        if T_BOOL:
+            t_val[w] = true & t_bits[w]

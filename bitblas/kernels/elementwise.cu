@@ -1,0 +1,45 @@
+// t = f(u, v) position by position: apply, select, element-wise add, mult and union in one source.
+// MODE: LEFT where u has an entry; BOTH where both have; UNION where either has (the other's value alone is kept);
+// FILLED as UNION with defaults for what is missing. KEEP: the entries of u for which f is true, with u's values.
+// PLACES: position p stands for the entry (rows[p], cols[p]) of a matrix.
+#include "kernels/vector.cuh"
+#define LEFT 0
+#define BOTH 1
+#define UNION 2
+#define FILLED 3
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+elementwise(i64 n, i64 size, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u64* v_bits,
+            const STORED(V_T)* v_val, V_T v_iso, i64 v_step, U_T u_default, V_T v_default, const i64* rows,
+            const i64* cols, u64* t_bits, STORED(T_T)* t_val) {
+  const i64 p = thread_number();  // 64 threads a word: the lanes of a warp share half a word
+  const bool inside = p < size;
+  const bool has_u = inside && bit_of(u_bits, p);
+  const bool has_v = MODE != LEFT && inside && bit_of(v_bits, p);
+  bool present = MODE == LEFT ? has_u : MODE == BOTH ? has_u && has_v : has_u || has_v;
+  T_T t = T_T(0);
+  if (present) {
+    const i64 i = PLACES ? rows[p] : p, j = PLACES ? cols[p] : 0;
+    U_T x = has_u ? load<U_T>(u_val, u_iso, u_step, p) : u_default;
+    V_T y = MODE == LEFT || has_v ? load<V_T>(v_val, v_iso, v_step, p) : v_default;
+    if (KEEP) {
+      present = f(x, y, i, j);
+      t = cast<T_T>(x);
+    } else if (MODE == UNION && !has_v) {
+      t = cast<T_T>(x);
+    } else if (MODE == UNION && !has_u) {
+      t = cast<T_T>(y);
+    } else {
+      t = cast<T_T>(f(x, y, i, j));
+    }
+  }
+  const u32 bits = __ballot_sync(ALL_LANES, present);
+  const bool writer = (p & 31) == 0 && p < n * 64;
+  if (writer) ((u32*)t_bits)[p >> 5] = bits;
+#if T_BOOL
+  const u32 values = __ballot_sync(ALL_LANES, present && t);
+  if (writer) ((u32*)t_val)[p >> 5] = values;
+#else
+  if (present) t_val[p] = t;
+#endif
+}

@@ -1,0 +1,81 @@
+"""Single machine instructions that Numba has no name for, used by the CPU kernels.
+
+`at` and `put` exist because Numba adds a wrap-around test to every signed index, which costs 2 to 3 times in these
+loops. Every kernel text begins with `from bitblas.kernels.intrinsics import *`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np import arrayobj
+
+
+def _element(ctx: Any, b: Any, array_type: Any, array: Any, index: Any, index_type: Any) -> Any:
+    data = arrayobj.make_array(array_type)(ctx, b, array).data
+    index = ctx.cast(b, index, index_type, types.intp)
+    element = ctx.get_data_type(array_type.dtype)
+    try:
+        return b.gep(data, [index], source_etype=element, inbounds=True)
+    except TypeError:  # older llvmlite: typed pointers
+        return b.gep(data, [index], inbounds=True)
+
+
+@intrinsic
+def at(typing: Any, array: Any, index: Any) -> Any:
+    """array[index] without wrap-around of negative indices."""
+
+    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        pointer = _element(ctx, b, sig.args[0], args[0], args[1], sig.args[1])
+        return ctx.unpack_value(b, sig.args[0].dtype, pointer)
+
+    return array.dtype(array, index), code
+
+
+@intrinsic
+def put(typing: Any, array: Any, index: Any, value: Any) -> Any:
+    """array[index] = value without wrap-around of negative indices."""
+
+    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        pointer = _element(ctx, b, sig.args[0], args[0], args[1], sig.args[1])
+        ctx.pack_value(b, sig.args[0].dtype, ctx.cast(b, args[2], sig.args[2], sig.args[0].dtype), pointer)
+        return ctx.get_dummy_value()
+
+    return types.void(array, index, value), code
+
+
+def _bits(name: str, *flags: int) -> Any:
+    @intrinsic
+    def op(typing: Any, x: Any) -> Any:
+        def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+            t = args[0].type
+            flag = ir.IntType(1)
+            fn = cgutils.get_or_insert_function(
+                b.module, ir.FunctionType(t, [t] + [flag] * len(flags)), f"llvm.{name}.i{t.width}"
+            )
+            return b.call(fn, [args[0]] + [ir.Constant(flag, f) for f in flags])
+
+        return x(x), code
+
+    return op
+
+
+popcount = _bits("ctpop")  # number of set bits, in the type of its argument
+trailing_zeros = _bits("cttz", 1)  # place of the lowest set bit; undefined for 0
+
+
+@intrinsic
+def drop_lowest(typing: Any, x: Any) -> Any:
+    """x without its lowest set bit: x & (x - 1), which Numba would compute in float64 for uint64."""
+
+    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        return b.and_(args[0], b.sub(args[0], ir.Constant(args[0].type, 1)))
+
+    return x(x), code
+
+
+__all__ = ["at", "drop_lowest", "popcount", "put", "trailing_zeros"]

@@ -1,0 +1,22 @@
+# What the products of every format share, the twin of product.cuh.
+# include: kernels/vector.cpu.py
+WORDS, COUNT, VALUES = 0, 1, 2
+ONE = np.uint64(1)
+
+
+@njit(**FUNCTION)
+def is_final(total):
+    """Whether no further product can change a sum that has one."""
+    return HAS_TERMINAL == 2 or (HAS_TERMINAL == 1 and total == TERMINAL)
+
+
+@njit(**FUNCTION)
+def load_u(values, iso, step, i):
+    if U_BOOL:
+        return bit_of(values, i) if step else iso
+    return at(values, i) if step else iso
+
+
+@njit(**FUNCTION)
+def set_bit(bits, i):
+    put(bits, i >> 6, at(bits, i >> 6) | ONE << np.uint64(i & 63))

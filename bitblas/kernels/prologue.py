@@ -1,0 +1,142 @@
+"""What a kernel variant fixes at compile time, as plain data, and its text in CUDA C++ and in Python.
+
+A kernel source (a .cu file and its twin .py) is written once against names; a Variant gives those names a meaning:
+types (`A` becomes `A_T`), integer constants, values, and small functions made from operator expressions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import BOOL, INT64, DataType
+
+
+@dataclass(frozen=True)
+class Function:
+    """`name(args) -> result`: every `let` (name, type, argument) casts an argument, then the expression is evaluated."""
+
+    name: str
+    result: DataType
+    args: tuple[tuple[str, DataType], ...]
+    let: tuple[tuple[str, DataType, str], ...]
+    expr: str
+
+    def cpp(self) -> str:
+        args = ", ".join(f"{t.c_type} {n}" for n, t in self.args)
+        body = " ".join(f"const {t.c_type} {n} = cast<{t.c_type}>({a}); (void){n};" for n, t, a in self.let)
+        return (
+            f"__device__ __forceinline__ {self.result.c_type} {self.name}({args}) "
+            f"{{ {body} return ({self.result.c_type})({self.expr}); }}"
+        )
+
+    def python(self) -> str:
+        types = dict(self.args)
+        lines = [f"    {n} = {py_cast(t, types[a], a)}" for n, t, a in self.let if n != a or t is not types[a]]
+        call = "bool" if self.result is BOOL else f"np.{self.result.np_type.name}"
+        args = ", ".join(n for n, _ in self.args)
+        return "\n".join(["@njit(**FUNCTION)", f"def {self.name}({args}):", *lines, f"    return {call}({self.expr})"])
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One compiled kernel: the source and everything that is fixed before compilation. Hashable and printable."""
+
+    kernel: str  # path without suffix below the package: "formats/b2sr/pull"
+    types: tuple[tuple[str, DataType], ...] = ()
+    constants: tuple[tuple[str, int], ...] = ()
+    values: tuple[tuple[str, DataType, str], ...] = ()  # name, type, value as hexadecimal bits
+    functions: tuple[Function, ...] = ()
+    label: str = ""  # what a person reads: the semiring, the operator
+
+    @property
+    def entry(self) -> str:
+        """The kernel's function name: the last part of its path."""
+        return self.kernel.rsplit("/", 1)[-1]
+
+    def constant(self, name: str, default: int = 0) -> int:
+        return dict(self.constants).get(name, default)
+
+    def __str__(self) -> str:
+        parts = [f"{k}={t.name}" for k, t in self.types] + [f"{k}={v}" for k, v in self.constants]
+        return f"{self.kernel} {self.label} {' '.join(parts)}".replace("  ", " ")
+
+    def cpp(self) -> str:
+        """The prologue in CUDA C++."""
+        lines = [f"typedef {t.c_type} {n}_T;" for n, t in self.types]
+        lines += [f"#define {n} {v}" for n, v in self.constants]
+        lines += [f"#define {n} {cpp_literal(t, bits)}" for n, t, bits in self.values]
+        return "\n".join(lines + [f.cpp() for f in self.functions]) + "\n"
+
+    def python(self) -> str:
+        """The prologue in Python, for Numba."""
+        lines = [f"{n}_T = np.{t.np_type.name}" for n, t in self.types]
+        lines += [f"{n} = {v}" for n, v in self.constants]
+        lines += [f"{n} = np.array([{bits}], np.uint{8 * t.nbytes}).view(np.{t.np_type.name})[0]" for n, t, bits in self.values]
+        return "\n".join(lines + [f.python() for f in self.functions]) + "\n"
+
+
+def value(name: str, dtype: DataType, x: Any) -> tuple[str, DataType, str]:
+    """A named value for Variant.values, exact to the bit."""
+    raw = np.array(x, dtype.np_type).reshape(1).view(f"uint{8 * dtype.nbytes}")[0]
+    return name, dtype, hex(int(raw))
+
+
+def cpp_literal(t: DataType, bits: str) -> str:
+    if t.kind == "f":
+        return f"__int_as_float((int){bits}u)" if t.nbytes == 4 else f"__longlong_as_double((long long){bits}ull)"
+    return f"(({t.c_type}){bits}ull)"
+
+
+def py_cast(to: DataType, source: DataType, name: str) -> str:
+    """GraphBLAS casts: to BOOL is != 0; float to integer towards zero, saturated, NaN to 0 (as SuiteSparse)."""
+    np_name = f"np.{to.np_type.name}"
+    if to is source:
+        return name
+    if to is BOOL:
+        return f"{name} != 0"
+    if source.kind == "f" and to.kind in "iu":
+        low, high = int(to.lowest), int(to.highest)
+        return (
+            f"{np_name}(0) if {name} != {name} else ({np_name}({high}) if {name} >= {float(high)!r} else "
+            f"({np_name}({low}) if {name} <= {float(low)!r} else {np_name}({name})))"
+        )
+    return f"{np_name}({name})"
+
+
+# ---- the functions that the operators of the algebra become ---------------------------------------------------------
+
+
+def product(op: Any, t: DataType, a: DataType, u: DataType, *, flip: bool) -> Function:
+    """mul(a, u, out, inner): the product of a matrix entry and a vector entry.
+
+    mxv (flip False): x = A(out, inner), y = u(inner, 0). vxm (flip True): x = u(0, inner), y = A(inner, out).
+    """
+    compute = op.compute_type(t)
+    first, second = (("u", u), ("a", a)) if flip else (("a", a), ("u", u))
+    let = [] if op.positional else [("x", compute, first[0]), ("y", compute, second[0])]
+    where = {"ix": "0", "jx": "inner", "iy": "inner", "jy": "out"} if flip else {"ix": "out", "jx": "inner", "iy": "inner", "jy": "0"}
+    expr = where.get(op.expr, op.expr)
+    args = (("a", a), ("u", u), ("out", INT64), ("inner", INT64))
+    return Function("mul", op.result_type(t), args, tuple(let), expr)
+
+
+def product_of_entries(op: Any, t: DataType, a: DataType, b: DataType) -> Function:
+    """mul(a, b, i, k, j): the product of A(i, k) and B(k, j)."""
+    compute = op.compute_type(t)
+    let = [] if op.positional else [("x", compute, "a"), ("y", compute, "b")]
+    expr = {"ix": "i", "jx": "k", "iy": "k", "jy": "j"}.get(op.expr, op.expr)
+    args = (("a", a), ("b", b), ("i", INT64), ("k", INT64), ("j", INT64))
+    return Function("mul", op.result_type(t), args, tuple(let), expr)
+
+
+def sum_of(monoid: Any, z: DataType) -> tuple[tuple[Function, ...], tuple[tuple[str, DataType, str], ...], int]:
+    """add(x, y), repeated(x, k), the values IDENTITY and TERMINAL, and the constant HAS_TERMINAL."""
+    add = Function("add", z, (("x", z), ("y", z)), (), monoid.binaryop.expr)
+    let = (("kx", z, "k"),) if "kx" in monoid.repeated else ()
+    repeated = Function("repeated", z, (("x", z), ("k", INT64)), let, monoid.repeated)
+    terminal = monoid.terminal(z)
+    values = (value("IDENTITY", z, monoid.identity(z)), value("TERMINAL", z, 0 if terminal is None else terminal))
+    return (add, repeated), values, (0 if terminal is None else 2 if monoid.name == "any" else 1)

@@ -1,0 +1,32 @@
+// Scattering products into t, whose bits are zero and whose cells hold the monoid's identity before. Only monoids whose
+// sums do not depend on the order come here: floating-point addition is never done by atomics.
+// A cell is 4 or 8 bytes, so that it can be compared and swapped.
+#include "kernels/product.cuh"
+
+__device__ __forceinline__ bool mark(u64* bits, i64 j) {  // true for the one that set the bit
+  const u32 bit = 1u << (j & 31);
+  return !(atomicOr((u32*)bits + (j >> 5), bit) & bit);
+}
+
+template <int SIZE> struct Cell;
+template <> struct Cell<4> { typedef u32 type; };
+template <> struct Cell<8> { typedef u64 type; };
+
+__device__ __forceinline__ void scatter(u64* t_bits, C_T* t_val, i64 j, Z_T z) {
+#if HAS_TERMINAL == 2  // any: the first one stays
+  if (mark(t_bits, j)) t_val[j] = C_T(z);
+#else
+  typedef typename Cell<sizeof(C_T)>::type cell_t;
+  cell_t* cell = (cell_t*)(t_val + j);
+  union { C_T value; cell_t raw; } old, next;
+  old.raw = *(volatile cell_t*)cell;
+  for (;;) {
+    next.value = C_T(add(cast<Z_T>(old.value), z));
+    if (next.raw == old.raw) break;
+    const cell_t seen = atomicCAS(cell, old.raw, next.raw);
+    if (seen == old.raw) break;
+    old.raw = seen;
+  }
+  if (!bit_of(t_bits, j)) mark(t_bits, j);
+#endif
+}

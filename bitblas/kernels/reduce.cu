@@ -1,0 +1,35 @@
+// The sum of a vector's entries: one block per chunk of `per` words, threads strided, then a tree. The order of the
+// additions depends on the size alone, so that the same input gives the same bits.
+#include "kernels/vector.cuh"
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+reduce(i64 n, i64 per, i64 size, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step, u8* sum_present,
+       Z_T* sums) {
+  __shared__ Z_T part[BLOCK];
+  __shared__ u8 some[BLOCK];
+  const i64 first = (i64)blockIdx.x * per * 64;
+  i64 end = first + per * 64;
+  if (end > size) end = size;
+  Z_T sum = IDENTITY;
+  u8 any = 0;
+  for (i64 p = first + threadIdx.x; p < end; p += BLOCK)
+    if (bit_of(u_bits, p)) {
+      const Z_T x = cast<Z_T>(load<U_T>(u_val, u_iso, u_step, p));
+      sum = any ? add(sum, x) : x;
+      any = 1;
+    }
+  part[threadIdx.x] = sum;
+  some[threadIdx.x] = any;
+  for (int half = BLOCK / 2; half; half >>= 1) {
+    __syncthreads();
+    if (threadIdx.x < half && some[threadIdx.x + half]) {
+      const Z_T x = part[threadIdx.x + half];
+      part[threadIdx.x] = some[threadIdx.x] ? add(part[threadIdx.x], x) : x;
+      some[threadIdx.x] = 1;
+    }
+  }
+  if (threadIdx.x == 0) {
+    sum_present[blockIdx.x] = some[0];
+    sums[blockIdx.x] = part[0];
+  }
+}

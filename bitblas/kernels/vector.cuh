@@ -1,0 +1,21 @@
+// Vectors in kernels: presence bits, and values that are iso (step 0) or dense (step 1). BOOL values are a bitset.
+template <class T> struct Stored { typedef T type; };
+template <> struct Stored<bool> { typedef u64 type; };
+#define STORED(T) typename Stored<T>::type
+
+template <class T> struct Load {
+  static __device__ __forceinline__ T at(const T* values, T iso, i64 step, i64 i) { return step ? values[i] : iso; }
+};
+template <> struct Load<bool> {
+  static __device__ __forceinline__ bool at(const u64* values, bool iso, i64 step, i64 i) {
+    return step ? bit_of(values, i) : iso;
+  }
+};
+template <class T> __device__ __forceinline__ T load(const STORED(T)* values, T iso, i64 step, i64 i) {
+  return Load<T>::at(values, iso, step, i);
+}
+
+// Bit `place` of a mask: no mask is one zero word read with step 0 and flipped.
+__device__ __forceinline__ bool allowed(const u64* mask, i64 step, u64 flip, i64 place) {
+  return ((mask[(place >> 6) * step] ^ flip) >> (place & 63)) & 1u;
+}

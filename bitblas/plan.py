@@ -1,0 +1,235 @@
+"""The plan: facts about the operands go in, a frozen decision that prints itself comes out. Kernels decide nothing.
+
+Every threshold stands here, with its reason and whether it was measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from semirings import Typed
+from semirings.dtypes import BOOL
+
+from .exceptions import InvalidValue
+from .formats import Structure
+from .formats.b2sr.format import TILES, B2sr
+from .formats.csr.format import KEY as CSR
+from .formats.csr.format import Csr
+from .store import MatrixStore, VectorStore
+
+WORDS, COUNT, VALUES = range(3)  # product.cuh
+KINDS = ("words", "count", "values")
+
+SMALL = 1 << 12  # entries; below, rows are as good as tiles, and a build would cost more than it saves (not measured)
+MIN_FILL = 2.0  # entries per 8x8 tile from which tiles win: 1.0 loses 2 times, 5.5 wins 4 times (measured, H200 and CPU)
+DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on the GPU (measured)
+SAMPLES = 64  # blocks of 64 rows that the profile looks at
+PUSH_COST = {"cpu": 4.0, "gpu": 2.0}  # a scattered entry against a streamed one (estimated)
+LONGEST = 128  # steps of a group of lanes per row; longer rows are hubs, cut into segments of that length (estimated)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the profile of a structure knows. tiles: predicted number of non-empty tiles by tile size."""
+
+    nrows: int
+    ncols: int
+    nvals: int
+    tiles: tuple[tuple[int, float], ...]
+
+    @property
+    def fill(self) -> float:
+        """Entries per non-empty 8x8 tile."""
+        return self.nvals / max(1.0, dict(self.tiles)[8])
+
+    def bytes_of(self, key: str) -> int:
+        """Predicted bytes of the structure in a form, values not counted."""
+        if key == CSR:
+            return Csr.predict_bytes(self.nrows, self.ncols, self.nvals)
+        tile = int(key[4:])
+        return B2sr.predict_bytes(self.nrows, self.ncols, round(dict(self.tiles)[tile]), tile)
+
+
+def facts(structure: Structure) -> Facts:
+    """Sampled as in the B2SR paper (Algorithm 1): up to 64 blocks of 64 rows, evenly spaced, count their tiles."""
+    known = structure.primary.cache.get("facts")
+    if known is None:
+        known = structure.primary.cache["facts"] = _sample(structure)
+    return known  # type: ignore[no-any-return]
+
+
+def _sample(structure: Structure) -> Facts:
+    if isinstance(structure.primary, B2sr) and structure.nvals == 0:
+        return Facts(structure.nrows, structure.ncols, 0, tuple((t, 0.0) for t in TILES))
+    rows = structure.form(CSR)
+    assert isinstance(rows, Csr)
+    xp, host = rows.device.xp, rows.device.to_host
+    blocks = -(-rows.nrows // 64)
+    chosen = np.unique(np.linspace(0, max(0, blocks - 1), SAMPLES).astype(np.int64)) if blocks else np.zeros(0, np.int64)
+    begin, end = (host(rows.ptr[np.minimum(chosen * 64 + d, rows.nrows)]).astype(np.int64) for d in (0, 64))
+    r, c = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for block, first, last in zip(chosen, begin, end, strict=True):
+        near = host(rows.ptr[block * 64 : min(rows.nrows, block * 64 + 64) + 1]).astype(np.int64)
+        r.append(np.repeat(np.arange(len(near) - 1) + block * 64, np.diff(near)))
+        c.append(host(rows.col[first:last]).astype(np.int64))
+    seen_rows, seen_cols = np.concatenate(r), np.concatenate(c)
+    scale = rows.nvals / len(seen_rows) if len(seen_rows) else 0.0
+    del xp
+    tiles = tuple(
+        (t, scale * len(np.unique(seen_rows // t * (-(-rows.ncols // t)) + seen_cols // t))) for t in TILES
+    )
+    return Facts(rows.nrows, rows.ncols, rows.nvals, tiles)
+
+
+def choose_form(structure: Structure, format: str = "auto", tile: int | None = None, *, iso: bool = True) -> str:
+    """The key of the primary form: as asked, or the one that the facts say is best.
+
+    Raises InvalidValue for a format or tile size that does not exist.
+    """
+    if format not in ("auto", "csr", "b2sr"):
+        raise InvalidValue(f"format: expected 'auto', 'csr' or 'b2sr', got {format!r}")
+    if tile is not None and tile not in TILES:
+        raise InvalidValue(f"tile: expected one of {', '.join(map(str, TILES))}, got {tile!r}")
+    if format == "csr" and tile is not None:
+        raise InvalidValue(f"tile: format 'csr' has none, got {tile}")
+    if format == "csr" or (format == "auto" and tile is None and (structure.nvals < SMALL or not iso)):
+        return CSR
+    if format == "auto" and tile is None and facts(structure).fill < MIN_FILL:
+        return CSR
+    return f"b2sr{tile or DEFAULT_TILE}"
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Facts, predicted bytes per form, and the choice; prints as a table."""
+
+    facts: Facts
+    chosen: str
+    held: tuple[str, ...]
+
+    def __str__(self) -> str:
+        f = self.facts
+        lines = [
+            f"{f.nrows} x {f.ncols}, {f.nvals} entries, {f.fill:.2f} entries per 8x8 tile (sampled)",
+            f"{'form':8s} {'entries/tile':>12s} {'bytes':>14s} {'bytes/entry':>12s}",
+        ]
+        for key in (CSR, *(f"b2sr{t}" for t in TILES)):
+            tiles = 0.0 if key == CSR else dict(f.tiles)[int(key[4:])]
+            fill = "" if key == CSR else f"{f.nvals / max(1.0, tiles):.2f}"
+            size = f.bytes_of(key)
+            note = (" <- auto" if key == self.chosen else "") + (" (held)" if key in self.held else "")
+            lines.append(f"{key:8s} {fill:>12s} {size:>14d} {size / max(1, f.nvals):>12.2f}{note}")
+        return "\n".join(lines)
+
+
+def profile(A: MatrixStore) -> Profile:
+    """What the plan sees in a matrix, and what it would choose."""
+    held = tuple(key for key, transposed, _, _ in A.structure.forms() if not transposed)
+    return Profile(facts(A.structure), choose_form(A.structure, iso=A.iso), held)
+
+
+# ---- products -------------------------------------------------------------------------------------------------------
+
+
+def equal_products(semiring: Typed, a: Any, u: Any, *, flip: bool = False) -> np.generic | None:
+    """The one value that all products have, if they all have one: pair; first or second of an iso operand; any
+    operator that ignores positions when both are iso. `a`, `u`: the values, np.generic where iso."""
+    op, t = semiring.op.binaryop, semiring.op.multiply_type(semiring.dtype)  # type: ignore[union-attr]
+    if op.positional:
+        return None
+    x, y = (u, a) if flip else (a, u)
+    uses_x, uses_y = op.expr not in ("1", "y"), op.expr not in ("1", "x")
+    if (uses_x and not isinstance(x, np.generic)) or (uses_y and not isinstance(y, np.generic)):
+        return None
+    from .verbs.vector import cast_scalar
+
+    compute = op.compute_type(t)
+    names = {"x": x if uses_x else 0, "y": y if uses_y else 0}
+    return op.evaluate(t, **{k: cast_scalar(v, compute) for k, v in names.items()})  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How one product runs: the form read (of A or of its transpose), the direction, the kernel and its lanes."""
+
+    verb: str
+    semiring: str
+    key: str
+    transposed: bool
+    direction: str  # pull: by rows of the output; push: by entries of the vector; dot: by entries of the mask
+    kind: int
+    lanes: int
+    reason: str
+
+    def __str__(self) -> str:
+        form = self.key + (" of the transpose" if self.transposed else "")
+        return f"{self.verb} {self.semiring}: {self.direction} on {form}, {KINDS[self.kind]}, {self.lanes} lanes ({self.reason})"
+
+
+def plan_mxv(
+    A: MatrixStore, u: VectorStore, semiring: Typed, *, transpose: bool, flip: bool
+) -> tuple[Plan, np.generic | None]:
+    """Format, direction and kernel of A (+).(x) u, and the value of all products where they are equal."""
+    gpu = A.device.is_gpu
+    product = equal_products(semiring, A.values, u.values, flip=flip)
+    monoid = semiring.op.monoid  # type: ignore[union-attr]
+    kind = VALUES if product is None else WORDS if monoid.is_idempotent else COUNT
+    key = A.structure.primary.key
+    ordered = semiring.return_type.kind == "f" and not monoid.is_exact_in_any_order and kind != WORDS
+    active = u.nvals * A.nvals / max(1, u.size)
+    if ordered:
+        push, reason = False, "a float sum has a fixed order"
+    elif kind == COUNT:
+        push, reason = False, "counts are taken by rows"
+    else:
+        push = active * PUSH_COST["gpu" if gpu else "cpu"] < A.nvals
+        reason = f"{u.nvals} of {u.size} entries active"
+    transposed = transpose != push
+    lanes = choose_lanes(key, A.nvals, A.ncols if transposed else A.nrows, kind, A.structure, push) if gpu else 1
+    verb = "vxm" if flip else "mxv"
+    return Plan(verb, semiring.op.name, key, transposed, "push" if push else "pull", kind, lanes, reason), product
+
+
+def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structure, push: bool) -> int:
+    """Lanes per row or tile row: about half as many as it has entries or tiles, so that each lane has two loads in
+    flight; never fewer than the format's tile needs (4 lanes win on meshes, 32 on RMAT: measured)."""
+    if key == CSR:
+        return _power_of_two(nvals / max(1, nrows) / 2, 2, 32)
+    tile = int(key[4:])
+    primary = structure.primary
+    tiles = primary.tiles if isinstance(primary, B2sr) else dict(facts(structure).tiles)[tile]
+    per_row = tiles / max(1, -(-nrows // tile))
+    if push:
+        return _power_of_two(per_row / 2, 2, 32)
+    if kind == WORDS:
+        words = max(1, tile * tile // 64)
+        return _power_of_two(per_row * words / 2, max(4, min(words, 32)), 32)
+    return _power_of_two(per_row * tile / 4, min(tile, 32), 32)
+
+
+def _power_of_two(x: float, low: int, high: int) -> int:
+    lanes = low
+    while lanes * 2 <= x and lanes < high:
+        lanes *= 2
+    return lanes
+
+
+def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed, masked: bool) -> tuple[Plan, np.generic | None]:
+    """Dot products at the entries of a mask; without one (or with a complement) expand, sort, compress by rows."""
+    product = equal_products(semiring, A.values, B.values)
+    monoid = semiring.op.monoid  # type: ignore[union-attr]
+    kind = VALUES if product is None else WORDS if monoid.is_idempotent else COUNT
+    if not masked:
+        return Plan("mxm", semiring.op.name, CSR, False, "expand-sort-compress", VALUES, 1, "no mask to dot at"), product
+    key = A.structure.primary.key
+    lanes = 1
+    if A.device.is_gpu:
+        per_row = A.nvals / max(1, A.nrows) if key == CSR else A.structure.primary.tiles / max(1, A.structure.primary.tile_rows)
+        lanes = _power_of_two(per_row / 2, 2, 32)
+    return Plan("mxm", semiring.op.name, key, False, "dot", kind, lanes, "at the entries of the mask"), product
+
+
+__all__ = ["BOOL", "Facts", "Plan", "Profile", "choose_form", "facts", "plan_mxm", "plan_mxv", "profile"]

@@ -1,0 +1,133 @@
+"""What an object holds: plain data on one device. The public objects of `core` are names for these.
+
+Presence of a vector's entries is a bitset of 64-bit words, bit i % 64 of word i // 64; bits past the size are zero.
+Values are *iso*, one NumPy scalar for all entries, or an array of length `size` (positions without an entry hold
+anything), or, for BOOL, a second bitset (zero where there is no entry).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import BOOL, DataType
+
+from .device import Device
+from .formats import Structure
+
+
+def words(size: int) -> int:
+    """64-bit words of a bitset of `size` bits; at least one, so that every array has an address."""
+    return max(1, -(-size // 64))
+
+
+def full_bits(device: Device, size: int) -> Any:
+    """A bitset with all `size` bits set."""
+    bits = device.xp.full(words(size), ~np.uint64(0), np.uint64)
+    tail = size % 64
+    if tail or size == 0:
+        bits[-1:] = np.uint64((1 << tail) - 1)
+    return bits
+
+
+def unpack(device: Device, bits: Any, size: int) -> Any:
+    """A bitset as an array of `size` bools."""
+    return device.xp.unpackbits(bits.view(np.uint8), bitorder="little")[:size].astype(bool)
+
+
+def pack(device: Device, flags: Any) -> Any:
+    """An array of bools as a bitset."""
+    packed = device.xp.packbits(flags, bitorder="little")
+    bits = device.xp.zeros(words(len(flags)), np.uint64)
+    bits.view(np.uint8)[: len(packed)] = packed
+    return bits
+
+
+@dataclass(eq=False)
+class VectorStore:
+    """A vector of `size` positions. Owned by one Vector: verbs return fresh ones, `merge` alone writes in place."""
+
+    device: Device
+    size: int
+    dtype: DataType
+    present: Any
+    values: Any  # np.generic: iso
+    count: int | None = None  # nvals where it is known
+
+    @property
+    def iso(self) -> bool:
+        return isinstance(self.values, np.generic)
+
+    @property
+    def nvals(self) -> int:
+        if self.count is None:
+            bits = self.device.xp.unpackbits(self.present.view(np.uint8)) if self.device.is_gpu else np.bitwise_count(self.present)
+            self.count = int(bits.sum())
+        return self.count
+
+    @property
+    def nbytes(self) -> dict[str, int]:
+        """Bytes held on the device: presence and values."""
+        return {"presence": int(self.present.nbytes), "values": 0 if self.iso else int(self.values.nbytes)}
+
+    def copy(self) -> VectorStore:
+        values = self.values if self.iso else self.values.copy()
+        return VectorStore(self.device, self.size, self.dtype, self.present.copy(), values, self.count)
+
+
+def empty_vector(device: Device, size: int, dtype: DataType) -> VectorStore:
+    """A vector without entries: iso, so that it holds a bitset alone."""
+    return VectorStore(device, size, dtype, device.xp.zeros(words(size), np.uint64), dtype.np_type.type(0), 0)
+
+
+def full_vector(device: Device, size: int, value: np.generic, dtype: DataType) -> VectorStore:
+    """A vector with the same value everywhere."""
+    return VectorStore(device, size, dtype, full_bits(device, size), dtype.np_type.type(value), size)
+
+
+def dense_values(device: Device, size: int, dtype: DataType) -> Any:
+    """An uninitialised array for the values of a vector (BOOL: a zeroed bitset)."""
+    if dtype is BOOL:
+        return device.xp.zeros(words(size), np.uint64)
+    return device.xp.empty(max(1, size), dtype.np_type)
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixStore:
+    """A matrix: an immutable structure plus values, iso or an array in the structure's entry order (BOOL: bools)."""
+
+    structure: Structure
+    dtype: DataType
+    values: Any  # np.generic: iso
+    copies: dict[tuple[str, bool], Any] = field(default_factory=dict)  # values gathered for forms that are not primary
+
+    @property
+    def iso(self) -> bool:
+        return isinstance(self.values, np.generic)
+
+    def values_for(self, key: str, transposed: bool) -> Any:
+        """The values in the entry order of a form; a gathered copy is kept as long as this matrix lives."""
+        if self.iso or (key == self.structure.primary.key and not transposed):
+            return self.values
+        if (key, transposed) not in self.copies:
+            order = self.structure.order(key, transposed=transposed)
+            self.copies[key, transposed] = self.values if order is None else self.values[order]
+        return self.copies[key, transposed]
+
+    @property
+    def device(self) -> Device:
+        return self.structure.device
+
+    @property
+    def nrows(self) -> int:
+        return self.structure.nrows
+
+    @property
+    def ncols(self) -> int:
+        return self.structure.ncols
+
+    @property
+    def nvals(self) -> int:
+        return self.structure.nvals

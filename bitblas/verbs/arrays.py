@@ -1,0 +1,96 @@
+"""Verbs on plain arrays of values, one per entry of a matrix: they run on the kernels of vectors, all positions full.
+
+Values are an array (BOOL: bools) or np.generic (iso); results come the same way.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from semirings import Typed
+from semirings.dtypes import BOOL, DataType, lookup_dtype
+
+from ..device import Device
+from ..kernels.prologue import Function, Variant
+from ..store import VectorStore, full_bits, pack, unpack
+from . import vector
+from .vector import BOTH, LEFT, run_elementwise
+
+
+def _as_vector(device: Device, values: Any, size: int, present: Any = None) -> VectorStore:
+    dtype = lookup_dtype(values.dtype)
+    if not isinstance(values, np.generic):
+        values = pack(device, values) if dtype is BOOL else values if size else device.xp.zeros(1, values.dtype)
+    return VectorStore(device, size, dtype, full_bits(device, size) if present is None else present, values, size)
+
+
+def _as_array(t: VectorStore) -> Any:
+    return unpack(t.device, t.values, t.size) if t.dtype is BOOL else t.values[: t.size]
+
+
+def binary(device: Device, op: Typed, x: Any, y: Any, rows: Any = None, cols: Any = None) -> Any:
+    """op(x, y); rows and cols (INT64) are the positions of the entries for positional operators."""
+    op = vector._binary(op)
+    positional = op.op.positional  # type: ignore[union-attr]
+    if isinstance(x, np.generic) and isinstance(y, np.generic) and not positional:
+        return op.op.evaluate(op.dtype, x=x, y=y)  # type: ignore[union-attr]
+    size = len(rows) if positional else len(y if isinstance(x, np.generic) else x)
+    u = _as_vector(device, x, size)
+    v = _as_vector(device, y, size, u.present)
+    return _as_array(run_elementwise(u, v, BOTH, op, places=(rows, cols) if positional else None))
+
+
+def unary(device: Device, op: Typed, x: Any) -> Any:
+    """op(x)."""
+    if isinstance(x, np.generic):
+        return op.op.evaluate(op.dtype, x=x)  # type: ignore[union-attr]
+    u = _as_vector(device, x, len(x))
+    return _as_array(run_elementwise(u, u, LEFT, op, bound="x"))
+
+
+def index(device: Device, op: Typed, x: Any, rows: Any, cols: Any, thunk: Any) -> Any:
+    """op(x, row, column, thunk), always an array of len(rows)."""
+    u = _as_vector(device, x, len(rows))
+    return _as_array(run_elementwise(u, vector._thunk(u, op, thunk), LEFT, op, bound="xt", places=(rows, cols)))
+
+
+def cast(device: Device, x: Any, from_dtype: DataType, to_dtype: DataType) -> Any:
+    """x in another type, by the casts of GraphBLAS."""
+    if from_dtype is to_dtype:
+        return x
+    if isinstance(x, np.generic):
+        return vector.cast_scalar(x, to_dtype)
+    return _as_array(vector.cast(_as_vector(device, x, len(x)), to_dtype))
+
+
+def reduce(device: Device, monoid: Typed, values: Any) -> np.generic:
+    """The sum of a non-empty array."""
+    total = vector.reduce(_as_vector(device, values, len(values)), monoid)
+    assert total is not None
+    return total
+
+
+@functools.cache
+def _fold(device: Device, op: Typed, a: DataType) -> tuple[Any, DataType]:
+    op = vector._binary(op)
+    z = op.return_type
+    compute = op.op.compute_type(op.dtype)  # type: ignore[union-attr]
+    let = (("x", compute, "p"), ("y", compute, "q"))
+    functions = (Function("add", z, (("p", z), ("q", z)), let, op.op.expr), vector._cast("take", a, z))  # type: ignore[union-attr]
+    return device.kernel(Variant("kernels/fold", (("A", a), ("Z", z)), (), (), functions, repr(op))), z
+
+
+def fold_segments(device: Device, op: Typed, values: Any, dtype: DataType, pointers: Any) -> Any:
+    """op joined from left to right over each segment values[pointers[s]:pointers[s + 1]], none of them empty."""
+    kernel, z = _fold(device, op, lookup_dtype(values.dtype))
+    sums = device.xp.empty(len(pointers) - 1, z.np_type)
+    kernel(len(sums), pointers.astype(np.int64, copy=False), values, sums)
+    return cast(device, sums, z, dtype)
+
+
+def reduce_segments(device: Device, monoid: Typed, values: Any, pointers: Any) -> Any:
+    """The monoid's sum of each segment, none of them empty."""
+    return fold_segments(device, monoid, values, monoid.return_type, pointers)

@@ -1,0 +1,333 @@
+"""The algebra as plain data: operators, monoids and semirings, frozen and printable.
+
+An operator is one expression that Python and CUDA C++ read alike. Its names are x and y (the values), t (the thunk of
+an index-unary operator), and the positions of the operands: ix, jx for x and iy, jy for y. Functions that it may call
+stand in functions.py and functions.cuh. GraphBLAS C API 2.1, sections 3.5 (operators), 3.6 (monoids), 3.7 (semirings).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import dtypes, functions
+from .dtypes import BOOL, FP64, INT64, DataType
+
+# A rule maps the type of the operands to (type that the expression computes in, type of its result), or to None.
+Rule = Callable[[DataType], "tuple[DataType, DataType] | None"]
+
+
+def same(t: DataType) -> tuple[DataType, DataType]:
+    """T x T -> T, for every type."""
+    return t, t
+
+
+def number(t: DataType) -> tuple[DataType, DataType] | None:
+    """T x T -> T, but for BOOL."""
+    return None if t is BOOL else (t, t)
+
+
+def compare(t: DataType) -> tuple[DataType, DataType]:
+    """T x T -> BOOL."""
+    return t, BOOL
+
+
+def logical(t: DataType) -> tuple[DataType, DataType]:
+    """BOOL x BOOL -> BOOL: other types are cast first."""
+    return BOOL, BOOL
+
+
+def real(t: DataType) -> tuple[DataType, DataType]:
+    """FP32 stays, FP64 stays, all else computes in FP64."""
+    return (t, t) if t.kind == "f" else (FP64, FP64)
+
+
+def position(t: DataType) -> tuple[DataType, DataType]:
+    """T x T -> INT64, whatever the values are."""
+    return INT64, INT64
+
+
+def position_test(t: DataType) -> tuple[DataType, DataType]:
+    """A predicate on positions: T x T -> BOOL."""
+    return INT64, BOOL
+
+
+_NAMESPACE = {k: v for k, v in vars(functions).items() if callable(v)}
+
+
+@dataclass(frozen=True, eq=False)
+class Operator:
+    """What unary, index-unary and binary operators share: a name, an expression, and a typing rule.
+
+    `op[dtype]` fixes the type; `op(...)` applies the operator to matrices, vectors or infix expressions, as
+    python-graphblas does.
+    """
+
+    name: str
+    expr: str
+    rule: Rule = same
+    positional: bool = False
+
+    family = "op"
+
+    def __repr__(self) -> str:
+        return f"{self.family}.{self.name}"
+
+    @property
+    def types(self) -> dict[DataType, DataType]:
+        """Input type -> result type, for the types that the operator accepts."""
+        return {t: r[1] for t in dtypes.ALL if (r := self.rule(t)) is not None}
+
+    def __getitem__(self, dtype: Any) -> Typed:
+        return Typed(self, self.check(dtypes.lookup_dtype(dtype)))
+
+    def __contains__(self, dtype: Any) -> bool:
+        return self.rule(dtypes.lookup_dtype(dtype)) is not None
+
+    def check(self, t: DataType) -> DataType:
+        """`t`, or KeyError where the operator has no version for it."""
+        if self.rule(t) is None:
+            raise KeyError(f"{self.name} does not work with {t}; it has {', '.join(k.name for k in self.types)}")
+        return t
+
+    def compute_type(self, t: DataType) -> DataType:
+        return self.rule(self.check(t))[0]  # type: ignore[index]
+
+    def result_type(self, t: DataType) -> DataType:
+        return self.rule(self.check(t))[1]  # type: ignore[index]
+
+    def evaluate(self, t: DataType, **names: Any) -> np.generic:
+        """The value of the expression on the host, for operands of type `t`: x, y, thunk t, ix, jx, iy, jy."""
+        compute, result = self.compute_type(t), self.result_type(t)
+        names = {k: compute.np_type.type(v) if k in ("x", "y", "t") else np.int64(v) for k, v in names.items()}
+        with np.errstate(all="ignore"):
+            return result.np_type.type(eval(self.expr, {**_NAMESPACE, **names}))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return _apply(self, *args, **kwargs)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class UnaryOp(Operator):
+    """z = f(x)."""
+
+    family = "unary"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class IndexUnaryOp(Operator):
+    """z = f(x, i, j, thunk); `select` keeps the entries for which it is true."""
+
+    family = "indexunary"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class BinaryOp(Operator):
+    """z = f(x, y). `commutes_to` names the operator with the operands exchanged; `monoid` its monoid, if any."""
+
+    commutes_to: str | None = None
+    default_type: DataType | None = None  # the result of the untyped operator where it is not the operands' (pair)
+
+    family = "binary"
+
+    @property
+    def is_commutative(self) -> bool:
+        return self.commutes_to == self.name
+
+    @property
+    def monoid(self) -> Monoid | None:
+        from .catalog import MONOIDS
+
+        return MONOIDS.get(self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class Monoid:
+    """An associative, commutative BinaryOp with an identity.
+
+    identity, terminal: functions of the type (terminal None: there is none). `repeated` is the sum of k >= 1 equal
+    values x, an expression in x, in k (INT64) and in kx (k cast to the type of x).
+    """
+
+    name: str
+    binaryop: BinaryOp
+    identity_of: Callable[[DataType], Any]
+    terminal_of: Callable[[DataType], Any] | None = None
+    repeated: str = "x"
+    rule: Rule = same
+
+    def __repr__(self) -> str:
+        return f"monoid.{self.name}"
+
+    @property
+    def types(self) -> dict[DataType, DataType]:
+        return {t: r[1] for t in dtypes.ALL if (r := self.rule(t)) is not None}
+
+    def __contains__(self, dtype: Any) -> bool:
+        return self.rule(dtypes.lookup_dtype(dtype)) is not None
+
+    def __getitem__(self, dtype: Any) -> Typed:
+        return Typed(self, self.check(dtypes.lookup_dtype(dtype)))
+
+    check = Operator.check
+    compute_type = Operator.compute_type
+    result_type = Operator.result_type
+
+    @property
+    def identities(self) -> dict[DataType, Any]:
+        return {t: self.identity(t) for t in self.types}
+
+    def identity(self, t: DataType) -> np.generic:
+        z = self.result_type(t)
+        return z.np_type.type(self.identity_of(z))
+
+    def terminal(self, t: DataType) -> np.generic | None:
+        z = self.result_type(t)
+        return None if self.terminal_of is None else z.np_type.type(self.terminal_of(z))
+
+    @property
+    def is_idempotent(self) -> bool:
+        """The sum of k equal values is that value: presence alone decides, bits suffice."""
+        return self.repeated == "x"
+
+    @property
+    def is_exact_in_any_order(self) -> bool:
+        """Floating-point sums and products depend on the order; all else does not."""
+        return self.name not in ("plus", "times")
+
+    def repeat(self, t: DataType, x: Any, k: int) -> np.generic:
+        """The sum of k equal values x on the host."""
+        z = self.result_type(t)
+        with np.errstate(all="ignore"):
+            value = eval(self.repeated, {**_NAMESPACE, "x": z.np_type.type(x), "k": np.int64(k), "kx": np.int64(k).astype(z.np_type)})
+            return np.array(value).astype(z.np_type)[()]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return _apply(self, *args, **kwargs)
+
+
+@dataclass(frozen=True)
+class Semiring:
+    """(+).(x): a Monoid to add with and a BinaryOp to multiply with."""
+
+    monoid: Monoid
+    binaryop: BinaryOp
+
+    def __repr__(self) -> str:
+        return f"semiring.{self.name}"
+
+    @property
+    def name(self) -> str:
+        return f"{self.monoid.name}_{self.binaryop.name}"
+
+    def multiply_type(self, t: DataType) -> DataType | None:
+        """The type at which the multiplier is used for operands of type `t`: BOOL for a logical monoid over a
+        multiplier that would not give BOOL."""
+        product = self.binaryop.rule(t)
+        if product is None:
+            return None
+        if self.monoid.rule is logical and product[1] is not BOOL:
+            return BOOL if self.binaryop.rule(BOOL) else None
+        return t if self.monoid.rule(product[1]) else None
+
+    @property
+    def types(self) -> dict[DataType, DataType]:
+        return {t: self.binaryop.result_type(m) for t in dtypes.ALL if (m := self.multiply_type(t)) is not None}
+
+    def __contains__(self, dtype: Any) -> bool:
+        return self.multiply_type(dtypes.lookup_dtype(dtype)) is not None
+
+    def __getitem__(self, dtype: Any) -> Typed:
+        return Typed(self, self.check(dtypes.lookup_dtype(dtype)))
+
+    def check(self, t: DataType) -> DataType:
+        if self.multiply_type(t) is None:
+            raise KeyError(f"{self.name} does not work with {t}; it has {', '.join(k.name for k in self.types)}")
+        return t
+
+    def result_type(self, t: DataType) -> DataType:
+        return self.binaryop.result_type(self.multiply_type(self.check(t)))  # type: ignore[arg-type]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return _apply(self, *args, **kwargs)
+
+
+@dataclass(frozen=True)
+class Typed:
+    """An operator, monoid or semiring fixed to one input type: `semiring.min_plus[FP32]`."""
+
+    op: Operator | Monoid | Semiring
+    dtype: DataType
+
+    def __repr__(self) -> str:
+        return f"{self.op!r}[{self.dtype}]"
+
+    @property
+    def name(self) -> str:
+        return self.op.name
+
+    @property
+    def return_type(self) -> DataType:
+        return self.op.result_type(self.dtype)
+
+    @property
+    def identity(self) -> Any:
+        if not isinstance(self.op, Monoid):
+            raise AttributeError(f"{self!r} has no identity: it is not a monoid")
+        return self.op.identity(self.dtype)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return _apply(self, *args, **kwargs)
+
+
+def _apply(op: Any, left: Any, right: Any = None, **kwargs: Any) -> Any:
+    """op(A), op(A, thunk), op(A & B), op(A | B), op(A @ B), op(2, A): the operands know how (duck-typed: this package
+    imports nothing of bitblas)."""
+    for operand in (left, right):
+        handler = getattr(operand, "_apply_operator", None)
+        if handler is not None:
+            return handler(op, left, right, **kwargs)
+    raise TypeError(f"{op!r}: expected a Matrix, Vector, Scalar or infix expression such as A & B, got {left!r}")
+
+
+class Namespace:
+    """Operators by name: `semiring.min_plus`, `binary["plus"]`; iterates over the names.
+
+    `missing` may make an entry on demand (semirings are the product of two lists).
+    """
+
+    def __init__(self, family: str, entries: Mapping[str, Any], missing: Callable[[str], Any] | None = None) -> None:
+        self._family, self._entries, self._missing = family, entries, missing
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._entries:
+            return self._entries[name]
+        found = self._missing(name) if self._missing is not None and not name.startswith("_") else None
+        if found is None:
+            raise AttributeError(f"{self._family} has no operator {name!r}; known: {', '.join(self._entries)}")
+        return found
+
+    __getitem__ = __getattr__
+
+    @property
+    def ss(self) -> Namespace:
+        """python-graphblas keeps SuiteSparse's positional operators here; in bitblas they are the same entries."""
+        return self
+
+    def __iter__(self) -> Any:
+        return iter(self._entries)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._entries
+
+    def __dir__(self) -> list[str]:
+        return [*self._entries, "ss"]
+
+    def __repr__(self) -> str:
+        return f"<{self._family}: {', '.join(self._entries)}>"
+
+
+__all__ = ["BinaryOp", "IndexUnaryOp", "Monoid", "Namespace", "Operator", "Semiring", "Typed", "UnaryOp"]

@@ -1,0 +1,109 @@
+"""The value types of GraphBLAS C API 2.1, section 3.2: BOOL, INT8..INT64, UINT8..UINT64, FP32, FP64."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class DataType:
+    """One value type: its GraphBLAS name, its NumPy dtype, and its name in CUDA C++.
+
+    A DataType compares and hashes by name; `lookup_dtype` turns anything that NumPy understands into one.
+    """
+
+    name: str
+    np_type: np.dtype[Any]
+    c_type: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __eq__(self, other: object) -> bool:
+        """Equal to itself, to its name, and to whatever `lookup_dtype` turns into it (np.float32, "FP32", float)."""
+        if isinstance(other, DataType):
+            return self is other or self.name == other.name
+        try:
+            return lookup_dtype(other) is self
+        except TypeError:
+            return False
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    @property
+    def kind(self) -> str:
+        """One letter, as in NumPy: b(ool), i(nteger), u(nsigned), f(loat)."""
+        return self.np_type.kind
+
+    @property
+    def nbytes(self) -> int:
+        return self.np_type.itemsize
+
+    @property
+    def lowest(self) -> Any:
+        """The least value (-inf for floats), a NumPy scalar."""
+        if self.kind == "f":
+            return self.np_type.type(-np.inf)
+        return self.np_type.type(False if self.kind == "b" else np.iinfo(self.np_type).min)
+
+    @property
+    def highest(self) -> Any:
+        """The greatest value (inf for floats), a NumPy scalar."""
+        if self.kind == "f":
+            return self.np_type.type(np.inf)
+        return self.np_type.type(True if self.kind == "b" else np.iinfo(self.np_type).max)
+
+
+def _make(name: str, np_name: str, c_type: str) -> DataType:
+    return DataType(name, np.dtype(np_name), c_type)
+
+
+BOOL = _make("BOOL", "bool", "bool")
+INT8 = _make("INT8", "int8", "signed char")
+INT16 = _make("INT16", "int16", "short")
+INT32 = _make("INT32", "int32", "int")
+INT64 = _make("INT64", "int64", "long long")
+UINT8 = _make("UINT8", "uint8", "unsigned char")
+UINT16 = _make("UINT16", "uint16", "unsigned short")
+UINT32 = _make("UINT32", "uint32", "unsigned int")
+UINT64 = _make("UINT64", "uint64", "unsigned long long")
+FP32 = _make("FP32", "float32", "float")
+FP64 = _make("FP64", "float64", "double")
+
+ALL = (BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FP32, FP64)
+INTEGERS = tuple(t for t in ALL if t.kind in "iu")
+FLOATS = (FP32, FP64)
+NUMBERS = INTEGERS + FLOATS
+
+_BY_NAME = {t.name: t for t in ALL}
+_BY_NUMPY = {t.np_type: t for t in ALL}
+
+
+def lookup_dtype(key: Any) -> DataType:
+    """The DataType for a DataType, a GraphBLAS name, a NumPy dtype or its name, or bool, int, float.
+
+    Raises TypeError for what is none of the eleven types (complex, strings, objects).
+    """
+    if isinstance(key, DataType):
+        return key
+    if isinstance(key, str) and key.upper() in _BY_NAME:
+        return _BY_NAME[key.upper()]
+    name = getattr(key, "name", None)  # a DataType of python-graphblas
+    if isinstance(name, str) and name in _BY_NAME:
+        return _BY_NAME[name]
+    try:
+        found = _BY_NUMPY.get(np.dtype(key)) if key is not None else None
+    except TypeError:
+        found = None
+    if found is None:
+        raise TypeError(f"dtype: expected one of {', '.join(_BY_NAME)} or a matching NumPy dtype, got {key!r}")
+    return found
+
+
+def unify(left: DataType, right: DataType) -> DataType:
+    """The smallest type that holds both, by NumPy's promotion rules (as python-graphblas does)."""
+    return left if left is right else _BY_NUMPY[np.promote_types(left.np_type, right.np_type)]

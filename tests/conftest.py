@@ -1,0 +1,86 @@
+"""Which devices the tests run on, and how hypothesis searches.
+
+pytest                    what takes the `device` fixture runs on the CPU and in the emulator (which needs g++)
+pytest --device cuda      only what takes `device` or is marked `gpu` runs, on the GPU; it fails where there is none
+pytest --all              more examples, other ones each time
+
+While a test runs on a GPU or in the emulator, the CPU's kernels raise, so that nothing falls back to them unseen; a
+test that compares devices is marked `uses_cpu`.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+# Compiled kernels stay between runs. Set before anything asks for the folder, and inherited by subprocesses.
+os.environ.setdefault("BITBLAS_CACHE", str(Path(__file__).parents[1] / ".cache" / "bitblas"))
+
+import hypothesis
+import pytest
+
+DEVICES = ("cpu", "emulator")
+
+# No deadlines: the first example compiles kernels.
+COMMON = dict(deadline=None, print_blob=True)
+hypothesis.settings.register_profile("few", max_examples=15, derandomize=True, database=None, **COMMON)
+hypothesis.settings.register_profile("many", max_examples=200, **COMMON)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--device", help="run only tests that use a device, on this one (cpu, cuda, emulator)")
+    parser.addoption("--all", action="store_true", help="more hypothesis examples, other ones each time")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "uses_cpu: compares devices, so the CPU's kernels may run too")
+    hypothesis.settings.load_profile("many" if config.getoption("--all") else "few")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "device" in metafunc.fixturenames:
+        chosen = metafunc.config.getoption("--device")
+        metafunc.parametrize("device", [chosen] if chosen else DEVICES, indirect=True)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    chosen = config.getoption("--device")
+    if chosen:
+        kept = [i for i in items if "device" in getattr(i, "fixturenames", ()) or (chosen == "cuda" and i.get_closest_marker("gpu"))]
+        config.hook.pytest_deselected(items=[i for i in items if i not in set(kept)])
+        items[:] = kept
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("gpu") and item.config.getoption("--device") != "cuda":
+        pytest.skip("needs a GPU: run with --device cuda")
+
+
+@pytest.fixture
+def emulator() -> None:
+    """What runs kernels in the emulator asks for this; without a compiler it is skipped."""
+    from emulator import emu
+
+    if not emu.have_compiler():
+        pytest.skip(emu.NO_COMPILER)
+
+
+@pytest.fixture
+def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
+    """The device of the test, by name; objects made without a device live there."""
+    import bitblas.device
+    from bitblas.config import config
+
+    name = request.param
+    if name == "emulator":
+        request.getfixturevalue("emulator")
+        import emulator.device  # noqa: F401 - registers it
+    bitblas.device.get(name)  # DeviceError: no such device here, and that is a failure
+    if name != "cpu" and request.node.get_closest_marker("uses_cpu") is None:
+
+        def refuse(self, variant):
+            raise AssertionError(f"on {name}, but a CPU kernel was asked for: {variant}")
+
+        monkeypatch.setattr(bitblas.device.Cpu, "kernel", refuse)
+    with config.set(device=name):
+        yield name

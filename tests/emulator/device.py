@@ -1,0 +1,50 @@
+"""A device of bitblas for tests: the host code of a GPU and the CUDA C++ of its kernels, run on the CPU.
+
+EMU_SEED shuffles the order of lanes, warps and blocks (0: in order); EMU_MODE=tsan looks for missing synchronisation
+(see emu.py); EMU_STRICT=0 allows what a GPU happens to allow, such as exited lanes in a mask.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bitblas import device, jit
+from bitblas.exceptions import DeviceError
+from bitblas.kernels.prologue import Variant
+
+from . import emu
+
+
+class Emulator(device.Cuda):
+    """A GPU as far as the host code can see, with NumPy's arrays as its memory."""
+
+    name = "emulator"
+    arch = "sm_90"
+    xp = np
+
+    def __init__(self) -> None:  # not Cuda's: that one looks for a GPU
+        if not emu.have_compiler():
+            raise DeviceError(f"device 'emulator': {emu.NO_COMPILER}")
+
+    def load(self, variant: Variant) -> Callable[..., None]:
+        kernel = emu.RawModule(code=jit.cuda_source(variant)).get_function(variant.entry)
+
+        def launch(grid: Any, block: Any, args: Any, **options: Any) -> None:
+            seed, strict = int(os.environ.get("EMU_SEED", "0")), os.environ.get("EMU_STRICT", "1") != "0"
+            try:
+                kernel(grid, block, args, seed=seed, strict=strict, **options)
+            except (emu.EmulatorError, TypeError) as error:
+                raise type(error)(f"{error}\nin the variant {variant}") from None
+
+        return launch
+
+    asarray = device.Device.asarray
+    to_host = device.Device.to_host
+    synchronize = device.Device.synchronize
+
+
+device.register("emulator", Emulator)

@@ -1,0 +1,161 @@
+"""Reference answers in NumPy and SciPy, and the graphs that the tests ask about. Nothing here knows a GraphBLAS."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse import csgraph
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Edges rows[k] -> cols[k] without duplicates, sorted by row; symmetric: each edge is there both ways."""
+
+    n: int
+    rows: np.ndarray
+    cols: np.ndarray
+    symmetric: bool
+
+    @classmethod
+    def of(cls, n, edges, *, symmetric=False):
+        pairs = {(int(i), int(j)) for i, j in edges}
+        if symmetric:
+            pairs |= {(j, i) for i, j in pairs}
+        table = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
+        return cls(n, table[:, 0].copy(), table[:, 1].copy(), symmetric)
+
+    def scipy(self, values=None):
+        values = np.ones(len(self.rows), np.int64) if values is None else values
+        return sp.csr_array((values, (self.rows, self.cols)), shape=(self.n, self.n))
+
+    def integers(self, low, high, seed=0):
+        """One random integer per edge, from low to high."""
+        return np.random.default_rng(seed).integers(low, high + 1, len(self.rows))
+
+
+# --- answers ---------------------------------------------------------------------------------------------------------
+
+
+def levels(graph, source):
+    """{vertex: edges on a shortest path}"""
+    found = csgraph.dijkstra(graph.scipy(), indices=source, unweighted=True)
+    return {int(v): int(found[v]) for v in np.flatnonzero(np.isfinite(found))}
+
+
+def parents_fault(graph, source, parents):
+    """What is wrong with {vertex: parent} as a breadth-first tree, or None."""
+    level = levels(graph, source)
+    edges = set(zip(graph.rows.tolist(), graph.cols.tolist(), strict=True))
+    if parents.keys() != level.keys():
+        return f"found {sorted(parents)}, reachable are {sorted(level)}"
+    if parents[source] != source:
+        return f"the parent of the source {source} is {parents[source]}"
+    for vertex, parent in parents.items():
+        if vertex != source and (parent, vertex) not in edges:
+            return f"no edge from parent {parent} to {vertex}"
+        if vertex != source and level[parent] != level[vertex] - 1:
+            return f"{vertex} on level {level[vertex]} has a parent on level {level[parent]}"
+    return None
+
+
+def distances(graph, weights, source):
+    """{vertex: distance}, or None if a negative cycle can be reached. Bellman-Ford over all edges, no frontier."""
+    best = np.full(graph.n, np.inf)
+    best[source] = 0
+    for _ in range(graph.n):
+        before = best.copy()
+        np.minimum.at(best, graph.cols, before[graph.rows] + weights)
+        if np.array_equal(best, before):
+            return {int(v): best[v] for v in np.flatnonzero(np.isfinite(best))}
+    return None
+
+
+def pagerank(graph, alpha=0.85):
+    """Ranks to about 1e-13, by a dense power method."""
+    n, P = graph.n, graph.scipy().toarray().astype(float)
+    P[P.sum(axis=1) == 0] = 1
+    P /= P.sum(axis=1, keepdims=True)
+    r = np.full(n, 1 / n)
+    for _ in range(2000):
+        r, before = alpha * (r @ P) + (1 - alpha) / n, r
+        if np.abs(r - before).sum() < 1e-14:
+            break
+    return r
+
+
+def components(graph):
+    """The smallest vertex of the component, per vertex."""
+    count, label = csgraph.connected_components(graph.scipy(), directed=False)
+    smallest = np.full(count, graph.n)
+    np.minimum.at(smallest, label, np.arange(graph.n))
+    return smallest[label]
+
+
+def triangles(graph):
+    """trace(A^3) / 6, without self loops."""
+    A = graph.scipy().tolil()
+    A.setdiag(0)
+    A = A.tocsr()
+    return int((A @ A).multiply(A.T).sum()) // 6
+
+
+# --- graphs ----------------------------------------------------------------------------------------------------------
+
+# Zachary's karate club, numbered from 1: vertex, its smaller neighbours. J. of Anthropological Research 33 (1977).
+_KARATE = """2:1 3:1,2 4:1,2,3 5:1 6:1 7:1,5,6 8:1,2,3,4 9:1,3 10:3 11:1,5,6 12:1 13:1,4 14:1,2,3,4 17:6,7 18:1,2 20:1,2
+22:1,2 26:24,25 28:3,24,25 29:3 30:24,27 31:2,9 32:1,25,26,29 33:3,9,15,16,19,21,23,24,30,31,32
+34:9,10,14,15,16,19,20,21,23,24,27,28,29,30,31,32,33"""
+
+
+def karate():
+    lists = (item.split(":") for item in _KARATE.split())
+    return Graph.of(34, [(int(v) - 1, int(w) - 1) for v, near in lists for w in near.split(",")], symmetric=True)
+
+
+def path(n, seed=None):
+    """A path; with a seed its vertices are numbered at random."""
+    order = np.arange(n) if seed is None else np.random.default_rng(seed).permutation(n)
+    return Graph.of(n, pairwise(order), symmetric=True)
+
+
+def grid(height, width):
+    at = np.arange(height * width).reshape(height, width)
+    right = zip(at[:, :-1].ravel(), at[:, 1:].ravel(), strict=True)
+    down = zip(at[:-1].ravel(), at[1:].ravel(), strict=True)
+    return Graph.of(at.size, [*right, *down], symmetric=True)
+
+
+def random(n, edges, seed, *, symmetric=False):
+    """Pairs of random vertices, some of them self loops; few edges leave several components."""
+    return Graph.of(n, np.random.default_rng(seed).integers(0, n, (edges, 2)), symmetric=symmetric)
+
+
+def hub(n, seed):
+    """Vertex n - 1 is adjacent to all; the others have few edges."""
+    few = np.random.default_rng(seed).integers(0, n - 1, (n, 2))
+    return Graph.of(n, [*few, *((n - 1, i) for i in range(n - 1))], symmetric=True)
+
+
+GRAPHS = {
+    "karate": karate(),
+    "tree": Graph.of(15, [((i - 1) // 2, i) for i in range(1, 15)], symmetric=True),
+    "path": path(40),
+    "path_shuffled": path(100, seed=1),
+    "star": Graph.of(9, [(0, i) for i in range(1, 9)], symmetric=True),
+    "one_vertex": Graph.of(1, [], symmetric=True),
+    "one_loop": Graph.of(1, [(0, 0)], symmetric=True),
+    "no_edges": Graph.of(5, [], symmetric=True),
+    "self_loops": Graph.of(6, [(0, 0), (0, 1), (1, 1), (1, 2), (0, 2), (5, 5)], symmetric=True),
+    "disconnected": Graph.of(11, [(0, 4), (4, 8), (8, 0), (3, 9), (9, 10), (2, 7)], symmetric=True),
+    "complete": Graph.of(12, [(i, j) for i in range(12) for j in range(i)], symmetric=True),
+    "grid": grid(7, 9),
+    "hub": hub(120, seed=2),
+    "random": random(200, 500, seed=3, symmetric=True),
+    "random_sparse": random(150, 90, seed=4, symmetric=True),
+    "directed_cycle": Graph.of(7, [(i, (i + 1) % 7) for i in range(7)]),
+    "directed_dag": Graph.of(8, [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (5, 4), (2, 6)]),
+    "directed_star_in": Graph.of(6, [(i, 0) for i in range(1, 6)]),
+    "directed_random": random(130, 400, seed=5),
+    "directed_sparse": random(130, 110, seed=6),
+}

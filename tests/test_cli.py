@@ -1,0 +1,245 @@
+"""The command line: what it prints, what it writes, and how it fails."""
+
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import bitblas as gb
+from bitblas import cli, compare
+
+# Two triangles that share the edge 1-2, a directed tail 3 -> 4, and a vertex alone.
+GRAPH = """%%MatrixMarket matrix coordinate integer general
+6 6 11
+1 2 4
+2 1 4
+1 3 1
+3 1 1
+2 3 2
+3 2 2
+2 4 1
+4 2 1
+3 4 7
+4 3 7
+4 5 0
+"""
+
+
+@pytest.fixture
+def graph(tmp_path):
+    path = tmp_path / "graph.mtx"
+    path.write_text(GRAPH)
+    return str(path)
+
+
+def run(capsys, *argv):
+    status = cli.main(list(map(str, argv)))
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def result(capsys, *argv):
+    status, out, err = run(capsys, *argv, "--device", "cpu", "--json")
+    assert (status, err) == (0, "")
+    return json.loads(out)
+
+
+EXPECTED = {
+    "bfs": {"source": 0, "reached": 5, "depth": 3},
+    "sssp": {"source": 0, "reached": 5, "farthest": 4},
+    "components": {"components": 2, "largest": 5},
+    "triangles": {"triangles": 2},
+}
+
+
+@pytest.mark.parametrize("format", [[], ["--format", "csr"], ["--format", "b2sr", "--tile", "8"]])
+@pytest.mark.parametrize("command", EXPECTED)
+def test_results(capsys, graph, command, format):
+    made = result(capsys, command, graph, *format)
+    assert made["result"] == EXPECTED[command]
+    assert (made["nrows"], made["nvals"], made["dtype"], made["device"]) == (6, 11, "INT64", "cpu")
+    assert made["bytes"] > 0
+
+
+def test_pagerank(capsys, graph):
+    made = result(capsys, "pagerank", graph, "--alpha", "0.5", "--max-iter", "50")["result"]
+    assert len(made["first"]) == 5
+    assert made["ranks"] == sorted(made["ranks"], reverse=True)
+
+
+def test_text(capsys, graph):
+    status, out, err = run(capsys, "bfs", graph, "--source", "1", "--device", "cpu")
+    assert (status, err) == (0, "")
+    first, second = out.splitlines()
+    assert first == "source 1, reached 5, depth 2"
+    assert second.startswith("6 vertices, 11 entries, on cpu: read in ")
+
+
+def test_info(capsys, graph):
+    assert str(run(capsys, "info", graph, "--device", "cpu")[1]).strip()
+    assert result(capsys, "info", graph)["nvals"] == 11
+    made = result(capsys, "info")
+    assert "cpu" in made["devices"]
+    assert run(capsys, "info")[0] == 0
+
+
+def test_stdin(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(GRAPH.encode())))
+    assert result(capsys, "triangles", "-")["result"] == {"triangles": 2}
+
+
+def test_out(capsys, graph, tmp_path):
+    run(capsys, "bfs", graph, "--device", "cpu", "--out", tmp_path / "levels.tsv")
+    assert (tmp_path / "levels.tsv").read_text() == "0\t0\n1\t1\n2\t1\n3\t2\n4\t3\n"
+    run(capsys, "bfs", graph, "--device", "cpu", "--out", tmp_path / "levels.npz")
+    with np.load(tmp_path / "levels.npz") as saved:
+        assert saved["indices"].tolist() == [0, 1, 2, 3, 4]
+        assert saved["values"].tolist() == [0, 1, 1, 2, 3]
+        assert saved["size"] == 6
+    run(capsys, "bfs", graph, "--parents", "--device", "cpu", "--out", tmp_path / "tree.mtx")
+    assert gb.io.mmread(tmp_path / "tree.mtx").shape == (6, 1)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["graph.mtx", "levels.npz", "levels.tsv", "tree.mtx"]
+
+
+ERRORS = {
+    "no command": ([], "COMMAND"),
+    "unknown command": (["walk"], "walk"),
+    "no file": (["bfs"], "FILE"),
+    "missing file": (["bfs", "none.mtx"], "none.mtx: No such file or directory"),
+    "a folder": (["bfs", "."], "Is a directory"),
+    "bad tile": (["bfs", "GRAPH", "--format", "b2sr", "--tile", "5"], "5"),
+    "tile without its format": (["bfs", "GRAPH", "--tile", "8"], "--format b2sr"),
+    "source outside": (["bfs", "GRAPH", "--source", "6"], "expected a vertex in 0..5, got 6"),
+    "source not a number": (["bfs", "GRAPH", "--source", "x"], "--source"),
+    "alpha outside": (["pagerank", "GRAPH", "--alpha", "2"], "alpha"),
+    "unknown operator": (["bfs", "GRAPH", "--dup-op", "walk"], "walk"),
+    "no folder for the output": (["bfs", "GRAPH", "--out", "none/x.tsv"], "none/x.tsv: No such file"),
+}
+
+
+@pytest.mark.parametrize("argv, words", ERRORS.values(), ids=ERRORS)
+def test_errors(capsys, graph, argv, words):
+    argv = [graph if a == "GRAPH" else a for a in argv]
+    device = ["--device", "cpu"] if graph in argv else []
+    status, out, err = run(capsys, *argv, *device)
+    assert (status, out) == (2, "")
+    assert err.startswith("bitblas: error: ")
+    assert words in err
+    assert err.count("\n") == 1
+
+
+def test_bad_files(capsys, tmp_path):
+    path = tmp_path / "bad.mtx"
+    path.write_text(GRAPH.replace("4 5 0", "4 9 0"))
+    assert "line 13" in run(capsys, "bfs", path)[2]
+    path.write_text(GRAPH.replace("6 6 11", "6 7 11"))
+    assert "expected a square matrix, got 6 x 7" in run(capsys, "bfs", path)[2]
+    path.write_text(GRAPH.replace("4 5 0", "4 3 0"))
+    status, _, err = run(capsys, "sssp", path)
+    assert status == 2
+    assert "row 4, column 3 twice" in err
+    assert result(capsys, "sssp", path, "--dup-op", "min")["result"]["reached"] == 4
+
+
+def test_interrupted(monkeypatch, graph):
+    def interrupt(args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "_bfs", interrupt)
+    monkeypatch.setattr(cli, "_read", interrupt)
+    assert cli.main(["bfs", graph]) == 130
+
+
+def test_broken_pipe(graph):
+    code = "import sys, bitblas.cli as c; sys.stdin.read(); sys.exit(c.main(sys.argv[1:]))"
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, "bfs", graph, "--device", "cpu"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    with child:
+        child.stdout.close()
+        child.stdin.close()
+        said = child.stderr.read()
+    assert said == b""
+    assert child.returncode == 141
+
+
+def test_a_bug_is_not_hidden(monkeypatch, graph):
+    def bug(args):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(cli, "_read", bug)
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["bfs", graph])
+
+
+# --- compare ---
+
+
+def test_compare(capsys, graph):
+    pytest.importorskip("graphblas")
+    made = result(capsys, "compare", graph)
+    assert made["equal"]
+    assert [row["algorithm"] for row in made["rows"]] == ["bfs", "sssp", "pagerank", "components", "triangles"]
+    for row in made["rows"]:
+        assert row["equal"]
+        assert set(row["seconds"]) == set(row["nbytes"]) == {compare.SUITESPARSE, "cpu"}
+        assert min(row["nbytes"].values()) > 0
+    status, out, _ = run(capsys, "compare", graph, "--device", "cpu")
+    assert (status, out.splitlines()[-1]) == (0, "All answers are equal.")
+
+
+def test_compare_sees_a_difference(capsys, graph, monkeypatch):
+    pytest.importorskip("graphblas")
+    from bitblas import algorithms
+
+    right = algorithms.triangle_count
+    wrong = lambda A, *, gb=None: right(A, gb=gb) + (gb.__name__ == "bitblas")
+    monkeypatch.setattr(algorithms, "triangle_count", wrong)
+    status, out, _ = run(capsys, "compare", graph, "--device", "cpu")
+    assert (status, out.splitlines()[-1]) == (1, "Answers DIFFER.")
+    assert "triangles  2" in out
+
+
+def test_difference():
+    def vector(values, dtype=None, at=None):
+        return gb.Vector.from_coo(range(len(values)) if at is None else at, values, dtype, size=5)
+
+    assert compare.difference(3, 3) == 0
+    assert compare.difference(3, 4) == np.inf
+    assert compare.difference(vector([1.0, 2.0]), vector([1.0, 2.0])) == 0
+    assert compare.difference(vector([1.0, np.inf]), vector([1.0, np.inf])) == 0
+    assert compare.difference(vector([1.0, 2.0]), vector([1.0, 1.0])) == 0.5
+    assert compare.difference(vector([1.0]), vector([np.nan])) is None
+    assert compare.difference(vector([1.0]), vector([1.0], at=[2])) is None
+    assert compare.difference(vector([1]), vector([1.0])) is None
+
+
+def test_weights():
+    rows, cols = np.array([0, 1, 2, 70000]), np.array([1, 0, 70000, 2])
+    w = compare.hash_weights(rows, cols)
+    assert w.dtype == np.int64
+    assert w.min() >= 1
+    assert w.max() <= 63
+    assert (w[0], w[2]) == (w[1], w[3])
+    values = np.array([-2.5, 0.0, np.nan, 1.0])
+    assert compare.positive_weights(rows, cols, values).tolist() == [2.5, 1.0, 1.0, 1.0]
+    assert compare.positive_weights(rows, cols, values != 0).tolist() == w.tolist()
+
+
+def test_symmetrised():
+    rows, cols = compare.symmetrised(np.array([0, 1, 2, 2]), np.array([1, 0, 2, 0], np.uint64), 3)
+    assert (rows.tolist(), cols.tolist()) == ([0, 0, 1, 2], [1, 2, 0, 0])
+
+
+def test_demo_is_compare(monkeypatch, capsys, tmp_path):
+    pytest.importorskip("graphblas")
+    path = tmp_path / "tiny.mtx"
+    path.write_text(GRAPH)
+    monkeypatch.setattr(compare, "demo_path", lambda: path)
+    made = result(capsys, "demo")
+    assert made["equal"]
+    assert made["file"] == compare.DEMO_GRAPH
