@@ -101,6 +101,10 @@ def _key(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
 
+def _digest(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest().encode()
+
+
 def _write(path: Path, data: bytes) -> None:
     """Whole or not at all: another process may read or write the same name."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -120,9 +124,10 @@ def cpu_module(variant: Variant) -> Any:
 
     text = cpu_source(variant)
     intrinsics = (PACKAGE / "kernels" / "intrinsics.py").read_text()
-    key = _key(text, intrinsics, numba.__version__, llvmlite.__version__, sys.version, platform.processor(), numba_cpu())
+    versions = (numba.__version__, llvmlite.__version__, sys.version, platform.processor(), numba_cpu())
+    key = _key(text, intrinsics, *versions)
     path = cache_dir() / "cpu" / f"{variant.entry}_{key}.py"
-    if not path.exists():
+    if not path.exists() or path.read_bytes() != text.encode():
         _write(path, text.encode())
     spec = importlib.util.spec_from_file_location(f"bitblas_{path.stem}", path)
     assert spec is not None and spec.loader is not None
@@ -142,6 +147,10 @@ def numba_cpu() -> str:
 # ---- CUDA -----------------------------------------------------------------------------------------------------------
 
 
+# Subnormals stay and a*b+c rounds twice, as on the CPU: results then differ by summation order only.
+_OPTIONS: dict[str, Any] = {"std": "c++17", "ftz": False, "fma": False, "ptxas_options": ["-v"]}
+
+
 class CompileError(RuntimeError):
     """A kernel that does not compile: the variant, the compiler's log, and the numbered source."""
 
@@ -155,13 +164,15 @@ def cubin(variant: Variant, arch: str, log: Callable[[str], None] | None = None)
 
     text = cuda_source(variant)
     version = str(nvrtc.nvrtcVersion()[1:])
-    path = cache_dir() / "cuda" / f"{variant.entry}_{_key(text, arch, version)}.cubin"
-    if log is None and path.exists():
+    path = cache_dir() / "cuda" / f"{variant.entry}_{_key(text, arch, version, repr(_OPTIONS))}.cubin"
+    check = path.with_suffix(".sha256")  # a damaged cubin would only fail on the device, and then for ever
+    if log is None and path.exists() and check.exists() and check.read_bytes() == _digest(path.read_bytes()):
         return path
     data, said = _nvrtc(text, variant, arch)
     if log is not None:
         log(said)
     _write(path, data)
+    _write(check, _digest(data))
     return path
 
 
@@ -170,11 +181,10 @@ def _nvrtc(text: str, variant: Variant, arch: str) -> tuple[bytes, str]:
 
     from cuda.core import Program, ProgramOptions
 
-    # Subnormals stay and a*b+c rounds twice, as on the CPU: results then differ by summation order only.
-    options = ProgramOptions(std="c++17", arch=arch, ftz=False, fma=False, ptxas_options=["-v"], name=f"{variant.entry}.cu")
+    options = ProgramOptions(arch=arch, name=f"{variant.entry}.cu", **_OPTIONS)
     logs = io.StringIO()
     try:
         code = Program(text, "c++", options).compile("cubin", logs=logs)
     except Exception as error:
         raise CompileError(f"{variant} for {arch}\n{error}\n{logs.getvalue()}\n{numbered(text)}") from error
-    return bytes(code.code), logs.getvalue()
+    return bytes(code.code), logs.getvalue().replace("\0", "")

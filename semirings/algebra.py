@@ -7,14 +7,16 @@ stand in functions.py and functions.cuh. GraphBLAS C API 2.1, sections 3.5 (oper
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 import numpy as np
 
 from . import dtypes, functions
-from .dtypes import BOOL, FP64, INT64, DataType
+from .dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, DataType, cast
 
 # A rule maps the type of the operands to (type that the expression computes in, type of its result), or to None.
 Rule = Callable[[DataType], "tuple[DataType, DataType] | None"]
@@ -22,6 +24,11 @@ Rule = Callable[[DataType], "tuple[DataType, DataType] | None"]
 
 def same(t: DataType) -> tuple[DataType, DataType]:
     """T x T -> T, for every type."""
+    return t, t
+
+
+def arithmetic(t: DataType) -> tuple[DataType, DataType]:
+    """T x T -> T. BOOL has the operator (plus is or, times is and), but no semiring, as in python-graphblas."""
     return t, t
 
 
@@ -45,9 +52,20 @@ def real(t: DataType) -> tuple[DataType, DataType]:
     return (t, t) if t.kind == "f" else (FP64, FP64)
 
 
+def inverse(t: DataType) -> tuple[DataType, DataType]:
+    """T -> T, computed in floating point: 1 / 0 is the greatest integer, as in SuiteSparse."""
+    return (t, t) if t.kind == "f" else (FP64, t)
+
+
+def root(t: DataType) -> tuple[DataType, DataType]:
+    """T -> FP32 where that holds every T, else FP64."""
+    z = FP32 if t is FP32 or (t.kind != "f" and t.nbytes <= 2) else FP64
+    return z, z
+
+
 def position(t: DataType) -> tuple[DataType, DataType]:
-    """T x T -> INT64, whatever the values are."""
-    return INT64, INT64
+    """T x T -> INT64, whatever the values are; INT32 operands give INT32, as in SuiteSparse."""
+    return INT64, INT32 if t is INT32 else INT64
 
 
 def position_test(t: DataType) -> tuple[DataType, DataType]:
@@ -55,7 +73,18 @@ def position_test(t: DataType) -> tuple[DataType, DataType]:
     return INT64, BOOL
 
 
-_NAMESPACE = {k: v for k, v in vars(functions).items() if callable(v)}
+_NAMESPACE = {"sqrt": np.sqrt, **{k: v for k, v in vars(functions).items() if callable(v)}}
+
+
+@functools.cache
+def _code(expr: str) -> CodeType:
+    return compile(expr, "<expression>", "eval")
+
+
+def _operand(value: Any, t: DataType) -> np.generic:
+    """A value as an expression meets it on the host. BOOL becomes an integer: NumPy subtracts no booleans."""
+    value = cast(value, t)
+    return cast(value, INT8) if t is BOOL else value
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,12 +128,12 @@ class Operator:
     def result_type(self, t: DataType) -> DataType:
         return self.rule(self.check(t))[1]  # type: ignore[index]
 
-    def evaluate(self, t: DataType, **names: Any) -> np.generic:
+    def evaluate(self, t: DataType, /, **names: Any) -> np.generic:
         """The value of the expression on the host, for operands of type `t`: x, y, thunk t, ix, jx, iy, jy."""
         compute, result = self.compute_type(t), self.result_type(t)
-        names = {k: compute.np_type.type(v) if k in ("x", "y", "t") else np.int64(v) for k, v in names.items()}
+        names = {k: _operand(v, compute) if k in ("x", "y", "t") else np.int64(v) for k, v in names.items()}
         with np.errstate(all="ignore"):
-            return result.np_type.type(eval(self.expr, {**_NAMESPACE, **names}))
+            return cast(eval(_code(self.expr), {**_NAMESPACE, **names}), result)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return _apply(self, *args, **kwargs)
@@ -202,8 +231,8 @@ class Monoid:
         """The sum of k equal values x on the host."""
         z = self.result_type(t)
         with np.errstate(all="ignore"):
-            value = eval(self.repeated, {**_NAMESPACE, "x": z.np_type.type(x), "k": np.int64(k), "kx": np.int64(k).astype(z.np_type)})
-            return np.array(value).astype(z.np_type)[()]
+            names = {"x": _operand(x, z), "k": np.int64(k), "kx": _operand(np.int64(k), z)}
+            return cast(eval(_code(self.repeated), {**_NAMESPACE, **names}), z)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return _apply(self, *args, **kwargs)
@@ -229,6 +258,11 @@ class Semiring:
         product = self.binaryop.rule(t)
         if product is None:
             return None
+        if product[1] is BOOL and self.monoid.rule is not logical:
+            if arithmetic in (self.binaryop.rule, self.monoid.rule):
+                return None
+            if self.binaryop.name == "pair" and self.monoid.binaryop.rule is arithmetic:
+                return None
         if self.monoid.rule is logical and product[1] is not BOOL:
             return BOOL if self.binaryop.rule(BOOL) else None
         return t if self.monoid.rule(product[1]) else None

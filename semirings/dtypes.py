@@ -107,3 +107,15 @@ def lookup_dtype(key: Any) -> DataType:
 def unify(left: DataType, right: DataType) -> DataType:
     """The smallest type that holds both, by NumPy's promotion rules (as python-graphblas does)."""
     return left if left is right else _BY_NUMPY[np.promote_types(left.np_type, right.np_type)]
+
+
+def cast(value: Any, to: DataType) -> np.generic:
+    """A GraphBLAS cast of one value: to BOOL is != 0; integers wrap; a float goes to an integer towards zero,
+    saturated, NaN to 0 (as SuiteSparse does)."""
+    if to is BOOL:
+        return np.bool_(value != 0)
+    if to.kind in "iu" and isinstance(value, (float, np.floating)):
+        exact = 0 if value != value else min(max(float(value), int(to.lowest)), int(to.highest))
+        return to.np_type.type(int(exact))
+    with np.errstate(all="ignore"):
+        return np.asarray(value).astype(to.np_type)[()]  # type: ignore[return-value]

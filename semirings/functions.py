@@ -9,6 +9,27 @@ def where(condition, x, y):
     return x if condition else y
 
 
+def plus(x, y):
+    """Sums, differences and products of integers wrap; those of BOOL are or, xor and and."""
+    return x + y
+
+
+def minus(x, y):
+    return x - y
+
+
+def times(x, y):
+    return x * y
+
+
+def negative(x):
+    return -x
+
+
+def absolute(x):
+    return abs(x)
+
+
 def least(x, y):
     """fmin: a NaN loses against a number (GraphBLAS C API 2.1, table 3.9)."""
     return x if (x < y or y != y) else y

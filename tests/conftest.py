@@ -22,7 +22,7 @@ import pytest
 DEVICES = ("cpu", "emulator")
 
 # No deadlines: the first example compiles kernels.
-COMMON = dict(deadline=None, print_blob=True)
+COMMON = {"deadline": None, "print_blob": True}
 hypothesis.settings.register_profile("few", max_examples=15, derandomize=True, database=None, **COMMON)
 hypothesis.settings.register_profile("many", max_examples=200, **COMMON)
 
@@ -33,6 +33,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    folder = Path(__file__).parents[1] / ".cache"
+    folder.mkdir(exist_ok=True)
+    (folder / ".gitignore").write_text("*\n")
     config.addinivalue_line("markers", "uses_cpu: compares devices, so the CPU's kernels may run too")
     hypothesis.settings.load_profile("many" if config.getoption("--all") else "few")
 
@@ -43,12 +46,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("device", [chosen] if chosen else DEVICES, indirect=True)
 
 
+def _uses(item: pytest.Item, device: str) -> bool:
+    needs_gpu = item.get_closest_marker("gpu") is not None
+    return device == "cuda" if needs_gpu else "device" in getattr(item, "fixturenames", ())
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     chosen = config.getoption("--device")
     if chosen:
-        kept = [i for i in items if "device" in getattr(i, "fixturenames", ()) or (chosen == "cuda" and i.get_closest_marker("gpu"))]
-        config.hook.pytest_deselected(items=[i for i in items if i not in set(kept)])
-        items[:] = kept
+        dropped = [item for item in items if not _uses(item, chosen)]
+        config.hook.pytest_deselected(items=dropped)
+        items[:] = [item for item in items if _uses(item, chosen)]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -169,7 +169,7 @@ def _values(w: Any, value: Any, size: int, accum: Typed | None, single: bool) ->
         if u.size != size:
             raise DimensionMismatch(f"v[I] = x: expected a vector of size {size}, got {u.size}")
         same_device("v[I] = x", w, u)
-        return u._store.copy()  # type: ignore[no-any-return]
+        return u._store.copy()
     try:
         found, dtype = of(value)
     except TypeError:

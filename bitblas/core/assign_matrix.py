@@ -14,6 +14,7 @@ from ..exceptions import DimensionMismatch
 from ..formats import Structure, build
 from ..store import MatrixStore
 from ..verbs import matrix as verbs
+from ..verbs import submatrix
 from .base import Operand, describe
 from .convert import cast_scalar, same_device, value_array
 from .expr import MatrixExpression
@@ -52,7 +53,8 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     elif isinstance(value, MatrixStore):
         t = value
     else:
-        t = _fill(C._store, *value, m)
+        found, dtype = value
+        t = _fill(C._store, found, dtype, m)
     if accum is None and (m is None or (replace and restricted)):
         C._adopt(verbs.cast(t, C.dtype))
     else:
@@ -81,8 +83,8 @@ def _fill(C: MatrixStore, value: np.generic | None, dtype: DataType, m: Structur
     if m is not None and not m.complement:
         return verbs.mask_of(m.structure, value, dtype)
     if m is not None:
-        return verbs.outside(m.structure, value, dtype)
-    return verbs.full(C.device, C.nrows, C.ncols, value, dtype)
+        return submatrix.outside(m.structure, value, dtype)
+    return submatrix.full(C.device, C.nrows, C.ncols, value, dtype)
 
 
 def assign_matrix(
@@ -109,9 +111,9 @@ def assign_matrix(
     if region and mask is not None:
         same_device("mask", C, mask.parent)
         m = _region_mask(mask, axes, shape)
-        part = verbs.extract(store, I, J)
+        part = submatrix.extract(store, I, J)
         t, mask, accum, replace = verbs.merge(part, t, m, accum, replace), None, None, False
-    C._adopt(verbs.assign(store, I, J, t, None if mask is None else matrix_mask(mask), accum, replace))
+    C._adopt(submatrix.assign(store, I, J, t, None if mask is None else matrix_mask(mask), accum, replace))
 
 
 def _square(C: Any, value: Any) -> Any:
@@ -146,26 +148,27 @@ def _values(C: Any, value: Any, axes: tuple[Axis, ...], shape: tuple[int, ...]) 
     """The right side of an assignment to a region of `shape`."""
     device = C.device
     lines = sum(a.size is not None for a in axes)
-    if not isinstance(value, Operand) and isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) and not isinstance(value, Operand):
+    if not isinstance(value, Operand) and (isinstance(value, (list, tuple)) or bool(getattr(value, "ndim", False))):
         array, dtype = value_array(device, value, None)
         expected = tuple(a.size for a in axes if a.size is not None)
         if array.shape != expected:
             raise ValueError(f"C[I, J] = x: expected values of shape {expected}, got {array.shape}")
         keys = device.xp.arange(array.size, dtype=np.int64)
-        return build.from_sorted_keys(device, *shape, keys, array.reshape(-1), dtype)
+        return build.from_sorted_keys(device, shape[0], shape[1], keys, array.reshape(-1), dtype)
     if isinstance(value, Operand) and value.ndim:
         if value.ndim != lines:
-            raise TypeError(f"C[I, J] = x: expected a {('scalar', 'Vector', 'Matrix')[lines]} or a scalar, got {describe(value)}")
+            expected_kind = ("scalar", "Vector", "Matrix")[lines]
+            raise TypeError(f"C[I, J] = x: expected a {expected_kind} or a scalar, got {describe(value)}")
         x = value._resolve()
         same_device("C[I, J] = x", C, x)
         expected = tuple(a.size for a in axes if a.size is not None)
         if x.shape != expected:
             raise DimensionMismatch(f"C[I, J] = x: expected shape {expected}, got {x.shape}")
-        return _line(x._store, axes) if lines == 1 else x._store  # type: ignore[no-any-return]
+        return _line(x._store, axes) if lines == 1 else x._store
     try:
         found, dtype = of(value)
     except TypeError:
         raise TypeError(f"C[I, J] = x: expected a Matrix, Vector, array or scalar, got {describe(value)}") from None
     if found is None:
-        return verbs.empty(device, *shape, C.dtype)
-    return verbs.full(device, *shape, found, dtype)
+        return verbs.empty(device, shape[0], shape[1], C.dtype)
+    return submatrix.full(device, shape[0], shape[1], found, dtype)

@@ -1,4 +1,4 @@
-"""What Matrix, Vector, Scalar and delayed expressions share: the call style C(mask, accum, replace), and infix operators.
+"""What Matrix, Vector, Scalar and delayed expressions share: C(mask, accum, replace), and infix operators.
 
 `Operand` is anything that may stand in an expression; `_resolve()` gives the object itself, computed if it is delayed.
 """
@@ -182,6 +182,7 @@ class Output(Operand):
     """What can stand on the left of `<<`: Matrix, Vector, Scalar."""
 
     __slots__ = ()
+    nvals: Any
 
     def _update(self, value: Any, mask: Any = None, accum: Typed | None = None, replace: bool = False) -> None:
         raise NotImplementedError
@@ -222,6 +223,11 @@ class Output(Operand):
     def update(self, value: Any) -> None:
         """The same as `<<`."""
         self._update(value)
+
+    def wait(self, how: str = "materialize") -> None:
+        """Finish pending writes, and wait for the device. GraphBLAS C API 2.1, section 4.2.1."""
+        self.nvals  # noqa: B018 - pending writes end at a read
+        self.device.synchronize()
 
     def _in_place(self, other: Any, accum: str, expr: Any) -> Any:
         # With an object of the same kind the accumulator does it in place; a scalar touches the entries alone.

@@ -11,7 +11,7 @@ from semirings import dtypes
 from semirings.dtypes import DataType
 
 from ..device import Device
-from ..store import VectorStore, full_vector
+from ..store import full_vector
 from ..verbs import vector as verbs
 from .convert import cast_scalar, check_range, check_size, device_of, index_array, scalar_type, value_array
 from .operators import typed
@@ -41,7 +41,7 @@ class VectorBuild:
     """The constructors of Vector, and what reads it whole."""
 
     __slots__ = ()
-    _store: VectorStore
+    _store: Any
 
     @classmethod
     def from_coo(
@@ -103,7 +103,7 @@ class VectorBuild:
         """A Vector from {index: value}."""
         if size is None and not d:
             size = 0
-        values = list(d.values())
+        values: Any = list(d.values())
         if not d and dtype is None:
             values = np.zeros(0)
         return cls.from_coo(np.fromiter(d, np.int64, len(d)), values, dtype, size=size, name=name, device=device)

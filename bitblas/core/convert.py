@@ -59,7 +59,7 @@ def scalar_value(value: Any) -> np.generic:
             raise TypeError(f"value: expected a scalar, got {kind.__module__}.{kind.__qualname__}")
         value = value.dtype.type(value.item())
     dtypes.lookup_dtype(value.dtype)
-    return value  # type: ignore[no-any-return]
+    return value
 
 
 def scalar_type(value: np.generic) -> DataType:
@@ -75,8 +75,8 @@ def cast_scalar(value: np.generic, dtype: DataType) -> np.generic:
             return dtype.np_type.type(0)
         number = float(value)
         if number >= float(dtype.highest):
-            return dtype.highest  # type: ignore[no-any-return]
-        return dtype.lowest if number <= float(dtype.lowest) else dtype.np_type.type(int(number))  # type: ignore[no-any-return]
+            return dtype.highest
+        return dtype.lowest if number <= float(dtype.lowest) else dtype.np_type.type(int(number))
     with np.errstate(all="ignore"):
         return value.astype(dtype.np_type)
 

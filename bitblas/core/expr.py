@@ -27,10 +27,11 @@ class Expression(Operand):
         dtype: DataType | None = None, masked: bool = False,
     ) -> None:  # fmt: skip
         self.method, self.args, self.op, self.run, self.masked = method, args, op, run, masked
-        self._dtype, self._value = dtype, None
+        self._dtype = dtype
+        self._value: Any = None
 
     @property
-    def dtype(self) -> DataType:  # type: ignore[override]
+    def dtype(self) -> DataType:
         # Late: a statement `w << expr` never asks.
         if self._dtype is None:
             self._dtype = self.op.return_type  # type: ignore[union-attr]
@@ -38,16 +39,17 @@ class Expression(Operand):
 
     @property
     def device(self) -> Device:  # type: ignore[override]
-        return self.args[0].device  # type: ignore[no-any-return]
+        return self.args[0].device
 
     def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None) -> Any:
         """Compute into a new object, of `dtype` if given; with `mask` (of the same shape), only where it allows."""
-        if mask is None and self._value is not None and (dtype is None or self._value.dtype is dtypes.lookup_dtype(dtype)):
+        kind = None if dtype is None else dtypes.lookup_dtype(dtype)
+        if mask is None and self._value is not None and (kind is None or self._value.dtype is kind):
             value, self._value = self._value, None  # it was computed before and belongs to nobody yet
             if name is not None:
                 value.name = name
             return value
-        return self._new(None if dtype is None else dtypes.lookup_dtype(dtype), mask, name)
+        return self._new(kind, mask, name)
 
     def _new(self, dtype: DataType | None, mask: Any, name: str | None) -> Any:
         raise NotImplementedError
@@ -58,7 +60,7 @@ class Expression(Operand):
     def _resolve(self) -> Any:
         if self._value is None:
             if not config.autocompute:
-                raise TypeError(f"{self.method}: the expression is not computed yet (config.autocompute is off); use .new()")
+                raise TypeError(f"{self.method}: not computed yet, and config.autocompute is off; use .new()")
             self._value = self._new(None, None, None)
         return self._value
 
@@ -148,7 +150,7 @@ class ScalarExpression(Expression):
     def __bool__(self) -> bool: return bool(self._resolve())
     def __int__(self) -> int: return int(self._resolve())
     def __float__(self) -> float: return float(self._resolve())
-    def __index__(self) -> int: return self._resolve().__index__()  # type: ignore[no-any-return]
+    def __index__(self) -> int: return self._resolve().__index__()
     def __eq__(self, other: Any) -> Any: return self._resolve() == other
     def __ne__(self, other: Any) -> Any: return self._resolve() != other
     __hash__ = Operand.__hash__

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..device import Device
+from ..exceptions import IndexOutOfBound
 from .base import Operand, Updater, describe
 from .mask import Mask
 
@@ -41,7 +42,7 @@ def axis(index: Any, dim: int) -> Axis:
     if isinstance(index, Operand):
         if index.ndim:
             raise TypeError(
-                f"index: expected integers, got a {type(index).__name__}; for a mask write x.dup(mask=m.S) or x(m.S) << y"
+                f"index: expected integers, got a {type(index).__name__}; for a mask: x.dup(mask=m.S), x(m.S) << y"
             )
         if index.dtype.kind not in "iu":
             raise TypeError(f"index: expected an integer, got a Scalar of {index.dtype}")
@@ -76,7 +77,7 @@ def _list(index: Any, dim: int) -> Axis:
     if len(index):
         low, high = int(index.min()), int(index.max())
         if low < -dim or high >= dim:
-            raise IndexError(f"Index out of range: index={low if low < -dim else high}, size={dim}")
+            raise IndexOutOfBound(f"Index out of range: index={low if low < -dim else high}, size={dim}")
         index = index.astype(np.int64)
         if low < 0:
             index[index < 0] += dim
@@ -116,12 +117,12 @@ class IndexExpr(Operand):
         return len(self.shape)
 
     @property
-    def dtype(self) -> Any:  # type: ignore[override]
+    def dtype(self) -> Any:
         return self.parent.dtype
 
     @property
     def device(self) -> Device:  # type: ignore[override]
-        return self.parent.device  # type: ignore[no-any-return]
+        return self.parent.device
 
     def _to_expr(self) -> Any:
         if self._expr is None:
@@ -143,7 +144,7 @@ class IndexExpr(Operand):
         self << value
 
     def __call__(self, *args: Any, **kwargs: Any) -> Assigner:
-        """C[I, J](mask, accum, replace) << expr: the mask has the shape of the region, and replace reaches no further."""
+        """C[I, J](mask, accum, replace) << expr: mask has the shape of the region, replace reaches no further."""
         region = _Region(self.shape, self.parent)
         updater = _OUTPUT_CALL(region, *args, **kwargs)
         updater.target = self.parent
@@ -160,7 +161,7 @@ class IndexExpr(Operand):
     def __bool__(self) -> bool: return bool(self._resolve())
     def __int__(self) -> int: return int(self._resolve())
     def __float__(self) -> float: return float(self._resolve())
-    def __index__(self) -> int: return self._resolve().__index__()  # type: ignore[no-any-return]
+    def __index__(self) -> int: return self._resolve().__index__()
 
     def __eq__(self, other: Any) -> Any:
         return self._resolve() == other

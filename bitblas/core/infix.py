@@ -26,34 +26,34 @@ class Infix(Operand):
     @property
     def ndim(self) -> int:  # type: ignore[override]
         if self.symbol == "@":
-            return self.left.ndim + self.right.ndim - 2  # type: ignore[no-any-return]
+            return self.left.ndim + self.right.ndim - 2
         return max(self.left.ndim, self.right.ndim)
 
     @property
     def shape(self) -> tuple[int, ...]:
         if self.symbol == "@":
             return (*self.left.shape[:-1], *self.right.shape[1:])
-        return self.left.shape  # type: ignore[no-any-return]
+        return self.left.shape
 
     @property
     def device(self) -> Any:  # type: ignore[override]
         return self.left.device
 
     @property
-    def dtype(self) -> Any:  # type: ignore[override]
+    def dtype(self) -> Any:
         return self._to_expr().dtype
 
     def with_operator(self, op: Any, left_default: Any = None, right_default: Any = None) -> Expression:
         left, right = (_joined(x, self.symbol, op, left_default, right_default) for x in (self.left, self.right))
         if self.symbol == "@":
             if left.ndim == 1:
-                return left.inner(right, op) if right.ndim == 1 else left.vxm(right, op)  # type: ignore[no-any-return]
-            return left.mxv(right, op) if right.ndim == 1 else left.mxm(right, op)  # type: ignore[no-any-return]
+                return left.inner(right, op) if right.ndim == 1 else left.vxm(right, op)
+            return left.mxv(right, op) if right.ndim == 1 else left.mxm(right, op)
         if left_default is not None or right_default is not None:
             if self.symbol != "|" or left_default is None or right_default is None:
                 raise TypeError("left_default, right_default: expected both, and an infix expression x | y")
-            return left.ewise_union(right, op, left_default, right_default)  # type: ignore[no-any-return]
-        return left.ewise_mult(right, op) if self.symbol == "&" else left.ewise_add(right, op)  # type: ignore[no-any-return]
+            return left.ewise_union(right, op, left_default, right_default)
+        return left.ewise_mult(right, op) if self.symbol == "&" else left.ewise_add(right, op)
 
     def _to_expr(self) -> Expression:
         if self._expr is None:
@@ -108,7 +108,7 @@ def elementwise(left: Any, right: Any, symbol: str) -> Any:
     if isinstance(right, Mask):
         return right & left if symbol == "&" else right | left
     if not (_tensor(left) and _tensor(right)) and not (left.ndim == 0 and getattr(right, "ndim", None) == 0):
-        raise TypeError(f"x {symbol} y: expected two Vectors or two Matrices, got {describe(left)} and {describe(right)}")
+        raise TypeError(f"x {symbol} y: expected Vectors or Matrices, got {describe(left)} and {describe(right)}")
     for x in (left, right):
         if isinstance(x, Infix) and x.symbol not in (symbol, "@"):
             raise TypeError(f"x {symbol} y: expected operands of one symbol, got {x!r}; give that an operator first")
@@ -131,7 +131,8 @@ def apply_operator(op: Any, left: Any, right: Any = None, **kwargs: Any) -> Any:
     plain = op.op if isinstance(op, Typed) else op
     if isinstance(left, Infix) and right is None and isinstance(plain, (BinaryOp, Monoid, Semiring)):
         if isinstance(plain, Semiring) != (left.symbol == "@"):
-            raise TypeError(f"{op!r}(x {left.symbol} y): expected a {'Semiring' if left.symbol == '@' else 'BinaryOp or Monoid'}")
+            kind = "Semiring" if left.symbol == "@" else "BinaryOp or Monoid"
+            raise TypeError(f"{op!r}(x {left.symbol} y): expected a {kind}")
         return left.with_operator(op, **kwargs)
     if isinstance(plain, Semiring):
         raise TypeError(f"{op!r}: expected an infix expression such as A @ B, got {describe(left)}")

@@ -27,11 +27,11 @@ class Mask:
 
     @property
     def ndim(self) -> int:
-        return self.parent.ndim  # type: ignore[no-any-return]
+        return self.parent.ndim
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self.parent.shape  # type: ignore[no-any-return]
+        return self.parent.shape
 
     @property
     def name(self) -> str:
@@ -120,7 +120,7 @@ def check(mask: Any, ndim: int) -> Mask:
     if mask.parent.ndim != ndim:
         kinds = {1: "Vector", 2: "Matrix"}
         raise TypeError(f"mask: expected the mask of a {kinds[ndim]}, got that of a {kinds[mask.parent.ndim]}")
-    return mask  # type: ignore[no-any-return]
+    return mask
 
 
 def _like(parent: Any, dtype: Any, name: str | None = None) -> Any:

@@ -16,7 +16,7 @@ from ..exceptions import DimensionMismatch
 from ..formats import build
 from ..store import MatrixStore
 from ..verbs import matrix as verbs
-from ..verbs import product
+from ..verbs import product, submatrix
 from . import assign_matrix
 from .base import Operand, Output, Updater
 from .convert import check_size, device_of, same_device
@@ -32,7 +32,7 @@ _names = itertools.count()
 
 
 class TransposedMatrix(MatrixRead, Operand):
-    """A.T: reads A with rows and columns exchanged; `.new()` makes it a Matrix of its own. Products take it as it is."""
+    """A.T: reads A with rows and columns exchanged; `.new()` makes it a Matrix. Products take it as it is."""
 
     __slots__ = ("_matrix",)
     _transposed = True
@@ -49,7 +49,7 @@ class TransposedMatrix(MatrixRead, Operand):
         return f"{self._matrix.name}.T"
 
     @property
-    def dtype(self) -> DataType:  # type: ignore[override]
+    def dtype(self) -> DataType:
         return self._matrix.dtype
 
     @property
@@ -69,7 +69,7 @@ class TransposedMatrix(MatrixRead, Operand):
         return self._matrix.nvals
 
     @property
-    def _store(self) -> MatrixStore:
+    def _store(self) -> MatrixStore:  # type: ignore[override]
         return verbs.transpose(self._matrix._store)
 
     def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None) -> Matrix:
@@ -109,11 +109,11 @@ class Matrix(MatrixBuild, MatrixRead, Output):
     # ---- what it holds ----
 
     @property
-    def _matrix(self) -> Matrix:
+    def _matrix(self) -> Matrix:  # type: ignore[override]
         return self
 
     @property
-    def _store(self) -> MatrixStore:
+    def _store(self) -> MatrixStore:  # type: ignore[override]
         if self._pending:
             self._flush()
         return self._data
@@ -138,17 +138,17 @@ class Matrix(MatrixBuild, MatrixRead, Output):
         values = np.array([data.dtype.np_type.type(0) if x is None else x for x in written], data.dtype.np_type)[order]
         one = values[kept][0] if kept.any() else data.values
         new: Any = values[kept]
-        if data.iso and (new == data.values).all() or not data.nvals and len(new) and (new == one).all():
+        if (data.iso and (new == data.values).all()) or (not data.nvals and len(new) and (new == one).all()):
             new = one  # one value for all entries stays one value
         put = new if isinstance(new, np.generic) else d.asarray(new)
         keys = keys[order]
-        self._data = verbs.put(data, d.asarray(keys[kept]), put, d.asarray(keys[~kept]))
+        self._data = submatrix.put(data, d.asarray(keys[kept]), put, d.asarray(keys[~kept]))
         if self._form is not None:
             self._data = build.with_format(self._data, *self._form)
         self._pending.clear()
 
     @property
-    def dtype(self) -> DataType:  # type: ignore[override]
+    def dtype(self) -> DataType:
         return self._data.dtype
 
     @property
@@ -180,7 +180,7 @@ class Matrix(MatrixBuild, MatrixRead, Output):
 
     @property
     def T(self) -> TransposedMatrix:
-        """The transpose, not computed: products and masks-free reductions read A the other way round."""
+        """The transpose, not computed: products and reductions read A the other way round."""
         return TransposedMatrix(self)
 
     @property
@@ -207,10 +207,11 @@ class Matrix(MatrixBuild, MatrixRead, Output):
             return self
         A, host = self._store, self.device.to_host
         i, j = (host(x) for x in A.structure.coo())
-        return Matrix.from_coo(  # type: ignore[no-any-return]
-            i, j, A.values if A.iso else host(A.values), A.dtype, nrows=A.nrows, ncols=A.ncols, name=self.name, device=d,
-            **({} if self._form is None else {"format": self._form[0], "tile": self._form[1]}),
-        )  # fmt: skip
+        x = A.values if A.iso else host(A.values)
+        form: Any = {} if self._form is None else {"format": self._form[0], "tile": self._form[1]}
+        return Matrix.from_coo(
+            i, j, x, A.dtype, nrows=A.nrows, ncols=A.ncols, name=self.name, device=d, **form
+        )
 
     # ---- statements ----
 
@@ -258,11 +259,11 @@ def multiply_vector(matrix: Any, vector: Vector, op: Any, method: str) -> Vector
 def outer(u: Vector, v: Vector, op: Any) -> MatrixExpression:
     same_device("outer", u, v)
     f = typed(op, "binary", u.dtype, v.dtype)
-    return MatrixExpression(u.size, v.size, "outer", (u, v), f, lambda mask: verbs.outer(u._store, v._store, f))
+    return MatrixExpression(u.size, v.size, "outer", (u, v), f, lambda mask: submatrix.outer(u._store, v._store, f))
 
 
 def from_diagonal(u: Vector, k: int, name: str | None) -> Matrix:
-    return Matrix._from_store(verbs.from_diagonal(u._store, k), name)
+    return Matrix._from_store(submatrix.from_diagonal(u._store, k), name)
 
 
 

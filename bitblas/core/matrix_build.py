@@ -12,7 +12,7 @@ from ..device import Device
 from ..exceptions import InvalidValue
 from ..formats import build
 from ..store import MatrixStore
-from ..verbs import arrays
+from ..verbs import arrays, submatrix
 from ..verbs import matrix as verbs
 from .build import check_lengths, duplicates
 from .convert import cast_scalar, check_range, check_size, device_of, index_array, scalar_type, value_array
@@ -96,7 +96,7 @@ class MatrixBuild:
             raise ValueError("value: expected one, got an empty Scalar")
         kind = kind if dtype is None else dtypes.lookup_dtype(dtype)
         shape = check_size("nrows", nrows), check_size("ncols", ncols)
-        return cls._from_store(verbs.full(device_of(device), *shape, cast_scalar(found, kind), kind), name)  # type: ignore[attr-defined]
+        return cls._from_store(submatrix.full(device_of(device), *shape, cast_scalar(found, kind), kind), name)  # type: ignore[attr-defined]
 
     @classmethod
     def from_dense(
@@ -108,12 +108,13 @@ class MatrixBuild:
         d = device_of(device)
         array, dtype = value_array(d, values, dtype)
         if isinstance(array, np.generic) or array.ndim != 2:
-            raise ValueError(f"values: expected two dimensions, got {np.ndim(array)}; see from_scalar, Vector.from_dense")
+            raise ValueError(f"values: expected two dimensions, got {np.ndim(array)}")
         flat, keys = array.reshape(-1), d.xp.arange(array.size, dtype=np.int64)
         if missing_value is not None:
             keep = flat != missing_value
             flat, keys = flat[keep], keys[keep]
-        store = build.from_sorted_keys(d, *array.shape, keys, flat, dtype, format=kind, tile=tile)
+        nrows, ncols = array.shape
+        store = build.from_sorted_keys(d, nrows, ncols, keys, flat, dtype, format=kind, tile=tile)
         return cls._from_store(store, name, None if kind == "auto" else (kind, tile))  # type: ignore[attr-defined]
 
 

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semirings import dtypes, monoid, semiring
 from semirings import binary as binary_ops
-from semirings.dtypes import BOOL
+from semirings import dtypes, monoid, semiring
+from semirings.dtypes import BOOL, DataType
 
+from ..device import Device
 from ..exceptions import DimensionMismatch
 from ..store import MatrixStore
 from ..verbs import matrix as verbs
-from ..verbs import product
+from ..verbs import product, submatrix
 from ..verbs import vector as vector_verbs
 from .base import Operand, describe
 from .convert import same_device
@@ -44,14 +45,22 @@ class MatrixRead(MatrixExport):
 
     __slots__ = ()
     ndim = 2
-    nrows: int
-    ncols: int
-    nvals: int
-    dtype: Any
-    device: Any
-    name: str
     _matrix: Matrix
     _transposed: bool
+    name: Any
+
+    if TYPE_CHECKING:
+
+        @property
+        def nrows(self) -> int: ...
+        @property
+        def ncols(self) -> int: ...
+        @property
+        def nvals(self) -> int: ...
+        @property
+        def dtype(self) -> DataType: ...
+        @property
+        def device(self) -> Device: ...
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -70,26 +79,26 @@ class MatrixRead(MatrixExport):
         if rows.size is None or cols.size is None:
             return self._extract_line(rows, cols)
 
-        def submatrix(mask: Any) -> MatrixStore:
+        def part(mask: Any) -> MatrixStore:
             if rows.at is None and cols.at is None:
                 return self._store
             I, J = (None if a.at is None else a.array(self.device) for a in axes)
-            return verbs.extract(self._store, I, J)
+            return submatrix.extract(self._store, I, J)
 
-        return MatrixExpression(rows.size, cols.size, "__getitem__", (self,), None, submatrix, self.dtype)
+        return MatrixExpression(rows.size, cols.size, "__getitem__", (self,), None, part, self.dtype)
 
     def _extract_line(self, rows: Axis, cols: Axis) -> VectorExpression:
         fixed, along = (rows, cols) if rows.size is None else (cols, rows)
 
         def run(mask: Any) -> Any:
             column = (fixed is cols) != self._transposed
-            line = verbs.line(self._matrix._store, fixed.at, column=column)
+            line = submatrix.line(self._matrix._store, fixed.at, column=column)
             return line if along.at is None else vector_verbs.extract(line, along.array(self.device))
 
         return VectorExpression(along.size, "__getitem__", (self,), None, run, self.dtype)  # type: ignore[arg-type]
 
     def _element(self, i: int, j: int) -> np.generic | None:
-        return verbs.element(self._matrix._store, *((j, i) if self._transposed else (i, j)))
+        return submatrix.element(self._matrix._store, *((j, i) if self._transposed else (i, j)))
 
     def __contains__(self, index: Any) -> bool:
         rows, cols = parse(self, index)
@@ -233,7 +242,7 @@ class MatrixRead(MatrixExport):
 
     def diag(self, k: int = 0, dtype: Any = None, *, name: str | None = None) -> Vector:
         """Diagonal k as a Vector."""
-        u = verbs.diagonal(self._matrix._store, -int(k) if self._transposed else int(k))
+        u = submatrix.diagonal(self._matrix._store, -int(k) if self._transposed else int(k))
         v = Vector._from_store(u, name)
         return v if dtype is None else v.dup(dtype, name=name)
 

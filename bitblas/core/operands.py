@@ -13,8 +13,9 @@ from ..exceptions import EmptyObject
 from .base import Operand, describe
 from .convert import cast_scalar
 from .mask import Mask, check
-from .operators import find, typed
+from .operators import compute_type, find, typed
 from .scalar import of
+
 
 def operand(value: Any, where: str) -> tuple[np.generic, DataType]:
     """A scalar that must not be empty."""
@@ -29,7 +30,7 @@ def operand(value: Any, where: str) -> tuple[np.generic, DataType]:
 
 def compute_scalar(op: Typed, value: np.generic) -> np.generic:
     positional = getattr(op.op, "positional", False)
-    return cast_scalar(value, INT64 if positional else op.op.compute_type(op.dtype))  # type: ignore[union-attr]
+    return cast_scalar(value, INT64 if positional else compute_type(op))
 
 
 def apply_operator(op: Any, dtype: DataType, left: Any, right: Any) -> tuple[str, Typed, np.generic | None]:

@@ -8,8 +8,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from semirings import BinaryOp, IndexUnaryOp, Monoid, Semiring, Typed, UnaryOp, binary, indexunary, monoid
-from semirings import dtypes, semiring, unary
+from semirings import (
+    BinaryOp,
+    IndexUnaryOp,
+    Monoid,
+    Semiring,
+    Typed,
+    UnaryOp,
+    binary,
+    dtypes,
+    indexunary,
+    monoid,
+    semiring,
+    unary,
+)
 from semirings.dtypes import DataType
 
 _FAMILIES: dict[str, tuple[type, ...]] = {
@@ -60,9 +72,15 @@ def typed(op: Any, kind: str, left: DataType, right: DataType | None = None) -> 
     return result
 
 
+def compute_type(op: Typed) -> DataType:
+    """The type in which a typed operator or monoid computes: its operands are cast to it."""
+    plain: Any = op.op
+    return plain.compute_type(op.dtype)
+
+
 def _typed(op: Any, kind: str, left: DataType, right: DataType | None) -> Typed:
     op = find(op, kind)
-    plain = op.op if type(op) is Typed else op
+    plain: Any = op.op if type(op) is Typed else op
     if not isinstance(plain, _FAMILIES[kind]) or (kind == "monoid" and monoid_of(plain) is None):
         raise TypeError(f"op: expected a {_EXPECTED[kind]}, got {op!r}{_hint(plain, kind)}")
     if type(op) is Typed:
@@ -77,7 +95,7 @@ def _typed(op: Any, kind: str, left: DataType, right: DataType | None) -> Typed:
     if kind == "monoid":
         return monoid_of(plain)[dtype]  # type: ignore[index]
     if isinstance(plain, Monoid):
-        return Typed(plain.binaryop, plain.compute_type(dtype))
+        return Typed(plain.binaryop, compute_type(plain[dtype]))
     return op if type(op) is Typed else Typed(plain, dtype)
 
 

@@ -16,7 +16,7 @@ from ..device import Device
 from .base import Operand, Output, describe
 from .convert import cast_scalar, scalar_type, scalar_value
 from .expr import ScalarExpression
-from .operators import typed
+from .operators import compute_type, typed
 
 _names = itertools.count()
 
@@ -24,7 +24,10 @@ _names = itertools.count()
 def of(value: Any) -> tuple[np.generic | None, DataType]:
     """The NumPy scalar (None: empty) and type of a Python scalar, a Scalar or a delayed one. TypeError otherwise."""
     if isinstance(value, Operand) and value.ndim == 0:
-        value = value._resolve()
+        if not isinstance(value, Scalar):
+            # Not `_resolve`: where a statement asks for the value, autocompute has no say.
+            expr = value if isinstance(value, ScalarExpression) else value._to_expr()  # type: ignore[attr-defined]
+            value = expr.new() if expr._value is None else expr._value
         return value._value, value.dtype
     found = scalar_value(value)
     return found, scalar_type(found)
@@ -171,7 +174,7 @@ class Scalar(Output):
 
 
 def _evaluate(op: Typed, x: np.generic, y: np.generic | None = None) -> np.generic:
-    kind: DataType = op.op.compute_type(op.dtype)  # type: ignore[union-attr]
+    kind = compute_type(op)
     names = {"x": cast_scalar(x, kind)} if y is None else {"x": cast_scalar(x, kind), "y": cast_scalar(y, kind)}
     return op.op.evaluate(op.dtype, **names)  # type: ignore[union-attr]
 

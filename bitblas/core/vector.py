@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,14 +17,15 @@ from ..exceptions import DimensionMismatch
 from ..store import VectorStore, empty_vector
 from ..verbs import vector as verbs
 from . import assign
-from .base import Operand, Output, Updater, describe
+from .base import Operand, Output, describe
 from .build import VectorBuild
 from .convert import check_size, device_of, same_device
 from .expr import ScalarExpression, VectorExpression
-from .indexing import Axis, IndexExpr, parse
+from .indexing import Axis
 from .mask import Mask, check
 from .operands import apply_operator, index_operator, select_mask, union_operator
 from .operators import typed
+from .vector_index import VectorIndex
 
 _names = itertools.count()
 
@@ -35,11 +35,11 @@ def vector_of(value: Any, where: str) -> Vector:
     if type(value) is Vector:
         return value
     if isinstance(value, Operand) and value.ndim == 1:
-        return value._resolve()  # type: ignore[no-any-return]
+        return value._resolve()
     raise TypeError(f"{where}: expected a Vector, got {describe(value)}")
 
 
-class Vector(VectorBuild, Output):
+class Vector(VectorBuild, VectorIndex, Output):
     """Vector(dtype=FP64, size=0): no entries yet. GraphBLAS C API 2.1, section 3.8.1.
 
     dtype: a type of `dtypes`, its name, or a NumPy dtype. device: "cpu", "cuda"; else that of the configuration.
@@ -73,7 +73,7 @@ class Vector(VectorBuild, Output):
         return (self._store.size,)
 
     @property
-    def dtype(self) -> DataType:  # type: ignore[override]
+    def dtype(self) -> DataType:
         return self._store.dtype
 
     @property
@@ -102,45 +102,6 @@ class Vector(VectorBuild, Output):
 
     def _assign(self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Any, replace: bool, region: bool) -> None:
         assign.assign_vector(self, axes[0], value, mask, accum, replace, region)
-
-    def _extract(self, axes: tuple[Axis, ...]) -> Any:
-        (index,) = axes
-        if index.size is None:
-            i = index.at
-            return ScalarExpression("__getitem__", (self,), None, lambda mask: verbs.get(self._store, i), self.dtype)
-
-        def run(mask: Any) -> VectorStore:
-            return self._store.copy() if index.at is None else verbs.extract(self._store, index.array(self.device))
-
-        return VectorExpression(index.size, "__getitem__", (self,), None, run, self.dtype)
-
-    def __getitem__(self, key: Any) -> IndexExpr:
-        return IndexExpr(self, parse(self, key))
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self._assign(parse(self, key), value, None, None, False, False)
-
-    def __delitem__(self, key: Any) -> None:
-        del Updater(self, None, None, False)[key]
-
-    def __contains__(self, index: Any) -> bool:
-        (at,) = parse(self, index)
-        if at.size is not None:
-            raise TypeError(f"index in v: expected an integer, got {describe(index)}")
-        return verbs.get(self._store, at.at) is not None
-
-    def __iter__(self) -> Iterator[Any]:
-        """The indices of the entries, ascending."""
-        indices, _ = self.to_coo(values=False)
-        return iter(self.device.to_host(indices))
-
-    def get(self, index: Any, default: Any = None) -> Any:
-        """v[index] as a Python scalar, or `default` where there is no entry. IndexError out of range."""
-        (at,) = parse(self, index)
-        if at.size is not None:
-            raise ValueError(f"index: expected a single one, got {describe(index)}")
-        found = verbs.get(self._store, at.at)
-        return default if found is None else found.item()
 
     # ---- operations: all return delayed expressions ----
 

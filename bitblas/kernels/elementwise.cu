@@ -8,7 +8,7 @@
 #define UNION 2
 #define FILLED 3
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 elementwise(i64 n, i64 size, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u64* v_bits,
             const STORED(V_T)* v_val, V_T v_iso, i64 v_step, U_T u_default, V_T v_default, const i64* rows,
             const i64* cols, u64* t_bits, STORED(T_T)* t_val) {

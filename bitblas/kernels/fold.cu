@@ -1,5 +1,5 @@
 // t[s] = the values of segment s joined from left to right: duplicates of an input, groups of equal keys.
-extern "C" __global__ void __launch_bounds__(BLOCK) fold(i64 n, const i64* ptr, const A_T* values, Z_T* sums) {
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) fold(i64 n, const i64* ptr, const A_T* values, Z_T* sums) {
   const i64 s = thread_number();
   if (s >= n) return;
   Z_T sum = cast<Z_T>(values[ptr[s]]);

@@ -3,7 +3,7 @@
 // ROWS: rows in a unit (1 for CSR, T for a tile row); unit h covers rows hub[h] * ROWS .. + ROWS - 1.
 #include "kernels/product.cuh"
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 hubs(i64 n, const i64* hub, const i64* first, const u64* part_bits, const STORED(Z_T)* part_val, const u64* mask,
      i64 mask_step, u64 mask_flip, u64* t_bits, STORED(Z_T)* t_val) {
   __shared__ Z_T sums[BLOCK];

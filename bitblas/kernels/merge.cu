@@ -1,7 +1,7 @@
 // w<mask, accum, replace> = t in place: the last step of every GraphBLAS statement (C API 2.1, section 2.3.4).
 #include "kernels/vector.cuh"
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 merge(i64 n, i64 size, u64* w_bits, STORED(W_T)* w_val, const u64* t_bits, const STORED(T_T)* t_val, T_T t_iso,
       i64 t_step, const u64* mask, i64 mask_step, u64 mask_flip, i64 replace) {
   const i64 p = thread_number();

@@ -29,6 +29,7 @@ __device__ __forceinline__ void join_lanes(bool& some, Z_T& sum, int first) {
 
 // BITS bits for unit `unit` of the bitset t, which is zero before; the first lane of every group of LANES brings them.
 template <int BITS> __device__ __forceinline__ void write_bits(u64* t_bits, i64 unit, u64 value, bool inside) {
+  static_assert(BITS >= 8 || BITS <= LANES, "a warp's bits must fit one half word");
   const int units = 32 / BITS > 0 ? 32 / BITS : 1;  // units in a 32-bit half word
   const bool first = inside && (threadIdx.x & (LANES - 1)) == 0;
   if (BITS == 64) {

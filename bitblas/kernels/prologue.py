@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from semirings.dtypes import BOOL, INT64, DataType
+from semirings.dtypes import BOOL, FP64, INT64, DataType
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,19 @@ class Function:
         body = " ".join(f"const {t.c_type} {n} = cast<{t.c_type}>({a}); (void){n};" for n, t, a in self.let)
         return (
             f"__device__ __forceinline__ {self.result.c_type} {self.name}({args}) "
-            f"{{ {body} return ({self.result.c_type})({self.expr}); }}"
+            f"{{ {body} return cast<{self.result.c_type}>({self.expr}); }}"
         )
 
     def python(self) -> str:
         types = dict(self.args)
         lines = [f"    {n} = {py_cast(t, types[a], a)}" for n, t, a in self.let if n != a or t is not types[a]]
         call = "bool" if self.result is BOOL else f"np.{self.result.np_type.name}"
+        value = f"{call}({self.expr})"
+        if self.result.kind in "iu" and any(t.kind == "f" for _, t, _ in self.let):
+            lines.append(f"    z = {self.expr}")
+            value = py_cast(self.result, FP64, "z")
         args = ", ".join(n for n, _ in self.args)
-        return "\n".join(["@njit(**FUNCTION)", f"def {self.name}({args}):", *lines, f"    return {call}({self.expr})"])
+        return "\n".join(["@njit(**FUNCTION)", f"def {self.name}({args}):", *lines, f"    return {value}"])
 
 
 @dataclass(frozen=True)

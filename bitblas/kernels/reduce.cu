@@ -2,7 +2,7 @@
 // additions depends on the size alone, so that the same input gives the same bits.
 #include "kernels/vector.cuh"
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 reduce(i64 n, i64 per, i64 size, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step, u8* sum_present,
        Z_T* sums) {
   __shared__ Z_T part[BLOCK];

@@ -14,10 +14,9 @@ from semirings import Typed
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..device import Device
-from ..kernels.prologue import Function, Variant
 from ..store import VectorStore, full_bits, pack, unpack
 from . import vector
-from .vector import BOTH, LEFT, run_elementwise
+from .vector import BOTH, LEFT, fold_variant, run_elementwise
 
 
 def _as_vector(device: Device, values: Any, size: int, present: Any = None) -> VectorStore:
@@ -75,12 +74,8 @@ def reduce(device: Device, monoid: Typed, values: Any) -> np.generic:
 
 @functools.cache
 def _fold(device: Device, op: Typed, a: DataType) -> tuple[Any, DataType]:
-    op = vector._binary(op)
-    z = op.return_type
-    compute = op.op.compute_type(op.dtype)  # type: ignore[union-attr]
-    let = (("x", compute, "p"), ("y", compute, "q"))
-    functions = (Function("add", z, (("p", z), ("q", z)), let, op.op.expr), vector._cast("take", a, z))  # type: ignore[union-attr]
-    return device.kernel(Variant("kernels/fold", (("A", a), ("Z", z)), (), (), functions, repr(op))), z
+    variant, z = fold_variant(vector._binary(op), a)
+    return device.kernel(variant), z
 
 
 def fold_segments(device: Device, op: Typed, values: Any, dtype: DataType, pointers: Any) -> Any:

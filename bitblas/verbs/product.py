@@ -167,7 +167,8 @@ def run_mxv(
     z = semiring.return_type if kind != WORDS else BOOL
     size = form.ncols if push else form.nrows
     identity = semiring.op.monoid.identity(z) if kind != WORDS else np.bool_(False)  # type: ignore[union-attr]
-    t_bits = xp.zeros(words(size), np.uint64)
+    covered = not push and key not in ("csr", "b2sr4") and device.is_gpu and size > 0  # the kernel writes every word
+    t_bits = (xp.empty if covered else xp.zeros)(words(size), np.uint64)
     cell = z if z in CELLS else INT32
     if kind == WORDS:
         t_val = _dummy(device, "int32" if push else "uint64")
@@ -205,6 +206,15 @@ def run_mxv(
     return t
 
 
+@functools.cache
+def hubs_variant(pull: Variant, rows: int) -> Variant:
+    """The kernel that joins the segments of long rows for a pull kernel; `rows` of them per unit."""
+    constants = tuple(c for c in pull.constants if c[0] in ("KIND", "Z_BOOL", "HAS_TERMINAL"))
+    functions = tuple(f for f in pull.functions if f.name == "add")
+    types = tuple(t for t in pull.types if t[0] == "Z")
+    return Variant("kernels/hubs", types, (*constants, ("ROWS", rows), ("LANES", 256)), pull.values, functions, pull.label)
+
+
 def _run_hubs(
     device: Device, hubs: Hubs, form: Any, kernel: Any, variant: Variant, operands: tuple[Any, ...],
     masking: tuple[Any, ...], value: Any, t_bits: Any, t_val: Any, z: DataType, longest: int,
@@ -216,10 +226,7 @@ def _run_hubs(
     part_val = dense_values(device, size, z) if variant.constant("KIND") != WORDS else _dummy(device, "uint64")
     parts = (hubs.begin, hubs.end, hubs.row_of, 1)
     kernel(hubs.segments, longest, *parts, *operands, *mask_arguments(device, None), value, part_bits, part_val)
-    constants = (*(c for c in variant.constants if c[0] in ("KIND", "Z_BOOL", "HAS_TERMINAL")), ("ROWS", per), ("LANES", 256))
-    joins = tuple(f for f in variant.functions if f.name == "add")
-    types = tuple(t for t in variant.types if t[0] in ("Z",))
-    join = _kernel(device, Variant("kernels/hubs", types, constants, variant.values, joins, variant.label))
+    join = _kernel(device, hubs_variant(variant, per))
     join(len(hubs.rows) * per, hubs.rows, hubs.first, part_bits, part_val, *masking, t_bits, t_val)
 
 

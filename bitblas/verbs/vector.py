@@ -68,6 +68,13 @@ def _cast(name: str, source: DataType, to: DataType) -> Function:
 def _elementwise(
     device: Device, mode: int, op: Typed, u: DataType, v: DataType, bound: str, keep: bool, places: bool
 ) -> tuple[Any, DataType]:
+    variant, t = elementwise_variant(mode, op, u, v, bound, keep, places)
+    return device.kernel(variant), t
+
+
+def elementwise_variant(
+    mode: int, op: Typed, u: DataType, v: DataType, bound: str, keep: bool, places: bool
+) -> tuple[Variant, DataType]:
     """The kernel for t = op(u, v), and the type of t; `bound` is a key of LET."""
     compute, result = op.op.compute_type(op.dtype), op.op.result_type(op.dtype)  # type: ignore[union-attr]
     args = (("u", u), ("v", v), ("ix", INT64), ("jx", INT64))
@@ -86,8 +93,7 @@ def _elementwise(
         ("MODE", mode), ("KEEP", int(keep)), ("PLACES", int(places)), ("LANES", 64),
         ("U_BOOL", int(u is BOOL)), ("V_BOOL", int(v is BOOL)), ("T_BOOL", int(t is BOOL)),
     )  # fmt: skip
-    variant = Variant("kernels/elementwise", (("U", u), ("V", v), ("T", t)), constants, (), functions, repr(op))
-    return device.kernel(variant), t
+    return Variant("kernels/elementwise", (("U", u), ("V", v), ("T", t)), constants, (), functions, repr(op)), t
 
 
 def run_elementwise(
@@ -307,11 +313,17 @@ def cast_scalar(x: Any, dtype: DataType) -> np.generic:
 
 @functools.cache
 def _reduce(device: Device, monoid: Typed, u: DataType) -> tuple[Any, DataType]:
+    variant, z = reduce_variant(monoid, u)
+    return device.kernel(variant), z
+
+
+def reduce_variant(monoid: Typed, u: DataType) -> tuple[Variant, DataType]:
+    """The kernel that sums the entries of a vector of type `u`, and the type of the sum."""
     z = monoid.op.result_type(monoid.dtype)
     functions, values, terminal = sum_of(monoid.op, z)
     constants = (("LANES", 256), ("U_BOOL", int(u is BOOL)), ("HAS_TERMINAL", terminal))
     functions = (*functions[:1], _cast("take", u, z))
-    return device.kernel(Variant("kernels/reduce", (("U", u), ("Z", z)), constants, values[:1], functions, repr(monoid))), z
+    return Variant("kernels/reduce", (("U", u), ("Z", z)), constants, values[:1], functions, repr(monoid)), z
 
 
 def reduce(u: VectorStore, monoid: Typed) -> np.generic | None:
@@ -336,6 +348,11 @@ def reduce(u: VectorStore, monoid: Typed) -> np.generic | None:
 
 @functools.cache
 def _merge(device: Device, w: DataType, t: DataType, accum: Typed | None) -> Any:
+    return device.kernel(merge_variant(w, t, accum))
+
+
+def merge_variant(w: DataType, t: DataType, accum: Typed | None) -> Variant:
+    """The kernel for w<mask, accum, replace> = t."""
     functions: tuple[Function, ...] = (_cast("take", t, w),)
     if accum is not None:
         op = _binary(accum)
@@ -347,7 +364,7 @@ def _merge(device: Device, w: DataType, t: DataType, accum: Typed | None) -> Any
     constants = (("LANES", 64), ("ACCUM", int(accum is not None)), ("W_BOOL", int(w is BOOL)), ("T_BOOL", int(t is BOOL)))
     if accum is None:
         functions += (Function("accum", w, (("a", w), ("b", t)), (), "a"),)
-    return device.kernel(Variant("kernels/merge", (("W", w), ("T", t)), constants, (), functions, repr(accum)))
+    return Variant("kernels/merge", (("W", w), ("T", t)), constants, (), functions, repr(accum))
 
 
 def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
@@ -378,6 +395,14 @@ def mask_words(u: VectorStore, *, structural: bool) -> Any:
     if u.iso:
         return u.present if u.values else u.device.xp.zeros_like(u.present)
     return (cast(u, BOOL).values) & u.present
+
+
+def fold_variant(op: Typed, a: DataType) -> tuple[Variant, DataType]:
+    """The kernel that joins segments of values of type `a` from left to right by a binary operator."""
+    z, compute = op.return_type, op.op.compute_type(op.dtype)  # type: ignore[union-attr]
+    let = (("x", compute, "p"), ("y", compute, "q"))
+    functions = (Function("add", z, (("p", z), ("q", z)), let, op.op.expr), _cast("take", a, z))  # type: ignore[union-attr]
+    return Variant("kernels/fold", (("A", a), ("Z", z)), (), (), functions, repr(op)), z
 
 
 # ---- by index -------------------------------------------------------------------------------------------------------

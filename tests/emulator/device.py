@@ -31,7 +31,9 @@ class Emulator(device.Cuda):
             raise DeviceError(f"device 'emulator': {emu.NO_COMPILER}")
 
     def load(self, variant: Variant) -> Callable[..., None]:
-        kernel = emu.RawModule(code=jit.cuda_source(variant)).get_function(variant.entry)
+        kernel = emu.RawModule(code=jit.cuda_source(variant), name_expressions=[variant.entry]).get_function(
+            variant.entry
+        )
 
         def launch(grid: Any, block: Any, args: Any, **options: Any) -> None:
             seed, strict = int(os.environ.get("EMU_SEED", "0")), os.environ.get("EMU_STRICT", "1") != "0"

@@ -97,8 +97,9 @@ def _compile(target: Path, command: Sequence[str], text: str, link: Sequence[str
 def _runtime(mode: str) -> Path:
     """The library with the fibers and the scheduler, compiled once."""
     text = (HERE / "runtime.cpp").read_text()
-    command = [CXX, "-std=c++17", "-O2", "-g1", "-fPIC", "-shared", "-pthread", f"-I{HERE}", *RUNTIME_FLAGS.get(mode, [])]
-    key = _key(text, (HERE / "cuda_emu.h").read_text(), *command)
+    flags = ["-std=c++17", "-O2", "-g1", "-fPIC", "-shared", "-pthread", *RUNTIME_FLAGS.get(mode, [])]
+    command = [CXX, *flags, f"-I{HERE}"]
+    key = _key(text, (HERE / "cuda_emu.h").read_text(), *flags)
     path = cache_dir() / f"runtime_{key}.so"
     if not path.exists():
         _compile(path, [*command, f"-Wl,-soname,{path.name}"], text)
@@ -112,7 +113,8 @@ def compile_library(text: str, names: Sequence[str], mode: str) -> Path:
     source = f'{text}\n#line 1 "launchers"\n{launchers}'
     runtime = _runtime(mode)
     command = [CXX, *FLAGS, *MODES[mode], "-include", str(HERE / "cuda_emu.h")]
-    path = runtime.parent / f"{re.sub(r'[^A-Za-z0-9_]+', '_', names[0])}_{_key(source, runtime.name, *FLAGS, *MODES[mode])}.so"
+    label = re.sub(r"[^A-Za-z0-9_]+", "_", names[0])
+    path = runtime.parent / f"{label}_{_key(source, runtime.name, *FLAGS, *MODES[mode])}.so"
     if not path.exists():
         # The runtime is found beside the kernel's library, wherever the cache is moved.
         _compile(path, command, source, ["-L", str(runtime.parent), f"-l:{runtime.name}", "-Wl,-rpath,$ORIGIN"])
@@ -177,7 +179,7 @@ def _guard(arrays: Sequence[np.ndarray]) -> list[Guarded]:
         else:
             merged.append([start, end])
     blocks = {start: Guarded(start, end - start) for start, end in merged}
-    limits = {start: end for start, end in merged}
+    limits = {b.start: b.start + b.size for b in blocks.values()}
     return [
         next(b for start, b in blocks.items() if start <= a.ctypes.data and a.ctypes.data + a.nbytes <= limits[start])
         for a in arrays
@@ -297,14 +299,15 @@ class RawModule:
 
     def _line_of(self, frames: list[int]) -> str:
         maps = Path("/proc/self/maps").read_text().splitlines()
-        spans = [line.split()[0].split("-") for line in maps if line.endswith(self.path.name)]
+        # "in": where another process has put the same library there since, the name ends in "(deleted)".
+        spans = [line.split()[0].split("-") for line in maps if self.path.name in line]
         if not frames or not spans or shutil.which("addr2line") is None:
             return ""
         low, high = int(spans[0][0], 16), int(spans[-1][1], 16)
         # Frame 2 is the instruction that the signal struck, the others are return addresses, one past the call.
         offsets = [hex(f - low - (i != 2)) for i, f in enumerate(frames) if low <= f < high]
-        said = subprocess.run(["addr2line", "-i", "-e", str(self.path), *offsets], capture_output=True, text=True).stdout
-        found = re.search(r"\bkernel\.cu:(\d+)", said)
+        said = subprocess.run(["addr2line", "-i", "-e", str(self.path), *offsets], capture_output=True, text=True)
+        found = re.search(r"\bkernel\.cu:(\d+)", said.stdout)
         if found is None:
             return ""
         line = int(found[1])

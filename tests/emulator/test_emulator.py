@@ -76,7 +76,8 @@ def test_atomics_of_many_blocks(module, seed):
     expected, bits, changed = dist.copy(), dist.view(np.int32), np.ones(1, np.int32)
     while changed[0]:
         changed[0] = 0
-        module.get_function("relax")(((m + 255) // 256,), (256,), (src, dst, weight, bits, changed, np.int32(m)), seed=seed)
+        args = (src, dst, weight, bits, changed, np.int32(m))
+        module.get_function("relax")(((m + 255) // 256,), (256,), args, seed=seed)
     for _ in range(n):
         np.minimum.at(expected, dst, expected[src] + weight)
     assert np.array_equal(dist, expected)
@@ -116,7 +117,8 @@ def test_every_intrinsic(module, seed):
 
 
 def test_arrays_that_share_memory():
-    module = emu.RawModule(code='extern "C" __global__ void shift(const int* a, int* b) { b[threadIdx.x] = a[threadIdx.x] + 1; }')
+    body = "b[threadIdx.x] = a[threadIdx.x] + 1;"
+    module = emu.RawModule(code=f'extern "C" __global__ void shift(const int* a, int* b) {{ {body} }}')
     x = np.arange(64, dtype=np.int32)
     module.get_function("shift")((1,), (32,), (x[:32], x[16:48]))
     # Lane 16 and above read what a lower lane of the same run wrote, as on one memory.

@@ -47,6 +47,12 @@ KERNEL missing_sync(const int* x, int* y) {
   s[threadIdx.x] = x[threadIdx.x];
   y[threadIdx.x] = s[255 - threadIdx.x];
 }
+KERNEL with_sync(const int* x, int* y) {
+  __shared__ int s[256];
+  s[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  y[threadIdx.x] = s[255 - threadIdx.x];
+}
 KERNEL missing_syncwarp(const int* x, int* y) {
   __shared__ int s[32];
   s[threadIdx.x] = x[threadIdx.x];
@@ -58,7 +64,11 @@ KERNEL uninitialised(int* y) {
   __syncthreads();
   atomicAdd(y, s[threadIdx.x]);
 }
-__device__ int deep(volatile int* p, int n) { volatile char b[4096]; b[0] = (char)n; return n ? deep(p, n - 1) + b[0] : *p; }
+__device__ int deep(volatile int* p, int n) {
+  volatile char b[4096];
+  b[0] = (char)n;
+  return n ? deep(p, n - 1) + b[0] : *p;
+}
 KERNEL deep_recursion(int* y) { y[0] = deep(y, 1000); }
 KERNEL forever(volatile int* y) { while (*y == 0) { } }
 KERNEL misaligned(const unsigned* x, unsigned* y) { y[0] = ((const uint4*)(x + 1))->x; }
@@ -66,7 +76,12 @@ KERNEL wide_shift(unsigned* y) { y[0] = 1u << (threadIdx.x + 32); }
 KERNEL index_overflow(int* y, int n) { y[0] = n * n; }
 KERNEL float_to_int(int* y, float x) { y[0] = (int)x; }
 KERNEL division_by_zero(int* y, int n) { y[0] = 7 / n; }
-KERNEL static_oob(int* y) { __shared__ int s[32]; s[threadIdx.x] = 1; __syncthreads(); y[threadIdx.x] = s[threadIdx.x + 1]; }
+KERNEL static_oob(int* y) {
+  __shared__ int s[32];
+  s[threadIdx.x] = 1;
+  __syncthreads();
+  y[threadIdx.x] = s[threadIdx.x + 1];
+}
 KERNEL dynamic_oob(int* y) {
   extern __shared__ int d[];
   d[threadIdx.x] = 1;
@@ -125,7 +140,7 @@ BUGS = [
     ("index_overflow", "undefined behaviour.*signed overflow", 0, (zeros(1), i4(50000)), {"block": (1,)}),
     ("float_to_int", "undefined behaviour.*float out of", 0, (zeros(1), f4(1e10)), {"block": (1,)}),
     ("division_by_zero", "division by zero|undefined", 0, (zeros(1), i4(0)), {"block": (1,)}),
-    ("static_oob", "undefined behaviour.*index outside its array", 0, (zeros(32),), {}),
+    ("static_oob", "undefined behaviour.*index outside its array", 4, (zeros(32),), {}),
     ("dynamic_oob", "illegal memory access", 4, (zeros(32),), {"shared_mem": 128}),
     ("failed_assertion", r"assertion failed: y\[0\] == 1", None, (zeros(1),), {}),
     ("early_exit", "24 of 64 threads had exited before", 2, (zeros(40), i4(40)), {"block": (64,), "strict": True}),
@@ -157,7 +172,7 @@ def test_missing_synchronisation_gives_wrong_results(module, name, n, flip):
 
 
 def test_thread_sanitizer_names_the_line(tmp_path):
-    """The races of one block, found whatever the order; a right kernel is silent. One process each."""
+    """The races inside a block, found whatever the order; a right kernel is silent."""
     script = tmp_path / "races.py"
     script.write_text(
         f"import sys; sys.path.insert(0, {str(emu.HERE.parent)!r})\n"
@@ -165,23 +180,27 @@ def test_thread_sanitizer_names_the_line(tmp_path):
         "from emulator.test_emulator_finds_bugs import SOURCE, LINES\n"
         "module = emu.RawModule(code=SOURCE, name_expressions=list(LINES))\n"
         "x, y = np.zeros(256, np.int32), np.zeros(256, np.int32)\n"
-        "args = {'missing_sync': (x, y), 'counts_without_atomics': (y,), 'oob_write': (y, np.int32(1))}\n"
-        "module.get_function(sys.argv[1])((1,), (256,), args[sys.argv[1]])\n"
+        "for name in sys.argv[1:]:\n"
+        "    args = (y,) if name == 'counts_without_atomics' else (x, y)\n"
+        "    module.get_function(name)((1,), (256,), args)\n"
     )
-    for name, line in [("missing_sync", 2), ("counts_without_atomics", 0), ("oob_write", None)]:
-        command, env = emu.under_thread_sanitizer([sys.executable, str(script), name])
+
+    def run(*names):
+        command, env = emu.under_thread_sanitizer([sys.executable, str(script), *names])
         try:
             done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
         except FileNotFoundError:
             pytest.skip("setarch is not installed")
         if "cannot be preloaded" in done.stderr or "personality" in done.stderr:
             pytest.skip(f"ThreadSanitizer does not work here: {done.stderr[-200:]}")
-        if line is None:
-            assert done.returncode == 0, done.stderr
-        else:
-            assert done.returncode == 66, done.stderr
-            assert "data race" in done.stderr
-            assert f"kernel.cu:{LINES[name] + line}" in done.stderr
+        return done
+
+    wrong = run("missing_sync", "counts_without_atomics")
+    assert wrong.returncode == 66, wrong.stderr
+    assert f"kernel.cu:{LINES['missing_sync'] + 2}" in wrong.stderr
+    assert f"kernel.cu:{LINES['counts_without_atomics']}" in wrong.stderr
+    right = run("with_sync")
+    assert right.returncode == 0, right.stderr
 
 
 @pytest.mark.skipif(os.environ.get("EMU_MODE") == "tsan", reason="reads shared memory that was never written")

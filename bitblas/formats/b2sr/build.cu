@@ -11,7 +11,7 @@ __device__ __forceinline__ i64 least_of_group(i64 x) {
   return x;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 build(i64 n, i64 nrows, const PTR_T* ptr, const COL_T* col, const i64* tile_ptr, i64* counts, COL_T* tile_col,
       word_t* bits, PLACE_T* value_ptr, PLACE_T* places) {
   const i64 tile_row = thread_number() / ROW_LANES;

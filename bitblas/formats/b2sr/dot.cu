@@ -11,7 +11,7 @@ __device__ __forceinline__ i64 rank_in(const word_t* bits, i64 tile, int r, int 
   return rank;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(BLOCK, 2)
 dot(i64 n, const i64* tile_rows, const COL_T* tile_cols, const word_t* m_bits, const PLACE_T* m_ranks, const PTR_T* a_ptr,
     const COL_T* a_col, const word_t* a_bits, const PLACE_T* a_ranks, const A_T* a_val, A_T a_iso, i64 a_step,
     const PTR_T* b_ptr, const COL_T* b_col, const word_t* b_bits, const PLACE_T* b_ranks, const B_T* b_val, B_T b_iso,

@@ -13,15 +13,28 @@
 #define TILE_WORDS (TILE * TILE / 64)
 #endif
 #define WORD_LANES (TILE_WORDS < 32 ? TILE_WORDS : 32)  // lanes that share a tile
+#define UNROLL (TILE < 32 ? 2 : 1)
 #define LANE_WORDS (TILE_WORDS / WORD_LANES)            // words of a tile per lane: 2 for T = 64
 #define ROW_MASK (TILE == 64 ? ~0ull : (1ull << (TILE & 63)) - 1)
 
-// Bit r of the result: whether row r of the word has a bit.
-__device__ __forceinline__ u64 fold_rows(u64 word) {
-  u64 rows = 0;
-#pragma unroll
-  for (int r = 0; r < WORD_ROWS; ++r) rows |= (u64)((word >> (TILE * r) & ROW_MASK) != 0) << r;
-  return rows;
+// Bit r of the result: whether row r of the word has a bit. The carry of an addition gathers each row in its top bit;
+// 32-bit arithmetic throughout, because the instructions, not the bytes, bound this kernel.
+__device__ __forceinline__ u32 tops(u32 half, u32 low) { return (half | ((half & low) + low)) & ~low; }
+__device__ __forceinline__ u32 fold_rows(u64 word) {
+  const u32 lo = (u32)word, hi = (u32)(word >> 32);
+#if TILE == 4
+  const u32 t = tops(lo, 0x7777u) & 0x8888u;
+  return (t >> 3 & 1u) | (t >> 6 & 2u) | (t >> 9 & 4u) | (t >> 12 & 8u);
+#elif TILE == 8
+  return (tops(lo, 0x7f7f7f7fu) >> 7) * 0x10204080u >> 28 | ((tops(hi, 0x7f7f7f7fu) >> 7) * 0x10204080u >> 24 & 0xf0u);
+#elif TILE == 16
+  const u32 a = tops(lo, 0x7fff7fffu), b = tops(hi, 0x7fff7fffu);
+  return (a >> 15 & 1u) | (a >> 30 & 2u) | (b >> 13 & 4u) | (b >> 28 & 8u);
+#elif TILE == 32
+  return (u32)(lo != 0) | (u32)(hi != 0) << 1;
+#else
+  return (u32)((lo | hi) != 0);
+#endif
 }
 
 __device__ __forceinline__ u64 or_lanes(u64 x, int from, int to) {
@@ -31,7 +44,7 @@ __device__ __forceinline__ u64 or_lanes(u64 x, int from, int to) {
   return x;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step, const COL_T* col,
      const word_t* bits, const PLACE_T* value_ptr, const A_T* a_val, A_T a_iso, i64 a_step, const u64* u_bits,
      const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u64* mask, i64 mask_step, u64 mask_flip, Z_T product,
@@ -39,6 +52,8 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   const i64 tile_row = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1);
   const bool inside = tile_row < n;
+  // Whole words of t are written, so that it need not be cleared before: padding units write zeros.
+  const bool in_words = tile_row < (n + 64 / TILE - 1) / (64 / TILE) * (64 / TILE);
   const u64 open = inside ? (mask_step ? tile_bits(mask, tile_row) : 0ull) ^ (mask_flip & ROW_MASK) : 0ull;
   i64 tile = 0, stop = 0;
   if (open) {
@@ -47,19 +62,36 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
     if (stop - tile > longest) stop = tile;  // a hub: its segments are rows of another launch
   }
 #if KIND == WORDS
+  // UNROLL tiles of a lane are loaded before the first is used; where they run out, the last one is ORed in again.
   u64 acc[LANE_WORDS];
 #pragma unroll
   for (int k = 0; k < LANE_WORDS; ++k) acc[k] = 0;
-  for (tile += lane / WORD_LANES; tile < stop; tile += LANES / WORD_LANES) {
-    const u64 u = U_FULL ? ~0ull : tile_bits(u_bits, col[tile]) * SPREAD;
+  const int word = lane & (WORD_LANES - 1);
+  const PTR_T last = (PTR_T)stop - 1;
+  for (PTR_T t = (PTR_T)tile + lane / WORD_LANES; t <= last; t += UNROLL * (LANES / WORD_LANES)) {
+    u64 u[UNROLL], w[UNROLL][LANE_WORDS];
 #pragma unroll
-    for (int k = 0; k < LANE_WORDS; ++k) acc[k] |= bits[tile * TILE_WORDS + (lane & (WORD_LANES - 1)) + k * WORD_LANES] & u;
+    for (int i = 0; i < UNROLL; ++i) {
+      const PTR_T next = t + i * (LANES / WORD_LANES), at = next < last ? next : last;
+      u[i] = U_FULL ? ~0ull : (u64)col[at];
+#pragma unroll
+      for (int k = 0; k < LANE_WORDS; ++k) w[i][k] = bits[(i64)at * TILE_WORDS + word + k * WORD_LANES];
+    }
+#pragma unroll
+    for (int i = 0; i < UNROLL; ++i) {
+      if (!U_FULL) u[i] = tile_bits(u_bits, (i64)u[i]) * SPREAD;
+#pragma unroll
+      for (int k = 0; k < LANE_WORDS; ++k) acc[k] |= w[i][k] & u[i];
+    }
   }
-  u64 rows = 0;
+#if TILE == 64
+  u64 rows = (u64)fold_rows(acc[0]) << word | (u64)fold_rows(acc[1]) << (word + 32);
+#else
+  u32 rows = fold_rows(acc[0]) << (word * WORD_ROWS);
+#endif
 #pragma unroll
-  for (int k = 0; k < LANE_WORDS; ++k)
-    rows |= fold_rows(or_lanes(acc[k], WORD_LANES, LANES)) << (((lane & (WORD_LANES - 1)) + k * WORD_LANES) * WORD_ROWS);
-  write_bits<TILE>(t_bits, tile_row, or_lanes(rows, 1, WORD_LANES) & open, inside);
+  for (int d = LANES / 2; d; d >>= 1) rows |= shuffle_xor(ALL_LANES, rows, d);
+  write_bits<TILE>(t_bits, tile_row, rows & open, in_words);
 #else
   const int row_lane = lane & (ROW_LANES - 1);
   const i64 row = (row_step && inside ? row_of[tile_row] : tile_row) * TILE + row_lane * LANE_ROWS;
@@ -111,9 +143,9 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
     if (some[k] && lane < ROW_LANES) t_val[tile_row * TILE + r] = sum[k];
 #endif
   }
-  write_bits<TILE>(t_bits, tile_row, or_lanes(rows, 1, ROW_LANES), inside);
+  write_bits<TILE>(t_bits, tile_row, or_lanes(rows, 1, ROW_LANES), in_words);
 #if Z_BOOL
-  write_bits<TILE>(t_val, tile_row, or_lanes(truths, 1, ROW_LANES), inside);
+  write_bits<TILE>(t_val, tile_row, or_lanes(truths, 1, ROW_LANES), in_words);
 #endif
   (void)truths;
 #endif

@@ -1,7 +1,7 @@
 // The number of bits of each tile.
 #include "formats/b2sr/tile.cuh"
 
-extern "C" __global__ void __launch_bounds__(BLOCK) ranks(i64 n, const word_t* bits, i64* counts) {
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) ranks(i64 n, const word_t* bits, i64* counts) {
   const i64 tile = thread_number();
   if (tile >= n) return;
   const int words = TILE == 4 ? 1 : TILE * TILE / 64;

@@ -2,7 +2,7 @@
 // row into ptr, FILL = 1 writes their columns at ptr (and with ORDER the ranks that they have in the tiles).
 #include "formats/b2sr/tile.cuh"
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 unbuild(i64 n, i64 nrows, const PTR_T* tile_ptr, const COL_T* tile_col, const word_t* bits, const PLACE_T* value_ptr,
         i64* ptr, COL_T* col, PLACE_T* places) {
   const i64 tile_row = thread_number() / ROW_LANES;

@@ -2,7 +2,7 @@
 // walk the shorter row and search in the longer one.
 #include "kernels/product.cuh"
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 dot(i64 n, const i64* rows, const i64* cols, const PTR_T* a_ptr, const COL_T* a_col, const A_T* a_val, A_T a_iso,
     i64 a_step, const PTR_T* b_ptr, const COL_T* b_col, const B_T* b_val, B_T b_iso, i64 b_step, Z_T product,
     u8* present, Z_T* sums) {

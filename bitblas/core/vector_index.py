@@ -1,0 +1,63 @@
+"""v[I] of a Vector: reading and writing by index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..store import VectorStore
+from ..verbs import vector as verbs
+from .base import Updater, describe
+from .expr import ScalarExpression, VectorExpression
+from .indexing import Axis, IndexExpr, parse
+
+
+class VectorIndex:
+    """Indices are ints (negative ones count from the end), slices, lists or arrays of ints, integer Scalars; out of
+    range raises IndexError, another kind TypeError."""
+
+    __slots__ = ()
+    _store: VectorStore
+    device: Any
+    dtype: Any
+    to_coo: Any
+    _assign: Any
+
+    def _extract(self, axes: tuple[Axis, ...]) -> Any:
+        (index,) = axes
+        if index.size is None:
+            i = index.at
+            return ScalarExpression("__getitem__", (self,), None, lambda mask: verbs.get(self._store, i), self.dtype)
+
+        def run(mask: Any) -> VectorStore:
+            return self._store.copy() if index.at is None else verbs.extract(self._store, index.array(self.device))
+
+        return VectorExpression(index.size, "__getitem__", (self,), None, run, self.dtype)
+
+    def __getitem__(self, key: Any) -> IndexExpr:
+        return IndexExpr(self, parse(self, key))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._assign(parse(self, key), value, None, None, False, False)
+
+    def __delitem__(self, key: Any) -> None:
+        del Updater(self, None, None, False)[key]
+
+    def __contains__(self, index: Any) -> bool:
+        (at,) = parse(self, index)
+        if at.size is not None:
+            raise TypeError(f"index in v: expected an integer, got {describe(index)}")
+        return verbs.get(self._store, at.at) is not None
+
+    def __iter__(self) -> Iterator[Any]:
+        """The indices of the entries, ascending."""
+        indices, _ = self.to_coo(values=False)
+        return iter(self.device.to_host(indices))
+
+    def get(self, index: Any, default: Any = None) -> Any:
+        """v[index] as a Python scalar, or `default` where there is no entry. IndexError out of range."""
+        (at,) = parse(self, index)
+        if at.size is not None:
+            raise ValueError(f"index: expected a single one, got {describe(index)}")
+        found = verbs.get(self._store, at.at)
+        return default if found is None else found.item()

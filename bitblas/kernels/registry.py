@@ -1,0 +1,124 @@
+"""The registered variants: a finite, printed list that is compiled for every architecture and executed in CI.
+
+The product of the named semirings, the types that programs use them with, and the kernels of every format; element-wise
+kernels for the operators that the algorithms use. What is not here compiles at first use, from the same sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from semirings import Typed, semiring
+from semirings.catalog import BINARY, INDEXUNARY, MONOIDS, UNARY
+from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT64, DataType
+
+from ..formats.b2sr.format import TILES
+from ..plan import COUNT, VALUES, WORDS
+from .prologue import Variant
+
+# (semiring, type that it computes in, type of the matrix, type of the vector, kind)
+PRODUCTS = (
+    ("min_plus", FP32, FP32, FP32, VALUES),
+    ("min_plus", FP64, FP64, FP64, VALUES),
+    ("min_plus", INT64, INT64, INT64, VALUES),
+    ("min_second", INT64, BOOL, INT64, VALUES),
+    ("max_plus", FP64, FP64, FP64, VALUES),
+    ("max_times", FP32, FP32, FP32, VALUES),
+    ("plus_times", FP32, FP32, FP32, VALUES),
+    ("plus_times", FP64, FP64, FP64, VALUES),
+    ("plus_second", FP32, BOOL, FP32, VALUES),
+    ("plus_second", FP64, BOOL, FP64, VALUES),
+    ("any_secondi", BOOL, BOOL, BOOL, VALUES),
+    ("lor_land", BOOL, BOOL, BOOL, VALUES),
+    ("plus_pair", INT64, BOOL, BOOL, COUNT),
+)
+TYPES = (("PTR", INT32), ("COL", INT32))
+
+
+def _typed(name: str, dtype: DataType) -> Typed:
+    return semiring[name][dtype]  # type: ignore[no-any-return]
+
+
+def products() -> Iterator[Variant]:
+    """Pull, push and dot of both formats."""
+    from ..verbs.product import dot_variant, mxv_variant
+
+    for key in ("csr", *(f"b2sr{t}" for t in TILES)):
+        tile = 1 if key == "csr" else int(key[4:])
+        types = TYPES if key == "csr" else (*TYPES, ("PLACE", INT32))
+        words = max(1, tile * tile // 64)
+        lanes_words = 2 if key == "csr" else max(4, min(words, 32))
+        lanes = 2 if key == "csr" else min(tile, 32)
+        for full in (False, True):
+            yield mxv_variant(
+                "pull", key, types, None, WORDS, BOOL, BOOL, flip=False, full=full, ranked=False, lanes=lanes_words
+            )
+        yield mxv_variant("push", key, types, None, WORDS, BOOL, BOOL, flip=True, full=False, ranked=False, lanes=2)
+        yield dot_variant(key, types, None, WORDS, BOOL, BOOL, 4)
+        for name, dtype, a, u, kind in PRODUCTS:
+            typed = _typed(name, dtype)
+            ranked = key != "csr" and name.endswith(("plus", "times", "land"))
+            for full in (False, True):
+                yield mxv_variant(
+                    "pull", key, types, typed, kind, a, u, flip=False, full=full, ranked=ranked and kind == VALUES, lanes=lanes
+                )
+            if kind == VALUES and not (typed.return_type.kind == "f" and name.startswith("plus")):
+                yield mxv_variant(
+                    "push", key, types, typed, kind, a, u, flip=True, full=False, ranked=ranked, lanes=2
+                )
+            if name in ("plus_pair", "plus_times", "min_plus"):
+                yield dot_variant(key, types, typed, kind, a, u, 4)
+
+
+def structural() -> Iterator[Variant]:
+    """Building tiles from rows and rows from tiles."""
+    places = (*TYPES, ("PLACE", INT32))
+    for tile in TILES:
+        lanes = ("LANES", min(tile, 32))
+        for fill, order in ((0, 0), (1, 0), (1, 1)):
+            shape = (("TILE", tile), lanes, ("FILL", fill), ("ORDER", order))
+            yield Variant("formats/b2sr/build", places, shape)
+            yield Variant("formats/b2sr/unbuild", places, shape)
+        yield Variant("formats/b2sr/ranks", (), (("TILE", tile), ("LANES", 1)))
+
+
+def elementwise() -> Iterator[Variant]:
+    """The operators of the algorithms over vectors, sums, and the merge."""
+    from ..verbs.vector import BOTH, LEFT, UNION, elementwise_variant, fold_variant, merge_variant, reduce_variant
+
+    for name, t in (("times", FP64), ("minus", FP64), ("truediv", FP64), ("plus", FP64), ("min", INT64), ("ge", FP64)):
+        yield elementwise_variant(BOTH, BINARY[name][t], t, t, "xy", False, False)[0]
+    for name, t in (("min", FP64), ("plus", FP64), ("plus", INT64), ("lor", BOOL)):
+        yield elementwise_variant(UNION, BINARY[name][t], t, t, "xy", False, False)[0]
+    for name, t in (("abs", FP64), ("ainv", FP64), ("identity", INT64), ("lnot", BOOL), ("sqrt", FP64)):
+        yield elementwise_variant(LEFT, UNARY[name][t], t, t, "x", False, False)[0]
+    yield elementwise_variant(LEFT, BINARY["truediv"][FP64], FP64, FP64, "yx", False, False)[0]
+    for name, t in (("valuegt", FP64), ("tril", INT64), ("index", INT64)):
+        keep, places = name != "index", name == "tril"
+        thunk = t if name.startswith("value") else INT64
+        yield elementwise_variant(LEFT, INDEXUNARY[name][t], t, thunk, "xt", keep, places)[0]
+    for name, t in (("plus", FP64), ("plus", INT64), ("min", FP64), ("max", INT64), ("lor", BOOL)):
+        yield reduce_variant(MONOIDS[name][t], t)[0]
+    for name, t in (("plus", FP64), ("min", INT64)):
+        yield fold_variant(BINARY[name][t], t)[0]
+    for w, t, accum in (
+        (FP64, FP64, None), (INT64, INT64, None), (BOOL, BOOL, None), (INT64, UINT64, None), (INT32, INT32, None),
+        (FP64, FP64, "min"), (FP64, FP64, "plus"), (INT64, INT64, "min"), (BOOL, BOOL, "lor"), (FP32, FP32, "plus"),
+    ):  # fmt: skip
+        yield merge_variant(w, t, None if accum is None else BINARY[accum][w])
+
+
+def hub_joins() -> Iterator[Variant]:
+    """The long rows of every format and kind."""
+    from ..verbs.product import hubs_variant, mxv_variant
+
+    for per in (1, *TILES):
+        yield hubs_variant(mxv_variant("pull", "csr", TYPES, None, WORDS, BOOL, BOOL, flip=False, full=False, ranked=False, lanes=2), per)
+        for name, dtype, a, u, kind in PRODUCTS[:2] + PRODUCTS[-1:]:
+            pull = mxv_variant("pull", "csr", TYPES, _typed(name, dtype), kind, a, u, flip=False, full=False, ranked=False, lanes=2)
+            yield hubs_variant(pull, per)
+
+
+def variants() -> list[Variant]:
+    """All of them, each once."""
+    return list(dict.fromkeys([*products(), *structural(), *elementwise(), *hub_joins()]))

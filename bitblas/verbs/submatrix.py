@@ -1,0 +1,186 @@
+"""Verbs on matrices by index: extract, assign, single entries, rows, diagonals; and matrices made of vectors.
+
+As in matrix.py they work on sorted linear keys. Indices are INT64 arrays, None for all. GraphBLAS C API 2.1, sections
+4.3.6 and 4.3.7.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semirings import Typed
+from semirings.dtypes import DataType
+
+from ..device import Device
+from ..exceptions import OutOfMemory
+from ..formats import Structure, build
+from ..store import MatrixStore, VectorStore
+from . import arrays, vector
+from .matrix import check_keys, entries, find, joined, keys_of, merge, plain, store, take
+
+DENSE_LIMIT = 1 << 32  # entries of a full matrix that one assignment may make
+
+
+def _expand(xp: Any, counts: Any) -> tuple[Any, Any]:
+    """For counts (2, 0, 3): owners 0 0 2 2 2 and ranks 0 1 0 1 2."""
+    ends = xp.cumsum(counts)
+    at = xp.arange(int(ends[-1]) if len(counts) else 0, dtype=np.int64)
+    owner = xp.searchsorted(ends, at, side="right")
+    return owner, at - (ends - counts)[owner]
+
+
+def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
+    """A[I, J]; indices may repeat."""
+    xp, device, ncols = A.device.xp, A.device, max(1, A.ncols)
+    keys, values = entries(A)
+    rows, cols = keys // ncols, keys % ncols
+    nrows_out, ncols_out = A.nrows if I is None else len(I), A.ncols if J is None else len(J)
+    check_keys(nrows_out, ncols_out)
+    if I is not None:
+        low = xp.searchsorted(rows, I)
+        owner, rank = _expand(xp, xp.searchsorted(rows, I, side="right") - low)
+        at = low[owner] + rank
+        rows, cols, values = owner, cols[at], take(values, at)
+    if J is not None:
+        order = xp.argsort(J, kind="stable")
+        sorted_j = J[order]
+        low = xp.searchsorted(sorted_j, cols)
+        owner, rank = _expand(xp, xp.searchsorted(sorted_j, cols, side="right") - low)
+        rows, cols, values = rows[owner], order[low[owner] + rank], take(values, owner)
+    return _sorted(device, nrows_out, ncols_out, rows * ncols_out + cols, values, A.dtype)
+
+
+def _sorted(device: Device, nrows: int, ncols: int, keys: Any, values: Any, dtype: DataType) -> MatrixStore:
+    """From keys in any order; of equal ones the last counts, as in an assignment to a repeated index."""
+    order = device.xp.argsort(keys, kind="stable")
+    keys, values = keys[order], take(values, order)
+    if len(keys) > 1:
+        last = device.xp.ones(len(keys), bool)
+        last[:-1] = keys[1:] != keys[:-1]
+        keys, values = keys[last], take(values, last)
+    return build.from_sorted_keys(device, nrows, ncols, keys, values, dtype)
+
+
+def line(A: MatrixStore, i: int, *, column: bool) -> VectorStore:
+    """Row i, or column i, as a vector."""
+    xp = A.device.xp
+    if column:
+        keys, values = entries(A)
+        hit = keys % max(1, A.ncols) == i
+        at, values = keys[hit] // max(1, A.ncols), take(values, hit)
+    else:
+        form, order = A.structure.form("csr"), None if A.iso else A.structure.order("csr")
+        low, high = A.device.to_host(form.ptr[i : i + 2]).tolist()
+        places = xp.arange(low, high) if order is None else order[low:high]
+        at, values = form.col[low:high].astype(np.int64), take(A.values, places)
+    return vector.build(A.device, A.nrows if column else A.ncols, A.dtype, at, values)
+
+
+def element(A: MatrixStore, i: int, j: int) -> np.generic | None:
+    """A[i, j], None where there is no entry."""
+    form = A.structure.form("csr")
+    low, high = A.device.to_host(form.ptr[i : i + 2]).tolist()
+    cols = form.col[low:high]
+    at = int(A.device.xp.searchsorted(cols, A.device.asarray([j], cols.dtype))[0])
+    if low + at >= high or int(cols[at]) != j:
+        return None
+    if A.iso:
+        return A.values
+    order = A.structure.order("csr")
+    place = low + at if order is None else int(order[low + at])
+    return A.dtype.np_type.type(A.device.to_host(A.values[place : place + 1])[0])
+
+
+def full(device: Device, nrows: int, ncols: int, value: np.generic, dtype: DataType) -> MatrixStore:
+    """The same value everywhere. OutOfMemory for more than 2**32 entries."""
+    check_keys(nrows, ncols)
+    if nrows * ncols > DENSE_LIMIT:
+        raise OutOfMemory(f"matrix: {nrows} x {ncols} entries need about {4 * nrows * ncols} bytes; give a mask")
+    keys = device.xp.arange(nrows * ncols, dtype=np.int64)
+    return build.from_sorted_keys(device, nrows, ncols, keys, value, dtype)
+
+
+def outside(structure: Structure, value: np.generic, dtype: DataType) -> MatrixStore:
+    """`value` wherever the structure has no entry. OutOfMemory as in `full`."""
+    A = full(structure.device, structure.nrows, structure.ncols, value, dtype)
+    keys, _ = entries(A)
+    _, hit = find(A.device.xp, keys_of(structure, False)[0], keys)
+    return store(A, keys[~hit], value, dtype)
+
+
+def _inside(C: MatrixStore, keys: Any, I: Any, J: Any) -> Any:
+    xp, ncols = C.device.xp, max(1, C.ncols)
+    inside = xp.ones(len(keys), bool)
+    for index, size, at in ((I, C.nrows, keys // ncols), (J, C.ncols, keys % ncols)):
+        if index is not None:
+            flags = xp.zeros(size, bool)
+            flags[index] = True
+            inside &= flags[at]
+    return inside
+
+
+def assign(
+    C: MatrixStore, I: Any, J: Any, T: MatrixStore, mask: Any, accum: Typed | None, replace: bool
+) -> MatrixStore:
+    """What C<mask, accum, replace>[I, J] = T leaves in C. Of a repeated index the last counts."""
+    device, ncols = C.device, max(1, T.ncols)
+    kt, vt = entries(T)
+    rows, cols = kt // ncols, kt % ncols
+    rows, cols = rows if I is None else I[rows], cols if J is None else J[cols]
+    T = _sorted(device, C.nrows, C.ncols, rows * C.ncols + cols, vt, T.dtype)
+    if accum is None:
+        # Entries of the region that T lacks are deleted; all others stay.
+        kc, vc = entries(C)
+        outside = ~_inside(C, kc, I, J)
+        kt, vt = entries(T)
+        z = joined(device, (kc[outside], take(vc, outside)), (kt, arrays.cast(device, vt, T.dtype, C.dtype)))
+        Z = store(C, *z, C.dtype)
+    else:
+        Z = merge(C, T, None, accum, False)
+    return Z if mask is None else merge(C, Z, mask, None, replace)
+
+
+def put(C: MatrixStore, keys: Any, values: Any, gone: Any) -> MatrixStore:
+    """C with single entries written (sorted keys, values of C's type) and others deleted (sorted keys)."""
+    kc, vc = entries(C)
+    touched = find(C.device.xp, keys, kc)[1] | find(C.device.xp, gone, kc)[1]
+    return store(C, *joined(C.device, (kc[~touched], take(vc, ~touched)), (keys, values)), C.dtype)
+
+
+# ---- between vectors and matrices -----------------------------------------------------------------------------------
+
+
+def outer(u: VectorStore, v: VectorStore, op: Typed) -> MatrixStore:
+    """op(u[i], v[j])."""
+    op, xp = plain(op), u.device.xp
+    check_keys(u.size, v.size)
+    (i, x), (j, y) = vector.entries(u), vector.entries(v)
+    at = xp.arange(len(i) * len(j), dtype=np.int64)
+    a, b = at // max(1, len(j)), at % max(1, len(j))
+    keys = i[a] * v.size + j[b]
+    iso = u.iso and v.iso and not op.op.positional  # type: ignore[union-attr]
+    if iso or not len(at):
+        values = op.op.evaluate(op.dtype, x=u.values, y=v.values) if iso else op.return_type.np_type.type(0)  # type: ignore[union-attr]
+    else:
+        values = arrays.binary(u.device, op, x[a], y[b], i[a], j[b])
+    return build.from_sorted_keys(u.device, u.size, v.size, keys, values, op.return_type)
+
+
+def from_diagonal(u: VectorStore, k: int) -> MatrixStore:
+    """A matrix with u on diagonal k."""
+    n = u.size + abs(k)
+    check_keys(n, n)
+    i, x = vector.entries(u)
+    keys = (i + max(0, -k)) * n + i + max(0, k)
+    return build.from_sorted_keys(u.device, n, n, keys, u.values if u.iso else x, u.dtype)
+
+
+def diagonal(A: MatrixStore, k: int) -> VectorStore:
+    """Diagonal k as a vector."""
+    size = max(0, min(A.nrows + min(0, k), A.ncols - max(0, k)))
+    rows, cols = A.structure.coo()
+    hit = cols - rows == k
+    at = (cols if k <= 0 else rows)[hit]
+    return vector.build(A.device, size, A.dtype, at, take(A.values, hit))

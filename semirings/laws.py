@@ -1,0 +1,287 @@
+"""The laws of the algebra, checked on edge values: by the tests for every entry of the catalogue, and by users for
+what they add. Each check returns the violations as readable strings; an empty list means that all laws hold.
+
+    >>> laws.check_monoid(Monoid("minus", binary.minus, lambda t: 0), dtypes.INT32)
+    ['minus[INT32]: not commutative: ...', ...]
+
+Integers and BOOL are checked exactly, over all edge values (associativity over a part of them). Floating-point sums
+and products are associative, and equal to their `repeated`, only where nothing is rounded: there, values are taken from
+a range that is exact. NaN equals NaN, and -0.0 equals 0.0, but for `agreement`, which compares bits. The identity is
+not asked to keep a NaN: fmin and fmax, which GraphBLAS prescribes, prefer a number. So a sum must begin with its first
+summand, never with the identity.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from . import catalog, dtypes
+from .algebra import BinaryOp, IndexUnaryOp, Monoid, Operator, Semiring
+from .dtypes import BOOL, DataType
+
+# The semirings of the catalogue whose multiplication distributes over the addition, and on which values: "all", or
+# "small" where integers must not wrap and floats must not round, overflow or be NaN. The others are not semirings of
+# mathematics; GraphBLAS does not ask that of them.
+DISTRIBUTIVE = {
+    "lor_land": "all", "land_lor": "all", "lxor_land": "all", "plus_times": "small", "min_plus": "small",
+    "max_plus": "small", "min_max": "all", "max_min": "all", "any_first": "all", "any_second": "all",
+    "min_times": "positive", "max_times": "positive",
+}  # fmt: skip
+
+
+def edge_values(t: DataType) -> np.ndarray:
+    """Values at which implementations differ: 0, 1, -1, the limits, NaN, infinities, -0.0, subnormals, ties."""
+    if t is BOOL:
+        return np.array([False, True])
+    if t.kind == "f":
+        info = np.finfo(t.np_type)
+        values = [0.0, -0.0, 1, -1, 2, 3, 0.5, -0.5, 1.5, -2.5, 0.1, 1e10, -1e10, np.inf, -np.inf, np.nan]
+        values += [info.max, info.min, info.tiny, -info.tiny, info.smallest_subnormal, -info.smallest_subnormal]
+        values += [127.5, 128, -128.5, 255.5, 256, -129, 2**15, 2**16, 2**31, -(2**31), 2**32, 2**63, -(2**63), 2**64]
+        return np.array(values, t.np_type)
+    low, high = int(t.lowest), int(t.highest)
+    candidates = [0, 1, 2, 3, 7, 100, -1, -2, -7, low, low + 1, high, high - 1, high // 2, high // 2 + 1, low // 2]
+    return np.array(sorted({v for v in candidates if low <= v <= high}), t.np_type)
+
+
+def small_values(t: DataType) -> np.ndarray:
+    """Values whose sums and products of a few are exact in `t`: no rounding, no wrap."""
+    if t is BOOL:
+        return edge_values(t)
+    return np.array([0, 1, 2, 3, 4] + ([] if t.kind == "u" else [-1, -2]) + ([0.5] if t.kind == "f" else []), t.np_type)
+
+
+def same(x: Any, y: Any) -> bool:
+    """Equal, NaN to NaN."""
+    return bool(x == y or (x != x and y != y))
+
+
+def _first(violations: Iterable[str]) -> list[str]:
+    """One witness of each law is enough."""
+    return list(itertools.islice(violations, 1))
+
+
+# ---- operators ------------------------------------------------------------------------------------------------------
+
+
+def check_operator(op: Operator, dtype: Any) -> list[str]:
+    """`op` has a value of its result type at every pair of edge values, and the operator that it commutes to has the
+    same with the operands exchanged."""
+    t = op.check(dtypes.lookup_dtype(dtype))
+    name, values, found = f"{op.name}[{t}]", edge_values(t), []
+
+    def evaluated() -> Iterator[str]:
+        for x, y in itertools.product(values, values):
+            try:
+                z = _apply(op, t, x, y)
+            except Exception as error:
+                yield f"{name}: no value at ({x}, {y}): {error!r}"
+                continue
+            if z.dtype != op.result_type(t).np_type:
+                yield f"{name}: at ({x}, {y}) expected a {op.result_type(t)}, got {z.dtype}"
+
+    found += _first(evaluated())
+    if isinstance(op, BinaryOp) and op.commutes_to is not None and not op.positional and not found and op.name != "any":
+        other = catalog.BINARY.get(op.commutes_to, op)
+
+        def commuted() -> Iterator[str]:
+            for x, y in itertools.product(values, values):
+                left, right = op.evaluate(t, x=x, y=y), other.evaluate(t, x=y, y=x)
+                if not same(left, right):
+                    sides = f"{op.name}({x}, {y}) = {left}, {other.name}({y}, {x}) = {right}"
+                    yield f"{name}: commutes to {other.name}, but {sides}"
+
+        found += _first(commuted())
+    return found
+
+
+def _apply(op: Operator, t: DataType, x: Any, y: Any, i: int = 3, j: int = 5) -> np.generic:
+    names = {"x": x, "ix": i, "jx": j}
+    names |= {"t": y} if isinstance(op, IndexUnaryOp) else {"y": y, "iy": j, "jy": i}
+    return op.evaluate(t, **names)
+
+
+# ---- monoids --------------------------------------------------------------------------------------------------------
+
+
+def check_monoid(monoid: Monoid, dtype: Any) -> list[str]:
+    """Type, identity, terminal value, commutativity, associativity, idempotence, and `repeated`."""
+    return list(_check_monoid(monoid, monoid.result_type(dtypes.lookup_dtype(dtype))))
+
+
+@functools.cache  # the monoids of many semirings are the same
+def _check_monoid(monoid: Monoid, z: DataType) -> list[str]:
+    op, name = monoid.binaryop, f"{monoid.name}[{z}]"
+    if op.rule(z) != (z, z):
+        return [f"{name}: {op.name} is not closed: {z} x {z} gives {op.result_type(z) if z in op.types else 'nothing'}"]
+    edges = edge_values(z)
+    rounds = z.kind == "f" and not monoid.is_exact_in_any_order
+    exact = small_values(z) if rounds else edges
+    triples = exact[:: -(-exact.size // 12)]
+
+    def add(x: Any, y: Any) -> np.generic:
+        return op.evaluate(z, x=x, y=y)
+
+    if monoid.name == "any":  # it may answer either operand, so that its only law is that it answers one of them
+        return _first(
+            f"{name}: any({x}, {y}) is neither"
+            for x in edges
+            for y in edges
+            if not any(same(add(x, y), v) for v in (x, y))
+        )
+
+    found, one, last = [], monoid.identity(z), monoid.terminal(z)
+    found += _first(
+        f"{name}: the identity {one} changes {x} into {add(x, one)} or {add(one, x)}"
+        for x in edges
+        if x == x and not (same(add(x, one), x) and same(add(one, x), x))
+    )
+    found += _first(
+        f"{name}: not commutative: {op.name}({x}, {y}) = {add(x, y)}, but {op.name}({y}, {x}) = {add(y, x)}"
+        for x, y in itertools.combinations(edges, 2)
+        if not same(add(x, y), add(y, x))
+    )
+    found += _first(
+        f"{name}: not associative at ({x}, {y}, {v}): {add(add(x, y), v)} and {add(x, add(y, v))}"
+        for x, y, v in itertools.product(triples, repeat=3)
+        if not same(add(add(x, y), v), add(x, add(y, v)))
+    )
+    if last is not None:
+        found += _first(
+            f"{name}: {last} is not terminal: with {x} it gives {add(last, x)} and {add(x, last)}"
+            for x in edges
+            if not (same(add(last, x), last) and same(add(x, last), last))
+        )
+    if monoid.is_idempotent:
+        found += _first(
+            f"{name}: not idempotent: {x} and {x} give {add(x, x)}" for x in edges if not same(add(x, x), x)
+        )
+    return found + _first(_wrong_repeats(monoid, z, add, exact))
+
+
+def _wrong_repeats(monoid: Monoid, z: DataType, add: Callable[[Any, Any], Any], values: np.ndarray) -> Iterator[str]:
+    for x in values:
+        total = x
+        for k in range(1, 20):
+            if k > 1:
+                total = add(total, x)
+            said = monoid.repeat(z, x, k)
+            if not same(said, total):
+                yield f"{monoid.name}[{z}]: {k} times {x} add up to {total}, but `repeated` says {said}"
+
+
+# ---- semirings ------------------------------------------------------------------------------------------------------
+
+
+def check_semiring(semiring: Semiring, dtype: Any, *, distributes: str | None = None) -> list[str]:
+    """The monoid takes the products, its laws hold for their type, and the multiplication distributes over the
+    addition where that is claimed: `distributes` is "all", "small", "positive" or None (see DISTRIBUTIVE)."""
+    t = semiring.check(dtypes.lookup_dtype(dtype))
+    multiply, z = semiring.multiply_type(t), semiring.result_type(t)
+    assert multiply is not None
+    name, times, plus = f"{semiring.name}[{t}]", semiring.binaryop, semiring.monoid.binaryop
+    if semiring.monoid.rule(z) is None or semiring.monoid.result_type(z) is not z:
+        return [f"{name}: products of type {z}, which {semiring.monoid.name} does not add up in"]
+    found = check_monoid(semiring.monoid, z)
+    distributes = distributes or DISTRIBUTIVE.get(semiring.name)
+    if distributes is None or times.positional or multiply is not z:
+        return found
+    values = edge_values(z) if distributes == "all" else small_values(z)
+    if distributes == "positive":
+        values = values[values > 0]
+    values = values[values == values]
+
+    def mul(x: Any, y: Any) -> np.generic:
+        return times.evaluate(multiply, x=x, y=y)
+
+    def add(x: Any, y: Any) -> np.generic:
+        return plus.evaluate(z, x=x, y=y)
+
+    def undistributed() -> Iterator[str]:
+        for x, y, v in itertools.product(values[:: -(-values.size // 12)], repeat=3):
+            for left, right in (
+                (mul(x, add(y, v)), add(mul(x, y), mul(x, v))),
+                (mul(add(y, v), x), add(mul(y, x), mul(v, x))),
+            ):
+                if not same(left, right):
+                    yield f"{name}: does not distribute at ({x}, {y}, {v}): {left} and {right}"
+
+    return found + _first(undistributed())
+
+
+# ---- agreement of the implementations -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Case:
+    """One function of (x, y, positions) -> z, at all pairs of edge values, for every implementation to evaluate.
+
+    `kind` is "op", "cast" or "repeat"; `what` the operator, the target type or the monoid. Operands stand in columns
+    of equal length; y is also the thunk of an index-unary operator, and i the number of summands.
+    """
+
+    kind: str
+    what: Any
+    dtype: DataType
+    result: DataType
+    x: np.ndarray = field(repr=False)
+    y: np.ndarray = field(repr=False)
+    i: np.ndarray = field(repr=False)
+    j: np.ndarray = field(repr=False)
+
+    @property
+    def label(self) -> str:
+        return f"{self.what if isinstance(self.what, DataType) else repr(self.what)} of {self.dtype}"
+
+    def on_host(self) -> np.ndarray:
+        """What Python says."""
+        if self.kind == "cast":
+            values = [dtypes.cast(x, self.result) for x in self.x]
+        elif self.kind == "repeat":
+            values = [self.what.repeat(self.dtype, x, int(k)) for x, k in zip(self.x, self.i)]
+        else:
+            values = [_apply(self.what, self.dtype, *v) for v in zip(self.x, self.y, self.i.tolist(), self.j.tolist())]
+        return np.array(values, self.result.np_type)
+
+
+def cases(t: DataType) -> list[Case]:
+    """Every operator, cast and monoid of the catalogue for operands of type `t`."""
+    values = edge_values(t)
+    x, y = (c.ravel() for c in np.meshgrid(values, values, indexing="ij"))
+    number = np.arange(x.size, dtype=np.int64)
+    columns = (x, y, number % 7, number % 5)
+    operators = [*catalog.UNARY.values(), *catalog.BINARY.values(), *catalog.INDEXUNARY.values()]
+    found = [Case("op", op, t, op.result_type(t), *columns) for op in operators if t in op]
+    found += [Case("cast", to, t, to, *columns) for to in dtypes.ALL]
+    repeats = (x, y, 1 + number * number % 97, columns[3])
+    return found + [
+        Case("repeat", m, t, t, *repeats) for m in catalog.MONOIDS.values() if t in m and m.result_type(t) is t
+    ]
+
+
+def agreement(
+    t: DataType, implementations: Mapping[str, Callable[[list[Case]], list[np.ndarray]]], extra: Iterable[Case] = ()
+) -> list[str]:
+    """Where the implementations differ from Python, bit by bit (NaN is NaN), on all cases of type `t`.
+
+    An implementation takes the cases and gives one column of results for each.
+    """
+    todo, found = [*cases(t), *extra], []
+    expected = [c.on_host() for c in todo]
+    for name, run in implementations.items():
+        for case, want, got in zip(todo, expected, run(todo), strict=True):
+            if got.dtype != want.dtype:
+                found.append(f"{case.label}: {want.dtype} in Python, {got.dtype} in {name}")
+                continue
+            raw = f"u{want.dtype.itemsize}"
+            wrong = (want.view(raw) != got.view(raw)) & ((want == want) | (got == got))
+            for k in np.flatnonzero(wrong)[:1]:
+                at = f"x={case.x[k]}, y={case.y[k]}, i={case.i[k]}, j={case.j[k]}"
+                found.append(f"{case.label} at {at}: {want[k]!r} in Python, {got[k]!r} in {name}")
+    return found

@@ -1,0 +1,338 @@
+"""The public objects against python-graphblas: the same text runs on both, the results must be the same.
+
+`both` runs a program (lines of text) with the names of one library, then of the other, on the same random operands,
+and compares what each name of `look` holds: dtype, shape, structure, values.
+"""
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from core_programs import ERRORS, EXPRESSIONS, MATRIX_STATEMENTS, SCALARS, STATEMENTS
+
+import bitblas
+
+oracle = pytest.importorskip("graphblas")
+
+DTYPES = ["BOOL", "INT8", "UINT8", "INT32", "INT64", "UINT64", "FP32", "FP64"]
+NAMES = "Matrix Vector Scalar binary unary indexunary monoid semiring select replace dtypes".split()
+N, M = 70, 9  # more than one word of bits; few columns, so that rows meet
+
+
+def values(rng, dtype, k):
+    if dtype == "BOOL":
+        return rng.random(k) < 0.6
+    if dtype.startswith("FP"):
+        return rng.integers(-4, 5, k).astype(dtype.replace("FP", "float")) / 2
+    return rng.integers(0 if dtype.startswith("U") else -5, 9, k).astype(dtype.lower())
+
+
+def operands(gb, seed, dtype, other=None):
+    """v, w: vectors of N; b: a BOOL one; A, B: N x N; R: N x M; L: N x N BOOL; e: empty; i: iso."""
+    rng = np.random.default_rng(seed)
+    other = other or dtype
+    scope = {name: getattr(gb, name) for name in NAMES} | {"gb": gb, "np": np, "n": N, "m": M}
+
+    def vector(kind, k, size=N):
+        at = rng.permutation(size)[:k]
+        return gb.Vector.from_coo(at, values(rng, kind, k), kind, size=size)
+
+    def matrix(kind, k, nrows=N, ncols=N):
+        at = rng.permutation(nrows * ncols)[:k]
+        return gb.Matrix.from_coo(at // ncols, at % ncols, values(rng, kind, k), kind, nrows=nrows, ncols=ncols)
+
+    scope |= {
+        "v": vector(dtype, 30), "w": vector(other, 40), "b": vector("BOOL", 33), "s": vector(other, 5, M),
+        "A": matrix(dtype, 300), "B": matrix(other, 400), "R": matrix(dtype, 120, N, M), "L": matrix("BOOL", 350),
+        "e": gb.Vector(dtype, N), "E": gb.Matrix(dtype, N, N),
+        "i": gb.Vector.from_coo(rng.permutation(N)[:25], 3, dtype, size=N) if dtype != "BOOL" else vector("BOOL", 9),
+    }  # fmt: skip
+    at = rng.permutation(N * N)[:200]
+    scope["I"] = gb.Matrix.from_coo(at // N, at % N, True, dtype, nrows=N, ncols=N)
+    return scope
+
+
+def plain(x):
+    """What two libraries can agree on."""
+    if hasattr(x, "new") and not isinstance(x, (bitblas.Matrix, bitblas.Vector, bitblas.Scalar)):
+        if type(x).__module__.partition(".")[0] in ("bitblas", "graphblas"):
+            x = x.new()
+    name = type(x).__name__
+    if name == "Vector":
+        return name, str(x.dtype), x.shape, *(a.tolist() for a in x.to_coo())
+    if name == "Matrix":
+        return name, str(x.dtype), x.shape, sorted(zip(*(a.tolist() for a in x.to_coo())))
+    if name == "Scalar":
+        return name, str(x.dtype), x.value
+    if isinstance(x, np.ndarray):
+        return "array", str(x.dtype), x.tolist()
+    if isinstance(x, (list, tuple)):
+        return [plain(y) for y in x]
+    return int(x) if isinstance(x, np.integer) else x
+
+
+def same(x, y):
+    if isinstance(x, (list, tuple)) and isinstance(y, (list, tuple)):
+        return len(x) == len(y) and all(map(same, x, y))
+    if isinstance(x, float) and isinstance(y, float):
+        return math.isclose(x, y, rel_tol=1e-5, abs_tol=1e-6) or (math.isnan(x) and math.isnan(y))
+    return x == y and type(x) is type(y)
+
+
+def outcome(gb, text, look, seed, dtype, other):
+    scope = operands(gb, seed, dtype, other)
+    try:
+        exec(text, scope)
+        return "values", [plain(eval(name, scope)) for name in look.split(", ")]
+    except Exception as error:
+        return "error", error
+
+
+# python-graphblas' error -> what bitblas may raise instead: its own name for it, or a subclass.
+def same_error(ours, theirs):
+    names = {c.__name__ for c in type(theirs).__mro__} - {"Exception", "BaseException", "object"}
+    return bool(names & {c.__name__ for c in type(ours).__mro__})
+
+
+def both(text, look, dtype="INT64", other=None, seed=0):
+    expected = outcome(oracle, text, look, seed, dtype, other)
+    found = outcome(bitblas, text, look, seed, dtype, other)
+    context = f"\n{text}\n[{dtype}, {other}, seed {seed}]"
+    if expected[0] == "error" or found[0] == "error":
+        assert expected[0] == found[0], f"{expected}\n{found}{context}"
+        assert same_error(found[1], expected[1]), f"expected {expected[1]!r}\nfound {found[1]!r}{context}"
+        assert str(found[1]), "an error says what it is about"
+        return
+    for name, x, y in zip(look.split(", "), expected[1], found[1]):
+        assert same(x, y), f"{name}:\nexpected {x}\nfound    {y}{context}"
+
+
+VALUE_SELECTS = ["<", "<=", ">", ">=", "==", "!="]
+
+
+def each(block):
+    return [text.strip() for text in block.split(";")]
+
+
+# Each (operator, type) is a kernel to compile, so a text meets some of the types; the slow test has them all.
+EVERY_TYPE = [(text, dtype) for k, text in enumerate(each(EXPRESSIONS)) for dtype in ("INT64", DTYPES[k % len(DTYPES)])]
+
+
+@pytest.mark.parametrize(("text", "dtype"), sorted(set(EVERY_TYPE)))
+def test_expression(device, text, dtype):
+    both(f"r = {text}", "r", dtype)
+
+
+PAIRS = [("INT64", "FP32"), ("BOOL", "INT8"), ("UINT8", "INT8"), ("FP32", "FP64"), ("UINT64", "INT64")]
+TWO_TYPES = [(x, PAIRS[k % len(PAIRS)]) for k, x in enumerate(each(EXPRESSIONS)) if "w" in x or "B" in x]
+
+
+@pytest.mark.parametrize(("text", "pair"), TWO_TYPES)
+def test_expression_of_two_types(device, text, pair):
+    both(f"r = {text}", "r", *pair, seed=1)
+
+
+# bitblas has these for BOOL too, or refuses them with another error.
+NOT_OF_BOOL = {
+    "v.reduce(binary.plus)", "v.inner(w, semiring.min_plus)", "v.outer(w)", "semiring.min_plus(A @ w)",
+    'A.mxv(w, "min.plus")', "A.mxm(B, semiring.min_plus)", 'R.T.mxm(R, "max_times")',
+}  # fmt: skip
+ALL_TYPES = [(x, t) for x in each(EXPRESSIONS) for t in DTYPES if t != "BOOL" or x not in NOT_OF_BOOL]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("text", "dtype"), ALL_TYPES)
+def test_expression_of_every_type(device, text, dtype):
+    both(f"r = {text}", "r", dtype, seed=2)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("op", VALUE_SELECTS)
+def test_select_by_value(device, op, dtype):
+    # The thunk in the dtype of the object: SuiteSparse errs when they differ.
+    thunk = f"Scalar.from_value(1, dtype='{dtype}')"
+    text = "; ".join(f"{out} = {x}.select('{op}', {thunk}).new()" for out, x in (("r", "v"), ("Q", "A"), ("P", "I")))
+    both(text, "r, Q, P", dtype)
+
+
+MIXED = [("FP32", "INT32"), ("INT8", "FP64"), ("BOOL", "BOOL"), ("UINT8", "INT8")]
+
+
+def statements(block):
+    return [(text, pair) for k, text in enumerate(each(block)) for pair in (("INT64", "INT64"), MIXED[k % len(MIXED)])]
+
+
+@pytest.mark.parametrize(("text", "pair"), statements(STATEMENTS))
+def test_vector_statement(device, text, pair):
+    both(text, "v, w, b, e, i", *pair)
+
+
+@pytest.mark.parametrize(("text", "pair"), statements(MATRIX_STATEMENTS))
+def test_matrix_statement(device, text, pair):
+    both(text, "A, B, L, I, E", *pair)
+
+
+@pytest.mark.parametrize("text", each(ERRORS))
+def test_error_leaves_all_as_it_was(device, text):
+    both(text, "v, w, A, B")
+    scope = operands(bitblas, 0, "INT64")
+    before = {k: plain(scope[k]) for k in "v w b A B R L e E".split()}
+    with pytest.raises(Exception) as caught:
+        exec(text, scope)
+    assert before == {k: plain(scope[k]) for k in before}, caught.value
+
+
+@pytest.mark.parametrize("text", each(SCALARS))
+def test_scalar(device, text):
+    both(f"r = {text}", "r")
+
+
+FORMS = [{"format": "csr"}, *({"format": "b2sr", "tile": t} for t in (4, 8, 16, 32, 64))]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_forms_agree(device, form):
+    scope = operands(bitblas, 3, "FP64")
+    A, B, v, L = scope["A"], scope["B"], scope["v"], scope["L"]
+    C = bitblas.Matrix.from_coo(*A.to_coo(), nrows=N, ncols=N, **form)
+    assert C.format == form["format"] + str(form.get("tile", ""))
+    assert C.isequal(A, check_dtype=True) and plain(C) == plain(A)
+    pairs = [
+        (C.T.new(), A.T.new()), (C.mxv(v).new(), A.mxv(v).new()), (C + B, A + B), (B * C, B * A), (C[3, :], A[3, :]),
+        (C[:, 3], A[:, 3]), (C[5:50, ::-1], A[5:50, ::-1]), (C.select("tril"), A.select("tril")), (C.diag(), A.diag()),
+        (C.apply(bitblas.unary.ainv), A.apply(bitblas.unary.ainv)), (C.reduce_rowwise("max"), A.reduce_rowwise("max")),
+        (C.dup(mask=L.V), A.dup(mask=L.V)), (C.apply("colindex"), A.apply("colindex")),
+    ]  # fmt: skip
+    for found, expected in pairs:
+        assert same(plain(found), plain(expected))
+    assert all(C.get(i, j) == A.get(i, j) for i in range(0, N, 7) for j in range(N))
+    C[3, 4] = 5.0
+    C << C + B
+    assert C.format == form["format"] + str(form.get("tile", ""))
+
+
+def test_memory_counts_every_form(device):
+    A = operands(bitblas, 0, "FP64")["A"].dup()
+    alone = A.memory()
+    assert list(alone.forms) == [A.format] and alone.values == 8 * A.nvals and alone.structure == alone.forms[A.format]
+    A.T.new()
+    more = A.memory()
+    assert more.total > alone.total == alone.structure + alone.values
+    assert "total" in str(more)
+    pattern = bitblas.Matrix.from_coo([0, 1], [1, 0], True)
+    assert pattern.memory().values == 0
+
+
+def test_many_single_writes_cost_one_rebuild(device):
+    A = bitblas.Matrix(int, 1000, 1000)
+    for k in range(3000):
+        A[k % 1000, (7 * k) % 1000] = k
+    assert A._data.nvals == 0
+    assert A.nvals == len({(k % 1000, (7 * k) % 1000) for k in range(3000)})
+    assert A.get(999, 7 * 2999 % 1000) == 2999
+
+
+def test_names_and_copies(device):
+    v = bitblas.Vector(int, 3, name="x")
+    assert v.name == "x" and bitblas.Vector(int, 3).name != bitblas.Vector(int, 3).name
+    w = v.dup(name="y")
+    w[0] = 1
+    assert (w.name, v.nvals, w.nvals) == ("y", 0, 1)
+    u = bitblas.Vector(float, 3)
+    u << w
+    u[1] = 2
+    assert w.nvals == 1
+    assert (v + w).new(name="z").name == "z"
+
+
+def test_a_computed_expression_is_not_shared(device):
+    v = bitblas.Vector.from_coo([0], [1], size=3)
+    expr = v + v
+    assert expr.nvals == 1
+    first, second = expr.new(), expr.new()
+    first[1] = 5
+    assert second.nvals == 1
+
+
+def test_autocompute_can_be_off(device):
+    v = bitblas.Vector.from_coo([0], [1], size=3)
+    with bitblas.config.set(autocompute=False):
+        with pytest.raises(TypeError, match="autocompute"):
+            (v + v).nvals
+        assert (v + v).new().nvals == 1
+    assert (v + v).nvals == 1
+    for bad in ({"autocompute": "perhaps"}, {"prefer": "luck"}, {"nothing": 1}):
+        with pytest.raises(ValueError, match="expected"):
+            bitblas.config.set(**bad)
+
+
+def test_devices_do_not_mix(device):
+    v = bitblas.Vector.from_coo([0, 2], [1, 2], size=3)
+    A = bitblas.Matrix.from_coo([0, 2], [1, 2], [1.5, 2], nrows=3, ncols=3)
+    if device == "cpu":
+        assert v.to("cpu") is v and A.to("cpu") is A
+        return
+    w, B = v.to("cpu"), A.to("cpu")
+    assert (w.device.name, B.device.name, w.to_dict(), B.to_dicts()) == ("cpu", "cpu", v.to_dict(), A.to_dicts())
+    assert w.to(device).isequal(v, check_dtype=True) and B.to(device).isequal(A, check_dtype=True)
+    for mix in (
+        lambda: v + w, lambda: A.mxv(w), lambda: w.vxm(A), lambda: A @ B, lambda: A.mxm(B), lambda: v.update(w),
+        lambda: v(w.S) << 1, lambda: A(B.S) << A, lambda: v.isequal(w), lambda: A.update(B), lambda: v[:2] << w[:2],
+    ):  # fmt: skip
+        with pytest.raises(bitblas.exceptions.DeviceError, match=r"cpu.*\.to\(device\)"):
+            expr = mix()
+            expr.new() if expr is not None else None
+
+
+def test_explain_prints_the_plan(device):
+    scope = operands(bitblas, 0, "FP64")
+    A, v = scope["A"], scope["v"]
+    for expr in (A.mxv(v), v.vxm(A), A.T.mxv(v, "min_plus"), A @ A, bitblas.semiring.plus_pair(A @ A.T)):
+        assert expr.__class__ and str(bitblas.explain(expr))
+    with pytest.raises(TypeError, match="product"):
+        bitblas.explain(v + v)
+
+
+def test_what_differs_from_the_oracle(device):
+    """SuiteSparse errs in select by value of another dtype; some errors come earlier here, or are TypeErrors."""
+    scope = operands(bitblas, 0, "FP32")
+    v, A = scope["v"], scope["A"]
+    assert set(v.select(v == 1).new().to_dict().values()) == {1.0}
+    assert A.select(">", 1).nvals == A.select(A > 1).nvals == sum(x > 1 for x in A.to_coo()[2].tolist())
+    assert v[[]].new().size == 0 and A[[], []].new().shape == (0, 0)
+    for bad in (complex, "foo", object):
+        with pytest.raises(TypeError, match="dtype: expected"):
+            bitblas.Vector(bad, 3)
+    with pytest.raises(TypeError, match="expected a Vector"):
+        v.ewise_mult(A)
+    with pytest.raises(ValueError, match="integers"):
+        bitblas.Vector.from_coo([0.5], [1], size=3)
+    for bad in (-1, 1.5, None, True):
+        with pytest.raises((ValueError, TypeError), match="size: expected"):
+            bitblas.Vector(int, bad)
+
+
+def test_operator_text():
+    assert bitblas.op.from_string("+") is bitblas.binary.plus
+    assert repr(bitblas.op_from_string("min.plus[int]")) == "semiring.min_plus[INT64]"
+    assert bitblas.op.min_plus.name == "min_plus"
+    with pytest.raises(ValueError, match="expected"):
+        bitblas.op_from_string("nothing")
+    with pytest.raises(AttributeError):
+        bitblas.op.nothing
+
+
+def test_the_product_of_many_linear_keys_is_refused():
+    A = bitblas.Matrix.from_coo([0], [1], 1, nrows=1000, ncols=1 << 60, device="cpu", format="csr")
+    with pytest.raises(bitblas.exceptions.NotImplementedException, match="2\\*\\*63"):
+        (A + A).new()
+    with pytest.raises(bitblas.exceptions.OutOfMemory, match="bytes"):
+        bitblas.Matrix.from_scalar(1, 1 << 20, 1 << 20, device="cpu")
+
+
+def test_import_is_light():
+    code = "import sys, bitblas; print([m for m in ('numba', 'scipy', 'cupy', 'graphblas') if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
