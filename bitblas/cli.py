@@ -257,6 +257,9 @@ def _info(args: argparse.Namespace) -> None:
 
 
 def _compare(args: argparse.Namespace) -> int:
+    # SuiteSparse and Numba bring an OpenMP runtime each, and the idle threads of one, spinning, take the cores from the
+    # other: milliseconds per call on two cores. Read when the runtimes are loaded, so before anything else.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     import bitblas as gb
 
     from . import compare

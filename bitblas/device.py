@@ -1,8 +1,8 @@
 """Devices: where arrays live and kernels run. The only module that imports CuPy.
 
 A Device has an array module `xp` (NumPy or CuPy), makes callables from Variants, and knows its launch numbers. Every
-call of a kernel reads `kernel(n, *args, bounds=...)` on every device: n units of work (rows, tile rows, words), arrays of
-that device, and typed scalars.
+call of a kernel reads `kernel(n, *args, bounds=...)` on every device: n units of work (rows, tile rows, words), arrays
+of that device, and typed scalars.
 """
 
 from __future__ import annotations
@@ -24,10 +24,15 @@ class Device:
 
     name = "none"
     is_gpu = False
-    xp: Any = np
+    xp: Any = np  # the array module: NumPy or CuPy
 
     def __repr__(self) -> str:
         return f"<device {self.name}>"
+
+    @property
+    def threads(self) -> int:
+        """Workers of the CPU's parallel kernels; 1 where the host runs none."""
+        return 1
 
     def kernel(self, variant: Variant) -> Callable[..., None]:
         """The compiled variant: call it as kernel(n, *args, bounds=None, extra_blocks=0)."""
@@ -41,6 +46,7 @@ class Device:
             raise OutOfMemory(f"{self.name}: {error}") from error
 
     def to_host(self, array: Any) -> np.ndarray:
+        """An array of this device as a NumPy array; host arrays stay as they are."""
         return np.asarray(array)
 
     def synchronize(self) -> None:
@@ -65,7 +71,7 @@ class Cpu(Device):
 
         return call
 
-    @functools.cached_property
+    @property
     def threads(self) -> int:
         """Worker threads: Numba's, which NUMBA_NUM_THREADS sets."""
         import numba
@@ -93,12 +99,13 @@ class Cuda(Device):
         self.xp = cupy
         self.arch = f"sm_{cupy.cuda.Device().compute_capability}"
         if int(self.arch[3:]) < 70:
-            raise DeviceError(f"device 'cuda': expected compute capability 7.0 or newer, got {self.arch[3:-1]}.{self.arch[-1]}")
+            found = f"{self.arch[3:-1]}.{self.arch[-1]}"
+            raise DeviceError(f"device 'cuda': expected compute capability 7.0 or newer, got {found}")
 
     def load(self, variant: Variant) -> Callable[..., None]:
         """The variant's kernel as launch(grid, block, args)."""
         path = jit.cubin(variant, self.arch)
-        return self.xp.RawModule(path=str(path)).get_function(variant.entry)  # type: ignore[no-any-return]
+        return self.xp.RawModule(path=str(path)).get_function(variant.entry)
 
     @functools.cache  # noqa: B019 - one Cuda for the life of the process
     def kernel(self, variant: Variant) -> Callable[..., None]:
@@ -121,7 +128,7 @@ class Cuda(Device):
             raise OutOfMemory(f"{self.name}: {error}; {free} of {total} bytes are free") from error
 
     def to_host(self, array: Any) -> np.ndarray:
-        return self.xp.asnumpy(array) if isinstance(array, self.xp.ndarray) else np.asarray(array)  # type: ignore[no-any-return]
+        return self.xp.asnumpy(array) if isinstance(array, self.xp.ndarray) else np.asarray(array)
 
     def synchronize(self) -> None:
         self.xp.cuda.get_current_stream().synchronize()

@@ -156,9 +156,10 @@ def from_graphblas(M: Any, *, device: str | None = None, format: str | None = No
     if len(values) and _one_value(values):
         values = values[0]
     if len(indices) == 1:
-        return gb.Vector.from_coo(*indices, values, dtype, size=M.size, device=device)
+        return gb.Vector.from_coo(indices[0], values, dtype, size=M.size, device=device)
+    rows, cols = indices
     return gb.Matrix.from_coo(
-        *indices, values, dtype, nrows=M.nrows, ncols=M.ncols, device=device, format=format, tile=tile
+        rows, cols, values, dtype, nrows=M.nrows, ncols=M.ncols, device=device, format=format, tile=tile
     )
 
 

@@ -71,7 +71,8 @@ def _inline(text: str, pattern: re.Pattern[str], seen: set[str]) -> str:
 @functools.cache
 def cuda_source(variant: Variant) -> str:
     """The complete CUDA C++ text of a variant."""
-    head = _inline('#include "kernels/base.cuh"\n#include "semirings/functions.cuh"\n', _CPP_INCLUDE, seen := set())
+    seen: set[str] = set()
+    head = _inline('#include "kernels/base.cuh"\n#include "semirings/functions.cuh"\n', _CPP_INCLUDE, seen)
     body = _inline((PACKAGE / f"{variant.kernel}.cu").read_text(), _CPP_INCLUDE, seen)
     return f"// {variant}\n{head}{variant.cpp()}{body}"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from semirings import Typed
+from semirings import Semiring, Typed
 from semirings.dtypes import BOOL
 
 from .exceptions import InvalidValue
@@ -24,10 +24,12 @@ WORDS, COUNT, VALUES = range(3)  # product.cuh
 KINDS = ("words", "count", "values")
 
 SMALL = 1 << 12  # entries; below, rows are as good as tiles, and a build would cost more than it saves (not measured)
-MIN_FILL = 2.0  # entries per 8x8 tile from which tiles win: 1.0 loses 2 times, 5.5 wins 4 times (measured, H200 and CPU)
+# Entries per 8x8 tile from which tiles win: 1.0 loses 2 times, 5.5 wins 4 times (measured, H200 and CPU).
+MIN_FILL = 2.0
 DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on the GPU (measured)
 SAMPLES = 64  # blocks of 64 rows that the profile looks at
-PUSH_COST = {"cpu": 4.0, "gpu": 16.0}  # a scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9)
+# A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9).
+PUSH_COST = {"cpu": 4.0, "gpu": 16.0}
 LONGEST = 128  # steps of a group of lanes per row; longer rows are hubs, cut into segments of that length (estimated)
 
 
@@ -58,7 +60,7 @@ def facts(structure: Structure) -> Facts:
     known = structure.primary.cache.get("facts")
     if known is None:
         known = structure.primary.cache["facts"] = _sample(structure)
-    return known  # type: ignore[no-any-return]
+    return known
 
 
 def _sample(structure: Structure) -> Facts:
@@ -66,9 +68,8 @@ def _sample(structure: Structure) -> Facts:
         return Facts(structure.nrows, structure.ncols, 0, tuple((t, 0.0) for t in TILES))
     rows = structure.form(CSR)
     assert isinstance(rows, Csr)
-    xp, host = rows.device.xp, rows.device.to_host
-    blocks = -(-rows.nrows // 64)
-    chosen = np.unique(np.linspace(0, max(0, blocks - 1), SAMPLES).astype(np.int64)) if blocks else np.zeros(0, np.int64)
+    host, blocks = rows.device.to_host, -(-rows.nrows // 64)
+    chosen = np.unique(np.linspace(0, max(0, blocks - 1), SAMPLES if blocks else 0).astype(np.int64))
     begin, end = (host(rows.ptr[np.minimum(chosen * 64 + d, rows.nrows)]).astype(np.int64) for d in (0, 64))
     r, c = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for block, first, last in zip(chosen, begin, end, strict=True):
@@ -77,10 +78,7 @@ def _sample(structure: Structure) -> Facts:
         c.append(host(rows.col[first:last]).astype(np.int64))
     seen_rows, seen_cols = np.concatenate(r), np.concatenate(c)
     scale = rows.nvals / len(seen_rows) if len(seen_rows) else 0.0
-    del xp
-    tiles = tuple(
-        (t, scale * len(np.unique(seen_rows // t * (-(-rows.ncols // t)) + seen_cols // t))) for t in TILES
-    )
+    tiles = tuple((t, scale * len(np.unique(seen_rows // t * (-(-rows.ncols // t)) + seen_cols // t))) for t in TILES)
     return Facts(rows.nrows, rows.ncols, rows.nvals, tiles)
 
 
@@ -97,8 +95,10 @@ def choose_form(structure: Structure, format: str = "auto", tile: int | None = N
         raise InvalidValue(f"tile: format 'csr' has none, got {tile}")
     if format == "csr" or (format == "auto" and tile is None and (structure.nvals < SMALL or not iso)):
         return CSR
-    if format == "auto" and tile is None and facts(structure).fill < MIN_FILL:
-        return CSR
+    if format == "auto" and tile is None:
+        seen, best = facts(structure), f"b2sr{DEFAULT_TILE}"
+        # Never more bytes than plain CSR, and never tiles that hold too little to pay.
+        return best if seen.fill >= MIN_FILL and seen.bytes_of(best) <= seen.bytes_of(CSR) else CSR
     return f"b2sr{tile or DEFAULT_TILE}"
 
 
@@ -134,10 +134,10 @@ def profile(A: MatrixStore) -> Profile:
 # ---- products -------------------------------------------------------------------------------------------------------
 
 
-def equal_products(semiring: Typed, a: Any, u: Any, *, flip: bool = False) -> np.generic | None:
+def equal_products(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool = False) -> np.generic | None:
     """The one value that all products have, if they all have one: pair; first or second of an iso operand; any
     operator that ignores positions when both are iso. `a`, `u`: the values, np.generic where iso."""
-    op, t = semiring.op.binaryop, semiring.op.multiply_type(semiring.dtype)  # type: ignore[union-attr]
+    op, t = semiring.op.binaryop, semiring.op.operand_type(semiring.dtype)
     if op.positional:
         return None
     x, y = (u, a) if flip else (a, u)
@@ -148,7 +148,7 @@ def equal_products(semiring: Typed, a: Any, u: Any, *, flip: bool = False) -> np
 
     compute = op.compute_type(t)
     names = {"x": x if uses_x else 0, "y": y if uses_y else 0}
-    return op.evaluate(t, **{k: cast_scalar(v, compute) for k, v in names.items()})  # type: ignore[no-any-return]
+    return op.evaluate(t, **{k: cast_scalar(v, compute) for k, v in names.items()})
 
 
 @dataclass(frozen=True)
@@ -170,12 +170,12 @@ class Plan:
 
 
 def plan_mxv(
-    A: MatrixStore, u: VectorStore, semiring: Typed, *, transpose: bool, flip: bool
+    A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
 ) -> tuple[Plan, np.generic | None]:
     """Format, direction and kernel of A (+).(x) u, and the value of all products where they are equal."""
     gpu = A.device.is_gpu
     product = equal_products(semiring, A.values, u.values, flip=flip)
-    monoid = semiring.op.monoid  # type: ignore[union-attr]
+    monoid = semiring.op.monoid
     kind = VALUES if product is None else WORDS if monoid.is_idempotent else COUNT
     key = A.structure.primary.key
     ordered = semiring.return_type.kind == "f" and not monoid.is_exact_in_any_order and kind != WORDS
@@ -194,10 +194,12 @@ def plan_mxv(
 
 
 def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structure, push: bool) -> int:
-    """Lanes per row or tile row: about half as many as it has entries or tiles, so that each lane has two loads in
-    flight; never fewer than the format's tile needs (4 lanes win on meshes, 32 on RMAT: measured)."""
+    """Lanes per row or tile row: a third of the words that it has, so that each lane has two or three loads in flight;
+    never fewer than a tile needs. Measured on an H200: of 1, 2, 4, .. lanes, B2SR-8 was fastest with 2 on a Delaunay
+    mesh (8.7 tiles a tile row), 1 on a grid (5), 4 on a 27-point stencil (13); Boolean CSR, which ends a row at its
+    first hit, with 1 on meshes and 2 on RMAT (29 entries a row)."""
     if key == CSR:
-        return _power_of_two(nvals / max(1, nrows) / 2, 2, 32)
+        return _power_of_two(nvals / max(1, nrows) / (14 if kind == WORDS and not push else 2), 1, 32)
     tile = int(key[4:])
     primary = structure.primary
     tiles = primary.tiles if isinstance(primary, B2sr) else dict(facts(structure).tiles)[tile]
@@ -206,7 +208,7 @@ def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structu
         return _power_of_two(per_row / 2, 2, 32)
     if kind == WORDS:
         words = max(1, tile * tile // 64)
-        return _power_of_two(per_row * words / 2, max(4, min(words, 32)), 32)
+        return _power_of_two(per_row * words / 3, 4 if tile == 4 else min(words, 32), 32)
     return _power_of_two(per_row * tile / 4, min(tile, 32), 32)
 
 
@@ -217,17 +219,19 @@ def _power_of_two(x: float, low: int, high: int) -> int:
     return lanes
 
 
-def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed, masked: bool) -> tuple[Plan, np.generic | None]:
+def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: bool) -> tuple[Plan, np.generic | None]:
     """Dot products at the entries of a mask; without one (or with a complement) expand, sort, compress by rows."""
     product = equal_products(semiring, A.values, B.values)
-    monoid = semiring.op.monoid  # type: ignore[union-attr]
+    monoid = semiring.op.monoid
     kind = VALUES if product is None else WORDS if monoid.is_idempotent else COUNT
     if not masked:
-        return Plan("mxm", semiring.op.name, CSR, False, "expand-sort-compress", VALUES, 1, "no mask to dot at"), product
-    key = A.structure.primary.key
+        plan = Plan("mxm", semiring.op.name, CSR, False, "expand-sort-compress", VALUES, 1, "no mask to dot at")
+        return plan, product
+    form = A.structure.primary
+    key = form.key
     lanes = 1
     if A.device.is_gpu:
-        per_row = A.nvals / max(1, A.nrows) if key == CSR else A.structure.primary.tiles / max(1, A.structure.primary.tile_rows)
+        per_row = (form.tiles if isinstance(form, B2sr) else A.nvals) / max(1, form.units)
         lanes = _power_of_two(per_row / 2, 2, 32)
     return Plan("mxm", semiring.op.name, key, False, "dot", kind, lanes, "at the entries of the mask"), product
 

@@ -63,7 +63,10 @@ class VectorStore:
     @property
     def nvals(self) -> int:
         if self.count is None:
-            bits = self.device.xp.unpackbits(self.present.view(np.uint8)) if self.device.is_gpu else np.bitwise_count(self.present)
+            if self.device.is_gpu:
+                bits = self.device.xp.unpackbits(self.present.view(np.uint8))
+            else:
+                bits = np.bitwise_count(self.present)
             self.count = int(bits.sum())
         return self.count
 

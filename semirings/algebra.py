@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import CodeType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -87,8 +87,44 @@ def _operand(value: Any, t: DataType) -> np.generic:
     return cast(value, INT8) if t is BOOL else value
 
 
+class _Ruled:
+    """What operators and monoids share: a typing rule says which types they take, compute in and give."""
+
+    name: str
+    rule: Rule
+
+    @property
+    def types(self) -> dict[DataType, DataType]:
+        """Input type -> result type, for the types that are accepted."""
+        return {t: r[1] for t in dtypes.ALL if (r := self.rule(t)) is not None}
+
+    def __contains__(self, dtype: Any) -> bool:
+        return self.rule(dtypes.lookup_dtype(dtype)) is not None
+
+    def _ruling(self, t: DataType) -> tuple[DataType, DataType]:
+        found = self.rule(t)
+        if found is None:
+            raise KeyError(f"{self.name} does not work with {t}; it has {', '.join(k.name for k in self.types)}")
+        return found
+
+    def check(self, t: DataType) -> DataType:
+        """`t`, or KeyError where there is no version for it."""
+        self._ruling(t)
+        return t
+
+    def compute_type(self, t: DataType) -> DataType:
+        """The type in which operands of type `t` are computed with."""
+        return self._ruling(t)[0]
+
+    def result_type(self, t: DataType) -> DataType:
+        return self._ruling(t)[1]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return _apply(self, *args, **kwargs)
+
+
 @dataclass(frozen=True, eq=False)
-class Operator:
+class Operator(_Ruled):
     """What unary, index-unary and binary operators share: a name, an expression, and a typing rule.
 
     `op[dtype]` fixes the type; `op(...)` applies the operator to matrices, vectors or infix expressions, as
@@ -105,28 +141,8 @@ class Operator:
     def __repr__(self) -> str:
         return f"{self.family}.{self.name}"
 
-    @property
-    def types(self) -> dict[DataType, DataType]:
-        """Input type -> result type, for the types that the operator accepts."""
-        return {t: r[1] for t in dtypes.ALL if (r := self.rule(t)) is not None}
-
-    def __getitem__(self, dtype: Any) -> Typed:
+    def __getitem__(self, dtype: Any) -> Typed[Operator]:
         return Typed(self, self.check(dtypes.lookup_dtype(dtype)))
-
-    def __contains__(self, dtype: Any) -> bool:
-        return self.rule(dtypes.lookup_dtype(dtype)) is not None
-
-    def check(self, t: DataType) -> DataType:
-        """`t`, or KeyError where the operator has no version for it."""
-        if self.rule(t) is None:
-            raise KeyError(f"{self.name} does not work with {t}; it has {', '.join(k.name for k in self.types)}")
-        return t
-
-    def compute_type(self, t: DataType) -> DataType:
-        return self.rule(self.check(t))[0]  # type: ignore[index]
-
-    def result_type(self, t: DataType) -> DataType:
-        return self.rule(self.check(t))[1]  # type: ignore[index]
 
     def evaluate(self, t: DataType, /, **names: Any) -> np.generic:
         """The value of the expression on the host, for operands of type `t`: x, y, thunk t, ix, jx, iy, jy."""
@@ -134,9 +150,6 @@ class Operator:
         names = {k: _operand(v, compute) if k in ("x", "y", "t") else np.int64(v) for k, v in names.items()}
         with np.errstate(all="ignore"):
             return cast(eval(_code(self.expr), {**_NAMESPACE, **names}), result)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return _apply(self, *args, **kwargs)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -174,7 +187,7 @@ class BinaryOp(Operator):
 
 
 @dataclass(frozen=True, eq=False)
-class Monoid:
+class Monoid(_Ruled):
     """An associative, commutative BinaryOp with an identity.
 
     identity, terminal: functions of the type (terminal None: there is none). `repeated` is the sum of k >= 1 equal
@@ -191,19 +204,8 @@ class Monoid:
     def __repr__(self) -> str:
         return f"monoid.{self.name}"
 
-    @property
-    def types(self) -> dict[DataType, DataType]:
-        return {t: r[1] for t in dtypes.ALL if (r := self.rule(t)) is not None}
-
-    def __contains__(self, dtype: Any) -> bool:
-        return self.rule(dtypes.lookup_dtype(dtype)) is not None
-
-    def __getitem__(self, dtype: Any) -> Typed:
+    def __getitem__(self, dtype: Any) -> Typed[Monoid]:
         return Typed(self, self.check(dtypes.lookup_dtype(dtype)))
-
-    check = Operator.check
-    compute_type = Operator.compute_type
-    result_type = Operator.result_type
 
     @property
     def identities(self) -> dict[DataType, Any]:
@@ -233,9 +235,6 @@ class Monoid:
         with np.errstate(all="ignore"):
             names = {"x": _operand(x, z), "k": np.int64(k), "kx": _operand(np.int64(k), z)}
             return cast(eval(_code(self.repeated), {**_NAMESPACE, **names}), z)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return _apply(self, *args, **kwargs)
 
 
 @dataclass(frozen=True)
@@ -274,26 +273,36 @@ class Semiring:
     def __contains__(self, dtype: Any) -> bool:
         return self.multiply_type(dtypes.lookup_dtype(dtype)) is not None
 
-    def __getitem__(self, dtype: Any) -> Typed:
+    def __getitem__(self, dtype: Any) -> Typed[Semiring]:
         return Typed(self, self.check(dtypes.lookup_dtype(dtype)))
 
     def check(self, t: DataType) -> DataType:
-        if self.multiply_type(t) is None:
-            raise KeyError(f"{self.name} does not work with {t}; it has {', '.join(k.name for k in self.types)}")
+        """`t`, or KeyError where there is no version for it."""
+        self.operand_type(t)
         return t
 
+    def operand_type(self, t: DataType) -> DataType:
+        """multiply_type, or KeyError where there is no version for `t`."""
+        found = self.multiply_type(t)
+        if found is None:
+            raise KeyError(f"{self.name} does not work with {t}; it has {', '.join(k.name for k in self.types)}")
+        return found
+
     def result_type(self, t: DataType) -> DataType:
-        return self.binaryop.result_type(self.multiply_type(self.check(t)))  # type: ignore[arg-type]
+        return self.binaryop.result_type(self.operand_type(t))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return _apply(self, *args, **kwargs)
 
 
-@dataclass(frozen=True)
-class Typed:
-    """An operator, monoid or semiring fixed to one input type: `semiring.min_plus[FP32]`."""
+Op = TypeVar("Op", bound="Operator | Monoid | Semiring", covariant=True)
 
-    op: Operator | Monoid | Semiring
+
+@dataclass(frozen=True)
+class Typed(Generic[Op]):
+    """An operator, monoid or semiring fixed to one input type: `semiring.min_plus[FP32]` is a Typed[Semiring]."""
+
+    op: Op
     dtype: DataType
 
     def __repr__(self) -> str:

@@ -29,15 +29,20 @@ def matrix(gb, graph, values=True, dtype=None):
     return gb.Matrix.from_coo(graph.rows, graph.cols, values, dtype, nrows=graph.n, ncols=graph.n)
 
 
+def entries(vector):
+    """Indices and values on the host: `to_coo` gives arrays of the vector's device."""
+    return [x.get() if hasattr(x, "__cuda_array_interface__") else np.asarray(x) for x in vector.to_coo()]
+
+
 def as_dict(vector):
-    index, value = vector.to_coo()
-    return dict(zip(np.asarray(index).tolist(), np.asarray(value).tolist(), strict=True))
+    index, value = entries(vector)
+    return dict(zip(index.tolist(), value.tolist(), strict=True))
 
 
 def full(vector):
-    index, value = vector.to_coo()
+    index, value = entries(vector)
     assert np.array_equal(index, np.arange(vector.size)), "expected an entry at every vertex"
-    return np.asarray(value)
+    return value
 
 
 def sources(graph):

@@ -66,7 +66,7 @@ def plain(x):
         return name, str(x.dtype), x.shape, sorted(zip(*(a.tolist() for a in x.to_coo())))
     if name == "Scalar":
         return name, str(x.dtype), x.value
-    if isinstance(x, np.ndarray):
+    if isinstance(x, np.ndarray) or hasattr(x, "__cuda_array_interface__"):
         return "array", str(x.dtype), x.tolist()
     if isinstance(x, (list, tuple)):
         return [plain(y) for y in x]

@@ -88,9 +88,7 @@ def _source(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace:
     try:
         found, dtype = of(value)
     except TypeError:
-        raise TypeError(
-            f"w << x: expected a Vector, a delayed one, or a scalar, got {describe(value)}"
-        ) from None
+        raise TypeError(f"w << x: expected a Vector, a delayed one, or a scalar, got {describe(value)}") from None
     m = None if mask is None else vector_mask(mask)
     _finish(w, fill(w._store, found, dtype, m, accum), m, accum, replace, True, False)
     return None

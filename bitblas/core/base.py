@@ -90,6 +90,7 @@ class Operand:
 
     __hash__ = object.__hash__
 
+    # fmt: off
     def __eq__(self, other: Any) -> Any: return infix(self, other, "eq")
     def __ne__(self, other: Any) -> Any: return infix(self, other, "ne")
     def __lt__(self, other: Any) -> Any: return infix(self, other, "lt")
@@ -112,6 +113,7 @@ class Operand:
     def __rpow__(self, other: Any) -> Any: return infix(other, self, "pow")
     def __xor__(self, other: Any) -> Any: return _bool_infix(self, other, "lxor", "^")
     def __rxor__(self, other: Any) -> Any: return _bool_infix(other, self, "lxor", "^")
+    # fmt: on
 
     def __neg__(self) -> Any:
         return self._resolve().apply("ainv")
@@ -241,6 +243,7 @@ class Output(Operand):
         self._update(value)
         return self
 
+    # fmt: off
     def __iadd__(self, other: Any) -> Any: return self._in_place(other, "plus", lambda: self + other)
     def __isub__(self, other: Any) -> Any: return self._set(self - other)
     def __imul__(self, other: Any) -> Any: return self._set(self * other)
@@ -252,6 +255,7 @@ class Output(Operand):
     def __iand__(self, other: Any) -> Any: return self._set(_bool_result(infix(self, other, "land"), "&="))
     def __ior__(self, other: Any) -> Any: return self._set(_bool_infix(self, other, "lor", "|="))
     def __ixor__(self, other: Any) -> Any: return self._set(_bool_infix(self, other, "lxor", "^="))
+    # fmt: on
 
 
 def _bool_result(expr: Any, symbol: str) -> Any:

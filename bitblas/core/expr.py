@@ -147,12 +147,14 @@ class ScalarExpression(Expression):
         s._store(self.run(None))
         return s
 
+    # fmt: off
     def __bool__(self) -> bool: return bool(self._resolve())
     def __int__(self) -> int: return int(self._resolve())
     def __float__(self) -> float: return float(self._resolve())
     def __index__(self) -> int: return self._resolve().__index__()
     def __eq__(self, other: Any) -> Any: return self._resolve() == other
     def __ne__(self, other: Any) -> Any: return self._resolve() != other
+    # fmt: on
     __hash__ = Operand.__hash__
 
 

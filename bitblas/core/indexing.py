@@ -155,6 +155,7 @@ class IndexExpr(Operand):
             raise AttributeError(f"'IndexExpr' object has no attribute {name!r}")
         return getattr(self._to_expr(), name)
 
+    # fmt: off
     def __getitem__(self, key: Any) -> Any: return self._resolve()[key]
     def __contains__(self, key: Any) -> bool: return key in self._resolve()
     def __iter__(self) -> Any: return iter(self._resolve())
@@ -162,6 +163,7 @@ class IndexExpr(Operand):
     def __int__(self) -> int: return int(self._resolve())
     def __float__(self) -> float: return float(self._resolve())
     def __index__(self) -> int: return self._resolve().__index__()
+    # fmt: on
 
     def __eq__(self, other: Any) -> Any:
         return self._resolve() == other

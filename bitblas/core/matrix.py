@@ -209,9 +209,7 @@ class Matrix(MatrixBuild, MatrixRead, Output):
         i, j = (host(x) for x in A.structure.coo())
         x = A.values if A.iso else host(A.values)
         form: Any = {} if self._form is None else {"format": self._form[0], "tile": self._form[1]}
-        return Matrix.from_coo(
-            i, j, x, A.dtype, nrows=A.nrows, ncols=A.ncols, name=self.name, device=d, **form
-        )
+        return Matrix.from_coo(i, j, x, A.dtype, nrows=A.nrows, ncols=A.ncols, name=self.name, device=d, **form)
 
     # ---- statements ----
 
@@ -264,7 +262,6 @@ def outer(u: Vector, v: Vector, op: Any) -> MatrixExpression:
 
 def from_diagonal(u: Vector, k: int, name: str | None) -> Matrix:
     return Matrix._from_store(submatrix.from_diagonal(u._store, k), name)
-
 
 
 __all__ = ["Matrix", "TransposedMatrix", "from_diagonal", "multiply_vector", "outer"]

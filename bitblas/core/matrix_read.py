@@ -188,9 +188,7 @@ class MatrixRead(MatrixExport):
             run = lambda mask: verbs.apply_index(self._store, f, scalar)
         else:
             run = lambda mask: verbs.apply_bound(self._store, f, scalar, left=kind == "left")
-        return MatrixExpression(
-            self.nrows, self.ncols, "apply", (self,) if scalar is None else (self, scalar), f, run
-        )
+        return MatrixExpression(self.nrows, self.ncols, "apply", (self,) if scalar is None else (self, scalar), f, run)
 
     def select(self, op: Any, thunk: Any = None) -> MatrixExpression:
         """The entries for which op(value, row, column, thunk) is true; or those under a mask, or a BOOL object.

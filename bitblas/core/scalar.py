@@ -89,9 +89,7 @@ class Scalar(Output):
     def new(self, dtype: Any = None, *, is_cscalar: Any = None, name: str | None = None) -> Scalar:
         return self.dup(dtype, name=name)
 
-    def dup(
-        self, dtype: Any = None, *, clear: bool = False, is_cscalar: Any = None, name: str | None = None
-    ) -> Scalar:
+    def dup(self, dtype: Any = None, *, clear: bool = False, is_cscalar: Any = None, name: str | None = None) -> Scalar:
         """A copy, cast to `dtype` if given, empty with `clear`."""
         s = Scalar(self.dtype if dtype is None else dtype, name=name)
         if not clear:
@@ -153,17 +151,21 @@ class Scalar(Output):
     def __bool__(self) -> bool:
         return self._value is not None and bool(self._value)
 
+    # fmt: off
     def __int__(self) -> int: return int(self.value)
     def __float__(self) -> float: return float(self.value)
     def __complex__(self) -> complex: return complex(self.value)
+    # fmt: on
 
     def __index__(self) -> int:
         if self.dtype.kind not in "iu" or self._value is None:
             raise TypeError(f"Scalar: expected an integer where an index is needed, got {self!r}")
         return int(self._value)
 
+    # fmt: off
     def __eq__(self, other: Any) -> bool: return self.isequal(other)
     def __ne__(self, other: Any) -> bool: return not self.isequal(other)
+    # fmt: on
     __hash__ = Output.__hash__
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
@@ -176,7 +178,7 @@ class Scalar(Output):
 def _evaluate(op: Typed, x: np.generic, y: np.generic | None = None) -> np.generic:
     kind = compute_type(op)
     names = {"x": cast_scalar(x, kind)} if y is None else {"x": cast_scalar(x, kind), "y": cast_scalar(y, kind)}
-    return op.op.evaluate(op.dtype, **names)  # type: ignore[union-attr]
+    return op.op.evaluate(op.dtype, **names)
 
 
 def combine(left: Any, right: Any, op: Any, *, union: bool = False) -> ScalarExpression:

@@ -155,8 +155,8 @@ class Vector(VectorBuild, VectorIndex, Output):
         """The inner product of two vectors; empty where no index has both. `v @ w` is the same."""
         v = self._partner(other, "inner")
         f = typed(op, "semiring", self.dtype, v.dtype)
-        multiply: Typed = f.op.binaryop[f.op.multiply_type(f.dtype)]  # type: ignore[union-attr]
-        add: Typed = f.op.monoid[multiply.return_type]  # type: ignore[union-attr]
+        multiply: Typed = f.op.binaryop[f.op.multiply_type(f.dtype)]
+        add: Typed = f.op.monoid[multiply.return_type]
 
         def run(mask: Any) -> np.generic | None:
             return verbs.reduce(verbs.ewise(self._store, v._store, multiply, union=False), add)

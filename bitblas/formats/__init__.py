@@ -1,25 +1,57 @@
 """Stored formats. A format holds structure, never arithmetic; one folder = one format.
 
-The contract of a Form (csr/format.py and b2sr/format.py keep it):
-  device, nrows, ncols, nvals, nbytes
-  key                          how the form is named: "csr", "b2sr8"
-  to_csr(order) -> (Csr, order)            order[e]: for entry e of the CSR, the place of its value in this form
-  from_csr(csr, ..., order) -> (form, order)  order[e]: for entry e of the form, the place of its value in the CSR
-  predict_bytes(facts, ...)    bytes before anything is built
-`order` is asked for by a flag, because matrices without a value array never need it (None is returned then).
+A class in <format>/format.py keeps the contract `Form`. Beside it stands `from_csr(csr, ..., order) -> (form, order)`,
+order[e] being the place in the CSR of the value of entry e of the form, and a static `predict_bytes(...)`, the bytes
+before anything is built. Orders are asked for by a flag: matrices without a value array never need one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from ..device import Device
-    from .b2sr.format import B2sr
     from .csr.format import Csr
 
-    Form = Csr | B2sr
+
+class Form(Protocol):
+    """What every stored form offers: the structure of a matrix as arrays on one device, immutable once made.
+
+    A unit is what kernels count: a row, or the `rows_per_unit` rows of a tile row. Unit u holds ptr[u] .. ptr[u + 1] of
+    whatever `col` lists: entries, or tiles.
+    """
+
+    device: Device
+    nrows: int
+    ncols: int
+    nvals: int
+    ptr: Any
+    col: Any
+    cache: dict[Any, Any]  # what is computed once per form: schedules of kernels, facts
+
+    @property
+    def key(self) -> str:
+        """How the form is named: "csr", "b2sr8"."""
+
+    @property
+    def units(self) -> int: ...
+
+    @property
+    def rows_per_unit(self) -> int: ...
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held on the device."""
+
+    def to_csr(self, order: bool) -> tuple[Csr, Any]:
+        """The same entries row by row; with `order` also order[e], the place of entry e's value in this form."""
+
+    def coo(self) -> tuple[Any, Any]:
+        """Rows and columns (INT64) of the entries, in this form's order of entries."""
+
+    def adopt(self, twin: Any) -> None:
+        """Take over what another build of the same form has computed besides, such as ranks."""
 
 
 class Structure:
@@ -73,8 +105,8 @@ class Structure:
 
         form, places = convert(self, key, transposed=transposed, order=order)
         known = self._forms.setdefault((key, transposed), form)
-        if form is not known and hasattr(known, "value_ptr") and known.value_ptr is None:
-            known.value_ptr = form.value_ptr  # the pass that finds the order also finds the ranks
+        if form is not known:
+            known.adopt(form)  # the pass that finds the order also finds the ranks
         if order:
             self._orders[key, transposed] = places
 

@@ -15,12 +15,12 @@ from .. import plan
 from ..device import Device
 from ..exceptions import OutOfMemory
 from ..store import MatrixStore
-from . import Structure
+from . import Form, Structure
 from .b2sr import format as b2sr
 from .csr import format as csr
 
 
-def convert(structure: Structure, key: str, *, transposed: bool, order: bool) -> tuple[csr.Csr | b2sr.B2sr, Any]:
+def convert(structure: Structure, key: str, *, transposed: bool, order: bool) -> tuple[Form, Any]:
     """A form of the structure (or of its transpose); with `order`, where its values lie in the primary form."""
     if not transposed:
         rows, places = structure.primary.to_csr(order)
@@ -28,6 +28,7 @@ def convert(structure: Structure, key: str, *, transposed: bool, order: bool) ->
             places = None
     else:
         straight = structure.form(csr.KEY)
+        assert isinstance(straight, csr.Csr)
         rows, turn = straight.transpose(order)
         base = structure.order(csr.KEY) if order else None
         places = turn if base is None or turn is None else base[turn]

@@ -19,7 +19,7 @@ def load_v(values, iso, step, i):
 
 @njit(**KERNEL)
 def elementwise(lo, hi, size, u_bits, u_val, u_iso, u_step, v_bits, v_val, v_iso, v_step, u_default, v_default,
-                rows, cols, t_bits, t_val):
+                rows, cols, t_bits, t_val):  # fmt: skip
     for w in range(lo, hi):
         ub = at(u_bits, w)
         vb = at(v_bits, w) if MODE != LEFT else ub

@@ -16,7 +16,7 @@ from semirings.dtypes import BOOL, FP64, INT64, DataType
 
 @dataclass(frozen=True)
 class Function:
-    """`name(args) -> result`: every `let` (name, type, argument) casts an argument, then the expression is evaluated."""
+    """`name(args) -> result`: each `let` (name, type, argument) casts an argument, then the expression is evaluated."""
 
     name: str
     result: DataType
@@ -78,7 +78,8 @@ class Variant:
         """The prologue in Python, for Numba."""
         lines = [f"{n}_T = np.{t.np_type.name}" for n, t in self.types]
         lines += [f"{n} = {v}" for n, v in self.constants]
-        lines += [f"{n} = np.array([{bits}], np.uint{8 * t.nbytes}).view(np.{t.np_type.name})[0]" for n, t, bits in self.values]
+        for n, t, bits in self.values:
+            lines.append(f"{n} = np.array([{bits}], np.uint{8 * t.nbytes}).view(np.{t.np_type.name})[0]")
         return "\n".join(lines + [f.python() for f in self.functions]) + "\n"
 
 
@@ -121,8 +122,8 @@ def product(op: Any, t: DataType, a: DataType, u: DataType, *, flip: bool) -> Fu
     compute = op.compute_type(t)
     first, second = (("u", u), ("a", a)) if flip else (("a", a), ("u", u))
     let = [] if op.positional else [("x", compute, first[0]), ("y", compute, second[0])]
-    where = {"ix": "0", "jx": "inner", "iy": "inner", "jy": "out"} if flip else {"ix": "out", "jx": "inner", "iy": "inner", "jy": "0"}
-    expr = where.get(op.expr, op.expr)
+    ends = {"ix": "0", "jy": "out"} if flip else {"ix": "out", "jy": "0"}
+    expr = {**ends, "jx": "inner", "iy": "inner"}.get(op.expr, op.expr)
     args = (("a", a), ("u", u), ("out", INT64), ("inner", INT64))
     return Function("mul", op.result_type(t), args, tuple(let), expr)
 

@@ -7,6 +7,7 @@ kernels for the operators that the algorithms use. What is not here compiles at 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from semirings import Typed, semiring
 from semirings.catalog import BINARY, INDEXUNARY, MONOIDS, UNARY
@@ -36,7 +37,7 @@ TYPES = (("PTR", INT32), ("COL", INT32))
 
 
 def _typed(name: str, dtype: DataType) -> Typed:
-    return semiring[name][dtype]  # type: ignore[no-any-return]
+    return semiring[name][dtype]
 
 
 def products() -> Iterator[Variant]:
@@ -60,12 +61,11 @@ def products() -> Iterator[Variant]:
             ranked = key != "csr" and name.endswith(("plus", "times", "land"))
             for full in (False, True):
                 yield mxv_variant(
-                    "pull", key, types, typed, kind, a, u, flip=False, full=full, ranked=ranked and kind == VALUES, lanes=lanes
-                )
+                    "pull", key, types, typed, kind, a, u,
+                    flip=False, full=full, ranked=ranked and kind == VALUES, lanes=lanes,
+                )  # fmt: skip
             if kind == VALUES and not (typed.return_type.kind == "f" and name.startswith("plus")):
-                yield mxv_variant(
-                    "push", key, types, typed, kind, a, u, flip=True, full=False, ranked=ranked, lanes=2
-                )
+                yield mxv_variant("push", key, types, typed, kind, a, u, flip=True, full=False, ranked=ranked, lanes=2)
             if name in ("plus_pair", "plus_times", "min_plus"):
                 yield dot_variant(key, types, typed, kind, a, u, 4)
 
@@ -112,11 +112,11 @@ def hub_joins() -> Iterator[Variant]:
     """The long rows of every format and kind."""
     from ..verbs.product import hubs_variant, mxv_variant
 
+    plain: dict[str, Any] = {"flip": False, "full": False, "ranked": False, "lanes": 2}
     for per in (1, *TILES):
-        yield hubs_variant(mxv_variant("pull", "csr", TYPES, None, WORDS, BOOL, BOOL, flip=False, full=False, ranked=False, lanes=2), per)
+        yield hubs_variant(mxv_variant("pull", "csr", TYPES, None, WORDS, BOOL, BOOL, **plain), per)
         for name, dtype, a, u, kind in PRODUCTS[:2] + PRODUCTS[-1:]:
-            pull = mxv_variant("pull", "csr", TYPES, _typed(name, dtype), kind, a, u, flip=False, full=False, ranked=False, lanes=2)
-            yield hubs_variant(pull, per)
+            yield hubs_variant(mxv_variant("pull", "csr", TYPES, _typed(name, dtype), kind, a, u, **plain), per)
 
 
 def variants() -> list[Variant]:

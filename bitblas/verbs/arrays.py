@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from semirings import Typed
+from semirings import Monoid, Operator, Typed
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..device import Device
@@ -30,27 +30,27 @@ def _as_array(t: VectorStore) -> Any:
     return unpack(t.device, t.values, t.size) if t.dtype is BOOL else t.values[: t.size]
 
 
-def binary(device: Device, op: Typed, x: Any, y: Any, rows: Any = None, cols: Any = None) -> Any:
+def binary(device: Device, op: Typed[Operator], x: Any, y: Any, rows: Any = None, cols: Any = None) -> Any:
     """op(x, y); rows and cols (INT64) are the positions of the entries for positional operators."""
     op = vector._binary(op)
-    positional = op.op.positional  # type: ignore[union-attr]
+    positional = op.op.positional
     if isinstance(x, np.generic) and isinstance(y, np.generic) and not positional:
-        return op.op.evaluate(op.dtype, x=x, y=y)  # type: ignore[union-attr]
+        return op.op.evaluate(op.dtype, x=x, y=y)
     size = len(rows) if positional else len(y if isinstance(x, np.generic) else x)
     u = _as_vector(device, x, size)
     v = _as_vector(device, y, size, u.present)
     return _as_array(run_elementwise(u, v, BOTH, op, places=(rows, cols) if positional else None))
 
 
-def unary(device: Device, op: Typed, x: Any) -> Any:
+def unary(device: Device, op: Typed[Operator], x: Any) -> Any:
     """op(x)."""
     if isinstance(x, np.generic):
-        return op.op.evaluate(op.dtype, x=x)  # type: ignore[union-attr]
+        return op.op.evaluate(op.dtype, x=x)
     u = _as_vector(device, x, len(x))
     return _as_array(run_elementwise(u, u, LEFT, op, bound="x"))
 
 
-def index(device: Device, op: Typed, x: Any, rows: Any, cols: Any, thunk: Any) -> Any:
+def index(device: Device, op: Typed[Operator], x: Any, rows: Any, cols: Any, thunk: Any) -> Any:
     """op(x, row, column, thunk), always an array of len(rows)."""
     u = _as_vector(device, x, len(rows))
     return _as_array(run_elementwise(u, vector._thunk(u, op, thunk), LEFT, op, bound="xt", places=(rows, cols)))
@@ -65,7 +65,7 @@ def cast(device: Device, x: Any, from_dtype: DataType, to_dtype: DataType) -> An
     return _as_array(vector.cast(_as_vector(device, x, len(x)), to_dtype))
 
 
-def reduce(device: Device, monoid: Typed, values: Any) -> np.generic:
+def reduce(device: Device, monoid: Typed[Monoid], values: Any) -> np.generic:
     """The sum of a non-empty array."""
     total = vector.reduce(_as_vector(device, values, len(values)), monoid)
     assert total is not None
@@ -86,6 +86,6 @@ def fold_segments(device: Device, op: Typed, values: Any, dtype: DataType, point
     return cast(device, sums, z, dtype)
 
 
-def reduce_segments(device: Device, monoid: Typed, values: Any, pointers: Any) -> Any:
+def reduce_segments(device: Device, monoid: Typed[Monoid], values: Any, pointers: Any) -> Any:
     """The monoid's sum of each segment, none of them empty."""
     return fold_segments(device, monoid, values, monoid.return_type, pointers)

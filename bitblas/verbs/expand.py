@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from semirings import Typed
+from semirings import Semiring, Typed
 from semirings.dtypes import INT64
 
 from ..formats.build import from_coo, from_sorted_keys
@@ -21,7 +21,7 @@ BLOCK_PRODUCTS = 1 << 25
 
 
 def expand_sort_compress(
-    A: MatrixStore, B: MatrixStore, semiring: Typed, transpose_a: bool, transpose_b: bool, mask: Any
+    A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], transpose_a: bool, transpose_b: bool, mask: Any
 ) -> MatrixStore:
     """C = A (+).(x) B; entries outside the mask are dropped before they are summed."""
     device, xp = A.device, A.device.xp
@@ -47,7 +47,8 @@ def expand_sort_compress(
             keep = _members(xp, key, allowed[0]) != allowed[1]
             key, i, k, j, e, f = (x[keep] for x in (key, i, k, j, e, f))
         if len(key):
-            block = _summed(device, semiring, key, _products(device, semiring, a_val, b_val, i, k, j, e, f), b.ncols, a.nrows)
+            products = _products(device, semiring, a_val, b_val, i, k, j, e, f)
+            block = _summed(device, semiring, key, products, b.ncols, a.nrows)
             keys.append(block[0])
             values.append(block[1])
     z = semiring.return_type
@@ -75,8 +76,8 @@ def _members(xp: Any, keys: Any, sorted_keys: Any) -> Any:
     return sorted_keys[place] == keys
 
 
-def _products(device: Any, semiring: Typed, a: Any, b: Any, i: Any, k: Any, j: Any, e: Any, f: Any) -> Any:
-    op, t = semiring.op.binaryop, semiring.op.multiply_type(semiring.dtype)  # type: ignore[union-attr]
+def _products(device: Any, semiring: Typed[Semiring], a: Any, b: Any, i: Any, k: Any, j: Any, e: Any, f: Any) -> Any:
+    op, t = semiring.op.binaryop, semiring.op.multiply_type(semiring.dtype)
     if op.positional:
         return {"ix": i, "jx": k, "iy": k, "jy": j}[op.expr]
     x = a if isinstance(a, np.generic) else a[e]
@@ -85,14 +86,14 @@ def _products(device: Any, semiring: Typed, a: Any, b: Any, i: Any, k: Any, j: A
     return device.xp.full(len(i), z) if isinstance(z, np.generic) else z
 
 
-def _summed(device: Any, semiring: Typed, keys: Any, values: Any, ncols: int, nrows: int) -> tuple[Any, Any]:
+def _summed(device: Any, semiring: Typed[Semiring], keys: Any, values: Any, ncols: int, nrows: int) -> tuple[Any, Any]:
     xp = device.xp
     order = xp.argsort(keys, kind="stable")
     keys, values = keys[order], values[order]
     fresh = xp.ones(len(keys), bool)
     fresh[1:] = keys[1:] != keys[:-1]
     starts = xp.flatnonzero(fresh)
-    monoid = semiring.op.monoid[semiring.return_type]  # type: ignore[union-attr]
+    monoid = semiring.op.monoid[semiring.return_type]
     return keys[starts], arrays.reduce_segments(device, monoid, values, xp.append(starts, len(keys)))
 
 

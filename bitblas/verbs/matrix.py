@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from semirings import Typed
+from semirings import Monoid, Operator, Typed
 from semirings.dtypes import BOOL, DataType
 
 from ..device import Device
@@ -104,14 +104,14 @@ def cast(A: MatrixStore, dtype: DataType) -> MatrixStore:
 # ---- element-wise: GraphBLAS C API 2.1, sections 4.3.4 and 4.3.5 ----------------------------------------------------
 
 
-def plain(op: Typed) -> Typed:
+def plain(op: Typed) -> Typed[Operator]:
     """The BinaryOp of a monoid."""
     found: Any = op.op
     return found.binaryop[found.compute_type(op.dtype)] if hasattr(found, "binaryop") else op
 
 
-def _combined(A: MatrixStore, op: Typed, x: Any, y: Any, keys: Any) -> Any:
-    positional = op.op.positional  # type: ignore[union-attr]
+def _combined(A: MatrixStore, op: Typed[Operator], x: Any, y: Any, keys: Any) -> Any:
+    positional = op.op.positional
     if not positional and not len(keys):
         return A.device.xp.zeros(0, op.return_type.np_type)
     places = (keys // max(1, A.ncols), keys % max(1, A.ncols)) if positional else (None, None)
@@ -122,7 +122,7 @@ def ewise_mult(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
     """The intersection."""
     op, xp = plain(op), A.device.xp
     if A.structure is B.structure:
-        positional = op.op.positional  # type: ignore[union-attr]
+        positional = op.op.positional
         places = A.structure.coo() if positional else (None, None)
         values = arrays.binary(A.device, op, A.values, B.values, *places) if A.nvals else op.return_type.np_type.type(0)
         return MatrixStore(A.structure, op.return_type, values)
@@ -141,7 +141,7 @@ def ewise_add(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
 
 
 def _union(
-    A: MatrixStore, a: tuple[Any, Any], ta: DataType, b: tuple[Any, Any], tb: DataType, op: Typed, z: DataType
+    A: MatrixStore, a: tuple[Any, Any], ta: DataType, b: tuple[Any, Any], tb: DataType, op: Typed[Operator], z: DataType
 ) -> tuple[Any, Any]:
     device, xp, ((ka, va), (kb, vb)) = A.device, A.device.xp, (a, b)
     at, hit = find(xp, kb, ka)
@@ -175,18 +175,18 @@ def ewise_union(A: MatrixStore, B: MatrixStore, op: Typed, left_default: Any, ri
 # ---- entry by entry: sections 4.3.8, 4.3.9, 4.3.10 ------------------------------------------------------------------
 
 
-def apply(A: MatrixStore, op: Typed) -> MatrixStore:
+def apply(A: MatrixStore, op: Typed[Operator]) -> MatrixStore:
     """op of every entry."""
     if A.iso or not A.nvals:
         value = A.values if A.iso else A.dtype.np_type.type(0)
-        return MatrixStore(A.structure, op.return_type, op.op.evaluate(op.dtype, x=value))  # type: ignore[union-attr]
+        return MatrixStore(A.structure, op.return_type, op.op.evaluate(op.dtype, x=value))
     return MatrixStore(A.structure, op.return_type, arrays.unary(A.device, op, A.values))
 
 
 def apply_bound(A: MatrixStore, op: Typed, scalar: Any, *, left: bool) -> MatrixStore:
     """op(scalar, entry) if left, else op(entry, scalar)."""
     op = plain(op)
-    positional = op.op.positional  # type: ignore[union-attr]
+    positional = op.op.positional
     if not A.nvals:
         return MatrixStore(A.structure, op.return_type, op.return_type.np_type.type(0))
     x, y = (scalar, A.values) if left else (A.values, scalar)
@@ -194,16 +194,16 @@ def apply_bound(A: MatrixStore, op: Typed, scalar: Any, *, left: bool) -> Matrix
     return MatrixStore(A.structure, op.return_type, arrays.binary(A.device, op, x, y, *places))
 
 
-def apply_index(A: MatrixStore, op: Typed, thunk: Any) -> MatrixStore:
+def apply_index(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     """op(entry, row, column, thunk)."""
     if not A.nvals:
         return MatrixStore(A.structure, op.return_type, op.return_type.np_type.type(0))
     return MatrixStore(A.structure, op.return_type, arrays.index(A.device, op, A.values, *A.structure.coo(), thunk))
 
 
-def select(A: MatrixStore, op: Typed, thunk: Any) -> MatrixStore:
+def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     """The entries for which op(entry, row, column, thunk) is true."""
-    if A.iso and not op.op.positional:  # type: ignore[union-attr]
+    if A.iso and not op.op.positional:
         one = A.device.xp.zeros(1, np.int64)
         keep = bool(arrays.index(A.device, op, A.values, one, one, thunk)[0])
         return A if keep else empty(A.device, A.nrows, A.ncols, A.dtype)
@@ -222,7 +222,7 @@ def truthy(A: MatrixStore) -> Structure:
     return A.structure if bool(keep.all()) else build.filter_entries(pattern, keep).structure
 
 
-def reduce_scalar(A: MatrixStore, monoid: Typed) -> np.generic | None:
+def reduce_scalar(A: MatrixStore, monoid: Typed[Monoid]) -> np.generic | None:
     """The monoid's sum of all entries, None where there is none."""
     if not A.nvals:
         return None
@@ -252,7 +252,7 @@ def all_close(device: Device, x: Any, y: Any, rel_tol: float, abs_tol: float) ->
 # ---- the merge that ends every statement: section 2.3.4 -------------------------------------------------------------
 
 
-def merge(C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed | None, replace: bool) -> MatrixStore:
+def merge(C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool) -> MatrixStore:
     """What C<mask, accum, replace> = T leaves in C, of C's type."""
     c, t = entries(C), entries(T)
     if accum is None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semirings import Semiring, Typed
+from semirings import Monoid, Semiring, Typed
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DataType, lookup_dtype
 
@@ -44,17 +44,17 @@ def _index_types(form: Any, ranks: Any) -> tuple[tuple[str, DataType], ...]:
     return (*types, ("PLACE", lookup_dtype(ranks.dtype))) if form.key != "csr" else tuple(types)
 
 
-def _algebra(semiring: Typed, kind: int) -> tuple[Any, DataType, Any, DataType]:
+def _algebra(semiring: Typed[Semiring], kind: int) -> tuple[Any, DataType, Any, DataType]:
     """Multiplier and its type, monoid and the type of the sum; WORDS needs neither and is one variant for all."""
     if kind == WORDS:
-        return PLAIN, BOOL, semiring.op.monoid, BOOL  # type: ignore[union-attr]
-    op, t = semiring.op.binaryop, semiring.op.multiply_type(semiring.dtype)  # type: ignore[union-attr]
-    return op, t, semiring.op.monoid, op.result_type(t)  # type: ignore[union-attr]
+        return PLAIN, BOOL, semiring.op.monoid, BOOL
+    op, t = semiring.op.binaryop, semiring.op.operand_type(semiring.dtype)
+    return op, t, semiring.op.monoid, op.result_type(t)
 
 
 @functools.cache
 def mxv_variant(
-    direction: str, key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed | None, kind: int, a: DataType,
+    direction: str, key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
     u: DataType, *, flip: bool, full: bool, ranked: bool, lanes: int,
 ) -> Variant:  # fmt: skip
     """The pull or push kernel of a form for a semiring; `semiring` is None for WORDS."""
@@ -99,7 +99,7 @@ def _bounds(form: Any, device: Device) -> Any:
     if device.is_gpu or form.nvals < PARALLEL_ENTRIES:
         return None
     if "bounds" not in form.cache:
-        form.cache["bounds"] = balanced_bounds(form.ptr, 4 * device.threads, 64 // form.rows_per_unit)  # type: ignore[attr-defined]
+        form.cache["bounds"] = balanced_bounds(form.ptr, 4 * device.threads, 64 // form.rows_per_unit)
     return form.cache["bounds"]
 
 
@@ -133,14 +133,14 @@ def _hubs(form: Any, longest: int) -> Hubs | None:
             end = xp.minimum(begin + longest, ptr[rows + 1][hub])
             found = Hubs(rows, first, begin.astype(ptr.dtype), end.astype(ptr.dtype), rows[hub])
         form.cache["hubs", longest] = found
-    return form.cache["hubs", longest]  # type: ignore[no-any-return]
+    return form.cache["hubs", longest]
 
 
 # ---- mxv and vxm ----------------------------------------------------------------------------------------------------
 
 
 def mxv(
-    A: MatrixStore, u: VectorStore, semiring: Typed, *, transpose: bool = False, flip: bool = False,
+    A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool = False, flip: bool = False,
     mask: Mask | None = None,
 ) -> VectorStore:  # fmt: skip
     """t<mask> = A (+).(x) u, of the transpose where `transpose`; `flip`: u is the left operand (vxm)."""
@@ -149,13 +149,14 @@ def mxv(
 
 
 def run_mxv(
-    plan: Plan, product: Any, A: MatrixStore, u: VectorStore, semiring: Typed, *, flip: bool, mask: Mask | None
-) -> VectorStore:
+    plan: Plan, product: Any, A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, flip: bool,
+    mask: Mask | None,
+) -> VectorStore:  # fmt: skip
     device, xp, kind, key = A.device, A.device.xp, plan.kind, plan.key
     push = plan.direction == "push"
     a_values = A.values_for(key, plan.transposed) if kind == VALUES else BOOL.np_type.type(True)
     ranked = kind == VALUES and not isinstance(a_values, np.generic) and _reads(semiring, "y" if flip else "x")
-    form = A.structure.form(key, transposed=plan.transposed)
+    form: Any = A.structure.form(key, transposed=plan.transposed)  # kernels take the arrays of their own form
     ranks = (form.ranks() if ranked else _dummy(device, "int32")) if key != "csr" else _dummy(device, "int32")
     full = not push and u.count == u.size
     a, v = (A.dtype, u.dtype) if kind == VALUES else (BOOL, BOOL)
@@ -166,7 +167,7 @@ def run_mxv(
     kernel = _kernel(device, variant)
     z = semiring.return_type if kind != WORDS else BOOL
     size = form.ncols if push else form.nrows
-    identity = semiring.op.monoid.identity(z) if kind != WORDS else np.bool_(False)  # type: ignore[union-attr]
+    identity = semiring.op.monoid.identity(z) if kind != WORDS else np.bool_(False)
     covered = not push and key not in ("csr", "b2sr4") and device.is_gpu and size > 0  # the kernel writes every word
     t_bits = (xp.empty if covered else xp.zeros)(words(size), np.uint64)
     cell = z if z in CELLS else INT32
@@ -212,7 +213,8 @@ def hubs_variant(pull: Variant, rows: int) -> Variant:
     constants = tuple(c for c in pull.constants if c[0] in ("KIND", "Z_BOOL", "HAS_TERMINAL"))
     functions = tuple(f for f in pull.functions if f.name == "add")
     types = tuple(t for t in pull.types if t[0] == "Z")
-    return Variant("kernels/hubs", types, (*constants, ("ROWS", rows), ("LANES", 256)), pull.values, functions, pull.label)
+    constants = (*constants, ("ROWS", rows), ("LANES", 256))
+    return Variant("kernels/hubs", types, constants, pull.values, functions, pull.label)
 
 
 def _run_hubs(
@@ -235,9 +237,9 @@ def _kernel(device: Device, variant: Variant) -> Any:
     return device.kernel(variant)
 
 
-def _reads(semiring: Typed, side: str) -> bool:
+def _reads(semiring: Typed[Semiring], side: str) -> bool:
     """Whether the multiplier reads the matrix's values (side: the name that they have in its expression)."""
-    op = semiring.op.binaryop  # type: ignore[union-attr]
+    op = semiring.op.binaryop
     return not op.positional and op.expr not in ("1", "y" if side == "x" else "x")
 
 
@@ -247,7 +249,7 @@ def _matrix_values(device: Device, dtype: DataType, values: Any) -> tuple[Any, A
     return (values if len(values) else _dummy(device, dtype.np_type.name)), dtype.np_type.type(0), 1
 
 
-def reduce_rows(A: MatrixStore, monoid: Typed, *, transpose: bool = False) -> VectorStore:
+def reduce_rows(A: MatrixStore, monoid: Typed[Monoid], *, transpose: bool = False) -> VectorStore:
     """t(i) = the sum of row i (column i where `transpose`): A (+).first 1. Section 4.3.10."""
     ones = full_vector(A.device, A.nrows if transpose else A.ncols, np.bool_(True), BOOL)
     return mxv(A, ones, Semiring(monoid.op, BINARY["first"])[monoid.dtype], transpose=transpose)
@@ -257,7 +259,7 @@ def reduce_rows(A: MatrixStore, monoid: Typed, *, transpose: bool = False) -> Ve
 
 
 def mxm(
-    A: MatrixStore, B: MatrixStore, semiring: Typed, *, transpose_a: bool = False, transpose_b: bool = False,
+    A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], *, transpose_a: bool = False, transpose_b: bool = False,
     mask: MatrixMask | None = None,
 ) -> MatrixStore:  # fmt: skip
     """C<mask> = A (+).(x) B, of the transposes where asked for."""
@@ -272,8 +274,9 @@ def mxm(
 
 @functools.cache
 def dot_variant(
-    key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed | None, kind: int, a: DataType, b: DataType, lanes: int
-) -> Variant:
+    key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
+    b: DataType, lanes: int,
+) -> Variant:  # fmt: skip
     """The dot kernel of a form for a semiring; `semiring` is None for WORDS."""
     if semiring is None:
         op, t, z = PLAIN, BOOL, BOOL
@@ -287,27 +290,32 @@ def dot_variant(
     if mul.result is not z:
         mul = Function(mul.name, z, mul.args, mul.let, mul.expr)
     folder, extra = ("csr", ()) if key == "csr" else ("b2sr", (("TILE", int(key[4:])),))
-    constants = (("KIND", kind), ("U_BOOL", 0), ("Z_BOOL", int(z is BOOL)), ("HAS_TERMINAL", terminal), ("LANES", lanes), *extra)
+    constants = (
+        ("KIND", kind), ("U_BOOL", 0), ("Z_BOOL", int(z is BOOL)), ("HAS_TERMINAL", terminal), ("LANES", lanes), *extra,
+    )  # fmt: skip
     types = (*types, ("A", a), ("B", b), ("Z", z))
-    return Variant(f"formats/{folder}/dot", types, constants, values, (*functions, mul), "words" if semiring is None else repr(semiring))
+    label = "words" if semiring is None else repr(semiring)
+    return Variant(f"formats/{folder}/dot", types, constants, values, (*functions, mul), label)
 
 
 def _dot(
-    plan: Plan, product: Any, A: MatrixStore, B: MatrixStore, semiring: Typed, ta: bool, tb: bool, mask: Structure
-) -> MatrixStore:
+    plan: Plan, product: Any, A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], ta: bool, tb: bool,
+    mask: Structure,
+) -> MatrixStore:  # fmt: skip
     device, xp, key, kind = A.device, A.device.xp, plan.key, plan.kind
     true = BOOL.np_type.type(True)
     a_val, b_val = (A.values_for(key, ta), B.values_for(key, not tb)) if kind == VALUES else (true, true)
     a_type, b_type = (A.dtype, B.dtype) if kind == VALUES else (BOOL, BOOL)
-    left, right = A.structure.form(key, transposed=ta), B.structure.form(key, transposed=not tb)
-    at = mask.form(key)
+    left: Any = A.structure.form(key, transposed=ta)
+    right: Any = B.structure.form(key, transposed=not tb)
+    at: Any = mask.form(key)
     z = semiring.return_type if kind != WORDS else BOOL
     present, sums = xp.zeros(max(1, at.nvals), np.uint8), xp.empty(max(1, at.nvals) if kind != WORDS else 1, z.np_type)
     if key == "csr":
         rows, cols = at.coo()
         where: tuple[Any, ...] = (rows, cols) if len(rows) else (_dummy(device, "int64"),) * 2
         n, types = len(rows), _index_types(left, None)
-        same = (left.ptr, left.col), (right.ptr, right.col)
+        same: Any = (left.ptr, left.col), (right.ptr, right.col)
     else:
         none = _dummy(device, "int32")
         ranks = tuple(f.ranks() if not isinstance(v, np.generic) else none for f, v in ((left, a_val), (right, b_val)))
@@ -319,7 +327,7 @@ def _dot(
     value = z.np_type.type(0 if product is None else product)
     bounds = None
     if not device.is_gpu and at.nvals > PARALLEL_ENTRIES:
-        bounds = np.linspace(0, n, 16 * device.threads + 1).astype(np.int64)  # type: ignore[attr-defined]
+        bounds = np.linspace(0, n, 16 * device.threads + 1).astype(np.int64)
     _kernel(device, variant)(
         n, *where, *same[0], *_matrix_values(device, a_type, a_val), *same[1], *_matrix_values(device, b_type, b_val),
         value, present, sums, bounds=bounds,

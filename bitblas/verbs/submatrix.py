@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from semirings import Typed
+from semirings import Operator, Typed
 from semirings.dtypes import DataType
 
 from ..device import Device
@@ -122,7 +122,7 @@ def _inside(C: MatrixStore, keys: Any, I: Any, J: Any) -> Any:
 
 
 def assign(
-    C: MatrixStore, I: Any, J: Any, T: MatrixStore, mask: Any, accum: Typed | None, replace: bool
+    C: MatrixStore, I: Any, J: Any, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool
 ) -> MatrixStore:
     """What C<mask, accum, replace>[I, J] = T leaves in C. Of a repeated index the last counts."""
     device, ncols = C.device, max(1, T.ncols)
@@ -152,7 +152,7 @@ def put(C: MatrixStore, keys: Any, values: Any, gone: Any) -> MatrixStore:
 # ---- between vectors and matrices -----------------------------------------------------------------------------------
 
 
-def outer(u: VectorStore, v: VectorStore, op: Typed) -> MatrixStore:
+def outer(u: VectorStore, v: VectorStore, op: Typed[Operator]) -> MatrixStore:
     """op(u[i], v[j])."""
     op, xp = plain(op), u.device.xp
     check_keys(u.size, v.size)
@@ -160,9 +160,9 @@ def outer(u: VectorStore, v: VectorStore, op: Typed) -> MatrixStore:
     at = xp.arange(len(i) * len(j), dtype=np.int64)
     a, b = at // max(1, len(j)), at % max(1, len(j))
     keys = i[a] * v.size + j[b]
-    iso = u.iso and v.iso and not op.op.positional  # type: ignore[union-attr]
+    iso = u.iso and v.iso and not op.op.positional
     if iso or not len(at):
-        values = op.op.evaluate(op.dtype, x=u.values, y=v.values) if iso else op.return_type.np_type.type(0)  # type: ignore[union-attr]
+        values = op.op.evaluate(op.dtype, x=u.values, y=v.values) if iso else op.return_type.np_type.type(0)
     else:
         values = arrays.binary(u.device, op, x[a], y[b], i[a], j[b])
     return build.from_sorted_keys(u.device, u.size, v.size, keys, values, op.return_type)

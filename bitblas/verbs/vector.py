@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semirings import Typed
-from semirings.algebra import Monoid
+from semirings import Monoid, Operator, Typed
 from semirings.dtypes import BOOL, INT64, DataType
 
 from ..device import Device, even_bounds
@@ -57,7 +56,7 @@ def mask_arguments(device: Device, mask: Mask | None) -> tuple[Any, int, np.uint
 
 
 def _bounds(device: Device, n: int) -> Any:
-    return None if device.is_gpu or n < PARALLEL_WORDS else even_bounds(n, device.threads)  # type: ignore[attr-defined]
+    return None if device.is_gpu or n < PARALLEL_WORDS else even_bounds(n, device.threads)
 
 
 def _cast(name: str, source: DataType, to: DataType) -> Function:
@@ -66,20 +65,20 @@ def _cast(name: str, source: DataType, to: DataType) -> Function:
 
 @functools.cache
 def _elementwise(
-    device: Device, mode: int, op: Typed, u: DataType, v: DataType, bound: str, keep: bool, places: bool
+    device: Device, mode: int, op: Typed[Operator], u: DataType, v: DataType, bound: str, keep: bool, places: bool
 ) -> tuple[Any, DataType]:
     variant, t = elementwise_variant(mode, op, u, v, bound, keep, places)
     return device.kernel(variant), t
 
 
 def elementwise_variant(
-    mode: int, op: Typed, u: DataType, v: DataType, bound: str, keep: bool, places: bool
+    mode: int, op: Typed[Operator], u: DataType, v: DataType, bound: str, keep: bool, places: bool
 ) -> tuple[Variant, DataType]:
     """The kernel for t = op(u, v), and the type of t; `bound` is a key of LET."""
-    compute, result = op.op.compute_type(op.dtype), op.op.result_type(op.dtype)  # type: ignore[union-attr]
+    compute, result = op.op.compute_type(op.dtype), op.op.result_type(op.dtype)
     args = (("u", u), ("v", v), ("ix", INT64), ("jx", INT64))
-    expr, let = op.op.expr, LET[bound]  # type: ignore[union-attr]
-    if op.op.positional:  # type: ignore[union-attr]
+    expr, let = op.op.expr, LET[bound]
+    if op.op.positional:
         expr = {"iy": "ix", "jy": "jx"}.get(expr, expr)
         types = tuple((n, INT64, a) for n, a in let if n == "t")
     else:
@@ -97,7 +96,7 @@ def elementwise_variant(
 
 
 def run_elementwise(
-    u: VectorStore, v: VectorStore, mode: int, op: Typed, *, bound: str = "xy", keep: bool = False,
+    u: VectorStore, v: VectorStore, mode: int, op: Typed[Operator], *, bound: str = "xy", keep: bool = False,
     defaults: tuple[Any, Any] = (0, 0), places: tuple[Any, Any] | None = None,
 ) -> VectorStore:  # fmt: skip
     device, n = u.device, words(u.size)
@@ -121,7 +120,9 @@ def _scalar_operand(u: VectorStore, value: Any, dtype: DataType) -> VectorStore:
 # ---- construction and reading ---------------------------------------------------------------------------------------
 
 
-def build(device: Device, size: int, dtype: DataType, indices: Any, values: Any, dup: Typed | None = None) -> VectorStore:
+def build(
+    device: Device, size: int, dtype: DataType, indices: Any, values: Any, dup: Typed | None = None
+) -> VectorStore:
     """Entries in any order; equal indices are combined from left to right by `dup` (ValueError without one)."""
     from . import arrays
 
@@ -182,7 +183,7 @@ def get(u: VectorStore, i: int) -> np.generic | None:
     if not (int(u.present[i >> 6]) >> (i & 63)) & 1:
         return None
     if u.iso:
-        return u.values  # type: ignore[no-any-return]
+        return u.values
     if u.dtype is BOOL:
         return np.bool_((int(u.values[i >> 6]) >> (i & 63)) & 1)
     return u.dtype.np_type.type(u.device.to_host(u.values[i : i + 1])[0])
@@ -237,8 +238,8 @@ def make_dense(w: VectorStore) -> None:
 def ewise(u: VectorStore, v: VectorStore, op: Typed, *, union: bool) -> VectorStore:
     """ewise_add (union) or ewise_mult (intersection): GraphBLAS C API 2.1, sections 4.3.5 and 4.3.4."""
     op = _binary(op)
-    if u.iso and v.iso and not op.op.positional:  # type: ignore[union-attr]
-        value = op.op.evaluate(op.dtype, x=u.values, y=v.values)  # type: ignore[union-attr]
+    if u.iso and v.iso and not op.op.positional:
+        value = op.op.evaluate(op.dtype, x=u.values, y=v.values)
         alike = all(_same_value(value, s.values) for s in (u, v))
         if not union or alike:
             present = u.present | v.present if union else u.present & v.present
@@ -255,10 +256,10 @@ def _binary(op: Typed) -> Typed:
     return op.op.binaryop[op.op.compute_type(op.dtype)] if isinstance(op.op, Monoid) else op
 
 
-def apply(u: VectorStore, op: Typed) -> VectorStore:
+def apply(u: VectorStore, op: Typed[Operator]) -> VectorStore:
     """t = op(u), entry by entry."""
-    if u.iso and not op.op.positional:  # type: ignore[union-attr]
-        value = op.op.evaluate(op.dtype, x=u.values)  # type: ignore[union-attr]
+    if u.iso and not op.op.positional:
+        value = op.op.evaluate(op.dtype, x=u.values)
         return VectorStore(u.device, u.size, op.return_type, u.present.copy(), value, u.count)
     return run_elementwise(u, u, LEFT, op, bound="x")
 
@@ -266,27 +267,27 @@ def apply(u: VectorStore, op: Typed) -> VectorStore:
 def apply_bound(u: VectorStore, op: Typed, scalar: Any, *, left: bool) -> VectorStore:
     """t = op(scalar, u) (left) or op(u, scalar). The scalar has the operator's type."""
     op = _binary(op)
-    if u.iso and not op.op.positional:  # type: ignore[union-attr]
+    if u.iso and not op.op.positional:
         x, y = (scalar, u.values) if left else (u.values, scalar)
-        value = op.op.evaluate(op.dtype, x=x, y=y)  # type: ignore[union-attr]
+        value = op.op.evaluate(op.dtype, x=x, y=y)
         return VectorStore(u.device, u.size, op.return_type, u.present.copy(), value, u.count)
-    bound = _scalar_operand(u, scalar, op.op.compute_type(op.dtype))  # type: ignore[union-attr]
+    bound = _scalar_operand(u, scalar, op.op.compute_type(op.dtype))
     return run_elementwise(u, bound, LEFT, op, bound="yx" if left else "xy")
 
 
-def apply_index(u: VectorStore, op: Typed, thunk: Any) -> VectorStore:
+def apply_index(u: VectorStore, op: Typed[Operator], thunk: Any) -> VectorStore:
     """t(i) = op(u(i), i, 0, thunk)."""
     return run_elementwise(u, _thunk(u, op, thunk), LEFT, op, bound="xt")
 
 
-def select(u: VectorStore, op: Typed, thunk: Any) -> VectorStore:
+def select(u: VectorStore, op: Typed[Operator], thunk: Any) -> VectorStore:
     """The entries of u for which op(u(i), i, 0, thunk) is true."""
     return run_elementwise(u, _thunk(u, op, thunk), LEFT, op, bound="xt", keep=True)
 
 
-def _thunk(u: VectorStore, op: Typed, thunk: Any) -> VectorStore:
-    positional = op.op.positional  # type: ignore[union-attr]
-    return _scalar_operand(u, thunk, INT64 if positional else op.op.compute_type(op.dtype))  # type: ignore[union-attr]
+def _thunk(u: VectorStore, op: Typed[Operator], thunk: Any) -> VectorStore:
+    positional = op.op.positional
+    return _scalar_operand(u, thunk, INT64 if positional else op.op.compute_type(op.dtype))
 
 
 def cast(u: VectorStore, dtype: DataType) -> VectorStore:
@@ -308,16 +309,16 @@ def cast_scalar(x: Any, dtype: DataType) -> np.generic:
             return dtype.np_type.type(0)
         return dtype.np_type.type(min(max(int(dtype.lowest), int(x) if np.isfinite(x) else x), int(dtype.highest)))
     with np.errstate(all="ignore"):
-        return np.asarray(x).astype(dtype.np_type)[()]
+        return dtype.np_type.type(np.asarray(x).astype(dtype.np_type)[()])
 
 
 @functools.cache
-def _reduce(device: Device, monoid: Typed, u: DataType) -> tuple[Any, DataType]:
+def _reduce(device: Device, monoid: Typed[Monoid], u: DataType) -> tuple[Any, DataType]:
     variant, z = reduce_variant(monoid, u)
     return device.kernel(variant), z
 
 
-def reduce_variant(monoid: Typed, u: DataType) -> tuple[Variant, DataType]:
+def reduce_variant(monoid: Typed[Monoid], u: DataType) -> tuple[Variant, DataType]:
     """The kernel that sums the entries of a vector of type `u`, and the type of the sum."""
     z = monoid.op.result_type(monoid.dtype)
     functions, values, terminal = sum_of(monoid.op, z)
@@ -326,18 +327,18 @@ def reduce_variant(monoid: Typed, u: DataType) -> tuple[Variant, DataType]:
     return Variant("kernels/reduce", (("U", u), ("Z", z)), constants, values[:1], functions, repr(monoid)), z
 
 
-def reduce(u: VectorStore, monoid: Typed) -> np.generic | None:
+def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
     """The monoid's sum of all entries, None where there is none. Float sums have a fixed order."""
     device = u.device
     if u.iso:
         k = u.nvals
-        return monoid.op.repeat(monoid.dtype, cast_scalar(u.values, monoid.return_type), k) if k else None  # type: ignore[union-attr]
+        return monoid.op.repeat(monoid.dtype, cast_scalar(u.values, monoid.return_type), k) if k else None
     while True:
         kernel, z = _reduce(device, monoid, u.dtype)
         n = words(u.size)
         chunks = -(-n // CHUNK)
         some, sums = device.xp.zeros(chunks, np.uint8), device.xp.empty(chunks, z.np_type)
-        bounds = even_bounds(chunks, device.threads) if not device.is_gpu and n > PARALLEL_WORDS else None  # type: ignore[attr-defined]
+        bounds = even_bounds(chunks, device.threads) if not device.is_gpu and n > PARALLEL_WORDS else None
         kernel(chunks, CHUNK, u.size, u.present, *stored(device, u.dtype, u.values), some, sums, bounds=bounds)
         if chunks == 1:
             return z.np_type.type(device.to_host(sums)[0]) if device.to_host(some)[0] else None
@@ -356,12 +357,14 @@ def merge_variant(w: DataType, t: DataType, accum: Typed | None) -> Variant:
     functions: tuple[Function, ...] = (_cast("take", t, w),)
     if accum is not None:
         op = _binary(accum)
-        compute = op.op.compute_type(op.dtype)  # type: ignore[union-attr]
-        inner = Function("joined", op.return_type, (("x", compute), ("y", compute)), (), op.op.expr)  # type: ignore[union-attr]
+        compute = op.op.compute_type(op.dtype)
+        inner = Function("joined", op.return_type, (("x", compute), ("y", compute)), (), op.op.expr)
         outer_let = (("x", compute, "a"), ("y", compute, "b"))
         inner_cast = _cast("finish", op.return_type, w)
         functions += (inner, inner_cast, Function("accum", w, (("a", w), ("b", t)), outer_let, "finish(joined(x, y))"))
-    constants = (("LANES", 64), ("ACCUM", int(accum is not None)), ("W_BOOL", int(w is BOOL)), ("T_BOOL", int(t is BOOL)))
+    constants = (
+        ("LANES", 64), ("ACCUM", int(accum is not None)), ("W_BOOL", int(w is BOOL)), ("T_BOOL", int(t is BOOL)),
+    )  # fmt: skip
     if accum is None:
         functions += (Function("accum", w, (("a", w), ("b", t)), (), "a"),)
     return Variant("kernels/merge", (("W", w), ("T", t)), constants, (), functions, repr(accum))
@@ -397,11 +400,11 @@ def mask_words(u: VectorStore, *, structural: bool) -> Any:
     return (cast(u, BOOL).values) & u.present
 
 
-def fold_variant(op: Typed, a: DataType) -> tuple[Variant, DataType]:
+def fold_variant(op: Typed[Operator], a: DataType) -> tuple[Variant, DataType]:
     """The kernel that joins segments of values of type `a` from left to right by a binary operator."""
-    z, compute = op.return_type, op.op.compute_type(op.dtype)  # type: ignore[union-attr]
+    z, compute = op.return_type, op.op.compute_type(op.dtype)
     let = (("x", compute, "p"), ("y", compute, "q"))
-    functions = (Function("add", z, (("p", z), ("q", z)), let, op.op.expr), _cast("take", a, z))  # type: ignore[union-attr]
+    functions = (Function("add", z, (("p", z), ("q", z)), let, op.op.expr), _cast("take", a, z))
     return Variant("kernels/fold", (("A", a), ("Z", z)), (), (), functions, repr(op)), z
 
 

@@ -26,34 +26,50 @@ build(i64 n, i64 nrows, const PTR_T* ptr, const COL_T* col, const i64* tile_ptr,
     end[k] = row < nrows ? (i64)ptr[row + 1] : 0;
     next[k] = entry[k] < end[k] ? (i64)col[entry[k]] >> LOG_TILE : none;
   }
-  i64 tile = FILL ? tile_ptr[tile_row] : 0, rank = ptr[tile_row * TILE];
+  i64 tile = FILL ? tile_ptr[tile_row] : 0;
+#if ORDER
+  i64 rank = ptr[tile_row * TILE];
+#endif
   for (;; ++tile) {
     i64 mine = next[0];
 #pragma unroll
     for (int k = 1; k < LANE_ROWS; ++k) mine = next[k] < mine ? next[k] : mine;
     const i64 least = least_of_group(mine);
     if (least == none) break;
-    u32 taken = 0;
+#if FILL
     u64 row_bits[LANE_ROWS];
+#endif
+#if ORDER
+    u32 taken = 0;
     const i64 first = entry[0];
-    i64 second = 0;
+#if LANE_ROWS > 1
+    const i64 second = entry[1];
+#endif
+#endif
 #pragma unroll
     for (int k = 0; k < LANE_ROWS; ++k) {
-      if (k == 1) second = entry[k];
+#if FILL
       u64 word = 0;
+#endif
       i64 e = entry[k];
       if (next[k] == least) {
         i64 c = col[e];
         do {
+#if FILL
           word |= 1ull << (c & (TILE - 1));
+#endif
+#if ORDER
           ++taken;
+#endif
           ++e;
           c = e < end[k] ? (i64)col[e] : none;
         } while (c >> LOG_TILE == least);
         next[k] = c == none ? none : c >> LOG_TILE;
       }
       entry[k] = e;
+#if FILL
       row_bits[k] = word;
+#endif
     }
 #if FILL
     if (lane == 0) tile_col[tile] = (COL_T)least;
@@ -77,8 +93,6 @@ build(i64 n, i64 nrows, const PTR_T* ptr, const COL_T* col, const i64* tile_ptr,
     rank += __shfl_sync(group_mask<ROW_LANES>(), below + taken, ROW_LANES - 1, ROW_LANES);
 #endif
 #endif
-    (void)taken, (void)first, (void)second, (void)row_bits;
   }
   if (!FILL && lane == 0) counts[tile_row] = tile;
-  (void)rank;
 }

@@ -14,7 +14,7 @@ def rank_in(bits, tile, r, c):
 
 @njit(**KERNEL)
 def dot(lo, hi, tile_rows, tile_cols, m_bits, m_ranks, a_ptr, a_col, a_bits, a_ranks, a_val, a_iso, a_step, b_ptr,
-        b_col, b_bits, b_ranks, b_val, b_iso, b_step, product, present, sums):
+        b_col, b_bits, b_ranks, b_val, b_iso, b_step, product, present, sums):  # fmt: skip
     count = np.zeros(TILE * TILE, np.int64)
     for tile in range(lo, hi):
         tile_i = np.int64(at(tile_rows, tile))
@@ -55,7 +55,8 @@ def dot(lo, hi, tile_rows, tile_cols, m_bits, m_ranks, a_ptr, a_col, a_bits, a_r
                                 common = drop_lowest(common)
                                 left = at(a_val, a_ranks[x] + rank_in(a_bits, x, r, c)) if a_step else a_iso
                                 right = at(b_val, b_ranks[y] + rank_in(b_bits, y, s, c)) if b_step else b_iso
-                                z = mul(left, right, (tile_i << LOG_TILE) + r, (k << LOG_TILE) + c, (tile_j << LOG_TILE) + s)
+                                i, inner, j = (tile_i << LOG_TILE) + r, (k << LOG_TILE) + c, (tile_j << LOG_TILE) + s
+                                z = mul(left, right, i, inner, j)
                                 sums[first + m] = add(at(sums, first + m), z) if at(count, m) else z
                                 put(count, m, np.int64(1))
                         else:

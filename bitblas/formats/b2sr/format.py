@@ -90,7 +90,12 @@ class B2sr:
         col = xp.empty(max(1, self.nvals), index_type(self.ncols))
         places = xp.empty(max(1, self.nvals) if order else 1, index_type(self.nvals))
         self._walk(True, ptr, col, places, order)
-        return from_arrays(device, self.nrows, self.ncols, ptr, col[: self.nvals]), places[: self.nvals] if order else None
+        rows = from_arrays(device, self.nrows, self.ncols, ptr, col[: self.nvals])
+        return rows, places[: self.nvals] if order else None
+
+    def adopt(self, twin: B2sr) -> None:
+        if self.value_ptr is None:
+            self.value_ptr = twin.value_ptr
 
     def _walk(self, fill: bool, ptr: Any, col: Any, places: Any, order: bool = False) -> None:
         """One pass over the bits of every row: count them, or write their columns (and places) in order."""
@@ -98,7 +103,11 @@ class B2sr:
             self.ranks()
         variant = _variant("unbuild", self.tile, self.ptr, col, places, FILL=int(fill), ORDER=int(order))
         ranks = self.value_ptr if order else self.device.xp.zeros(1, places.dtype)
-        self.device.kernel(variant)(self.tile_rows, self.nrows, self.ptr, self.col, self.bits, ranks, ptr, col, places)
+        bounds = None
+        if not self.device.is_gpu and self.nvals > PARALLEL_ENTRIES:
+            bounds = balanced_bounds(self.ptr, 4 * self.device.threads)
+        kernel = self.device.kernel(variant)
+        kernel(self.tile_rows, self.nrows, self.ptr, self.col, self.bits, ranks, ptr, col, places, bounds=bounds)
 
     def ranks(self) -> Any:
         """value_ptr, made at first need: the running sum of the tiles' population counts."""
@@ -123,9 +132,11 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
     none_bits, none = xp.zeros(1, word_type(tile)), xp.zeros(1, kinds)
     bounds = None
     if not device.is_gpu and csr.nvals > PARALLEL_ENTRIES:
-        bounds = balanced_bounds(csr.ptr[:: tile] if csr.nrows % tile == 0 else np.append(csr.ptr[::tile], csr.ptr[-1]), 4 * device.threads)
+        limits = csr.ptr[::tile] if csr.nrows % tile == 0 else np.append(csr.ptr[::tile], csr.ptr[-1])
+        bounds = balanced_bounds(limits, 4 * device.threads)
     variant = _variant("build", tile, csr.ptr, csr.col, none, FILL=0, ORDER=0)
-    device.kernel(variant)(tile_rows, csr.nrows, csr.ptr, csr.col, ptr, counts, none, none_bits, none, none, bounds=bounds)
+    rows = (tile_rows, csr.nrows, csr.ptr, csr.col, ptr, counts)
+    device.kernel(variant)(*rows, none, none_bits, none, none, bounds=bounds)
     xp.cumsum(counts[:tile_rows], out=ptr[1:])
     tiles = int(ptr[-1])
     col = xp.empty(max(1, tiles), index_type(-(-csr.ncols // tile)))
@@ -133,9 +144,13 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
     ranks = xp.empty(max(1, tiles) if order else 1, kinds)
     places = xp.empty(max(1, csr.nvals) if order else 1, kinds)
     variant = _variant("build", tile, csr.ptr, csr.col, none, FILL=1, ORDER=int(order))
-    device.kernel(variant)(tile_rows, csr.nrows, csr.ptr, csr.col, ptr, counts, col, bits, ranks, places, bounds=bounds)
-    form = B2sr(device, csr.nrows, csr.ncols, tile, ptr.astype(index_type(tiles)), col, bits, tiles, csr.nvals, ranks if order else None)
-    return form, places[: csr.nvals] if order else None
+    device.kernel(variant)(*rows, col, bits, ranks, places, bounds=bounds)
+    ptr = ptr.astype(index_type(tiles))
+    form = B2sr(device, csr.nrows, csr.ncols, tile, ptr, col, bits, tiles, csr.nvals)
+    if not order:
+        return form, None
+    form.value_ptr = ranks
+    return form, places[: csr.nvals]
 
 
 PARALLEL_ENTRIES = 1 << 16  # below this a parallel launch on the CPU costs more than it saves (measured: about 0.1 ms)

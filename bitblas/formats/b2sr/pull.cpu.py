@@ -1,4 +1,4 @@
-# t = A (+).(x) u by tile rows, the twin of pull.cu. Parallel bounds are multiples of 64 rows: words of t are not shared.
+# t = A (+).(x) u by tile rows, the twin of pull.cu. Parallel bounds are multiples of 64 rows: no words of t are shared.
 # include: formats/b2sr/tile.cpu.py
 # include: kernels/product.cpu.py
 SPREAD = np.uint64({4: 0x1111, 8: 0x0101010101010101, 16: 0x0001000100010001, 32: 0x100000001, 64: 1}[TILE])
@@ -23,7 +23,7 @@ def fold_rows(word):
 
 @njit(**KERNEL)
 def pull(lo, hi, longest, begin, end, row_of, row_step, col, bits, value_ptr, a_val, a_iso, a_step, u_bits, u_val,
-         u_iso, u_step, mask, mask_step, mask_flip, product, t_bits, t_val):
+         u_iso, u_step, mask, mask_step, mask_flip, product, t_bits, t_val):  # fmt: skip
     acc = np.empty(TILE_WORDS, np.uint64)
     count = np.empty(TILE, np.int64)
     total = np.empty(TILE, Z_T)

@@ -13,7 +13,7 @@
 #define TILE_WORDS (TILE * TILE / 64)
 #endif
 #define WORD_LANES (TILE_WORDS < 32 ? TILE_WORDS : 32)  // lanes that share a tile
-#define UNROLL (TILE < 32 ? 2 : 1)
+#define UNROLL (TILE < 16 ? 3 : TILE == 16 ? 2 : 1)      // tiles that a lane loads at once (measured for T = 8)
 #define LANE_WORDS (TILE_WORDS / WORD_LANES)            // words of a tile per lane: 2 for T = 64
 #define ROW_MASK (TILE == 64 ? ~0ull : (1ull << (TILE & 63)) - 1)
 
@@ -21,7 +21,10 @@
 // 32-bit arithmetic throughout, because the instructions, not the bytes, bound this kernel.
 __device__ __forceinline__ u32 tops(u32 half, u32 low) { return (half | ((half & low) + low)) & ~low; }
 __device__ __forceinline__ u32 fold_rows(u64 word) {
-  const u32 lo = (u32)word, hi = (u32)(word >> 32);
+  const u32 lo = (u32)word;
+#if TILE > 4
+  const u32 hi = (u32)(word >> 32);
+#endif
 #if TILE == 4
   const u32 t = tops(lo, 0x7777u) & 0x8888u;
   return (t >> 3 & 1u) | (t >> 6 & 2u) | (t >> 9 & 4u) | (t >> 12 & 8u);
@@ -123,7 +126,10 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
       }
     }
   }
-  u64 rows = 0, truths = 0;
+  u64 rows = 0;
+#if Z_BOOL
+  u64 truths = 0;
+#endif
 #pragma unroll
   for (int k = 0; k < LANE_ROWS; ++k) {
     if (KIND == COUNT) {
@@ -147,6 +153,5 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
 #if Z_BOOL
   write_bits<TILE>(t_val, tile_row, or_lanes(truths, 1, ROW_LANES), in_words);
 #endif
-  (void)truths;
 #endif
 }

@@ -6,7 +6,7 @@ GROUPS = 64 // TILE  # tile rows in a word of u
 
 @njit(**KERNEL)
 def push(lo, hi, longest, begin, end, row_of, row_step, col, bits, value_ptr, a_val, a_iso, a_step, u_bits, u_val,
-         u_iso, u_step, mask, mask_step, mask_flip, t_bits, t_val):
+         u_iso, u_step, mask, mask_step, mask_flip, t_bits, t_val):  # fmt: skip
     for w in range(lo, hi):
         if at(u_bits, w) == 0:
             continue

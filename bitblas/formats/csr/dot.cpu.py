@@ -16,7 +16,8 @@ def lower_bound(col, low, high, k):
 
 
 @njit(**KERNEL)
-def dot(lo, hi, rows, cols, a_ptr, a_col, a_val, a_iso, a_step, b_ptr, b_col, b_val, b_iso, b_step, product, present, sums):
+def dot(lo, hi, rows, cols, a_ptr, a_col, a_val, a_iso, a_step, b_ptr, b_col, b_val, b_iso, b_step, product, present,
+        sums):  # fmt: skip
     for entry in range(lo, hi):
         i = at(rows, entry)
         j = at(cols, entry)

@@ -30,7 +30,7 @@ class Csr:
     cache: dict[Any, Any] = field(default_factory=dict)  # schedules of kernels: hubs, parallel bounds
 
     key = KEY
-    rows_per_unit = 1
+    rows_per_unit = 1  # a row is a unit
 
     @property
     def nbytes(self) -> int:
@@ -48,10 +48,10 @@ class Csr:
     def rows(self) -> Any:
         """The row of every entry, INT64."""
         xp = self.device.xp
-        if not self.nvals:
-            return xp.zeros(0, np.int64)
+        if not self.nvals or self.nrows == 1:
+            return xp.zeros(self.nvals, np.int64)
         # The rows that start at an entry are counted there; their running sum is the row number.
-        starts = xp.bincount(self.ptr[1:-1], minlength=self.nvals + 1)[: self.nvals] if self.nrows > 1 else xp.zeros(self.nvals, np.int64)
+        starts = xp.bincount(self.ptr[1:-1], minlength=self.nvals + 1)[: self.nvals]
         return xp.cumsum(starts, dtype=np.int64)
 
     def coo(self) -> tuple[Any, Any]:
@@ -59,6 +59,9 @@ class Csr:
 
     def to_csr(self, order: bool) -> tuple[Csr, Any]:
         return self, None
+
+    def adopt(self, twin: Csr) -> None:
+        pass
 
     def transpose(self, order: bool) -> tuple[Csr, Any]:
         """The CSR of the transpose; order[e]: the place of its entry e in this form."""

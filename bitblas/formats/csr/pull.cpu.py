@@ -5,7 +5,7 @@ BLOCK = 8
 
 @njit(**KERNEL)
 def pull(lo, hi, longest, begin, end, row_of, row_step, col, a_val, a_iso, a_step, u_bits, u_val, u_iso, u_step,
-         mask, mask_step, mask_flip, product, t_bits, t_val):
+         mask, mask_step, mask_flip, product, t_bits, t_val):  # fmt: skip
     for word in range(lo >> 6, (hi + 63) >> 6):
         rest = at(mask, word * mask_step) ^ mask_flip
         rows = np.uint64(0)

@@ -4,7 +4,7 @@
 
 @njit(**KERNEL)
 def push(lo, hi, longest, begin, end, row_of, row_step, col, a_val, a_iso, a_step, u_bits, u_val, u_iso, u_step,
-         mask, mask_step, mask_flip, t_bits, t_val):
+         mask, mask_step, mask_flip, t_bits, t_val):  # fmt: skip
     for w in range(lo, hi):
         active = at(u_bits, w)
         while active != 0:

@@ -1,0 +1,51 @@
+"""python -m benchmarks: the peers and bitblas side by side."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from . import cpu, gpu, table
+from .verbs import VERBS
+
+
+def _list(text: str) -> list[str]:
+    return [part for part in text.split(",") if part]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """0 if every answer was right, 1 if one was wrong, 2 for what cannot run."""
+    p = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    p.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    p.add_argument("--graphs", type=_list, help="names (see graphs.py) or .mtx files, with commas")
+    p.add_argument("--verbs", type=_list, default=list(VERBS), help=f"of {','.join(VERBS)} (cpu)")
+    p.add_argument("--samples", type=int, default=11, help="timed runs of each side (11)")
+    p.add_argument("--threads", type=int, help="threads of each side: all cores (cpu)")
+    p.add_argument("--budget", type=float, default=cpu.BUDGET, help="seconds for a verb on a graph (cpu)")
+    p.add_argument("--formats", type=_list, default=["auto"], help="auto, csr, b2sr4 .. b2sr64 (cuda)")
+    p.add_argument("--json", help="where all samples go")
+    args = p.parse_args(argv)
+    if unknown := set(args.verbs) - set(VERBS):
+        p.error(f"--verbs: unknown {', '.join(sorted(unknown))}; known: {', '.join(VERBS)}")
+    if args.samples < 1:
+        p.error(f"--samples: expected at least 1, got {args.samples}")
+
+    def say(text: str) -> None:
+        print(text, flush=True)
+
+    try:
+        if args.device == "cpu":
+            result = cpu.measure(args.graphs or cpu.GRAPHS, args.verbs, args.samples, args.threads, args.budget, say)
+        else:
+            result = gpu.measure(args.graphs or gpu.GRAPHS, args.formats, args.samples, say=say)
+    except (cpu.WorkerError, ImportError, OSError, ValueError) as error:
+        print(f"benchmarks: {error}", file=sys.stderr)
+        return 2
+    if args.json:
+        table.write(args.json, result)
+    return 0 if result["equal"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

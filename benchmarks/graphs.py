@@ -1,0 +1,198 @@
+"""Benchmark graphs: the same for the same name, everywhere. `make("grid2d_1024")`, or a Matrix Market file.
+
+A name is a family and a size: rmat18 (scale; 16 edges a vertex), delaunay_n18 (2^18 points in Morton order;
+delaunay_n18_random: in random order), grid2d_1024 and stencil27_58 (points a side), mycielskian13, road_ny (the file
+that bitblas ships), hub_n20 and even_n20 (2^23 directed edges, half of them drawn in one row; as many, spread evenly).
+All but the last two are symmetric; none has self loops or equal edges.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROAD = Path(__file__).parents[1] / "bitblas" / "data" / "USA-road-d.NY.mtx.gz"
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Row pointers (INT64) and ascending columns (INT32) of a square pattern."""
+
+    name: str
+    ptr: np.ndarray
+    col: np.ndarray
+
+    @property
+    def n(self) -> int:
+        return len(self.ptr) - 1
+
+    @property
+    def nvals(self) -> int:
+        return len(self.col)
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        return np.repeat(np.arange(self.n, dtype=np.int64), np.diff(self.ptr))
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """Whole numbers 1..63 (FP32), the same for (i, j) and (j, i): sums of them are exact."""
+        low, high = np.minimum(self.rows, self.col), np.maximum(self.rows, self.col)
+        h = (low * 2654435761 + high * 40503) & 0xFFFFFFFF
+        h = (h ^ (h >> 13)) * 1274126177 & 0xFFFFFFFF
+        return (1 + (h >> 16) % 63).astype(np.float32)
+
+    @property
+    def source(self) -> int:
+        """Where searches start: a vertex of largest degree."""
+        return int(np.diff(self.ptr).argmax())
+
+    def scipy(self, values: np.ndarray | None = None, dtype: Any = np.float64) -> Any:
+        """The graph as a SciPy array, all values one unless given."""
+        from scipy.sparse import csr_array
+
+        data = np.ones(self.nvals, dtype) if values is None else values
+        return csr_array((data, self.col, self.ptr), shape=(self.n, self.n))
+
+
+def present(n: int, density: float = 0.3) -> np.ndarray:
+    """The entries of the Boolean vector that a matrix is multiplied with, as flags."""
+    return np.random.default_rng(0).random(n) < density
+
+
+def numbers(n: int) -> np.ndarray:
+    """The full FP32 vector that a matrix is multiplied with: small whole numbers, so that sums are exact."""
+    return np.random.default_rng(1).integers(1, 8, n).astype(np.float32)
+
+
+def _clean(rows: np.ndarray, cols: np.ndarray, n: int, symmetric: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    from scipy.sparse import coo_array
+
+    keep = rows != cols
+    rows, cols = rows[keep], cols[keep]
+    if symmetric:
+        rows, cols = np.concatenate([rows, cols]), np.concatenate([cols, rows])
+    A = coo_array((np.ones(len(rows), np.uint8), (rows, cols)), shape=(n, n)).tocsr()
+    A.sum_duplicates()
+    A.sort_indices()
+    return A.indptr.astype(np.int64), A.indices.astype(np.int32)
+
+
+def _rmat(scale: int, edges: int = 16, a: float = 0.57, b: float = 0.19, c: float = 0.19) -> Any:
+    rng, m = np.random.default_rng(1), edges << scale
+    rows, cols = np.zeros(m, np.int32), np.zeros(m, np.int32)
+    for _ in range(scale):
+        u = rng.random(m, dtype=np.float32)
+        down = u >= a + b
+        right = ((u >= a) & (u < a + b)) | (u >= a + b + c)
+        rows, cols = (rows << 1) | down, (cols << 1) | right
+    order = rng.permutation(1 << scale).astype(np.int32)
+    return _clean(order[rows], order[cols], 1 << scale)
+
+
+def _morton(x: np.ndarray, y: np.ndarray, bits: int = 16) -> np.ndarray:
+    def spread(v: np.ndarray) -> np.ndarray:
+        v = (v * (1 << bits)).astype(np.uint64)
+        for shift, keep in ((16, 0x0000FFFF0000FFFF), (8, 0x00FF00FF00FF00FF), (4, 0x0F0F0F0F0F0F0F0F),
+                            (2, 0x3333333333333333), (1, 0x5555555555555555)):  # fmt: skip
+            v = (v | (v << np.uint64(shift))) & np.uint64(keep)
+        return v
+
+    return spread(x) | (spread(y) << np.uint64(1))
+
+
+def _delaunay(log_n: int, ordered: bool = True) -> Any:
+    from scipy.spatial import Delaunay
+
+    points = np.random.default_rng(1).random((1 << log_n, 2))
+    if ordered:
+        points = points[np.argsort(_morton(points[:, 0], points[:, 1]))]
+    t = Delaunay(points).simplices
+    return _clean(t[:, [0, 1, 2]].T.ravel(), t[:, [1, 2, 0]].T.ravel(), 1 << log_n)
+
+
+def _grid2d(k: int) -> Any:
+    i = np.arange(k * k, dtype=np.int32).reshape(k, k)
+    rows, cols = [i[:, :-1].ravel(), i[:-1].ravel()], [i[:, 1:].ravel(), i[1:].ravel()]
+    return _clean(np.concatenate(rows), np.concatenate(cols), k * k)
+
+
+def _stencil27(k: int) -> Any:
+    i = np.arange(k**3, dtype=np.int32).reshape(k, k, k)
+    rows, cols = [], []
+    for step in np.ndindex(3, 3, 3):
+        d = tuple(s - 1 for s in step)
+        if d > (0, 0, 0):
+            rows.append(i[tuple(slice(max(0, -s), k - max(0, s)) for s in d)].ravel())
+            cols.append(i[tuple(slice(max(0, s), k + min(0, s)) for s in d)].ravel())
+    return _clean(np.concatenate(rows), np.concatenate(cols), k**3)
+
+
+def _mycielskian(order: int) -> Any:
+    rows, cols, n = np.array([0], np.int64), np.array([1], np.int64), 2
+    for _ in range(order - 2):
+        new = np.arange(n) + n
+        rows, cols, n = (
+            np.concatenate([rows, rows, cols, new]),
+            np.concatenate([cols, cols + n, rows + n, np.full(n, 2 * n)]),
+            2 * n + 1,
+        )
+    return _clean(rows, cols, n)
+
+
+def _hub(log_n: int) -> Any:
+    """Of 8 n draws of an edge half are in one row, which they nearly fill."""
+    n, m, rng = 1 << log_n, 8 << log_n, np.random.default_rng(0)
+    rows, cols = rng.integers(0, n, m), rng.integers(0, n, m)
+    rows[: m // 2] = 7
+    return _clean(rows, cols, n, symmetric=False)
+
+
+def _even(log_n: int) -> Any:
+    """As many edges as `_hub` has, anywhere with the same chance."""
+    n, nvals, rng = 1 << log_n, len(_hub(log_n)[1]), np.random.default_rng(0)
+    keys = np.unique(rng.integers(0, n * n, nvals + nvals // 16 + 64))
+    keys = keys[keys // n != keys % n]
+    keys = np.sort(rng.permutation(keys)[:nvals])
+    return _clean(keys // n, keys % n, n, symmetric=False)
+
+
+def _file(path: str) -> Any:
+    from scipy.io import mmread
+
+    A = mmread(path)
+    A = A.tocoo() if hasattr(A, "tocoo") else None
+    if A is None or A.shape[0] != A.shape[1]:
+        raise ValueError(f"{path}: expected a square sparse matrix")
+    return _clean(np.asarray(A.row), np.asarray(A.col), A.shape[0])
+
+
+FAMILIES: dict[str, Callable[[int], Any]] = {
+    r"rmat(\d+)": _rmat,
+    r"delaunay_n(\d+)": _delaunay,
+    r"delaunay_n(\d+)_random": lambda log_n: _delaunay(log_n, ordered=False),
+    r"grid2d_(\d+)": _grid2d,
+    r"stencil27_(\d+)": _stencil27,
+    r"mycielskian(\d+)": _mycielskian,
+    r"hub_n(\d+)": _hub,
+    r"even_n(\d+)": _even,
+}
+
+
+def make(name: str) -> Graph:
+    """The graph of that name, or of a Matrix Market file, made symmetric. ValueError for what is neither."""
+    if name == "road_ny":
+        return Graph(name, *_file(str(ROAD)))
+    if name.endswith((".mtx", ".mtx.gz")):
+        return Graph(Path(name).name.split(".mtx")[0], *_file(name))
+    for pattern, family in FAMILIES.items():
+        if found := re.fullmatch(pattern, name):
+            return Graph(name, *family(int(found[1])))
+    known = ", ".join(p.replace(r"(\d+)", "<size>") for p in FAMILIES)
+    raise ValueError(f"graph: expected a file ending in .mtx or .mtx.gz, road_ny, or one of {known}; got {name!r}")

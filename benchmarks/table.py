@@ -1,0 +1,97 @@
+"""What a run of the benchmarks leaves: a table to read, and JSON with everything."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[Any]], left: int = 2) -> str:
+    """Columns as wide as needed, the first `left` of them and the last flush left."""
+    cells = [[str(h) for h in heads], *([_text(x) for x in row] for row in rows)]
+    wide = [max(len(row[k]) for row in cells) for k in range(len(heads))]
+    last = len(heads) - 1
+    lines = [
+        "  ".join(
+            c.ljust(w) if k < left or k == last else c.rjust(w) for k, (c, w) in enumerate(zip(row, wide))
+        ).rstrip()
+        for row in cells
+    ]
+    return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:]])
+
+
+def _text(x: Any) -> str:
+    if x is None:
+        return "-"
+    if not isinstance(x, float):
+        return str(x)
+    return f"{x:.0f}" if abs(x) >= 1000 else f"{x:.1f}" if abs(x) >= 100 else f"{x:.2f}" if abs(x) >= 1 else f"{x:.3f}"
+
+
+def load() -> float | None:
+    """Threads that run or want to, over the last minute."""
+    try:
+        return float(Path("/proc/loadavg").read_text().split()[0])
+    except OSError:
+        return None
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _git(*args: str) -> str | None:
+    try:
+        done = subprocess.run(["git", *args], cwd=ROOT, capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def surroundings(**more: Any) -> dict[str, Any]:
+    """Where, when and with what: machine, versions, and the commit if git knows one."""
+    changed = _git("status", "--porcelain", "--untracked-files=no")
+    return {
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "machine": {
+            "processor": _processor(),
+            "cores": len(os.sched_getaffinity(0)),
+            "system": platform.platform(),
+            "load_before": load(),
+        },
+        "versions": {
+            "python": platform.python_version(),
+            **{n: version(n) for n in ("numpy", "scipy", "bit-graphblas")},
+        },
+        "commit": _git("rev-parse", "HEAD"),
+        "changed_since_commit": None if changed is None else bool(changed),
+        **more,
+    }
+
+
+def write(path: str | os.PathLike[str], data: dict[str, Any]) -> None:
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(json.dumps(data, indent=1) + "\n")

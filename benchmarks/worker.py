@@ -1,0 +1,141 @@
+"""One library in a process of its own: takes commands from standard input, pickled, and answers on standard output.
+
+Two OpenMP runtimes in one process disturb each other; here each library has its own, and only one works at a time.
+"""
+
+from __future__ import annotations
+
+import glob
+import importlib.metadata
+import os
+import pickle
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from .graphs import Graph
+from .verbs import VERBS, answer_of, difference
+
+OURS, PEER = "bitblas", "SuiteSparse"
+SHORT = 0.05  # seconds; shorter runs are timed right after an untimed one, with threads awake and caches warm
+
+
+def queued() -> float:
+    """Seconds that the threads of this process have waited for a core, where the kernel says so."""
+    total = 0
+    for path in glob.glob("/proc/self/task/*/schedstat"):
+        try:
+            with open(path) as f:
+                total += int(f.read().split()[1])
+        except (OSError, IndexError, ValueError):
+            continue
+    return total / 1e9
+
+
+class Worker:
+    def __init__(self, side: str, threads: int) -> None:
+        self.side = side
+        if side == OURS:
+            import bitblas as gb
+
+            gb.config.set(device="cpu")
+        else:
+            import graphblas as gb
+
+            gb.ss.config["nthreads"] = threads
+        self.gb: Any = gb
+        self.graph: Graph | None = None
+        self.expected: Any = {}
+        self.matrices: dict[str, Any] = {}
+        self.calls: dict[str, Any] = {}
+
+    def versions(self) -> dict[str, str]:
+        names = ("numba", "llvmlite") if self.side == OURS else ("python-graphblas", "suitesparse-graphblas")
+        return {name: importlib.metadata.version(name) for name in names}
+
+    def load(self, path: str) -> None:
+        """The graph and the expected answers, as the parent has written them."""
+        with np.load(path) as data:
+            self.graph = Graph("", data["ptr"], data["col"])
+            self.expected = {
+                verb: (data[f"{verb}_places"], data[f"{verb}_values"]) for verb in VERBS if f"{verb}_values" in data
+            }
+        self.matrices, self.calls = {}, {}
+
+    def _new(self, form: str) -> Any:
+        graph = self.graph
+        assert graph is not None
+        values = True if form == "pattern" else graph.weights
+        return self._finish(self.gb.Matrix.from_coo(graph.rows, graph.col, values, nrows=graph.n, ncols=graph.n))
+
+    def _finish(self, result: Any) -> Any:
+        if hasattr(result, "wait"):
+            result.wait()
+        return result
+
+    def build(self, form: str) -> float:
+        """Seconds to make the matrix from its coordinates, which are sorted."""
+        self.matrices.pop(form, None)
+        start = time.perf_counter()
+        self.matrices[form] = self._new(form)
+        return time.perf_counter() - start
+
+    def nbytes(self, form: str) -> int:
+        A = self.matrices[form]
+        return int(A.memory().total if self.side == OURS else A.ss.nbytes)
+
+    def plan(self, verb: str) -> str:
+        """What bitblas chose; for an algorithm, the form of its matrix."""
+        A, explain = self.matrices[VERBS[verb].form], VERBS[verb].explain
+        if self.side != OURS:
+            return ""
+        if explain is None:
+            return "on " + next(iter(A.memory().forms))
+        return str(self.gb.explain(explain(self.gb, A, self.graph)))
+
+    def run(self, verb: str, again: bool) -> tuple[float, float, float]:
+        """Seconds of one run, seconds queued in it, and how far its answer is from the reference."""
+        if verb not in self.calls:
+            form = VERBS[verb].form
+            if form not in self.matrices:
+                self.build(form)
+            self.calls[verb] = VERBS[verb].prepare(self.gb, self.matrices[form], self.graph)  # type: ignore[arg-type]
+        call = self.calls[verb]
+        if again:
+            self._finish(call())
+        waited = queued()
+        start = time.perf_counter()
+        result = self._finish(call())
+        seconds = time.perf_counter() - start
+        waited = queued() - waited
+        return seconds, waited, difference(answer_of(result), self.expected[verb])
+
+    def cpu(self) -> float:
+        """CPU seconds that this process has used."""
+        return time.process_time()
+
+
+def main() -> None:
+    # What a library prints must not get between the answers.
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    worker = Worker(sys.argv[1], int(sys.argv[2]))
+    pickle.dump(None, out)
+    out.flush()
+    while True:
+        try:
+            name, args = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        try:
+            reply: Any = (True, getattr(worker, name)(*args))
+        except Exception as error:
+            reply = (False, f"{worker.side}.{name}{args}: {type(error).__name__}: {error}")
+        pickle.dump(reply, out)
+        out.flush()
+
+
+if __name__ == "__main__":
+    main()

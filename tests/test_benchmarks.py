@@ -1,0 +1,152 @@
+"""The benchmarks on graphs of a few vertices: answers are checked, and JSON is written. Times are not looked at."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks import cpu, gpu, graphs
+from benchmarks.__main__ import main
+from benchmarks.verbs import VERBS
+
+SMALL = ("rmat6", "delaunay_n6", "delaunay_n6_random", "grid2d_9", "stencil27_4", "mycielskian5", "hub_n6", "even_n6")
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_graph_is_the_same_each_time_and_clean(name):
+    graph, again = graphs.make(name), graphs.make(name)
+    assert np.array_equal(graph.ptr, again.ptr)
+    assert np.array_equal(graph.col, again.col)
+    dense = graph.scipy().toarray()
+    assert dense.max() == 1  # no edge twice
+    assert not dense.diagonal().any()
+    if not name.startswith(("hub", "even")):
+        assert np.array_equal(dense, dense.T)
+        weights = graph.scipy(graph.weights).toarray()
+        assert np.array_equal(weights, weights.T)
+    inner = graph.col[1:][np.diff(graph.rows) == 0] > graph.col[:-1][np.diff(graph.rows) == 0]
+    assert inner.all()  # columns ascend within a row
+
+
+def test_sizes_that_are_known():
+    assert graphs.make("grid2d_9").nvals == 4 * 9 * 8
+    assert graphs.make("stencil27_4").nvals == (3 * 4 - 2) ** 3 - 4**3
+    assert graphs.make("mycielskian5").n == 23
+    assert graphs.make("hub_n6").nvals == graphs.make("even_n6").nvals
+
+
+def test_unknown_names_and_bad_files_are_refused(tmp_path, capsys):
+    with pytest.raises(ValueError, match="rmat<size>"):
+        graphs.make("rmat")
+    (tmp_path / "wide.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 1\n")
+    with pytest.raises(ValueError, match="square"):
+        graphs.make(str(tmp_path / "wide.mtx"))
+    with pytest.raises(SystemExit):
+        main(["--verbs", "sort"])
+    assert "known: mxv" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", SMALL[:6])
+def test_the_references_agree_with_plain_programs(name):
+    graph = graphs.make(name)
+    A = graph.scipy().toarray() > 0
+    level, frontier, depth = np.full(graph.n, -1), np.arange(graph.n) == graph.source, 0
+    while frontier.any():
+        level[frontier] = depth
+        frontier, depth = A[frontier].any(axis=0) & (level < 0), depth + 1
+    places, values = VERBS["bfs"].reference(graph)
+    assert np.array_equal(places, np.flatnonzero(level >= 0))
+    assert np.array_equal(values, level[places])
+    count = np.trace(np.linalg.matrix_power(A.astype(np.int64), 3)) // 6
+    assert VERBS["triangles"].reference(graph)[1].tolist() == [count]
+
+
+def test_cpu_checks_every_answer_and_writes_json(tmp_path, capsys):
+    pytest.importorskip("graphblas")
+    (tmp_path / "path.mtx").write_text("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n")
+    out = tmp_path / "deep" / "out.json"
+    names = f"grid2d_9,{tmp_path / 'path.mtx'}"
+    assert main(["--graphs", names, "--samples", "2", "--threads", "1", "--json", str(out)]) == 0
+    data = json.loads(out.read_text())
+    assert [g["name"] for g in data["graphs"]] == ["grid2d_9", "path"]
+    assert {"python", "numpy", "numba", "suitesparse-graphblas"} <= set(data["versions"])
+    for graph in data["graphs"]:
+        assert [row["verb"] for row in graph["verbs"]] == list(VERBS)
+        for row in graph["verbs"]:
+            for side in (cpu.PEER, cpu.OURS):
+                assert row[side]["equal"]
+                assert len(row[side]["seconds"]) == 2
+            assert row["plan"]
+        for form in graph["forms"]:
+            assert form["bytes"][cpu.OURS] > 0
+    assert "all equal" in capsys.readouterr().out
+
+
+def test_a_wrong_answer_is_seen(monkeypatch, capsys):
+    pytest.importorskip("graphblas")
+
+    right = VERBS["plus_second"]
+
+    def wrong(graph):
+        places, values = right.reference(graph)
+        return places, values + (places == 5)
+
+    monkeypatch.setitem(VERBS, "plus_second", replace(right, reference=wrong))
+    assert main(["--graphs", "grid2d_9", "--verbs", "mxv,plus_second", "--samples", "1", "--threads", "1"]) == 1
+    out = capsys.readouterr().out
+    assert "NOT ALL EQUAL" in out
+    assert " NO " in next(line for line in out.splitlines() if line.startswith("plus_second"))
+
+
+def test_a_worker_that_fails_says_why():
+    side = cpu.Side(cpu.OURS, 1)
+    try:
+        with pytest.raises(cpu.WorkerError, match=r"bitblas\.load.*FileNotFoundError"):
+            side.ask("load", "/nowhere.npz")
+        assert side.ask("versions")["numba"]  # and works on
+    finally:
+        side.close()
+    assert side.process.returncode == 0
+
+
+class Once:
+    """In the place of a Timer: runs once, and times nothing."""
+
+    def warm(self, run):
+        run()
+        return 1.0
+
+    flushed = warm
+
+
+def test_the_gpu_benchmark_in_the_emulator(emulator):
+    import emulator.device  # noqa: F401 - registers it
+
+    said = []
+    names, forms = ("grid2d_9", "hub_n6", "even_n6"), ("auto", "csr", "b2sr8")
+    result = gpu.measure(
+        names, forms, 1, device="emulator", timer=Once(), peer=None, statements=2, say=said.append
+    )  # fmt: skip
+    assert result["equal"]
+    json.dumps(result)
+    for graph in result["graphs"]:
+        assert list(graph["kernels"]) == list(forms)
+        assert graph["kernels"]["b2sr8"]["form"] == "b2sr8"
+        assert graph["kernels"]["csr"]["bytes"] == 4 * (graph["n"] + 1 + graph["nvals"]) + 2 * 8 * -(-graph["n"] // 64)
+    assert result["hub_over_even"] == dict.fromkeys(forms, 1.0)
+    assert result["statement_us"] > 0
+    assert "hub / even" in said[-1]
+    with pytest.raises(ValueError, match="b2sr4"):
+        gpu.measure(names, ("coo",), device="emulator")
+
+
+@pytest.mark.gpu
+def test_the_gpu_benchmark_on_a_gpu(tmp_path):
+    out = tmp_path / "out.json"
+    assert (
+        main(["--device", "cuda", "--graphs", "grid2d_64,hub_n10,even_n10", "--samples", "2", "--json", str(out)]) == 0
+    )
+    assert json.loads(out.read_text())["graphs"][0]["kernels"]["cuSPARSE"]["equal"]
