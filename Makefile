@@ -1,11 +1,11 @@
 # Every target sets itself up: a virtual environment in .venv, made once and again when pyproject.toml changes.
 #   make demo            bitblas against SuiteSparse:GraphBLAS on a shipped road network
 #   make test            the test-suite (no GPU needed; the kernels run in an emulator, which needs g++)
-#   make test-all        the slow tests too
+#   make test-all        the slow tests too, and more random examples
 #   make test-gpu        the test-suite on a GPU (CUDA=12 or 13)
 #   make bench           the benchmarks
 #   make kernels         compile every kernel variant for sm_80 and sm_90 (no GPU needed)
-#   make lint types      ruff; mypy
+#   make lint types      ruff, for faults and for form; mypy
 #   make clean           remove what these targets made
 # PYTHON=python3.12 chooses the interpreter; PY=/path/to/python uses an installed environment as it is, with no set-up.
 
@@ -41,7 +41,7 @@ test: $(DEV_ENV)
 	@$(NO_CXX)
 
 test-all: $(DEV_ENV)
-	$(PYTEST) $(ARGS)
+	$(PYTEST) -m "not gpu" --all $(ARGS)
 	@$(NO_CXX)
 
 test-gpu: $(GPU_ENV)
@@ -51,10 +51,11 @@ bench: $(RUN_ENV)
 	$(PY) -m benchmarks $(ARGS)
 
 kernels: $(DEV_ENV)
-	$(PY) -m bitblas.jit
+	$(PY) -m bitblas.kernels.check
 
 lint: $(DEV_ENV)
 	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
 
 types: $(DEV_ENV)
 	$(PY) -m mypy
@@ -76,5 +77,5 @@ $(VENV)/.stamp-cuda$(CUDA): $(VENV)/.stamp-dev
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist *.egg-info .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find bitblas semirings tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

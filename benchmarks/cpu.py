@@ -18,7 +18,7 @@ import numpy as np
 
 from . import graphs, table
 from .verbs import VERBS
-from .worker import OURS, PEER, SHORT
+from .worker import OURS, PEER
 
 GRAPHS = (
     "delaunay_n18", "grid2d_1024", "stencil27_58", "mycielskian13", "rmat16", "rmat18", "delaunay_n18_random",
@@ -28,6 +28,7 @@ PAUSE = 0.01  # seconds between the sides: the threads of the one that was measu
 BUDGET = 30.0  # seconds for one verb on one graph; no further round starts after that
 BUILDS = 3
 QUEUED = 0.05  # of a run's time that its threads may have waited for a core
+PATIENCE = 0.1  # seconds that a round waits for other processes to leave the cores
 
 
 class WorkerError(RuntimeError):
@@ -66,9 +67,10 @@ class Side:
         return reply
 
     def close(self) -> None:
-        assert self.process.stdin is not None
+        assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.close()
         self.process.wait()
+        self.process.stdout.close()
 
 
 def idle_cpu(sides: Sequence[Side], seconds: float = 0.1) -> dict[str, float]:
@@ -79,11 +81,18 @@ def idle_cpu(sides: Sequence[Side], seconds: float = 0.1) -> dict[str, float]:
     return {side.name: (side.ask("cpu") - b) / seconds for side, b in zip(sides, before)}
 
 
+def _quiet() -> None:
+    """Wait a while until nothing else runs on this machine."""
+    stop = time.perf_counter() + PATIENCE
+    while table.running() > 1 and time.perf_counter() < stop:
+        time.sleep(PAUSE)
+
+
 def _expected(graph: graphs.Graph, verbs: Sequence[str], path: Path) -> None:
     arrays = {"ptr": graph.ptr, "col": graph.col}
     for verb in verbs:
         arrays[f"{verb}_places"], arrays[f"{verb}_values"] = VERBS[verb].reference(graph)
-    np.savez(path, **arrays)
+    np.savez(path, **arrays)  # type: ignore[arg-type]
 
 
 def _builds(sides: Sequence[Side], forms: Sequence[str]) -> list[dict[str, Any]]:
@@ -105,38 +114,42 @@ def _builds(sides: Sequence[Side], forms: Sequence[str]) -> list[dict[str, Any]]
 
 def _verb(sides: Sequence[Side], verb: str, samples: int, budget: float) -> dict[str, Any]:
     """Samples of both sides in turn, each checked; the order changes every round."""
-    runs: dict[str, list[tuple[float, float]]] = {side.name: [] for side in sides}
-    last, worst = {}, dict.fromkeys(runs, 0.0)
+    runs: dict[str, list[tuple[float, float, float]]] = {side.name: [] for side in sides}
+    first, worst = {}, dict.fromkeys(runs, 0.0)
     begin, before = time.perf_counter(), table.load()
 
-    def one(side: Side, again: bool) -> tuple[float, float]:
+    def one(side: Side) -> tuple[float, float, float]:
         time.sleep(PAUSE)
-        seconds, waited, apart = side.ask("run", verb, again)
+        seconds, cpu, waited, apart = side.ask("run", verb)
         worst[side.name] = max(worst[side.name], apart)
-        return seconds, waited
+        return seconds, cpu, waited
 
     for side in sides:  # compiles, and makes what is cached with the matrix
-        last[side.name] = one(side, False)[0]
-    if max(last.values()) < budget / 4:
+        first[side.name] = one(side)[0]
+    if max(first.values()) < budget / 4:
         for side in sides:
-            last[side.name] = one(side, False)[0]
-    for k in range(samples):
-        if k and time.perf_counter() - begin > budget:
+            one(side)
+    for k in range(3 * samples):  # more than asked for only until most are clean
+        settled = k >= samples and all(2 * sum(w <= QUEUED for _, _, w in r) > samples for r in runs.values())
+        if settled or (k and time.perf_counter() - begin > budget):
             break
+        _quiet()
         for side in sides if k % 2 else reversed(sides):
-            runs[side.name].append(one(side, last[side.name] < SHORT))
+            runs[side.name].append(one(side))
     row: dict[str, Any] = {"verb": verb, "load_before": before, "load_after": table.load()}
     for side in sides:
-        seconds = [s for s, _ in runs[side.name]]
-        clean = [s for s, w in runs[side.name] if w <= QUEUED * s]
+        seconds = [s for s, _, _ in runs[side.name]]
+        clean = [s for s, _, w in runs[side.name] if w <= QUEUED]
         row[side.name] = {
-            "median_seconds": median(clean if 2 * len(clean) > len(seconds) else seconds),
+            "median_seconds": median(clean or seconds),
             "seconds": seconds,
-            "queued_seconds": [w for _, w in runs[side.name]],
+            "cpu_seconds": [c for _, c, _ in runs[side.name]],
+            "queued": [w for _, _, w in runs[side.name]],
             "clean": len(clean),
             "difference": worst[side.name],
             "equal": worst[side.name] <= VERBS[verb].tolerance,
         }
+    row["cpu_ratio"] = median(row[PEER]["cpu_seconds"]) / median(row[OURS]["cpu_seconds"])
     row["ratio"] = row[PEER]["median_seconds"] / row[OURS]["median_seconds"]
     row["plan"] = next(side for side in sides if side.name == OURS).ask("plan", verb)
     return row
@@ -179,7 +192,13 @@ def _graph(
         for side in sides:
             side.ask("load", str(path))
     forms = list(dict.fromkeys(VERBS[verb].form for verb in verbs))
-    found = {"name": graph.name, "n": graph.n, "nvals": graph.nvals, "forms": _builds(sides, forms), "verbs": []}
+    found: dict[str, Any] = {
+        "name": graph.name,
+        "n": graph.n,
+        "nvals": graph.nvals,
+        "forms": _builds(sides, forms),
+        "verbs": [],
+    }
     for verb in verbs:
         found["verbs"].append(_verb(sides, verb, samples, budget))
     say(text(found))
@@ -202,25 +221,28 @@ def text(found: dict[str, Any]) -> str:
         clean = min(row[PEER]["clean"], row[OURS]["clean"])
         apart = max(row[PEER]["difference"], row[OURS]["difference"])
         verdict = ("yes" if apart == 0 else f"to {apart:.0e}") if row[PEER]["equal"] and row[OURS]["equal"] else "NO"
+        mark = "" if clean else "~"
         rows.append(
             (row["verb"], verdict, 1e3 * row[PEER]["median_seconds"], 1e3 * row[OURS]["median_seconds"],
-             f"{row['ratio']:.2f}x", f"{count}/{clean}", row["plan"])
+             f"{mark}{row['ratio']:.2f}x", f"{row['cpu_ratio']:.2f}x", f"{count}/{clean}", row["plan"])
         )  # fmt: skip
-    heads = ("verb", "equal", f"{PEER} ms", f"{OURS} ms", "ratio", "runs/clean", "plan")
+    heads = ("verb", "equal", f"{PEER} ms", f"{OURS} ms", "ratio", "CPU ratio", "runs/clean", "plan")
     return "\n".join([*parts, table.table(heads, rows)])
 
 
 def footer(result: dict[str, Any]) -> str:
     """How the numbers were taken, in a few lines."""
-    ratios = [row["ratio"] for g in result["graphs"] for row in g["verbs"]]
+    rows = [row for g in result["graphs"] for row in g["verbs"]]
+    ratios = [row["ratio"] for row in rows if row[PEER]["clean"] and row[OURS]["clean"]]
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else float("nan")
     idle = ", ".join(f"{name} {100 * share:.0f} %" for name, share in result["idle_cpu"].items())
     machine = result["machine"]
     return (
-        f"\nratio = {PEER} / {OURS}, medians; geometric mean {mean:.2f}x. Every answer was checked: "
+        f"\nratio = {PEER} / {OURS}, medians; geometric mean of those without ~ {mean:.2f}x. Every answer was checked: "
         f"{'all equal' if result['equal'] else 'NOT ALL EQUAL'}.\n"
         f"{machine['processor']}, {result['threads']} threads a side, load {machine['load_before']} before and "
         f"{machine['load_after']} after. An idle side uses of a core: {idle}.\n"
         f"clean: runs in which threads waited for a core for less than {100 * QUEUED:.0f} % of the time; medians are "
-        "over these if they are the majority."
+        "over these, or over all (~) where there is none.\n"
+        "CPU ratio: of CPU seconds, spinning included; with --threads 1 it holds on a loaded machine too."
     )

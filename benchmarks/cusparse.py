@@ -1,4 +1,4 @@
-"""cuSPARSE's SpMV in FP32, called through ctypes: CuPy refuses cuSPARSE while a stream is captured, cuSPARSE does not."""
+"""cuSPARSE's SpMV in FP32, called through ctypes: CuPy refuses it while a stream is captured, cuSPARSE does not."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Spmv:
         self._call("cusparseCreate", ctypes.byref(self.handle))
         i64, at = ctypes.c_int64, self._at
         self._call(
-            "cusparseCreateCsr", ctypes.byref(self.matrix), i64(nrows), i64(ncols), i64(len(col)), at(self.ptr), at(self.col),
-            at(self.data), INDEX_32I, INDEX_32I, BASE_ZERO, R_32F,
+            "cusparseCreateCsr", ctypes.byref(self.matrix), i64(nrows), i64(ncols), i64(len(col)), at(self.ptr),
+            at(self.col), at(self.data), INDEX_32I, INDEX_32I, BASE_ZERO, R_32F,
         )  # fmt: skip
         self._call("cusparseCreateDnVec", ctypes.byref(self.vx), i64(ncols), at(self.x), R_32F)
         self._call("cusparseCreateDnVec", ctypes.byref(self.vy), i64(nrows), at(self.y), R_32F)

@@ -32,6 +32,7 @@ def _cusparse(graph: graphs.Graph, x: np.ndarray, expected: np.ndarray, timer: A
     ptr, col = device.asarray(graph.ptr.astype(np.int32)), device.asarray(graph.col)
     spmv = Spmv(ptr, col, graph.n, graph.n)
     spmv.x[:] = device.asarray(x.astype(np.float32))
+    device.synchronize()
     warm, flushed = timer.warm(spmv.run), timer.flushed(spmv.run)
     nbytes = 4 * (graph.n + 1) + 8 * graph.nvals + 8 * graph.n
     return {**_moved(nbytes, warm, flushed), "equal": bool((device.to_host(spmv.y) == expected).all())}
@@ -58,7 +59,8 @@ def _ours(
     v = gb.Vector.from_coo(np.flatnonzero(x), True, size=n, device=device.name)
     assert v.nvals == np.count_nonzero(x)  # known from here on: a captured statement must not count
     plan = gb.explain(A.mxv(v, semiring))
-    a, u, last = A._store, v._store, [None]
+    a, u = A._store, v._store
+    last: list[Any] = [None]
 
     def run() -> Any:
         last[0] = product.mxv(a, u, semiring)
@@ -66,9 +68,10 @@ def _ours(
 
     def right() -> bool:
         # The store that was made last while the graph was captured: replays alone have written it.
-        t: Any = last[0]
+        t = last[0]
         return bool((device.to_host(unpack(device, t.present, n)) == (expected > 0)).all())
 
+    device.synchronize()  # the timer has a stream of its own
     warm = timer.warm(run)
     equal = right()
     flushed = timer.flushed(run)

@@ -19,7 +19,7 @@ from .graphs import Graph
 from .verbs import VERBS, answer_of, difference
 
 OURS, PEER = "bitblas", "SuiteSparse"
-SHORT = 0.05  # seconds; shorter runs are timed right after an untimed one, with threads awake and caches warm
+WARM = 0.005  # seconds of untimed runs before a timed one: threads are awake then, caches and clocks as in a loop
 
 
 def queued() -> float:
@@ -38,18 +38,22 @@ class Worker:
     def __init__(self, side: str, threads: int) -> None:
         self.side = side
         if side == OURS:
-            import bitblas as gb
+            import bitblas
 
+            gb: Any = bitblas
             gb.config.set(device="cpu")
         else:
-            import graphblas as gb
+            import graphblas
+
+            gb = graphblas
 
             gb.ss.config["nthreads"] = threads
-        self.gb: Any = gb
+        self.gb = gb
         self.graph: Graph | None = None
         self.expected: Any = {}
         self.matrices: dict[str, Any] = {}
         self.calls: dict[str, Any] = {}
+        self.last: dict[str, float] = {}  # seconds of the run before
 
     def versions(self) -> dict[str, str]:
         names = ("numba", "llvmlite") if self.side == OURS else ("python-graphblas", "suitesparse-graphblas")
@@ -62,7 +66,7 @@ class Worker:
             self.expected = {
                 verb: (data[f"{verb}_places"], data[f"{verb}_values"]) for verb in VERBS if f"{verb}_values" in data
             }
-        self.matrices, self.calls = {}, {}
+        self.matrices, self.calls, self.last = {}, {}, {}
 
     def _new(self, form: str) -> Any:
         graph = self.graph
@@ -93,24 +97,28 @@ class Worker:
             return ""
         if explain is None:
             return "on " + next(iter(A.memory().forms))
-        return str(self.gb.explain(explain(self.gb, A, self.graph)))
+        return str(self.gb.explain(explain(self.gb, A, self.graph)))  # type: ignore[arg-type]
 
-    def run(self, verb: str, again: bool) -> tuple[float, float, float]:
-        """Seconds of one run, seconds queued in it, and how far its answer is from the reference."""
+    def run(self, verb: str) -> tuple[float, float, float, float]:
+        """Seconds of one run, CPU seconds of it, the share of the time that threads were queued, and how far the
+        answer is from the reference."""
         if verb not in self.calls:
             form = VERBS[verb].form
             if form not in self.matrices:
                 self.build(form)
             self.calls[verb] = VERBS[verb].prepare(self.gb, self.matrices[form], self.graph)  # type: ignore[arg-type]
         call = self.calls[verb]
-        if again:
-            self._finish(call())
-        waited = queued()
-        start = time.perf_counter()
+        waited, begin = queued(), time.perf_counter()
+        if self.last.get(verb, 1.0) < 10 * WARM:
+            while time.perf_counter() - begin < WARM:
+                self._finish(call())
+        start, cpu = time.perf_counter(), time.process_time()
         result = self._finish(call())
-        seconds = time.perf_counter() - start
+        stop, cpu = time.perf_counter(), time.process_time() - cpu
         waited = queued() - waited
-        return seconds, waited, difference(answer_of(result), self.expected[verb])
+        self.last[verb] = stop - start
+        apart = difference(answer_of(result), self.expected[verb])
+        return stop - start, cpu, waited / (stop - begin), apart
 
     def cpu(self) -> float:
         """CPU seconds that this process has used."""

@@ -17,6 +17,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .io import host_coo
+
 DESCRIPTION = "Graph algorithms as linear algebra on bits. FILE is a Matrix Market file; vertices count from 0."
 
 
@@ -112,21 +114,21 @@ def _bfs(A: Any, args: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
 
     v = bfs_parents(A, args.source) if args.parents else bfs_levels(A, args.source)
     summary = {"source": args.source, "reached": v.nvals}
-    return v, summary if args.parents else {**summary, "depth": int(v.to_coo()[1].max())}
+    return v, summary if args.parents else {**summary, "depth": int(host_coo(v)[1].max())}
 
 
 def _sssp(A: Any, args: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     from .algorithms import sssp
 
     v = sssp(A, args.source)
-    return v, {"source": args.source, "reached": v.nvals, "farthest": v.to_coo()[1].max().item()}
+    return v, {"source": args.source, "reached": v.nvals, "farthest": host_coo(v)[1].max().item()}
 
 
 def _pagerank(A: Any, args: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     from .algorithms import pagerank
 
     v = pagerank(A, alpha=args.alpha, tol=args.tol, max_iter=args.max_iter)
-    index, values = v.to_coo()
+    index, values = host_coo(v)
     best = np.argsort(-values, kind="stable")[:5]
     return v, {"first": [int(i) for i in index[best]], "ranks": [float(x) for x in values[best]]}
 
@@ -135,7 +137,7 @@ def _components(A: Any, args: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     from .algorithms import connected_components
 
     v = connected_components(_undirected(A, args))
-    sizes = np.unique(v.to_coo()[1], return_counts=True)[1]
+    sizes = np.unique(host_coo(v)[1], return_counts=True)[1]
     return v, {"components": len(sizes), "largest": int(sizes.max(initial=0))}
 
 
@@ -150,7 +152,7 @@ def _undirected(A: Any, args: argparse.Namespace) -> Any:
 
     from .compare import symmetrised
 
-    rows, cols, _ = A.to_coo()
+    rows, cols, _ = host_coo(A)
     both = symmetrised(rows, cols, A.nrows)
     if len(both[0]) == len(rows) and all(map(np.array_equal, both, (rows, cols))):
         return A
@@ -228,7 +230,7 @@ def _write(path: Path, answer: Any) -> None:
     if path.suffix == ".mtx" or path.name.endswith(".mtx.gz"):
         mmwrite(path, answer)
         return
-    index, values = answer.to_coo()
+    index, values = host_coo(answer)
     with replacing(path) as stream:
         if path.suffix == ".npz":
             np.savez(stream, indices=index, values=values, size=answer.size)

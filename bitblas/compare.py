@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from .io import host_coo
+
 DEMO_GRAPH = "USA-road-d.NY.mtx.gz"
 SUITESPARSE = "SuiteSparse"
 RUNS, BUDGET = 3, 10.0  # runs after the warm-up; no further one starts once all together took this many seconds
@@ -57,7 +59,7 @@ class Graph:
 
     def __init__(self, A: Any) -> None:
         self.n = A.nrows
-        self.rows, self.cols, self.values = A.to_coo()
+        self.rows, self.cols, self.values = host_coo(A)
 
     @cached_property
     def pattern(self) -> Coo:
@@ -127,7 +129,7 @@ class Row:
 def _arrays(answer: Any) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(answer, int):
         return np.zeros(1, np.int64), np.array([answer])
-    index, values = answer.to_coo()
+    index, values = host_coo(answer)
     return index, values
 
 
@@ -234,7 +236,7 @@ def rows(all_sides: list[Side], source: int = 0) -> Iterator[Row]:
 
 def heading(all_sides: list[Side]) -> str:
     cells = [f"{side.name + ' ms':>15}" for side in all_sides] + [f"{side.name + ' bytes':>18}" for side in all_sides]
-    return f"{'algorithm':<11}{'answer':<32}{'equal':<16}" + "".join(cells)
+    return f"{'algorithm':<11}{'answer':<38}{'equal':<16}" + "".join(cells)
 
 
 def line(row: Row) -> str:
@@ -242,7 +244,7 @@ def line(row: Row) -> str:
     if row.difference is not None and row.difference > 0:
         verdict = f"{'yes' if row.equal else 'no'}, to {row.difference:.1e}"
     cells = [f"{1000 * s:>15.3f}" for s in row.seconds.values()] + [f"{b:>18}" for b in row.nbytes.values()]
-    return f"{row.algorithm:<11}{row.answer:<32}{verdict:<16}" + "".join(cells)
+    return f"{row.algorithm:<11}{row.answer:<38}{verdict:<16}" + "".join(cells)
 
 
 def as_dict(row: Row) -> dict[str, Any]:

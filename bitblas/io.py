@@ -170,7 +170,7 @@ def to_graphblas(A: Any) -> Any:
     """
     import graphblas
 
-    *indices, values = A.to_coo()
+    *indices, values = host_coo(A)
     dtype = str(A.dtype)
     if len(values) and _one_value(values):
         values = values[0]
@@ -199,9 +199,15 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             os.unlink(part)
 
 
+def host_coo(A: Any) -> tuple[np.ndarray, ...]:
+    """`A.to_coo()` as NumPy arrays, wherever A is. Objects of python-graphblas will do too."""
+    arrays = A.to_coo()
+    return tuple(map(A.device.to_host, arrays)) if hasattr(A, "device") else tuple(arrays)
+
+
 def _coo(A: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[int, int]]:
     """Rows, columns, values, shape; a Vector is one column."""
-    *indices, values = A.to_coo()
+    *indices, values = host_coo(A)
     if len(indices) == 1:
         return indices[0], np.zeros(len(values), np.int64), values, (A.size, 1)
     return indices[0], indices[1], values, (A.nrows, A.ncols)

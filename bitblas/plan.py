@@ -5,13 +5,14 @@ Every threshold stands here, with its reason and whether it was measured.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from semirings import Semiring, Typed
-from semirings.dtypes import BOOL
+from semirings.dtypes import BOOL, cast
 
 from .exceptions import InvalidValue
 from .formats import Structure
@@ -137,18 +138,25 @@ def profile(A: MatrixStore) -> Profile:
 def equal_products(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool = False) -> np.generic | None:
     """The one value that all products have, if they all have one: pair; first or second of an iso operand; any
     operator that ignores positions when both are iso. `a`, `u`: the values, np.generic where iso."""
-    op, t = semiring.op.binaryop, semiring.op.operand_type(semiring.dtype)
-    if op.positional:
-        return None
     x, y = (u, a) if flip else (a, u)
-    uses_x, uses_y = op.expr not in ("1", "y"), op.expr not in ("1", "x")
-    if (uses_x and not isinstance(x, np.generic)) or (uses_y and not isinstance(y, np.generic)):
-        return None
-    from .verbs.vector import cast_scalar
+    x_key, y_key = ((v.dtype.char, v.tobytes()) if isinstance(v, np.generic) else None for v in (x, y))
+    return _equal_products(semiring, x_key, y_key)
 
+
+@functools.lru_cache(1 << 12)
+def _equal_products(semiring: Typed[Semiring], x: Any, y: Any) -> np.generic | None:
+    """The same for operands given as (type, bytes), or None where they are not iso."""
+    op, t = semiring.op.binaryop, semiring.op.operand_type(semiring.dtype)
+    uses = {"x": op.expr not in ("1", "y"), "y": op.expr not in ("1", "x")}
+    given = {"x": x, "y": y}
+    if op.positional or any(used and given[name] is None for name, used in uses.items()):
+        return None
     compute = op.compute_type(t)
-    names = {"x": x if uses_x else 0, "y": y if uses_y else 0}
-    return op.evaluate(t, **{k: cast_scalar(v, compute) for k, v in names.items()})
+    names = {
+        name: cast(np.frombuffer(given[name][1], given[name][0])[0], compute) if used else compute.np_type.type(0)
+        for name, used in uses.items()
+    }
+    return op.evaluate(t, **names)
 
 
 @dataclass(frozen=True)
@@ -166,7 +174,8 @@ class Plan:
 
     def __str__(self) -> str:
         form = self.key + (" of the transpose" if self.transposed else "")
-        return f"{self.verb} {self.semiring}: {self.direction} on {form}, {KINDS[self.kind]}, {self.lanes} lanes ({self.reason})"
+        how = f"{self.direction} on {form}, {KINDS[self.kind]}, {self.lanes} lanes"
+        return f"{self.verb} {self.semiring}: {how} ({self.reason})"
 
 
 def plan_mxv(

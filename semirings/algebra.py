@@ -142,7 +142,7 @@ class Operator(_Ruled):
         return f"{self.family}.{self.name}"
 
     def __getitem__(self, dtype: Any) -> Typed[Operator]:
-        return Typed(self, self.check(dtypes.lookup_dtype(dtype)))
+        return _typed(self, self.check(dtypes.lookup_dtype(dtype)))
 
     def evaluate(self, t: DataType, /, **names: Any) -> np.generic:
         """The value of the expression on the host, for operands of type `t`: x, y, thunk t, ix, jx, iy, jy."""
@@ -205,7 +205,7 @@ class Monoid(_Ruled):
         return f"monoid.{self.name}"
 
     def __getitem__(self, dtype: Any) -> Typed[Monoid]:
-        return Typed(self, self.check(dtypes.lookup_dtype(dtype)))
+        return _typed(self, self.check(dtypes.lookup_dtype(dtype)))
 
     @property
     def identities(self) -> dict[DataType, Any]:
@@ -237,7 +237,7 @@ class Monoid(_Ruled):
             return cast(eval(_code(self.repeated), {**_NAMESPACE, **names}), z)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Semiring:
     """(+).(x): a Monoid to add with and a BinaryOp to multiply with."""
 
@@ -274,7 +274,7 @@ class Semiring:
         return self.multiply_type(dtypes.lookup_dtype(dtype)) is not None
 
     def __getitem__(self, dtype: Any) -> Typed[Semiring]:
-        return Typed(self, self.check(dtypes.lookup_dtype(dtype)))
+        return _typed(self, self.check(dtypes.lookup_dtype(dtype)))
 
     def check(self, t: DataType) -> DataType:
         """`t`, or KeyError where there is no version for it."""
@@ -298,7 +298,7 @@ class Semiring:
 Op = TypeVar("Op", bound="Operator | Monoid | Semiring", covariant=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Typed(Generic[Op]):
     """An operator, monoid or semiring fixed to one input type: `semiring.min_plus[FP32]` is a Typed[Semiring]."""
 
@@ -324,6 +324,12 @@ class Typed(Generic[Op]):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return _apply(self, *args, **kwargs)
+
+
+@functools.cache
+def _typed(op: Any, dtype: DataType) -> Typed[Any]:
+    """One object per operator and type: kernels are looked up by it, and identity is the fastest key."""
+    return Typed(op, dtype)
 
 
 def _apply(op: Any, left: Any, right: Any = None, **kwargs: Any) -> Any:

@@ -3,6 +3,8 @@ being here."""
 
 from __future__ import annotations
 
+import functools
+
 from .algebra import (
     BinaryOp,
     IndexUnaryOp,
@@ -119,11 +121,17 @@ NAMED_SEMIRINGS = (
 ).split()
 
 
+@functools.cache
+def compose(m: Monoid, op: BinaryOp) -> Semiring:
+    """The semiring of a monoid and a multiplier: one object for each pair."""
+    return Semiring(m, op)
+
+
 def _semiring(name: str) -> Semiring | None:
     for m in MONOIDS.values():
         op = BINARY.get(name[len(m.name) + 1 :]) if name.startswith(m.name + "_") else None
         if op is not None:
-            found = Semiring(m, op)
+            found = compose(m, op)
             return found if found.types else None
     return None
 

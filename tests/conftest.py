@@ -64,7 +64,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip("needs a GPU: run with --device cuda")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def emulator() -> None:
     """What runs kernels in the emulator asks for this; without a compiler it is skipped."""
     from emulator import emu

@@ -78,7 +78,7 @@ def test_cpu_checks_every_answer_and_writes_json(tmp_path, capsys):
         for row in graph["verbs"]:
             for side in (cpu.PEER, cpu.OURS):
                 assert row[side]["equal"]
-                assert len(row[side]["seconds"]) == 2
+                assert 2 <= len(row[side]["seconds"]) <= 6
             assert row["plan"]
         for form in graph["forms"]:
             assert form["bytes"][cpu.OURS] > 0

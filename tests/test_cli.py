@@ -243,3 +243,62 @@ def test_demo_is_compare(monkeypatch, capsys, tmp_path):
     made = result(capsys, "demo")
     assert made["equal"]
     assert made["file"] == compare.DEMO_GRAPH
+
+
+# --- devices ---
+
+
+@pytest.mark.parametrize("command", [*EXPECTED, "pagerank", "compare"])
+def test_device_is_not_the_default_one(capsys, graph, command, emulator):
+    import emulator.device  # noqa: F401 - registers it
+
+    with gb.config.set(device="emulator"):
+        made = result(capsys, command, graph)  # --device cpu
+    assert made["device"] == "cpu"
+    assert made.get("result") == EXPECTED.get(command, made.get("result"))
+
+
+class Remote:
+    """An array that the host cannot read, as CuPy's."""
+
+    def __init__(self, array):
+        self._array = array
+
+    def __array__(self, *args, **kwargs):
+        raise TypeError("Implicit conversion to a NumPy array is not allowed")
+
+    def __len__(self):
+        return len(self._array)
+
+
+class Elsewhere:
+    """An object whose entries come as arrays of another device."""
+
+    class device:
+        name = "elsewhere"
+        to_host = staticmethod(lambda array: array._array)
+
+    def __init__(self, here):
+        self._here = here
+
+    def __getattr__(self, name):
+        return getattr(self._here, name)
+
+    def to_coo(self):
+        return tuple(map(Remote, self._here.to_coo()))
+
+
+def test_what_is_written_or_compared_is_brought_to_the_host(tmp_path):
+    A = gb.Matrix.from_coo([0, 1, 1], [1, 0, 2], [1.5, -2.0, 0.0], nrows=3, ncols=3, device="cpu")
+    v = gb.Vector.from_coo([0, 2], [7, 8], size=3, device="cpu")
+    for here in (A, v):
+        there = Elsewhere(here)
+        gb.io.mmwrite(tmp_path / "a.mtx", there)
+        gb.io.mmwrite(tmp_path / "b.mtx", here)
+        assert (tmp_path / "a.mtx").read_bytes() == (tmp_path / "b.mtx").read_bytes()
+        assert (gb.io.to_scipy_sparse(there) != gb.io.to_scipy_sparse(here)).nnz == 0
+    there = Elsewhere(v)
+    cli._write(tmp_path / "v.tsv", there)
+    assert (tmp_path / "v.tsv").read_text() == "0\t7\n2\t8\n"
+    assert compare.difference(there, v) == 0
+    assert compare.Graph(Elsewhere(A)).undirected[0].tolist() == [0, 1, 1, 2]

@@ -3,8 +3,24 @@
 A message names the argument, what was expected, what came, and a hint.
 """
 
+import functools
 import operator
 from numbers import Real
+
+
+def on_its_device(program):
+    """Decorates an algorithm: the vectors that it makes live where its matrix does, whatever the default device is."""
+
+    @functools.wraps(program)
+    def run(A, *args, **options):
+        gb = library(options.get("gb"))
+        device = getattr(getattr(A, "device", None), "name", None)  # python-graphblas knows no devices
+        if device is None or device == gb.config.device:
+            return program(A, *args, **options)
+        with gb.config.set(device=device):
+            return program(A, *args, **options)
+
+    return run
 
 
 def library(gb):

@@ -13,6 +13,7 @@ Yang, Buluc, Owens: Implementing push-pull efficiently in GraphBLAS. ICPP 2018.
 from . import _check as check
 
 
+@check.on_its_device
 def bfs_levels(A, source, *, gb=None):
     """The number of edges on a shortest path from `source` to each vertex.
 
@@ -37,6 +38,7 @@ def bfs_levels(A, source, *, gb=None):
     return v
 
 
+@check.on_its_device
 def bfs_parents(A, source, *, gb=None):
     """A breadth-first tree from `source`: for each vertex, the one it was found from.
 

@@ -17,6 +17,7 @@ Zhang, Azad, Hu: FastSV: a distributed-memory connected component algorithm with
 from . import _check as check
 
 
+@check.on_its_device
 def connected_components(A, *, gb=None):
     """The smallest vertex number of the component of each vertex.
 

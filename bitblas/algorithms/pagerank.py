@@ -15,6 +15,7 @@ Langville, Meyer: Deeper inside PageRank. Internet Mathematics 1 (2004), for the
 from . import _check as check
 
 
+@check.on_its_device
 def pagerank(A, *, alpha=0.85, tol=1e-6, max_iter=100, gb=None):
     """The rank of each vertex.
 

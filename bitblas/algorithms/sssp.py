@@ -17,6 +17,7 @@ Kepner, Gilbert (eds): Graph Algorithms in the Language of Linear Algebra. SIAM 
 from . import _check as check
 
 
+@check.on_its_device
 def sssp(A, source, *, gb=None):
     """The distance from `source` to each vertex.
 

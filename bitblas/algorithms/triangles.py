@@ -15,6 +15,7 @@ Wolf, Deveci, Berry, Hammond, Rajamanickam: Fast linear algebra-based triangle c
 from . import _check as check
 
 
+@check.on_its_device
 def triangle_count(A, *, gb=None):
     """The number of triangles of an undirected graph.
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from semirings import Monoid, Semiring, Typed
-from semirings.catalog import BINARY
+from semirings.catalog import BINARY, compose
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DataType, lookup_dtype
 
 from ..device import Device, balanced_bounds
@@ -40,8 +40,11 @@ class MatrixMask(NamedTuple):
 
 
 def _index_types(form: Any, ranks: Any) -> tuple[tuple[str, DataType], ...]:
-    types = [("PTR", lookup_dtype(form.ptr.dtype)), ("COL", lookup_dtype(form.col.dtype))]
-    return (*types, ("PLACE", lookup_dtype(ranks.dtype))) if form.key != "csr" else tuple(types)
+    key = ("types", None if ranks is None else ranks.dtype)
+    if key not in form.cache:
+        arrays = (("PTR", form.ptr), ("COL", form.col), ("PLACE", ranks))[: 2 if form.key == "csr" else 3]
+        form.cache[key] = tuple((name, lookup_dtype(array.dtype)) for name, array in arrays)
+    return form.cache[key]
 
 
 def _algebra(semiring: Typed[Semiring], kind: int) -> tuple[Any, DataType, Any, DataType]:
@@ -54,8 +57,8 @@ def _algebra(semiring: Typed[Semiring], kind: int) -> tuple[Any, DataType, Any, 
 
 @functools.cache
 def mxv_variant(
-    direction: str, key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
-    u: DataType, *, flip: bool, full: bool, ranked: bool, lanes: int,
+    direction: str, key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int,
+    a: DataType, u: DataType, *, flip: bool, full: bool, ranked: bool, lanes: int,
 ) -> Variant:  # fmt: skip
     """The pull or push kernel of a form for a semiring; `semiring` is None for WORDS."""
     folder = "csr" if key == "csr" else "b2sr"
@@ -252,7 +255,7 @@ def _matrix_values(device: Device, dtype: DataType, values: Any) -> tuple[Any, A
 def reduce_rows(A: MatrixStore, monoid: Typed[Monoid], *, transpose: bool = False) -> VectorStore:
     """t(i) = the sum of row i (column i where `transpose`): A (+).first 1. Section 4.3.10."""
     ones = full_vector(A.device, A.nrows if transpose else A.ncols, np.bool_(True), BOOL)
-    return mxv(A, ones, Semiring(monoid.op, BINARY["first"])[monoid.dtype], transpose=transpose)
+    return mxv(A, ones, compose(monoid.op, BINARY["first"])[monoid.dtype], transpose=transpose)
 
 
 # ---- mxm ------------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ every_seed = pytest.mark.parametrize("seed", SEEDS)
 
 
 @pytest.fixture(scope="module")
-def module():
+def module(emulator):
     return emu.RawModule(code=(emu.HERE / "kernels.cu").read_text(), name_expressions=NAMES)
 
 

@@ -115,7 +115,7 @@ for number, text in enumerate(SOURCE.splitlines(), 1):
 
 
 @pytest.fixture(scope="module")
-def module():
+def module(emulator):
     return emu.RawModule(code=SOURCE, name_expressions=list(LINES))
 
 

@@ -1,0 +1,174 @@
+"""Nasty matrices and vectors, and covering arrays: few cases that meet every pair of choices.
+
+A new format, verb or kernel is tested on all of these by being listed; a new nasty matrix is one line of MATRICES.
+"""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+FORMS: dict[str, dict[str, Any]] = {"csr": {"format": "csr"}}
+FORMS |= {f"b2sr{t}": {"format": "b2sr", "tile": t} for t in (4, 8, 16, 32, 64)}
+DTYPES = ("BOOL", "INT8", "UINT8", "INT64", "UINT64", "FP32", "FP64")
+EDGES = (3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 130)  # around every tile and word
+
+
+class Pattern(NamedTuple):
+    """Where the entries are: each place once, in no order."""
+
+    nrows: int
+    ncols: int
+    rows: np.ndarray
+    cols: np.ndarray
+
+
+def pattern(nrows: int, ncols: int, flags: Any) -> Pattern:
+    """The places where `flags` (bools, nrows x ncols) is true, shuffled."""
+    rows, cols = np.nonzero(np.broadcast_to(flags, (nrows, ncols)))
+    order = np.random.default_rng(len(rows)).permutation(len(rows))
+    return Pattern(nrows, ncols, rows[order].astype(np.int64), cols[order].astype(np.int64))
+
+
+def _random(nrows: int, ncols: int, density: float, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).random((nrows, ncols)) < density
+
+
+def _with(flags: np.ndarray, *places: Any) -> np.ndarray:
+    for place in places:
+        flags[place] = True
+    return flags
+
+
+def _gaps() -> np.ndarray:
+    """Whole tile rows and tile columns are empty, the first and the last ones too."""
+    flags = _random(140, 140, 0.2)
+    for a, b in ((0, 9), (20, 21), (30, 70), (129, 140)):
+        flags[a:b] = False
+        flags[:, a + 3 : b + 3] = False
+    return flags
+
+
+def _hub(nrows: int, ncols: int, row: int, entries: int, others: int) -> np.ndarray:
+    rng = np.random.default_rng(entries)
+    flags = np.zeros((nrows, ncols), bool)
+    flags[row, rng.permutation(ncols)[:entries]] = True
+    flags[rng.integers(0, nrows, others), rng.integers(0, ncols, others)] = True
+    return flags
+
+
+def _square(n: int) -> Pattern:
+    """n x n with its four corners, the places where padding begins."""
+    return pattern(n, n, _with(_random(n, n, min(0.5, 4 / n), n), (0, 0), (0, -1), (-1, 0), (-1, -1)))
+
+
+MATRICES: dict[str, Callable[[], Pattern]] = {
+    "0x0": lambda: pattern(0, 0, False),
+    "0x5": lambda: pattern(0, 5, False),
+    "5x0": lambda: pattern(5, 0, False),
+    "no entries": lambda: pattern(70, 70, False),
+    "1x1": lambda: pattern(1, 1, True),
+    "1x1 without": lambda: pattern(1, 1, False),
+    "1x130": lambda: pattern(1, 130, _random(1, 130, 0.4)),
+    "130x1": lambda: pattern(130, 1, _random(130, 1, 0.4)),
+    "gaps": lambda: pattern(140, 140, _gaps()),
+    "dense row": lambda: pattern(70, 70, _with(_random(70, 70, 0.02), 65)),
+    "dense column": lambda: pattern(70, 70, _with(_random(70, 70, 0.02), (slice(None), 66))),
+    "self loops": lambda: pattern(67, 67, np.eye(67, dtype=bool)),
+    "last only": lambda: pattern(66, 129, _with(_random(66, 129, 0), (65, 128))),
+    "symmetric": lambda: pattern(50, 50, _random(50, 50, 0.1) | _random(50, 50, 0.1).T),
+    "all ones": lambda: pattern(37, 41, True),
+    "all ones 64": lambda: pattern(64, 64, True),
+    "wide": lambda: pattern(33, 200, _random(33, 200, 0.05)),
+    "tall": lambda: pattern(200, 33, _random(200, 33, 0.05)),
+    "hub": lambda: pattern(130, 130, _hub(130, 130, 77, 120, 120)),
+    "long hub": lambda: pattern(100, 3100, _hub(100, 3100, 66, 3000, 100)),
+    **{f"{n}x{n}": lambda n=n: _square(n) for n in EDGES},  # type: ignore[misc]
+}
+
+# Vectors: how many positions hold an entry, and whether all entries have one value.
+VECTORS = ("empty", "full iso", "full", "sparse iso", "sparse", "half")
+
+
+def places(kind: str, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Indices of the entries of a vector, in no order."""
+    share = {"empty": 0.0, "full": 1.0, "sparse": 0.06, "half": 0.5}[kind.split()[0]]
+    return rng.permutation(size)[: -(-int(size * share * 100) // 100) if share < 1 else size]
+
+
+def values(rng: np.random.Generator, dtype: str, k: int) -> np.ndarray:
+    """Random values: BOOL with False ones, 8-bit ones of the whole range, FP32 ones whose sums are exact."""
+    if dtype == "BOOL":
+        return rng.random(k) < 0.6
+    if dtype == "FP64":
+        return rng.uniform(-2, 2, k)
+    if dtype == "FP32":
+        return (rng.integers(-8, 9, k) / 4).astype(np.float32)
+    if dtype in ("INT8", "UINT8"):
+        info = np.iinfo(dtype.lower())
+        return rng.integers(info.min, info.max + 1, k).astype(dtype.lower())
+    return rng.integers(0 if dtype == "UINT64" else -9, 10, k).astype(dtype.lower())
+
+
+def generator(*names: Any) -> np.random.Generator:
+    """Random numbers that depend on the names alone."""
+    return np.random.default_rng(zlib.crc32(repr(names).encode()))
+
+
+# ---- covering arrays ------------------------------------------------------------------------------------------------
+
+Case = dict[str, Any]
+
+
+def covering(factors: Mapping[str, Sequence[Any]], base: Sequence[Case] = ({},), tries: int = 12) -> list[Case]:
+    """Cases in which every pair of levels of two factors meets: greedy, and the same ones each time.
+
+    base: rows of some further factors that go together; each case extends one of them, every one is used, and each of
+    their levels meets each level of the other factors.
+    """
+    rng = random.Random(1)
+    names = [*base[0], *factors]
+    levels: dict[str, Sequence[Any]] = {n: list(dict.fromkeys(row[n] for row in base)) for n in base[0]} | dict(factors)
+    among = [(a, b) for a, b in combinations(names, 2) if not (a in base[0] and b in base[0])]
+    todo = {(a, x, b, y): None for a, b in among for x in levels[a] for y in levels[b]}
+    unused = list(base) if base[0] else []
+    cases: list[Case] = []
+    while todo or unused:
+        fixed = unused.pop() if unused else {}
+        if not fixed:
+            a, x, b, y = next(iter(todo))
+            fixed = {a: x, b: y}
+        rows = [row for row in base if all(row.get(k, v) == v for k, v in fixed.items())]
+        best, found = -1, {}
+        for _ in range(tries):
+            case = {**rng.choice(rows), **{n: rng.choice(v) for n, v in factors.items()}, **fixed}
+            for name in rng.sample(list(factors), len(factors)):  # each free factor takes its best level
+                if name not in fixed:
+                    case[name] = max(factors[name], key=lambda x, n=name, c=case: _gain(todo, among, {**c, n: x}, n))
+            new = _gain(todo, among, case)
+            if new > best:
+                best, found = new, case
+        cases.append(found)
+        for a, b in among:
+            todo.pop((a, found[a], b, found[b]), None)
+    return cases
+
+
+def _gain(todo: Mapping[Any, None], among: Any, case: Case, name: str | None = None) -> int:
+    return sum((a, case[a], b, case[b]) in todo for a, b in among if name in (None, a, b))
+
+
+def sample(factors: Mapping[str, Sequence[Any]], count: int, base: Sequence[Case] = ({},)) -> Iterator[Case]:
+    """Random cases of the full product, the same ones each time."""
+    rng = random.Random(2)
+    for _ in range(count):
+        yield {**rng.choice(base), **{name: rng.choice(levels) for name, levels in factors.items()}}
+
+
+def label(case: Case) -> str:
+    return " ".join(str(x if not callable(x) else x.__name__) for x in case.values()).replace("::", ":")

@@ -1,0 +1,221 @@
+"""Every stored form gives back what it was given: entries, values and their order, bytes, padding, transposes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from battery import DTYPES, FORMS, MATRICES, Pattern, generator, pattern, values
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bitblas
+from bitblas import device as devices
+from bitblas.config import config
+from bitblas.formats import b2sr, build
+from bitblas.formats.b2sr import format as b2sr_format
+from bitblas.plan import facts
+from semirings.dtypes import lookup_dtype
+
+TILES = (4, 8, 16, 32, 64)
+KEYS = tuple(FORMS)
+
+
+def make(p: Pattern, x, dtype: str, key: str):
+    return bitblas.Matrix.from_coo(p.rows, p.cols, x, dtype, nrows=p.nrows, ncols=p.ncols, **FORMS[key])
+
+
+def host(x):
+    return devices.get(config.device).to_host(x)
+
+
+def sorted_entries(p: Pattern, x) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    order = np.lexsort((p.cols, p.rows))
+    return p.rows[order], p.cols[order], np.broadcast_to(x, len(order))[order]
+
+
+def assert_entries(A, p: Pattern, x) -> None:
+    """A has exactly those entries, by row and column."""
+    for found, expected in zip(A.to_coo(), sorted_entries(p, x), strict=True):
+        assert np.array_equal(host(found), expected)
+
+
+def assert_sound(form) -> None:
+    """The promises of a form: ascending, index types that fit, padding bits zero, no empty tile, bytes as predicted."""
+    ptr, col, bits = host(form.ptr).astype(np.int64), host(form.col), None
+    count = form.nvals if form.key == "csr" else form.tiles
+    assert len(ptr) == form.units + 1 and ptr[0] == 0 and ptr[-1] == count and (np.diff(ptr) >= 0).all()
+    assert form.ptr.dtype == form.col.dtype == np.int32
+    row = np.repeat(np.arange(form.units), np.diff(ptr))
+    limit = form.ncols if form.key == "csr" else -(-form.ncols // form.tile)
+    key = row * max(1, limit) + col[:count]
+    assert (np.diff(key) > 0).all() and ((0 <= col[:count]) & (col[:count] < limit)).all()
+    if form.key == "csr":
+        assert form.nbytes == form.predict_bytes(form.nrows, form.ncols, form.nvals)
+        return
+    t = form.tile
+    assert form.bits.dtype == b2sr_format.word_type(t) and len(host(form.bits)) >= count * b2sr_format.words_per_tile(t)
+    bits = np.unpackbits(host(form.bits).view(np.uint8), bitorder="little")[: count * t * t].reshape(count, t, t)
+    assert bits.sum() == form.nvals and bits.any(axis=(1, 2)).all()
+    tile, r, c = np.nonzero(bits)
+    assert (row[tile] * t + r < form.nrows).all() and (col[tile] * t + c < form.ncols).all(), "padding bits are zero"
+    ranks = 0 if form.value_ptr is None else host(form.value_ptr).nbytes
+    assert form.nbytes - ranks == form.predict_bytes(form.nrows, form.ncols, max(1, count), t)
+    if form.value_ptr is not None:
+        assert np.array_equal(host(form.value_ptr)[:count], np.cumsum(bits.sum(axis=(1, 2))) - bits.sum(axis=(1, 2)))
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_round_trip_of_every_matrix(device, key):
+    for k, (name, maker) in enumerate(MATRICES.items()):
+        p, dtype = maker(), DTYPES[k % len(DTYPES)]
+        for x in (True, values(generator(name), dtype, len(p.rows))):
+            A = make(p, x, dtype, key)
+            assert (A.format, A.shape, A.nvals) == (key, (p.nrows, p.ncols), len(p.rows)), name
+            assert A._store.iso == (x is True)
+            assert_entries(A, p, np.asarray(x, A.dtype.np_type))
+            assert_sound(A._store.structure.primary)
+            q = Pattern(p.ncols, p.nrows, p.cols, p.rows)
+            B = A.T.new()
+            assert_entries(B, q, np.asarray(x, A.dtype.np_type))
+            assert_entries(B.T.new(), p, np.asarray(x, A.dtype.np_type))
+            assert_sound(B._store.structure.primary)
+            assert A.format == B.format == key
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_order_of_entries(device, key):
+    """Tile row, tile, bit: `to_coo(sort=False)` lists them so, values along."""
+    p = MATRICES["gaps"]()
+    x = values(generator("order"), "INT64", len(p.rows))
+    i, j, found = (host(a).astype(np.int64) for a in make(p, x, "INT64", key).to_coo(sort=False))
+    t = 1 if key == "csr" else int(key[4:])
+    order = np.lexsort((j, i)) if t == 1 else np.lexsort((j % t, i % t, j // t, i // t))
+    assert np.array_equal(order, np.arange(len(i)))
+    where = {(a, b): c for a, b, c in zip(p.rows.tolist(), p.cols.tolist(), x.tolist())}
+    assert where == {(a, b): c for a, b, c in zip(i.tolist(), j.tolist(), found.tolist())}
+
+
+@pytest.mark.parametrize("source", KEYS)
+def test_conversions(device, source):
+    """From every form to every other, with values and without, and of the transpose."""
+    for name in ("gaps", "last only", "wide", "no entries", "130x130", "all ones"):
+        p = MATRICES[name]()
+        x = values(generator(name), "FP64", len(p.rows))
+        for key in KEYS:
+            A = make(p, x, "FP64", source)
+            store = build.with_format(A._store, *(("csr", None) if key == "csr" else ("b2sr", int(key[4:]))))
+            assert_entries(bitblas.Matrix._from_store(store), p, x)
+            assert_sound(store.structure.primary)
+            structure = A._store.structure
+            form, order = structure.form(key, transposed=True), structure.order(key, transposed=True)
+            rows, cols = (host(a) for a in form.coo())
+            assert_sound(form)
+            primary = host(A._store.values)
+            moved = primary if order is None else primary[host(order)]
+            assert_entries(
+                bitblas.Matrix.from_coo(rows, cols, moved, "FP64", nrows=p.ncols, ncols=p.nrows),
+                Pattern(p.ncols, p.nrows, p.cols, p.rows), x,
+            )  # fmt: skip
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_symmetric_structures_share_the_transpose(device, key):
+    p = MATRICES["symmetric"]()
+    structure = make(p, True, "BOOL", key)._store.structure
+    assert structure.form(key, transposed=True) is structure.form(key)
+    A = make(p, values(generator("s"), "INT64", len(p.rows)), "INT64", key)
+    assert A.memory().forms[A.format] > 0
+    assert_entries(A.T.new(), Pattern(p.ncols, p.nrows, p.cols, p.rows), host(A._store.values)[_back(A, p)])
+    other = make(MATRICES["gaps"](), True, "BOOL", key)._store.structure
+    assert other.form(key, transposed=True) is not other.form(key)
+
+
+def _back(A, p: Pattern) -> np.ndarray:
+    """Where the input's entries lie in A's own order."""
+    i, j = (host(x) for x in A._store.structure.coo())
+    place = {at: k for k, at in enumerate(zip(i.tolist(), j.tolist()))}
+    return np.array([place[at] for at in zip(p.rows.tolist(), p.cols.tolist())], np.int64)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_duplicates(device, key):
+    rng = generator("duplicates")
+    i, j, x = rng.integers(0, 40, 600), rng.integers(0, 30, 600), rng.integers(0, 100, 600)
+    for op, combine in (("plus", np.add), ("min", np.minimum), ("second", lambda a, b: b), ("minus", np.subtract)):
+        dense, seen = np.zeros((40, 30), np.int64), np.zeros((40, 30), bool)
+        for a, b, c in zip(i, j, x, strict=True):
+            dense[a, b] = combine(dense[a, b], c) if seen[a, b] else c
+            seen[a, b] = True
+        A = bitblas.Matrix.from_coo(i, j, x, nrows=40, ncols=30, dup_op=getattr(bitblas.binary, op), **FORMS[key])
+        p = pattern(40, 30, seen)
+        assert_entries(A, p, dense[p.rows, p.cols])
+    iso = bitblas.Matrix.from_coo(i, j, 7, nrows=40, ncols=30, **FORMS[key])
+    assert iso.nvals == seen.sum() and iso.memory().values == 0
+    with pytest.raises(ValueError, match="dup_op"):
+        bitblas.Matrix.from_coo(i, j, x, nrows=40, ncols=30, **FORMS[key])
+
+
+def test_predicted_bytes_are_the_bytes(device):
+    """Of a matrix that the profile sees whole: what it predicts is what is built."""
+    for name in ("gaps", "hub", "all ones", "wide", "tall", "129x129"):
+        A = make(MATRICES[name](), True, "BOOL", "csr")
+        seen = facts(A._store.structure)
+        for key in KEYS:
+            assert seen.bytes_of(key) == A._store.structure.form(key).nbytes, (name, key)
+
+
+@pytest.mark.parametrize("key", KEYS)
+@given(data=st.data())
+def test_random_structures(key, data):
+    nrows, ncols = data.draw(st.integers(0, 150), "nrows"), data.draw(st.integers(0, 150), "ncols")
+    cells = nrows * ncols
+    flat = data.draw(st.lists(st.integers(0, max(0, cells - 1)), max_size=200 if cells else 0), "places")
+    at = np.unique(np.array(flat, np.int64))
+    p = Pattern(nrows, ncols, at // max(1, ncols), at % max(1, ncols))
+    x = np.arange(len(at))
+    with config.set(device="cpu"):
+        A = make(p, x, "INT64", key)
+        assert_entries(A, p, x)
+        assert_sound(A._store.structure.primary)
+        assert_entries(A.T.new(), Pattern(ncols, nrows, p.cols, p.rows), x)
+        other = data.draw(st.sampled_from(KEYS), "other")
+        assert_sound(A._store.structure.form(other, transposed=True))
+
+
+@pytest.mark.parametrize("tile", TILES)
+def test_parallel_build_equals_serial(tile, monkeypatch):
+    """On the CPU: above PARALLEL_ENTRIES tile rows are built by several threads; nothing changes."""
+    rng = generator("parallel", tile)
+    nrows, ncols, k = 1003, 997, 80_000
+    at = rng.permutation(nrows * ncols)[:k]
+    p = Pattern(nrows, ncols, at // ncols, at % ncols)
+    x = rng.integers(0, 100, k)
+    assert k > b2sr_format.PARALLEL_ENTRIES
+    with config.set(device="cpu"):
+        many = make(p, x, "INT64", f"b2sr{tile}")._store
+        assert_entries(bitblas.Matrix._from_store(many), p, x)
+        monkeypatch.setattr(b2sr_format, "PARALLEL_ENTRIES", 1 << 40)
+        one = make(p, x, "INT64", f"b2sr{tile}")._store
+    a, b = many.structure.primary, one.structure.primary
+    for name in ("ptr", "col", "bits", "value_ptr"):
+        assert np.array_equal(getattr(a, name), getattr(b, name)), name
+    assert np.array_equal(many.values, one.values)
+
+
+def test_every_dtype_keeps_its_values(device):
+    p = MATRICES["gaps"]()
+    for dtype in DTYPES:
+        x = values(generator(dtype), dtype, len(p.rows))
+        if dtype.startswith("FP"):
+            x[:4] = (np.nan, np.inf, -0.0, np.finfo(x.dtype).tiny / 4)
+        A = make(p, x, dtype, "b2sr16")
+        assert A.dtype is lookup_dtype(dtype)
+        found, expected = host(A.to_coo()[2]), sorted_entries(p, x)[2]
+        assert found.tobytes() == expected.tobytes()
+
+
+def test_formats_have_a_contract():
+    for form in (b2sr_format.B2sr, build.csr.Csr):
+        for name in ("key", "units", "rows_per_unit", "nbytes", "to_csr", "coo", "adopt", "predict_bytes"):
+            assert hasattr(form, name), f"{form.__name__}.{name}"
+    assert b2sr.__name__ == "bitblas.formats.b2sr"

@@ -1,0 +1,169 @@
+"""How the house is built: imports only go down, twins stand side by side, files stay short, `import bitblas` is light."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for package in ("bitblas", "semirings")
+    for path in sorted((ROOT / package).rglob("*.py"))
+    if not path.name.endswith(".cpu.py")
+}
+
+# From the ground up; the longest name that fits a module says its floor. A module may import its own floor and below.
+FLOORS = (
+    ("semirings", "bitblas.exceptions"),
+    ("bitblas.kernels.prologue", "bitblas.kernels.intrinsics", "bitblas.kernels"),
+    ("bitblas.jit",),
+    ("bitblas.device",),
+    ("bitblas.config",),
+    ("bitblas.formats",),
+    ("bitblas.store",),
+    ("bitblas.plan",),
+    ("bitblas.formats.build",),
+    ("bitblas.verbs",),
+    ("bitblas.core",),
+    ("bitblas",),
+    ("bitblas.kernels.registry", "bitblas.kernels.check"),
+)
+FLOOR = {name: number for number, names in enumerate(FLOORS) for name in names}
+# Upwards, inside a function, because two floors need each other.
+UPWARDS = {
+    ("bitblas.formats", "bitblas.formats.build"): "a form that is asked for is built",
+    ("bitblas.formats.build", "bitblas.verbs.arrays"): "duplicates are combined by an operator",
+    ("bitblas.plan", "bitblas.verbs.vector"): "the value of equal products is cast as a verb casts it",
+}
+
+
+def floor(module: str) -> int:
+    while module not in FLOOR:
+        module = module.rpartition(".")[0]
+    return FLOOR[module]
+
+
+def imports(name: str) -> Iterator[tuple[str, bool]]:
+    """Absolute names of what a module imports, and whether at its top. What only type checkers read is left out."""
+    tree = ast.parse(MODULES[name].read_text())
+    hidden = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for inner in ast.walk(node)
+    }
+    top = {id(node) for node in tree.body}
+    package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(tree):
+        if id(node) in hidden:
+            continue
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, id(node) in top
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package.split(".")[: len(package.split(".")) - node.level + 1]) if node.level else ""
+            base = ".".join(part for part in (base, node.module) if part)
+            for alias in node.names:
+                full = f"{base}.{alias.name}"
+                yield (full if full in MODULES else base), id(node) in top
+
+
+OURS = ("bitblas", "semirings")
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_only_go_down(module):
+    for found, top in imports(module):
+        if found.partition(".")[0] not in OURS or (module, found) in UPWARDS and not top:
+            continue
+        assert floor(found) <= floor(module), f"{module} imports {found}, which stands above it"
+
+
+def test_who_may_import_what():
+    all_imports = {m: {i for i, _ in imports(m)} for m in MODULES}
+    for module, found in all_imports.items():
+        ours = {i for i in found if i.partition(".")[0] in OURS}
+        if module.startswith("semirings"):
+            assert all(i.startswith("semirings") for i in ours), module
+            assert not any(i.partition(".")[0] in ("numba", "cupy", "scipy") for i in found), module
+        if module == "bitblas.kernels.prologue":
+            assert all(i.startswith("semirings") for i in ours)
+        if module.startswith("bitblas.formats"):
+            assert not any(i.startswith("bitblas.core") for i in ours), module
+        if module.startswith("bitblas.core"):
+            assert not any(i.startswith(("bitblas.algorithms", "bitblas.cli", "bitblas.io")) for i in ours), module
+        if module != "bitblas.device":
+            assert not any(i.partition(".")[0] in ("cupy", "cupyx") for i in found), f"{module} imports CuPy"
+    assert "bitblas.jit" in all_imports["bitblas.device"]
+
+
+# ---- twins ----------------------------------------------------------------------------------------------------------
+
+GPU_ONLY = {"kernels/hubs"}  # the CPU never splits a row
+KERNELS = sorted(str(p.relative_to(ROOT / "bitblas").with_suffix("")) for p in (ROOT / "bitblas").rglob("*.cu"))
+
+
+def arguments(text: str, pattern: str) -> list[str]:
+    found = re.search(pattern, text, re.S | re.M)
+    assert found, pattern
+    return [re.findall(r"\w+", part)[-1] for part in found[1].split(",") if part.strip()]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_twins_have_the_same_arguments(kernel):
+    entry, base = kernel.rpartition("/")[2], ROOT / "bitblas" / kernel
+    twin = base.with_name(f"{entry}.cpu.py")
+    assert twin.exists() == (kernel not in GPU_ONLY)
+    cuda = arguments(base.with_suffix(".cu").read_text(), rf'extern "C".*?\b{entry}\((.*?)\) \{{')
+    assert cuda[0] == "n"
+    if kernel in GPU_ONLY:
+        return
+    cpu = arguments(twin.read_text(), rf"^def {entry}\((.*?)\):")
+    assert cpu[:2] == ["lo", "hi"]
+    assert cuda[1:] == cpu[2:]
+
+
+def test_every_twin_has_a_kernel():
+    twins = {
+        str(p.relative_to(ROOT / "bitblas"))[: -len(".cpu.py")]
+        for p in (ROOT / "bitblas").rglob("*.cpu.py")
+        if re.search(rf"^def {p.name[: -len('.cpu.py')]}\(lo, hi", p.read_text(), re.M)
+    }
+    assert twins == set(KERNELS) - GPU_ONLY
+
+
+# ---- size and weight ------------------------------------------------------------------------------------------------
+
+LIMIT = 300
+LONG = {"tests/emulator/cuda_emu.h"}
+
+
+def test_files_are_short():
+    kinds = {".py", ".cu", ".cuh", ".h", ".cpp"}
+    tops = [ROOT / name for name in ("bitblas", "semirings", "tests", "benchmarks", "examples")]
+    lines = {
+        str(p.relative_to(ROOT)): len(p.read_text().splitlines())
+        for top in tops
+        for p in top.rglob("*")
+        if p.suffix in kinds
+    }
+    assert {name: n for name, n in lines.items() if n > LIMIT and name not in LONG} == {}
+
+
+def test_import_is_light():
+    code = "import bitblas, json, sys; print(json.dumps(sorted(sys.modules)))"
+    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
+    heavy = {m for m in json.loads(run.stdout) if m.partition(".")[0] in HEAVY or m in NOT_OURS}
+    assert heavy == set()
+
+
+HEAVY = {"numba", "llvmlite", "scipy", "cupy", "cuda", "graphblas", "networkx", "pandas", "matplotlib", "hypothesis"}
+NOT_OURS = {"bitblas.algorithms", "bitblas.io", "bitblas.cli", "bitblas.compare", "bitblas.kernels.registry"}

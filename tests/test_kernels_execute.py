@@ -1,0 +1,47 @@
+"""Every registered kernel variant is a program that the emulator can run: its CUDA C++ compiles for the CPU, and the
+launcher finds the kernel and the arguments that the host code will give. What the kernels compute is tested through the
+public operations, on the device `emulator`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import bitblas
+from bitblas import jit
+from bitblas.kernels.registry import variants
+
+GROUPS: dict[str, list] = {}
+for variant in variants():
+    tile = variant.constant("TILE")
+    GROUPS.setdefault(f"{variant.kernel} {tile}" if tile else variant.kernel, []).append(variant)
+
+
+def compiled(variant) -> int:
+    """The number of arguments that the compiled kernel takes."""
+    from emulator import emu
+
+    module = emu.RawModule(code=jit.cuda_source(variant), name_expressions=[variant.entry])
+    return len(module.get_function(variant.entry).signature)
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_variants_compile_for_the_emulator(group, emulator):
+    counts = {compiled(variant) for variant in GROUPS[group]}
+    assert len(counts) == 1, "all variants of a kernel are called alike"
+    # The twin takes what the kernel takes, but `lo, hi` for `n`.
+    kernel = group.split()[0]
+    path = Path(bitblas.__file__).parent / f"{kernel}.cpu.py"
+    if path.exists():
+        entry = kernel.rpartition("/")[2]
+        arguments = re.search(rf"^def {entry}\(lo, hi, ([^)]*)\)", path.read_text(), re.MULTILINE)
+        assert counts == {1 + len(arguments[1].split(","))}
+
+
+def test_every_kernel_is_registered():
+    package = Path(bitblas.__file__).parent
+    found = {str(path.relative_to(package).with_suffix("")) for path in package.rglob("*.cu")}
+    assert found == {group.split()[0] for group in GROUPS}

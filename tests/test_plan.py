@@ -1,0 +1,294 @@
+"""The plan: a pure function that prints itself; what it refuses; its thresholds; and what becomes of hubs."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from battery import FORMS, MATRICES, generator
+
+import bitblas
+from bitblas import device as devices
+from bitblas import plan
+from bitblas.config import config
+from bitblas.exceptions import InvalidValue
+from bitblas.verbs import product
+from bitblas.verbs.product import _hubs
+
+TILES = (4, 8, 16, 32, 64)
+
+
+def matrix(name="gaps", **options):
+    p = MATRICES[name]()
+    return bitblas.Matrix.from_coo(p.rows, p.cols, True, nrows=p.nrows, ncols=p.ncols, **options)
+
+
+def vector(size, share, dtype="BOOL"):
+    at = np.arange(0, size, max(1, round(1 / share))) if share else np.zeros(0, int)
+    return bitblas.Vector.from_coo(at, 1, dtype, size=size)
+
+
+def chosen(A, u, semiring, **options):
+    f = bitblas.semiring[semiring] if isinstance(semiring, str) else semiring
+    return plan.plan_mxv(A._store, u._store, f["INT64"], transpose=False, flip=False, **options)[0]
+
+
+def mesh(n, tile=1):
+    """A grid of n vertices whose neighbours are near: about `tile`-sized dense blocks along the diagonal."""
+    i, j = np.divmod(np.arange(n * tile), tile)
+    return bitblas.Matrix.from_coo(i, np.minimum(n - 1, i // tile * tile + j), True, nrows=n, ncols=n)
+
+
+# ---- pure, printable ------------------------------------------------------------------------------------------------
+
+
+def test_a_plan_is_a_frozen_value_that_prints_itself(device):
+    A, u = matrix(format="b2sr", tile=8), vector(140, 1.0)
+    first, second = bitblas.explain(A.mxv(u)), bitblas.explain(A.mxv(u))
+    assert first == second and hash(first) == hash(second) and str(first) == str(second)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        first.lanes = 3
+    for word in ("mxv", "plus_times", "b2sr8", first.direction, "lanes", first.reason):
+        assert word in str(first)
+    assert "vxm" in str(bitblas.explain(u.vxm(A))) and "transpose" in str(bitblas.explain(A.T.mxv(u)))
+
+
+def test_planning_computes_nothing(device, monkeypatch):
+    A, u = matrix(format="b2sr", tile=16), vector(140, 0.5, "INT64")
+
+    def refuse(*args, **options):
+        raise AssertionError("a kernel was asked for")
+
+    for kind in (devices.Cpu, type(devices.get(config.device))):
+        monkeypatch.setattr(kind, "kernel", refuse)
+    before = {key: form for key, _, form, _ in A._store.structure.forms()}
+    for expr in (A.mxv(u), u.vxm(A), A.T.mxv(u), A.mxm(A), A.mxm(A.T)):
+        assert str(bitblas.explain(expr))
+    assert before == {key: form for key, _, form, _ in A._store.structure.forms()}, "no form was built"
+
+
+def test_explain_knows_the_mask():
+    A = matrix(device="cpu")
+    assert bitblas.explain(A.mxm(A), mask=A.S).direction == "dot"
+    assert bitblas.explain(A.mxm(A)).direction == bitblas.explain(A.mxm(A), mask=~A.S).direction != "dot"
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_profile_prints_every_form(device, name):
+    A = matrix(name, format="csr")
+    text = str(A.profile())
+    for key in FORMS:
+        assert key in text
+    assert text.count("<- auto") == 1 and "(held)" in text
+    assert f"{A.nvals} entries" in text.splitlines()[0]
+
+
+# ---- the stored form ------------------------------------------------------------------------------------------------
+
+
+def test_forced_forms_are_kept(device):
+    for key, form in FORMS.items():
+        A = matrix(**form)
+        assert A.format == key
+        A << A.T
+        A[0, 0] = True
+        assert A.format == key
+        A << A.ewise_add(A)
+        assert A.format == key
+    assert bitblas.Matrix(bool, 5, 5, format="b2sr", tile=32).format == "b2sr32"
+    assert matrix(format="b2sr").format == f"b2sr{plan.DEFAULT_TILE}"
+
+
+BAD = [
+    {"format": "coo"}, {"format": "B2SR"}, {"format": "b2sr", "tile": 5}, {"format": "b2sr", "tile": 0},
+    {"format": "b2sr", "tile": 128}, {"format": "csr", "tile": 8}, {"format": "b2sr", "tile": "8"}, {"format": 8},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", BAD, ids=str)
+def test_bad_forms_are_refused(options):
+    with pytest.raises(ValueError, match=r"(format|tile): expected"):
+        bitblas.Matrix(bool, 3, 3, device="cpu", **options)
+    with pytest.raises(ValueError, match=r"(format|tile): expected"):
+        bitblas.Matrix.from_coo([0], [0], device="cpu", **options)
+    with pytest.raises(InvalidValue):
+        plan.choose_form(matrix(device="cpu")._store.structure, options["format"], options.get("tile"))
+
+
+def test_tiles_are_chosen_where_they_hold_enough(device):
+    n = 1 << 12
+    near = np.arange(n)[:, None] // 8 * 8 + np.arange(8)  # full 8x8 tiles on the diagonal
+    full = bitblas.Matrix.from_coo(np.repeat(np.arange(n), 8), near.ravel(), True, nrows=n, ncols=n)
+    far = generator("far").integers(0, n, (n, 8))
+    scattered = bitblas.Matrix.from_coo(np.repeat(np.arange(n), 8), far.ravel(), True, nrows=n, ncols=n)
+    facts = [plan.facts(A._store.structure) for A in (full, scattered)]
+    assert facts[0].fill >= plan.MIN_FILL > facts[1].fill
+    assert (full.format, scattered.format) == (f"b2sr{plan.DEFAULT_TILE}", "csr")
+    assert facts[0].fill == 64 and dict(facts[0].tiles)[64] == n / 64
+    for A, seen in zip((full, scattered), facts):
+        assert A.memory().structure <= seen.bytes_of("csr"), "never more bytes than plain CSR"
+    small = bitblas.Matrix.from_coo(near[:8].ravel() // 8, near[:8].ravel() % 8, True, nrows=n, ncols=n)
+    assert small.nvals < plan.SMALL and small.format == "csr"
+
+
+def test_more_bytes_than_csr_are_never_chosen(monkeypatch):
+    """At MIN_FILL entries per tile the fill would say tiles; the rule of bytes may still say no."""
+    A = matrix("130x130", device="cpu")
+    monkeypatch.setattr(plan, "SMALL", 0)
+    monkeypatch.setattr(plan, "MIN_FILL", 0.0)
+    structure = A._store.structure
+    seen = plan.facts(structure)
+    assert seen.bytes_of("b2sr8") > seen.bytes_of("csr") and plan.choose_form(structure) == "csr"
+    dense = matrix("all ones", device="cpu")._store.structure
+    assert plan.choose_form(dense) == "b2sr8"
+    monkeypatch.setattr(plan, "MIN_FILL", 65.0)
+    assert plan.choose_form(dense) == "csr"
+    assert plan.choose_form(dense, "b2sr", 4) == "b2sr4" and plan.choose_form(dense, "auto", 32) == "b2sr32"
+
+
+def test_a_sample_is_near_the_truth():
+    """More than 64 blocks of rows: the prediction is a sample."""
+    rng = generator("sample")
+    n = 64 * 200
+    i, j = rng.integers(0, n, 40_000), rng.integers(0, 300, 40_000)
+    A = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, device="cpu", format="csr")
+    seen = plan.facts(A._store.structure)
+    for tile in TILES:
+        built = A._store.structure.form(f"b2sr{tile}").tiles
+        assert abs(dict(seen.tiles)[tile] - built) < 0.1 * built
+    assert plan.facts(A._store.structure) is seen, "kept with the structure"
+
+
+# ---- direction and kernel -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", FORMS)
+def test_the_direction_switches_with_the_density(device, key):
+    A = matrix("130x130", **FORMS[key])
+    order = [chosen(A, vector(130, share, "INT64"), "min_plus").direction for share in (0.0, 0.01, 0.5, 1.0)]
+    assert order == ["push", "push", "pull", "pull"]
+    pushed, pulled = (chosen(A, vector(130, share), "lor_land") for share in (0.01, 1.0))
+    assert pushed.transposed and not pulled.transposed, "a push reads the transpose"
+    assert pushed.key == pulled.key == key
+
+
+def test_float_sums_and_counts_are_pulled(device):
+    A, few = matrix("130x130"), vector(130, 0.01, "FP64")
+    assert bitblas.explain(A.mxv(few, bitblas.semiring.plus_second)).direction == "pull"
+    assert "order" in bitblas.explain(A.mxv(few, bitblas.semiring.plus_second)).reason
+    assert bitblas.explain(A.mxv(few, bitblas.semiring.plus_pair)).kind == plan.COUNT
+    assert bitblas.explain(A.mxv(few, bitblas.semiring.plus_pair)).direction == "pull"
+    assert bitblas.explain(A.mxv(few, bitblas.semiring.min_second)).direction == "push"
+
+
+def test_equal_products_need_no_values(device):
+    iso, u = matrix("130x130"), vector(130, 1.0)
+    rng = generator("equal")
+    i, j = rng.integers(0, 130, 50), rng.integers(0, 130, 50)
+    many = bitblas.Matrix.from_coo(i, j, rng.integers(0, 9, 50), nrows=130, ncols=130, dup_op="plus")
+    words, count, values = plan.WORDS, plan.COUNT, plan.VALUES
+    for A, name, kind in (
+        (iso, "lor_land", words), (iso, "any_pair", words), (iso, "plus_times", count), (iso, "min_plus", words),
+        (many, "plus_pair", count), (many, "any_second", words), (many, "plus_times", values),
+        (many, "plus_second", count), (many, "lor_land", values), (iso, "any_secondi", values),
+    ):  # fmt: skip
+        found = bitblas.explain(A.mxv(u, getattr(bitblas.semiring, name)))
+        assert found.kind == kind, f"{name}: {found}"
+
+
+# ---- hubs -----------------------------------------------------------------------------------------------------------
+
+LANES = (1, 2, 4, 8, 16, 32)
+
+
+def assert_cut(form, longest):
+    """Each unit longer than `longest` is covered by segments of at most `longest`, each entry once, in order."""
+    hubs = _hubs(form, longest)
+    ptr = devices.get(config.device).to_host(form.ptr).astype(np.int64)
+    long = np.flatnonzero(np.diff(ptr) > longest)
+    if not len(long):
+        assert hubs is None
+        return
+    rows, first, begin, end, row_of = (np.asarray(devices.get(config.device).to_host(x)) for x in hubs)
+    assert np.array_equal(rows, long) and hubs.segments == len(begin) == len(end) == first[-1]
+    assert ((0 < end - begin) & (end - begin <= longest)).all()
+    for h, row in enumerate(rows):
+        mine = slice(first[h], first[h + 1])
+        assert (row_of[mine] == row).all()
+        covered = np.concatenate([np.arange(a, b) for a, b in zip(begin[mine], end[mine])])
+        assert np.array_equal(covered, np.arange(ptr[row], ptr[row + 1]))
+
+
+@pytest.mark.parametrize("key", FORMS)
+@pytest.mark.parametrize("name", ["hub", "long hub", "dense row", "dense column", "all ones", "no entries"])
+def test_segments_cover_each_hub_once(device, key, name):
+    structure = matrix(name, **FORMS[key])._store.structure
+    for transposed in (False, True):
+        form = structure.form(key, transposed=transposed)
+        for longest in (1, 2, 3, 64, 100, 119, 120, 121, 1000, 2999, 3000, 3001):
+            assert_cut(form, longest)
+
+
+def one_hub(n, **options):
+    """n x n; one row has half of all entries."""
+    rng = generator("one hub", n)
+    i, j = np.concatenate([np.full(n, n // 3), rng.permutation(n)]), np.concatenate([np.arange(n), rng.permutation(n)])
+    return bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, **options)
+
+
+@pytest.mark.parametrize("key", FORMS)
+@pytest.mark.parametrize("name", ["lor_land", "plus_pair", "min_second", "plus_second"])
+def test_no_unit_of_work_is_longer_than_the_plan_allows(device, key, name, monkeypatch):
+    """What is launched on a GPU for a graph with a hub: every group of lanes has at most LONGEST steps."""
+    gpu = devices.get(config.device).is_gpu
+    launches = []
+    plain = product._kernel
+
+    def watch(on, variant):
+        kernel = plain(on, variant)
+
+        def call(n, longest, begin, end, *args, **options):
+            host = devices.get(config.device).to_host
+            length = host(end[:n]).astype(np.int64) - host(begin[:n])
+            launches.append((variant.constant("LANES"), int(longest), length))
+            kernel(n, longest, begin, end, *args, **options)
+
+        return call if variant.kernel.endswith(("pull", "push")) else kernel
+
+    monkeypatch.setattr(product, "_kernel", watch)
+    n = 3000
+    A, u = one_hub(n, **FORMS[key]), vector(n, 1.0, "INT64")
+    u[5] = 7  # no longer iso
+    hub = 0
+    for share, T in ((1.0, False), (0.01, True)):  # the second one pushes, along the hub's row too
+        v = u if share == 1.0 else bitblas.Vector.from_coo(np.arange(0, n, 100), np.arange(0, n, 100), size=n)
+        expr = (A.T if T else A).mxv(v, getattr(bitblas.semiring, name))
+        plan_of, found = bitblas.explain(expr), expr.new()
+        assert found.nvals
+        for lanes, longest, length in launches:
+            done = length[length <= longest]
+            hub = max(hub, int(length.max(initial=0)))
+            if gpu:
+                assert lanes == plan_of.lanes and longest == plan.LONGEST * lanes
+                assert done.max(initial=0) <= plan.LONGEST * lanes
+        if gpu:  # each entry (or tile) of the form is done exactly once, in units that are short enough
+            form = A._store.structure.form(key, transposed=plan_of.transposed)
+            done = sum(int(length[length <= longest].sum()) for _, longest, length in launches)
+            assert done == (form.nvals if key == "csr" else form.tiles)
+        launches.clear()
+    assert not gpu or key != "csr" or hub >= n
+
+
+def test_hubs_give_the_same_answer(device):
+    n = 3000
+    rng = generator("answer")
+    x = rng.integers(0, 50, n)
+    expected = np.zeros(n, np.int64)
+    A = one_hub(n, format="csr")
+    i, j = (devices.get(config.device).to_host(a).astype(np.int64) for a in A.to_coo()[:2])
+    np.add.at(expected, i, x[j])
+    u = bitblas.Vector.from_coo(np.arange(n), x, size=n)
+    for form in FORMS.values():
+        found = one_hub(n, **form).mxv(u, bitblas.semiring.plus_second).new()
+        assert np.array_equal(devices.get(config.device).to_host(found.to_dense(0)), expected)
