@@ -28,7 +28,8 @@ SMALL = 1 << 12  # entries; below, rows are as good as tiles, and a build would 
 # Entries per 8x8 tile from which tiles win: 1.0 loses 2 times, 5.5 wins 4 times (measured, H200 and CPU).
 MIN_FILL = 2.0
 DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on the GPU (measured)
-SAMPLES = 64  # blocks of 64 rows that the profile looks at
+SAMPLES = 64  # blocks of 64 rows that the profile looks at, fewer where they hold more than
+SAMPLED_ENTRIES = 1 << 16  # in all; but eight blocks at least
 # A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9).
 PUSH_COST = {"cpu": 4.0, "gpu": 16.0}
 LONGEST = 128  # steps of a group of lanes per row; longer rows are hubs, cut into segments of that length (estimated)
@@ -65,22 +66,27 @@ def facts(structure: Structure) -> Facts:
 
 
 def _sample(structure: Structure) -> Facts:
-    if isinstance(structure.primary, B2sr) and structure.nvals == 0:
+    if structure.nvals == 0:
         return Facts(structure.nrows, structure.ncols, 0, tuple((t, 0.0) for t in TILES))
     rows = structure.form(CSR)
     assert isinstance(rows, Csr)
     host, blocks = rows.device.to_host, -(-rows.nrows // 64)
-    chosen = np.unique(np.linspace(0, max(0, blocks - 1), SAMPLES if blocks else 0).astype(np.int64))
-    begin, end = (host(rows.ptr[np.minimum(chosen * 64 + d, rows.nrows)]).astype(np.int64) for d in (0, 64))
-    r, c = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for block, first, last in zip(chosen, begin, end, strict=True):
-        near = host(rows.ptr[block * 64 : min(rows.nrows, block * 64 + 64) + 1]).astype(np.int64)
-        r.append(np.repeat(np.arange(len(near) - 1) + block * 64, np.diff(near)))
-        c.append(host(rows.col[first:last]).astype(np.int64))
-    seen_rows, seen_cols = np.concatenate(r), np.concatenate(c)
-    scale = rows.nvals / len(seen_rows) if len(seen_rows) else 0.0
-    tiles = tuple((t, scale * len(np.unique(seen_rows // t * (-(-rows.ncols // t)) + seen_cols // t))) for t in TILES)
-    return Facts(rows.nrows, rows.ncols, rows.nvals, tiles)
+    wanted = min(SAMPLES, max(8, SAMPLED_ENTRIES * rows.nrows // (64 * rows.nvals)))
+    chosen = np.unique(np.linspace(0, blocks - 1, wanted).astype(np.int64))
+    seen_rows, seen_cols = [], []
+    for block in chosen:
+        ptr = host(rows.ptr[block * 64 : block * 64 + 65]).astype(np.int64)
+        seen_rows.append(np.repeat(np.arange(len(ptr) - 1) + block * 64, np.diff(ptr)))
+        seen_cols.append(host(rows.col[ptr[0] : ptr[-1]]).astype(np.int64))
+    r, c = np.concatenate(seen_rows), np.concatenate(seen_cols)
+    scale = rows.nvals / max(1, len(r))
+    tiles = []
+    for tile in TILES:  # the tiles of one size are counted from those of the size below
+        shift = 2 if tile == 4 else 1
+        keys = np.unique((r >> shift << 32) | (c >> shift))
+        r, c = keys >> 32, keys & 0xFFFFFFFF
+        tiles.append((tile, scale * len(keys)))
+    return Facts(rows.nrows, rows.ncols, rows.nvals, tuple(tiles))
 
 
 def choose_form(structure: Structure, format: str = "auto", tile: int | None = None, *, iso: bool = True) -> str:
@@ -96,6 +102,8 @@ def choose_form(structure: Structure, format: str = "auto", tile: int | None = N
         raise InvalidValue(f"tile: format 'csr' has none, got {tile}")
     if format == "csr" or (format == "auto" and tile is None and (structure.nvals < SMALL or not iso)):
         return CSR
+    if format == "auto" and tile is None and structure.nvals <= structure.nrows:
+        return CSR  # an entry a row (pointers, permutations): nothing to gather in tiles
     if format == "auto" and tile is None:
         seen, best = facts(structure), f"b2sr{DEFAULT_TILE}"
         # Never more bytes than plain CSR, and never tiles that hold too little to pay.

@@ -21,10 +21,11 @@ TILES = (4, 8, 16, 32, 64)
 
 def matrix(name="gaps", **options):
     p = MATRICES[name]()
-    return bitblas.Matrix.from_coo(p.rows, p.cols, True, nrows=p.nrows, ncols=p.ncols, **options)
+    return bitblas.Matrix.from_coo(p.rows, p.cols, 1, nrows=p.nrows, ncols=p.ncols, **options)
 
 
-def vector(size, share, dtype="BOOL"):
+def vector(size, share, dtype="INT64"):
+    """An iso vector with that share of its entries."""
     at = np.arange(0, size, max(1, round(1 / share))) if share else np.zeros(0, int)
     return bitblas.Vector.from_coo(at, 1, dtype, size=size)
 
@@ -32,12 +33,6 @@ def vector(size, share, dtype="BOOL"):
 def chosen(A, u, semiring, **options):
     f = bitblas.semiring[semiring] if isinstance(semiring, str) else semiring
     return plan.plan_mxv(A._store, u._store, f["INT64"], transpose=False, flip=False, **options)[0]
-
-
-def mesh(n, tile=1):
-    """A grid of n vertices whose neighbours are near: about `tile`-sized dense blocks along the diagonal."""
-    i, j = np.divmod(np.arange(n * tile), tile)
-    return bitblas.Matrix.from_coo(i, np.minimum(n - 1, i // tile * tile + j), True, nrows=n, ncols=n)
 
 
 # ---- pure, printable ------------------------------------------------------------------------------------------------
@@ -55,7 +50,7 @@ def test_a_plan_is_a_frozen_value_that_prints_itself(device):
 
 
 def test_planning_computes_nothing(device, monkeypatch):
-    A, u = matrix(format="b2sr", tile=16), vector(140, 0.5, "INT64")
+    A, u = matrix(format="b2sr", tile=16), vector(140, 0.5)
 
     def refuse(*args, **options):
         raise AssertionError("a kernel was asked for")
@@ -166,7 +161,7 @@ def test_a_sample_is_near_the_truth():
 @pytest.mark.parametrize("key", FORMS)
 def test_the_direction_switches_with_the_density(device, key):
     A = matrix("130x130", **FORMS[key])
-    order = [chosen(A, vector(130, share, "INT64"), "min_plus").direction for share in (0.0, 0.01, 0.5, 1.0)]
+    order = [chosen(A, vector(130, share), "min_plus").direction for share in (0.0, 0.01, 0.5, 1.0)]
     assert order == ["push", "push", "pull", "pull"]
     pushed, pulled = (chosen(A, vector(130, share), "lor_land") for share in (0.01, 1.0))
     assert pushed.transposed and not pulled.transposed, "a push reads the transpose"
@@ -258,7 +253,7 @@ def test_no_unit_of_work_is_longer_than_the_plan_allows(device, key, name, monke
 
     monkeypatch.setattr(product, "_kernel", watch)
     n = 3000
-    A, u = one_hub(n, **FORMS[key]), vector(n, 1.0, "INT64")
+    A, u = one_hub(n, **FORMS[key]), vector(n, 1.0)
     u[5] = 7  # no longer iso
     hub = 0
     for share, T in ((1.0, False), (0.01, True)):  # the second one pushes, along the hub's row too

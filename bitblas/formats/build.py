@@ -127,13 +127,12 @@ def with_format(A: MatrixStore, format: str = "auto", tile: int | None = None) -
 
 def filter_entries(A: MatrixStore, keep: Any) -> MatrixStore:
     """The entries of A for which `keep` (bools in entry order) is true, in the same format."""
-    rows, order = A.structure.primary.to_csr(order=True)
-    values = A.values
-    if order is not None:
-        keep, values = keep[order], values if A.iso else values[order]
-    r, c = rows.coo()
-    key = A.structure.primary.key
-    kind, tile = ("csr", None) if key == csr.KEY else ("b2sr", int(key[4:]))
-    return _from_sorted(
-        A.device, A.nrows, A.ncols, r[keep], c[keep], values if A.iso else values[keep], A.dtype, kind, tile
-    )
+    form = A.structure.primary
+    if isinstance(form, b2sr.B2sr):
+        kept: csr.Csr | b2sr.B2sr = form.filter(keep)
+    else:
+        xp = form.device.xp
+        before = xp.zeros(form.nvals + 1, np.int64)  # entries kept before each entry
+        xp.cumsum(keep, out=before[1:])
+        kept = csr.from_arrays(form.device, form.nrows, form.ncols, before[form.ptr], form.col[: form.nvals][keep])
+    return MatrixStore(Structure(kept), A.dtype, A.values if A.iso else A.values[keep])

@@ -80,6 +80,7 @@ def structural() -> Iterator[Variant]:
             yield Variant("formats/b2sr/build", places, shape)
             yield Variant("formats/b2sr/unbuild", places, shape)
         yield Variant("formats/b2sr/ranks", (), (("TILE", tile), ("LANES", 1)))
+        yield Variant("formats/b2sr/filter", places[2:], (("TILE", tile), ("LANES", 1)))
 
 
 def elementwise() -> Iterator[Variant]:

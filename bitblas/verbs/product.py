@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from semirings import Monoid, Semiring, Typed
-from semirings.catalog import BINARY, compose
+from semirings.catalog import BINARY, MONOIDS, compose
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DataType, lookup_dtype
 
 from ..device import Device, balanced_bounds
@@ -47,10 +47,11 @@ def _index_types(form: Any, ranks: Any) -> tuple[tuple[str, DataType], ...]:
     return form.cache[key]
 
 
-def _algebra(semiring: Typed[Semiring], kind: int) -> tuple[Any, DataType, Any, DataType]:
-    """Multiplier and its type, monoid and the type of the sum; WORDS needs neither and is one variant for all."""
-    if kind == WORDS:
-        return PLAIN, BOOL, semiring.op.monoid, BOOL
+def _algebra(semiring: Typed[Semiring] | None) -> tuple[Any, DataType, Any, DataType]:
+    """Multiplier and its type, monoid and the type of the sum. WORDS, for which the semiring is None, needs none of
+    them and is one variant for all."""
+    if semiring is None:
+        return PLAIN, BOOL, MONOIDS["any"], BOOL
     op, t = semiring.op.binaryop, semiring.op.operand_type(semiring.dtype)
     return op, t, semiring.op.monoid, op.result_type(t)
 
@@ -62,12 +63,8 @@ def mxv_variant(
 ) -> Variant:  # fmt: skip
     """The pull or push kernel of a form for a semiring; `semiring` is None for WORDS."""
     folder = "csr" if key == "csr" else "b2sr"
-    if kind == WORDS or semiring is None:
-        op, t, z = PLAIN, BOOL, BOOL
-        (functions, values, terminal) = prologue.sum_of(vector_any(), BOOL)
-    else:
-        op, t, monoid, z = _algebra(semiring, kind)
-        (functions, values, terminal) = prologue.sum_of(monoid, z)
+    op, t, monoid, z = _algebra(semiring)
+    functions, values, terminal = prologue.sum_of(monoid, z)
     if kind != VALUES:
         op, t, a, u, flip = PLAIN, BOOL, BOOL, BOOL, False
     mul = prologue.product(op, t, a, u, flip=flip)
@@ -77,7 +74,7 @@ def mxv_variant(
     constants = [("KIND", kind), ("U_FULL", int(full)), ("U_BOOL", int(u is BOOL)), ("Z_BOOL", int(z is BOOL))]
     constants += [("HAS_TERMINAL", terminal), ("LANES", lanes)]
     if folder == "b2sr":
-        constants += [("TILE", int(key[4:])), ("RANKED", int(ranked))]
+        constants += [("TILE", int(key[4:])), ("RANKED", int(ranked)), ("NEUTRAL", int(prologue.is_neutral(monoid, z)))]
     if direction == "push":
         functions = (*functions, vector._cast("take", cell, z))
         types = (*types, ("C", cell))
@@ -86,12 +83,6 @@ def mxv_variant(
         f"formats/{folder}/{direction}", (*types, ("A", a), ("U", u), ("Z", z)), tuple(constants), values,
         (*functions, mul), label,
     )  # fmt: skip
-
-
-def vector_any() -> Any:
-    from semirings.catalog import MONOIDS
-
-    return MONOIDS["any"]
 
 
 # ---- schedules: computed once per form ------------------------------------------------------------------------------
@@ -281,12 +272,8 @@ def dot_variant(
     b: DataType, lanes: int,
 ) -> Variant:  # fmt: skip
     """The dot kernel of a form for a semiring; `semiring` is None for WORDS."""
-    if semiring is None:
-        op, t, z = PLAIN, BOOL, BOOL
-        functions, values, terminal = prologue.sum_of(vector_any(), BOOL)
-    else:
-        op, t, monoid, z = _algebra(semiring, kind)
-        functions, values, terminal = prologue.sum_of(monoid, z)
+    op, t, monoid, z = _algebra(semiring)
+    functions, values, terminal = prologue.sum_of(monoid, z)
     if kind != VALUES:
         op, t, a, b = PLAIN, BOOL, BOOL, BOOL
     mul = prologue.product_of_entries(op, t, a, b)

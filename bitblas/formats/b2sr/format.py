@@ -109,6 +109,24 @@ class B2sr:
         kernel = self.device.kernel(variant)
         kernel(self.tile_rows, self.nrows, self.ptr, self.col, self.bits, ranks, ptr, col, places, bounds=bounds)
 
+    def filter(self, keep: Any) -> B2sr:
+        """The entries for which `keep` (bools in entry order) is true; tiles that become empty go."""
+        xp, device, words = self.device.xp, self.device, words_per_tile(self.tile)
+        bits, some = xp.zeros_like(self.bits), xp.zeros(max(1, self.tiles), np.uint8)
+        flags = keep.astype(np.uint8) if len(keep) else xp.zeros(1, np.uint8)
+        ranks = self.ranks()
+        variant = _variant("filter", self.tile, places=ranks)
+        device.kernel(variant)(self.tiles, self.bits, ranks, flags, bits, some)
+        full = xp.flatnonzero(some[: self.tiles])
+        before = xp.zeros(self.tiles + 1, np.int64)  # tiles left before each tile
+        xp.cumsum(some[: self.tiles], out=before[1:])
+        tiles, nvals = len(full), int(keep.sum())
+        col, left = self.col[full], bits.reshape(-1, words)[full].reshape(-1)
+        if not tiles:
+            col, left = xp.zeros(1, col.dtype), xp.zeros(words, bits.dtype)
+        ptr = before[self.ptr].astype(index_type(tiles))
+        return B2sr(device, self.nrows, self.ncols, self.tile, ptr, col, left, tiles, nvals)
+
     def ranks(self) -> Any:
         """value_ptr, made at first need: the running sum of the tiles' population counts."""
         if self.value_ptr is None:
@@ -160,5 +178,5 @@ def _variant(kernel: str, tile: int, ptr: Any = None, col: Any = None, places: A
     """The structural kernels depend on the tile size and the index types alone."""
     given = (("PTR", ptr), ("COL", col), ("PLACE", places))
     types: tuple[tuple[str, DataType], ...] = tuple((n, lookup_dtype(a.dtype)) for n, a in given if a is not None)
-    shape = (("TILE", tile), ("LANES", 1 if kernel == "ranks" else min(tile, 32)))
+    shape = (("TILE", tile), ("LANES", 1 if kernel in ("ranks", "filter") else min(tile, 32)))
     return Variant(f"formats/b2sr/{kernel}", types, shape + tuple(constants.items()))

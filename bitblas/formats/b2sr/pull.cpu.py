@@ -4,6 +4,7 @@
 SPREAD = np.uint64({4: 0x1111, 8: 0x0101010101010101, 16: 0x0001000100010001, 32: 0x100000001, 64: 1}[TILE])
 WORD_ROWS = 4 if TILE == 4 else 64 // TILE
 SHIFT = np.uint64(TILE & 63)
+PATIENCE = 32  # tiles between two looks at whether all rows are done: looking costs more than it saves on short rows
 
 
 @njit(**FUNCTION)
@@ -37,9 +38,14 @@ def pull(lo, hi, longest, begin, end, row_of, row_step, col, bits, value_ptr, a_
         if KIND == WORDS:
             if TILE_WORDS == 1:
                 word = np.uint64(0)
-                for tile in range(first, stop):
-                    word |= np.uint64(at(bits, tile)) & (tile_bits(u_bits, np.int64(at(col, tile))) * SPREAD)
-                rows = fold_rows(word)
+                while first < stop:
+                    until = min(first + PATIENCE, stop)
+                    for tile in range(first, until):
+                        word |= np.uint64(at(bits, tile)) & (tile_bits(u_bits, np.int64(at(col, tile))) * SPREAD)
+                    first = until
+                    rows = fold_rows(word)
+                    if rows & open_rows == open_rows:  # every row has its hit: the rest changes nothing
+                        break
             else:
                 for k in range(TILE_WORDS):
                     put(acc, k, np.uint64(0))
@@ -54,6 +60,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_step, col, bits, value_ptr, a_
         else:
             for r in range(TILE):
                 put(count, r, np.int64(0))
+                put(total, r, IDENTITY)
             for tile in range(first, stop):
                 tile_col = np.int64(at(col, tile))
                 left = tile_col << LOG_TILE
@@ -64,6 +71,8 @@ def pull(lo, hi, longest, begin, end, row_of, row_step, col, bits, value_ptr, a_
                     for k in range(TILE_WORDS):
                         word = np.uint64(at(bits, tile * TILE_WORDS + k))
                         rest = word & u
+                        if NEUTRAL and KIND == VALUES:
+                            rows |= fold_rows(rest) << np.uint64(k * WORD_ROWS)
                         while rest != 0:
                             place = trailing_zeros(rest)
                             rest = drop_lowest(rest)
@@ -76,8 +85,11 @@ def pull(lo, hi, longest, begin, end, row_of, row_step, col, bits, value_ptr, a_
                                 else:
                                     a = a_iso
                                 z = mul(a, load_u(u_val, u_iso, u_step, j), (tile_row << LOG_TILE) + r, j)
-                                put(total, r, z if rows >> np.uint64(r) & ONE == 0 else add(at(total, r), z))
-                                rows |= ONE << np.uint64(r)
+                                if NEUTRAL:  # identity + z is z to the bit: no need to ask whether z is the first
+                                    put(total, r, add(at(total, r), z))
+                                else:
+                                    put(total, r, z if rows >> np.uint64(r) & ONE == 0 else add(at(total, r), z))
+                                    rows |= ONE << np.uint64(r)
                             else:
                                 put(count, r, at(count, r) + 1)
                         if RANKED:

@@ -1,6 +1,5 @@
 # t = A (+).(x) u row by row, the twin of pull.cu. Parallel bounds are multiples of 64 rows: words of t are not shared.
 # include: kernels/product.cpu.py
-BLOCK = 8
 
 
 @njit(**KERNEL)
@@ -21,13 +20,13 @@ def pull(lo, hi, longest, begin, end, row_of, row_step, col, a_val, a_iso, a_ste
             count = np.int64(0)
             e = np.int64(at(begin, row))
             stop = np.int64(at(end, row))
-            if KIND == WORDS:  # BLOCK entries without a branch: an unpredictable exit costs more than they do
+            if KIND == WORDS:  # four entries without a branch, the last one again where they run out: OR does not mind
                 hit = np.uint64(0)
                 while e < stop and hit & ONE == 0:
-                    for p in range(e, min(e + BLOCK, stop)):
-                        j = np.int64(at(col, p))
+                    for d in range(4):
+                        j = np.int64(at(col, min(e + d, stop - 1)))
                         hit |= at(u_bits, j >> 6) >> np.uint64(j & 63)
-                    e += BLOCK
+                    e += 4
                 count = np.int64(hit & ONE)
             while KIND != WORDS and e < stop:
                 j = np.int64(at(col, e))
