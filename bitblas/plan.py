@@ -71,21 +71,26 @@ def _sample(structure: Structure) -> Facts:
     rows = structure.form(CSR)
     assert isinstance(rows, Csr)
     host, blocks = rows.device.to_host, -(-rows.nrows // 64)
-    wanted = min(SAMPLES, max(8, SAMPLED_ENTRIES * rows.nrows // (64 * rows.nvals)))
-    chosen = np.unique(np.linspace(0, blocks - 1, wanted).astype(np.int64))
+    picks = min(SAMPLES, max(8, SAMPLED_ENTRIES * rows.nrows // (64 * rows.nvals)))
+    # Evenly spaced entries pick the blocks, so that a block counts by its size and a hub is not taken for the rule:
+    # tiles = entries * the mean of tiles / entries over the picks.
+    limits = host(rows.ptr[np.minimum(np.arange(blocks + 1) * 64, rows.nrows)]).astype(np.int64)
+    places = (np.arange(picks) + 0.5) * rows.nvals / picks
+    chosen, times = np.unique(np.searchsorted(limits, places, side="right") - 1, return_counts=True)
     seen_rows, seen_cols = [], []
     for block in chosen:
         ptr = host(rows.ptr[block * 64 : block * 64 + 65]).astype(np.int64)
         seen_rows.append(np.repeat(np.arange(len(ptr) - 1) + block * 64, np.diff(ptr)))
         seen_cols.append(host(rows.col[ptr[0] : ptr[-1]]).astype(np.int64))
     r, c = np.concatenate(seen_rows), np.concatenate(seen_cols)
-    scale = rows.nvals / max(1, len(r))
+    weights = times / np.diff(limits)[chosen] * rows.nvals / picks
     tiles = []
     for tile in TILES:  # the tiles of one size are counted from those of the size below
         shift = 2 if tile == 4 else 1
         keys = np.unique((r >> shift << 32) | (c >> shift))
         r, c = keys >> 32, keys & 0xFFFFFFFF
-        tiles.append((tile, scale * len(keys)))
+        per_block = np.bincount(np.searchsorted(chosen, r // (64 // tile)), minlength=len(chosen))
+        tiles.append((tile, float(per_block @ weights)))
     return Facts(rows.nrows, rows.ncols, rows.nvals, tuple(tiles))
 
 

@@ -251,8 +251,8 @@ def test_product_of_every_matrix(device, form, kind, monkeypatch):
     call, algebra, u, iso = EVERY[kind]
     for k, matrix in enumerate(MATRICES):
         case = {"form": form, "call": call, "algebra": algebra, "matrix": matrix, "u": u, "iso": iso, "T": ""}
-        how = {"mask": MASKS[k % 5], "accum": k % 2 == 1, "replace": k % 3 == 0, "longest": (None, 2)[k % 2]}
-        run_product(case | how, monkeypatch)
+        rest = {"mask": MASKS[k % 5], "accum": k % 2 == 1, "replace": k % 3 == 0, "longest": (None, 2)[k % 2]}
+        run_product(case | rest, monkeypatch)
 
 
 def test_mxm(device, mxm_case):
@@ -302,11 +302,12 @@ def test_entrywise(device, entry_case):
 # ---- aliasing, pending writes, refusals, shared structures ----------------------------------------------------------
 
 ALIASES = """
-w << A.mxv(w, semiring.plus_times); w(w.S) << A.mxv(w, semiring.plus_times); w(~w.S, replace) << w.vxm(A, semiring.min_plus);
-w(~w.V, binary.plus) << w.vxm(A, semiring.plus_second); w(binary.min) << A.T.mxv(w, semiring.min_plus);
-w(w.V, replace) << A.mxv(w, semiring.plus_pair); C << C.mxm(C, semiring.plus_times);
-C(C.S) << C.mxm(C, semiring.plus_pair); C(C.V, replace) << C.mxm(C.T, semiring.plus_times);
-C(~C.S, binary.plus) << C.T.mxm(C, semiring.min_plus); C << C.T; C << C.T.mxm(A, semiring.max_plus);
+w << A.mxv(w, semiring.min_plus); w(w.S) << A.mxv(w, semiring.min_plus);
+w(~w.S, replace) << w.vxm(A, semiring.min_plus);
+w(~w.V, binary.plus) << w.vxm(A, semiring.min_plus); w(binary.min) << A.T.mxv(w, semiring.min_plus);
+w(w.V, replace) << A.mxv(w, semiring.min_plus); C << C.mxm(C, semiring.plus_times);
+C(C.S) << C.mxm(C, semiring.min_plus); C(C.V, replace) << C.mxm(C.T, semiring.min_plus);
+C(~C.S, binary.plus) << C.T.mxm(C, semiring.min_plus); C << C.T; C << C.T.mxm(A, semiring.min_plus);
 C(C.S, binary.plus) << C; C(~C.S) << C.T; C << C.ewise_add(C.T, binary.minus); C << C[::-1, ::-1];
 C[::-1, :] << C; w << C.reduce_rowwise(monoid.plus); C(A.S) << C.select("tril"); w[:] = A[3, :]
 """
@@ -316,7 +317,7 @@ del A[3, 3]; A[3, 4] = 2; w << u.vxm(A, semiring.min_plus)
 A[1, 1] = 1; A[1, 1] = 2; del A[1, 1]; w << A.reduce_rowwise(monoid.plus)
 A[5, 6] = 4; C(A.S) << A.mxm(A, semiring.plus_times)
 u[3] = 9; u[4] = 8; del u[5]; w << A.mxv(u, semiring.plus_times)
-m[0] = True; m[64] = False; w(m.V) << A.mxv(u, semiring.max_plus)
+m[0] = True; m[64] = False; w(m.V) << A.mxv(u, semiring.min_plus)
 w[2] = 3; w(m.S, binary.plus) << A.mxv(u, semiring.min_plus)
 C[0, 0] = 1; C(~C.S, replace) << A.ewise_mult(A, binary.times)
 """
@@ -348,9 +349,10 @@ def test_pending_writes_are_seen(device, form):
 
 
 REFUSED = """
-w << A.mxv(short); w << short.vxm(A); w(short.S) << A.mxv(u); w(A.S) << A.mxv(u); w << A.mxv(u, binary.plus); C << A.mxm(R);
-C << A.ewise_add(R); C(R.S) << A; w << R.reduce_columnwise(); w << A.mxm(A); A[67, 0] = 1; C << A[[0, 67], :]; w << A[:, 99];
-C[:2, :] = A; w(binary.plus, binary.min) << A.mxv(u); C(replace) << A; w(m.V) << A.mxv(A); A << u; A[0, 0] = None
+w << A.mxv(short); w << short.vxm(A); w(short.S) << A.mxv(u); w(A.S) << A.mxv(u); w << A.mxv(u, binary.plus);
+C << A.mxm(R); C << A.ewise_add(R); C(R.S) << A; w << R.reduce_columnwise(); w << A.mxm(A); A[67, 0] = 1;
+C << A[[0, 67], :]; w << A[:, 99]; C[:2, :] = A; w(binary.plus, binary.min) << A.mxv(u); C(replace) << A;
+w(m.V) << A.mxv(A); A << u; A[0, 0] = None
 """
 
 

@@ -1,4 +1,4 @@
-"""How the house is built: imports only go down, twins stand side by side, files stay short, `import bitblas` is light."""
+"""How the house is built: imports only go down, twins stand side by side, files are short, the import is light."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ OURS = ("bitblas", "semirings")
 @pytest.mark.parametrize("module", MODULES)
 def test_imports_only_go_down(module):
     for found, top in imports(module):
-        if found.partition(".")[0] not in OURS or (module, found) in UPWARDS and not top:
+        if found.partition(".")[0] not in OURS or ((module, found) in UPWARDS and not top):
             continue
         assert floor(found) <= floor(module), f"{module} imports {found}, which stands above it"
 
