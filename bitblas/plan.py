@@ -75,15 +75,18 @@ def _sample(structure: Structure) -> Facts:
     # Evenly spaced entries pick the blocks, so that a block counts by its size and a hub is not taken for the rule:
     # tiles = entries * the mean of tiles / entries over the picks.
     limits = host(rows.ptr[np.minimum(np.arange(blocks + 1) * 64, rows.nrows)]).astype(np.int64)
-    places = (np.arange(picks) + 0.5) * rows.nvals / picks
-    chosen, times = np.unique(np.searchsorted(limits, places, side="right") - 1, return_counts=True)
+    if blocks <= SAMPLES and rows.nvals <= SAMPLED_ENTRIES:  # small: look at everything
+        chosen, weights = np.arange(blocks), np.ones(blocks)
+    else:
+        places = (np.arange(picks) + 0.5) * rows.nvals / picks
+        chosen, times = np.unique(np.searchsorted(limits, places, side="right") - 1, return_counts=True)
+        weights = times / np.diff(limits)[chosen] * rows.nvals / picks
     seen_rows, seen_cols = [], []
     for block in chosen:
         ptr = host(rows.ptr[block * 64 : block * 64 + 65]).astype(np.int64)
         seen_rows.append(np.repeat(np.arange(len(ptr) - 1) + block * 64, np.diff(ptr)))
         seen_cols.append(host(rows.col[ptr[0] : ptr[-1]]).astype(np.int64))
     r, c = np.concatenate(seen_rows), np.concatenate(seen_cols)
-    weights = times / np.diff(limits)[chosen] * rows.nvals / picks
     tiles = []
     for tile in TILES:  # the tiles of one size are counted from those of the size below
         shift = 2 if tile == 4 else 1

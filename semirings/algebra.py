@@ -8,7 +8,7 @@ stand in functions.py and functions.cuh. GraphBLAS C API 2.1, sections 3.5 (oper
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any, Generic, TypeVar
@@ -16,62 +16,8 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from . import dtypes, functions
-from .dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, DataType, cast
-
-# A rule maps the type of the operands to (type that the expression computes in, type of its result), or to None.
-Rule = Callable[[DataType], "tuple[DataType, DataType] | None"]
-
-
-def same(t: DataType) -> tuple[DataType, DataType]:
-    """T x T -> T, for every type."""
-    return t, t
-
-
-def arithmetic(t: DataType) -> tuple[DataType, DataType]:
-    """T x T -> T. BOOL has the operator (plus is or, times is and), but no semiring, as in python-graphblas."""
-    return t, t
-
-
-def number(t: DataType) -> tuple[DataType, DataType] | None:
-    """T x T -> T, but for BOOL."""
-    return None if t is BOOL else (t, t)
-
-
-def compare(t: DataType) -> tuple[DataType, DataType]:
-    """T x T -> BOOL."""
-    return t, BOOL
-
-
-def logical(t: DataType) -> tuple[DataType, DataType]:
-    """BOOL x BOOL -> BOOL: other types are cast first."""
-    return BOOL, BOOL
-
-
-def real(t: DataType) -> tuple[DataType, DataType]:
-    """FP32 stays, FP64 stays, all else computes in FP64."""
-    return (t, t) if t.kind == "f" else (FP64, FP64)
-
-
-def inverse(t: DataType) -> tuple[DataType, DataType]:
-    """T -> T, computed in floating point: 1 / 0 is the greatest integer, as in SuiteSparse."""
-    return (t, t) if t.kind == "f" else (FP64, t)
-
-
-def root(t: DataType) -> tuple[DataType, DataType]:
-    """T -> FP32 where that holds every T, else FP64."""
-    z = FP32 if t is FP32 or (t.kind != "f" and t.nbytes <= 2) else FP64
-    return z, z
-
-
-def position(t: DataType) -> tuple[DataType, DataType]:
-    """T x T -> INT64, whatever the values are; INT32 operands give INT32, as in SuiteSparse."""
-    return INT64, INT32 if t is INT32 else INT64
-
-
-def position_test(t: DataType) -> tuple[DataType, DataType]:
-    """A predicate on positions: T x T -> BOOL."""
-    return INT64, BOOL
-
+from .dtypes import BOOL, INT8, DataType, cast
+from .rules import Rule, arithmetic, logical, same
 
 _NAMESPACE = {"sqrt": np.sqrt, **{k: v for k, v in vars(functions).items() if callable(v)}}
 
@@ -342,41 +288,4 @@ def _apply(op: Any, left: Any, right: Any = None, **kwargs: Any) -> Any:
     raise TypeError(f"{op!r}: expected a Matrix, Vector, Scalar or infix expression such as A & B, got {left!r}")
 
 
-class Namespace:
-    """Operators by name: `semiring.min_plus`, `binary["plus"]`; iterates over the names.
-
-    `missing` may make an entry on demand (semirings are the product of two lists).
-    """
-
-    def __init__(self, family: str, entries: Mapping[str, Any], missing: Callable[[str], Any] | None = None) -> None:
-        self._family, self._entries, self._missing = family, entries, missing
-
-    def __getattr__(self, name: str) -> Any:
-        if name in self._entries:
-            return self._entries[name]
-        found = self._missing(name) if self._missing is not None and not name.startswith("_") else None
-        if found is None:
-            raise AttributeError(f"{self._family} has no operator {name!r}; known: {', '.join(self._entries)}")
-        return found
-
-    __getitem__ = __getattr__
-
-    @property
-    def ss(self) -> Namespace:
-        """python-graphblas keeps SuiteSparse's positional operators here; in bitblas they are the same entries."""
-        return self
-
-    def __iter__(self) -> Any:
-        return iter(self._entries)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._entries
-
-    def __dir__(self) -> list[str]:
-        return [*self._entries, "ss"]
-
-    def __repr__(self) -> str:
-        return f"<{self._family}: {', '.join(self._entries)}>"
-
-
-__all__ = ["BinaryOp", "IndexUnaryOp", "Monoid", "Namespace", "Operator", "Semiring", "Typed", "UnaryOp"]
+__all__ = ["BinaryOp", "IndexUnaryOp", "Monoid", "Operator", "Semiring", "Typed", "UnaryOp"]

@@ -5,25 +5,10 @@ from __future__ import annotations
 
 import functools
 
-from .algebra import (
-    BinaryOp,
-    IndexUnaryOp,
-    Monoid,
-    Namespace,
-    Semiring,
-    UnaryOp,
-    arithmetic,
-    compare,
-    inverse,
-    logical,
-    number,
-    position,
-    position_test,
-    real,
-    root,
-    same,
-)
+from .algebra import BinaryOp, IndexUnaryOp, Monoid, Semiring, UnaryOp
 from .dtypes import INT64
+from .namespace import Namespace
+from .rules import arithmetic, compare, inverse, logical, number, position, position_test, real, root, same
 
 UNARY = {
     op.name: op

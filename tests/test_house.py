@@ -144,8 +144,7 @@ def test_every_twin_has_a_kernel():
 
 LIMIT = 300
 LONG = {"tests/emulator/cuda_emu.h", "tests/emulator/runtime.cpp", "tests/emulator/emu.py"}
-# To be split; a name is taken out here when its file is short.
-LONG |= {"bitblas/verbs/product.py", "bitblas/verbs/vector.py", "semirings/algebra.py"}
+# Lists of cases more than programs.
 LONG |= {f"tests/test_{name}.py" for name in ("algorithms", "battery", "cli", "core", "io")}
 
 

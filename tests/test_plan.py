@@ -14,7 +14,7 @@ from bitblas import plan
 from bitblas.config import config
 from bitblas.exceptions import InvalidValue
 from bitblas.verbs import product
-from bitblas.verbs.product import _hubs
+from bitblas.verbs.schedule import hubs_of
 
 TILES = (4, 8, 16, 32, 64)
 
@@ -199,7 +199,7 @@ LANES = (1, 2, 4, 8, 16, 32)
 
 def assert_cut(form, longest):
     """Each unit longer than `longest` is covered by segments of at most `longest`, each entry once, in order."""
-    hubs = _hubs(form, longest)
+    hubs = hubs_of(form, longest)
     ptr = devices.get(config.device).to_host(form.ptr).astype(np.int64)
     long = np.flatnonzero(np.diff(ptr) > longest)
     if not len(long):

@@ -10,8 +10,9 @@ import pytest
 from bitblas import jit
 from bitblas.kernels.prologue import Function, sum_of
 from semirings import catalog, dtypes, laws
-from semirings.algebra import BinaryOp, IndexUnaryOp, Monoid, Semiring, UnaryOp, number
+from semirings.algebra import BinaryOp, IndexUnaryOp, Monoid, Semiring, UnaryOp
 from semirings.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT8, UINT64
+from semirings.rules import number
 
 every_dtype = pytest.mark.parametrize("t", dtypes.ALL, ids=str)
 OPERATORS = [*catalog.UNARY.values(), *catalog.BINARY.values(), *catalog.INDEXUNARY.values()]

@@ -12,6 +12,7 @@ from semirings.dtypes import DataType
 
 from ..exceptions import DimensionMismatch
 from ..store import VectorStore, empty_vector, full_vector
+from ..verbs import elements
 from ..verbs import vector as verbs
 from .base import Operand, describe
 from .convert import cast_scalar, same_device, value_array
@@ -115,9 +116,9 @@ def assign_vector(
     if index.size is None and mask is None and accum is None:
         found, _ = _element(value)
         if found is None:
-            verbs.remove_element(store, index.at)
+            elements.remove_element(store, index.at)
         else:
-            verbs.set_element(store, index.at, cast_scalar(found, store.dtype))
+            elements.set_element(store, index.at, cast_scalar(found, store.dtype))
         return
     size = 1 if index.size is None else index.size
     if mask is not None and not region:
@@ -125,7 +126,7 @@ def assign_vector(
     t = _values(w, value, size, accum, index.size is None)
     positions = index.array(store.device)
     if region and mask is not None:
-        part = verbs.extract(store, positions)
+        part = elements.extract(store, positions)
         if mask.parent.size != size:
             raise DimensionMismatch(f"mask: expected size {size}, that of the region, got {mask.parent.size}")
         same_device("mask", w, mask.parent)
@@ -134,14 +135,14 @@ def assign_vector(
     if index.at is None:
         _finish(w, t, None if mask is None else vector_mask(mask), accum, replace, True, False)
         return
-    inside = verbs.region(store, positions)
+    inside = elements.region(store, positions)
     m = None
     if mask is not None:
         m = vector_mask(mask)
         # The mask may be the bits of w itself, and is needed again after w has changed.
         m = verbs.Mask(m.words.copy(), m.complement)
         inside = inside & (~m.words if m.complement else m.words)
-    t = verbs.assign(store, positions, t)
+    t = elements.assign(store, positions, t)
     verbs.merge(store, t, verbs.Mask(inside, False), accum, False)
     if replace:
         # GrB_assign with replace deletes outside the mask everywhere, not only in the region.

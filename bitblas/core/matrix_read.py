@@ -14,9 +14,8 @@ from semirings.dtypes import BOOL, DataType
 from ..device import Device
 from ..exceptions import DimensionMismatch
 from ..store import MatrixStore
+from ..verbs import elements, product, submatrix
 from ..verbs import matrix as verbs
-from ..verbs import product, submatrix
-from ..verbs import vector as vector_verbs
 from .base import Operand, describe
 from .convert import same_device
 from .expr import MatrixExpression, ScalarExpression, VectorExpression
@@ -93,7 +92,7 @@ class MatrixRead(MatrixExport):
         def run(mask: Any) -> Any:
             column = (fixed is cols) != self._transposed
             line = submatrix.line(self._matrix._store, fixed.at, column=column)
-            return line if along.at is None else vector_verbs.extract(line, along.array(self.device))
+            return line if along.at is None else elements.extract(line, along.array(self.device))
 
         return VectorExpression(along.size, "__getitem__", (self,), None, run, self.dtype)  # type: ignore[arg-type]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..store import VectorStore
-from ..verbs import vector as verbs
+from ..verbs import elements
 from .base import Updater, describe
 from .expr import ScalarExpression, VectorExpression
 from .indexing import Axis, IndexExpr, parse
@@ -27,10 +27,10 @@ class VectorIndex:
         (index,) = axes
         if index.size is None:
             i = index.at
-            return ScalarExpression("__getitem__", (self,), None, lambda mask: verbs.get(self._store, i), self.dtype)
+            return ScalarExpression("__getitem__", (self,), None, lambda mask: elements.get(self._store, i), self.dtype)
 
         def run(mask: Any) -> VectorStore:
-            return self._store.copy() if index.at is None else verbs.extract(self._store, index.array(self.device))
+            return self._store.copy() if index.at is None else elements.extract(self._store, index.array(self.device))
 
         return VectorExpression(index.size, "__getitem__", (self,), None, run, self.dtype)
 
@@ -47,7 +47,7 @@ class VectorIndex:
         (at,) = parse(self, index)
         if at.size is not None:
             raise TypeError(f"index in v: expected an integer, got {describe(index)}")
-        return verbs.get(self._store, at.at) is not None
+        return elements.get(self._store, at.at) is not None
 
     def __iter__(self) -> Iterator[Any]:
         """The indices of the entries, ascending."""
@@ -59,5 +59,5 @@ class VectorIndex:
         (at,) = parse(self, index)
         if at.size is not None:
             raise ValueError(f"index: expected a single one, got {describe(index)}")
-        found = verbs.get(self._store, at.at)
+        found = elements.get(self._store, at.at)
         return default if found is None else found.item()

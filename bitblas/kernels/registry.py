@@ -42,7 +42,7 @@ def _typed(name: str, dtype: DataType) -> Typed:
 
 def products() -> Iterator[Variant]:
     """Pull, push and dot of both formats."""
-    from ..verbs.product import dot_variant, mxv_variant
+    from ..verbs.variants import dot_variant, mxv_variant
 
     for key in ("csr", *(f"b2sr{t}" for t in TILES)):
         tile = 1 if key == "csr" else int(key[4:])
@@ -85,7 +85,7 @@ def structural() -> Iterator[Variant]:
 
 def elementwise() -> Iterator[Variant]:
     """The operators of the algorithms over vectors, sums, and the merge."""
-    from ..verbs.vector import BOTH, LEFT, UNION, elementwise_variant, fold_variant, merge_variant, reduce_variant
+    from ..verbs.variants import BOTH, LEFT, UNION, elementwise_variant, fold_variant, merge_variant, reduce_variant
 
     for name, t in (("times", FP64), ("minus", FP64), ("truediv", FP64), ("plus", FP64), ("min", INT64), ("ge", FP64)):
         yield elementwise_variant(BOTH, BINARY[name][t], t, t, "xy", False, False)[0]
@@ -111,7 +111,7 @@ def elementwise() -> Iterator[Variant]:
 
 def hub_joins() -> Iterator[Variant]:
     """The long rows of every format and kind."""
-    from ..verbs.product import hubs_variant, mxv_variant
+    from ..verbs.variants import hubs_variant, mxv_variant
 
     plain: dict[str, Any] = {"flip": False, "full": False, "ranked": False, "lanes": 2}
     for per in (1, *TILES):

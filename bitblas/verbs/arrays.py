@@ -16,7 +16,8 @@ from semirings.dtypes import BOOL, DataType, lookup_dtype
 from ..device import Device
 from ..store import VectorStore, full_bits, pack, unpack
 from . import vector
-from .vector import BOTH, LEFT, fold_variant, run_elementwise
+from .variants import BOTH, LEFT, binary_of, fold_variant
+from .vector import run_elementwise
 
 
 def _as_vector(device: Device, values: Any, size: int, present: Any = None) -> VectorStore:
@@ -32,7 +33,7 @@ def _as_array(t: VectorStore) -> Any:
 
 def binary(device: Device, op: Typed[Operator], x: Any, y: Any, rows: Any = None, cols: Any = None) -> Any:
     """op(x, y); rows and cols (INT64) are the positions of the entries for positional operators."""
-    op = vector._binary(op)
+    op = binary_of(op)
     positional = op.op.positional
     if isinstance(x, np.generic) and isinstance(y, np.generic) and not positional:
         return op.op.evaluate(op.dtype, x=x, y=y)
@@ -74,7 +75,7 @@ def reduce(device: Device, monoid: Typed[Monoid], values: Any) -> np.generic:
 
 @functools.cache
 def _fold(device: Device, op: Typed, a: DataType) -> tuple[Any, DataType]:
-    variant, z = fold_variant(vector._binary(op), a)
+    variant, z = fold_variant(binary_of(op), a)
     return device.kernel(variant), z
 
 

@@ -4,7 +4,8 @@
 SPREAD = np.uint64({4: 0x1111, 8: 0x0101010101010101, 16: 0x0001000100010001, 32: 0x100000001, 64: 1}[TILE])
 WORD_ROWS = 4 if TILE == 4 else 64 // TILE
 SHIFT = np.uint64(TILE & 63)
-PATIENCE = 32  # tiles between two looks at whether all rows are done: looking costs more than it saves on short rows
+# Tiles before the first look at whether all rows are done, and between two: looking costs more than it saves on meshes.
+FIRST_LOOK, PATIENCE = 8, 32
 
 
 @njit(**FUNCTION)
@@ -38,11 +39,12 @@ def pull(lo, hi, longest, begin, end, row_of, row_step, col, bits, value_ptr, a_
         if KIND == WORDS:
             if TILE_WORDS == 1:
                 word = np.uint64(0)
+                until = min(first + FIRST_LOOK, stop)
                 while first < stop:
-                    until = min(first + PATIENCE, stop)
                     for tile in range(first, until):
                         word |= np.uint64(at(bits, tile)) & (tile_bits(u_bits, np.int64(at(col, tile))) * SPREAD)
                     first = until
+                    until = min(first + PATIENCE, stop)
                     rows = fold_rows(word)
                     if rows & open_rows == open_rows:  # every row has its hit: the rest changes nothing
                         break

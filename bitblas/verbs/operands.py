@@ -1,0 +1,53 @@
+"""How operands reach a kernel: arrays that always have an address, iso values as scalars, masks as words and a flip."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semirings.dtypes import BOOL, DataType
+
+from ..device import Device, even_bounds
+
+PARALLEL_WORDS = 1 << 11  # below this a parallel launch on the CPU costs more than it saves
+
+
+class Mask(NamedTuple):
+    """A bitset of the positions that may be written, or that may not (complement)."""
+
+    words: Any
+    complement: bool
+
+
+@functools.cache
+def dummy(device: Device, name: str) -> Any:
+    """An array for an argument that the kernel does not read."""
+    return device.xp.zeros(1, name)
+
+
+def stored(device: Device, dtype: DataType, values: Any) -> tuple[Any, Any, int]:
+    """Values as kernels take them: array, iso value, step."""
+    if isinstance(values, np.generic):
+        return dummy(device, "uint64" if dtype is BOOL else dtype.np_type.name), values, 0
+    return values, dtype.np_type.type(0), 1
+
+
+def mask_arguments(device: Device, mask: Mask | None) -> tuple[Any, int, np.uint64]:
+    """Words, step and flip: no mask is one zero word, flipped."""
+    if mask is None:
+        return dummy(device, "uint64"), 0, ~np.uint64(0)
+    return mask.words, 1, ~np.uint64(0) if mask.complement else np.uint64(0)
+
+
+def entry_values(device: Device, dtype: DataType, values: Any) -> tuple[Any, Any, int]:
+    """The same for the values of a matrix, one per entry (BOOL: bools)."""
+    if isinstance(values, np.generic):
+        return dummy(device, dtype.np_type.name), values, 0
+    return (values if len(values) else dummy(device, dtype.np_type.name)), dtype.np_type.type(0), 1
+
+
+def word_bounds(device: Device, n: int) -> Any:
+    """Parallel ranges of n words on the CPU; None for one range."""
+    return None if device.is_gpu or n < PARALLEL_WORDS else even_bounds(n, device.threads)

@@ -1,0 +1,54 @@
+"""Who does which rows: parallel ranges on the CPU, segments of long rows on a GPU. Computed once per form."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..device import Device, balanced_bounds
+
+PARALLEL_ENTRIES = 1 << 14  # below this a parallel launch on the CPU costs more than it saves
+
+
+def unit_bounds(form: Any, device: Device) -> Any:
+    """Parallel ranges of units on the CPU, their limits on whole words of the output."""
+    if device.is_gpu or form.nvals < PARALLEL_ENTRIES:
+        return None
+    if "bounds" not in form.cache:
+        form.cache["bounds"] = balanced_bounds(form.ptr, 4 * device.threads, 64 // form.rows_per_unit)
+    return form.cache["bounds"]
+
+
+class Hubs(NamedTuple):
+    """Rows (or tile rows) too long for one group of lanes, cut into segments: rows of a launch of their own."""
+
+    rows: Any
+    first: Any  # segments of hub h: first[h] .. first[h + 1]
+    begin: Any
+    end: Any
+    row_of: Any
+
+    @property
+    def segments(self) -> int:
+        return len(self.row_of)
+
+
+def hubs_of(form: Any, longest: int) -> Hubs | None:
+    """The rows of a form with more than `longest` entries (or tiles), None where there are none."""
+    if ("hubs", longest) not in form.cache:
+        xp, ptr = form.device.xp, form.ptr
+        length = ptr[1:] - ptr[:-1]
+        rows = xp.flatnonzero(length > longest)
+        found = None
+        if len(rows):
+            count = -(-length[rows].astype(np.int64) // longest)
+            first = xp.zeros(len(rows) + 1, np.int64)
+            xp.cumsum(count, out=first[1:])
+            segment = xp.arange(int(first[-1]))
+            hub = xp.searchsorted(first, segment, side="right") - 1
+            begin = ptr[rows][hub] + (segment - first[hub]) * longest
+            end = xp.minimum(begin + longest, ptr[rows + 1][hub])
+            found = Hubs(rows, first, begin.astype(ptr.dtype), end.astype(ptr.dtype), rows[hub])
+        form.cache["hubs", longest] = found
+    return form.cache["hubs", longest]
