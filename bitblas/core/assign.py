@@ -64,8 +64,9 @@ def _finish(
     w: Any, t: VectorStore, m: verbs.Mask | None, accum: Typed | None, replace: bool, fresh: bool, restricted: bool
 ) -> None:
     store = w._store
-    if accum is None and (m is None or (replace and restricted)):
-        # t is all that w will hold.
+    # t is all that w will hold where nothing of w is kept: it is known to be empty, or replaced.
+    kept = store.count != 0 and (accum is not None or (m is not None and not replace))
+    if (m is None or restricted) and not kept:
         w._store = (t if t.dtype is store.dtype else verbs.cast(t, store.dtype)) if fresh else copied(t, store.dtype)
         return
     verbs.merge(store, t.copy() if t is store else t, m, accum, replace)

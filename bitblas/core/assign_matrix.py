@@ -55,7 +55,9 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     else:
         found, dtype = value
         t = _fill(C._store, found, dtype, m)
-    if accum is None and (m is None or (replace and restricted)):
+    # t is all that C will hold where nothing of C is kept: it is empty, or replaced.
+    inside, kept = m is None or restricted, C._store.nvals and (accum is not None or (m is not None and not replace))
+    if inside and not kept:
         C._adopt(verbs.cast(t, C.dtype))
     else:
         C._adopt(verbs.merge(C._store, t, m, accum, replace))

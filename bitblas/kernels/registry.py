@@ -79,6 +79,7 @@ def structural() -> Iterator[Variant]:
             shape = (("TILE", tile), lanes, ("FILL", fill), ("ORDER", order))
             yield Variant("formats/b2sr/build", places, shape)
             yield Variant("formats/b2sr/unbuild", places, shape)
+        yield Variant("formats/b2sr/coo", places, (("TILE", tile), lanes))
         yield Variant("formats/b2sr/ranks", (), (("TILE", tile), ("LANES", 1)))
         yield Variant("formats/b2sr/filter", places[2:], (("TILE", tile), ("LANES", 1)))
 

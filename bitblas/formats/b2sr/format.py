@@ -74,11 +74,18 @@ class B2sr:
         return pointers + tiles * (index_type(-(-ncols // tile))().itemsize + max(2, tile * tile // 8))
 
     def coo(self) -> tuple[Any, Any]:
-        csr, order = self.to_csr(order=True)
-        rows, cols = csr.coo()
-        inverse = self.device.xp.empty_like(rows)
-        inverse[order] = self.device.xp.arange(self.nvals)
-        return rows[inverse], cols[inverse]
+        """Rows and columns (INT64) of the entries in the order of the tiles' bits."""
+        xp, ranks = self.device.xp, self.ranks()
+        rows, cols = xp.empty(max(1, self.nvals), np.int64), xp.empty(max(1, self.nvals), np.int64)
+        kernel = self.device.kernel(_variant("coo", self.tile, self.ptr, self.col, ranks))
+        kernel(self.tile_rows, self.ptr, self.col, self.bits, ranks, rows, cols, bounds=self._bounds())
+        return rows[: self.nvals], cols[: self.nvals]
+
+    def _bounds(self) -> Any:
+        """Parallel ranges of tile rows on the CPU, for passes over the structure."""
+        if self.device.is_gpu or self.nvals <= PARALLEL_ENTRIES:
+            return None
+        return balanced_bounds(self.ptr, 4 * self.device.threads)
 
     def to_csr(self, order: bool) -> tuple[Csr, Any]:
         """The same entries row by row; order[e]: the place of entry e in this form."""
@@ -103,11 +110,10 @@ class B2sr:
             self.ranks()
         variant = _variant("unbuild", self.tile, self.ptr, col, places, FILL=int(fill), ORDER=int(order))
         ranks = self.value_ptr if order else self.device.xp.zeros(1, places.dtype)
-        bounds = None
-        if not self.device.is_gpu and self.nvals > PARALLEL_ENTRIES:
-            bounds = balanced_bounds(self.ptr, 4 * self.device.threads)
         kernel = self.device.kernel(variant)
-        kernel(self.tile_rows, self.nrows, self.ptr, self.col, self.bits, ranks, ptr, col, places, bounds=bounds)
+        kernel(
+            self.tile_rows, self.nrows, self.ptr, self.col, self.bits, ranks, ptr, col, places, bounds=self._bounds()
+        )
 
     def filter(self, keep: Any) -> B2sr:
         """The entries for which `keep` (bools in entry order) is true; tiles that become empty go."""
