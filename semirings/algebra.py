@@ -258,7 +258,7 @@ class Typed(Generic[Op]):
     def name(self) -> str:
         return self.op.name
 
-    @property
+    @functools.cached_property
     def return_type(self) -> DataType:
         return self.op.result_type(self.dtype)
 

@@ -6,6 +6,7 @@ types (`A` becomes `A_T`), integer constants, values, and small functions made f
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +55,14 @@ class Variant:
     values: tuple[tuple[str, DataType, str], ...] = ()  # name, type, value as hexadecimal bits
     functions: tuple[Function, ...] = ()
     label: str = ""  # what a person reads: the semiring, the operator
+
+    def __hash__(self) -> int:
+        """Kept: kernels are looked up by their variant at every call, and this walks all its functions."""
+        return self._hash
+
+    @functools.cached_property
+    def _hash(self) -> int:
+        return hash((self.kernel, self.types, self.constants, self.values, self.functions))
 
     @property
     def entry(self) -> str:

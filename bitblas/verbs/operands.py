@@ -30,7 +30,7 @@ def dummy(device: Device, name: str) -> Any:
 def stored(device: Device, dtype: DataType, values: Any) -> tuple[Any, Any, int]:
     """Values as kernels take them: array, iso value, step."""
     if isinstance(values, np.generic):
-        return dummy(device, "uint64" if dtype is BOOL else dtype.np_type.name), values, 0
+        return dummy(device, "uint64" if dtype is BOOL else dtype.np_type.char), values, 0
     return values, dtype.np_type.type(0), 1
 
 
@@ -44,8 +44,8 @@ def mask_arguments(device: Device, mask: Mask | None) -> tuple[Any, int, np.uint
 def entry_values(device: Device, dtype: DataType, values: Any) -> tuple[Any, Any, int]:
     """The same for the values of a matrix, one per entry (BOOL: bools)."""
     if isinstance(values, np.generic):
-        return dummy(device, dtype.np_type.name), values, 0
-    return (values if len(values) else dummy(device, dtype.np_type.name)), dtype.np_type.type(0), 1
+        return dummy(device, dtype.np_type.char), values, 0
+    return (values if len(values) else dummy(device, dtype.np_type.char)), dtype.np_type.type(0), 1
 
 
 def word_bounds(device: Device, n: int) -> Any:
