@@ -6,6 +6,8 @@ transpose, type, ...) meets in some case. --all runs thousands of random cases o
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from battery import FORMS, MATRICES, VECTORS, covering, generator, label, places, sample, values
@@ -371,3 +373,17 @@ def test_a_refused_call_changes_nothing(device, form):
         for name in names:
             assert not differ(dense(ours.scope[name]), before[name]), f"{text} changed {name}"
         assert ours.scope["A"].format == form
+
+
+@pytest.mark.parametrize("direction", ["pull", "push"])
+@pytest.mark.parametrize("form", ["csr", "b2sr8"])
+@pytest.mark.parametrize("name", ["min_plus", "max_plus"])
+def test_a_sum_of_nan_alone_is_nan(device, monkeypatch, name, form, direction):
+    """NaN loses against a number, and stays where there is none: whichever way the products come together."""
+    force(monkeypatch, direction)
+    kind, tile = (form, None) if form == "csr" else ("b2sr", int(form[4:]))
+    rows, cols, values = [0, 1, 1, 2], [0, 0, 1, 1], [math.nan, math.nan, 2.0, 3.0]
+    A = bitblas.Matrix.from_coo(cols, rows, values, nrows=2, ncols=3, format=kind, tile=tile)
+    w = bitblas.Vector.from_coo([0, 1], [1.0, 1.0], size=2).vxm(A, bitblas.semiring[name]).new()
+    found = w.to_dict()
+    assert math.isnan(found[0]) and found[1] == 3.0 and found[2] == 4.0

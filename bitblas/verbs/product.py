@@ -17,7 +17,7 @@ from semirings.dtypes import BOOL, INT32, DataType, lookup_dtype
 from ..device import Device
 from ..formats import Structure
 from ..formats.build import filter_entries
-from ..kernels.prologue import Variant
+from ..kernels.prologue import Variant, is_neutral
 from ..plan import LONGEST, VALUES, WORDS, Plan, plan_mxm, plan_mxv
 from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
 from . import vector
@@ -72,14 +72,15 @@ def run_mxv(
     kernel = _kernel(device, variant)
     z = semiring.return_type if kind != WORDS else BOOL
     size = form.ncols if push else form.nrows
-    identity = semiring.op.monoid.identity(z) if kind != WORDS else np.bool_(False)
     covered = not push and key not in ("csr", "b2sr4") and device.is_gpu and size > 0  # the kernel writes every word
     t_bits = (xp.empty if covered else xp.zeros)(words(size), np.uint64)
     cell = z if z in CELLS else INT32
     if kind == WORDS:
         t_val = dummy(device, "int32" if push else "uint64")
     elif push:
-        t_val = xp.full(max(1, size), cell.np_type.type(identity))
+        # Where identity + NaN is not NaN (min and max of floats), NaN itself is what a sum may begin with.
+        begin = semiring.op.monoid.identity(z) if is_neutral(semiring.op.monoid, z) or z.kind != "f" else np.nan
+        t_val = xp.full(max(1, size), cell.np_type.type(begin))
     else:
         t_val = dense_values(device, size, z)
     matrix = (form.col,) if key == "csr" else (form.col, form.bits, ranks)
