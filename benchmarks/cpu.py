@@ -47,7 +47,8 @@ class Side:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **counts, "PYTHONPATH": path},
         )  # fmt: skip
         try:
-            pickle.load(self.process.stdout)  # type: ignore[arg-type]
+            assert self.process.stdout is not None
+            pickle.load(self.process.stdout)
         except EOFError:
             raise WorkerError(f"{name}: the worker did not start; what it said stands above") from None
 
@@ -92,7 +93,7 @@ def _expected(graph: graphs.Graph, verbs: Sequence[str], path: Path) -> None:
     arrays = {"ptr": graph.ptr, "col": graph.col}
     for verb in verbs:
         arrays[f"{verb}_places"], arrays[f"{verb}_values"] = VERBS[verb].reference(graph)
-    np.savez(path, **arrays)  # type: ignore[arg-type]
+    np.savez(path, allow_pickle=False, **arrays)
 
 
 def _builds(sides: Sequence[Side], forms: Sequence[str]) -> list[dict[str, Any]]:

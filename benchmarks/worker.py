@@ -97,7 +97,8 @@ class Worker:
             return ""
         if explain is None:
             return "on " + next(iter(A.memory().forms))
-        return str(self.gb.explain(explain(self.gb, A, self.graph)))  # type: ignore[arg-type]
+        assert self.graph is not None
+        return str(self.gb.explain(explain(self.gb, A, self.graph)))
 
     def run(self, verb: str) -> tuple[float, float, float, float]:
         """Seconds of one run, CPU seconds of it, the share of the time that threads were queued, and how far the
@@ -106,7 +107,8 @@ class Worker:
             form = VERBS[verb].form
             if form not in self.matrices:
                 self.build(form)
-            self.calls[verb] = VERBS[verb].prepare(self.gb, self.matrices[form], self.graph)  # type: ignore[arg-type]
+            assert self.graph is not None
+            self.calls[verb] = VERBS[verb].prepare(self.gb, self.matrices[form], self.graph)
         call = self.calls[verb]
         waited, begin = queued(), time.perf_counter()
         if self.last.get(verb, 1.0) < 10 * WARM:

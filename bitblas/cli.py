@@ -43,7 +43,7 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still buffered must not raise at exit
         return 141
-    except (_Fault, OSError, ValueError, IndexError, ImportError, MemoryError, NotImplementedError) as error:
+    except (_Fault, OSError, ValueError, IndexError, ImportError, MemoryError) as error:
         return _complain(error)
     except Exception as error:
         from .exceptions import GraphblasException

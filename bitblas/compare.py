@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from statistics import median
 from types import ModuleType
@@ -219,8 +219,7 @@ def rows(all_sides: list[Side], source: int = 0) -> Iterator[Row]:
         for side in all_sides:
             A = side.matrix(program.form)
             answer, row.seconds[side.name], row.runs[side.name] = _timed(
-                lambda: program.call(A, source, side.gb),  # noqa: B023 - called in this round
-                side.finish,
+                partial(program.call, A, source, side.gb), side.finish
             )
             row.nbytes[side.name] = side.nbytes(program.form)
             if reference is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,7 +20,7 @@ from .exceptions import DeviceError, OutOfMemory
 from .kernels.prologue import Variant
 
 
-class Device:
+class Device(ABC):
     """What every device offers. `name` is what users write: "cpu", "cuda"."""
 
     name = "none"
@@ -34,9 +35,9 @@ class Device:
         """Workers of the CPU's parallel kernels; 1 where the host runs none."""
         return 1
 
+    @abstractmethod
     def kernel(self, variant: Variant) -> Callable[..., None]:
         """The compiled variant: call it as kernel(n, *args, bounds=None, extra_blocks=0)."""
-        raise NotImplementedError
 
     def asarray(self, data: Any, dtype: Any = None) -> Any:
         """`data` as a contiguous array of this device; copies only where it must."""
@@ -49,6 +50,7 @@ class Device:
         """An array of this device as a NumPy array; host arrays stay as they are."""
         return np.asarray(array)
 
+    @abstractmethod
     def synchronize(self) -> None:
         """Wait until all work given to the device is done."""
 
@@ -70,6 +72,9 @@ class Cpu(Device):
                 parallel(bounds, *args)
 
         return call
+
+    def synchronize(self) -> None:
+        """Nothing to wait for: a kernel's call returns when it is done."""
 
     @property
     def threads(self) -> int:

@@ -121,7 +121,14 @@ def _semiring(name: str) -> Semiring | None:
     return None
 
 
-SEMIRINGS: dict[str, Semiring] = {name: _semiring(name) for name in NAMED_SEMIRINGS}  # type: ignore[misc]
+def _named(name: str) -> Semiring:
+    found = _semiring(name)
+    if found is None:
+        raise KeyError(f"NAMED_SEMIRINGS: {name} is no monoid and operator that fit")
+    return found
+
+
+SEMIRINGS = {name: _named(name) for name in NAMED_SEMIRINGS}
 
 unary = Namespace("unary", UNARY)
 binary = Namespace("binary", BINARY)

@@ -186,8 +186,7 @@ class Output(Operand):
     __slots__ = ()
     nvals: Any
 
-    def _update(self, value: Any, mask: Any = None, accum: Typed | None = None, replace: bool = False) -> None:
-        raise NotImplementedError
+    _update: Any  # (value, mask, accum, replace) -> None: the assignment of each kind of object
 
     def __call__(self, *args: Any, mask: Any = None, accum: Any = None, replace: Any = False) -> Updater:
         """The parameters of an assignment, told apart by their type or given by name.
@@ -228,7 +227,7 @@ class Output(Operand):
 
     def wait(self, how: str = "materialize") -> None:
         """Finish pending writes, and wait for the device. GraphBLAS C API 2.1, section 4.2.1."""
-        self.nvals  # noqa: B018 - pending writes end at a read
+        _ = self.nvals  # pending writes end at a read
         self.device.synchronize()
 
     def _in_place(self, other: Any, accum: str, expr: Any) -> Any:

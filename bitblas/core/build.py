@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,6 +41,7 @@ class VectorBuild:
     """The constructors of Vector, and what reads it whole."""
 
     __slots__ = ()
+    _from_store: ClassVar[Any]  # (store, name, ..): of the class that this is mixed into
     _store: Any
 
     @classmethod
@@ -65,7 +66,7 @@ class VectorBuild:
         size = check_size("size", size)
         check_range(at, size, "indices")
         dup = duplicates(dup_op, array, kind)
-        return cls._from_store(verbs.build(d, size, kind, at, array, dup), name)  # type: ignore[attr-defined]
+        return cls._from_store(verbs.build(d, size, kind, at, array, dup), name)
 
     @classmethod
     def from_scalar(
@@ -77,7 +78,7 @@ class VectorBuild:
             raise ValueError("value: expected one, got an empty Scalar")
         kind = kind if dtype is None else dtypes.lookup_dtype(dtype)
         store = full_vector(device_of(device), check_size("size", size), cast_scalar(found, kind), kind)
-        return cls._from_store(store, name)  # type: ignore[attr-defined]
+        return cls._from_store(store, name)
 
     @classmethod
     def from_dense(
@@ -92,7 +93,7 @@ class VectorBuild:
         if array.ndim != 1:
             raise ValueError(f"values: expected one dimension, got {array.ndim}")
         store = verbs.build(d, len(array), kind, d.xp.arange(len(array), dtype=np.int64), array)
-        v = cls._from_store(store, name)  # type: ignore[attr-defined]
+        v = cls._from_store(store, name)
         return v if missing_value is None else v.select("!=", missing_value).new(name=name)
 
     @classmethod

@@ -51,8 +51,7 @@ class Expression(Operand):
             return value
         return self._new(kind, mask, name)
 
-    def _new(self, dtype: DataType | None, mask: Any, name: str | None) -> Any:
-        raise NotImplementedError
+    _new: Any  # (dtype, mask, name): compute into the kind of object that this expression gives
 
     def dup(self, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None) -> Any:
         return self._resolve().dup(dtype, clear=clear, mask=mask, name=name)

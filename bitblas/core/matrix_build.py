@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,6 +39,7 @@ class MatrixBuild:
     """The constructors of Matrix. format: "auto" (the plan chooses), "csr", or "b2sr" with its `tile`."""
 
     __slots__ = ()
+    _from_store: ClassVar[Any]  # (store, name, ..): of the class that this is mixed into
 
     @classmethod
     def from_coo(
@@ -63,7 +64,7 @@ class MatrixBuild:
         check_range(j, ncols, "columns")
         dup = duplicates(dup_op, array, dtype)
         store = build.from_coo(d, nrows, ncols, i, j, array, dtype, dup, format=kind, tile=tile)
-        return cls._from_store(store, name, None if kind == "auto" else (kind, tile))  # type: ignore[attr-defined]
+        return cls._from_store(store, name, None if kind == "auto" else (kind, tile))
 
     @classmethod
     def from_csr(
@@ -96,7 +97,7 @@ class MatrixBuild:
             raise ValueError("value: expected one, got an empty Scalar")
         kind = kind if dtype is None else dtypes.lookup_dtype(dtype)
         shape = check_size("nrows", nrows), check_size("ncols", ncols)
-        return cls._from_store(submatrix.full(device_of(device), *shape, cast_scalar(found, kind), kind), name)  # type: ignore[attr-defined]
+        return cls._from_store(submatrix.full(device_of(device), *shape, cast_scalar(found, kind), kind), name)
 
     @classmethod
     def from_dense(
@@ -115,7 +116,7 @@ class MatrixBuild:
             flat, keys = flat[keep], keys[keep]
         nrows, ncols = array.shape
         store = build.from_sorted_keys(d, nrows, ncols, keys, flat, dtype, format=kind, tile=tile)
-        return cls._from_store(store, name, None if kind == "auto" else (kind, tile))  # type: ignore[attr-defined]
+        return cls._from_store(store, name, None if kind == "auto" else (kind, tile))
 
 
 class MatrixExport:

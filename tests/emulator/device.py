@@ -46,7 +46,7 @@ class Emulator(device.Cuda):
 
     asarray = device.Device.asarray
     to_host = device.Device.to_host
-    synchronize = device.Device.synchronize
+    synchronize = device.Cpu.synchronize
 
 
 device.register("emulator", Emulator)
