@@ -175,9 +175,28 @@ def _equal_products(semiring: Typed[Semiring], x: Any, y: Any) -> np.generic | N
     return op.evaluate(t, **names)
 
 
+# What the CPU's lanes compute, by the expression of the operator (lanes.cpu.py has the functions in this order).
+LANE_EXPRESSIONS = ("x", "y", "plus(x, y)", "minus(x, y)", "times(x, y)", "least(x, y)", "greatest(x, y)")
+
+
+def is_wide(semiring: Typed[Semiring], kind: int, key: str, a: Any) -> bool:
+    """Whether the CPU's kernel for all 64 places of a tile at once can do the product: see lanes.cpu.py."""
+    z, monoid, op = semiring.return_type, semiring.op.monoid, semiring.op.binaryop
+    if key != "b2sr8" or kind == WORDS or z is BOOL:
+        return False
+    if kind == COUNT:
+        return True
+    compute = op.compute_type(semiring.op.operand_type(semiring.dtype))
+    known = op.expr in LANE_EXPRESSIONS and monoid.binaryop.expr in LANE_EXPRESSIONS[2:]
+    return known and not op.positional and compute is z and isinstance(a, np.generic)
+
+
 @dataclass(frozen=True)
 class Plan:
-    """How one product runs: the form read (of A or of its transpose), the direction, the kernel and its lanes."""
+    """How one product runs: the form read (of A or of its transpose), the direction, the kernel and its lanes.
+
+    wide: the CPU's kernel for all places of a tile at once.
+    """
 
     verb: str
     semiring: str
@@ -187,10 +206,11 @@ class Plan:
     kind: int
     lanes: int
     reason: str
+    wide: bool = False
 
     def __str__(self) -> str:
         form = self.key + (" of the transpose" if self.transposed else "")
-        how = f"{self.direction} on {form}, {KINDS[self.kind]}, {self.lanes} lanes"
+        how = f"{self.direction} on {form}, {KINDS[self.kind]}, {'8 x 8' if self.wide else self.lanes} lanes"
         return f"{self.verb} {self.semiring}: {how} ({self.reason})"
 
 
@@ -215,7 +235,8 @@ def plan_mxv(
     transposed = transpose != push
     lanes = choose_lanes(key, A.nvals, A.ncols if transposed else A.nrows, kind, A.structure, push) if gpu else 1
     verb = "vxm" if flip else "mxv"
-    return Plan(verb, semiring.op.name, key, transposed, "push" if push else "pull", kind, lanes, reason), product
+    wide = not gpu and not push and is_wide(semiring, kind, key, A.values)
+    return Plan(verb, semiring.op.name, key, transposed, "push" if push else "pull", kind, lanes, reason, wide), product
 
 
 def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structure, push: bool) -> int:

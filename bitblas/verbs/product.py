@@ -12,7 +12,7 @@ import numpy as np
 
 from semirings import Monoid, Semiring, Typed
 from semirings.catalog import BINARY, compose
-from semirings.dtypes import BOOL, INT32, DataType, lookup_dtype
+from semirings.dtypes import BOOL, INT32, DataType, cast, lookup_dtype
 
 from ..device import Device
 from ..formats import Structure
@@ -23,7 +23,7 @@ from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
 from . import vector
 from .operands import Mask, dummy, entry_values, mask_arguments, stored
 from .schedule import PARALLEL_ENTRIES, Hubs, hubs_of, unit_bounds
-from .variants import CELLS, dot_variant, hubs_variant, mxv_variant
+from .variants import CELLS, dot_variant, hubs_variant, lanes_variant, mxv_variant
 
 
 class MatrixMask(NamedTuple):
@@ -63,14 +63,20 @@ def run_mxv(
     ranked = kind == VALUES and not isinstance(a_values, np.generic) and _reads(semiring, "y" if flip else "x")
     form: Any = A.structure.form(key, transposed=plan.transposed)  # kernels take the arrays of their own form
     ranks = (form.ranks() if ranked else dummy(device, "int32")) if key != "csr" else dummy(device, "int32")
-    full = not push and u.count == u.size
-    a, v = (A.dtype, u.dtype) if kind == VALUES else (BOOL, BOOL)
-    variant = mxv_variant(
-        plan.direction, key, _index_types(form, ranks), None if kind == WORDS else semiring, kind, a, v,
-        flip=flip, full=full, ranked=ranked, lanes=plan.lanes,
-    )  # fmt: skip
-    kernel = _kernel(device, variant)
     z = semiring.return_type if kind != WORDS else BOOL
+    if plan.wide and kind == VALUES:  # lanes compute in one type
+        a_values, u = cast(a_values, z), vector.cast(u, z)
+    a, v = (lookup_dtype(a_values.dtype), u.dtype) if kind == VALUES else (BOOL, BOOL)
+    types = _index_types(form, ranks)
+    if plan.wide:
+        variant = lanes_variant((*types, ("Z", z)), semiring, kind, flip=flip)
+    else:
+        full = not push and u.count == u.size
+        variant = mxv_variant(
+            plan.direction, key, types, None if kind == WORDS else semiring, kind, a, v,
+            flip=flip, full=full, ranked=ranked, lanes=plan.lanes,
+        )  # fmt: skip
+    kernel = _kernel(device, variant)
     size = form.ncols if push else form.nrows
     covered = not push and key not in ("csr", "b2sr4") and device.is_gpu and size > 0  # the kernel writes every word
     t_bits = (xp.empty if covered else xp.zeros)(words(size), np.uint64)

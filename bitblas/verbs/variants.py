@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import numpy as np
+
 from semirings import Monoid, Operator, Semiring, Typed
 from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DataType
 
-from ..kernels.prologue import Function, Variant, is_neutral, product, product_of_entries, sum_of
-from ..plan import VALUES
+from ..kernels.prologue import Function, Variant, is_neutral, product, product_of_entries, sum_of, value
+from ..plan import LANE_EXPRESSIONS, VALUES
 
 LEFT, BOTH, UNION, FILLED = range(4)  # elementwise.cu
 # What the names of an operator's expression are bound to: the first operand u and the second v of the kernel.
@@ -130,6 +132,22 @@ def mxv_variant(
         f"formats/{folder}/{direction}", (*types, ("A", a), ("U", u), ("Z", z)), tuple(constants), values,
         (*functions, mul), label,
     )  # fmt: skip
+
+
+@functools.cache
+def lanes_variant(
+    types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring], kind: int, *, flip: bool
+) -> Variant:
+    """The CPU's kernel that pulls by whole 8 x 8 tiles, for semirings that `plan.is_wide` allows."""
+    op, _, monoid, z = algebra_of(semiring)
+    functions, values, _ = sum_of(monoid, z)
+    # Where identity + NaN is not NaN (min and max of floats), NaN itself is what a sum may begin with.
+    begin = value("BEGIN", z, monoid.identity(z) if is_neutral(monoid, z) else np.nan)
+    constants = [("KIND", kind), ("TILE", 8), ("FLIP", int(flip)), ("U_BOOL", 0), ("HAS_TERMINAL", 0)]
+    if kind == VALUES:
+        exprs = (("ADD", monoid.binaryop.expr), ("MUL", op.expr))
+        constants += [(name, LANE_EXPRESSIONS.index(expr)) for name, expr in exprs]
+    return Variant("formats/b2sr/lanes", types, tuple(constants), (*values, begin), functions, repr(semiring))
 
 
 @functools.cache
