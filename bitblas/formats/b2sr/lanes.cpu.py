@@ -4,7 +4,10 @@
 # include: formats/b2sr/tile.cpu.py
 # include: formats/b2sr/fold.cpu.py
 # include: kernels/product.cpu.py
-from bitblas.kernels.lanes import *
+from bitblas.kernels.lanes import (
+    even_lanes, first_lanes, greatest_lanes, lane, least_lanes, load_lanes, mask_lanes, minus_lanes, odd_lanes,
+    plus_lanes, repeat_lanes, row_counts, second_lanes, splat, store_lanes, times_lanes, where_lanes,
+)  # fmt: skip
 
 OPERATORS = (first_lanes, second_lanes, plus_lanes, minus_lanes, times_lanes, least_lanes, greatest_lanes)
 if KIND == VALUES:
