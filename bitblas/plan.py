@@ -279,7 +279,8 @@ def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: 
     if A.device.is_gpu:
         per_row = (form.tiles if isinstance(form, B2sr) else A.nvals) / max(1, form.units)
         lanes = _power_of_two(per_row / 2, 2, 32)
-    return Plan("mxm", semiring.op.name, key, False, "dot", kind, lanes, "at the entries of the mask"), product
+    wide = not A.device.is_gpu and key == "b2sr8" and kind != VALUES
+    return Plan("mxm", semiring.op.name, key, False, "dot", kind, lanes, "at the entries of the mask", wide), product
 
 
 __all__ = ["BOOL", "Facts", "Plan", "Profile", "choose_form", "facts", "plan_mxm", "plan_mxv", "profile"]

@@ -6,6 +6,7 @@ The lane functions by the expressions of the catalogue that they compute are nam
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -14,6 +15,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
 from .intrinsics import element_pointer
+
+Code = Callable[[Any, Any, Any], Any]  # (builder, x, y) -> LLVM value
 
 INDEX = ir.IntType(32)
 
@@ -150,42 +153,55 @@ def row_counts(typing: Any, word: Any) -> Any:
     return lanes(word), code
 
 
-def _binary(integer: Any, real: Any) -> Any:
+@intrinsic
+def outer_counts(typing: Any, x: Any, y: Any) -> Any:
+    """Lane 8 r + s: the number of bits that byte r of x and byte s of y (uint64) have in common, UINT8."""
+    lanes = Lanes(types.uint8, 64)
+
+    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        rows = ir.VectorType(ir.IntType(8), 8)
+        left = _shuffled(b, b.bitcast(args[0], rows), [k // 8 for k in range(64)])
+        right = _shuffled(b, b.bitcast(args[1], rows), [k % 8 for k in range(64)])
+        kind = _vector(lanes)
+        count = cgutils.get_or_insert_function(b.module, ir.FunctionType(kind, [kind]), "llvm.ctpop.v64i8")
+        return b.call(count, [b.and_(left, right)])
+
+    return lanes(x, y), code
+
+
+def _binary(signed: Code, unsigned: Code, real: Code) -> Any:
+    """A lane function from its code for signed integers, unsigned ones and floats."""
+
     @intrinsic
     def op(typing: Any, x: Any, y: Any) -> Any:
-        def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
-            return (real if isinstance(x.dtype, types.Float) else integer(x.dtype.signed))(b, *args)
-
-        return x(x, y), code
+        code = real if isinstance(x.dtype, types.Float) else signed if x.dtype.signed else unsigned
+        return x(x, y), lambda ctx, b, sig, args: code(b, *args)
 
     return op
 
 
-def _plain(name: str) -> Any:
-    return lambda signed: lambda b, x, y: getattr(b, name)(x, y)
+def _arithmetic(integer: Code, real: Code) -> Any:
+    return _binary(integer, integer, real)
 
 
 def _chosen(symbol: str) -> Any:
     """x where x < y (x > y) or y is NaN, else y: fmin and fmax, for which a NaN loses against a number."""
-
-    def integer(signed: bool) -> Any:
-        return lambda b, x, y: b.select((b.icmp_signed if signed else b.icmp_unsigned)(symbol, x, y), x, y)
-
-    def real(b: Any, x: Any, y: Any) -> Any:
-        return b.select(b.or_(b.fcmp_ordered(symbol, x, y), b.fcmp_unordered("uno", y, y)), x, y)
-
-    return _binary(integer, real)
+    return _binary(
+        lambda b, x, y: b.select(b.icmp_signed(symbol, x, y), x, y),
+        lambda b, x, y: b.select(b.icmp_unsigned(symbol, x, y), x, y),
+        lambda b, x, y: b.select(b.or_(b.fcmp_ordered(symbol, x, y), b.fcmp_unordered("uno", y, y)), x, y),
+    )
 
 
-plus_lanes = _binary(_plain("add"), lambda b, x, y: b.fadd(x, y))
-minus_lanes = _binary(_plain("sub"), lambda b, x, y: b.fsub(x, y))
-times_lanes = _binary(_plain("mul"), lambda b, x, y: b.fmul(x, y))
+plus_lanes = _arithmetic(lambda b, x, y: b.add(x, y), lambda b, x, y: b.fadd(x, y))
+minus_lanes = _arithmetic(lambda b, x, y: b.sub(x, y), lambda b, x, y: b.fsub(x, y))
+times_lanes = _arithmetic(lambda b, x, y: b.mul(x, y), lambda b, x, y: b.fmul(x, y))
 least_lanes, greatest_lanes = _chosen("<"), _chosen(">")
-first_lanes = _binary(lambda signed: lambda b, x, y: x, lambda b, x, y: x)
-second_lanes = _binary(lambda signed: lambda b, x, y: y, lambda b, x, y: y)
+first_lanes = _arithmetic(lambda b, x, y: x, lambda b, x, y: x)
+second_lanes = _arithmetic(lambda b, x, y: y, lambda b, x, y: y)
 
 __all__ = [
     "even_lanes", "first_lanes", "greatest_lanes", "lane", "least_lanes", "load_lanes", "mask_lanes", "minus_lanes",
-    "odd_lanes", "plus_lanes", "repeat_lanes", "row_counts", "second_lanes", "splat", "store_lanes", "times_lanes",
-    "where_lanes",
+    "odd_lanes", "outer_counts", "plus_lanes", "repeat_lanes", "row_counts", "second_lanes", "splat", "store_lanes",
+    "times_lanes", "where_lanes",
 ]  # fmt: skip

@@ -22,7 +22,7 @@ from ..plan import LONGEST, VALUES, WORDS, Plan, plan_mxm, plan_mxv
 from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
 from . import vector
 from .operands import Mask, dummy, entry_values, mask_arguments, stored
-from .schedule import PARALLEL_ENTRIES, Hubs, hubs_of, unit_bounds
+from .schedule import PARALLEL_ENTRIES, Hubs, dot_bounds, hubs_of, unit_bounds
 from .variants import CELLS, dot_variant, hubs_variant, lanes_variant, mxv_variant
 
 
@@ -181,26 +181,27 @@ def _dot(
     at: Any = mask.form(key)
     z = semiring.return_type if kind != WORDS else BOOL
     present, sums = xp.zeros(max(1, at.nvals), np.uint8), xp.empty(max(1, at.nvals) if kind != WORDS else 1, z.np_type)
+    extra: tuple[Any, ...]
     if key == "csr":
         rows, cols = at.coo()
         where: tuple[Any, ...] = (rows, cols) if len(rows) else (dummy(device, "int64"),) * 2
-        n, types = len(rows), _index_types(left, None)
+        n, types, extra = len(rows), _index_types(left, None), (left.ncols,)
         same: Any = (left.ptr, left.col), (right.ptr, right.col)
     else:
         none = dummy(device, "int32")
         ranks = tuple(f.ranks() if not isinstance(v, np.generic) else none for f, v in ((left, a_val), (right, b_val)))
-        tile_rows = xp.searchsorted(at.ptr[1:], xp.arange(at.tiles), side="right").astype(np.int64)
-        where = (tile_rows if at.tiles else dummy(device, "int64"), at.col, at.bits, at.ranks())
-        n, types = at.tiles, _index_types(left, at.ranks())
+        cols = at.col
+        where = (at.tile_row_numbers() if at.tiles else dummy(device, "int64"), cols, at.bits, at.ranks())
+        n, types, extra = at.tiles, _index_types(left, at.ranks()), ()
         same = (left.ptr, left.col, left.bits, ranks[0]), (right.ptr, right.col, right.bits, ranks[1])
-    variant = dot_variant(key, types, None if kind == WORDS else semiring, kind, a_type, b_type, plan.lanes)
+    variant = dot_variant(key, types, None if kind == WORDS else semiring, kind, a_type, b_type, plan.lanes, plan.wide)
     value = z.np_type.type(0 if product is None else product)
     bounds = None
     if not device.is_gpu and at.nvals > PARALLEL_ENTRIES:
-        bounds = np.linspace(0, n, 16 * device.threads + 1).astype(np.int64)
+        bounds = dot_bounds(left.ptr, right.ptr, where[0][:n], cols[:n], device)
     _kernel(device, variant)(
         n, *where, *same[0], *entry_values(device, a_type, a_val), *same[1], *entry_values(device, b_type, b_val),
-        value, present, sums, bounds=bounds,
+        *extra, value, present, sums, bounds=bounds,
     )  # fmt: skip
     if kind == WORDS:
         values = semiring.return_type.np_type.type(product)

@@ -163,9 +163,9 @@ def hubs_variant(pull: Variant, rows: int) -> Variant:
 @functools.cache
 def dot_variant(
     key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
-    b: DataType, lanes: int,
+    b: DataType, lanes: int, wide: bool = False,
 ) -> Variant:  # fmt: skip
-    """The dot kernel of a form for a semiring; `semiring` is None for WORDS."""
+    """The dot kernel of a form for a semiring; `semiring` is None for WORDS. wide: the CPU's, by whole tiles."""
     op, t, monoid, z = algebra_of(semiring)
     functions, values, terminal = sum_of(monoid, z)
     if kind != VALUES:
@@ -179,4 +179,6 @@ def dot_variant(
     )  # fmt: skip
     types = (*types, ("A", a), ("B", b), ("Z", z))
     label = "words" if semiring is None else repr(semiring)
-    return Variant(f"formats/{folder}/dot", types, constants, values, (*functions, mul), label)
+    return Variant(
+        f"formats/{folder}/{'dot_lanes' if wide else 'dot'}", types, constants, values, (*functions, mul), label
+    )
