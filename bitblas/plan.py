@@ -266,13 +266,15 @@ def _power_of_two(x: float, low: int, high: int) -> int:
 
 
 def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: bool) -> tuple[Plan, np.generic | None]:
-    """Dot products at the entries of a mask; without one (or with a complement) expand, sort, compress by rows."""
+    """Dot products at the entries of a mask; without one (or with a complement) row by row with a dense row of sums on
+    the CPU; expand, sort, compress on a GPU, which has no room for as many dense rows as it has threads."""
     product = equal_products(semiring, A.values, B.values)
     monoid = semiring.op.monoid
     kind = VALUES if product is None else WORDS if monoid.is_idempotent else COUNT
     if not masked:
-        plan = Plan("mxm", semiring.op.name, CSR, False, "expand-sort-compress", VALUES, 1, "no mask to dot at")
-        return plan, product
+        gpu = A.device.is_gpu
+        direction, kind = ("expand-sort-compress", VALUES) if gpu else ("gustavson", kind)
+        return Plan("mxm", semiring.op.name, CSR, False, direction, kind, 1, "no mask to dot at"), product
     form = A.structure.primary
     key = form.key
     lanes = 1

@@ -21,6 +21,8 @@ from ..kernels.prologue import Variant, is_neutral
 from ..plan import LONGEST, VALUES, WORDS, Plan, plan_mxm, plan_mxv
 from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
 from . import vector
+from .expand import expand_sort_compress
+from .gustavson import row_by_row
 from .operands import Mask, dummy, entry_values, mask_arguments, stored
 from .schedule import PARALLEL_ENTRIES, Hubs, dot_bounds, hubs_of, unit_bounds
 from .variants import CELLS, dot_variant, hubs_variant, lanes_variant, mxv_variant
@@ -163,8 +165,8 @@ def mxm(
     if plan.direction == "dot":
         assert mask is not None
         return _dot(plan, product, A, B, semiring, transpose_a, transpose_b, mask.structure)
-    from .expand import expand_sort_compress
-
+    if plan.direction == "gustavson":
+        return row_by_row(plan, product, A, B, semiring, transpose_a, transpose_b, mask)
     return expand_sort_compress(A, B, semiring, transpose_a, transpose_b, mask)
 
 

@@ -12,7 +12,7 @@ from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DataType
 
 from ..kernels.prologue import Function, Variant, is_neutral, product, product_of_entries, sum_of, value
-from ..plan import LANE_EXPRESSIONS, VALUES
+from ..plan import LANE_EXPRESSIONS, VALUES, WORDS
 
 LEFT, BOTH, UNION, FILLED = range(4)  # elementwise.cu
 # What the names of an operator's expression are bound to: the first operand u and the second v of the kernel.
@@ -182,3 +182,18 @@ def dot_variant(
     return Variant(
         f"formats/{folder}/{'dot_lanes' if wide else 'dot'}", types, constants, values, (*functions, mul), label
     )
+
+
+@functools.cache
+def gustavson_variant(semiring: Typed[Semiring] | None, kind: int, a: DataType, b: DataType, fill: int) -> Variant:
+    """The CPU's row-by-row mxm for a semiring (None for WORDS). fill 0: the pass that counts, one for all semirings."""
+    if not fill:
+        semiring, kind = None, WORDS
+    op, t, monoid, z = algebra_of(semiring)
+    functions, values, _ = sum_of(monoid, z)
+    mul = product_of_entries(*(op, t, a, b) if kind == VALUES else (PLAIN, BOOL, BOOL, BOOL))
+    if mul.result is not z:
+        mul = Function(mul.name, z, mul.args, mul.let, mul.expr)
+    constants = (("KIND", kind), ("FILL", fill), ("U_BOOL", 0), ("HAS_TERMINAL", 0))
+    label = "words" if semiring is None else repr(semiring)
+    return Variant("formats/csr/gustavson", (("Z", z),), constants, values, (*functions, mul), label)
