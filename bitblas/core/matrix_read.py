@@ -16,6 +16,7 @@ from ..exceptions import DimensionMismatch
 from ..store import MatrixStore
 from ..verbs import elements, product, submatrix
 from ..verbs import matrix as verbs
+from ..verbs.mxm import mxm
 from .base import Operand, describe
 from .convert import same_device
 from .expr import MatrixExpression, ScalarExpression, VectorExpression
@@ -134,7 +135,7 @@ class MatrixRead(MatrixExport):
         (a, ta), (b, tb) = (self._matrix, self._transposed), (B._matrix, B._transposed)
 
         def run(mask: Any) -> MatrixStore:
-            return product.mxm(a._store, b._store, f, transpose_a=ta, transpose_b=tb, mask=mask)
+            return mxm(a._store, b._store, f, transpose_a=ta, transpose_b=tb, mask=mask)
 
         return MatrixExpression(self.nrows, B.ncols, "mxm", (self, B), f, run, masked=True)
 
