@@ -243,7 +243,8 @@ def plan_mxv(
     gpu = A.device.is_gpu
     kind, product = kind_of(semiring, A.values, u.values, flip=flip)
     key = A.structure.primary.key
-    push, reason = False, "counts are taken by rows" if kind == COUNT else "a float sum has a fixed order"
+    floats = semiring.return_type.kind == "f" and not semiring.op.monoid.is_exact_in_any_order
+    push, reason = False, "a float sum has a fixed order" if floats else "counts are taken by rows"
     if _unordered(semiring, kind):
         push, reason = is_sparse(u), f"{u.nvals} of {u.size} entries active"
     transposed = transpose != push
