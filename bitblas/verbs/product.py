@@ -80,9 +80,11 @@ def run_mxv(
     if kind == WORDS:
         t_val = dummy(device, "int32" if push else "uint64")
     elif push:
-        # Where identity + NaN is not NaN (min and max of floats), NaN itself is what a sum may begin with.
-        begin = semiring.op.monoid.identity(z) if is_neutral(semiring.op.monoid, z) or z.kind != "f" else np.nan
-        t_val = xp.full(max(1, size), cell.np_type.type(begin))
+        t_val = xp.empty(max(1, size), cell.np_type)
+        if device.is_gpu:
+            # Atomics join what is there; where identity + NaN is not NaN (min and max of floats), NaN begins a sum.
+            neutral = is_neutral(semiring.op.monoid, z) or z.kind != "f"
+            t_val.fill(cell.np_type.type(semiring.op.monoid.identity(z) if neutral else np.nan))
     else:
         t_val = dense_values(device, size, z)
     matrix = (form.col,) if key == "csr" else (form.col, form.bits, ranks)

@@ -38,7 +38,7 @@ def run_elementwise(
     kernel(
         n, u.size, u.present, *stored(device, u.dtype, u.values), v.present, *stored(device, v.dtype, v.values),
         u.dtype.np_type.type(defaults[0]), v.dtype.np_type.type(defaults[1]), rows, cols, t.present, t.values,
-        bounds=word_bounds(device, n),
+        bounds=word_bounds(u if mode in (LEFT, BOTH) or u.nvals > v.nvals else v),
     )  # fmt: skip
     if mode == LEFT and not keep:
         t.count = u.count
@@ -263,8 +263,16 @@ def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None
     kernel = _merge(device, w.dtype, t.dtype, accum)
     kernel(
         n, w.size, w.present, w.values, t.present, *stored(device, t.dtype, t.values),
-        *mask_arguments(device, mask), int(replace), bounds=word_bounds(device, n),
+        *mask_arguments(device, mask), int(replace), bounds=word_bounds(t),
     )  # fmt: skip
+    w.count = None
+
+
+def restrict(w: VectorStore, mask: Mask) -> None:
+    """w<mask, replace> = w in place."""
+    w.present = w.present & (~mask.words if mask.complement else mask.words)
+    if w.dtype is BOOL and not w.iso:
+        w.values = w.values & w.present
     w.count = None
 
 
