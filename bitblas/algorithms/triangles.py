@@ -16,7 +16,7 @@ Schank, Wagner: Finding, counting and listing all triangles in large graphs. WEA
 
 from . import _check as check
 
-# A highest degree of this many times the mean makes hubs. Meshes, grids and roads have 2 to 4, where the order by degree
+# A highest degree of this many times the mean makes hubs. Meshes, grids, roads have 2 to 4, where the order by degree
 # costs twice the time; RMAT 14 and 16 have 140 to 350, where it saves a tenth to a quarter (measured, both libraries).
 SKEW = 16
 
