@@ -64,6 +64,10 @@ def _finish(
     w: Any, t: VectorStore, m: verbs.Mask | None, accum: Typed | None, replace: bool, fresh: bool, restricted: bool
 ) -> None:
     store = w._store
+    if t is store and accum is None:  # its own entries: those outside the mask go, or nothing happens
+        if m is not None and replace:
+            verbs.restrict(store, m)
+        return
     # t is all that w will hold where nothing of w is kept: it is known to be empty, or replaced.
     kept = store.count != 0 and (accum is not None or (m is not None and not replace))
     if (m is None or restricted) and not kept:

@@ -16,10 +16,13 @@ from semirings.catalog import BINARY, compose
 from semirings.dtypes import BOOL, INT32, DataType, cast, lookup_dtype
 
 from ..device import Device
+from ..formats import Structure
+from ..formats.csr.format import from_arrays, index_type
 from ..kernels.prologue import Variant, is_neutral
 from ..plan import LONGEST, VALUES, WORDS, Plan, is_sparse, may_push, plan_mxv
 from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
 from . import vector
+from .arrays import as_vector
 from .operands import Mask, dummy, entry_values, mask_arguments, stored
 from .schedule import Hubs, hubs_of, unit_bounds
 from .variants import CELLS, hubs_variant, lanes_variant, mxv_variant
@@ -53,7 +56,8 @@ def mxv(
         if len(A.prepared) >= MANY:
             A.prepared.clear()
         found = A.prepared[key] = may_push(semiring, A.values, u.values, flip=flip), {}
-    pushes, ways = found
+    pushes: bool = found[0]
+    ways: dict[tuple[bool, bool], Product] = found[1]
     way = pushes and is_sparse(u), u.count == u.size
     if way not in ways:
         plan, product = plan_mxv(A, u, semiring, transpose=transpose, flip=flip)
@@ -130,10 +134,12 @@ class Product:
         if self.plan.kind == WORDS:
             t_val = dummy(device, "int32")
         else:
-            # Where identity + NaN is not NaN (min and max of floats), NaN itself is what a sum may begin with.
-            monoid = self.semiring.op.monoid
-            begin = monoid.identity(z) if is_neutral(monoid, z) or z.kind != "f" else np.nan
-            t_val = device.xp.full(max(1, size), cell.np_type.type(begin))
+            t_val = device.xp.empty(max(1, size), cell.np_type)
+            if device.is_gpu:
+                # Atomics join what is there; where identity + NaN is not NaN (min, max of floats), NaN begins a sum.
+                monoid = self.semiring.op.monoid
+                neutral = is_neutral(monoid, z) or z.kind != "f"
+                t_val.fill(cell.np_type.type(monoid.identity(z) if neutral else np.nan))
         n = self.form.units if device.is_gpu else words(u.size)
         self.kernel(n, self.longest, *operands, t_bits, t_val)
         if self.hubs is not None:
@@ -166,6 +172,17 @@ def _reads(semiring: Typed[Semiring], side: str) -> bool:
     """Whether the multiplier reads the matrix's values (side: the name that they have in its expression)."""
     op = semiring.op.binaryop
     return not op.positional and op.expr not in ("1", "y" if side == "x" else "x")
+
+
+def scatter(device: Device, size: int, indices: Any, values: Any, monoid: Typed[Monoid]) -> VectorStore:
+    """t(i) = the sum of the values (one or more) with index i, in any order: a push along the matrix with an entry at
+    (k, indices[k]) for each value k."""
+    n = len(indices)
+    paths = Structure(from_arrays(device, n, size, device.xp.arange(n + 1, dtype=index_type(n)), indices))
+    A, u = MatrixStore(paths, BOOL, BOOL.np_type.type(True)), as_vector(device, values, n)
+    semiring = compose(monoid.op, BINARY["second"])[monoid.dtype]
+    plan = Plan("mxv", semiring.op.name, paths.primary.key, False, "push", VALUES, 1, "an entry a row")
+    return Product(plan, None, A, u, semiring, False).run(u, None)
 
 
 def reduce_rows(A: MatrixStore, monoid: Typed[Monoid], *, transpose: bool = False) -> VectorStore:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from semirings import Monoid, Operator, Typed
+from semirings.catalog import MONOIDS
 from semirings.dtypes import BOOL, INT64, DataType
 
 from ..device import Device, even_bounds
@@ -37,7 +38,7 @@ def run_elementwise(
     kernel(
         n, u.size, u.present, *stored(device, u.dtype, u.values), v.present, *stored(device, v.dtype, v.values),
         u.dtype.np_type.type(defaults[0]), v.dtype.np_type.type(defaults[1]), rows, cols, t.present, t.values,
-        bounds=word_bounds(device, n),
+        bounds=word_bounds(u if mode in (LEFT, BOTH) or u.nvals > v.nvals else v),
     )  # fmt: skip
     if mode == LEFT and not keep:
         t.count = u.count
@@ -55,10 +56,12 @@ def build(
     device: Device, size: int, dtype: DataType, indices: Any, values: Any, dup: Typed | None = None
 ) -> VectorStore:
     """Entries in any order; equal indices are combined from left to right by `dup` (ValueError without one)."""
-    from . import arrays
+    from . import arrays, product
 
     xp, iso = device.xp, isinstance(values, np.generic)
     ascending = len(indices) < 2 or bool((indices[1:] > indices[:-1]).all())
+    if not ascending and dup is not None and not iso and (monoid := _unordered(dup)) is not None:
+        return cast(product.scatter(device, size, indices, values, monoid), dtype)
     if not ascending:
         order = xp.argsort(indices, kind="stable")
         indices, values = indices[order], values if iso else values[order]
@@ -80,6 +83,15 @@ def build(
     return t
 
 
+def _unordered(op: Typed) -> Typed[Monoid] | None:
+    """The monoid of a binary operator, if the order of what it sums does not matter."""
+    monoid: Any = op.op if isinstance(op.op, Monoid) else MONOIDS.get(op.op.name)
+    if monoid is None or monoid.name == "any" or op.dtype not in monoid.types:
+        return None
+    exact = op.return_type.kind != "f" or monoid.is_exact_in_any_order
+    return monoid[op.dtype] if exact and op.return_type is op.dtype else None
+
+
 def scattered(device: Device, size: int, dtype: DataType, indices: Any, values: Any) -> Any:
     if dtype is BOOL:
         flags = device.xp.zeros(size, bool)
@@ -99,6 +111,8 @@ def plain_values(u: VectorStore) -> Any:
 
 def entries(u: VectorStore) -> tuple[Any, Any]:
     """Indices (INT64, ascending) and values of the entries."""
+    if u.nvals == u.size:
+        return u.device.xp.arange(u.size, dtype=np.int64), plain_values(u).copy()
     indices = u.device.xp.flatnonzero(unpack(u.device, u.present, u.size))
     if u.iso:
         return indices, u.device.xp.full(len(indices), u.values)
@@ -107,6 +121,8 @@ def entries(u: VectorStore) -> tuple[Any, Any]:
 
 def dense(u: VectorStore, fill: Any) -> Any:
     """Values by position, `fill` where there is no entry."""
+    if u.nvals == u.size:
+        return plain_values(u).copy()
     return u.device.xp.where(unpack(u.device, u.present, u.size), plain_values(u), u.dtype.np_type.type(fill))
 
 
@@ -247,8 +263,16 @@ def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None
     kernel = _merge(device, w.dtype, t.dtype, accum)
     kernel(
         n, w.size, w.present, w.values, t.present, *stored(device, t.dtype, t.values),
-        *mask_arguments(device, mask), int(replace), bounds=word_bounds(device, n),
+        *mask_arguments(device, mask), int(replace), bounds=word_bounds(t),
     )  # fmt: skip
+    w.count = None
+
+
+def restrict(w: VectorStore, mask: Mask) -> None:
+    """w<mask, replace> = w in place."""
+    w.present = w.present & (~mask.words if mask.complement else mask.words)
+    if w.dtype is BOOL and not w.iso:
+        w.values = w.values & w.present
     w.count = None
 
 
