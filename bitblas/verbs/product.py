@@ -18,14 +18,14 @@ from semirings.dtypes import BOOL, INT32, DataType, cast, lookup_dtype
 from ..device import Device
 from ..formats import Structure
 from ..formats.csr.format import from_arrays, index_type
-from ..kernels.prologue import Variant, is_neutral
+from ..kernels.prologue import Variant
 from ..plan import LONGEST, VALUES, WORDS, Plan, is_sparse, may_push, plan_mxv
 from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
 from . import vector
 from .arrays import as_vector
 from .operands import Mask, dummy, entry_values, mask_arguments, stored
 from .schedule import Hubs, hubs_of, unit_bounds
-from .variants import CELLS, hubs_variant, lanes_variant, mxv_variant
+from .variants import CELLS, beginning, hubs_variant, lanes_variant, mxv_variant
 
 MANY = 64  # prepared products that a matrix keeps; vectors with ever new iso values would make ever more
 
@@ -135,11 +135,8 @@ class Product:
             t_val = dummy(device, "int32")
         else:
             t_val = device.xp.empty(max(1, size), cell.np_type)
-            if device.is_gpu:
-                # Atomics join what is there; where identity + NaN is not NaN (min, max of floats), NaN begins a sum.
-                monoid = self.semiring.op.monoid
-                neutral = is_neutral(monoid, z) or z.kind != "f"
-                t_val.fill(cell.np_type.type(monoid.identity(z) if neutral else np.nan))
+            if device.is_gpu:  # atomics join what is there
+                t_val.fill(cell.np_type.type(beginning(self.semiring.op.monoid, z)))
         n = self.form.units if device.is_gpu else words(u.size)
         self.kernel(n, self.longest, *operands, t_bits, t_val)
         if self.hubs is not None:
