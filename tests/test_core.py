@@ -306,7 +306,7 @@ def test_what_differs_from_the_oracle(device):
         with pytest.raises(TypeError, match="dtype: expected"):
             bitblas.Vector(bad, 3)
     with pytest.raises(TypeError, match="expected a Vector"):
-        v.ewise_mult(A)
+        v.ewise_mult(1)
     with pytest.raises(ValueError, match="integers"):
         bitblas.Vector.from_coo([0.5], [1], size=3)
     for bad in (-1, 1.5, None, True):

@@ -11,6 +11,7 @@ from semirings.dtypes import DataType
 from ..config import config
 from ..device import Device
 from .base import Operand
+from .options import check_options
 
 
 class Expression(Operand):
@@ -41,8 +42,12 @@ class Expression(Operand):
     def device(self) -> Device:  # type: ignore[override]
         return self.args[0].device
 
-    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None) -> Any:
+    def new(
+        self, dtype: Any = None, *, mask: Any = None, name: str | None = None, is_cscalar: Any = None, **opts: Any
+    ) -> Any:
         """Compute into a new object, of `dtype` if given; with `mask` (of the same shape), only where it allows."""
+        if opts:
+            check_options(opts)
         kind = None if dtype is None else dtypes.lookup_dtype(dtype)
         if mask is None and self._value is not None and (kind is None or self._value.dtype is kind):
             value, self._value = self._value, None  # it was computed before and belongs to nobody yet
@@ -53,8 +58,8 @@ class Expression(Operand):
 
     _new: Any  # (dtype, mask, name): compute into the kind of object that this expression gives
 
-    def dup(self, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None) -> Any:
-        return self._resolve().dup(dtype, clear=clear, mask=mask, name=name)
+    def dup(self, dtype: Any = None, **kwargs: Any) -> Any:
+        return self._resolve().dup(dtype, **kwargs)
 
     def _resolve(self) -> Any:
         if self._value is None:

@@ -25,6 +25,7 @@ from .indexing import Axis, parse
 from .mask import Mask
 from .matrix_build import MatrixBuild, check_format
 from .matrix_read import MatrixRead, matrix_of
+from .matrix_shape import MatrixReshape
 from .operators import typed
 from .vector import Vector
 
@@ -72,12 +73,12 @@ class TransposedMatrix(MatrixRead, Operand):
     def _store(self) -> MatrixStore:  # type: ignore[override]
         return verbs.transpose(self._matrix._store)
 
-    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None) -> Matrix:
+    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None, **opts: Any) -> Matrix:
         """The transpose as a Matrix."""
-        return self.dup(dtype, mask=mask, name=name)
+        return self.dup(dtype, mask=mask, name=name, **opts)
 
 
-class Matrix(MatrixBuild, MatrixRead, Output):
+class Matrix(MatrixBuild, MatrixReshape, MatrixRead, Output):
     """Matrix(dtype=FP64, nrows=0, ncols=0): no entries yet. GraphBLAS C API 2.1, section 3.8.2.
 
     format: "auto", "csr" or "b2sr" with a `tile` of 4, 8, 16, 32 or 64: the stored form, which results assigned to

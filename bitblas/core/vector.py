@@ -23,8 +23,9 @@ from .convert import check_size, device_of, same_device
 from .expr import ScalarExpression, VectorExpression
 from .indexing import Axis
 from .mask import Mask, check
-from .operands import apply_operator, index_operator, select_mask, union_operator
+from .operands import apply_operator, index_operator, operands, select_mask, union_operator
 from .operators import typed
+from .options import check_options
 from .vector_index import VectorIndex
 
 _names = itertools.count()
@@ -37,6 +38,10 @@ def vector_of(value: Any, where: str) -> Vector:
     if isinstance(value, Operand) and value.ndim == 1:
         return value._resolve()
     raise TypeError(f"{where}: expected a Vector, got {describe(value)}")
+
+
+def _is_matrix(value: Any) -> bool:
+    return type(value) is not Vector and isinstance(value, Operand) and value.ndim == 2
 
 
 class Vector(VectorBuild, VectorIndex, Output):
@@ -112,11 +117,20 @@ class Vector(VectorBuild, VectorIndex, Output):
         same_device(where, self, v)
         return v
 
+    def _columns(self, other: Any, where: str) -> Any:
+        """self as every column of a matrix like `other`."""
+        from .broadcast import Broadcast
+
+        return Broadcast(self, other._resolve(), where, columns=True, restrict=where == "ewise_mult")
+
     def ewise_add(self, other: Any, op: Any = monoid.plus) -> VectorExpression:
-        """The union: op where both have an entry, else the one there is. C API 2.1, 4.3.5.
+        """The union: op where both have an entry, else the one there is. C API 2.1, 4.3.5. With a Matrix: self counts
+        as every column.
 
         op: BinaryOp, Monoid or text. Raises DimensionMismatch, TypeError, KeyError (op has not that type).
         """
+        if _is_matrix(other):
+            return self._columns(other, "ewise_add").ewise_add(other, op)
         v = self._partner(other, "ewise_add")
         f = typed(op, "binary", self.dtype, v.dtype)
         return VectorExpression(
@@ -125,6 +139,8 @@ class Vector(VectorBuild, VectorIndex, Output):
 
     def ewise_mult(self, other: Any, op: Any = binary_ops.times) -> VectorExpression:
         """The intersection: op where both have an entry. C API 2.1, 4.3.4. Errors as in `ewise_add`."""
+        if _is_matrix(other):
+            return self._columns(other, "ewise_mult").ewise_mult(other, op)
         v = self._partner(other, "ewise_mult")
         f = typed(op, "binary", self.dtype, v.dtype)
         return VectorExpression(
@@ -133,6 +149,8 @@ class Vector(VectorBuild, VectorIndex, Output):
 
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> VectorExpression:
         """The union, with a default for the operand that is missing; the type also holds the defaults."""
+        if _is_matrix(other):
+            return self._columns(other, "ewise_union").ewise_union(other, op, left_default, right_default)
         v = self._partner(other, "ewise_union")
         f, left, right = union_operator(op, self.dtype, v.dtype, left_default, right_default)
 
@@ -179,7 +197,7 @@ class Vector(VectorBuild, VectorIndex, Output):
             run = lambda mask: verbs.apply_index(self._store, f, scalar)
         else:
             run = lambda mask: verbs.apply_bound(self._store, f, scalar, left=kind == "left")
-        return VectorExpression(self.size, "apply", (self,) if scalar is None else (self, scalar), f, run)
+        return VectorExpression(self.size, "apply", operands(self, kind, scalar), f, run)
 
     def select(self, op: Any, thunk: Any = None) -> VectorExpression:
         """The entries for which op(value, index, 0, thunk) is true; or those under a mask, or a BOOL object.
@@ -218,8 +236,11 @@ class Vector(VectorBuild, VectorIndex, Output):
 
     # ---- the whole object ----
 
-    def dup(self, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None) -> Vector:
+    def dup(
+        self, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None, **opts: Any
+    ) -> Vector:
         """A copy: cast to `dtype`, without entries (`clear`), or only those under `mask`."""
+        check_options(opts)
         kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
         if clear:
             return Vector(kind, self.size, name=name, device=self.device)
@@ -243,8 +264,9 @@ class Vector(VectorBuild, VectorIndex, Output):
             VectorStore(d, s.size, s.dtype, move(s.present), s.values if s.iso else move(s.values), s.count), self.name
         )
 
-    def isequal(self, other: Any, *, check_dtype: bool = False) -> bool:
+    def isequal(self, other: Any, *, check_dtype: bool = False, **opts: Any) -> bool:
         """The same size, the same structure, equal values; the dtype counts with `check_dtype`."""
+        check_options(opts)
         v = vector_of(other, "isequal")
         a, b = self._store, v._store
         if a.device is not b.device:
@@ -255,8 +277,11 @@ class Vector(VectorBuild, VectorIndex, Output):
         same = verbs.ewise(a, b, f, union=False)
         return same.nvals == a.nvals and bool(verbs.reduce(same, monoid.land[BOOL]) in (None, True))
 
-    def isclose(self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False) -> bool:
+    def isclose(
+        self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False, **opts: Any
+    ) -> bool:
         """The same size and structure, and abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)."""
+        check_options(opts)
         from ..verbs.matrix import all_close
 
         v = vector_of(other, "isclose")
@@ -265,13 +290,6 @@ class Vector(VectorBuild, VectorIndex, Output):
             return False
         (i, x), (j, y) = verbs.entries(self._store), verbs.entries(v._store)
         return bool((i == j).all()) and all_close(self.device, x, y, rel_tol, abs_tol)
-
-    def __repr__(self) -> str:
-        head = f"{self.name}: Vector {self.dtype}, size {self.size}, {self.nvals} entries, on {self.device.name}"
-        if not 0 < self.nvals <= 20:
-            return head
-        i, x = (self.device.to_host(a) for a in verbs.entries(self._store))
-        return head + "\n" + "  ".join(f"[{k}] {v}" for k, v in zip(i.tolist(), x.tolist()))
 
     def _empty(self, dtype: DataType, size: Any, device: str | Device | None) -> VectorStore:
         if type(size) is not int or not 0 <= size < 1 << 60:

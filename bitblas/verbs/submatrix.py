@@ -16,7 +16,7 @@ from semirings.dtypes import DataType
 from ..device import Device
 from ..exceptions import OutOfMemory
 from ..formats import Structure, build
-from ..store import MatrixStore, VectorStore
+from ..store import MatrixStore, VectorStore, unpack
 from . import arrays, vector
 from .matrix import check_keys, entries, find, joined, keys_of, merge, plain, store, take
 
@@ -61,6 +61,16 @@ def _sorted(device: Device, nrows: int, ncols: int, keys: Any, values: Any, dtyp
         last[:-1] = keys[1:] != keys[:-1]
         keys, values = keys[last], take(values, last)
     return build.from_sorted_keys(device, nrows, ncols, keys, values, dtype)
+
+
+def place(A: MatrixStore, row_offset: int, col_offset: int, nrows: int, ncols: int) -> MatrixStore:
+    """A matrix of nrows x ncols with A's entries moved by the offsets; those that fall outside are dropped."""
+    check_keys(nrows, ncols)
+    keys, values = entries(A)
+    rows, cols = keys // max(1, A.ncols) + row_offset, keys % max(1, A.ncols) + col_offset
+    inside = (rows >= 0) & (rows < nrows) & (cols >= 0) & (cols < ncols)
+    keys = rows[inside] * ncols + cols[inside]
+    return build.from_sorted_keys(A.device, nrows, ncols, keys, take(values, inside), A.dtype)
 
 
 def line(A: MatrixStore, i: int, *, column: bool) -> VectorStore:
@@ -166,6 +176,32 @@ def outer(u: VectorStore, v: VectorStore, op: Typed[Operator]) -> MatrixStore:
     else:
         values = arrays.binary(u.device, op, x[a], y[b], i[a], j[b])
     return build.from_sorted_keys(u.device, u.size, v.size, keys, values, op.return_type)
+
+
+def kronecker(A: MatrixStore, B: MatrixStore, op: Typed[Operator]) -> MatrixStore:
+    """op(A[i, j], B[k, l]) at (i * B.nrows + k, j * B.ncols + l). GraphBLAS C API 2.1, section 4.3.12."""
+    op, device, xp = plain(op), A.device, A.device.xp
+    nrows, ncols = A.nrows * B.nrows, A.ncols * B.ncols
+    check_keys(nrows, ncols)
+    (ka, va), (kb, vb) = entries(A), entries(B)
+    a, b = xp.repeat(xp.arange(len(ka)), len(kb)), xp.tile(xp.arange(len(kb)), len(ka))
+    ia, ja, ib, jb = ka // max(1, A.ncols), ka % max(1, A.ncols), kb // max(1, B.ncols), kb % max(1, B.ncols)
+    keys = (ia[a] * B.nrows + ib[b]) * ncols + ja[a] * B.ncols + jb[b]
+    values: Any = op.return_type.np_type.type(0)
+    if op.op.positional:
+        values = {"ix": ia[a], "jx": ja[a], "iy": ib[b], "jy": jb[b]}[op.op.expr]
+    elif len(keys):
+        values = arrays.binary(device, op, take(va, a), take(vb, b))
+    return _sorted(device, nrows, ncols, keys, values, op.return_type)
+
+
+def spread(A: MatrixStore, u: VectorStore, *, columns: bool) -> MatrixStore:
+    """u[j] (u[i] with `columns`) at each entry (i, j) of A where u has one."""
+    rows, cols = A.structure.coo()
+    at = rows if columns else cols
+    keep = unpack(u.device, u.present, u.size)[at]
+    values = u.values if u.iso else vector.plain_values(u)[at]
+    return build.filter_entries(MatrixStore(A.structure, u.dtype, values), keep)
 
 
 def from_diagonal(u: VectorStore, k: int) -> MatrixStore:

@@ -80,6 +80,14 @@ def build(
     return t
 
 
+def place(u: VectorStore, offset: int, size: int) -> VectorStore:
+    """A vector of `size` with entry i of u at i + offset; what falls outside is dropped."""
+    indices, values = entries(u)
+    moved = indices + offset
+    inside = (moved >= 0) & (moved < size)
+    return build(u.device, size, u.dtype, moved[inside], u.values if u.iso else values[inside])
+
+
 def scattered(device: Device, size: int, dtype: DataType, indices: Any, values: Any) -> Any:
     if dtype is BOOL:
         flags = device.xp.zeros(size, bool)
