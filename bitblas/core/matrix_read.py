@@ -15,6 +15,7 @@ from ..exceptions import DimensionMismatch
 from ..store import MatrixStore
 from ..verbs import product, submatrix
 from ..verbs import matrix as verbs
+from . import aggregators
 from .base import Operand, describe
 from .convert import same_device
 from .expr import MatrixExpression, ScalarExpression, VectorExpression
@@ -158,17 +159,27 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole):
         keep = lambda _: verbs.select(self._store, f, value)
         return MatrixExpression(self.nrows, self.ncols, "select", (self, value), f, keep, self.dtype)
 
+    @property
+    def ss(self) -> Any:
+        """The extras of SuiteSparse that programs use: see core/ss.py."""
+        from .ss import MatrixExtras
+
+        return MatrixExtras(self)
+
     # ---- reductions: section 4.3.10 ----
 
     def reduce_rowwise(self, op: Any = monoid.plus) -> VectorExpression:
-        """The monoid's sum of each row that has entries: a vector of nrows."""
+        """The monoid's sum of each row that has entries: a vector of nrows. op may be an aggregator, as `agg.mean`."""
         return self._reduce(op, "reduce_rowwise", self.nrows, self._transposed)
 
     def reduce_columnwise(self, op: Any = monoid.plus) -> VectorExpression:
-        """The monoid's sum of each column that has entries: a vector of ncols."""
+        """The monoid's sum of each column that has entries: a vector of ncols. op may be an aggregator."""
         return self._reduce(op, "reduce_columnwise", self.ncols, not self._transposed)
 
     def _reduce(self, op: Any, method: str, size: int, transpose: bool) -> VectorExpression:
+        aggregator = aggregators.find(op)
+        if aggregator is not None:
+            return aggregators.delayed(aggregator, self, method, size)
         f = typed(op, "monoid", self.dtype)
         A = self._matrix
         run = lambda mask: product.reduce_rows(A._store, f, transpose=transpose)
@@ -176,7 +187,10 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole):
 
     def reduce_scalar(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's sum of all entries. Without entries: an empty Scalar, or the identity if `allow_empty` is
-        false. Raises TypeError (op has no monoid), KeyError."""
+        false. op may be an aggregator too. Raises TypeError (op has no monoid), KeyError."""
+        aggregator = aggregators.find(op)
+        if aggregator is not None:
+            return aggregators.delayed(aggregator, self, "reduce_scalar", None, allow_empty)
         f = typed(op, "monoid", self.dtype)
         A = self._matrix
 

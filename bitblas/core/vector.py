@@ -16,7 +16,7 @@ from ..device import Device
 from ..exceptions import DimensionMismatch
 from ..store import VectorStore, empty_vector
 from ..verbs import vector as verbs
-from . import assign
+from . import aggregators, assign
 from .base import Operand, Output, describe
 from .build import VectorBuild
 from .convert import check_size, device_of, same_device
@@ -219,7 +219,11 @@ class Vector(VectorBuild, VectorIndex, Output):
 
     def reduce(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's sum of all entries. C API 2.1, 4.3.10. Without entries: an empty Scalar, or the identity if
-        `allow_empty` is false. Raises TypeError (op has no monoid), KeyError."""
+        `allow_empty` is false. op may be an aggregator too, as `agg.mean` or text. Raises TypeError (op has no monoid),
+        KeyError."""
+        aggregator = aggregators.find(op)
+        if aggregator is not None:
+            return aggregators.delayed(aggregator, self, "reduce", None, allow_empty)
         f = typed(op, "monoid", self.dtype)
 
         def run(mask: Any) -> np.generic | None:

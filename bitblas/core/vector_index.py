@@ -61,3 +61,10 @@ class VectorIndex:
             raise ValueError(f"index: expected a single one, got {describe(index)}")
         found = elements.get(self._store, at.at)
         return default if found is None else found.item()
+
+    @property
+    def ss(self) -> Any:
+        """The extras of SuiteSparse that programs use: see core/ss.py."""
+        from .ss import VectorExtras
+
+        return VectorExtras(self)
