@@ -66,11 +66,11 @@ def _internals() -> dict[str, dict[str, Any]]:
         "Monoid": Monoid, "Semiring": Semiring, "Aggregator": aggregators.Aggregator,
         "find_opclass": find_opclass, "get_typed_op": get_typed_op, "get_semiring": get_semiring,
     }  # fmt: skip
-    objects = {"Matrix": core.Matrix, "TransposedMatrix": core.TransposedMatrix, "MatrixExpression": expr.MatrixExpression}
+    matrices = {"Matrix": core.Matrix, "TransposedMatrix": core.TransposedMatrix}
     return {
         "core": {"_supports_udfs": True},
         "core.operator": ops,
-        "core.matrix": objects,
+        "core.matrix": matrices | {"MatrixExpression": expr.MatrixExpression},
         "core.vector": {"Vector": core.Vector, "VectorExpression": expr.VectorExpression},
         "core.scalar": {"Scalar": core.Scalar, "ScalarExpression": expr.ScalarExpression},
         "core.mask": {"Mask": mask.Mask},

@@ -94,8 +94,7 @@ class TypedAggregator:
     def name(self) -> str:
         return self.agg.name
 
-    def __call__(self, x: Any, *, rowwise: bool = False, columnwise: bool = False) -> Any:
-        return _call(self, x, rowwise, columnwise)
+    __call__ = Aggregator.__call__
 
 
 def _call(op: Any, x: Any, rowwise: bool, columnwise: bool) -> Any:
@@ -225,6 +224,10 @@ def _vars(r: Reduction) -> Any:
     return _divided(_squares(r), less).ewise_mult(right, binary.minus).new()
 
 
+def _range(r: Reduction) -> Any:
+    return r.by(monoid.max).ewise_mult(r.by(monoid.min), binary.minus).new()
+
+
 def _geometric(r: Reduction) -> Any:
     return r.by(monoid.times).ewise_mult(_count(r).apply(unary.minv[FP64]), binary.pow).new()
 
@@ -280,7 +283,7 @@ AGGREGATORS = {name: _of_monoid(name, getattr(monoid, m)) for name, m in _MONOID
         Aggregator("L2norm", _double, _root(_squares)),
         Aggregator("Linfnorm", _same, _norm(monoid.max)),
         Aggregator("mean", _real, lambda r: _divided(r.by(monoid.plus), _count(r))),
-        Aggregator("peak_to_peak", _number, lambda r: r.by(monoid.max).ewise_mult(r.by(monoid.min), binary.minus).new()),
+        Aggregator("peak_to_peak", _number, _range),
         Aggregator("varp", _real, _varp),
         Aggregator("vars", _real, _vars),
         Aggregator("stdp", _real, _root(_varp)),

@@ -97,7 +97,7 @@ class InPlace(Arithmetic):
     def _in_place(self, other: Any, accum: str, expr: Any) -> Any:
         # With an object of the same kind the accumulator does it in place; a scalar touches the entries alone.
         if _is_tensor(other) and other.ndim == self.ndim:
-            self(accum) << other
+            self(accum) << other  # type: ignore[operator]
         else:
             self << expr()
         return self

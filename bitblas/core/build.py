@@ -172,7 +172,7 @@ class VectorBuild:
 
     def resize(self, size: Any) -> None:
         """Change the size in place; entries beyond it are deleted."""
-        self._store = verbs.place(self._store, 0, check_size("size", size))
+        self._adopt(verbs.place(self._store, 0, check_size("size", size)))
 
     def build(self, indices: Any, values: Any, *, dup_op: Any = None, clear: bool = False, size: Any = None) -> None:
         """Insert entries into a Vector that has none, or after `clear`. GraphBLAS C API 2.1, section 4.2.3.4.
@@ -185,4 +185,4 @@ class VectorBuild:
             raise OutputNotEmpty(f"build: expected a Vector without entries, got {old.nvals}; clear=True deletes them")
         array, _ = value_array(old.device, values, old.dtype)
         fresh = type(self).from_coo(indices, array, old.dtype, size=size, dup_op=dup_op, device=old.device)
-        self._store = fresh._store
+        self._adopt(fresh._store)

@@ -61,7 +61,7 @@ class CompressedBuild:
         else:
             major = index_array(d, major, "compressed_cols" if columns else "compressed_rows")
             if len(major) != len(ptr) - 1:
-                raise InvalidValue(f"indptr: expected one more than the {len(major)} compressed indices, got {len(ptr)}")
+                raise InvalidValue(f"indptr: expected {len(major) + 1} of them, one more than indices, got {len(ptr)}")
             if nmajor is None and len(major):
                 nmajor = int(major.max()) + 1
             i = major[i]

@@ -12,9 +12,10 @@ from ..config import config
 from ..device import Device
 from .base import Operand
 from .options import check_options
+from .show import ShownExpression
 
 
-class Expression(Operand):
+class Expression(ShownExpression, Operand):
     """What the three kinds share.
 
     method, args, op: what was asked (read by `explain`). `run(mask)` gives the result, a fresh store; only where
@@ -27,7 +28,11 @@ class Expression(Operand):
         self, method: str, args: tuple[Any, ...], op: Typed | None, run: Callable[[Any], Any],
         dtype: DataType | None = None, masked: bool = False,
     ) -> None:  # fmt: skip
-        self.method, self.args, self.op, self.run, self.masked = method, args, op, run, masked
+        self.method = method
+        self.args = args
+        self.op = op
+        self.run = run
+        self.masked = masked
         self._dtype = dtype
         self._value: Any = None
 
@@ -83,12 +88,9 @@ class Expression(Operand):
         return iter(self._resolve())
 
     def _text(self) -> str:
-        first, *rest = (getattr(a, "name", None) or repr(a) for a in self.args)
+        first, *rest = (getattr(a, "name", None) or str(a) for a in self.args if a is not None)
         inner = [*rest, *([f"op={self.op!r}"] if self.op is not None else [])]
         return f"{first}.{self.method}({', '.join(inner)})"
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__} {self._text()}, {'x'.join(map(str, self.shape)) or 'scalar'}, {self.dtype}"
 
 
 class VectorExpression(Expression):
@@ -97,8 +99,11 @@ class VectorExpression(Expression):
     __slots__ = ("size",)
     ndim = 1
 
-    def __init__(self, size: int, *args: Any, **kwargs: Any) -> None:
-        Expression.__init__(self, *args, **kwargs)
+    def __init__(
+        self, size: int, method: str, args: tuple[Any, ...], op: Any, run: Callable[[Any], Any],
+        dtype: DataType | None = None, masked: bool = False,
+    ) -> None:  # fmt: skip
+        Expression.__init__(self, method, args, op, run, dtype, masked)
         self.size = size
 
     @property

@@ -11,6 +11,7 @@ from ..device import Device
 from ..exceptions import DimensionMismatch, IndexOutOfBound
 from .base import Operand, Updater, describe
 from .mask import Mask, check
+from .show import ShownExpression
 
 
 class Axis:
@@ -100,7 +101,7 @@ def parse(parent: Any, key: Any) -> tuple[Axis, ...]:
     return axis(key[0], shape[0]), axis(key[1], shape[1])
 
 
-class IndexExpr(Operand):
+class IndexExpr(ShownExpression, Operand):
     """parent[I]: extracts when it is read, assigns when it stands on the left of `<<`."""
 
     __slots__ = ("_expr", "axes", "parent")
@@ -180,8 +181,9 @@ class IndexExpr(Operand):
 
     __hash__ = Operand.__hash__
 
-    def __repr__(self) -> str:
-        return f"{self.parent.name}[{'x'.join(map(str, self.shape)) or 'element'}], {self.dtype}; read it with .new()"
+    def _text(self) -> str:
+        places = ", ".join(":" if a.at is None else str(a.at) if a.size is None else f"[{a.size}]" for a in self.axes)
+        return f"{self.parent.name}[{places}]"
 
 
 class _Region:

@@ -13,8 +13,8 @@ from semirings.dtypes import BOOL, DataType
 from ..device import Device
 from ..exceptions import DimensionMismatch
 from ..store import MatrixStore
-from ..verbs import product, submatrix
 from ..verbs import matrix as verbs
+from ..verbs import product, submatrix
 from . import aggregators
 from .base import Operand, describe
 from .convert import same_device
@@ -26,6 +26,8 @@ from .matrix_shape import MatrixWhole
 from .operands import apply_operator, index_operator, operands, select_mask, union_operator
 from .operators import typed
 from .options import check_options
+from .products import multiply_vector
+from .show import Shown
 from .vector import Vector, vector_of
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ def matrix_of(value: Any, where: str) -> Any:
     raise TypeError(f"{where}: expected a Matrix, got {describe(value)}")
 
 
-class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole):
+class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
     """`_matrix`: the Matrix itself; `_transposed`: read it the other way round; `_store`: the result of doing so."""
 
     __slots__ = ()
@@ -88,8 +90,6 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole):
 
     def mxv(self, other: Any, op: Any = semiring.plus_times) -> VectorExpression:
         """The product with a Vector, as a column: a vector of self.nrows. Errors as in `mxm`."""
-        from .matrix import multiply_vector
-
         return multiply_vector(self, vector_of(other, "mxv"), op, "mxv")
 
     # ---- element-wise, apply, select: sections 4.3.4, 4.3.5, 4.3.8, 4.3.9 ----

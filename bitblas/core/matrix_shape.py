@@ -178,7 +178,7 @@ def _diagonal_values(A: Any, values: Any, size: int) -> Vector:
             raise DimensionMismatch(f"values: expected a Vector of size {size}, that of the diagonal, got {v.size}")
         same_device("setdiag", A, v)
         return v
-    array, dtype = value_array(A.device, values.new() if isinstance(values, Operand) else values, None)
+    array, dtype = value_array(A.device, values._resolve() if isinstance(values, Operand) else values, None)
     if isinstance(array, np.generic):
         return Vector.from_scalar(cast_scalar(array, dtype), size, dtype, device=A.device)
     if array.ndim != 1:

@@ -18,6 +18,7 @@ from .convert import cast_scalar, scalar_type, scalar_value
 from .expr import ScalarExpression
 from .operators import compute_type, typed
 from .options import check_options
+from .show import ShownScalar
 
 _names = itertools.count()
 
@@ -34,7 +35,7 @@ def of(value: Any) -> tuple[np.generic | None, DataType]:
     return found, scalar_type(found)
 
 
-class Scalar(Output):
+class Scalar(ShownScalar, Output):
     """Scalar(dtype=FP64): empty until it gets a value. GraphBLAS C API 2.1, section 3.8.2."""
 
     __slots__ = ("__weakref__", "_value", "dtype", "is_cscalar", "name")

@@ -9,12 +9,12 @@ import numpy as np
 
 from semirings import Typed, dtypes, monoid, semiring
 from semirings import binary as binary_ops
-from semirings.dtypes import BOOL, FP64, DataType
+from semirings.dtypes import FP64, DataType
 
-from .. import device as devices
 from ..device import Device
 from ..exceptions import DimensionMismatch
 from ..store import VectorStore, empty_vector
+from ..verbs import elements
 from ..verbs import vector as verbs
 from . import aggregators, assign
 from .base import Operand, Output, describe
@@ -22,11 +22,13 @@ from .build import VectorBuild
 from .convert import check_size, device_of, same_device
 from .expr import ScalarExpression, VectorExpression
 from .indexing import Axis
-from .mask import Mask, check
+from .mask import Mask
 from .operands import apply_operator, index_operator, operands, select_mask, union_operator
 from .operators import typed
-from .options import check_options
+from .products import multiply_vector
+from .show import Shown
 from .vector_index import VectorIndex
+from .vector_whole import VectorWhole
 
 _names = itertools.count()
 
@@ -44,46 +46,64 @@ def _is_matrix(value: Any) -> bool:
     return type(value) is not Vector and isinstance(value, Operand) and value.ndim == 2
 
 
-class Vector(VectorBuild, VectorIndex, Output):
+class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
     """Vector(dtype=FP64, size=0): no entries yet. GraphBLAS C API 2.1, section 3.8.1.
 
     dtype: a type of `dtypes`, its name, or a NumPy dtype. device: "cpu", "cuda"; else that of the configuration.
     Raises TypeError (dtype), InvalidValue (size), DeviceError, OutOfMemory.
     """
 
-    __slots__ = ("__weakref__", "_store", "name")
+    __slots__ = ("__weakref__", "_data", "_pending", "name")
     ndim = 1
-    _store: VectorStore
 
     def __init__(
         self, dtype: Any = FP64, size: Any = 0, *, name: str | None = None, device: str | Device | None = None
     ) -> None:
-        self._store = self._empty(dtypes.lookup_dtype(dtype), size, device)
+        kind = dtypes.lookup_dtype(dtype)
+        if type(size) is not int or not 0 <= size < 1 << 60:
+            size = check_size("size", size)
+        self._data = empty_vector(device if isinstance(device, Device) else device_of(device), size, kind)
+        self._pending: dict[int, np.generic | None] = {}
         self.name = f"v_{next(_names)}" if name is None else name
 
     @classmethod
     def _from_store(cls, store: VectorStore, name: str | None = None) -> Vector:
         v = cls.__new__(cls)
-        v._store, v.name = store, f"v_{next(_names)}" if name is None else name
+        v._data, v._pending, v.name = store, {}, f"v_{next(_names)}" if name is None else name
         return v
 
-    # ---- facts ----
+    # ---- what it holds ----
+
+    @property
+    def _store(self) -> VectorStore:
+        if self._pending:
+            elements.put(self._data, self._pending)
+            self._pending.clear()
+        return self._data
+
+    def _adopt(self, store: VectorStore) -> None:
+        self._data = store
+        self._pending.clear()
+
+    def _put(self, i: int, value: np.generic | None) -> None:
+        """Set (None: delete) one entry; many of them cost one pass, at the next read."""
+        self._pending[i] = value
 
     @property
     def size(self) -> int:
-        return self._store.size
+        return self._data.size
 
     @property
     def shape(self) -> tuple[int]:
-        return (self._store.size,)
+        return (self._data.size,)
 
     @property
     def dtype(self) -> DataType:
-        return self._store.dtype
+        return self._data.dtype
 
     @property
     def device(self) -> Device:  # type: ignore[override]
-        return self._store.device
+        return self._data.device
 
     @property
     def nvals(self) -> int:
@@ -165,8 +185,6 @@ class Vector(VectorBuild, VectorIndex, Output):
 
         Raises DimensionMismatch unless self.size is other.nrows; TypeError, KeyError for op.
         """
-        from .matrix import multiply_vector
-
         return multiply_vector(other, self, op, "vxm")
 
     def inner(self, other: Any, op: Any = semiring.plus_times) -> ScalarExpression:
@@ -237,68 +255,6 @@ class Vector(VectorBuild, VectorIndex, Output):
         from .matrix import from_diagonal
 
         return from_diagonal(self, int(k), name)
-
-    # ---- the whole object ----
-
-    def dup(
-        self, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None, **opts: Any
-    ) -> Vector:
-        """A copy: cast to `dtype`, without entries (`clear`), or only those under `mask`."""
-        check_options(opts)
-        kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
-        if clear:
-            return Vector(kind, self.size, name=name, device=self.device)
-        if mask is None:
-            return Vector._from_store(assign.copied(self._store, kind), name)
-        v = Vector(kind, self.size, name=name, device=self.device)
-        v._update(self, check(mask, 1), None, False)
-        return v
-
-    def clear(self) -> None:
-        """Delete all entries."""
-        self._store = empty_vector(self.device, self.size, self.dtype)
-
-    def to(self, device: str | Device) -> Vector:
-        """A copy on another device; the object itself if it is there already."""
-        d, s = devices.get(device), self._store
-        if d is s.device:
-            return self
-        move = lambda x: d.asarray(s.device.to_host(x))
-        return Vector._from_store(
-            VectorStore(d, s.size, s.dtype, move(s.present), s.values if s.iso else move(s.values), s.count), self.name
-        )
-
-    def isequal(self, other: Any, *, check_dtype: bool = False, **opts: Any) -> bool:
-        """The same size, the same structure, equal values; the dtype counts with `check_dtype`."""
-        check_options(opts)
-        v = vector_of(other, "isequal")
-        a, b = self._store, v._store
-        if a.device is not b.device:
-            same_device("isequal", self, v)
-        if a.size != b.size or (check_dtype and a.dtype is not b.dtype) or a.nvals != b.nvals:
-            return False
-        f = typed(binary_ops.eq, "binary", a.dtype, b.dtype)
-        same = verbs.ewise(a, b, f, union=False)
-        return same.nvals == a.nvals and bool(verbs.reduce(same, monoid.land[BOOL]) in (None, True))
-
-    def isclose(
-        self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False, **opts: Any
-    ) -> bool:
-        """The same size and structure, and abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)."""
-        check_options(opts)
-        from ..verbs.matrix import all_close
-
-        v = vector_of(other, "isclose")
-        same_device("isclose", self, v)
-        if self.size != v.size or (check_dtype and self.dtype is not v.dtype) or self.nvals != v.nvals:
-            return False
-        (i, x), (j, y) = verbs.entries(self._store), verbs.entries(v._store)
-        return bool((i == j).all()) and all_close(self.device, x, y, rel_tol, abs_tol)
-
-    def _empty(self, dtype: DataType, size: Any, device: str | Device | None) -> VectorStore:
-        if type(size) is not int or not 0 <= size < 1 << 60:
-            size = check_size("size", size)
-        return empty_vector(device if isinstance(device, Device) else device_of(device), size, dtype)
 
 
 __all__ = ["Vector", "vector_of"]
