@@ -33,7 +33,7 @@ def operands(gb, seed, dtype, other=None):
     """v, w: vectors of N; b: a BOOL one; A, B: N x N; R: N x M; L: N x N BOOL; e: empty; i: iso."""
     rng = np.random.default_rng(seed)
     other = other or dtype
-    scope = {name: getattr(gb, name) for name in NAMES} | {"gb": gb, "np": np, "n": N, "m": M}
+    scope = {name: getattr(gb, name) for name in NAMES} | {"gb": gb, "np": np, "n": N, "m": M, "plain": plain}
 
     def vector(kind, k, size=N):
         at = rng.permutation(size)[:k]

@@ -167,10 +167,11 @@ class Output(Operand, InPlace):
         check_options(opts)
         self._update(value)
 
-    def wait(self, how: str = "materialize") -> None:
-        """Finish pending writes, and wait for the device. GraphBLAS C API 2.1, section 4.2.1."""
+    def wait(self, how: str = "materialize") -> Any:
+        """Itself, when pending writes and the device are done. GraphBLAS C API 2.1, section 5.1."""
         _ = self.nvals  # pending writes end at a read
         self.device.synchronize()
+        return self
 
 
 _REPLACE = replace

@@ -201,8 +201,9 @@ class Scalar(ShownScalar, Output):
     # fmt: on
     __hash__ = Output.__hash__
 
-    def wait(self, how: str = "materialize") -> None:
-        """Nothing to wait for: a Scalar lives on the host."""
+    def wait(self, how: str = "materialize") -> Scalar:
+        """Itself: a Scalar lives on the host, there is nothing to wait for."""
+        return self
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.array(self.value, dtype=self.dtype.np_type if dtype is None else dtype)
