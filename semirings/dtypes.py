@@ -81,6 +81,7 @@ NUMBERS = INTEGERS + FLOATS
 
 _BY_NAME = {t.name: t for t in ALL}
 _BY_NUMPY = {t.np_type: t for t in ALL}
+_NUMPY_DTYPES = {type(t.np_type) for t in ALL}
 
 
 def lookup_dtype(key: Any) -> DataType:
@@ -90,6 +91,8 @@ def lookup_dtype(key: Any) -> DataType:
     """
     if isinstance(key, DataType):
         return key
+    if type(key) in _NUMPY_DTYPES and key in _BY_NUMPY:  # the name of a NumPy dtype costs a microsecond
+        return _BY_NUMPY[key]
     if isinstance(key, str) and key.upper() in _BY_NAME:
         return _BY_NAME[key.upper()]
     name = getattr(key, "name", None)  # a DataType of python-graphblas

@@ -77,6 +77,16 @@ def test_aggregator(device, name, dtype):
     both(text + "; ".join(f"{r} = {way.format('x')}" for r, way in zip(names, ways)), ", ".join(names), dtype)
 
 
+def test_constant_results_store_one_value(device):
+    A, v = (operands(bitblas, 0, "FP64")[k] for k in "Av")
+    unary, binary = bitblas.unary, bitblas.binary
+    for x in (A, v):
+        made = [unary.one(x), binary.pair(x, 1), binary.second(x, 7), binary.first(7, x)]
+        assert [y.new().ss.is_iso for y in made] == [True] * 4
+        assert [y.new().ss.iso_value.value for y in made] == [1, 1, 7, 7]
+        assert not binary.first(x, 7).new().ss.is_iso and not unary.ainv(x).new().ss.is_iso
+
+
 def test_aggregators_by_name_and_as_functions(device):
     both("r = v.reduce('count'); q = A.reduce_rowwise('mean'); p = gb.agg.sum(v); o = gb.agg.mean(A, columnwise=True)",
          "r, q, p, o")  # fmt: skip

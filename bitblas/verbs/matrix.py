@@ -31,12 +31,21 @@ def check_keys(nrows: int, ncols: int) -> None:
         )
 
 
+FEW = 1 << 12  # entries up to which a structure keeps its keys: 32 KB at most, and statements cost the host less
+
+
 def keys_of(structure: Structure, order: bool) -> tuple[Any, Any]:
     """Sorted keys, and where their values lie (None: in that order)."""
+    known = structure.primary.cache.get(("keys", order))
+    if known is not None:
+        return known
     check_keys(structure.nrows, structure.ncols)
     csr, places = structure.primary.to_csr(order)
     rows, cols = csr.coo()
-    return rows * structure.ncols + cols, places if structure.primary.key != "csr" else None
+    found = rows * structure.ncols + cols, places if structure.primary.key != "csr" else None
+    if structure.nvals <= FEW:
+        structure.primary.cache["keys", order] = found
+    return found
 
 
 def entries(A: MatrixStore) -> tuple[Any, Any]:
@@ -74,6 +83,20 @@ def _same_iso(x: Any, y: Any) -> bool:
     return isinstance(x, np.generic) and isinstance(y, np.generic) and (bool(x == y) or bool(x != x and y != y))
 
 
+def _merged(xp: Any, ka: Any, kb: Any, at: Any, hit: Any = None) -> tuple[Any, Any, Any]:
+    """The union of two sorted lists, linear in their sizes: the keys, where those of `ka` went, and which places are
+    left for those of `kb` alone. at: searchsorted(kb, ka); hit: which of ka are in kb (None: none)."""
+    place = at + xp.arange(len(ka))
+    if hit is not None:
+        place -= xp.cumsum(hit) - hit
+    n = len(ka) + len(kb) - (0 if hit is None else int(hit.sum()))
+    free = xp.ones(n, bool)
+    free[place] = False
+    keys = xp.empty(n, np.int64)
+    keys[place] = ka
+    return keys, place, free
+
+
 def joined(device: Device, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
     """Two disjoint lists of (keys, values of one type) as one."""
     (ka, va), (kb, vb) = a, b
@@ -82,14 +105,21 @@ def joined(device: Device, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any,
     if not len(ka):
         return b
     xp = device.xp
-    keys = xp.concatenate((ka, kb))
-    order = xp.argsort(keys)
-    values = va if _same_iso(va, vb) else xp.concatenate((_full(device, va, len(ka)), _full(device, vb, len(kb))))
-    return keys[order], take(values, order)
+    keys, place, free = _merged(xp, ka, kb, xp.searchsorted(kb, ka))
+    keys[free] = kb
+    if _same_iso(va, vb):
+        return keys, va
+    values = xp.empty(len(keys), va.dtype)
+    values[place], values[free] = va, vb
+    return keys, values
 
 
 def store(like: MatrixStore, keys: Any, values: Any, dtype: DataType) -> MatrixStore:
-    return build.from_sorted_keys(like.device, like.nrows, like.ncols, keys, values, dtype)
+    A = build.from_sorted_keys(like.device, like.nrows, like.ncols, keys, values, dtype)
+    form = A.structure.primary
+    if len(keys) <= FEW and form.key == "csr":
+        form.cache["keys", True] = form.cache["keys", False] = keys, None
+    return A
 
 
 def empty(device: Device, nrows: int, ncols: int, dtype: DataType) -> MatrixStore:
@@ -144,14 +174,26 @@ def _union(
     A: MatrixStore, a: tuple[Any, Any], ta: DataType, b: tuple[Any, Any], tb: DataType, op: Typed[Operator], z: DataType
 ) -> tuple[Any, Any]:
     device, xp, ((ka, va), (kb, vb)) = A.device, A.device.xp, (a, b)
-    at, hit = find(xp, kb, ka)
-    keys = ka[hit]
-    both = arrays.cast(device, _combined(A, op, take(va, hit), take(vb, at[hit]), keys), op.return_type, z)
+    left, right = arrays.cast(device, va, ta, z), arrays.cast(device, vb, tb, z)
+    if not len(kb):
+        return ka, left
+    if not len(ka):
+        return kb, right
+    at = xp.searchsorted(kb, ka)
+    hit = kb[xp.minimum(at, len(kb) - 1)] == ka
+    keys, place, free = _merged(xp, ka, kb, at, hit)
+    twin = at[hit]
     only_b = xp.ones(len(kb), bool)
-    only_b[at[hit]] = False
-    left = ka[~hit], arrays.cast(device, take(va, ~hit), ta, z)
-    right = kb[only_b], arrays.cast(device, take(vb, only_b), tb, z)
-    return joined(device, joined(device, (keys, both), left), right)
+    only_b[twin] = False
+    keys[free] = kb[only_b]
+    both = _combined(A, op, take(va, hit), take(vb, twin), ka[hit])
+    both = arrays.cast(device, both, op.return_type, z)
+    if _same_iso(left, right) and (not len(twin) or _same_iso(both, left)):
+        return keys, left
+    values = xp.empty(len(keys), z.np_type)
+    values[place], values[free] = left, take(right, only_b)
+    values[place[hit]] = both
+    return keys, values
 
 
 def ewise_union(A: MatrixStore, B: MatrixStore, op: Typed, left_default: Any, right_default: Any) -> MatrixStore:
@@ -180,7 +222,8 @@ def apply(A: MatrixStore, op: Typed[Operator]) -> MatrixStore:
     if A.iso or not A.nvals:
         value = A.values if A.iso else A.dtype.np_type.type(0)
         return MatrixStore(A.structure, op.return_type, op.op.evaluate(op.dtype, x=value))
-    return MatrixStore(A.structure, op.return_type, arrays.unary(A.device, op, A.values))
+    value = vector.constant(op)
+    return MatrixStore(A.structure, op.return_type, arrays.unary(A.device, op, A.values) if value is None else value)
 
 
 def apply_bound(A: MatrixStore, op: Typed, scalar: Any, *, left: bool) -> MatrixStore:
@@ -190,6 +233,9 @@ def apply_bound(A: MatrixStore, op: Typed, scalar: Any, *, left: bool) -> Matrix
     if not A.nvals:
         return MatrixStore(A.structure, op.return_type, op.return_type.np_type.type(0))
     x, y = (scalar, A.values) if left else (A.values, scalar)
+    value = vector.constant(op, x, y)
+    if value is not None:
+        return MatrixStore(A.structure, op.return_type, value)
     places = A.structure.coo() if positional else (None, None)
     return MatrixStore(A.structure, op.return_type, arrays.binary(A.device, op, x, y, *places))
 

@@ -152,10 +152,19 @@ def ewise_union(u: VectorStore, v: VectorStore, op: Typed, left_default: Any, ri
     return run_elementwise(u, v, FILLED, binary_of(op), defaults=(left_default, right_default))
 
 
+def constant(op: Typed[Operator], x: Any = None, y: Any = None) -> np.generic | None:
+    """The one value of op for all entries, if it reads none of their values; x, y: the operands that are scalars.
+    So one(A), pair(A, 1) and second(A, 7) store a single value."""
+    names = {k: v for k, v in (("x", x), ("y", y)) if isinstance(v, np.generic)}
+    if op.op.positional or not (op.op.expr == "1" or op.op.expr in names):
+        return None
+    return op.op.evaluate(op.dtype, **names)
+
+
 def apply(u: VectorStore, op: Typed[Operator]) -> VectorStore:
     """t = op(u), entry by entry."""
-    if u.iso and not op.op.positional:
-        value = op.op.evaluate(op.dtype, x=u.values)
+    value = constant(op) if not u.iso else None if op.op.positional else op.op.evaluate(op.dtype, x=u.values)
+    if value is not None:
         return VectorStore(u.device, u.size, op.return_type, u.present.copy(), value, u.count)
     return run_elementwise(u, u, LEFT, op, bound="x")
 
@@ -163,9 +172,9 @@ def apply(u: VectorStore, op: Typed[Operator]) -> VectorStore:
 def apply_bound(u: VectorStore, op: Typed, scalar: Any, *, left: bool) -> VectorStore:
     """t = op(scalar, u) (left) or op(u, scalar). The scalar has the operator's type."""
     op = binary_of(op)
-    if u.iso and not op.op.positional:
-        x, y = (scalar, u.values) if left else (u.values, scalar)
-        value = op.op.evaluate(op.dtype, x=x, y=y)
+    x, y = (scalar, u.values) if left else (u.values, scalar)
+    value = constant(op, x, y) if not u.iso else None if op.op.positional else op.op.evaluate(op.dtype, x=x, y=y)
+    if value is not None:
         return VectorStore(u.device, u.size, op.return_type, u.present.copy(), value, u.count)
     bound = _scalar_operand(u, scalar, op.op.compute_type(op.dtype))
     return run_elementwise(u, bound, LEFT, op, bound="yx" if left else "xy")
