@@ -76,9 +76,10 @@ def scope(gb: Any) -> dict[str, Any]:
     return names | {
         "A": matrix(data), "B": matrix(data, 3), "B2": matrix(data, 1), "C": gb.Matrix(float, SIZE, SIZE),
         "D": gb.Matrix(int, SIZE, SIZE), "L": matrix(True), "T": gb.Matrix(float, 5, 5), "I": [3, 1, 4, 15, 9],
-        "x": vector(2, every * 1.0), "y": vector(3, np.arange(0, SIZE, 3) * 1.0), "s": gb.Vector.from_coo([1, 3], [5.0, 6.0], size=5),
-        "u": vector(1, np.arange(SIZE) * 1.0), "w": gb.Vector(float, SIZE), "f": gb.Vector(bool, SIZE), "m": vector(4, True), "q": vector(3, True),
-        "any_pair": gb.semiring.any_pair[gb.dtypes.BOOL], "n": SIZE, "at": every, "values": every * 1.5, "rows": rows, "cols": cols, "data": data,
+        "x": vector(2, every * 1.0), "y": vector(3, np.arange(0, SIZE, 3) * 1.0), "u": vector(1, np.arange(SIZE) * 1.0),
+        "s": gb.Vector.from_coo([1, 3], [5.0, 6.0], size=5), "w": gb.Vector(float, SIZE), "f": gb.Vector(bool, SIZE),
+        "m": vector(4, True), "q": vector(3, True), "any_pair": gb.semiring.any_pair[gb.dtypes.BOOL], "n": SIZE,
+        "at": every, "values": every * 1.5, "rows": rows, "cols": cols, "data": data,
     }  # fmt: skip
 
 
@@ -95,7 +96,11 @@ def compiled(text: str, gb: Any) -> tuple[Callable[[int], float], dict[str, Any]
     """A function that runs the text k times and says how long that took; and its names."""
     names = scope(gb)
     body = "".join(f"        {line.strip()}\n" for line in text.split(";"))
-    results = ", ".join(sorted({line.split(" = ")[0].strip() for line in text.split(";") if line.split(" = ")[0].strip().isidentifier()}))
+    results = ", ".join(
+        sorted(
+            {line.split(" = ")[0].strip() for line in text.split(";") if line.split(" = ")[0].strip().isidentifier()}
+        )
+    )
     head = f"    global {results}\n" if results else ""
     source = f"def run(k):\n{head}    start = clock()\n    for _ in range(k):\n{body}    return clock() - start\n"
     names["clock"] = time.perf_counter
@@ -141,11 +146,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     graphblas.ss.config["nthreads"] = 1
     with bitblas.config.set(device=args.device):
         rows = measure({"bitblas": bitblas, "python-graphblas": graphblas}, only, args.batches)
-    lines = [
-        (r["statement"], r["us"]["bitblas"], r["us"]["python-graphblas"], r["us"]["python-graphblas"] / r["us"]["bitblas"],
-         "equal" if r["equal"] else "DIFFERENT")
-        for r in rows
-    ]  # fmt: skip
+    lines = []
+    for row in rows:
+        ours, theirs = row["us"]["bitblas"], row["us"]["python-graphblas"]
+        lines.append((row["statement"], ours, theirs, theirs / ours, "equal" if row["equal"] else "DIFFERENT"))
     print(table.table(("statement", "bitblas us", "python-graphblas us", "times faster", "results"), lines, left=1))
     if args.json:
         table.write(args.json, {"rows": rows, "equal": all(r["equal"] for r in rows)})

@@ -61,7 +61,6 @@ class Aggregator:
 
     @property
     def types(self) -> dict[DataType, DataType]:
-        """Input type -> result type."""
         return {t: z for t in dtypes.ALL if (z := self.rule(t)) is not None}
 
     def __contains__(self, dtype: Any) -> bool:

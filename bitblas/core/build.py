@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from semirings.dtypes import DataType
 
 from ..device import Device
 from ..exceptions import OutputNotEmpty
-from ..store import full_vector
+from ..store import VectorStore, full_vector
 from ..verbs import vector as verbs
 from .convert import cast_scalar, check_range, check_size, device_of, index_array, scalar_type, value_array
 from .expr import VectorExpression
@@ -45,7 +45,12 @@ class VectorBuild:
 
     __slots__ = ()
     _from_store: ClassVar[Any]  # (store, name, ..): of the class that this is mixed into
-    _store: Any
+    if TYPE_CHECKING:
+
+        @property
+        def _store(self) -> VectorStore: ...
+
+        def _adopt(self, store: VectorStore) -> None: ...
 
     @classmethod
     def from_coo(

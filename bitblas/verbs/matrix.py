@@ -1,9 +1,8 @@
 """Verbs on matrices that go entry by entry: element-wise, apply, select, reduce, and the merge; those by index are in
 submatrix.py.
 
-They work on sorted linear keys, row * ncols + column (INT64), with functions that NumPy and CuPy share; values go
-through `arrays`. Each returns a fresh store; structures are shared where they do not change. A structure mask is
-anything with `.structure` and `.complement`.
+They work on sorted linear keys (keys.py); values go through `arrays`. Each returns a fresh store; structures are shared
+where they do not change. A structure mask is anything with `.structure` and `.complement`.
 """
 
 from __future__ import annotations
@@ -16,120 +15,10 @@ from semirings import Monoid, Operator, Typed
 from semirings.dtypes import BOOL, DataType
 
 from ..device import Device
-from ..exceptions import NotImplementedException
 from ..formats import Structure, build
 from ..store import MatrixStore
 from . import arrays, vector
-
-# ---- keys -----------------------------------------------------------------------------------------------------------
-
-
-def check_keys(nrows: int, ncols: int) -> None:
-    if nrows * ncols >= 1 << 63:
-        raise NotImplementedException(
-            f"matrix: expected nrows * ncols below 2**63 for this operation, got {nrows} x {ncols}"
-        )
-
-
-FEW = 1 << 12  # entries up to which a structure keeps its keys: 32 KB at most, and statements cost the host less
-
-
-def keys_of(structure: Structure, order: bool) -> tuple[Any, Any]:
-    """Sorted keys, and where their values lie (None: in that order)."""
-    known = structure.primary.cache.get(("keys", order))
-    if known is not None:
-        return known
-    check_keys(structure.nrows, structure.ncols)
-    csr, places = structure.primary.to_csr(order)
-    rows, cols = csr.coo()
-    found = rows * structure.ncols + cols, places if structure.primary.key != "csr" else None
-    if structure.nvals <= FEW:
-        structure.primary.cache["keys", order] = found
-    return found
-
-
-def entries(A: MatrixStore) -> tuple[Any, Any]:
-    """Sorted keys and the values in that order (np.generic: iso)."""
-    keys, order = keys_of(A.structure, not A.iso)
-    return keys, A.values if A.iso or order is None else A.values[order]
-
-
-def coo(A: MatrixStore) -> tuple[Any, Any, Any]:
-    """Rows, columns (INT64, by row, then column) and values as arrays."""
-    csr, order = A.structure.primary.to_csr(not A.iso)
-    rows, cols = csr.coo()
-    if A.iso:
-        return rows, cols, A.device.xp.full(len(rows), A.values)
-    return rows, cols, A.values if A.structure.primary.key == "csr" or order is None else A.values[order]
-
-
-def find(xp: Any, keys: Any, wanted: Any) -> tuple[Any, Any]:
-    """For each wanted key its place in the sorted keys, and whether it is there."""
-    if not len(keys):
-        return xp.zeros(len(wanted), np.int64), xp.zeros(len(wanted), bool)
-    at = xp.minimum(xp.searchsorted(keys, wanted), len(keys) - 1)
-    return at, keys[at] == wanted
-
-
-def take(values: Any, places: Any) -> Any:
-    return values if isinstance(values, np.generic) else values[places]
-
-
-def _full(device: Device, values: Any, n: int) -> Any:
-    return device.xp.full(n, values) if isinstance(values, np.generic) else values
-
-
-def _same_iso(x: Any, y: Any) -> bool:
-    return isinstance(x, np.generic) and isinstance(y, np.generic) and (bool(x == y) or bool(x != x and y != y))
-
-
-def _merged(xp: Any, ka: Any, kb: Any, at: Any, hit: Any = None) -> tuple[Any, Any, Any]:
-    """The union of two sorted lists, linear in their sizes: the keys, where those of `ka` went, and which places are
-    left for those of `kb` alone. at: searchsorted(kb, ka); hit: which of ka are in kb (None: none)."""
-    place = at + xp.arange(len(ka))
-    if hit is not None:
-        place -= xp.cumsum(hit) - hit
-    n = len(ka) + len(kb) - (0 if hit is None else int(hit.sum()))
-    free = xp.ones(n, bool)
-    free[place] = False
-    keys = xp.empty(n, np.int64)
-    keys[place] = ka
-    return keys, place, free
-
-
-def joined(device: Device, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Two disjoint lists of (keys, values of one type) as one."""
-    (ka, va), (kb, vb) = a, b
-    if not len(kb):
-        return a
-    if not len(ka):
-        return b
-    xp = device.xp
-    keys, place, free = _merged(xp, ka, kb, xp.searchsorted(kb, ka))
-    keys[free] = kb
-    if _same_iso(va, vb):
-        return keys, va
-    values = xp.empty(len(keys), va.dtype)
-    values[place], values[free] = va, vb
-    return keys, values
-
-
-def store(like: MatrixStore, keys: Any, values: Any, dtype: DataType) -> MatrixStore:
-    A = build.from_sorted_keys(like.device, like.nrows, like.ncols, keys, values, dtype)
-    form = A.structure.primary
-    if len(keys) <= FEW and form.key == "csr":
-        form.cache["keys", True] = form.cache["keys", False] = keys, None
-    return A
-
-
-def empty(device: Device, nrows: int, ncols: int, dtype: DataType) -> MatrixStore:
-    return build.from_sorted_keys(device, nrows, ncols, device.xp.zeros(0, np.int64), dtype.np_type.type(0), dtype)
-
-
-def cast(A: MatrixStore, dtype: DataType) -> MatrixStore:
-    """The same structure, values of another type."""
-    return A if A.dtype is dtype else MatrixStore(A.structure, dtype, arrays.cast(A.device, A.values, A.dtype, dtype))
-
+from .keys import cast, check_keys, coo, empty, entries, find, joined, keys_of, merged, same_iso, store, take
 
 # ---- element-wise: GraphBLAS C API 2.1, sections 4.3.4 and 4.3.5 ----------------------------------------------------
 
@@ -181,14 +70,14 @@ def _union(
         return kb, right
     at = xp.searchsorted(kb, ka)
     hit = kb[xp.minimum(at, len(kb) - 1)] == ka
-    keys, place, free = _merged(xp, ka, kb, at, hit)
+    keys, place, free = merged(xp, ka, kb, at, hit)
     twin = at[hit]
     only_b = xp.ones(len(kb), bool)
     only_b[twin] = False
     keys[free] = kb[only_b]
     both = _combined(A, op, take(va, hit), take(vb, twin), ka[hit])
     both = arrays.cast(device, both, op.return_type, z)
-    if _same_iso(left, right) and (not len(twin) or _same_iso(both, left)):
+    if same_iso(left, right) and (not len(twin) or same_iso(both, left)):
         return keys, left
     values = xp.empty(len(keys), z.np_type)
     values[place], values[free] = left, take(right, only_b)
@@ -322,3 +211,10 @@ def _restricted(device: Device, entries: tuple[Any, Any], mask: Any, outside: bo
 def mask_of(structure: Structure, value: np.generic, dtype: DataType) -> MatrixStore:
     """`value` wherever the structure has an entry."""
     return MatrixStore(structure, dtype, value)
+
+
+__all__ = [
+    "all_close", "apply", "apply_bound", "apply_index", "cast", "check_keys", "coo", "empty", "entries", "ewise_add",
+    "ewise_mult", "ewise_union", "find", "joined", "keys_of", "mask_of", "merge", "plain", "reduce_scalar", "select",
+    "store", "take", "transpose", "truthy",
+]  # fmt: skip
