@@ -56,8 +56,9 @@ class Config:
             setattr(self, name, value)
         return _Restore(self, before)
 
-    def get(self, name: str) -> Any:
-        return getattr(self, name)
+    def get(self, name: str, default: Any = None) -> Any:
+        """The setting of that name, `default` for an unknown one."""
+        return getattr(self, name, default)
 
     def __repr__(self) -> str:
         device = self._device or "not yet chosen"

@@ -79,12 +79,12 @@ class Updater:
         self.target, self.mask, self.accum, self.replace = target, mask, accum, replace
         self.input_mask = input_mask
 
-    def __lshift__(self, value: Any) -> None:
+    def __lshift__(self, expr: Any) -> None:
         if self.input_mask is not None:
             from .indexing import extracted_mask
 
-            self.mask, self.input_mask = extracted_mask(value, self.input_mask), None
-        self.target._update(value, self.mask, self.accum, self.replace)
+            self.mask, self.input_mask = extracted_mask(expr, self.input_mask), None
+        self.target._update(expr, self.mask, self.accum, self.replace)
 
     update = __lshift__
 
@@ -162,10 +162,10 @@ class Output(Operand, InPlace):
     def __lshift__(self, value: Any) -> None:
         self._update(value)
 
-    def update(self, value: Any, **opts: Any) -> None:
+    def update(self, expr: Any, **opts: Any) -> None:
         """The same as `<<`."""
         check_options(opts)
-        self._update(value)
+        self._update(expr)
 
     def wait(self, how: str = "materialize") -> Any:
         """Itself, when pending writes and the device are done. GraphBLAS C API 2.1, section 5.1."""

@@ -11,6 +11,7 @@ from ..device import Device
 from ..exceptions import DimensionMismatch, IndexOutOfBound
 from .base import Operand, Updater, describe
 from .mask import Mask, check
+from .options import check_options
 from .show import ShownExpression
 
 
@@ -147,9 +148,10 @@ class IndexExpr(ShownExpression, Operand):
     def __lshift__(self, value: Any) -> None:
         self.parent._assign(self.axes, value, None, None, False, False)
 
-    def update(self, value: Any) -> None:
+    def update(self, expr: Any, **opts: Any) -> None:
         """The same as `<<`: assign to parent[I]."""
-        self << value
+        check_options(opts)
+        self << expr
 
     def __call__(self, *args: Any, **kwargs: Any) -> Assigner:
         """C[I, J](mask, accum, replace) << expr: mask has the shape of the region, replace reaches no further."""

@@ -72,6 +72,11 @@ class TransposedMatrix(MatrixRead, Operand):
     def _store(self) -> MatrixStore:  # type: ignore[override]
         return verbs.transpose(self._matrix._store)
 
+    def wait(self, how: str = "materialize") -> TransposedMatrix:
+        """Itself, when pending writes and the device are done."""
+        self._matrix.wait(how)
+        return self
+
     def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None, **opts: Any) -> Matrix:
         """The transpose as a Matrix."""
         return self.dup(dtype, mask=mask, name=name, **opts)
