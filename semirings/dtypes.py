@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ class DataType:
     name: str
     np_type: np.dtype[Any]
     c_type: str
+    _is_udt: ClassVar[bool] = False  # programs for python-graphblas ask; there are no user-defined types
 
     def __repr__(self) -> str:
         return self.name
