@@ -124,7 +124,7 @@ def cpu_module(variant: Variant) -> Any:
     import numba
 
     text = cpu_source(variant)
-    intrinsics = (PACKAGE / "kernels" / "intrinsics.py").read_text()
+    intrinsics = "".join((PACKAGE / "kernels" / name).read_text() for name in ("intrinsics.py", "lanes.py"))
     versions = (numba.__version__, llvmlite.__version__, sys.version, platform.processor(), numba_cpu())
     key = _key(text, intrinsics, *versions)
     path = cache_dir() / "cpu" / f"{variant.entry}_{key}.py"

@@ -175,9 +175,28 @@ def _equal_products(semiring: Typed[Semiring], x: Any, y: Any) -> np.generic | N
     return op.evaluate(t, **names)
 
 
+# What the CPU's lanes compute, by the expression of the operator (lanes.cpu.py has the functions in this order).
+LANE_EXPRESSIONS = ("x", "y", "plus(x, y)", "minus(x, y)", "times(x, y)", "least(x, y)", "greatest(x, y)")
+
+
+def is_wide(semiring: Typed[Semiring], kind: int, key: str, a: Any) -> bool:
+    """Whether the CPU's kernel for all 64 places of a tile at once can do the product: see lanes.cpu.py."""
+    z, monoid, op = semiring.return_type, semiring.op.monoid, semiring.op.binaryop
+    if key != "b2sr8" or kind == WORDS or z is BOOL:
+        return False
+    if kind == COUNT:
+        return True
+    compute = op.compute_type(semiring.op.operand_type(semiring.dtype))
+    known = op.expr in LANE_EXPRESSIONS and monoid.binaryop.expr in LANE_EXPRESSIONS[2:]
+    return known and not op.positional and compute is z and isinstance(a, np.generic)
+
+
 @dataclass(frozen=True)
 class Plan:
-    """How one product runs: the form read (of A or of its transpose), the direction, the kernel and its lanes."""
+    """How one product runs: the form read (of A or of its transpose), the direction, the kernel and its lanes.
+
+    wide: the CPU's kernel for all places of a tile at once.
+    """
 
     verb: str
     semiring: str
@@ -187,10 +206,11 @@ class Plan:
     kind: int
     lanes: int
     reason: str
+    wide: bool = False
 
     def __str__(self) -> str:
         form = self.key + (" of the transpose" if self.transposed else "")
-        how = f"{self.direction} on {form}, {KINDS[self.kind]}, {self.lanes} lanes"
+        how = f"{self.direction} on {form}, {KINDS[self.kind]}, {'8 x 8' if self.wide else self.lanes} lanes"
         return f"{self.verb} {self.semiring}: {how} ({self.reason})"
 
 
@@ -215,7 +235,8 @@ def plan_mxv(
     transposed = transpose != push
     lanes = choose_lanes(key, A.nvals, A.ncols if transposed else A.nrows, kind, A.structure, push) if gpu else 1
     verb = "vxm" if flip else "mxv"
-    return Plan(verb, semiring.op.name, key, transposed, "push" if push else "pull", kind, lanes, reason), product
+    wide = not gpu and not push and is_wide(semiring, kind, key, A.values)
+    return Plan(verb, semiring.op.name, key, transposed, "push" if push else "pull", kind, lanes, reason, wide), product
 
 
 def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structure, push: bool) -> int:
@@ -245,20 +266,23 @@ def _power_of_two(x: float, low: int, high: int) -> int:
 
 
 def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: bool) -> tuple[Plan, np.generic | None]:
-    """Dot products at the entries of a mask; without one (or with a complement) expand, sort, compress by rows."""
+    """Dot products at the entries of a mask; without one (or with a complement) row by row with a dense row of sums on
+    the CPU; expand, sort, compress on a GPU, which has no room for as many dense rows as it has threads."""
     product = equal_products(semiring, A.values, B.values)
     monoid = semiring.op.monoid
     kind = VALUES if product is None else WORDS if monoid.is_idempotent else COUNT
     if not masked:
-        plan = Plan("mxm", semiring.op.name, CSR, False, "expand-sort-compress", VALUES, 1, "no mask to dot at")
-        return plan, product
+        gpu = A.device.is_gpu
+        direction, kind = ("expand-sort-compress", VALUES) if gpu else ("gustavson", kind)
+        return Plan("mxm", semiring.op.name, CSR, False, direction, kind, 1, "no mask to dot at"), product
     form = A.structure.primary
     key = form.key
     lanes = 1
     if A.device.is_gpu:
         per_row = (form.tiles if isinstance(form, B2sr) else A.nvals) / max(1, form.units)
         lanes = _power_of_two(per_row / 2, 2, 32)
-    return Plan("mxm", semiring.op.name, key, False, "dot", kind, lanes, "at the entries of the mask"), product
+    wide = not A.device.is_gpu and key == "b2sr8" and kind != VALUES
+    return Plan("mxm", semiring.op.name, key, False, "dot", kind, lanes, "at the entries of the mask", wide), product
 
 
 __all__ = ["BOOL", "Facts", "Plan", "Profile", "choose_form", "facts", "plan_mxm", "plan_mxv", "profile"]

@@ -8,11 +8,31 @@ before anything is built. Orders are asked for by a flag: matrices without a val
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from ..device import Device
     from .csr.format import Csr
+
+
+EVERYWHERE = 1 << 62  # a limit that no index reaches
+
+
+class Region(NamedTuple):
+    """A part of a matrix: rows and columns from low to below high, diagonals (column - row) from low to high."""
+
+    row_low: int = 0
+    row_high: int = EVERYWHERE
+    col_low: int = 0
+    col_high: int = EVERYWHERE
+    diag_low: int = -EVERYWHERE
+    diag_high: int = EVERYWHERE
+
+    def covers(self, rows: Any, cols: Any) -> Any:
+        """Which of these places lie in it."""
+        diag = cols - rows
+        keep = (rows >= self.row_low) & (rows < self.row_high) & (cols >= self.col_low) & (cols < self.col_high)
+        return keep & (diag >= self.diag_low) & (diag <= self.diag_high)
 
 
 class Form(Protocol):
@@ -49,6 +69,9 @@ class Form(Protocol):
 
     def coo(self) -> tuple[Any, Any]:
         """Rows and columns (INT64) of the entries, in this form's order of entries."""
+
+    def clip(self, region: Region, order: bool) -> tuple[Form, Any]:
+        """The entries in a region, in the same form; with `order` also the places of their values in this form."""
 
     def adopt(self, twin: Any) -> None:
         """Take over what another build of the same form has computed besides, such as ranks."""

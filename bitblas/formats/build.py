@@ -128,6 +128,8 @@ def with_format(A: MatrixStore, format: str = "auto", tile: int | None = None) -
 def filter_entries(A: MatrixStore, keep: Any) -> MatrixStore:
     """The entries of A for which `keep` (bools in entry order) is true, in the same format."""
     form = A.structure.primary
+    if bool(keep.all()):
+        return A
     if isinstance(form, b2sr.B2sr):
         kept: csr.Csr | b2sr.B2sr = form.filter(keep)
     else:

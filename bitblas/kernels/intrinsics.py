@@ -15,7 +15,8 @@ from numba.extending import intrinsic
 from numba.np import arrayobj
 
 
-def _element(ctx: Any, b: Any, array_type: Any, array: Any, index: Any, index_type: Any) -> Any:
+def element_pointer(ctx: Any, b: Any, array_type: Any, array: Any, index: Any, index_type: Any) -> Any:
+    """LLVM code for the address of array[index]."""
     data = arrayobj.make_array(array_type)(ctx, b, array).data
     index = ctx.cast(b, index, index_type, types.intp)
     element = ctx.get_data_type(array_type.dtype)
@@ -30,7 +31,7 @@ def at(typing: Any, array: Any, index: Any) -> Any:
     """array[index] without wrap-around of negative indices."""
 
     def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
-        pointer = _element(ctx, b, sig.args[0], args[0], args[1], sig.args[1])
+        pointer = element_pointer(ctx, b, sig.args[0], args[0], args[1], sig.args[1])
         return ctx.unpack_value(b, sig.args[0].dtype, pointer)
 
     return array.dtype(array, index), code
@@ -41,7 +42,7 @@ def put(typing: Any, array: Any, index: Any, value: Any) -> Any:
     """array[index] = value without wrap-around of negative indices."""
 
     def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
-        pointer = _element(ctx, b, sig.args[0], args[0], args[1], sig.args[1])
+        pointer = element_pointer(ctx, b, sig.args[0], args[0], args[1], sig.args[1])
         ctx.pack_value(b, sig.args[0].dtype, ctx.cast(b, args[2], sig.args[2], sig.args[0].dtype), pointer)
         return ctx.get_dummy_value()
 

@@ -7,15 +7,16 @@ where they do not change. A structure mask is anything with `.structure` and `.c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from semirings import Monoid, Operator, Typed
-from semirings.dtypes import BOOL, DataType
+from semirings.dtypes import BOOL, INT64, DataType
 
 from ..device import Device
-from ..formats import Structure, build
+from ..formats import Region, Structure, build
 from ..store import MatrixStore
 from . import arrays, vector
 from .keys import cast, check_keys, coo, empty, entries, find, joined, keys_of, merged, same_iso, store, take
@@ -136,8 +137,29 @@ def apply_index(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     return MatrixStore(A.structure, op.return_type, arrays.index(A.device, op, A.values, *A.structure.coo(), thunk))
 
 
+# What the positional tests keep, by their thunk: the entries of a region.
+REGIONS: dict[str, Callable[[int], Region]] = {
+    "tril": lambda t: Region(diag_high=t),
+    "triu": lambda t: Region(diag_low=t),
+    "diag": lambda t: Region(diag_low=t, diag_high=t),
+    "rowle": lambda t: Region(row_high=t + 1),
+    "rowgt": lambda t: Region(row_low=t + 1),
+    "colle": lambda t: Region(col_high=t + 1),
+    "colgt": lambda t: Region(col_low=t + 1),
+}
+
+
 def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     """The entries for which op(entry, row, column, thunk) is true."""
+    if op.name in REGIONS and A.nvals:
+        limit = max(A.nrows, A.ncols) + 1  # beyond it nothing changes, and sums with it cannot overflow
+        region = REGIONS[op.name](min(max(int(vector.cast_scalar(thunk, INT64)), -limit), limit))
+        form, places = A.structure.primary.clip(region, not A.iso)
+        return (
+            A
+            if form.nvals == A.nvals
+            else MatrixStore(Structure(form), A.dtype, A.values if A.iso else A.values[places])
+        )
     if A.iso and not op.op.positional:
         one = A.device.xp.zeros(1, np.int64)
         keep = bool(arrays.index(A.device, op, A.values, one, one, thunk)[0])

@@ -12,7 +12,7 @@ import numpy as np
 
 from semirings import Monoid, Semiring, Typed
 from semirings.catalog import BINARY, compose
-from semirings.dtypes import BOOL, INT32, DataType, lookup_dtype
+from semirings.dtypes import BOOL, INT32, DataType, cast, lookup_dtype
 
 from ..device import Device
 from ..formats import Structure
@@ -21,9 +21,11 @@ from ..kernels.prologue import Variant, is_neutral
 from ..plan import LONGEST, VALUES, WORDS, Plan, plan_mxm, plan_mxv
 from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
 from . import vector
+from .expand import expand_sort_compress
+from .gustavson import row_by_row
 from .operands import Mask, dummy, entry_values, mask_arguments, stored
-from .schedule import PARALLEL_ENTRIES, Hubs, hubs_of, unit_bounds
-from .variants import CELLS, dot_variant, hubs_variant, mxv_variant
+from .schedule import PARALLEL_ENTRIES, Hubs, dot_bounds, hubs_of, unit_bounds
+from .variants import CELLS, dot_variant, hubs_variant, lanes_variant, mxv_variant
 
 
 class MatrixMask(NamedTuple):
@@ -63,14 +65,20 @@ def run_mxv(
     ranked = kind == VALUES and not isinstance(a_values, np.generic) and _reads(semiring, "y" if flip else "x")
     form: Any = A.structure.form(key, transposed=plan.transposed)  # kernels take the arrays of their own form
     ranks = (form.ranks() if ranked else dummy(device, "int32")) if key != "csr" else dummy(device, "int32")
-    full = not push and u.count == u.size
-    a, v = (A.dtype, u.dtype) if kind == VALUES else (BOOL, BOOL)
-    variant = mxv_variant(
-        plan.direction, key, _index_types(form, ranks), None if kind == WORDS else semiring, kind, a, v,
-        flip=flip, full=full, ranked=ranked, lanes=plan.lanes,
-    )  # fmt: skip
-    kernel = _kernel(device, variant)
     z = semiring.return_type if kind != WORDS else BOOL
+    if plan.wide and kind == VALUES:  # lanes compute in one type
+        a_values, u = cast(a_values, z), vector.cast(u, z)
+    a, v = (lookup_dtype(a_values.dtype), u.dtype) if kind == VALUES else (BOOL, BOOL)
+    types = _index_types(form, ranks)
+    if plan.wide:
+        variant = lanes_variant((*types, ("Z", z)), semiring, kind, flip=flip)
+    else:
+        full = not push and u.count == u.size
+        variant = mxv_variant(
+            plan.direction, key, types, None if kind == WORDS else semiring, kind, a, v,
+            flip=flip, full=full, ranked=ranked, lanes=plan.lanes,
+        )  # fmt: skip
+    kernel = _kernel(device, variant)
     size = form.ncols if push else form.nrows
     covered = not push and key not in ("csr", "b2sr4") and device.is_gpu and size > 0  # the kernel writes every word
     t_bits = (xp.empty if covered else xp.zeros)(words(size), np.uint64)
@@ -157,8 +165,8 @@ def mxm(
     if plan.direction == "dot":
         assert mask is not None
         return _dot(plan, product, A, B, semiring, transpose_a, transpose_b, mask.structure)
-    from .expand import expand_sort_compress
-
+    if plan.direction == "gustavson":
+        return row_by_row(plan, product, A, B, semiring, transpose_a, transpose_b, mask)
     return expand_sort_compress(A, B, semiring, transpose_a, transpose_b, mask)
 
 
@@ -175,26 +183,27 @@ def _dot(
     at: Any = mask.form(key)
     z = semiring.return_type if kind != WORDS else BOOL
     present, sums = xp.zeros(max(1, at.nvals), np.uint8), xp.empty(max(1, at.nvals) if kind != WORDS else 1, z.np_type)
+    extra: tuple[Any, ...]
     if key == "csr":
         rows, cols = at.coo()
         where: tuple[Any, ...] = (rows, cols) if len(rows) else (dummy(device, "int64"),) * 2
-        n, types = len(rows), _index_types(left, None)
+        n, types, extra = len(rows), _index_types(left, None), (left.ncols,)
         same: Any = (left.ptr, left.col), (right.ptr, right.col)
     else:
         none = dummy(device, "int32")
         ranks = tuple(f.ranks() if not isinstance(v, np.generic) else none for f, v in ((left, a_val), (right, b_val)))
-        tile_rows = xp.searchsorted(at.ptr[1:], xp.arange(at.tiles), side="right").astype(np.int64)
-        where = (tile_rows if at.tiles else dummy(device, "int64"), at.col, at.bits, at.ranks())
-        n, types = at.tiles, _index_types(left, at.ranks())
+        cols = at.col
+        where = (at.tile_row_numbers() if at.tiles else dummy(device, "int64"), cols, at.bits, at.ranks())
+        n, types, extra = at.tiles, _index_types(left, at.ranks()), ()
         same = (left.ptr, left.col, left.bits, ranks[0]), (right.ptr, right.col, right.bits, ranks[1])
-    variant = dot_variant(key, types, None if kind == WORDS else semiring, kind, a_type, b_type, plan.lanes)
+    variant = dot_variant(key, types, None if kind == WORDS else semiring, kind, a_type, b_type, plan.lanes, plan.wide)
     value = z.np_type.type(0 if product is None else product)
     bounds = None
     if not device.is_gpu and at.nvals > PARALLEL_ENTRIES:
-        bounds = np.linspace(0, n, 16 * device.threads + 1).astype(np.int64)
+        bounds = dot_bounds(left.ptr, right.ptr, where[0][:n], cols[:n], device)
     _kernel(device, variant)(
         n, *where, *same[0], *entry_values(device, a_type, a_val), *same[1], *entry_values(device, b_type, b_val),
-        value, present, sums, bounds=bounds,
+        *extra, value, present, sums, bounds=bounds,
     )  # fmt: skip
     if kind == WORDS:
         values = semiring.return_type.np_type.type(product)

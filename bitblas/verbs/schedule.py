@@ -20,6 +20,17 @@ def unit_bounds(form: Any, device: Device) -> Any:
     return form.cache["bounds"]
 
 
+def ranges_of_work(work: Any, device: Device) -> Any:
+    """Parallel ranges on the CPU of units whose work, summed up to and with each, is `work`."""
+    wanted = np.linspace(0, work[-1], 4 * device.threads + 1)[1:-1]
+    return np.concatenate(([0], np.searchsorted(work, wanted), [len(work)])).astype(np.int64)
+
+
+def dot_bounds(a_ptr: Any, b_ptr: Any, rows: Any, cols: Any, device: Device) -> Any:
+    """Parallel ranges of the places of a mask, by the lengths of the rows of A and B' that meet there."""
+    return ranges_of_work(np.cumsum(np.diff(b_ptr)[cols] + np.diff(a_ptr)[rows], dtype=np.int64), device)
+
+
 class Hubs(NamedTuple):
     """Rows (or tile rows) too long for one group of lanes, cut into segments: rows of a launch of their own."""
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import numpy as np
+
 from semirings import Monoid, Operator, Semiring, Typed
 from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DataType
 
-from ..kernels.prologue import Function, Variant, is_neutral, product, product_of_entries, sum_of
-from ..plan import VALUES
+from ..kernels.prologue import Function, Variant, is_neutral, product, product_of_entries, sum_of, value
+from ..plan import LANE_EXPRESSIONS, VALUES, WORDS
 
 LEFT, BOTH, UNION, FILLED = range(4)  # elementwise.cu
 # What the names of an operator's expression are bound to: the first operand u and the second v of the kernel.
@@ -133,6 +135,22 @@ def mxv_variant(
 
 
 @functools.cache
+def lanes_variant(
+    types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring], kind: int, *, flip: bool
+) -> Variant:
+    """The CPU's kernel that pulls by whole 8 x 8 tiles, for semirings that `plan.is_wide` allows."""
+    op, _, monoid, z = algebra_of(semiring)
+    functions, values, _ = sum_of(monoid, z)
+    # Where identity + NaN is not NaN (min and max of floats), NaN itself is what a sum may begin with.
+    begin = value("BEGIN", z, monoid.identity(z) if is_neutral(monoid, z) else np.nan)
+    constants = [("KIND", kind), ("TILE", 8), ("FLIP", int(flip)), ("U_BOOL", 0), ("HAS_TERMINAL", 0)]
+    if kind == VALUES:
+        exprs = (("ADD", monoid.binaryop.expr), ("MUL", op.expr))
+        constants += [(name, LANE_EXPRESSIONS.index(expr)) for name, expr in exprs]
+    return Variant("formats/b2sr/lanes", types, tuple(constants), (*values, begin), functions, repr(semiring))
+
+
+@functools.cache
 def hubs_variant(pull: Variant, rows: int) -> Variant:
     """The kernel that joins the segments of long rows for a pull kernel; `rows` of them per unit."""
     constants = tuple(c for c in pull.constants if c[0] in ("KIND", "Z_BOOL", "HAS_TERMINAL"))
@@ -145,9 +163,9 @@ def hubs_variant(pull: Variant, rows: int) -> Variant:
 @functools.cache
 def dot_variant(
     key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
-    b: DataType, lanes: int,
+    b: DataType, lanes: int, wide: bool = False,
 ) -> Variant:  # fmt: skip
-    """The dot kernel of a form for a semiring; `semiring` is None for WORDS."""
+    """The dot kernel of a form for a semiring; `semiring` is None for WORDS. wide: the CPU's, by whole tiles."""
     op, t, monoid, z = algebra_of(semiring)
     functions, values, terminal = sum_of(monoid, z)
     if kind != VALUES:
@@ -161,4 +179,21 @@ def dot_variant(
     )  # fmt: skip
     types = (*types, ("A", a), ("B", b), ("Z", z))
     label = "words" if semiring is None else repr(semiring)
-    return Variant(f"formats/{folder}/dot", types, constants, values, (*functions, mul), label)
+    return Variant(
+        f"formats/{folder}/{'dot_lanes' if wide else 'dot'}", types, constants, values, (*functions, mul), label
+    )
+
+
+@functools.cache
+def gustavson_variant(semiring: Typed[Semiring] | None, kind: int, a: DataType, b: DataType, fill: int) -> Variant:
+    """The CPU's row-by-row mxm for a semiring (None for WORDS). fill 0: the pass that counts, one for all semirings."""
+    if not fill:
+        semiring, kind = None, WORDS
+    op, t, monoid, z = algebra_of(semiring)
+    functions, values, _ = sum_of(monoid, z)
+    mul = product_of_entries(*(op, t, a, b) if kind == VALUES else (PLAIN, BOOL, BOOL, BOOL))
+    if mul.result is not z:
+        mul = Function(mul.name, z, mul.args, mul.let, mul.expr)
+    constants = (("KIND", kind), ("FILL", fill), ("U_BOOL", 0), ("HAS_TERMINAL", 0))
+    label = "words" if semiring is None else repr(semiring)
+    return Variant("formats/csr/gustavson", (("Z", z),), constants, values, (*functions, mul), label)

@@ -14,9 +14,10 @@ import numpy as np
 
 from semirings.dtypes import DataType, lookup_dtype
 
-from ...device import Device, balanced_bounds
+from ...device import Device, balanced_bounds, even_bounds
 from ...kernels.prologue import Variant
-from ..csr.format import Csr, from_arrays, index_type
+from .. import Region
+from ..csr.format import PARALLEL_ENTRIES, Csr, from_arrays, index_type, numbers_of
 
 TILES = (4, 8, 16, 32, 64)
 
@@ -85,7 +86,9 @@ class B2sr:
         """Parallel ranges of tile rows on the CPU, for passes over the structure."""
         if self.device.is_gpu or self.nvals <= PARALLEL_ENTRIES:
             return None
-        return balanced_bounds(self.ptr, 4 * self.device.threads)
+        if "passes" not in self.cache:
+            self.cache["passes"] = balanced_bounds(self.ptr, 4 * self.device.threads)
+        return self.cache["passes"]
 
     def to_csr(self, order: bool) -> tuple[Csr, Any]:
         """The same entries row by row; order[e]: the place of entry e in this form."""
@@ -99,6 +102,10 @@ class B2sr:
         self._walk(True, ptr, col, places, order)
         rows = from_arrays(device, self.nrows, self.ncols, ptr, col[: self.nvals])
         return rows, places[: self.nvals] if order else None
+
+    def tile_row_numbers(self) -> Any:
+        """The tile row of every tile, INT64."""
+        return numbers_of(self.ptr, self.tiles, self.device)
 
     def adopt(self, twin: B2sr) -> None:
         if self.value_ptr is None:
@@ -117,21 +124,38 @@ class B2sr:
 
     def filter(self, keep: Any) -> B2sr:
         """The entries for which `keep` (bools in entry order) is true; tiles that become empty go."""
-        xp, device, words = self.device.xp, self.device, words_per_tile(self.tile)
-        bits, some = xp.zeros_like(self.bits), xp.zeros(max(1, self.tiles), np.uint8)
+        xp, device = self.device.xp, self.device
+        bits, some = xp.empty_like(self.bits), xp.zeros(max(1, self.tiles), np.uint8)
         flags = keep.astype(np.uint8) if len(keep) else xp.zeros(1, np.uint8)
         ranks = self.ranks()
         variant = _variant("filter", self.tile, places=ranks)
-        device.kernel(variant)(self.tiles, self.bits, ranks, flags, bits, some)
-        full = xp.flatnonzero(some[: self.tiles])
-        before = xp.zeros(self.tiles + 1, np.int64)  # tiles left before each tile
-        xp.cumsum(some[: self.tiles], out=before[1:])
-        tiles, nvals = len(full), int(keep.sum())
-        col, left = self.col[full], bits.reshape(-1, words)[full].reshape(-1)
+        bounds = even_bounds(self.tiles, device.threads) if self._bounds() is not None else None
+        device.kernel(variant)(self.tiles, self.bits, ranks, flags, bits, some, bounds=bounds)
+        return self._without_empty(bits, some, int(keep.sum()))
+
+    def clip(self, region: Region, order: bool) -> tuple[B2sr, Any]:
+        """The entries in a region; order[e]: the place of its entry e in this form."""
+        if order:
+            keep = region.covers(*self.coo())
+            return self.filter(keep), self.device.xp.flatnonzero(keep)
+        xp = self.device.xp
+        bits, count = xp.empty_like(self.bits), xp.zeros(max(1, self.tiles), np.int64)
+        kernel = self.device.kernel(_variant("clip", self.tile, self.ptr, self.col))
+        kernel(self.tile_rows, self.ptr, self.col, self.bits, *region, bits, count, bounds=self._bounds())
+        return self._without_empty(bits, count, int(count.sum())), None
+
+    def _without_empty(self, bits: Any, count: Any, nvals: int) -> B2sr:
+        """The same tiles with other bits; those whose count is 0 go."""
+        xp = self.device.xp
+        full = xp.flatnonzero(count[: self.tiles])
+        tiles = len(full)
+        if tiles == self.tiles:
+            return B2sr(self.device, self.nrows, self.ncols, self.tile, self.ptr, self.col, bits, tiles, nvals)
+        ptr = xp.searchsorted(full, self.ptr).astype(index_type(tiles))  # tiles left before each tile row
+        col, left = self.col[full], bits.reshape(-1, words_per_tile(self.tile))[full].reshape(-1)
         if not tiles:
-            col, left = xp.zeros(1, col.dtype), xp.zeros(words, bits.dtype)
-        ptr = before[self.ptr].astype(index_type(tiles))
-        return B2sr(device, self.nrows, self.ncols, self.tile, ptr, col, left, tiles, nvals)
+            col, left = xp.zeros(1, self.col.dtype), xp.zeros(words_per_tile(self.tile), bits.dtype)
+        return B2sr(self.device, self.nrows, self.ncols, self.tile, ptr, col, left, tiles, nvals)
 
     def ranks(self) -> Any:
         """value_ptr, made at first need: the running sum of the tiles' population counts."""
@@ -175,9 +199,6 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
         return form, None
     form.value_ptr = ranks
     return form, places[: csr.nvals]
-
-
-PARALLEL_ENTRIES = 1 << 16  # below this a parallel launch on the CPU costs more than it saves (measured: about 0.1 ms)
 
 
 def _variant(kernel: str, tile: int, ptr: Any = None, col: Any = None, places: Any = None, **constants: int) -> Variant:

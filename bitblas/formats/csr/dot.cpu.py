@@ -1,59 +1,77 @@
-# c = the dot products of rows of A and rows of B' at the entries of a mask, the twin of dot.cu: two sorted rows merge,
-# or, where one is much longer, the shorter one is searched for in it.
+# c = the dot products of rows of A and rows of B' at the entries of a mask, the twin of dot.cu. The row of A is marked
+# once for all entries of its row of the mask, and the row of B' looks for marks; where it is much longer, the entries
+# of A are searched for in it. Both ways the products come by ascending k.
+# include: formats/csr/search.cpu.py
 # include: kernels/product.cpu.py
 MUCH = 16
-
-
-@njit(**FUNCTION)
-def lower_bound(col, low, high, k):
-    while low < high:
-        middle = (low + high) >> 1
-        if np.int64(at(col, middle)) < k:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+MARKS = np.uint64 if KIND != VALUES else PTR_T  # bits, or places in A plus one
 
 
 @njit(**KERNEL)
-def dot(lo, hi, rows, cols, a_ptr, a_col, a_val, a_iso, a_step, b_ptr, b_col, b_val, b_iso, b_step, product, present,
-        sums):  # fmt: skip
+def dot(lo, hi, rows, cols, a_ptr, a_col, a_val, a_iso, a_step, b_ptr, b_col, b_val, b_iso, b_step, inner, product,
+        present, sums):  # fmt: skip
+    marks = np.zeros((inner >> 6) + 1 if KIND != VALUES else inner + 1, MARKS)
+    marked = np.int64(-1)
+    a = np.int64(0)
+    a_end = np.int64(0)
     for entry in range(lo, hi):
         i = at(rows, entry)
         j = at(cols, entry)
-        p = np.int64(at(a_ptr, i))
-        a_end = np.int64(at(a_ptr, i + 1))
-        q = np.int64(at(b_ptr, j))
+        if i != marked:
+            for p in range(a, a_end):
+                k = np.int64(at(a_col, p))
+                put(marks, k if KIND == VALUES else k >> 6, MARKS(0))
+            marked = i
+            a = np.int64(at(a_ptr, i))
+            a_end = np.int64(at(a_ptr, i + 1))
+            for p in range(a, a_end):
+                k = np.int64(at(a_col, p))
+                if KIND == VALUES:
+                    put(marks, k, MARKS(p + 1))
+                else:
+                    set_bit(marks, k)
+        b = np.int64(at(b_ptr, j))
         b_end = np.int64(at(b_ptr, j + 1))
-        search_b = b_end - q > MUCH * (a_end - p)
-        search_a = a_end - p > MUCH * (b_end - q)
         some = False
         total = IDENTITY
         count = np.int64(0)
-        while p < a_end and q < b_end:
-            x = np.int64(at(a_col, p))
-            y = np.int64(at(b_col, q))
-            if x < y:
-                p = lower_bound(a_col, p, a_end, y) if search_a else p + 1
-            elif y < x:
-                q = lower_bound(b_col, q, b_end, x) if search_b else q + 1
-            else:
-                if KIND == VALUES:
-                    z = mul(at(a_val, p) if a_step else a_iso, at(b_val, q) if b_step else b_iso, i, x, j)
+        if b_end - b > MUCH * (a_end - a):
+            for p in range(a, a_end):
+                k = np.int64(at(a_col, p))
+                b = lower_bound(b_col, b, b_end, k)
+                if b == b_end:
+                    break
+                if np.int64(at(b_col, b)) == k:
+                    if KIND == VALUES:
+                        z = mul(at(a_val, p) if a_step else a_iso, at(b_val, b) if b_step else b_iso, i, k, j)
+                        total = add(total, z) if some else z
+                        some = True
+                        if is_final(total):
+                            break
+                    else:
+                        count += 1
+                        if KIND == WORDS:
+                            break
+        elif KIND == VALUES:
+            for q in range(b, b_end):
+                k = np.int64(at(b_col, q))
+                p = np.int64(at(marks, k)) - 1
+                if p >= 0:
+                    z = mul(at(a_val, p) if a_step else a_iso, at(b_val, q) if b_step else b_iso, i, k, j)
                     total = add(total, z) if some else z
                     some = True
                     if is_final(total):
                         break
-                else:
-                    count += 1
-                    if KIND == WORDS:
-                        break
-                p += 1
-                q += 1
+        else:
+            for q in range(b, b_end):
+                k = np.int64(at(b_col, q))
+                count += np.int64((at(marks, k >> 6) >> np.uint64(k & 63)) & ONE)
+                if KIND == WORDS and count > 0:
+                    break
         if KIND != VALUES:
             some = count > 0
             if some:
                 total = repeated(product, count)
-        present[entry] = some
-        if some and KIND != WORDS:
-            sums[entry] = total
+        put(present, entry, some)
+        if KIND != WORDS:
+            put(sums, entry, total)

@@ -1,11 +1,13 @@
 // c = the dot products of rows of A and rows of B (B' by rows) at the entries of a mask: LANES lanes share an entry,
 // walk the shorter row and search in the longer one.
+#include "formats/csr/search.cuh"
 #include "kernels/product.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 dot(i64 n, const i64* rows, const i64* cols, const PTR_T* a_ptr, const COL_T* a_col, const A_T* a_val, A_T a_iso,
-    i64 a_step, const PTR_T* b_ptr, const COL_T* b_col, const B_T* b_val, B_T b_iso, i64 b_step, Z_T product,
-    u8* present, Z_T* sums) {
+    i64 a_step, const PTR_T* b_ptr, const COL_T* b_col, const B_T* b_val, B_T b_iso, i64 b_step, i64 inner,
+    Z_T product, u8* present, Z_T* sums) {
+  (void)inner;
   const i64 entry = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1);
   bool some = false;
@@ -21,12 +23,7 @@ dot(i64 n, const i64* rows, const i64* cols, const PTR_T* a_ptr, const COL_T* a_
     i64 low = by_a ? b : a;
     for (i64 p = (by_a ? a : b) + lane; p < stop; p += LANES) {
       const COL_T k = near[p];
-      i64 high = far_end;
-      while (low < high) {  // the far row from `low` on: the near one ascends
-        const i64 middle = (low + high) >> 1;
-        if (far[middle] < k) low = middle + 1;
-        else high = middle;
-      }
+      low = lower_bound(far, low, far_end, k);  // from `low` on: the near row ascends
       if (low == far_end) break;
       if (far[low] != k) continue;
       if (KIND == VALUES) {

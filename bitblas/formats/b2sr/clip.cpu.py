@@ -1,0 +1,38 @@
+# The bits of each tile that lie in a region, the twin of clip.cu.
+# include: formats/b2sr/tile.cpu.py
+
+
+@njit(**FUNCTION)
+def low_bits(count):
+    """ROW's lowest `count` bits, for any count."""
+    if count <= 0:
+        return np.uint64(0)
+    return ROW if count >= TILE else (np.uint64(1) << np.uint64(count)) - np.uint64(1)
+
+
+@njit(**KERNEL)
+def clip(lo, hi, ptr, col, bits, row_low, row_high, col_low, col_high, diag_low, diag_high, left, count):
+    per_word = 4 if TILE == 4 else 64 // TILE
+    for tile_row in range(lo, hi):
+        top = tile_row << LOG_TILE
+        for tile in range(np.int64(at(ptr, tile_row)), np.int64(at(ptr, tile_row + 1))):
+            first = np.int64(at(col, tile)) << LOG_TILE
+            total = np.int64(0)
+            inside = (
+                top >= row_low and top + TILE <= row_high and first >= col_low and first + TILE <= col_high
+                and first - top - TILE + 1 >= diag_low and first - top + TILE - 1 <= diag_high
+            )  # fmt: skip
+            for k in range(TILE_WORDS):
+                word = np.uint64(at(bits, tile * TILE_WORDS + k))
+                if not inside:
+                    region = np.uint64(0)
+                    for r in range(per_word):
+                        row = top + k * per_word + r
+                        if row >= row_low and row < row_high:
+                            low = max(col_low, row + diag_low) - first
+                            high = min(col_high, row + diag_high + 1) - first
+                            region |= (low_bits(high) & ~low_bits(low)) << np.uint64(r << LOG_TILE)
+                    word &= region
+                put(left, tile * TILE_WORDS + k, word)
+                total += np.int64(popcount(word))
+            put(count, tile, total)

@@ -1,0 +1,19 @@
+# Spreading T bits over the rows of a word, and folding each row of a word to one bit.
+SPREAD = np.uint64({4: 0x1111, 8: 0x0101010101010101, 16: 0x0001000100010001, 32: 0x100000001, 64: 1}[TILE])
+WORD_ROWS = 4 if TILE == 4 else 64 // TILE
+SHIFT = np.uint64(TILE & 63)
+
+
+@njit(**FUNCTION)
+def fold_rows(word):
+    """Bit r of the result: whether row r of the word has a bit."""
+    if TILE == 8:  # carry into the top bit of each byte, then gather the eight top bits by one multiplication
+        low = np.uint64(0x7F7F7F7F7F7F7F7F)
+        top = (((word & low) + low) | word) >> np.uint64(7) & np.uint64(0x0101010101010101)
+        return top * np.uint64(0x0102040810204080) >> np.uint64(56)
+    rows = np.uint64(0)
+    for r in range(WORD_ROWS):
+        if word & ROW != 0:
+            rows |= ONE << np.uint64(r)
+        word >>= SHIFT
+    return rows

@@ -1,0 +1,65 @@
+# t = A (+).(x) u by rows of 8 x 8 tiles, all 64 places of a tile at once in SIMD lanes: what pull.cpu.py does bit by
+# bit, for iso A and the operators that lanes have. Lane 8 r + c sums column c of row r over the tiles; at the end the
+# eight lanes of each row are summed in pairs. Parallel bounds are multiples of 64 rows.
+# include: formats/b2sr/tile.cpu.py
+# include: formats/b2sr/fold.cpu.py
+# include: kernels/product.cpu.py
+from bitblas.kernels.lanes import (
+    even_lanes, first_lanes, greatest_lanes, lane, least_lanes, load_lanes, mask_lanes, minus_lanes, odd_lanes,
+    plus_lanes, repeat_lanes, row_counts, second_lanes, splat, store_lanes, times_lanes, where_lanes,
+)  # fmt: skip
+
+OPERATORS = (first_lanes, second_lanes, plus_lanes, minus_lanes, times_lanes, least_lanes, greatest_lanes)
+if KIND == VALUES:
+    add_lanes, multiply_lanes = OPERATORS[ADD], OPERATORS[MUL]
+
+
+@njit(**FUNCTION)
+def mul_lanes(a, u):
+    return multiply_lanes(u, a) if FLIP else multiply_lanes(a, u)
+
+
+@njit(**KERNEL)
+def lanes(lo, hi, longest, begin, end, row_of, row_step, col, bits, value_ptr, a_val, a_iso, a_step, u_bits, u_val,
+          u_iso, u_step, mask, mask_step, mask_flip, product, t_bits, t_val):  # fmt: skip
+    a = splat(a_iso, 8)
+    for tile_row in range(lo, hi):
+        open_rows = (tile_bits(mask, tile_row * mask_step) ^ mask_flip) & ROW
+        if open_rows == 0:
+            continue
+        seen = np.uint64(0)
+        place = tile_row << LOG_TILE
+        if KIND == COUNT:
+            count = splat(np.int64(0), 8)
+            for tile in range(np.int64(at(begin, tile_row)), np.int64(at(end, tile_row))):
+                word = at(bits, tile) & (tile_bits(u_bits, np.int64(at(col, tile))) * SPREAD)
+                seen |= word
+                count = plus_lanes(count, row_counts(word))
+            rows = fold_rows(seen) & open_rows
+            rest = rows
+            while rest != 0:
+                r = np.int64(trailing_zeros(rest))
+                rest = drop_lowest(rest)
+                put(t_val, place + r, repeated(product, lane(count, r)))
+        else:
+            sums = splat(BEGIN, 64)
+            for tile in range(np.int64(at(begin, tile_row)), np.int64(at(end, tile_row))):
+                tile_col = np.int64(at(col, tile))
+                u = tile_bits(u_bits, tile_col)
+                word = at(bits, tile) & (u * SPREAD)
+                seen |= word
+                z = mul_lanes(a, load_lanes(u_val, tile_col << LOG_TILE, np.uint8(u)))
+                sums = where_lanes(mask_lanes(word), add_lanes(sums, repeat_lanes(z, 8)), sums)
+            fours = add_lanes(even_lanes(sums), odd_lanes(sums))
+            twos = add_lanes(even_lanes(fours), odd_lanes(fours))
+            total = add_lanes(even_lanes(twos), odd_lanes(twos))
+            rows = fold_rows(seen) & open_rows
+            if place + 8 <= t_val.size:
+                store_lanes(t_val, place, total)
+            else:
+                rest = rows
+                while rest != 0:
+                    r = np.int64(trailing_zeros(rest))
+                    rest = drop_lowest(rest)
+                    put(t_val, place + r, lane(total, r))
+        put(t_bits, place >> 6, at(t_bits, place >> 6) | rows << np.uint64(place & 63))

@@ -1,0 +1,26 @@
+# The part of each row that lies in a region, the twin of clip.cu: columns ascend, so it is one run, found by search.
+# include: formats/csr/search.cpu.py
+
+
+@njit(**KERNEL)
+def clip(lo, hi, ptr, col, row_low, row_high, col_low, col_high, diag_low, diag_high, begin, out, left, places):
+    for row in range(lo, hi):
+        if FILL:
+            source = at(begin, row)
+            for k in range(at(out, row), at(out, row + 1)):
+                put(left, k, at(col, source))
+                if ORDER:
+                    put(places, k, source)
+                source += 1
+        else:
+            first = np.int64(at(ptr, row))
+            stop = np.int64(at(ptr, row + 1))
+            low = max(col_low, row + diag_low)
+            high = min(col_high, row + diag_high + 1)
+            if row >= row_low and row < row_high and low < high:
+                first = lower_bound(col, first, stop, low)
+                stop = lower_bound(col, first, stop, high)
+            else:
+                stop = first
+            put(begin, row, first)
+            put(out, row + 1, stop - first)

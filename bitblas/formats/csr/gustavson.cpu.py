@@ -1,0 +1,72 @@
+# C = A (+).(x) B row by row (Gustavson: ACM TOMS 4(3), 1978): row i of C is the sum of the rows of B that row i of A
+# names. A dense row of sums takes the products; `found` has a bit for each column that has one, and `filled` a bit for
+# each word of it that is not zero, so that the columns come out in order without sorting. FILL = 0 counts the entries
+# of each row of C, FILL = 1 writes them where `c_ptr` says. mask_kind: 0 none, 1 only there, 2 everywhere but there.
+# include: kernels/product.cpu.py
+
+
+@njit(**KERNEL)
+def gustavson(lo, hi, a_ptr, a_col, a_val, a_iso, a_step, b_ptr, b_col, b_val, b_iso, b_step, ncols, m_ptr, m_col,
+              mask_kind, product, c_ptr, c_col, c_val):  # fmt: skip
+    words = (ncols >> 6) + 1
+    found = np.zeros(words, np.uint64)
+    filled = np.zeros((words >> 6) + 1, np.uint64)
+    masked = np.zeros(words if mask_kind else 1, np.uint64)
+    sums = np.empty(ncols if FILL and KIND == VALUES else 1, Z_T)
+    count = np.empty(ncols if FILL and KIND == COUNT else 1, np.int64)
+    for i in range(lo, hi):
+        a = np.int64(at(a_ptr, i))
+        a_end = np.int64(at(a_ptr, i + 1))
+        if a == a_end:
+            continue
+        if mask_kind:
+            for p in range(np.int64(at(m_ptr, i)), np.int64(at(m_ptr, i + 1))):
+                set_bit(masked, np.int64(at(m_col, p)))
+        low = np.int64(filled.size)
+        high = np.int64(-1)
+        for p in range(a, a_end):
+            k = np.int64(at(a_col, p))
+            for q in range(np.int64(at(b_ptr, k)), np.int64(at(b_ptr, k + 1))):
+                j = np.int64(at(b_col, q))
+                if mask_kind and bit_of(masked, j) == (mask_kind == 2):
+                    continue
+                word = at(found, j >> 6)
+                bit = ONE << np.uint64(j & 63)
+                fresh = word & bit == 0
+                if fresh:
+                    put(found, j >> 6, word | bit)
+                    if word == 0:
+                        set_bit(filled, j >> 6)
+                        low = min(low, j >> 12)
+                        high = max(high, j >> 12)
+                if FILL and KIND == VALUES:
+                    z = mul(at(a_val, p) if a_step else a_iso, at(b_val, q) if b_step else b_iso, i, k, j)
+                    put(sums, j, z if fresh else add(at(sums, j), z))
+                if FILL and KIND == COUNT:
+                    put(count, j, np.int64(1) if fresh else at(count, j) + 1)
+        place = at(c_ptr, i) if FILL else np.int64(0)
+        for f in range(low, high + 1):
+            some = at(filled, f)
+            put(filled, f, np.uint64(0))
+            while some != 0:
+                w = (f << 6) + np.int64(trailing_zeros(some))
+                some = drop_lowest(some)
+                word = at(found, w)
+                put(found, w, np.uint64(0))
+                if not FILL:
+                    place += np.int64(popcount(word))
+                    word = np.uint64(0)
+                while word != 0:
+                    j = (w << 6) + np.int64(trailing_zeros(word))
+                    word = drop_lowest(word)
+                    put(c_col, place, j)
+                    if KIND == VALUES:
+                        put(c_val, place, at(sums, j))
+                    if KIND == COUNT:
+                        put(c_val, place, repeated(product, at(count, j)))
+                    place += 1
+        if not FILL:
+            put(c_ptr, i + 1, place)
+        if mask_kind:
+            for p in range(np.int64(at(m_ptr, i)), np.int64(at(m_ptr, i + 1))):
+                put(masked, np.int64(at(m_col, p)) >> 6, np.uint64(0))

@@ -1,0 +1,10 @@
+// Binary search in a row.
+// The first place from `low` to `high` whose column is not below k.
+__device__ __forceinline__ i64 lower_bound(const COL_T* col, i64 low, i64 high, i64 k) {
+  while (low < high) {
+    const i64 middle = (low + high) >> 1;
+    if ((i64)col[middle] < k) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,207 @@
+"""SIMD lanes as values of Numba: <count x element> of LLVM, which maps them to what the processor has (AVX-512, AVX2,
+SSE, NEON). For the CPU kernels that sum eight rows of a tile at once.
+
+The lane functions by the expressions of the catalogue that they compute are named in LANE_FUNCTIONS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, models, register_model
+
+from .intrinsics import element_pointer
+
+Code = Callable[[Any, Any, Any], Any]  # (builder, x, y) -> LLVM value
+
+INDEX = ir.IntType(32)
+
+
+class Lanes(types.Type):
+    """`count` values of one scalar type; of booleans: a mask."""
+
+    def __init__(self, dtype: Any, count: int) -> None:
+        self.dtype, self.count = dtype, count
+        super().__init__(name=f"Lanes({dtype}, {count})")
+
+
+def _vector(lanes: Lanes) -> ir.VectorType:
+    if isinstance(lanes.dtype, types.Boolean):
+        return ir.VectorType(ir.IntType(1), lanes.count)
+    if isinstance(lanes.dtype, types.Float):
+        return ir.VectorType(ir.FloatType() if lanes.dtype.bitwidth == 32 else ir.DoubleType(), lanes.count)
+    return ir.VectorType(ir.IntType(lanes.dtype.bitwidth), lanes.count)
+
+
+@register_model(Lanes)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, lanes: Lanes) -> None:
+        super().__init__(manager, lanes, _vector(lanes))
+
+
+def _places(places: Any) -> ir.Constant:
+    places = list(places)
+    return ir.Constant(ir.VectorType(INDEX, len(places)), places)
+
+
+def _shuffled(b: Any, vector: Any, places: Any) -> Any:
+    return b.shuffle_vector(vector, vector, _places(places))
+
+
+@intrinsic(prefer_literal=True)
+def splat(typing: Any, x: Any, count: Any) -> Any:
+    """`count` times x."""
+    lanes = Lanes(types.unliteral(x), count.literal_value)
+
+    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        value = ctx.cast(b, args[0], sig.args[0], lanes.dtype)
+        one = b.insert_element(ir.Constant(_vector(lanes), ir.Undefined), value, ir.Constant(INDEX, 0))
+        return _shuffled(b, one, [0] * lanes.count)
+
+    return lanes(x, count), code
+
+
+@intrinsic
+def mask_lanes(typing: Any, word: Any) -> Any:
+    """The bits of an unsigned integer as a mask, the lowest first."""
+    lanes = Lanes(types.boolean, word.bitwidth)
+    return lanes(word), lambda ctx, b, sig, args: b.bitcast(args[0], _vector(lanes))
+
+
+@intrinsic
+def load_lanes(typing: Any, array: Any, index: Any, word: Any) -> Any:
+    """array[index + k] for the set bits k of `word` (uint8: eight lanes), 0 in the other lanes; touches no others."""
+    lanes = Lanes(array.dtype, word.bitwidth)
+
+    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        vector, mask = _vector(lanes), ir.VectorType(ir.IntType(1), lanes.count)
+        pointer = b.bitcast(element_pointer(ctx, b, sig.args[0], args[0], args[1], sig.args[1]), vector.as_pointer())
+        kind = f"{'f' if isinstance(lanes.dtype, types.Float) else 'i'}{lanes.dtype.bitwidth}"
+        load = cgutils.get_or_insert_function(
+            b.module,
+            ir.FunctionType(vector, [vector.as_pointer(), INDEX, mask, vector]),
+            f"llvm.masked.load.v{lanes.count}{kind}.p0",
+        )
+        align = ir.Constant(INDEX, lanes.dtype.bitwidth // 8)
+        return b.call(load, [pointer, align, b.bitcast(args[2], mask), ir.Constant(vector, [0] * lanes.count)])
+
+    return lanes(array, index, word), code
+
+
+@intrinsic
+def store_lanes(typing: Any, array: Any, index: Any, lanes: Any) -> Any:
+    """array[index + k] = lane k, for all lanes."""
+
+    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        pointer = element_pointer(ctx, b, sig.args[0], args[0], args[1], sig.args[1])
+        pointer = b.bitcast(pointer, _vector(sig.args[2]).as_pointer())
+        b.store(args[2], pointer, align=sig.args[2].dtype.bitwidth // 8)
+        return ctx.get_dummy_value()
+
+    return types.void(array, index, lanes), code
+
+
+@intrinsic
+def lane(typing: Any, lanes: Any, k: Any) -> Any:
+    """Lane number k."""
+    return lanes.dtype(lanes, k), lambda ctx, b, sig, args: b.extract_element(args[0], args[1])
+
+
+@intrinsic(prefer_literal=True)
+def repeat_lanes(typing: Any, x: Any, times: Any) -> Any:
+    """All lanes, one `times` after the other."""
+    lanes = Lanes(x.dtype, x.count * times.literal_value)
+
+    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        return _shuffled(b, args[0], [k % x.count for k in range(lanes.count)])
+
+    return lanes(x, times), code
+
+
+def _every_second(first: int) -> Any:
+    @intrinsic
+    def op(typing: Any, x: Any) -> Any:
+        lanes = Lanes(x.dtype, x.count // 2)
+        return lanes(x), lambda ctx, b, sig, args: _shuffled(b, args[0], range(first, x.count, 2))
+
+    return op
+
+
+even_lanes, odd_lanes = _every_second(0), _every_second(1)
+
+
+@intrinsic
+def where_lanes(typing: Any, mask: Any, x: Any, y: Any) -> Any:
+    """Lane by lane x where the mask is set, else y."""
+    return x(mask, x, y), lambda ctx, b, sig, args: b.select(*args)
+
+
+@intrinsic
+def row_counts(typing: Any, word: Any) -> Any:
+    """The number of set bits in each byte of a uint64, as eight lanes of INT64."""
+    lanes = Lanes(types.int64, 8)
+
+    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        rows = ir.VectorType(ir.IntType(8), 8)
+        count = cgutils.get_or_insert_function(b.module, ir.FunctionType(rows, [rows]), "llvm.ctpop.v8i8")
+        return b.zext(b.call(count, [b.bitcast(args[0], rows)]), _vector(lanes))
+
+    return lanes(word), code
+
+
+@intrinsic
+def outer_counts(typing: Any, x: Any, y: Any) -> Any:
+    """Lane 8 r + s: the number of bits that byte r of x and byte s of y (uint64) have in common, UINT8."""
+    lanes = Lanes(types.uint8, 64)
+
+    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        rows = ir.VectorType(ir.IntType(8), 8)
+        left = _shuffled(b, b.bitcast(args[0], rows), [k // 8 for k in range(64)])
+        right = _shuffled(b, b.bitcast(args[1], rows), [k % 8 for k in range(64)])
+        kind = _vector(lanes)
+        count = cgutils.get_or_insert_function(b.module, ir.FunctionType(kind, [kind]), "llvm.ctpop.v64i8")
+        return b.call(count, [b.and_(left, right)])
+
+    return lanes(x, y), code
+
+
+def _binary(signed: Code, unsigned: Code, real: Code) -> Any:
+    """A lane function from its code for signed integers, unsigned ones and floats."""
+
+    @intrinsic
+    def op(typing: Any, x: Any, y: Any) -> Any:
+        code = real if isinstance(x.dtype, types.Float) else signed if x.dtype.signed else unsigned
+        return x(x, y), lambda ctx, b, sig, args: code(b, *args)
+
+    return op
+
+
+def _arithmetic(integer: Code, real: Code) -> Any:
+    return _binary(integer, integer, real)
+
+
+def _chosen(symbol: str) -> Any:
+    """x where x < y (x > y) or y is NaN, else y: fmin and fmax, for which a NaN loses against a number."""
+    return _binary(
+        lambda b, x, y: b.select(b.icmp_signed(symbol, x, y), x, y),
+        lambda b, x, y: b.select(b.icmp_unsigned(symbol, x, y), x, y),
+        lambda b, x, y: b.select(b.or_(b.fcmp_ordered(symbol, x, y), b.fcmp_unordered("uno", y, y)), x, y),
+    )
+
+
+plus_lanes = _arithmetic(lambda b, x, y: b.add(x, y), lambda b, x, y: b.fadd(x, y))
+minus_lanes = _arithmetic(lambda b, x, y: b.sub(x, y), lambda b, x, y: b.fsub(x, y))
+times_lanes = _arithmetic(lambda b, x, y: b.mul(x, y), lambda b, x, y: b.fmul(x, y))
+least_lanes, greatest_lanes = _chosen("<"), _chosen(">")
+first_lanes = _arithmetic(lambda b, x, y: x, lambda b, x, y: x)
+second_lanes = _arithmetic(lambda b, x, y: y, lambda b, x, y: y)
+
+__all__ = [
+    "even_lanes", "first_lanes", "greatest_lanes", "lane", "least_lanes", "load_lanes", "mask_lanes", "minus_lanes",
+    "odd_lanes", "outer_counts", "plus_lanes", "repeat_lanes", "row_counts", "second_lanes", "splat", "store_lanes",
+    "times_lanes", "where_lanes",
+]  # fmt: skip
