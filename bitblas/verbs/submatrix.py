@@ -52,15 +52,19 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     return _sorted(device, nrows_out, ncols_out, rows * ncols_out + cols, values, A.dtype)
 
 
-def _sorted(device: Device, nrows: int, ncols: int, keys: Any, values: Any, dtype: DataType) -> MatrixStore:
-    """From keys in any order; of equal ones the last counts, as in an assignment to a repeated index."""
-    order = device.xp.argsort(keys, kind="stable")
+def _ordered(xp: Any, keys: Any, values: Any) -> tuple[Any, Any]:
+    """Keys in any order, ascending; of equal ones the last counts, as in an assignment to a repeated index."""
+    if len(keys) < 2 or bool((keys[1:] > keys[:-1]).all()):
+        return keys, values
+    order = xp.argsort(keys, kind="stable")
     keys, values = keys[order], take(values, order)
-    if len(keys) > 1:
-        last = device.xp.ones(len(keys), bool)
-        last[:-1] = keys[1:] != keys[:-1]
-        keys, values = keys[last], take(values, last)
-    return build.from_sorted_keys(device, nrows, ncols, keys, values, dtype)
+    last = xp.ones(len(keys), bool)
+    last[:-1] = keys[1:] != keys[:-1]
+    return keys[last], take(values, last)
+
+
+def _sorted(device: Device, nrows: int, ncols: int, keys: Any, values: Any, dtype: DataType) -> MatrixStore:
+    return build.from_sorted_keys(device, nrows, ncols, *_ordered(device.xp, keys, values), dtype)
 
 
 def place(A: MatrixStore, row_offset: int, col_offset: int, nrows: int, ncols: int) -> MatrixStore:
@@ -139,16 +143,15 @@ def assign(
     kt, vt = entries(T)
     rows, cols = kt // ncols, kt % ncols
     rows, cols = rows if I is None else I[rows], cols if J is None else J[cols]
-    T = _sorted(device, C.nrows, C.ncols, rows * C.ncols + cols, vt, T.dtype)
+    kt, vt = _ordered(device.xp, rows * C.ncols + cols, vt)
     if accum is None:
         # Entries of the region that T lacks are deleted; all others stay.
         kc, vc = entries(C)
         outside = ~_inside(C, kc, I, J)
-        kt, vt = entries(T)
         z = joined(device, (kc[outside], take(vc, outside)), (kt, arrays.cast(device, vt, T.dtype, C.dtype)))
         Z = store(C, *z, C.dtype)
     else:
-        Z = merge(C, T, None, accum, False)
+        Z = merge(C, store(C, kt, vt, T.dtype), None, accum, False)
     return Z if mask is None else merge(C, Z, mask, None, replace)
 
 
