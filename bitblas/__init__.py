@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from semirings import binary, dtypes, indexunary, monoid, select, semiring, unary
 
-from . import device, exceptions
+from . import agg, device, exceptions
 from .config import config
 from .core import Matrix, Scalar, TransposedMatrix, Vector, explain, op, op_from_string, replace
 
 if TYPE_CHECKING:
-    from . import algorithms, io
+    from . import algorithms, compat, io
 
 __version__ = "0.1.0.dev0"
 
+MAX_SIZE = 1 << 60  # the largest number of rows, columns or positions that an object may have
+backend = "bitblas"
+
 __all__ = [
-    "Matrix", "Scalar", "TransposedMatrix", "Vector", "algorithms", "binary", "config", "device", "dtypes",
-    "exceptions", "explain", "indexunary", "io", "monoid", "op", "op_from_string", "replace", "select", "semiring",
-    "unary",
+    "MAX_SIZE", "Matrix", "Scalar", "TransposedMatrix", "Vector", "agg", "algorithms", "backend", "binary", "compat",
+    "config", "device", "dtypes", "exceptions", "explain", "indexunary", "init", "io", "monoid", "op",
+    "op_from_string", "replace", "select", "semiring", "unary",
 ]  # fmt: skip
+
+# `from bitblas.semiring import min_plus` works, though the lists of operators are no files.
+for _name in ("binary", "dtypes", "indexunary", "monoid", "op", "select", "semiring", "unary"):
+    sys.modules[f"{__name__}.{_name}"] = globals()[_name]
+
+
+def init(backend: str = "bitblas", blocking: bool = False) -> None:
+    """Nothing to do: bitblas is ready when it is imported. ValueError for another backend."""
+    if backend not in ("bitblas", "suitesparse"):
+        raise ValueError(f"backend: expected 'bitblas', got {backend!r}")
 
 
 def __getattr__(name: str) -> Any:
     # What `import bitblas` does not need comes at first use.
-    if name in ("algorithms", "io"):
+    if name in ("algorithms", "compat", "io"):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")

@@ -13,17 +13,19 @@ class Config:
 
     device       name of the device for objects that do not say: "cuda" where a GPU works, else "cpu"
     autocompute  a delayed expression may be computed where its values are needed (`expr.nvals`); else TypeError
+    mapnumpy     accepted for python-graphblas' programs; NumPy's functions always mean the operators here
     prefer       what the planner optimises: "time" (never more bytes than plain 32-bit CSR) or "memory"
 
     `config.set(device="cpu")` changes at once; as a context manager it changes back at the end.
     """
 
-    __slots__ = ("_device", "autocompute", "prefer")
-    _choices = {"autocompute": (True, False), "prefer": ("time", "memory")}
+    __slots__ = ("_device", "autocompute", "mapnumpy", "prefer")
+    _choices = {"autocompute": (True, False), "mapnumpy": (True, False), "prefer": ("time", "memory")}
 
     def __init__(self) -> None:
         self._device: str | None = None
         self.autocompute = True
+        self.mapnumpy = True
         self.prefer = "time"
 
     @property
@@ -54,8 +56,9 @@ class Config:
             setattr(self, name, value)
         return _Restore(self, before)
 
-    def get(self, name: str) -> Any:
-        return getattr(self, name)
+    def get(self, name: str, default: Any = None) -> Any:
+        """The setting of that name, `default` for an unknown one."""
+        return getattr(self, name, default)
 
     def __repr__(self) -> str:
         device = self._device or "not yet chosen"

@@ -50,3 +50,31 @@ class OutOfMemory(GraphblasException, MemoryError):
 
 class DeviceError(GraphblasException, RuntimeError):
     """A device that is missing, too old, or that does not hold the operand."""
+
+
+class UninitializedObject(GraphblasException):
+    """An object of GraphBLAS that was never made. bitblas raises it nowhere: its objects are always made."""
+
+
+class InvalidObject(GraphblasException):
+    """An object that is broken, as by a fault of the device while it was written."""
+
+
+class NullPointer(GraphblasException):
+    """An argument of the C API that is missing. bitblas raises it nowhere."""
+
+
+class InsufficientSpace(GraphblasException):
+    """An output array that is too small. bitblas raises it nowhere: it makes its arrays itself."""
+
+
+class Panic(GraphblasException):
+    """A fault inside the library."""
+
+
+class JitError(GraphblasException):
+    """A kernel that does not compile."""
+
+
+class UdfParseError(GraphblasException):
+    """A Python function that is no operator: what it does cannot be compiled."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ class DataType:
     name: str
     np_type: np.dtype[Any]
     c_type: str
+    _is_udt: ClassVar[bool] = False  # programs for python-graphblas ask; there are no user-defined types
 
     def __repr__(self) -> str:
         return self.name
@@ -81,6 +82,7 @@ NUMBERS = INTEGERS + FLOATS
 
 _BY_NAME = {t.name: t for t in ALL}
 _BY_NUMPY = {t.np_type: t for t in ALL}
+_NUMPY_DTYPES = {type(t.np_type) for t in ALL}
 
 
 def lookup_dtype(key: Any) -> DataType:
@@ -90,6 +92,8 @@ def lookup_dtype(key: Any) -> DataType:
     """
     if isinstance(key, DataType):
         return key
+    if type(key) in _NUMPY_DTYPES and key in _BY_NUMPY:  # the name of a NumPy dtype costs a microsecond
+        return _BY_NUMPY[key]
     if isinstance(key, str) and key.upper() in _BY_NAME:
         return _BY_NAME[key.upper()]
     name = getattr(key, "name", None)  # a DataType of python-graphblas

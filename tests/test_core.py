@@ -33,7 +33,7 @@ def operands(gb, seed, dtype, other=None):
     """v, w: vectors of N; b: a BOOL one; A, B: N x N; R: N x M; L: N x N BOOL; e: empty; i: iso."""
     rng = np.random.default_rng(seed)
     other = other or dtype
-    scope = {name: getattr(gb, name) for name in NAMES} | {"gb": gb, "np": np, "n": N, "m": M}
+    scope = {name: getattr(gb, name) for name in NAMES} | {"gb": gb, "np": np, "n": N, "m": M, "plain": plain}
 
     def vector(kind, k, size=N):
         at = rng.permutation(size)[:k]
@@ -306,7 +306,7 @@ def test_what_differs_from_the_oracle(device):
         with pytest.raises(TypeError, match="dtype: expected"):
             bitblas.Vector(bad, 3)
     with pytest.raises(TypeError, match="expected a Vector"):
-        v.ewise_mult(A)
+        v.ewise_mult(1)
     with pytest.raises(ValueError, match="integers"):
         bitblas.Vector.from_coo([0.5], [1], size=3)
     for bad in (-1, 1.5, None, True):

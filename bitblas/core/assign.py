@@ -12,7 +12,7 @@ from semirings.dtypes import DataType
 
 from ..exceptions import DimensionMismatch
 from ..store import VectorStore, empty_vector, full_vector
-from ..verbs import elements
+from ..verbs import elements, vector_build
 from ..verbs import vector as verbs
 from .base import Operand, describe
 from .convert import cast_scalar, same_device, value_array
@@ -40,22 +40,29 @@ def copied(u: VectorStore, dtype: DataType) -> VectorStore:
 
 def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
     """w(mask, accum, replace) << value."""
+    store: VectorStore = w._store
+    m = None
     if mask is not None:
-        mask.fits(w)
+        known = mask.parent._store
+        if known.size != store.size or known.device is not store.device:
+            mask.fits(w)
     if type(value) is not VectorExpression:
         value = _source(w, value, mask, accum, replace)
         if value is None:
             return
     if type(value) is VectorExpression:
-        if value.size != w._store.size:
-            raise DimensionMismatch(f"w << x: expected a vector of size {w.size}, got {value.size}")
-        if value.device is not w._store.device:
+        if value.size != store.size:
+            raise DimensionMismatch(f"w << x: expected a vector of size {store.size}, got {value.size}")
+        if value.device is not store.device:
             same_device("w << x", w, value)
-        m = None if mask is None else vector_mask(mask)
-        t = value.run(m if value.masked else None)
-        fresh, restricted = True, value.masked
+        if mask is not None:
+            m = vector_mask(mask)
+        fresh = True
+        restricted = value.masked
+        t = value.run(m if restricted else None)
     else:
-        m = None if mask is None else vector_mask(mask)
+        if mask is not None:
+            m = vector_mask(mask)
         t, fresh, restricted = value, False, False
     _finish(w, t, m, accum, replace, fresh, restricted)
 
@@ -63,7 +70,7 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
 def _finish(
     w: Any, t: VectorStore, m: verbs.Mask | None, accum: Typed | None, replace: bool, fresh: bool, restricted: bool
 ) -> None:
-    store = w._store
+    store: VectorStore = w._store
     if t is store and accum is None:  # its own entries: those outside the mask go, or nothing happens
         if m is not None and replace:
             verbs.restrict(store, m)
@@ -71,7 +78,7 @@ def _finish(
     # t is all that w will hold where nothing of w is kept: it is known to be empty, or replaced.
     kept = store.count != 0 and (accum is not None or (m is not None and not replace))
     if (m is None or restricted) and not kept:
-        w._store = (t if t.dtype is store.dtype else verbs.cast(t, store.dtype)) if fresh else copied(t, store.dtype)
+        w._adopt((t if t.dtype is store.dtype else verbs.cast(t, store.dtype)) if fresh else copied(t, store.dtype))
         return
     verbs.merge(store, t.copy() if t is store else t, m, accum, replace)
 
@@ -117,14 +124,11 @@ def assign_vector(
     w: Any, index: Axis, value: Any, mask: Mask | None, accum: Typed | None, replace: bool, region: bool
 ) -> None:
     """w(mask, accum, replace)[I] << value, or with `region` w[I](mask, accum, replace) << value."""
-    store: VectorStore = w._store
     if index.size is None and mask is None and accum is None:
         found, _ = _element(value)
-        if found is None:
-            elements.remove_element(store, index.at)
-        else:
-            elements.set_element(store, index.at, cast_scalar(found, store.dtype))
+        w._put(index.at, None if found is None else cast_scalar(found, w.dtype))
         return
+    store: VectorStore = w._store
     size = 1 if index.size is None else index.size
     if mask is not None and not region:
         mask.fits(w)
@@ -183,7 +187,7 @@ def _values(w: Any, value: Any, size: int, accum: Typed | None, single: bool) ->
         if array.ndim != 1 or len(array) != size:
             raise ValueError(f"v[I] = x: expected {size} values, got an array of shape {array.shape}") from None
         positions = store.device.xp.arange(size, dtype=np.int64)
-        return verbs.build(store.device, size, dtype, positions, array)
+        return vector_build.build(store.device, size, dtype, positions, array)
     if found is None:
         return empty_vector(store.device, size, store.dtype)
     if accum is None:

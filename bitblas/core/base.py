@@ -8,11 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from semirings import BinaryOp, Monoid, Typed, UnaryOp
-from semirings import binary as _binary
-from semirings.dtypes import BOOL, DataType
 
 from ..device import Device
-from ..exceptions import NotImplementedException
+from .arithmetic import Arithmetic, InPlace
+from .options import check_options
 
 
 class _Replace:
@@ -31,43 +30,8 @@ def describe(value: Any) -> str:
     return f"{type(value).__module__}.{type(value).__qualname__}{text}".replace("builtins.", "")
 
 
-def _named(name: str) -> Any:
-    if name not in _binary:
-        raise NotImplementedException(f"binary.{name}: there is no such operator yet; there are {', '.join(_binary)}")
-    return _binary[name]
-
-
-def _is_tensor(x: Any) -> bool:
-    return isinstance(x, Operand) and x.ndim > 0
-
-
-def infix(x: Any, y: Any, name: str, how: str = "mult") -> Any:
-    """x op y: union for + ("add"), union with 0 for what is missing for - ("union"), else the intersection; with a
-    scalar, every entry. GraphBLAS C API 2.1, sections 4.3.4, 4.3.5, 4.3.8."""
-    op = _named(name)
-    if _is_tensor(x) and _is_tensor(y):
-        x = x._resolve()
-        if how == "add":
-            return x.ewise_add(y, op)
-        return x.ewise_union(y, op, False, False) if how == "union" else x.ewise_mult(y, op)
-    if _is_tensor(x):
-        return x._resolve().apply(op, right=y)
-    if _is_tensor(y):
-        return y._resolve().apply(op, left=x)
-    from .scalar import combine
-
-    return combine(x, y, op, union=how != "mult")
-
-
-def _bool_infix(x: Any, y: Any, name: str, symbol: str) -> Any:
-    expr = infix(x, y, name, "add")
-    if expr.dtype is not BOOL:
-        raise TypeError(f"x {symbol} y: expected BOOL operands, got {expr.dtype}; it is the union with {name}")
-    return expr
-
-
-class Operand:
-    """Infix arithmetic and comparisons, as python-graphblas defines them."""
+class Operand(Arithmetic):
+    """Anything that may stand in an expression: objects, and what is still to be computed."""
 
     __slots__ = ()
     ndim: int
@@ -90,42 +54,6 @@ class Operand:
 
     __hash__ = object.__hash__
 
-    # fmt: off
-    def __eq__(self, other: Any) -> Any: return infix(self, other, "eq")
-    def __ne__(self, other: Any) -> Any: return infix(self, other, "ne")
-    def __lt__(self, other: Any) -> Any: return infix(self, other, "lt")
-    def __le__(self, other: Any) -> Any: return infix(self, other, "le")
-    def __gt__(self, other: Any) -> Any: return infix(self, other, "gt")
-    def __ge__(self, other: Any) -> Any: return infix(self, other, "ge")
-    def __add__(self, other: Any) -> Any: return infix(self, other, "plus", "add")
-    def __radd__(self, other: Any) -> Any: return infix(other, self, "plus", "add")
-    def __sub__(self, other: Any) -> Any: return infix(self, other, "minus", "union")
-    def __rsub__(self, other: Any) -> Any: return infix(other, self, "minus", "union")
-    def __mul__(self, other: Any) -> Any: return infix(self, other, "times")
-    def __rmul__(self, other: Any) -> Any: return infix(other, self, "times")
-    def __truediv__(self, other: Any) -> Any: return infix(self, other, "truediv")
-    def __rtruediv__(self, other: Any) -> Any: return infix(other, self, "truediv")
-    def __floordiv__(self, other: Any) -> Any: return infix(self, other, "floordiv")
-    def __rfloordiv__(self, other: Any) -> Any: return infix(other, self, "floordiv")
-    def __mod__(self, other: Any) -> Any: return infix(self, other, "mod")
-    def __rmod__(self, other: Any) -> Any: return infix(other, self, "mod")
-    def __pow__(self, other: Any) -> Any: return infix(self, other, "pow")
-    def __rpow__(self, other: Any) -> Any: return infix(other, self, "pow")
-    def __xor__(self, other: Any) -> Any: return _bool_infix(self, other, "lxor", "^")
-    def __rxor__(self, other: Any) -> Any: return _bool_infix(other, self, "lxor", "^")
-    # fmt: on
-
-    def __neg__(self) -> Any:
-        return self._resolve().apply("ainv")
-
-    def __abs__(self) -> Any:
-        return self._resolve().apply("abs")
-
-    def __invert__(self) -> Any:
-        if self.dtype is not BOOL:
-            raise TypeError(f"~x: expected a BOOL object, got {self.dtype}; the complement of a mask is ~x.S or ~x.V")
-        return self._resolve().apply("lnot")
-
     def __matmul__(self, other: Any) -> Any:
         from .infix import matmul
 
@@ -145,13 +73,18 @@ class Operand:
 class Updater:
     """C(mask, accum, replace): waits for `<<`, for an index, or for `del`."""
 
-    __slots__ = ("accum", "mask", "replace", "target")
+    __slots__ = ("accum", "input_mask", "mask", "replace", "target")
 
-    def __init__(self, target: Any, mask: Any, accum: Typed | None, replace: bool) -> None:
+    def __init__(self, target: Any, mask: Any, accum: Typed | None, replace: bool, input_mask: Any = None) -> None:
         self.target, self.mask, self.accum, self.replace = target, mask, accum, replace
+        self.input_mask = input_mask
 
-    def __lshift__(self, value: Any) -> None:
-        self.target._update(value, self.mask, self.accum, self.replace)
+    def __lshift__(self, expr: Any) -> None:
+        if self.input_mask is not None:
+            from .indexing import extracted_mask
+
+            self.mask, self.input_mask = extracted_mask(expr, self.input_mask), None
+        self.target._update(expr, self.mask, self.accum, self.replace)
 
     update = __lshift__
 
@@ -180,7 +113,7 @@ class Updater:
         raise TypeError("C(...): has no truth value")
 
 
-class Output(Operand):
+class Output(Operand, InPlace):
     """What can stand on the left of `<<`: Matrix, Vector, Scalar."""
 
     __slots__ = ()
@@ -188,11 +121,14 @@ class Output(Operand):
 
     _update: Any  # (value, mask, accum, replace) -> None: the assignment of each kind of object
 
-    def __call__(self, *args: Any, mask: Any = None, accum: Any = None, replace: Any = False) -> Updater:
+    def __call__(
+        self, *args: Any, mask: Any = None, accum: Any = None, replace: Any = False, input_mask: Any = None, **opts: Any
+    ) -> Updater:
         """The parameters of an assignment, told apart by their type or given by name.
 
         mask: `.S` or `.V` of an object of the same shape, `~` for the complement, or a BOOL object (its values);
-        accum: BinaryOp, Monoid or text; replace: `gb.replace` or `replace=True`, only with a mask.
+        accum: BinaryOp, Monoid or text; replace: `gb.replace` or `replace=True`, only with a mask; input_mask, for
+        `C(input_mask=m) << A[I, J]`: a mask of A's shape.
         Raises TypeError for anything else. GraphBLAS C API 2.1, section 2.4.
         """
         for arg in args:
@@ -208,7 +144,12 @@ class Output(Operand):
                 accum = arg
             else:
                 raise TypeError(f"C(...): expected a mask, an accumulator or replace, got {describe(arg)}")
-        if mask is not None:
+        if opts:
+            check_options(opts)
+        if input_mask is not None:
+            if self.ndim == 0 or mask is not None:
+                raise TypeError("input_mask: not allowed for Scalars, nor together with mask")
+        elif mask is not None:
             if self.ndim == 0:
                 raise TypeError("mask: not allowed for Scalars")
             mask = _mask.check(mask, self.ndim)
@@ -216,51 +157,21 @@ class Output(Operand):
             raise TypeError("replace: expected a mask with it, got none")
         if accum is not None:
             accum = _operators.typed(accum, "binary", self.dtype)
-        return Updater(self, mask, accum, bool(replace))
+        return Updater(self, mask, accum, bool(replace), input_mask)
 
     def __lshift__(self, value: Any) -> None:
         self._update(value)
 
-    def update(self, value: Any) -> None:
+    def update(self, expr: Any, **opts: Any) -> None:
         """The same as `<<`."""
-        self._update(value)
+        check_options(opts)
+        self._update(expr)
 
-    def wait(self, how: str = "materialize") -> None:
-        """Finish pending writes, and wait for the device. GraphBLAS C API 2.1, section 4.2.1."""
+    def wait(self, how: str = "materialize") -> Any:
+        """Itself, when pending writes and the device are done. GraphBLAS C API 2.1, section 5.1."""
         _ = self.nvals  # pending writes end at a read
         self.device.synchronize()
-
-    def _in_place(self, other: Any, accum: str, expr: Any) -> Any:
-        # With an object of the same kind the accumulator does it in place; a scalar touches the entries alone.
-        if _is_tensor(other) and other.ndim == self.ndim:
-            self(accum) << other
-        else:
-            self << expr()
         return self
-
-    def _set(self, value: Any) -> Any:
-        self._update(value)
-        return self
-
-    # fmt: off
-    def __iadd__(self, other: Any) -> Any: return self._in_place(other, "plus", lambda: self + other)
-    def __isub__(self, other: Any) -> Any: return self._set(self - other)
-    def __imul__(self, other: Any) -> Any: return self._set(self * other)
-    def __itruediv__(self, other: Any) -> Any: return self._set(self / other)
-    def __ifloordiv__(self, other: Any) -> Any: return self._set(self // other)
-    def __imod__(self, other: Any) -> Any: return self._set(self % other)
-    def __ipow__(self, other: Any) -> Any: return self._set(self**other)
-    def __imatmul__(self, other: Any) -> Any: return self._set(self @ other)
-    def __iand__(self, other: Any) -> Any: return self._set(_bool_result(infix(self, other, "land"), "&="))
-    def __ior__(self, other: Any) -> Any: return self._set(_bool_infix(self, other, "lor", "|="))
-    def __ixor__(self, other: Any) -> Any: return self._set(_bool_infix(self, other, "lxor", "^="))
-    # fmt: on
-
-
-def _bool_result(expr: Any, symbol: str) -> Any:
-    if expr.dtype is not BOOL:
-        raise TypeError(f"x {symbol} y: expected BOOL operands, got {expr.dtype}")
-    return expr
 
 
 _REPLACE = replace
@@ -268,4 +179,4 @@ _REPLACE = replace
 from . import mask as _mask  # noqa: E402 - masks are made of objects, and objects take masks
 from . import operators as _operators  # noqa: E402
 
-__all__ = ["DataType", "Operand", "Output", "Updater", "describe", "infix", "replace"]
+__all__ = ["Operand", "Output", "Updater", "describe", "replace"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -11,10 +11,14 @@ from semirings import dtypes
 from semirings.dtypes import DataType
 
 from ..device import Device
-from ..store import full_vector
+from ..exceptions import OutputNotEmpty
+from ..store import VectorStore, full_vector
 from ..verbs import vector as verbs
+from ..verbs import vector_build
 from .convert import cast_scalar, check_range, check_size, device_of, index_array, scalar_type, value_array
+from .expr import VectorExpression
 from .operators import typed
+from .options import check_options
 from .scalar import of
 
 
@@ -42,7 +46,12 @@ class VectorBuild:
 
     __slots__ = ()
     _from_store: ClassVar[Any]  # (store, name, ..): of the class that this is mixed into
-    _store: Any
+    if TYPE_CHECKING:
+
+        @property
+        def _store(self) -> VectorStore: ...
+
+        def _adopt(self, store: VectorStore) -> None: ...
 
     @classmethod
     def from_coo(
@@ -66,13 +75,15 @@ class VectorBuild:
         size = check_size("size", size)
         check_range(at, size, "indices")
         dup = duplicates(dup_op, array, kind)
-        return cls._from_store(verbs.build(d, size, kind, at, array, dup), name)
+        return cls._from_store(vector_build.build(d, size, kind, at, array, dup), name)
 
     @classmethod
     def from_scalar(
-        cls, value: Any, size: Any, dtype: Any = None, *, name: str | None = None, device: str | Device | None = None
-    ) -> Any:
+        cls, value: Any, size: Any, dtype: Any = None, *, name: str | None = None, device: str | Device | None = None,
+        **opts: Any,
+    ) -> Any:  # fmt: skip
         """A Vector with the same value at every position; one value is stored."""
+        check_options(opts)
         found, kind = of(value)
         if found is None:
             raise ValueError("value: expected one, got an empty Scalar")
@@ -83,16 +94,17 @@ class VectorBuild:
     @classmethod
     def from_dense(
         cls, values: Any, missing_value: Any = None, *, dtype: Any = None, name: str | None = None,
-        device: str | Device | None = None,
+        device: str | Device | None = None, **opts: Any,
     ) -> Any:  # fmt: skip
         """A Vector with an entry for each element of a one-dimensional array but those equal to `missing_value`."""
+        check_options(opts)
         d = device_of(device)
         array, kind = value_array(d, values, dtype)
         if isinstance(array, np.generic):
             raise TypeError("values: expected an array, got a scalar; use Vector.from_scalar")
         if array.ndim != 1:
             raise ValueError(f"values: expected one dimension, got {array.ndim}")
-        store = verbs.build(d, len(array), kind, d.xp.arange(len(array), dtype=np.int64), array)
+        store = vector_build.build(d, len(array), kind, d.xp.arange(len(array), dtype=np.int64), array)
         v = cls._from_store(store, name)
         return v if missing_value is None else v.select("!=", missing_value).new(name=name)
 
@@ -114,9 +126,11 @@ class VectorBuild:
         cls, pairs: Any, dtype: Any = None, *, size: Any = None, dup_op: Any = None, name: str | None = None,
         device: str | Device | None = None,
     ) -> Any:  # fmt: skip
-        """A Vector from (index, value) pairs."""
-        pairs = list(pairs)
-        indices, values = zip(*pairs) if pairs else ((), ())
+        """A Vector from (index, value) pairs. ValueError for items of another length."""
+        parts = list(zip(*pairs, strict=True))
+        if len(parts) not in (0, 2):
+            raise ValueError(f"pairs: expected two elements in each item, got {len(parts)}")
+        indices, values = parts or ((), ())
         at = np.array(indices, np.int64)
         return cls.from_coo(at, list(values), dtype, size=size, dup_op=dup_op, name=name, device=device)
 
@@ -129,11 +143,12 @@ class VectorBuild:
         i, x = verbs.entries(u)
         return (i.view(np.uint64) if indices else None, x if values else None)
 
-    def to_dense(self, fill_value: Any = None, dtype: Any = None) -> Any:
+    def to_dense(self, fill_value: Any = None, dtype: Any = None, **opts: Any) -> Any:
         """An array of `size` values, fill_value where there is no entry; of a type that holds both.
 
         Raises TypeError where entries are missing and no fill_value is given.
         """
+        check_options(opts)
         u = self._store
         if fill_value is None:
             if u.nvals != u.size:
@@ -154,10 +169,26 @@ class VectorBuild:
         host = self._store.device.to_host
         return dict(zip(host(i).tolist(), host(x).tolist()))
 
+    def reposition(self, offset: Any, *, size: Any = None) -> VectorExpression:
+        """A Vector of `size` (self's if not given) with self's entries moved by `offset`; what falls out is dropped."""
+        size = self._store.size if size is None else check_size("size", int(size))
+        shift = int(offset)
+        run = lambda mask: vector_build.place(self._store, shift, size)
+        return VectorExpression(size, "reposition", (self, shift), None, run, self._store.dtype)
+
     def resize(self, size: Any) -> None:
         """Change the size in place; entries beyond it are deleted."""
-        u, size = self._store, check_size("size", size)
-        i, x = verbs.entries(u)
-        keep = i < size
-        values = u.values if u.iso else x[keep]
-        self._store = verbs.build(u.device, size, u.dtype, i[keep], values)
+        self._adopt(vector_build.place(self._store, 0, check_size("size", size)))
+
+    def build(self, indices: Any, values: Any, *, dup_op: Any = None, clear: bool = False, size: Any = None) -> None:
+        """Insert entries into a Vector that has none, or after `clear`. GraphBLAS C API 2.1, section 4.2.3.4.
+
+        size: resize it first. Raises OutputNotEmpty, and what `from_coo` raises.
+        """
+        old = self._store
+        size = old.size if size is None else check_size("size", size)
+        if old.nvals and not clear:
+            raise OutputNotEmpty(f"build: expected a Vector without entries, got {old.nvals}; clear=True deletes them")
+        array, _ = value_array(old.device, values, old.dtype)
+        fresh = type(self).from_coo(indices, array, old.dtype, size=size, dup_op=dup_op, device=old.device)
+        self._adopt(fresh._store)

@@ -11,9 +11,11 @@ from semirings.dtypes import DataType
 from ..config import config
 from ..device import Device
 from .base import Operand
+from .options import check_options
+from .show import ShownExpression
 
 
-class Expression(Operand):
+class Expression(ShownExpression, Operand):
     """What the three kinds share.
 
     method, args, op: what was asked (read by `explain`). `run(mask)` gives the result, a fresh store; only where
@@ -26,7 +28,11 @@ class Expression(Operand):
         self, method: str, args: tuple[Any, ...], op: Typed | None, run: Callable[[Any], Any],
         dtype: DataType | None = None, masked: bool = False,
     ) -> None:  # fmt: skip
-        self.method, self.args, self.op, self.run, self.masked = method, args, op, run, masked
+        self.method = method
+        self.args = args
+        self.op = op
+        self.run = run
+        self.masked = masked
         self._dtype = dtype
         self._value: Any = None
 
@@ -41,8 +47,12 @@ class Expression(Operand):
     def device(self) -> Device:  # type: ignore[override]
         return self.args[0].device
 
-    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None) -> Any:
+    def new(
+        self, dtype: Any = None, *, mask: Any = None, name: str | None = None, is_cscalar: Any = None, **opts: Any
+    ) -> Any:
         """Compute into a new object, of `dtype` if given; with `mask` (of the same shape), only where it allows."""
+        if opts:
+            check_options(opts)
         kind = None if dtype is None else dtypes.lookup_dtype(dtype)
         if mask is None and self._value is not None and (kind is None or self._value.dtype is kind):
             value, self._value = self._value, None  # it was computed before and belongs to nobody yet
@@ -53,8 +63,8 @@ class Expression(Operand):
 
     _new: Any  # (dtype, mask, name): compute into the kind of object that this expression gives
 
-    def dup(self, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None) -> Any:
-        return self._resolve().dup(dtype, clear=clear, mask=mask, name=name)
+    def dup(self, dtype: Any = None, **kwargs: Any) -> Any:
+        return self._resolve().dup(dtype, **kwargs)
 
     def _resolve(self) -> Any:
         if self._value is None:
@@ -78,12 +88,9 @@ class Expression(Operand):
         return iter(self._resolve())
 
     def _text(self) -> str:
-        first, *rest = (getattr(a, "name", None) or repr(a) for a in self.args)
+        first, *rest = (getattr(a, "name", None) or str(a) for a in self.args if a is not None)
         inner = [*rest, *([f"op={self.op!r}"] if self.op is not None else [])]
         return f"{first}.{self.method}({', '.join(inner)})"
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__} {self._text()}, {'x'.join(map(str, self.shape)) or 'scalar'}, {self.dtype}"
 
 
 class VectorExpression(Expression):
@@ -92,8 +99,11 @@ class VectorExpression(Expression):
     __slots__ = ("size",)
     ndim = 1
 
-    def __init__(self, size: int, *args: Any, **kwargs: Any) -> None:
-        Expression.__init__(self, *args, **kwargs)
+    def __init__(
+        self, size: int, method: str, args: tuple[Any, ...], op: Any, run: Callable[[Any], Any],
+        dtype: DataType | None = None, masked: bool = False,
+    ) -> None:  # fmt: skip
+        Expression.__init__(self, method, args, op, run, dtype, masked)
         self.size = size
 
     @property

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..device import Device
-from ..exceptions import IndexOutOfBound
+from ..exceptions import DimensionMismatch, IndexOutOfBound
 from .base import Operand, Updater, describe
-from .mask import Mask
+from .mask import Mask, check
+from .options import check_options
+from .show import ShownExpression
 
 
 class Axis:
@@ -100,7 +102,7 @@ def parse(parent: Any, key: Any) -> tuple[Axis, ...]:
     return axis(key[0], shape[0]), axis(key[1], shape[1])
 
 
-class IndexExpr(Operand):
+class IndexExpr(ShownExpression, Operand):
     """parent[I]: extracts when it is read, assigns when it stands on the left of `<<`."""
 
     __slots__ = ("_expr", "axes", "parent")
@@ -132,16 +134,24 @@ class IndexExpr(Operand):
     def _resolve(self) -> Any:
         return self._to_expr()._resolve()
 
-    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None) -> Any:
-        """Extract into a new Scalar, Vector or Matrix; `mask` has the shape of the result."""
-        return self.parent._extract(self.axes).new(dtype, mask=mask, name=name)
+    def new(
+        self, dtype: Any = None, *, mask: Any = None, input_mask: Any = None, name: str | None = None, **opts: Any
+    ) -> Any:
+        """Extract into a new Scalar, Vector or Matrix; `mask` has the shape of the result, `input_mask` that of the
+        object that is read."""
+        if input_mask is not None:
+            if mask is not None:
+                raise TypeError("mask, input_mask: expected one of them, got both")
+            mask = extracted_mask(self, input_mask)
+        return self.parent._extract(self.axes).new(dtype, mask=mask, name=name, **opts)
 
     def __lshift__(self, value: Any) -> None:
         self.parent._assign(self.axes, value, None, None, False, False)
 
-    def update(self, value: Any) -> None:
+    def update(self, expr: Any, **opts: Any) -> None:
         """The same as `<<`: assign to parent[I]."""
-        self << value
+        check_options(opts)
+        self << expr
 
     def __call__(self, *args: Any, **kwargs: Any) -> Assigner:
         """C[I, J](mask, accum, replace) << expr: mask has the shape of the region, replace reaches no further."""
@@ -173,8 +183,9 @@ class IndexExpr(Operand):
 
     __hash__ = Operand.__hash__
 
-    def __repr__(self) -> str:
-        return f"{self.parent.name}[{'x'.join(map(str, self.shape)) or 'element'}], {self.dtype}; read it with .new()"
+    def _text(self) -> str:
+        places = ", ".join(":" if a.at is None else str(a.at) if a.size is None else f"[{a.size}]" for a in self.axes)
+        return f"{self.parent.name}[{places}]"
 
 
 class _Region:
@@ -184,6 +195,23 @@ class _Region:
 
     def __init__(self, shape: tuple[int, ...], parent: Any) -> None:
         self.ndim, self.dtype = max(1, len(shape)), parent.dtype
+
+
+def extracted_mask(expr: Any, input_mask: Any) -> Mask:
+    """The mask of A[I, J] that `input_mask` gives, a mask of A's shape or, for a row or column, a Vector's along it."""
+    if not isinstance(expr, IndexExpr):
+        raise TypeError("input_mask: expected an extraction such as A[I, J] on the right, got something else")
+    if not expr.ndim:
+        raise TypeError("input_mask: not allowed where a single element is read")
+    m = check(input_mask, getattr(input_mask, "ndim", expr.parent.ndim))
+    axes, shape = expr.axes, expr.parent.shape
+    if m.ndim < len(axes):
+        if expr.ndim == 2:
+            raise TypeError("input_mask: expected the mask of a Matrix where a Matrix is read, got that of a Vector")
+        axes, shape = zip(*((a, n) for a, n in zip(axes, shape) if a.size is not None))
+    if m.parent.shape != shape:
+        raise DimensionMismatch(f"input_mask: expected shape {shape}, got {m.parent.shape}")
+    return Mask(m.parent._extract(axes).new(), m.structure, m.complement)
 
 
 class Assigner:

@@ -11,9 +11,10 @@ from ..exceptions import DimensionMismatch
 from .base import Operand, describe
 from .expr import Expression
 from .mask import Mask
+from .show import ShownExpression
 
 
-class Infix(Operand):
+class Infix(ShownExpression, Operand):
     """Two operands and a symbol. `op(A & B)` names the operator; alone, `@` means plus_times, and `&`, `|` of BOOL
     operands mean land, lor."""
 
@@ -33,7 +34,7 @@ class Infix(Operand):
     def shape(self) -> tuple[int, ...]:
         if self.symbol == "@":
             return (*self.left.shape[:-1], *self.right.shape[1:])
-        return self.left.shape
+        return max(self.left.shape, self.right.shape, key=len)  # a Vector counts as every row or column of a Matrix
 
     @property
     def device(self) -> Any:  # type: ignore[override]
@@ -67,9 +68,9 @@ class Infix(Operand):
             self._expr = self.with_operator(op)
         return self._expr
 
-    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None) -> Any:
+    def new(self, dtype: Any = None, **kwargs: Any) -> Any:
         """Compute with the default operator into a new object."""
-        return self._to_expr().new(dtype, mask=mask, name=name)
+        return self._to_expr().new(dtype, **kwargs)
 
     def _resolve(self) -> Any:
         return self._to_expr()._resolve()
@@ -88,8 +89,9 @@ class Infix(Operand):
     def __iter__(self) -> Any:
         return iter(self._resolve())
 
-    def __repr__(self) -> str:
-        return f"{getattr(self.left, 'name', self.left)} {self.symbol} {getattr(self.right, 'name', self.right)}"
+    def _text(self) -> str:
+        left, right = (getattr(x, "name", None) or x._text() for x in (self.left, self.right))
+        return f"{left} {self.symbol} {right}"
 
 
 def _joined(x: Any, symbol: str, op: Any, left_default: Any, right_default: Any) -> Any:
@@ -111,8 +113,11 @@ def elementwise(left: Any, right: Any, symbol: str) -> Any:
         raise TypeError(f"x {symbol} y: expected Vectors or Matrices, got {describe(left)} and {describe(right)}")
     for x in (left, right):
         if isinstance(x, Infix) and x.symbol not in (symbol, "@"):
-            raise TypeError(f"x {symbol} y: expected operands of one symbol, got {x!r}; give that an operator first")
-    if left.shape != right.shape:
+            raise TypeError(f"x {symbol} y: expected operands of one symbol, got {x._text()}; give that an operator")
+    fits = left.shape == right.shape
+    if left.ndim + right.ndim == 3:  # a Vector on the right counts as every row, one on the left as every column
+        fits = left.shape[-1] == right.shape[0]
+    if not fits:
         raise DimensionMismatch(f"x {symbol} y: expected operands of one shape, got {left.shape} and {right.shape}")
     return Infix(left, right, symbol)
 

@@ -11,9 +11,10 @@ from semirings import dtypes
 from semirings.dtypes import BOOL
 
 from ..exceptions import DeviceError, DimensionMismatch
+from .show import ShownMask
 
 
-class Mask:
+class Mask(ShownMask):
     """A mask made of a Vector or Matrix, `parent`; it follows the parent when that changes."""
 
     __slots__ = ("complement", "parent", "structure")
@@ -37,14 +38,12 @@ class Mask:
     def name(self) -> str:
         return f"{'~' * self.complement}{self.parent.name}.{'S' if self.structure else 'V'}"
 
-    def __repr__(self) -> str:
-        kind = ("complemented " if self.complement else "") + ("structural" if self.structure else "value")
-        return f"{self.name}: {kind} mask of\n{self.parent!r}"
-
     def __invert__(self) -> Mask:
         return Mask(self.parent, self.structure, not self.complement)
 
-    def new(self, dtype: Any = None, *, complement: bool = False, mask: Any = None, name: str | None = None) -> Any:
+    def new(
+        self, dtype: Any = None, *, complement: bool = False, mask: Any = None, name: str | None = None, **opts: Any
+    ) -> Any:
         """A new object, BOOL if no dtype is given, with True wherever the mask (and the other `mask`) allows writing.
 
         complement: True where they do not. Raises DimensionMismatch for masks of different shapes.

@@ -12,19 +12,19 @@ from semirings.dtypes import FP64, DataType
 
 from .. import device as devices
 from ..device import Device
-from ..exceptions import DimensionMismatch
 from ..formats import build
 from ..store import MatrixStore
 from ..verbs import matrix as verbs
-from ..verbs import product, submatrix
+from ..verbs import submatrix
 from . import assign_matrix
 from .base import Operand, Output, Updater
 from .convert import check_size, device_of, same_device
-from .expr import MatrixExpression, VectorExpression
+from .expr import MatrixExpression
 from .indexing import Axis, parse
 from .mask import Mask
 from .matrix_build import MatrixBuild, check_format
-from .matrix_read import MatrixRead, matrix_of
+from .matrix_read import MatrixRead
+from .matrix_shape import MatrixReshape
 from .operators import typed
 from .vector import Vector
 
@@ -72,12 +72,17 @@ class TransposedMatrix(MatrixRead, Operand):
     def _store(self) -> MatrixStore:  # type: ignore[override]
         return verbs.transpose(self._matrix._store)
 
-    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None) -> Matrix:
+    def wait(self, how: str = "materialize") -> TransposedMatrix:
+        """Itself, when pending writes and the device are done."""
+        self._matrix.wait(how)
+        return self
+
+    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None, **opts: Any) -> Matrix:
         """The transpose as a Matrix."""
-        return self.dup(dtype, mask=mask, name=name)
+        return self.dup(dtype, mask=mask, name=name, **opts)
 
 
-class Matrix(MatrixBuild, MatrixRead, Output):
+class Matrix(MatrixBuild, MatrixReshape, MatrixRead, Output):
     """Matrix(dtype=FP64, nrows=0, ncols=0): no entries yet. GraphBLAS C API 2.1, section 3.8.2.
 
     format: "auto", "csr" or "b2sr" with a `tile` of 4, 8, 16, 32 or 64: the stored form, which results assigned to
@@ -233,27 +238,6 @@ class Matrix(MatrixBuild, MatrixRead, Output):
 # ---- with vectors ---------------------------------------------------------------------------------------------------
 
 
-def multiply_vector(matrix: Any, vector: Vector, op: Any, method: str) -> VectorExpression:
-    """A.mxv(v) and v.vxm(A)."""
-    A = matrix_of(matrix, method)
-    M, turned = A._matrix, A._transposed
-    flip = method == "vxm"
-    nrows, ncols = (A.ncols, A.nrows) if flip else (A.nrows, A.ncols)
-    if vector._store.size != ncols:
-        raise DimensionMismatch(
-            f"{method}: expected a vector of size {ncols} for a matrix of {A.nrows} x {A.ncols}, got {vector.size}"
-        )
-    if M._data.structure.device is not vector._store.device:
-        same_device(method, M, vector)
-    f = typed(op, "semiring", vector._store.dtype if flip else M.dtype, M.dtype if flip else vector._store.dtype)
-    transpose = turned != flip
-
-    def run(mask: Any) -> Any:
-        return product.mxv(M._store, vector._store, f, transpose=transpose, flip=flip, mask=mask)
-
-    return VectorExpression(nrows, method, (vector, A) if flip else (A, vector), f, run, masked=True)
-
-
 def outer(u: Vector, v: Vector, op: Any) -> MatrixExpression:
     same_device("outer", u, v)
     f = typed(op, "binary", u.dtype, v.dtype)
@@ -264,4 +248,4 @@ def from_diagonal(u: Vector, k: int, name: str | None) -> Matrix:
     return Matrix._from_store(submatrix.from_diagonal(u._store, k), name)
 
 
-__all__ = ["Matrix", "TransposedMatrix", "from_diagonal", "multiply_vector", "outer"]
+__all__ = ["Matrix", "TransposedMatrix", "from_diagonal", "outer"]

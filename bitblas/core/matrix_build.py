@@ -9,13 +9,14 @@ import numpy as np
 from semirings import dtypes
 
 from ..device import Device
-from ..exceptions import InvalidValue
 from ..formats import build
 from ..store import MatrixStore
 from ..verbs import arrays, submatrix
 from ..verbs import matrix as verbs
 from .build import check_lengths, duplicates
+from .compressed import CompressedBuild, CompressedExport
 from .convert import cast_scalar, check_range, check_size, device_of, index_array, scalar_type, value_array
+from .options import check_options
 from .scalar import of
 
 
@@ -35,7 +36,7 @@ def _limit(indices: Any, given: Any, name: str) -> int:
     return int(indices.max()) + 1
 
 
-class MatrixBuild:
+class MatrixBuild(CompressedBuild):
     """The constructors of Matrix. format: "auto" (the plan chooses), "csr", or "b2sr" with its `tile`."""
 
     __slots__ = ()
@@ -67,31 +68,12 @@ class MatrixBuild:
         return cls._from_store(store, name, None if kind == "auto" else (kind, tile))
 
     @classmethod
-    def from_csr(
-        cls, indptr: Any, col_indices: Any, values: Any = 1.0, dtype: Any = None, *, nrows: Any = None,
-        ncols: Any = None, name: str | None = None, device: str | Device | None = None, format: str | None = None,
-        tile: int | None = None,
-    ) -> Any:  # fmt: skip
-        """A Matrix whose row i has columns col_indices[indptr[i]:indptr[i + 1]]. Errors as in `from_coo`."""
-        d = device_of(device)
-        ptr = index_array(d, indptr, "indptr")
-        j = index_array(d, col_indices, "col_indices")
-        xp = d.xp
-        if not len(ptr) or int(ptr[0]) != 0 or int(ptr[-1]) != len(j) or bool((ptr[1:] < ptr[:-1]).any()):
-            raise InvalidValue(f"indptr: expected 0 <= ... <= {len(j)} (the number of columns given), not falling")
-        if nrows is not None and check_size("nrows", nrows) != len(ptr) - 1:
-            raise InvalidValue(f"nrows: expected {len(ptr) - 1}, one less than the length of indptr, got {nrows}")
-        i = xp.searchsorted(ptr, xp.arange(len(j), dtype=np.int64), side="right") - 1
-        return cls.from_coo(
-            i, j, values, dtype, nrows=len(ptr) - 1, ncols=ncols, name=name, device=d, format=format, tile=tile
-        )
-
-    @classmethod
     def from_scalar(
         cls, value: Any, nrows: Any, ncols: Any, dtype: Any = None, *, name: str | None = None,
-        device: str | Device | None = None,
+        device: str | Device | None = None, **opts: Any,
     ) -> Any:  # fmt: skip
         """A Matrix with the same value at every position."""
+        check_options(opts)
         found, kind = of(value)
         if found is None:
             raise ValueError("value: expected one, got an empty Scalar")
@@ -102,9 +84,10 @@ class MatrixBuild:
     @classmethod
     def from_dense(
         cls, values: Any, missing_value: Any = None, *, dtype: Any = None, name: str | None = None,
-        device: str | Device | None = None, format: str | None = None, tile: int | None = None,
+        device: str | Device | None = None, format: str | None = None, tile: int | None = None, **opts: Any,
     ) -> Any:  # fmt: skip
         """A Matrix with an entry for each element of a two-dimensional array but those equal to `missing_value`."""
+        check_options(opts)
         kind, tile = check_format(format, tile)
         d = device_of(device)
         array, dtype = value_array(d, values, dtype)
@@ -119,7 +102,7 @@ class MatrixBuild:
         return cls._from_store(store, name, None if kind == "auto" else (kind, tile))
 
 
-class MatrixExport:
+class MatrixExport(CompressedExport):
     """What reads a Matrix or a TransposedMatrix whole."""
 
     __slots__ = ()
@@ -141,11 +124,12 @@ class MatrixExport:
         u = np.uint64
         return (i.view(u) if rows else None, j.view(u) if columns else None, x if values else None)
 
-    def to_dense(self, fill_value: Any = None, dtype: Any = None) -> Any:
+    def to_dense(self, fill_value: Any = None, dtype: Any = None, **opts: Any) -> Any:
         """An array of nrows x ncols, fill_value where there is no entry; of a type that holds both.
 
         Raises TypeError where entries are missing and no fill_value is given.
         """
+        check_options(opts)
         A = self._store
         full = A.nvals == A.nrows * A.ncols
         if fill_value is None:
@@ -162,21 +146,4 @@ class MatrixExport:
         i, j, x = verbs.coo(A)
         out = A.device.xp.full((A.nrows, A.ncols), cast_scalar(found, kind))
         out[i, j] = arrays.cast(A.device, x, A.dtype, kind) if len(x) else x.astype(kind.np_type)
-        return out
-
-    def to_csr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:
-        """(indptr, columns, values); columns ascend within a row."""
-        i, j, x = self.to_coo(dtype)
-        xp, A = self._store.device.xp, self._store
-        ptr = xp.zeros(A.nrows + 1, np.uint64)
-        if A.nrows:
-            ptr[1:] = xp.cumsum(xp.bincount(i.view(np.int64), minlength=A.nrows))
-        return ptr, j, x
-
-    def to_dicts(self) -> dict[int, dict[int, Any]]:
-        """{row: {column: value}}, Python numbers."""
-        host = self._store.device.to_host
-        out: dict[int, dict[int, Any]] = {}
-        for i, j, x in zip(*(host(a).tolist() for a in verbs.coo(self._store))):
-            out.setdefault(i, {})[j] = x
         return out

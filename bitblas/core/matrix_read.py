@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,17 +13,22 @@ from semirings.dtypes import BOOL, DataType
 from ..device import Device
 from ..exceptions import DimensionMismatch
 from ..store import MatrixStore
-from ..verbs import elements, product, submatrix
 from ..verbs import matrix as verbs
+from ..verbs import product, submatrix
 from ..verbs.mxm import mxm
+from . import aggregators
 from .base import Operand, describe
 from .convert import same_device
 from .expr import MatrixExpression, ScalarExpression, VectorExpression
-from .indexing import Axis, IndexExpr, parse
 from .mask import check
 from .matrix_build import MatrixExport
-from .operands import apply_operator, index_operator, select_mask, union_operator
+from .matrix_index import MatrixIndex
+from .matrix_shape import MatrixWhole
+from .operands import apply_operator, index_operator, operands, select_mask, union_operator
 from .operators import typed
+from .options import check_options
+from .products import multiply_vector
+from .show import Shown
 from .vector import Vector, vector_of
 
 if TYPE_CHECKING:
@@ -40,7 +44,7 @@ def matrix_of(value: Any, where: str) -> Any:
     raise TypeError(f"{where}: expected a Matrix, got {describe(value)}")
 
 
-class MatrixRead(MatrixExport):
+class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
     """`_matrix`: the Matrix itself; `_transposed`: read it the other way round; `_store`: the result of doing so."""
 
     __slots__ = ()
@@ -66,60 +70,6 @@ class MatrixRead(MatrixExport):
     def shape(self) -> tuple[int, int]:
         return (self.nrows, self.ncols)
 
-    # ---- by index ----
-
-    def __getitem__(self, key: Any) -> IndexExpr:
-        return IndexExpr(self, parse(self, key))
-
-    def _extract(self, axes: tuple[Axis, ...]) -> Any:
-        rows, cols = axes
-        if rows.size is None and cols.size is None:
-            run: Any = lambda mask: self._element(rows.at, cols.at)
-            return ScalarExpression("__getitem__", (self,), None, run, self.dtype)
-        if rows.size is None or cols.size is None:
-            return self._extract_line(rows, cols)
-
-        def part(mask: Any) -> MatrixStore:
-            if rows.at is None and cols.at is None:
-                return self._store
-            I, J = (None if a.at is None else a.array(self.device) for a in axes)
-            return submatrix.extract(self._store, I, J)
-
-        return MatrixExpression(rows.size, cols.size, "__getitem__", (self,), None, part, self.dtype)
-
-    def _extract_line(self, rows: Axis, cols: Axis) -> VectorExpression:
-        fixed, along = (rows, cols) if rows.size is None else (cols, rows)
-
-        def run(mask: Any) -> Any:
-            column = (fixed is cols) != self._transposed
-            line = submatrix.line(self._matrix._store, fixed.at, column=column)
-            return line if along.at is None else elements.extract(line, along.array(self.device))
-
-        return VectorExpression(along.size, "__getitem__", (self,), None, run, self.dtype)  # type: ignore[arg-type]
-
-    def _element(self, i: int, j: int) -> np.generic | None:
-        return submatrix.element(self._matrix._store, *((j, i) if self._transposed else (i, j)))
-
-    def __contains__(self, index: Any) -> bool:
-        rows, cols = parse(self, index)
-        if rows.size is not None or cols.size is not None:
-            raise TypeError(f"index in A: expected two integers, got {describe(index)}")
-        return self._element(rows.at, cols.at) is not None
-
-    def __iter__(self) -> Iterator[Any]:
-        """The (row, column) pairs of the entries, by row, then column."""
-        i, j, _ = self.to_coo(values=False)
-        host = self.device.to_host
-        return iter(zip(host(i), host(j)))
-
-    def get(self, row: Any, col: Any, default: Any = None) -> Any:
-        """A[row, col] as a Python scalar, or `default` where there is no entry. IndexError out of range."""
-        rows, cols = parse(self, (row, col))
-        if rows.size is not None or cols.size is not None:
-            raise ValueError(f"index: expected single ones, got {describe(row)} and {describe(col)}")
-        found = self._element(rows.at, cols.at)
-        return default if found is None else found.item()
-
     # ---- products: GraphBLAS C API 2.1, sections 4.3.1 to 4.3.3 ----
 
     def mxm(self, other: Any, op: Any = semiring.plus_times) -> MatrixExpression:
@@ -141,13 +91,15 @@ class MatrixRead(MatrixExport):
 
     def mxv(self, other: Any, op: Any = semiring.plus_times) -> VectorExpression:
         """The product with a Vector, as a column: a vector of self.nrows. Errors as in `mxm`."""
-        from .matrix import multiply_vector
-
         return multiply_vector(self, vector_of(other, "mxv"), op, "mxv")
 
     # ---- element-wise, apply, select: sections 4.3.4, 4.3.5, 4.3.8, 4.3.9 ----
 
-    def _partner(self, other: Any, where: str) -> Any:
+    def _partner(self, other: Any, where: str, *, restrict: bool = False) -> Any:
+        if isinstance(other, Operand) and other.ndim == 1:
+            from .broadcast import Broadcast
+
+            return Broadcast(other._resolve(), self, where, columns=False, restrict=restrict)
         B = matrix_of(other, where)
         if self.shape != B.shape:
             raise DimensionMismatch(f"{where}: expected two matrices of one shape, got {self.shape} and {B.shape}")
@@ -155,7 +107,7 @@ class MatrixRead(MatrixExport):
         return B
 
     def ewise_add(self, other: Any, op: Any = monoid.plus) -> MatrixExpression:
-        """The union: op where both have an entry, else the one there is.
+        """The union: op where both have an entry, else the one there is. A Vector counts as every row.
 
         op: BinaryOp, Monoid or text. Raises DimensionMismatch, TypeError, KeyError (op has not that type).
         """
@@ -166,7 +118,7 @@ class MatrixRead(MatrixExport):
 
     def ewise_mult(self, other: Any, op: Any = binary_ops.times) -> MatrixExpression:
         """The intersection: op where both have an entry. Errors as in `ewise_add`."""
-        B = self._partner(other, "ewise_mult")
+        B = self._partner(other, "ewise_mult", restrict=True)
         f = typed(op, "binary", self.dtype, B.dtype)
         run = lambda mask: verbs.ewise_mult(self._store, B._store, f)
         return MatrixExpression(self.nrows, self.ncols, "ewise_mult", (self, B), f, run)
@@ -188,7 +140,7 @@ class MatrixRead(MatrixExport):
             run = lambda mask: verbs.apply_index(self._store, f, scalar)
         else:
             run = lambda mask: verbs.apply_bound(self._store, f, scalar, left=kind == "left")
-        return MatrixExpression(self.nrows, self.ncols, "apply", (self,) if scalar is None else (self, scalar), f, run)
+        return MatrixExpression(self.nrows, self.ncols, "apply", operands(self, kind, scalar), f, run)
 
     def select(self, op: Any, thunk: Any = None) -> MatrixExpression:
         """The entries for which op(value, row, column, thunk) is true; or those under a mask, or a BOOL object.
@@ -208,17 +160,27 @@ class MatrixRead(MatrixExport):
         keep = lambda _: verbs.select(self._store, f, value)
         return MatrixExpression(self.nrows, self.ncols, "select", (self, value), f, keep, self.dtype)
 
+    @property
+    def ss(self) -> Any:
+        """The extras of SuiteSparse that programs use: see core/ss.py."""
+        from .ss import MatrixExtras
+
+        return MatrixExtras(self)
+
     # ---- reductions: section 4.3.10 ----
 
     def reduce_rowwise(self, op: Any = monoid.plus) -> VectorExpression:
-        """The monoid's sum of each row that has entries: a vector of nrows."""
+        """The monoid's sum of each row that has entries: a vector of nrows. op may be an aggregator, as `agg.mean`."""
         return self._reduce(op, "reduce_rowwise", self.nrows, self._transposed)
 
     def reduce_columnwise(self, op: Any = monoid.plus) -> VectorExpression:
-        """The monoid's sum of each column that has entries: a vector of ncols."""
+        """The monoid's sum of each column that has entries: a vector of ncols. op may be an aggregator."""
         return self._reduce(op, "reduce_columnwise", self.ncols, not self._transposed)
 
     def _reduce(self, op: Any, method: str, size: int, transpose: bool) -> VectorExpression:
+        aggregator = aggregators.find(op)
+        if aggregator is not None:
+            return aggregators.delayed(aggregator, self, method, size)
         f = typed(op, "monoid", self.dtype)
         A = self._matrix
         run = lambda mask: product.reduce_rows(A._store, f, transpose=transpose)
@@ -226,7 +188,10 @@ class MatrixRead(MatrixExport):
 
     def reduce_scalar(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's sum of all entries. Without entries: an empty Scalar, or the identity if `allow_empty` is
-        false. Raises TypeError (op has no monoid), KeyError."""
+        false. op may be an aggregator too. Raises TypeError (op has no monoid), KeyError."""
+        aggregator = aggregators.find(op)
+        if aggregator is not None:
+            return aggregators.delayed(aggregator, self, "reduce_scalar", None, allow_empty)
         f = typed(op, "monoid", self.dtype)
         A = self._matrix
 
@@ -238,16 +203,20 @@ class MatrixRead(MatrixExport):
 
     # ---- the whole object ----
 
-    def diag(self, k: int = 0, dtype: Any = None, *, name: str | None = None) -> Vector:
+    def diag(self, k: int = 0, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Vector:
         """Diagonal k as a Vector."""
+        check_options(opts)
         u = submatrix.diagonal(self._matrix._store, -int(k) if self._transposed else int(k))
         v = Vector._from_store(u, name)
         return v if dtype is None else v.dup(dtype, name=name)
 
-    def dup(self, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None) -> Matrix:
+    def dup(
+        self, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None, **opts: Any
+    ) -> Matrix:
         """A copy: cast to `dtype`, without entries (`clear`), or only those under `mask`."""
         from .matrix import Matrix
 
+        check_options(opts)
         kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
         form = self._matrix._form
         if clear or mask is not None:
@@ -258,8 +227,9 @@ class MatrixRead(MatrixExport):
         # Structures are immutable: a copy shares them.
         return Matrix._from_store(verbs.cast(self._store, kind), name, form)
 
-    def isequal(self, other: Any, *, check_dtype: bool = False) -> bool:
+    def isequal(self, other: Any, *, check_dtype: bool = False, **opts: Any) -> bool:
         """The same shape, the same structure, equal values; the dtype counts with `check_dtype`."""
+        check_options(opts)
         B = matrix_of(other, "isequal")
         same_device("isequal", self, B)
         if self.shape != B.shape or (check_dtype and self.dtype is not B.dtype) or self.nvals != B.nvals:
@@ -268,19 +238,14 @@ class MatrixRead(MatrixExport):
         same = verbs.ewise_mult(self._store, B._store, f)
         return same.nvals == self.nvals and bool(verbs.reduce_scalar(same, monoid.land[BOOL]) in (None, True))
 
-    def isclose(self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False) -> bool:
+    def isclose(
+        self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False, **opts: Any
+    ) -> bool:
         """The same shape and structure, and abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)."""
+        check_options(opts)
         B = matrix_of(other, "isclose")
         same_device("isclose", self, B)
         if self.shape != B.shape or (check_dtype and self.dtype is not B.dtype) or self.nvals != B.nvals:
             return False
         (i, j, x), (k, l, y) = verbs.coo(self._store), verbs.coo(B._store)
         return bool(((i == k) & (j == l)).all()) and verbs.all_close(self.device, x, y, rel_tol, abs_tol)
-
-    def __repr__(self) -> str:
-        head = f"{self.name}: {type(self).__name__} {self.dtype}, {self.nrows} x {self.ncols}, {self.nvals} entries"
-        head += f", {self._matrix.format} on {self.device.name}"
-        if not 0 < self.nvals <= 20:
-            return head
-        i, j, x = (self.device.to_host(a).tolist() for a in verbs.coo(self._store))
-        return head + "\n" + "  ".join(f"[{a}, {b}] {c}" for a, b, c in zip(i, j, x))

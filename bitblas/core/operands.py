@@ -57,6 +57,11 @@ def apply_operator(op: Any, dtype: DataType, left: Any, right: Any) -> tuple[str
     return side, f, compute_scalar(f, value)
 
 
+def operands(x: Any, kind: str, scalar: np.generic | None) -> tuple[Any, ...]:
+    """The operands of x.apply(op, right, left) in the order of its parameters."""
+    return (x,) if scalar is None else (x, None, scalar) if kind == "left" else (x, scalar)
+
+
 def index_operator(op: Any, dtype: DataType, thunk: Any) -> tuple[Typed, np.generic]:
     """An IndexUnaryOp and its thunk, False (the least of all types) where none is given."""
     value, kind = operand(False if thunk is None else thunk, "thunk")

@@ -137,7 +137,7 @@ def from_string(text: str, kind: str) -> Any:
 
 
 def op_from_string(text: str) -> Any:
-    """The operator that a text names; unary ones are tried first, then binary, index-unary, monoids, semirings.
+    """The operator that a text names: unary, binary, index-unary, a monoid, a semiring, an aggregator, in this order.
 
     Raises ValueError for a text that names none.
     """
@@ -146,6 +146,11 @@ def op_from_string(text: str) -> Any:
             return from_string(text, kind)
         except ValueError:
             continue
+    from .aggregators import find as find_aggregator
+
+    aggregator = find_aggregator(text)
+    if aggregator is not None:
+        return aggregator
     raise ValueError(f"op: expected the name of an operator such as 'min', '+' or 'min_plus', got {text!r}")
 
 

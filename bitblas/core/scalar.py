@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from semirings import Typed, dtypes
-from semirings.dtypes import FP64, DataType
+from semirings import Typed, binary, dtypes, monoid
+from semirings.dtypes import BOOL, FP64, DataType
 
 from .. import device as devices
 from ..device import Device
@@ -17,6 +17,8 @@ from .base import Operand, Output, describe
 from .convert import cast_scalar, scalar_type, scalar_value
 from .expr import ScalarExpression
 from .operators import compute_type, typed
+from .options import check_options
+from .show import ShownScalar
 
 _names = itertools.count()
 
@@ -33,15 +35,16 @@ def of(value: Any) -> tuple[np.generic | None, DataType]:
     return found, scalar_type(found)
 
 
-class Scalar(Output):
+class Scalar(ShownScalar, Output):
     """Scalar(dtype=FP64): empty until it gets a value. GraphBLAS C API 2.1, section 3.8.2."""
 
-    __slots__ = ("__weakref__", "_value", "dtype", "name")
+    __slots__ = ("__weakref__", "_value", "dtype", "is_cscalar", "name")
     ndim = 0
     shape = ()
 
     def __init__(self, dtype: Any = FP64, *, is_cscalar: bool = False, name: str | None = None) -> None:
         self.dtype = dtypes.lookup_dtype(dtype)
+        self.is_cscalar = bool(is_cscalar)  # kept for programs that ask; both kinds are the same here
         self.name = f"s_{next(_names)}" if name is None else name
         self._value: np.generic | None = None
 
@@ -52,7 +55,7 @@ class Scalar(Output):
         Raises TypeError for what is no scalar.
         """
         found, kind = of(value)
-        s = cls(kind if dtype is None else dtype, name=name)
+        s = cls(kind if dtype is None else dtype, is_cscalar=is_cscalar, name=name)
         s._store(found)
         return s
 
@@ -83,15 +86,20 @@ class Scalar(Output):
     def nvals(self) -> int:
         return int(self._value is not None)
 
-    is_cscalar = False
-    is_grbscalar = True
+    @property
+    def is_grbscalar(self) -> bool:
+        return not self.is_cscalar
 
-    def new(self, dtype: Any = None, *, is_cscalar: Any = None, name: str | None = None) -> Scalar:
-        return self.dup(dtype, name=name)
+    def new(self, dtype: Any = None, *, is_cscalar: Any = None, name: str | None = None, **opts: Any) -> Scalar:
+        return self.dup(dtype, is_cscalar=is_cscalar, name=name, **opts)
 
-    def dup(self, dtype: Any = None, *, clear: bool = False, is_cscalar: Any = None, name: str | None = None) -> Scalar:
+    def dup(
+        self, dtype: Any = None, *, clear: bool = False, is_cscalar: Any = None, name: str | None = None, **opts: Any
+    ) -> Scalar:
         """A copy, cast to `dtype` if given, empty with `clear`."""
-        s = Scalar(self.dtype if dtype is None else dtype, name=name)
+        check_options(opts)
+        kind = self.is_cscalar if is_cscalar is None else is_cscalar
+        s = Scalar(self.dtype if dtype is None else dtype, is_cscalar=kind, name=name)
         if not clear:
             s._store(self._value)
         return s
@@ -133,20 +141,45 @@ class Scalar(Output):
 
     def apply(self, op: Any, right: Any = None, *, left: Any = None) -> ScalarExpression:
         """op(value), op(value, right) or op(left, value); an empty Scalar stays empty."""
-        if left is not None and right is not None:
-            raise TypeError("apply: expected left or right, got both")
-        if left is None and right is None:
-            unary = typed(op, "unary", self.dtype)
-            return ScalarExpression(
-                "apply", (self,), unary, lambda mask: None if self._value is None else _evaluate(unary, self._value)
-            )
-        return combine(self, right, op) if left is None else combine(left, self, op)
+        from .operands import apply_operator, operands
 
-    def ewise_add(self, other: Any, op: Any = "plus") -> ScalarExpression:
-        return combine(self, other, op, union=True)
+        kind, f, scalar = apply_operator(op, self.dtype, left, right)
 
-    def ewise_mult(self, other: Any, op: Any = "times") -> ScalarExpression:
+        def run(mask: Any) -> np.generic | None:
+            x = self._value
+            if x is None:
+                return None
+            if kind == "index":
+                return _indexed(f, x, scalar)
+            return _evaluate(f, *((x,) if kind == "unary" else (scalar, x) if kind == "left" else (x, scalar)))
+
+        return ScalarExpression("apply", operands(self, kind, scalar), f, run)
+
+    def ewise_add(self, other: Any, op: Any = monoid.plus) -> ScalarExpression:
+        """op of both; where one is empty, the other."""
+        return combine(self, other, op, "add")
+
+    def ewise_mult(self, other: Any, op: Any = binary.times) -> ScalarExpression:
+        """op of both; empty where one is."""
         return combine(self, other, op)
+
+    def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> ScalarExpression:
+        """op of both, with a default for the one that is empty; empty where both are."""
+        return combine(self, other, op, "union", (left_default, right_default))
+
+    def select(self, op: Any, thunk: Any = None) -> ScalarExpression:
+        """The value, if op(value, 0, 0, thunk) is true for it or `op` is a true Scalar; else an empty Scalar."""
+        if isinstance(op, Operand) and thunk is None:
+            if op.ndim or op.dtype is not BOOL:
+                raise TypeError(f"select: expected an IndexUnaryOp or a BOOL Scalar, got {describe(op)}")
+            keep: Any = op._resolve()
+            run: Any = lambda mask: self._value if bool(keep) else None
+            return ScalarExpression("select", (self, op), None, run, self.dtype)
+        from .operands import index_operator
+
+        f, value = index_operator(op, self.dtype, thunk)
+        kept = lambda mask: None if self._value is None or not _indexed(f, self._value, value) else self._value
+        return ScalarExpression("select", (self, value), f, kept, self.dtype)
 
     def __bool__(self) -> bool:
         return self._value is not None and bool(self._value)
@@ -168,28 +201,40 @@ class Scalar(Output):
     # fmt: on
     __hash__ = Output.__hash__
 
+    def wait(self, how: str = "materialize") -> Scalar:
+        """Itself: a Scalar lives on the host, there is nothing to wait for."""
+        return self
+
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.array(self.value, dtype=self.dtype.np_type if dtype is None else dtype)
 
-    def __repr__(self) -> str:
-        return f"{self.name}: Scalar {self.dtype}, {'empty' if self._value is None else self.value}"
 
-
-def _evaluate(op: Typed, x: np.generic, y: np.generic | None = None) -> np.generic:
+def _evaluate(op: Typed, x: Any, y: Any = None) -> np.generic:
     kind = compute_type(op)
     names = {"x": cast_scalar(x, kind)} if y is None else {"x": cast_scalar(x, kind), "y": cast_scalar(y, kind)}
     return op.op.evaluate(op.dtype, **names)
 
 
-def combine(left: Any, right: Any, op: Any, *, union: bool = False) -> ScalarExpression:
-    """op of two scalars; `union`: where one is empty the other counts."""
+def _indexed(op: Typed, x: np.generic, thunk: Any) -> np.generic:
+    return op.op.evaluate(op.dtype, x=cast_scalar(x, compute_type(op)), t=thunk, ix=0, jx=0, iy=0, jy=0)
+
+
+def combine(left: Any, right: Any, op: Any, how: str = "mult", defaults: tuple[Any, Any] = (0, 0)) -> ScalarExpression:
+    """op of two scalars. Where one is empty: empty ("mult"), the other one ("add"), or op with a default ("union")."""
     x, xt = of(left)
     y, yt = of(right)
-    binary = typed(op, "binary", xt, yt)
+    (a, at), (b, bt) = (of(d) for d in defaults) if how == "union" else ((x, xt), (y, yt))
+    if how == "union" and defaults != (0, 0):
+        xt, yt = dtypes.unify(xt, bt), dtypes.unify(yt, at)
+    f = typed(op, "binary", xt, yt)
 
     def run(mask: Any) -> np.generic | None:
-        if x is None or y is None:
-            return (y if x is None else x) if union else None
-        return _evaluate(binary, x, y)
+        if x is not None and y is not None:
+            return _evaluate(f, x, y)
+        if how == "mult" or (x is None and y is None):
+            return None
+        if how == "add":
+            return y if x is None else x
+        return _evaluate(f, a if x is None else x, b if y is None else y)
 
-    return ScalarExpression("combine", (Scalar.from_value(left), right), binary, run)
+    return ScalarExpression("combine", (Scalar.from_value(left), right), f, run)

@@ -9,23 +9,26 @@ import numpy as np
 
 from semirings import Typed, dtypes, monoid, semiring
 from semirings import binary as binary_ops
-from semirings.dtypes import BOOL, FP64, DataType
+from semirings.dtypes import FP64, DataType
 
-from .. import device as devices
 from ..device import Device
 from ..exceptions import DimensionMismatch
 from ..store import VectorStore, empty_vector
+from ..verbs import elements
 from ..verbs import vector as verbs
-from . import assign
+from . import aggregators, assign
 from .base import Operand, Output, describe
 from .build import VectorBuild
 from .convert import check_size, device_of, same_device
 from .expr import ScalarExpression, VectorExpression
 from .indexing import Axis
-from .mask import Mask, check
-from .operands import apply_operator, index_operator, select_mask, union_operator
+from .mask import Mask
+from .operands import apply_operator, index_operator, operands, select_mask, union_operator
 from .operators import typed
+from .products import multiply_vector
+from .show import Shown
 from .vector_index import VectorIndex
+from .vector_whole import VectorWhole
 
 _names = itertools.count()
 
@@ -39,46 +42,68 @@ def vector_of(value: Any, where: str) -> Vector:
     raise TypeError(f"{where}: expected a Vector, got {describe(value)}")
 
 
-class Vector(VectorBuild, VectorIndex, Output):
+def _is_matrix(value: Any) -> bool:
+    return type(value) is not Vector and isinstance(value, Operand) and value.ndim == 2
+
+
+class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
     """Vector(dtype=FP64, size=0): no entries yet. GraphBLAS C API 2.1, section 3.8.1.
 
     dtype: a type of `dtypes`, its name, or a NumPy dtype. device: "cpu", "cuda"; else that of the configuration.
     Raises TypeError (dtype), InvalidValue (size), DeviceError, OutOfMemory.
     """
 
-    __slots__ = ("__weakref__", "_store", "name")
+    __slots__ = ("__weakref__", "_data", "_pending", "name")
     ndim = 1
-    _store: VectorStore
 
     def __init__(
         self, dtype: Any = FP64, size: Any = 0, *, name: str | None = None, device: str | Device | None = None
     ) -> None:
-        self._store = self._empty(dtypes.lookup_dtype(dtype), size, device)
+        kind = dtypes.lookup_dtype(dtype)
+        if type(size) is not int or not 0 <= size < 1 << 60:
+            size = check_size("size", size)
+        self._data = empty_vector(device if isinstance(device, Device) else device_of(device), size, kind)
+        self._pending: dict[int, np.generic | None] = {}
         self.name = f"v_{next(_names)}" if name is None else name
 
     @classmethod
     def _from_store(cls, store: VectorStore, name: str | None = None) -> Vector:
         v = cls.__new__(cls)
-        v._store, v.name = store, f"v_{next(_names)}" if name is None else name
+        v._data, v._pending, v.name = store, {}, f"v_{next(_names)}" if name is None else name
         return v
 
-    # ---- facts ----
+    # ---- what it holds ----
+
+    @property
+    def _store(self) -> VectorStore:
+        if self._pending:
+            elements.put(self._data, self._pending)
+            self._pending.clear()
+        return self._data
+
+    def _adopt(self, store: VectorStore) -> None:
+        self._data = store
+        self._pending.clear()
+
+    def _put(self, i: int, value: np.generic | None) -> None:
+        """Set (None: delete) one entry; many of them cost one pass, at the next read."""
+        self._pending[i] = value
 
     @property
     def size(self) -> int:
-        return self._store.size
+        return self._data.size
 
     @property
     def shape(self) -> tuple[int]:
-        return (self._store.size,)
+        return (self._data.size,)
 
     @property
     def dtype(self) -> DataType:
-        return self._store.dtype
+        return self._data.dtype
 
     @property
     def device(self) -> Device:  # type: ignore[override]
-        return self._store.device
+        return self._data.device
 
     @property
     def nvals(self) -> int:
@@ -112,11 +137,20 @@ class Vector(VectorBuild, VectorIndex, Output):
         same_device(where, self, v)
         return v
 
+    def _columns(self, other: Any, where: str) -> Any:
+        """self as every column of a matrix like `other`."""
+        from .broadcast import Broadcast
+
+        return Broadcast(self, other._resolve(), where, columns=True, restrict=where == "ewise_mult")
+
     def ewise_add(self, other: Any, op: Any = monoid.plus) -> VectorExpression:
-        """The union: op where both have an entry, else the one there is. C API 2.1, 4.3.5.
+        """The union: op where both have an entry, else the one there is. C API 2.1, 4.3.5. With a Matrix: self counts
+        as every column.
 
         op: BinaryOp, Monoid or text. Raises DimensionMismatch, TypeError, KeyError (op has not that type).
         """
+        if _is_matrix(other):
+            return self._columns(other, "ewise_add").ewise_add(other, op)
         v = self._partner(other, "ewise_add")
         f = typed(op, "binary", self.dtype, v.dtype)
         return VectorExpression(
@@ -125,6 +159,8 @@ class Vector(VectorBuild, VectorIndex, Output):
 
     def ewise_mult(self, other: Any, op: Any = binary_ops.times) -> VectorExpression:
         """The intersection: op where both have an entry. C API 2.1, 4.3.4. Errors as in `ewise_add`."""
+        if _is_matrix(other):
+            return self._columns(other, "ewise_mult").ewise_mult(other, op)
         v = self._partner(other, "ewise_mult")
         f = typed(op, "binary", self.dtype, v.dtype)
         return VectorExpression(
@@ -133,6 +169,8 @@ class Vector(VectorBuild, VectorIndex, Output):
 
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> VectorExpression:
         """The union, with a default for the operand that is missing; the type also holds the defaults."""
+        if _is_matrix(other):
+            return self._columns(other, "ewise_union").ewise_union(other, op, left_default, right_default)
         v = self._partner(other, "ewise_union")
         f, left, right = union_operator(op, self.dtype, v.dtype, left_default, right_default)
 
@@ -147,8 +185,6 @@ class Vector(VectorBuild, VectorIndex, Output):
 
         Raises DimensionMismatch unless self.size is other.nrows; TypeError, KeyError for op.
         """
-        from .matrix import multiply_vector
-
         return multiply_vector(other, self, op, "vxm")
 
     def inner(self, other: Any, op: Any = semiring.plus_times) -> ScalarExpression:
@@ -179,7 +215,7 @@ class Vector(VectorBuild, VectorIndex, Output):
             run = lambda mask: verbs.apply_index(self._store, f, scalar)
         else:
             run = lambda mask: verbs.apply_bound(self._store, f, scalar, left=kind == "left")
-        return VectorExpression(self.size, "apply", (self,) if scalar is None else (self, scalar), f, run)
+        return VectorExpression(self.size, "apply", operands(self, kind, scalar), f, run)
 
     def select(self, op: Any, thunk: Any = None) -> VectorExpression:
         """The entries for which op(value, index, 0, thunk) is true; or those under a mask, or a BOOL object.
@@ -201,7 +237,11 @@ class Vector(VectorBuild, VectorIndex, Output):
 
     def reduce(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's sum of all entries. C API 2.1, 4.3.10. Without entries: an empty Scalar, or the identity if
-        `allow_empty` is false. Raises TypeError (op has no monoid), KeyError."""
+        `allow_empty` is false. op may be an aggregator too, as `agg.mean` or text. Raises TypeError (op has no monoid),
+        KeyError."""
+        aggregator = aggregators.find(op)
+        if aggregator is not None:
+            return aggregators.delayed(aggregator, self, "reduce", None, allow_empty)
         f = typed(op, "monoid", self.dtype)
 
         def run(mask: Any) -> np.generic | None:
@@ -215,70 +255,6 @@ class Vector(VectorBuild, VectorIndex, Output):
         from .matrix import from_diagonal
 
         return from_diagonal(self, int(k), name)
-
-    # ---- the whole object ----
-
-    def dup(self, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None) -> Vector:
-        """A copy: cast to `dtype`, without entries (`clear`), or only those under `mask`."""
-        kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
-        if clear:
-            return Vector(kind, self.size, name=name, device=self.device)
-        if mask is None:
-            return Vector._from_store(assign.copied(self._store, kind), name)
-        v = Vector(kind, self.size, name=name, device=self.device)
-        v._update(self, check(mask, 1), None, False)
-        return v
-
-    def clear(self) -> None:
-        """Delete all entries."""
-        self._store = empty_vector(self.device, self.size, self.dtype)
-
-    def to(self, device: str | Device) -> Vector:
-        """A copy on another device; the object itself if it is there already."""
-        d, s = devices.get(device), self._store
-        if d is s.device:
-            return self
-        move = lambda x: d.asarray(s.device.to_host(x))
-        return Vector._from_store(
-            VectorStore(d, s.size, s.dtype, move(s.present), s.values if s.iso else move(s.values), s.count), self.name
-        )
-
-    def isequal(self, other: Any, *, check_dtype: bool = False) -> bool:
-        """The same size, the same structure, equal values; the dtype counts with `check_dtype`."""
-        v = vector_of(other, "isequal")
-        a, b = self._store, v._store
-        if a.device is not b.device:
-            same_device("isequal", self, v)
-        if a.size != b.size or (check_dtype and a.dtype is not b.dtype) or a.nvals != b.nvals:
-            return False
-        if a.nvals == a.size and a.dtype is b.dtype:
-            return bool((verbs.plain_values(a) == verbs.plain_values(b)).all())
-        f = typed(binary_ops.eq, "binary", a.dtype, b.dtype)
-        same = verbs.ewise(a, b, f, union=False)
-        return same.nvals == a.nvals and bool(verbs.reduce(same, monoid.land[BOOL]) in (None, True))
-
-    def isclose(self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False) -> bool:
-        """The same size and structure, and abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)."""
-        from ..verbs.matrix import all_close
-
-        v = vector_of(other, "isclose")
-        same_device("isclose", self, v)
-        if self.size != v.size or (check_dtype and self.dtype is not v.dtype) or self.nvals != v.nvals:
-            return False
-        (i, x), (j, y) = verbs.entries(self._store), verbs.entries(v._store)
-        return bool((i == j).all()) and all_close(self.device, x, y, rel_tol, abs_tol)
-
-    def __repr__(self) -> str:
-        head = f"{self.name}: Vector {self.dtype}, size {self.size}, {self.nvals} entries, on {self.device.name}"
-        if not 0 < self.nvals <= 20:
-            return head
-        i, x = (self.device.to_host(a) for a in verbs.entries(self._store))
-        return head + "\n" + "  ".join(f"[{k}] {v}" for k, v in zip(i.tolist(), x.tolist()))
-
-    def _empty(self, dtype: DataType, size: Any, device: str | Device | None) -> VectorStore:
-        if type(size) is not int or not 0 <= size < 1 << 60:
-            size = check_size("size", size)
-        return empty_vector(device if isinstance(device, Device) else device_of(device), size, dtype)
 
 
 __all__ = ["Vector", "vector_of"]

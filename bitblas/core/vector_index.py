@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..store import VectorStore
 from ..verbs import elements
@@ -17,7 +17,11 @@ class VectorIndex:
     range raises IndexError, another kind TypeError."""
 
     __slots__ = ()
-    _store: VectorStore
+    if TYPE_CHECKING:
+
+        @property
+        def _store(self) -> VectorStore: ...
+
     device: Any
     dtype: Any
     to_coo: Any
@@ -61,3 +65,10 @@ class VectorIndex:
             raise ValueError(f"index: expected a single one, got {describe(index)}")
         found = elements.get(self._store, at.at)
         return default if found is None else found.item()
+
+    @property
+    def ss(self) -> Any:
+        """The extras of SuiteSparse that programs use: see core/ss.py."""
+        from .ss import VectorExtras
+
+        return VectorExtras(self)

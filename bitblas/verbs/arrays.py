@@ -19,13 +19,25 @@ from . import vector
 from .variants import BOTH, LEFT, binary_of, fold_variant
 from .vector import run_elementwise
 
+FEW = 1 << 16  # values up to which the bits of "all present" are kept: 8 KB each; making them costs more than a kernel
+
+
+@functools.lru_cache(maxsize=64)
+def _kept_bits(device: Device, size: int) -> Any:
+    return full_bits(device, size)
+
+
+def _all_present(device: Device, size: int) -> Any:
+    """Nobody writes into them: results have bits of their own."""
+    return _kept_bits(device, size) if size <= FEW else full_bits(device, size)
+
 
 def as_vector(device: Device, values: Any, size: int, present: Any = None) -> VectorStore:
     """A full vector of these values (np.generic: iso), which it does not copy; `present`: its full bitset, if known."""
     dtype = lookup_dtype(values.dtype)
     if not isinstance(values, np.generic):
         values = pack(device, values) if dtype is BOOL else values if size else device.xp.zeros(1, values.dtype)
-    return VectorStore(device, size, dtype, full_bits(device, size) if present is None else present, values, size)
+    return VectorStore(device, size, dtype, _all_present(device, size) if present is None else present, values, size)
 
 
 def _as_array(t: VectorStore) -> Any:

@@ -22,6 +22,47 @@ def get(u: VectorStore, i: int) -> np.generic | None:
     return u.dtype.np_type.type(u.device.to_host(u.values[i : i + 1])[0])
 
 
+FEW = 16  # entries written one by one; from here on the words of all of them together cost the host less (measured)
+
+
+def put(w: VectorStore, written: dict[int, np.generic | None]) -> None:
+    """w[i] = value for each item in place; None deletes the entry."""
+    if len(written) < FEW:
+        for i, value in written.items():
+            if value is None:
+                remove_element(w, i)
+            else:
+                set_element(w, i, value)
+        return
+    at = np.fromiter(written, np.int64, len(written))
+    kept = np.array([x is not None for x in written.values()], bool)
+    values = np.array([x for x in written.values() if x is not None], w.dtype.np_type)
+    if len(values):
+        if w.iso and w.nvals == 0:
+            w.values = values[0]
+        if w.iso and not bool((values == w.values).all()):
+            make_dense(w)
+    _set_bits(w, w.present, at, kept)
+    if not w.iso and w.dtype is BOOL:
+        on = kept.copy()
+        on[kept] = values
+        _set_bits(w, w.values, at, on)
+    elif not w.iso and len(values):
+        w.values[w.device.asarray(at[kept])] = w.device.asarray(values)
+    w.count = None
+
+
+def _set_bits(w: VectorStore, bits: Any, at: np.ndarray, on: np.ndarray) -> None:
+    """Set the bits of a bitset at `at` where `on`, clear the others. Words are made on the host, each written once."""
+    words, which = np.unique(at >> 6, return_inverse=True)
+    masks = np.uint64(1) << (at & 63).astype(np.uint64)
+    up, down = np.zeros(len(words), np.uint64), np.zeros(len(words), np.uint64)
+    np.bitwise_or.at(up, which[on], masks[on])
+    np.bitwise_or.at(down, which[~on], masks[~on])
+    place, set_, cleared = (w.device.asarray(x) for x in (words, up, down))
+    bits[place] = (bits[place] & ~cleared) | set_
+
+
 def set_element(w: VectorStore, i: int, value: Any) -> None:
     """w[i] = value in place."""
     value = w.dtype.np_type.type(value)

@@ -1,9 +1,8 @@
 """Verbs on matrices that go entry by entry: element-wise, apply, select, reduce, and the merge; those by index are in
 submatrix.py.
 
-They work on sorted linear keys, row * ncols + column (INT64), with functions that NumPy and CuPy share; values go
-through `arrays`. Each returns a fresh store; structures are shared where they do not change. A structure mask is
-anything with `.structure` and `.complement`.
+They work on sorted linear keys (keys.py); values go through `arrays`. Each returns a fresh store; structures are shared
+where they do not change. A structure mask is anything with `.structure` and `.complement`.
 """
 
 from __future__ import annotations
@@ -17,90 +16,10 @@ from semirings import Monoid, Operator, Typed
 from semirings.dtypes import BOOL, INT64, DataType
 
 from ..device import Device
-from ..exceptions import NotImplementedException
 from ..formats import Region, Structure, build
 from ..store import MatrixStore
 from . import arrays, vector
-
-# ---- keys -----------------------------------------------------------------------------------------------------------
-
-
-def check_keys(nrows: int, ncols: int) -> None:
-    if nrows * ncols >= 1 << 63:
-        raise NotImplementedException(
-            f"matrix: expected nrows * ncols below 2**63 for this operation, got {nrows} x {ncols}"
-        )
-
-
-def keys_of(structure: Structure, order: bool) -> tuple[Any, Any]:
-    """Sorted keys, and where their values lie (None: in that order)."""
-    check_keys(structure.nrows, structure.ncols)
-    csr, places = structure.primary.to_csr(order)
-    rows, cols = csr.coo()
-    return rows * structure.ncols + cols, places if structure.primary.key != "csr" else None
-
-
-def entries(A: MatrixStore) -> tuple[Any, Any]:
-    """Sorted keys and the values in that order (np.generic: iso)."""
-    keys, order = keys_of(A.structure, not A.iso)
-    return keys, A.values if A.iso or order is None else A.values[order]
-
-
-def coo(A: MatrixStore) -> tuple[Any, Any, Any]:
-    """Rows, columns (INT64, by row, then column) and values as arrays."""
-    csr, order = A.structure.primary.to_csr(not A.iso)
-    rows, cols = csr.coo()
-    if A.iso:
-        return rows, cols, A.device.xp.full(len(rows), A.values)
-    return rows, cols, A.values if A.structure.primary.key == "csr" or order is None else A.values[order]
-
-
-def find(xp: Any, keys: Any, wanted: Any) -> tuple[Any, Any]:
-    """For each wanted key its place in the sorted keys, and whether it is there."""
-    if not len(keys):
-        return xp.zeros(len(wanted), np.int64), xp.zeros(len(wanted), bool)
-    at = xp.minimum(xp.searchsorted(keys, wanted), len(keys) - 1)
-    return at, keys[at] == wanted
-
-
-def take(values: Any, places: Any) -> Any:
-    return values if isinstance(values, np.generic) else values[places]
-
-
-def _full(device: Device, values: Any, n: int) -> Any:
-    return device.xp.full(n, values) if isinstance(values, np.generic) else values
-
-
-def _same_iso(x: Any, y: Any) -> bool:
-    return isinstance(x, np.generic) and isinstance(y, np.generic) and (bool(x == y) or bool(x != x and y != y))
-
-
-def joined(device: Device, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Two disjoint lists of (keys, values of one type) as one."""
-    (ka, va), (kb, vb) = a, b
-    if not len(kb):
-        return a
-    if not len(ka):
-        return b
-    xp = device.xp
-    keys = xp.concatenate((ka, kb))
-    order = xp.argsort(keys)
-    values = va if _same_iso(va, vb) else xp.concatenate((_full(device, va, len(ka)), _full(device, vb, len(kb))))
-    return keys[order], take(values, order)
-
-
-def store(like: MatrixStore, keys: Any, values: Any, dtype: DataType) -> MatrixStore:
-    return build.from_sorted_keys(like.device, like.nrows, like.ncols, keys, values, dtype)
-
-
-def empty(device: Device, nrows: int, ncols: int, dtype: DataType) -> MatrixStore:
-    return build.from_sorted_keys(device, nrows, ncols, device.xp.zeros(0, np.int64), dtype.np_type.type(0), dtype)
-
-
-def cast(A: MatrixStore, dtype: DataType) -> MatrixStore:
-    """The same structure, values of another type."""
-    return A if A.dtype is dtype else MatrixStore(A.structure, dtype, arrays.cast(A.device, A.values, A.dtype, dtype))
-
+from .keys import cast, check_keys, coo, empty, entries, find, joined, keys_of, merged, same_iso, store, take
 
 # ---- element-wise: GraphBLAS C API 2.1, sections 4.3.4 and 4.3.5 ----------------------------------------------------
 
@@ -145,14 +64,26 @@ def _union(
     A: MatrixStore, a: tuple[Any, Any], ta: DataType, b: tuple[Any, Any], tb: DataType, op: Typed[Operator], z: DataType
 ) -> tuple[Any, Any]:
     device, xp, ((ka, va), (kb, vb)) = A.device, A.device.xp, (a, b)
-    at, hit = find(xp, kb, ka)
-    keys = ka[hit]
-    both = arrays.cast(device, _combined(A, op, take(va, hit), take(vb, at[hit]), keys), op.return_type, z)
+    left, right = arrays.cast(device, va, ta, z), arrays.cast(device, vb, tb, z)
+    if not len(kb):
+        return ka, left
+    if not len(ka):
+        return kb, right
+    at = xp.searchsorted(kb, ka)
+    hit = kb[xp.minimum(at, len(kb) - 1)] == ka
+    keys, place, free = merged(xp, ka, kb, at, hit)
+    twin = at[hit]
     only_b = xp.ones(len(kb), bool)
-    only_b[at[hit]] = False
-    left = ka[~hit], arrays.cast(device, take(va, ~hit), ta, z)
-    right = kb[only_b], arrays.cast(device, take(vb, only_b), tb, z)
-    return joined(device, joined(device, (keys, both), left), right)
+    only_b[twin] = False
+    keys[free] = kb[only_b]
+    both = _combined(A, op, take(va, hit), take(vb, twin), ka[hit])
+    both = arrays.cast(device, both, op.return_type, z)
+    if same_iso(left, right) and (not len(twin) or same_iso(both, left)):
+        return keys, left
+    values = xp.empty(len(keys), z.np_type)
+    values[place], values[free] = left, take(right, only_b)
+    values[place[hit]] = both
+    return keys, values
 
 
 def ewise_union(A: MatrixStore, B: MatrixStore, op: Typed, left_default: Any, right_default: Any) -> MatrixStore:
@@ -181,7 +112,8 @@ def apply(A: MatrixStore, op: Typed[Operator]) -> MatrixStore:
     if A.iso or not A.nvals:
         value = A.values if A.iso else A.dtype.np_type.type(0)
         return MatrixStore(A.structure, op.return_type, op.op.evaluate(op.dtype, x=value))
-    return MatrixStore(A.structure, op.return_type, arrays.unary(A.device, op, A.values))
+    value = vector.constant(op)
+    return MatrixStore(A.structure, op.return_type, arrays.unary(A.device, op, A.values) if value is None else value)
 
 
 def apply_bound(A: MatrixStore, op: Typed, scalar: Any, *, left: bool) -> MatrixStore:
@@ -191,6 +123,9 @@ def apply_bound(A: MatrixStore, op: Typed, scalar: Any, *, left: bool) -> Matrix
     if not A.nvals:
         return MatrixStore(A.structure, op.return_type, op.return_type.np_type.type(0))
     x, y = (scalar, A.values) if left else (A.values, scalar)
+    value = vector.constant(op, x, y)
+    if value is not None:
+        return MatrixStore(A.structure, op.return_type, value)
     places = A.structure.coo() if positional else (None, None)
     return MatrixStore(A.structure, op.return_type, arrays.binary(A.device, op, x, y, *places))
 
@@ -298,3 +233,10 @@ def _restricted(device: Device, entries: tuple[Any, Any], mask: Any, outside: bo
 def mask_of(structure: Structure, value: np.generic, dtype: DataType) -> MatrixStore:
     """`value` wherever the structure has an entry."""
     return MatrixStore(structure, dtype, value)
+
+
+__all__ = [
+    "all_close", "apply", "apply_bound", "apply_index", "cast", "check_keys", "coo", "empty", "entries", "ewise_add",
+    "ewise_mult", "ewise_union", "find", "joined", "keys_of", "mask_of", "merge", "plain", "reduce_scalar", "select",
+    "store", "take", "transpose", "truthy",
+]  # fmt: skip

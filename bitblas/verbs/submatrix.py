@@ -16,8 +16,8 @@ from semirings.dtypes import DataType
 from ..device import Device
 from ..exceptions import OutOfMemory
 from ..formats import Structure, build
-from ..store import MatrixStore, VectorStore
-from . import arrays, vector
+from ..store import MatrixStore, VectorStore, unpack
+from . import arrays, vector, vector_build
 from .matrix import check_keys, entries, find, joined, keys_of, merge, plain, store, take
 
 DENSE_LIMIT = 1 << 32  # entries of a full matrix that one assignment may make
@@ -52,15 +52,29 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     return _sorted(device, nrows_out, ncols_out, rows * ncols_out + cols, values, A.dtype)
 
 
-def _sorted(device: Device, nrows: int, ncols: int, keys: Any, values: Any, dtype: DataType) -> MatrixStore:
-    """From keys in any order; of equal ones the last counts, as in an assignment to a repeated index."""
-    order = device.xp.argsort(keys, kind="stable")
+def _ordered(xp: Any, keys: Any, values: Any) -> tuple[Any, Any]:
+    """Keys in any order, ascending; of equal ones the last counts, as in an assignment to a repeated index."""
+    if len(keys) < 2 or bool((keys[1:] > keys[:-1]).all()):
+        return keys, values
+    order = xp.argsort(keys, kind="stable")
     keys, values = keys[order], take(values, order)
-    if len(keys) > 1:
-        last = device.xp.ones(len(keys), bool)
-        last[:-1] = keys[1:] != keys[:-1]
-        keys, values = keys[last], take(values, last)
-    return build.from_sorted_keys(device, nrows, ncols, keys, values, dtype)
+    last = xp.ones(len(keys), bool)
+    last[:-1] = keys[1:] != keys[:-1]
+    return keys[last], take(values, last)
+
+
+def _sorted(device: Device, nrows: int, ncols: int, keys: Any, values: Any, dtype: DataType) -> MatrixStore:
+    return build.from_sorted_keys(device, nrows, ncols, *_ordered(device.xp, keys, values), dtype)
+
+
+def place(A: MatrixStore, row_offset: int, col_offset: int, nrows: int, ncols: int) -> MatrixStore:
+    """A matrix of nrows x ncols with A's entries moved by the offsets; those that fall outside are dropped."""
+    check_keys(nrows, ncols)
+    keys, values = entries(A)
+    rows, cols = keys // max(1, A.ncols) + row_offset, keys % max(1, A.ncols) + col_offset
+    inside = (rows >= 0) & (rows < nrows) & (cols >= 0) & (cols < ncols)
+    keys = rows[inside] * ncols + cols[inside]
+    return build.from_sorted_keys(A.device, nrows, ncols, keys, take(values, inside), A.dtype)
 
 
 def line(A: MatrixStore, i: int, *, column: bool) -> VectorStore:
@@ -75,7 +89,7 @@ def line(A: MatrixStore, i: int, *, column: bool) -> VectorStore:
         low, high = A.device.to_host(form.ptr[i : i + 2]).tolist()
         places = xp.arange(low, high) if order is None else order[low:high]
         at, values = form.col[low:high].astype(np.int64), take(A.values, places)
-    return vector.build(A.device, A.nrows if column else A.ncols, A.dtype, at, values)
+    return vector_build.build(A.device, A.nrows if column else A.ncols, A.dtype, at, values)
 
 
 def element(A: MatrixStore, i: int, j: int) -> np.generic | None:
@@ -129,16 +143,15 @@ def assign(
     kt, vt = entries(T)
     rows, cols = kt // ncols, kt % ncols
     rows, cols = rows if I is None else I[rows], cols if J is None else J[cols]
-    T = _sorted(device, C.nrows, C.ncols, rows * C.ncols + cols, vt, T.dtype)
+    kt, vt = _ordered(device.xp, rows * C.ncols + cols, vt)
     if accum is None:
         # Entries of the region that T lacks are deleted; all others stay.
         kc, vc = entries(C)
         outside = ~_inside(C, kc, I, J)
-        kt, vt = entries(T)
         z = joined(device, (kc[outside], take(vc, outside)), (kt, arrays.cast(device, vt, T.dtype, C.dtype)))
         Z = store(C, *z, C.dtype)
     else:
-        Z = merge(C, T, None, accum, False)
+        Z = merge(C, store(C, kt, vt, T.dtype), None, accum, False)
     return Z if mask is None else merge(C, Z, mask, None, replace)
 
 
@@ -168,6 +181,32 @@ def outer(u: VectorStore, v: VectorStore, op: Typed[Operator]) -> MatrixStore:
     return build.from_sorted_keys(u.device, u.size, v.size, keys, values, op.return_type)
 
 
+def kronecker(A: MatrixStore, B: MatrixStore, op: Typed[Operator]) -> MatrixStore:
+    """op(A[i, j], B[k, l]) at (i * B.nrows + k, j * B.ncols + l). GraphBLAS C API 2.1, section 4.3.12."""
+    op, device, xp = plain(op), A.device, A.device.xp
+    nrows, ncols = A.nrows * B.nrows, A.ncols * B.ncols
+    check_keys(nrows, ncols)
+    (ka, va), (kb, vb) = entries(A), entries(B)
+    a, b = xp.repeat(xp.arange(len(ka)), len(kb)), xp.tile(xp.arange(len(kb)), len(ka))
+    ia, ja, ib, jb = ka // max(1, A.ncols), ka % max(1, A.ncols), kb // max(1, B.ncols), kb % max(1, B.ncols)
+    keys = (ia[a] * B.nrows + ib[b]) * ncols + ja[a] * B.ncols + jb[b]
+    values: Any = op.return_type.np_type.type(0)
+    if op.op.positional:
+        values = {"ix": ia[a], "jx": ja[a], "iy": ib[b], "jy": jb[b]}[op.op.expr]
+    elif len(keys):
+        values = arrays.binary(device, op, take(va, a), take(vb, b))
+    return _sorted(device, nrows, ncols, keys, values, op.return_type)
+
+
+def spread(A: MatrixStore, u: VectorStore, *, columns: bool) -> MatrixStore:
+    """u[j] (u[i] with `columns`) at each entry (i, j) of A where u has one."""
+    rows, cols = A.structure.coo()
+    at = rows if columns else cols
+    keep = unpack(u.device, u.present, u.size)[at]
+    values = u.values if u.iso else vector.plain_values(u)[at]
+    return build.filter_entries(MatrixStore(A.structure, u.dtype, values), keep)
+
+
 def from_diagonal(u: VectorStore, k: int) -> MatrixStore:
     """A matrix with u on diagonal k."""
     n = u.size + abs(k)
@@ -183,4 +222,4 @@ def diagonal(A: MatrixStore, k: int) -> VectorStore:
     rows, cols = A.structure.coo()
     hit = cols - rows == k
     at = (cols if k <= 0 else rows)[hit]
-    return vector.build(A.device, size, A.dtype, at, take(A.values, hit))
+    return vector_build.build(A.device, size, A.dtype, at, take(A.values, hit))

@@ -1,4 +1,4 @@
-"""Verbs on vectors: build, element-wise, apply, select, reduce, and the merge that ends every statement."""
+"""Verbs on vectors: element-wise, apply, select, reduce, and the merge that ends every statement."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from semirings import Monoid, Operator, Typed
-from semirings.catalog import MONOIDS
 from semirings.dtypes import BOOL, INT64, DataType
 
 from ..device import Device, even_bounds
@@ -49,47 +48,7 @@ def _scalar_operand(u: VectorStore, value: Any, dtype: DataType) -> VectorStore:
     return VectorStore(u.device, u.size, dtype, u.present, dtype.np_type.type(value))
 
 
-# ---- construction and reading ---------------------------------------------------------------------------------------
-
-
-def build(
-    device: Device, size: int, dtype: DataType, indices: Any, values: Any, dup: Typed | None = None
-) -> VectorStore:
-    """Entries in any order; equal indices are combined from left to right by `dup` (ValueError without one)."""
-    from . import arrays, product
-
-    xp, iso = device.xp, isinstance(values, np.generic)
-    ascending = len(indices) < 2 or bool((indices[1:] > indices[:-1]).all())
-    if not ascending and dup is not None and not iso and (monoid := _unordered(dup)) is not None:
-        return cast(product.scatter(device, size, indices, values, monoid), dtype)
-    if not ascending:
-        order = xp.argsort(indices, kind="stable")
-        indices, values = indices[order], values if iso else values[order]
-        fresh = xp.ones(len(indices), bool)
-        fresh[1:] = indices[1:] != indices[:-1]
-        starts = xp.flatnonzero(fresh)
-        if len(starts) < len(indices) and not iso:
-            if dup is None:
-                raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
-            values = arrays.fold_segments(device, dup, values, dtype, xp.append(starts, len(indices)))
-        elif not iso:
-            values = values[starts]
-        indices = indices[starts]
-    flags = xp.zeros(size, bool)
-    flags[indices] = True
-    t = VectorStore(device, size, dtype, pack(device, flags), values if iso else None, len(indices))
-    if not iso:
-        t.values = scattered(device, size, dtype, indices, values)
-    return t
-
-
-def _unordered(op: Typed) -> Typed[Monoid] | None:
-    """The monoid of a binary operator, if the order of what it sums does not matter."""
-    monoid: Any = op.op if isinstance(op.op, Monoid) else MONOIDS.get(op.op.name)
-    if monoid is None or monoid.name == "any" or op.dtype not in monoid.types:
-        return None
-    exact = op.return_type.kind != "f" or monoid.is_exact_in_any_order
-    return monoid[op.dtype] if exact and op.return_type is op.dtype else None
+# ---- reading --------------------------------------------------------------------------------------------------------
 
 
 def scattered(device: Device, size: int, dtype: DataType, indices: Any, values: Any) -> Any:
@@ -160,10 +119,19 @@ def ewise_union(u: VectorStore, v: VectorStore, op: Typed, left_default: Any, ri
     return run_elementwise(u, v, FILLED, binary_of(op), defaults=(left_default, right_default))
 
 
+def constant(op: Typed[Operator], x: Any = None, y: Any = None) -> np.generic | None:
+    """The one value of op for all entries, if it reads none of their values; x, y: the operands that are scalars.
+    So one(A), pair(A, 1) and second(A, 7) store a single value."""
+    names = {k: v for k, v in (("x", x), ("y", y)) if isinstance(v, np.generic)}
+    if op.op.positional or not (op.op.expr == "1" or op.op.expr in names):
+        return None
+    return op.op.evaluate(op.dtype, **names)
+
+
 def apply(u: VectorStore, op: Typed[Operator]) -> VectorStore:
     """t = op(u), entry by entry."""
-    if u.iso and not op.op.positional:
-        value = op.op.evaluate(op.dtype, x=u.values)
+    value = constant(op) if not u.iso else None if op.op.positional else op.op.evaluate(op.dtype, x=u.values)
+    if value is not None:
         return VectorStore(u.device, u.size, op.return_type, u.present.copy(), value, u.count)
     return run_elementwise(u, u, LEFT, op, bound="x")
 
@@ -171,9 +139,9 @@ def apply(u: VectorStore, op: Typed[Operator]) -> VectorStore:
 def apply_bound(u: VectorStore, op: Typed, scalar: Any, *, left: bool) -> VectorStore:
     """t = op(scalar, u) (left) or op(u, scalar). The scalar has the operator's type."""
     op = binary_of(op)
-    if u.iso and not op.op.positional:
-        x, y = (scalar, u.values) if left else (u.values, scalar)
-        value = op.op.evaluate(op.dtype, x=x, y=y)
+    x, y = (scalar, u.values) if left else (u.values, scalar)
+    value = constant(op, x, y) if not u.iso else None if op.op.positional else op.op.evaluate(op.dtype, x=x, y=y)
+    if value is not None:
         return VectorStore(u.device, u.size, op.return_type, u.present.copy(), value, u.count)
     bound = _scalar_operand(u, scalar, op.op.compute_type(op.dtype))
     return run_elementwise(u, bound, LEFT, op, bound="yx" if left else "xy")

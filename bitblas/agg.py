@@ -1,0 +1,34 @@
+"""Aggregators by name, for Vector.reduce and Matrix.reduce_rowwise, reduce_columnwise, reduce_scalar: `agg.mean`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from .core.aggregators import AGGREGATORS, Aggregator, TypedAggregator, find
+
+ss = sys.modules[__name__]  # python-graphblas keeps the positional ones here; in bitblas they are the same entries
+
+
+def from_string(text: str) -> Any:
+    """The aggregator that a text names: "mean", "mean[FP32]". ValueError for unknown text."""
+    base = text.strip().partition("[")[0]
+    if base in AGGREGATORS and find(text) is None:  # a monoid has that name too
+        return AGGREGATORS[base]
+    found = find(text)
+    if found is None:
+        raise ValueError(f"agg: expected one of {', '.join(AGGREGATORS)}, got {text!r}")
+    return found
+
+
+def __getattr__(name: str) -> Any:
+    if name in AGGREGATORS:
+        return AGGREGATORS[name]
+    raise AttributeError(f"agg has no aggregator {name!r}; known: {', '.join(AGGREGATORS)}")
+
+
+def __dir__() -> list[str]:
+    return [*AGGREGATORS, *__all__]
+
+
+__all__ = ["Aggregator", "TypedAggregator", "from_string", "ss"]

@@ -1,0 +1,42 @@
+"""A.mxv(v) and v.vxm(A): GraphBLAS C API 2.1, sections 4.3.2 and 4.3.3. One statement of an algorithm's inner loop, so
+facts are read once and straight from the stores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..exceptions import DimensionMismatch
+from ..verbs import product
+from .base import Operand, describe
+from .convert import same_device
+from .expr import VectorExpression
+from .operators import typed
+
+
+def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> VectorExpression:
+    """A.mxv(v), or v.vxm(A). DimensionMismatch unless the inner sizes are the same; TypeError, KeyError for op."""
+    A = matrix
+    if not hasattr(A, "_matrix"):
+        A = A._resolve() if isinstance(A, Operand) and A.ndim == 2 else None
+    if A is None:
+        raise TypeError(f"{method}: expected a Matrix, got {describe(matrix)}")
+    M = A._matrix
+    flip = method == "vxm"
+    transpose = A._transposed != flip
+    form, u, dtype = M._data.structure.primary, vector._data, M._data.dtype
+    nrows, ncols = (form.ncols, form.nrows) if transpose else (form.nrows, form.ncols)
+    if u.size != ncols:
+        raise DimensionMismatch(
+            f"{method}: expected a vector of size {ncols} for a matrix of {A.nrows} x {A.ncols}, got {u.size}"
+        )
+    if form.device is not u.device:
+        same_device(method, M, vector)
+    if flip:
+        f, args = typed(op, "semiring", u.dtype, dtype), (vector, A)
+    else:
+        f, args = typed(op, "semiring", dtype, u.dtype), (A, vector)
+
+    def run(mask: Any) -> Any:
+        return product.mxv(M._store, vector._store, f, transpose=transpose, flip=flip, mask=mask)
+
+    return VectorExpression(nrows, method, args, f, run, None, True)

@@ -1,0 +1,176 @@
+"""How objects print: a head with the facts, and a table of values where it is small enough; the same as HTML.
+
+A table is a list of rows of text; large objects show their first and last rows and columns.
+"""
+
+from __future__ import annotations
+
+import math
+from html import escape
+from typing import Any
+
+import numpy as np
+
+MASK_LIMIT = 1 << 20  # positions of a mask that is made an object to show it; a complement may be full
+LIMIT = 10  # rows and columns that are shown; half of them from each end of a larger object
+Table = tuple[list[str], list[list[str]]]  # the head of the columns, and rows whose first cell is a label
+
+
+def _shown(n: int) -> list[int | None]:
+    """The positions of a table's rows or columns; None stands for those left out."""
+    if n <= LIMIT:
+        return list(range(n))
+    half = LIMIT // 2
+    return [*range(half), None, *range(n - half, n)]
+
+
+def _text(x: Any) -> str:
+    return f"{x:.6g}" if isinstance(x, float) else str(x)
+
+
+def _cells(positions: list[int | None], found: dict[int, Any]) -> list[str]:
+    return ["..." if p is None else _text(found[p]) if p in found else "" for p in positions]
+
+
+def _within(positions: list[int | None], xp: Any, at: Any, n: int) -> Any:
+    """Which of the indices `at` are shown."""
+    half = len(positions) // 2 if n > LIMIT else n
+    return (at < half) | (at >= n - half)
+
+
+def vector_table(v: Any) -> Table:
+    """Positions and values of a Vector, values missing where there is no entry."""
+    positions = _shown(v.size)
+    i, x = v.to_coo()
+    at = i.view(np.int64)
+    keep = _within(positions, v.device.xp, at, v.size)
+    found = dict(zip(v.device.to_host(at[keep]).tolist(), v.device.to_host(x[keep]).tolist()))
+    head = ["index", *("..." if p is None else str(p) for p in positions)]
+    return head, [["value", *_cells(positions, found)]]
+
+
+def matrix_table(A: Any) -> Table:
+    """Rows, columns and values of a Matrix or TransposedMatrix."""
+    rows, cols = _shown(A.nrows), _shown(A.ncols)
+    i, j, x = A.to_coo()
+    i, j, xp = i.view(np.int64), j.view(np.int64), A.device.xp
+    keep = _within(rows, xp, i, A.nrows) & _within(cols, xp, j, A.ncols)
+    found: dict[int, dict[int, Any]] = {}
+    for a, b, value in zip(*(A.device.to_host(part[keep]).tolist() for part in (i, j, x))):
+        found.setdefault(a, {})[b] = value
+    lines = [["...", *("..." for _ in cols)] if r is None else [str(r), *_cells(cols, found.get(r, {}))] for r in rows]
+    return ["", *("..." if c is None else str(c) for c in cols)], lines
+
+
+def facts(x: Any) -> dict[str, str]:
+    """What the head of a Matrix, TransposedMatrix or Vector says."""
+    sizes = {"size": x.size} if x.ndim == 1 else {"nrows": x.nrows, "ncols": x.ncols}
+    form = {} if x.ndim == 1 else {"format": x._matrix.format}
+    iso = " (iso)" if (x._matrix if x.ndim == 2 else x)._store.iso else ""
+    named = {"nvals": x.nvals, **sizes, "dtype": f"{x.dtype}{iso}", **form, "device": x.device.name}
+    return {name: str(value) for name, value in named.items()}
+
+
+def table(x: Any) -> Table:
+    """The values of an object; no rows for one without any position."""
+    if not all(x.shape):
+        return [], []
+    return vector_table(x) if x.ndim == 1 else matrix_table(x)
+
+
+def _aligned(lines: list[list[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    return [
+        "  ".join(cell.rjust(w) if k else cell.ljust(w) for k, (cell, w) in enumerate(zip(line, widths))).rstrip()
+        for line in lines
+    ]
+
+
+def text(title: str, kind: str, named: dict[str, str], cells: Table) -> str:
+    """The head in two lines, a rule, and the table."""
+    head = _aligned([[f'"{title}"', *named], [f"gb.{kind}", *named.values()]])
+    columns, rows = cells
+    body = _aligned([columns, *rows]) if rows else []
+    return "\n".join([*head, *(["-" * max(map(len, head)), *body] if body else [])])
+
+
+def _html_table(lines: list[list[str]], heads: int) -> str:
+    def row(k: int, line: list[str]) -> str:
+        return "".join(
+            f"<th>{escape(cell)}</th>" if k < heads or c == 0 else f"<td>{escape(cell)}</td>"
+            for c, cell in enumerate(line)
+        )
+
+    return f"<table>{''.join(f'<tr>{row(k, line)}</tr>' for k, line in enumerate(lines))}</table>"
+
+
+def html(title: str, kind: str, named: dict[str, str], cells: Table) -> str:
+    """The same for notebooks, the table folded away by a click."""
+    head = _html_table([[title, *named], [f"gb.{kind}", *named.values()]], 1)
+    columns, rows = cells
+    if not rows:
+        return f"<div>{head}</div>"
+    return f"<details open><summary>{head}</summary>{_html_table([columns, *rows], 1)}</details>"
+
+
+class Shown:
+    """`repr` and `_repr_html_` of Matrix, TransposedMatrix and Vector."""
+
+    __slots__ = ()
+    name: Any
+
+    def _show(self) -> tuple[str, str, dict[str, str], Table]:
+        return self.name, type(self).__name__, facts(self), table(self)
+
+    def __repr__(self) -> str:
+        return text(*self._show())
+
+    def _repr_html_(self) -> str:
+        return html(*self._show())
+
+
+class ShownScalar(Shown):
+    """Those of Scalar."""
+
+    __slots__ = ()
+    value: Any
+    dtype: Any
+
+    def _show(self) -> tuple[str, str, dict[str, str], Table]:
+        return self.name, type(self).__name__, {"value": str(self.value), "dtype": str(self.dtype)}, ([], [])
+
+
+class ShownMask(Shown):
+    """Those of a mask: what it allows is 1, what it does not is empty."""
+
+    __slots__ = ()
+    parent: Any
+    structure: bool
+    complement: bool
+
+    def _show(self) -> tuple[str, str, dict[str, str], Table]:
+        kind = ("Complemented" if self.complement else "") + ("StructuralMask" if self.structure else "ValueMask")
+        known = facts(self.parent)
+        small = math.prod(self.parent.shape) <= MASK_LIMIT
+        allowed = table(self.new(int)) if small else ([], [])  # type: ignore[attr-defined]
+        return self.name, f"{kind} of gb.{type(self.parent).__name__}", known, allowed
+
+
+class ShownExpression(Shown):
+    """Those of what is not computed yet: what it will be; nothing is computed to print it."""
+
+    __slots__ = ()
+    shape: Any
+    dtype: Any
+    _text: Any
+
+    def _show(self) -> tuple[str, str, dict[str, str], Table]:
+        sizes = dict(zip({1: ("size",), 2: ("nrows", "ncols")}.get(len(self.shape), ()), map(str, self.shape)))
+        try:
+            dtype = str(self.dtype)
+        except TypeError:  # an infix expression that needs an operator
+            dtype = "?"
+        return self._text(), type(self).__name__, {**sizes, "dtype": dtype}, ([], [])
+
+    def __repr__(self) -> str:
+        return text(*self._show()) + "\n\nNot computed yet: use .new(), or C << expr"

@@ -1,0 +1,92 @@
+"""A Vector as a whole: copies, other devices, comparison with another one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from semirings import binary, dtypes, monoid
+from semirings.dtypes import BOOL
+
+from .. import device as devices
+from ..device import Device
+from ..store import VectorStore, empty_vector
+from ..verbs import vector as verbs
+from . import assign
+from .convert import same_device
+from .mask import check
+from .operators import typed
+from .options import check_options
+
+if TYPE_CHECKING:
+    from .vector import Vector
+
+
+class VectorWhole:
+    __slots__ = ()
+
+    def dup(  # type: ignore[misc]
+        self: Vector, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None, **opts: Any
+    ) -> Vector:
+        """A copy: cast to `dtype`, without entries (`clear`), or only those under `mask`."""
+        check_options(opts)
+        from .vector import Vector
+
+        kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
+        if clear:
+            return Vector(kind, self.size, name=name, device=self.device)
+        if mask is None:
+            return Vector._from_store(assign.copied(self._store, kind), name)
+        v = Vector(kind, self.size, name=name, device=self.device)
+        v._update(self, check(mask, 1), None, False)
+        return v
+
+    def clear(self: Vector) -> None:  # type: ignore[misc]
+        """Delete all entries."""
+        self._adopt(empty_vector(self.device, self.size, self.dtype))
+
+    def to(self: Vector, device: str | Device) -> Vector:  # type: ignore[misc]
+        """A copy on another device; the object itself if it is there already."""
+        from .vector import Vector
+
+        d, s = devices.get(device), self._store
+        if d is s.device:
+            return self
+        move = lambda x: d.asarray(s.device.to_host(x))
+        return Vector._from_store(
+            VectorStore(d, s.size, s.dtype, move(s.present), s.values if s.iso else move(s.values), s.count), self.name
+        )
+
+    def isequal(  # type: ignore[misc]
+        self: Vector, other: Any, *, check_dtype: bool = False, **opts: Any
+    ) -> bool:
+        """The same size, the same structure, equal values; the dtype counts with `check_dtype`."""
+        check_options(opts)
+        from .vector import vector_of
+
+        v = vector_of(other, "isequal")
+        a, b = self._store, v._store
+        if a.device is not b.device:
+            same_device("isequal", self, v)
+        if a.size != b.size or (check_dtype and a.dtype is not b.dtype) or a.nvals != b.nvals:
+            return False
+        if a.nvals == a.size and a.dtype is b.dtype:
+            return bool((verbs.plain_values(a) == verbs.plain_values(b)).all())
+        f = typed(binary.eq, "binary", a.dtype, b.dtype)
+        same = verbs.ewise(a, b, f, union=False)
+        return same.nvals == a.nvals and bool(verbs.reduce(same, monoid.land[BOOL]) in (None, True))
+
+    def isclose(  # type: ignore[misc]
+        self: Vector, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False,
+        **opts: Any,
+    ) -> bool:  # fmt: skip
+        """The same size and structure, and abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)."""
+        check_options(opts)
+        from ..verbs.matrix import all_close
+        from .vector import vector_of
+
+        v = vector_of(other, "isclose")
+        same_device("isclose", self, v)
+        if self.size != v.size or (check_dtype and self.dtype is not v.dtype) or self.nvals != v.nvals:
+            return False
+        (i, x), (j, y) = verbs.entries(self._store), verbs.entries(v._store)
+        return bool((i == j).all()) and all_close(self.device, x, y, rel_tol, abs_tol)

@@ -1,0 +1,123 @@
+"""Matrices as sorted linear keys, row * ncols + column (INT64), and values in that order: what verbs that go entry by
+entry work on. Functions that NumPy and CuPy share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import DataType
+
+from ..device import Device
+from ..exceptions import NotImplementedException
+from ..formats import Structure, build
+from ..store import MatrixStore
+from . import arrays
+
+
+def check_keys(nrows: int, ncols: int) -> None:
+    if nrows * ncols >= 1 << 63:
+        raise NotImplementedException(
+            f"matrix: expected nrows * ncols below 2**63 for this operation, got {nrows} x {ncols}"
+        )
+
+
+FEW = 1 << 12  # entries up to which a structure keeps its keys: 32 KB at most, and statements cost the host less
+
+
+def keys_of(structure: Structure, order: bool) -> tuple[Any, Any]:
+    """Sorted keys, and where their values lie (None: in that order)."""
+    known = structure.primary.cache.get(("keys", order))
+    if known is not None:
+        return known
+    check_keys(structure.nrows, structure.ncols)
+    csr, places = structure.primary.to_csr(order)
+    rows, cols = csr.coo()
+    found = rows * structure.ncols + cols, places if structure.primary.key != "csr" else None
+    if structure.nvals <= FEW:
+        structure.primary.cache["keys", order] = found
+    return found
+
+
+def entries(A: MatrixStore) -> tuple[Any, Any]:
+    """Sorted keys and the values in that order (np.generic: iso)."""
+    keys, order = keys_of(A.structure, not A.iso)
+    return keys, A.values if A.iso or order is None else A.values[order]
+
+
+def coo(A: MatrixStore) -> tuple[Any, Any, Any]:
+    """Rows, columns (INT64, by row, then column) and values as arrays."""
+    csr, order = A.structure.primary.to_csr(not A.iso)
+    rows, cols = csr.coo()
+    if A.iso:
+        return rows, cols, A.device.xp.full(len(rows), A.values)
+    return rows, cols, A.values if A.structure.primary.key == "csr" or order is None else A.values[order]
+
+
+def find(xp: Any, keys: Any, wanted: Any) -> tuple[Any, Any]:
+    """For each wanted key its place in the sorted keys, and whether it is there."""
+    if not len(keys):
+        return xp.zeros(len(wanted), np.int64), xp.zeros(len(wanted), bool)
+    at = xp.minimum(xp.searchsorted(keys, wanted), len(keys) - 1)
+    return at, keys[at] == wanted
+
+
+def take(values: Any, places: Any) -> Any:
+    return values if isinstance(values, np.generic) else values[places]
+
+
+def full_values(device: Device, values: Any, n: int) -> Any:
+    return device.xp.full(n, values) if isinstance(values, np.generic) else values
+
+
+def same_iso(x: Any, y: Any) -> bool:
+    return isinstance(x, np.generic) and isinstance(y, np.generic) and (bool(x == y) or bool(x != x and y != y))
+
+
+def merged(xp: Any, ka: Any, kb: Any, at: Any, hit: Any = None) -> tuple[Any, Any, Any]:
+    """The union of two sorted lists, linear in their sizes: the keys, where those of `ka` went, and which places are
+    left for those of `kb` alone. at: searchsorted(kb, ka); hit: which of ka are in kb (None: none)."""
+    place = at + xp.arange(len(ka))
+    if hit is not None:
+        place -= xp.cumsum(hit) - hit
+    n = len(ka) + len(kb) - (0 if hit is None else int(hit.sum()))
+    free = xp.ones(n, bool)
+    free[place] = False
+    keys = xp.empty(n, np.int64)
+    keys[place] = ka
+    return keys, place, free
+
+
+def joined(device: Device, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Two disjoint lists of (keys, values of one type) as one."""
+    (ka, va), (kb, vb) = a, b
+    if not len(kb):
+        return a
+    if not len(ka):
+        return b
+    xp = device.xp
+    keys, place, free = merged(xp, ka, kb, xp.searchsorted(kb, ka))
+    keys[free] = kb
+    if same_iso(va, vb):
+        return keys, va
+    values = xp.empty(len(keys), va.dtype)
+    values[place], values[free] = va, vb
+    return keys, values
+
+
+def store(like: MatrixStore, keys: Any, values: Any, dtype: DataType) -> MatrixStore:
+    A = build.from_sorted_keys(like.device, like.nrows, like.ncols, keys, values, dtype)
+    form = A.structure.primary
+    if len(keys) <= FEW and form.key == "csr":
+        form.cache["keys", True] = form.cache["keys", False] = keys, None
+    return A
+
+
+def empty(device: Device, nrows: int, ncols: int, dtype: DataType) -> MatrixStore:
+    return build.from_sorted_keys(device, nrows, ncols, device.xp.zeros(0, np.int64), dtype.np_type.type(0), dtype)
+
+
+def cast(A: MatrixStore, dtype: DataType) -> MatrixStore:
+    """The same structure, values of another type."""
+    return A if A.dtype is dtype else MatrixStore(A.structure, dtype, arrays.cast(A.device, A.values, A.dtype, dtype))

@@ -1,0 +1,97 @@
+"""Texts for test_objects.py that run on bitblas and on python-graphblas: one per `;`. Names: as in core_programs.py."""
+
+# Delayed expressions, and what reads an object.
+EXPRESSIONS = """
+A.kronecker(R[:3, :4].new(), binary.plus); A.T.kronecker(Matrix.from_dense([[1, 2]]), "min");
+I.kronecker(I[:2, :2].new()); E.kronecker(R); A.power(0); A.power(1); A.power(2); A.power(5); A.power(2.0);
+A.power(3, "min_plus"); A.T.power(2); A.power(2, semiring.plus_pair); A.reposition(1, 2);
+A.reposition(-3, 5, nrows=20, ncols=90); A.T.reposition(2, -1); A.reposition(100, 0); v.reposition(3);
+v.reposition(-5, size=90); i.reposition(60); A.to_csr(); A.to_csc(); A.to_dcsr(); A.to_dcsc(); A.T.to_csr();
+A.T.to_dcsr(); I.to_csr(); R.T.to_csc("FP32"); A.to_edgelist(); A.to_edgelist(values=False);
+sorted(A.to_dicts()) == sorted({i for i, j in A}); A.to_dicts("columnwise")[3]; A.T.to_dicts()[3];
+Matrix.from_csc([0, 1, 3], [1, 0, 2], [5, 6, 7], nrows=4); Matrix.from_csc([0, 1, 1], [1], 2.5);
+Matrix.from_dcsr([1, 4], [0, 1, 3], [2, 0, 1], [5, 6, 7], nrows=6, ncols=3);
+Matrix.from_dcsc([1, 4], [0, 1, 3], [2, 0, 1], [5, 6, 7], nrows=3, ncols=6); Matrix.from_edgelist([(0, 1), (2, 0)]);
+Matrix.from_edgelist([(0, 1, 5), (2, 0, 6)], nrows=4); Matrix.from_edgelist(np.array([[0, 1], [2, 0]]), [5, 6]);
+Matrix.from_edgelist([(0, 1), (0, 1)], [1, 2], dup_op="+");
+Matrix.from_dicts({1: {2: 3.5, 0: 1.5}, 4: {1: 2}}, nrows=6, ncols=3);
+Matrix.from_dicts([{2: 3}, {}, {0: 1}], ncols=4);
+Matrix.from_dicts({1: {2: 3}}, "INT8", order="columnwise", nrows=5, ncols=4); Vector.from_pairs([(1, 2.5), (0, 1)]);
+Vector.from_pairs([(1, 2), (1, 3)], dup_op="+", size=4); A + v; v + A; A * v; v * A; A - v; v - A; A.T * v; A < v;
+R * s; R + s; v * R; A.ewise_add(v, "min"); A.ewise_mult(v, binary.second); v.ewise_mult(A, binary.second);
+A.ewise_union(v, binary.minus, 1, 2); binary.plus(A & v); binary.minus(A | v, left_default=1, right_default=2);
+binary.first(v | A); monoid.max(A | v); L & b; A * i; A[:5, :6].new(input_mask=L.S); A[3, :].new(input_mask=b.V);
+A[:, 3].new(input_mask=~b.V); A[3, :].new(input_mask=L.S); v[:10].new(input_mask=~b.S); v[::-1].new(input_mask=b.V);
+A.T[3:9, :].new(input_mask=L.S); binary.minus(1, A); (A * 2).T; (A + A).S.new();
+A.apply(binary.plus, right=1, left=None); (v.S & ~w.S).new(); A.ss.is_iso, I.ss.is_iso, I.ss.iso_value;
+list(v.ss.iterkeys()) == list(v.to_dict()); list(v.ss.iteritems())[:3]; sorted(A.ss.iterkeys())[:2];
+len(list(A.ss.itervalues(-3))); sorted(R.ss.iteritems())[:9];
+{k: plain(x) for k, x in A.ss.export("hypercsr").items()}; {k: plain(x) for k, x in A.ss.export("csc").items()};
+{k: plain(x) for k, x in I.ss.export("hypercsc").items()}; {k: plain(x) for k, x in v.ss.export("sparse").items()};
+{k: plain(x) for k, x in R.ss.export("coor").items()};
+A.T.nrows, A.T.shape, A.T.nvals, A.T.dtype.name, A.T.T.isequal(A), (3, 4) in A.T, A.T.get(4, 3); A.T @ A; A.T @ v;
+v @ A.T; A.T.reduce_scalar(); A.T.to_dense(0); A.T.select("tril"); A.T.isequal(A); A.T.isclose(A.T.new());
+A.T.diag(-1); sorted(A.T)[:4]; A.dup(nthreads=2); A.isequal(A, nthreads=2); v.to_dense(0, nthreads=2);
+(v + w).new(nthreads=2); A.diag(nthreads=2)
+"""
+
+# Scalars.
+SCALARS = """
+Scalar.from_value(3).apply(unary.ainv); Scalar.from_value(3).apply(binary.plus, 2); Scalar(int).apply(unary.ainv);
+Scalar.from_value(3).apply(binary.minus, left=2); Scalar.from_value(3).ewise_add(Scalar(int));
+Scalar.from_value(3).ewise_add(4, "max"); Scalar.from_value(3).ewise_mult(Scalar(int));
+Scalar.from_value(3).ewise_mult(2.5); Scalar.from_value(3).ewise_union(Scalar(int), binary.minus, 1, 2);
+Scalar(int).ewise_union(3, binary.minus, 1, 2); Scalar(int).ewise_union(Scalar(int), binary.minus, 1, 2);
+Scalar.from_value(3).select(">", 2); Scalar.from_value(3).select("<", 2); Scalar.from_value(3).is_cscalar;
+Scalar.from_value(3, is_cscalar=True).is_cscalar; Scalar.from_value(3).is_grbscalar; Scalar.from_value(3).wait();
+Scalar(int, is_cscalar=False).dup(is_cscalar=True).is_cscalar; Scalar(int) - Scalar.from_value(4);
+3 - Scalar.from_value(4); Scalar.from_value(3) + Scalar(int)
+"""
+
+# Statements that change an object.
+STATEMENTS = """
+A.resize(30, 20); A.resize(100, 90); v.resize(33); v.resize(90); A.setdiag(5); A.setdiag(5, 3); A.setdiag(5.9, -69);
+A.setdiag(v); A.setdiag(list(range(67)), -3); A.setdiag(v, accum=binary.plus); A.setdiag(5, accum="min");
+A.setdiag(5, mask=b.V); A.setdiag(5, mask=~b.S); A.setdiag(w, mask=L.V); A.setdiag(5, mask=~L.S);
+A.setdiag(v, mask=b.S, accum=binary.times); R.setdiag(7); R.setdiag(7, -61); A.setdiag(Scalar.from_value(4));
+A.build([1, 2], [3, 4], [5, 6], clear=True); E.build([1, 2], [3, 3], [5, 6]); E.build([80], [2], [5], nrows=100);
+v.build([1, 2], [3, 4], clear=True, size=90); e.build([1, 1], [2, 3], dup_op="+"); w(input_mask=b.S) << v[::-1];
+E(input_mask=L.V) << A[::-1, :]; e(binary.plus, input_mask=~b.V) << v[:]; v(w.S & b.V) << 3;
+v(w.S | b.V, replace) << w; A(L.S & B.S) << 3; A(~(L.S & B.S)) << B; A(nthreads=2) << B; v(w.S, nthreads=2) << w;
+A += v; A *= v; v.ss.build_diag(A); A.ss.build_diag(v); v(binary.plus)[[1, 2, 3]] = [4, 5, 6]; A(L.S)[1, :] << w;
+A(L.S, binary.plus)[:, 2] << 3; A(L.V, replace)[3, :] << w; A[[1, 2], :](L[[1, 2], :].new().S, replace) << 5;
+A[:, [3, 3]] = 4; v.wait(); A.wait("complete"); v[[5, 5, 6]] = 8; A[:, :](L.S) << B; v[:](b.S, binary.plus) << w;
+v[...](b.S) << 3; A(L.S)[...] << 4
+"""
+
+# The output is an operand, a mask, or both.
+ALIASES = """
+v(v.S) << v.vxm(A); v << A.mxv(v); v(~v.S) << A.mxv(v); v(~v.V, replace) << v.vxm(A);
+v(v.S, binary.plus, replace) << A.mxv(v); A(A.S) << A.mxm(A); A << A.mxm(A.T); A(~A.S) << A.mxm(A);
+A(A.S, binary.plus) << A.mxm(A); A << A.T; A(A.S) << A.T; A(A.V, replace) << A.T; A(binary.minus) << A.T;
+v << v[::-1]; v(v.S) << v[::-1]; v[::-1] << v; v[[3, 1, 2]] << v[[1, 2, 3]]; v[:35] << v[35:]; v(v.S)[:35] << v[35:];
+v(v.S, replace)[:35] << v[35:]; v[:35](v[35:].new().S) << v[:35]; A << A[::-1, ::-1]; A[::-1, :] << A;
+A(A.S)[:30, :30] << A[30:60, 30:60]; A[:30, :30](A[30:60, 30:60].new().S) << A[30:60, 30:60]; A[3, :] << A[:, 3];
+v << v + v; v(v.V) << v * v; v(v.S, replace) << v.apply(unary.ainv); v(~v.S) << v.select(">", 0); v -= v; A << A + A;
+A(A.V) << A * A; A(~A.S, replace) << A + A.T; A(A.S, binary.plus) << A.apply(unary.ainv); A << A.select("tril");
+A -= A; A @= A; v @= A; A << A.power(3); v(v.S) << 3; v(~v.S) << 3; A(A.S) << 3; A(A.V, binary.plus) << 2;
+v << A.reduce_rowwise(); v(v.S) << A.reduce_columnwise(); A(A.S) << v.outer(v); v << v.dup(mask=v.V);
+v(v.V, replace) << v; A(A.V, replace) << A; v(binary.plus) << v; v(~v.S, binary.plus) << v; A << A.dup(mask=~A.V);
+A.setdiag(A.diag()); A.setdiag(v, mask=A.S); A << v.diag(); A << A * v; A(A.S) << v + A; v[v.nvals] = 3;
+A[3, 4] = A[4, 3]; v[3] = v[4]; b << ~b; b(b) << b ^ b; L(L.V) << L & L; L |= L.T
+"""
+
+# What both refuse.
+ERRORS = """
+A.power(-1); A.power(1.5); A.power("a"); R.power(2); A.power(0, "plus_first"); A.kronecker(v); A.setdiag(5, 100);
+A.setdiag(5, -100); A.setdiag([1, 2]); A.setdiag(v[:3].new()); A.setdiag(5, mask=s.S); A.setdiag(5, 1.5);
+A.setdiag(A); A.build([1], [2], [3]); v.build([1], [2]); A.build([0, 0], [1, 1], [1, 2], clear=True); A + s; s & A;
+s + A; R.ewise_mult(v); v.ewise_add(R.T); Matrix.from_edgelist([(1, 2, 3, 4)]);
+Matrix.from_edgelist(np.zeros((3, 3), int)); Matrix.from_edgelist([(0, 1, 2)], [3]);
+Matrix.from_dicts({0: {1: 2}}, order="x"); Matrix.from_csc([0, 2], [5], [1], nrows=9); A(input_mask=L.S) << B;
+A(L.S, input_mask=L.S) << A[:, :]; A[:2, :2].new(input_mask=b.S);
+A[:2, :2].new(mask=L[:2, :2].new().S, input_mask=L.S); Scalar(int)(input_mask=b.S) << v[3]; v.reduce("foo");
+v.reduce(gb.agg.mean, allow_empty=False); A.reduce_scalar(gb.agg.ss.argmin); b.reduce(gb.agg.sum);
+gb.agg.sum(v, rowwise=True); gb.agg.sum(3); Vector.from_pairs([(1, 2, 3)]); v.ss.iso_value;
+Scalar.from_value(3).ewise_add(v); Scalar.from_value(3).apply(binary.plus); A(foo=1) << B; v.reposition("a")
+"""

@@ -1,0 +1,103 @@
+"""Programs that say `import graphblas` run on bitblas: the forms and the internals that graphblas-algorithms uses."""
+
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import bitblas.compat
+bitblas.compat.install()
+bitblas.compat.install()
+
+import graphblas as gb
+from graphblas import Matrix, Scalar, Vector, agg, binary, dtypes, indexunary, io, monoid, op, replace, select, semiring
+from graphblas import unary
+from graphblas.semiring import any_pair, min_plus, plus_first, plus_pair, plus_times
+from graphblas.core import operator
+from graphblas.core.matrix import TransposedMatrix
+from graphblas.core.operator import get_semiring, get_typed_op
+from graphblas.core.utils import ensure_type, output_type
+import graphblas.core.mask, graphblas.exceptions
+import bitblas
+
+assert gb.Matrix is bitblas.Matrix and gb.exceptions.DimensionMismatch is bitblas.exceptions.DimensionMismatch
+assert callable(io.from_scipy_sparse)
+
+rows, cols = [0, 0, 1, 2, 1, 2, 2, 3], [1, 2, 2, 3, 0, 0, 1, 2]
+A = Matrix.from_coo(rows, cols, 1.0, nrows=5, ncols=5)
+assert output_type(A.T) is TransposedMatrix and output_type(A @ A) is Matrix and output_type(A[0, :]) is Vector
+assert ensure_type(A + A, Matrix).nvals == 8 and gb.core.utils.output_type(A.reduce_scalar()) is Scalar
+try:
+    ensure_type(A, Vector)
+except TypeError:
+    pass
+else:
+    raise AssertionError("ensure_type took a Matrix for a Vector")
+
+# triangles, as by graphblas-algorithms
+L, U = select.tril(A, -1).new(name="L"), select.triu(A, 1).new(name="U")
+C = plus_pair(L @ L.T).new(mask=L.S)
+D = plus_pair(U @ L.T).new(mask=U.S)
+t = (C.reduce_rowwise().new() + C.reduce_columnwise().new() + D.reduce_rowwise().new()).new(name="triangles")
+assert t.to_dict() == {0: 1, 1: 1, 2: 1}, t.to_dict()
+
+# breadth-first levels
+v, level, k = Vector(bool, 5), Vector(int, 5), 0
+v[0] = True
+while v.nvals:
+    level(v.S) << k
+    v(~level.S, replace) << any_pair[bool](v @ A)
+    k += 1
+assert level.to_dict() == {0: 0, 1: 1, 2: 1, 3: 2}
+assert 4 not in level and next(level.ss.iterkeys()) == 0 and next(level.ss.iteritems()) == (0, 0)
+
+# degrees, through the operators' classes
+plus, kind = operator.find_opclass(op.from_string("plus"))
+assert kind == "BinaryOp" and A.reduce_rowwise(plus).new().isequal(A.reduce_rowwise(monoid.plus).new())
+assert operator.find_opclass("count")[1] == "Aggregator" and operator.find_opclass(min_plus)[1] == "Semiring"
+assert A.reduce_rowwise("count").new().to_dict() == {0: 2, 1: 2, 2: 3, 3: 1}
+assert get_semiring(monoid.min, binary.plus) is min_plus
+assert get_typed_op("plus", dtypes.INT8, dtypes.INT64).dtype is dtypes.INT64
+assert dtypes.unify(dtypes.INT8, dtypes.FP32) == "FP32"
+
+d = A.ss.export("hypercsr")
+assert d["rows"].tolist() == [0, 1, 2, 3] and d["is_iso"] and d["values"].tolist() == [1.0]
+assert A.ss.iso_value == 1.0 and A.T.ss.export("hypercsc")["cols"].tolist() == [0, 1, 2, 3]
+x = Vector.from_scalar(0.2, 5)
+for _ in range(3):
+    x << plus_first(x @ A)
+    x *= 0.5
+assert abs(x.reduce().get(0) - 0.1) < 1
+
+try:
+    import graphblas.core.ss.matrix
+except ImportError:
+    pass
+else:
+    raise AssertionError("an internal that bitblas has not was imported")
+bitblas.compat.uninstall()
+import sys
+assert "graphblas" not in sys.modules
+print("done")
+"""
+
+
+def run(text):
+    return subprocess.run([sys.executable, "-W", "error", "-c", text], capture_output=True, text=True)
+
+
+def test_a_program_for_python_graphblas_runs_under_its_name():
+    done = run(PROGRAM)
+    assert done.stdout.strip() == "done", done.stderr
+
+
+def test_install_refuses_where_the_real_one_is_loaded():
+    pytest.importorskip("graphblas")
+    done = run("import graphblas, bitblas.compat; bitblas.compat.install()")
+    assert done.returncode == 1 and "ImportError: graphblas: expected it not to be imported yet" in done.stderr
+
+
+def test_install_is_light():
+    done = run("import sys, bitblas.compat; bitblas.compat.install(); import graphblas; print('scipy' in sys.modules)")
+    assert done.stdout.strip() == "False", done.stderr
