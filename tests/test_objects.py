@@ -56,7 +56,8 @@ INFIX = each("v // 2; v // w; 7 // w; v % 3; v % w; v ** 2; 2 ** s; A // B; A % 
 def test_division_and_power(device, text, dtype):
     if not has("floordiv", "pow"):
         pytest.skip("binary.floordiv, binary.pow: not in the catalogue")
-    both(f"r = {text}", "r", dtype)
+    # No zeros on the right: for them python-graphblas gives what happens to lie in memory.
+    both(f"w, B, s = ((abs(x).new() + 1).new() for x in (w, B, s)); r = {text}", "r", dtype)
 
 
 NEEDS = {"logaddexp": ["log", "pow"], "logaddexp2": ["log2", "pow"], "geometric_mean": ["pow"]}
