@@ -17,7 +17,7 @@ from .base import Operand, Output, describe
 from .convert import cast_scalar, scalar_type, scalar_value
 from .expr import ScalarExpression
 from .operators import compute_type, typed
-from .options import check_options
+from .options import check_options, check_wait
 from .show import ShownScalar
 
 _names = itertools.count()
@@ -203,6 +203,7 @@ class Scalar(ShownScalar, Output):
 
     def wait(self, how: str = "materialize") -> Scalar:
         """Itself: a Scalar lives on the host, there is nothing to wait for."""
+        check_wait(how)
         return self
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:

@@ -19,7 +19,6 @@ from . import vector
 from .variants import BOTH, LEFT, binary_of, fold_variant
 from .vector import run_elementwise
 
-
 FEW = 1 << 16  # values up to which the bits of "all present" are kept: 8 KB each; making them costs more than a kernel
 
 
