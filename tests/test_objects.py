@@ -1,5 +1,8 @@
 """Whole-object operations, broadcasting, aggregators, aliases, single writes and printing, against python-graphblas."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -118,6 +121,21 @@ def test_what_differs_from_the_oracle(device):
         bitblas.Matrix.from_csr([0, 1], [5], ncols=3)
     with pytest.raises(bitblas.exceptions.DimensionMismatch, match="input_mask"):
         A[:, :].new(input_mask=scope["R"].S)
+
+
+def test_objects_are_copied_and_pickled(device):
+    scope = operands(bitblas, 0, "FP32")
+    form = bitblas.Matrix.from_coo([0, 9], [1, 8], True, nrows=20, ncols=9, format="b2sr", tile=8, name="form")
+    scalars = bitblas.Scalar(int), bitblas.Scalar.from_value(2.5, is_cscalar=True)
+    for x in (*(scope[k] for k in "v b e i A L I E".split()), form, *scalars):
+        for y in (pickle.loads(pickle.dumps(x)), copy.copy(x), copy.deepcopy(x)):
+            assert y is not x and (y.name, y.shape, y.dtype, y.device) == (x.name, x.shape, x.dtype, x.device)
+            assert y.isequal(x, check_dtype=True)
+            if x.ndim:
+                assert y.ss.is_iso == x.ss.is_iso and y.ss.format == x.ss.format
+    y = copy.copy(scope["v"])
+    y[3] = 100
+    assert scope["v"].get(3) != 100
 
 
 # ---- single writes --------------------------------------------------------------------------------------------------

@@ -206,8 +206,17 @@ class Scalar(ShownScalar, Output):
         check_wait(how)
         return self
 
+    def __reduce__(self) -> Any:
+        return _restored, (self.value, self.dtype.name, self.is_cscalar, self.name)
+
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.array(self.value, dtype=self.dtype.np_type if dtype is None else dtype)
+
+
+def _restored(value: Any, dtype: str, is_cscalar: bool, name: str) -> Scalar:
+    s = Scalar(dtype, is_cscalar=is_cscalar, name=name)
+    s.value = value
+    return s
 
 
 def _evaluate(op: Typed, x: Any, y: Any = None) -> np.generic:
