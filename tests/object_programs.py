@@ -93,5 +93,6 @@ A(L.S, input_mask=L.S) << A[:, :]; A[:2, :2].new(input_mask=b.S);
 A[:2, :2].new(mask=L[:2, :2].new().S, input_mask=L.S); Scalar(int)(input_mask=b.S) << v[3]; v.reduce("foo");
 v.reduce(gb.agg.mean, allow_empty=False); A.reduce_scalar(gb.agg.ss.argmin); b.reduce(gb.agg.sum);
 gb.agg.sum(v, rowwise=True); gb.agg.sum(3); Vector.from_pairs([(1, 2, 3)]); v.ss.iso_value;
-Scalar.from_value(3).ewise_add(v); Scalar.from_value(3).apply(binary.plus); A(foo=1) << B; v.reposition("a")
+Scalar.from_value(3).ewise_add(v); Scalar.from_value(3).apply(binary.plus); A(foo=1) << B; v.reposition("a");
+v.wait("a"); A.wait("b"); Scalar(int).wait("c")
 """

@@ -14,15 +14,20 @@ oracle = pytest.importorskip("graphblas")
 PAGE = (Path(__file__).parent.parent / "docs" / "api.md").read_text()
 SPACES = "agg binary indexunary monoid select unary dtypes exceptions io".split()
 KINDS = {
-    "Matrix": lambda gb: gb.Matrix(int, 2, 2), "Vector": lambda gb: gb.Vector(int, 2),
+    "Matrix": lambda gb: gb.Matrix(int, 2, 2),
+    "Vector": lambda gb: gb.Vector(int, 2),
     "Scalar": lambda gb: gb.Scalar(int),
-    "TransposedMatrix": lambda gb: gb.Matrix(int, 2, 2).T, "Mask": lambda gb: gb.Vector(int, 2).S,
-    "Matrix.ss": lambda gb: gb.Matrix(int, 2, 2).ss, "Vector.ss": lambda gb: gb.Vector(int, 2).ss,
-    "C[I, J]": lambda gb: gb.Matrix(int, 2, 2)[:1, :1], "MatrixExpression": lambda gb: gb.Matrix(int, 2, 2).apply("-"),
+    "TransposedMatrix": lambda gb: gb.Matrix(int, 2, 2).T,
+    "Mask": lambda gb: gb.Vector(int, 2).S,
+    "Matrix.ss": lambda gb: gb.Matrix(int, 2, 2).ss,
+    "Vector.ss": lambda gb: gb.Vector(int, 2).ss,
+    "C[I, J]": lambda gb: gb.Matrix(int, 2, 2)[:1, :1],
+    "MatrixExpression": lambda gb: gb.Matrix(int, 2, 2).apply("-"),
     "VectorExpression": lambda gb: gb.Vector(int, 2).apply("-"),
     "ScalarExpression": lambda gb: gb.Vector(int, 2).reduce(),
-    "graphblas": lambda gb: gb, **{name: lambda gb, name=name: getattr(gb, name) for name in SPACES},
-}  # fmt: skip
+    "graphblas": lambda gb: gb,
+    **{name: lambda gb, name=name: getattr(gb, name) for name in SPACES},
+}
 
 
 def left_out(kind):
@@ -59,9 +64,10 @@ def test_what_is_left_out_is_said(kind):
     assert missing == said, f"docs/api.md, {kind}: add {sorted(missing - said)}, remove {sorted(said - missing)}"
 
 
-@pytest.mark.parametrize(
-    "kind", ["Matrix", "Vector", "Scalar", "TransposedMatrix", "Mask", "C[I, J]", "MatrixExpression"]
-)
+OBJECTS = ["Matrix", "Vector", "Scalar", "TransposedMatrix", "Mask", "C[I, J]", "MatrixExpression"]
+
+
+@pytest.mark.parametrize("kind", OBJECTS)
 def test_parameters_have_the_same_names(kind):
     theirs, ours = KINDS[kind](oracle), KINDS[kind](bitblas)
     differ = {}

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks import cpu, gpu, graphs
+from benchmarks import cpu, gpu, graphs, small
 from benchmarks.__main__ import main
 from benchmarks.verbs import VERBS
 
@@ -99,6 +99,25 @@ def test_a_wrong_answer_is_seen(monkeypatch, capsys):
     out = capsys.readouterr().out
     assert "NOT ALL EQUAL" in out
     assert " NO " in next(line for line in out.splitlines() if line.startswith("plus_second"))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_small_statements_agree_on_both_sides(tmp_path, capsys):
+    pytest.importorskip("graphblas")
+    assert small.main(["--batches", "1", "--json", str(tmp_path / "small.json")]) == 0
+    rows = json.loads((tmp_path / "small.json").read_text())["rows"]
+    assert [row["statement"] for row in rows] == list(small.STATEMENTS) and all(row["equal"] for row in rows)
+    assert "times faster" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        small.main(["--statements", "nothing"])
+
+
+def test_small_statements_that_differ_are_seen(monkeypatch):
+    oracle = pytest.importorskip("graphblas")
+    monkeypatch.setitem(small.STATEMENTS, "wrong", ("r = gb_name", "r"))
+    monkeypatch.setattr(small, "scope", lambda gb: {"gb_name": gb.__name__})
+    (row,) = small.measure({"bitblas": small, "python-graphblas": oracle}, ["wrong"], 1)
+    assert not row["equal"]
 
 
 def test_a_worker_that_fails_says_why():

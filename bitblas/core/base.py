@@ -11,7 +11,7 @@ from semirings import BinaryOp, Monoid, Typed, UnaryOp
 
 from ..device import Device
 from .arithmetic import Arithmetic, InPlace
-from .options import check_options
+from .options import check_options, check_wait
 
 
 class _Replace:
@@ -169,6 +169,7 @@ class Output(Operand, InPlace):
 
     def wait(self, how: str = "materialize") -> Any:
         """Itself, when pending writes and the device are done. GraphBLAS C API 2.1, section 5.1."""
+        check_wait(how)
         _ = self.nvals  # pending writes end at a read
         self.device.synchronize()
         return self

@@ -41,6 +41,11 @@ def check_lengths(values: Any, *indices: Any) -> None:
         raise ValueError(f"indices and values: lengths must match: {[len(i) for i in indices]} and {shape}")
 
 
+def restored(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What pickle and copy call: the object made anew, on its device."""
+    return kind.from_coo(*args, **kwargs)
+
+
 class VectorBuild:
     """The constructors of Vector, and what reads it whole."""
 
@@ -162,6 +167,13 @@ class VectorBuild:
         else:
             kind = dtypes.unify(u.dtype, scalar_type(found)) if u.nvals != u.size else u.dtype
         return verbs.dense(verbs.cast(u, kind), cast_scalar(found, kind))
+
+    def __reduce__(self) -> Any:
+        u, host = self._store, self._store.device.to_host
+        i, x = verbs.entries(u)
+        args = host(i), u.values if u.iso else host(x), u.dtype.name
+        more = {"size": u.size, "name": self.name, "device": u.device.name}  # type: ignore[attr-defined]
+        return restored, (type(self), args, more)
 
     def to_dict(self) -> dict[int, Any]:
         """{index: value}, Python numbers."""

@@ -18,6 +18,7 @@ from ..verbs import matrix as verbs
 from ..verbs import submatrix
 from . import assign_matrix
 from .base import Operand, Output, Updater
+from .build import restored
 from .convert import check_size, device_of, same_device
 from .expr import MatrixExpression
 from .indexing import Axis, parse
@@ -210,11 +211,16 @@ class Matrix(MatrixBuild, MatrixReshape, MatrixRead, Output):
         d = devices.get(device)
         if d is self.device:
             return self
+        make, (kind, args, more) = self.__reduce__()
+        return make(kind, args, more | {"device": d})
+
+    def __reduce__(self) -> Any:
         A, host = self._store, self.device.to_host
         i, j = (host(x) for x in A.structure.coo())
-        x = A.values if A.iso else host(A.values)
-        form: Any = {} if self._form is None else {"format": self._form[0], "tile": self._form[1]}
-        return Matrix.from_coo(i, j, x, A.dtype, nrows=A.nrows, ncols=A.ncols, name=self.name, device=d, **form)
+        format, tile = self._form or (None, None)
+        more = {"nrows": A.nrows, "ncols": A.ncols, "name": self.name, "format": format, "tile": tile}
+        args = i, j, A.values if A.iso else host(A.values), A.dtype.name
+        return restored, (Matrix, args, more | {"device": self.device.name})
 
     # ---- statements ----
 

@@ -14,7 +14,7 @@ from semirings import Typed, semiring
 from semirings import binary as binary_ops
 
 from ..exceptions import DimensionMismatch, OutputNotEmpty
-from ..store import MatrixStore
+from ..store import MatrixStore, full_vector
 from ..verbs import submatrix
 from ..verbs.mxm import mxm
 from . import operators
@@ -90,8 +90,6 @@ class MatrixWhole:
 
 def _power(A: MatrixStore, n: int, op: Typed) -> MatrixStore:
     if n == 0:
-        from ..store import full_vector
-
         one = operators.monoid_of(op.op.binaryop).identity(A.dtype)  # type: ignore[union-attr]
         return submatrix.from_diagonal(full_vector(A.device, A.nrows, one, A.dtype), 0)
     result = None

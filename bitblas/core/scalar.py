@@ -17,7 +17,7 @@ from .base import Operand, Output, describe
 from .convert import cast_scalar, scalar_type, scalar_value
 from .expr import ScalarExpression
 from .operators import compute_type, typed
-from .options import check_options
+from .options import check_options, check_wait
 from .show import ShownScalar
 
 _names = itertools.count()
@@ -203,10 +203,20 @@ class Scalar(ShownScalar, Output):
 
     def wait(self, how: str = "materialize") -> Scalar:
         """Itself: a Scalar lives on the host, there is nothing to wait for."""
+        check_wait(how)
         return self
+
+    def __reduce__(self) -> Any:
+        return _restored, (self.value, self.dtype.name, self.is_cscalar, self.name)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.array(self.value, dtype=self.dtype.np_type if dtype is None else dtype)
+
+
+def _restored(value: Any, dtype: str, is_cscalar: bool, name: str) -> Scalar:
+    s = Scalar(dtype, is_cscalar=is_cscalar, name=name)
+    s.value = value
+    return s
 
 
 def _evaluate(op: Typed, x: Any, y: Any = None) -> np.generic:

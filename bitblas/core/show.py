@@ -32,7 +32,7 @@ def _cells(positions: list[int | None], found: dict[int, Any]) -> list[str]:
     return ["..." if p is None else _text(found[p]) if p in found else "" for p in positions]
 
 
-def _within(positions: list[int | None], xp: Any, at: Any, n: int) -> Any:
+def _within(positions: list[int | None], at: Any, n: int) -> Any:
     """Which of the indices `at` are shown."""
     half = len(positions) // 2 if n > LIMIT else n
     return (at < half) | (at >= n - half)
@@ -43,7 +43,7 @@ def vector_table(v: Any) -> Table:
     positions = _shown(v.size)
     i, x = v.to_coo()
     at = i.view(np.int64)
-    keep = _within(positions, v.device.xp, at, v.size)
+    keep = _within(positions, at, v.size)
     found = dict(zip(v.device.to_host(at[keep]).tolist(), v.device.to_host(x[keep]).tolist()))
     head = ["index", *("..." if p is None else str(p) for p in positions)]
     return head, [["value", *_cells(positions, found)]]
@@ -53,8 +53,8 @@ def matrix_table(A: Any) -> Table:
     """Rows, columns and values of a Matrix or TransposedMatrix."""
     rows, cols = _shown(A.nrows), _shown(A.ncols)
     i, j, x = A.to_coo()
-    i, j, xp = i.view(np.int64), j.view(np.int64), A.device.xp
-    keep = _within(rows, xp, i, A.nrows) & _within(cols, xp, j, A.ncols)
+    i, j = i.view(np.int64), j.view(np.int64)
+    keep = _within(rows, i, A.nrows) & _within(cols, j, A.ncols)
     found: dict[int, dict[int, Any]] = {}
     for a, b, value in zip(*(A.device.to_host(part[keep]).tolist() for part in (i, j, x))):
         found.setdefault(a, {})[b] = value
