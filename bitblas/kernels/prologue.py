@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from semirings.dtypes import BOOL, FP64, INT64, DataType
+from semirings.expressions import Expression, rename, resolve
 
 
 @dataclass(frozen=True)
@@ -25,24 +26,36 @@ class Function:
     let: tuple[tuple[str, DataType, str], ...]
     expr: str
 
+    @property
+    def names(self) -> dict[str, DataType]:
+        """The types of the names that the expression may use."""
+        return {**dict(self.args), **{n: t for n, t, _ in self.let}}
+
+    def text(self) -> str:
+        """The expression, for the type of its operands."""
+        names = self.names
+        return resolve(self.expr, next((names[n] for n in ("x", "y", "t") if n in names), self.result))
+
     def cpp(self) -> str:
+        head = self.expr.definition_cpp(self.names) if isinstance(self.expr, Expression) else ""
         args = ", ".join(f"{t.c_type} {n}" for n, t in self.args)
         body = " ".join(f"const {t.c_type} {n} = cast<{t.c_type}>({a}); (void){n};" for n, t, a in self.let)
         return (
-            f"__device__ __forceinline__ {self.result.c_type} {self.name}({args}) "
-            f"{{ {body} return cast<{self.result.c_type}>({self.expr}); }}"
+            f"{head}__device__ __forceinline__ {self.result.c_type} {self.name}({args}) "
+            f"{{ {body} return cast<{self.result.c_type}>({self.text()}); }}"
         )
 
     def python(self) -> str:
+        head = self.expr.definition_python(self.names) if isinstance(self.expr, Expression) else ""
         types = dict(self.args)
         lines = [f"    {n} = {py_cast(t, types[a], a)}" for n, t, a in self.let if n != a or t is not types[a]]
         call = "bool" if self.result is BOOL else f"np.{self.result.np_type.name}"
-        value = f"{call}({self.expr})"
+        value = f"{call}({self.text()})"
         if self.result.kind in "iu" and any(t.kind == "f" for _, t, _ in self.let):
-            lines.append(f"    z = {self.expr}")
+            lines.append(f"    z = {self.text()}")
             value = py_cast(self.result, FP64, "z")
         args = ", ".join(n for n, _ in self.args)
-        return "\n".join(["@njit(**FUNCTION)", f"def {self.name}({args}):", *lines, f"    return {value}"])
+        return "\n".join([f"{head}@njit(**FUNCTION)", f"def {self.name}({args}):", *lines, f"    return {value}"])
 
 
 @dataclass(frozen=True)
@@ -132,7 +145,7 @@ def product(op: Any, t: DataType, a: DataType, u: DataType, *, flip: bool) -> Fu
     first, second = (("u", u), ("a", a)) if flip else (("a", a), ("u", u))
     let = [] if op.positional else [("x", compute, first[0]), ("y", compute, second[0])]
     ends = {"ix": "0", "jy": "out"} if flip else {"ix": "out", "jy": "0"}
-    expr = {**ends, "jx": "inner", "iy": "inner"}.get(op.expr, op.expr)
+    expr = rename(op.expr, {**ends, "jx": "inner", "iy": "inner"})
     args = (("a", a), ("u", u), ("out", INT64), ("inner", INT64))
     return Function("mul", op.result_type(t), args, tuple(let), expr)
 
@@ -141,7 +154,7 @@ def product_of_entries(op: Any, t: DataType, a: DataType, b: DataType) -> Functi
     """mul(a, b, i, k, j): the product of A(i, k) and B(k, j)."""
     compute = op.compute_type(t)
     let = [] if op.positional else [("x", compute, "a"), ("y", compute, "b")]
-    expr = {"ix": "i", "jx": "k", "iy": "k", "jy": "j"}.get(op.expr, op.expr)
+    expr = rename(op.expr, {"ix": "i", "jx": "k", "iy": "k", "jy": "j"})
     args = (("a", a), ("b", b), ("i", INT64), ("k", INT64), ("j", INT64))
     return Function("mul", op.result_type(t), args, tuple(let), expr)
 

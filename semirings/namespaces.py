@@ -1,0 +1,40 @@
+"""The namespaces that programs use: unary, binary, indexunary, select, monoid, semiring, op."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from . import numpy_names
+from .catalog import BINARY, INDEXUNARY, MONOIDS, PARAMETERIZED, SELECT, SEMIRINGS, UNARY, find_semiring
+from .namespace import Namespace
+from .text import ORDER, any_from_string, from_string, get_semiring
+
+unary = Namespace("unary", UNARY)
+binary = Namespace("binary", {**BINARY, **PARAMETERIZED})
+indexunary = Namespace("indexunary", INDEXUNARY)
+select = Namespace("select", SELECT)
+monoid = Namespace("monoid", MONOIDS)
+semiring = Namespace("semiring", SEMIRINGS, find_semiring)
+
+
+def _any_family(name: str) -> Any:
+    return next((SPACES[f][name] for f in ("unary", "binary", "monoid", "semiring") if _has(SPACES[f], name)), None)
+
+
+def _has(space: Namespace, name: str) -> bool:
+    return name in space or (space is semiring and find_semiring(name) is not None)
+
+
+op = Namespace("op", {}, _any_family)
+SPACES: dict[str, Namespace] = {
+    "unary": unary, "binary": binary, "indexunary": indexunary, "select": select, "monoid": monoid,
+    "semiring": semiring,
+}  # fmt: skip
+
+for _family in ORDER:
+    SPACES[_family]._helpers["from_string"] = partial(from_string, _family, spaces=SPACES)
+op._helpers["from_string"] = partial(any_from_string, spaces=SPACES)
+for _family in ("unary", "binary", "monoid", "semiring"):
+    SPACES[_family]._helpers["numpy"] = getattr(numpy_names, _family)
+semiring._helpers["get_semiring"] = get_semiring
