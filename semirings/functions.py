@@ -203,7 +203,7 @@ def remainder(x, y):
 
 
 def tgamma(x):
-    if absolute(x) < 1e-300:
+    if x == 0 or absolute(x) < 1e-300:
         return 1 / x
     if x > 171.6243769563027 or x != x:
         return x if x != x else INF
