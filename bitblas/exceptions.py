@@ -3,9 +3,7 @@
 Every message names the argument, what was expected, what was got, and a hint where one helps.
 """
 
-
-class GraphblasException(Exception):
-    """The base of all of them."""
+from semirings.errors import GraphblasException, UdfParseError
 
 
 class NoValue(GraphblasException):
@@ -50,3 +48,10 @@ class OutOfMemory(GraphblasException, MemoryError):
 
 class DeviceError(GraphblasException, RuntimeError):
     """A device that is missing, too old, or that does not hold the operand."""
+
+
+__all__ = [
+    "DeviceError", "DimensionMismatch", "DomainMismatch", "EmptyObject", "GraphblasException", "IndexOutOfBound",
+    "InvalidIndex", "InvalidValue", "NoValue", "NotImplementedException", "OutOfMemory", "OutputNotEmpty",
+    "UdfParseError",
+]  # fmt: skip

@@ -127,7 +127,9 @@ class Semiring(Applicable):
             return None
         if plus.rule in (logical, boolean):
             return t if product[1] is BOOL else BOOL if times.rule(BOOL) else None
-        if product[1] is BOOL and (arithmetic in (times.rule, plus.rule) or (times.name == "pair" and plus.binaryop.rule is arithmetic)):
+        if product[1] is BOOL and (
+            arithmetic in (times.rule, plus.rule) or (times.name == "pair" and plus.binaryop.rule is arithmetic)
+        ):
             return None
         return t if plus.rule(product[1]) else None
 

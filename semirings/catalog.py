@@ -134,7 +134,9 @@ BINARY = {
     )
 }  # fmt: skip
 BINARY["oneb"] = BINARY["pair"]  # its name in the C API
-_MODULUS = BinaryOp("numpy.mod", ByKind("0", "modulus(x, y)", "real_modulus(x, y)", "unsigned_modulus(x, y)"), small_boolean)
+_MODULUS = BinaryOp(
+    "numpy.mod", ByKind("0", "modulus(x, y)", "real_modulus(x, y)", "unsigned_modulus(x, y)"), small_boolean
+)
 NUMPY_BINARY = {"mod": _MODULUS, "remainder": _MODULUS}  # "%": the sign is the divisor's, as in Python
 
 # In a product of transposed operands, the row of the first becomes the column of the second.
@@ -207,7 +209,13 @@ MONOIDS = {
         Monoid("bor", BINARY["bor"], lambda t: 0, lambda t: t.highest, rule=unsigned),
         Monoid("band", BINARY["band"], lambda t: t.highest, lambda t: 0, rule=unsigned),
         Monoid("bxor", BINARY["bxor"], lambda t: 0, repeated="where(k & 1, x, minus(x, x))", rule=unsigned),
-        Monoid("bxnor", BINARY["bxnor"], lambda t: t.highest, repeated="where(k & 1, x, inverted(minus(x, x)))", rule=unsigned),
+        Monoid(
+            "bxnor",
+            BINARY["bxnor"],
+            lambda t: t.highest,
+            repeated="where(k & 1, x, inverted(minus(x, x)))",
+            rule=unsigned,
+        ),
     )
 }
 
@@ -227,6 +235,11 @@ def monoid_of(op: BinaryOp) -> Monoid | None:
     """The monoid that adds with an operator, if there is one: the catalogue's, or the last that was registered."""
     found = MONOIDS.get(op.name)
     return found if found is not None and found.binaryop is op else _own_monoids.get(op)
+
+
+def remember_monoid(m: Monoid) -> None:
+    """The monoid of an operator that a program made."""
+    _own_monoids[m.binaryop] = m
 
 
 @functools.cache
@@ -254,4 +267,14 @@ def _named(name: str) -> Semiring:
 
 SEMIRINGS = {name: _named(name) for name in NAMED_SEMIRINGS}
 
-__all__ = ["BINARY", "INDEXUNARY", "MONOIDS", "NAMED_SEMIRINGS", "PARAMETERIZED", "SELECT", "SEMIRINGS", "UNARY", "same"]
+__all__ = [
+    "BINARY",
+    "INDEXUNARY",
+    "MONOIDS",
+    "NAMED_SEMIRINGS",
+    "PARAMETERIZED",
+    "SELECT",
+    "SEMIRINGS",
+    "UNARY",
+    "same",
+]

@@ -22,6 +22,10 @@ class Expression(str):
         """The value on the host, for operands by name, which are cast to these types."""
         raise NotImplementedError
 
+    def gives(self, types: Mapping[str, DataType]) -> DataType:
+        """The type of the value, for operands of these types."""
+        raise NotImplementedError
+
     def definition_python(self, types: Mapping[str, DataType]) -> str:
         """What Numba reads before the call."""
         raise NotImplementedError

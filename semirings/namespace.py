@@ -6,6 +6,13 @@ from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
 
 
+class Delayed:
+    """An entry that is made when it is asked for."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
+
+
 class Namespace:
     """Operators by name; iterates over the names.
 
@@ -22,6 +29,8 @@ class Namespace:
 
     def __getattr__(self, name: str) -> Any:
         entries = self.__dict__.get("_entries", {})  # while it is unpickled or copied there are none yet
+        if isinstance(entries.get(name), Delayed):
+            entries[name] = entries[name].make()
         if name in entries:
             return entries[name]
         if name in self.__dict__.get("_helpers", {}):
@@ -61,17 +70,21 @@ class Namespace:
             space = known
         return space, last
 
-    def add(self, name: str, operator: Any) -> None:
-        """Enter an operator under a name that may have dots. AttributeError where the name is taken."""
+    def refuse_taken(self, name: str) -> None:
+        """AttributeError where the name is taken; otherwise as `place`."""
         space, last = self.place(name)
         if last in space:
             raise AttributeError(f"{self._family}.{name} is already defined")
+
+    def add(self, name: str, operator: Any) -> None:
+        """Enter an operator under a name that may have dots. AttributeError where the name is taken."""
+        self.refuse_taken(name)
+        space, last = self.place(name)
         space._entries[last] = operator
 
-    def discard(self, name: str) -> None:
-        """Take an operator out, if it is there."""
-        space, last = self.place(name)
-        space._entries.pop(last, None)
+    def help(self, **helpers: Any) -> None:
+        """Add what is no operator."""
+        self._helpers.update(helpers)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)

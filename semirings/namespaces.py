@@ -8,14 +8,15 @@ from typing import Any
 from . import numpy_names
 from .catalog import BINARY, INDEXUNARY, MONOIDS, PARAMETERIZED, SELECT, SEMIRINGS, UNARY, find_semiring
 from .namespace import Namespace
+from .registration import register
 from .text import ORDER, any_from_string, from_string, get_semiring
 
-unary = Namespace("unary", UNARY)
+unary = Namespace("unary", dict(UNARY))
 binary = Namespace("binary", {**BINARY, **PARAMETERIZED})
-indexunary = Namespace("indexunary", INDEXUNARY)
-select = Namespace("select", SELECT)
-monoid = Namespace("monoid", MONOIDS)
-semiring = Namespace("semiring", SEMIRINGS, find_semiring)
+indexunary = Namespace("indexunary", dict(INDEXUNARY))
+select = Namespace("select", dict(SELECT))
+monoid = Namespace("monoid", dict(MONOIDS))
+semiring = Namespace("semiring", dict(SEMIRINGS), find_semiring)
 
 
 def _any_family(name: str) -> Any:
@@ -33,8 +34,9 @@ SPACES: dict[str, Namespace] = {
 }  # fmt: skip
 
 for _family in ORDER:
-    SPACES[_family]._helpers["from_string"] = partial(from_string, _family, spaces=SPACES)
-op._helpers["from_string"] = partial(any_from_string, spaces=SPACES)
+    SPACES[_family].help(from_string=partial(from_string, _family, spaces=SPACES))
 for _family in ("unary", "binary", "monoid", "semiring"):
-    SPACES[_family]._helpers["numpy"] = getattr(numpy_names, _family)
-semiring._helpers["get_semiring"] = get_semiring
+    SPACES[_family].help(numpy=getattr(numpy_names, _family))
+op.help(from_string=partial(any_from_string, spaces=SPACES))
+semiring.help(get_semiring=get_semiring)
+register(SPACES)

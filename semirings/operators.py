@@ -117,6 +117,7 @@ class Parameterized:
     name: str
     make: Callable[..., Any]
     family: str
+    signature: Any = None
 
     def __repr__(self) -> str:
         return f"{self.family}.{self.name}"

@@ -232,7 +232,9 @@ def defined(case):
     if case.what.name == "ldexp":
         return keep(case, abs(case.y.astype(float)) < 2**31)  # its int is converted by the machine
     if case.what.name == "isclose" and case.dtype.kind in "iu":
-        return keep(case, (case.x >= case.y) & (abs(case.x.astype(float)) < 2**53) & (abs(case.y.astype(float)) < 2**53))
+        return keep(
+            case, (case.x >= case.y) & (abs(case.x.astype(float)) < 2**53) & (abs(case.y.astype(float)) < 2**53)
+        )
     return case
 
 

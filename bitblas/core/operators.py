@@ -6,6 +6,7 @@ it give INT64; `op[dtype]` wins; KeyError where the operator has no version for 
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 from semirings import (
@@ -24,6 +25,7 @@ from semirings import (
 )
 from semirings.dtypes import DataType
 from semirings.namespaces import SPACES
+from semirings.registration import build
 
 _FAMILIES: dict[str, tuple[type, ...]] = {
     "unary": (UnaryOp,),
@@ -105,6 +107,8 @@ def find(op: Any, kind: str) -> Any:
         return SPACES[kind].from_string(op)
     if isinstance(op, Parameterized):
         return op()
+    if isinstance(op, FunctionType):
+        return build("binary" if kind == "monoid" else kind, op, narrow=False)
     return _BUILTINS.get(op, op) if callable(op) and not hasattr(op, "check") and not isinstance(op, Typed) else op
 
 
