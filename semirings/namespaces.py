@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from . import numpy_names
+from . import comparisons, numpy_names
 from .catalog import BINARY, INDEXUNARY, MONOIDS, PARAMETERIZED, SELECT, SEMIRINGS, UNARY, find_semiring
 from .namespace import Namespace
 from .registration import register
@@ -39,4 +39,5 @@ for _family in ("unary", "binary", "monoid", "semiring"):
     SPACES[_family].help(numpy=getattr(numpy_names, _family))
 op.help(from_string=partial(any_from_string, spaces=SPACES))
 semiring.help(get_semiring=get_semiring)
+select.help(**comparisons.helpers(select))
 register(SPACES)

@@ -23,7 +23,7 @@ _ARITHMETIC = {
     operator.add: "plus<T>({0}, {1})", operator.sub: "minus<T>({0}, {1})", operator.mul: "times<T>({0}, {1})",
     operator.truediv: "({0}) / ({1})", operator.and_: "(T)({0} & {1})", operator.or_: "(T)({0} | {1})",
     operator.xor: "(T)({0} ^ {1})", operator.lshift: "left_shift<T>({0}, {1})", operator.rshift: "right_shift<T>({0}, {1})",
-    operator.neg: "negative<T>({0})", operator.pos: "{0}", operator.invert: "inverted<T>({0})",
+    operator.pos: "{0}", operator.invert: "inverted<T>({0})",
 }  # fmt: skip
 _DIVISION = {  # floating, signed, unsigned
     operator.floordiv: ("floored", "floor_quotient", "unsigned_floor_quotient"),
@@ -116,7 +116,7 @@ class _Translation:
                 lines.append(f"  {self.jump(label, statement.target)}")
             elif isinstance(statement, ir.Branch):
                 yes, no = self.jump(label, statement.truebr), self.jump(label, statement.falsebr)
-                lines.append(f"  if ({self.use(statement.cond, BOOL)}) {{ {yes} }} else {{ {no} }}")
+                lines.append(f"  if ({self.use(statement.cond, BOOL)}) {yes} else {no}")
             elif isinstance(statement, ir.Return):
                 lines.append(f"  return {self.use(statement.value, self.result)};")
             elif not isinstance(statement, ir.Del):
@@ -138,7 +138,7 @@ class _Translation:
                     k = self.numbers[statement.target.name]
                     first.append(f"const {kind.c_type} n{k} = {self.use(value, kind)};")
                     then.append(f"{k} = n{k};")
-        return " ".join([*first, *then, f"goto L{target};"])
+        return f"{{ {' '.join([*first, *then, f'goto L{target};'])} }}"
 
     def assign(self, statement: Any) -> list[str]:
         from numba.core import ir
@@ -225,6 +225,9 @@ class _Translation:
                 return f"real_power<{result.c_type}>({', '.join(self.use(v, result) for v in operands)})"
             exponent = self.use(operands[1], lookup_dtype("INT64"))
             return f"integer_power<{result.c_type}>({self.use(operands[0], result)}, {exponent})"
+        if fn is operator.neg:  # Numba negates first and widens then
+            t = takes[0]
+            return f"cast<{result.c_type}>(negative<{t.c_type}>({self.use(operands[0], t)}))"
         words = [self.use(v, result) for v in operands]
         if fn in _DIVISION:
             return f"{_DIVISION[fn]['fiu'.index(result.kind)]}<{result.c_type}>({', '.join(words)})"
@@ -269,6 +272,8 @@ class _Translation:
         if key in _REAL:
             if all(t is not None and t.kind != "f" for t in types) and _REAL[key] in ("ceil", "floor", "trunc"):
                 return self.use(args[0], result)
+            if _REAL[key] == "fmod" and result.kind != "f":
+                return self.refuse("fmod of integers", loc)
             t = _float_of(types, result)
             return f"cast<{result.c_type}>({_REAL[key]}({', '.join(self.use(v, t) for v in args)}))"
         return self.refuse(f"the call of {key[0]}.{key[1]}", loc)
