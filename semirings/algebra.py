@@ -90,14 +90,13 @@ class Semiring(Applicable):
 
     monoid: Monoid
     binaryop: BinaryOp
-    given_name: str = ""
+    name: str = ""  # {monoid}_{binaryop}, unless it is registered under another one
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.name or f"{self.monoid.name}_{self.binaryop.name}")
 
     def __repr__(self) -> str:
         return f"semiring.{self.name}"
-
-    @property
-    def name(self) -> str:
-        return self.given_name or f"{self.monoid.name}_{self.binaryop.name}"
 
     @property
     def is_positional(self) -> bool:

@@ -76,8 +76,14 @@ BINARY = {
         BinaryOp("times", "times(x, y)", arithmetic, exchanged="times"),
         BinaryOp("truediv", "x / y", real, exchanged="rtruediv"),
         BinaryOp("rtruediv", "y / x", real, exchanged="truediv"),
-        BinaryOp("cdiv", ByKind("x", "quotient(x, y, bits)", "x / y", "unsigned_quotient(x, y)"), arithmetic, exchanged="rdiv"),
-        BinaryOp("rdiv", ByKind("y", "quotient(y, x, bits)", "y / x", "unsigned_quotient(y, x)"), arithmetic, exchanged="cdiv"),
+        BinaryOp(
+            "cdiv", ByKind("x", "quotient(x, y, bits)", "x / y", "unsigned_quotient(x, y)"), arithmetic,
+            exchanged="rdiv",
+        ),
+        BinaryOp(
+            "rdiv", ByKind("y", "quotient(y, x, bits)", "y / x", "unsigned_quotient(y, x)"), arithmetic,
+            exchanged="cdiv",
+        ),
         BinaryOp(
             "floordiv", ByKind("x & y", "floor_quotient(x, y)", "floored(x, y)", "unsigned_floor_quotient(x, y)"),
             small_boolean, exchanged="rfloordiv",
@@ -140,9 +146,8 @@ _MODULUS = BinaryOp(
 NUMPY_BINARY = {"mod": _MODULUS, "remainder": _MODULUS}  # "%": the sign is the divisor's, as in Python
 
 # In a product of transposed operands, the row of the first becomes the column of the second.
-TRANSPOSED = {f"{a}{m}{k}": f"{b}{n}{k}" for a, m, b, n in (
-    ("first", "i", "second", "j"), ("first", "j", "second", "i"), ("second", "i", "first", "j"), ("second", "j", "first", "i"),
-) for k in ("", "1")}  # fmt: skip
+_FIRST_TO_SECOND = {"firsti": "secondj", "firstj": "secondi", "firsti1": "secondj1", "firstj1": "secondi1"}
+TRANSPOSED = _FIRST_TO_SECOND | {second: first for first, second in _FIRST_TO_SECOND.items()}
 
 
 @functools.lru_cache(1 << 10)

@@ -30,7 +30,8 @@ MONOID_NAMES = {name: MONOIDS[ours] for name, ours in _MONOID.items()}
 # What python-graphblas has under these names and bitblas has not.
 LEFT_OUT = {
     "unary": "conj conjugate deg2rad degrees fabs rad2deg radians reciprocal sign signbit spacing square",
-    "binary": "float_power floor_divide fmod gcd lcm left_shift logaddexp logaddexp2 maximum minimum nextafter right_shift",
+    "binary": "float_power floor_divide fmod gcd lcm left_shift logaddexp logaddexp2 maximum minimum nextafter "
+    "right_shift",
     "monoid": "gcd hypot logaddexp logaddexp2 maximum minimum",
 }
 

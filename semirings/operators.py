@@ -55,7 +55,7 @@ class Operator(Ruled):
         """The value of the expression on the host, for operands of type `t`: x, y, thunk t, ix, jx, iy, jy."""
         compute, result = self.compute_type(t), self.result_type(t)
         if isinstance(self.expr, Expression):
-            return cast(self.expr.evaluate({k: compute for k in ("x", "y", "t")}, names), result)
+            return cast(self.expr.evaluate(dict.fromkeys(("x", "y", "t"), compute), names), result)
         names = {k: operand(v, compute) if k in ("x", "y", "t") else np.int64(v) for k, v in names.items()}
         with np.errstate(all="ignore"):
             return cast(eval(code(resolve(self.expr, compute)), {**NAMESPACE, **names}), result)

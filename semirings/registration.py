@@ -80,6 +80,7 @@ def _build_monoid(name: str | None, binaryop: Any, identity: Any, is_idempotent:
 
 def _build_semiring(name: str | None, monoid: Any, binaryop: Any) -> Any:
     if isinstance(monoid, Parameterized) or isinstance(binaryop, Parameterized):
+
         def make(*args: Any, **kwargs: Any) -> Any:
             parts = (p(*args, **kwargs) if isinstance(p, Parameterized) else p for p in (monoid, binaryop))
             return _build_semiring(name, *parts)
@@ -111,7 +112,8 @@ def register(spaces: Mapping[str, Namespace]) -> None:
         ) -> Any:
             """Enter an operator made of a Python function; its name may have dots, for namespaces inside this one."""
             made = _enter(space, name, lambda: _made(family, func, name, parameterized, is_udt), lazy)
-            for twin in {"select": ("indexunary",), "indexunary": ("select",)}.get(family, ()):
+            twin = {"select": "indexunary", "indexunary": "select"}.get(family)
+            if twin is not None:
                 _enter_twin(spaces[twin], twin, name, made, lambda: _made(twin, func, name, parameterized, is_udt))
             return made
 
@@ -126,16 +128,12 @@ def register(spaces: Mapping[str, Namespace]) -> None:
     for family in _CLASSES:
         operators(family)
 
-    def new_monoid(
-        name: str, binaryop: Any, identity: Any, *, is_idempotent: bool = False, lazy: bool = False
-    ) -> Any:
+    def new_monoid(name: str, binaryop: Any, identity: Any, *, is_idempotent: bool = False, lazy: bool = False) -> Any:
         """Enter a monoid: a BinaryOp, its identity (or one for each dtype), and whether op(x, x) is x."""
         make = lambda: _build_monoid(name, binaryop, identity, is_idempotent)
         return _enter(spaces["monoid"], name, make, lazy)
 
-    def anonymous_monoid(
-        binaryop: Any, identity: Any, name: str | None = None, *, is_idempotent: bool = False
-    ) -> Any:
+    def anonymous_monoid(binaryop: Any, identity: Any, name: str | None = None, *, is_idempotent: bool = False) -> Any:
         """A monoid in no namespace."""
         return _build_monoid(name, binaryop, identity, is_idempotent)
 

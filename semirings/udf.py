@@ -28,7 +28,7 @@ _MODULES: dict[Any, str] = {math: "math", np: "numpy"}
 class Call(Expression):
     """`name_digest(x, y)`: the call of a Python function, with all that it captures."""
 
-    function: FunctionType
+    made_of: tuple[FunctionType]  # in a tuple: a class would take a function for a method
     names: tuple[str, ...]
 
     def __new__(cls, function: FunctionType, names: tuple[str, ...]) -> Call:
@@ -36,8 +36,12 @@ class Call(Expression):
         digest = hashlib.sha256(text.encode()).hexdigest()[:16]
         word = function.__name__ if function.__name__.isidentifier() else "function"
         self = super().__new__(cls, f"{word}_{digest}({', '.join(names)})")
-        self.function, self.names = function, names
+        self.made_of, self.names = (function,), names
         return self
+
+    @property
+    def function(self) -> Any:
+        return self.made_of[0]
 
     @property
     def called(self) -> str:
@@ -97,7 +101,7 @@ def _front_end(dispatcher: Any, arguments: tuple[Any, ...]) -> Any:
     from numba.core import compiler
     from numba.core.typed_passes import NopythonTypeInference
 
-    class TypesOnly(compiler.CompilerBase):  # type: ignore[misc]
+    class TypesOnly(compiler.CompilerBase):
         def define_pipelines(self) -> list[Any]:
             passes = compiler.DefaultPassBuilder.define_untyped_pipeline(self.state)
             passes.add_pass(NopythonTypeInference, "types")
@@ -203,7 +207,7 @@ def _text_of(name: str, function: FunctionType) -> str:
     code = function.__code__.replace(co_filename="<operator>", co_firstlineno=1)
     free = code.co_freevars
     cells = "".join(f"_cell({values[n]}), " for n in free)
-    names = ", ".join(f"{n!r}: {v}" for n, v in values.items() if n not in free)
+    names = ", ".join(["'__name__': __name__", *(f"{n!r}: {v}" for n, v in values.items() if n not in free)])
     return (
         f"{head}{name} = njit(error_model='numpy', nogil=True)(type(lambda: 0)(\n"
         f"    __import__('marshal').loads({marshal.dumps(code)!r}),\n"
@@ -216,15 +220,14 @@ def _literal(function: FunctionType, name: str, value: Any) -> str:
         return f"__import__({_MODULES[value]!r})"
     if isinstance(value, (bool, int)):
         return repr(value)
-    if isinstance(value, float) and math.isfinite(value):
-        return repr(float(value))
-    if isinstance(value, (float, np.generic)) and np.asarray(value).dtype.kind in "biuf":
-        return f"np.{np.asarray(value).dtype.name}({value.item()!r})" if np.isfinite(value) else f"float('{value}')"
-    origin = getattr(value, "__module__", None)
-    if origin in ("math", "numpy") and getattr(__import__(origin), getattr(value, "__name__", ""), None) is value:
-        return f"__import__({origin!r}).{value.__name__}"
+    if isinstance(value, (float, np.generic)) and (kind := np.asarray(value).dtype).kind in "biuf":
+        exact = f"float({str(float(value))!r})" if kind.kind == "f" else repr(int(value))
+        return exact if type(value) is float else f"np.{kind.name}({exact})"
+    origin, word = getattr(value, "__module__", None), getattr(value, "__name__", "")
+    if origin in ("math", "numpy") and getattr(__import__(origin), word, None) is value:
+        return f"__import__({origin!r}).{word}"
     if isinstance(value, (BuiltinFunctionType, type)) and origin == "builtins":
-        return value.__name__
+        return str(word)
     raise UdfParseError(
         f"{function.__name__}: captures {name}, a {type(value).__name__}; expected a number, a function, math or numpy"
     )

@@ -2,7 +2,8 @@
 
 What can be translated: numbers and Booleans; + - * / // % ** << >> & | ^ ~, comparisons, `not`, `and`, `or`; local
 variables; if, while, for ... in range(...), break, continue, conditional expressions; calls of other such functions
-and of those in CALLS; numbers from modules and closures. Anything else raises UdfParseError with its line.
+and of those that udf_tables.py lists; numbers from modules and closures. All else
+raises UdfParseError with its line.
 """
 
 from __future__ import annotations
@@ -16,40 +17,8 @@ import numpy as np
 
 from .dtypes import BOOL, DataType, lookup_dtype
 from .errors import UdfParseError
-from .udf import jitted, typed_form
-
-# Text by operator; {0}, {1} are the operands, of type T, which is that of the result, or of the operands (compare).
-_ARITHMETIC = {
-    operator.add: "plus<T>({0}, {1})", operator.sub: "minus<T>({0}, {1})", operator.mul: "times<T>({0}, {1})",
-    operator.truediv: "({0}) / ({1})", operator.and_: "(T)({0} & {1})", operator.or_: "(T)({0} | {1})",
-    operator.xor: "(T)({0} ^ {1})", operator.lshift: "left_shift<T>({0}, {1})", operator.rshift: "right_shift<T>({0}, {1})",
-    operator.pos: "{0}", operator.invert: "inverted<T>({0})",
-}  # fmt: skip
-_DIVISION = {  # floating, signed, unsigned
-    operator.floordiv: ("floored", "floor_quotient", "unsigned_floor_quotient"),
-    operator.mod: ("real_modulus", "modulus", "unsigned_modulus"),
-}
-_COMPARE = {
-    operator.lt: ("<", "less_than({0}, {1})"), operator.gt: (">", "less_than({1}, {0})"),
-    operator.le: ("<=", "!less_than({1}, {0})"), operator.ge: (">=", "!less_than({0}, {1})"),
-    operator.eq: ("==", "!less_than({0}, {1}) && !less_than({1}, {0})"),
-    operator.ne: ("!=", "less_than({0}, {1}) || less_than({1}, {0})"),
-}  # fmt: skip
-
-_SAME = "acos acosh asin asinh atan atanh cos cosh erf erfc exp expm1 lgamma log log10 log1p log2 sin sinh sqrt tan tanh"
-# Functions of math and numpy -> C++, computed in the widest floating-point type of arguments and result.
-_REAL = {("math", n): n for n in _SAME.split()} | {("numpy", n): n for n in _SAME.split() if n[:3] not in ("lga", "erf")}
-_REAL |= {("math", n): n for n in "atan2 copysign fmod hypot".split()} | {("math", "gamma"): "tgamma"}
-_REAL |= {("math", n): n for n in "ceil floor trunc fabs pow isnan isinf isfinite".split()}
-_REAL |= {("numpy", n): n for n in "cbrt ceil exp2 floor trunc rint fabs isnan isinf isfinite copysign fmod hypot".split()}
-_REAL |= {("numpy", f"arc{n}"): f"a{n}" for n in "cos cosh sin sinh tan tanh tan2".split()}
-# ... and those of any type, computed in that of the result.
-_ANY = {("numpy", n): n for n in ("maximum", "minimum")} | {
-    ("builtins", "abs"): "absolute", ("numpy", "absolute"): "absolute", ("builtins", "max"): "first_max",
-    ("builtins", "min"): "first_min", ("numpy", "fmax"): "greatest", ("numpy", "fmin"): "least",
-    ("numpy", "negative"): "negative", ("numpy", "positive"): "",
-}  # fmt: skip
-CALLS = sorted(f"{module}.{name}" for module, name in (*_REAL, *_ANY))
+from .udf import typed_form
+from .udf_tables import ANY, ARITHMETIC, COMPARE, DIVISION, REAL
 
 
 def definition(name: str, function: FunctionType, arguments: tuple[DataType, ...]) -> str:
@@ -87,7 +56,9 @@ class _Translation:
 
     def refuse(self, what: str, loc: Any) -> Any:
         line = loc.line if loc is not None else self.function.__code__.co_firstlineno
-        raise UdfParseError(f"{self.function.__name__}, line {line}: {what} has no form for a GPU; it runs on the CPU only")
+        raise UdfParseError(
+            f"{self.function.__name__}, line {line}: {what} has no form for a GPU; it runs on the CPU only"
+        )
 
     def text(self) -> str:
         body = [line for label in sorted(self.ir.blocks) for line in self.block(label)]
@@ -205,7 +176,8 @@ class _Translation:
                 self.numbers[s.target.name]
                 for b in self.ir.blocks.values()
                 for s in b.body
-                if getattr(getattr(s, "value", None), "op", "") == "pair_first" and s.value.value.name == expr.value.name
+                if getattr(getattr(s, "value", None), "op", "") == "pair_first"
+                and s.value.value.name == expr.value.name
             )
             return self.set(target, f"advance({self.pairs[expr.value.name]}, {value})")
         return self.refuse(f"`{op}`", loc)
@@ -215,8 +187,8 @@ class _Translation:
         takes = [self.need(t, "an operand", loc) for t in self.calls[expr].args]
         if fn is operator.not_:
             return f"!{self.use(operands[0], BOOL)}"
-        if fn in _COMPARE:
-            symbol, mixed = _COMPARE[fn]
+        if fn in COMPARE:
+            symbol, mixed = COMPARE[fn]
             x, y = (self.use(v, t) for v, t in zip(operands, takes))
             unlike = takes[0] is not takes[1] and {t.kind for t in takes} == {"i", "u"}
             return mixed.format(x, y) if unlike else f"{x} {symbol} {y}"
@@ -226,13 +198,15 @@ class _Translation:
             exponent = self.use(operands[1], lookup_dtype("INT64"))
             return f"integer_power<{result.c_type}>({self.use(operands[0], result)}, {exponent})"
         if fn is operator.neg:  # Numba negates first and widens then
-            t = takes[0]
+            t = result if takes[0] is BOOL else takes[0]
             return f"cast<{result.c_type}>(negative<{t.c_type}>({self.use(operands[0], t)}))"
         words = [self.use(v, result) for v in operands]
-        if fn in _DIVISION:
-            return f"{_DIVISION[fn]['fiu'.index(result.kind)]}<{result.c_type}>({', '.join(words)})"
-        if fn in _ARITHMETIC:
-            return _ARITHMETIC[fn].replace("<T>", f"<{result.c_type}>").replace("(T)", f"({result.c_type})").format(*words)
+        if fn in DIVISION:
+            return f"{DIVISION[fn]['fiu'.index(result.kind)]}<{result.c_type}>({', '.join(words)})"
+        if fn in ARITHMETIC:
+            return (
+                ARITHMETIC[fn].replace("<T>", f"<{result.c_type}>").replace("(T)", f"({result.c_type})").format(*words)
+            )
         return self.refuse(f"the operator {fn.__name__}", loc)
 
     def call(self, expr: Any, target: str, loc: Any) -> list[str]:
@@ -240,7 +214,8 @@ class _Translation:
         if function is range:
             words = [self.use(v, _range_of(self, target, loc)) for v in expr.args]
             t = _range_of(self, target, loc).c_type
-            first, stop, step = (words + ["1"]) if len(words) == 2 else ["0", *words, "1"] if len(words) == 1 else words
+            words = ["0", *words] if len(words) == 1 else words
+            first, stop, step = words if len(words) == 3 else (*words, "1")
             return self.set(target, f"make_range<{t}>({first}, {stop}, {step})")
         result = self.need(self.types[target], "a value", loc)
         return self.set(target, self.called(function, expr, result, loc))
@@ -262,20 +237,20 @@ class _Translation:
             return f"cast<{result.c_type}>(rint({self.use(args[0], _float_of(types, result))}))"
         if isinstance(function, np.ufunc):
             key = ("numpy", key[1])
-        if key in _ANY:
+        if key in ANY:
             words = [self.use(v, result) for v in args]
-            while len(words) > 1 and _ANY[key]:
-                words[:2] = [f"{_ANY[key]}<{result.c_type}>({words[0]}, {words[1]})"]
+            while len(words) > 1 and ANY[key]:
+                words[:2] = [f"{ANY[key]}<{result.c_type}>({words[0]}, {words[1]})"]
                 if len(words) == 1:
                     return words[0]
-            return f"{_ANY[key]}{f'<{result.c_type}>' if _ANY[key] else ''}({words[0]})"
-        if key in _REAL:
-            if all(t is not None and t.kind != "f" for t in types) and _REAL[key] in ("ceil", "floor", "trunc"):
+            return f"{ANY[key]}{f'<{result.c_type}>' if ANY[key] else ''}({words[0]})"
+        if key in REAL:
+            if all(t is not None and t.kind != "f" for t in types) and REAL[key] in ("ceil", "floor", "trunc"):
                 return self.use(args[0], result)
-            if _REAL[key] == "fmod" and result.kind != "f":
+            if REAL[key] == "fmod" and result.kind != "f":
                 return self.refuse("fmod of integers", loc)
             t = _float_of(types, result)
-            return f"cast<{result.c_type}>({_REAL[key]}({', '.join(self.use(v, t) for v in args)}))"
+            return f"cast<{result.c_type}>({REAL[key]}({', '.join(self.use(v, t) for v in args)}))"
         return self.refuse(f"the call of {key[0]}.{key[1]}", loc)
 
 
@@ -304,6 +279,3 @@ def _constant(value: Any, t: DataType) -> str:
     if t.kind == "f":
         return f"__int_as_float((int){bits}u)" if t.nbytes == 4 else f"__longlong_as_double((long long){bits}ull)"
     return f"(({t.c_type}){bits}ull)"
-
-
-__all__ = ["CALLS", "definition", "jitted"]

@@ -9,8 +9,7 @@ import pytest
 
 from bitblas import jit
 from bitblas.kernels.prologue import Function, sum_of
-from semirings import catalog, dtypes, laws
-from semirings import BinaryOp, IndexUnaryOp, Monoid, Semiring, UnaryOp
+from semirings import BinaryOp, IndexUnaryOp, Monoid, Semiring, UnaryOp, agreement, catalog, dtypes, laws
 from semirings.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT8, UINT64
 from semirings.rules import number
 
@@ -163,7 +162,7 @@ def run_numba(cases):
 
 @every_dtype
 def test_cuda_agrees_with_python(t, emulator):
-    assert laws.agreement(t, {"CUDA C++": run_cuda}) == []
+    assert agreement.agreement(t, {"CUDA C++": run_cuda}) == []
 
 
 # Numba needs 10 seconds for each type, the first time.
@@ -174,7 +173,7 @@ SOON = (BOOL, INT8, INT64, UINT64, FP32)
     "t", [t if t in SOON else pytest.param(t, marks=pytest.mark.slow) for t in dtypes.ALL], ids=str
 )
 def test_numba_agrees_with_python(t):
-    assert laws.agreement(t, {"Numba": run_numba}) == []
+    assert agreement.agreement(t, {"Numba": run_numba}) == []
 
 
 def test_a_disagreement_is_found():
@@ -184,7 +183,7 @@ def test_a_disagreement_is_found():
             for c in cases
         ]
 
-    found = laws.agreement(INT8, {"a wrong one": off_by_one})
+    found = agreement.agreement(INT8, {"a wrong one": off_by_one})
     assert any("binary.plus of INT8 at x=-128, y=-128" in v for v in found)
     assert not any("BOOL of INT8" in v for v in found)
 
@@ -241,7 +240,7 @@ def defined(case):
 @every_dtype
 def test_operators_equal_suitesparse(gb, t):
     found, tried = [], 0
-    for case in laws.cases(t):
+    for case in agreement.cases(t):
         op = case.what
         if case.kind == "op" and isinstance(op, BinaryOp):
             case = defined(case)

@@ -172,7 +172,8 @@ def test_functions_compile_for_gpus(t):
 # ---- python-graphblas -----------------------------------------------------------------------------------------------
 
 UNARY = {
-    "plus one": lambda x: x + 1, "half": lambda x: x / 2, "is positive": lambda x: x > 0, "root": lambda x: math.sqrt(x),
+    "plus one": lambda x: x + 1, "half": lambda x: x / 2, "is positive": lambda x: x > 0,
+    "root": lambda x: math.sqrt(x),
     "is odd": lambda x: x % 2 == 1, "float": lambda x: float(x), "same": lambda x: x, "bits": lambda x: x & 3,
 }  # fmt: skip
 INDEX = {
@@ -217,7 +218,10 @@ def test_functions_given_to_the_verbs(device):
     assert entries(A.apply(lambda x, y: x - y, right=2).new())[(0, 2)] == -3
     assert entries(v.ewise_mult(v, lambda x, y: x * y - 1).new()) == {(0,): 0, (1,): 3, (2,): 8}
     assert v.ewise_add(v, lambda x, y: x / y).new().dtype == FP64
-    assert entries(A.select(gb.select.register_anonymous(lambda x, i, j, t: i + j >= t), 3).new()) == {(1, 2): 3, (2, 1): 5}
+    assert entries(A.select(gb.select.register_anonymous(lambda x, i, j, t: i + j >= t), 3).new()) == {
+        (1, 2): 3,
+        (2, 1): 5,
+    }
     assert entries(A.apply(gb.indexunary.register_anonymous(lambda x, i, j, t: x * t), 3).new())[(0, 1)] == 12
 
 
@@ -235,7 +239,9 @@ def test_a_semiring_of_functions(device):
     dense = A.mxm(A, ring).new()
     assert entries(dense)[(0, 1)] == 6
     pattern = gb.Matrix.from_coo([0, 2], [1, 2], True, nrows=3, ncols=3)
-    assert entries(A.mxm(A, ring).new(mask=pattern.S)) == {k: x for k, x in entries(dense).items() if k in ((0, 1), (2, 2))}
+    assert entries(A.mxm(A, ring).new(mask=pattern.S)) == {
+        k: x for k, x in entries(dense).items() if k in ((0, 1), (2, 2))
+    }
     assert entries(v.apply(gap, right=10).new()) == {(0,): 9, (1,): 12, (2,): 7}
 
 

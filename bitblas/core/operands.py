@@ -57,7 +57,7 @@ def apply_operator(op: Any, dtype: DataType, left: Any, right: Any) -> tuple[str
 
 
 def index_operator(op: Any, dtype: DataType, thunk: Any, kind: str) -> tuple[Typed, np.generic]:
-    """An operator of that kind ("indexunary", "select") and its thunk, False (the least of all types) where none is given."""
+    """An operator of that kind ("indexunary", "select") and its thunk; where none is given False, the least type."""
     value, thunk_type = operand(False if thunk is None else thunk, "thunk")
     f = typed(op, kind, dtype, thunk_type)
     return f, compute_scalar(f, value)

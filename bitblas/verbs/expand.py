@@ -78,7 +78,7 @@ def _members(xp: Any, keys: Any, sorted_keys: Any) -> Any:
 
 
 def _products(device: Any, semiring: Typed[Semiring], a: Any, b: Any, i: Any, k: Any, j: Any, e: Any, f: Any) -> Any:
-    op, t = semiring.op.binaryop, semiring.op.multiply_type(semiring.dtype)
+    op, t = semiring.op.binaryop, semiring.op.operand_type(semiring.dtype)
     if op.positional:
         return eval(code(op.expr), {"ix": i, "jx": k, "iy": k, "jy": j}).astype(op.result_type(t).np_type, copy=False)
     x = a if isinstance(a, np.generic) else a[e]
