@@ -169,7 +169,7 @@ INDEXUNARY = {
     for op in (
         IndexUnaryOp("rowindex", "plus(ix, t)", position),
         IndexUnaryOp("colindex", "plus(jx, t)", position),
-        IndexUnaryOp("diagindex", "plus(jx - ix, t)", position),
+        IndexUnaryOp("diagindex", "minus(jx - ix, t)", position),
         IndexUnaryOp("tril", "jx - ix <= t", position_test),
         IndexUnaryOp("triu", "jx - ix >= t", position_test),
         IndexUnaryOp("diag", "jx - ix == t", position_test),

@@ -52,7 +52,7 @@ class Namespace:
         """python-graphblas keeps SuiteSparse's positional operators here; in bitblas they are the same entries."""
         return self
 
-    def place(self, name: str) -> tuple[Namespace, str]:
+    def _place(self, name: str) -> tuple[Namespace, str]:
         """The namespace that a dotted name lies in, made where it is missing, and the last part of the name.
 
         Raises ValueError for what is no name, AttributeError where an operator or a helper stands in the way.
@@ -70,19 +70,19 @@ class Namespace:
             space = known
         return space, last
 
-    def refuse_taken(self, name: str) -> None:
-        """AttributeError where the name is taken; otherwise as `place`."""
-        space, last = self.place(name)
+    def _refuse_taken(self, name: str) -> None:
+        """AttributeError where the name is taken; otherwise as `_place`."""
+        space, last = self._place(name)
         if last in space:
             raise AttributeError(f"{self._family}.{name} is already defined")
 
-    def add(self, name: str, operator: Any) -> None:
+    def _add(self, name: str, operator: Any) -> None:
         """Enter an operator under a name that may have dots. AttributeError where the name is taken."""
-        self.refuse_taken(name)
-        space, last = self.place(name)
+        self._refuse_taken(name)
+        space, last = self._place(name)
         space._entries[last] = operator
 
-    def help(self, **helpers: Any) -> None:
+    def _help(self, **helpers: Any) -> None:
         """Add what is no operator."""
         self._helpers.update(helpers)
 

@@ -34,10 +34,10 @@ SPACES: dict[str, Namespace] = {
 }  # fmt: skip
 
 for _family in ORDER:
-    SPACES[_family].help(from_string=partial(from_string, _family, spaces=SPACES))
+    SPACES[_family]._help(from_string=partial(from_string, _family, spaces=SPACES))
 for _family in ("unary", "binary", "monoid", "semiring"):
-    SPACES[_family].help(numpy=getattr(numpy_names, _family))
-op.help(from_string=partial(any_from_string, spaces=SPACES))
-semiring.help(get_semiring=get_semiring)
-select.help(**comparisons.helpers(select))
+    SPACES[_family]._help(numpy=getattr(numpy_names, _family))
+op._help(from_string=partial(any_from_string, spaces=SPACES))
+semiring._help(get_semiring=get_semiring)
+select._help(**comparisons.helpers(select))
 register(SPACES)

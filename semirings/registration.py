@@ -95,9 +95,9 @@ def _build_semiring(name: str | None, monoid: Any, binaryop: Any) -> Any:
 
 def _enter(space: Namespace, name: str, make: Callable[[], Any], lazy: bool) -> Any:
     """Make an operator, now or when it is asked for, and enter it. AttributeError where the name is taken."""
-    space.refuse_taken(name)
+    space._refuse_taken(name)
     made = Delayed(make) if lazy else make()
-    space.add(name, made)
+    space._add(name, made)
     return None if lazy else made
 
 
@@ -123,7 +123,7 @@ def register(spaces: Mapping[str, Namespace]) -> None:
             """An operator made of a Python function, in no namespace."""
             return _made(family, func, name, parameterized, is_udt)
 
-        space.help(register_new=register_new, register_anonymous=register_anonymous)
+        space._help(register_new=register_new, register_anonymous=register_anonymous)
 
     for family in _CLASSES:
         operators(family)
@@ -145,8 +145,8 @@ def register(spaces: Mapping[str, Namespace]) -> None:
         """A semiring in no namespace."""
         return _build_semiring(name, monoid, binaryop)
 
-    spaces["monoid"].help(register_new=new_monoid, register_anonymous=anonymous_monoid)
-    spaces["semiring"].help(register_new=new_semiring, register_anonymous=anonymous_semiring)
+    spaces["monoid"]._help(register_new=new_monoid, register_anonymous=anonymous_monoid)
+    spaces["semiring"]._help(register_new=new_semiring, register_anonymous=anonymous_semiring)
 
 
 def _enter_twin(space: Namespace, family: str, name: str, made: Any, make: Callable[[], Any]) -> None:
@@ -154,9 +154,9 @@ def _enter_twin(space: Namespace, family: str, name: str, made: Any, make: Calla
     if name in space:
         return
     if made is None:
-        space.add(name, Delayed(make))
+        space._add(name, Delayed(make))
     elif isinstance(made, Parameterized) or family == "indexunary" or set(made.types.values()) == {BOOL}:
-        space.add(name, make())
+        space._add(name, make())
 
 
 __all__ = ["build", "register"]

@@ -28,20 +28,16 @@ _MODULES: dict[Any, str] = {math: "math", np: "numpy"}
 class Call(Expression):
     """`name_digest(x, y)`: the call of a Python function, with all that it captures."""
 
-    made_of: tuple[FunctionType]  # in a tuple: a class would take a function for a method
+    function: Any
     names: tuple[str, ...]
 
     def __new__(cls, function: FunctionType, names: tuple[str, ...]) -> Call:
         text = _text_of("f", function)
         digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-        word = function.__name__ if function.__name__.isidentifier() else "function"
+        word = function.__name__ if function.__name__.isidentifier() and function.__name__.isascii() else "function"
         self = super().__new__(cls, f"{word}_{digest}({', '.join(names)})")
-        self.made_of, self.names = (function,), names
+        self.function, self.names = function, names
         return self
-
-    @property
-    def function(self) -> Any:
-        return self.made_of[0]
 
     @property
     def called(self) -> str:
