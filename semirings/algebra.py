@@ -125,7 +125,8 @@ class Semiring(Applicable):
         if product is None:
             return None
         if plus.rule in (logical, boolean):
-            return t if product[1] is BOOL else BOOL if times.rule(BOOL) else None
+            product = product if product[1] is BOOL else times.rule(t := BOOL)
+            return t if product is not None and product[1] is BOOL else None
         if product[1] is BOOL and (
             arithmetic in (times.rule, plus.rule) or (times.name == "pair" and plus.binaryop.rule is arithmetic)
         ):

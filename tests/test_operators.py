@@ -64,7 +64,7 @@ def test_text_means_the_same(gb, text):
     for family in ("unary", "binary", "indexunary", "select", "monoid", "semiring"):
         try:
             want = repr(getattr(gb, family).from_string(text))
-        except (ValueError, KeyError):
+        except (ValueError, KeyError, TypeError):
             want = None
         try:
             got = repr(getattr(bitblas, family).from_string(text))
@@ -72,7 +72,7 @@ def test_text_means_the_same(gb, text):
             got = None
         # There, indexunary.from_string("<") gives a SelectOp.
         assert str(got).partition(".")[2] == str(want).partition(".")[2], family
-    assert repr(op.from_string(text)) == repr(gb.op.from_string(text))
+    assert repr(op.from_string(text)).partition(".")[2] == repr(gb.op.from_string(text)).partition(".")[2]
 
 
 def test_text_that_means_nothing():
