@@ -38,6 +38,6 @@ for _family in ORDER:
 for _family in ("unary", "binary", "monoid", "semiring"):
     SPACES[_family]._help(numpy=getattr(numpy_names, _family))
 op._help(from_string=partial(any_from_string, spaces=SPACES))
-semiring._help(get_semiring=get_semiring)
+semiring._help(get_semiring=partial(get_semiring, space=semiring))
 select._help(**comparisons.helpers(select))
 register(SPACES)

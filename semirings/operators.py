@@ -7,6 +7,7 @@ GraphBLAS C API 2.1, section 3.5.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -44,12 +45,14 @@ class Operator(Ruled):
     def __repr__(self) -> str:
         return f"{self.family}.{self.name}"
 
-    @property
+    @functools.cached_property
     def positional(self) -> bool:
         """Whether the result depends on where the operands stand."""
         return not names_in(self.expr).isdisjoint(("ix", "jx", "iy", "jy"))
 
-    is_positional = positional
+    @property
+    def is_positional(self) -> bool:
+        return self.positional
 
     def evaluate(self, t: DataType, /, **names: Any) -> np.generic:
         """The value of the expression on the host, for operands of type `t`: x, y, thunk t, ix, jx, iy, jy."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .algebra import Monoid, Semiring
+from .algebra import Monoid
 from .catalog import compose, monoid_of
 from .operators import BinaryOp, Parameterized
 from .typed import Typed
@@ -76,9 +76,10 @@ def _unknown(family: str, text: str, why: str) -> ValueError:
     return ValueError(f"op: Unknown {family} string {text!r}: {why}. Example usage: {EXAMPLES[family]!r}")
 
 
-def get_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Any:
+def get_semiring(monoid: Any, binaryop: Any, name: str | None = None, *, space: Namespace | None = None) -> Any:
     """The semiring of a monoid (or a BinaryOp that has one) and a BinaryOp (or the one of a Monoid); typed where one
-    of them is. Raises TypeError for other kinds of operators."""
+    of them is. With a name, it is entered in `space` under that too, unless the name is taken. Raises TypeError for
+    other kinds of operators."""
     add, multiply = (op.op if isinstance(op, Typed) else op for op in (monoid, binaryop))
     switched = isinstance(add, BinaryOp)
     found = monoid_of(add) if switched else add
@@ -89,7 +90,9 @@ def get_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Any:
     multiply = multiply.binaryop if isinstance(multiply, Monoid) else multiply
     if not isinstance(multiply, BinaryOp):
         raise TypeError(f"binaryop: expected a BinaryOp, got {binaryop!r}")
-    ring = compose(found, multiply) if name is None else Semiring(found, multiply, name)
+    ring = compose(found, multiply)
+    if name is not None and space is not None and name not in space:
+        space._add(name, ring)
     for op in (binaryop, monoid):
         if isinstance(op, Typed):
             return ring[op.dtype]

@@ -129,8 +129,11 @@ class Applicable:
     def check(self, t: DataType) -> DataType:
         """`t`, or KeyError where there is no version for it."""
         if self.operand_type_or_none(t) is None:
-            raise KeyError(f"{self.name} does not work with {t}; it has {', '.join(k.name for k in self.types)}")
+            raise self._lacks(t)
         return t
+
+    def _lacks(self, t: DataType) -> KeyError:
+        return KeyError(f"{self.name} does not work with {t}; it has {', '.join(k.name for k in self.types)}")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return apply(self, *args, **kwargs)
@@ -153,6 +156,7 @@ class Ruled(Applicable):
         return self._ruling(t)[1]
 
     def _ruling(self, t: DataType) -> tuple[DataType, DataType]:
-        found = self.rule(self.check(t))
-        assert found is not None
+        found = self.rule(t)
+        if found is None:
+            raise self._lacks(t)
         return found

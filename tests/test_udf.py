@@ -218,7 +218,7 @@ def test_functions_given_to_the_verbs(device):
     assert entries(A.apply(lambda x, y: x - y, right=2).new())[(0, 2)] == -3
     assert entries(v.ewise_mult(v, lambda x, y: x * y - 1).new()) == {(0,): 0, (1,): 3, (2,): 8}
     assert v.ewise_add(v, lambda x, y: x / y).new().dtype == FP64
-    assert entries(A.select(gb.select.register_anonymous(lambda x, i, j, t: i + j >= t), 3).new()) == {
+    assert entries(A.select(lambda x, i, j, t: i + j >= t, 3).new()) == {
         (1, 2): 3,
         (2, 1): 5,
     }
@@ -252,6 +252,13 @@ def test_equal_values_are_added_by_doubling(device):
     assert laws.check_monoid(twisted, INT64) == []
     assert entries(ones.mxv(gb.Vector.from_scalar(1, 3), ring).new()) == {(0,): 26, (1,): 2}
     assert ones.reduce_scalar(twisted).new().value == 80
+
+
+def test_what_a_function_captures_is_part_of_the_kernel():
+    one, two = (build("binary", closure(k)) for k in (2, 3))
+    assert one.expr != two.expr
+    assert build("binary", closure(2)).expr == one.expr
+    assert [op.evaluate(INT64, x=1, y=0) for op in (one, two)] == [2.5, 3.5]
 
 
 # ---- registering ----------------------------------------------------------------------------------------------------
