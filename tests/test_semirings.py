@@ -71,7 +71,7 @@ def test_a_wrong_semiring_is_found():
 def test_numbers_only():
     assert number(BOOL) is None
     with pytest.raises(KeyError, match="plus does not work with BOOL; it has INT8"):
-        catalog.monoid.plus["BOOL"]
+        catalog.MONOIDS["plus"]["BOOL"]
 
 
 # ---- Python, Numba and CUDA C++ -------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from bitblas import jit
 from bitblas.exceptions import UdfParseError
 from bitblas.kernels.prologue import Function
 from semirings import dtypes, laws
-from semirings.dtypes import BOOL, FP32, FP64, INT8, INT64, UINT8, UINT64
+from semirings.dtypes import BOOL, FP32, FP64, INT8, INT64, UINT64
 from semirings.registration import build
 
 # ---- functions that both devices have -------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ FUNCTIONS = {
     "closure of float32": closure(np.float32(1.5), 2),
 }
 OPERATORS = {name: build("binary", f, name) for name, f in FUNCTIONS.items()}
-TRIED = (BOOL, INT8, INT64, UINT8, UINT64, FP32, FP64)
+TRIED = (BOOL, INT8, UINT64, FP32, FP64)
 
 
 def functions(t):
