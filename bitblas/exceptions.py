@@ -3,9 +3,14 @@
 Every message names the argument, what was expected, what was got, and a hint where one helps.
 """
 
+from semirings.errors import GraphblasException, UdfParseError
 
-class GraphblasException(Exception):
-    """The base of all of them."""
+__all__ = [
+    "DeviceError", "DimensionMismatch", "DomainMismatch", "EmptyObject", "GraphblasException", "IndexOutOfBound",
+    "InsufficientSpace", "InvalidIndex", "InvalidObject", "InvalidValue", "JitError", "NoValue",
+    "NotImplementedException", "NullPointer", "OutOfMemory", "OutputNotEmpty", "Panic", "UdfParseError",
+    "UninitializedObject",
+]  # fmt: skip
 
 
 class NoValue(GraphblasException):
@@ -74,7 +79,3 @@ class Panic(GraphblasException):
 
 class JitError(GraphblasException):
     """A kernel that does not compile."""
-
-
-class UdfParseError(GraphblasException):
-    """A Python function that is no operator: what it does cannot be compiled."""

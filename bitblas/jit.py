@@ -32,7 +32,6 @@ _PY_INCLUDE = re.compile(r"^# include: (\S+)\n", re.M)
 
 _PY_HEAD = """\
 import numpy as np
-from math import sqrt
 from numba import njit, prange
 from bitblas.kernels.intrinsics import *
 COMMON = dict(nogil=True, error_model="numpy", boundscheck=False)

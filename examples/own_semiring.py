@@ -20,10 +20,10 @@ assert load.to_dict() == {0: 100, 1: 9, 2: 7, 3: 5}
 
 # An operator is one expression in x and y, which becomes NumPy, Numba and CUDA C++. It is checked before it is used:
 # the laws say what is wrong, at which values.
-gap = BinaryOp("gap", "greatest(x, y) - least(x, y)", commutes_to="gap")
+gap = BinaryOp("gap", "greatest(x, y) - least(x, y)", exchanged="gap")
 assert laws.check_operator(gap, "INT32") == []
 assert laws.check_semiring(Semiring(gb.monoid.max, gap), "INT32") == []
-wrong = BinaryOp("wrong", "x - 2 * y", commutes_to="wrong")
+wrong = BinaryOp("wrong", "x - 2 * y", exchanged="wrong")
 print(laws.check_operator(wrong, "INT32")[0])
 
 # The widest gap between the two ends of the roads that leave a vertex.

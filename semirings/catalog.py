@@ -1,14 +1,42 @@
 """THE lists: every operator, monoid and semiring, one line each. A new entry here is tested, compiled and documented by
-being here."""
+being here. Names are python-graphblas'."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 
-from .algebra import BinaryOp, IndexUnaryOp, Monoid, Semiring, UnaryOp
+from .algebra import Monoid, Semiring
 from .dtypes import INT64
-from .namespace import Namespace
-from .rules import arithmetic, compare, inverse, logical, number, position, position_test, real, root, same
+from .expressions import ByKind
+from .operators import BinaryOp, IndexUnaryOp, Operator, Parameterized, SelectOp, UnaryOp
+from .rules import (
+    arithmetic,
+    boolean,
+    classify,
+    close,
+    compare,
+    floating,
+    from_integer,
+    integer,
+    inverse,
+    logical,
+    long_integer,
+    number,
+    only_floating,
+    position,
+    position_test,
+    real,
+    same,
+    small_boolean,
+    unsigned,
+)
+
+# Functions of C99's <math.h>, with their own names.
+_MATH = (
+    "acos acosh asin asinh atan atanh cbrt ceil cos cosh erf erfc exp exp2 expm1 floor lgamma log log10 log1p log2 "
+    "sin sinh sqrt tan tanh tgamma trunc"
+).split()
 
 UNARY = {
     op.name: op
@@ -18,60 +46,138 @@ UNARY = {
         UnaryOp("minv", "1 / x", inverse),
         UnaryOp("abs", "absolute(x)"),
         UnaryOp("lnot", "x == 0"),
+        UnaryOp("bnot", "inverted(x)", integer),
         UnaryOp("one", "1"),
-        UnaryOp("sqrt", "sqrt(x)", root),
+        *(UnaryOp(name, f"{name}(x)", floating) for name in _MATH),
+        UnaryOp("round", "rounded(x)", floating),
+        UnaryOp("signum", "signum(x)", floating),
+        UnaryOp("frexpx", "fraction_of(x)", only_floating),
+        UnaryOp("frexpe", "exponent_of(x)", only_floating),
+        UnaryOp("isfinite", "isfinite(x)", classify),
+        UnaryOp("isinf", "isinf(x)", classify),
+        UnaryOp("isnan", "isnan(x)", classify),
+        UnaryOp("positioni", "ix", position),
+        UnaryOp("positioni1", "ix + 1", position),
+        UnaryOp("positionj", "jx", position),
+        UnaryOp("positionj1", "jx + 1", position),
     )
 }
 
 BINARY = {
     op.name: op
     for op in (
-        BinaryOp("first", "x", commutes_to="second"),
-        BinaryOp("second", "y", commutes_to="first"),
-        BinaryOp("any", "x", commutes_to="any"),
-        BinaryOp("pair", "1", commutes_to="pair", default_type=INT64),
-        BinaryOp("plus", "plus(x, y)", arithmetic, commutes_to="plus"),
-        BinaryOp("minus", "minus(x, y)", arithmetic, commutes_to="rminus"),
-        BinaryOp("rminus", "minus(y, x)", arithmetic, commutes_to="minus"),
-        BinaryOp("times", "times(x, y)", arithmetic, commutes_to="times"),
-        BinaryOp("truediv", "x / y", real, commutes_to="rtruediv"),
-        BinaryOp("rtruediv", "y / x", real, commutes_to="truediv"),
-        BinaryOp("min", "least(x, y)", arithmetic, commutes_to="min"),
-        BinaryOp("max", "greatest(x, y)", arithmetic, commutes_to="max"),
-        BinaryOp("lor", "(x != 0) | (y != 0)", commutes_to="lor"),
-        BinaryOp("land", "(x != 0) & (y != 0)", commutes_to="land"),
-        BinaryOp("lxor", "(x != 0) != (y != 0)", commutes_to="lxor"),
-        BinaryOp("lxnor", "(x != 0) == (y != 0)", logical, commutes_to="lxnor"),
-        BinaryOp("eq", "x == y", compare, commutes_to="eq"),
-        BinaryOp("ne", "x != y", compare, commutes_to="ne"),
-        BinaryOp("lt", "x < y", compare, commutes_to="gt"),
-        BinaryOp("gt", "x > y", compare, commutes_to="lt"),
-        BinaryOp("le", "x <= y", compare, commutes_to="ge"),
-        BinaryOp("ge", "x >= y", compare, commutes_to="le"),
-        BinaryOp("firsti", "ix", position, positional=True),
-        BinaryOp("firstj", "jx", position, positional=True),
-        BinaryOp("secondi", "iy", position, positional=True),
-        BinaryOp("secondj", "jy", position, positional=True),
+        BinaryOp("first", "x", exchanged="second"),
+        BinaryOp("second", "y", exchanged="first"),
+        BinaryOp("any", "x", exchanged="any"),
+        BinaryOp("pair", "1", exchanged="pair", default_type=INT64),
+        BinaryOp("plus", "plus(x, y)", arithmetic, exchanged="plus"),
+        BinaryOp("minus", "minus(x, y)", arithmetic, exchanged="rminus"),
+        BinaryOp("rminus", "minus(y, x)", arithmetic, exchanged="minus"),
+        BinaryOp("times", "times(x, y)", arithmetic, exchanged="times"),
+        BinaryOp("truediv", "x / y", real, exchanged="rtruediv"),
+        BinaryOp("rtruediv", "y / x", real, exchanged="truediv"),
+        BinaryOp(
+            "cdiv", ByKind("x", "quotient(x, y, bits)", "x / y", "unsigned_quotient(x, y)"), arithmetic,
+            exchanged="rdiv",
+        ),
+        BinaryOp(
+            "rdiv", ByKind("y", "quotient(y, x, bits)", "y / x", "unsigned_quotient(y, x)"), arithmetic,
+            exchanged="cdiv",
+        ),
+        BinaryOp(
+            "floordiv", ByKind("x & y", "floor_quotient(x, y)", "floored(x, y)", "unsigned_floor_quotient(x, y)"),
+            small_boolean, exchanged="rfloordiv",
+        ),
+        BinaryOp(
+            "rfloordiv", ByKind("x & y", "floor_quotient(y, x)", "floored(y, x)", "unsigned_floor_quotient(y, x)"),
+            small_boolean, exchanged="floordiv",
+        ),
+        BinaryOp("pow", "raised(x, y)", inverse, exchanged="rpow"),
+        BinaryOp("rpow", "raised(y, x)", lambda t: (inverse(t)[0], small_boolean(t)[1]), exchanged="pow"),
+        BinaryOp("min", "least(x, y)", arithmetic, exchanged="min"),
+        BinaryOp("max", "greatest(x, y)", arithmetic, exchanged="max"),
+        BinaryOp("absfirst", "absolute(x)", exchanged="abssecond"),
+        BinaryOp("abssecond", "absolute(y)", exchanged="absfirst"),
+        BinaryOp("lor", "(x != 0) | (y != 0)", exchanged="lor"),
+        BinaryOp("land", "(x != 0) & (y != 0)", exchanged="land"),
+        BinaryOp("lxor", "(x != 0) != (y != 0)", exchanged="lxor"),
+        BinaryOp("lxnor", "(x != 0) == (y != 0)", logical, exchanged="lxnor"),
+        BinaryOp("eq", "x == y", compare, exchanged="eq"),
+        BinaryOp("ne", "x != y", compare, exchanged="ne"),
+        BinaryOp("lt", "x < y", compare, exchanged="gt"),
+        BinaryOp("gt", "x > y", compare, exchanged="lt"),
+        BinaryOp("le", "x <= y", compare, exchanged="ge"),
+        BinaryOp("ge", "x >= y", compare, exchanged="le"),
+        BinaryOp("iseq", "x == y", arithmetic, exchanged="iseq"),
+        BinaryOp("isne", "x != y", arithmetic, exchanged="isne"),
+        BinaryOp("islt", "x < y", arithmetic, exchanged="isgt"),
+        BinaryOp("isgt", "x > y", arithmetic, exchanged="islt"),
+        BinaryOp("isle", "x <= y", arithmetic, exchanged="isge"),
+        BinaryOp("isge", "x >= y", arithmetic, exchanged="isle"),
+        BinaryOp("band", "x & y", integer, exchanged="band"),
+        BinaryOp("bor", "x | y", integer, exchanged="bor"),
+        BinaryOp("bxor", "x ^ y", integer, exchanged="bxor"),
+        BinaryOp("bxnor", "~(x ^ y)", integer, exchanged="bxnor"),
+        BinaryOp("bget", "get_bit(x, y, bits)", integer),
+        BinaryOp("bset", "include_bit(x, y, bits)", integer),
+        BinaryOp("bclr", "clear_bit(x, y, bits)", integer),
+        BinaryOp("bshift", "shift(x, y)", integer),
+        BinaryOp("binom", "binomial(x, y)", long_integer),
+        BinaryOp("atan2", "atan2(x, y)", floating),
+        BinaryOp("hypot", "hypot(x, y)", floating, exchanged="hypot"),
+        BinaryOp("fmod", "fmod(x, y)", floating),
+        BinaryOp("remainder", "remainder(x, y)", floating),
+        BinaryOp("copysign", "copysign(x, y)", floating),
+        BinaryOp("ldexp", "scaled(x, y)", from_integer),
+        BinaryOp("firsti", "ix", position, exchanged="secondi"),
+        BinaryOp("firsti1", "ix + 1", position, exchanged="secondi1"),
+        BinaryOp("firstj", "jx", position, exchanged="secondj"),
+        BinaryOp("firstj1", "jx + 1", position, exchanged="secondj1"),
+        BinaryOp("secondi", "iy", position, exchanged="firsti"),
+        BinaryOp("secondi1", "iy + 1", position, exchanged="firsti1"),
+        BinaryOp("secondj", "jy", position, exchanged="firstj"),
+        BinaryOp("secondj1", "jy + 1", position, exchanged="firstj1"),
     )
-}
+}  # fmt: skip
+BINARY["oneb"] = BINARY["pair"]  # its name in the C API
+_MODULUS = BinaryOp(
+    "numpy.mod", ByKind("0", "modulus(x, y)", "real_modulus(x, y)", "unsigned_modulus(x, y)"), small_boolean
+)
+NUMPY_BINARY = {"mod": _MODULUS, "remainder": _MODULUS}  # "%": the sign is the divisor's, as in Python
+
+# In a product of transposed operands, the row of the first becomes the column of the second.
+_FIRST_TO_SECOND = {"firsti": "secondj", "firstj": "secondi", "firsti1": "secondj1", "firstj1": "secondi1"}
+TRANSPOSED = _FIRST_TO_SECOND | {second: first for first, second in _FIRST_TO_SECOND.items()}
+
+
+@functools.lru_cache(1 << 10)
+def is_close(rel_tol: float = 1e-7, abs_tol: float = 0.0) -> BinaryOp:
+    """x == y or abs(x - y) <= max(rel_tol * max(abs(x), abs(y)), abs_tol), in FP64."""
+    return BinaryOp("isclose", f"near(x, y, {float(rel_tol)!r}, {float(abs_tol)!r})", close, exchanged="isclose")
+
+
+# What computers round differently, and how far results may lie apart, in units of the last place (for lgamma, of the
+# larger of its value and 1, since it has zeros that no library meets).
+ULPS = dict.fromkeys((*_MATH, "pow", "rpow", "atan2", "hypot"), 4) | {"erfc": 16, "lgamma": 16, "tgamma": 16}
+for _name in ("ceil", "floor", "sqrt", "trunc"):
+    del ULPS[_name]
+
+PARAMETERIZED = {"isclose": Parameterized("isclose", is_close, "binary")}
 
 INDEXUNARY = {
     op.name: op
     for op in (
-        IndexUnaryOp("index", "plus(ix, t)", position, positional=True),
-        IndexUnaryOp("indexle", "ix <= t", position_test, positional=True),
-        IndexUnaryOp("indexgt", "ix > t", position_test, positional=True),
-        IndexUnaryOp("rowindex", "plus(ix, t)", position, positional=True),
-        IndexUnaryOp("colindex", "plus(jx, t)", position, positional=True),
-        IndexUnaryOp("diagindex", "plus(jx - ix, t)", position, positional=True),
-        IndexUnaryOp("tril", "jx - ix <= t", position_test, positional=True),
-        IndexUnaryOp("triu", "jx - ix >= t", position_test, positional=True),
-        IndexUnaryOp("diag", "jx - ix == t", position_test, positional=True),
-        IndexUnaryOp("offdiag", "jx - ix != t", position_test, positional=True),
-        IndexUnaryOp("rowle", "ix <= t", position_test, positional=True),
-        IndexUnaryOp("rowgt", "ix > t", position_test, positional=True),
-        IndexUnaryOp("colle", "jx <= t", position_test, positional=True),
-        IndexUnaryOp("colgt", "jx > t", position_test, positional=True),
+        IndexUnaryOp("rowindex", "plus(ix, t)", position),
+        IndexUnaryOp("colindex", "plus(jx, t)", position),
+        IndexUnaryOp("diagindex", "minus(jx - ix, t)", position),
+        IndexUnaryOp("tril", "jx - ix <= t", position_test),
+        IndexUnaryOp("triu", "jx - ix >= t", position_test),
+        IndexUnaryOp("diag", "jx - ix == t", position_test),
+        IndexUnaryOp("offdiag", "jx - ix != t", position_test),
+        IndexUnaryOp("rowle", "ix <= t", position_test),
+        IndexUnaryOp("rowgt", "ix > t", position_test),
+        IndexUnaryOp("colle", "jx <= t", position_test),
+        IndexUnaryOp("colgt", "jx > t", position_test),
         IndexUnaryOp("valueeq", "x == t", compare),
         IndexUnaryOp("valuene", "x != t", compare),
         IndexUnaryOp("valuelt", "x < t", compare),
@@ -80,8 +186,18 @@ INDEXUNARY = {
         IndexUnaryOp("valuege", "x >= t", compare),
     )
 }
+# For vectors, an index is a row.
+INDEXUNARY |= {f"index{end}": INDEXUNARY[f"row{end or 'index'}"] for end in ("", "le", "gt")}
+SELECT = {n: SelectOp(op.name, op.expr, op.rule) for n, op in INDEXUNARY.items() if op.rule is not position}
 
-# One tuple per monoid: identity and terminal are functions of the type.
+
+def all_operators() -> list[Operator]:
+    """Every operator once, whatever its names: unary, binary (isclose with its defaults), index-unary."""
+    lists: tuple[Mapping[str, Operator], ...] = (UNARY, BINARY, NUMPY_BINARY, {"isclose": is_close()}, INDEXUNARY)
+    return list(dict.fromkeys(op for ops in lists for op in ops.values()))
+
+
+# One line per monoid: identity and terminal are functions of the type.
 MONOIDS = {
     m.name: m
     for m in (
@@ -94,6 +210,17 @@ MONOIDS = {
         Monoid("land", BINARY["land"], lambda t: True, lambda t: False, rule=logical),
         Monoid("lxor", BINARY["lxor"], lambda t: False, repeated="where(k & 1, x, x != x)", rule=logical),
         Monoid("lxnor", BINARY["lxnor"], lambda t: True, repeated="where(k & 1, x, x == x)", rule=logical),
+        Monoid("eq", BINARY["eq"], lambda t: True, repeated="where(k & 1, x, x == x)", rule=boolean),
+        Monoid("bor", BINARY["bor"], lambda t: 0, lambda t: t.highest, rule=unsigned),
+        Monoid("band", BINARY["band"], lambda t: t.highest, lambda t: 0, rule=unsigned),
+        Monoid("bxor", BINARY["bxor"], lambda t: 0, repeated="where(k & 1, x, minus(x, x))", rule=unsigned),
+        Monoid(
+            "bxnor",
+            BINARY["bxnor"],
+            lambda t: t.highest,
+            repeated="where(k & 1, x, inverted(minus(x, x)))",
+            rule=unsigned,
+        ),
     )
 }
 
@@ -106,13 +233,28 @@ NAMED_SEMIRINGS = (
 ).split()
 
 
+_own_monoids: dict[BinaryOp, Monoid] = {}  # of operators that are not in the list
+
+
+def monoid_of(op: BinaryOp) -> Monoid | None:
+    """The monoid that adds with an operator, if there is one: the catalogue's, or the last that was registered."""
+    found = MONOIDS.get(op.name)
+    return found if found is not None and found.binaryop is op else _own_monoids.get(op)
+
+
+def remember_monoid(m: Monoid) -> None:
+    """The monoid of an operator that a program made."""
+    _own_monoids[m.binaryop] = m
+
+
 @functools.cache
 def compose(m: Monoid, op: BinaryOp) -> Semiring:
     """The semiring of a monoid and a multiplier: one object for each pair."""
     return Semiring(m, op)
 
 
-def _semiring(name: str) -> Semiring | None:
+def find_semiring(name: str) -> Semiring | None:
+    """{monoid}_{binary}, where they fit for at least one type."""
     for m in MONOIDS.values():
         op = BINARY.get(name[len(m.name) + 1 :]) if name.startswith(m.name + "_") else None
         if op is not None:
@@ -122,7 +264,7 @@ def _semiring(name: str) -> Semiring | None:
 
 
 def _named(name: str) -> Semiring:
-    found = _semiring(name)
+    found = find_semiring(name)
     if found is None:
         raise KeyError(f"NAMED_SEMIRINGS: {name} is no monoid and operator that fit")
     return found
@@ -130,11 +272,14 @@ def _named(name: str) -> Semiring:
 
 SEMIRINGS = {name: _named(name) for name in NAMED_SEMIRINGS}
 
-unary = Namespace("unary", UNARY)
-binary = Namespace("binary", BINARY)
-indexunary = Namespace("indexunary", INDEXUNARY)
-select = Namespace("select", {n: op for n, op in INDEXUNARY.items() if not n.endswith("index")})
-monoid = Namespace("monoid", MONOIDS)
-semiring = Namespace("semiring", SEMIRINGS, _semiring)
-
-__all__ = ["BINARY", "INDEXUNARY", "MONOIDS", "NAMED_SEMIRINGS", "SEMIRINGS", "UNARY", "same"]
+__all__ = [
+    "BINARY",
+    "INDEXUNARY",
+    "MONOIDS",
+    "NAMED_SEMIRINGS",
+    "PARAMETERIZED",
+    "SELECT",
+    "SEMIRINGS",
+    "UNARY",
+    "same",
+]

@@ -29,7 +29,7 @@ class DataType:
             return self is other or self.name == other.name
         try:
             return lookup_dtype(other) is self
-        except TypeError:
+        except (TypeError, ValueError):
             return False
 
     def __hash__(self) -> int:
@@ -85,31 +85,40 @@ _BY_NUMPY = {t.np_type: t for t in ALL}
 _NUMPY_DTYPES = {type(t.np_type) for t in ALL}
 
 
-def lookup_dtype(key: Any) -> DataType:
-    """The DataType for a DataType, a GraphBLAS name, a NumPy dtype or its name, or bool, int, float.
+def lookup_dtype(key: Any, value: Any = None) -> DataType:
+    """The DataType for a DataType, a GraphBLAS name, a NumPy dtype or its name, or bool, int, float; else that of
+    `value`, if it has one.
 
-    Raises TypeError for what is none of the eleven types (complex, strings, objects).
+    Raises ValueError for what is none of the eleven types (complex, strings, objects), TypeError for None.
     """
     if isinstance(key, DataType):
         return key
     if type(key) in _NUMPY_DTYPES and key in _BY_NUMPY:  # the name of a NumPy dtype costs a microsecond
         return _BY_NUMPY[key]
-    if isinstance(key, str) and key.upper() in _BY_NAME:
-        return _BY_NAME[key.upper()]
-    name = getattr(key, "name", None)  # a DataType of python-graphblas
-    if isinstance(name, str) and name in _BY_NAME:
-        return _BY_NAME[name]
-    try:
-        found = _BY_NUMPY.get(np.dtype(key)) if key is not None else None
-    except TypeError:
-        found = None
+    found = _BY_NAME.get(key.upper().removeprefix("GRB_")) if isinstance(key, str) else None
     if found is None:
-        raise TypeError(f"dtype: expected one of {', '.join(_BY_NAME)} or a matching NumPy dtype, got {key!r}")
+        name = getattr(key, "name", None)  # a DataType of python-graphblas
+        found = _BY_NAME.get(name) if isinstance(name, str) else None
+    if found is None and value is not None and hasattr(value, "dtype"):
+        return lookup_dtype(value.dtype)
+    if found is None and key is None:
+        raise TypeError(f"dtype: expected one of {', '.join(_BY_NAME)}, got None")
+    if found is None:
+        try:
+            found = _BY_NUMPY.get(np.dtype(key))
+        except (TypeError, ValueError, SyntaxError):  # whatever NumPy says of text that it cannot read
+            found = None
+    if found is None:
+        raise ValueError(f"dtype: expected one of {', '.join(_BY_NAME)} or a matching NumPy dtype, got {key!r}")
     return found
 
 
-def unify(left: DataType, right: DataType) -> DataType:
-    """The smallest type that holds both, by NumPy's promotion rules (as python-graphblas does)."""
+def unify(type1: Any, type2: Any, *, is_left_scalar: bool = False, is_right_scalar: bool = False) -> DataType:
+    """The smallest type that holds both, by NumPy's promotion rules (as python-graphblas does).
+
+    Since NumPy 2 a typed scalar counts as an array does, so that the two flags change nothing.
+    """
+    left, right = lookup_dtype(type1), lookup_dtype(type2)
     return left if left is right else _BY_NUMPY[np.promote_types(left.np_type, right.np_type)]
 
 

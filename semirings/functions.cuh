@@ -13,6 +13,7 @@ template <class T> __device__ __forceinline__ T plus(T x, T y) { return T(W(x) +
 template <class T> __device__ __forceinline__ T minus(T x, T y) { return T(W(x) - W(y)); }
 template <class T> __device__ __forceinline__ T times(T x, T y) { return T(W(x) * W(y)); }
 template <class T> __device__ __forceinline__ T negative(T x) { return T(-(W(x))); }
+template <class T> __device__ __forceinline__ T inverted(T x) { return T(~x); }
 // 0 - x rather than -x: the absolute value of -0.0 is 0.0. That of the least integer is itself.
 template <class T> __device__ __forceinline__ T absolute(T x) { return x > T(0) ? x : T(W(0) - W(x)); }
 #undef W
@@ -29,6 +30,108 @@ template <class T> __device__ __forceinline__ T power(T x, long long k) {
     x = times(x, x);
   }
   return z;
+}
+
+// Division of integers, as SuiteSparse defines it: x / 0 is the greatest or least value, 0 / 0 is 0.
+template <class T> __device__ __forceinline__ T quotient(T x, T y, int bits) {
+  if (y == T(0)) return x == T(0) ? x : x > T(0) ? T(~(1ull << (bits - 1))) : T(1ull << (bits - 1));
+  return y == T(-1) ? times(x, y) : T(x / y);
+}
+template <class T> __device__ __forceinline__ T unsigned_quotient(T x, T y) {
+  return y == T(0) ? (x == T(0) ? x : T(~0ull)) : T(x / y);
+}
+// Towards minus infinity; 0 where y is 0, as in NumPy.
+template <class T> __device__ __forceinline__ T floor_quotient(T x, T y) {
+  if (y == T(0) || y == T(-1)) return times(x, y);
+  return T(x / y - (x % y != 0 && (x < T(0)) != (y < T(0))));
+}
+template <class T> __device__ __forceinline__ T unsigned_floor_quotient(T x, T y) {
+  return y == T(0) ? y : T(x / y);
+}
+// x // y as Python computes it; x / y where y is 0, as in NumPy.
+template <class T> __device__ __forceinline__ T floored(T x, T y) {
+  if (y == T(0)) return x / y;
+  const T rest = fmod(x, y);
+  T z = (x - rest) / y;
+  if (rest != T(0) && (y < T(0)) != (rest < T(0))) z -= T(1);
+  if (z == T(0)) return copysign(T(0), x / y);
+  const T down = floor(z);
+  return z - down > T(0.5) ? down + T(1) : down;
+}
+
+// The rest of that, with the sign of y; of integers 0 where y is 0.
+template <class T> __device__ __forceinline__ T modulus(T x, T y) {
+  if (y == T(0) || y == T(-1)) return T(0);
+  const T rest = T(x % y);
+  return rest != T(0) && (rest < T(0)) != (y < T(0)) ? T(rest + y) : rest;
+}
+template <class T> __device__ __forceinline__ T unsigned_modulus(T x, T y) { return y == T(0) ? y : T(x % y); }
+template <class T> __device__ __forceinline__ T real_modulus(T x, T y) {
+  const T rest = fmod(x, y);
+  if (rest == T(0)) return copysign(T(0), y);
+  return (y < T(0)) != (rest < T(0)) && rest == rest ? rest + y : rest;
+}
+
+// x << y, or x >> -y with the sign kept; y is read as INT8, as SuiteSparse does.
+template <class T> __device__ __forceinline__ unsigned long long shift(T x, T y) {
+  const int k = (signed char)y;
+  const unsigned long long z = (unsigned long long)x;
+  if (k >= 0) return k < 64 ? z << k : 0;
+  const unsigned long long flip = x < T(0) ? ~0ull : 0;  // an arithmetic shift of x is the shift of ~x, inverted
+  return (k > -64 ? (z ^ flip) >> -k : 0) ^ flip;
+}
+// Bit number y, counted from 1; none where the type has no such bit.
+template <class T> __device__ __forceinline__ unsigned long long numbered_bit(T y, int bits) {
+  return y >= T(1) && (unsigned long long)y <= (unsigned long long)bits ? 1ull << (int(y) - 1) : 0;
+}
+template <class T> __device__ __forceinline__ bool get_bit(T x, T y, int bits) {
+  return ((unsigned long long)x & numbered_bit(y, bits)) != 0;
+}
+template <class T> __device__ __forceinline__ T include_bit(T x, T y, int bits) { return T(x | T(numbered_bit(y, bits))); }
+template <class T> __device__ __forceinline__ T clear_bit(T x, T y, int bits) { return T(x & T(~numbered_bit(y, bits))); }
+
+// Functions of <math.h> with other edges, or other names.
+template <class T> __device__ __forceinline__ T rounded(T x) { return round(x); }
+template <class T> __device__ __forceinline__ T signum(T x) { return x > T(0) ? T(1) : x < T(0) ? T(-1) : x; }
+template <class T> __device__ __forceinline__ T fraction_of(T x) {
+  int exponent;
+  return isfinite(x) ? frexp(x, &exponent) : x;
+}
+template <class T> __device__ __forceinline__ T exponent_of(T x) {
+  int exponent = 0;
+  if (isfinite(x)) frexp(x, &exponent);
+  return T(exponent);
+}
+template <class T> __device__ __forceinline__ T scaled(T x, T y) {
+  return ldexp(x, int(least(greatest(y, T(-5000)), T(5000))));
+}
+// NaN where either is NaN. Where both are integers and the power is below 2**64 it is rounded once, so that integers
+// agree on every device.
+template <class T> __device__ __forceinline__ T raised(T x, T y) {
+  if (x != x || y != y) return x + y;
+  if (y >= T(0) && y <= T(64) && y == floor(y) && fabs(x) < T(1.8e19) && x == floor(x)) {
+    const unsigned long long base = (unsigned long long)fabs(x);
+    unsigned long long z = 1;
+    for (int k = 0; k < int(y); ++k) {
+      if (double(z) * double(base) > 1.844674407370955e19) return pow(x, y);
+      z *= base;
+    }
+    return x < T(0) && fmod(y, T(2)) != T(0) ? T(-double(z)) : T(double(z));
+  }
+  return pow(x, y);
+}
+// n over k; 0 where it overflows on the way, or where k is not in 0..n.
+__device__ __forceinline__ long long binomial(long long n, long long k) {
+  if (k > n || k < 0) return 0;
+  long long z = 1;
+  for (long long i = 0; i < (k < n - k ? k : n - k); ++i) {
+    if (z > 9223372036854775807ll / (n - i)) return 0;
+    z = z * (n - i) / (i + 1);
+  }
+  return z;
+}
+__device__ __forceinline__ bool near(double x, double y, double rel_tol, double abs_tol) {
+  return x == y || absolute(x - y) <= greatest(rel_tol * greatest(absolute(x), absolute(y)), abs_tol);
 }
 
 // GraphBLAS casts: to BOOL is != 0; a float goes to an integer towards zero, saturated, NaN to 0 (as SuiteSparse does).

@@ -6,7 +6,7 @@ what they add. Each check returns the violations as readable strings; an empty l
 
 Integers and BOOL are checked exactly, over all edge values (associativity over a part of them). Floating-point sums
 and products are associative, and equal to their `repeated`, only where nothing is rounded: there, values are taken from
-a range that is exact. NaN equals NaN, and -0.0 equals 0.0, but for `agreement`, which compares bits. The identity is
+a range that is exact. NaN equals NaN, and -0.0 equals 0.0. The identity is
 not asked to keep a NaN: fmin and fmax, which GraphBLAS prescribes, prefer a number. So a sum must begin with its first
 summand, never with the identity.
 """
@@ -15,15 +15,15 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from . import catalog, dtypes
-from .algebra import BinaryOp, IndexUnaryOp, Monoid, Operator, Semiring
+from . import dtypes
+from .algebra import Monoid, Semiring
 from .dtypes import BOOL, DataType
+from .operators import BinaryOp, IndexUnaryOp, Operator
 
 # The semirings of the catalogue whose multiplication distributes over the addition, and on which values: "all", or
 # "small" where integers must not wrap and floats must not round, overflow or be NaN. The others are not semirings of
@@ -79,7 +79,7 @@ def check_operator(op: Operator, dtype: Any) -> list[str]:
     def evaluated() -> Iterator[str]:
         for x, y in itertools.product(values, values):
             try:
-                z = _apply(op, t, x, y)
+                z = at(op, t, x, y)
             except Exception as error:
                 yield f"{name}: no value at ({x}, {y}): {error!r}"
                 continue
@@ -87,8 +87,8 @@ def check_operator(op: Operator, dtype: Any) -> list[str]:
                 yield f"{name}: at ({x}, {y}) expected a {op.result_type(t)}, got {z.dtype}"
 
     found += _first(evaluated())
-    if isinstance(op, BinaryOp) and op.commutes_to is not None and not op.positional and not found and op.name != "any":
-        other = catalog.BINARY.get(op.commutes_to, op)
+    other = op.commutes_to if isinstance(op, BinaryOp) and not op.positional and op.name != "any" else None
+    if other is not None and not found:
 
         def commuted() -> Iterator[str]:
             for x, y in itertools.product(values, values):
@@ -101,7 +101,8 @@ def check_operator(op: Operator, dtype: Any) -> list[str]:
     return found
 
 
-def _apply(op: Operator, t: DataType, x: Any, y: Any, i: int = 3, j: int = 5) -> np.generic:
+def at(op: Operator, t: DataType, x: Any, y: Any, i: int = 3, j: int = 5) -> np.generic:
+    """The value of an operator at x and y (the thunk of an IndexUnaryOp), at positions (i, j) and (j, i)."""
     names = {"x": x, "ix": i, "jx": j}
     names |= {"t": y} if isinstance(op, IndexUnaryOp) else {"y": y, "iy": j, "jy": i}
     return op.evaluate(t, **names)
@@ -213,75 +214,3 @@ def check_semiring(semiring: Semiring, dtype: Any, *, distributes: str | None = 
                     yield f"{name}: does not distribute at ({x}, {y}, {v}): {left} and {right}"
 
     return found + _first(undistributed())
-
-
-# ---- agreement of the implementations -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Case:
-    """One function of (x, y, positions) -> z, at all pairs of edge values, for every implementation to evaluate.
-
-    `kind` is "op", "cast" or "repeat"; `what` the operator, the target type or the monoid. Operands stand in columns
-    of equal length; y is also the thunk of an index-unary operator, and i the number of summands.
-    """
-
-    kind: str
-    what: Any
-    dtype: DataType
-    result: DataType
-    x: np.ndarray = field(repr=False)
-    y: np.ndarray = field(repr=False)
-    i: np.ndarray = field(repr=False)
-    j: np.ndarray = field(repr=False)
-
-    @property
-    def label(self) -> str:
-        return f"{self.what if isinstance(self.what, DataType) else repr(self.what)} of {self.dtype}"
-
-    def on_host(self) -> np.ndarray:
-        """What Python says."""
-        if self.kind == "cast":
-            values = [dtypes.cast(x, self.result) for x in self.x]
-        elif self.kind == "repeat":
-            values = [self.what.repeat(self.dtype, x, int(k)) for x, k in zip(self.x, self.i)]
-        else:
-            values = [_apply(self.what, self.dtype, *v) for v in zip(self.x, self.y, self.i.tolist(), self.j.tolist())]
-        return np.array(values, self.result.np_type)
-
-
-def cases(t: DataType) -> list[Case]:
-    """Every operator, cast and monoid of the catalogue for operands of type `t`."""
-    values = edge_values(t)
-    x, y = (c.ravel() for c in np.meshgrid(values, values, indexing="ij"))
-    number = np.arange(x.size, dtype=np.int64)
-    columns = (x, y, number % 7, number % 5)
-    operators = [*catalog.UNARY.values(), *catalog.BINARY.values(), *catalog.INDEXUNARY.values()]
-    found = [Case("op", op, t, op.result_type(t), *columns) for op in operators if t in op]
-    found += [Case("cast", to, t, to, *columns) for to in dtypes.ALL]
-    repeats = (x, y, 1 + number * number % 97, columns[3])
-    return found + [
-        Case("repeat", m, t, t, *repeats) for m in catalog.MONOIDS.values() if t in m and m.result_type(t) is t
-    ]
-
-
-def agreement(
-    t: DataType, implementations: Mapping[str, Callable[[list[Case]], list[np.ndarray]]], extra: Iterable[Case] = ()
-) -> list[str]:
-    """Where the implementations differ from Python, bit by bit (NaN is NaN), on all cases of type `t`.
-
-    An implementation takes the cases and gives one column of results for each.
-    """
-    todo, found = [*cases(t), *extra], []
-    expected = [c.on_host() for c in todo]
-    for name, run in implementations.items():
-        for case, want, got in zip(todo, expected, run(todo), strict=True):
-            if got.dtype != want.dtype:
-                found.append(f"{case.label}: {want.dtype} in Python, {got.dtype} in {name}")
-                continue
-            raw = f"u{want.dtype.itemsize}"
-            wrong = (want.view(raw) != got.view(raw)) & ((want == want) | (got == got))
-            for k in np.flatnonzero(wrong)[:1]:
-                at = f"x={case.x[k]}, y={case.y[k]}, i={case.i[k]}, j={case.j[k]}"
-                found.append(f"{case.label} at {at}: {want[k]!r} in Python, {got[k]!r} in {name}")
-    return found

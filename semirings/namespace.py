@@ -1,43 +1,101 @@
-"""Operators by name, with python-graphblas' call style: `semiring.min_plus`, `binary["plus"]`."""
+"""Operators by name, with python-graphblas' call style: `semiring.min_plus`, `binary["plus"]`, `unary.mine.twice`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
 
 
-class Namespace:
-    """Operators by name: `semiring.min_plus`, `binary["plus"]`; iterates over the names.
+class Delayed:
+    """An entry that is made when it is asked for."""
 
-    `missing` may make an entry on demand (semirings are the product of two lists).
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
+
+
+class Namespace:
+    """Operators by name; iterates over the names.
+
+    `missing` may make an entry on demand (semirings are the product of two lists). `helpers` are what else stands in
+    the namespace (from_string, register_new, numpy), which iterating leaves out. A name with dots leads through
+    namespaces inside this one.
     """
 
-    def __init__(self, family: str, entries: Mapping[str, Any], missing: Callable[[str], Any] | None = None) -> None:
+    def __init__(
+        self, family: str, entries: MutableMapping[str, Any], missing: Callable[[str], Any] | None = None
+    ) -> None:
         self._family, self._entries, self._missing = family, entries, missing
+        self._helpers: dict[str, Any] = {}
 
     def __getattr__(self, name: str) -> Any:
-        if name in self._entries:
-            return self._entries[name]
+        entries = self.__dict__.get("_entries", {})  # while it is unpickled or copied there are none yet
+        if isinstance(entries.get(name), Delayed):
+            entries[name] = entries[name].make()
+        if name in entries:
+            return entries[name]
+        if name in self.__dict__.get("_helpers", {}):
+            return self._helpers[name]
         found = self._missing(name) if self._missing is not None and not name.startswith("_") else None
         if found is None:
-            raise AttributeError(f"{self._family} has no operator {name!r}; known: {', '.join(self._entries)}")
+            raise AttributeError(f"{self._family} has no operator {name!r}; known: {', '.join(entries)}")
         return found
 
-    __getitem__ = __getattr__
+    def __getitem__(self, name: str) -> Any:
+        head, dot, rest = name.partition(".")
+        found = getattr(self, head)
+        if dot and not isinstance(found, Namespace):
+            raise AttributeError(f"{self._family}.{head} is an operator, not a namespace")
+        return found[rest] if dot else found
 
     @property
     def ss(self) -> Namespace:
         """python-graphblas keeps SuiteSparse's positional operators here; in bitblas they are the same entries."""
         return self
 
-    def __iter__(self) -> Any:
+    def _place(self, name: str) -> tuple[Namespace, str]:
+        """The namespace that a dotted name lies in, made where it is missing, and the last part of the name.
+
+        Raises ValueError for what is no name, AttributeError where an operator or a helper stands in the way.
+        """
+        *path, last = name.split(".")
+        if not all(part.isidentifier() and not part.startswith("_") for part in (*path, last)):
+            raise ValueError(f"name: expected identifiers, with dots between them, got {name!r}")
+        space = self
+        for part in path:
+            known = space._entries.get(part, space._helpers.get(part))
+            if known is None:
+                known = space._entries[part] = Namespace(f"{space._family}.{part}", {})
+            if not isinstance(known, Namespace):
+                raise AttributeError(f"{space._family}.{part} is already defined. Cannot use as a nested path.")
+            space = known
+        return space, last
+
+    def _refuse_taken(self, name: str) -> None:
+        """AttributeError where the name is taken; otherwise as `_place`."""
+        space, last = self._place(name)
+        if last in space:
+            raise AttributeError(f"{self._family}.{name} is already defined")
+
+    def _add(self, name: str, operator: Any) -> None:
+        """Enter an operator under a name that may have dots. AttributeError where the name is taken."""
+        self._refuse_taken(name)
+        space, last = self._place(name)
+        space._entries[last] = operator
+
+    def _help(self, **helpers: Any) -> None:
+        """Add what is no operator."""
+        self._helpers.update(helpers)
+
+    def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._entries
+        head, dot, rest = name.partition(".")
+        found = self._entries.get(head, self._helpers.get(head))
+        return found is not None and (not dot or (isinstance(found, Namespace) and rest in found))
 
     def __dir__(self) -> list[str]:
-        return [*self._entries, "ss"]
+        return [*self._entries, *self._helpers, "ss"]
 
     def __repr__(self) -> str:
         return f"<{self._family}: {', '.join(self._entries)}>"

@@ -1,12 +1,14 @@
-"""Typing rules: which types an operator takes, in which it computes, and what it gives. C API 2.1, section 3.5."""
+"""Typing rules: which types an operator takes, in which it computes, and what it gives. C API 2.1, section 3.5.
+
+A rule maps the type of the operands to (type that the expression computes in, type of its result), or to None.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from .dtypes import BOOL, FP32, FP64, INT32, INT64, DataType
+from .dtypes import BOOL, FP32, FP64, INT8, INT16, INT32, INT64, UINT16, UINT32, UINT64, DataType
 
-# A rule maps the type of the operands to (type that the expression computes in, type of its result), or to None.
 Rule = Callable[[DataType], "tuple[DataType, DataType] | None"]
 
 
@@ -25,9 +27,43 @@ def number(t: DataType) -> tuple[DataType, DataType] | None:
     return None if t is BOOL else (t, t)
 
 
+def integer(t: DataType) -> tuple[DataType, DataType] | None:
+    """T x T -> T, for integers."""
+    return (t, t) if t.kind in "iu" else None
+
+
+def unsigned(t: DataType) -> tuple[DataType, DataType] | None:
+    """T x T -> T, for unsigned integers."""
+    return (t, t) if t.kind == "u" else None
+
+
+# The unsigned integers that a sum of bits uses for signed ones, as python-graphblas does.
+UNSIGNED = {INT8: UINT16, INT16: UINT32, INT32: UINT64, INT64: UINT64}
+
+
+def boolean(t: DataType) -> tuple[DataType, DataType] | None:
+    """BOOL x BOOL -> BOOL alone."""
+    return (t, t) if t is BOOL else None
+
+
+def long_integer(t: DataType) -> tuple[DataType, DataType] | None:
+    """Integers become INT64."""
+    return (INT64, INT64) if t.kind in "iu" else None
+
+
+def small_boolean(t: DataType) -> tuple[DataType, DataType]:
+    """T x T -> T, but BOOL x BOOL -> INT8, as Python counts with booleans."""
+    return t, INT8 if t is BOOL else t
+
+
 def compare(t: DataType) -> tuple[DataType, DataType]:
     """T x T -> BOOL."""
     return t, BOOL
+
+
+def close(t: DataType) -> tuple[DataType, DataType]:
+    """T x T -> BOOL, computed in FP64."""
+    return FP64, BOOL
 
 
 def logical(t: DataType) -> tuple[DataType, DataType]:
@@ -45,10 +81,25 @@ def inverse(t: DataType) -> tuple[DataType, DataType]:
     return (t, t) if t.kind == "f" else (FP64, t)
 
 
-def root(t: DataType) -> tuple[DataType, DataType]:
+def floating(t: DataType) -> tuple[DataType, DataType]:
     """T -> FP32 where that holds every T, else FP64."""
     z = FP32 if t is FP32 or (t.kind != "f" and t.nbytes <= 2) else FP64
     return z, z
+
+
+def from_integer(t: DataType) -> tuple[DataType, DataType] | None:
+    """As `floating`, but floating-point types have no version (ldexp in python-graphblas)."""
+    return None if t.kind == "f" else floating(t)
+
+
+def only_floating(t: DataType) -> tuple[DataType, DataType] | None:
+    """T -> T for FP32 and FP64."""
+    return (t, t) if t.kind == "f" else None
+
+
+def classify(t: DataType) -> tuple[DataType, DataType] | None:
+    """FP32 -> BOOL and FP64 -> BOOL."""
+    return (t, BOOL) if t.kind == "f" else None
 
 
 def position(t: DataType) -> tuple[DataType, DataType]:

@@ -9,13 +9,12 @@ import pytest
 
 from bitblas import jit
 from bitblas.kernels.prologue import Function, sum_of
-from semirings import catalog, dtypes, laws
-from semirings.algebra import BinaryOp, IndexUnaryOp, Monoid, Semiring, UnaryOp
+from semirings import BinaryOp, IndexUnaryOp, Monoid, Semiring, UnaryOp, agreement, catalog, dtypes, laws
 from semirings.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT8, UINT64
 from semirings.rules import number
 
 every_dtype = pytest.mark.parametrize("t", dtypes.ALL, ids=str)
-OPERATORS = [*catalog.UNARY.values(), *catalog.BINARY.values(), *catalog.INDEXUNARY.values()]
+OPERATORS = catalog.all_operators()
 
 # ---- laws -----------------------------------------------------------------------------------------------------------
 
@@ -60,7 +59,7 @@ def test_a_wrong_monoid_is_found(wrong, t, message):
 
 
 def test_a_wrong_operator_is_found():
-    assert "commutes to" in laws.check_operator(BinaryOp("minus", "minus(x, y)", commutes_to="plus"), INT32)[0]
+    assert "commutes to" in laws.check_operator(BinaryOp("minus", "minus(x, y)", exchanged="plus"), INT32)[0]
     assert "no value" in laws.check_operator(UnaryOp("odd", "no_such_name(x)"), INT32)[0]
 
 
@@ -72,7 +71,7 @@ def test_a_wrong_semiring_is_found():
 def test_numbers_only():
     assert number(BOOL) is None
     with pytest.raises(KeyError, match="plus does not work with BOOL; it has INT8"):
-        catalog.monoid.plus["BOOL"]
+        catalog.MONOIDS["plus"]["BOOL"]
 
 
 # ---- Python, Numba and CUDA C++ -------------------------------------------------------------------------------------
@@ -163,7 +162,7 @@ def run_numba(cases):
 
 @every_dtype
 def test_cuda_agrees_with_python(t, emulator):
-    assert laws.agreement(t, {"CUDA C++": run_cuda}) == []
+    assert agreement.agreement(t, {"CUDA C++": run_cuda}) == []
 
 
 # Numba needs 10 seconds for each type, the first time.
@@ -174,7 +173,7 @@ SOON = (BOOL, INT8, INT64, UINT64, FP32)
     "t", [t if t in SOON else pytest.param(t, marks=pytest.mark.slow) for t in dtypes.ALL], ids=str
 )
 def test_numba_agrees_with_python(t):
-    assert laws.agreement(t, {"Numba": run_numba}) == []
+    assert agreement.agreement(t, {"Numba": run_numba}) == []
 
 
 def test_a_disagreement_is_found():
@@ -184,7 +183,7 @@ def test_a_disagreement_is_found():
             for c in cases
         ]
 
-    found = laws.agreement(INT8, {"a wrong one": off_by_one})
+    found = agreement.agreement(INT8, {"a wrong one": off_by_one})
     assert any("binary.plus of INT8 at x=-128, y=-128" in v for v in found)
     assert not any("BOOL of INT8" in v for v in found)
 
@@ -198,12 +197,9 @@ def gb():
 
 
 def theirs(namespace, name):
+    if name.startswith("numpy."):
+        return namespace.from_string(name)
     return getattr(namespace.ss, name, None) or getattr(namespace, name)
-
-
-def equal(x, y):
-    """Bit by bit; NaN is NaN, and -0.0 is 0.0: fmin and fmax may answer either."""
-    return (x == y) | ((x != x) & (y != y))
 
 
 def compare(case, result):
@@ -213,33 +209,60 @@ def compare(case, result):
     assert got.dtype == want.dtype, case.label
     return [
         f"{case.label} at x={case.x[k]}, y={case.y[k]}: {want[k]!r}, SuiteSparse says {got[k]!r}"
-        for k in np.flatnonzero(~equal(want, got))[:1]
+        for k in np.flatnonzero(case.disagreement(want, got, bits=False))[:1]
     ]
+
+
+def keep(case, rows):
+    return dataclasses.replace(case, x=case.x[rows], y=case.y[rows], i=case.i[rows], j=case.j[rows])
+
+
+def defined(case):
+    """The rows at which python-graphblas' own operators, compiled by Numba, do not raise, trap or wrap: no division by
+    0 or -1, no power that overflows (bitblas' saturates, as pow does)."""
+    if case.what.name in ("floordiv", "numpy.mod", "rfloordiv"):
+        below = case.x if case.what.name == "rfloordiv" else case.y
+        return keep(case, (below != 0) & (below != case.dtype.np_type.type(-1 if case.dtype.kind in "if" else 0)))
+    if case.what.name == "rpow" and case.dtype.kind in "iu":
+        z = case.on_host()
+        return keep(case, (case.x < 9) & (case.x >= 0) & (abs(z.astype(float)) < float(case.dtype.highest) / 2))
+    if case.what.name == "rpow" and case.dtype.kind == "f":
+        return keep(case, (case.x == case.x) & (case.y == case.y))  # Numba has NaN**0 = 1 there
+    if case.what.name == "ldexp":
+        return keep(case, abs(case.y.astype(float)) < 2**31)  # its int is converted by the machine
+    if case.what.name == "isclose" and case.dtype.kind in "iu":
+        return keep(
+            case, (case.x >= case.y) & (abs(case.x.astype(float)) < 2**53) & (abs(case.y.astype(float)) < 2**53)
+        )
+    return case
 
 
 @every_dtype
 def test_operators_equal_suitesparse(gb, t):
     found, tried = [], 0
-    for case in laws.cases(t):
+    for case in agreement.cases(t):
+        op = case.what
+        if case.kind == "op" and isinstance(op, BinaryOp):
+            case = defined(case)
         x, y = (gb.Vector.from_coo(np.arange(c.size), c, dtype=t.name) for c in (case.x, case.y))
         if case.kind == "cast":
             found += compare(case, x.dup(case.result.name))
-        elif case.kind == "op" and isinstance(case.what, UnaryOp):
-            found += compare(case, x.apply(theirs(gb.unary, case.what.name)[t.name]).new())
-        elif case.kind == "op" and isinstance(case.what, BinaryOp) and not case.what.positional:
-            if case.what.name == "any":  # either operand is right
+        elif case.kind == "op" and isinstance(op, UnaryOp) and not op.positional:
+            found += compare(case, x.apply(theirs(gb.unary, op.name)[t.name]).new())
+        elif case.kind == "op" and isinstance(op, BinaryOp) and not op.positional:
+            if op.name == "any":  # either operand is right
                 continue
-            op = theirs(gb.binary, case.what.name)
-            found += compare(case, x.ewise_mult(y, op[t.name]).new())
-        elif case.kind == "op" and case.what.name.startswith("value"):
+            other = gb.binary.isclose() if op.name == "isclose" else theirs(gb.binary, op.name)
+            found += compare(case, x.ewise_mult(y, other[t.name]).new())
+        elif case.kind == "op" and op.name.startswith("value"):
             want = dataclasses.replace(case, y=np.full_like(case.y, case.y[3 % case.y.size]))
-            op = theirs(gb.indexunary, case.what.name)
-            found += compare(want, x.apply(op[t.name], gb.Scalar.from_value(want.y[0], dtype=t.name)).new())
+            other = theirs(gb.indexunary, op.name)
+            found += compare(want, x.apply(other[t.name], gb.Scalar.from_value(want.y[0], dtype=t.name)).new())
         else:
             continue
         tried += 1
     assert found == []
-    assert tried > 30
+    assert tried > 60
 
 
 # What python-graphblas has not, and bitblas has: nothing that programs lose.
@@ -248,14 +271,14 @@ def test_operators_equal_suitesparse(gb, t):
 )
 def test_types_equal_python_graphblas(gb, family, ours):
     for name, op in ours.items():
-        other = theirs(getattr(gb, family), name)
+        other = theirs(getattr(gb, family), op.name)
         wanted = {str(t): str(z) for t, z in other.types.items() if str(t) in dtypes._BY_NAME}
         assert {str(t): str(z) for t, z in op.types.items()} == wanted, f"{family}.{name}"
 
 
 def test_types_of_semirings_equal_python_graphblas(gb):
     for name in (f"{m}_{b}" for m in catalog.MONOIDS for b in catalog.BINARY):
-        ring = catalog._semiring(name)
+        ring = catalog.find_semiring(name)
         if name not in dir(gb.semiring) and name not in dir(gb.semiring.ss):
             continue  # more names here
         other = theirs(gb.semiring, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from semirings import BinaryOp, IndexUnaryOp, Monoid, Semiring, Typed, UnaryOp, binary, semiring
+from semirings import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, Typed, UnaryOp, binary, semiring
 from semirings.dtypes import BOOL
 
 from ..exceptions import DimensionMismatch
@@ -145,11 +145,10 @@ def apply_operator(op: Any, left: Any, right: Any = None, **kwargs: Any) -> Any:
         if right is not None:
             raise TypeError(f"{op!r}: expected one operand, got two")
         return left._resolve().apply(op)
-    if isinstance(plain, IndexUnaryOp):
+    if isinstance(plain, (IndexUnaryOp, SelectOp)):
         thunk = kwargs.pop("thunk", right)
         left = left._resolve()
-        # The lists of bitblas hold one object for select.X and indexunary.X; what gives no BOOL cannot select.
-        return left.apply(op, thunk) if plain.name.endswith("index") else left.select(op, thunk)
+        return left.select(op, thunk) if isinstance(plain, SelectOp) else left.apply(op, thunk)
     if kwargs:
         raise TypeError(f"{op!r}: left_default and right_default need an infix expression x | y")
     if right is None:

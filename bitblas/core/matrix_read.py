@@ -156,7 +156,7 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
                 return verbs.merge(A, A, matrix_mask(mask), None, True)
 
             return MatrixExpression(self.nrows, self.ncols, "select", (self, mask), None, run, self.dtype)
-        f, value = index_operator(op, self.dtype, thunk)
+        f, value = index_operator(op, self.dtype, thunk, "select")
         keep = lambda _: verbs.select(self._store, f, value)
         return MatrixExpression(self.nrows, self.ncols, "select", (self, value), f, keep, self.dtype)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from semirings import IndexUnaryOp, Typed, dtypes
-from semirings.dtypes import INT64, DataType
+from semirings.dtypes import DataType
 
 from ..exceptions import EmptyObject
 from .base import Operand, describe
@@ -29,8 +29,7 @@ def operand(value: Any, where: str) -> tuple[np.generic, DataType]:
 
 
 def compute_scalar(op: Typed, value: np.generic) -> np.generic:
-    positional = getattr(op.op, "positional", False)
-    return cast_scalar(value, INT64 if positional else compute_type(op))
+    return cast_scalar(value, compute_type(op))
 
 
 def apply_operator(op: Any, dtype: DataType, left: Any, right: Any) -> tuple[str, Typed, np.generic | None]:
@@ -38,7 +37,7 @@ def apply_operator(op: Any, dtype: DataType, left: Any, right: Any) -> tuple[str
     if left is not None and right is not None:
         raise TypeError("apply: expected left or right, got both")
     if isinstance(op, str):
-        for kind in ("unary", "index") if left is None and right is None else ("binary", "index"):
+        for kind in ("unary", "indexunary") if left is None and right is None else ("binary", "indexunary"):
             try:
                 op = find(op, kind)
                 break
@@ -47,7 +46,7 @@ def apply_operator(op: Any, dtype: DataType, left: Any, right: Any) -> tuple[str
     if isinstance(op.op if isinstance(op, Typed) else op, IndexUnaryOp):
         if left is not None:
             raise TypeError("left: an IndexUnaryOp takes its thunk as right")
-        f, value = index_operator(op, dtype, right)
+        f, value = index_operator(op, dtype, right, "indexunary")
         return "index", f, value
     if left is None and right is None:
         return "unary", typed(op, "unary", dtype), None
@@ -62,10 +61,10 @@ def operands(x: Any, kind: str, scalar: np.generic | None) -> tuple[Any, ...]:
     return (x,) if scalar is None else (x, None, scalar) if kind == "left" else (x, scalar)
 
 
-def index_operator(op: Any, dtype: DataType, thunk: Any) -> tuple[Typed, np.generic]:
-    """An IndexUnaryOp and its thunk, False (the least of all types) where none is given."""
-    value, kind = operand(False if thunk is None else thunk, "thunk")
-    f = typed(op, "index", dtype, kind)
+def index_operator(op: Any, dtype: DataType, thunk: Any, kind: str) -> tuple[Typed, np.generic]:
+    """An operator of that kind ("indexunary", "select") and its thunk; where none is given False, the least type."""
+    value, thunk_type = operand(False if thunk is None else thunk, "thunk")
+    f = typed(op, kind, dtype, thunk_type)
     return f, compute_scalar(f, value)
 
 

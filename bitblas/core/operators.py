@@ -6,50 +6,39 @@ it give INT64; `op[dtype]` wins; KeyError where the operator has no version for 
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 from semirings import (
     BinaryOp,
     IndexUnaryOp,
     Monoid,
+    Parameterized,
+    SelectOp,
     Semiring,
     Typed,
     UnaryOp,
     binary,
     dtypes,
-    indexunary,
-    monoid,
-    semiring,
+    op,
     unary,
 )
 from semirings.dtypes import DataType
+from semirings.namespaces import SPACES
+from semirings.registration import build
 
 _FAMILIES: dict[str, tuple[type, ...]] = {
     "unary": (UnaryOp,),
     "binary": (BinaryOp, Monoid),
     "monoid": (Monoid, BinaryOp),
     "semiring": (Semiring,),
-    "index": (IndexUnaryOp,),
+    "indexunary": (IndexUnaryOp,),
+    "select": (SelectOp, IndexUnaryOp),
 }
 _EXPECTED = {
     "unary": "UnaryOp", "binary": "BinaryOp or Monoid", "monoid": "Monoid (or a BinaryOp that has one)",
-    "semiring": "Semiring", "index": "IndexUnaryOp",
+    "semiring": "Semiring", "indexunary": "IndexUnaryOp", "select": "SelectOp",
 }  # fmt: skip
-_SYMBOLS: dict[str, dict[str, str]] = {
-    "unary": {"-": "ainv", "~": "lnot"},
-    "binary": {
-        "<": "lt", ">": "gt", "<=": "le", ">=": "ge", "!=": "ne", "==": "eq", "+": "plus", "-": "minus", "*": "times",
-        "/": "truediv", "//": "floordiv", "**": "pow", "&": "land", "|": "lor", "^": "lxor",
-    },
-    "monoid": {"==": "lxnor", "+": "plus", "*": "times", "&": "land", "|": "lor", "^": "lxor"},
-    "semiring": {},
-    "index": {
-        "<": "valuelt", ">": "valuegt", "<=": "valuele", ">=": "valuege", "!=": "valuene", "==": "valueeq",
-        "col<=": "colle", "col>": "colgt", "row<=": "rowle", "row>": "rowgt", "index<=": "rowle", "index>": "rowgt",
-        "index": "rowindex", "indexle": "rowle", "indexgt": "rowgt",
-    },
-}  # fmt: skip
-_SPACES = {"unary": unary, "binary": binary, "monoid": monoid, "semiring": semiring, "index": indexunary}
 _BUILTINS: dict[Any, Any] = {abs: unary.abs, min: binary.min, max: binary.max}
 
 # (id of the operator, kind, ids of the types) -> (the operator, kept so that its id stays its own; the typed one)
@@ -57,7 +46,8 @@ _cache: dict[tuple[int, str, int, int], tuple[Any, Typed]] = {}
 
 
 def typed(op: Any, kind: str, left: DataType, right: DataType | None = None) -> Typed:
-    """The operator of that kind ("unary", "binary", "monoid", "semiring", "index") for operands of these types.
+    """The operator of that kind ("unary", "binary", "monoid", "semiring", "indexunary", "select")
+    for operands of these types.
 
     Raises TypeError for an operator of another kind, ValueError for unknown text, KeyError for a type it has not.
     """
@@ -114,56 +104,28 @@ def _hint(op: Any, kind: str) -> str:
 def find(op: Any, kind: str) -> Any:
     """The operator, or the one that text names: "min", "+", "min_plus", "min.plus", "+[int]"."""
     if isinstance(op, str):
-        return from_string(op, kind)
+        return SPACES[kind].from_string(op)
+    if isinstance(op, Parameterized):
+        return op()
+    if isinstance(op, FunctionType):
+        return build("binary" if kind == "monoid" else kind, op, narrow=False)
     return _BUILTINS.get(op, op) if callable(op) and not hasattr(op, "check") and not isinstance(op, Typed) else op
 
 
-def from_string(text: str, kind: str) -> Any:
-    base, bracket, dtype = text.strip().partition("[")
-    if bracket and not dtype.endswith("]"):
-        raise ValueError(f"op: expected an operator such as '+' or '+[int]', got {text!r}")
-    base = base.lower()
-    name = _SYMBOLS[kind].get(base, base)
-    space: Any = _SPACES[kind]
-    if kind == "semiring" and "." in name:
-        add, _, multiply = name.partition(".")
-        name = f"{from_string(add, 'monoid').name}_{from_string(multiply, 'binary').name}"
-    try:
-        op = space[name]
-    except AttributeError:
-        known = ", ".join((*_SYMBOLS[kind], *space))
-        raise ValueError(f"op: expected the name of a {_EXPECTED[kind]} (one of {known}), got {text!r}") from None
-    return op[dtype[:-1]] if bracket else op
-
-
 def op_from_string(text: str) -> Any:
-    """The operator that a text names: unary, binary, index-unary, a monoid, a semiring, an aggregator, in this order.
+    """The operator that a text names: as `op.from_string`, and aggregators too.
 
     Raises ValueError for a text that names none.
     """
-    for kind in ("unary", "binary", "index", "monoid", "semiring"):
-        try:
-            return from_string(text, kind)
-        except ValueError:
-            continue
     from .aggregators import find as find_aggregator
 
-    aggregator = find_aggregator(text)
-    if aggregator is not None:
-        return aggregator
-    raise ValueError(f"op: expected the name of an operator such as 'min', '+' or 'min_plus', got {text!r}")
+    try:
+        return op.from_string(text)
+    except ValueError:
+        found = find_aggregator(text)
+        if found is None:
+            raise
+        return found
 
 
-class _Op:
-    """All operators under one name: `op.min_plus`, `op.from_string("+")`."""
-
-    from_string = staticmethod(op_from_string)
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return op_from_string(name)
-        except ValueError as error:
-            raise AttributeError(str(error)) from None
-
-
-op = _Op()
+__all__ = ["compute_type", "find", "monoid_of", "op", "op_from_string", "typed"]

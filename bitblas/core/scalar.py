@@ -171,13 +171,13 @@ class Scalar(ShownScalar, Output):
         """The value, if op(value, 0, 0, thunk) is true for it or `op` is a true Scalar; else an empty Scalar."""
         if isinstance(op, Operand) and thunk is None:
             if op.ndim or op.dtype is not BOOL:
-                raise TypeError(f"select: expected an IndexUnaryOp or a BOOL Scalar, got {describe(op)}")
+                raise TypeError(f"select: expected a SelectOp or a BOOL Scalar, got {describe(op)}")
             keep: Any = op._resolve()
             run: Any = lambda mask: self._value if bool(keep) else None
             return ScalarExpression("select", (self, op), None, run, self.dtype)
         from .operands import index_operator
 
-        f, value = index_operator(op, self.dtype, thunk)
+        f, value = index_operator(op, self.dtype, thunk, "select")
         kept = lambda mask: None if self._value is None or not _indexed(f, self._value, value) else self._value
         return ScalarExpression("select", (self, value), f, kept, self.dtype)
 

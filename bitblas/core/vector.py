@@ -230,7 +230,7 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
                 return t
 
             return VectorExpression(self.size, "select", (self, mask), None, run, self.dtype)
-        f, value = index_operator(op, self.dtype, thunk)
+        f, value = index_operator(op, self.dtype, thunk, "select")
         return VectorExpression(
             self.size, "select", (self, value), f, lambda _: verbs.select(self._store, f, value), self.dtype
         )

@@ -7,12 +7,14 @@ types (`A` becomes `A_T`), integer constants, values, and small functions made f
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from semirings.dtypes import BOOL, FP64, INT64, DataType
+from semirings.expressions import Expression, rename, resolve
 
 
 @dataclass(frozen=True)
@@ -25,24 +27,41 @@ class Function:
     let: tuple[tuple[str, DataType, str], ...]
     expr: str
 
+    @property
+    def names(self) -> dict[str, DataType]:
+        """The types of the names that the expression may use."""
+        return {**dict(self.args), **{n: t for n, t, _ in self.let}}
+
+    def text(self) -> str:
+        """The expression, for the type of its operands."""
+        names = self.names
+        return resolve(self.expr, next((names[n] for n in ("x", "y", "t") if n in names), self.result))
+
+    def _gives_float(self) -> bool:
+        if isinstance(self.expr, Expression):
+            return self.expr.gives(self.names).kind == "f"
+        return any(t.kind == "f" for _, t, _ in self.let)
+
     def cpp(self) -> str:
+        head = self.expr.definition_cpp(self.names) if isinstance(self.expr, Expression) else ""
         args = ", ".join(f"{t.c_type} {n}" for n, t in self.args)
         body = " ".join(f"const {t.c_type} {n} = cast<{t.c_type}>({a}); (void){n};" for n, t, a in self.let)
         return (
-            f"__device__ __forceinline__ {self.result.c_type} {self.name}({args}) "
-            f"{{ {body} return cast<{self.result.c_type}>({self.expr}); }}"
+            f"{head}__device__ __forceinline__ {self.result.c_type} {self.name}({args}) "
+            f"{{ {body} return cast<{self.result.c_type}>({self.text()}); }}"
         )
 
     def python(self) -> str:
+        head = self.expr.definition_python(self.names) if isinstance(self.expr, Expression) else ""
         types = dict(self.args)
         lines = [f"    {n} = {py_cast(t, types[a], a)}" for n, t, a in self.let if n != a or t is not types[a]]
         call = "bool" if self.result is BOOL else f"np.{self.result.np_type.name}"
-        value = f"{call}({self.expr})"
-        if self.result.kind in "iu" and any(t.kind == "f" for _, t, _ in self.let):
-            lines.append(f"    z = {self.expr}")
+        value = f"{call}({self.text()})"
+        if self.result.kind in "iu" and self._gives_float():
+            lines.append(f"    z = {self.text()}")
             value = py_cast(self.result, FP64, "z")
         args = ", ".join(n for n, _ in self.args)
-        return "\n".join(["@njit(**FUNCTION)", f"def {self.name}({args}):", *lines, f"    return {value}"])
+        return "\n".join([f"{head}@njit(**FUNCTION)", f"def {self.name}({args}):", *lines, f"    return {value}"])
 
 
 @dataclass(frozen=True)
@@ -132,7 +151,7 @@ def product(op: Any, t: DataType, a: DataType, u: DataType, *, flip: bool) -> Fu
     first, second = (("u", u), ("a", a)) if flip else (("a", a), ("u", u))
     let = [] if op.positional else [("x", compute, first[0]), ("y", compute, second[0])]
     ends = {"ix": "0", "jy": "out"} if flip else {"ix": "out", "jy": "0"}
-    expr = {**ends, "jx": "inner", "iy": "inner"}.get(op.expr, op.expr)
+    expr = rename(op.expr, {**ends, "jx": "inner", "iy": "inner"})
     args = (("a", a), ("u", u), ("out", INT64), ("inner", INT64))
     return Function("mul", op.result_type(t), args, tuple(let), expr)
 
@@ -141,16 +160,38 @@ def product_of_entries(op: Any, t: DataType, a: DataType, b: DataType) -> Functi
     """mul(a, b, i, k, j): the product of A(i, k) and B(k, j)."""
     compute = op.compute_type(t)
     let = [] if op.positional else [("x", compute, "a"), ("y", compute, "b")]
-    expr = {"ix": "i", "jx": "k", "iy": "k", "jy": "j"}.get(op.expr, op.expr)
+    expr = rename(op.expr, {"ix": "i", "jx": "k", "iy": "k", "jy": "j"})
     args = (("a", a), ("b", b), ("i", INT64), ("k", INT64), ("j", INT64))
     return Function("mul", op.result_type(t), args, tuple(let), expr)
+
+
+class Doubling(Expression):
+    """The sum of k equal values of any monoid, by its own `add`, which stands before it."""
+
+    def definition_python(self, types: Mapping[str, DataType]) -> str:
+        return (
+            "@njit(**FUNCTION)\ndef doubled(x, k):\n    total = x\n    k -= 1\n    while k > 0:\n        if k & 1:\n"
+            "            total = add(total, x)\n        x = add(x, x)\n        k >>= 1\n    return total\n\n\n"
+        )
+
+    def definition_cpp(self, types: Mapping[str, DataType]) -> str:
+        t = types["x"].c_type
+        return (
+            f"__device__ __forceinline__ {t} doubled({t} x, long long k) {{\n  {t} total = x;\n"
+            "  for (k -= 1; k > 0; k >>= 1) {\n    if (k & 1) total = add(total, x);\n    x = add(x, x);\n  }\n"
+            "  return total;\n}\n"
+        )
+
+    def gives(self, types: Mapping[str, DataType]) -> DataType:
+        return types["x"]
 
 
 def sum_of(monoid: Any, z: DataType) -> tuple[tuple[Function, ...], tuple[tuple[str, DataType, str], ...], int]:
     """add(x, y), repeated(x, k), the values IDENTITY and TERMINAL, and the constant HAS_TERMINAL."""
     add = Function("add", z, (("x", z), ("y", z)), (), monoid.binaryop.expr)
-    let = (("kx", z, "k"),) if "kx" in monoid.repeated else ()
-    repeated = Function("repeated", z, (("x", z), ("k", INT64)), let, monoid.repeated)
+    let = (("kx", z, "k"),) if "kx" in (monoid.repeated or "") else ()
+    text = Doubling("doubled(x, k)") if monoid.repeated is None else monoid.repeated
+    repeated = Function("repeated", z, (("x", z), ("k", INT64)), let, text)
     terminal = monoid.terminal(z)
     values = (value("IDENTITY", z, monoid.identity(z)), value("TERMINAL", z, 0 if terminal is None else terminal))
     # A sum of numbers seldom meets the end of its range, and asking costs up to three times the addition (measured).

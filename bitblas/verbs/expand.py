@@ -12,6 +12,7 @@ import numpy as np
 
 from semirings import Semiring, Typed
 from semirings.dtypes import INT64
+from semirings.expressions import code
 
 from ..formats.build import from_coo, from_sorted_keys
 from ..store import MatrixStore
@@ -77,9 +78,9 @@ def _members(xp: Any, keys: Any, sorted_keys: Any) -> Any:
 
 
 def _products(device: Any, semiring: Typed[Semiring], a: Any, b: Any, i: Any, k: Any, j: Any, e: Any, f: Any) -> Any:
-    op, t = semiring.op.binaryop, semiring.op.multiply_type(semiring.dtype)
+    op, t = semiring.op.binaryop, semiring.op.operand_type(semiring.dtype)
     if op.positional:
-        return {"ix": i, "jx": k, "iy": k, "jy": j}[op.expr]
+        return eval(code(op.expr), {"ix": i, "jx": k, "iy": k, "jy": j}).astype(op.result_type(t).np_type, copy=False)
     x = a if isinstance(a, np.generic) else a[e]
     y = b if isinstance(b, np.generic) else b[f]
     z = arrays.binary(device, op[t], x, y)

@@ -109,6 +109,8 @@ def ewise_union(A: MatrixStore, B: MatrixStore, op: Typed, left_default: Any, ri
 
 def apply(A: MatrixStore, op: Typed[Operator]) -> MatrixStore:
     """op of every entry."""
+    if op.op.positional:
+        return apply_index(A, op, np.int64(0))
     if A.iso or not A.nvals:
         value = A.values if A.iso else A.dtype.np_type.type(0)
         return MatrixStore(A.structure, op.return_type, op.op.evaluate(op.dtype, x=value))

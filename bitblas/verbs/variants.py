@@ -10,6 +10,7 @@ import numpy as np
 from semirings import Monoid, Operator, Semiring, Typed
 from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DataType
+from semirings.expressions import names_in, rename
 
 from ..kernels.prologue import Function, Variant, is_neutral, product, product_of_entries, sum_of, value
 from ..plan import LANE_EXPRESSIONS, VALUES, WORDS
@@ -43,12 +44,9 @@ def elementwise_variant(
     """The kernel for t = op(u, v), and the type of t; `bound` is a key of LET."""
     compute, result = op.op.compute_type(op.dtype), op.op.result_type(op.dtype)
     args = (("u", u), ("v", v), ("ix", INT64), ("jx", INT64))
-    expr, let = op.op.expr, LET[bound]
-    if op.op.positional:
-        expr = {"iy": "ix", "jy": "jx"}.get(expr, expr)
-        types = tuple((n, INT64, a) for n, a in let if n == "t")
-    else:
-        types = tuple((n, compute, a) for n, a in let)
+    expr = rename(op.op.expr, {"iy": "ix", "jy": "jx"})
+    used = names_in(expr) if op.op.positional else {n for n, _ in LET[bound]}
+    types = tuple((n, compute, a) for n, a in LET[bound] if n in used)
     t = u if keep else result
     functions = (
         Function("f", result, args, types, expr),

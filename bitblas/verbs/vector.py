@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from semirings import Monoid, Operator, Typed
-from semirings.dtypes import BOOL, INT64, DataType
+from semirings.dtypes import BOOL, DataType
 
 from ..device import Device, even_bounds
 from ..store import VectorStore, dense_values, full_bits, pack, unpack, words
@@ -158,8 +158,7 @@ def select(u: VectorStore, op: Typed[Operator], thunk: Any) -> VectorStore:
 
 
 def _thunk(u: VectorStore, op: Typed[Operator], thunk: Any) -> VectorStore:
-    positional = op.op.positional
-    return _scalar_operand(u, thunk, INT64 if positional else op.op.compute_type(op.dtype))
+    return _scalar_operand(u, thunk, op.op.compute_type(op.dtype))
 
 
 def cast(u: VectorStore, dtype: DataType) -> VectorStore:

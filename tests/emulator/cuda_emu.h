@@ -243,6 +243,28 @@ EMU_MATH(exp)
 EMU_MATH(log)
 EMU_MATH(sin)
 EMU_MATH(cos)
+EMU_MATH(tan)
+EMU_MATH(asin)
+EMU_MATH(acos)
+EMU_MATH(atan)
+EMU_MATH(sinh)
+EMU_MATH(cosh)
+EMU_MATH(tanh)
+EMU_MATH(asinh)
+EMU_MATH(acosh)
+EMU_MATH(atanh)
+EMU_MATH(exp2)
+EMU_MATH(expm1)
+EMU_MATH(log2)
+EMU_MATH(log10)
+EMU_MATH(log1p)
+EMU_MATH(cbrt)
+EMU_MATH(erf)
+EMU_MATH(erfc)
+EMU_MATH(lgamma)
+EMU_MATH(tgamma)
+EMU_MATH(round)
+EMU_MATH(rint)
 #define EMU_MATH2(NAME)                                                                        \
   static inline double NAME(double x, double y) { return __builtin_##NAME(x, y); }             \
   static inline float NAME(float x, float y) { return __builtin_##NAME##f(x, y); }
@@ -250,11 +272,20 @@ EMU_MATH2(fmin)
 EMU_MATH2(fmax)
 EMU_MATH2(fmod)
 EMU_MATH2(pow)
+EMU_MATH2(atan2)
+EMU_MATH2(hypot)
+EMU_MATH2(copysign)
+EMU_MATH2(remainder)
+static inline double ldexp(double x, int k) { return __builtin_ldexp(x, k); }
+static inline float ldexp(float x, int k) { return __builtin_ldexpf(x, k); }
+static inline double frexp(double x, int *k) { return __builtin_frexp(x, k); }
+static inline float frexp(float x, int *k) { return __builtin_frexpf(x, k); }
 static inline int abs(int x) { return x < 0 ? -x : x; }
 static inline long long abs(long long x) { return x < 0 ? -x : x; }
 static inline float abs(float x) { return __builtin_fabsf(x); }
 static inline double abs(double x) { return __builtin_fabs(x); }
 template <class T> static inline bool isnan(T x) { return x != x; }
+template <class T> static inline bool isfinite(T x) { return __builtin_isfinite(x); }
 template <class T> static inline bool isinf(T x) { return __builtin_isinf(x); }
 template <class A, class B> static inline typename emu::Common<A, B>::type min(A a, B b) {
   typedef typename emu::Common<A, B>::type T;

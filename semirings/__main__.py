@@ -1,0 +1,108 @@
+"""The catalogue as a page: python -m semirings > docs/semirings.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from . import dtypes, numpy_names
+from .catalog import BINARY, INDEXUNARY, MONOIDS, NAMED_SEMIRINGS, PARAMETERIZED, ULPS, UNARY, is_close
+from .dtypes import DataType
+from .expressions import ByKind
+from .operators import BinaryOp, Operator
+from .udf_tables import CALLS
+
+PROSE = Path(__file__).parent / "data" / "semirings.md"  # the words of the page; {names} stand for what the lists say
+GROUPS = {
+    "all": dtypes.ALL, "integers": dtypes.INTEGERS, "numbers": dtypes.NUMBERS, "floats": dtypes.FLOATS,
+    "unsigned": tuple(t for t in dtypes.INTEGERS if t.kind == "u"), "BOOL": (dtypes.BOOL,),
+    "BOOL, 8 and 16 bits": tuple(t for t in dtypes.ALL if t.nbytes <= 2),
+    "integers of 32 and 64 bits": tuple(t for t in dtypes.INTEGERS if t.nbytes >= 4),
+}  # fmt: skip
+
+
+def names_of(types: Iterable[DataType]) -> str:
+    """A set of types in words."""
+    found = set(types)
+    return next((name for name, group in GROUPS.items() if set(group) == found), ", ".join(t.name for t in types))
+
+
+def signature(types: dict[DataType, DataType]) -> str:
+    """`all -> T`, `integers -> BOOL`, and what differs from it."""
+    same = [t for t, z in types.items() if t is z]
+    by_result: dict[DataType, list[DataType]] = {}
+    for t, z in types.items():
+        if t is not z:
+            by_result.setdefault(z, []).append(t)
+    if len(by_result) == 1 and (z := next(iter(by_result))) in same and len(same) == 1:
+        return f"{names_of(types)} -> {z}"
+    parts = [f"{names_of(same)} -> T"] if same else []
+    for z, given in by_result.items():
+        rest = len(parts) and len(by_result) == 1 and len(types) == len(dtypes.ALL)
+        parts.append(f"{'others' if rest else names_of(given)} -> {z}")
+    return "; ".join(parts)
+
+
+def expression(op: Operator) -> str:
+    if isinstance(op.expr, ByKind):
+        texts = {"BOOL": op.expr.boolean, "integers": op.expr.integer, "floats": op.expr.floating}
+        return "; ".join(f"{kind}: `{text}`" for kind, text in texts.items())
+    return f"`{op.expr}`".replace("|", "\\|")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def operators(ops: dict[str, Operator]) -> str:
+    rows = []
+    for name, op in ops.items():
+        row = [f"`{name}`", expression(op), signature(op.types)]
+        if isinstance(op, BinaryOp):
+            other = op.commutes_to
+            row.append("" if other is None else "itself" if other is op else f"`{other.name}`")
+        rows.append(row)
+    binary = any(isinstance(op, BinaryOp) for op in ops.values())
+    return table(["name", "z =", "types", *(["commutes to"] if binary else [])], rows)
+
+
+def value(x: object) -> str:
+    return "" if x is None else f"{x}"
+
+
+def monoids() -> str:
+    rows = []
+    for name, m in MONOIDS.items():
+        ones = {t: m.identity(t) for t in m.types}
+        shown = "least value" if name == "max" else "greatest value" if name == "min" else ""
+        last = {"max": "greatest value", "min": "least value", "bor": "all bits", "any": "any value"}.get(name)
+        some = next(iter(ones))
+        one = shown or ("all bits" if name in ("band", "bxnor") else value(ones[some]))
+        end = last or value(m.terminal(some))
+        rows.append([f"`{name}`", signature(m.types), one, end, "yes" if m.is_idempotent else f"`{m.repeated}`"])
+    return table(["name", "types", "identity", "terminal", "idempotent, or the sum of k equal values"], rows)
+
+
+def page() -> str:
+    types = [[f"`{t.name}`", f"`{t.np_type.name}`", f"`{t.c_type}`"] for t in dtypes.ALL]
+    far = {k: [n for n in ULPS if ULPS[n] == k] for k in sorted(set(ULPS.values()))}
+    parts = {
+        "dtypes": table(["name", "NumPy", "CUDA C++"], types),
+        "unary": operators(dict(UNARY)),
+        "binary": operators({**BINARY, **{n: is_close() for n in PARAMETERIZED}}),
+        "indexunary": operators(dict(INDEXUNARY)),
+        "monoids": monoids(),
+        "named": " ".join(f"`{name}`" for name in NAMED_SEMIRINGS),
+        "ulps": "; ".join(f"{k}: {' '.join(names)}" for k, names in far.items()),
+        "numpy": "; ".join(f"`{f}.numpy`: {names}" for f, names in numpy_names.LEFT_OUT.items()),
+        "calls": ", ".join(f"`{name}`" for name in CALLS),
+    }
+    text = PROSE.read_text()
+    for name, part in parts.items():
+        text = text.replace(f"{{{name}}}", part)
+    return text
+
+
+if __name__ == "__main__":
+    print(page(), end="")

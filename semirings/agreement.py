@@ -1,0 +1,96 @@
+"""Whether the implementations of the algebra agree: every operator, cast and `repeated` at all pairs of edge values, on
+the host and wherever a caller evaluates them (Numba, CUDA C++, SuiteSparse:GraphBLAS)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from . import catalog, dtypes
+from .dtypes import DataType
+from .laws import at, edge_values
+
+
+@dataclass(frozen=True)
+class Case:
+    """One function of (x, y, positions) -> z, at all pairs of edge values, for every implementation to evaluate.
+
+    `kind` is "op", "cast" or "repeat"; `what` the operator, the target type or the monoid. Operands stand in columns
+    of equal length; y is also the thunk of an index-unary operator, and i the number of summands.
+    """
+
+    kind: str
+    what: Any
+    dtype: DataType
+    result: DataType
+    x: np.ndarray = field(repr=False)
+    y: np.ndarray = field(repr=False)
+    i: np.ndarray = field(repr=False)
+    j: np.ndarray = field(repr=False)
+
+    @property
+    def label(self) -> str:
+        return f"{self.what if isinstance(self.what, DataType) else repr(self.what)} of {self.dtype}"
+
+    def disagreement(self, want: np.ndarray, got: np.ndarray, *, bits: bool) -> np.ndarray:
+        """Where two columns of results are not the same: NaN is NaN, -0.0 is 0.0 unless `bits`; operators in
+        catalog.ULPS may differ in their last places."""
+        if bits:
+            raw = f"u{want.dtype.itemsize}"
+            apart = (want.view(raw) != got.view(raw)) & ((want == want) | (got == got))
+        else:
+            apart = (want != got) & ((want == want) | (got == got))
+        limit = catalog.ULPS.get(getattr(self.what, "name", ""), 0)
+        if limit and self.result.kind == "f":
+            with np.errstate(all="ignore"):
+                scale = np.spacing(np.maximum(np.abs(want), 1) if self.what.name == "lgamma" else np.abs(want))
+                apart &= ~(np.abs(want - got) <= limit * np.where(np.isfinite(want), scale, 0))
+        return apart
+
+    def on_host(self) -> np.ndarray:
+        """What Python says."""
+        if self.kind == "cast":
+            values = [dtypes.cast(x, self.result) for x in self.x]
+        elif self.kind == "repeat":
+            values = [self.what.repeat(self.dtype, x, int(k)) for x, k in zip(self.x, self.i)]
+        else:
+            values = [at(self.what, self.dtype, *v) for v in zip(self.x, self.y, self.i.tolist(), self.j.tolist())]
+        return np.array(values, self.result.np_type)
+
+
+def cases(t: DataType) -> list[Case]:
+    """Every operator, cast and monoid of the catalogue for operands of type `t`."""
+    values = edge_values(t)
+    x, y = (c.ravel() for c in np.meshgrid(values, values, indexing="ij"))
+    number = np.arange(x.size, dtype=np.int64)
+    columns = (x, y, number % 7, number % 5)
+    operators = catalog.all_operators()
+    found = [Case("op", op, t, op.result_type(t), *columns) for op in operators if t in op]
+    found += [Case("cast", to, t, to, *columns) for to in dtypes.ALL]
+    repeats = (x, y, 1 + number * number % 97, columns[3])
+    return found + [
+        Case("repeat", m, t, t, *repeats) for m in catalog.MONOIDS.values() if t in m and m.result_type(t) is t
+    ]
+
+
+def agreement(
+    t: DataType, implementations: Mapping[str, Callable[[list[Case]], list[np.ndarray]]], extra: Iterable[Case] = ()
+) -> list[str]:
+    """Where the implementations differ from Python, bit by bit (NaN is NaN), on all cases of type `t`.
+
+    An implementation takes the cases and gives one column of results for each.
+    """
+    todo, found = [*cases(t), *extra], []
+    expected = [c.on_host() for c in todo]
+    for name, run in implementations.items():
+        for case, want, got in zip(todo, expected, run(todo), strict=True):
+            if got.dtype != want.dtype:
+                found.append(f"{case.label}: {want.dtype} in Python, {got.dtype} in {name}")
+                continue
+            for k in np.flatnonzero(case.disagreement(want, got, bits=True))[:1]:
+                at = f"x={case.x[k]}, y={case.y[k]}, i={case.i[k]}, j={case.j[k]}"
+                found.append(f"{case.label} at {at}: {want[k]!r} in Python, {got[k]!r} in {name}")
+    return found

@@ -1,0 +1,40 @@
+"""select.value(A > 3), select.row(A <= 2), select.column, select.index: a comparison, not yet computed, as a select."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from .namespace import Namespace
+from .operators import BinaryOp
+from .typed import Typed
+
+_TESTS = ("eq", "ne", "lt", "le", "gt", "ge")
+_PREFIX = {"value": "value", "row": "row", "column": "col", "index": "index"}
+
+
+def helpers(space: Namespace) -> dict[str, Callable[[Any], Any]]:
+    """The four functions, which look their operators up in `space`."""
+    return {what: partial(_resolve, space, what) for what in _PREFIX}
+
+
+def _resolve(space: Namespace, what: str, expr: Any) -> Any:
+    """The select that a comparison with a scalar says: `select.value(A > 3)` is A.select(valuegt, 3). Comparisons of
+    positions are <, <=, > and >=. Raises TypeError for what is no such comparison, ValueError for the other ones."""
+    op = getattr(expr, "op", None)
+    found: Any = op.op if isinstance(op, Typed) else None
+    if getattr(expr, "method", None) != "apply" or not isinstance(found, BinaryOp) or len(expr.args) != 2:
+        raise TypeError(
+            f"Expected ScalarExpression, VectorExpression, or MatrixExpression that compares with a scalar; "
+            f"found {type(expr).__name__}. Typical usage: select.{what}(x <= 5)"
+        )
+    tensor, thunk = expr.args
+    test = found.name.removeprefix("is")
+    if test not in _TESTS:
+        raise ValueError(f"select.{what}: expected a comparison, got {found!r}")
+    if what != "value" and test in ("lt", "ge"):  # C API 2.1 has le and gt alone
+        test, thunk = {"lt": "le", "ge": "gt"}[test], int(thunk) - 1
+    if f"{_PREFIX[what]}{test}" not in space:
+        raise ValueError(f"Unknown or unregistered select method: {_PREFIX[what]}{test}")
+    return tensor.select(space[f"{_PREFIX[what]}{test}"], thunk)

@@ -1,0 +1,9 @@
+"""The errors that the algebra itself raises; bitblas.exceptions has them with all others."""
+
+
+class GraphblasException(Exception):
+    """The base of all errors of bitblas."""
+
+
+class UdfParseError(GraphblasException):
+    """A function that cannot become an operator: which construct, and at which line."""

@@ -1,0 +1,84 @@
+"""What an operator computes, as text that Python and CUDA C++ read alike.
+
+Most operators are plain text. Where integers and floating-point numbers need other words, `ByKind` holds one text for
+each; `resolve` picks by the type that the operator computes in. The name `bits` stands for the width of that type.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from types import CodeType
+from typing import Any
+
+from .dtypes import DataType
+
+
+class Expression(str):
+    """The call of a function that is not of functions.py; it brings its own definition (udf.py)."""
+
+    def evaluate(self, types: Mapping[str, DataType], names: Mapping[str, Any]) -> Any:
+        """The value on the host, for operands by name, which are cast to these types."""
+        raise NotImplementedError
+
+    def gives(self, types: Mapping[str, DataType]) -> DataType:
+        """The type of the value, for operands of these types."""
+        raise NotImplementedError
+
+    def definition_python(self, types: Mapping[str, DataType]) -> str:
+        """What Numba reads before the call."""
+        raise NotImplementedError
+
+    def definition_cpp(self, types: Mapping[str, DataType]) -> str:
+        """What the CUDA compiler reads before the call, for operands of these types."""
+        raise NotImplementedError
+
+
+class ByKind(str):
+    """Texts by the kind of the operands: boolean, integer (unsigned where it differs), floating."""
+
+    boolean: str
+    integer: str
+    unsigned: str
+    floating: str
+
+    def __new__(cls, boolean: str, integer: str, floating: str, unsigned: str = "") -> ByKind:
+        self = super().__new__(cls, floating)
+        self.boolean, self.integer, self.unsigned, self.floating = boolean, integer, unsigned or integer, floating
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ByKind) and vars(self) == vars(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((self.boolean, self.integer, self.unsigned, self.floating))
+
+    def text(self, t: DataType) -> str:
+        return {"b": self.boolean, "i": self.integer, "u": self.unsigned, "f": self.floating}[t.kind]
+
+
+def resolve(expr: str, t: DataType) -> str:
+    """The text of an expression for operands that are computed with in type `t`."""
+    text = expr.text(t) if isinstance(expr, ByKind) else expr
+    return re.sub(r"\bbits\b", str(8 * t.nbytes), text)
+
+
+def rename(expr: str, names: dict[str, str]) -> str:
+    """The expression with other names, as the names of its positions in one kernel; others stay."""
+    if not any(re.search(rf"\b{old}\b", expr) for old in names):
+        return expr
+    return re.sub(r"\b\w+\b", lambda m: names.get(m[0], m[0]), expr)
+
+
+def names_in(expr: str) -> frozenset[str]:
+    """The names of operands that occur in an expression."""
+    return frozenset(re.findall(r"\b(?:x|y|t|ix|jx|iy|jy)\b", expr))
+
+
+@functools.cache
+def code(expr: str) -> CodeType:
+    return compile(expr, "<expression>", "eval")

@@ -1,0 +1,132 @@
+"""Operators as plain data, frozen and printable: a name, an expression, a typing rule.
+
+The names of an expression are x and y (the values), t (the thunk of an index-unary operator), and the positions of the
+operands: ix, jx for x and iy, jy for y. Functions that it may call stand in functions.py and functions.cuh.
+GraphBLAS C API 2.1, section 3.5.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import functions
+from .dtypes import BOOL, INT8, DataType, cast
+from .expressions import Expression, code, names_in, resolve
+from .rules import Rule, same
+from .typed import Ruled
+
+if TYPE_CHECKING:
+    from .algebra import Monoid
+
+NAMESPACE = {name: f for name, f in vars(functions).items() if not name.startswith("_")}
+
+
+def operand(value: Any, t: DataType) -> np.generic:
+    """A value as an expression meets it on the host. BOOL becomes an integer: NumPy subtracts no booleans."""
+    value = cast(value, t)
+    return cast(value, INT8) if t is BOOL else value
+
+
+@dataclass(frozen=True, eq=False)
+class Operator(Ruled):
+    """What unary, index-unary, select and binary operators share."""
+
+    name: str
+    expr: str
+    rule: Rule = same
+
+    family = "op"
+
+    def __repr__(self) -> str:
+        return f"{self.family}.{self.name}"
+
+    @functools.cached_property
+    def positional(self) -> bool:
+        """Whether the result depends on where the operands stand."""
+        return not names_in(self.expr).isdisjoint(("ix", "jx", "iy", "jy"))
+
+    @property
+    def is_positional(self) -> bool:
+        return self.positional
+
+    def evaluate(self, t: DataType, /, **names: Any) -> np.generic:
+        """The value of the expression on the host, for operands of type `t`: x, y, thunk t, ix, jx, iy, jy."""
+        compute, result = self.compute_type(t), self.result_type(t)
+        if isinstance(self.expr, Expression):
+            return cast(self.expr.evaluate(dict.fromkeys(("x", "y", "t"), compute), names), result)
+        names = {k: operand(v, compute) if k in ("x", "y", "t") else np.int64(v) for k, v in names.items()}
+        with np.errstate(all="ignore"):
+            return cast(eval(code(resolve(self.expr, compute)), {**NAMESPACE, **names}), result)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class UnaryOp(Operator):
+    """z = f(x)."""
+
+    family = "unary"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class IndexUnaryOp(Operator):
+    """z = f(x, i, j, thunk), at every entry."""
+
+    family = "indexunary"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class SelectOp(Operator):
+    """f(x, i, j, thunk), BOOL: `select` keeps the entries for which it is true."""
+
+    family = "select"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class BinaryOp(Operator):
+    """z = f(x, y). `exchanged` names the operator with the operands exchanged."""
+
+    exchanged: str | None = None
+    default_type: DataType | None = None  # the result of the untyped operator where it is not the operands' (pair)
+
+    family = "binary"
+
+    @property
+    def commutes_to(self) -> BinaryOp | None:
+        """The operator with the operands exchanged: f(x, y) = g(y, x)."""
+        from .catalog import BINARY
+
+        return self if self.is_commutative else None if self.exchanged is None else BINARY[self.exchanged]
+
+    @property
+    def is_commutative(self) -> bool:
+        return self.exchanged == self.name
+
+    @property
+    def monoid(self) -> Monoid | None:
+        """The monoid of the catalogue, or the last one registered, that adds with this operator."""
+        from .catalog import monoid_of
+
+        return monoid_of(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Parameterized:
+    """Operators of a family: `binary.isclose(rel_tol=1e-5)` makes one, and the bare name stands for the defaults."""
+
+    name: str
+    make: Callable[..., Any]
+    family: str
+    signature: Any = None
+
+    def __repr__(self) -> str:
+        return f"{self.family}.{self.name}"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.make(*args, **kwargs)
+
+
+__all__ = ["BinaryOp", "IndexUnaryOp", "Operator", "Parameterized", "SelectOp", "UnaryOp"]

@@ -1,0 +1,99 @@
+"""Operators by text: "min", "+", "min_plus[FP32]", "min.plus", "+[int]", "numpy.add". Rules are python-graphblas'."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .algebra import Monoid
+from .catalog import compose, monoid_of
+from .operators import BinaryOp, Parameterized
+from .typed import Typed
+
+if TYPE_CHECKING:
+    from .namespace import Namespace
+
+_COMPARISONS = {
+    "<": "valuelt", ">": "valuegt", "<=": "valuele", ">=": "valuege", "!=": "valuene", "==": "valueeq",
+    "col<=": "colle", "col>": "colgt", "row<=": "rowle", "row>": "rowgt", "index<=": "indexle", "index>": "indexgt",
+}  # fmt: skip
+SYMBOLS: dict[str, dict[str, str]] = {
+    "unary": {"-": "ainv", "~": "lnot"},
+    "binary": {
+        "<": "lt", ">": "gt", "<=": "le", ">=": "ge", "!=": "ne", "==": "eq", "+": "plus", "-": "minus", "*": "times",
+        "/": "truediv", "//": "floordiv", "%": "numpy.mod", "**": "pow", "&": "land", "|": "lor", "^": "lxor",
+    },
+    "monoid": {"==": "eq", "+": "plus", "*": "times", "&": "land", "|": "lor", "^": "lxor"},
+    "semiring": {},
+    "indexunary": _COMPARISONS,
+    "select": _COMPARISONS,
+}  # fmt: skip
+EXAMPLES = {
+    "unary": "abs[int]", "binary": "+[int]", "monoid": "+[int]", "semiring": "min.+[int]", "indexunary": "rowindex",
+    "select": "tril",
+}  # fmt: skip
+# `op.from_string` tries them in this order.
+ORDER = ("unary", "binary", "monoid", "semiring", "indexunary", "select")
+
+
+def from_string(family: str, text: str, spaces: dict[str, Namespace]) -> Any:
+    """The operator of a family that a text names; `name[dtype]` gives a typed one. ValueError for unknown text."""
+    base, bracket, dtype = text.strip().partition("[")
+    if (bracket and not dtype.endswith("]")) or "]" in base or "[" in dtype:
+        raise _unknown(family, text, "brackets do not match")
+    name = SYMBOLS[family].get(base.lower(), base)
+    found = _find(spaces[family], name)
+    if found is None and family == "semiring" and "." in base:
+        add, _, multiply = base.partition(".")
+        found = get_semiring(from_string("monoid", add, spaces), from_string("binary", multiply, spaces))
+    if found is None:
+        raise _unknown(family, text, f"expected one of {', '.join((*SYMBOLS[family], *spaces[family]))}")
+    return found[dtype[:-1]] if bracket else found
+
+
+def any_from_string(text: str, spaces: dict[str, Namespace]) -> Any:
+    """The operator of whatever family that a text names. ValueError for a text that names none."""
+    for family in ORDER:
+        try:
+            return from_string(family, text, spaces)
+        except (ValueError, KeyError):
+            continue
+    raise ValueError(f"op: expected the name of an operator such as 'min', '+' or 'min_plus', got {text!r}")
+
+
+def _find(space: Namespace, name: str) -> Any:
+    """The operator, by its name or in lower case; NumPy's names count where there is no other."""
+    for spelled in dict.fromkeys((name, name.lower(), f"numpy.{name}")):
+        try:
+            found = space[spelled]
+        except AttributeError:
+            continue
+        if hasattr(found, "types") or isinstance(found, Parameterized):
+            return found
+    return None
+
+
+def _unknown(family: str, text: str, why: str) -> ValueError:
+    return ValueError(f"op: Unknown {family} string {text!r}: {why}. Example usage: {EXAMPLES[family]!r}")
+
+
+def get_semiring(monoid: Any, binaryop: Any, name: str | None = None, *, space: Namespace | None = None) -> Any:
+    """The semiring of a monoid (or a BinaryOp that has one) and a BinaryOp (or the one of a Monoid); typed where one
+    of them is. With a name, it is entered in `space` under that too, unless the name is taken. Raises TypeError for
+    other kinds of operators."""
+    add, multiply = (op.op if isinstance(op, Typed) else op for op in (monoid, binaryop))
+    switched = isinstance(add, BinaryOp)
+    found = monoid_of(add) if switched else add
+    if not isinstance(found, Monoid):
+        raise TypeError(f"monoid: expected a Monoid, or a BinaryOp that has one, got {monoid!r}")
+    if isinstance(multiply, Monoid) and switched:
+        raise TypeError(f"expected (monoid, binaryop), got {monoid!r} and {binaryop!r}: are they switched?")
+    multiply = multiply.binaryop if isinstance(multiply, Monoid) else multiply
+    if not isinstance(multiply, BinaryOp):
+        raise TypeError(f"binaryop: expected a BinaryOp, got {binaryop!r}")
+    ring = compose(found, multiply)
+    if name is not None and space is not None and name not in space:
+        space._add(name, ring)
+    for op in (binaryop, monoid):
+        if isinstance(op, Typed):
+            return ring[op.dtype]
+    return ring

@@ -1,0 +1,162 @@
+"""An operator fixed to one type, and how operators are called: `semiring.min_plus[FP32]`, `monoid.plus(A | B)`."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from . import dtypes
+from .dtypes import DataType
+from .rules import Rule
+
+if TYPE_CHECKING:
+    from .algebra import Monoid, Semiring
+    from .operators import Operator
+
+Op = TypeVar("Op", bound="Operator | Monoid | Semiring", covariant=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Typed(Generic[Op]):
+    """An operator, monoid or semiring fixed to one input type: `semiring.min_plus[FP32]` is a Typed[Semiring]."""
+
+    op: Op
+    dtype: DataType
+
+    def __repr__(self) -> str:
+        return f"{self.op!r}[{self.dtype}]"
+
+    @property
+    def name(self) -> str:
+        return self.op.name
+
+    @property
+    def parent(self) -> Op:
+        return self.op
+
+    @property
+    def type(self) -> DataType:
+        return self.dtype
+
+    @functools.cached_property
+    def return_type(self) -> DataType:
+        return self.op.result_type(self.dtype)
+
+    @property
+    def identity(self) -> Any:
+        """The identity of a monoid; AttributeError for what is none."""
+        return self._part("identity")(self.dtype)
+
+    @property
+    def monoid(self) -> Typed[Monoid] | None:
+        """The monoid of a semiring, for its products; that of a BinaryOp, where it has one for this type."""
+        found, t = self._part("monoid"), self.return_type if hasattr(self.op, "binaryop") else self.dtype
+        return found[t] if found is not None and t in found else None
+
+    @property
+    def binaryop(self) -> Typed[Operator]:
+        """The operator of a monoid; the multiplier of a semiring."""
+        return self._part("binaryop")[self.dtype]
+
+    @property
+    def commutes_to(self) -> Typed[Op] | None:
+        """The typed operator with its operands exchanged, None where there is none."""
+        found = self._part("commutes_to")
+        return found[self.dtype] if found is not None and self.dtype in found else None
+
+    @property
+    def is_commutative(self) -> bool:
+        return self._part("is_commutative")
+
+    @property
+    def is_idempotent(self) -> bool:
+        return self._part("is_idempotent")
+
+    @property
+    def is_positional(self) -> bool:
+        return self._part("is_positional")
+
+    def _part(self, name: str) -> Any:
+        found = getattr(self.op, name, self)
+        if found is self:
+            raise AttributeError(f"{self!r} has no {name}")
+        return found
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return apply(self, *args, **kwargs)
+
+
+@functools.cache
+def typed(op: Any, dtype: DataType) -> Typed[Any]:
+    """One object per operator and type: kernels are looked up by it, and identity is the fastest key."""
+    return Typed(op, dtype)
+
+
+def apply(op: Any, left: Any, right: Any = None, **kwargs: Any) -> Any:
+    """op(A), op(A, thunk), op(A & B), op(A | B), op(A @ B), op(2, A): the operands know how (duck-typed: this package
+    imports nothing of bitblas)."""
+    for operand in (left, right):
+        handler = getattr(operand, "_apply_operator", None)
+        if handler is not None:
+            return handler(op, left, right, **kwargs)
+    raise TypeError(f"{op!r}: expected a Matrix, Vector, Scalar or infix expression such as A & B, got {left!r}")
+
+
+class Applicable:
+    """What all operators share: `op[dtype]` fixes the type, `op(...)` applies it, `dtype in op` asks."""
+
+    name: str
+
+    def operand_type_or_none(self, t: DataType) -> DataType | None:
+        """The type that operands of type `t` are cast to, None where there is no version for them."""
+        raise NotImplementedError
+
+    def result_type(self, t: DataType) -> DataType:
+        raise NotImplementedError
+
+    @property
+    def types(self) -> dict[DataType, DataType]:
+        """Input type -> result type, for the types that are accepted."""
+        return {t: self.result_type(t) for t in dtypes.ALL if self.operand_type_or_none(t) is not None}
+
+    def __contains__(self, dtype: Any) -> bool:
+        return self.operand_type_or_none(dtypes.lookup_dtype(dtype)) is not None
+
+    def __getitem__(self, dtype: Any) -> Typed[Any]:
+        return typed(self, self.check(dtypes.lookup_dtype(dtype)))
+
+    def check(self, t: DataType) -> DataType:
+        """`t`, or KeyError where there is no version for it."""
+        if self.operand_type_or_none(t) is None:
+            raise self._lacks(t)
+        return t
+
+    def _lacks(self, t: DataType) -> KeyError:
+        return KeyError(f"{self.name} does not work with {t}; it has {', '.join(k.name for k in self.types)}")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return apply(self, *args, **kwargs)
+
+
+class Ruled(Applicable):
+    """An operator whose typing rule says which types it takes, computes in and gives."""
+
+    rule: Rule
+
+    def operand_type_or_none(self, t: DataType) -> DataType | None:
+        found = self.rule(t)
+        return None if found is None else found[0]
+
+    def compute_type(self, t: DataType) -> DataType:
+        """The type in which operands of type `t` are computed with."""
+        return self._ruling(t)[0]
+
+    def result_type(self, t: DataType) -> DataType:
+        return self._ruling(t)[1]
+
+    def _ruling(self, t: DataType) -> tuple[DataType, DataType]:
+        found = self.rule(t)
+        if found is None:
+            raise self._lacks(t)
+        return found

@@ -1,0 +1,229 @@
+"""An operator from a Python function, for both backends.
+
+Numba infers the types, as python-graphblas has it. On the CPU the function itself runs, compiled by Numba: its code
+and the numbers and functions that it captures become part of the kernel's text. On a GPU its typed form becomes CUDA
+C++ (udf_cpp.py). Numba is imported when a function is looked at for the first time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dis
+import functools
+import hashlib
+import math
+from collections.abc import Iterator, Mapping
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from .dtypes import ALL, BOOL, FP64, INT8, INT64, UINT64, DataType, cast, lookup_dtype
+from .errors import UdfParseError
+from .expressions import Expression
+
+_MODULES: dict[Any, str] = {math: "math", np: "numpy"}
+
+
+class Call(Expression):
+    """`name_digest(x, y)`: the call of a Python function, with all that it captures."""
+
+    function: Any
+    names: tuple[str, ...]
+
+    def __new__(cls, function: FunctionType, names: tuple[str, ...]) -> Call:
+        text = _text_of("f", function)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+        word = function.__name__ if function.__name__.isidentifier() and function.__name__.isascii() else "function"
+        self = super().__new__(cls, f"{word}_{digest}({', '.join(names)})")
+        self.function, self.names = function, names
+        return self
+
+    @property
+    def called(self) -> str:
+        return self.partition("(")[0]
+
+    def arguments(self, types: Mapping[str, DataType]) -> tuple[DataType, ...]:
+        """The types of the arguments; positions are UINT64, as in python-graphblas."""
+        return tuple(UINT64 if n in ("ix", "jx") else types[n] for n in self.names)
+
+    def gives(self, types: Mapping[str, DataType]) -> DataType:
+        found = result_of(self.function, self.arguments(types))
+        if found is None:
+            raise UdfParseError(f"{self.function.__name__}: no version for {self.arguments(types)}")
+        return found
+
+    def evaluate(self, types: Mapping[str, DataType], names: Mapping[str, Any]) -> Any:
+        args = [cast(names[n], t) for n, t in zip(self.names, self.arguments(types))]
+        return jitted(self.function)(*args)
+
+    def definition_python(self, types: Mapping[str, DataType]) -> str:
+        inner = ", ".join(f"np.uint64({n})" if n in ("ix", "jx") else n for n in self.names)
+        return (
+            f"{_text_of(f'{self.called}_body', self.function)}@njit(**FUNCTION)\n"
+            f"def {self.called}({', '.join(self.names)}):\n    return {self.called}_body({inner})\n\n\n"
+        )
+
+    def definition_cpp(self, types: Mapping[str, DataType]) -> str:
+        from .udf_cpp import definition
+
+        return definition(self.called, self.function, self.arguments(types))
+
+
+# ---- types ----------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def result_of(function: FunctionType, arguments: tuple[DataType, ...]) -> DataType | None:
+    """The type that Numba infers for the result, None where the function does not take such arguments."""
+    from numba.core.errors import NumbaError
+
+    try:
+        found = typed_form(function, arguments).return_type
+        return lookup_dtype(str(getattr(found, "literal_type", found)))
+    except (NumbaError, ValueError):
+        return None
+
+
+def typed_form(function: FunctionType, arguments: tuple[DataType, ...]) -> Any:
+    """Numba's intermediate form of a function (func_ir), with the types of its variables (typemap) and calls
+    (calltypes). Raises numba.core.errors.NumbaError for what Numba cannot type."""
+    from numba import from_dtype
+
+    return _front_end(jitted(function), tuple(from_dtype(t.np_type) for t in arguments))
+
+
+def _front_end(dispatcher: Any, arguments: tuple[Any, ...]) -> Any:
+    from numba.core import compiler
+    from numba.core.typed_passes import NopythonTypeInference
+
+    class TypesOnly(compiler.CompilerBase):
+        def define_pipelines(self) -> list[Any]:
+            passes = compiler.DefaultPassBuilder.define_untyped_pipeline(self.state)
+            passes.add_pass(NopythonTypeInference, "types")
+            passes.finalize()
+            return [passes]
+
+    target = dispatcher.targetdescr
+    target.typing_context.refresh()
+    target.target_context.refresh()
+    flags = compiler.Flags()
+    flags.error_model = "numpy"
+    pipeline = TypesOnly(target.typing_context, target.target_context, None, arguments, None, flags, {})
+    with contextlib.suppress(AttributeError):  # there is no compiled result to return
+        pipeline.compile_extra(dispatcher.py_func)
+    return pipeline.state
+
+
+class UserRule:
+    """The typing rule of a function: T x T -> what Numba infers; `narrow` brings that back to T where it is of the same
+    kind, as python-graphblas does for operators that are registered."""
+
+    def __init__(self, call: Call, narrow: bool) -> None:
+        self.call, self.narrow = call, narrow
+
+    def __call__(self, t: DataType) -> tuple[DataType, DataType] | None:
+        z = self._inferred(t)
+        if z is None or not self.narrow or z is t:
+            return None if z is None else (t, z)
+        if (z.kind in "iu" and t.kind in "iu") or (z.kind == t.kind == "f"):
+            return t, t
+        if t is UINT64 and z is FP64 and self._inferred(INT64) is INT64:
+            return t, t
+        if t is BOOL and z is INT64 and (self(INT8) or (None, None))[1] is INT8:
+            return t, INT8
+        return t, z
+
+    def _inferred(self, t: DataType) -> DataType | None:
+        return result_of(self.call.function, self.call.arguments(dict.fromkeys(("x", "y", "t"), t)))
+
+
+def check(call: Call, rule: UserRule) -> None:
+    """UdfParseError, with what Numba says, for a function that fits no type."""
+    if any(rule(t) for t in (FP64, INT64, *ALL)):
+        return
+    from numba.core.errors import NumbaError
+
+    why = "Numba knows no result of a type of GraphBLAS"
+    try:
+        typed_form(call.function, call.arguments(dict.fromkeys(("x", "y", "t"), FP64)))
+    except NumbaError as error:
+        why = str(error)
+    raise UdfParseError(f"{call.function.__name__}: Unable to parse function using Numba: {why}")
+
+
+# ---- the function as Numba gets it, and as text ---------------------------------------------------------------------
+
+
+@functools.cache
+def jitted(function: FunctionType) -> Any:
+    """The function compiled by Numba, and with it the plain functions that it calls."""
+    import numba
+
+    inner = {n: jitted(v) for n, v in captured(function) if isinstance(v, FunctionType) and v is not function}
+    made = function
+    if inner:
+        cells = function.__closure__ or ()
+        closure = tuple(_cell(inner.get(n, c.cell_contents)) for n, c in zip(function.__code__.co_freevars, cells))
+        made = FunctionType(function.__code__, {**function.__globals__, **inner}, function.__name__, None, closure)
+    return numba.njit(made, error_model="numpy", nogil=True)
+
+
+def _cell(value: Any) -> Any:
+    return (lambda: value).__closure__[0]  # type: ignore[index]
+
+
+def captured(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """The names that a function reads from its module and from functions around it, with their values."""
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+        yield name, cell.cell_contents
+    for name in sorted(_global_names(function.__code__)):
+        if name in function.__globals__:
+            yield name, function.__globals__[name]
+
+
+def _global_names(code: CodeType) -> set[str]:
+    found = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    return found.union(*(_global_names(c) for c in code.co_consts if isinstance(c, CodeType)))
+
+
+def _text_of(name: str, function: FunctionType) -> str:
+    """Python text that makes the function again under a name: its code, and what it captures."""
+    import marshal
+
+    if function.__defaults__ or function.__kwdefaults__:
+        raise UdfParseError(f"{function.__name__}: arguments with defaults; capture the values instead")
+    head, values = "", {}
+    for n, value in captured(function):
+        if isinstance(value, FunctionType) or hasattr(value, "py_func"):
+            values[n] = f"{name}_{n}"
+            head += _text_of(values[n], getattr(value, "py_func", value))
+        else:
+            values[n] = _literal(function, n, value)
+    code = function.__code__.replace(co_filename="<operator>", co_firstlineno=1)
+    free = code.co_freevars
+    cells = "".join(f"_cell({values[n]}), " for n in free)
+    names = ", ".join(["'__name__': __name__", *(f"{n!r}: {v}" for n, v in values.items() if n not in free)])
+    return (
+        f"{head}{name} = njit(error_model='numpy', nogil=True)(type(lambda: 0)(\n"
+        f"    __import__('marshal').loads({marshal.dumps(code)!r}),\n"
+        f"    {{{names}}}, {name!r}, None, ({cells})))\n"
+    ).replace("_cell(", "(lambda v: (lambda: v).__closure__[0])(")
+
+
+def _literal(function: FunctionType, name: str, value: Any) -> str:
+    if isinstance(value, ModuleType) and value in _MODULES:
+        return f"__import__({_MODULES[value]!r})"
+    if isinstance(value, (bool, int)):
+        return repr(value)
+    if isinstance(value, (float, np.generic)) and (kind := np.asarray(value).dtype).kind in "biuf":
+        exact = f"float({str(float(value))!r})" if kind.kind == "f" else repr(int(value))
+        return exact if type(value) is float else f"np.{kind.name}({exact})"
+    origin, word = getattr(value, "__module__", None), getattr(value, "__name__", "")
+    if origin in ("math", "numpy") and getattr(__import__(origin), word, None) is value:
+        return f"__import__({origin!r}).{word}"
+    if isinstance(value, (BuiltinFunctionType, type)) and origin == "builtins":
+        return str(word)
+    raise UdfParseError(
+        f"{function.__name__}: captures {name}, a {type(value).__name__}; expected a number, a function, math or numpy"
+    )

@@ -1,0 +1,222 @@
+"""Operators by name, by text and by comparison, and the page that lists them."""
+
+import numpy as np
+import pytest
+from test_semirings import cuda_text
+
+import bitblas
+from bitblas import binary, indexunary, jit, monoid, op, select, semiring, unary
+from bitblas.kernels.prologue import sum_of
+from semirings import __main__ as document
+from semirings import agreement, catalog, dtypes, laws, numpy_names
+from semirings.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT8, UINT64
+
+# ---- every operator compiles for GPUs -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("t", [BOOL, INT8, UINT64, FP32, FP64], ids=str)
+def test_every_operator_compiles(t, arch):
+    core = pytest.importorskip("cuda.core", reason="compiling CUDA kernels needs cuda-core and NVRTC")
+    options = core.ProgramOptions(arch=arch, **{k: v for k, v in jit._OPTIONS.items() if k != "ptxas_options"})
+    assert core.Program(cuda_text(agreement.cases(t)), "c++", options).compile("cubin").code
+
+
+def test_every_semiring_keeps_the_laws():
+    """One type of each kind; what is checked once for a monoid is not checked again."""
+    tried = 0
+    for m in catalog.MONOIDS:
+        for b in catalog.BINARY:
+            found = catalog.find_semiring(f"{m}_{b}")
+            for t in (BOOL, INT32, UINT8, FP64):
+                if found is not None and t in found:
+                    assert laws.check_semiring(found, t) == []
+                    tried += 1
+    assert tried > 1000
+
+
+# ---- namespaces -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def gb():
+    return pytest.importorskip("graphblas")
+
+
+COMPLEX = {"carg", "cimag", "conj", "creal", "cmplx"}
+TEXTS = [
+    "min", "+", "-", "*", "/", "//", "%", "**", "<", ">=", "==", "&", "|", "^", "~", "+[int]", "abs[FP32]", "min_plus",
+    "min.+", "min.+[FP32]", "min_plus[int8]", "any.pair", "|.&", "tril", "row<=", "index>", "valueeq", "PLUS", "exp",
+    "numpy.add", "add", "lor_land", "max.truediv", "rowindex",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("family", ["unary", "binary", "indexunary", "select", "monoid", "semiring"])
+def test_every_name_of_python_graphblas_is_there(gb, family):
+    theirs = {n for n in dir(getattr(gb, family)) if n[0] != "_"} - {"register", "ss", "conj"} - COMPLEX
+    ours = getattr(bitblas, family)
+    assert [n for n in sorted(theirs) if not hasattr(ours, n)] == []
+    assert {n for n in dir(ours) if n[0] != "_"} <= set(dir(ours))
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_text_means_the_same(gb, text):
+    for family in ("unary", "binary", "indexunary", "select", "monoid", "semiring"):
+        try:
+            want = repr(getattr(gb, family).from_string(text))
+        except (ValueError, KeyError, TypeError):
+            want = None
+        try:
+            got = repr(getattr(bitblas, family).from_string(text))
+        except (ValueError, KeyError):
+            got = None
+        # There, indexunary.from_string("<") gives a SelectOp.
+        assert str(got).partition(".")[2] == str(want).partition(".")[2], family
+    assert repr(op.from_string(text)).partition(".")[2] == repr(gb.op.from_string(text)).partition(".")[2]
+
+
+def test_text_that_means_nothing():
+    for text in ("no_such", "min.", "min[int", "min]int[", "min.plus.times", ""):
+        with pytest.raises(ValueError, match=r"Unknown|expected the name"):
+            op.from_string(text)
+        with pytest.raises(ValueError, match="Unknown"):
+            semiring.from_string(text)
+
+
+def test_get_semiring():
+    assert semiring.get_semiring(monoid.min, binary.plus) is semiring.min_plus
+    assert semiring.get_semiring(monoid.min["INT8"], binary.plus) == semiring.min_plus["INT8"]
+    assert semiring.get_semiring(monoid.min, binary.plus, "test_alias") is semiring.test_alias is semiring.min_plus
+    for wrong in (
+        (binary.minus, binary.plus),
+        (unary.abs, binary.plus),
+        (monoid.min, unary.abs),
+        (binary.min, monoid.min),
+    ):
+        with pytest.raises(TypeError, match="expected"):
+            semiring.get_semiring(*wrong)
+
+
+def test_what_commutes_equals_python_graphblas(gb):
+    for name, ours in catalog.BINARY.items():
+        other = getattr(gb.binary.ss, name, None) or getattr(gb.binary, ours.name)
+        want, got = other.commutes_to, ours.commutes_to
+        assert (got and got.name) == (want and want.name.removeprefix("ss.")), name
+        assert ours.is_commutative == other.is_commutative, name
+        assert (ours.monoid and ours.monoid.name) == (other.monoid and other.monoid.name), name
+    for name in ("min_plus", "min_minus", "any_firsti", "plus_secondj1", "plus_pow", "max_second"):
+        other = getattr(gb.semiring.ss, name, None) or getattr(gb.semiring, name)
+        want = other.commutes_to.name.replace("ss.", "")
+        assert semiring[name].commutes_to.name == want
+        assert semiring[name]["INT64"].commutes_to.name == want
+        assert semiring[name].is_commutative == other.is_commutative
+
+
+def test_parts_of_typed_operators():
+    assert semiring.min_plus["INT8"].monoid == monoid.min["INT8"]
+    assert semiring.min_plus["INT8"].binaryop == binary.plus["INT8"]
+    assert monoid.plus["FP32"].binaryop == binary.plus["FP32"]
+    assert monoid.min["INT8"].identity == 127
+    assert binary.plus["BOOL"].monoid is None
+    assert binary.lt["INT8"].commutes_to == binary.gt["INT8"]
+    assert binary.firsti["INT8"].is_positional
+    assert (binary.lt["INT8"].type, binary.lt["INT8"].return_type, binary.lt["INT8"].parent) == (INT8, BOOL, binary.lt)
+    with pytest.raises(AttributeError, match="has no identity"):
+        binary.plus["INT8"].identity
+
+
+@pytest.mark.parametrize("family", ["unary", "binary", "monoid"])
+def test_numpy_names(gb, family):
+    theirs, ours = getattr(gb, family).numpy, getattr(bitblas, family).numpy
+    left_out = set(numpy_names.LEFT_OUT[family].split())
+    for name in theirs.__all__:
+        assert hasattr(ours, name) != (name in left_out), name
+        if name in theirs._numpy_to_graphblas and name not in left_out:
+            assert ours[name].name == getattr(theirs, name).name
+    assert semiring.numpy.add_multiply is semiring.plus_times
+    with pytest.raises(AttributeError, match="no operator 'add_no'"):
+        semiring.numpy.add_no
+
+
+KEYS = (
+    "nope", "int", "GrB_INT8", "double", "i4", "uint", "fp32", bool, int, float, np.float32, None, object, 3, "O", [1],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_look_ups_equal_python_graphblas(gb, key):
+    try:
+        want = str(gb.dtypes.lookup_dtype(key))
+    except (TypeError, ValueError) as error:
+        with pytest.raises(type(error), match="dtype: expected"):
+            dtypes.lookup_dtype(key)
+    else:
+        assert str(dtypes.lookup_dtype(key)) == want
+    assert dtypes.lookup_dtype(None, np.int8(3)) is INT8
+
+
+def test_unify_equals_python_graphblas(gb):
+    for a in dtypes.ALL:
+        for b in dtypes.ALL:
+            for left, right in ((False, False), (True, False), (False, True), (True, True)):
+                x, y = gb.dtypes.lookup_dtype(a.name), gb.dtypes.lookup_dtype(b.name)
+                want = gb.dtypes.unify(x, y, is_left_scalar=left, is_right_scalar=right)
+                assert dtypes.unify(a, b, is_left_scalar=left, is_right_scalar=right).name == want.name
+
+
+# ---- apply and select, positions ------------------------------------------------------------------------------------
+
+
+def objects(library):
+    A = library.Matrix.from_coo([0, 0, 1, 2, 2], [1, 2, 2, 0, 1], [4, -1, 3, 2, 5], nrows=3, ncols=3)
+    return A, library.Vector.from_coo([0, 2, 3], [1, 7, 4], size=5)
+
+
+STATEMENTS = [
+    "select.tril(A, -1)", "indexunary.tril(A, -1)", "select.value(A > 3)", "select.value(2 < A)", "select.row(A <= 1)",
+    "select.row(A < 1)", "select.row(A >= 1)", "select.column(A > 0)", "select.index(v < 3)", "select.index(v > 0)",
+    "select.value(v == 4)", "indexunary.index(v, 2)", "A.select('row<=', 1)", "A.apply(indexunary.diagindex, 1)",
+    "unary.ss.positioni(v)", "unary.ss.positionj1(A)", "A.ewise_mult(A, binary.ss.firstj1)",
+    "A.mxm(A, semiring.ss.plus_firsti1)", "A.mxm(A, semiring.ss.min_secondj1)", "v.ewise_mult(v, binary.ss.secondi1)",
+    "A.mxv(A.reduce_rowwise().new(), semiring.ss.max_firstj1)", "A.mxm(A, semiring.plus_isgt)",
+    "unary.exp2(v)", "v.ewise_mult(v, binary.bshift)", "v.ewise_add(v, 'hypot')", "A.mxm(A, semiring.bor_band)",
+    "A.reduce_rowwise('*')", "A % 3", "v // 2", "v ** 2",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_statements_equal_python_graphblas(gb, device, statement):
+    results = []
+    for library in (bitblas, gb):
+        A, v = objects(library)
+        names = {n: getattr(library, n) for n in ("select", "indexunary", "unary", "binary", "semiring")}
+        found = eval(statement, {**names, "A": A, "v": v}).new()
+        results.append([found.dtype.name, *(x.tolist() for x in found.to_coo())])
+    assert results[0] == results[1]
+
+
+def test_what_is_no_comparison():
+    A, v = objects(bitblas)
+    for wrong in (A, A.S, A.mxv(v, semiring.min_plus) if A.ncols == v.size else A.T):
+        with pytest.raises(TypeError, match=r"Typical usage: select\.value"):
+            select.value(wrong)
+    with pytest.raises(ValueError, match="rowne"):
+        select.row(A != 2)
+    with pytest.raises(ValueError, match="expected a comparison"):
+        select.value(A + 2)
+    with pytest.raises(TypeError, match=r"expected a UnaryOp, got select\.tril"):
+        A.apply(select.tril)
+
+
+def test_identities_of_semirings_are_of_the_products_type():
+    functions, values, _ = sum_of(catalog.MONOIDS["bxnor"], UINT8)
+    assert values[0] == ("IDENTITY", UINT8, "0xff")
+    assert [f.name for f in functions] == ["add", "repeated"]
+    assert (FP32 in indexunary.valueeq, INT64 in semiring.lor_land) == (True, True)
+
+
+# ---- the page -------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_is_current():
+    assert document.page() == (jit.ALGEBRA.parent / "docs" / "semirings.md").read_text()
