@@ -12,6 +12,7 @@ import dis
 import functools
 import hashlib
 import math
+import pickle
 from collections.abc import Iterator, Mapping
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
@@ -187,17 +188,19 @@ def _global_names(code: CodeType) -> set[str]:
     return found.union(*(_global_names(c) for c in code.co_consts if isinstance(c, CodeType)))
 
 
-def _text_of(name: str, function: FunctionType) -> str:
+def _text_of(name: str, function: FunctionType, callers: tuple[FunctionType, ...] = ()) -> str:
     """Python text that makes the function again under a name: its code, and what it captures."""
     import marshal
 
+    if function in callers:
+        raise UdfParseError(f"{function.__name__}: calls itself; expected a loop")
     if function.__defaults__ or function.__kwdefaults__:
         raise UdfParseError(f"{function.__name__}: arguments with defaults; capture the values instead")
     head, values = "", {}
     for n, value in captured(function):
         if isinstance(value, FunctionType) or hasattr(value, "py_func"):
             values[n] = f"{name}_{n}"
-            head += _text_of(values[n], getattr(value, "py_func", value))
+            head += _text_of(values[n], getattr(value, "py_func", value), (*callers, function))
         else:
             values[n] = _literal(function, n, value)
     code = function.__code__.replace(co_filename="<operator>", co_firstlineno=1)
@@ -224,6 +227,9 @@ def _literal(function: FunctionType, name: str, value: Any) -> str:
         return f"__import__({origin!r}).{word}"
     if isinstance(value, (BuiltinFunctionType, type)) and origin == "builtins":
         return str(word)
+    if isinstance(value, (str, tuple, np.ndarray)):  # constants for Numba
+        return f"__import__('pickle').loads({pickle.dumps(value)!r})"
     raise UdfParseError(
-        f"{function.__name__}: captures {name}, a {type(value).__name__}; expected a number, a function, math or numpy"
+        f"{function.__name__}: captures {name}, a {type(value).__name__}; expected a number, an array, a function, "
+        "math or numpy"
     )

@@ -18,7 +18,7 @@ import numpy as np
 from .dtypes import BOOL, DataType, lookup_dtype
 from .errors import UdfParseError
 from .udf import typed_form
-from .udf_tables import ANY, ARITHMETIC, COMPARE, DIVISION, REAL
+from .udf_tables import ANY, ARITHMETIC, COMPARE, DIVISION, REAL, WORDS
 
 
 def definition(name: str, function: FunctionType, arguments: tuple[DataType, ...]) -> str:
@@ -91,7 +91,8 @@ class _Translation:
             elif isinstance(statement, ir.Return):
                 lines.append(f"  return {self.use(statement.value, self.result)};")
             elif not isinstance(statement, ir.Del):
-                self.refuse(type(statement).__name__.lower(), statement.loc)
+                word = type(statement).__name__.lower()
+                self.refuse(WORDS.get(word, word), statement.loc)
         return lines
 
     def jump(self, source: int, target: int) -> str:
@@ -180,7 +181,7 @@ class _Translation:
                 and s.value.value.name == expr.value.name
             )
             return self.set(target, f"advance({self.pairs[expr.value.name]}, {value})")
-        return self.refuse(f"`{op}`", loc)
+        return self.refuse(WORDS.get(op, f"`{op}`"), loc)
 
     def operation(self, fn: Any, operands: list[Any], expr: Any, target: str, loc: Any) -> str:
         result = self.need(self.types[target], "a value", loc)

@@ -313,6 +313,17 @@ def captures(value):
     return lambda x, y: x + value.y
 
 
+TABLE = np.arange(10)
+
+
+def indexed(x, y):
+    return TABLE[min(max(x, 0), 9)] + y
+
+
+def endless(x, y):
+    return x if x <= 0 else endless(x - 1, y)
+
+
 def raises(x, y):
     if x > 2:
         raise ValueError(x)
@@ -331,6 +342,7 @@ def text(x, y):
         (lambda: gb.binary.register_anonymous(lambda x, y: x, is_udt=True), NotImplementedError, "user-defined types"),
         (lambda: gb.binary.register_anonymous(lambda x, y: [x, y]), UdfParseError, "Unable to parse function"),
         (lambda: gb.binary.register_anonymous(captures(object())), UdfParseError, "captures value, a object"),
+        (lambda: gb.binary.register_anonymous(endless), UdfParseError, "calls itself"),
         (lambda: gb.monoid.register_anonymous(abs, 0), TypeError, "expected a BinaryOp"),
         (lambda: gb.monoid.register_anonymous(gb.binary.eq, {"INT8": 0}), TypeError, "eq takes INT8, but gives BOOL"),
         (lambda: gb.semiring.register_anonymous(gb.binary.plus, gb.binary.plus), TypeError, "expected a Monoid"),
@@ -341,11 +353,13 @@ def test_what_is_refused(call, error, message):
         call()
 
 
-@pytest.mark.parametrize(("function", "construct"), [(raises, "ValueError"), (text, "builtins.len")])
+@pytest.mark.parametrize(
+    ("function", "construct"), [(raises, "ValueError"), (text, "builtins.len"), (indexed, "an index")]
+)
 def test_what_only_the_cpu_can(function, construct):
     op = build("binary", function)
     v = gb.Vector.from_coo([0], [2], size=1, device="cpu")
-    assert entries(v.ewise_mult(v, op).new()) == {(0,): {"ValueError": 2, "builtins.len": 5}[construct]}
+    assert entries(v.ewise_mult(v, op).new()) == {(0,): {"ValueError": 2, "builtins.len": 5, "an index": 4}[construct]}
     line = function.__code__.co_firstlineno
     with pytest.raises(UdfParseError, match=rf"{function.__name__}, line ({line + 1}|{line + 2}): .*{construct}"):
         op.expr.definition_cpp({"x": INT64, "y": INT64})
