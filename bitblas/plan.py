@@ -90,7 +90,8 @@ def _sample(structure: Structure) -> Facts:
     tiles = []
     for tile in TILES:  # the tiles of one size are counted from those of the size below
         shift = 2 if tile == 4 else 1
-        keys = np.unique((r >> shift << 32) | (c >> shift))
+        keys = np.sort((r >> shift << 32) | (c >> shift))
+        keys = keys[np.append(True, keys[1:] != keys[:-1])]  # np.unique hashes, which takes ten times as long
         r, c = keys >> 32, keys & 0xFFFFFFFF
         per_block = np.bincount(np.searchsorted(chosen, r // (64 // tile)), minlength=len(chosen))
         tiles.append((tile, float(per_block @ weights)))
@@ -214,24 +215,39 @@ class Plan:
         return f"{self.verb} {self.semiring}: {how} ({self.reason})"
 
 
+def kind_of(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool = False) -> tuple[int, np.generic | None]:
+    """WORDS, COUNT or VALUES, and the value of all products where they are equal."""
+    product = equal_products(semiring, a, u, flip=flip)
+    return VALUES if product is None else WORDS if semiring.op.monoid.is_idempotent else COUNT, product
+
+
+def _unordered(semiring: Typed[Semiring], kind: int) -> bool:
+    """Sums that may be taken in any order: not counts, which are taken by rows, and no float sums."""
+    exact = semiring.return_type.kind != "f" or semiring.op.monoid.is_exact_in_any_order
+    return kind == WORDS or (kind == VALUES and exact)
+
+
+def may_push(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool) -> bool:
+    """Whether the product can be made by pushing along the entries of the vector."""
+    return _unordered(semiring, kind_of(semiring, a, u, flip=flip)[0])
+
+
+def is_sparse(u: VectorStore) -> bool:
+    """Whether the entries of a vector are so few that pushing along them costs less than pulling by rows."""
+    return u.nvals * PUSH_COST["gpu" if u.device.is_gpu else "cpu"] < u.size
+
+
 def plan_mxv(
     A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
 ) -> tuple[Plan, np.generic | None]:
     """Format, direction and kernel of A (+).(x) u, and the value of all products where they are equal."""
     gpu = A.device.is_gpu
-    product = equal_products(semiring, A.values, u.values, flip=flip)
-    monoid = semiring.op.monoid
-    kind = VALUES if product is None else WORDS if monoid.is_idempotent else COUNT
+    kind, product = kind_of(semiring, A.values, u.values, flip=flip)
     key = A.structure.primary.key
-    ordered = semiring.return_type.kind == "f" and not monoid.is_exact_in_any_order and kind != WORDS
-    active = u.nvals * A.nvals / max(1, u.size)
-    if ordered:
-        push, reason = False, "a float sum has a fixed order"
-    elif kind == COUNT:
-        push, reason = False, "counts are taken by rows"
-    else:
-        push = active * PUSH_COST["gpu" if gpu else "cpu"] < A.nvals
-        reason = f"{u.nvals} of {u.size} entries active"
+    floats = semiring.return_type.kind == "f" and not semiring.op.monoid.is_exact_in_any_order
+    push, reason = False, "a float sum has a fixed order" if floats else "counts are taken by rows"
+    if _unordered(semiring, kind):
+        push, reason = is_sparse(u), f"{u.nvals} of {u.size} entries active"
     transposed = transpose != push
     lanes = choose_lanes(key, A.nvals, A.ncols if transposed else A.nrows, kind, A.structure, push) if gpu else 1
     verb = "vxm" if flip else "mxv"
@@ -268,9 +284,7 @@ def _power_of_two(x: float, low: int, high: int) -> int:
 def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: bool) -> tuple[Plan, np.generic | None]:
     """Dot products at the entries of a mask; without one (or with a complement) row by row with a dense row of sums on
     the CPU; expand, sort, compress on a GPU, which has no room for as many dense rows as it has threads."""
-    product = equal_products(semiring, A.values, B.values)
-    monoid = semiring.op.monoid
-    kind = VALUES if product is None else WORDS if monoid.is_idempotent else COUNT
+    kind, product = kind_of(semiring, A.values, B.values)
     if not masked:
         gpu = A.device.is_gpu
         direction, kind = ("expand-sort-compress", VALUES) if gpu else ("gustavson", kind)
@@ -283,6 +297,3 @@ def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: 
         lanes = _power_of_two(per_row / 2, 2, 32)
     wide = not A.device.is_gpu and key == "b2sr8" and kind != VALUES
     return Plan("mxm", semiring.op.name, key, False, "dot", kind, lanes, "at the entries of the mask", wide), product
-
-
-__all__ = ["BOOL", "Facts", "Plan", "Profile", "choose_form", "facts", "plan_mxm", "plan_mxv", "profile"]

@@ -105,6 +105,7 @@ class MatrixStore:
     dtype: DataType
     values: Any  # np.generic: iso
     copies: dict[tuple[str, bool], Any] = field(default_factory=dict)  # values gathered for forms that are not primary
+    prepared: dict[Any, Any] = field(default_factory=dict)  # products that have run: what need not be decided again
 
     @property
     def iso(self) -> bool:

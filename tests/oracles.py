@@ -29,6 +29,11 @@ class Graph:
         values = np.ones(len(self.rows), np.int64) if values is None else values
         return sp.csr_array((values, (self.rows, self.cols)), shape=(self.n, self.n))
 
+    def symmetric_integers(self, low, high, seed=0):
+        """The same for (i, j) and (j, i)."""
+        table = np.random.default_rng(seed).integers(low, high + 1, (self.n, self.n))
+        return table[np.maximum(self.rows, self.cols), np.minimum(self.rows, self.cols)]
+
     def integers(self, low, high, seed=0):
         """One random integer per edge, from low to high."""
         return np.random.default_rng(seed).integers(low, high + 1, len(self.rows))
@@ -98,6 +103,115 @@ def triangles(graph):
     A.setdiag(0)
     A = A.tocsr()
     return int((A @ A).multiply(A.T).sum()) // 6
+
+
+def betweenness(graph, sources=None):
+    """Brandes' algorithm, one source and one vertex at a time."""
+    near = [[] for _ in range(graph.n)]
+    for i, j in zip(graph.rows.tolist(), graph.cols.tolist(), strict=True):
+        near[i].append(j)
+    total = np.zeros(graph.n)
+    for source in range(graph.n) if sources is None else sources:
+        level, paths, order = {source: 0}, {source: 1.0}, [source]
+        for v in order:  # grows on the way
+            for w in near[v]:
+                if w not in level:
+                    level[w], paths[w] = level[v] + 1, 0.0
+                    order.append(w)
+                if level[w] == level[v] + 1:
+                    paths[w] += paths[v]
+        share = dict.fromkeys(order, 0.0)
+        for v in reversed(order):
+            share[v] = sum(paths[v] / paths[w] * (1 + share[w]) for w in near[v] if level[w] == level[v] + 1)
+            total[v] += share[v] if v != source else 0
+    return total
+
+
+def neighbours(graph):
+    """The sets of neighbours, without self loops."""
+    near = [set() for _ in range(graph.n)]
+    for i, j in zip(graph.rows.tolist(), graph.cols.tolist(), strict=True):
+        if i != j:
+            near[i].add(j)
+    return near
+
+
+def independent_fault(graph, members):
+    """What is wrong with a set of vertices as a maximal independent one, or None."""
+    near = neighbours(graph)
+    for v in range(graph.n):
+        if v in members and near[v] & members:
+            return f"members {v} and {min(near[v] & members)} are adjacent"
+        if v not in members and not near[v] & members:
+            return f"{v} could be added"
+    return None
+
+
+def vertex_hash(v, seed=0):
+    """The random number of a vertex: MurmurHash3's finalizer twice, with the seed between."""
+
+    def mixed(x):
+        x = (x ^ x >> 16) * 0x85EBCA6B % 2**32
+        x = (x ^ x >> 13) * 0xC2B2AE35 % 2**32
+        return x ^ x >> 16
+
+    return mixed(mixed(v) ^ seed % 2**32)
+
+
+def greedy_independent(graph, seed=0):
+    """The set that a greedy search finds, the best score first."""
+    near, entries = neighbours(graph), np.bincount(graph.rows, minlength=graph.n).tolist()
+    score = [((h >> 1) // (d + 1), h) for h, d in ((vertex_hash(v, seed), entries[v]) for v in range(graph.n))]
+    members = set()
+    for v in sorted(range(graph.n), key=score.__getitem__, reverse=True):
+        if not near[v] & members:
+            members.add(v)
+    return members
+
+
+def greedy_colors(graph, seed=0):
+    """The lowest color that is free, vertex by vertex, those with most entries in their rows first."""
+    near, entries = neighbours(graph), np.bincount(graph.rows, minlength=graph.n).tolist()
+    color = {}
+    for v in sorted(range(graph.n), key=lambda v: (entries[v], vertex_hash(v, seed)), reverse=True):
+        used = {color.get(w) for w in near[v]}
+        color[v] = next(c for c in range(graph.n) if c not in used)
+    return color
+
+
+def forest(graph, weights):
+    """Kruskal: {(i, j)} with i > j of a minimum spanning forest, and its total weight."""
+    parent = list(range(graph.n))
+
+    def root(v):
+        while parent[v] != v:
+            v = parent[v]
+        return v
+
+    chosen, total = set(), 0
+    for w, i, j in sorted(zip(weights.tolist(), graph.rows.tolist(), graph.cols.tolist(), strict=True)):
+        if i > j and root(i) != root(j):
+            parent[root(i)] = root(j)
+            chosen.add((i, j))
+            total += w
+    return chosen, total
+
+
+def forest_fault(graph, weights, found):
+    """What is wrong with {(i, j): weight} as a minimum spanning forest stored both ways, or None."""
+    given = dict(zip(zip(graph.rows.tolist(), graph.cols.tolist(), strict=True), weights.tolist(), strict=True))
+    wrong = [e for e, w in found.items() if given.get(e) != w or found.get(e[::-1]) != w]
+    if wrong:
+        return f"{wrong[0]} is no edge of the graph, has another weight there, or stands one way only"
+    chosen, total = forest(graph, weights)
+    reached = components(Graph.of(graph.n, found))
+    if not np.array_equal(reached, components(graph)):
+        return f"connects {reached.tolist()}, expected {components(graph).tolist()}"
+    if len(found) != 2 * len(chosen):
+        return f"{len(found)} entries, expected {2 * len(chosen)}: there is a cycle"
+    if not np.isclose(float(sum(found.values())), 2.0 * total):
+        return f"the weights sum to {sum(found.values())}, expected {2 * total}"
+    return None
 
 
 # --- graphs ----------------------------------------------------------------------------------------------------------

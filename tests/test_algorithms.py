@@ -9,13 +9,28 @@ import importlib.util
 import inspect
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import oracles
 import pytest
 from oracles import GRAPHS, Graph
 
 from bitblas import algorithms
-from bitblas.algorithms import bfs_levels, bfs_parents, components, connected_components, pagerank, sssp, triangle_count
+from bitblas.algorithms import (
+    betweenness,
+    betweenness_centrality,
+    bfs_levels,
+    bfs_parents,
+    coloring,
+    components,
+    connected_components,
+    maximal_independent_set,
+    minimum_spanning_forest,
+    pagerank,
+    sssp,
+    triangle_count,
+    triangles,
+)  # fmt: skip
 
 DTYPES = ["BOOL", "INT8", "UINT8", "INT32", "UINT64", "INT64", "FP32", "FP64"]
 SYMMETRIC = {name: graph for name, graph in GRAPHS.items() if graph.symmetric}
@@ -45,9 +60,28 @@ def full(vector):
     return value
 
 
+def edges(A):
+    """{(row, column): value} on the host."""
+    host = [x.get() if hasattr(x, "__cuda_array_interface__") else np.asarray(x) for x in A.to_coo()]
+    rows, cols, values = (x.tolist() for x in host)
+    return dict(zip(zip(rows, cols, strict=True), values, strict=True))
+
+
 def sources(graph):
     """A low number, a middle and the highest one: they often sit at different places of a graph."""
     return sorted({0, graph.n // 2, graph.n - 1})
+
+
+@hypothesis.strategies.composite
+def graphs(draw, symmetric=True):
+    """Graphs of up to 9 vertices, with self loops, in several pieces or dense."""
+    n = draw(hypothesis.strategies.integers(1, 9))
+    vertex = hypothesis.strategies.integers(0, n - 1)
+    return Graph.of(
+        n,
+        draw(hypothesis.strategies.sets(hypothesis.strategies.tuples(vertex, vertex), max_size=3 * n)),
+        symmetric=symmetric,
+    )
 
 
 class Programs:
@@ -157,6 +191,31 @@ class Programs:
         A = matrix(gb, Graph.of(3, [(0, 1), (1, 2)]), [np.inf, 1], "FP64")
         assert as_dict(sssp(A, 0, gb=gb)) == {0: 0, 1: np.inf, 2: np.inf}
 
+    @pytest.mark.parametrize("dtype", ["FP32", "FP64"])
+    @pytest.mark.parametrize("bad", [np.nan, -np.inf])
+    @pytest.mark.parametrize("other", [1, -1])
+    def test_sssp_refuses(self, gb, dtype, bad, other):
+        A = matrix(gb, Graph.of(4, [(0, 1), (2, 3), (3, 2)]), [1, bad, other], dtype)
+        with pytest.raises(gb.exceptions.InvalidValue, match=r"argument A: .*-infinity, got (NaN|-infinity)\. Hint"):
+            sssp(A, 0, gb=gb)
+
+    @pytest.mark.parametrize("dtype", ["INT8", "UINT64", "FP32", "FP64"])
+    @pytest.mark.parametrize("delta", [0.25, 1, 5, 1e300])
+    def test_sssp_delta_changes_nothing(self, gb, dtype, delta):
+        graph = GRAPHS["random"]
+        weights = graph.integers(0, 30)
+        found = as_dict(sssp(matrix(gb, graph, weights, dtype), 0, delta=delta, gb=gb))
+        assert found == oracles.distances(graph, weights, 0)
+
+    @pytest.mark.parametrize("delta", [0, -1, float("nan")])
+    def test_sssp_delta_out_of_range(self, gb, delta):
+        with pytest.raises(gb.exceptions.InvalidValue, match=f"argument delta: expected .*, got {delta}.*Hint"):
+            sssp(matrix(gb, GRAPHS["tree"], 1.0), 0, delta=delta, gb=gb)
+
+    def test_sssp_of_weights_that_are_all_zero(self, gb):
+        A = matrix(gb, GRAPHS["grid"], 0.0)
+        assert as_dict(sssp(A, 5, gb=gb)) == dict.fromkeys(range(63), 0)
+
     # --- PageRank ---
 
     @every_graph
@@ -201,16 +260,23 @@ class Programs:
     @pytest.mark.parametrize("seed", [None, 1, 2, 3])
     def test_connected_components_takes_few_rounds(self, gb, seed, monkeypatch):
         # Labels that only crawl along the edges need hundreds of rounds here, and give the same answer.
-        rounds, pointers = [], components._pointers
-        monkeypatch.setattr(components, "_pointers", lambda f, gb: rounds.append(f) or pointers(f, gb))
-        connected_components(matrix(gb, oracles.path(1000, seed)), gb=gb)
-        assert len(rounds) <= 14
+        rounds, hooked = [], components._hooked
+        monkeypatch.setattr(components, "_hooked", lambda *args: rounds.append(args) or hooked(*args))
+        graph = oracles.path(1000, seed)
+        assert np.array_equal(full(connected_components(matrix(gb, graph), gb=gb)), np.zeros(1000))
+        assert len(rounds) <= (1 if seed is None else 7)
 
     @every_symmetric_graph
     def test_triangle_count(self, gb, graph):
         count = triangle_count(matrix(gb, graph), gb=gb)
         assert type(count) is int
         assert count == oracles.triangles(graph)
+
+    @every_symmetric_graph
+    @pytest.mark.parametrize("skew", [0, float("inf")])
+    def test_triangle_count_in_both_orders(self, gb, graph, skew, monkeypatch):
+        monkeypatch.setattr(triangles, "SKEW", skew)
+        assert triangle_count(matrix(gb, graph), gb=gb) == oracles.triangles(graph)
 
     def test_triangle_count_above_the_range_of_the_dtype(self, gb):
         # First one edge that closes 300 triangles, then few on each edge but many in all.
@@ -226,9 +292,149 @@ class Programs:
         assert np.array_equal(full(connected_components(A, gb=gb)), np.zeros(34))
         assert triangle_count(A, gb=gb) == 45
 
+    # --- betweenness ---
+
+    @every_graph
+    def test_betweenness(self, gb, graph):
+        some = None if graph.n < 50 else sources(graph)  # for the emulator's sake
+        c = betweenness_centrality(matrix(gb, graph), some, gb=gb)
+        assert c.dtype == gb.dtypes.FP64
+        assert full(c) == pytest.approx(oracles.betweenness(graph, some))
+
+    def test_betweenness_in_batches(self, gb, monkeypatch):
+        graph = GRAPHS["directed_dag"]
+        right = full(betweenness_centrality(matrix(gb, graph), gb=gb))
+        monkeypatch.setattr(betweenness, "ENTRIES", 3 * graph.n)
+        assert full(betweenness_centrality(matrix(gb, graph), gb=gb)) == pytest.approx(right)
+
+    def test_betweenness_counts_a_source_as_often_as_it_is_named(self, gb):
+        graph = GRAPHS["disconnected"]
+        found = full(betweenness_centrality(matrix(gb, graph), [9, np.int8(3), 9], gb=gb))
+        assert found == pytest.approx(oracles.betweenness(graph, [9, 3, 9]))
+        assert not full(betweenness_centrality(matrix(gb, graph), [], gb=gb)).any()
+
+    def test_betweenness_is_that_of_networkx(self, gb):
+        networkx = pytest.importorskip("networkx")
+        graph = GRAPHS["karate"]
+        G = networkx.Graph(zip(graph.rows.tolist(), graph.cols.tolist(), strict=True))
+        right = networkx.betweenness_centrality(G, normalized=False)
+        found = full(betweenness_centrality(matrix(gb, graph), gb=gb))
+        assert found / 2 == pytest.approx([right[v] for v in range(graph.n)])
+
+    @pytest.mark.parametrize("wrong", [5, 1.0, "01", [1.0], [None], [True]])
+    def test_betweenness_sources_of_a_wrong_kind(self, gb, wrong):
+        with pytest.raises(TypeError, match=r"argument sources: expected .*vertex number.*, got .*Hint"):
+            betweenness_centrality(matrix(gb, GRAPHS["tree"]), wrong, gb=gb)
+
+    def test_betweenness_source_out_of_range(self, gb):
+        with pytest.raises(gb.exceptions.IndexOutOfBound, match=r"argument sources: .*0 to 14.*got 15.*Hint"):
+            betweenness_centrality(matrix(gb, GRAPHS["tree"]), [0, 15], gb=gb)
+
+    # --- independent sets, colors ---
+
+    @every_symmetric_graph
+    @pytest.mark.parametrize("seed", [None, 7])
+    def test_maximal_independent_set(self, gb, graph, seed):
+        members = maximal_independent_set(matrix(gb, graph), seed=seed, gb=gb)
+        assert (members.size, members.dtype) == (graph.n, gb.dtypes.BOOL)
+        index, values = entries(members)
+        found = set(index.tolist())
+        assert values.all()
+        assert oracles.independent_fault(graph, found) is None
+        assert found == oracles.greedy_independent(graph, seed or 0)  # so it is the same everywhere
+
+    @every_symmetric_graph
+    def test_coloring(self, gb, graph):
+        colors = coloring(matrix(gb, graph), seed=3, gb=gb)
+        assert colors.dtype == gb.dtypes.INT64
+        value = full(colors)
+        apart = graph.rows != graph.cols
+        assert (value[graph.rows] != value[graph.cols])[apart].all()
+        assert sorted(set(value.tolist())) == list(range(value.max() + 1))
+        assert dict(enumerate(value.tolist())) == oracles.greedy_colors(graph, 3)  # so it is the same everywhere
+
+    def test_coloring_of_some_graphs_is_the_best(self, gb):
+        for name, least in (("complete", 12), ("star", 2), ("tree", 2), ("no_edges", 1), ("one_loop", 1)):
+            assert full(coloring(matrix(gb, GRAPHS[name]), gb=gb)).max() + 1 == least
+
+    def test_coloring_needs_few_colors(self, gb):
+        networkx = pytest.importorskip("networkx")
+        graph = oracles.random(300, 3000, seed=9, symmetric=True)
+        G = networkx.Graph((i, j) for i, j in zip(graph.rows.tolist(), graph.cols.tolist(), strict=True) if i != j)
+        greedy = 1 + max(networkx.greedy_color(G, "largest_first").values())
+        assert full(coloring(matrix(gb, graph), gb=gb)).max() + 1 <= 1.15 * greedy
+
+    @pytest.mark.parametrize("program", [maximal_independent_set, coloring])
+    def test_seeds(self, gb, program):
+        A = matrix(gb, GRAPHS["grid"])
+        assert program(A, seed=4, gb=gb).isequal(program(A, seed=np.int64(4), gb=gb))
+        assert program(A, gb=gb).isequal(program(A, seed=0, gb=gb))
+        different = [program(A, seed=seed, gb=gb) for seed in (0, 1, -1, 10**12)]
+        assert not any(a.isequal(b) for i, a in enumerate(different) for b in different[:i])
+        for wrong in (1.5, "1", True):
+            with pytest.raises(TypeError, match=r"argument seed: expected an integer, got .*Hint"):
+                program(A, seed=wrong, gb=gb)
+
+    # --- spanning forests ---
+
+    @every_symmetric_graph
+    @pytest.mark.parametrize(("dtype", "low", "high"), [("INT8", -9, 9), ("UINT64", 0, 2), ("FP32", -3, 3)])
+    def test_minimum_spanning_forest(self, gb, graph, dtype, low, high):
+        weights = graph.symmetric_integers(low, high)
+        F = minimum_spanning_forest(matrix(gb, graph, weights, dtype), gb=gb)
+        assert (F.shape, F.dtype) == ((graph.n, graph.n), dtype)
+        assert oracles.forest_fault(graph, weights, edges(F)) is None
+
+    def test_minimum_spanning_forest_of_equal_weights(self, gb):
+        for values in (True, 2.5):
+            graph = GRAPHS["complete"]
+            F = minimum_spanning_forest(matrix(gb, graph, values), gb=gb)
+            assert oracles.forest_fault(graph, np.full(len(graph.rows), values), edges(F)) is None
+
+    def test_minimum_spanning_forest_prefers_false(self, gb):
+        graph = GRAPHS["grid"]
+        weights = graph.symmetric_integers(0, 1)
+        F = minimum_spanning_forest(matrix(gb, graph, weights.astype(bool)), gb=gb)
+        assert oracles.forest_fault(graph, weights, edges(F)) is None
+
+    def test_minimum_spanning_forest_takes_infinity_and_refuses_nan(self, gb):
+        graph = Graph.of(3, [(0, 1), (1, 2)], symmetric=True)
+        weights = np.array([np.inf, np.inf, -np.inf, -np.inf])
+        assert len(edges(minimum_spanning_forest(matrix(gb, graph, weights), gb=gb))) == 4
+        weights[:2] = np.nan
+        with pytest.raises(gb.exceptions.InvalidValue, match=r"argument A: expected weights .*NaN.*Hint"):
+            minimum_spanning_forest(matrix(gb, graph, weights), gb=gb)
+
+    # --- any graph ---
+
+    @hypothesis.given(graph=graphs())
+    @hypothesis.settings(suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture], max_examples=8)
+    def test_any_undirected_graph(self, gb, graph):
+        A, weights = matrix(gb, graph), graph.symmetric_integers(-2, 3)
+        assert oracles.independent_fault(graph, set(entries(maximal_independent_set(A, gb=gb))[0].tolist())) is None
+        assert dict(enumerate(full(coloring(A, gb=gb)).tolist())) == oracles.greedy_colors(graph)
+        F = minimum_spanning_forest(matrix(gb, graph, weights, "INT64"), gb=gb)
+        assert oracles.forest_fault(graph, weights, edges(F)) is None
+        assert np.array_equal(full(connected_components(A, gb=gb)), oracles.components(graph))
+        assert triangle_count(A, gb=gb) == oracles.triangles(graph)
+        assert full(betweenness_centrality(A, gb=gb)) == pytest.approx(oracles.betweenness(graph))
+
+    @hypothesis.given(graph=graphs(symmetric=False))
+    @hypothesis.settings(suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture], max_examples=8)
+    def test_any_directed_graph(self, gb, graph):
+        A, weights = matrix(gb, graph), graph.integers(0, 9)
+        assert as_dict(bfs_levels(A, 0, gb=gb)) == oracles.levels(graph, 0)
+        assert oracles.parents_fault(graph, 0, as_dict(bfs_parents(A, 0, gb=gb))) is None
+        found = as_dict(sssp(matrix(gb, graph, weights, "FP64"), 0, delta=3, gb=gb))
+        assert found == oracles.distances(graph, weights, 0)
+        assert full(betweenness_centrality(A, gb=gb)) == pytest.approx(oracles.betweenness(graph))
+
     def test_no_vertices(self, gb):
         A = gb.Matrix(gb.dtypes.BOOL, 0, 0)
-        assert (pagerank(A, gb=gb).size, connected_components(A, gb=gb).size, triangle_count(A, gb=gb)) == (0, 0, 0)
+        assert triangle_count(A, gb=gb) == 0
+        assert minimum_spanning_forest(A, gb=gb).shape == (0, 0)
+        vectors = pagerank, connected_components, betweenness_centrality, maximal_independent_set, coloring
+        assert [program(A, gb=gb).size for program in vectors] == [0] * 5
 
     # --- arguments ---
 
@@ -239,7 +445,9 @@ class Programs:
         before = A.dup()
         for program in (bfs_levels, bfs_parents, sssp):
             program(A, 0, gb=gb)
-        for program in (pagerank, connected_components, triangle_count):
+        for program in (pagerank, connected_components, triangle_count, betweenness_centrality, coloring):
+            program(A, gb=gb)
+        for program in (maximal_independent_set, minimum_spanning_forest):
             program(A, gb=gb)
         assert A.isequal(before, check_dtype=True)
 
@@ -333,5 +541,6 @@ def test_programs_are_short_and_documented(name):
 def test_programs_use_nothing_but_the_library(file):
     tree = ast.parse(file.read_text())
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-    assert [node.names[0].name for node in imports] == ["_check"]
+    assert all(isinstance(node, ast.ImportFrom) and node.level == 1 for node in imports), "only of this package"
+    assert "_check" in [node.names[0].name for node in imports]
     assert len(ast.get_docstring(tree).splitlines()) >= 8

@@ -238,7 +238,7 @@ def test_no_unit_of_work_is_longer_than_the_plan_allows(device, key, name, monke
     """What is launched on a GPU for a graph with a hub: every group of lanes has at most LONGEST steps."""
     gpu = devices.get(config.device).is_gpu
     launches = []
-    plain = product._kernel
+    plain = product.compiled
 
     def watch(on, variant):
         kernel = plain(on, variant)
@@ -251,7 +251,7 @@ def test_no_unit_of_work_is_longer_than_the_plan_allows(device, key, name, monke
 
         return call if variant.kernel.endswith(("pull", "push")) else kernel
 
-    monkeypatch.setattr(product, "_kernel", watch)
+    monkeypatch.setattr(product, "compiled", watch)
     n = 3000
     A, u = one_hub(n, **FORMS[key]), vector(n, 1.0)
     u[5] = 7  # no longer iso

@@ -3,8 +3,8 @@
 Method: power iteration. With probability alpha the surfer follows one of the out-edges, each with the same
 probability; else, and at a vertex without out-edges (dangling), the next vertex is any of all n.
 
-State: r is full, one rank per vertex. The division by the out-degree is done once, in w, so A needs no values. The
-leak stays a Scalar of the library; only the stop test reads one.
+State: r is full, one rank per vertex, and sums to 1. The division by the out-degree is done once, in w, so A needs no
+values. What does not flow along edges, from the jumps and the dangling vertices, is what the flow lacks to the sum 1.
 
 Input: any square A; an edge is a stored entry, whatever its dtype and value. Directed: A[i, j] is the edge i -> j.
 
@@ -38,21 +38,15 @@ def pagerank(A, *, alpha=0.85, tol=1e-6, max_iter=100, gb=None):
     # w = alpha / (A plus.pair r): alpha over the out-degree, no entry where there is no out-edge
     w = A.mxv(r, gb.semiring.plus_pair[FP64]).new()
     w << w.apply(binary.truediv, left=alpha)
-    # dangling<!w> = alpha / n
-    dangling, before, flow, change = (gb.Vector(FP64, n) for _ in range(4))
-    dangling(~w.S) << alpha / n
-    leak = gb.Scalar(FP64)
+    before, flow, change = (gb.Vector(FP64, n) for _ in range(3))
 
     for _ in range(max_iter):
-        before << r
-        # leak = sum(dangling .* before): what every vertex gets from the dangling ones
-        flow << binary.times(dangling & before)
-        leak << flow.reduce(plus, allow_empty=False)
-        # r = (1 - alpha) / n + leak + A' plus.second (w .* before)
+        before, r = r, before
+        # r = A' plus.second (w .* before)
         flow << binary.times(w & before)
-        r << (1 - alpha) / n
-        r(plus) << leak
-        r(plus) << A.T.mxv(flow, gb.semiring.plus_second[FP64])
+        r << A.T.mxv(flow, gb.semiring.plus_second[FP64])
+        # r += (1 - sum(r)) / n: the rest comes to all vertices alike
+        r(plus) << (1 - r.reduce(plus, allow_empty=False).value) / n
         # stop if sum(|r - before|) < tol
         change << binary.minus(r & before)
         change << change.apply(unary.abs)

@@ -12,7 +12,7 @@ from semirings.dtypes import DataType
 
 from ..exceptions import DimensionMismatch
 from ..store import VectorStore, empty_vector, full_vector
-from ..verbs import elements
+from ..verbs import elements, vector_build
 from ..verbs import vector as verbs
 from .base import Operand, describe
 from .convert import cast_scalar, same_device, value_array
@@ -71,6 +71,10 @@ def _finish(
     w: Any, t: VectorStore, m: verbs.Mask | None, accum: Typed | None, replace: bool, fresh: bool, restricted: bool
 ) -> None:
     store: VectorStore = w._store
+    if t is store and accum is None:  # its own entries: those outside the mask go, or nothing happens
+        if m is not None and replace:
+            verbs.restrict(store, m)
+        return
     # t is all that w will hold where nothing of w is kept: it is known to be empty, or replaced.
     kept = store.count != 0 and (accum is not None or (m is not None and not replace))
     if (m is None or restricted) and not kept:
@@ -183,7 +187,7 @@ def _values(w: Any, value: Any, size: int, accum: Typed | None, single: bool) ->
         if array.ndim != 1 or len(array) != size:
             raise ValueError(f"v[I] = x: expected {size} values, got an array of shape {array.shape}") from None
         positions = store.device.xp.arange(size, dtype=np.int64)
-        return verbs.build(store.device, size, dtype, positions, array)
+        return vector_build.build(store.device, size, dtype, positions, array)
     if found is None:
         return empty_vector(store.device, size, store.dtype)
     if accum is None:

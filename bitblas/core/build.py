@@ -14,6 +14,7 @@ from ..device import Device
 from ..exceptions import OutputNotEmpty
 from ..store import VectorStore, full_vector
 from ..verbs import vector as verbs
+from ..verbs import vector_build
 from .convert import cast_scalar, check_range, check_size, device_of, index_array, scalar_type, value_array
 from .expr import VectorExpression
 from .operators import typed
@@ -79,7 +80,7 @@ class VectorBuild:
         size = check_size("size", size)
         check_range(at, size, "indices")
         dup = duplicates(dup_op, array, kind)
-        return cls._from_store(verbs.build(d, size, kind, at, array, dup), name)
+        return cls._from_store(vector_build.build(d, size, kind, at, array, dup), name)
 
     @classmethod
     def from_scalar(
@@ -108,7 +109,7 @@ class VectorBuild:
             raise TypeError("values: expected an array, got a scalar; use Vector.from_scalar")
         if array.ndim != 1:
             raise ValueError(f"values: expected one dimension, got {array.ndim}")
-        store = verbs.build(d, len(array), kind, d.xp.arange(len(array), dtype=np.int64), array)
+        store = vector_build.build(d, len(array), kind, d.xp.arange(len(array), dtype=np.int64), array)
         v = cls._from_store(store, name)
         return v if missing_value is None else v.select("!=", missing_value).new(name=name)
 
@@ -184,12 +185,12 @@ class VectorBuild:
         """A Vector of `size` (self's if not given) with self's entries moved by `offset`; what falls out is dropped."""
         size = self._store.size if size is None else check_size("size", int(size))
         shift = int(offset)
-        run = lambda mask: verbs.place(self._store, shift, size)
+        run = lambda mask: vector_build.place(self._store, shift, size)
         return VectorExpression(size, "reposition", (self, shift), None, run, self._store.dtype)
 
     def resize(self, size: Any) -> None:
         """Change the size in place; entries beyond it are deleted."""
-        self._adopt(verbs.place(self._store, 0, check_size("size", size)))
+        self._adopt(vector_build.place(self._store, 0, check_size("size", size)))
 
     def build(self, indices: Any, values: Any, *, dup_op: Any = None, clear: bool = False, size: Any = None) -> None:
         """Insert entries into a Vector that has none, or after `clear`. GraphBLAS C API 2.1, section 4.2.3.4.

@@ -15,6 +15,7 @@ from ..exceptions import DimensionMismatch
 from ..store import MatrixStore
 from ..verbs import matrix as verbs
 from ..verbs import product, submatrix
+from ..verbs.mxm import mxm
 from . import aggregators
 from .base import Operand, describe
 from .convert import same_device
@@ -84,7 +85,7 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
         (a, ta), (b, tb) = (self._matrix, self._transposed), (B._matrix, B._transposed)
 
         def run(mask: Any) -> MatrixStore:
-            return product.mxm(a._store, b._store, f, transpose_a=ta, transpose_b=tb, mask=mask)
+            return mxm(a._store, b._store, f, transpose_a=ta, transpose_b=tb, mask=mask)
 
         return MatrixExpression(self.nrows, B.ncols, "mxm", (self, B), f, run, masked=True)
 

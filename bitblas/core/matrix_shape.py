@@ -15,7 +15,8 @@ from semirings import binary as binary_ops
 
 from ..exceptions import DimensionMismatch, OutputNotEmpty
 from ..store import MatrixStore, full_vector
-from ..verbs import product, submatrix
+from ..verbs import submatrix
+from ..verbs.mxm import mxm
 from . import operators
 from .base import Operand
 from .convert import cast_scalar, check_size, same_device, value_array
@@ -94,12 +95,12 @@ def _power(A: MatrixStore, n: int, op: Typed) -> MatrixStore:
     result = None
     while True:
         if n & 1:
-            result = A if result is None else product.mxm(result, A, op)
+            result = A if result is None else mxm(result, A, op)
         n >>= 1
         if not n:
             assert result is not None
             return result
-        A = product.mxm(A, A, op)
+        A = mxm(A, A, op)
 
 
 class MatrixReshape:

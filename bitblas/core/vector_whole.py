@@ -69,6 +69,8 @@ class VectorWhole:
             same_device("isequal", self, v)
         if a.size != b.size or (check_dtype and a.dtype is not b.dtype) or a.nvals != b.nvals:
             return False
+        if a.nvals == a.size and a.dtype is b.dtype:
+            return bool((verbs.plain_values(a) == verbs.plain_values(b)).all())
         f = typed(binary.eq, "binary", a.dtype, b.dtype)
         same = verbs.ewise(a, b, f, union=False)
         return same.nvals == a.nvals and bool(verbs.reduce(same, monoid.land[BOOL]) in (None, True))

@@ -10,6 +10,7 @@ import numpy as np
 from semirings.dtypes import BOOL, DataType
 
 from ..device import Device, even_bounds
+from ..store import VectorStore, words
 
 PARALLEL_WORDS = 1 << 11  # below this a parallel launch on the CPU costs more than it saves
 
@@ -48,6 +49,9 @@ def entry_values(device: Device, dtype: DataType, values: Any) -> tuple[Any, Any
     return (values if len(values) else dummy(device, dtype.np_type.char)), dtype.np_type.type(0), 1
 
 
-def word_bounds(device: Device, n: int) -> Any:
-    """Parallel ranges of n words on the CPU; None for one range."""
-    return None if device.is_gpu or n < PARALLEL_WORDS else even_bounds(n, device.threads)
+def word_bounds(u: VectorStore) -> Any:
+    """Parallel ranges of the words of u on the CPU; None for one range: where few words, or few entries, are read."""
+    n = words(u.size)
+    if u.device.is_gpu or n < PARALLEL_WORDS or u.nvals < 64 * PARALLEL_WORDS:
+        return None
+    return even_bounds(n, u.device.threads)

@@ -1,12 +1,13 @@
-"""The products: mxv, vxm and mxm over any semiring, with the mask in the kernel; and sums of rows, which are products.
+"""mxv and vxm over any semiring, with the mask in the kernel; and sums of rows, which are products.
 
-GraphBLAS C API 2.1, sections 4.3.1 to 4.3.3.
+What does not depend on the entries of the vector is decided once per matrix, semiring and kind of vector, and kept with
+the matrix: a statement that comes again looks it up and runs. GraphBLAS C API 2.1, sections 4.3.2 and 4.3.3.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,26 +17,21 @@ from semirings.dtypes import BOOL, INT32, DataType, cast, lookup_dtype
 
 from ..device import Device
 from ..formats import Structure
-from ..formats.build import filter_entries
-from ..kernels.prologue import Variant, is_neutral
-from ..plan import LONGEST, VALUES, WORDS, Plan, plan_mxm, plan_mxv
+from ..formats.csr.format import from_arrays, index_type
+from ..kernels.prologue import Variant
+from ..plan import LONGEST, VALUES, WORDS, Plan, is_sparse, may_push, plan_mxv
 from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
 from . import vector
-from .expand import expand_sort_compress
-from .gustavson import row_by_row
+from .arrays import as_vector
 from .operands import Mask, dummy, entry_values, mask_arguments, stored
-from .schedule import PARALLEL_ENTRIES, Hubs, dot_bounds, hubs_of, unit_bounds
-from .variants import CELLS, dot_variant, hubs_variant, lanes_variant, mxv_variant
+from .schedule import Hubs, hubs_of, unit_bounds
+from .variants import CELLS, beginning, hubs_variant, lanes_variant, mxv_variant
+
+MANY = 64  # prepared products that a matrix keeps; vectors with ever new iso values would make ever more
 
 
-class MatrixMask(NamedTuple):
-    """The entries that may be written, or that may not (complement)."""
-
-    structure: Structure
-    complement: bool
-
-
-def _index_types(form: Any, ranks: Any) -> tuple[tuple[str, DataType], ...]:
+def index_types(form: Any, ranks: Any) -> tuple[tuple[str, DataType], ...]:
+    """The types of a form's index arrays, by the names that kernels give them."""
     key = ("types", None if ranks is None else ranks.dtype)
     if key not in form.cache:
         arrays = (("PTR", form.ptr), ("COL", form.col), ("PLACE", ranks))[: 2 if form.key == "csr" else 3]
@@ -43,7 +39,9 @@ def _index_types(form: Any, ranks: Any) -> tuple[tuple[str, DataType], ...]:
     return form.cache[key]
 
 
-# ---- mxv and vxm ----------------------------------------------------------------------------------------------------
+@functools.cache
+def compiled(device: Device, variant: Variant) -> Any:
+    return device.kernel(variant)
 
 
 def mxv(
@@ -51,94 +49,120 @@ def mxv(
     mask: Mask | None = None,
 ) -> VectorStore:  # fmt: skip
     """t<mask> = A (+).(x) u, of the transpose where `transpose`; `flip`: u is the left operand (vxm)."""
-    plan, product = plan_mxv(A, u, semiring, transpose=transpose, flip=flip)
-    return run_mxv(plan, product, A, u, semiring, flip=flip, mask=mask)
+    value = u.values.tobytes() if isinstance(u.values, np.generic) else None
+    key = (semiring, transpose, flip, u.dtype.name, value)
+    found = A.prepared.get(key)
+    if found is None:
+        if len(A.prepared) >= MANY:
+            A.prepared.clear()
+        found = A.prepared[key] = may_push(semiring, A.values, u.values, flip=flip), {}
+    pushes: bool = found[0]
+    ways: dict[tuple[bool, bool], Product] = found[1]
+    way = pushes and is_sparse(u), u.count == u.size
+    if way not in ways:
+        plan, product = plan_mxv(A, u, semiring, transpose=transpose, flip=flip)
+        ways[way] = Product(plan, product, A, u, semiring, flip)
+    return ways[way].run(u, mask)
 
 
-def run_mxv(
-    plan: Plan, product: Any, A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, flip: bool,
-    mask: Mask | None,
-) -> VectorStore:  # fmt: skip
-    device, xp, kind, key = A.device, A.device.xp, plan.kind, plan.key
-    push = plan.direction == "push"
-    a_values = A.values_for(key, plan.transposed) if kind == VALUES else BOOL.np_type.type(True)
-    ranked = kind == VALUES and not isinstance(a_values, np.generic) and _reads(semiring, "y" if flip else "x")
-    form: Any = A.structure.form(key, transposed=plan.transposed)  # kernels take the arrays of their own form
-    ranks = (form.ranks() if ranked else dummy(device, "int32")) if key != "csr" else dummy(device, "int32")
-    z = semiring.return_type if kind != WORDS else BOOL
-    if plan.wide and kind == VALUES:  # lanes compute in one type
-        a_values, u = cast(a_values, z), vector.cast(u, z)
-    a, v = (lookup_dtype(a_values.dtype), u.dtype) if kind == VALUES else (BOOL, BOOL)
-    types = _index_types(form, ranks)
-    if plan.wide:
-        variant = lanes_variant((*types, ("Z", z)), semiring, kind, flip=flip)
-    else:
-        full = not push and u.count == u.size
-        variant = mxv_variant(
-            plan.direction, key, types, None if kind == WORDS else semiring, kind, a, v,
-            flip=flip, full=full, ranked=ranked, lanes=plan.lanes,
-        )  # fmt: skip
-    kernel = _kernel(device, variant)
-    size = form.ncols if push else form.nrows
-    covered = not push and key not in ("csr", "b2sr4") and device.is_gpu and size > 0  # the kernel writes every word
-    t_bits = (xp.empty if covered else xp.zeros)(words(size), np.uint64)
-    cell = z if z in CELLS else INT32
-    if kind == WORDS:
-        t_val = dummy(device, "int32" if push else "uint64")
-    elif push:
-        # Where identity + NaN is not NaN (min and max of floats), NaN itself is what a sum may begin with.
-        begin = semiring.op.monoid.identity(z) if is_neutral(semiring.op.monoid, z) or z.kind != "f" else np.nan
-        t_val = xp.full(max(1, size), cell.np_type.type(begin))
-    else:
-        t_val = dense_values(device, size, z)
-    matrix = (form.col,) if key == "csr" else (form.col, form.bits, ranks)
-    operands = (
-        *matrix, *entry_values(device, a, a_values), u.present,
-        *(stored(device, u.dtype, u.values) if kind == VALUES else stored(device, BOOL, np.bool_(True))),
+class Product:
+    """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
+
+    __slots__ = (
+        "device", "form", "head", "hubs", "kernel", "longest", "plan", "product", "semiring", "size", "u_type",
+        "u_values", "value", "variant", "z",
     )  # fmt: skip
-    masking = mask_arguments(device, mask)
-    longest = LONGEST * plan.lanes if device.is_gpu else 1 << 62
-    hubs = hubs_of(form, longest) if device.is_gpu else None
-    none = dummy(device, "int64")
-    rows = (form.ptr[:-1], form.ptr[1:], none, 0)
-    if push:
-        n = form.units if device.is_gpu else words(u.size)
-        kernel(n, longest, *rows, *operands, *masking, t_bits, t_val)
-        if hubs is not None:
-            parts = (hubs.begin, hubs.end, hubs.row_of, 1)
-            kernel(hubs.segments, longest, *parts, *operands, *masking, t_bits, t_val)
-    else:
-        value = z.np_type.type(0 if product is None else product)
-        kernel(form.units, longest, *rows, *operands, *masking, value, t_bits, t_val, bounds=unit_bounds(form, device))
-        if hubs is not None:
-            _run_hubs(device, hubs, form, kernel, variant, operands, masking, value, t_bits, t_val, z, longest)
-    if kind == WORDS:
-        t = VectorStore(device, size, semiring.return_type, t_bits, semiring.return_type.np_type.type(product))
-    elif push and cell is not z:
-        t = vector.cast(VectorStore(device, size, cell, t_bits, t_val), z)
-    else:
-        t = VectorStore(device, size, z, t_bits, t_val)
-    return t
 
+    def __init__(
+        self, plan: Plan, product: Any, A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], flip: bool
+    ) -> None:
+        device, kind, key = A.device, plan.kind, plan.key
+        self.plan, self.product, self.semiring, self.device = plan, product, semiring, device
+        push = plan.direction == "push"
+        a_values = A.values_for(key, plan.transposed) if kind == VALUES else BOOL.np_type.type(True)
+        ranked = kind == VALUES and not isinstance(a_values, np.generic) and _reads(semiring, "y" if flip else "x")
+        form: Any = A.structure.form(key, transposed=plan.transposed)  # kernels take the arrays of their own form
+        ranks = form.ranks() if ranked and key != "csr" else dummy(device, "int32")
+        self.z = z = semiring.return_type if kind != WORDS else BOOL
+        self.u_type = u.dtype if kind == VALUES else BOOL
+        if plan.wide and kind == VALUES:  # lanes compute in one type
+            a_values, self.u_type = cast(a_values, z), z
+        a_type = lookup_dtype(a_values.dtype)
+        types = index_types(form, ranks)
+        if plan.wide:
+            self.variant = lanes_variant((*types, ("Z", z)), semiring, kind, flip=flip)
+        else:
+            self.variant = mxv_variant(
+                plan.direction, key, types, None if kind == WORDS else semiring, kind, a_type, self.u_type,
+                flip=flip, full=not push and u.count == u.size, ranked=ranked, lanes=plan.lanes,
+            )  # fmt: skip
+        self.kernel = compiled(device, self.variant)
+        self.form, self.size = form, form.ncols if push else form.nrows
+        self.longest = LONGEST * plan.lanes if device.is_gpu else 1 << 62
+        self.hubs = hubs_of(form, self.longest) if device.is_gpu else None
+        rows = (form.ptr[:-1], form.ptr[1:], dummy(device, "int64"), 0)
+        matrix = (form.col,) if key == "csr" else (form.col, form.bits, ranks)
+        self.head = (*rows, *matrix, *entry_values(device, a_type, a_values))
+        self.u_values = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
+        self.value = z.np_type.type(0 if product is None else product)
 
-def _run_hubs(
-    device: Device, hubs: Hubs, form: Any, kernel: Any, variant: Variant, operands: tuple[Any, ...],
-    masking: tuple[Any, ...], value: Any, t_bits: Any, t_val: Any, z: DataType, longest: int,
-) -> None:  # fmt: skip
-    """The long rows: their segments as rows of a vector of their own, then one block per row joins them."""
-    per, xp = form.rows_per_unit, device.xp
-    size = hubs.segments * per
-    part_bits = xp.zeros(words(size), np.uint64)
-    part_val = dense_values(device, size, z) if variant.constant("KIND") != WORDS else dummy(device, "uint64")
-    parts = (hubs.begin, hubs.end, hubs.row_of, 1)
-    kernel(hubs.segments, longest, *parts, *operands, *mask_arguments(device, None), value, part_bits, part_val)
-    join = _kernel(device, hubs_variant(variant, per))
-    join(len(hubs.rows) * per, hubs.rows, hubs.first, part_bits, part_val, *masking, t_bits, t_val)
+    def run(self, u: VectorStore, mask: Mask | None) -> VectorStore:
+        """The product with a vector of the kind that this was made for."""
+        if self.u_values is None and u.dtype is not self.u_type:
+            u = vector.cast(u, self.u_type)
+        u_values = self.u_values or stored(self.device, u.dtype, u.values)
+        t = self._push if self.plan.direction == "push" else self._pull
+        return t((*self.head, u.present, *u_values, *mask_arguments(self.device, mask)), u, mask)
 
+    def _pull(self, operands: tuple[Any, ...], u: VectorStore, mask: Mask | None) -> VectorStore:
+        device, size, z, words_only = self.device, self.size, self.z, self.plan.kind == WORDS
+        covered = device.is_gpu and size > 0 and self.plan.key not in ("csr", "b2sr4")  # the kernel writes every word
+        t_bits = (device.xp.empty if covered else device.xp.zeros)(words(size), np.uint64)
+        t_val = dummy(device, "uint64") if words_only else dense_values(device, size, z)
+        bounds = unit_bounds(self.form, device)
+        self.kernel(self.form.units, self.longest, *operands, self.value, t_bits, t_val, bounds=bounds)
+        if self.hubs is not None:
+            self._join_hubs(self.hubs, operands[4:-3], operands[-3:], t_bits, t_val)
+        if words_only:
+            return self._words(t_bits)
+        return VectorStore(device, size, z, t_bits, t_val)
 
-@functools.cache
-def _kernel(device: Device, variant: Variant) -> Any:
-    return device.kernel(variant)
+    def _push(self, operands: tuple[Any, ...], u: VectorStore, mask: Mask | None) -> VectorStore:
+        device, size, z = self.device, self.size, self.z
+        t_bits = device.xp.zeros(words(size), np.uint64)
+        cell = z if z in CELLS else INT32
+        if self.plan.kind == WORDS:
+            t_val = dummy(device, "int32")
+        else:
+            t_val = device.xp.empty(max(1, size), cell.np_type)
+            if device.is_gpu:  # atomics join what is there
+                t_val.fill(cell.np_type.type(beginning(self.semiring.op.monoid, z)))
+        n = self.form.units if device.is_gpu else words(u.size)
+        self.kernel(n, self.longest, *operands, t_bits, t_val)
+        if self.hubs is not None:
+            parts = (self.hubs.begin, self.hubs.end, self.hubs.row_of, 1)
+            self.kernel(self.hubs.segments, self.longest, *parts, *operands[4:], t_bits, t_val)
+        if self.plan.kind == WORDS:
+            return self._words(t_bits)
+        t = VectorStore(device, size, cell, t_bits, t_val)
+        return t if cell is z else vector.cast(t, z)
+
+    def _words(self, t_bits: Any) -> VectorStore:
+        z = self.semiring.return_type
+        return VectorStore(self.device, self.size, z, t_bits, z.np_type.type(self.product))
+
+    def _join_hubs(
+        self, hubs: Hubs, operands: tuple[Any, ...], masking: tuple[Any, ...], t_bits: Any, t_val: Any
+    ) -> None:
+        """The long rows: their segments as rows of a vector of their own, then one block per row joins them."""
+        device, per, z = self.device, self.form.rows_per_unit, self.z
+        size = hubs.segments * per
+        part_bits = device.xp.zeros(words(size), np.uint64)
+        part_val = dense_values(device, size, z) if self.plan.kind != WORDS else dummy(device, "uint64")
+        parts = (hubs.begin, hubs.end, hubs.row_of, 1, *operands, *mask_arguments(device, None))
+        self.kernel(hubs.segments, self.longest, *parts, self.value, part_bits, part_val)
+        join = compiled(device, hubs_variant(self.variant, per))
+        join(len(hubs.rows) * per, hubs.rows, hubs.first, part_bits, part_val, *masking, t_bits, t_val)
 
 
 def _reads(semiring: Typed[Semiring], side: str) -> bool:
@@ -147,67 +171,18 @@ def _reads(semiring: Typed[Semiring], side: str) -> bool:
     return not op.positional and op.expr not in ("1", "y" if side == "x" else "x")
 
 
+def scatter(device: Device, size: int, indices: Any, values: Any, monoid: Typed[Monoid]) -> VectorStore:
+    """t(i) = the sum of the values (one or more) with index i, in any order: a push along the matrix with an entry at
+    (k, indices[k]) for each value k."""
+    n = len(indices)
+    paths = Structure(from_arrays(device, n, size, device.xp.arange(n + 1, dtype=index_type(n)), indices))
+    A, u = MatrixStore(paths, BOOL, BOOL.np_type.type(True)), as_vector(device, values, n)
+    semiring = compose(monoid.op, BINARY["second"])[monoid.dtype]
+    plan = Plan("mxv", semiring.op.name, paths.primary.key, False, "push", VALUES, 1, "an entry a row")
+    return Product(plan, None, A, u, semiring, False).run(u, None)
+
+
 def reduce_rows(A: MatrixStore, monoid: Typed[Monoid], *, transpose: bool = False) -> VectorStore:
     """t(i) = the sum of row i (column i where `transpose`): A (+).first 1. Section 4.3.10."""
     ones = full_vector(A.device, A.nrows if transpose else A.ncols, np.bool_(True), BOOL)
     return mxv(A, ones, compose(monoid.op, BINARY["first"])[monoid.dtype], transpose=transpose)
-
-
-# ---- mxm ------------------------------------------------------------------------------------------------------------
-
-
-def mxm(
-    A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], *, transpose_a: bool = False, transpose_b: bool = False,
-    mask: MatrixMask | None = None,
-) -> MatrixStore:  # fmt: skip
-    """C<mask> = A (+).(x) B, of the transposes where asked for."""
-    plan, product = plan_mxm(A, B, semiring, mask is not None and not mask.complement)
-    if plan.direction == "dot":
-        assert mask is not None
-        return _dot(plan, product, A, B, semiring, transpose_a, transpose_b, mask.structure)
-    if plan.direction == "gustavson":
-        return row_by_row(plan, product, A, B, semiring, transpose_a, transpose_b, mask)
-    return expand_sort_compress(A, B, semiring, transpose_a, transpose_b, mask)
-
-
-def _dot(
-    plan: Plan, product: Any, A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], ta: bool, tb: bool,
-    mask: Structure,
-) -> MatrixStore:  # fmt: skip
-    device, xp, key, kind = A.device, A.device.xp, plan.key, plan.kind
-    true = BOOL.np_type.type(True)
-    a_val, b_val = (A.values_for(key, ta), B.values_for(key, not tb)) if kind == VALUES else (true, true)
-    a_type, b_type = (A.dtype, B.dtype) if kind == VALUES else (BOOL, BOOL)
-    left: Any = A.structure.form(key, transposed=ta)
-    right: Any = B.structure.form(key, transposed=not tb)
-    at: Any = mask.form(key)
-    z = semiring.return_type if kind != WORDS else BOOL
-    present, sums = xp.zeros(max(1, at.nvals), np.uint8), xp.empty(max(1, at.nvals) if kind != WORDS else 1, z.np_type)
-    extra: tuple[Any, ...]
-    if key == "csr":
-        rows, cols = at.coo()
-        where: tuple[Any, ...] = (rows, cols) if len(rows) else (dummy(device, "int64"),) * 2
-        n, types, extra = len(rows), _index_types(left, None), (left.ncols,)
-        same: Any = (left.ptr, left.col), (right.ptr, right.col)
-    else:
-        none = dummy(device, "int32")
-        ranks = tuple(f.ranks() if not isinstance(v, np.generic) else none for f, v in ((left, a_val), (right, b_val)))
-        cols = at.col
-        where = (at.tile_row_numbers() if at.tiles else dummy(device, "int64"), cols, at.bits, at.ranks())
-        n, types, extra = at.tiles, _index_types(left, at.ranks()), ()
-        same = (left.ptr, left.col, left.bits, ranks[0]), (right.ptr, right.col, right.bits, ranks[1])
-    variant = dot_variant(key, types, None if kind == WORDS else semiring, kind, a_type, b_type, plan.lanes, plan.wide)
-    value = z.np_type.type(0 if product is None else product)
-    bounds = None
-    if not device.is_gpu and at.nvals > PARALLEL_ENTRIES:
-        bounds = dot_bounds(left.ptr, right.ptr, where[0][:n], cols[:n], device)
-    _kernel(device, variant)(
-        n, *where, *same[0], *entry_values(device, a_type, a_val), *same[1], *entry_values(device, b_type, b_val),
-        *extra, value, present, sums, bounds=bounds,
-    )  # fmt: skip
-    if kind == WORDS:
-        values = semiring.return_type.np_type.type(product)
-    else:
-        values = sums[: at.nvals]
-    C = MatrixStore(Structure(at), semiring.return_type, values)
-    return filter_entries(C, present[: at.nvals].astype(bool))

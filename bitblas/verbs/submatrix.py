@@ -17,7 +17,7 @@ from ..device import Device
 from ..exceptions import OutOfMemory
 from ..formats import Structure, build
 from ..store import MatrixStore, VectorStore, unpack
-from . import arrays, vector
+from . import arrays, vector, vector_build
 from .matrix import check_keys, entries, find, joined, keys_of, merge, plain, store, take
 
 DENSE_LIMIT = 1 << 32  # entries of a full matrix that one assignment may make
@@ -89,7 +89,7 @@ def line(A: MatrixStore, i: int, *, column: bool) -> VectorStore:
         low, high = A.device.to_host(form.ptr[i : i + 2]).tolist()
         places = xp.arange(low, high) if order is None else order[low:high]
         at, values = form.col[low:high].astype(np.int64), take(A.values, places)
-    return vector.build(A.device, A.nrows if column else A.ncols, A.dtype, at, values)
+    return vector_build.build(A.device, A.nrows if column else A.ncols, A.dtype, at, values)
 
 
 def element(A: MatrixStore, i: int, j: int) -> np.generic | None:
@@ -222,4 +222,4 @@ def diagonal(A: MatrixStore, k: int) -> VectorStore:
     rows, cols = A.structure.coo()
     hit = cols - rows == k
     at = (cols if k <= 0 else rows)[hit]
-    return vector.build(A.device, size, A.dtype, at, take(A.values, hit))
+    return vector_build.build(A.device, size, A.dtype, at, take(A.values, hit))

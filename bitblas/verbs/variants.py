@@ -105,6 +105,11 @@ def algebra_of(semiring: Typed[Semiring] | None) -> tuple[Any, DataType, Any, Da
     return op, t, semiring.op.monoid, op.result_type(t)
 
 
+def beginning(monoid: Monoid, z: DataType) -> Any:
+    """What a sum may begin with: the identity, but NaN where identity + NaN is not NaN (min and max of floats)."""
+    return monoid.identity(z) if is_neutral(monoid, z) or z.kind != "f" else np.nan
+
+
 @functools.cache
 def mxv_variant(
     direction: str, key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int,
@@ -141,8 +146,7 @@ def lanes_variant(
     """The CPU's kernel that pulls by whole 8 x 8 tiles, for semirings that `plan.is_wide` allows."""
     op, _, monoid, z = algebra_of(semiring)
     functions, values, _ = sum_of(monoid, z)
-    # Where identity + NaN is not NaN (min and max of floats), NaN itself is what a sum may begin with.
-    begin = value("BEGIN", z, monoid.identity(z) if is_neutral(monoid, z) else np.nan)
+    begin = value("BEGIN", z, beginning(monoid, z))
     constants = [("KIND", kind), ("TILE", 8), ("FLIP", int(flip)), ("U_BOOL", 0), ("HAS_TERMINAL", 0)]
     if kind == VALUES:
         exprs = (("ADD", monoid.binaryop.expr), ("MUL", op.expr))

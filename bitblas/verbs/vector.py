@@ -1,4 +1,4 @@
-"""Verbs on vectors: build, element-wise, apply, select, reduce, and the merge that ends every statement."""
+"""Verbs on vectors: element-wise, apply, select, reduce, and the merge that ends every statement."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def run_elementwise(
     kernel(
         n, u.size, u.present, *stored(device, u.dtype, u.values), v.present, *stored(device, v.dtype, v.values),
         u.dtype.np_type.type(defaults[0]), v.dtype.np_type.type(defaults[1]), rows, cols, t.present, t.values,
-        bounds=word_bounds(device, n),
+        bounds=word_bounds(u if mode in (LEFT, BOTH) or u.nvals > v.nvals else v),
     )  # fmt: skip
     if mode == LEFT and not keep:
         t.count = u.count
@@ -48,44 +48,7 @@ def _scalar_operand(u: VectorStore, value: Any, dtype: DataType) -> VectorStore:
     return VectorStore(u.device, u.size, dtype, u.present, dtype.np_type.type(value))
 
 
-# ---- construction and reading ---------------------------------------------------------------------------------------
-
-
-def build(
-    device: Device, size: int, dtype: DataType, indices: Any, values: Any, dup: Typed | None = None
-) -> VectorStore:
-    """Entries in any order; equal indices are combined from left to right by `dup` (ValueError without one)."""
-    from . import arrays
-
-    xp, iso = device.xp, isinstance(values, np.generic)
-    ascending = len(indices) < 2 or bool((indices[1:] > indices[:-1]).all())
-    if not ascending:
-        order = xp.argsort(indices, kind="stable")
-        indices, values = indices[order], values if iso else values[order]
-        fresh = xp.ones(len(indices), bool)
-        fresh[1:] = indices[1:] != indices[:-1]
-        starts = xp.flatnonzero(fresh)
-        if len(starts) < len(indices) and not iso:
-            if dup is None:
-                raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
-            values = arrays.fold_segments(device, dup, values, dtype, xp.append(starts, len(indices)))
-        elif not iso:
-            values = values[starts]
-        indices = indices[starts]
-    flags = xp.zeros(size, bool)
-    flags[indices] = True
-    t = VectorStore(device, size, dtype, pack(device, flags), values if iso else None, len(indices))
-    if not iso:
-        t.values = scattered(device, size, dtype, indices, values)
-    return t
-
-
-def place(u: VectorStore, offset: int, size: int) -> VectorStore:
-    """A vector of `size` with entry i of u at i + offset; what falls outside is dropped."""
-    indices, values = entries(u)
-    moved = indices + offset
-    inside = (moved >= 0) & (moved < size)
-    return build(u.device, size, u.dtype, moved[inside], u.values if u.iso else values[inside])
+# ---- reading --------------------------------------------------------------------------------------------------------
 
 
 def scattered(device: Device, size: int, dtype: DataType, indices: Any, values: Any) -> Any:
@@ -107,6 +70,8 @@ def plain_values(u: VectorStore) -> Any:
 
 def entries(u: VectorStore) -> tuple[Any, Any]:
     """Indices (INT64, ascending) and values of the entries."""
+    if u.nvals == u.size:
+        return u.device.xp.arange(u.size, dtype=np.int64), plain_values(u).copy()
     indices = u.device.xp.flatnonzero(unpack(u.device, u.present, u.size))
     if u.iso:
         return indices, u.device.xp.full(len(indices), u.values)
@@ -115,6 +80,8 @@ def entries(u: VectorStore) -> tuple[Any, Any]:
 
 def dense(u: VectorStore, fill: Any) -> Any:
     """Values by position, `fill` where there is no entry."""
+    if u.nvals == u.size:
+        return plain_values(u).copy()
     return u.device.xp.where(unpack(u.device, u.present, u.size), plain_values(u), u.dtype.np_type.type(fill))
 
 
@@ -264,8 +231,16 @@ def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None
     kernel = _merge(device, w.dtype, t.dtype, accum)
     kernel(
         n, w.size, w.present, w.values, t.present, *stored(device, t.dtype, t.values),
-        *mask_arguments(device, mask), int(replace), bounds=word_bounds(device, n),
+        *mask_arguments(device, mask), int(replace), bounds=word_bounds(t),
     )  # fmt: skip
+    w.count = None
+
+
+def restrict(w: VectorStore, mask: Mask) -> None:
+    """w<mask, replace> = w in place."""
+    w.present = w.present & (~mask.words if mask.complement else mask.words)
+    if w.dtype is BOOL and not w.iso:
+        w.values = w.values & w.present
     w.count = None
 
 

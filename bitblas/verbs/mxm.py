@@ -1,0 +1,85 @@
+"""mxm over any semiring, with the mask in the kernel. GraphBLAS C API 2.1, section 4.3.1."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semirings import Semiring, Typed
+from semirings.dtypes import BOOL
+
+from ..formats import Structure
+from ..formats.build import filter_entries
+from ..plan import VALUES, WORDS, Plan, plan_mxm
+from ..store import MatrixStore
+from .expand import expand_sort_compress
+from .gustavson import row_by_row
+from .operands import dummy, entry_values
+from .product import compiled, index_types
+from .schedule import PARALLEL_ENTRIES, dot_bounds
+from .variants import dot_variant
+
+
+class MatrixMask(NamedTuple):
+    """The entries that may be written, or that may not (complement)."""
+
+    structure: Structure
+    complement: bool
+
+
+def mxm(
+    A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], *, transpose_a: bool = False, transpose_b: bool = False,
+    mask: MatrixMask | None = None,
+) -> MatrixStore:  # fmt: skip
+    """C<mask> = A (+).(x) B, of the transposes where asked for."""
+    plan, product = plan_mxm(A, B, semiring, mask is not None and not mask.complement)
+    if plan.direction == "dot":
+        assert mask is not None
+        return _dot(plan, product, A, B, semiring, transpose_a, transpose_b, mask.structure)
+    if plan.direction == "gustavson":
+        return row_by_row(plan, product, A, B, semiring, transpose_a, transpose_b, mask)
+    return expand_sort_compress(A, B, semiring, transpose_a, transpose_b, mask)
+
+
+def _dot(
+    plan: Plan, product: Any, A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], ta: bool, tb: bool,
+    mask: Structure,
+) -> MatrixStore:  # fmt: skip
+    device, xp, key, kind = A.device, A.device.xp, plan.key, plan.kind
+    true = BOOL.np_type.type(True)
+    a_val, b_val = (A.values_for(key, ta), B.values_for(key, not tb)) if kind == VALUES else (true, true)
+    a_type, b_type = (A.dtype, B.dtype) if kind == VALUES else (BOOL, BOOL)
+    left: Any = A.structure.form(key, transposed=ta)
+    right: Any = B.structure.form(key, transposed=not tb)
+    at: Any = mask.form(key)
+    z = semiring.return_type if kind != WORDS else BOOL
+    present, sums = xp.zeros(max(1, at.nvals), np.uint8), xp.empty(max(1, at.nvals) if kind != WORDS else 1, z.np_type)
+    extra: tuple[Any, ...]
+    if key == "csr":
+        rows, cols = at.coo()
+        where: tuple[Any, ...] = (rows, cols) if len(rows) else (dummy(device, "int64"),) * 2
+        n, types, extra = len(rows), index_types(left, None), (left.ncols,)
+        same: Any = (left.ptr, left.col), (right.ptr, right.col)
+    else:
+        none = dummy(device, "int32")
+        ranks = tuple(f.ranks() if not isinstance(v, np.generic) else none for f, v in ((left, a_val), (right, b_val)))
+        cols = at.col
+        where = (at.tile_row_numbers() if at.tiles else dummy(device, "int64"), cols, at.bits, at.ranks())
+        n, types, extra = at.tiles, index_types(left, at.ranks()), ()
+        same = (left.ptr, left.col, left.bits, ranks[0]), (right.ptr, right.col, right.bits, ranks[1])
+    variant = dot_variant(key, types, None if kind == WORDS else semiring, kind, a_type, b_type, plan.lanes, plan.wide)
+    value = z.np_type.type(0 if product is None else product)
+    bounds = None
+    if not device.is_gpu and at.nvals > PARALLEL_ENTRIES:
+        bounds = dot_bounds(left.ptr, right.ptr, where[0][:n], cols[:n], device)
+    compiled(device, variant)(
+        n, *where, *same[0], *entry_values(device, a_type, a_val), *same[1], *entry_values(device, b_type, b_val),
+        *extra, value, present, sums, bounds=bounds,
+    )  # fmt: skip
+    if kind == WORDS:
+        values = semiring.return_type.np_type.type(product)
+    else:
+        values = sums[: at.nvals]
+    C = MatrixStore(Structure(at), semiring.return_type, values)
+    return filter_entries(C, present[: at.nvals].astype(bool))
