@@ -142,7 +142,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     import bitblas
 
-    graphblas.init()
     graphblas.ss.config["nthreads"] = 1
     with bitblas.config.set(device=args.device):
         rows = measure({"bitblas": bitblas, "python-graphblas": graphblas}, only, args.batches)
