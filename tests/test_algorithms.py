@@ -17,7 +17,6 @@ from oracles import GRAPHS, Graph
 
 from bitblas import algorithms
 from bitblas.algorithms import (
-    betweenness,
     betweenness_centrality,
     bfs_levels,
     bfs_parents,
@@ -300,12 +299,6 @@ class Programs:
         c = betweenness_centrality(matrix(gb, graph), some, gb=gb)
         assert c.dtype == gb.dtypes.FP64
         assert full(c) == pytest.approx(oracles.betweenness(graph, some))
-
-    def test_betweenness_in_batches(self, gb, monkeypatch):
-        graph = GRAPHS["directed_dag"]
-        right = full(betweenness_centrality(matrix(gb, graph), gb=gb))
-        monkeypatch.setattr(betweenness, "ENTRIES", 3 * graph.n)
-        assert full(betweenness_centrality(matrix(gb, graph), gb=gb)) == pytest.approx(right)
 
     def test_betweenness_counts_a_source_as_often_as_it_is_named(self, gb):
         graph = GRAPHS["disconnected"]
