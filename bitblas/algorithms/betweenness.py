@@ -36,14 +36,16 @@ def betweenness_centrality(A, sources=None, *, gb=None):
     # c = the sum of d - 1
     c = gb.Vector.from_scalar(-float(len(sources)), n)
     for source in sources:
-        c(gb.monoid.plus) << _dependencies(A, *_paths(A, source, gb), gb)
+        p, levels = _paths(A, source, gb)
+        c(gb.monoid.plus) << _dependencies(A, p, levels, gb)
     return c
 
 
 def _paths(A, source, gb):
     """The number of shortest paths from the source to each vertex, and the levels behind the source."""
     BOOL, FP64 = gb.dtypes.BOOL, gb.dtypes.FP64
-    p, q, levels = gb.Vector(FP64, A.nrows), gb.Vector(FP64, A.nrows), []
+    p, q = gb.Vector(FP64, A.nrows), gb.Vector(FP64, A.nrows)
+    levels: list = []
     q[source] = 1
     while True:
         # p<q> = q
