@@ -295,7 +295,7 @@ class Programs:
 
     @every_graph
     def test_betweenness(self, gb, graph):
-        some = None if graph.n < 50 else sources(graph)  # for the emulator's sake
+        some = None if graph.n < 40 else sources(graph)  # for the emulator's sake
         c = betweenness_centrality(matrix(gb, graph), some, gb=gb)
         assert c.dtype == gb.dtypes.FP64
         assert full(c) == pytest.approx(oracles.betweenness(graph, some))
