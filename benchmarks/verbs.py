@@ -131,6 +131,17 @@ def _triangles(graph: Graph) -> Answer:
     return np.zeros(1, np.int64), np.array([total])
 
 
+def _msf(graph: Graph) -> Answer:
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
+    return np.zeros(1, np.int64), np.array([int(minimum_spanning_tree(graph.scipy(graph.weights)).sum())])
+
+
+def _weight(a: Any, gb: Any, A: Any, source: int) -> int:
+    F = a.minimum_spanning_forest(A, gb=gb)
+    return int(F.reduce_scalar(gb.monoid.plus[gb.dtypes.FP64], allow_empty=False).value) // 2
+
+
 VERBS = {
     "mxv": Verb("pattern", reference=_mxv, **_product("BOOL", "lor_land", _some)),
     "plus_second": Verb("pattern", reference=_plus_second, **_product("FP32", "plus_second", _all)),
@@ -145,6 +156,7 @@ VERBS = {
     ),
     "components": Verb("pattern", _algorithm(lambda a, gb, A, s: a.connected_components(A, gb=gb)), _components),
     "triangles": Verb("pattern", _algorithm(lambda a, gb, A, s: a.triangle_count(A, gb=gb)), _triangles),
+    "msf": Verb("weighted", _algorithm(_weight), _msf),
 }
 
 

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from .io import host_coo
+from .programs import PAGERANK_ROUNDS, arrays, programs
 
 DEMO_GRAPH = "USA-road-d.NY.mtx.gz"
 SUITESPARSE = "SuiteSparse"
 RUNS, BUDGET = 3, 10.0  # runs after the warm-up; no further one starts once all together took this many seconds
-PAGERANK_ROUNDS = 20
 TOLERANCE = {4: 1e-5, 8: 1e-9}  # relative, by the width of a float: sums may be made in another order
 
 Coo = tuple[np.ndarray, np.ndarray, Any]
@@ -73,6 +73,11 @@ class Graph:
     def undirected(self) -> Coo:
         return *symmetrised(self.rows, self.cols, self.n), True
 
+    @cached_property
+    def undirected_weighted(self) -> Coo:
+        rows, cols, _ = self.undirected
+        return rows, cols, hash_weights(rows, cols)
+
 
 class Side:
     """One library on one device, and the matrices that it holds."""
@@ -103,16 +108,6 @@ class Side:
             result.wait()
 
 
-@dataclass(frozen=True)
-class Program:
-    """An algorithm: the form of the graph that it reads, its call, and a summary of its answer."""
-
-    name: str
-    form: str
-    call: Callable[[Any, int, ModuleType], Any]
-    summary: Callable[[Any], str]
-
-
 @dataclass
 class Row:
     """One line of the table. `difference` is the largest relative one; None where the answers are not comparable."""
@@ -126,51 +121,9 @@ class Row:
     runs: dict[str, int] = field(default_factory=dict)
 
 
-def _arrays(answer: Any) -> tuple[np.ndarray, np.ndarray]:
-    if isinstance(answer, int):
-        return np.zeros(1, np.int64), np.array([answer])
-    index, values = host_coo(answer)
-    return index, values
-
-
-def _far(word: str) -> Callable[[Any], str]:
-    def summary(answer: Any) -> str:
-        index, values = _arrays(answer)
-        return f"reached {len(index)}, {word} {values.max() if len(values) else 0:.10g}"
-
-    return summary
-
-
-def _ranks(answer: Any) -> str:
-    index, values = _arrays(answer)
-    best = int(values.argmax())
-    return f"first {index[best]}, rank {values[best]:.4g}"
-
-
-def _labels(answer: Any) -> str:
-    sizes = np.unique(_arrays(answer)[1], return_counts=True)[1]
-    return f"{len(sizes)}, largest {sizes.max()}"
-
-
-def programs() -> list[Program]:
-    """What is compared."""
-    from . import algorithms as a
-
-    def ranks(A: Any, source: int, gb: ModuleType) -> Any:
-        return a.pagerank(A, tol=1e-300, max_iter=PAGERANK_ROUNDS, gb=gb)  # a fixed number of rounds
-
-    return [
-        Program("bfs", "pattern", lambda A, source, gb: a.bfs_levels(A, source, gb=gb), _far("depth")),
-        Program("sssp", "weighted", lambda A, source, gb: a.sssp(A, source, gb=gb), _far("farthest")),
-        Program("pagerank", "pattern", ranks, _ranks),
-        Program("components", "undirected", lambda A, source, gb: a.connected_components(A, gb=gb), _labels),
-        Program("triangles", "undirected", lambda A, source, gb: a.triangle_count(A, gb=gb), str),
-    ]
-
-
 def difference(one: Any, other: Any) -> float | None:
     """The largest relative difference of two answers; None if they have entries at different places, or NaN."""
-    (index, values), (index2, values2) = _arrays(one), _arrays(other)
+    (index, values), (index2, values2) = arrays(one), arrays(other)
     if not np.array_equal(index, index2) or values.dtype != values2.dtype:
         return None
     if values.dtype.kind != "f":
@@ -228,14 +181,14 @@ def rows(all_sides: list[Side], source: int = 0) -> Iterator[Row]:
             apart = difference(reference, answer)
             if row.difference is not None:
                 row.difference = None if apart is None else max(apart, row.difference)
-            kind = _arrays(reference)[1].dtype
+            kind = arrays(reference)[1].dtype
             row.equal &= apart is not None and apart <= (TOLERANCE[kind.itemsize] if kind.kind == "f" else 0)
         yield row
 
 
 def heading(all_sides: list[Side]) -> str:
     cells = [f"{side.name + ' ms':>15}" for side in all_sides] + [f"{side.name + ' bytes':>18}" for side in all_sides]
-    return f"{'algorithm':<11}{'answer':<38}{'equal':<16}" + "".join(cells)
+    return f"{'algorithm':<12}{'answer':<38}{'equal':<16}" + "".join(cells)
 
 
 def line(row: Row) -> str:
@@ -243,7 +196,7 @@ def line(row: Row) -> str:
     if row.difference is not None and row.difference > 0:
         verdict = f"{'yes' if row.equal else 'no'}, to {row.difference:.1e}"
     cells = [f"{1000 * s:>15.3f}" for s in row.seconds.values()] + [f"{b:>18}" for b in row.nbytes.values()]
-    return f"{row.algorithm:<11}{row.answer:<38}{verdict:<16}" + "".join(cells)
+    return f"{row.algorithm:<12}{row.answer:<38}{verdict:<16}" + "".join(cells)
 
 
 def as_dict(row: Row) -> dict[str, Any]:
@@ -264,7 +217,8 @@ def introduction(file: str, A: Any, source: int) -> list[str]:
     return [
         f"{file}: {A.nrows} vertices, {A.nvals} entries; source {source}; weights: {weights}",
         f"The same programs on both, median of {RUNS} runs after a warm-up (fewer where slow). Threads: {threads}",
-        f"PageRank runs {PAGERANK_ROUNDS} rounds. Bytes are those of the matrix with all its cached forms.",
+        f"PageRank runs {PAGERANK_ROUNDS} rounds, betweenness counts paths from the source alone.",
+        "Bytes are those of the matrix with all its cached forms.",
     ]
 
 

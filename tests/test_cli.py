@@ -183,7 +183,9 @@ def test_compare(capsys, graph):
     pytest.importorskip("graphblas")
     made = result(capsys, "compare", graph)
     assert made["equal"]
-    assert [row["algorithm"] for row in made["rows"]] == ["bfs", "sssp", "pagerank", "components", "triangles"]
+    names = [program.name for program in compare.programs()]
+    assert names[:3] == ["bfs", "sssp", "pagerank"]
+    assert [row["algorithm"] for row in made["rows"]] == names
     for row in made["rows"]:
         assert row["equal"]
         assert set(row["seconds"]) == set(row["nbytes"]) == {compare.SUITESPARSE, "cpu"}
@@ -201,7 +203,7 @@ def test_compare_sees_a_difference(capsys, graph, monkeypatch):
     monkeypatch.setattr(algorithms, "triangle_count", wrong)
     status, out, _ = run(capsys, "compare", graph, "--device", "cpu")
     assert (status, out.splitlines()[-1]) == (1, "Answers DIFFER.")
-    assert "triangles  2" in out
+    assert "triangles   2" in out
 
 
 def test_difference():

@@ -1,12 +1,12 @@
 """Betweenness centrality: through each vertex, how many of the shortest paths between others go.
 
-Method: Brandes, for a batch of sources at once. A breadth-first search from each counts the shortest paths to every
-vertex; then, from the last level back to the first, each vertex hands to those before it the share of the paths that
-came through them.
+Method: Brandes. A breadth-first search from each source counts the shortest paths to every vertex; then, from the last
+level back to the first, each vertex hands to those before it the share of the paths that came through them. One source
+at a time: what it needs is a few vectors, and a bit per vertex and level.
 
-State: row s of a matrix belongs to source s of the batch. F[d] holds the vertices on level d, its values are numbers
-of shortest paths; P has an entry where a vertex was found. D is one plus the dependency: D[s, v] - 1 is the sum, over
-all targets, of the share of the shortest paths from s that go through v. A batch is as large as ENTRIES allow.
+State: levels[k] holds, as presence alone, the vertices k + 1 steps away. p is the number of shortest paths from the
+source, FP64, as it grows without bounds; no entry stands for "not found". d is one plus the dependency: d[v] - 1 is the
+sum, over all targets, of the share of the shortest paths that go through v.
 
 Input: any square A; an edge is a stored entry of length one, whatever its dtype and value; self loops do not matter.
 Directed: A[i, j] is the edge i -> j.
@@ -16,8 +16,6 @@ Kepner, Gilbert (eds): Graph Algorithms in the Language of Linear Algebra. SIAM 
 """
 
 from . import _check as check
-
-ENTRIES = 1 << 22  # of a matrix with a row per source of the batch, if every vertex is found
 
 
 @check.on_its_device
@@ -35,37 +33,44 @@ def betweenness_centrality(A, sources=None, *, gb=None):
     n = check.square(gb, A)
     sources = range(n) if sources is None else check.vertices(gb, "sources", sources, n)
 
-    c = gb.Vector.from_scalar(0.0, n)
-    batch = max(1, ENTRIES // max(1, n))
-    for first in range(0, len(sources), batch):
-        # c += D, summed over the batch
-        _add_dependencies(c, A, sources[first : first + batch], gb)
+    # c = the sum of d - 1
+    c = gb.Vector.from_scalar(-float(len(sources)), n)
+    for source in sources:
+        p, levels = _paths(A, source, gb)
+        c(gb.monoid.plus) << _dependencies(A, p, levels, gb)
     return c
 
 
-def _add_dependencies(c, A, sources, gb):
-    """c += the dependencies of some sources."""
-    FP64, binary, plus = gb.dtypes.FP64, gb.binary, gb.monoid.plus
-    plus_first = gb.semiring.plus_first[FP64]
-    rows = range(len(sources))
+def _paths(A, source, gb):
+    """The number of shortest paths from the source to each vertex, and the levels behind the source."""
+    BOOL, FP64 = gb.dtypes.BOOL, gb.dtypes.FP64
+    p, q = gb.Vector(FP64, A.nrows), gb.Vector(FP64, A.nrows)
+    levels: list = []
+    q[source] = 1
+    while True:
+        # p<q> = q
+        p(q.S) << q
+        # q<!p, replace> = q plus.first A: a vertex has the paths of all vertices before it
+        q(~p.S, gb.replace) << q.vxm(A, gb.semiring.plus_first[FP64])
+        if q.nvals == 0:
+            return p, levels
+        # level<q> = true
+        level = gb.Vector(BOOL, A.nrows)
+        level(q.S) << True
+        levels.append(level)
 
-    # F[0][s, sources[s]] = 1
-    F = [gb.Matrix.from_coo(rows, sources, 1.0, nrows=len(sources), ncols=c.size)]
-    P = F[0].dup(gb.dtypes.BOOL)
-    while F[-1].nvals:
-        # F[d + 1]<!P, replace> = F[d] plus.first A: the number of paths is the sum over the vertices before
-        F.append(F[-1].mxm(A, plus_first).new(mask=~P.S))
-        # P<F[d + 1]> = true
-        P(F[-1].S) << True
 
-    F.pop()
-    D = F[-1].apply(gb.unary.one).new()
-    while len(F) > 2:
-        # D = D ./ F[d]
-        D << binary.truediv(D & F.pop())
-        # D<F[d - 1]> = (D plus.first A') .* F[d - 1]
-        D << binary.times(D.mxm(A.T, plus_first).new(mask=F[-1].S) & F[-1])
-        # c += sum of the rows of D
-        c(plus) << D.reduce_columnwise(plus)
-        # D += 1, and 1 where F[d - 1] alone has an entry
-        D << binary.plus(D | F[-1].apply(gb.unary.one).new())
+def _dependencies(A, p, levels, gb):
+    """One plus the dependency of the source on each vertex."""
+    FP64, binary = gb.dtypes.FP64, gb.binary
+    d, t = gb.Vector.from_scalar(1.0, A.nrows), gb.Vector(FP64, A.nrows)
+    for before, level in zip(levels[-2::-1], levels[:0:-1], strict=True):
+        # t<level, replace> = d ./ p
+        t(level.S, gb.replace) << d
+        t << binary.truediv(t & p)
+        # t<before, replace> = A plus.second t
+        t(before.S, gb.replace) << A.mxv(t, gb.semiring.plus_second[FP64])
+        # d += t .* p
+        t << binary.times(t & p)
+        d(gb.monoid.plus) << t
+    return d
