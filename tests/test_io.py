@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bitblas as gb
-from bitblas import matrixmarket
+from bitblas.io import mmfile
 from bitblas.io import from_graphblas, from_scipy_sparse, mmread, mmwrite, replacing, to_graphblas, to_scipy_sparse
 
 REAL = "%%MatrixMarket matrix coordinate real general\n"
@@ -213,7 +213,7 @@ def test_any_damage_is_one_exception(data):
         if not text:
             break
     try:
-        matrixmarket.read(io.BytesIO(bytes(text)))
+        mmfile.read(io.BytesIO(bytes(text)))
     except (gb.exceptions.InvalidValue, gb.exceptions.OutOfMemory) as error:
         assert str(error).startswith("<BytesIO>")
 
