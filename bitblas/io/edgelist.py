@@ -27,7 +27,7 @@ def read_edgelist(
     blank lines, and lines that begin with # or %, are left out.
 
     delimiter: one character; None: a comma for .csv, a tab for .tsv, else any blanks.
-    header: whether the first line names the columns; None: if its vertices are no integers, those of the next are.
+    header: whether the first line names the columns; None: if it holds names and the next line integers.
     labels: whether vertices are names, numbered as they come; None: if those of the first edge are no integers.
     weights: whether a third column is the value (False: it is left out); None: if there is one.
     base: the number of the first vertex, 0 or 1.

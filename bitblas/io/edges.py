@@ -20,6 +20,7 @@ from .scan import Fault, Scan, numbers
 
 _COMMENT = re.compile(rb"^[ \t]*[#%].*$", re.MULTILINE)
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+_NAME = re.compile(r"[^\W\d][\w .:-]*")  # of a column
 _INTEGERS = b"0123456789+- \t\r\n\v\f"
 _PLUS = re.compile(rb"(?<![eE])\+")
 _BLANKS = bytes.maketrans(b" \t\r\v\f", b"\n\n\n\n\n")
@@ -62,6 +63,7 @@ class Reader:
 
     def __init__(self, name: str, asked: Layout, base: int, size: int | None) -> None:
         self.name, self.layout, self.base, self.size = name, asked, base, size
+        self.limit = _EXACT if size is None else base + size  # of the numbers of vertices
         self.lines = 0  # before the block
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
         self.index: dict[str, int] = {}  # the labels, in the order in which they came
@@ -110,7 +112,7 @@ class Reader:
         header = layout.header
         if header is None:
             following = next(lines, (0, fields))[1]
-            header = layout.labels is not True and not _integers(fields) and _integers(following)
+            header = not layout.labels and all(map(_NAME.fullmatch, fields)) and _integers(following)
         if header:
             self.layout = replace(layout, header=False)
             rest = block.split(b"\n", number - self.lines)[number - self.lines :]
@@ -163,28 +165,21 @@ class Reader:
         except (Fault, ValueError, OverflowError):
             raise self._blame(block) from None
         ends = table[:, :2]
-        low, high = self.base, _EXACT if self.size is None else self.base + self.size
-        if kind == "real":
-            with np.errstate(invalid="ignore"):
-                right = ((ends >= low) & (ends < high) & (ends == np.floor(ends))).all()
-        else:
-            right = int(ends.min()) >= low and int(ends.max()) < high
-        if not right:
+        if ends.min() < self.base or ends.max() >= self.limit:
             raise self._blame(block)
-        rows, cols = (ends[:, k].astype(np.int64) - low for k in (0, 1))
+        rows, cols = (ends[:, k].astype(np.int64) - self.base for k in (0, 1))
         return rows, cols, table[:, 2].copy() if layout.weights else None
 
     def _blame(self, block: bytes) -> InvalidValue:
         """The first line of a block that is no edge."""
         layout, number = self.layout, self.lines
-        last = "" if self.size is None else f" to {self.base + self.size - 1}"
+        last = "" if self.size is None else f" to {self.limit - 1}"
         for number, fields in self._lines(block):
             got = repr(" ".join(fields)[:60])
             if len(fields) != layout.columns:
                 return self._fault(number, f"expected {layout.line}", got)
             for end in fields[:2]:
-                high = _EXACT if self.size is None else self.base + self.size
-                if not _INTEGER.fullmatch(end) or not self.base <= int(end) < high:
+                if not _INTEGER.fullmatch(end) or not self.base <= int(end) < self.limit:
                     return self._fault(number, f"expected vertices from {self.base}{last}", got)
             if len(fields) == 3 and not _is_weight(fields[2]):
                 return self._fault(number, "expected a number as weight", got)
@@ -226,6 +221,10 @@ def _checked(block: bytes, text: bytes, kind: str, mark: bytes | None, columns: 
         right = np.diff(np.searchsorted(marks, ends), prepend=0) == np.where(per_line == 0, 0, columns - 1)
     if not right.all():
         raise Fault(int(np.argmin(right)) + 1, "")
+    if kind == "real":  # but the vertices are integers: points and letters stand in the third column
+        marks = np.flatnonzero((letters == 46) | (letters > 64))
+        if columns == 2 or (np.searchsorted(starts, marks, side="right") % 3 != 0).any():
+            raise Fault(1, "")
     return len(starts)
 
 

@@ -86,7 +86,7 @@ class Source:
             if cut:
                 yield rest + data[:cut]
                 rest = data[cut:]
-            elif len(rest) > size:
+            elif len(rest) > 64 * CHUNK:
                 raise InvalidValue(f"{self.name}: expected lines, got one of more than {len(rest)} bytes")
             else:
                 rest += data
@@ -149,7 +149,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def created(target: Any) -> Iterator[IO[bytes]]:
+def created(target: Any) -> Iterator[Any]:
     """A binary stream into a path, compressed where it ends in .gz and there whole or not at all, or into a file."""
     if hasattr(target, "write"):
         yield target

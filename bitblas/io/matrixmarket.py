@@ -72,38 +72,28 @@ def mmwrite(
 
     _choice("engine", engine, _ENGINES)
     rows, cols, values, shape = columns_of(matrix)
-    values = _as_field(values, None if field is None else _choice("field", field, _FIELDS))
-    kind = "pattern" if values is None else "real" if values.dtype.kind == "f" else "integer"
-    if values is None:
-        values = np.ones(len(rows))
-    symmetry = _symmetry(
-        rows, cols, values, shape, None if symmetry is None else _choice("symmetry", symmetry, _SYMMETRIES)
-    )
+    kind, values = _as_field(values, None if field is None else _choice("field", field, _FIELDS))
+    asked = None if symmetry is None else _choice("symmetry", symmetry, _SYMMETRIES)
+    symmetry = _symmetry(rows, cols, values, shape, asked)
     if symmetry != "general":
         low = rows >= cols
         rows, cols, values = rows[low], cols[low], values[low]
     made = coo_array((values, (rows, cols)), shape=shape)
-    word = None if values.dtype == np.uint64 else kind  # SciPy then writes its own word, unsigned-integer
     with created(target) as stream:
-        write(stream, made, comment=comment, field=word, precision=precision, symmetry=symmetry)
+        write(stream, made, comment=comment, field=kind, precision=precision, symmetry=symmetry)
 
 
-def _as_field(values: np.ndarray, field: str | None) -> np.ndarray | None:
-    """The values as SciPy takes them: FP, INT64, or UINT64 where they need it; None for a pattern."""
+def _as_field(values: np.ndarray, field: str | None) -> tuple[str | None, np.ndarray]:
+    """SciPy's word for the field, and the values as it takes them: FP, INT64, or UINT64 where they need it."""
     if field == "pattern" or (field is None and values.dtype == np.bool_ and values.all()):
-        return None
-    if field == "real":
-        return values if values.dtype.kind == "f" else values.astype(np.float64)
-    if values.dtype.kind == "f":
-        if field is None:
-            return values
-        whole = values.astype(np.int64) if (np.abs(values) < 2.0**63).all() else None
-        if whole is None or (whole != values).any():
-            raise InvalidValue("field: expected 'real' for values that are not all integers, got 'integer'")
-        return whole
+        return "pattern", np.ones(len(values))
+    if field == "real" or (field is None and values.dtype.kind == "f"):
+        return "real", values if values.dtype.kind == "f" else values.astype(np.float64)
     if values.dtype == np.uint64 and (values >> np.uint64(63)).any():
-        return values
-    return values.astype(np.int64)
+        return None, values  # SciPy then writes its own word, unsigned-integer
+    if values.dtype.kind == "f" and not ((np.abs(values) < 2.0**63) & (values == np.floor(values))).all():
+        raise InvalidValue("field: expected 'real' for values that are not all integers, got 'integer'")
+    return "integer", values.astype(np.int64)
 
 
 def _symmetry(rows: np.ndarray, cols: np.ndarray, values: np.ndarray, shape: tuple[int, int], asked: str | None) -> str:

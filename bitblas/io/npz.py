@@ -8,6 +8,8 @@ import zipfile
 import zlib
 from typing import Any
 
+import numpy as np
+
 from ..exceptions import InvalidValue, OutOfMemory
 from .build import build
 from .files import check_fits, created, name_of
@@ -31,9 +33,6 @@ def read_npz(
     entries that are there twice. Raises OSError if the file cannot be opened; InvalidValue, with its name, if it is no
     such file, has indices beyond its shape, a type that is not here, or an entry twice; OutOfMemory.
     """
-    import numpy as np
-    import scipy.sparse as sp
-
     place = name_of(source)
     if isinstance(source, (str, os.PathLike)):
         with open(source, "rb") as stream:
@@ -45,28 +44,43 @@ def read_npz(
         with np.load(data, allow_pickle=False) as members:
             if not isinstance(members, np.lib.npyio.NpzFile):
                 raise ValueError("one array, not an archive")
-            shape = [int(n) for n in members["shape"]]
-        if len(shape) != 2 or min(shape) < 0:
-            raise ValueError(f"the shape {shape}")
-        check_fits(place, shape[0], shape[1])
-        data.seek(0)
-        A = sp.load_npz(data)
-        if A.format in ("csr", "csc", "bsr"):
-            A.check_format(full_check=True)
-        if A.dtype.kind not in "biuf" or A.dtype.itemsize > 8 or A.dtype == np.float16:
-            raise ValueError(f"values of type {A.dtype}")
-        A = A.tocoo()
-        if len(A.row) and (min(A.row.min(), A.col.min()) < 0 or A.row.max() >= shape[0] or A.col.max() >= shape[1]):
-            raise ValueError("an index beyond its shape")
+            A = _matrix_of({name: members[name] for name in members.files}, place).tocoo()
     except MemoryError as error:
         raise error if isinstance(error, OutOfMemory) else OutOfMemory(f"{place}: {error}") from None
     except _FAULTS as error:
         words = " ".join(str(error).split()) or type(error).__name__
         raise InvalidValue(f"{place}: expected a matrix saved by scipy.sparse.save_npz, got {words}") from None
     return build(
-        place, A.row, A.col, A.data, (shape[0], shape[1]), first=0, dup_op=dup_op, dtype=dtype, name=name,
-        device=device, format=format, tile=tile,
+        place, A.row, A.col, A.data, A.shape, first=0, dup_op=dup_op, dtype=dtype, name=name, device=device,
+        format=format, tile=tile,
     )  # fmt: skip
+
+
+def _matrix_of(parts: dict[str, Any], place: str) -> Any:
+    """The scipy.sparse array that the members of an archive describe, checked: load_npz trusts them."""
+    import scipy.sparse as sp
+
+    shape = tuple(int(n) for n in parts["shape"])
+    if len(shape) != 2 or min(shape) < 0:
+        raise ValueError(f"the shape {shape}")
+    check_fits(place, *shape)
+    for name in ("indices", "indptr", "offsets", "row", "col"):
+        if name in parts and parts[name].dtype.kind not in "iu":
+            raise ValueError(f"{name} of type {parts[name].dtype}")
+    values = parts["data"]
+    if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8 or values.dtype.char == "e":
+        raise ValueError(f"values of type {values.dtype}")
+    kind = parts["format"].item()
+    kind = kind.decode("ascii") if isinstance(kind, bytes) else kind
+    if kind == "coo":
+        return sp.coo_array((values, (parts["row"], parts["col"])), shape=shape)
+    if kind == "dia":
+        return sp.dia_array((values, parts["offsets"]), shape=shape)
+    if kind not in ("csr", "csc", "bsr"):
+        raise ValueError(f"the format {kind!r}")
+    A = getattr(sp, f"{kind}_array")((values, parts["indices"], parts["indptr"]), shape=shape)
+    A.check_format(full_check=True)
+    return A
 
 
 def write_npz(target: Any, matrix: Any, *, layout: str = "csr", compressed: bool = True) -> None:

@@ -22,7 +22,7 @@ _CLASSES = bytes(next((_CODES[k] for k, g in _GROUPS.items() if byte in g), _OTH
 
 
 def _pairs(words: str) -> bytes:
-    return bytes(8 * _CODES[a] + _CODES[b] for a, b in words.split())
+    return bytes(8 * _CODES[pair[0]] + _CODES[pair[1]] for pair in words.split())
 
 
 # The neighbours that are allowed; and those that are once digits and signs are gone.
