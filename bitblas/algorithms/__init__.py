@@ -11,10 +11,17 @@ To add an algorithm, add its file and its import line here. The comment above a 
 `!m` is the complement of m, `A'` the transpose of A, `.*` the product entry by entry, `min=` an accumulation by min.
 """
 
+from .betweenness import betweenness_centrality
 from .bfs import bfs_levels, bfs_parents
+from .coloring import coloring
 from .components import connected_components
+from .mis import maximal_independent_set
+from .msf import minimum_spanning_forest
 from .pagerank import pagerank
 from .sssp import sssp
 from .triangles import triangle_count
 
-__all__ = ["bfs_levels", "bfs_parents", "connected_components", "pagerank", "sssp", "triangle_count"]
+__all__ = [
+    "betweenness_centrality", "bfs_levels", "bfs_parents", "coloring", "connected_components",
+    "maximal_independent_set", "minimum_spanning_forest", "pagerank", "sssp", "triangle_count",
+]  # fmt: skip

@@ -48,7 +48,7 @@ def square(gb, A):
 
 def vertex(gb, name, value, n):
     """`value` as the Python int of one of n vertices."""
-    value = _integer(name, value, "a vertex number")
+    value = integer(name, value, "a vertex number")
     if not 0 <= value < n:
         expected = f"a vertex number from 0 to {n - 1}" if n else "a graph with vertices"
         raise gb.exceptions.IndexOutOfBound(
@@ -58,9 +58,20 @@ def vertex(gb, name, value, n):
     return value
 
 
+def vertices(gb, name, values, n):
+    """`values` as a list of Python ints, each one of n vertices."""
+    try:
+        values = list(values)
+    except TypeError:
+        raise TypeError(
+            f"argument {name}: expected vertex numbers, got {_kind(values)}. Hint: a single one is written [v]."
+        ) from None
+    return [vertex(gb, name, value, n) for value in values]
+
+
 def count(gb, name, value, hint):
     """`value` as a Python int of 1 or more."""
-    value = _integer(name, value, "an integer, 1 or more")
+    value = integer(name, value, "an integer, 1 or more")
     return _within(gb, name, value, value >= 1, "an integer, 1 or more", hint)
 
 
@@ -71,7 +82,8 @@ def number(gb, name, value, within, expected, hint):
     return _within(gb, name, float(value), within(value), expected, hint)
 
 
-def _integer(name, value, expected):
+def integer(name, value, expected="an integer"):
+    """`value` as a Python int."""
     # operator.index takes the integers of NumPy too and refuses floats, but True would pass for 1.
     try:
         if isinstance(value, bool):
@@ -81,6 +93,14 @@ def _integer(name, value, expected):
         raise TypeError(
             f"argument {name}: expected {expected}, got {_kind(value)}. Hint: convert it with int() if it is one."
         ) from None
+
+
+def numbers(gb, name, ok, expected="no NaN", got="one"):
+    """Refuses weights for which `ok` is false."""
+    if not ok:
+        raise gb.exceptions.InvalidValue(
+            f"argument {name}: expected weights with {expected}, got {got}. Hint: remove such edges with A.select."
+        )
 
 
 def _within(gb, name, value, ok, expected, hint):

@@ -1,17 +1,19 @@
 """Connected components: which vertices can reach each other in an undirected graph.
 
-Method: FastSV. Every vertex points to a parent with a number not above its own; pointers only ever fall, and stay
-inside the component. A round looks at the grandparents of the neighbours, hooks the smallest one to the vertex and to
-its parent, and shortens all paths; in practice a few rounds are enough, also on long paths.
+Method: Shiloach and Vishkin's, with Afforest's shortcut. In a round every tree hooks its root to the smallest label
+next to any of its vertices, and then all paths are shortened until they lead straight to their roots. The first round
+looks at one edge of each vertex only; this joins most of the largest component. The label of the tree that is then the
+largest becomes 0, the smallest there is: whatever touches it will hook to it, so its own rows, which have most of the
+edges, are never read again.
 
-State: f[u] is the parent of u, gf[u] its grandparent, both full. P is the pointer graph, P[u, f[u]] = 1, always n
-entries: P x gathers x at the parents, P' x scatters x to them, and where several meet the smallest wins.
+State: x[u] is the label of the tree of u: 1 + the number of its root, or 0. p[c] is the label that root c hooks to, c
+itself where it does not.
 
 Input: A with a symmetric structure (each edge stored both ways); values and dtype do not matter. On other matrices the
 answer is not promised to be the weak components.
 
-Zhang, Azad, Buluc: Parallel algorithms for finding connected components using linear algebra. JPDC 144 (2020).
-Zhang, Azad, Hu: FastSV: a distributed-memory connected component algorithm with fast convergence. SIAM PP 2020.
+Shiloach, Vishkin: An O(log n) parallel connectivity algorithm. J. of Algorithms 3 (1982).
+Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via subgraph sampling. IPDPS 2018.
 """
 
 from . import _check as check
@@ -27,31 +29,48 @@ def connected_components(A, *, gb=None):
     """
     gb = check.library(gb)
     n = check.square(gb, A)
-    minimum, INT64 = gb.binary.min, gb.dtypes.INT64
+    INT64, minimum = gb.dtypes.INT64, gb.binary.min
     min_second = gb.semiring.min_second[INT64]  # typed, or labels would become floats next to a matrix of floats
 
-    # f[u] = u
-    f = gb.Vector.from_scalar(0, n).apply(gb.indexunary.index).new()
-    P = _pointers(f, gb)
-    gf, low, before = f.dup(), f.dup(), gb.Vector(INT64, n)
+    # x[u] = 1 + u
+    vertex = gb.Vector.from_scalar(0, n).apply(gb.indexunary.index).new()
+    x = vertex.apply(gb.binary.plus, right=1).new()
+    # near = 1 + (A any.secondi x): any neighbour
+    near = A.mxv(x, gb.semiring.ss.any_secondi).new()
+    near << near.apply(gb.binary.plus, right=1)
+    x = _hooked(x, near, gb)
+    # x<x == the most frequent label> = 0
+    label = x.to_dense()
+    sizes = gb.Vector.from_coo(label, (label > 0).astype("int64"), size=n + 1, dup_op=gb.binary.plus)
+    x(x.select(gb.select.valueeq, int(sizes.to_dense(0).argmax())).new().S) << 0
 
-    # If a round leaves gf as it is, gf[u] = f[f[u]] <= f[u] <= low[u] <= gf[v] for each neighbour v of u, and the same
-    # the other way round: gf is constant on a component, and its smallest vertex has never pointed but to itself.
-    while not gf.isequal(before):
-        before << gf
-        # low = gf min (A min.second gf)
-        low << gf
-        low(minimum) << A.mxv(gf, min_second)
-        # f min= P' min.second low: hook the parents
-        f(minimum) << P.T.mxv(low, min_second)
-        # f min= low: hook the vertices, and shorten, since low <= gf
-        f(minimum) << low
-        # gf = P min.second f, with the P of the new f
-        P = _pointers(f, gb)
-        gf << P.mxv(f, min_second)
-    return gf
+    lower = gb.Vector(gb.dtypes.BOOL, n)
+    while True:
+        # near<x, replace> = A min.second x
+        near(x.V, gb.replace) << A.mxv(x, min_second)
+        # near<near < x, replace> = near
+        lower << gb.binary.lt(near & x)
+        near(lower.V, gb.replace) << near
+        if near.nvals == 0:
+            break
+        x = _hooked(x, near, gb)
+
+    # smallest[c] = min u over the vertices with x[u] = c, then smallest[x]
+    label = x.to_dense()
+    smallest = gb.Vector.from_coo(label, vertex.to_dense(), size=n + 1, dup_op=minimum)
+    return smallest[label].new()
 
 
-def _pointers(f, gb):
-    """The matrix with P[u, f[u]] = 1. The API builds a structure from values only through arrays."""
-    return gb.Matrix.from_coo(*f.to_coo(), True, nrows=f.size, ncols=f.size)
+def _hooked(x, near, gb):
+    """The labels after each tree has hooked to the smallest of the labels `near` its vertices."""
+    n, minimum, label = x.size, gb.binary.min, x.to_dense()
+    # p[c] = c
+    p = gb.Vector.from_scalar(0, n + 1).apply(gb.indexunary.index).new()
+    # p[x] min= near
+    vertex, lowest = near.to_coo()
+    p(minimum) << gb.Vector.from_coo(label[vertex], lowest, size=n + 1, dup_op=minimum)
+    # p = p[p] until nothing changes
+    while not (shorter := p[p.to_dense()].new()).isequal(p):
+        p = shorter
+    # x = p[x]
+    return p[label].new()

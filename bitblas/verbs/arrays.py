@@ -20,7 +20,8 @@ from .variants import BOTH, LEFT, binary_of, fold_variant
 from .vector import run_elementwise
 
 
-def _as_vector(device: Device, values: Any, size: int, present: Any = None) -> VectorStore:
+def as_vector(device: Device, values: Any, size: int, present: Any = None) -> VectorStore:
+    """A full vector of these values (np.generic: iso), which it does not copy; `present`: its full bitset, if known."""
     dtype = lookup_dtype(values.dtype)
     if not isinstance(values, np.generic):
         values = pack(device, values) if dtype is BOOL else values if size else device.xp.zeros(1, values.dtype)
@@ -38,8 +39,8 @@ def binary(device: Device, op: Typed[Operator], x: Any, y: Any, rows: Any = None
     if isinstance(x, np.generic) and isinstance(y, np.generic) and not positional:
         return op.op.evaluate(op.dtype, x=x, y=y)
     size = len(rows) if positional else len(y if isinstance(x, np.generic) else x)
-    u = _as_vector(device, x, size)
-    v = _as_vector(device, y, size, u.present)
+    u = as_vector(device, x, size)
+    v = as_vector(device, y, size, u.present)
     return _as_array(run_elementwise(u, v, BOTH, op, places=(rows, cols) if positional else None))
 
 
@@ -47,13 +48,13 @@ def unary(device: Device, op: Typed[Operator], x: Any) -> Any:
     """op(x)."""
     if isinstance(x, np.generic):
         return op.op.evaluate(op.dtype, x=x)
-    u = _as_vector(device, x, len(x))
+    u = as_vector(device, x, len(x))
     return _as_array(run_elementwise(u, u, LEFT, op, bound="x"))
 
 
 def index(device: Device, op: Typed[Operator], x: Any, rows: Any, cols: Any, thunk: Any) -> Any:
     """op(x, row, column, thunk), always an array of len(rows)."""
-    u = _as_vector(device, x, len(rows))
+    u = as_vector(device, x, len(rows))
     return _as_array(run_elementwise(u, vector._thunk(u, op, thunk), LEFT, op, bound="xt", places=(rows, cols)))
 
 
@@ -63,12 +64,12 @@ def cast(device: Device, x: Any, from_dtype: DataType, to_dtype: DataType) -> An
         return x
     if isinstance(x, np.generic):
         return vector.cast_scalar(x, to_dtype)
-    return _as_array(vector.cast(_as_vector(device, x, len(x)), to_dtype))
+    return _as_array(vector.cast(as_vector(device, x, len(x)), to_dtype))
 
 
 def reduce(device: Device, monoid: Typed[Monoid], values: Any) -> np.generic:
     """The sum of a non-empty array."""
-    total = vector.reduce(_as_vector(device, values, len(values)), monoid)
+    total = vector.reduce(as_vector(device, values, len(values)), monoid)
     assert total is not None
     return total
 

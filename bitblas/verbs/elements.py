@@ -8,7 +8,7 @@ import numpy as np
 
 from semirings.dtypes import BOOL
 
-from ..store import VectorStore, pack, unpack
+from ..store import VectorStore, full_bits, pack, unpack
 from .vector import make_dense, plain_values, same_value, scattered
 
 
@@ -53,13 +53,16 @@ def _set_bit(bits: Any, i: int, on: bool) -> None:
 
 def extract(u: VectorStore, indices: Any) -> VectorStore:
     """t(k) = u(indices(k)); indices may repeat."""
-    xp, size = u.device.xp, len(indices)
-    flags = unpack(u.device, u.present, u.size)[indices]
+    size, full = len(indices), u.nvals == u.size
+    present = full_bits(u.device, size) if full else pack(u.device, unpack(u.device, u.present, u.size)[indices])
     values: Any = u.values
     if not u.iso:
         values = plain_values(u)[indices]
-        values = pack(u.device, values & flags) if u.dtype is BOOL else values if size else xp.zeros(1, u.dtype.np_type)
-    return VectorStore(u.device, size, u.dtype, pack(u.device, flags), values)
+        if u.dtype is BOOL:
+            values = pack(u.device, values) & present
+        elif not size:
+            values = u.device.xp.zeros(1, u.dtype.np_type)
+    return VectorStore(u.device, size, u.dtype, present, values, size if full else None)
 
 
 def region(w: VectorStore, indices: Any) -> Any:

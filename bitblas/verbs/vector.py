@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from semirings import Monoid, Operator, Typed
+from semirings.catalog import MONOIDS
 from semirings.dtypes import BOOL, INT64, DataType
 
 from ..device import Device, even_bounds
@@ -55,10 +56,12 @@ def build(
     device: Device, size: int, dtype: DataType, indices: Any, values: Any, dup: Typed | None = None
 ) -> VectorStore:
     """Entries in any order; equal indices are combined from left to right by `dup` (ValueError without one)."""
-    from . import arrays
+    from . import arrays, product
 
     xp, iso = device.xp, isinstance(values, np.generic)
     ascending = len(indices) < 2 or bool((indices[1:] > indices[:-1]).all())
+    if not ascending and dup is not None and not iso and (monoid := _unordered(dup)) is not None:
+        return cast(product.scatter(device, size, indices, values, monoid), dtype)
     if not ascending:
         order = xp.argsort(indices, kind="stable")
         indices, values = indices[order], values if iso else values[order]
@@ -80,6 +83,15 @@ def build(
     return t
 
 
+def _unordered(op: Typed) -> Typed[Monoid] | None:
+    """The monoid of a binary operator, if the order of what it sums does not matter."""
+    monoid: Any = op.op if isinstance(op.op, Monoid) else MONOIDS.get(op.op.name)
+    if monoid is None or monoid.name == "any" or op.dtype not in monoid.types:
+        return None
+    exact = op.return_type.kind != "f" or monoid.is_exact_in_any_order
+    return monoid[op.dtype] if exact and op.return_type is op.dtype else None
+
+
 def scattered(device: Device, size: int, dtype: DataType, indices: Any, values: Any) -> Any:
     if dtype is BOOL:
         flags = device.xp.zeros(size, bool)
@@ -99,6 +111,8 @@ def plain_values(u: VectorStore) -> Any:
 
 def entries(u: VectorStore) -> tuple[Any, Any]:
     """Indices (INT64, ascending) and values of the entries."""
+    if u.nvals == u.size:
+        return u.device.xp.arange(u.size, dtype=np.int64), plain_values(u).copy()
     indices = u.device.xp.flatnonzero(unpack(u.device, u.present, u.size))
     if u.iso:
         return indices, u.device.xp.full(len(indices), u.values)
@@ -107,6 +121,8 @@ def entries(u: VectorStore) -> tuple[Any, Any]:
 
 def dense(u: VectorStore, fill: Any) -> Any:
     """Values by position, `fill` where there is no entry."""
+    if u.nvals == u.size:
+        return plain_values(u).copy()
     return u.device.xp.where(unpack(u.device, u.present, u.size), plain_values(u), u.dtype.np_type.type(fill))
 
 
