@@ -34,7 +34,7 @@ NO_CXX = command -v g++ >/dev/null || echo "NOTE: there is no g++, so the tests 
 .DELETE_ON_ERROR:
 
 demo: $(RUN_ENV)
-	$(PY) -m bitblas.cli demo
+	$(PY) -m bitblas demo
 
 test: $(DEV_ENV)
 	$(PYTEST) -m "not slow and not gpu" $(ARGS)

@@ -11,10 +11,10 @@ from .graph import Graph
 from .libraries import from_graphblas, from_networkx, from_scipy_sparse, to_graphblas, to_networkx, to_scipy_sparse
 from .matrixmarket import mmread, mmwrite
 from .npz import read_npz, write_npz
-from .suffix import read, write
+from .suffix import FILE_FORMATS, file_format_of, read, write
 
 __all__ = [
-    "Graph", "from_graphblas", "from_networkx", "from_scipy_sparse", "host_coo", "mmread", "mmwrite", "read",
-    "read_edgelist", "read_npz", "replacing", "to_graphblas", "to_networkx", "to_scipy_sparse", "write",
-    "write_edgelist", "write_npz",
+    "FILE_FORMATS", "Graph", "file_format_of", "from_graphblas", "from_networkx", "from_scipy_sparse", "host_coo",
+    "mmread", "mmwrite", "read", "read_edgelist", "read_npz", "replacing", "to_graphblas", "to_networkx",
+    "to_scipy_sparse", "write", "write_edgelist", "write_npz",
 ]  # fmt: skip
