@@ -77,7 +77,7 @@ def binned(
     longer = max(1, *shape)
     edge = max(1, -(-longer // bins))  # rows and columns of a square
     high, wide = (max(1, -(-size // edge)) for size in shape)
-    sums = np.bincount(rows // edge * wide + cols // edge, weights, minlength=high * wide)
+    sums = np.bincount(rows // edge * wide + cols // edge, weights, minlength=high * wide).astype(np.float64)
     return sums.reshape(high, wide), (-0.5, wide * edge - 0.5, high * edge - 0.5, -0.5)
 
 
