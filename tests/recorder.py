@@ -1,4 +1,4 @@
-"""Which compiled variants a test run used: a pytest plugin, put in place by conftest where BITBLAS_VARIANTS names a file.
+"""Which compiled variants a test run used: a pytest plugin, in place where BITBLAS_VARIANTS names a file.
 
 Every process notes what devices are asked for; the first one writes all of it into the file, a line each, and prints
 how many there are. What tests run in other processes than pytest's own is not seen.
