@@ -1,6 +1,7 @@
 """What goes in comes out, what python-graphblas reads we read alike, and what is broken is named."""
 
 import bz2
+import codecs
 import gzip
 import io
 import subprocess
@@ -272,6 +273,18 @@ def test_nothing_half_written(tmp_path):
         mmwrite(tmp_path / "none" / "a.mtx", sample("FP64"))
 
 
+def test_write_into_a_device_and_nowhere():
+    mmwrite("/dev/null", sample("FP64"))
+    with pytest.raises(TypeError, match="target: expected a path"):
+        mmwrite(3, sample("FP64"))
+
+
+def test_does_not_fit():
+    for head in ("999999999999 3 1", "3 999999999999 1"):
+        with pytest.raises(gb.exceptions.OutOfMemory, match="<StringIO>, line 2: "):
+            mmread(io.StringIO(PATTERN + head + "\n1 1\n"))
+
+
 def test_shipped_graph():
     from bitblas.compare import demo_path
 
@@ -364,6 +377,9 @@ def test_streams_that_only_read():
 
     text, _, _, entries = GOOD["real"]
     assert as_dict(mmread(Pipe(text.encode()))) == entries
+    assert as_dict(mmread(Pipe(text.encode()), progress=True)) == entries
+    with pytest.raises(TypeError, match="binary reading"):
+        mmread(codecs.getreader("utf-8")(io.BytesIO(text.encode())))
     assert as_dict(mmread(Pipe(gzip.compress(text.encode())))) == entries
 
 

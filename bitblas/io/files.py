@@ -41,9 +41,7 @@ class _Raw(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         data = self.stream.read(len(buffer))
         if isinstance(data, str):
-            data = data.encode()
-            if len(data) > len(buffer):
-                raise InvalidValue(f"{name_of(self.stream)}: expected bytes, or text of ASCII letters")
+            raise TypeError(f"{name_of(self.stream)}: expected a file open for binary reading, got one that gives text")
         buffer[: len(data)] = data
         return len(data)
 
@@ -59,7 +57,7 @@ class Source:
             self.size = status.st_size if stat.S_ISREG(status.st_mode) else None
         except (AttributeError, OSError):
             pass
-        self.progress = Progress(name, self.size, wanted)
+        self.progress, self.done = Progress(name, self.size, wanted), 0
 
     @property
     def room(self) -> int | None:
@@ -70,8 +68,9 @@ class Source:
 
     def read(self, size: int) -> bytes:
         data: bytes = self.stream.read(size)
+        self.done += len(data)
         if self.progress.shown:
-            self.progress.at(self.raw.tell())
+            self.progress.at(self.done if self.size is None else self.raw.tell())
         return data
 
     def readline(self, size: int = CHUNK) -> bytes:
