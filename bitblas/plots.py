@@ -26,8 +26,10 @@ def spy(A: Any, *, title: str | None = None, tile: int | None = None, bins: int 
     tile: the edge of the tiles; None: that of the stored form, or 8. bins: squares along the longer side. Time and
     memory are those of a sort of the entries. Raises InvalidValue for another tile; ImportError without matplotlib.
     """
-    from matplotlib.figure import Figure
-
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(f"pictures need matplotlib: pip install 'bit-graphblas[plots]' ({error})") from None
     held = A.profile().held[0]
     if tile is None:
         tile = int(held[4:]) if held.startswith("b2sr") else DEFAULT_TILE

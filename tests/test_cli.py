@@ -1,5 +1,6 @@
 """The command line: what it prints, what it writes, and how it fails."""
 
+import gzip
 import io
 import json
 import subprocess
@@ -7,6 +8,8 @@ import sys
 
 import numpy as np
 import pytest
+import test_edgelist
+import test_io
 
 import bitblas as gb
 from bitblas import cli, compare
@@ -264,6 +267,28 @@ def test_spy(capsys, graph, tmp_path, suffix):
         return
     assert run(capsys, "spy", graph, "--out", tmp_path / "graph.doc", "--device", "cpu")[0] == 2
     assert run(capsys, "spy", graph, "--out", tmp_path / "none" / "graph.png", "--device", "cpu")[0] == 2
+
+
+BROKEN = {
+    **{f"a.mtx {name}": text.encode() for name, (text, _) in test_io.BAD.items()},
+    **{f"a.edges {name}": text.encode() for name, (text, options, _) in test_edgelist.BAD.items() if not options},
+    **{f"a.npz {name}": data for name, data in test_io.BAD_NPZ.items() if data is not None},
+    "a.mtx.gz not gzip": b"hello",
+    "a.mtx.gz cut short": gzip.compress(GRAPH.encode())[:-9],
+    "a.csv.gz cut short": gzip.compress(b"0,1\n" * 99)[:-9],
+    "a.edges binary": bytes(range(256)),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_every_broken_file_is_one_line(capsys, tmp_path, name):
+    path = tmp_path / name.partition(" ")[0]
+    path.write_bytes(BROKEN[name])
+    status, out, err = run(capsys, "convert", path, "--out", tmp_path / "out.mtx")
+    assert (status, out) == (2, "")
+    assert err.startswith(f"bitblas: error: {path}")
+    assert err.count("\n") == 1
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
 
 
 def test_interrupted(monkeypatch, graph):
