@@ -84,6 +84,8 @@ BAD = {
     "quote not closed": ('"a,b\n', {"delimiter": ","}, ["line 1"]),
     "base 2": ("0 1\n", {"base": 2}, ["base"]),
     "delimiter": ("0 1\n", {"delimiter": "ab"}, ["delimiter"]),
+    "labels where a size is": ("a b\n", {"size": 3}, ["line 1", "vertices from 0 to 2"]),
+    "negative size": ("0 1\n", {"size": -1}, ["size"]),
     "size of labels": ("a b\n", {"labels": True, "size": 3}, ["size"]),
 }  # fmt: skip
 

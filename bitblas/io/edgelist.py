@@ -28,7 +28,8 @@ def read_edgelist(
 
     delimiter: one character; None: a comma for .csv, a tab for .tsv, else any blanks.
     header: whether the first line names the columns; None: if it holds names and the next line integers.
-    labels: whether vertices are names, numbered as they come; None: if those of the first edge are no integers.
+    labels: whether vertices are names, numbered as they come; None: if those of the first edge are no integers and no
+        size is given.
     weights: whether a third column is the value (False: it is left out); None: if there is one.
     base: the number of the first vertex, 0 or 1.
     directed: False: every line is an edge in both directions.
@@ -43,6 +44,8 @@ def read_edgelist(
     """
     if base not in (0, 1):
         raise InvalidValue(f"base: expected 0 or 1, got {base!r}")
+    if size is not None and (not isinstance(size, int) or size < 0):
+        raise InvalidValue(f"size: expected a number of vertices, got {size!r}")
     if labels and size is not None:
         raise InvalidValue("size: expected none together with labels=True, which count the vertices")
     asked = Layout(delimiter_of(source, delimiter), header, labels, weights)

@@ -121,10 +121,10 @@ class Reader:
         if columns not in (2, 3) or (layout.weights and columns == 2):
             wanted = "two vertices and a weight" if layout.weights else "two vertices and at most one weight"
             raise self._fault(number, f"expected {wanted}", f"{columns} columns")
-        self.layout = replace(
-            layout, columns=columns, weights=columns == 3 and layout.weights is not False,
-            labels=not _integers(fields) if layout.labels is None else layout.labels,
-        )  # fmt: skip
+        weights, labels = columns == 3 and layout.weights is not False, layout.labels
+        if labels is None:
+            labels = self.size is None and not _integers(fields)
+        self.layout = replace(layout, columns=columns, weights=weights, labels=labels)
         return block
 
     def _lines(self, block: bytes) -> Iterator[tuple[int, list[str]]]:
