@@ -86,8 +86,9 @@ BAD = {
     "skew diagonal": (REAL.replace("general", "skew-symmetric") + "2 2 1\n1 1 1\n", ["diagonal"]),
     "array cut": (ARRAY + "2 2\n1\n2\n3\n", ["expected 4 entries, got 3"]),
     "array too long": (ARRAY + "1 1\n1\n2\n", ["line 4"]),
-    "twice": (REAL + "2 2 2\n2 1 1\n2 1 2\n", ["row 2, column 1", "dup_op"]),
-    "both triangles": (REAL.replace("general", "symmetric") + "2 2 2\n1 2 1\n2 1 3\n", ["row 1, column 2", "dup_op"]),
+    "twice": (REAL + "2 2 2\n2 1 1\n2 1 2\n", ["line 4", "row 2, column 1", "dup_op"]),
+    "both triangles": (REAL.replace("general", "symmetric") + "2 2 2\n\n1 2 1\n2 1 3\n",
+                       ["line 5", "row 1, column 2", "dup_op"]),
 }  # fmt: skip
 
 

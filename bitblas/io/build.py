@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,12 @@ from ..exceptions import GraphblasException, InvalidValue, OutOfMemory
 
 def build(
     source: str, rows: np.ndarray, cols: np.ndarray, values: np.ndarray | None, shape: tuple[int, int], *,
-    first: int, dup_op: Any, dtype: Any, name: str | None, **storage: Any,
+    dup_op: Any, dtype: Any, name: str | None, where: Callable[[int, int], str] | None = None, **storage: Any,
 ) -> Any:  # fmt: skip
     """A Matrix of entries that were read; values None: a pattern, in which equal entries fall together.
 
-    first: how messages count vertices, from 0 or 1. Raises InvalidValue for an entry given twice with values and
-    without dup_op, OutOfMemory.
+    where: names an entry that is there twice, from its row and column, as the file does: its line and its ends. Raises
+    InvalidValue for such an entry with values and without dup_op, OutOfMemory.
     """
     import bitblas as gb
 
@@ -31,10 +32,8 @@ def build(
         twice = None if values is None or dup_op is not None else _first_duplicate(rows, cols)
         if twice is None:
             raise
-        raise InvalidValue(
-            f"{source}: expected every entry once, got row {twice[0] + first}, column {twice[1] + first} twice; "
-            "dup_op says how to join them"
-        ) from None
+        got = where(*twice) if where else f": expected every entry once, got row {twice[0]}, column {twice[1]} twice"
+        raise InvalidValue(f"{source}{got}; dup_op says how to join them") from None
 
 
 def _first_duplicate(rows: np.ndarray, cols: np.ndarray) -> tuple[int, int] | None:

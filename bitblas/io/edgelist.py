@@ -9,7 +9,7 @@ import numpy as np
 from ..exceptions import DimensionMismatch, InvalidValue
 from .build import build, columns_of, symmetry_of
 from .edges import Layout, Reader, delimiter_of
-from .files import check_fits, created, opened
+from .files import check_fits, created, opened, second_line
 from .graph import Graph
 
 _LINES = 1 << 16  # written at once
@@ -58,9 +58,15 @@ def read_edgelist(
     check_fits(reader.name, n, n, len(rows))
     if not directed:
         rows, cols, values = _both(rows, cols, values)
+
+    def where(i: int, j: int) -> str:
+        one, other = (reader.labels[k] if reader.labels else str(k + base) for k in (i, j))
+        line = second_line(source, (one, other), not directed, asked.delimiter, 0)
+        return f"{line}: expected every edge once, got {one!r} to {other!r} twice"
+
     A = build(
-        reader.name, rows, cols, values, (n, n), first=0 if reader.labels else base, dup_op=dup_op, dtype=dtype,
-        name=name, device=device, format=format, tile=tile,
+        reader.name, rows, cols, values, (n, n), dup_op=dup_op, dtype=dtype, name=name, where=where, device=device,
+        format=format, tile=tile,
     )  # fmt: skip
     return Graph(A, reader.labels)
 

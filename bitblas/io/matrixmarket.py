@@ -9,7 +9,7 @@ import numpy as np
 from ..exceptions import InvalidValue
 from . import mmfile
 from .build import build, columns_of, symmetry_of
-from .files import created, name_of
+from .files import created, name_of, second_line
 
 _ENGINES = ("auto", "scipy", "fmm", "fast_matrix_market")
 _FIELDS = ("real", "integer", "pattern")
@@ -45,9 +45,15 @@ def mmread(
     """
     _choice("engine", engine, _ENGINES)
     head, rows, cols, values = mmfile.read(source, progress)
+
+    def where(i: int, j: int) -> str:
+        ends = str(i + 1), str(j + 1)
+        line = second_line(source, ends, head.symmetry != "general", None, head.lines)
+        return f"{line}: expected every entry once, got row {ends[0]}, column {ends[1]} twice"
+
     return build(
-        name_of(source), rows, cols, None if head.field == "pattern" else values, (head.nrows, head.ncols), first=1,
-        dup_op=dup_op, dtype=dtype, name=name, device=device, format=format, tile=tile,
+        name_of(source), rows, cols, None if head.field == "pattern" else values, (head.nrows, head.ncols),
+        dup_op=dup_op, dtype=dtype, name=name, where=where, device=device, format=format, tile=tile,
     )  # fmt: skip
 
 

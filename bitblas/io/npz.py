@@ -51,7 +51,7 @@ def read_npz(
         words = " ".join(str(error).split()) or type(error).__name__
         raise InvalidValue(f"{place}: expected a matrix saved by scipy.sparse.save_npz, got {words}") from None
     return build(
-        place, A.row, A.col, A.data, A.shape, first=0, dup_op=dup_op, dtype=dtype, name=name, device=device,
+        place, A.row, A.col, A.data, A.shape, dup_op=dup_op, dtype=dtype, name=name, device=device,
         format=format, tile=tile,
     )  # fmt: skip
 
