@@ -83,7 +83,7 @@ BAD = {
     "Fortran's exponent": (REAL + "2 2 1\n1 1 1.0D+02\n", ["line 3", "1.0D+02", "written with E"]),
     "value overflows": (INTEGER + "2 2 1\n1 1 99999999999999999999\n", ["line 3", "out of range"]),
     "index overflows": (PATTERN + "2 2 1\n99999999999999999999 1\n", ["line 3", "out of range"]),
-    "skew diagonal": (REAL.replace("general", "skew-symmetric") + "2 2 1\n1 1 1\n", ["diagonal"]),
+    "skew diagonal": (REAL.replace("general", "skew-symmetric") + "2 2 1\n1 1 1\n", ["line 3", "diagonal"]),
     "array cut": (ARRAY + "2 2\n1\n2\n3\n", ["expected 4 entries, got 3"]),
     "array too long": (ARRAY + "1 1\n1\n2\n", ["line 4"]),
     "twice": (REAL + "2 2 2\n2 1 1\n2 1 2\n", ["line 4", "row 2, column 1", "dup_op"]),

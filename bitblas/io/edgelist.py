@@ -9,7 +9,7 @@ import numpy as np
 from ..exceptions import DimensionMismatch, InvalidValue
 from .build import build, columns_of, symmetry_of
 from .edges import Layout, Reader, delimiter_of
-from .files import check_fits, created, opened, second_line
+from .files import check_fits, created, line_of, opened
 from .graph import Graph
 
 _LINES = 1 << 16  # written at once
@@ -61,7 +61,7 @@ def read_edgelist(
 
     def where(i: int, j: int) -> str:
         one, other = (reader.labels[k] if reader.labels else str(k + base) for k in (i, j))
-        line = second_line(source, (one, other), not directed, asked.delimiter, 0)
+        line = line_of(source, (one, other), 2, mirrored=not directed, delimiter=asked.delimiter, skip=0)
         return f"{line}: expected every edge once, got {one!r} to {other!r} twice"
 
     A = build(

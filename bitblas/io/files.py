@@ -127,21 +127,20 @@ def opened(source: Any, progress: bool | None = None) -> Iterator[Source]:
             raise InvalidValue(f"{name}: expected whole compressed data, got a fault in it: {error}") from None
 
 
-def second_line(source: Any, ends: tuple[str, str], mirrored: bool, delimiter: str | None, skip: int) -> str:
-    """ ", line N" of the second line after `skip` that begins with these two fields (or these exchanged, if mirrored).
+def line_of(source: Any, ends: tuple[str, str], nth: int, *, mirrored: bool, delimiter: str | None, skip: int) -> str:
+    """ ", line N" of the nth line after `skip` that begins with these two fields (or these exchanged, if mirrored).
 
     For messages: "" where the source cannot be read again.
     """
     if not isinstance(source, (str, os.PathLike)):
         return ""
-    wanted, seen = {ends, ends[::-1]} if mirrored else {ends}, False
+    wanted = {ends, ends[::-1]} if mirrored else {ends}
     with opened(source) as stream:
         for number, line in enumerate(stream.stream, 1):
             fields = [part.strip().strip('"') for part in line.decode("utf-8", "replace").split(delimiter)]
-            if number > skip and tuple(fields[:2]) in wanted:
-                if seen:
-                    return f", line {number}"
-                seen = True
+            nth -= number > skip and tuple(fields[:2]) in wanted
+            if not nth:
+                return f", line {number}"
     return ""
 
 

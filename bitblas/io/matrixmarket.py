@@ -9,7 +9,7 @@ import numpy as np
 from ..exceptions import InvalidValue
 from . import mmfile
 from .build import build, columns_of, symmetry_of
-from .files import created, name_of, second_line
+from .files import created, line_of, name_of
 
 _ENGINES = ("auto", "scipy", "fmm", "fast_matrix_market")
 _FIELDS = ("real", "integer", "pattern")
@@ -48,7 +48,7 @@ def mmread(
 
     def where(i: int, j: int) -> str:
         ends = str(i + 1), str(j + 1)
-        line = second_line(source, ends, head.symmetry != "general", None, head.lines)
+        line = line_of(source, ends, 2, mirrored=head.symmetry != "general", delimiter=None, skip=head.lines)
         return f"{line}: expected every entry once, got row {ends[0]}, column {ends[1]} twice"
 
     return build(

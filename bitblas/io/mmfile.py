@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..exceptions import InvalidValue, OutOfMemory
-from .files import CHUNK, Source, check_fits, opened
+from .files import CHUNK, Source, check_fits, line_of, opened
 from .scan import Fault, Scan
 
 _FIELDS = {  # SciPy's name, what the numbers of the body are, a value in words
@@ -157,8 +157,13 @@ def _read_body(stream: Source, head: Header, source: Any) -> tuple[np.ndarray, n
     if head.layout == "array":
         rows, cols = (part.ravel() for part in np.indices(matrix.shape))
         return rows, cols, np.asarray(matrix).ravel()
-    if head.symmetry == "skew-symmetric" and (matrix.row == matrix.col).any():
-        raise InvalidValue(f"{name}: expected no entry on the diagonal, as it is skew-symmetric, got one")
+    diagonal = matrix.row[matrix.row == matrix.col] if head.symmetry == "skew-symmetric" else []
+    if len(diagonal):
+        ends = str(diagonal[0] + 1), str(diagonal[0] + 1)
+        line = line_of(source, ends, 1, mirrored=False, delimiter=None, skip=head.lines)
+        raise InvalidValue(
+            f"{name}{line}: expected no entry on the diagonal, as it is skew-symmetric, got one in row {ends[0]}"
+        )
     return matrix.row, matrix.col, matrix.data
 
 
