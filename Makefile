@@ -3,6 +3,8 @@
 #   make test            the test-suite (no GPU needed; the kernels run in an emulator, which needs g++)
 #   make test-all        the slow tests too, and more random examples
 #   make test-gpu        the test-suite on a GPU (CUDA=12 or 13)
+#   make coverage        the same as make test, and how many lines it ran: at least 90 of 100, or it fails
+#   make variants        the compiled kernels that the last test run used, one a line
 #   make bench           the benchmarks
 #   make kernels         compile every kernel variant for sm_80 and sm_90 (no GPU needed)
 #   make lint types      ruff, for faults and for form; mypy
@@ -13,6 +15,7 @@ PYTHON ?= python3
 VENV ?= .venv
 CUDA ?= 13
 JOBS ?= 2
+VARIANTS := .cache/variants.txt
 RUN_ENV := $(VENV)/.stamp-run
 DEV_ENV := $(VENV)/.stamp-dev
 GPU_ENV := $(VENV)/.stamp-cuda$(CUDA)
@@ -26,15 +29,15 @@ endif
 PIP := $(PY) -m pip --disable-pip-version-check install --quiet
 
 # Test workers share the cores: SuiteSparse gets one thread each and must not spin while it waits.
-TEST_VARS := NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-2} OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=passive
+TEST_VARS := NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-2} OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=passive BITBLAS_VARIANTS=$(VARIANTS)
 PYTEST := $(TEST_VARS) $(PY) -m pytest -n $(JOBS)
 NO_CXX = command -v g++ >/dev/null || echo "NOTE: there is no g++, so the tests that run CUDA kernels in the emulator did NOT run."
 
-.PHONY: demo test test-all test-gpu bench kernels lint types clean
+.PHONY: demo test test-all test-gpu coverage variants bench kernels lint types clean
 .DELETE_ON_ERROR:
 
 demo: $(RUN_ENV)
-	$(PY) -m bitblas.cli demo
+	$(PY) -m bitblas demo
 
 test: $(DEV_ENV)
 	$(PYTEST) -m "not slow and not gpu" $(ARGS)
@@ -46,6 +49,19 @@ test-all: $(DEV_ENV)
 
 test-gpu: $(GPU_ENV)
 	$(PY) -m pytest --device cuda $(ARGS)
+
+coverage: $(DEV_ENV)
+	$(PY) -m coverage erase
+	$(TEST_VARS) $(PY) -m coverage run -m pytest -n $(JOBS) -m "not slow and not gpu" $(ARGS)
+	@$(NO_CXX)
+	$(PY) -m coverage combine --quiet
+	$(PY) -m coverage report
+
+variants: $(VARIANTS)
+	@cat $<
+
+$(VARIANTS):
+	@$(MAKE) --no-print-directory test >&2
 
 bench: $(RUN_ENV)
 	$(PY) -m benchmarks $(ARGS)

@@ -38,6 +38,11 @@ def pytest_configure(config: pytest.Config) -> None:
     (folder / ".gitignore").write_text("*\n")
     config.addinivalue_line("markers", "uses_cpu: compares devices, so the CPU's kernels may run too")
     hypothesis.settings.load_profile("many" if config.getoption("--all") else "few")
+    if os.environ.get("BITBLAS_VARIANTS"):  # `make test` sets it: the list of the compiled variants that ran
+        from recorder import Recorder
+
+        worker = getattr(config, "workerinput", {}).get("workerid")
+        config.pluginmanager.register(Recorder(Path(os.environ["BITBLAS_VARIANTS"]).resolve(), worker))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -1,5 +1,6 @@
 """The command line: what it prints, what it writes, and how it fails."""
 
+import gzip
 import io
 import json
 import subprocess
@@ -7,6 +8,8 @@ import sys
 
 import numpy as np
 import pytest
+import test_edgelist
+import test_io
 
 import bitblas as gb
 from bitblas import cli, compare
@@ -48,6 +51,9 @@ def result(capsys, *argv):
 
 
 EXPECTED = {
+    "mis": {"members": 3},
+    "coloring": {"colors": 3, "largest": 3},
+    "forest": {"trees": 2, "edges": 4, "weight": 4},
     "bfs": {"source": 0, "reached": 5, "depth": 3},
     "sssp": {"source": 0, "reached": 5, "farthest": 4},
     "components": {"components": 2, "largest": 5},
@@ -79,8 +85,17 @@ def test_text(capsys, graph):
 
 
 def test_info(capsys, graph):
-    assert str(run(capsys, "info", graph, "--device", "cpu")[1]).strip()
-    assert result(capsys, "info", graph)["nvals"] == 11
+    text = run(capsys, "info", graph, "--device", "cpu")[1]
+    for words in ("INT64, 0 on the diagonal", "entries per", "median", "b2sr8", "<- auto", "held now"):
+        assert words in text
+    made = result(capsys, "info", graph)
+    assert (made["nvals"], made["loops"], made["chosen"], made["labels"]) == (11, 0, "csr", False)
+    quantiles = {"min": 0, "25 %": 0, "median": 2, "75 %": 3, "90 %": 3, "99 %": 3, "max": 3}
+    assert made["row_degrees"] == {**quantiles, "mean": 11 / 6, "empty": 2}
+    assert made["column_degrees"]["max"] == 3
+    A = gb.io.mmread(graph, device="cpu")
+    assert made["forms"]["csr"]["bytes"] == A.profile().facts.bytes_of("csr")
+    assert made["forms"]["b2sr8"]["entries_per_tile"] == 11
     made = result(capsys, "info")
     assert "cpu" in made["devices"]
     assert run(capsys, "info")[0] == 0
@@ -116,6 +131,18 @@ ERRORS = {
     "source not a number": (["bfs", "GRAPH", "--source", "x"], "--source"),
     "alpha outside": (["pagerank", "GRAPH", "--alpha", "2"], "alpha"),
     "unknown operator": (["bfs", "GRAPH", "--dup-op", "walk"], "walk"),
+    "source below": (["bfs", "GRAPH", "--source", "-1"], "--source: expected a vertex in 0..5, got -1"),
+    "sources": (["betweenness", "GRAPH", "--sources", "0,9"], "--sources: expected a vertex in 0..5, got 9"),
+    "seed": (["mis", "GRAPH", "--seed", "x"], "--seed"),
+    "unknown suffix": (["bfs", "/dev/null"], "/dev/null: expected a name that ends in .mtx"),
+    "unknown format": (["bfs", "GRAPH", "--input-format", "xml"], "xml"),
+    "another format": (["bfs", "GRAPH", "--input-format", "npz"], "saved by scipy.sparse.save_npz"),
+    "an edge list's option": (
+        ["bfs", "GRAPH", "--undirected", "--base", "1"],
+        "options of edge lists (base, directed)",
+    ),
+    "no output": (["convert", "GRAPH"], "--out"),
+    "forest into a text": (["forest", "GRAPH", "--out", "tree.xyz"], "tree.xyz: expected a name"),
     "no folder for the output": (["bfs", "GRAPH", "--out", "none/x.tsv"], "none/x.tsv: No such file"),
 }
 
@@ -144,12 +171,131 @@ def test_bad_files(capsys, tmp_path):
     assert result(capsys, "sssp", path, "--dup-op", "min")["result"]["reached"] == 4
 
 
+# --- names of vertices, and other formats ---
+
+EDGES = "ann bob 4\nbob carl 1\ncarl ann 7\ndora emil 2\n"
+
+
+@pytest.fixture
+def names(tmp_path):
+    path = tmp_path / "names.edges"
+    path.write_text(EDGES)
+    return str(path)
+
+
+def test_names(capsys, names, tmp_path):
+    out = tmp_path / "out.tsv"
+    made = result(capsys, "bfs", names, "--source", "bob", "--parents", "--out", out)
+    assert made["result"] == {"source": "bob", "reached": 3}
+    assert out.read_text() == "ann\tcarl\nbob\tbob\ncarl\tbob\n"
+    assert result(capsys, "components", names, "--out", out)["result"] == {"components": 2, "largest": 3}
+    assert out.read_text() == "ann\tann\nbob\tann\ncarl\tann\ndora\tdora\nemil\tdora\n"
+    result(capsys, "sssp", names, "--source", "carl", "--out", out)
+    assert out.read_text() == "ann\t7\nbob\t11\ncarl\t0\n"
+    assert result(capsys, "pagerank", names)["result"]["first"][0] in ("ann", "bob", "carl", "emil")
+    assert result(capsys, "forest", names, "--out", out)["result"] == {"trees": 2, "edges": 3, "weight": 7}
+    assert out.read_text() == "ann\tbob\t4\nbob\tcarl\t1\ndora\temil\t2\n"
+    result(capsys, "mis", names, "--out", tmp_path / "out.npz")
+    with np.load(tmp_path / "out.npz") as saved:
+        assert saved["labels"].tolist() == ["ann", "bob", "carl", "dora", "emil"]
+    status, _, err = run(capsys, "bfs", names, "--source", "eve", "--device", "cpu")
+    assert (status, err) == (2, "bitblas: error: --source: expected one of the 5 labels of the file, got 'eve'\n")
+    assert "vertices have names (ann, bob, carl, ...)" in run(capsys, "info", names, "--device", "cpu")[1]
+
+
+def test_betweenness(capsys, names):
+    made = result(capsys, "betweenness", names)["result"]
+    assert (made["sources"], made["first"][:3], made["scores"][:4]) == (5, ["ann", "bob", "carl"], [1, 1, 1, 0])
+    made = result(capsys, "betweenness", names, "--sources", "ann,dora")["result"]
+    assert (made["sources"], made["first"][0], made["scores"][:2]) == (2, "bob", [1, 0])
+
+
+def test_seed_and_weights(capsys, graph, tmp_path):
+    run(capsys, "coloring", graph, "--seed", "3", "--device", "cpu", "--out", tmp_path / "colors.tsv")
+    colors = dict(map(int, line.split()) for line in (tmp_path / "colors.tsv").read_text().splitlines())
+    assert len(colors) == 6
+    assert all(colors[i] != colors[j] for i, j in [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3), (3, 4)])
+    run(capsys, "forest", graph, "--device", "cpu", "--out", tmp_path / "tree.mtx")
+    tree = gb.io.mmread(tmp_path / "tree.mtx")
+    rows, cols, values = (part.tolist() for part in tree.to_coo())
+    assert dict(zip(zip(rows, cols), values)) == {(0, 2): 1, (1, 2): 2, (1, 3): 1, (3, 4): 0}
+
+
+@pytest.mark.parametrize("name", ["b.mtx.gz", "b.npz", "b.tsv", "b.csv", "b.edges", "b.csv.gz"])
+def test_convert(capsys, graph, tmp_path, name):
+    path = str(tmp_path / name)
+    made = json.loads(run(capsys, "convert", graph, "--out", path, "--json")[1])
+    assert (made["nvals"], made["out"], made["labels_dropped"]) == (11, path, False)
+    back = result(capsys, "sssp", path, *(["--size", "6"] if name.split(".")[1] in ("tsv", "csv", "edges") else []))
+    assert back["result"] == EXPECTED["sssp"]
+    assert (
+        run(capsys, "convert", path, "--out", tmp_path / "c.mtx", "--field", "pattern", "--symmetry", "general")[0] == 0
+    )
+    assert gb.io.mmread(tmp_path / "c.mtx").nvals == 11
+    again = tmp_path / "graph"
+    (tmp_path / name).rename(again)
+    kind = name.removesuffix(".gz").partition(".")[2]
+    assert result(capsys, "triangles", again, "--input-format", kind)["result"] == EXPECTED["triangles"]
+
+
+def test_convert_options(capsys, names, tmp_path):
+    out = tmp_path / "a.csv"
+    assert run(capsys, "convert", names, "--out", out, "--output-header")[0] == 0
+    assert out.read_text().splitlines()[:2] == ["source,target,weight", "ann,bob,4"]
+    status, text, _ = run(
+        capsys, "convert", names, "--undirected", "--out", tmp_path / "a.mtx", "--comment", "from names"
+    )
+    assert (status, "names of the vertices are left out" in text) == (0, True)
+    assert (tmp_path / "a.mtx").read_text().startswith("%%MatrixMarket matrix coordinate integer symmetric\n%")
+    assert run(capsys, "convert", tmp_path / "a.mtx", "--out", out, "--output-undirected", "--output-base", "1")[0] == 0
+    assert out.read_text() == "1,2,4\n1,3,7\n2,3,1\n4,5,2\n"
+    assert result(capsys, "components", out, "--base", "1", "--no-weights")["dtype"] == "BOOL"
+    for wrong in (["--layout", "csr"], ["--field", "real"], ["--precision", "3"]):
+        status, _, err = run(capsys, "convert", names, "--out", out, *wrong)
+        assert (status, f"format csv has no {wrong[0][2:]}" in err) == (2, True)
+    assert out.read_text().startswith("1,2,4")
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_spy(capsys, graph, tmp_path, suffix):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / f"graph.{suffix}"
+    made = result(capsys, "spy", graph, "--out", path)
+    assert made["out"] == str(path)
+    assert path.read_bytes().startswith({"png": b"\x89PNG", "svg": b"<?xml"}[suffix])
+    if suffix == "svg":
+        return
+    assert run(capsys, "spy", graph, "--out", tmp_path / "graph.doc", "--device", "cpu")[0] == 2
+    assert run(capsys, "spy", graph, "--out", tmp_path / "none" / "graph.png", "--device", "cpu")[0] == 2
+
+
+BROKEN = {
+    **{f"a.mtx {name}": text.encode() for name, (text, _) in test_io.BAD.items()},
+    **{f"a.edges {name}": text.encode() for name, (text, options, _) in test_edgelist.BAD.items() if not options},
+    **{f"a.npz {name}": data for name, data in test_io.BAD_NPZ.items() if data is not None},
+    "a.mtx.gz not gzip": b"hello",
+    "a.mtx.gz cut short": gzip.compress(GRAPH.encode())[:-9],
+    "a.csv.gz cut short": gzip.compress(b"0,1\n" * 99)[:-9],
+    "a.edges binary": bytes(range(256)),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_every_broken_file_is_one_line(capsys, tmp_path, name):
+    path = tmp_path / name.partition(" ")[0]
+    path.write_bytes(BROKEN[name])
+    status, out, err = run(capsys, "convert", path, "--out", tmp_path / "out.mtx")
+    assert (status, out) == (2, "")
+    assert err.startswith(f"bitblas: error: {path}")
+    assert err.count("\n") == 1
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
 def test_interrupted(monkeypatch, graph):
     def interrupt(args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "_bfs", interrupt)
-    monkeypatch.setattr(cli, "_read", interrupt)
+    monkeypatch.setattr(cli.algorithms, "load", interrupt)
     assert cli.main(["bfs", graph]) == 130
 
 
@@ -171,7 +317,7 @@ def test_a_bug_is_not_hidden(monkeypatch, graph):
     def bug(args):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(cli, "_read", bug)
+    monkeypatch.setattr(cli.algorithms, "load", bug)
     with pytest.raises(ZeroDivisionError):
         cli.main(["bfs", graph])
 
@@ -300,7 +446,7 @@ def test_what_is_written_or_compared_is_brought_to_the_host(tmp_path):
         assert (tmp_path / "a.mtx").read_bytes() == (tmp_path / "b.mtx").read_bytes()
         assert (gb.io.to_scipy_sparse(there) != gb.io.to_scipy_sparse(here)).nnz == 0
     there = Elsewhere(v)
-    cli._write(tmp_path / "v.tsv", there)
+    cli.output.write(str(tmp_path / "v.tsv"), there, gb.io.Graph(None), False)
     assert (tmp_path / "v.tsv").read_text() == "0\t7\n2\t8\n"
     assert compare.difference(there, v) == 0
     assert compare.Graph(Elsewhere(A)).undirected[0].tolist() == [0, 1, 1, 2]

@@ -1,12 +1,16 @@
-"""The Python code of README.md runs, in order, as one program, and prints what its comments say.
+"""The pages are true: their Python runs, in order, as one program a page, and prints what its comments say; their
+commands are commands; their links lead somewhere.
 
-A comment `# -> text` after a statement that prints is compared with what it printed.
+A comment `# -> text` is compared with what its block printed, line by line.
 """
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
+
+from bitblas.cli.parser import parser
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -26,5 +30,39 @@ def test_page(page, capsys, tmp_path, monkeypatch):
 
 
 def test_pages_are_there():
-    assert PAGES[0].exists()
-    assert "```python" in PAGES[0].read_text()
+    assert {"README.md", "tour.md", "formats.md", "recipes.md", "architecture.md"} <= {page.name for page in PAGES}
+    for name in ("README.md", "docs/tour.md", "docs/formats.md", "docs/recipes.md"):
+        assert "```python" in (ROOT / name).read_text()
+
+
+COMMANDS = sorted(
+    {
+        line.partition("#")[0].strip()
+        for page in PAGES
+        for line in page.read_text().splitlines()
+        if re.match(r"    bitblas [a-z]+", line)
+    }
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands(command):
+    assert parser().parse_args(shlex.split(command)[1:]).run
+
+
+LINKS = [
+    (page, link)
+    for page in PAGES
+    for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text())
+    if "://" not in link
+]
+
+
+@pytest.mark.parametrize("page, link", LINKS, ids=lambda part: part if isinstance(part, str) else part.name)
+def test_links(page, link):
+    assert (page.parent / link).exists()
+
+
+def test_every_page_is_in_the_index():
+    index = (ROOT / "docs" / "README.md").read_text()
+    assert [page.name for page in PAGES[1:] if page.name != "README.md" and f"({page.name})" not in index] == []

@@ -171,4 +171,11 @@ def test_import_is_light():
 
 
 HEAVY = {"numba", "llvmlite", "scipy", "cupy", "cuda", "graphblas", "networkx", "pandas", "matplotlib", "hypothesis"}
-NOT_OURS = {"bitblas.algorithms", "bitblas.io", "bitblas.cli", "bitblas.compare", "bitblas.kernels.registry"}
+NOT_OURS = {
+    "bitblas.algorithms",
+    "bitblas.io",
+    "bitblas.cli",
+    "bitblas.compare",
+    "bitblas.plots",
+    "bitblas.kernels.registry",
+}

@@ -1,6 +1,7 @@
 """What goes in comes out, what python-graphblas reads we read alike, and what is broken is named."""
 
 import bz2
+import codecs
 import gzip
 import io
 import subprocess
@@ -12,8 +13,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bitblas as gb
-from bitblas import matrixmarket
-from bitblas.io import from_graphblas, from_scipy_sparse, mmread, mmwrite, replacing, to_graphblas, to_scipy_sparse
+from bitblas.io import (
+    from_graphblas,
+    from_networkx,
+    from_scipy_sparse,
+    mmfile,
+    mmread,
+    mmwrite,
+    read,
+    read_npz,
+    replacing,
+    to_graphblas,
+    to_networkx,
+    to_scipy_sparse,
+    write,
+    write_npz,
+)
 
 REAL = "%%MatrixMarket matrix coordinate real general\n"
 PATTERN = "%%MatrixMarket matrix coordinate pattern general\n"
@@ -68,11 +83,12 @@ BAD = {
     "Fortran's exponent": (REAL + "2 2 1\n1 1 1.0D+02\n", ["line 3", "1.0D+02", "written with E"]),
     "value overflows": (INTEGER + "2 2 1\n1 1 99999999999999999999\n", ["line 3", "out of range"]),
     "index overflows": (PATTERN + "2 2 1\n99999999999999999999 1\n", ["line 3", "out of range"]),
-    "skew diagonal": (REAL.replace("general", "skew-symmetric") + "2 2 1\n1 1 1\n", ["diagonal"]),
+    "skew diagonal": (REAL.replace("general", "skew-symmetric") + "2 2 1\n1 1 1\n", ["line 3", "diagonal"]),
     "array cut": (ARRAY + "2 2\n1\n2\n3\n", ["expected 4 entries, got 3"]),
     "array too long": (ARRAY + "1 1\n1\n2\n", ["line 4"]),
-    "twice": (REAL + "2 2 2\n2 1 1\n2 1 2\n", ["row 2, column 1", "dup_op"]),
-    "both triangles": (REAL.replace("general", "symmetric") + "2 2 2\n1 2 1\n2 1 3\n", ["row 1, column 2", "dup_op"]),
+    "twice": (REAL + "2 2 2\n2 1 1\n2 1 2\n", ["line 4", "row 2, column 1", "dup_op"]),
+    "both triangles": (REAL.replace("general", "symmetric") + "2 2 2\n\n1 2 1\n2 1 3\n",
+                       ["line 5", "row 1, column 2", "dup_op"]),
 }  # fmt: skip
 
 
@@ -213,7 +229,7 @@ def test_any_damage_is_one_exception(data):
         if not text:
             break
     try:
-        matrixmarket.read(io.BytesIO(bytes(text)))
+        mmfile.read(io.BytesIO(bytes(text)))
     except (gb.exceptions.InvalidValue, gb.exceptions.OutOfMemory) as error:
         assert str(error).startswith("<BytesIO>")
 
@@ -258,11 +274,314 @@ def test_nothing_half_written(tmp_path):
         mmwrite(tmp_path / "none" / "a.mtx", sample("FP64"))
 
 
+def test_write_into_a_device_and_nowhere():
+    mmwrite("/dev/null", sample("FP64"))
+    with pytest.raises(TypeError, match="target: expected a path"):
+        mmwrite(3, sample("FP64"))
+
+
+def test_does_not_fit():
+    for head in ("999999999999 3 1", "3 999999999999 1"):
+        with pytest.raises(gb.exceptions.OutOfMemory, match="<StringIO>, line 2: "):
+            mmread(io.StringIO(PATTERN + head + "\n1 1\n"))
+
+
 def test_shipped_graph():
     from bitblas.compare import demo_path
 
     A = mmread(demo_path())
     assert (A.shape, A.nvals, str(A.dtype)) == ((264346, 264346), 730100, "BOOL")
+
+
+@pytest.mark.parametrize("symmetry", ["symmetric", "skew-symmetric", "general"])
+def test_write_symmetry(symmetry):
+    sign = {"symmetric": 1, "skew-symmetric": -1, "general": 2}[symmetry]
+    A = gb.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], [1.5, sign * 1.5, np.inf, sign * np.inf], nrows=3, ncols=3)
+    stream = io.BytesIO()
+    mmwrite(stream, A)
+    lines = stream.getvalue().decode().splitlines()
+    assert lines[0].split()[-1] == symmetry
+    assert len([line for line in lines if line[0] != "%"]) == (5 if symmetry == "general" else 3)
+    same(A, mmread(io.BytesIO(stream.getvalue())))
+    for asked in ("symmetric", "skew-symmetric", "general"):
+        if asked in (symmetry, "general"):
+            stream = io.BytesIO()
+            mmwrite(stream, A, symmetry=asked)
+            same(A, mmread(io.BytesIO(stream.getvalue())))
+        else:
+            with pytest.raises(gb.exceptions.InvalidValue, match=f"a matrix that is {asked}"):
+                mmwrite(stream, A, symmetry=asked)
+
+
+def test_symmetry_is_exact():
+    zeros = gb.Matrix.from_coo([0, 1], [1, 0], [0.0, -0.0], nrows=2, ncols=2)
+    stream = io.BytesIO()
+    mmwrite(stream, zeros)
+    back = mmread(io.BytesIO(stream.getvalue()))
+    assert np.signbit(back.to_coo()[2]).tolist() == [False, True]
+    nan = gb.Matrix.from_coo([0, 1], [1, 0], [np.nan, np.nan], nrows=2, ncols=2)
+    stream = io.BytesIO()
+    mmwrite(stream, nan)
+    assert b"symmetric" in stream.getvalue()
+
+
+def test_write_field_and_precision():
+    A = gb.Matrix.from_coo([0, 1], [1, 1], [2.0, 3.0], nrows=2, ncols=2)
+    found = {}
+    for field in ("real", "integer", "pattern"):
+        stream = io.BytesIO()
+        mmwrite(stream, A, field=field)
+        found[field] = mmread(io.BytesIO(stream.getvalue()))
+    assert {field: str(B.dtype) for field, B in found.items()} == {
+        "real": "FP64", "integer": "INT64", "pattern": "BOOL"
+    }  # fmt: skip
+    assert as_dict(found["real"]) == as_dict(found["integer"]) == {(0, 1): 2, (1, 1): 3}
+    stream = io.BytesIO()
+    mmwrite(stream, gb.Matrix.from_coo([0], [0], [1 / 3]), precision=3)
+    assert as_dict(mmread(io.BytesIO(stream.getvalue()))) == {(0, 0): 0.333}
+    B = gb.Matrix.from_coo([0], [0], [2.5])
+    for options in ({"field": "complex"}, {"field": "integer"}, {"symmetry": "hermitian"}, {"engine": "mine"}):
+        with pytest.raises(gb.exceptions.InvalidValue, match=f"{next(iter(options))}: expected"):
+            mmwrite(io.BytesIO(), B, **options)
+    with pytest.raises(gb.exceptions.InvalidValue, match="engine: expected"):
+        mmread(io.BytesIO(b""), "mine")
+
+
+def test_progress(tmp_path, capsys, monkeypatch):
+    from bitblas.io import progress
+
+    path = tmp_path / "graph.mtx"
+    mmwrite(path, sample("FP64"))
+    assert mmread(path).nvals == 60
+    assert capsys.readouterr().err == ""  # a small file, and no terminal
+    monkeypatch.setattr(progress, "PAUSE", 0.0)
+    mmread(path, progress=True)
+    err = capsys.readouterr().err
+    assert "graph.mtx: [" in err
+    assert "100 % of 0 MB" in err
+    assert err.endswith("\r")  # and it is gone
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr(progress, "LARGE", 10)
+    mmread(path)
+    assert "100 %" in capsys.readouterr().err
+    mmread(path, progress=False)
+    assert capsys.readouterr().err == ""
+
+
+def test_streams_that_only_read():
+    class Pipe:
+        def __init__(self, data):
+            self.stream = io.BytesIO(data)
+
+        def read(self, size):
+            return self.stream.read(min(size, 5))
+
+    text, _, _, entries = GOOD["real"]
+    assert as_dict(mmread(Pipe(text.encode()))) == entries
+    assert as_dict(mmread(Pipe(text.encode()), progress=True)) == entries
+    with pytest.raises(TypeError, match="binary reading"):
+        mmread(codecs.getreader("utf-8")(io.BytesIO(text.encode())))
+    assert as_dict(mmread(Pipe(gzip.compress(text.encode())))) == entries
+
+
+def plain(text, field):
+    """A coordinate general file as a dict; None where an entry is there twice."""
+    lines = [line.split() for line in text.split("\n")[1:] if line.strip() and not line.strip().startswith("%")]
+    found = {}
+    for i, j, *value in lines[1:]:
+        if (int(i) - 1, int(j) - 1) in found and field != "pattern":
+            return None
+        found[int(i) - 1, int(j) - 1] = True if field == "pattern" else float(value[0])
+    assert len(lines) - 1 == int(lines[0][2])
+    return found
+
+
+@given(st.data())
+def test_damage_is_read_right_or_refused(data):
+    field = data.draw(st.sampled_from(["pattern", "real"]))
+    head = {"pattern": PATTERN, "real": REAL}[field]
+    text = bytearray(b"9 9 9\n" + b"".join(b"%d %d%s\n" % (i + 1, 9 - i, b" .5" * (field == "real")) for i in range(9)))
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(text) - 1))
+        new = data.draw(st.binary(max_size=2) | st.sampled_from([b"1", b"\n", b" ", b"-", b"+", b".", b"e", b"\n%"]))
+        text[at : at + data.draw(st.integers(0, 3))] = new
+    whole = head.encode() + bytes(text)
+    try:
+        A = mmread(io.BytesIO(whole))
+    except (gb.exceptions.InvalidValue, gb.exceptions.OutOfMemory) as error:
+        assert str(error).startswith("<BytesIO>")
+    else:
+        assert as_dict(A) == plain(whole.decode("latin-1"), field)
+
+
+# --- NPZ ---
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("layout", ["csr", "csc", "coo"])
+def test_npz(tmp_path, dtype, layout):
+    import scipy.sparse as sp
+
+    A, path = sample(dtype), tmp_path / "a.npz"
+    write_npz(path, A, layout=layout)
+    assert [p.name for p in tmp_path.iterdir()] == ["a.npz"]
+    theirs = sp.load_npz(path)
+    assert (theirs.format, (theirs != to_scipy_sparse(A)).nnz) == (layout, 0) or dtype.startswith("FP")
+    same(A, read_npz(path))
+    sp.save_npz(path, to_scipy_sparse(A, layout), compressed=False)
+    same(A, read_npz(path))
+    with open(path, "rb") as stream:
+        same(A, read_npz(stream))
+
+
+@pytest.mark.parametrize("layout", ["bsr", "dia"])
+def test_npz_of_other_layouts(layout):
+    import scipy.sparse as sp
+
+    stream = io.BytesIO()
+    sp.save_npz(stream, sp.eye_array(4, format=layout))
+    stream.seek(0)
+    assert as_dict(read_npz(stream).select("!=", 0).new()) == {(k, k): 1.0 for k in range(4)}
+
+
+def npz(**arrays):
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)
+    return stream.getvalue()
+
+
+CSR = {
+    "format": b"csr",
+    "shape": (2, 2),
+    "data": np.ones(2),
+    "indptr": np.array([0, 1, 2]),
+    "indices": np.array([0, 1]),
+}
+COO = {"format": b"coo", "shape": (2, 2), "data": np.ones(2), "row": np.array([0, 1]), "col": np.array([0, 1])}
+BAD_NPZ = {
+    "empty": b"",
+    "junk": b"hello",
+    "one array": None,
+    "no sparse matrix": npz(a=np.ones(3)),
+    "no data": npz(**{k: v for k, v in CSR.items() if k != "data"}),
+    "unknown format": npz(**CSR | {"format": b"xyz"}),
+    "format no text": npz(**CSR | {"format": 3}),
+    "shape of three": npz(**COO | {"shape": (2, 2, 2)}),
+    "negative shape": npz(**CSR | {"shape": (-2, 2)}),
+    "index outside": npz(**CSR | {"indices": np.array([0, 2])}),
+    "negative index": npz(**CSR | {"indices": np.array([0, -1])}),
+    "falling pointers": npz(**CSR | {"indptr": np.array([0, 3, 2])}),
+    "coo outside": npz(**COO | {"row": np.array([0, 5])}),
+    "coo negative": npz(**COO | {"row": np.array([0, -1])}),
+    "lengths": npz(**COO | {"row": np.array([0])}),
+    "NaN index": npz(**COO | {"row": np.array([0, np.nan])}),
+    "complex": npz(**CSR | {"data": np.ones(2, complex)}),
+    "text": npz(**CSR | {"data": np.array(["a", "b"])}),
+    "pickled": npz(**CSR | {"data": np.array([1, "b"], object)}),
+    "twice": npz(**COO | {"row": np.array([0, 0]), "col": np.array([0, 0]), "data": np.array([1.0, 2.0])}),
+}
+
+
+@pytest.mark.parametrize("data", BAD_NPZ.values(), ids=BAD_NPZ)
+def test_bad_npz(tmp_path, data):
+    path = tmp_path / "a.npz"
+    if data is None:
+        stream = io.BytesIO()
+        np.save(stream, np.ones(3))
+        data = stream.getvalue()
+    path.write_bytes(data)
+    with pytest.raises(gb.exceptions.InvalidValue, match=r"a\.npz: expected"):
+        read_npz(path)
+
+
+def test_npz_too_large(tmp_path):
+    path = tmp_path / "a.npz"
+    path.write_bytes(npz(**COO | {"shape": (1 << 50, 2)}))
+    with pytest.raises(gb.exceptions.OutOfMemory, match=r"a\.npz: 1125899906842624 x 2"):
+        read_npz(path)
+    with pytest.raises(FileNotFoundError):
+        read_npz(tmp_path / "none.npz")
+    with pytest.raises(gb.exceptions.InvalidValue, match="layout"):
+        write_npz(path, sample("FP64"), layout="bsr")
+
+
+@given(st.data())
+def test_damaged_npz_is_read_or_refused(data):
+    packed = bytearray(npz(**data.draw(st.sampled_from([CSR, COO]))))
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(packed) - 1))
+        packed[at : at + data.draw(st.sampled_from([1, 1, 4, 600]))] = data.draw(st.binary(min_size=1, max_size=4))
+    try:
+        A = read_npz(io.BytesIO(bytes(packed)), dup_op=gb.binary.plus)
+    except (gb.exceptions.InvalidValue, gb.exceptions.OutOfMemory) as error:
+        assert str(error).startswith("<BytesIO>")
+    else:
+        assert A.nvals <= 2
+
+
+# --- by suffix ---
+
+
+@pytest.mark.parametrize("name", ["a.mtx", "a.mtx.gz", "a.npz", "a.tsv", "a.csv", "a.edges", "a.csv.gz", "a.txt"])
+def test_by_suffix(tmp_path, name):
+    A = gb.Matrix.from_coo([0, 1, 2], [2, 0, 1], [1, 2, 3], nrows=3, ncols=3)
+    write(tmp_path / name, A)
+    graph = read(tmp_path / name)
+    same(A, graph.matrix)
+    assert graph.labels is None
+    assert (graph.vertex("2"), graph.label(2)) == (2, 2)
+    kind = name.removesuffix(".gz").rpartition(".")[2].replace("txt", "edges")
+    (tmp_path / name).rename(tmp_path / "b.xyz" if not name.endswith(".gz") else tmp_path / "b.gz")
+    same(A, read(next(tmp_path.iterdir()), kind).matrix)
+    with pytest.raises(gb.exceptions.InvalidValue, match="expected a name that ends in"):
+        read(next(tmp_path.iterdir()))
+    with pytest.raises(gb.exceptions.InvalidValue, match="file_format"):
+        read(tmp_path / name, "xml")
+
+
+def test_labels():
+    graph = read(io.BytesIO(b"b a\na c\n"), "edges")
+    assert (graph.labels, graph.vertex("a"), graph.label(1)) == (("b", "a", "c"), 1, "a")
+    with pytest.raises(gb.exceptions.InvalidValue, match="one of the 3 labels"):
+        graph.vertex("x")
+    for wrong in ("x", 3, -1):
+        with pytest.raises(gb.exceptions.InvalidValue, match="vertex"):
+            read(io.BytesIO(b"0 2\n"), "edges").vertex(wrong)
+    out = io.BytesIO()
+    write(out, graph.matrix, "tsv", labels=graph.labels)
+    assert out.getvalue() == b"b\ta\na\tc\n"
+
+
+# --- NetworkX ---
+
+
+def test_networkx_as_python_graphblas():
+    networkx = pytest.importorskip("networkx")
+    graphblas = pytest.importorskip("graphblas")
+    G = networkx.DiGraph([("a", "b", {"weight": 2}), ("b", "c", {"weight": 3, "cost": 7}), ("c", "a", {})])
+    for graph in (G, G.to_undirected()):
+        for options in ({}, {"nodelist": ["c", "a"]}, {"dtype": "FP32"}, {"weight": "cost"}, {"weight": None}):
+            ours, theirs = from_networkx(graph, **options), graphblas.io.from_networkx(graph, **options)
+            assert to_graphblas(ours).isequal(theirs, check_dtype=True)
+    assert from_networkx(G, name="G").name == "G"
+    assert from_networkx(networkx.Graph()).shape == (0, 0)
+    for wrong in (["a", "a"], ["a", "x"]):
+        with pytest.raises(gb.exceptions.InvalidValue, match="nodelist"):
+            from_networkx(G, nodelist=wrong)
+
+
+def test_to_networkx():
+    pytest.importorskip("networkx")
+    A = gb.Matrix.from_coo([0, 1], [1, 3], [5, 6], nrows=4, ncols=4)
+    G = to_networkx(A)
+    assert list(G) == [0, 1, 2, 3]
+    assert list(G.edges(data=True)) == [(0, 1, {"weight": 5}), (1, 3, {"weight": 6})]
+    assert type(G.edges[0, 1]["weight"]) is int
+    assert list(to_networkx(A, edge_attribute=None).edges(data=True)) == [(0, 1, {}), (1, 3, {})]
+    assert list(to_networkx(A, edge_attribute="w").edges(data="w")) == [(0, 1, 5), (1, 3, 6)]
+    same(A, from_networkx(G))
+    with pytest.raises(gb.exceptions.DimensionMismatch, match="2 x 3"):
+        to_networkx(gb.Matrix(bool, 2, 3))
 
 
 # --- scipy.sparse and python-graphblas ---

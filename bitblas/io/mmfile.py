@@ -1,41 +1,29 @@
 """The Matrix Market format, as arrays: every fault of a file is one InvalidValue with its name and line.
 
-SciPy parses the numbers. Left alone it would take ``1.5`` for the integer 1, ``1.0D+02`` for 1.0 and drop what follows
-on a line, so the bytes pass through a check on their way to it.
+SciPy parses the numbers, in parallel; the bytes pass through a `Scan` on their way to it.
 """
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import io
 import os
 import re
-import stat
-import zlib
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .exceptions import InvalidValue, OutOfMemory
+from ..exceptions import InvalidValue, OutOfMemory
+from .files import CHUNK, Source, check_fits, line_of, opened
+from .scan import Fault, Scan
 
-_SPACE = b" \t\r\n\v\f"
-_INTEGER = _SPACE + b"0123456789+-"
-_FLOAT = _INTEGER + b".eE" + b"infatyINFATY"
-_FIELDS = {  # SciPy's name, the bytes that may stand in the body, a value in words
-    "pattern": ("pattern", _INTEGER, ""),
-    "integer": ("integer", _INTEGER, "an integer"),
-    "unsigned-integer": ("unsigned-integer", _INTEGER, "an integer from 0 on"),  # what SciPy writes for UINT64
-    "real": ("real", _FLOAT, "a real number"),
-    "double": ("real", _FLOAT, "a real number"),
+_FIELDS = {  # SciPy's name, what the numbers of the body are, a value in words
+    "pattern": ("pattern", "integer", ""),
+    "integer": ("integer", "integer", "an integer"),
+    "unsigned-integer": ("unsigned-integer", "integer", "an integer from 0 on"),  # what SciPy writes for UINT64
+    "real": ("real", "real", "a real number"),
+    "double": ("real", "real", "a real number"),
 }
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric")
-_UNPACK: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open}
-_GZIP_RATIO = 1032  # deflate cannot do better
-_CHUNK = 1 << 20
 
 
 class Header(NamedTuple):
@@ -61,41 +49,8 @@ class Header(NamedTuple):
         return ", ".join(part for part in (place, _FIELDS[self.field][2]) if part)
 
 
-def name_of(source: Any) -> str:
-    """How messages call a source: its path, or its name, or its type."""
-    if isinstance(source, (str, os.PathLike)):
-        return str(source)
-    name = getattr(source, "name", None)
-    return name if isinstance(name, str) else f"<{type(source).__name__}>"
-
-
-@contextmanager
-def _opened(source: Any) -> Iterator[Any]:
-    """The source as a binary stream, decompressed; what was opened here is closed."""
-    with ExitStack() as stack:
-        if isinstance(source, (str, os.PathLike)):
-            stream: Any = stack.enter_context(open(source, "rb"))
-        elif isinstance(source, io.TextIOBase):
-            stream = io.BytesIO(source.read().encode())
-        elif hasattr(source, "read"):
-            stream = source if hasattr(source, "readline") else io.BytesIO(source.read())
-        else:
-            raise TypeError(f"source: expected a path or an open file, got {type(source).__name__}")
-        if hasattr(stream, "peek"):
-            magic = stream.peek(2)[:2]
-        else:
-            at = stream.tell()
-            magic = stream.read(2)
-            stream.seek(at)
-        if magic in _UNPACK:
-            stream = stack.enter_context(_UNPACK[magic](stream))
-        elif isinstance(source, (str, os.PathLike)) and str(source).endswith(".gz"):
-            raise InvalidValue(f"{source}: expected gzip data, as the name says, got {magic!r}")
-        yield stream
-
-
-def _read_header(stream: Any, name: str) -> Header:
-    line = stream.readline(4096)
+def _read_header(source: Source) -> Header:
+    name, line = source.name, source.readline(4096)
     words = line.decode("latin-1").lower().split()
     if not words or words[0] != "%%matrixmarket":
         got = repr(line[:40].decode("latin-1")) if line else "an empty file"
@@ -113,7 +68,7 @@ def _read_header(stream: Any, name: str) -> Header:
         raise InvalidValue(f"{name}, line 1: a pattern is neither an array nor skew-symmetric, got {' '.join(words)!r}")
     lines = 1
     while line and (lines == 1 or line.lstrip().startswith(b"%") or not line.strip()):
-        line = stream.readline(_CHUNK)
+        line = source.readline()
         lines += 1
     wanted = 3 if layout == "coordinate" else 2
     sizes = line.decode("latin-1").split()
@@ -132,12 +87,11 @@ def _read_header(stream: Any, name: str) -> Header:
 class _Checked:
     """A reader that gives SciPy a plain header and then the body, and looks at what goes by."""
 
-    def __init__(self, stream: Any, head: Header) -> None:
-        self.stream, self.allowed, self.newlines = stream, _FIELDS[head.field][1], head.lines
+    def __init__(self, source: Source, head: Header) -> None:
+        self.source, self.scan = source, Scan(_FIELDS[head.field][1], head.lines)
         size = f"{head.nrows} {head.ncols}" + (f" {head.entries}" if head.layout == "coordinate" else "")
         self.first = f"%%MatrixMarket matrix {head.layout} {head.field} {head.symmetry}\n{size}\n".encode()
-        self.numbers, self.within = 0, False
-        self.fault: tuple[int, str] | Exception | None = None
+        self.fault: Exception | None = None
 
     def read(self, size: int = -1) -> bytes:
         if self.first:
@@ -146,63 +100,39 @@ class _Checked:
         if self.fault is not None:
             return b""
         try:
-            data = self.stream.read(max(size, _CHUNK))
+            data = self.source.read(CHUNK)
+            if data:
+                self.scan.feed(data)
+            else:
+                self.scan.finish()
+            return data
         except Exception as error:
             self.fault = error  # it would not survive the way through SciPy
             return b""
-        strange = data.translate(None, self.allowed)
-        if strange:
-            at = data.index(strange[:1])
-            start = data.rfind(b"\n", 0, at) + 1
-            text = data[start : at + 40].split(b"\n")[0].decode("latin-1").strip()
-            self.fault = (self.newlines + data.count(b"\n", 0, at) + 1, text)
-            return b""
-        self.newlines += data.count(b"\n")
-        if data:
-            full = np.frombuffer(data, np.uint8) > 32
-            self.numbers += int(np.count_nonzero(full[1:] & ~full[:-1])) + int(full[0] and not self.within)
-            self.within = bool(full[-1])
-        return data
 
 
-def read(source: Any) -> tuple[Header, np.ndarray, np.ndarray, np.ndarray]:
+def read(source: Any, progress: bool | None = None) -> tuple[Header, np.ndarray, np.ndarray, np.ndarray]:
     """Read a file: its header, then rows, columns (int32, or int64 for sizes from 2^31 on) and values (float64,
     int64 or uint64), expanded.
 
     Raises OSError if it cannot be opened, InvalidValue if it is no real Matrix Market file, OutOfMemory.
     """
-    name = name_of(source)
-    with _opened(source) as stream:
-        try:
-            head = _read_header(stream, name)
-            _check_room(stream, head, name)
-            return head, *_read_body(stream, head, name, source)
-        except (EOFError, OSError, zlib.error) as error:
-            if getattr(error, "errno", None) is not None:
-                raise
-            raise InvalidValue(f"{name}: expected whole compressed data, got a fault in it: {error}") from None
+    with opened(source, progress) as stream:
+        head = _read_header(stream)
+        place = f"{stream.name}, line {head.lines}"
+        if stream.room is not None and head.entries > (stream.room + 1) // (2 * head.width):
+            raise InvalidValue(
+                f"{place}: the size line declares {head.entries} entries, but a file of {stream.size} bytes holds at "
+                f"most {(stream.room + 1) // (2 * head.width)}"
+            )
+        check_fits(place, head.nrows, head.ncols, head.entries)
+        return head, *_read_body(stream, head, source)
 
 
-def _check_room(stream: Any, head: Header, name: str) -> None:
-    """Refuse a count that the file cannot hold before memory is taken for it."""
-    try:
-        status = os.fstat(stream.fileno())
-    except (AttributeError, OSError):
-        return
-    if not stat.S_ISREG(status.st_mode) or isinstance(stream, bz2.BZ2File):
-        return
-    room = (status.st_size * (_GZIP_RATIO if isinstance(stream, gzip.GzipFile) else 1) + 1) // (2 * head.width)
-    if head.entries > room:
-        raise InvalidValue(
-            f"{name}, line {head.lines}: the size line declares {head.entries} entries, but a file of "
-            f"{status.st_size} bytes holds at most {room}"
-        )
-
-
-def _read_body(stream: Any, head: Header, name: str, source: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _read_body(stream: Source, head: Header, source: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     from scipy.io import mmread
 
-    body = _Checked(stream, head)
+    body, name = _Checked(stream, head), stream.name
     failure: Exception | None = None
     matrix: Any = None
     try:
@@ -213,22 +143,27 @@ def _read_body(stream: Any, head: Header, name: str, source: Any) -> tuple[np.nd
         raise OutOfMemory(f"{name}: {head.entries} entries do not fit in memory") from None
     except (ValueError, OverflowError) as error:
         failure = error
-    if isinstance(body.fault, Exception):
-        raise body.fault
-    if body.fault:
-        number, text = body.fault
+    if isinstance(body.fault, Fault):
+        number, text = body.fault.line, body.fault.text
         hint = "; an exponent is written with E" if re.search(r"\d[dD][+-]?\d", text) else ""
         raise InvalidValue(f"{name}, line {number}: expected {head.entry}, got {text!r}{hint}")
+    if body.fault is not None:
+        raise body.fault
     if failure is not None:
         raise InvalidValue(_explain(str(failure), head, name, source)) from None
-    if body.numbers != head.entries * head.width:
+    if body.scan.numbers != head.entries * head.width:
         where = _first_line(source, head)
         raise InvalidValue(f"{name}{where[0]}: expected {head.entry} and nothing after it, got {where[1]}")
     if head.layout == "array":
         rows, cols = (part.ravel() for part in np.indices(matrix.shape))
         return rows, cols, np.asarray(matrix).ravel()
-    if head.symmetry == "skew-symmetric" and (matrix.row == matrix.col).any():
-        raise InvalidValue(f"{name}: expected no entry on the diagonal, as it is skew-symmetric, got one")
+    diagonal = matrix.row[matrix.row == matrix.col] if head.symmetry == "skew-symmetric" else []
+    if len(diagonal):
+        ends = str(diagonal[0] + 1), str(diagonal[0] + 1)
+        line = line_of(source, ends, 1, mirrored=False, delimiter=None, skip=head.lines)
+        raise InvalidValue(
+            f"{name}{line}: expected no entry on the diagonal, as it is skew-symmetric, got one in row {ends[0]}"
+        )
     return matrix.row, matrix.col, matrix.data
 
 
@@ -250,15 +185,15 @@ def _explain(message: str, head: Header, name: str, source: Any) -> str:
 def _line(source: Any, number: int) -> str:
     if not isinstance(source, (str, os.PathLike)):
         return "something else"
-    with _opened(source) as stream:
-        return repr(next(islice(stream, number - 1, None), b"")[:60].decode("latin-1").strip())
+    with opened(source) as stream:
+        return repr(next(islice(stream.stream, number - 1, None), b"")[:60].decode("latin-1").strip())
 
 
 def _first_line(source: Any, head: Header) -> tuple[str, str]:
     """The first line of the body that has not ``head.width`` numbers: its place and its text."""
     if isinstance(source, (str, os.PathLike)):
-        with _opened(source) as stream:
-            for number, line in enumerate(stream, 1):
+        with opened(source) as stream:
+            for number, line in enumerate(stream.stream, 1):
                 if number > head.lines and len(line.split()) not in (0, head.width):
                     return f", line {number}", repr(line[:60].decode("latin-1").strip())
     return "", "more numbers"

@@ -1,0 +1,45 @@
+"""The command line: `bitblas COMMAND FILE`. Results on stdout, errors as one line on stderr.
+
+Exit codes: 0; 1 if `compare` or `demo` found a difference; 2 for a bad call or file; 130 when interrupted; 141 when the
+reader of the pipe left.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from .parser import parser
+from .source import Fault
+
+__all__ = ["main"]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    try:
+        args = parser().parse_args(argv)
+        status = int(args.run(args) or 0)
+        sys.stdout.flush()
+        return status
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still buffered must not raise at exit
+        return 141
+    except (Fault, OSError, ValueError, IndexError, ImportError, MemoryError) as error:
+        return _complain(error)
+    except Exception as error:
+        from ..exceptions import GraphblasException
+
+        if isinstance(error, GraphblasException):
+            return _complain(error)
+        raise
+
+
+def _complain(error: BaseException) -> int:
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    print("bitblas: error:", " ".join(text.split()) or type(error).__name__, file=sys.stderr)
+    return 2

@@ -1,0 +1,135 @@
+"""The commands about files: what one holds, the same in another format, a picture of it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from typing import Any
+
+import numpy as np
+
+from ..io import FILE_FORMATS, file_format_of, host_coo, write
+from .source import TEXTS, Fault, facts, load
+
+QUANTILES = {"min": 0, "25 %": 25, "median": 50, "75 %": 75, "90 %": 90, "99 %": 99, "max": 100}
+
+
+# ---- info ----
+
+
+def degrees(counts: np.ndarray) -> dict[str, float]:
+    """Quantiles and mean of the entries per row or column, and how many have none."""
+    if not len(counts):
+        return {}
+    marks = np.percentile(counts, list(QUANTILES.values()), method="nearest")
+    made: dict[str, float] = {name: int(mark) for name, mark in zip(QUANTILES, marks)}
+    return {**made, "mean": float(counts.mean()), "empty": int((counts == 0).sum())}
+
+
+def info(args: argparse.Namespace) -> None:
+    """What a file holds and how it would be stored; without one, what works on this machine."""
+    if args.file is None:
+        _machine(args)
+        return
+    graph = load(args, square=False)
+    A = graph.matrix
+    rows, cols, _ = host_coo(A)
+    profile = A.profile()
+    seen = profile.facts
+    forms = {"csr": {"bytes": seen.bytes_of("csr")}}
+    for tile, count in seen.tiles:
+        key = f"b2sr{tile}"
+        forms[key] = {"bytes": seen.bytes_of(key), "entries_per_tile": seen.nvals / max(1.0, count)}
+    rows_degrees = degrees(np.bincount(rows, minlength=A.nrows))
+    cols_degrees = degrees(np.bincount(cols, minlength=A.ncols))
+    loops = int((rows == cols).sum())
+    if args.json:
+        made = {"command": "info", "file": args.file, **facts(A), "labels": graph.labels is not None, "loops": loops}
+        made |= {"row_degrees": rows_degrees, "column_degrees": cols_degrees, "forms": forms, "chosen": profile.chosen}
+        print(json.dumps(made))
+        return
+    named = "" if graph.labels is None else f", vertices have names ({', '.join(graph.labels[:3])}, ...)"
+    print(f"{args.file}: {A.dtype}, {loops} on the diagonal, on {A.device.name}{named}\n")
+    print(f"{'entries per':12}" + "".join(f"{name:>9}" for name in (*QUANTILES, "mean", "empty")))
+    for name, found in (("row", rows_degrees), ("column", cols_degrees)):
+        print(f"{name:12}" + "".join(f"{x:>9.2f}" if key == "mean" else f"{x:>9}" for key, x in found.items()))
+    print(f"\n{profile}\n\nheld now\n{A.memory()}")
+
+
+def _machine(args: argparse.Namespace) -> None:
+    import bitblas as gb
+
+    from ..compare import cpu_threads
+
+    found = {
+        "version": gb.__version__, "devices": gb.device.available(), "device": gb.config.device,
+        "threads": cpu_threads(),
+    }  # fmt: skip
+    print(json.dumps(found) if args.json else "\n".join(f"{key}: {value}" for key, value in found.items()))
+
+
+# ---- convert ----
+
+
+def add_convert_options(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--out", metavar="OUT", required=True, help="the new file; it appears whole or not at all")
+    p.add_argument("--output-format", choices=FILE_FORMATS, help="default: by the suffix of OUT")
+    mtx = p.add_argument_group("to Matrix Market")
+    mtx.add_argument("--field", choices=["real", "integer", "pattern"], help="default: as the values are")
+    mtx.add_argument("--symmetry", choices=["general", "symmetric", "skew-symmetric"], help="default: as they are")
+    mtx.add_argument("--precision", type=int, metavar="DIGITS", help="significant digits of reals (default: all)")
+    mtx.add_argument("--comment", help="a comment for the head of the file")
+    p.add_argument_group("to .npz").add_argument("--layout", choices=["csr", "csc", "coo"], help="default: csr")
+    edges = p.add_argument_group("to an edge list")
+    edges.add_argument("--output-base", type=int, choices=[0, 1], help="the number of the first vertex (default 0)")
+    edges.add_argument("--output-header", action="store_true", help="name the columns in the first line")
+    edges.add_argument("--output-undirected", action="store_true", help="one line for an edge and its mirror image")
+
+
+def convert(args: argparse.Namespace) -> None:
+    """The same matrix in a file of another format."""
+    kind = file_format_of(args.out, args.output_format)
+    groups: dict[str, dict[str, Any]] = {
+        "mtx": {"field": args.field, "symmetry": args.symmetry, "precision": args.precision, "comment": args.comment},
+        "npz": {"layout": args.layout},
+        "edges": {
+            "base": args.output_base, "header": args.output_header or None,
+            "directed": False if args.output_undirected else None,
+        },
+    }  # fmt: skip
+    given = {name: {k: v for k, v in group.items() if v is not None} for name, group in groups.items()}
+    own = given.pop("edges" if kind in TEXTS else kind)
+    if any(given.values()):
+        wrong = ", ".join(name for group in given.values() for name in group)
+        raise Fault(f"--out: a file of format {kind} has no {wrong}")
+    start = time.perf_counter()
+    graph = load(args, square=False, device="cpu")
+    A = graph.matrix
+    dropped = graph.labels is not None and kind not in TEXTS
+    names = {} if graph.labels is None or dropped else {"labels": graph.labels}
+    write(args.out, A, kind, **names, **own)
+    seconds = time.perf_counter() - start
+    if args.json:
+        made = {"command": "convert", "file": args.file, **facts(A), "out": args.out, "output_format": kind}
+        print(json.dumps({**made, "labels_dropped": dropped, "seconds": seconds}))
+        return
+    size = os.path.getsize(args.out) if os.path.isfile(args.out) else 0
+    note = "; the names of the vertices are left out, this format has none" if dropped else ""
+    print(f"{args.out}: {A.nrows} x {A.ncols}, {A.nvals} entries, {size} bytes, in {seconds:.3f} s{note}")
+
+
+# ---- spy ----
+
+
+def spy(args: argparse.Namespace) -> None:
+    """A picture of where the entries are."""
+    from .. import plots
+
+    A = load(args, square=False).matrix
+    plots.save(plots.spy(A, title=os.path.basename(args.file), tile=args.tile), args.out)
+    if args.json:
+        print(json.dumps({"command": "spy", "file": args.file, **facts(A), "out": args.out}))
+    else:
+        print(f"{args.out}: {A.nrows} x {A.ncols}, {A.nvals} entries")

@@ -1,0 +1,87 @@
+"""The commands and their options."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from ..io import FILE_FORMATS
+from . import algorithms, comparison, files
+from .source import Fault
+
+DESCRIPTION = (
+    "Graph algorithms as linear algebra on bits. FILE is a Matrix Market file, an edge list or a .npz of SciPy, by its "
+    "suffix, perhaps .gz; vertices count from 0, or have the names that an edge list gives them."
+)
+
+
+class Parser(argparse.ArgumentParser):
+    """Errors are one line, and exit code 2, as for all that is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        raise Fault(f"{message} (see '{self.prog} --help')")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of all commands; `run` of what it gives takes the arguments."""
+    from .. import __version__
+
+    top = Parser(prog="bitblas", description=DESCRIPTION)
+    top.add_argument("--version", action="version", version=f"bitblas {__version__}")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    def command(name: str, run: Callable[..., Any], help: str) -> argparse.ArgumentParser:
+        p: argparse.ArgumentParser = commands.add_parser(name, help=help, description=help)
+        p.add_argument("--json", action="store_true", help="the result as one JSON object")
+        p.set_defaults(run=run)
+        return p
+
+    p = command("info", files.info, "what a file holds and how it would be stored; without FILE, what works here")
+    _input(p, "?")
+    _storage(p)
+    for algorithm in algorithms.COMMANDS:
+        p = command(algorithm.name, algorithms.run, algorithm.help)
+        p.set_defaults(algorithm=algorithm)
+        _input(p)
+        _storage(p)
+        for flag, options in algorithm.options.items():
+            p.add_argument(flag, **options)
+        if algorithm.writes:
+            p.add_argument("--out", metavar="OUT", help=f"write {algorithm.writes}")
+    p = command("convert", files.convert, "the same matrix in a file of another format")
+    _input(p)
+    files.add_convert_options(p)
+    p = command("spy", files.spy, "a picture of where the entries are, and how full the tiles (needs matplotlib)")
+    _input(p)
+    _storage(p)
+    p.add_argument("--out", metavar="OUT", required=True, help="the picture: .png, .svg or .pdf")
+    for name, help in (
+        ("compare", "all algorithms against SuiteSparse:GraphBLAS: answers, times, bytes"),
+        ("demo", "compare, on the shipped road network of New York"),
+    ):
+        p = command(name, comparison.compare, help)
+        if name == "compare":
+            _input(p)
+        _storage(p)
+        p.add_argument("--source", default="0", metavar="VERTEX", help="where to start (default 0)")
+    return top
+
+
+def _input(p: argparse.ArgumentParser, count: str | None = None) -> None:
+    p.add_argument("file", metavar="FILE", nargs=count, help="the graph; - reads stdin")
+    p.add_argument("--input-format", choices=FILE_FORMATS, help="default: by the suffix; Matrix Market for stdin")
+    p.add_argument("--dup-op", metavar="OP", help="how to join entries given twice: plus, min, max, first, ...")
+    group = p.add_argument_group("edge lists")
+    group.add_argument("--base", type=int, choices=[0, 1], help="the number of the first vertex (default 0)")
+    group.add_argument("--undirected", action="store_true", help="every line is an edge in both directions")
+    group.add_argument("--header", action="store_true", help="the first line names the columns")
+    group.add_argument("--labels", action="store_true", help="vertices are names, even where they look like numbers")
+    group.add_argument("--no-weights", action="store_true", help="leave a third column out")
+    group.add_argument("--size", type=int, metavar="N", help="the number of vertices")
+
+
+def _storage(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--device", choices=["cpu", "cuda"], help="default: cuda where a GPU works")
+    p.add_argument("--format", choices=["auto", "csr", "b2sr"], default="auto", help="how the matrix is stored")
+    p.add_argument("--tile", type=int, choices=[4, 8, 16, 32, 64], help="edge of a b2sr tile")

@@ -1,0 +1,20 @@
+"""Matrices in and out: Matrix Market, edge lists, NPZ, scipy.sparse, python-graphblas, NetworkX.
+
+Vertices count from 0 here, and from 1 in Matrix Market files. Every fault of a file is one exception that names the
+file and, in a text, the line. Other libraries are imported by the functions that need them.
+"""
+
+from .build import host_coo
+from .edgelist import read_edgelist, write_edgelist
+from .files import replacing
+from .graph import Graph
+from .libraries import from_graphblas, from_networkx, from_scipy_sparse, to_graphblas, to_networkx, to_scipy_sparse
+from .matrixmarket import mmread, mmwrite
+from .npz import read_npz, write_npz
+from .suffix import FILE_FORMATS, file_format_of, read, write
+
+__all__ = [
+    "FILE_FORMATS", "Graph", "file_format_of", "from_graphblas", "from_networkx", "from_scipy_sparse", "host_coo",
+    "mmread", "mmwrite", "read", "read_edgelist", "read_npz", "replacing", "to_graphblas", "to_networkx",
+    "to_scipy_sparse", "write", "write_edgelist", "write_npz",
+]  # fmt: skip

@@ -1,0 +1,86 @@
+"""From the arrays that a reader made to a Matrix, and from a Matrix to the arrays that a writer takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import GraphblasException, InvalidValue, OutOfMemory
+
+
+def build(
+    source: str, rows: np.ndarray, cols: np.ndarray, values: np.ndarray | None, shape: tuple[int, int], *,
+    dup_op: Any, dtype: Any, name: str | None, where: Callable[[int, int], str] | None = None, **storage: Any,
+) -> Any:  # fmt: skip
+    """A Matrix of entries that were read; values None: a pattern, in which equal entries fall together.
+
+    where: names an entry that is there twice, from its row and column, as the file does: its line and its ends. Raises
+    InvalidValue for such an entry with values and without dup_op, OutOfMemory.
+    """
+    import bitblas as gb
+
+    try:
+        return gb.Matrix.from_coo(
+            rows, cols, True if values is None else values, dtype, nrows=shape[0], ncols=shape[1],
+            dup_op=None if values is None else dup_op, name=name, **storage,
+        )  # fmt: skip
+    except MemoryError as error:
+        raise OutOfMemory(f"{source}: {shape[0]} x {shape[1]} with {len(rows)} entries: {error}") from None
+    except (ValueError, GraphblasException):
+        twice = None if values is None or dup_op is not None else _first_duplicate(rows, cols)
+        if twice is None:
+            raise
+        got = where(*twice) if where else f": expected every entry once, got row {twice[0]}, column {twice[1]} twice"
+        raise InvalidValue(f"{source}{got}; dup_op says how to join them") from None
+
+
+def _first_duplicate(rows: np.ndarray, cols: np.ndarray) -> tuple[int, int] | None:
+    order = np.lexsort((cols, rows))
+    rows, cols = rows[order], cols[order]
+    same = np.flatnonzero((rows[1:] == rows[:-1]) & (cols[1:] == cols[:-1]))
+    return (int(rows[same[0]]), int(cols[same[0]])) if len(same) else None
+
+
+def host_coo(A: Any) -> tuple[np.ndarray, ...]:
+    """`A.to_coo()` as NumPy arrays, wherever A is. Objects of python-graphblas will do too."""
+    arrays = A.to_coo()
+    return tuple(map(A.device.to_host, arrays)) if hasattr(A, "device") else tuple(arrays)
+
+
+def columns_of(A: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[int, int]]:
+    """Rows, columns (INT64), values, shape; a Vector is one column."""
+    *indices, values = host_coo(A)
+    at = indices[0].astype(np.int64, copy=False)
+    if len(indices) == 1:
+        return at, np.zeros(len(values), np.int64), values, (A.size, 1)
+    return at, indices[1].astype(np.int64, copy=False), values, (A.nrows, A.ncols)
+
+
+def one_value(values: np.ndarray) -> bool:
+    """There is one, and all have the same bits."""
+    raw = _bits(values)
+    return len(raw) > 0 and bool((raw == raw[0]).all())
+
+
+def symmetry_of(rows: np.ndarray, cols: np.ndarray, values: np.ndarray, asked: str | None = None) -> str:
+    """What the entries of a square matrix, by row, then column, are: symmetric, skew-symmetric or general.
+
+    To the bit: a file of the lower triangle gives the same matrix back. asked: what is tried first.
+    """
+    turned = np.lexsort((rows, cols))
+    if not (np.array_equal(rows, cols[turned]) and np.array_equal(cols, rows[turned])):
+        return "general"
+    mirror, signed = values[turned], values.dtype.kind in "if" and not (rows == cols).any()
+    kinds = {"symmetric": mirror} | ({"skew-symmetric": -mirror} if signed else {})
+    for kind in (asked, *kinds):
+        if kind in kinds and np.array_equal(_bits(values), _bits(kinds[kind])):
+            return kind
+    return "general"
+
+
+def _bits(values: np.ndarray) -> np.ndarray:
+    """Values as integers of the same bits: NaN equals itself, 0.0 is not -0.0."""
+    raw = np.ascontiguousarray(values)
+    return raw.view(f"u{raw.dtype.itemsize}") if raw.dtype.kind in "biuf" and raw.dtype.itemsize <= 8 else raw

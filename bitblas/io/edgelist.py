@@ -1,0 +1,135 @@
+"""Edge lists: one edge a line, two vertices and perhaps a weight; vertices are numbers, or names of any kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import DimensionMismatch, InvalidValue
+from .build import build, columns_of, symmetry_of
+from .edges import Layout, Reader, delimiter_of
+from .files import check_fits, created, line_of, opened
+from .graph import Graph
+
+_LINES = 1 << 16  # written at once
+
+
+def read_edgelist(
+    source: Any, *, delimiter: str | None = None, header: bool | None = None, labels: bool | None = None,
+    weights: bool | None = None, base: int = 0, directed: bool = True, size: int | None = None, dup_op: Any = None,
+    dtype: Any = None, name: str | None = None, progress: bool | None = None, device: str | None = None,
+    format: str | None = None, tile: int | None = None,
+) -> Graph:  # fmt: skip
+    """Read an edge list: a Graph of the square adjacency Matrix and the labels of the vertices.
+
+    source: a path (plain, gzip or bzip2) or an open file, binary or text. A line is ``from to`` or ``from to weight``;
+    blank lines, and lines that begin with # or %, are left out.
+
+    delimiter: one character; None: a comma for .csv, a tab for .tsv, else any blanks.
+    header: whether the first line names the columns; None: if it holds names and the next line integers.
+    labels: whether vertices are names, numbered as they come; None: if those of the first edge are no integers and no
+        size is given.
+    weights: whether a third column is the value (False: it is left out); None: if there is one.
+    base: the number of the first vertex, 0 or 1.
+    directed: False: every line is an edge in both directions.
+    size: the number of vertices; None: one more than the largest number. A file without an edge needs it.
+
+    The dtype is BOOL, with one value for all entries, without weights; INT64 if all weights are integers, else FP64;
+    or ``dtype``. An edge that is there twice counts once without weights; else ``dup_op`` must say how to join them.
+    ``progress`` is that of `mmread`, ``device``, ``format`` and ``tile`` those of ``Matrix.from_coo``.
+
+    Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a line that is no edge;
+    OutOfMemory.
+    """
+    if base not in (0, 1):
+        raise InvalidValue(f"base: expected 0 or 1, got {base!r}")
+    if size is not None and (not isinstance(size, int) or size < 0):
+        raise InvalidValue(f"size: expected a number of vertices, got {size!r}")
+    if labels and size is not None:
+        raise InvalidValue("size: expected none together with labels=True, which count the vertices")
+    asked = Layout(delimiter_of(source, delimiter), header, labels, weights)
+    with opened(source, progress) as stream:
+        reader = Reader(stream.name, asked, base, size)
+        for block in stream.blocks():
+            reader.feed(block)
+    rows, cols, values = reader.finish()
+    n = reader.vertices
+    check_fits(reader.name, n, n, len(rows))
+    if not directed:
+        rows, cols, values = _both(rows, cols, values)
+
+    def where(i: int, j: int) -> str:
+        one, other = (reader.labels[k] if reader.labels else str(k + base) for k in (i, j))
+        line = line_of(source, (one, other), 2, mirrored=not directed, delimiter=asked.delimiter, skip=0)
+        return f"{line}: expected every edge once, got {one!r} to {other!r} twice"
+
+    A = build(
+        reader.name, rows, cols, values, (n, n), dup_op=dup_op, dtype=dtype, name=name, where=where, device=device,
+        format=format, tile=tile,
+    )  # fmt: skip
+    return Graph(A, reader.labels)
+
+
+def _both(rows: np.ndarray, cols: np.ndarray, values: Any) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Every edge and its mirror image, side by side, so that duplicates are joined in the order of the file."""
+    keep = np.ones(2 * len(rows), bool)
+    keep[1::2] = rows != cols
+    there, back = np.stack([rows, cols], 1).ravel()[keep], np.stack([cols, rows], 1).ravel()[keep]
+    return there, back, None if values is None else np.repeat(values, 2)[keep]
+
+
+def write_edgelist(
+    target: Any, matrix: Any, *, delimiter: str | None = None, header: bool = False, labels: Any = None,
+    weights: bool | None = None, base: int = 0, directed: bool = True,
+) -> None:  # fmt: skip
+    """Write the entries of a square Matrix as lines ``from to`` or ``from to weight``, by row, then column.
+
+    target: a path (``.gz`` is compressed; the file appears whole or not at all) or a file open for binary writing.
+    delimiter: as in `read_edgelist`; blanks are written as one space. header: a first line of ``source``, ``target``
+    and ``weight``. labels: a name for each vertex, to write in place of its number. weights: None: unless all are
+    True; floats are written so that they read back the same. directed: False: one line for an edge and its mirror
+    image; the matrix must be symmetric.
+
+    Raises DimensionMismatch if the matrix is not square; InvalidValue for a matrix that is not symmetric where it must
+    be, labels that could not be read back, base or delimiter; OSError if the file cannot be written.
+    """
+    rows, cols, values, shape = columns_of(matrix)
+    if shape[0] != shape[1] or not hasattr(matrix, "nrows"):
+        raise DimensionMismatch(f"matrix: expected a square matrix, got {shape[0]} x {shape[1]}")
+    if base not in (0, 1):
+        raise InvalidValue(f"base: expected 0 or 1, got {base!r}")
+    if not directed:
+        if symmetry_of(rows, cols, values) != "symmetric":
+            raise InvalidValue("directed: expected a symmetric matrix for directed=False, got one that is not")
+        upper = rows <= cols
+        rows, cols, values = rows[upper], cols[upper], values[upper]
+    if weights is None:
+        weights = values.dtype != np.bool_ or not values.all()
+    mark = delimiter_of(target, delimiter) or " "
+    names = None if labels is None else _checked(labels, shape[0], mark)
+    if values.dtype == np.bool_:
+        values = values.astype(np.int64)
+    line = mark.join(["%s", "%s", "%s"] if weights else ["%s", "%s"]) + "\n"
+    with created(target) as stream:
+        if header:
+            stream.write((line % ("source", "target", "weight")[: 3 if weights else 2]).encode())
+        for start in range(0, len(rows), _LINES):
+            part = slice(start, start + _LINES)
+            ends = [(end[part] + base).tolist() for end in (rows, cols)]
+            if names is not None:
+                ends = [[names[i - base] for i in end] for end in ends]
+            columns = [*ends, values[part].tolist()] if weights else ends
+            stream.write("".join(map(line.__mod__, zip(*columns))).encode())
+
+
+def _checked(labels: Any, n: int, mark: str) -> list[str]:
+    """The labels as text that a reader gives back."""
+    names = list(map(str, labels))
+    if len(names) != n or len(set(names)) != n:
+        raise InvalidValue(f"labels: expected {n} different names, got {len(names)} ({len(set(names))} different)")
+    for text in names:
+        bad = any(map(str.isspace, text)) if mark == " " else mark in text or text != text.strip() or "\n" in text
+        if bad or not text or text[0] in "#%" or '"' in text or "\r" in text:
+            raise InvalidValue(f"labels: expected names that can stand in a line divided by {mark!r}, got {text!r}")
+    return names

@@ -1,0 +1,246 @@
+"""The lines of an edge list as arrays: every fault is one InvalidValue with file, line, expected and got.
+
+Blocks of numbers are read as a whole. Only where that fails are lines looked at one by one, to name the one at fault.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import InvalidValue
+from .files import CHUNK
+from .scan import Fault, Scan, numbers
+
+_COMMENT = re.compile(rb"^[ \t]*[#%].*$", re.MULTILINE)
+_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+_NAME = re.compile(r"[^\W\d][\w .:-]*")  # of a column
+_INTEGERS = b"0123456789+- \t\r\n\v\f"
+_PLUS = re.compile(rb"(?<![eE])\+")
+_BLANKS = bytes.maketrans(b" \t\r\v\f", b"\n\n\n\n\n")
+_EXACT = 1 << 53  # integers beyond are not exact as FP64
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a line is made. delimiter: None for blanks. The others are None until the first lines are seen."""
+
+    delimiter: str | None
+    header: bool | None
+    labels: bool | None
+    weights: bool | None
+    columns: int = 0
+
+    @property
+    def line(self) -> str:
+        """What a line must hold, in words."""
+        end = "label" if self.labels else "number"
+        third = ["", ", a weight" if self.weights else ", something"][self.columns - 2]
+        return f"two vertices ({end}s){third}"
+
+
+def delimiter_of(source: Any, given: str | None) -> str | None:
+    """The character that divides fields, None for blanks: as given, or as the name of the file says."""
+    if given is not None:
+        if not isinstance(given, str) or len(given) != 1 or given in '\r\n#%"' or given.isalnum():
+            raise InvalidValue(f"delimiter: expected one character such as a comma or a tab, got {given!r}")
+        return None if given == " " else given
+    name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
+    stem, suffix = os.path.splitext(name)
+    if suffix in (".gz", ".bz2"):
+        suffix = os.path.splitext(stem)[1]
+    return {".csv": ",", ".tsv": "\t"}.get(suffix)
+
+
+class Reader:
+    """Takes blocks of whole lines; `finish` gives the edges."""
+
+    def __init__(self, name: str, asked: Layout, base: int, size: int | None) -> None:
+        self.name, self.layout, self.base, self.size = name, asked, base, size
+        self.limit = _EXACT if size is None else base + size  # of the numbers of vertices
+        self.lines = 0  # before the block
+        self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
+        self.index: dict[str, int] = {}  # the labels, in the order in which they came
+
+    @property
+    def vertices(self) -> int:
+        if self.layout.labels:
+            return len(self.index)
+        if self.size is not None:
+            return self.size
+        return 1 + max(int(max(rows.max(), cols.max())) for rows, cols, _ in self.parts if len(rows))
+
+    @property
+    def labels(self) -> tuple[str, ...] | None:
+        return tuple(self.index) if self.layout.labels else None
+
+    def feed(self, block: bytes) -> None:
+        count = block.count(b"\n")
+        if not self.lines and block.startswith(b"\xef\xbb\xbf"):
+            block = block[3:]
+        if b"#" in block or b"%" in block:
+            block = _COMMENT.sub(b"", block)
+        if not self.layout.columns:
+            block = self._begin(block)
+        if self.layout.columns and not block.isspace():
+            self.parts.append(self._labelled(block) if self.layout.labels else self._numbered(block))
+        self.lines += count
+
+    def finish(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Rows, columns (INT64, from 0), values (INT64 or FP64; None without weights). InvalidValue without edges."""
+        if not any(len(rows) for rows, _, _ in self.parts):
+            if self.size is None or self.layout.labels:
+                raise InvalidValue(f"{self.name}: expected edges, got a file without one; size= says how many vertices")
+            none = np.zeros(0, np.int64)
+            return none, none, none if self.layout.weights else None
+        rows, cols, values = zip(*self.parts)
+        weighted = None if values[0] is None else np.concatenate(values)
+        return np.concatenate(rows), np.concatenate(cols), weighted
+
+    def _begin(self, block: bytes) -> bytes:
+        """See how lines are made; the block without its header."""
+        lines, layout = self._lines(block), self.layout
+        number, fields = next(lines, (0, None))
+        if fields is None:
+            return block
+        header = layout.header
+        if header is None:
+            following = next(lines, (0, fields))[1]
+            header = not layout.labels and all(map(_NAME.fullmatch, fields)) and _integers(following)
+        if header:
+            self.layout = replace(layout, header=False)
+            rest = block.split(b"\n", number - self.lines)[number - self.lines :]
+            return self._begin(b"\n" * (number - self.lines) + b"".join(rest))
+        columns = len(fields)
+        if columns not in (2, 3) or (layout.weights and columns == 2):
+            wanted = "two vertices and a weight" if layout.weights else "two vertices and at most one weight"
+            raise self._fault(number, f"expected {wanted}", f"{columns} columns")
+        weights, labels = columns == 3 and layout.weights is not False, layout.labels
+        if labels is None:
+            labels = self.size is None and not _integers(fields)
+        self.layout = replace(layout, columns=columns, weights=weights, labels=labels)
+        return block
+
+    def _lines(self, block: bytes) -> Iterator[tuple[int, list[str]]]:
+        """The fields of each line that is not blank, and its number."""
+        delimiter, number = self.layout.delimiter, self.lines
+        for raw in block.split(b"\n"):
+            number += 1
+            if not raw.strip():
+                continue
+            try:
+                text = raw.decode()
+            except UnicodeDecodeError:
+                raise self._fault(number, "expected UTF-8", repr(raw[:40])) from None
+            if delimiter is None:
+                yield number, text.split()
+            elif '"' not in text:
+                yield number, [part.strip() for part in text.split(delimiter)]
+            else:
+                try:
+                    fields = next(csv.reader([text.strip("\r")], delimiter=delimiter, strict=True))
+                except csv.Error as error:
+                    raise self._fault(number, f"expected fields divided by {delimiter!r}", f"{error}") from None
+                yield number, [part.strip() for part in fields]
+
+    def _fault(self, number: int, expected: str, got: str) -> InvalidValue:
+        return InvalidValue(f"{self.name}, line {number}: {expected}, got {got}")
+
+    # ---- numbers ----
+
+    def _numbered(self, block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        layout, mark = self.layout, self.layout.delimiter
+        text = block if mark is None else block.replace(mark.encode(), b" ")
+        kind = "real" if text.translate(None, _INTEGERS) else "integer"
+        try:
+            count = _checked(block, text, kind, None if mark is None else mark.encode(), layout.columns)
+            bare = _PLUS.sub(b" ", text) if b"+" in text else text  # SciPy reads no leading plus
+            table = numbers(bare.translate(_BLANKS), kind, count).reshape(-1, layout.columns)
+        except (Fault, ValueError, OverflowError):
+            raise self._blame(block) from None
+        ends = table[:, :2]
+        if ends.min() < self.base or ends.max() >= self.limit:
+            raise self._blame(block)
+        rows, cols = (ends[:, k].astype(np.int64) - self.base for k in (0, 1))
+        return rows, cols, table[:, 2].copy() if layout.weights else None
+
+    def _blame(self, block: bytes) -> InvalidValue:
+        """The first line of a block that is no edge."""
+        layout, number = self.layout, self.lines
+        last = "" if self.size is None else f" to {self.limit - 1}"
+        for number, fields in self._lines(block):
+            got = repr(" ".join(fields)[:60])
+            if len(fields) != layout.columns:
+                return self._fault(number, f"expected {layout.line}", got)
+            for end in fields[:2]:
+                if not _INTEGER.fullmatch(end) or not self.base <= int(end) < self.limit:
+                    return self._fault(number, f"expected vertices from {self.base}{last}", got)
+            if len(fields) == 3 and not _is_weight(fields[2]):
+                return self._fault(number, "expected a number as weight", got)
+        return self._fault(number, f"expected {layout.line}", "something else in this line or above")
+
+    # ---- labels ----
+
+    def _labelled(self, block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        layout, index = self.layout, self.index
+        ends: list[int] = []
+        weights: list[str] = []
+        for number, fields in self._lines(block):
+            if len(fields) != layout.columns or not fields[0] or not fields[1]:
+                raise self._fault(number, f"expected {layout.line}", repr(" ".join(fields)[:60]))
+            ends.append(index.setdefault(fields[0], len(index)))
+            ends.append(index.setdefault(fields[1], len(index)))
+            if layout.weights:
+                if not _is_weight(fields[2]):
+                    raise self._fault(number, "expected a number as weight", repr(" ".join(fields)[:60]))
+                weights.append(fields[2])
+        pairs = np.array(ends, np.int64).reshape(-1, 2)
+        return pairs[:, 0], pairs[:, 1], _numbers_of(weights) if layout.weights else None
+
+
+def _checked(block: bytes, text: bytes, kind: str, mark: bytes | None, columns: int) -> int:
+    """The number of numbers in a text whose lines hold `columns` numbers each, or none. Raises Fault."""
+    scan = Scan(kind)
+    for start in range(0, len(text), CHUNK):
+        scan.feed(text[start : start + CHUNK])
+    scan.finish()
+    letters = np.frombuffer(text, np.uint8)
+    full = letters > 32
+    starts = np.flatnonzero(full & ~np.concatenate([[False], full[:-1]]))
+    ends = np.append(np.flatnonzero(letters == 10), len(text))
+    per_line = np.diff(np.searchsorted(starts, ends), prepend=0)
+    right = (per_line == columns) | (per_line == 0)
+    if mark is not None and right.all():
+        marks = np.flatnonzero(np.frombuffer(block, np.uint8) == mark[0])
+        right = np.diff(np.searchsorted(marks, ends), prepend=0) == np.where(per_line == 0, 0, columns - 1)
+    if not right.all():
+        raise Fault(int(np.argmin(right)) + 1, "")
+    if kind == "real":  # but the vertices are integers: points and letters stand in the third column
+        marks = np.flatnonzero((letters == 46) | (letters > 64))
+        if columns == 2 or (np.searchsorted(starts, marks, side="right") % 3 != 0).any():
+            raise Fault(1, "")
+    return len(starts)
+
+
+def _integers(fields: list[str]) -> bool:
+    return all(map(_INTEGER.fullmatch, fields[:2]))
+
+
+def _is_weight(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text and (not _INTEGER.fullmatch(text) or -(1 << 63) <= int(text) < 1 << 63)
+
+
+def _numbers_of(words: list[str]) -> np.ndarray:
+    if all(map(_INTEGER.fullmatch, words)):
+        return np.array(list(map(int, words)), np.int64)
+    return np.array(list(map(float, words)), np.float64)

@@ -1,0 +1,135 @@
+"""Matrices from other libraries and back: scipy.sparse, python-graphblas, NetworkX.
+
+Each is imported by the functions that need it. NumPy arrays go through ``Matrix.from_coo``, ``from_dense``, ``to_coo``
+and ``to_dense``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..exceptions import DimensionMismatch, InvalidValue
+from .build import columns_of, host_coo, one_value
+
+_SCIPY_FORMATS = ("bsr", "csr", "csc", "coo", "lil", "dia", "dok")
+
+
+def from_scipy_sparse(
+    A: Any, *, dup_op: Any = None, name: str | None = None, device: str | None = None, format: str | None = None,
+    tile: int | None = None,
+) -> Any:  # fmt: skip
+    """A Matrix from a scipy.sparse array or matrix of any format, of the same dtype; explicit zeros are entries.
+
+    Where all values are equal the Matrix holds one value. ``dup_op`` joins entries that are there twice; without it
+    they raise. DomainMismatch or TypeError for a dtype that GraphBLAS has not here (complex).
+    """
+    import bitblas as gb
+
+    nrows, ncols = A.shape
+    canonical = A.format in ("csr", "csc") and A.has_canonical_format
+    coo = A.tocoo()
+    values = coo.data
+    if canonical and one_value(values):
+        values, dup_op = values[0], None
+    return gb.Matrix.from_coo(
+        coo.row, coo.col, values, A.dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name, device=device,
+        format=format, tile=tile,
+    )  # fmt: skip
+
+
+def to_scipy_sparse(A: Any, format: str = "csr") -> Any:
+    """A scipy.sparse array of the same shape and dtype, in host memory; explicit zeros stay. A Vector gives one row.
+
+    format: bsr, csr, csc, coo, lil, dia or dok; ValueError for another.
+    """
+    from scipy.sparse import coo_array
+
+    format = format.lower()
+    if format not in _SCIPY_FORMATS:
+        raise ValueError(f"format: expected one of {', '.join(_SCIPY_FORMATS)}, got {format!r}")
+    rows, cols, values, shape = columns_of(A)
+    if not hasattr(A, "nrows"):
+        rows, cols, shape = cols, rows, shape[::-1]
+    return coo_array((values, (rows, cols)), shape=shape).asformat(format)
+
+
+def from_graphblas(M: Any, *, device: str | None = None, format: str | None = None, tile: int | None = None) -> Any:
+    """A Matrix or Vector from a python-graphblas one, of the same dtype; an iso-valued one stays so.
+
+    DomainMismatch or TypeError for a dtype that there is not here (complex, user-defined).
+    """
+    import bitblas as gb
+
+    *indices, values = M.to_coo()
+    dtype = str(M.dtype)
+    if one_value(values):
+        values = values[0]
+    if len(indices) == 1:
+        return gb.Vector.from_coo(indices[0], values, dtype, size=M.size, device=device)
+    rows, cols = indices
+    return gb.Matrix.from_coo(
+        rows, cols, values, dtype, nrows=M.nrows, ncols=M.ncols, device=device, format=format, tile=tile
+    )
+
+
+def to_graphblas(A: Any) -> Any:
+    """A python-graphblas Matrix or Vector, of the same dtype; iso-valued where all values are equal.
+
+    ImportError where python-graphblas is not installed.
+    """
+    import graphblas
+
+    *indices, values = host_coo(A)
+    dtype = str(A.dtype)
+    if one_value(values):
+        values = values[0]
+    if len(indices) == 1:
+        return graphblas.Vector.from_coo(*indices, values, dtype, size=A.size)
+    return graphblas.Matrix.from_coo(*indices, values, dtype, nrows=A.nrows, ncols=A.ncols)
+
+
+def from_networkx(
+    G: Any, nodelist: Any = None, dtype: Any = None, weight: str | None = "weight", name: str | None = None, *,
+    device: str | None = None, format: str | None = None, tile: int | None = None,
+) -> Any:  # fmt: skip
+    """The square adjacency Matrix of a NetworkX graph: vertex k is the k-th of ``nodelist``, or of ``G``.
+
+    An edge has the value of its attribute ``weight``, 1 where it has none or weight is None; an undirected edge is an
+    entry in both directions; parallel edges are summed. dtype: NumPy's choice (INT64 for integers) if not given.
+
+    Raises InvalidValue for a node list with a node twice or one that is not in G; ImportError without NetworkX.
+    """
+    import networkx
+
+    import bitblas as gb
+
+    kind = None if dtype is None else gb.dtypes.lookup_dtype(dtype)
+    if not len(G):
+        return gb.Matrix(kind or gb.dtypes.INT64, 0, 0, name=name, device=device, format=format, tile=tile)
+    try:
+        A = networkx.to_scipy_sparse_array(G, nodelist, None if kind is None else kind.np_type, weight)
+    except networkx.NetworkXError as error:
+        raise InvalidValue(f"nodelist: expected nodes of the graph, each once, got: {error}") from None
+    return from_scipy_sparse(A, name=name, device=device, format=format, tile=tile)
+
+
+def to_networkx(m: Any, edge_attribute: str | None = "weight") -> Any:
+    """A networkx.DiGraph with the nodes 0 .. n-1 and an edge for each entry of a square Matrix.
+
+    edge_attribute: the attribute that holds the value, a Python number; None: edges have none. All n vertices are
+    nodes, also those without an edge (python-graphblas leaves these out).
+
+    Raises DimensionMismatch if m is not square; ImportError without NetworkX.
+    """
+    import networkx
+
+    if m.nrows != m.ncols:
+        raise DimensionMismatch(f"m: expected a square matrix, got {m.nrows} x {m.ncols}")
+    G = networkx.DiGraph()
+    G.add_nodes_from(range(m.nrows))
+    rows, cols, values = (part.tolist() for part in host_coo(m))
+    if edge_attribute is None:
+        G.add_edges_from(zip(rows, cols))
+    else:
+        G.add_weighted_edges_from(zip(rows, cols, values), weight=edge_attribute)
+    return G

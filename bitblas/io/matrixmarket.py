@@ -1,0 +1,110 @@
+"""Matrix Market files in and out (Boisvert, Pozo, Remington: The Matrix Market Exchange Formats, NISTIR 5935)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import InvalidValue
+from . import mmfile
+from .build import build, columns_of, symmetry_of
+from .files import created, line_of, name_of
+
+_ENGINES = ("auto", "scipy", "fmm", "fast_matrix_market")
+_FIELDS = ("real", "integer", "pattern")
+_SYMMETRIES = ("general", "symmetric", "skew-symmetric")
+
+
+def _choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
+    if not isinstance(value, str) or value.lower() not in choices:
+        raise InvalidValue(f"{name}: expected one of {', '.join(choices)}, got {value!r}")
+    return value.lower()
+
+
+def mmread(
+    source: Any, engine: str = "auto", *, dup_op: Any = None, name: str | None = None, dtype: Any = None,
+    progress: bool | None = None, device: str | None = None, format: str | None = None, tile: int | None = None,
+) -> Any:  # fmt: skip
+    """Read a Matrix Market file into a Matrix.
+
+    source: a path (plain, gzip or bzip2) or an open file, binary or text. Coordinate and array; real, integer and
+    pattern; general, symmetric and skew-symmetric (these are expanded); complex and hermitian are refused.
+
+    The dtype is BOOL, with one value for all entries, for a pattern; INT64 for integer and FP64 for real; or
+    ``dtype``. Explicit zeros are entries, and so is every element of an array file. An entry that is there twice
+    counts once in a pattern; where it has a value, ``dup_op`` must say how to join the two (``binary.plus`` for
+    finite elements), as in python-graphblas. ``device``, ``format`` and ``tile`` are those of ``Matrix.from_coo``.
+
+    The file is read in pieces: beside the result, memory holds a few megabytes. progress: whether a line on stderr
+    says how far it is; None where stderr is a terminal and the file has 64 MB or more. engine: as in python-graphblas;
+    all of them are SciPy's reader, which is fast_matrix_market.
+
+    Raises OSError if the file cannot be opened; InvalidValue, with file and line, if it is not what Matrix Market
+    says, if it is complex, or for an entry given twice; OutOfMemory.
+    """
+    _choice("engine", engine, _ENGINES)
+    head, rows, cols, values = mmfile.read(source, progress)
+
+    def where(i: int, j: int) -> str:
+        ends = str(i + 1), str(j + 1)
+        line = line_of(source, ends, 2, mirrored=head.symmetry != "general", delimiter=None, skip=head.lines)
+        return f"{line}: expected every entry once, got row {ends[0]}, column {ends[1]} twice"
+
+    return build(
+        name_of(source), rows, cols, None if head.field == "pattern" else values, (head.nrows, head.ncols),
+        dup_op=dup_op, dtype=dtype, name=name, where=where, device=device, format=format, tile=tile,
+    )  # fmt: skip
+
+
+def mmwrite(
+    target: Any, matrix: Any, engine: str = "auto", *, comment: str = "", field: str | None = None,
+    precision: int | None = None, symmetry: str | None = None,
+) -> None:  # fmt: skip
+    """Write a Matrix, or a Vector as one column, as a Matrix Market coordinate file.
+
+    target: a path (``.gz`` is compressed; the file appears whole or not at all) or a file open for binary writing.
+    field: real, integer or pattern (which drops the values). None: BOOL becomes a pattern, or integers 0 and 1 if an
+    entry is False; integers stay, floats are real. precision: significant digits of a real; None: as many as it takes
+    to read the same number back. symmetry: general, symmetric or skew-symmetric, of which the lower triangle is
+    written; None: what the values are. Explicit zeros are written. The dtype itself is not: read with
+    ``mmread(..., dtype=)``. engine: as in python-graphblas; all of them are SciPy's writer.
+
+    Raises OSError if the file cannot be written; InvalidValue for another field or symmetry, or for one that the
+    matrix does not have.
+    """
+    from scipy.io import mmwrite as write
+    from scipy.sparse import coo_array
+
+    _choice("engine", engine, _ENGINES)
+    rows, cols, values, shape = columns_of(matrix)
+    kind, values = _as_field(values, None if field is None else _choice("field", field, _FIELDS))
+    asked = None if symmetry is None else _choice("symmetry", symmetry, _SYMMETRIES)
+    symmetry = _symmetry(rows, cols, values, shape, asked)
+    if symmetry != "general":
+        low = rows >= cols
+        rows, cols, values = rows[low], cols[low], values[low]
+    made = coo_array((values, (rows, cols)), shape=shape)
+    with created(target) as stream:
+        write(stream, made, comment=comment, field=kind, precision=precision, symmetry=symmetry)
+
+
+def _as_field(values: np.ndarray, field: str | None) -> tuple[str | None, np.ndarray]:
+    """SciPy's word for the field, and the values as it takes them: FP, INT64, or UINT64 where they need it."""
+    if field == "pattern" or (field is None and values.dtype == np.bool_ and values.all()):
+        return "pattern", np.ones(len(values))
+    if field == "real" or (field is None and values.dtype.kind == "f"):
+        return "real", values if values.dtype.kind == "f" else values.astype(np.float64)
+    if values.dtype == np.uint64 and (values >> np.uint64(63)).any():
+        return None, values  # SciPy then writes its own word, unsigned-integer
+    if values.dtype.kind == "f" and not ((np.abs(values) < 2.0**63) & (values == np.floor(values))).all():
+        raise InvalidValue("field: expected 'real' for values that are not all integers, got 'integer'")
+    return "integer", values.astype(np.int64)
+
+
+def _symmetry(rows: np.ndarray, cols: np.ndarray, values: np.ndarray, shape: tuple[int, int], asked: str | None) -> str:
+    """What the entries are, or what was asked for if they are that."""
+    found = "general" if asked == "general" or shape[0] != shape[1] else symmetry_of(rows, cols, values, asked)
+    if asked not in (None, found):
+        raise InvalidValue(f"symmetry: expected a matrix that is {asked}, got one that is not")
+    return found

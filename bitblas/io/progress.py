@@ -1,0 +1,42 @@
+"""A line on the terminal while a large file is read."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+LARGE = 1 << 26  # bytes of the file, packed or not: below, it is read before anyone wonders
+PAUSE = 0.1  # seconds between two pictures
+
+
+class Progress:
+    """How much of a file has been read, on stderr; nothing unless `shown`.
+
+    wanted: True or False; None where stderr is a terminal and the file is large.
+    """
+
+    def __init__(self, name: str, total: int | None, wanted: bool | None) -> None:
+        self.name, self.total = name, total
+        self.shown = wanted if wanted is not None else (total or 0) >= LARGE and sys.stderr.isatty()
+        self.width, self.last = 0, 0.0
+
+    def at(self, done: int) -> None:
+        """`done` bytes of the file are read."""
+        now = time.monotonic()
+        if not self.shown or now - self.last < PAUSE:
+            return
+        self.last = now
+        if self.total:
+            full = min(20, 20 * done // self.total)
+            share = f"[{'#' * full:<20}] {100 * done // self.total:3d} % of {self.total / 1e6:.0f} MB"
+        else:
+            share = f"{done / 1e6:.0f} MB"
+        line = f"{self.name}: {share}"
+        print(f"\r{line:<{self.width}}", end="", file=sys.stderr, flush=True)
+        self.width = max(self.width, len(line))
+
+    def close(self) -> None:
+        """Take the line away."""
+        if self.width:
+            print(f"\r{'':<{self.width}}\r", end="", file=sys.stderr, flush=True)
+            self.width = 0

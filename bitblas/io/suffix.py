@@ -1,0 +1,68 @@
+"""Graphs from files and into files of any kind, by the suffix of the name."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ..exceptions import InvalidValue
+from .edgelist import read_edgelist, write_edgelist
+from .files import name_of
+from .graph import Graph
+from .matrixmarket import mmread, mmwrite
+from .npz import read_npz, write_npz
+
+FILE_FORMATS = {
+    "mtx": "Matrix Market",
+    "npz": "scipy.sparse.save_npz",
+    "tsv": "edge list, tabs between",
+    "csv": "edge list, commas between",
+    "edges": "edge list, blanks between",
+}
+_DELIMITERS = {"tsv": "\t", "csv": ",", "edges": " "}
+_SUFFIXES = {f".{name}": name for name in FILE_FORMATS} | {".mm": "mtx", ".el": "edges", ".txt": "edges"}
+
+
+def file_format_of(source: Any, given: str | None = None) -> str:
+    """The kind of a file: as given, else by its suffix, before .gz or .bz2. InvalidValue for an unknown one."""
+    if given is not None:
+        if given not in FILE_FORMATS:
+            raise InvalidValue(f"file_format: expected one of {', '.join(FILE_FORMATS)}, got {given!r}")
+        return given
+    name = name_of(source)
+    for packed in (".gz", ".bz2"):
+        name = name.removesuffix(packed)
+    suffix = os.path.splitext(name)[1].lower()
+    if suffix not in _SUFFIXES:
+        raise InvalidValue(
+            f"{name_of(source)}: expected a name that ends in {', '.join(_SUFFIXES)}, or the format of the file"
+        )
+    return _SUFFIXES[suffix]
+
+
+def read(source: Any, file_format: str | None = None, **options: Any) -> Graph:
+    """Read a file of any kind: a Graph of the matrix and, where vertices have names, their labels.
+
+    file_format: mtx, npz, tsv, csv or edges; None: as the suffix says. options: those of `mmread`, `read_npz` or
+    `read_edgelist`, which also says what is raised.
+    """
+    kind = file_format_of(source, file_format)
+    if kind == "mtx":
+        return Graph(mmread(source, **options))
+    if kind == "npz":
+        return Graph(read_npz(source, **options))
+    return read_edgelist(source, **({"delimiter": _DELIMITERS[kind]} | options))
+
+
+def write(target: Any, matrix: Any, file_format: str | None = None, *, labels: Any = None, **options: Any) -> None:
+    """Write a Matrix to a file of any kind, chosen as in `read`. labels: names for the vertices of an edge list.
+
+    options: those of `mmwrite`, `write_npz` or `write_edgelist`, which also says what is raised.
+    """
+    kind = file_format_of(target, file_format)
+    if kind == "mtx":
+        mmwrite(target, matrix, **options)
+    elif kind == "npz":
+        write_npz(target, matrix, **options)
+    else:
+        write_edgelist(target, matrix, labels=labels, **({"delimiter": _DELIMITERS[kind]} | options))

@@ -1,0 +1,78 @@
+"""Pictures: what is counted for them, and that they are drawn."""
+
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bitblas as gb
+from bitblas import plots
+
+pytest.importorskip("matplotlib")
+
+
+@given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 30), st.integers(0, 60), st.integers(0, 9))
+def test_every_entry_is_in_one_square(nrows, ncols, bins, entries, seed):
+    rng = np.random.default_rng(seed)
+    rows, cols = rng.integers(0, nrows, entries), rng.integers(0, ncols, entries)
+    sums, (left, right, bottom, top) = plots.binned(rows, cols, np.ones(entries), (nrows, ncols), bins)
+    assert sums.sum() == entries
+    assert max(sums.shape) <= bins
+    assert (left, top) == (-0.5, -0.5)
+    edge = (bottom - top) / sums.shape[0]
+    assert edge == (right - left) / sums.shape[1]
+    for i, j in zip(rows, cols):
+        assert sums[int(i // edge), int(j // edge)] > 0
+
+
+@pytest.mark.parametrize("tile", [4, 8, 64])
+def test_tiles(tile):
+    rng = np.random.default_rng(3)
+    dense = rng.random((100, 70)) < 0.05
+    rows, cols = dense.nonzero()
+    tile_rows, tile_cols, fill = plots.tiles_of(rows, cols, 70, tile)
+    assert fill.sum() == dense.sum()
+    for i, j, count in zip(tile_rows, tile_cols, fill):
+        assert dense[i * tile : (i + 1) * tile, j * tile : (j + 1) * tile].sum() == count
+    A = gb.Matrix.from_coo(rows, cols, True, nrows=100, ncols=70, device="cpu", format="b2sr", tile=tile)
+    assert A._store.structure.primary.tiles == len(fill)
+
+
+def texts(figure):
+    return [text for axes in figure.axes for text in (axes.get_title(loc="left"), axes.get_xlabel(), axes.get_ylabel())]
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (1, 1), (3, 2000), (50, 50), (3000, 3000)])
+def test_spy(shape):
+    rng = np.random.default_rng(5)
+    n = min(5 * shape[0], 5000)
+    rows, cols = (rng.integers(0, max(1, size), n) for size in shape)
+    A = gb.Matrix.from_coo(rows, cols, True, nrows=shape[0], ncols=shape[1], device="cpu", name="mine")
+    figure = plots.spy(A)
+    shown = " ".join(texts(figure))
+    assert "mine" in shown
+    assert f"{A.nvals:,} entries, stored as csr" in shown
+    stream = io.BytesIO()
+    figure.savefig(stream)
+    assert stream.getvalue().startswith(b"\x89PNG")
+
+
+def test_the_tiles_that_are_stored():
+    ring = [*range(1, 6000), 0]
+    both = gb.Matrix.from_coo([*range(6000), *ring], [*ring, *range(6000)], True, nrows=6000, ncols=6000, device="cpu")
+    assert both.profile().held[0] == "b2sr8"
+    assert "How full the 8 x 8 tiles are" in texts(plots.spy(both))
+    assert "How full the 4 x 4 tiles are" in texts(plots.spy(both, tile=4, title="a ring"))
+    with pytest.raises(gb.exceptions.InvalidValue, match="tile: expected 4, 8"):
+        plots.spy(both, tile=5)
+
+
+def test_save(tmp_path):
+    figure = plots.spy(gb.Matrix.from_coo([0], [1], True, nrows=2, ncols=2, device="cpu"))
+    plots.save(figure, tmp_path / "a.pdf")
+    assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
+    with pytest.raises(gb.exceptions.InvalidValue, match=r"a\.doc: expected a name that ends in \.png"):
+        plots.save(figure, tmp_path / "a.doc")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.pdf"]
