@@ -15,10 +15,10 @@ from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, cast
 
 from .exceptions import InvalidValue
-from .formats import Structure
+from .facts import Facts, facts
+from .formats import Form, Structure
 from .formats.b2sr.format import TILES, B2sr
 from .formats.csr.format import KEY as CSR
-from .formats.csr.format import Csr
 from .store import MatrixStore, VectorStore
 
 WORDS, COUNT, VALUES = range(3)  # product.cuh
@@ -28,74 +28,9 @@ SMALL = 1 << 12  # entries; below, rows are as good as tiles, and a build would 
 # Entries per 8x8 tile from which tiles win: 1.0 loses 2 times, 5.5 wins 4 times (measured, H200 and CPU).
 MIN_FILL = 2.0
 DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on the GPU (measured)
-SAMPLES = 64  # blocks of 64 rows that the profile looks at, fewer where they hold more than
-SAMPLED_ENTRIES = 1 << 16  # in all; but eight blocks at least
 # A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9).
 PUSH_COST = {"cpu": 4.0, "gpu": 16.0}
 LONGEST = 128  # steps of a group of lanes per row; longer rows are hubs, cut into segments of that length (estimated)
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What the profile of a structure knows. tiles: predicted number of non-empty tiles by tile size."""
-
-    nrows: int
-    ncols: int
-    nvals: int
-    tiles: tuple[tuple[int, float], ...]
-
-    @property
-    def fill(self) -> float:
-        """Entries per non-empty 8x8 tile."""
-        return self.nvals / max(1.0, dict(self.tiles)[8])
-
-    def bytes_of(self, key: str) -> int:
-        """Predicted bytes of the structure in a form, values not counted."""
-        if key == CSR:
-            return Csr.predict_bytes(self.nrows, self.ncols, self.nvals)
-        tile = int(key[4:])
-        return B2sr.predict_bytes(self.nrows, self.ncols, round(dict(self.tiles)[tile]), tile)
-
-
-def facts(structure: Structure) -> Facts:
-    """Sampled as in the B2SR paper (Algorithm 1): up to 64 blocks of 64 rows, evenly spaced, count their tiles."""
-    known = structure.primary.cache.get("facts")
-    if known is None:
-        known = structure.primary.cache["facts"] = _sample(structure)
-    return known
-
-
-def _sample(structure: Structure) -> Facts:
-    if structure.nvals == 0:
-        return Facts(structure.nrows, structure.ncols, 0, tuple((t, 0.0) for t in TILES))
-    rows = structure.form(CSR)
-    assert isinstance(rows, Csr)
-    host, blocks = rows.device.to_host, -(-rows.nrows // 64)
-    picks = min(SAMPLES, max(8, SAMPLED_ENTRIES * rows.nrows // (64 * rows.nvals)))
-    # Evenly spaced entries pick the blocks, so that a block counts by its size and a hub is not taken for the rule:
-    # tiles = entries * the mean of tiles / entries over the picks.
-    limits = host(rows.ptr[np.minimum(np.arange(blocks + 1) * 64, rows.nrows)]).astype(np.int64)
-    if blocks <= SAMPLES and rows.nvals <= SAMPLED_ENTRIES:  # small: look at everything
-        chosen, weights = np.arange(blocks), np.ones(blocks)
-    else:
-        places = (np.arange(picks) + 0.5) * rows.nvals / picks
-        chosen, times = np.unique(np.searchsorted(limits, places, side="right") - 1, return_counts=True)
-        weights = times / np.diff(limits)[chosen] * rows.nvals / picks
-    seen_rows, seen_cols = [], []
-    for block in chosen:
-        ptr = host(rows.ptr[block * 64 : block * 64 + 65]).astype(np.int64)
-        seen_rows.append(np.repeat(np.arange(len(ptr) - 1) + block * 64, np.diff(ptr)))
-        seen_cols.append(host(rows.col[ptr[0] : ptr[-1]]).astype(np.int64))
-    r, c = np.concatenate(seen_rows), np.concatenate(seen_cols)
-    tiles = []
-    for tile in TILES:  # the tiles of one size are counted from those of the size below
-        shift = 2 if tile == 4 else 1
-        keys = np.sort((r >> shift << 32) | (c >> shift))
-        keys = keys[np.append(True, keys[1:] != keys[:-1])]  # np.unique hashes, which takes ten times as long
-        r, c = keys >> 32, keys & 0xFFFFFFFF
-        per_block = np.bincount(np.searchsorted(chosen, r // (64 // tile)), minlength=len(chosen))
-        tiles.append((tile, float(per_block @ weights)))
-    return Facts(rows.nrows, rows.ncols, rows.nvals, tuple(tiles))
 
 
 def choose_form(structure: Structure, format: str = "auto", tile: int | None = None, *, iso: bool = True) -> str:
@@ -233,8 +168,29 @@ def may_push(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool) -> bool:
 
 
 def is_sparse(u: VectorStore) -> bool:
-    """Whether the entries of a vector are so few that pushing along them costs less than pulling by rows."""
+    """Whether the entries of a vector are so few that pushing along them may cost less than pulling by rows."""
     return u.nvals * PUSH_COST["gpu" if u.device.is_gpu else "cpu"] < u.size
+
+
+def is_light(u: VectorStore, form: Form) -> bool:
+    """Whether the rows of a form where u has entries hold few entries too: a few vertices can have most of the edges.
+    Only asked on the CPU: on a GPU the host would have to wait for the count."""
+    if u.device.is_gpu:
+        return True
+    if "longest" not in form.cache:
+        form.cache["longest"] = int(np.diff(form.ptr).max(initial=0))
+    limit = int(form.ptr[-1]) / PUSH_COST["cpu"]
+    return u.nvals * form.cache["longest"] < limit or _entries_of(u, form) < limit
+
+
+def _entries_of(u: VectorStore, form: Form) -> int:
+    """The entries (tiles) of the rows (tile rows) where u has entries."""
+    per = form.rows_per_unit
+    if per < 8:
+        units = np.flatnonzero(np.unpackbits(u.present.view(np.uint8), bitorder="little")) // per
+    else:
+        units = np.flatnonzero(u.present.view(f"uint{per}"))
+    return int((form.ptr[units + 1] - form.ptr[units]).sum())
 
 
 def plan_mxv(
@@ -248,6 +204,8 @@ def plan_mxv(
     push, reason = False, "a float sum has a fixed order" if floats else "counts are taken by rows"
     if _unordered(semiring, kind):
         push, reason = is_sparse(u), f"{u.nvals} of {u.size} entries active"
+        if push and A.structure.has(key, transposed=not transpose):  # planning builds nothing
+            push = is_light(u, A.structure.form(key, transposed=not transpose))
     transposed = transpose != push
     lanes = choose_lanes(key, A.nvals, A.ncols if transposed else A.nrows, kind, A.structure, push) if gpu else 1
     verb = "vxm" if flip else "mxv"

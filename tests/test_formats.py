@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import bitblas
 from bitblas import device as devices
 from bitblas.config import config
+from bitblas.facts import facts
 from bitblas.formats import b2sr, build
 from bitblas.formats.b2sr import format as b2sr_format
-from bitblas.plan import facts
 from semirings.dtypes import lookup_dtype
 
 TILES = (4, 8, 16, 32, 64)

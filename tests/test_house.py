@@ -29,6 +29,7 @@ FLOORS = (
     ("bitblas.config",),
     ("bitblas.formats",),
     ("bitblas.store",),
+    ("bitblas.facts",),
     ("bitblas.plan",),
     ("bitblas.formats.build",),
     ("bitblas.verbs",),

@@ -71,7 +71,7 @@ def products() -> Iterator[Variant]:
 
 
 def structural() -> Iterator[Variant]:
-    """Building tiles from rows and rows from tiles."""
+    """Building tiles from rows and rows from tiles; parts of both."""
     places = (*TYPES, ("PLACE", INT32))
     for tile in TILES:
         lanes = ("LANES", min(tile, 32))
@@ -82,6 +82,10 @@ def structural() -> Iterator[Variant]:
         yield Variant("formats/b2sr/coo", places, (("TILE", tile), lanes))
         yield Variant("formats/b2sr/ranks", (), (("TILE", tile), ("LANES", 1)))
         yield Variant("formats/b2sr/filter", places[2:], (("TILE", tile), ("LANES", 1)))
+        yield Variant("formats/b2sr/clip", TYPES, (("TILE", tile), lanes))
+    for fill, order in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        shape = (("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", order))
+        yield Variant("formats/csr/clip", places, shape)
 
 
 def elementwise() -> Iterator[Variant]:

@@ -19,7 +19,7 @@ from ..device import Device
 from ..formats import Structure
 from ..formats.csr.format import from_arrays, index_type
 from ..kernels.prologue import Variant
-from ..plan import LONGEST, VALUES, WORDS, Plan, is_sparse, may_push, plan_mxv
+from ..plan import LONGEST, VALUES, WORDS, Plan, is_light, is_sparse, may_push, plan_mxv
 from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
 from . import vector
 from .arrays import as_vector
@@ -56,9 +56,11 @@ def mxv(
         if len(A.prepared) >= MANY:
             A.prepared.clear()
         found = A.prepared[key] = may_push(semiring, A.values, u.values, flip=flip), {}
-    pushes: bool = found[0]
+    push: bool = found[0] and is_sparse(u)
+    if push:
+        push = is_light(u, A.structure.form(A.structure.primary.key, transposed=not transpose))
     ways: dict[tuple[bool, bool], Product] = found[1]
-    way = pushes and is_sparse(u), u.count == u.size
+    way = push, u.count == u.size
     if way not in ways:
         plan, product = plan_mxv(A, u, semiring, transpose=transpose, flip=flip)
         ways[way] = Product(plan, product, A, u, semiring, flip)

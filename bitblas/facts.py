@@ -1,0 +1,78 @@
+"""What a plan knows of a structure: its size, and how many tiles of each size it has, sampled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .formats import Structure
+from .formats.b2sr.format import TILES, B2sr
+from .formats.csr.format import KEY as CSR
+from .formats.csr.format import Csr
+
+SAMPLES = 64  # blocks of 64 rows that the profile looks at, fewer where they hold more than
+SAMPLED_ENTRIES = 1 << 16  # in all; but eight blocks at least
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the profile of a structure knows. tiles: predicted number of non-empty tiles by tile size."""
+
+    nrows: int
+    ncols: int
+    nvals: int
+    tiles: tuple[tuple[int, float], ...]
+
+    @property
+    def fill(self) -> float:
+        """Entries per non-empty 8x8 tile."""
+        return self.nvals / max(1.0, dict(self.tiles)[8])
+
+    def bytes_of(self, key: str) -> int:
+        """Predicted bytes of the structure in a form, values not counted."""
+        if key == CSR:
+            return Csr.predict_bytes(self.nrows, self.ncols, self.nvals)
+        tile = int(key[4:])
+        return B2sr.predict_bytes(self.nrows, self.ncols, round(dict(self.tiles)[tile]), tile)
+
+
+def facts(structure: Structure) -> Facts:
+    """Sampled as in the B2SR paper (Algorithm 1): up to 64 blocks of 64 rows, evenly spaced, count their tiles."""
+    known = structure.primary.cache.get("facts")
+    if known is None:
+        known = structure.primary.cache["facts"] = _sample(structure)
+    return known
+
+
+def _sample(structure: Structure) -> Facts:
+    if structure.nvals == 0:
+        return Facts(structure.nrows, structure.ncols, 0, tuple((t, 0.0) for t in TILES))
+    rows = structure.form(CSR)
+    assert isinstance(rows, Csr)
+    host, blocks = rows.device.to_host, -(-rows.nrows // 64)
+    picks = min(SAMPLES, max(8, SAMPLED_ENTRIES * rows.nrows // (64 * rows.nvals)))
+    # Evenly spaced entries pick the blocks, so that a block counts by its size and a hub is not taken for the rule:
+    # tiles = entries * the mean of tiles / entries over the picks.
+    limits = host(rows.ptr[np.minimum(np.arange(blocks + 1) * 64, rows.nrows)]).astype(np.int64)
+    if blocks <= SAMPLES and rows.nvals <= SAMPLED_ENTRIES:  # small: look at everything
+        chosen, weights = np.arange(blocks), np.ones(blocks)
+    else:
+        places = (np.arange(picks) + 0.5) * rows.nvals / picks
+        chosen, times = np.unique(np.searchsorted(limits, places, side="right") - 1, return_counts=True)
+        weights = times / np.diff(limits)[chosen] * rows.nvals / picks
+    seen_rows, seen_cols = [], []
+    for block in chosen:
+        ptr = host(rows.ptr[block * 64 : block * 64 + 65]).astype(np.int64)
+        seen_rows.append(np.repeat(np.arange(len(ptr) - 1) + block * 64, np.diff(ptr)))
+        seen_cols.append(host(rows.col[ptr[0] : ptr[-1]]).astype(np.int64))
+    r, c = np.concatenate(seen_rows), np.concatenate(seen_cols)
+    tiles = []
+    for tile in TILES:  # the tiles of one size are counted from those of the size below
+        shift = 2 if tile == 4 else 1
+        keys = np.sort((r >> shift << 32) | (c >> shift))
+        keys = keys[np.append(True, keys[1:] != keys[:-1])]  # np.unique hashes, which takes ten times as long
+        r, c = keys >> 32, keys & 0xFFFFFFFF
+        per_block = np.bincount(np.searchsorted(chosen, r // (64 // tile)), minlength=len(chosen))
+        tiles.append((tile, float(per_block @ weights)))
+    return Facts(rows.nrows, rows.ncols, rows.nvals, tuple(tiles))
