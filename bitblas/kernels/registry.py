@@ -84,8 +84,8 @@ def structural() -> Iterator[Variant]:
         yield Variant("formats/b2sr/filter", places[2:], (("TILE", tile), ("LANES", 1)))
         yield Variant("formats/b2sr/clip", TYPES, (("TILE", tile), lanes))
     for fill, order in ((0, 0), (0, 1), (1, 0), (1, 1)):
-        shape = (("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", order))
-        yield Variant("formats/csr/clip", places, shape)
+        constants = (("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", order))
+        yield Variant("formats/csr/clip", places, constants)
 
 
 def elementwise() -> Iterator[Variant]:

@@ -55,31 +55,30 @@ def _dot(
     at: Any = mask.form(key)
     z = semiring.return_type if kind != WORDS else BOOL
     present, sums = xp.zeros(max(1, at.nvals), np.uint8), xp.empty(max(1, at.nvals) if kind != WORDS else 1, z.np_type)
-    extra: tuple[Any, ...]
     if key == "csr":
         rows, cols = at.coo()
         where: tuple[Any, ...] = (rows, cols) if len(rows) else (dummy(device, "int64"),) * 2
-        n, types, extra = len(rows), index_types(left, None), (left.ncols,)
+        n, types = len(rows), index_types(left, None)
         same: Any = (left.ptr, left.col), (right.ptr, right.col)
     else:
         none = dummy(device, "int32")
         ranks = tuple(f.ranks() if not isinstance(v, np.generic) else none for f, v in ((left, a_val), (right, b_val)))
         cols = at.col
         where = (at.tile_row_numbers() if at.tiles else dummy(device, "int64"), cols, at.bits, at.ranks())
-        n, types, extra = at.tiles, index_types(left, at.ranks()), ()
+        n, types = at.tiles, index_types(left, at.ranks())
         same = (left.ptr, left.col, left.bits, ranks[0]), (right.ptr, right.col, right.bits, ranks[1])
     variant = dot_variant(key, types, None if kind == WORDS else semiring, kind, a_type, b_type, plan.lanes, plan.wide)
     value = z.np_type.type(0 if product is None else product)
     bounds = None
     if not device.is_gpu and at.nvals > PARALLEL_ENTRIES:
-        bounds = dot_bounds(left.ptr, right.ptr, where[0][:n], cols[:n], device)
+        bounds = dot_bounds(right.ptr, cols[:n], device)
     compiled(device, variant)(
         n, *where, *same[0], *entry_values(device, a_type, a_val), *same[1], *entry_values(device, b_type, b_val),
-        *extra, value, present, sums, bounds=bounds,
+        left.ncols, value, present, sums, bounds=bounds,
     )  # fmt: skip
     if kind == WORDS:
         values = semiring.return_type.np_type.type(product)
     else:
         values = sums[: at.nvals]
     C = MatrixStore(Structure(at), semiring.return_type, values)
-    return filter_entries(C, present[: at.nvals].astype(bool))
+    return filter_entries(C, present[: at.nvals].view(bool))

@@ -26,9 +26,9 @@ def ranges_of_work(work: Any, device: Device) -> Any:
     return np.concatenate(([0], np.searchsorted(work, wanted), [len(work)])).astype(np.int64)
 
 
-def dot_bounds(a_ptr: Any, b_ptr: Any, rows: Any, cols: Any, device: Device) -> Any:
-    """Parallel ranges of the places of a mask, by the lengths of the rows of A and B' that meet there."""
-    return ranges_of_work(np.cumsum(np.diff(b_ptr)[cols] + np.diff(a_ptr)[rows], dtype=np.int64), device)
+def dot_bounds(b_ptr: Any, cols: Any, device: Device) -> Any:
+    """Parallel ranges of the places of a mask, by the lengths of the rows of B' that are read there."""
+    return ranges_of_work(np.cumsum((np.diff(b_ptr) + 1)[cols], dtype=np.int64), device)
 
 
 class Hubs(NamedTuple):

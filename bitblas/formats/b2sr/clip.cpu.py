@@ -22,9 +22,13 @@ def clip(lo, hi, ptr, col, bits, row_low, row_high, col_low, col_high, diag_low,
                 top >= row_low and top + TILE <= row_high and first >= col_low and first + TILE <= col_high
                 and first - top - TILE + 1 >= diag_low and first - top + TILE - 1 <= diag_high
             )  # fmt: skip
+            outside = (
+                top >= row_high or top + TILE <= row_low or first >= col_high or first + TILE <= col_low
+                or first - top - TILE + 1 > diag_high or first - top + TILE - 1 < diag_low
+            )  # fmt: skip
             for k in range(TILE_WORDS):
-                word = np.uint64(at(bits, tile * TILE_WORDS + k))
-                if not inside:
+                word = np.uint64(0) if outside else np.uint64(at(bits, tile * TILE_WORDS + k))
+                if not inside and not outside:
                     region = np.uint64(0)
                     for r in range(per_word):
                         row = top + k * per_word + r

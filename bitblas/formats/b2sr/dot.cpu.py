@@ -14,7 +14,7 @@ def rank_in(bits, tile, r, c):
 
 @njit(**KERNEL)
 def dot(lo, hi, tile_rows, tile_cols, m_bits, m_ranks, a_ptr, a_col, a_bits, a_ranks, a_val, a_iso, a_step, b_ptr,
-        b_col, b_bits, b_ranks, b_val, b_iso, b_step, product, present, sums):  # fmt: skip
+        b_col, b_bits, b_ranks, b_val, b_iso, b_step, inner, product, present, sums):  # fmt: skip
     count = np.zeros(TILE * TILE, np.int64)
     for tile in range(lo, hi):
         tile_i = np.int64(at(tile_rows, tile))

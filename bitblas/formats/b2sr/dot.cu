@@ -15,7 +15,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2)
 dot(i64 n, const i64* tile_rows, const COL_T* tile_cols, const word_t* m_bits, const PLACE_T* m_ranks, const PTR_T* a_ptr,
     const COL_T* a_col, const word_t* a_bits, const PLACE_T* a_ranks, const A_T* a_val, A_T a_iso, i64 a_step,
     const PTR_T* b_ptr, const COL_T* b_col, const word_t* b_bits, const PLACE_T* b_ranks, const B_T* b_val, B_T b_iso,
-    i64 b_step, Z_T product, u8* present, Z_T* sums) {
+    i64 b_step, i64 inner, Z_T product, u8* present, Z_T* sums) {
+  (void)inner;
   const i64 tile = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1);
   const bool inside = tile < n;

@@ -126,7 +126,7 @@ class B2sr:
         """The entries for which `keep` (bools in entry order) is true; tiles that become empty go."""
         xp, device = self.device.xp, self.device
         bits, some = xp.empty_like(self.bits), xp.zeros(max(1, self.tiles), np.uint8)
-        flags = keep.astype(np.uint8) if len(keep) else xp.zeros(1, np.uint8)
+        flags = keep.view(np.uint8) if len(keep) else xp.zeros(1, np.uint8)
         ranks = self.ranks()
         variant = _variant("filter", self.tile, places=ranks)
         bounds = even_bounds(self.tiles, device.threads) if self._bounds() is not None else None
@@ -151,7 +151,9 @@ class B2sr:
         tiles = len(full)
         if tiles == self.tiles:
             return B2sr(self.device, self.nrows, self.ncols, self.tile, self.ptr, self.col, bits, tiles, nvals)
-        ptr = xp.searchsorted(full, self.ptr).astype(index_type(tiles))  # tiles left before each tile row
+        before = xp.zeros(self.tiles + 1, index_type(tiles))  # tiles left before each tile
+        xp.cumsum(count[: self.tiles] != 0, out=before[1:])
+        ptr = before[self.ptr]
         col, left = self.col[full], bits.reshape(-1, words_per_tile(self.tile))[full].reshape(-1)
         if not tiles:
             col, left = xp.zeros(1, self.col.dtype), xp.zeros(words_per_tile(self.tile), bits.dtype)
