@@ -179,8 +179,8 @@ def is_light(u: VectorStore, form: Form) -> bool:
         return True
     if "longest" not in form.cache:
         form.cache["longest"] = int(np.diff(form.ptr).max(initial=0))
-    limit = int(form.ptr[-1]) / PUSH_COST["cpu"]
-    return u.nvals * form.cache["longest"] < limit or _entries_of(u, form) < limit
+    cost, all_entries = PUSH_COST["cpu"], int(form.ptr[-1])
+    return u.nvals * form.cache["longest"] * cost < all_entries or _entries_of(u, form) * cost < all_entries
 
 
 def _entries_of(u: VectorStore, form: Form) -> int:

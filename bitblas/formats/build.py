@@ -99,7 +99,13 @@ def from_sorted_keys(
     *, format: str = "auto", tile: int | None = None,
 ) -> MatrixStore:  # fmt: skip
     """Entries given by strictly increasing keys row * ncols + column (INT64)."""
-    return _from_sorted(device, nrows, ncols, keys // max(1, ncols), keys % max(1, ncols), values, dtype, format, tile)
+    if len(keys) < nrows:
+        rows, cols = keys // max(1, ncols), keys % max(1, ncols)
+        return _from_sorted(device, nrows, ncols, rows, cols, values, dtype, format, tile)
+    first = device.xp.arange(nrows + 1) * ncols  # the least key of each row: cheaper to find than keys are to divide
+    ptr = device.xp.searchsorted(keys, first)
+    cols = keys - first[csr.numbers_of(ptr, len(keys), device)]
+    return _from_csr(device, nrows, ncols, ptr, cols, values, dtype, format, tile)
 
 
 def _from_sorted(
@@ -112,6 +118,13 @@ def _from_sorted(
     ptr = xp.zeros(nrows + 1, np.int64)
     if nrows:
         xp.cumsum(xp.bincount(rows, minlength=nrows), out=ptr[1:])
+    return _from_csr(device, nrows, ncols, ptr, cols, values, dtype, format, tile)
+
+
+def _from_csr(
+    device: Device, nrows: int, ncols: int, ptr: Any, cols: Any, values: Any, dtype: DataType, format: str,
+    tile: int | None,
+) -> MatrixStore:  # fmt: skip
     store = MatrixStore(Structure(csr.from_arrays(device, nrows, ncols, ptr, cols)), dtype, values)
     return with_format(store, format, tile)
 

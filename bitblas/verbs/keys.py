@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from semirings.dtypes import DataType
+from semirings.dtypes import INT64, DataType
 
-from ..device import Device
+from ..device import Device, even_bounds
 from ..exceptions import NotImplementedException
 from ..formats import Structure, build
+from ..kernels.prologue import Variant
 from ..store import MatrixStore
 from . import arrays
 
@@ -23,6 +24,7 @@ def check_keys(nrows: int, ncols: int) -> None:
         )
 
 
+PARALLEL_KEYS = 1 << 15  # below this a parallel launch on the CPU costs more than it saves (estimated)
 FEW = 1 << 12  # entries up to which a structure keeps its keys: 32 KB at most, and statements cost the host less
 
 
@@ -55,12 +57,19 @@ def coo(A: MatrixStore) -> tuple[Any, Any, Any]:
     return rows, cols, A.values if A.structure.primary.key == "csr" or order is None else A.values[order]
 
 
-def find(xp: Any, keys: Any, wanted: Any) -> tuple[Any, Any]:
-    """For each wanted key its place in the sorted keys, and whether it is there."""
-    if not len(keys):
-        return xp.zeros(len(wanted), np.int64), xp.zeros(len(wanted), bool)
-    at = xp.minimum(xp.searchsorted(keys, wanted), len(keys) - 1)
-    return at, keys[at] == wanted
+FIND = Variant("kernels/find", (("COL", INT64),))
+
+
+def find(device: Device, keys: Any, wanted: Any) -> tuple[Any, Any]:
+    """For each wanted key its place in the sorted keys (the first that is not below it), and whether it is there; both
+    lists ascend."""
+    xp, n = device.xp, len(wanted)
+    if not len(keys) or not n:
+        return xp.zeros(n, np.int64), xp.zeros(n, bool)
+    places, hit = xp.empty(n, np.int64), xp.empty(n, bool)
+    bounds = even_bounds(n, 4 * device.threads) if not device.is_gpu and n > PARALLEL_KEYS else None
+    device.kernel(FIND)(n, keys, len(keys), wanted, places, hit.view(np.uint8), bounds=bounds)
+    return places, hit
 
 
 def take(values: Any, places: Any) -> Any:
@@ -77,7 +86,7 @@ def same_iso(x: Any, y: Any) -> bool:
 
 def merged(xp: Any, ka: Any, kb: Any, at: Any, hit: Any = None) -> tuple[Any, Any, Any]:
     """The union of two sorted lists, linear in their sizes: the keys, where those of `ka` went, and which places are
-    left for those of `kb` alone. at: searchsorted(kb, ka); hit: which of ka are in kb (None: none)."""
+    left for those of `kb` alone. at: places of `find`; hit: which of ka are in kb (None: none)."""
     place = at + xp.arange(len(ka))
     if hit is not None:
         place -= xp.cumsum(hit) - hit
@@ -97,7 +106,7 @@ def joined(device: Device, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any,
     if not len(ka):
         return b
     xp = device.xp
-    keys, place, free = merged(xp, ka, kb, xp.searchsorted(kb, ka))
+    keys, place, free = merged(xp, ka, kb, find(device, kb, ka)[0])
     keys[free] = kb
     if same_iso(va, vb):
         return keys, va

@@ -40,14 +40,14 @@ def _combined(A: MatrixStore, op: Typed[Operator], x: Any, y: Any, keys: Any) ->
 
 def ewise_mult(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
     """The intersection."""
-    op, xp = plain(op), A.device.xp
+    op = plain(op)
     if A.structure is B.structure:
         positional = op.op.positional
         places = A.structure.coo() if positional else (None, None)
         values = arrays.binary(A.device, op, A.values, B.values, *places) if A.nvals else op.return_type.np_type.type(0)
         return MatrixStore(A.structure, op.return_type, values)
     (ka, va), (kb, vb) = entries(A), entries(B)
-    at, hit = find(xp, kb, ka)
+    at, hit = find(A.device, kb, ka)
     keys = ka[hit]
     return store(A, keys, _combined(A, op, take(va, hit), take(vb, at[hit]), keys), op.return_type)
 
@@ -69,8 +69,7 @@ def _union(
         return ka, left
     if not len(ka):
         return kb, right
-    at = xp.searchsorted(kb, ka)
-    hit = kb[xp.minimum(at, len(kb) - 1)] == ka
+    at, hit = find(device, kb, ka)
     keys, place, free = merged(xp, ka, kb, at, hit)
     twin = at[hit]
     only_b = xp.ones(len(kb), bool)
@@ -90,7 +89,7 @@ def ewise_union(A: MatrixStore, B: MatrixStore, op: Typed, left_default: Any, ri
     """The union, with a default for what is missing."""
     op, device, xp = plain(op), A.device, A.device.xp
     (ka, va), (kb, vb) = entries(A), entries(B)
-    at, hit = find(xp, kb, ka)
+    at, hit = find(A.device, kb, ka)
     only_b = xp.ones(len(kb), bool)
     only_b[at[hit]] = False
     parts = (
@@ -227,7 +226,7 @@ def merge(C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | No
 
 def _restricted(device: Device, entries: tuple[Any, Any], mask: Any, outside: bool) -> tuple[Any, Any]:
     keys, values = entries
-    _, inside = find(device.xp, keys_of(mask.structure, False)[0], keys)
+    _, inside = find(device, keys_of(mask.structure, False)[0], keys)
     keep = inside if mask.complement == outside else ~inside
     return keys[keep], take(values, keep)
 

@@ -16,6 +16,7 @@ from semirings.dtypes import DataType
 from ..device import Device
 from ..exceptions import OutOfMemory
 from ..formats import Structure, build
+from ..formats.csr.format import numbers_of
 from ..store import MatrixStore, VectorStore, unpack
 from . import arrays, vector, vector_build
 from .matrix import check_keys, entries, find, joined, keys_of, merge, plain, store, take
@@ -23,33 +24,40 @@ from .matrix import check_keys, entries, find, joined, keys_of, merge, plain, st
 DENSE_LIMIT = 1 << 32  # entries of a full matrix that one assignment may make
 
 
-def _expand(xp: Any, counts: Any) -> tuple[Any, Any]:
+def _expand(device: Device, counts: Any) -> tuple[Any, Any]:
     """For counts (2, 0, 3): owners 0 0 2 2 2 and ranks 0 1 0 1 2."""
-    ends = xp.cumsum(counts)
-    at = xp.arange(int(ends[-1]) if len(counts) else 0, dtype=np.int64)
-    owner = xp.searchsorted(ends, at, side="right")
-    return owner, at - (ends - counts)[owner]
+    xp = device.xp
+    ptr = xp.zeros(len(counts) + 1, np.int64)
+    xp.cumsum(counts, out=ptr[1:])
+    owner = numbers_of(ptr, int(ptr[-1]), device)
+    return owner, xp.arange(len(owner)) - ptr[owner]
 
 
 def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     """A[I, J]; indices may repeat."""
-    xp, device, ncols = A.device.xp, A.device, max(1, A.ncols)
-    keys, values = entries(A)
-    rows, cols = keys // ncols, keys % ncols
-    nrows_out, ncols_out = A.nrows if I is None else len(I), A.ncols if J is None else len(J)
-    check_keys(nrows_out, ncols_out)
-    if I is not None:
-        low = xp.searchsorted(rows, I)
-        owner, rank = _expand(xp, xp.searchsorted(rows, I, side="right") - low)
-        at = low[owner] + rank
-        rows, cols, values = owner, cols[at], take(values, at)
+    xp, device = A.device.xp, A.device
+    nrows, ncols = A.nrows if I is None else len(I), A.ncols if J is None else len(J)
+    csr: Any = A.structure.form("csr")
+    values = A.values_for("csr", False)
+    if I is None:
+        rows, cols = csr.coo()
+    else:
+        rows, rank = _expand(device, (csr.ptr[1:] - csr.ptr[:-1])[I])
+        at = csr.ptr[I][rows] + rank
+        cols, values = csr.col[at].astype(np.int64), take(values, at)
     if J is not None:
-        order = xp.argsort(J, kind="stable")
-        sorted_j = J[order]
-        low = xp.searchsorted(sorted_j, cols)
-        owner, rank = _expand(xp, xp.searchsorted(sorted_j, cols, side="right") - low)
-        rows, cols, values = rows[owner], order[low[owner] + rank], take(values, owner)
-    return _sorted(device, nrows_out, ncols_out, rows * ncols_out + cols, values, A.dtype)
+        place = xp.full(A.ncols, -1, np.int64)
+        place[J] = xp.arange(ncols)
+        if bool((place[J] == xp.arange(ncols)).all()):
+            cols = place[cols]
+            kept = cols >= 0
+            rows, cols, values = rows[kept], cols[kept], take(values, kept)
+        else:  # a column that is asked for twice
+            order = xp.argsort(J, kind="stable")
+            low = xp.searchsorted(J[order], cols)
+            owner, rank = _expand(device, xp.searchsorted(J[order], cols, side="right") - low)
+            rows, cols, values = rows[owner], order[low[owner] + rank], take(values, owner)
+    return build.from_coo(device, nrows, ncols, rows, cols, values, A.dtype)
 
 
 def _ordered(xp: Any, keys: Any, values: Any) -> tuple[Any, Any]:
@@ -120,7 +128,7 @@ def outside(structure: Structure, value: np.generic, dtype: DataType) -> MatrixS
     """`value` wherever the structure has no entry. OutOfMemory as in `full`."""
     A = full(structure.device, structure.nrows, structure.ncols, value, dtype)
     keys, _ = entries(A)
-    _, hit = find(A.device.xp, keys_of(structure, False)[0], keys)
+    _, hit = find(A.device, keys_of(structure, False)[0], keys)
     return store(A, keys[~hit], value, dtype)
 
 
@@ -158,7 +166,7 @@ def assign(
 def put(C: MatrixStore, keys: Any, values: Any, gone: Any) -> MatrixStore:
     """C with single entries written (sorted keys, values of C's type) and others deleted (sorted keys)."""
     kc, vc = entries(C)
-    touched = find(C.device.xp, keys, kc)[1] | find(C.device.xp, gone, kc)[1]
+    touched = find(C.device, keys, kc)[1] | find(C.device, gone, kc)[1]
     return store(C, *joined(C.device, (kc[~touched], take(vc, ~touched)), (keys, values)), C.dtype)
 
 

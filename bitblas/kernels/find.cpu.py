@@ -1,0 +1,18 @@
+# For each of `wanted` its place in the sorted `keys`, the twin of find.cu. `wanted` ascends, so that a search goes on
+# where the last one ended, in steps that double.
+# include: formats/csr/search.cpu.py
+
+
+@njit(**KERNEL)
+def find(lo, hi, keys, count, wanted, places, hit):
+    place = lower_bound(keys, 0, count, at(wanted, lo)) if lo < hi else 0
+    for i in range(lo, hi):
+        key = at(wanted, i)
+        if place < count and at(keys, place) < key:
+            step = 1
+            while place + step < count and at(keys, place + step) < key:
+                place += step
+                step <<= 1
+            place = lower_bound(keys, place + 1, min(place + step, count), key)
+        put(places, i, place)
+        put(hit, i, place < count and at(keys, place) == key)
