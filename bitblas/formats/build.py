@@ -5,6 +5,7 @@ Peak memory of from_coo: the input, 8 bytes per entry for its order, and the sor
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -113,8 +114,7 @@ def _from_sorted(
     format: str, tile: int | None,
 ) -> MatrixStore:  # fmt: skip
     xp = device.xp
-    if nrows >= 1 << 40:
-        raise OutOfMemory(f"nrows: {nrows} rows need {8 * nrows} bytes of row pointers (there is no hypersparse form)")
+    check_rows(nrows)
     ptr = xp.zeros(nrows + 1, np.int64)
     if nrows:
         xp.cumsum(xp.bincount(rows, minlength=nrows), out=ptr[1:])
@@ -127,6 +127,30 @@ def _from_csr(
 ) -> MatrixStore:  # fmt: skip
     store = MatrixStore(Structure(csr.from_arrays(device, nrows, ncols, ptr, cols)), dtype, values)
     return with_format(store, format, tile)
+
+
+FEW_ROWS = 1 << 12  # up to which structures without entries are shared: 16 KB each
+
+
+def empty(device: Device, nrows: int, ncols: int, dtype: DataType) -> MatrixStore:
+    """A matrix without entries."""
+    make = _shared_empty if nrows <= FEW_ROWS else _empty_structure
+    return MatrixStore(make(device, nrows, ncols), dtype, dtype.np_type.type(0))
+
+
+def _empty_structure(device: Device, nrows: int, ncols: int) -> Structure:
+    check_rows(nrows)
+    ptr = device.xp.zeros(nrows + 1, np.int32)
+    return Structure(csr.from_arrays(device, nrows, ncols, ptr, device.xp.zeros(0, np.int32)))
+
+
+_shared_empty = functools.lru_cache(64)(_empty_structure)
+
+
+def check_rows(nrows: int) -> None:
+    """OutOfMemory for more row pointers than any machine holds."""
+    if nrows >= 1 << 40:
+        raise OutOfMemory(f"nrows: {nrows} rows need {8 * nrows} bytes of row pointers (there is no hypersparse form)")
 
 
 def with_format(A: MatrixStore, format: str = "auto", tile: int | None = None) -> MatrixStore:

@@ -123,10 +123,6 @@ def store(like: MatrixStore, keys: Any, values: Any, dtype: DataType) -> MatrixS
     return A
 
 
-def empty(device: Device, nrows: int, ncols: int, dtype: DataType) -> MatrixStore:
-    return build.from_sorted_keys(device, nrows, ncols, device.xp.zeros(0, np.int64), dtype.np_type.type(0), dtype)
-
-
 def cast(A: MatrixStore, dtype: DataType) -> MatrixStore:
     """The same structure, values of another type."""
     return A if A.dtype is dtype else MatrixStore(A.structure, dtype, arrays.cast(A.device, A.values, A.dtype, dtype))

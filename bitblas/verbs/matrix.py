@@ -17,9 +17,10 @@ from semirings.dtypes import BOOL, INT64, DataType
 
 from ..device import Device
 from ..formats import Region, Structure, build
+from ..formats.build import empty
 from ..store import MatrixStore
 from . import arrays, vector
-from .keys import cast, check_keys, coo, empty, entries, find, joined, keys_of, merged, same_iso, store, take
+from .keys import cast, check_keys, coo, entries, find, joined, keys_of, merged, same_iso, store, take
 
 # ---- element-wise: GraphBLAS C API 2.1, sections 4.3.4 and 4.3.5 ----------------------------------------------------
 
