@@ -97,7 +97,8 @@ class InPlace(Arithmetic):
     def _in_place(self, other: Any, accum: str, expr: Any) -> Any:
         # With an object of the same kind the accumulator does it in place; a scalar touches the entries alone.
         if _is_tensor(other) and other.ndim == self.ndim:
-            self(accum) << other  # type: ignore[operator]
+            output: Any = self
+            output(accum) << other
         else:
             self << expr()
         return self

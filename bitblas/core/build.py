@@ -170,9 +170,10 @@ class VectorBuild:
 
     def __reduce__(self) -> Any:
         u, host = self._store, self._store.device.to_host
+        vector: Any = self
         i, x = verbs.entries(u)
         args = host(i), u.values if u.iso else host(x), u.dtype.name
-        more = {"size": u.size, "name": self.name, "device": u.device.name}  # type: ignore[attr-defined]
+        more = {"size": u.size, "name": vector.name, "device": u.device.name}
         return restored, (type(self), args, more)
 
     def to_dict(self) -> dict[int, Any]:

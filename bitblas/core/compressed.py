@@ -137,9 +137,9 @@ class CompressedBuild:
         dicts = list(nested_dicts.values()) if keyed else list(nested_dicts)
         indptr = np.cumsum([0, *map(len, dicts)])
         minor = np.array(list(itertools.chain.from_iterable(dicts)), np.int64)
-        values = [x for inner in dicts for x in inner.values()]
+        values: Any = [x for inner in dicts for x in inner.values()]
         if dtype is not None and not values:
-            values = np.zeros(0, dtypes.lookup_dtype(dtype).np_type)  # type: ignore[assignment]
+            values = np.zeros(0, dtypes.lookup_dtype(dtype).np_type)
         sizes = (ncols, nrows) if columns else (nrows, ncols)
         return cls._from_compressed(
             major, indptr, minor, values, dtype, *sizes, columns, more.pop("device", None), more

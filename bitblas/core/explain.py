@@ -21,9 +21,10 @@ def explain(expr: Any, *, mask: Any = None) -> Any:
     if not isinstance(expr, Expression) or expr.method not in ("mxv", "vxm", "mxm"):
         raise TypeError(f"explain: expected a delayed product such as A.mxv(v), got {expr!r}")
     left, right = expr.args
+    op: Any = expr.op
     if expr.method == "mxm":
         masked = mask is not None and not mask.complement
-        return plan.plan_mxm(left._matrix._store, right._matrix._store, expr.op, masked)[0]  # type: ignore[arg-type]
+        return plan.plan_mxm(left._matrix._store, right._matrix._store, op, masked)[0]
     flip = expr.method == "vxm"
     A, v = (right, left) if flip else (left, right)
-    return plan.plan_mxv(A._matrix._store, v._store, expr.op, transpose=A._transposed != flip, flip=flip)[0]  # type: ignore[arg-type]
+    return plan.plan_mxv(A._matrix._store, v._store, op, transpose=A._transposed != flip, flip=flip)[0]

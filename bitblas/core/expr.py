@@ -40,7 +40,8 @@ class Expression(ShownExpression, Operand):
     def dtype(self) -> DataType:
         # Late: a statement `w << expr` never asks.
         if self._dtype is None:
-            self._dtype = self.op.return_type  # type: ignore[union-attr]
+            assert self.op is not None  # what has no operator says its type
+            self._dtype = self.op.return_type
         return self._dtype
 
     @property

@@ -147,12 +147,13 @@ class ShownMask(Shown):
     parent: Any
     structure: bool
     complement: bool
+    new: Any
 
     def _show(self) -> tuple[str, str, dict[str, str], Table]:
         kind = ("Complemented" if self.complement else "") + ("StructuralMask" if self.structure else "ValueMask")
         known = facts(self.parent)
         small = math.prod(self.parent.shape) <= MASK_LIMIT
-        allowed = table(self.new(int)) if small else ([], [])  # type: ignore[attr-defined]
+        allowed = table(self.new(int)) if small else ([], [])
         return self.name, f"{kind} of gb.{type(self.parent).__name__}", known, allowed
 
 
