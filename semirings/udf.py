@@ -14,7 +14,7 @@ import hashlib
 import math
 import pickle
 from collections.abc import Iterator, Mapping
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -165,13 +165,9 @@ def jitted(function: FunctionType) -> Any:
     made = function
     if inner:
         cells = function.__closure__ or ()
-        closure = tuple(_cell(inner.get(n, c.cell_contents)) for n, c in zip(function.__code__.co_freevars, cells))
+        closure = tuple(CellType(inner.get(n, c.cell_contents)) for n, c in zip(function.__code__.co_freevars, cells))
         made = FunctionType(function.__code__, {**function.__globals__, **inner}, function.__name__, None, closure)
     return numba.njit(made, error_model="numpy", nogil=True)
-
-
-def _cell(value: Any) -> Any:
-    return (lambda: value).__closure__[0]  # type: ignore[index]
 
 
 def captured(function: FunctionType) -> Iterator[tuple[str, Any]]:

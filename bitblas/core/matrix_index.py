@@ -53,7 +53,8 @@ class MatrixIndex:
             line = submatrix.line(self._matrix._store, fixed.at, column=column)
             return line if along.at is None else elements.extract(line, along.array(self.device))
 
-        return VectorExpression(along.size, "__getitem__", (self,), None, run, self.dtype)  # type: ignore[arg-type]
+        assert along.size is not None  # the other axis has the one index
+        return VectorExpression(along.size, "__getitem__", (self,), None, run, self.dtype)
 
     def _element(self, i: int, j: int) -> np.generic | None:
         return submatrix.element(self._matrix._store, *((j, i) if self._transposed else (i, j)))

@@ -90,7 +90,9 @@ class MatrixWhole:
 
 def _power(A: MatrixStore, n: int, op: Typed) -> MatrixStore:
     if n == 0:
-        one = operators.monoid_of(op.op.binaryop).identity(A.dtype)  # type: ignore[union-attr]
+        multiply = operators.monoid_of(op.op.binaryop)
+        assert multiply is not None  # `power` refuses what has no identity
+        one = multiply.identity(A.dtype)
         return submatrix.from_diagonal(full_vector(A.device, A.nrows, one, A.dtype), 0)
     result = None
     while True:

@@ -83,7 +83,9 @@ def _typed(op: Any, kind: str, left: DataType, right: DataType | None) -> Typed:
         dtype = left if right is None else dtypes.unify(left, right)
     plain.check(dtype)
     if kind == "monoid":
-        return monoid_of(plain)[dtype]  # type: ignore[index]
+        found = monoid_of(plain)
+        assert found is not None  # asked for above
+        return found[dtype]
     if isinstance(plain, Monoid):
         return Typed(plain.binaryop, compute_type(plain[dtype]))
     return op if type(op) is Typed else Typed(plain, dtype)

@@ -28,7 +28,8 @@ def of(value: Any) -> tuple[np.generic | None, DataType]:
     if isinstance(value, Operand) and value.ndim == 0:
         if not isinstance(value, Scalar):
             # Not `_resolve`: where a statement asks for the value, autocompute has no say.
-            expr = value if isinstance(value, ScalarExpression) else value._to_expr()  # type: ignore[attr-defined]
+            delayed: Any = value
+            expr = value if isinstance(value, ScalarExpression) else delayed._to_expr()
             value = expr.new() if expr._value is None else expr._value
         return value._value, value.dtype
     found = scalar_value(value)
