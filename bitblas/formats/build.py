@@ -23,29 +23,21 @@ from .csr import format as csr
 
 def convert(structure: Structure, key: str, *, transposed: bool, order: bool) -> tuple[Form, Any]:
     """A form of the structure (or of its transpose); with `order`, where its values lie in the primary form."""
-    if not transposed:
-        rows, places = structure.primary.to_csr(order)
-        if order and places is not None and isinstance(structure.primary, csr.Csr):
-            places = None
-    else:
-        straight = structure.form(csr.KEY)
-        assert isinstance(straight, csr.Csr)
-        rows, turn = straight.transpose(order)
-        base = structure.order(csr.KEY) if order else None
-        places = turn if base is None or turn is None else base[turn]
-        if structure.nrows == structure.ncols and _same(straight, rows):
-            rows = straight  # an undirected graph is its own transpose: nothing more to store
+    if transposed:
+        source: Any = structure.form(key)  # turned as it lies
+        made, places = source.transpose(order)
+        base = structure.order(key) if order else None
+        if structure.nrows == structure.ncols and source.equals(made):
+            source.adopt(made)
+            made = source  # an undirected graph is its own transpose: nothing more to store
+        return made, places if base is None or places is None else base[places]
+    rows, places = structure.primary.to_csr(order)
+    if isinstance(structure.primary, csr.Csr):
+        places = None
     if key == csr.KEY:
         return rows, places
-    if transposed and rows is structure.form(csr.KEY) and not order and structure.has(key):
-        return structure.form(key), None
     made, turn = b2sr.from_csr(rows, int(key[4:]), order)
     return made, turn if places is None or turn is None else places[turn]
-
-
-def _same(a: csr.Csr, b: csr.Csr) -> bool:
-    xp = a.device.xp
-    return bool(xp.array_equal(a.ptr, b.ptr)) and bool(xp.array_equal(a.col, b.col))
 
 
 def sort_entries(device: Device, rows: Any, cols: Any, nrows: int, ncols: int) -> Any:
@@ -55,6 +47,8 @@ def sort_entries(device: Device, rows: Any, cols: Any, nrows: int, ncols: int) -
             return device.xp.argsort(rows * ncols + cols, kind="stable")
         by_col = device.xp.argsort(cols, kind="stable")
         return by_col[device.xp.argsort(rows[by_col], kind="stable")]
+    if max(nrows, ncols) > 8 * len(rows):
+        return np.lexsort((cols, rows))  # counting sorts would pass over rows and columns that have no entry
     from scipy.sparse import coo_array
 
     # Three counting sorts in compiled code: by row, then to columns and back, each stable.
@@ -79,6 +73,14 @@ def from_coo(
     after = (rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (cols[1:] > cols[:-1]))
     if bool(after.all()):  # sorted and without duplicates, as `to_coo` gives them
         return _from_sorted(device, nrows, ncols, rows, cols, values, dtype, format, tile)
+    del after
+    if iso and device.is_gpu and nrows * ncols < 1 << 63:  # nothing has to follow its entry: the keys alone are sorted
+        keys = rows * ncols
+        keys += cols
+        keys.sort()
+        fresh = xp.ones(len(keys), bool)
+        fresh[1:] = keys[1:] != keys[:-1]
+        return from_sorted_keys(device, nrows, ncols, keys[fresh], values, dtype, format=format, tile=tile)
     order = sort_entries(device, rows, cols, nrows, ncols)
     rows, cols = rows[order], cols[order]
     fresh = xp.ones(len(rows), bool)
@@ -100,12 +102,14 @@ def from_sorted_keys(
     *, format: str = "auto", tile: int | None = None,
 ) -> MatrixStore:  # fmt: skip
     """Entries given by strictly increasing keys row * ncols + column (INT64)."""
-    if len(keys) < nrows:
+    check_rows(nrows)
+    if len(keys) < nrows and not device.is_gpu:
         rows, cols = keys // max(1, ncols), keys % max(1, ncols)
         return _from_sorted(device, nrows, ncols, rows, cols, values, dtype, format, tile)
-    first = device.xp.arange(nrows + 1) * ncols  # the least key of each row: cheaper to find than keys are to divide
+    first = device.xp.arange(nrows + 1) * ncols  # the least key of each row
     ptr = device.xp.searchsorted(keys, first)
-    cols = keys - first[csr.numbers_of(ptr, len(keys), device)]
+    # The CPU finds the least keys cheaper than it divides.
+    cols = keys % max(1, ncols) if device.is_gpu else keys - first[csr.numbers_of(ptr, len(keys), device)]
     return _from_csr(device, nrows, ncols, ptr, cols, values, dtype, format, tile)
 
 

@@ -79,10 +79,15 @@ def structural() -> Iterator[Variant]:
             shape = (("TILE", tile), lanes, ("FILL", fill), ("ORDER", order))
             yield Variant("formats/b2sr/build", places, shape)
             yield Variant("formats/b2sr/unbuild", places, shape)
+        for order in (0, 1):
+            yield Variant("formats/b2sr/turn", (places[0], places[2]), (("TILE", tile), lanes, ("ORDER", order)))
+        yield Variant("formats/b2sr/cut", TYPES, (("TILE", tile), lanes))
         yield Variant("formats/b2sr/coo", places, (("TILE", tile), lanes))
         yield Variant("formats/b2sr/ranks", (), (("TILE", tile), ("LANES", 1)))
         yield Variant("formats/b2sr/filter", places[2:], (("TILE", tile), ("LANES", 1)))
         yield Variant("formats/b2sr/clip", TYPES, (("TILE", tile), lanes))
+    for order in (0, 1):
+        yield Variant("formats/csr/keys", TYPES, (("ORDER", order),))
     yield Variant("kernels/find", (("COL", INT64),))
     for fill, order in ((0, 0), (0, 1), (1, 0), (1, 1)):
         constants = (("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", order))

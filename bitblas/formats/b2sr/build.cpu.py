@@ -1,10 +1,11 @@
-# Tiles from CSR rows, the twin of build.cu: the rows of a tile row merge by tile column.
+# Tiles from CSR rows, the twin of build.cu: the rows of a tile row merge by tile column. A thread has many tile rows, so
+# none is cut: a part is a tile row.
 LOG_TILE = TILE.bit_length() - 1
 NONE = np.int64(1) << np.int64(50)
 
 
 @njit(**KERNEL)
-def build(lo, hi, nrows, ptr, col, tile_ptr, counts, tile_col, bits, value_ptr, places):
+def build(lo, hi, tile_rows, nrows, ptr, col, cuts, cut_cols, out, counts, tile_col, bits, value_ptr, places):
     entry = np.empty(TILE, np.int64)
     next_tile = np.empty(TILE, np.int64)
     for tile_row in range(lo, hi):
@@ -13,7 +14,7 @@ def build(lo, hi, nrows, ptr, col, tile_ptr, counts, tile_col, bits, value_ptr, 
         for r in range(rows):
             entry[r] = ptr[first + r]
             next_tile[r] = np.int64(at(col, entry[r])) >> LOG_TILE if ptr[first + r] < ptr[first + r + 1] else NONE
-        tile = np.int64(tile_ptr[tile_row]) if FILL else np.int64(0)
+        tile = np.int64(out[tile_row]) if FILL else np.int64(0)
         rank = np.int64(ptr[first])
         while True:
             least = NONE

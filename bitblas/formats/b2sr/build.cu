@@ -1,6 +1,8 @@
 // Tiles from CSR rows. One lane per row; the rows of a tile row merge by tile column: the least next tile column is the
-// next tile, and every row takes its entries there. FILL = 0 counts the tiles, FILL = 1 writes them.
+// next tile, and every row takes its entries there. FILL = 0 counts the tiles of each part of a tile row, FILL = 1
+// writes them from tile out[part] on.
 #include "formats/b2sr/tile.cuh"
+#include "formats/b2sr/parts.cuh"
 
 __device__ __forceinline__ i64 least_of_group(i64 x) {
 #pragma unroll
@@ -12,30 +14,35 @@ __device__ __forceinline__ i64 least_of_group(i64 x) {
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-build(i64 n, i64 nrows, const PTR_T* ptr, const COL_T* col, const i64* tile_ptr, i64* counts, COL_T* tile_col,
-      word_t* bits, PLACE_T* value_ptr, PLACE_T* places) {
-  const i64 tile_row = thread_number() / ROW_LANES;
+build(i64 n, i64 tile_rows, i64 nrows, const PTR_T* ptr, const COL_T* col, const i64* cuts, const i64* cut_cols,
+      const i64* out, i64* counts, COL_T* tile_col, word_t* bits, PLACE_T* value_ptr, PLACE_T* places) {
+  const i64 unit = thread_number() / ROW_LANES;
   const int lane = threadIdx.x & (ROW_LANES - 1);
-  if (tile_row >= n) return;
-  const i64 none = 0x7fffffffffffffffll;
-  i64 entry[LANE_ROWS], end[LANE_ROWS], next[LANE_ROWS];
+  if (unit >= n) return;
+  const Part part = part_of(unit, tile_rows, cuts, cut_cols);
+  if (part.number < 0) return;
+  const i64 none = LAST_COLUMN;
+  i64 entry[LANE_ROWS], end[LANE_ROWS], next[LANE_ROWS], skipped = 0;
 #pragma unroll
   for (int k = 0; k < LANE_ROWS; ++k) {
-    const i64 row = tile_row * TILE + lane * LANE_ROWS + k;
-    entry[k] = row < nrows ? (i64)ptr[row] : 0;
+    const i64 row = part.tile_row * TILE + lane * LANE_ROWS + k;
+    const i64 first = row < nrows ? (i64)ptr[row] : 0;
     end[k] = row < nrows ? (i64)ptr[row + 1] : 0;
+    entry[k] = part.begin ? lower_bound(col, first, end[k], part.begin << LOG_TILE) : first;
     next[k] = entry[k] < end[k] ? (i64)col[entry[k]] >> LOG_TILE : none;
+    skipped += entry[k] - first;
   }
-  i64 tile = FILL ? tile_ptr[tile_row] : 0;
+  i64 tile = FILL ? out[part.number] : 0;
 #if ORDER
-  i64 rank = ptr[tile_row * TILE];
+  i64 rank = (i64)ptr[part.tile_row * TILE] + (part.begin ? sum_of_group(skipped) : 0);
 #endif
+  (void)skipped;
   for (;; ++tile) {
     i64 mine = next[0];
 #pragma unroll
     for (int k = 1; k < LANE_ROWS; ++k) mine = next[k] < mine ? next[k] : mine;
     const i64 least = least_of_group(mine);
-    if (least == none) break;
+    if (least >= part.end) break;
 #if FILL
     u64 row_bits[LANE_ROWS];
 #endif
@@ -94,5 +101,5 @@ build(i64 n, i64 nrows, const PTR_T* ptr, const COL_T* col, const i64* tile_ptr,
 #endif
 #endif
   }
-  if (!FILL && lane == 0) counts[tile_row] = tile;
+  if (!FILL && lane == 0) counts[part.number] = tile;
 }

@@ -20,6 +20,7 @@ from .. import Region
 from ..csr.format import PARALLEL_ENTRIES, Csr, from_arrays, index_type, numbers_of
 
 TILES = (4, 8, 16, 32, 64)
+LONG = 64  # entries per row of a tile row, from which on it is cut: one row may hold all of them (measured)
 
 
 def words_per_tile(tile: int) -> int:
@@ -103,6 +104,34 @@ class B2sr:
         rows = from_arrays(device, self.nrows, self.ncols, ptr, col[: self.nvals])
         return rows, places[: self.nvals] if order else None
 
+    def transpose(self, order: bool) -> tuple[B2sr, Any]:
+        """The tiles of the transpose; order[e]: the place of its entry e in this form. The tiles are the entries of a
+        CSR, which is transposed; then each turns its bits. Peak memory: the result, the order, and what that takes."""
+        xp, device = self.device.xp, self.device
+        tile_cols = -(-self.ncols // self.tile)
+        tiles, source = Csr(device, self.tile_rows, tile_cols, self.ptr, self.col, self.tiles).transpose(True)
+        source = source if self.tiles else xp.zeros(1, self.ptr.dtype)
+        bits = xp.zeros_like(self.bits)
+        bounds = even_bounds(self.tiles, device.threads) if self._bounds() is not None else None
+        none = xp.zeros(1, index_type(self.nvals))
+        turn = device.kernel(_variant("turn", self.tile, ptr=self.ptr, places=none, ORDER=0))
+        turn(self.tiles, source, self.bits, none, none, bits, none, bounds=bounds)
+        turned = B2sr(device, self.ncols, self.nrows, self.tile, tiles.ptr, tiles.col, bits, self.tiles, self.nvals)
+        if not order:
+            return turned, None
+        places = xp.empty(max(1, self.nvals), none.dtype)
+        turn = device.kernel(_variant("turn", self.tile, ptr=self.ptr, places=none, ORDER=1))
+        turn(self.tiles, source, self.bits, self.ranks(), turned.ranks(), bits, places, bounds=bounds)
+        return turned, places[: self.nvals]
+
+    def equals(self, other: B2sr) -> bool:
+        """Whether both hold the same entries."""
+        pairs = ((self.ptr, other.ptr), (self.col, other.col), (self.bits, other.bits))
+        if any(a.shape != b.shape for a, b in pairs):
+            return False
+        same = [(a == b).all() for a, b in pairs]
+        return bool(same[0] & same[1] & same[2])  # the host waits once
+
     def tile_row_numbers(self) -> Any:
         """The tile row of every tile, INT64."""
         return numbers_of(self.ptr, self.tiles, self.device)
@@ -169,34 +198,69 @@ class B2sr:
         return self.value_ptr
 
 
+class _Merge:
+    """Both passes over the rows of a CSR that merge them to tiles; long tile rows are cut into parts on a GPU."""
+
+    def __init__(self, csr: Csr, tile: int) -> None:
+        xp, device = csr.device.xp, csr.device
+        self.csr, self.tile, self.tile_rows = csr, tile, -(-csr.nrows // tile)
+        limits = csr.ptr[::tile] if csr.nrows % tile == 0 else xp.append(csr.ptr[::tile], csr.ptr[-1:])
+        self.none = xp.zeros(1, index_type(csr.nvals))
+        self.cuts = self.cut_cols = xp.zeros(1, np.int64)
+        self.bounds = None
+        most = 0  # cuts that there may be: how many there are is known to the GPU alone
+        if device.is_gpu:
+            self.cuts = xp.zeros(self.tile_rows + 1, np.int64)
+            xp.cumsum((limits[1:] - limits[:-1]) // (LONG * tile), out=self.cuts[1:])
+            most = csr.nvals // (LONG * tile)
+        elif csr.nvals > PARALLEL_ENTRIES:
+            self.bounds = balanced_bounds(limits, 4 * device.threads)
+        self.units = self.tile_rows + most
+        if most:
+            self.cut_cols = xp.empty(most, np.int64)
+            cut, tile_cols = device.kernel(_variant("cut", tile, csr.ptr, csr.col)), -(-csr.ncols // tile)
+            cut(most, self.tile_rows, csr.nrows, tile_cols, csr.ptr, csr.col, self.cuts, self.cut_cols)
+
+    def count(self) -> Any:
+        """The tiles before each part, and in all."""
+        xp = self.csr.device.xp
+        counts, out = xp.zeros(max(1, self.units), np.int64), xp.zeros(self.units + 1, np.int64)
+        self._run(0, 0, out, counts, self.none, xp.zeros(1, word_type(self.tile)), self.none, self.none)
+        xp.cumsum(counts[: self.units], out=out[1:])
+        return out
+
+    def fill(self, order: bool, out: Any, col: Any, bits: Any, ranks: Any, places: Any) -> None:
+        """Write the tiles of each part from where `out` says."""
+        self._run(1, int(order), out, self.cuts, col, bits, ranks, places)
+
+    def _run(self, fill: int, order: int, out: Any, counts: Any, col: Any, bits: Any, ranks: Any, places: Any) -> None:
+        csr = self.csr
+        kernel = csr.device.kernel(_variant("build", self.tile, csr.ptr, csr.col, self.none, FILL=fill, ORDER=order))
+        rows = (self.tile_rows, csr.nrows, csr.ptr, csr.col, self.cuts, self.cut_cols)
+        kernel(self.units, *rows, out, counts, col, bits, ranks, places, bounds=self.bounds)
+
+
+def count_tiles(csr: Csr, tile: int) -> int:
+    """The number of non-empty tiles."""
+    return int(_Merge(csr, tile).count()[-1])
+
+
 def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
     """Tiles from rows: each tile row merges its T rows by tile column, once to count and once to fill.
 
     order[e]: the place of entry e of the B2SR in `csr`. Peak memory: the result, the order where asked for, and
-    8 bytes per tile row.
+    24 bytes per tile row, on a GPU 24 more per LONG * T entries.
     """
-    xp, device = csr.device.xp, csr.device
-    tile_rows, words = -(-csr.nrows // tile), words_per_tile(tile)
-    kinds = index_type(csr.nvals)
-    counts, ptr = xp.zeros(max(1, tile_rows), np.int64), xp.zeros(tile_rows + 1, np.int64)
-    none_bits, none = xp.zeros(1, word_type(tile)), xp.zeros(1, kinds)
-    bounds = None
-    if not device.is_gpu and csr.nvals > PARALLEL_ENTRIES:
-        limits = csr.ptr[::tile] if csr.nrows % tile == 0 else np.append(csr.ptr[::tile], csr.ptr[-1])
-        bounds = balanced_bounds(limits, 4 * device.threads)
-    variant = _variant("build", tile, csr.ptr, csr.col, none, FILL=0, ORDER=0)
-    rows = (tile_rows, csr.nrows, csr.ptr, csr.col, ptr, counts)
-    device.kernel(variant)(*rows, none, none_bits, none, none, bounds=bounds)
-    xp.cumsum(counts[:tile_rows], out=ptr[1:])
-    tiles = int(ptr[-1])
+    xp, merge = csr.device.xp, _Merge(csr, tile)
+    out = merge.count()
+    tiles, kinds = int(out[-1]), index_type(csr.nvals)
     col = xp.empty(max(1, tiles), index_type(-(-csr.ncols // tile)))
-    bits = xp.zeros(max(1, tiles) * words, word_type(tile))
+    bits = xp.zeros(max(1, tiles) * words_per_tile(tile), word_type(tile))
     ranks = xp.empty(max(1, tiles) if order else 1, kinds)
     places = xp.empty(max(1, csr.nvals) if order else 1, kinds)
-    variant = _variant("build", tile, csr.ptr, csr.col, none, FILL=1, ORDER=int(order))
-    device.kernel(variant)(*rows, col, bits, ranks, places, bounds=bounds)
-    ptr = ptr.astype(index_type(tiles))
-    form = B2sr(device, csr.nrows, csr.ncols, tile, ptr, col, bits, tiles, csr.nvals)
+    merge.fill(order, out, col, bits, ranks, places)
+    ptr = out if len(merge.cuts) == 1 else out[merge.cuts + xp.arange(len(merge.cuts))]  # the first part of each
+    form = B2sr(csr.device, csr.nrows, csr.ncols, tile, ptr.astype(index_type(tiles)), col, bits, tiles, csr.nvals)
     if not order:
         return form, None
     form.value_ptr = ranks

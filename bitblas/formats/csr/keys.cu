@@ -1,0 +1,15 @@
+// The keys that sort entries into the order of the transpose: column, then row; with ORDER the number of the entry stands
+// for its row, which gives the same order. One thread an entry.
+#include "formats/csr/ranges.cuh"
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+keys(i64 n, i64 rows, i64 shift, const PTR_T* ptr, const COL_T* col, u64* key) {
+  const i64 entry = thread_number();
+  if (entry >= n) return;
+#if ORDER
+  const i64 second = entry;
+#else
+  const i64 second = range_of(ptr, rows, entry);
+#endif
+  key[entry] = (u64)col[entry] << shift | (u64)second;
+}

@@ -1,0 +1,138 @@
+"""Tiles from rows where a few rows hold most of the entries, and tiles of the transpose, tile by tile."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bitblas
+from bitblas import device as devices
+from bitblas.config import config
+from bitblas.facts import facts
+from bitblas.formats.b2sr import format as b2sr
+from bitblas.formats.csr import format as csr
+
+TILES = b2sr.TILES
+
+
+def rows_of(lists, ncols):
+    """A Csr on the device of the test with those columns in its rows."""
+    d = devices.get(config.device)
+    ptr = np.concatenate([[0], np.cumsum([len(row) for row in lists])])
+    col = np.concatenate([np.sort(row) for row in lists]).astype(np.int64)
+    return csr.from_arrays(d, len(lists), ncols, d.asarray(ptr), d.asarray(col))
+
+
+def hubs(seed=0):
+    """Rows of all lengths: empty, full, all entries in few columns, spread thinly; the last tile row is cut off."""
+    rng, ncols = np.random.default_rng(seed), 700
+    lists = [rng.permutation(ncols)[: rng.integers(0, 12)] for _ in range(131)]
+    lists[3], lists[64], lists[130] = np.arange(ncols), np.arange(0, ncols, 7), np.arange(ncols - 1)
+    lists[40], lists[41], lists[42] = np.arange(64), np.arange(64), np.arange(300, 364)
+    lists[90] = rng.permutation(ncols)[:400]
+    return lists, ncols
+
+
+def host(x):
+    return devices.get(config.device).to_host(x)
+
+
+@pytest.mark.parametrize("long", [1, 3, 64])
+@pytest.mark.parametrize("tile", TILES)
+def test_long_tile_rows_are_cut(device, tile, long, monkeypatch):
+    """However many parts a tile row is cut into, the tiles are the same, and so is the order of the entries."""
+    monkeypatch.setattr(b2sr, "LONG", long)
+    lists, ncols = hubs(tile)
+    rows = rows_of(lists, ncols)
+    dense = np.zeros((len(lists), ncols), bool)
+    for r, cols in enumerate(lists):
+        dense[r, cols] = True
+    i, j = dense.nonzero()
+    t = tile
+    expected = np.lexsort((j % t, i % t, j // t, i // t))
+    form, places = b2sr.from_csr(rows, tile, True)
+    assert host(places).tolist() == expected.tolist()
+    plain, nothing = b2sr.from_csr(rows, tile, False)
+    assert nothing is None and plain.equals(form)
+    found = form.coo()
+    assert np.array_equal(host(found[0]), i[expected]) and np.array_equal(host(found[1]), j[expected])
+    tiles = len(np.unique(i // t * ncols + j // t))
+    assert form.tiles == b2sr.count_tiles(rows, tile) == tiles
+    assert np.array_equal(host(form.value_ptr), host(plain.ranks()))
+
+
+@pytest.mark.parametrize("tile", TILES)
+def test_tiles_turn(device, tile):
+    """The transpose of tiles is the tiles of the transpose, with the order of the values."""
+    lists, ncols = hubs(100 + tile)
+    straight, _ = b2sr.from_csr(rows_of(lists, ncols), tile, True)
+    turned, places = straight.transpose(True)
+    i, j = (host(x) for x in straight.coo())
+    a, b = (host(x) for x in turned.coo())
+    assert np.array_equal(i[host(places)], b) and np.array_equal(j[host(places)], a)
+    assert (turned.nrows, turned.ncols, turned.tiles) == (ncols, len(lists), straight.tiles)
+    expected, _ = b2sr.from_csr(rows_of([i[j == c] for c in range(ncols)], len(lists)), tile, False)
+    assert turned.equals(expected)
+    again, nothing = turned.transpose(False)
+    assert nothing is None and again.equals(straight) and not turned.equals(straight)
+
+
+def test_rows_turn(device):
+    lists, ncols = hubs(7)
+    straight = rows_of(lists, ncols)
+    for order in (False, True):
+        turned, places = straight.transpose(order)
+        a, b = (host(x) for x in turned.coo())
+        i, j = (host(x) for x in straight.coo())
+        stable = np.lexsort((i, j))
+        assert np.array_equal(a, j[stable]) and np.array_equal(b, i[stable])
+        assert (places is not None) == order
+        if order:
+            assert np.array_equal(host(places), stable)
+
+
+@pytest.mark.parametrize("tile", TILES)
+def test_what_is_empty_turns_too(device, tile):
+    d = devices.get(config.device)
+    for nrows, ncols in ((0, 0), (5, 0), (0, 5), (70, 3)):
+        rows = csr.from_arrays(d, nrows, ncols, d.asarray(np.zeros(nrows + 1, np.int64)), d.asarray(np.zeros(0, np.int64)))
+        straight, _ = b2sr.from_csr(rows, tile, True)
+        turned, places = straight.transpose(True)
+        assert (turned.nrows, turned.ncols, turned.nvals, len(host(places))) == (ncols, nrows, 0, 0)
+
+
+def test_too_large_to_sort(device):
+    if device == "cpu":
+        pytest.skip("the CPU counts")
+    rows = rows_of([[0, 1], [1]], 2)
+    rows.ncols = 1 << 63
+    with pytest.raises(bitblas.exceptions.OutOfMemory, match="exceed what any GPU can sort"):
+        rows.transpose(False)
+
+
+def test_the_facts_of_a_gpu_are_exact(device):
+    if device == "cpu":
+        pytest.skip("the CPU takes a sample")
+    lists, ncols = hubs(9)
+    rows = rows_of(lists, ncols)
+    i, j = (host(x) for x in rows.coo())
+    from bitblas.formats import Structure
+
+    seen = facts(Structure(rows))
+    assert dict(seen.tiles) == {t: len(np.unique(i // t * ncols + j // t)) for t in TILES}
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_entries_in_any_order(device, wide):
+    """Patterns and values, sorted or not, with and without duplicates; also where row * ncols + column overflows."""
+    rng = np.random.default_rng(3)
+    nrows, ncols = (50, 1 << 59) if wide else (50, 40)
+    i, j = rng.integers(0, nrows, 300), rng.integers(0, 40, 300)
+    x = rng.integers(0, 9, 300)
+    keys, where = np.unique(i * 64 + j, return_inverse=True)
+    sums = np.zeros(len(keys), np.int64)
+    np.add.at(sums, where, x)
+    for values, dup, expected in ((True, None, np.ones(len(keys), bool)), (x, bitblas.binary.plus, sums)):
+        A = bitblas.Matrix.from_coo(i, j, values, nrows=nrows, ncols=ncols, dup_op=dup, format="csr")
+        r, c, v = (host(a) for a in A.to_coo())
+        assert np.array_equal(r, keys // 64) and np.array_equal(c, keys % 64) and np.array_equal(v, expected)
