@@ -16,6 +16,7 @@ from semirings import dtypes
 
 from ..device import Device
 from ..exceptions import InvalidValue
+from ..formats.csr.format import numbers_of
 from .convert import check_size, device_of, index_array
 
 
@@ -29,13 +30,15 @@ def is_columnwise(order: Any) -> bool:
     raise ValueError(f"order: expected 'rowwise' (or 'C') or 'columnwise' (or 'F'), got {order!r}")
 
 
-def _ranges(device: Device, indptr: Any, minor: Any) -> tuple[Any, Any]:
-    """The pointers, and for each entry the number of the range in which it lies."""
-    xp = device.xp
-    ptr = index_array(device, indptr, "indptr")
-    if not len(ptr) or int(ptr[0]) != 0 or int(ptr[-1]) != len(minor) or bool((ptr[1:] < ptr[:-1]).any()):
-        raise InvalidValue(f"indptr: expected 0 <= ... <= {len(minor)} (the number of indices given), not falling")
-    return ptr, xp.searchsorted(ptr, xp.arange(len(minor), dtype=np.int64), side="right") - 1
+def _pointers(device: Device, indptr: Any, entries: int) -> Any:
+    """The pointers, checked."""
+    ptr = index_array(device, indptr, "indptr", narrow=True)
+    right = len(ptr) > 0
+    if right:  # one answer, so that the host waits once
+        right = bool((ptr[0] == 0) & (ptr[-1] == entries) & (ptr[1:] >= ptr[:-1]).all())
+    if not right:
+        raise InvalidValue(f"indptr: expected 0 <= ... <= {entries} (the number of indices given), not falling")
+    return ptr
 
 
 class CompressedBuild:
@@ -44,6 +47,7 @@ class CompressedBuild:
 
     __slots__ = ()
     from_coo: ClassVar[Any]
+    _from_rows: ClassVar[Any]
 
     @classmethod
     def _from_compressed(
@@ -51,14 +55,17 @@ class CompressedBuild:
         device: Any, more: dict[str, Any],
     ) -> Any:  # fmt: skip
         d = device_of(device)
-        j = index_array(d, minor, "row_indices" if columns else "col_indices")
-        ptr, i = _ranges(d, indptr, j)
+        j = index_array(d, minor, "row_indices" if columns else "col_indices", narrow=True)
+        ptr = _pointers(d, indptr, len(j))
         name = "ncols" if columns else "nrows"
         if major is None:
             if nmajor is not None and check_size(name, nmajor) != len(ptr) - 1:
                 raise InvalidValue(f"{name}: expected {len(ptr) - 1}, one less than the length of indptr, got {nmajor}")
             nmajor = len(ptr) - 1
-        else:
+            if not columns:
+                return cls._from_rows(d, ptr, j, values, dtype, nmajor, nminor, **more)
+        i = numbers_of(ptr, len(j), d)
+        if major is not None:
             major = index_array(d, major, "compressed_cols" if columns else "compressed_rows")
             if len(major) != len(ptr) - 1:
                 raise InvalidValue(f"indptr: expected {len(major) + 1} of them, one more than indices, got {len(ptr)}")
@@ -73,7 +80,7 @@ class CompressedBuild:
         cls, indptr: Any, col_indices: Any, values: Any = 1.0, dtype: Any = None, *, nrows: Any = None,
         ncols: Any = None, device: str | Device | None = None, **more: Any,
     ) -> Any:  # fmt: skip
-        """A Matrix whose row i has columns col_indices[indptr[i]:indptr[i + 1]]."""
+        """A Matrix whose row i has columns col_indices[indptr[i]:indptr[i + 1]], in any order."""
         return cls._from_compressed(None, indptr, col_indices, values, dtype, nrows, ncols, False, device, more)
 
     @classmethod

@@ -91,9 +91,10 @@ def host_or_device(device: Device, data: Any, name: str) -> Any:
     return data
 
 
-def index_array(device: Device, data: Any, name: str) -> Any:
-    """Indices as an INT64 array of the device. ValueError for floats and for more than one dimension."""
-    host_or_device(device, data, name)
+def index_array(device: Device, data: Any, name: str, *, narrow: bool = False) -> Any:
+    """Indices as an INT64 array of the device; narrow: INT32 ones stay. ValueError for floats and for more than one
+    dimension."""
+    data = host_or_device(device, data, name)
     if not hasattr(data, "dtype"):
         data = np.asarray(data if hasattr(data, "__len__") else list(data))
         if data.size == 0:
@@ -104,15 +105,16 @@ def index_array(device: Device, data: Any, name: str) -> Any:
         raise ValueError(f"{name}: expected one dimension, got {data.ndim}")
     if data.dtype == np.uint64 and data.size and int(data.max()) >= 1 << 63:
         raise IndexOutOfBound(f"{name}: expected indices below 2**63, got {int(data.max())}")
-    return device.asarray(data, np.int64)
+    return device.asarray(data, data.dtype if narrow and data.dtype == np.int32 else np.int64)
 
 
 def check_range(indices: Any, size: int, name: str) -> None:
     """IndexOutOfBound unless 0 <= indices < size."""
     if not len(indices):
         return
-    low, high = int(indices.min()), int(indices.max())
-    if low < 0 or high >= size:
+    low, high = indices.min(), indices.max()
+    if bool((low < 0) | (high >= size)):  # one answer: the host waits once
+        low, high = int(low), int(high)
         raise IndexOutOfBound(f"{name}: expected indices from 0 to {size - 1}, got {low if low < 0 else high}")
 
 
@@ -124,7 +126,7 @@ def value_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
     want = None if dtype is None else dtypes.lookup_dtype(dtype)
     if hasattr(data, "value") and getattr(data, "ndim", None) == 0 and hasattr(data, "is_empty"):
         data = data.value
-    host_or_device(device, data, "values")
+    data = host_or_device(device, data, "values")
     if hasattr(data, "__cuda_array_interface__"):
         array = data if want is None else data.astype(want.np_type, copy=False)
     else:

@@ -68,6 +68,21 @@ class MatrixBuild(CompressedBuild):
         return cls._from_store(store, name, None if kind == "auto" else (kind, tile))
 
     @classmethod
+    def _from_rows(
+        cls, d: Device, ptr: Any, cols: Any, values: Any, dtype: Any, nrows: int, ncols: Any, *, dup_op: Any = None,
+        name: str | None = None, format: str | None = None, tile: int | None = None,
+    ) -> Any:  # fmt: skip
+        """Of row pointers and columns on device d."""
+        kind, tile = check_format(format, tile)
+        array, dtype = value_array(d, values, dtype)
+        check_lengths(array, cols)
+        ncols = _limit(cols, ncols, "ncols")
+        check_range(cols, ncols, "columns")
+        dup = duplicates(dup_op, array, dtype)
+        store = build.from_csr(d, nrows, ncols, ptr, cols, array, dtype, dup, format=kind, tile=tile)
+        return cls._from_store(store, name, None if kind == "auto" else (kind, tile))
+
+    @classmethod
     def from_scalar(
         cls, value: Any, nrows: Any, ncols: Any, dtype: Any = None, *, name: str | None = None,
         device: str | Device | None = None, **opts: Any,

@@ -97,6 +97,22 @@ def from_coo(
     return _from_sorted(device, nrows, ncols, rows, cols, values, dtype, format, tile)
 
 
+def from_csr(
+    device: Device, nrows: int, ncols: int, ptr: Any, cols: Any, values: Any, dtype: DataType,
+    dup: Any = None, *, format: str = "auto", tile: int | None = None,
+) -> MatrixStore:  # fmt: skip
+    """Entries row by row: taken as they are where the columns ascend in every row, else sorted; as in `from_coo`."""
+    xp, nvals = device.xp, len(cols)
+    after = xp.ones(nvals + 1, bool)
+    if nvals:
+        xp.greater(cols[1:], cols[:-1], out=after[1:-1])
+    after[ptr] = True  # the first column of a row comes after nothing
+    if bool(after.all()):
+        return _from_csr(device, nrows, ncols, ptr, cols, values, dtype, format, tile)
+    rows = csr.numbers_of(ptr, nvals, device)
+    return from_coo(device, nrows, ncols, rows, cols, values, dtype, dup, format=format, tile=tile)
+
+
 def from_sorted_keys(
     device: Device, nrows: int, ncols: int, keys: Any, values: Any, dtype: DataType,
     *, format: str = "auto", tile: int | None = None,
