@@ -42,6 +42,7 @@ def host(x):
 def test_long_tile_rows_are_cut(device, tile, long, monkeypatch):
     """However many parts a tile row is cut into, the tiles are the same, and so is the order of the entries."""
     monkeypatch.setattr(b2sr, "LONG", long)
+    monkeypatch.setattr(b2sr, "LONG_TILES", long)
     lists, ncols = hubs(tile)
     rows = rows_of(lists, ncols)
     dense = np.zeros((len(lists), ncols), bool)
@@ -59,6 +60,10 @@ def test_long_tile_rows_are_cut(device, tile, long, monkeypatch):
     tiles = len(np.unique(i // t * ncols + j // t))
     assert form.tiles == b2sr.count_tiles(rows, tile) == tiles
     assert np.array_equal(host(form.value_ptr), host(plain.ranks()))
+    for order in (False, True):
+        back, ranks = form.to_csr(order)
+        assert back.equals(rows)
+    assert np.array_equal(host(places)[host(ranks)], np.arange(len(i)))
 
 
 @pytest.mark.parametrize("tile", TILES)
@@ -95,7 +100,8 @@ def test_rows_turn(device):
 def test_what_is_empty_turns_too(device, tile):
     d = devices.get(config.device)
     for nrows, ncols in ((0, 0), (5, 0), (0, 5), (70, 3)):
-        rows = csr.from_arrays(d, nrows, ncols, d.asarray(np.zeros(nrows + 1, np.int64)), d.asarray(np.zeros(0, np.int64)))
+        none = d.asarray(np.zeros(0, np.int64))
+        rows = csr.from_arrays(d, nrows, ncols, d.asarray(np.zeros(nrows + 1, np.int64)), none)
         straight, _ = b2sr.from_csr(rows, tile, True)
         turned, places = straight.transpose(True)
         assert (turned.nrows, turned.ncols, turned.nvals, len(host(places))) == (ncols, nrows, 0, 0)

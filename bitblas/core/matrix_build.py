@@ -108,7 +108,7 @@ class MatrixBuild(CompressedBuild):
         array, dtype = value_array(d, values, dtype)
         if isinstance(array, np.generic) or array.ndim != 2:
             raise ValueError(f"values: expected two dimensions, got {np.ndim(array)}")
-        flat, keys = array.reshape(-1), d.xp.arange(array.size, dtype=np.int64)
+        flat, keys = array.reshape(-1).copy(), d.xp.arange(array.size, dtype=np.int64)
         if missing_value is not None:
             keep = flat != missing_value
             flat, keys = flat[keep], keys[keep]
@@ -136,6 +136,8 @@ class MatrixExport(CompressedExport):
         else:
             i, j = A.structure.coo()
             x = A.device.xp.full(len(i), A.values) if A.iso else A.values
+        if values and x is A.values:
+            x = x.copy()  # what is given away may be written to
         u = np.uint64
         return (i.view(u) if rows else None, j.view(u) if columns else None, x if values else None)
 

@@ -63,7 +63,8 @@ def from_coo(
 ) -> MatrixStore:  # fmt: skip
     """Entries in any order. `values`: an array in that order, or np.generic (iso: duplicates fall together).
 
-    Duplicates are combined in input order by `dup` (a typed BinaryOp or Monoid); ValueError without one.
+    Duplicates are combined in input order by `dup` (a typed BinaryOp or Monoid); ValueError without one. The arrays
+    given stay the caller's.
     """
     from ..verbs import arrays
 
@@ -72,7 +73,7 @@ def from_coo(
     iso = isinstance(values, np.generic)
     after = (rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (cols[1:] > cols[:-1]))
     if bool(after.all()):  # sorted and without duplicates, as `to_coo` gives them
-        return _from_sorted(device, nrows, ncols, rows, cols, values, dtype, format, tile)
+        return _from_sorted(device, nrows, ncols, rows, cols, _own(values), dtype, format, tile)
     del after
     if iso and device.is_gpu and nrows * ncols < 1 << 63:  # nothing has to follow its entry: the keys alone are sorted
         keys = rows * ncols
@@ -97,6 +98,11 @@ def from_coo(
     return _from_sorted(device, nrows, ncols, rows, cols, values, dtype, format, tile)
 
 
+def _own(values: Any) -> Any:
+    """A matrix keeps no array that somebody else may write to."""
+    return values if isinstance(values, np.generic) else values.copy()
+
+
 def from_csr(
     device: Device, nrows: int, ncols: int, ptr: Any, cols: Any, values: Any, dtype: DataType,
     dup: Any = None, *, format: str = "auto", tile: int | None = None,
@@ -108,7 +114,8 @@ def from_csr(
         xp.greater(cols[1:], cols[:-1], out=after[1:-1])
     after[ptr] = True  # the first column of a row comes after nothing
     if bool(after.all()):
-        return _from_csr(device, nrows, ncols, ptr, cols, values, dtype, format, tile)
+        ptr, cols = ptr.astype(csr.index_type(nvals)), cols.astype(csr.index_type(ncols))  # copies: of nobody else
+        return _from_csr(device, nrows, ncols, ptr, cols, _own(values), dtype, format, tile)
     rows = csr.numbers_of(ptr, nvals, device)
     return from_coo(device, nrows, ncols, rows, cols, values, dtype, dup, format=format, tile=tile)
 

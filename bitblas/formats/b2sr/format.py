@@ -20,6 +20,7 @@ from .. import Region
 from ..csr.format import PARALLEL_ENTRIES, Csr, from_arrays, index_type, numbers_of
 
 TILES = (4, 8, 16, 32, 64)
+LONG_TILES = 256  # tiles of a tile row, from which on it is cut to be read row by row
 LONG = 64  # entries per row of a tile row, from which on it is cut: one row may hold all of them (measured)
 
 
@@ -80,7 +81,7 @@ class B2sr:
         xp, ranks = self.device.xp, self.ranks()
         rows, cols = xp.empty(max(1, self.nvals), np.int64), xp.empty(max(1, self.nvals), np.int64)
         kernel = self.device.kernel(_variant("coo", self.tile, self.ptr, self.col, ranks))
-        kernel(self.tile_rows, self.ptr, self.col, self.bits, ranks, rows, cols, bounds=self._bounds())
+        kernel(self.tiles, self.tile_rows, self.ptr, self.col, self.bits, ranks, rows, cols, bounds=self._tile_bounds())
         return rows[: self.nvals], cols[: self.nvals]
 
     def _bounds(self) -> Any:
@@ -91,16 +92,34 @@ class B2sr:
             self.cache["passes"] = balanced_bounds(self.ptr, 4 * self.device.threads)
         return self.cache["passes"]
 
+    def _tile_bounds(self) -> Any:
+        """Parallel ranges of tiles on the CPU."""
+        return None if self._bounds() is None else even_bounds(self.tiles, self.device.threads)
+
     def to_csr(self, order: bool) -> tuple[Csr, Any]:
-        """The same entries row by row; order[e]: the place of entry e in this form."""
+        """The same entries row by row; order[e]: the place of entry e in this form. Peak memory: the result, the order
+        where asked for, and 24 bytes per row."""
         xp, device = self.device.xp, self.device
-        counts = xp.zeros(self.nrows, np.int64)
-        self._walk(False, counts, xp.zeros(1, np.int32), xp.zeros(1, np.int32))
-        ptr = xp.zeros(self.nrows + 1, np.int64)
-        xp.cumsum(counts, out=ptr[1:])
+        none = xp.zeros(1, index_type(self.nvals))
+        cuts, most = xp.zeros(1, np.int64), 0  # cuts that there may be: how many there are is known to the GPU alone
+        if device.is_gpu:
+            cuts, most = xp.zeros(self.tile_rows + 1, np.int64), self.tiles // LONG_TILES
+            xp.cumsum((self.ptr[1:] - self.ptr[:-1]) // LONG_TILES, out=cuts[1:])
+        counts = xp.zeros((self.tile_rows + most) * self.tile, np.int64)
         col = xp.empty(max(1, self.nvals), index_type(self.ncols))
-        places = xp.empty(max(1, self.nvals) if order else 1, index_type(self.nvals))
-        self._walk(True, ptr, col, places, order)
+        places = xp.empty(max(1, self.nvals) if order else 1, none.dtype)
+        ptr = xp.full(self.nrows + 1, self.nvals, np.int64)
+        ranks = self.ranks() if order else none
+        for fill in (0, 1):
+            out = counts
+            if fill:
+                out = xp.cumsum(counts)
+                out -= counts  # the entries before each row of each part
+            variant = _variant("unbuild", self.tile, self.ptr, col, places, FILL=fill, ORDER=int(order and fill))
+            device.kernel(variant)(
+                self.tile_rows + most, self.tile_rows, self.nrows, self.ptr, self.col, self.bits, ranks, cuts, out,
+                counts, ptr, col, places, bounds=self._bounds(),
+            )  # fmt: skip
         rows = from_arrays(device, self.nrows, self.ncols, ptr, col[: self.nvals])
         return rows, places[: self.nvals] if order else None
 
@@ -112,7 +131,7 @@ class B2sr:
         tiles, source = Csr(device, self.tile_rows, tile_cols, self.ptr, self.col, self.tiles).transpose(True)
         source = source if self.tiles else xp.zeros(1, self.ptr.dtype)
         bits = xp.zeros_like(self.bits)
-        bounds = even_bounds(self.tiles, device.threads) if self._bounds() is not None else None
+        bounds = self._tile_bounds()
         none = xp.zeros(1, index_type(self.nvals))
         turn = device.kernel(_variant("turn", self.tile, ptr=self.ptr, places=none, ORDER=0))
         turn(self.tiles, source, self.bits, none, none, bits, none, bounds=bounds)
@@ -140,17 +159,6 @@ class B2sr:
         if self.value_ptr is None:
             self.value_ptr = twin.value_ptr
 
-    def _walk(self, fill: bool, ptr: Any, col: Any, places: Any, order: bool = False) -> None:
-        """One pass over the bits of every row: count them, or write their columns (and places) in order."""
-        if order:
-            self.ranks()
-        variant = _variant("unbuild", self.tile, self.ptr, col, places, FILL=int(fill), ORDER=int(order))
-        ranks = self.value_ptr if order else self.device.xp.zeros(1, places.dtype)
-        kernel = self.device.kernel(variant)
-        kernel(
-            self.tile_rows, self.nrows, self.ptr, self.col, self.bits, ranks, ptr, col, places, bounds=self._bounds()
-        )
-
     def filter(self, keep: Any) -> B2sr:
         """The entries for which `keep` (bools in entry order) is true; tiles that become empty go."""
         xp, device = self.device.xp, self.device
@@ -158,8 +166,7 @@ class B2sr:
         flags = keep.view(np.uint8) if len(keep) else xp.zeros(1, np.uint8)
         ranks = self.ranks()
         variant = _variant("filter", self.tile, places=ranks)
-        bounds = even_bounds(self.tiles, device.threads) if self._bounds() is not None else None
-        device.kernel(variant)(self.tiles, self.bits, ranks, flags, bits, some, bounds=bounds)
+        device.kernel(variant)(self.tiles, self.bits, ranks, flags, bits, some, bounds=self._tile_bounds())
         return self._without_empty(bits, some, int(keep.sum()))
 
     def clip(self, region: Region, order: bool) -> tuple[B2sr, Any]:

@@ -1,15 +1,17 @@
-# Rows from tiles, the twin of unbuild.cu.
+# Rows from tiles, the twin of unbuild.cu; no tile row is cut.
 # include: formats/b2sr/tile.cpu.py
 
 
 @njit(**KERNEL)
-def unbuild(lo, hi, nrows, tile_ptr, tile_col, bits, value_ptr, ptr, col, places):
+def unbuild(lo, hi, tile_rows, nrows, tile_ptr, tile_col, bits, value_ptr, cuts, out, counts, ptr, col, places):
     written = np.empty(TILE, np.int64)
     for tile_row in range(lo, hi):
         first = tile_row * TILE
         rows = min(TILE, nrows - first)
         for r in range(rows):
-            written[r] = ptr[first + r] if FILL else 0
+            written[r] = out[first + r] if FILL else 0
+            if FILL:
+                ptr[first + r] = written[r]
         for tile in range(tile_ptr[tile_row], tile_ptr[tile_row + 1]):
             rank = np.int64(value_ptr[tile]) if ORDER else np.int64(0)
             left = np.int64(tile_col[tile]) << LOG_TILE
@@ -27,4 +29,4 @@ def unbuild(lo, hi, nrows, tile_ptr, tile_col, bits, value_ptr, ptr, col, places
                     written[r] += np.int64(popcount(rest))
         if not FILL:
             for r in range(rows):
-                ptr[first + r] = written[r]
+                counts[first + r] = written[r]
