@@ -10,6 +10,7 @@ from semirings import binary, dtypes, indexunary, monoid, select, semiring, unar
 from . import agg, device, exceptions
 from .config import config
 from .core import Matrix, Scalar, TransposedMatrix, Vector, explain, op, op_from_string, replace
+from .device import Trace as trace
 
 if TYPE_CHECKING:
     from . import algorithms, compat, io
@@ -22,7 +23,7 @@ backend = "bitblas"
 __all__ = [
     "MAX_SIZE", "Matrix", "Scalar", "TransposedMatrix", "Vector", "agg", "algorithms", "backend", "binary", "compat",
     "config", "device", "dtypes", "exceptions", "explain", "indexunary", "init", "io", "monoid", "op",
-    "op_from_string", "replace", "select", "semiring", "unary",
+    "op_from_string", "replace", "select", "semiring", "trace", "unary",
 ]  # fmt: skip
 
 # `from bitblas.semiring import min_plus` works, though the lists of operators are no files.

@@ -21,6 +21,7 @@ from typing import Any
 
 import semirings
 
+from .exceptions import DeviceError, JitError
 from .kernels.prologue import Variant
 
 PACKAGE = Path(__file__).parent
@@ -151,8 +152,24 @@ def numba_cpu() -> str:
 _OPTIONS: dict[str, Any] = {"std": "c++17", "ftz": False, "fma": False, "ptxas_options": ["-v"]}
 
 
-class CompileError(RuntimeError):
+class CompileError(JitError, RuntimeError):
     """A kernel that does not compile: the variant, the compiler's log, and the numbered source."""
+
+
+@functools.cache
+def nvrtc_version() -> str:
+    """The version of NVRTC. DeviceError where it, or what calls it, is not installed."""
+    try:
+        import cuda.bindings.nvrtc as nvrtc
+        import cuda.core  # noqa: F401
+
+        return str(nvrtc.nvrtcVersion()[1:])
+    except (ImportError, RuntimeError, OSError) as error:  # RuntimeError: the library itself is not found
+        reason = " ".join(str(error).split())
+        raise DeviceError(
+            f"device 'cuda': NVRTC, which compiles the kernels, cannot be loaded ({reason}); "
+            "pip install 'bit-graphblas[cuda13]' (or [cuda12], as the driver is)"
+        ) from error
 
 
 def cubin(variant: Variant, arch: str, log: Callable[[str], None] | None = None) -> Path:
@@ -160,11 +177,8 @@ def cubin(variant: Variant, arch: str, log: Callable[[str], None] | None = None)
 
     With `log`, always compiles, and passes on what ptxas says of registers, shared memory and spills.
     """
-    import cuda.bindings.nvrtc as nvrtc
-
     text = cuda_source(variant)
-    version = str(nvrtc.nvrtcVersion()[1:])
-    path = cache_dir() / "cuda" / f"{variant.entry}_{_key(text, arch, version, repr(_OPTIONS))}.cubin"
+    path = cache_dir() / "cuda" / f"{variant.entry}_{_key(text, arch, nvrtc_version(), repr(_OPTIONS))}.cubin"
     check = path.with_suffix(".sha256")  # a damaged cubin would only fail on the device, and then for ever
     if log is None and path.exists() and check.exists() and check.read_bytes() == _digest(path.read_bytes()):
         return path

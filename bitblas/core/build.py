@@ -80,7 +80,8 @@ class VectorBuild:
         size = check_size("size", size)
         check_range(at, size, "indices")
         dup = duplicates(dup_op, array, kind)
-        return cls._from_store(vector_build.build(d, size, kind, at, array, dup), name)
+        with d.guard:
+            return cls._from_store(vector_build.build(d, size, kind, at, array, dup), name)
 
     @classmethod
     def from_scalar(

@@ -81,20 +81,10 @@ def cast_scalar(value: np.generic, dtype: DataType) -> np.generic:
         return value.astype(dtype.np_type)
 
 
-def host_or_device(device: Device, data: Any, name: str) -> Any:
-    """Refuse an array of a GPU where the object is to live on the host; host data may go to any device."""
-    if hasattr(data, "__cuda_array_interface__") and not device.is_gpu:
-        raise DeviceError(
-            f"{name}: expected data in host memory for device {device.name!r}, got an array on a GPU; "
-            "copy it with .get(), or give device='cuda'"
-        )
-    return data
-
-
 def index_array(device: Device, data: Any, name: str, *, narrow: bool = False) -> Any:
     """Indices as an INT64 array of the device; narrow: INT32 ones stay. ValueError for floats and for more than one
     dimension."""
-    data = host_or_device(device, data, name)
+    data = device.adopt(data, name)
     if not hasattr(data, "dtype"):
         data = np.asarray(data if hasattr(data, "__len__") else list(data))
         if data.size == 0:
@@ -126,8 +116,8 @@ def value_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
     want = None if dtype is None else dtypes.lookup_dtype(dtype)
     if hasattr(data, "value") and getattr(data, "ndim", None) == 0 and hasattr(data, "is_empty"):
         data = data.value
-    data = host_or_device(device, data, "values")
-    if hasattr(data, "__cuda_array_interface__"):
+    data = device.adopt(data, "values")
+    if isinstance(data, device.xp.ndarray):
         array = data if want is None else data.astype(want.np_type, copy=False)
     else:
         array = np.asarray(data if hasattr(data, "__len__") or np.isscalar(data) else _listed(data))

@@ -11,6 +11,7 @@ from semirings.dtypes import DataType
 from ..config import config
 from ..device import Device
 from .base import Operand
+from .door import computed
 from .options import check_options
 from .show import ShownExpression
 
@@ -154,7 +155,7 @@ class ScalarExpression(Expression):
         if mask is not None:
             raise TypeError("mask: not allowed for Scalars")
         s = Scalar(self.dtype if dtype is None else dtype, name=name)
-        s._store(self.run(None))
+        s._store(computed(self))
         return s
 
     # fmt: off

@@ -20,6 +20,7 @@ from . import assign_matrix
 from .base import Operand, Output, Updater
 from .build import restored
 from .convert import check_size, device_of, same_device
+from .door import assignment, statement
 from .expr import MatrixExpression
 from .indexing import Axis, parse
 from .mask import Mask
@@ -120,6 +121,8 @@ class Matrix(MatrixBuild, MatrixReshape, MatrixRead, Output):
 
     @property
     def _store(self) -> MatrixStore:  # type: ignore[override]
+        if devices.several:
+            devices.activate(self._data.device)
         if self._pending:
             self._flush()
         return self._data
@@ -172,7 +175,10 @@ class Matrix(MatrixBuild, MatrixReshape, MatrixRead, Output):
     @property
     def nvals(self) -> int:
         """The number of entries."""
-        return self._store.nvals
+        try:
+            return self._store.nvals
+        except self.device.errors as error:
+            return self.device.fail(error)
 
     @property
     def S(self) -> Mask:
@@ -225,10 +231,10 @@ class Matrix(MatrixBuild, MatrixReshape, MatrixRead, Output):
     # ---- statements ----
 
     def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
-        assign_matrix.update_matrix(self, value, mask, accum, replace)
+        statement(assign_matrix.update_matrix, self, value, mask, accum, replace)
 
     def _assign(self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Any, replace: bool, region: bool) -> None:
-        assign_matrix.assign_matrix(self, axes, value, mask, accum, replace, region)
+        assignment(assign_matrix.assign_matrix, self, axes, value, mask, accum, replace, region)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._assign(parse(self, key), value, None, None, False, False)

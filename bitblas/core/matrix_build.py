@@ -64,7 +64,8 @@ class MatrixBuild(CompressedBuild):
         check_range(i, nrows, "rows")
         check_range(j, ncols, "columns")
         dup = duplicates(dup_op, array, dtype)
-        store = build.from_coo(d, nrows, ncols, i, j, array, dtype, dup, format=kind, tile=tile)
+        with d.guard:
+            store = build.from_coo(d, nrows, ncols, i, j, array, dtype, dup, format=kind, tile=tile)
         return cls._from_store(store, name, None if kind == "auto" else (kind, tile))
 
     @classmethod
@@ -79,7 +80,8 @@ class MatrixBuild(CompressedBuild):
         ncols = _limit(cols, ncols, "ncols")
         check_range(cols, ncols, "columns")
         dup = duplicates(dup_op, array, dtype)
-        store = build.from_csr(d, nrows, ncols, ptr, cols, array, dtype, dup, format=kind, tile=tile)
+        with d.guard:
+            store = build.from_csr(d, nrows, ncols, ptr, cols, array, dtype, dup, format=kind, tile=tile)
         return cls._from_store(store, name, None if kind == "auto" else (kind, tile))
 
     @classmethod

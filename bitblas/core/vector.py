@@ -11,6 +11,7 @@ from semirings import Typed, dtypes, monoid, semiring
 from semirings import binary as binary_ops
 from semirings.dtypes import FP64, DataType
 
+from .. import device as devices
 from ..device import Device
 from ..exceptions import DimensionMismatch
 from ..store import VectorStore, empty_vector
@@ -20,6 +21,7 @@ from . import aggregators, assign
 from .base import Operand, Output, describe
 from .build import VectorBuild
 from .convert import check_size, device_of, same_device
+from .door import assignment, statement
 from .expr import ScalarExpression, VectorExpression
 from .indexing import Axis
 from .mask import Mask
@@ -76,6 +78,8 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
 
     @property
     def _store(self) -> VectorStore:
+        if devices.several:
+            devices.activate(self._data.device)
         if self._pending:
             elements.put(self._data, self._pending)
             self._pending.clear()
@@ -108,7 +112,10 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
     @property
     def nvals(self) -> int:
         """The number of entries."""
-        return self._store.nvals
+        try:
+            return self._store.nvals
+        except self.device.errors as error:
+            return self.device.fail(error)
 
     @property
     def S(self) -> Mask:
@@ -123,10 +130,10 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
     # ---- statements ----
 
     def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
-        assign.update_vector(self, value, mask, accum, replace)
+        statement(assign.update_vector, self, value, mask, accum, replace)
 
     def _assign(self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Any, replace: bool, region: bool) -> None:
-        assign.assign_vector(self, axes[0], value, mask, accum, replace, region)
+        assignment(assign.assign_vector, self, axes[0], value, mask, accum, replace, region)
 
     # ---- operations: all return delayed expressions ----
 

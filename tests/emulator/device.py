@@ -44,9 +44,13 @@ class Emulator(device.Cuda):
 
         return launch
 
-    asarray = device.Device.asarray
+    errors = device.Device.errors
+    adopt = device.Device.adopt
     to_host = device.Device.to_host
     synchronize = device.Cpu.synchronize
+    free_bytes = device.Device.free_bytes
+    explained = device.Device.explained
+    mark, elapsed = device.Device.mark, device.Device.elapsed
 
 
 device.register("emulator", Emulator)

@@ -1,0 +1,112 @@
+"""Devices: where arrays live and kernels run.
+
+A Device has an array module `xp` (NumPy or CuPy), makes callables from Variants, and knows its launch numbers. Every
+call of a kernel reads `kernel(n, *args, bounds=...)` on every device: n units of work (rows, tile rows, words), arrays
+of that device, and typed scalars.
+
+"cpu" is the host. "cuda" is the GPU that CuPy has as the current one, "cuda:1" the second one; where a machine has
+several, each is a device, and operands on two of them are an error. $BITBLAS_DEVICE names the default.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..exceptions import DeviceError
+from .base import Cpu, Device, balanced_bounds, even_bounds
+from .cuda import Cuda, current, scalar, switch
+from .tracing import Run, Trace
+
+__all__ = [
+    "Array", "Bounds", "Cpu", "Cuda", "Device", "Run", "Trace", "activate", "available", "balanced_bounds", "default",
+    "even_bounds", "get", "register", "scalar",
+]  # fmt: skip
+
+_makers: dict[str, Callable[[], Device]] = {"cpu": Cpu}
+_devices: dict[str, Device] = {}
+several = False  # whether there is more than one GPU to choose from: then `activate` must be called
+
+
+def register(name: str, maker: Callable[[], Device]) -> None:
+    """Make another device known by name (the tests' emulator)."""
+    _makers[name] = maker
+
+
+def get(name: str | Device) -> Device:
+    """The device of that name, made at first use. DeviceError where it cannot work; ValueError for unknown names."""
+    if isinstance(name, Device):
+        found = name
+    else:
+        known = _devices.get(name)
+        found = _find(name) if known is None or several else known
+    if isinstance(found, Cuda):
+        activate(found)
+    return found
+
+
+def _find(name: str) -> Device:
+    if isinstance(name, str) and (gpu := re.fullmatch(r"cuda(?::(\d+))?", name)):
+        return _gpu(None if gpu[1] is None else int(gpu[1]))
+    if name not in _makers:
+        raise ValueError(f"device: expected one of {', '.join(_makers)}, cuda, cuda:0, cuda:1 .., got {name!r}")
+    if name not in _devices:
+        _devices[name] = _makers[name]()
+    return _devices[name]
+
+
+def _gpu(ordinal: int | None) -> Cuda:
+    """One GPU by number, the current one without."""
+    global several
+    ordinal = current() if ordinal is None else ordinal
+    name = f"cuda:{ordinal}"
+    if name not in _devices:
+        made = Cuda(ordinal)
+        _devices[name] = made
+        if made.name == "cuda":
+            _devices["cuda"] = made
+        else:
+            several = True
+    found = _devices[name]
+    assert isinstance(found, Cuda)
+    return found
+
+
+def activate(device: Device) -> None:
+    """Make the GPU of a device the one that this thread works on. DeviceError if it is lost to this process."""
+    if isinstance(device, Cuda):
+        if several:
+            switch(device)
+        else:
+            device.check()
+
+
+def available() -> list[str]:
+    """The names of the devices that work on this machine."""
+    names = []
+    for name in (*_makers, "cuda"):
+        try:
+            names.append(get(name).name)
+        except DeviceError:
+            continue
+    if several:
+        count = get(names.pop()).xp.cuda.runtime.getDeviceCount()
+        names += [f"cuda:{k}" for k in range(count)]
+    return names
+
+
+def default() -> str:
+    """$BITBLAS_DEVICE, else a GPU where one works, else "cpu"."""
+    chosen = os.environ.get("BITBLAS_DEVICE")
+    if chosen:
+        return chosen
+    try:
+        return get("cuda").name
+    except DeviceError:
+        return "cpu"
+
+
+Array = Any
+Bounds = Sequence[int] | None

@@ -1,0 +1,183 @@
+"""What every device offers, and the CPU."""
+
+from __future__ import annotations
+
+import functools
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .. import jit
+from ..exceptions import DeviceError, OutOfMemory
+from ..kernels.prologue import Variant
+from . import tracing
+
+_DLPACK_CPU = 1  # dlpack.h: kDLCPU
+FORESEEN = 1 << 26  # bytes from which on a need of memory is compared with what is free: asking takes some us
+
+
+class Guard:
+    """`with device.guard:` what the device raises inside becomes an error of bitblas."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if error is not None and isinstance(error, self.device.errors):
+            self.device.fail(error)
+
+
+class Device(ABC):
+    """What every device offers. `name` is what users write: "cpu", "cuda", "cuda:1"."""
+
+    name = "none"
+    is_gpu = False
+    xp: Any = np  # the array module: NumPy or CuPy
+    errors: tuple[type[BaseException], ...] = (MemoryError,)  # what goes through `explained` before a user sees it
+
+    def __repr__(self) -> str:
+        return f"<device {self.name}>"
+
+    @functools.cached_property
+    def guard(self) -> Guard:
+        return Guard(self)
+
+    @property
+    def threads(self) -> int:
+        """Workers of the CPU's parallel kernels; 1 where the host runs none."""
+        return 1
+
+    @abstractmethod
+    def kernel(self, variant: Variant) -> Callable[..., None]:
+        """The compiled variant: call it as kernel(n, *args, bounds=None, extra_blocks=0)."""
+
+    # ---- arrays ----
+
+    def asarray(self, data: Any, dtype: Any = None) -> Any:
+        """`data` as a contiguous array of this device; copies only where it must."""
+        try:
+            return self.xp.ascontiguousarray(self.xp.asarray(data, dtype=dtype))
+        except self.errors as error:
+            self.fail(error)
+
+    def adopt(self, data: Any, name: str) -> Any:
+        """An array of another library (`__dlpack__`, or on a GPU `__cuda_array_interface__`) as one of this device's
+        library, in the same memory; anything else as it is. DeviceError where it lies on another device."""
+        if isinstance(data, (np.ndarray, np.generic)):
+            return data
+        foreign = hasattr(data, "__dlpack_device__")
+        on_gpu = data.__dlpack_device__()[0] != _DLPACK_CPU if foreign else hasattr(data, "__cuda_array_interface__")
+        if not foreign and not on_gpu:
+            return data
+        if on_gpu:
+            raise DeviceError(
+                f"{name}: expected data in host memory for device {self.name!r}, got an array on a GPU; "
+                "copy it to the host first (.get(), .cpu()), or give device='cuda'"
+            )
+        return np.asarray(data) if hasattr(data, "__array__") else np.from_dlpack(data)
+
+    def to_host(self, array: Any) -> np.ndarray:
+        """An array of this device as a NumPy array; host arrays stay as they are."""
+        return np.asarray(array)
+
+    @abstractmethod
+    def synchronize(self) -> None:
+        """Wait until all work given to the device is done."""
+
+    # ---- memory and faults ----
+
+    def free_bytes(self) -> int:
+        """Bytes that can still be allocated."""
+        return 1 << 62
+
+    def foresee(self, what: str, nbytes: int) -> None:
+        """OutOfMemory, before anything is done, unless `nbytes` are free."""
+        if nbytes >= FORESEEN and nbytes > (free := self.free_bytes()):
+            raise OutOfMemory(self._short(what, nbytes, free))
+
+    def fail(self, error: BaseException) -> NoReturn:
+        """Raise what a user sees for one of `errors`."""
+        seen = self.explained(error)
+        if seen is error:
+            raise error
+        raise seen from error
+
+    def explained(self, error: BaseException) -> BaseException:
+        """The error that a user sees for one of `errors`."""
+        return error if isinstance(error, OutOfMemory) else OutOfMemory(f"{self.name}: {error}")
+
+    def _short(self, what: str, needed: int, free: int) -> str:
+        advice = "free matrices that are not needed"
+        if self.is_gpu:
+            advice += ", ask for the smaller form (A.profile() lists them), or work on the CPU: device='cpu'"
+        return f"{what}: needs {needed} bytes on device {self.name!r}, {free} are free; {advice}"
+
+    # ---- time ----
+
+    def mark(self) -> Any:
+        """A point in the device's time, for `elapsed`."""
+        return time.perf_counter()
+
+    def elapsed(self, begin: Any, end: Any) -> float:
+        """Microseconds from one mark to another."""
+        return 1e6 * (end - begin)
+
+
+class Cpu(Device):
+    """NumPy arrays and Numba kernels: the embedded default and the readable definition."""
+
+    name = "cpu"
+
+    @functools.cache  # noqa: B019 - one Cpu for the life of the process
+    def kernel(self, variant: Variant) -> Callable[..., None]:
+        module = jit.cpu_module(variant)
+        serial, parallel = getattr(module, variant.entry), module.parallel
+
+        def call(n: int, *args: Any, bounds: Any = None, extra_blocks: int = 0) -> None:
+            if tracing.active is not None:
+                tracing.active.note(self, variant, call, n, *args, bounds=bounds, extra_blocks=extra_blocks)
+            elif bounds is None or len(bounds) < 3:
+                serial(0, n, *args)
+            else:
+                parallel(bounds, *args)
+
+        return call
+
+    def free_bytes(self) -> int:
+        try:
+            with open("/proc/meminfo") as lines:
+                return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
+        except (OSError, StopIteration):
+            return 1 << 62  # another system: allocating says it
+
+    def synchronize(self) -> None:
+        """Nothing to wait for: a kernel's call returns when it is done."""
+
+    @property
+    def threads(self) -> int:
+        """Worker threads: Numba's, which NUMBA_NUM_THREADS sets."""
+        import numba
+
+        return int(numba.get_num_threads())
+
+
+def balanced_bounds(pointers: Any, parts: int, align: int = 1) -> np.ndarray:
+    """`parts` consecutive ranges of rows with about equal numbers of entries, their limits multiples of `align`."""
+    rows = len(pointers) - 1
+    work = np.linspace(0, float(pointers[-1]) + rows, parts + 1)
+    found = np.searchsorted(np.asarray(pointers, np.float64) + np.arange(rows + 1), work)
+    limits = np.minimum(-(-found // align) * align, rows).astype(np.int64)
+    limits[0], limits[-1] = 0, rows
+    return np.maximum.accumulate(limits)
+
+
+def even_bounds(n: int, parts: int, align: int = 1) -> np.ndarray:
+    """`parts` consecutive ranges of n units, their limits multiples of `align`."""
+    step = -(-n // (parts * align)) * align
+    return np.minimum(np.arange(parts + 1, dtype=np.int64) * step, n)

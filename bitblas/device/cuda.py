@@ -1,0 +1,232 @@
+"""A GPU. The only module that imports CuPy.
+
+Work goes to CuPy's current stream. Where there are several GPUs, each is a device of its own; whatever works on an
+object makes its GPU the current one first (`activate`).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import jit
+from ..exceptions import DeviceError, OutOfMemory
+from ..kernels.prologue import Variant
+from . import tracing
+from .base import _DLPACK_CPU, Device
+
+OLDEST_CUPY = 13
+OLDEST_GPU = 70  # compute capability, times ten
+INSTALL = "pip install 'bit-graphblas[cuda13]' (or [cuda12], as the driver is)"
+# Errors after which the context of a process is lost (CUDA Runtime API, cudaError_t): ECC, time-out, assert, hardware
+# stack, illegal instruction, misaligned and illegal addresses, launch failure, and what the last kernel left behind.
+LOST = {214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721}
+_DLPACK_GPU = (2, 13)  # dlpack.h: kDLCUDA, kDLCUDAManaged
+NO_DRIVER, NO_GPU = 35, 100  # cudaErrorInsufficientDriver, cudaErrorNoDevice
+
+
+@functools.cache
+def import_cupy() -> Any:
+    """CuPy, if it is there, new enough, and finds a driver and a GPU. DeviceError says what is missing."""
+    try:
+        import cupy
+    except ImportError as error:
+        raise DeviceError(f"device 'cuda': CuPy cannot be imported ({error}); {INSTALL}") from error
+    version = str(cupy.__version__)
+    if int(version.split(".")[0]) < OLDEST_CUPY:
+        raise DeviceError(f"device 'cuda': expected CuPy {OLDEST_CUPY} or newer, got {version}; {INSTALL}")
+    runtime = cupy.cuda.runtime
+    try:
+        count = runtime.getDeviceCount()
+    except runtime.CUDARuntimeError as error:
+        driver, built = runtime.driverGetVersion(), runtime.runtimeGetVersion()
+        if error.status == NO_DRIVER and not driver:
+            raise DeviceError("device 'cuda': this machine has no NVIDIA driver; bitblas works on the CPU") from error
+        if error.status == NO_DRIVER:
+            found = f"the driver knows CUDA {_dotted(driver)}, this CuPy is for {_dotted(built)}"
+            raise DeviceError(f"device 'cuda': {found}; update the driver, or {INSTALL}") from error
+        if error.status != NO_GPU:
+            raise DeviceError(f"device 'cuda': no usable GPU or driver ({error})") from error
+        count = 0
+    if count == 0:
+        raise DeviceError("device 'cuda': this machine has no GPU; bitblas works on the CPU")
+    return cupy
+
+
+def _dotted(version: int) -> str:
+    return f"{version // 1000}.{version % 1000 // 10}"
+
+
+class Cuda(Device):
+    """One GPU: CuPy arrays and CUDA C++ kernels."""
+
+    is_gpu = True
+    lost = ""  # what a kernel did after which this process cannot use the GPU
+
+    def __init__(self, ordinal: int | None = None) -> None:
+        cupy = self.xp = import_cupy()
+        runtime, count = cupy.cuda.runtime, cupy.cuda.runtime.getDeviceCount()
+        self.ordinal = runtime.getDevice() if ordinal is None else ordinal
+        if not 0 <= self.ordinal < count:
+            raise DeviceError(f"device 'cuda:{self.ordinal}': expected 0 to {count - 1}, as many GPUs are here")
+        self.name = "cuda" if count == 1 else f"cuda:{self.ordinal}"
+        major, minor = (
+            runtime.deviceGetAttribute(number, self.ordinal) for number in (75, 76)
+        )  # cudaDevAttrComputeCapabilityMajor, Minor
+        if 10 * major + minor < OLDEST_GPU:
+            oldest = f"{OLDEST_GPU // 10}.{OLDEST_GPU % 10}"
+            raise DeviceError(
+                f"device {self.name!r}: expected compute capability {oldest} or newer, got {major}.{minor}; "
+                "bitblas works on the CPU"
+            )
+        self.arch = f"sm_{major}{minor}"
+        self.errors = (
+            MemoryError, runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError, cupy.cuda.memory.OutOfMemoryError,
+        )  # fmt: skip
+
+    def activate(self) -> None:
+        """Make it the GPU that the calling thread works on."""
+        self.check()
+        self.xp.cuda.runtime.setDevice(self.ordinal)
+
+    def check(self) -> None:
+        """DeviceError if the GPU is lost to this process."""
+        if self.lost:
+            raise DeviceError(
+                f"device {self.name!r}: lost to this process since a kernel faulted ({self.lost}); what lay there is "
+                "gone, device='cpu' works on, a new process has the GPU again"
+            )
+
+    # ---- kernels ----
+
+    def load(self, variant: Variant) -> Callable[..., None]:
+        """The variant's kernel as launch(grid, block, args)."""
+        path = jit.cubin(variant, self.arch)
+        return self.xp.RawModule(path=str(path)).get_function(variant.entry)
+
+    @functools.cache  # noqa: B019 - one Cuda per GPU for the life of the process
+    def kernel(self, variant: Variant) -> Callable[..., None]:
+        try:
+            launch, lanes = self.load(variant), variant.constant("LANES", 1)
+        except self.errors as error:
+            self.fail(error)
+
+        def call(n: int, *args: Any, bounds: Any = None, extra_blocks: int = 0) -> None:
+            if tracing.active is not None:
+                return tracing.active.note(self, variant, call, n, *args, bounds=bounds, extra_blocks=extra_blocks)
+            blocks = -(-n * lanes // jit.BLOCK) + extra_blocks
+            if blocks >= 1 << 31:
+                raise OutOfMemory(f"{variant.kernel}: {n} units of {lanes} lanes exceed the largest CUDA grid")
+            if blocks:
+                try:
+                    launch((blocks,), (jit.BLOCK,), (np.int64(n), *map(scalar, args)))
+                except self.errors as error:
+                    self.fail(error)
+
+        return call
+
+    # ---- arrays ----
+
+    def adopt(self, data: Any, name: str) -> Any:
+        if isinstance(data, (np.ndarray, np.generic, list, tuple)):
+            return data
+        if not isinstance(data, self.xp.ndarray):
+            try:
+                data = self._foreign(data)
+            except (BufferError, RuntimeError, TypeError) as error:  # such as a tensor that a gradient runs through
+                raise DeviceError(f"{name}: an array of {type(data).__module__} cannot be read: {error}") from error
+        if isinstance(data, self.xp.ndarray) and data.device.id != self.ordinal:
+            raise DeviceError(
+                f"{name}: expected an array on device {self.name!r}, got one on GPU {data.device.id}; copy it "
+                f"there, or give device='cuda:{data.device.id}'"
+            )
+        return data
+
+    def _foreign(self, data: Any) -> Any:
+        """An array of another library, in its memory: on this GPU or another one, or on the host."""
+        if hasattr(data, "__cuda_array_interface__"):
+            return self.xp.asarray(data)
+        if not hasattr(data, "__dlpack_device__") or data.__dlpack_device__()[0] not in (*_DLPACK_GPU, _DLPACK_CPU):
+            return data
+        if data.__dlpack_device__()[0] == _DLPACK_CPU:
+            return super().adopt(data, "")
+        return self.xp.from_dlpack(data)
+
+    def to_host(self, array: Any) -> np.ndarray:
+        if not isinstance(array, self.xp.ndarray):
+            return np.asarray(array)
+        try:
+            return self.xp.asnumpy(array)
+        except self.errors as error:
+            self.fail(error)
+
+    def synchronize(self) -> None:
+        try:
+            self.xp.cuda.get_current_stream().synchronize()
+        except self.errors as error:
+            self.fail(error)
+
+    # ---- memory and faults ----
+
+    def free_bytes(self) -> int:
+        free, _ = self.xp.cuda.runtime.memGetInfo()
+        return int(free + self.xp.get_default_memory_pool().free_bytes())  # what CuPy's pool holds is free for us
+
+    def explained(self, error: BaseException) -> BaseException:
+        if isinstance(error, (OutOfMemory, DeviceError)):
+            return error
+        if isinstance(error, MemoryError):
+            needed = re.search(r"allocating ([\d,]+) bytes", str(error))
+            if needed is None:
+                return OutOfMemory(f"{self.name}: {error}; {self.free_bytes()} bytes are free")
+            return OutOfMemory(self._short("allocation", int(needed[1].replace(",", "")), self.free_bytes()))
+        status = getattr(error, "status", 0)
+        if status in LOST:
+            self.lost = self.lost or str(error)
+            try:
+                self.check()
+            except DeviceError as lost:
+                return lost
+        return DeviceError(f"device {self.name!r}: {error}")
+
+    # ---- time ----
+
+    def mark(self) -> Any:
+        """An event on the current stream; None while that is captured into a graph."""
+        stream = self.xp.cuda.get_current_stream()
+        if stream.is_capturing():
+            return None
+        event = self.xp.cuda.Event()
+        event.record(stream)
+        return event
+
+    def elapsed(self, begin: Any, end: Any) -> float:
+        end.synchronize()
+        return 1e3 * float(self.xp.cuda.get_elapsed_time(begin, end))
+
+
+def scalar(x: Any) -> Any:
+    """CUDA arguments are typed: a Python int is a 64-bit one, NumPy scalars and arrays stay."""
+    return np.int64(x) if isinstance(x, int) and not isinstance(x, np.generic) else x
+
+
+_home = threading.local()  # the GPU that the program itself chose, and the one that was last made current for it
+
+
+def current() -> int:
+    """The GPU that the program has made the current one; what `switch` did does not count."""
+    runtime = import_cupy().cuda.runtime
+    now = runtime.getDevice()
+    return int(_home.chosen) if now == getattr(_home, "ours", None) else int(now)
+
+
+def switch(device: Cuda) -> None:
+    """Make a device's GPU the current one of this thread, and remember which it was."""
+    _home.chosen = current()
+    device.activate()
+    _home.ours = device.ordinal

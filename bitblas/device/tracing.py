@@ -1,0 +1,112 @@
+"""What ran: `with gb.trace() as t:` lists the kernels that ran inside, with their variant, plan, bytes and time.
+
+Off, it costs the look at one name per kernel. Array operations of NumPy and CuPy (sorts, running sums, copies) are not
+kernels of bitblas; the last line of the table tells how much of the time was not in kernels.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..kernels.prologue import Variant
+    from .base import Device
+
+active: Trace | None = None  # where kernels are noted; None: nowhere
+
+
+@dataclass
+class Run:
+    """One kernel that ran. units: of work (rows, tiles, words), as the kernel counts; nbytes: of the arrays that it was
+    given, which it need not have read whole; us: microseconds, by events on a GPU; None inside a captured graph; plan:
+    of the product that it was for, "" where there is none."""
+
+    device: str
+    variant: Variant
+    plan: str
+    units: int
+    nbytes: int
+    us: float | None = None
+
+    @property
+    def kernel(self) -> str:
+        return self.variant.kernel
+
+
+class Trace:
+    """The kernels that ran, in their order; prints as a table. One at a time; ValueError for one in another."""
+
+    def __init__(self) -> None:
+        self.runs: list[Run] = []
+        self.us = 0.0  # of the whole block, on the host's clock
+        self.plan: Any = None
+        self._marks: list[tuple[Device, Any, Any]] = []
+        self._start = 0.0
+
+    def __enter__(self) -> Trace:
+        global active
+        if active is not None:
+            raise ValueError("trace: expected no other trace around it, got one")
+        self._start, active = time.perf_counter(), self
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        global active
+        active = None
+        if error is None:
+            for run, (device, begin, end) in zip(self.runs, self._marks):
+                run.us = None if begin is None else device.elapsed(begin, end)
+        self._marks.clear()
+        self.us = 1e6 * (time.perf_counter() - self._start)
+
+    def note(self, device: Device, variant: Variant, run: Callable[..., None], n: int, *args: Any, **how: Any) -> None:
+        """Run a kernel between two marks."""
+        global active
+        active = None
+        try:
+            begin = device.mark()
+            run(n, *args, **how)
+            end = None if begin is None else device.mark()
+        finally:
+            active = self
+        arrays = {id(a): a.nbytes for a in args if hasattr(a, "shape") and a.shape}
+        plan = "" if self.plan is None else str(self.plan)
+        self.runs.append(Run(device.name, variant, plan, n, sum(arrays.values())))
+        self._marks.append((device, begin, end))
+
+    @contextmanager
+    def of(self, plan: Any) -> Iterator[None]:
+        """The kernels inside belong to this plan."""
+        before, self.plan = self.plan, plan
+        try:
+            yield
+        finally:
+            self.plan = before
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __iter__(self) -> Iterator[Run]:
+        return iter(self.runs)
+
+    def __getitem__(self, k: int) -> Run:
+        return self.runs[k]
+
+    def __str__(self) -> str:
+        lines = [f"{'us':>9s} {'units':>10s} {'bytes':>12s}  kernel"]
+        plan = ""
+        for run in self.runs:
+            if run.plan != plan:
+                plan = run.plan
+                lines += [plan] if plan else []
+            us = "-" if run.us is None else f"{run.us:.1f}"
+            lines.append(f"{us:>9s} {run.units:>10d} {run.nbytes:>12d}  {run.variant}")
+        inside = sum(run.us or 0.0 for run in self.runs)
+        where = ", ".join(dict.fromkeys(run.device for run in self.runs)) or "no device"
+        lines.append(f"{inside:9.1f} us in {len(self.runs)} kernels on {where}, of {self.us:.1f} us in all")
+        return "\n".join(lines)
