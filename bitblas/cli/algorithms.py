@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from ..device import Trace
 from ..io import Graph, file_format_of, host_coo
 from . import output
 from .source import facts, load, undirected, undirected_weights, vertex
@@ -159,9 +162,13 @@ def run(args: argparse.Namespace) -> None:
     start = time.perf_counter()
     graph = load(args)
     read = time.perf_counter() - start
+    trace = Trace()
     start = time.perf_counter()
-    answer, summary = args.algorithm.call(graph, args)
+    with trace if args.trace else nullcontext():
+        answer, summary = args.algorithm.call(graph, args)
     seconds = time.perf_counter() - start
+    if args.trace:
+        print(trace, file=sys.stderr)
     if out:
         output.write(out, answer, graph, args.algorithm.vertices(args))
     A = graph.matrix

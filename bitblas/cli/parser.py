@@ -45,6 +45,7 @@ def parser() -> argparse.ArgumentParser:
         p.set_defaults(algorithm=algorithm)
         _input(p)
         _storage(p)
+        p.add_argument("--trace", action="store_true", help="also list the kernels that ran, on stderr")
         for flag, options in algorithm.options.items():
             p.add_argument(flag, **options)
         if algorithm.writes:
@@ -82,6 +83,8 @@ def _input(p: argparse.ArgumentParser, count: str | None = None) -> None:
 
 
 def _storage(p: argparse.ArgumentParser) -> None:
-    p.add_argument("--device", choices=["cpu", "cuda"], help="default: cuda where a GPU works")
+    p.add_argument(
+        "--device", metavar="DEVICE", help="cpu, cuda, or cuda:1 for the second GPU; default: cuda if it works"
+    )
     p.add_argument("--format", choices=["auto", "csr", "b2sr"], default="auto", help="how the matrix is stored")
     p.add_argument("--tile", type=int, choices=[4, 8, 16, 32, 64], help="edge of a b2sr tile")

@@ -48,6 +48,9 @@ def _is_matrix(value: Any) -> bool:
     return type(value) is not Vector and isinstance(value, Operand) and value.ndim == 2
 
 
+HUGE = 1 << 29  # positions: from here on it is asked whether they fit
+
+
 class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
     """Vector(dtype=FP64, size=0): no entries yet. GraphBLAS C API 2.1, section 3.8.1.
 
@@ -64,7 +67,10 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
         kind = dtypes.lookup_dtype(dtype)
         if type(size) is not int or not 0 <= size < 1 << 60:
             size = check_size("size", size)
-        self._data = empty_vector(device if isinstance(device, Device) else device_of(device), size, kind)
+        d = device if isinstance(device, Device) else device_of(device)
+        if size >= HUGE:
+            d.foresee(f"presence bits of a vector of size {size}", size // 8)
+        self._data = empty_vector(d, size, kind)
         self._pending: dict[int, np.generic | None] = {}
         self.name = f"v_{next(_names)}" if name is None else name
 

@@ -77,10 +77,9 @@ def _gpu(ordinal: int | None) -> Cuda:
 def activate(device: Device) -> None:
     """Make the GPU of a device the one that this thread works on. DeviceError if it is lost to this process."""
     if isinstance(device, Cuda):
-        if several:
+        device.check()
+        if several and device.ordinal is not None:
             switch(device)
-        else:
-            device.check()
 
 
 def available() -> list[str]:

@@ -1,7 +1,7 @@
 """A GPU. The only module that imports CuPy.
 
 Work goes to CuPy's current stream. Where there are several GPUs, each is a device of its own; whatever works on an
-object makes its GPU the current one first (`activate`).
+object makes its GPU the current one first (`switch`).
 """
 
 from __future__ import annotations
@@ -66,6 +66,7 @@ class Cuda(Device):
     """One GPU: CuPy arrays and CUDA C++ kernels."""
 
     is_gpu = True
+    ordinal: int | None = None  # which of the GPUs
     lost = ""  # what a kernel did after which this process cannot use the GPU
 
     def __init__(self, ordinal: int | None = None) -> None:
@@ -88,11 +89,6 @@ class Cuda(Device):
         self.errors = (
             MemoryError, runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError, cupy.cuda.memory.OutOfMemoryError,
         )  # fmt: skip
-
-    def activate(self) -> None:
-        """Make it the GPU that the calling thread works on."""
-        self.check()
-        self.xp.cuda.runtime.setDevice(self.ordinal)
 
     def check(self) -> None:
         """DeviceError if the GPU is lost to this process."""
@@ -133,9 +129,7 @@ class Cuda(Device):
     # ---- arrays ----
 
     def adopt(self, data: Any, name: str) -> Any:
-        if isinstance(data, (np.ndarray, np.generic, list, tuple)):
-            return data
-        if not isinstance(data, self.xp.ndarray):
+        if not isinstance(data, (self.xp.ndarray, np.ndarray, np.generic, list, tuple)):
             try:
                 data = self._foreign(data)
             except (BufferError, RuntimeError, TypeError) as error:  # such as a tensor that a gradient runs through
@@ -228,5 +222,5 @@ def current() -> int:
 def switch(device: Cuda) -> None:
     """Make a device's GPU the current one of this thread, and remember which it was."""
     _home.chosen = current()
-    device.activate()
+    device.xp.cuda.runtime.setDevice(device.ordinal)
     _home.ours = device.ordinal

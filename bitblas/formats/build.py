@@ -75,6 +75,7 @@ def from_coo(
     if bool(after.all()):  # sorted and without duplicates, as `to_coo` gives them
         return _from_sorted(device, nrows, ncols, rows, cols, _own(values), dtype, format, tile)
     del after
+    device.foresee(f"sorting {len(rows)} entries", (16 if iso else 40) * len(rows))
     if iso and device.is_gpu and nrows * ncols < 1 << 63:  # nothing has to follow its entry: the keys alone are sorted
         keys = rows * ncols
         keys += cols
@@ -125,7 +126,7 @@ def from_sorted_keys(
     *, format: str = "auto", tile: int | None = None,
 ) -> MatrixStore:  # fmt: skip
     """Entries given by strictly increasing keys row * ncols + column (INT64)."""
-    check_rows(nrows)
+    check_rows(device, nrows)
     if len(keys) < nrows and not device.is_gpu:
         rows, cols = keys // max(1, ncols), keys % max(1, ncols)
         return _from_sorted(device, nrows, ncols, rows, cols, values, dtype, format, tile)
@@ -141,7 +142,7 @@ def _from_sorted(
     format: str, tile: int | None,
 ) -> MatrixStore:  # fmt: skip
     xp = device.xp
-    check_rows(nrows)
+    check_rows(device, nrows)
     ptr = xp.zeros(nrows + 1, np.int64)
     if nrows:
         xp.cumsum(xp.bincount(rows, minlength=nrows), out=ptr[1:])
@@ -166,7 +167,7 @@ def empty(device: Device, nrows: int, ncols: int, dtype: DataType) -> MatrixStor
 
 
 def _empty_structure(device: Device, nrows: int, ncols: int) -> Structure:
-    check_rows(nrows)
+    check_rows(device, nrows)
     ptr = device.xp.zeros(nrows + 1, np.int32)
     return Structure(csr.from_arrays(device, nrows, ncols, ptr, device.xp.zeros(0, np.int32)))
 
@@ -174,10 +175,11 @@ def _empty_structure(device: Device, nrows: int, ncols: int) -> Structure:
 _shared_empty = functools.lru_cache(64)(_empty_structure)
 
 
-def check_rows(nrows: int) -> None:
-    """OutOfMemory for more row pointers than any machine holds."""
+def check_rows(device: Device, nrows: int) -> None:
+    """OutOfMemory for more row pointers than fit, or than any machine holds."""
     if nrows >= 1 << 40:
         raise OutOfMemory(f"nrows: {nrows} rows need {8 * nrows} bytes of row pointers (there is no hypersparse form)")
+    device.foresee(f"row pointers of {nrows} rows (there is no hypersparse form)", 8 * nrows)
 
 
 def with_format(A: MatrixStore, format: str = "auto", tile: int | None = None) -> MatrixStore:

@@ -100,6 +100,8 @@ class B2sr:
         """The same entries row by row; order[e]: the place of entry e in this form. Peak memory: the result, the order
         where asked for, and 24 bytes per row."""
         xp, device = self.device.xp, self.device
+        needed = Csr.predict_bytes(self.nrows, self.ncols, self.nvals) + order * 4 * self.nvals
+        device.foresee(f"CSR of {self.nvals} entries", needed)
         none = xp.zeros(1, index_type(self.nvals))
         cuts, most = xp.zeros(1, np.int64), 0  # cuts that there may be: how many there are is known to the GPU alone
         if device.is_gpu:
@@ -127,6 +129,7 @@ class B2sr:
         """The tiles of the transpose; order[e]: the place of its entry e in this form. The tiles are the entries of a
         CSR, which is transposed; then each turns its bits. Peak memory: the result, the order, and what that takes."""
         xp, device = self.device.xp, self.device
+        device.foresee(f"transpose of {self.tiles} tiles", self.nbytes + order * 4 * self.nvals)
         tile_cols = -(-self.ncols // self.tile)
         tiles, source = Csr(device, self.tile_rows, tile_cols, self.ptr, self.col, self.tiles).transpose(True)
         source = source if self.tiles else xp.zeros(1, self.ptr.dtype)
@@ -261,6 +264,8 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
     xp, merge = csr.device.xp, _Merge(csr, tile)
     out = merge.count()
     tiles, kinds = int(out[-1]), index_type(csr.nvals)
+    needed = B2sr.predict_bytes(csr.nrows, csr.ncols, tiles, tile) + order * (tiles + csr.nvals) * kinds().itemsize
+    csr.device.foresee(f"B2SR-{tile} of {csr.nvals} entries in {tiles} tiles", needed)
     col = xp.empty(max(1, tiles), index_type(-(-csr.ncols // tile)))
     bits = xp.zeros(max(1, tiles) * words_per_tile(tile), word_type(tile))
     ranks = xp.empty(max(1, tiles) if order else 1, kinds)

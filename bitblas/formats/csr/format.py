@@ -114,6 +114,9 @@ class Csr:
         shift = max(1, (nvals if order else self.nrows).bit_length())
         if shift + self.ncols.bit_length() > 64:
             raise OutOfMemory(f"transpose: {nvals} entries in {self.ncols} columns exceed what any GPU can sort")
+        self.device.foresee(
+            f"transpose of {nvals} entries", self.predict_bytes(self.ncols, self.nrows, nvals) + 16 * nvals
+        )
         key = xp.empty(max(1, nvals), np.uint64)
         variant = Variant("formats/csr/keys", self._types(), (("ORDER", int(order)),))
         self.device.kernel(variant)(nvals, self.nrows, shift, self.ptr, self.col, key)
