@@ -5,6 +5,7 @@
 #   make test-gpu        the test-suite on a GPU (CUDA=12 or 13)
 #   make coverage        the same as make test, and how many lines it ran: at least 90 of 100, or it fails
 #   make variants        the compiled kernels that the last test run used, one a line
+#   make list            the kernels that are compiled ahead by make kernels, one a line, and how many there are
 #   make bench           the benchmarks
 #   make kernels         compile every kernel variant for sm_80 and sm_90 (no GPU needed)
 #   make lint types      ruff, for faults and for form; mypy
@@ -33,7 +34,7 @@ TEST_VARS := NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-2} OMP_NUM_THREADS=$${OMP_N
 PYTEST := $(TEST_VARS) $(PY) -m pytest -n $(JOBS)
 NO_CXX = command -v g++ >/dev/null || echo "NOTE: there is no g++, so the tests that run CUDA kernels in the emulator did NOT run."
 
-.PHONY: demo test test-all test-gpu coverage variants bench kernels lint types clean
+.PHONY: demo test test-all test-gpu coverage variants bench kernels list lint types clean
 .DELETE_ON_ERROR:
 
 demo: $(RUN_ENV)
@@ -68,6 +69,9 @@ bench: $(RUN_ENV)
 
 kernels: $(DEV_ENV)
 	$(PY) -m bitblas.kernels.check
+
+list: $(DEV_ENV)
+	@$(PY) -m bitblas.kernels.check --list
 
 lint: $(DEV_ENV)
 	$(PY) -m ruff check .

@@ -158,18 +158,20 @@ class CompileError(JitError, RuntimeError):
 
 @functools.cache
 def nvrtc_version() -> str:
-    """The version of NVRTC. DeviceError where it, or what calls it, is not installed."""
+    """The version of NVRTC. DeviceError where it is not installed."""
     try:
         import cuda.bindings.nvrtc as nvrtc
-        import cuda.core  # noqa: F401
 
         return str(nvrtc.nvrtcVersion()[1:])
     except (ImportError, RuntimeError, OSError) as error:  # RuntimeError: the library itself is not found
-        reason = " ".join(str(error).split())
-        raise DeviceError(
-            f"device 'cuda': NVRTC, which compiles the kernels, cannot be loaded ({reason}); "
-            "pip install 'bit-graphblas[cuda13]' (or [cuda12], as the driver is)"
-        ) from error
+        raise _missing(error) from error
+
+
+def _missing(error: Exception) -> DeviceError:
+    return DeviceError(
+        f"device 'cuda': NVRTC, which compiles the kernels, cannot be loaded ({' '.join(str(error).split())}); "
+        "pip install 'bit-graphblas[cuda13]' (or [cuda12], as the driver is)"
+    )
 
 
 def cubin(variant: Variant, arch: str, log: Callable[[str], None] | None = None) -> Path:
@@ -193,8 +195,10 @@ def cubin(variant: Variant, arch: str, log: Callable[[str], None] | None = None)
 def _nvrtc(text: str, variant: Variant, arch: str) -> tuple[bytes, str]:
     import io
 
-    from cuda.core import Program, ProgramOptions
-
+    try:
+        from cuda.core import Program, ProgramOptions
+    except ImportError as error:
+        raise _missing(error) from error
     options = ProgramOptions(arch=arch, name=f"{variant.entry}.cu", **_OPTIONS)
     logs = io.StringIO()
     try:
