@@ -1,0 +1,58 @@
+"""User-defined operators on a device that has no Numba beside it: their saved CUDA C++ gives what Python gives."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from udf_texts import SAVED, generate, heads, made_by, unpacked
+
+from bitblas import device as devices
+from bitblas import jit
+from bitblas.kernels.prologue import Variant
+
+TEXTS = json.loads(SAVED.read_text())
+
+
+def close(want, got):
+    if want.dtype.kind != "f":
+        return want == got
+    scale = np.maximum(np.abs(want), np.finfo(want.dtype).tiny)
+    with np.errstate(all="ignore"):
+        near = np.abs(want - got) <= 8 * np.finfo(want.dtype).eps * scale
+    return (want == got) | ((want != want) & (got != got)) | near
+
+
+def launcher(device, text, tmp_path):
+    """The kernel `evaluate` of a text on a GPU or in the emulator."""
+    d = devices.get(device)
+    if device == "emulator":
+        from emulator import emu
+
+        return emu.RawModule(code=text).get_function("evaluate")
+    path = tmp_path / "udf.cubin"
+    path.write_bytes(jit._nvrtc(text, Variant("kernels/udf"), d.arch)[0])
+    return d.xp.RawModule(path=str(path)).get_function("evaluate")
+
+
+@pytest.mark.parametrize("t", TEXTS["types"])
+def test_saved_operators(t, device, tmp_path):
+    if device == "cpu":
+        pytest.skip("the CPU runs the Python function itself: test_udf.py")
+    saved, d = TEXTS["types"][t], devices.get(device)
+    kernel = launcher(device, "".join(heads()) + "\n".join(saved["text"]) + "\n", tmp_path)
+    x, y, want = unpacked(saved["x"]), unpacked(saved["y"]), {k: unpacked(v) for k, v in saved["want"].items()}
+    assert len(want) >= 22
+    got = [d.xp.zeros(len(x), w.dtype) for w in want.values()]
+    kernel((-(-len(x) // jit.BLOCK),), (jit.BLOCK,), (np.int64(len(x)), d.asarray(x), d.asarray(y), *got))
+    wrong = {name for (name, w), g in zip(want.items(), got) if not close(w, d.to_host(g)).all()}
+    assert wrong == set()
+
+
+def test_what_is_saved_is_what_is_made():
+    numba = pytest.importorskip("numba")
+    if TEXTS["made by"] != made_by():
+        pytest.skip(f"saved with {TEXTS['made by']}, here is Numba {numba.__version__}")
+    with np.errstate(all="ignore"):
+        assert generate() == TEXTS, "run python tests/udf_texts.py"
