@@ -117,7 +117,7 @@ def value_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
     if hasattr(data, "value") and getattr(data, "ndim", None) == 0 and hasattr(data, "is_empty"):
         data = data.value
     data = device.adopt(data, "values")
-    if isinstance(data, device.xp.ndarray):
+    if isinstance(data, device.xp.ndarray) and not isinstance(data, np.ndarray):
         array = data if want is None else data.astype(want.np_type, copy=False)
     else:
         array = np.asarray(data if hasattr(data, "__len__") or np.isscalar(data) else _listed(data))
