@@ -17,7 +17,7 @@ SAMPLED_ENTRIES = 1 << 16  # in all; but eight blocks at least
 
 @dataclass(frozen=True)
 class Facts:
-    """What the profile of a structure knows. tiles: predicted number of non-empty tiles by tile size."""
+    """What the profile of a structure knows. tiles: (tile size, number of non-empty tiles), predicted or counted."""
 
     nrows: int
     ncols: int
@@ -37,23 +37,24 @@ class Facts:
         return B2sr.predict_bytes(self.nrows, self.ncols, round(dict(self.tiles)[tile]), tile)
 
 
-def facts(structure: Structure) -> Facts:
-    """Sampled on the CPU as in the B2SR paper (Algorithm 1): up to 64 blocks of 64 rows, evenly spaced, count their
-    tiles. A GPU counts all of them, which takes less time than bringing a sample to the host."""
-    known = structure.primary.cache.get("facts")
-    if known is None:
-        known = structure.primary.cache["facts"] = _sample(structure)
-    return known
+def facts(structure: Structure, sizes: tuple[int, ...] = TILES) -> Facts:
+    """Tiles of these sizes. Sampled on the CPU as in the B2SR paper (Algorithm 1): up to 64 blocks of 64 rows, evenly
+    spaced, count their tiles. A GPU counts all tiles, which takes less time than bringing a sample to the host."""
+    known: dict[int, float] = structure.primary.cache.setdefault("tiles", {})
+    missing = [tile for tile in sizes if tile not in known]
+    if missing and not structure.nvals:
+        known.update(dict.fromkeys(TILES, 0.0))
+    elif missing:
+        rows = structure.form(CSR)
+        assert isinstance(rows, Csr)
+        if rows.device.is_gpu:
+            known.update((tile, float(count_tiles(rows, tile))) for tile in missing)
+        else:
+            known.update(_sample(rows))
+    return Facts(structure.nrows, structure.ncols, structure.nvals, tuple((tile, known[tile]) for tile in sizes))
 
 
-def _sample(structure: Structure) -> Facts:
-    if structure.nvals == 0:
-        return Facts(structure.nrows, structure.ncols, 0, tuple((t, 0.0) for t in TILES))
-    rows = structure.form(CSR)
-    assert isinstance(rows, Csr)
-    if rows.device.is_gpu:
-        tiles = tuple((tile, float(count_tiles(rows, tile))) for tile in TILES)
-        return Facts(rows.nrows, rows.ncols, rows.nvals, tiles)
+def _sample(rows: Csr) -> list[tuple[int, float]]:
     blocks = -(-rows.nrows // 64)
     picks = min(SAMPLES, max(8, SAMPLED_ENTRIES * rows.nrows // (64 * rows.nvals)))
     # Evenly spaced entries pick the blocks, so that a block counts by its size and a hub is not taken for the rule:
@@ -79,4 +80,4 @@ def _sample(structure: Structure) -> Facts:
         r, c = keys >> 32, keys & 0xFFFFFFFF
         per_block = np.bincount(np.searchsorted(chosen, r // (64 // tile)), minlength=len(chosen))
         found.append((tile, float(per_block @ weights)))
-    return Facts(rows.nrows, rows.ncols, rows.nvals, tuple(found))
+    return found

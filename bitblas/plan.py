@@ -49,7 +49,7 @@ def choose_form(structure: Structure, format: str = "auto", tile: int | None = N
     if format == "auto" and tile is None and structure.nvals <= structure.nrows:
         return CSR  # an entry a row (pointers, permutations): nothing to gather in tiles
     if format == "auto" and tile is None:
-        seen, best = facts(structure), f"b2sr{DEFAULT_TILE}"
+        seen, best = facts(structure, (DEFAULT_TILE,)), f"b2sr{DEFAULT_TILE}"
         # Never more bytes than plain CSR, and never tiles that hold too little to pay.
         return best if seen.fill >= MIN_FILL and seen.bytes_of(best) <= seen.bytes_of(CSR) else CSR
     return f"b2sr{tile or DEFAULT_TILE}"

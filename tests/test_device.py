@@ -169,7 +169,7 @@ def test_arrays_with_dlpack(device):
     assert B.to_coo()[2].tolist() == [1.0, 2.0, 3.0]
     v = gb.Vector.from_dense(x)
     assert v.to_dense().tolist() == [1.0, 2.0, 3.0] and gb.Vector.from_coo(i, x, size=3).nvals == 3
-    for kind in ("cpu", device):
+    for kind in {"cpu", device} - {"cuda"}:
         out = np.from_dlpack(gb.Vector.from_dense([5, 6], device=kind).to_dense())
         assert out.tolist() == [5, 6]
 

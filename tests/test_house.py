@@ -110,7 +110,7 @@ def test_who_may_import_what():
 # ---- twins ----------------------------------------------------------------------------------------------------------
 
 GPU_ONLY = {"kernels/hubs", "formats/b2sr/cut"}  # the CPU never splits a row
-GPU_ONLY |= {"formats/csr/keys"}  # the CPU turns rows by counting, in SciPy
+GPU_ONLY |= {"formats/csr/keys", "formats/csr/rows"}  # the CPU counts and repeats, in SciPy and NumPy
 CPU_ONLY = {"formats/b2sr/lanes", "formats/b2sr/dot_lanes"}  # SIMD lanes: what threads are on a GPU
 CPU_ONLY |= {"formats/csr/gustavson"}  # a dense row of sums per thread: a GPU has too many threads
 KERNELS = sorted(str(p.relative_to(ROOT / "bitblas").with_suffix("")) for p in (ROOT / "bitblas").rglob("*.cu"))

@@ -16,7 +16,7 @@ from semirings import dtypes
 
 from ..device import Device
 from ..exceptions import InvalidValue
-from ..formats.csr.format import numbers_of
+from ..formats.csr.format import numbers_of, pointers_of
 from .convert import check_size, device_of, index_array
 
 
@@ -165,10 +165,7 @@ class CompressedExport:
     def to_csr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:
         """(indptr, columns, values); columns ascend within a row."""
         i, j, x = self.to_coo(dtype)
-        xp = self.device.xp
-        ptr = xp.zeros(self.nrows + 1, np.uint64)
-        if self.nrows:
-            ptr[1:] = xp.cumsum(xp.bincount(i.view(np.int64), minlength=self.nrows))
+        ptr = pointers_of(i, self.nrows, self.device).view(np.uint64)
         return ptr, j, x
 
     def to_csc(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:

@@ -82,7 +82,8 @@ def from_coo(
         keys.sort()
         fresh = xp.ones(len(keys), bool)
         fresh[1:] = keys[1:] != keys[:-1]
-        return from_sorted_keys(device, nrows, ncols, keys[fresh], values, dtype, format=format, tile=tile)
+        keys = keys[fresh]
+        return from_sorted_keys(device, nrows, ncols, keys, values, dtype, format=format, tile=tile)
     order = sort_entries(device, rows, cols, nrows, ncols)
     rows, cols = rows[order], cols[order]
     fresh = xp.ones(len(rows), bool)
@@ -141,11 +142,8 @@ def _from_sorted(
     device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any, dtype: DataType,
     format: str, tile: int | None,
 ) -> MatrixStore:  # fmt: skip
-    xp = device.xp
     check_rows(device, nrows)
-    ptr = xp.zeros(nrows + 1, np.int64)
-    if nrows:
-        xp.cumsum(xp.bincount(rows, minlength=nrows), out=ptr[1:])
+    ptr = csr.pointers_of(rows, nrows, device)
     return _from_csr(device, nrows, ncols, ptr, cols, values, dtype, format, tile)
 
 

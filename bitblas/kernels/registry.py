@@ -88,6 +88,8 @@ def structural() -> Iterator[Variant]:
         yield Variant("formats/b2sr/clip", TYPES, (("TILE", tile), lanes))
     for order in (0, 1):
         yield Variant("formats/csr/keys", TYPES, (("ORDER", order),))
+    for pointers in (INT32, INT64):
+        yield Variant("formats/csr/rows", (("PTR", pointers),))
     yield Variant("kernels/find", (("COL", INT64),))
     for fill, order in ((0, 0), (0, 1), (1, 0), (1, 1)):
         constants = (("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", order))

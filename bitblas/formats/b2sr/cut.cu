@@ -19,7 +19,7 @@ cut(i64 n, i64 tile_rows, i64 nrows, i64 tile_cols, const PTR_T* ptr, const COL_
     mine += to[k] - from[k];
   }
   const i64 entries = sum_of_group(mine), parts = cuts[tile_row + 1] - cuts[tile_row] + 1;
-  const i64 before = entries / parts * (number - cuts[tile_row] + 1);
+  const i64 j = number - cuts[tile_row] + 1, before = entries / parts * j + entries % parts * j / parts;
   i64 low = 0, high = tile_cols;
   while (low < high) {
     const i64 middle = (low + high) >> 1;

@@ -30,8 +30,19 @@ def numbers_of(ptr: Any, n: int, device: Device) -> Any:
         return xp.zeros(n, np.int64)
     if not device.is_gpu:
         return np.repeat(np.arange(rows), np.diff(ptr))
-    # The rows that start at an entry are counted there; their running sum is the row number.
-    return xp.cumsum(xp.bincount(ptr[1:-1], minlength=n + 1)[:n], dtype=np.int64)
+    out = xp.empty(n, np.int64)
+    device.kernel(Variant("formats/csr/rows", (("PTR", lookup_dtype(ptr.dtype)),)))(n, rows, ptr, out)
+    return out
+
+
+def pointers_of(rows: Any, nrows: int, device: Device) -> Any:
+    """Where each row begins, and the end, INT64: of ascending row numbers."""
+    xp = device.xp
+    if device.is_gpu:  # counting would add to one number again and again where a row is long
+        return xp.searchsorted(rows, xp.arange(nrows + 1, dtype=rows.dtype))
+    ptr = np.zeros(nrows + 1, np.int64)
+    np.cumsum(np.bincount(rows.view(np.int64), minlength=nrows), out=ptr[1:])
+    return ptr
 
 
 @dataclass(eq=False)
