@@ -11,7 +11,8 @@ from . import device as _device
 class Config:
     """The settings.
 
-    device       name of the device for objects that do not say: "cuda" where a GPU works, else "cpu"
+    device       name of the device for objects that do not say: $BITBLAS_DEVICE, else "cuda" where a GPU works (the
+                 current one of several, "cuda:1" is the second), else "cpu"
     autocompute  a delayed expression may be computed where its values are needed (`expr.nvals`); else TypeError
     mapnumpy     accepted for python-graphblas' programs; NumPy's functions always mean the operators here
     prefer       what the planner optimises: "time" (never more bytes than plain 32-bit CSR) or "memory"

@@ -66,6 +66,7 @@ class Cupy(types.ModuleType):
         calls = types.SimpleNamespace(
             CUDARuntimeError=CUDARuntimeError, getDeviceCount=device_count, getDevice=lambda: at[0],
             setDevice=set_device, driverGetVersion=lambda: driver, runtimeGetVersion=lambda: runtime,
+            getDeviceProperties=lambda k: {"name": b"Fake GPU"},
             deviceGetAttribute=lambda number, k: capability[number - 75], memGetInfo=lambda: (free, 1 << 35),
         )  # fmt: skip
         stream = types.SimpleNamespace(synchronize=lambda: None, is_capturing=lambda: False)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..exceptions import DeviceError
 from ..io import FILE_FORMATS, file_format_of, host_coo, write
 from .source import TEXTS, Fault, facts, load
 
@@ -67,6 +68,10 @@ def _machine(args: argparse.Namespace) -> None:
         "version": gb.__version__, "devices": gb.device.available(), "device": gb.config.device,
         "threads": cpu_threads(),
     }  # fmt: skip
+    try:
+        found["cuda"] = gb.device.get("cuda").described()
+    except DeviceError as error:
+        found["cuda"] = str(error).removeprefix("device 'cuda': ")
     print(json.dumps(found) if args.json else "\n".join(f"{key}: {value}" for key, value in found.items()))
 
 

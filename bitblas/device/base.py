@@ -118,6 +118,10 @@ class Device(ABC):
             advice += ", ask for the smaller form (A.profile() lists them), or work on the CPU: device='cpu'"
         return f"{what}: needs {needed} bytes on device {self.name!r}, {free} are free; {advice}"
 
+    def described(self) -> str:
+        """What it is, for people."""
+        return f"{self.name}, {self.threads} threads"
+
     # ---- time ----
 
     def mark(self) -> Any:

@@ -188,6 +188,13 @@ class Cuda(Device):
                 return lost
         return DeviceError(f"device {self.name!r}: {error}")
 
+    def described(self) -> str:
+        runtime = self.xp.cuda.runtime
+        free, total = runtime.memGetInfo()
+        name = runtime.getDeviceProperties(self.ordinal)["name"].decode()
+        versions = f"CuPy {self.xp.__version__}, driver of CUDA {_dotted(runtime.driverGetVersion())}"
+        return f"{name}, {self.arch}, {free >> 20} of {total >> 20} MiB free, {versions}"
+
     # ---- time ----
 
     def mark(self) -> Any:
