@@ -102,9 +102,9 @@ def check_range(indices: Any, size: int, name: str) -> None:
     """IndexOutOfBound unless 0 <= indices < size."""
     if not len(indices):
         return
-    low, high = indices.min(), indices.max()
-    if bool((low < 0) | (high >= size)):  # one answer: the host waits once
-        low, high = int(low), int(high)
+    unsigned = indices.view(f"u{indices.dtype.name}")  # what is negative is large there: one pass, one answer
+    if int(unsigned.max()) >= min(size, 1 << (8 * indices.itemsize - 1)):
+        low, high = int(indices.min()), int(indices.max())
         raise IndexOutOfBound(f"{name}: expected indices from 0 to {size - 1}, got {low if low < 0 else high}")
 
 

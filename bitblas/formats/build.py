@@ -70,20 +70,24 @@ def from_coo(
 
     xp = device.xp
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
-    iso = isinstance(values, np.generic)
-    after = (rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (cols[1:] > cols[:-1]))
-    if bool(after.all()):  # sorted and without duplicates, as `to_coo` gives them
-        return _from_sorted(device, nrows, ncols, rows, cols, _own(values), dtype, format, tile)
-    del after
-    device.foresee(f"sorting {len(rows)} entries", (16 if iso else 40) * len(rows))
-    if iso and device.is_gpu and nrows * ncols < 1 << 63:  # nothing has to follow its entry: the keys alone are sorted
+    iso, keyed = isinstance(values, np.generic), nrows * ncols < 1 << 63
+    if keyed:
         keys = rows * ncols
         keys += cols
+        ascending = keys[1:] > keys[:-1]
+    else:
+        ascending = (rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (cols[1:] > cols[:-1]))
+    if bool(ascending.all()):  # sorted and without duplicates, as `to_coo` gives them
+        keys = None
+        return _from_sorted(device, nrows, ncols, rows, cols, _own(values), dtype, format, tile)
+    device.foresee(f"sorting {len(rows)} entries", (16 if iso else 40) * len(rows))
+    if keyed and iso and device.is_gpu:  # nothing has to follow its entry: the keys alone are sorted
         keys.sort()
-        fresh = xp.ones(len(keys), bool)
-        fresh[1:] = keys[1:] != keys[:-1]
-        keys = keys[fresh]
+        xp.greater(keys[1:], keys[:-1], out=ascending)
+        if not bool(ascending.all()):
+            keys = xp.append(keys[:1], keys[1:][ascending])
         return from_sorted_keys(device, nrows, ncols, keys, values, dtype, format=format, tile=tile)
+    keys = ascending = None
     order = sort_entries(device, rows, cols, nrows, ncols)
     rows, cols = rows[order], cols[order]
     fresh = xp.ones(len(rows), bool)

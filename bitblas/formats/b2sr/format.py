@@ -103,9 +103,9 @@ class B2sr:
         needed = Csr.predict_bytes(self.nrows, self.ncols, self.nvals) + order * 4 * self.nvals
         device.foresee(f"CSR of {self.nvals} entries", needed)
         none = xp.zeros(1, index_type(self.nvals))
-        cuts, most = xp.zeros(1, np.int64), 0  # cuts that there may be: how many there are is known to the GPU alone
-        if device.is_gpu:
-            cuts, most = xp.zeros(self.tile_rows + 1, np.int64), self.tiles // LONG_TILES
+        most = self.tiles // LONG_TILES if device.is_gpu else 0  # cuts that there may be: the GPU alone knows them
+        cuts = xp.zeros(self.tile_rows + 1 if device.is_gpu else 1, np.int64)
+        if most:
             xp.cumsum((self.ptr[1:] - self.ptr[:-1]) // LONG_TILES, out=cuts[1:])
         counts = xp.zeros((self.tile_rows + most) * self.tile, np.int64)
         col = xp.empty(max(1, self.nvals), index_type(self.ncols))
@@ -214,22 +214,30 @@ class _Merge:
     def __init__(self, csr: Csr, tile: int) -> None:
         xp, device = csr.device.xp, csr.device
         self.csr, self.tile, self.tile_rows = csr, tile, -(-csr.nrows // tile)
-        limits = csr.ptr[::tile] if csr.nrows % tile == 0 else xp.append(csr.ptr[::tile], csr.ptr[-1:])
         self.none = xp.zeros(1, index_type(csr.nvals))
         self.cuts = self.cut_cols = xp.zeros(1, np.int64)
         self.bounds = None
-        most = 0  # cuts that there may be: how many there are is known to the GPU alone
+        most = csr.nvals // (LONG * tile) if device.is_gpu else 0  # cuts that there may be: the GPU alone knows them
+        self.units = self.tile_rows + most
         if device.is_gpu:
             self.cuts = xp.zeros(self.tile_rows + 1, np.int64)
-            xp.cumsum((limits[1:] - limits[:-1]) // (LONG * tile), out=self.cuts[1:])
-            most = csr.nvals // (LONG * tile)
         elif csr.nvals > PARALLEL_ENTRIES:
-            self.bounds = balanced_bounds(limits, 4 * device.threads)
-        self.units = self.tile_rows + most
+            self.bounds = balanced_bounds(self._limits(), 4 * device.threads)
         if most:
+            limits = self._limits()
+            xp.cumsum((limits[1:] - limits[:-1]) // (LONG * tile), out=self.cuts[1:])
             self.cut_cols = xp.empty(most, np.int64)
             cut, tile_cols = device.kernel(_variant("cut", tile, csr.ptr, csr.col)), -(-csr.ncols // tile)
             cut(most, self.tile_rows, csr.nrows, tile_cols, csr.ptr, csr.col, self.cuts, self.cut_cols)
+
+    def _limits(self) -> Any:
+        """The entries before each tile row, and in all."""
+        ptr = self.csr.ptr
+        return (
+            ptr[:: self.tile]
+            if self.csr.nrows % self.tile == 0
+            else self.csr.device.xp.append(ptr[:: self.tile], ptr[-1:])
+        )
 
     def count(self) -> Any:
         """The tiles before each part, and in all."""
