@@ -142,3 +142,26 @@ def test_entries_in_any_order(device, wide):
         A = bitblas.Matrix.from_coo(i, j, values, nrows=nrows, ncols=ncols, dup_op=dup, format="csr")
         r, c, v = (host(a) for a in A.to_coo())
         assert np.array_equal(r, keys // 64) and np.array_equal(c, keys % 64) and np.array_equal(v, expected)
+
+
+@pytest.mark.parametrize("ncols", [3, 1 << 40])
+def test_columns_out_of_range(device, ncols):
+    for wrong in (-1, 3) if ncols == 3 else (-1,):
+        for kind in (np.int32, np.int64):
+            cols = np.array([0, wrong, 2], kind)
+            with pytest.raises(bitblas.exceptions.IndexOutOfBound, match=rf"columns: .* {ncols - 1}, got {wrong}"):
+                bitblas.Matrix.from_csr([0, 1, 2, 3], cols, True, ncols=ncols)
+            with pytest.raises(bitblas.exceptions.IndexOutOfBound, match=rf"columns: .* {ncols - 1}, got {wrong}"):
+                bitblas.Matrix.from_coo([0, 1, 2], cols, True, ncols=ncols)
+
+
+def test_compressed_rows_in_any_order(device):
+    """Columns that do not ascend are sorted, duplicates joined, as from_coo does it."""
+    ptr, cols, x = [0, 3, 3, 5], [4, 1, 4, 0, 2], [1.0, 2.0, 3.0, 4.0, 5.0]
+    A = bitblas.Matrix.from_csr(ptr, cols, x, ncols=5, dup_op=bitblas.binary.plus)
+    assert [host(a).tolist() for a in A.to_coo()] == [[0, 0, 2, 2], [1, 4, 0, 2], [2.0, 4.0, 4.0, 5.0]]
+    with pytest.raises(ValueError, match="dup_op"):
+        bitblas.Matrix.from_csr(ptr, cols, x, ncols=5)
+    assert bitblas.Matrix.from_csr(ptr, cols, 7, ncols=5).nvals == 4
+    B = bitblas.Matrix.from_csc(ptr, cols, x, nrows=5, dup_op=bitblas.binary.plus)
+    assert B.isequal(A.T.new())
