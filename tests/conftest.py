@@ -11,6 +11,7 @@ test that compares devices is marked `uses_cpu`.
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 # Compiled kernels stay between runs. Set before anything asks for the folder, and inherited by subprocesses.
@@ -97,3 +98,27 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(bitblas.device.Cpu, "kernel", refuse)
     with config.set(device=name):
         yield name
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    """Put a fake CuPy in the place of the real one: fake(count=2, ..); all devices are made anew."""
+    import threading
+
+    import fake_cupy
+
+    from bitblas import device as devices
+    from bitblas.config import config
+    from bitblas.device import cuda
+
+    def put(**how):
+        monkeypatch.setitem(sys.modules, "cupy", fake_cupy.Cupy(**how))
+        monkeypatch.setattr(devices, "_devices", {})
+        monkeypatch.setattr(devices, "several", False)
+        monkeypatch.setattr(cuda, "_home", threading.local())
+        cuda.import_cupy.cache_clear()
+        return sys.modules["cupy"]
+
+    monkeypatch.setattr(config, "_device", "cpu")
+    yield put
+    cuda.import_cupy.cache_clear()

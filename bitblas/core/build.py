@@ -16,6 +16,7 @@ from ..store import VectorStore, full_vector
 from ..verbs import vector as verbs
 from ..verbs import vector_build
 from .convert import cast_scalar, check_range, check_size, device_of, index_array, scalar_type, value_array
+from .door import guarded
 from .expr import VectorExpression
 from .operators import typed
 from .options import check_options
@@ -110,7 +111,8 @@ class VectorBuild:
             raise TypeError("values: expected an array, got a scalar; use Vector.from_scalar")
         if array.ndim != 1:
             raise ValueError(f"values: expected one dimension, got {array.ndim}")
-        store = vector_build.build(d, len(array), kind, d.xp.arange(len(array), dtype=np.int64), array)
+        with d.guard:
+            store = vector_build.build(d, len(array), kind, d.xp.arange(len(array), dtype=np.int64), array)
         v = cls._from_store(store, name)
         return v if missing_value is None else v.select("!=", missing_value).new(name=name)
 
@@ -140,6 +142,7 @@ class VectorBuild:
         at = np.array(indices, np.int64)
         return cls.from_coo(at, list(values), dtype, size=size, dup_op=dup_op, name=name, device=device)
 
+    @guarded
     def to_coo(self, dtype: Any = None, *, indices: bool = True, values: bool = True, sort: bool = True) -> Any:
         """(indices, values) as arrays on the object's device: UINT64 ascending, and `dtype` or the Vector's own.
 
@@ -149,6 +152,7 @@ class VectorBuild:
         i, x = verbs.entries(u)
         return (i.view(np.uint64) if indices else None, x if values else None)
 
+    @guarded
     def to_dense(self, fill_value: Any = None, dtype: Any = None, **opts: Any) -> Any:
         """An array of `size` values, fill_value where there is no entry; of a type that holds both.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -41,6 +42,19 @@ def computed(expr: Any) -> Any:
             return expr.run(None)
     except expr.device.errors as error:
         return expr.device.fail(error)
+
+
+def guarded(method: Callable[..., Any]) -> Any:
+    """A method that reads an object whole."""
+
+    @functools.wraps(method)
+    def read(self: Any, *args: Any, **how: Any) -> Any:
+        try:
+            return method(self, *args, **how)
+        except self.device.errors as error:
+            return self.device.fail(error)
+
+    return read
 
 
 def reason(value: Any, mask: Any) -> str:

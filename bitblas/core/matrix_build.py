@@ -16,6 +16,7 @@ from ..verbs import matrix as verbs
 from .build import check_lengths, duplicates
 from .compressed import CompressedBuild, CompressedExport
 from .convert import cast_scalar, check_range, check_size, device_of, index_array, scalar_type, value_array
+from .door import guarded
 from .options import check_options
 from .scalar import of
 
@@ -96,7 +97,9 @@ class MatrixBuild(CompressedBuild):
             raise ValueError("value: expected one, got an empty Scalar")
         kind = kind if dtype is None else dtypes.lookup_dtype(dtype)
         shape = check_size("nrows", nrows), check_size("ncols", ncols)
-        return cls._from_store(submatrix.full(device_of(device), *shape, cast_scalar(found, kind), kind), name)
+        d = device_of(device)
+        with d.guard:
+            return cls._from_store(submatrix.full(d, *shape, cast_scalar(found, kind), kind), name)
 
     @classmethod
     def from_dense(
@@ -110,12 +113,13 @@ class MatrixBuild(CompressedBuild):
         array, dtype = value_array(d, values, dtype)
         if isinstance(array, np.generic) or array.ndim != 2:
             raise ValueError(f"values: expected two dimensions, got {np.ndim(array)}")
-        flat, keys = array.reshape(-1).copy(), d.xp.arange(array.size, dtype=np.int64)
-        if missing_value is not None:
-            keep = flat != missing_value
-            flat, keys = flat[keep], keys[keep]
-        nrows, ncols = array.shape
-        store = build.from_sorted_keys(d, nrows, ncols, keys, flat, dtype, format=kind, tile=tile)
+        with d.guard:
+            flat, keys = array.reshape(-1).copy(), d.xp.arange(array.size, dtype=np.int64)
+            if missing_value is not None:
+                keep = flat != missing_value
+                flat, keys = flat[keep], keys[keep]
+            nrows, ncols = array.shape
+            store = build.from_sorted_keys(d, nrows, ncols, keys, flat, dtype, format=kind, tile=tile)
         return cls._from_store(store, name, None if kind == "auto" else (kind, tile))
 
 
@@ -125,6 +129,7 @@ class MatrixExport(CompressedExport):
     __slots__ = ()
     _store: MatrixStore
 
+    @guarded
     def to_coo(
         self, dtype: Any = None, *, rows: bool = True, columns: bool = True, values: bool = True, sort: bool = True
     ) -> Any:
@@ -143,6 +148,7 @@ class MatrixExport(CompressedExport):
         u = np.uint64
         return (i.view(u) if rows else None, j.view(u) if columns else None, x if values else None)
 
+    @guarded
     def to_dense(self, fill_value: Any = None, dtype: Any = None, **opts: Any) -> Any:
         """An array of nrows x ncols, fill_value where there is no entry; of a type that holds both.
 

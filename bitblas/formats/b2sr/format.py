@@ -232,12 +232,8 @@ class _Merge:
 
     def _limits(self) -> Any:
         """The entries before each tile row, and in all."""
-        ptr = self.csr.ptr
-        return (
-            ptr[:: self.tile]
-            if self.csr.nrows % self.tile == 0
-            else self.csr.device.xp.append(ptr[:: self.tile], ptr[-1:])
-        )
+        ptr, xp = self.csr.ptr, self.csr.device.xp
+        return ptr[:: self.tile] if self.csr.nrows % self.tile == 0 else xp.append(ptr[:: self.tile], ptr[-1:])
 
     def count(self) -> Any:
         """The tiles before each part, and in all."""

@@ -1,0 +1,108 @@
+"""Arrays of other libraries as input, results as arrays for them, and who owns the memory."""
+
+from __future__ import annotations
+
+import fake_cupy
+import numpy as np
+import pytest
+
+import bitblas as gb
+from bitblas import device as devices
+from bitblas.exceptions import DeviceError
+
+
+class Foreign:
+    """An array that offers nothing but DLPack."""
+
+    def __init__(self, array, kind=1, ordinal=0):
+        self.array, self.kind, self.ordinal = np.asarray(array), kind, ordinal
+
+    def __dlpack__(self, **how):
+        return self.array.__dlpack__(**how)
+
+    def __dlpack_device__(self):
+        return self.kind, self.ordinal
+
+    def __len__(self):
+        return len(self.array)
+
+
+def test_arrays_with_dlpack(device):
+    i, x = Foreign([0, 2, 1]), Foreign([1.0, 2.0, 3.0])
+    A = gb.Matrix.from_coo(i, i, x, nrows=3, ncols=3)
+    assert A.dtype == gb.dtypes.FP64 and [a.tolist() for a in A.to_coo()] == [[0, 1, 2], [0, 1, 2], [1.0, 3.0, 2.0]]
+    B = gb.Matrix.from_csr(Foreign(np.array([0, 1, 2, 3], np.int32)), Foreign(np.array([0, 1, 2], np.int32)), x,
+                           nrows=3, ncols=3)  # fmt: skip
+    assert B.to_coo()[2].tolist() == [1.0, 2.0, 3.0]
+    v = gb.Vector.from_dense(x)
+    assert v.to_dense().tolist() == [1.0, 2.0, 3.0] and gb.Vector.from_coo(i, x, size=3).nvals == 3
+    for kind in {"cpu", device} - {"cuda"}:
+        out = np.from_dlpack(gb.Vector.from_dense([5, 6], device=kind).to_dense())
+        assert out.tolist() == [5, 6]
+
+
+@pytest.mark.parametrize("make", [lambda x: Foreign(x, kind=2), lambda x: fake_cupy.on_gpu(x)])
+def test_an_array_on_a_gpu_is_not_moved_to_the_host(make):
+    x = make([1.0, 2.0])
+    if not isinstance(x, Foreign):
+        x = type("Numba", (), {"__cuda_array_interface__": {}, "__len__": lambda self: 2})()
+    with pytest.raises(
+        DeviceError, match=r"values: expected data in host memory for device 'cpu', got an array on a GPU"
+    ):
+        gb.Vector.from_dense(x, device="cpu")
+
+
+def test_an_array_on_another_gpu(fake):
+    fake(count=2)
+    here, there = fake_cupy.on_gpu([1.0, 2.0], 0), fake_cupy.on_gpu([1.0, 2.0], 1)
+    assert gb.device.get("cuda:0").adopt(here, "values") is here
+    with pytest.raises(
+        DeviceError, match=r"values: expected an array on device 'cuda:0', got one on GPU 1; copy it the"
+    ):
+        gb.Vector.from_dense(there, device="cuda:0")
+
+
+def test_an_array_that_cannot_be_read(fake):
+    class Tensor:
+        @property
+        def __cuda_array_interface__(self):
+            raise RuntimeError("Can't get __cuda_array_interface__ on Variable that requires grad.")
+
+    fake()
+    with pytest.raises(DeviceError, match=r"cannot be read: .* requires grad"):
+        gb.device.get("cuda").adopt(Tensor(), "values")
+
+
+def test_nobody_else_writes_into_an_object(device):
+    """What goes in is copied where it would be kept, and what comes out belongs to the caller."""
+    d = devices.get(device)
+    i, ptr, col = (d.asarray(np.array(x, np.int32)) for x in ([0, 1, 2], [0, 1, 2, 3], [0, 1, 2]))
+    x, dense = d.asarray(np.array([1.0, 2.0, 3.0])), d.asarray(np.full((2, 2), 4.0))
+    objects = [
+        gb.Matrix.from_coo(i, i, x, nrows=3, ncols=3), gb.Matrix.from_csr(ptr, col, x, nrows=3, ncols=3),
+        gb.Vector.from_dense(x), gb.Vector.from_coo(i, x), gb.Matrix.from_dense(dense),
+    ]  # fmt: skip
+    before = [[d.to_host(a).tolist() for a in o.to_coo()] for o in objects]
+    for array in (i, ptr, col, x, dense):
+        array[...] = 0
+    for o in objects:
+        for array in (*o.to_coo(), *((o.to_coo(sort=False) + o.to_csr()) if o.ndim == 2 else (o.to_dense(),))):
+            array[...] = 0
+    assert [[d.to_host(a).tolist() for a in o.to_coo()] for o in objects] == before
+
+
+@pytest.mark.gpu
+def test_arrays_of_torch_stay_on_the_gpu(device):
+    torch = pytest.importorskip("torch")
+    i, x = torch.tensor([0, 2, 1], device="cuda"), torch.tensor([1.0, 2.0, 3.0], device="cuda")
+    A = gb.Matrix.from_coo(i, i, x, nrows=3, ncols=3)
+    v = gb.Vector.from_dense(torch.tensor([True, False, True], device="cuda"))
+    out = torch.from_dlpack(A.mxv(gb.Vector.from_dense(x)).new().to_dense())
+    assert out.is_cuda and out.tolist() == [1.0, 6.0, 6.0] and v.dtype == gb.dtypes.BOOL
+    for array in (*A.to_coo(), *A.to_csr(), v.to_dense(), A.to_dense(0.0)):
+        assert torch.from_dlpack(array).is_cuda
+    assert gb.Vector.from_dense(torch.tensor([1, 2])).to_dense().tolist() == [1, 2]  # from the host it is copied
+    with pytest.raises(DeviceError, match="cannot be read"):
+        gb.Vector.from_dense(torch.ones(3, device="cuda", requires_grad=True))
+    with pytest.raises(DeviceError, match="expected data in host memory"):
+        gb.Vector.from_dense(x, device="cpu")
