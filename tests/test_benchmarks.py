@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks import cpu, gpu, graphs, small
+import bitblas
+from benchmarks import builds, cpu, gpu, graphs, small
 from benchmarks.__main__ import main
 from benchmarks.verbs import VERBS
 
@@ -169,3 +170,12 @@ def test_the_gpu_benchmark_on_a_gpu(tmp_path):
         main(["--device", "cuda", "--graphs", "grid2d_64,hub_n10,even_n10", "--samples", "2", "--json", str(out)]) == 0
     )
     assert json.loads(out.read_text())["graphs"][0]["kernels"]["cuSPARSE"]["equal"]
+
+
+def test_builds(device, capsys):
+    said: list[str] = []
+    assert builds.measure(["hub_n6", "rmat6"], bitblas.device.get(device), 1, said.append)
+    assert said[-1] == "all results are right" and sum("CSR to B2SR-8" in line for line in said) == 4
+    if device == "cpu":
+        assert builds.main(["--graphs", "grid2d_9", "--samples", "1"]) == 0
+        assert "from_coo, shuffled" in capsys.readouterr().out
