@@ -12,6 +12,7 @@ from ..config import config
 from ..device import Device
 from .base import Operand
 from .options import check_options
+from .recording import state as recording
 from .show import ShownExpression
 
 
@@ -154,7 +155,10 @@ class ScalarExpression(Expression):
         if mask is not None:
             raise TypeError("mask: not allowed for Scalars")
         s = Scalar(self.dtype if dtype is None else dtype, name=name)
-        s._store(self.run(None))
+        if recording.recorder is not None:
+            recording.recorder.scalar_statement(s, self, None)
+        else:
+            s._store(self.run(None))
         return s
 
     # fmt: off

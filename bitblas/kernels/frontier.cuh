@@ -1,0 +1,36 @@
+// Frontiers: the entries of a vector as programs on the device hand them from one round to the next. Beside the bits a
+// list of the units (rows, tile rows) that have entries, in no order, and a state of 8 numbers.
+#define ENTRIES 0  // entries that the product gave
+#define LISTED 1   // units in the list
+#define DENSE 2    // not 0: there is no list, every unit is looked at
+#define WORK 3     // entries of the matrix in the rows of these entries
+#define SEGMENTS 4 // segments of long rows among them
+#define LEFT 5     // entries left when the round ended
+
+#define WARP_LANE (threadIdx.x & 31)
+
+// Rounds: [0] those before this run of the body, [1] the limit, [2] those done, [3] not 0: somebody wants it to stop.
+__device__ __forceinline__ bool may_run(const u64* gate, const i64* rounds, i64 ahead) {
+  return *gate != 0 && rounds[0] + ahead < rounds[1];
+}
+
+// The whole warp calls it: those who `add` put their unit on the list.
+__device__ __forceinline__ void append(bool add, u32 unit, u32* list, u64* count) {
+  const u32 who = __ballot_sync(ALL_LANES, add);
+  if (!who) return;
+  const int leader = __ffs(who) - 1;
+  u64 first = 0;
+  if (WARP_LANE == leader) first = atomicAdd(count, (u64)__popc(who));
+  first = __shfl_sync(ALL_LANES, first, leader);
+  if (add) list[first + __popc(who & ((1u << WARP_LANE) - 1u))] = unit;
+}
+
+// The sum of x over the warp is added to *to.
+__device__ __forceinline__ void add_of_warp(u64* to, u64 x) {
+#pragma unroll
+  for (int d = 16; d; d >>= 1) x += __shfl_xor_sync(ALL_LANES, x, d);
+  if (WARP_LANE == 0 && x) atomicAdd(to, x);
+}
+
+__device__ __forceinline__ void set_bit(u64* bits, i64 p) { atomicOr((u32*)bits + (p >> 5), 1u << (p & 31)); }
+__device__ __forceinline__ void clear_bit(u64* bits, i64 p) { atomicAnd((u32*)bits + (p >> 5), ~(1u << (p & 31))); }
