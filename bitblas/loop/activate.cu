@@ -5,7 +5,10 @@
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 activate(i64 n, i64 size, i64 longest, const u64* bits, const PTR_T* ptr, u32* list, u64* state, u32* segments) {
   (void)n;
-  u64 entries = 0, work = 0;
+  u64 entries = 0;
+#if LISTS
+  u64 work = 0;
+#endif
   for (i64 first = thread_number() - WARP_LANE; first < size; first += (i64)gridDim.x * BLOCK) {
     const u32 half = ((const u32*)bits)[first >> 5];
     if (!half) continue;
@@ -29,7 +32,6 @@ activate(i64 n, i64 size, i64 longest, const u64* bits, const PTR_T* ptr, u32* l
     }
 #endif
   }
-  (void)work;
   add_of_warp(state + ENTRIES, entries);
   add_of_warp(state + LEFT, entries);
 #if LISTS

@@ -24,7 +24,7 @@ def pass_variant(
     for s in scalars:
         text.parameter(f"{'' if _writes(statements, s) else 'const '}u8* s{s.id}_has", "scalar_has", s.id)
         text.parameter(f"{'' if _writes(statements, s) else 'const '}{s.dtype.c_type}* s{s.id}_val", "scalar_val", s.id)
-        before.append(f"bool c{s.id} = s{s.id}_has[0] != 0; {s.dtype.c_type} s{s.id} = s{s.id}_val[0];")
+        before.append(f"bool c{s.id} = s{s.id}_has[0] != 0; {s.dtype.c_type} s{s.id} = s{s.id}_val[0]; (void)c{s.id}, (void)s{s.id};")
     vectors = _vectors(statements)
     modified = {s.target for s in statements if isinstance(s.target, Vec)}
     loads, stores = _loads(text, statements, vectors, modified)
@@ -68,9 +68,9 @@ def entry_text(statements: Sequence[Statement], u: Vec, iso: Mapping[int, Any]) 
     for s in scalars:
         text.parameter(f"const u8* s{s.id}_has", "scalar_has", s.id)
         text.parameter(f"const {s.dtype.c_type}* s{s.id}_val", "scalar_val", s.id)
-        loads.append(f"const bool c{s.id} = s{s.id}_has[0] != 0; const {s.dtype.c_type} s{s.id} = s{s.id}_val[0];")
+        loads.append(f"const bool c{s.id} = s{s.id}_has[0] != 0; const {s.dtype.c_type} s{s.id} = s{s.id}_val[0]; (void)c{s.id}, (void)s{s.id};")
     for x in vectors:
-        loads += _load(text, x, x in modified, "true")
+        loads += _load(text, x, x in modified, "inside")
         if x in modified:
             put = f"if (b{x.id}) set_bit(x{x.id}_bits, p); else clear_bit(x{x.id}_bits, p);"
             if x.id not in iso:
@@ -79,7 +79,7 @@ def entry_text(statements: Sequence[Statement], u: Vec, iso: Mapping[int, Any]) 
             stores.append(put)
     for s in statements:
         text.statement(s)
-    body = ["{ const i64 p = i; (void)p; const i64 round = rounds[0] + ahead; (void)round;"] if statements else ["{ (void)(i);"]
+    body = ["{ const i64 p = i; const bool inside = true; (void)p, (void)inside; const i64 round = rounds[0] + ahead; (void)round;"] if statements else ["{ (void)(i);"]
     return text, macro("AT_ENTRY(i)", [*body, *loads, *text.lines, *stores, "}"])
 
 

@@ -88,15 +88,15 @@ class Text:
         plain = f"b{x.id}" if mask.structure else f"(b{x.id} && cast<bool>(v{x.id}))"
         return f"!{plain}" if mask.complement else plain
 
-    def operation(self, e: Pointwise) -> tuple[str, str, DataType]:
-        """The same for an operation at position p."""
+    def operation(self, e: Pointwise, at: str) -> tuple[str, str, DataType]:
+        """The same for an operation at position `at`."""
         u_has, u, u_type = self.term(e.u)
         if e.op is None:
             has = u_has if e.under is None else f"({u_has} && {self.is_open(e.under)})"
             return has, u, u_type
         v_has, v, v_type = (u_has, u, u_type) if e.v is None else self.term(e.v)
         f, result = self._function(e, u_type, v_type)
-        at = "p, i64(0)"
+        at = f"{at}, i64(0)"
         if e.keep:
             return f"({u_has} && {f}({u}, {v}, {at}))", u, u_type
         if e.mode == LEFT:
@@ -127,13 +127,13 @@ class Text:
         """target(mask, accum, replace) << value, on the names of the target."""
         assert isinstance(s.value, Pointwise)
         w = s.target
-        has, x, dtype = self.operation(s.value)
+        has, x, dtype = self.operation(s.value, "p" if isinstance(w, Vec) else "i64(0)")
         b, v = (f"b{w.id}", f"v{w.id}") if isinstance(w, Vec) else (f"c{w.id}", f"s{w.id}")
         c = w.dtype.c_type
         new = f"cast<{c}>(t)"
         if s.accum is not None:
             new = f"{b} ? {self.accumulated(s.accum, w.dtype, dtype, v)} : {new}"
-        open_ = self.is_open(s.mask)
+        open_ = f"inside && {self.is_open(s.mask)}" if isinstance(w, Vec) else "true"
         kept = "false" if s.replace else b
         was = "" if s.accum is None else f" || {b}"
         stored = isinstance(w, Scal) or w.id not in self.iso

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..config import config
+from ..core.recording import state
 from ..core.scalar import Scalar
 from ..core.vector import Vector
 from ..device import get
@@ -46,6 +47,8 @@ class Program:
 
     def run(self) -> int:
         """The rounds that were run until the condition failed or the limit was reached."""
+        if state.recorder is not None:
+            state.recorder.refuse("a loop inside the body of a loop")
         if isinstance(self.condition, Vector):
             on_gpu = self.condition.device.is_gpu
         else:

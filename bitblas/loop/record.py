@@ -144,7 +144,8 @@ class Recorder:
     def _expression(self, expr: VectorExpression) -> Pointwise | Product:
         lower: Callable[[Any], Pointwise | Product] | None = getattr(self, f"_{expr.method}", None)
         if lower is None:
-            self.refuse(f"{_text(expr)}: {expr.method}")
+            what = "extraction by index" if expr.method == "__getitem__" else expr.method
+            self.refuse(f"{_text(expr)}: {what}")
         return lower(expr)
 
     def _mxv(self, expr: Any, flip: bool = False) -> Product:
@@ -227,7 +228,8 @@ def record(body: Callable[[Any], Any]) -> tuple[Body, Recorder]:
 
 
 def _parameters(mask: Mask | None, accum: Typed | None, replace: bool) -> str:
-    parts = [mask.name] * (mask is not None) + [repr(accum)] * (accum is not None) + ["replace"] * bool(replace)
+    parts = [] if mask is None else [mask.name]
+    parts += ([] if accum is None else [repr(accum)]) + ["replace"] * bool(replace)
     return f"({', '.join(parts)})" if parts else ""
 
 

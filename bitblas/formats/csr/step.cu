@@ -124,6 +124,7 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
       if (wanted) e = pull_ptr[j], stop = pull_ptr[j + 1];
       bool hit = false;
       i64 from = 0, place = 0;
+      (void)place;
       for (int k = 0; k < FEW && e < stop && !hit; ++k, ++e) from = pull_col[e], place = e, hit = bit_of(u_bits, from);
       u32 rest = __ballot_sync(ALL_LANES, !hit && e < stop);
       for (; rest; rest &= rest - 1) {
@@ -143,8 +144,6 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
       if (WARP_LANE == 0) ((u32*)t_bits)[h] = hits;
 #if KIND == VALUES
       if (hit) t_val[j] = C_T(mul(a_step ? pull_val[place] : a_iso, load<U_T>(u_val, u_iso, u_step, from), j, from));
-#else
-      (void)place;
 #endif
       found(t, hit, j, entries, work, false);
     }
