@@ -11,7 +11,7 @@
 
 // Rounds: [0] those before this run of the body, [1] the limit, [2] those done, [3] not 0: somebody wants it to stop.
 __device__ __forceinline__ bool may_run(const u64* gate, const i64* rounds, i64 ahead) {
-  return *gate != 0 && rounds[0] + ahead < rounds[1];
+  return (*gate != 0) & (rounds[0] + ahead < rounds[1]);  // no short cut: both are asked for at once
 }
 
 // The whole warp calls it: those who `add` put their unit on the list.

@@ -53,12 +53,19 @@ class Frontier:
 
     def load(self, store: VectorStore) -> None:
         """Begin with what a vector holds."""
-        for more in self.bits[1:]:
-            more.fill(0)
+        self._clear(1)
         self.bits[0][...] = store.present
         if self.values:
             self._load_values(store)
-        self.turn = 0
+
+    def empty(self) -> None:
+        """Begin without entries; what has one buffer is written before it is read."""
+        if self.turning:
+            self._clear(0)
+
+    def _clear(self, first: int) -> None:
+        for bits in self.bits[first:]:
+            bits.fill(0)
 
     def _load_values(self, store: VectorStore) -> None:
         first = self.values[0]

@@ -84,8 +84,11 @@ class Captured:
     def run(self, limit: int) -> int:
         """The rounds that were run; afterwards the vectors and scalars hold what the body left."""
         build = self.build
-        for x in self.loaded:
-            build.buffers[x].load(self.vectors[x]._store)
+        for x, frontier in build.buffers.items():
+            if x in self.loaded:
+                frontier.load(self.vectors[x]._store)
+            else:
+                frontier.empty()
         for x, beginning in build.cells.items():
             build.buffers[x].begin_cells(beginning)
         for number, scalar in self.scalars.items():

@@ -24,7 +24,11 @@ def pass_variant(
     for s in scalars:
         text.parameter(f"{'' if _writes(statements, s) else 'const '}u8* s{s.id}_has", "scalar_has", s.id)
         text.parameter(f"{'' if _writes(statements, s) else 'const '}{s.dtype.c_type}* s{s.id}_val", "scalar_val", s.id)
-        before.append(f"bool c{s.id} = s{s.id}_has[0] != 0; {s.dtype.c_type} s{s.id} = s{s.id}_val[0]; (void)c{s.id}, (void)s{s.id};")
+        const = "" if _writes(statements, s) else "const "
+        before.append(
+            f"{const}bool c{s.id} = s{s.id}_has[0] != 0; {const}{s.dtype.c_type} s{s.id} = s{s.id}_val[0]; "
+            f"(void)c{s.id}, (void)s{s.id};"
+        )
     vectors = _vectors(statements)
     modified = {s.target for s in statements if isinstance(s.target, Vec)}
     loads, stores = _loads(text, statements, vectors, modified)

@@ -38,7 +38,7 @@ class Program:
     def __init__(self, body: Callable[[Any], Any], *, while_: Any, limit: int | None = None) -> None:
         if not callable(body):
             raise TypeError(f"body: expected a function of the number of the round, got {type(body).__qualname__}")
-        if not hasattr(while_, "nvals") or getattr(while_, "ndim", 0) not in (0, 1):
+        if not hasattr(type(while_), "nvals") or getattr(while_, "ndim", 0) not in (0, 1):
             raise TypeError(f"while_: expected a Vector or a Scalar, got {type(while_).__qualname__}")
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
             raise InvalidValue(f"limit: expected an int of 0 or more, or None, got {limit!r}")

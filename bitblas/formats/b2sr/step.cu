@@ -44,19 +44,23 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
      const COL_T* col, const word_t* bits, const PLACE_T* value_ptr, const A_T* a_val, A_T a_iso, i64 a_step,
      const PTR_T* pull_ptr, const COL_T* pull_col, const word_t* pull_bits PARAMETERS) {
   (void)longest, (void)u_segments, (void)t_segments;
-  if (!may_run(gate, rounds, ahead)) return;
+  // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
+  const bool runs = may_run(gate, rounds, ahead), dense = u_state[DENSE] != 0, old_dense = old_state[DENSE] != 0;
+  const u64 u_listed = u_state[LISTED], u_work = u_state[WORK], old_listed = old_state[LISTED];
+  if (!runs) return;
   if (thread_number() == 0) rounds[2] = rounds[0] + ahead + 1;
   const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
   const int lane = threadIdx.x & (LANES - 1), group = WARP_LANE / LANES;
-  const bool dense = u_state[DENSE], pull = PULLS && u_state[WORK] > turn;
+  const bool pull = PULLS && u_work > turn;
   u64 entries = 0, work = 0;
 
-  if (old_state[DENSE]) {
-    for (i64 h = thread_number(); h < (size + 31) / 32; h += warps * 32) ((u32*)old_bits)[h] = 0;
-    for (i64 j = thread_number(); CELLS_BEGIN && j < size; j += warps * 32) old_val[j] = C_T(BEGIN);
+  // From the last thread on: while frontiers are small, others than those who push.
+  const i64 clearing = warps * 32 - 1 - thread_number();
+  if (old_dense) {
+    for (i64 h = clearing; h < (size + 31) / 32; h += warps * 32) ((u32*)old_bits)[h] = 0;
+    for (i64 j = clearing; CELLS_BEGIN && j < size; j += warps * 32) old_val[j] = C_T(BEGIN);
   } else {
-    const i64 listed = old_state[LISTED];
-    for (i64 k = thread_number(); k < listed; k += warps * 32) {
+    for (i64 k = clearing; k < (i64)old_listed; k += warps * 32) {
       const i64 j = old_list[k];
 #if TILE == 64
       old_bits[j] = 0;
@@ -67,11 +71,13 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
     }
   }
 
-  const i64 listed = dense ? n : (i64)u_state[LISTED];
+  const i64 listed = dense ? n : (i64)u_listed;
   for (i64 k = warp * GROUPS; k < listed; k += warps * GROUPS) {
     const i64 mine = k + group;
     const i64 tile_row = mine < listed ? dense ? mine : (i64)u_list[mine] : 0;
     const u64 active = mine < listed ? tile_bits(u_bits, tile_row) : 0ull;
+    i64 tile = 0, stop = 0;
+    if (mine < listed) tile = ptr[tile_row] + lane, stop = ptr[tile_row + 1];
     for (u64 rest = active; rest; rest &= rest - 1) {
       const i64 i = tile_row * TILE + __ffsll(rest) - 1;
       if ((i & (LANES - 1)) == lane) {
@@ -79,9 +85,8 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
       }
     }
     if (pull) continue;
-    i64 tile = 0, stop = 0;
-    if (active) tile = ptr[tile_row], stop = ptr[tile_row + 1];
-    for (tile += lane; __any_sync(ALL_LANES, tile < stop); tile += LANES) {
+    if (!active) stop = tile;
+    for (; __any_sync(ALL_LANES, tile < stop); tile += LANES) {
       i64 j = 0;
       u64 fresh = 0;
       bool first = false;

@@ -48,21 +48,25 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
      const COL_T* col, const A_T* a_val, A_T a_iso, i64 a_step, const PTR_T* pull_ptr, const COL_T* pull_col,
      const A_T* pull_val PARAMETERS) {
   (void)n;
-  if (!may_run(gate, rounds, ahead)) return;
+  // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
+  const bool runs = may_run(gate, rounds, ahead), dense = u_state[DENSE] != 0, old_dense = old_state[DENSE] != 0;
+  const u64 u_listed = u_state[LISTED], u_work = u_state[WORK], segments = u_state[SEGMENTS], old_listed = old_state[LISTED];
+  if (!runs) return;
   if (thread_number() == 0) rounds[2] = rounds[0] + ahead + 1;
   const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
   const int lane = threadIdx.x & (LANES - 1), group = WARP_LANE / LANES;
-  const bool dense = u_state[DENSE], pull = PULLS && u_state[WORK] > turn;
+  const bool pull = PULLS && u_work > turn;
   const i64 halves = (size + 31) / 32;
   const Out t = {t_bits, t_val, t_list, t_state, t_segments, ptr, longest};
   u64 entries = 0, work = 0;
 
-  if (old_state[DENSE]) {
-    for (i64 h = thread_number(); h < halves; h += warps * 32) ((u32*)old_bits)[h] = 0;
-    for (i64 j = thread_number(); CELLS_BEGIN && j < size; j += warps * 32) old_val[j] = C_T(BEGIN);
+  // From the last thread on: while frontiers are small, others than those who push.
+  const i64 clearing = warps * 32 - 1 - thread_number();
+  if (old_dense) {
+    for (i64 h = clearing; h < halves; h += warps * 32) ((u32*)old_bits)[h] = 0;
+    for (i64 j = clearing; CELLS_BEGIN && j < size; j += warps * 32) old_val[j] = C_T(BEGIN);
   } else {
-    const i64 listed = old_state[LISTED];
-    for (i64 k = thread_number(); k < listed; k += warps * 32) {
+    for (i64 k = clearing; k < (i64)old_listed; k += warps * 32) {
       const u32 j = old_list[k];
       ((u32*)old_bits)[j >> 5] = 0;
       if (CELLS_BEGIN) old_val[j] = C_T(BEGIN);
@@ -70,7 +74,7 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
   }
 
   // The entries of u, a half word of bits or GROUPS of the list at a time; a group of lanes takes one of them.
-  const i64 listed = dense ? halves * GROUPS : (i64)u_state[LISTED];
+  const i64 listed = dense ? halves * GROUPS : (i64)u_listed;
   for (i64 k = warp * GROUPS; k < listed; k += warps * GROUPS) {
     u32 todo = dense ? ((const u32*)u_bits)[k / GROUPS] : (1u << (listed - k < GROUPS ? listed - k : GROUPS)) - 1u;
     while (todo) {
@@ -84,11 +88,11 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
       const i64 i = mine ? dense ? k / GROUPS * 32 + at : (i64)u_list[k + at] : 0;
       i64 e = 0, stop = 0;
       if (mine && bit_of(u_bits, i)) {  // statements since may have taken it away
+        e = ptr[i];
+        stop = ptr[i + 1];
         if (lane == 0) {
           AT_ENTRY(i)
         }
-        e = ptr[i];
-        stop = ptr[i + 1];
       }
       if (pull) continue;
       if (stop - e > longest) stop = e;  // in segments
@@ -101,8 +105,7 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
     }
   }
   if (!pull) {
-    const i64 segments = u_state[SEGMENTS];
-    for (i64 s = warp; s < segments; s += warps) {
+    for (i64 s = warp; s < (i64)segments; s += warps) {
       const i64 i = u_segments[2 * s];
       if (!bit_of(u_bits, i)) continue;
       const i64 begin = ptr[i] + u_segments[2 * s + 1] * longest, end = ptr[i + 1];
@@ -123,9 +126,18 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
       i64 e = 0, stop = 0;
       if (wanted) e = pull_ptr[j], stop = pull_ptr[j + 1];
       bool hit = false;
-      i64 from = 0, place = 0;
-      (void)place;
-      for (int k = 0; k < FEW && e < stop && !hit; ++k, ++e) from = pull_col[e], place = e, hit = bit_of(u_bits, from);
+      i64 from = 0;
+#if KIND == VALUES
+      i64 place = 0;
+#define AT(e) place = e
+#else
+#define AT(e)
+#endif
+      for (int k = 0; k < FEW && e < stop && !hit; ++k, ++e) {
+        from = pull_col[e];
+        hit = bit_of(u_bits, from);
+        AT(e);
+      }
       u32 rest = __ballot_sync(ALL_LANES, !hit && e < stop);
       for (; rest; rest &= rest - 1) {
         const int owner = __ffs(rest) - 1;
@@ -137,8 +149,14 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
           who = __ballot_sync(ALL_LANES, p < end && bit_of(u_bits, c));
         }
         if (!who) continue;
-        const i64 first = __shfl_sync(ALL_LANES, c, __ffs(who) - 1), where = __shfl_sync(ALL_LANES, p - 32, __ffs(who) - 1);
-        if (WARP_LANE == owner) from = first, place = where, hit = true;
+        const i64 first = __shfl_sync(ALL_LANES, c, __ffs(who) - 1);
+        const i64 where = __shfl_sync(ALL_LANES, p - 32, __ffs(who) - 1);
+        (void)where;
+        if (WARP_LANE == owner) {
+          from = first;
+          hit = true;
+          AT(where);
+        }
       }
       const u32 hits = __ballot_sync(ALL_LANES, hit);
       if (WARP_LANE == 0) ((u32*)t_bits)[h] = hits;
