@@ -6,8 +6,8 @@ Every message names the argument, what was expected, what was got, and a hint wh
 from semirings.errors import GraphblasException, UdfParseError
 
 __all__ = [
-    "CaptureError", "DeviceError", "DimensionMismatch", "DomainMismatch", "EmptyObject", "GraphblasException", "IndexOutOfBound",
-    "InsufficientSpace", "InvalidIndex", "InvalidObject", "InvalidValue", "JitError", "NoValue",
+    "CaptureError", "DeviceError", "DimensionMismatch", "DomainMismatch", "EmptyObject", "GraphblasException",
+    "IndexOutOfBound", "InsufficientSpace", "InvalidIndex", "InvalidObject", "InvalidValue", "JitError", "NoValue",
     "NotImplementedException", "NullPointer", "OutOfMemory", "OutputNotEmpty", "Panic", "UdfParseError",
     "UninitializedObject",
 ]  # fmt: skip

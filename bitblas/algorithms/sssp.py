@@ -45,7 +45,7 @@ def sssp(A, source, *, delta=None, gb=None):
     source = check.vertex(gb, "source", source, n)
     if delta is not None:
         delta = check.number(gb, "delta", delta, lambda x: x > 0, "a number above 0", "None chooses one")
-    binary, dtypes = gb.binary, gb.dtypes
+    dtypes = gb.dtypes
     if A.dtype == dtypes.BOOL:
         return bfs_levels(A, source, gb=gb)
 

@@ -32,5 +32,45 @@ __device__ __forceinline__ void add_of_warp(u64* to, u64 x) {
   if (WARP_LANE == 0 && x) atomicAdd(to, x);
 }
 
+// What a block finds for the next frontier is gathered in shared memory, so that it adds to the counters once: hundreds
+// of additions to one address would take turns.
+#define STAGE 2048
+struct Stage {
+  u32 units[STAGE];
+  u32 count;
+  u64 first, entries, work;
+};
+
+__device__ __forceinline__ void open_stage(Stage& stage) {  // the whole block
+  if (threadIdx.x == 0) stage.count = 0, stage.entries = 0, stage.work = 0;
+  __syncthreads();
+}
+
+// The whole warp calls it: as append, by way of the stage.
+__device__ __forceinline__ void put_on(Stage& stage, bool add, u32 unit, u32* list, u64* count) {
+  const u32 who = __ballot_sync(ALL_LANES, add);
+  if (!who) return;
+  const int leader = __ffs(who) - 1;
+  u32 at = 0;
+  if (WARP_LANE == leader) at = atomicAdd(&stage.count, (u32)__popc(who));
+  at = __shfl_sync(ALL_LANES, at, leader) + __popc(who & ((1u << WARP_LANE) - 1u));
+  if (add && at < STAGE) stage.units[at] = unit;
+  append(add && at >= STAGE, unit, list, count);
+}
+
+__device__ __forceinline__ void close_stage(Stage& stage, u64 entries, u64 work, u32* list, u64* state) {  // the block
+  add_of_warp(&stage.entries, entries);
+  add_of_warp(&stage.work, work);
+  __syncthreads();
+  const u32 count = stage.count < STAGE ? stage.count : STAGE;
+  if (threadIdx.x == 0) {
+    if (count) stage.first = atomicAdd(state + LISTED, (u64)count);
+    if (stage.entries) atomicAdd(state + ENTRIES, stage.entries);
+    if (stage.work) atomicAdd(state + WORK, stage.work);
+  }
+  __syncthreads();
+  for (u32 k = threadIdx.x; k < count; k += BLOCK) list[stage.first + k] = stage.units[k];
+}
+
 __device__ __forceinline__ void set_bit(u64* bits, i64 p) { atomicOr((u32*)bits + (p >> 5), 1u << (p & 31)); }
 __device__ __forceinline__ void clear_bit(u64* bits, i64 p) { atomicAnd((u32*)bits + (p >> 5), ~(1u << (p & 31))); }

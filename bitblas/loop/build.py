@@ -22,8 +22,8 @@ from ..verbs.product import index_types
 from ..verbs.variants import beginning
 from . import layout
 from .buffers import DENSE, ENTRIES, LEFT, STATE, TURNS, Frontier, States
-from .fuse import Activate, Pass, Pull, Round, Step
-from .ir import Masked, Product, Reduce, Scal, Vec
+from .fuse import Activate, Pass, Pull, Round, Step, size_of
+from .ir import Masked, Product, Scal, Vec
 from .passes import entry_text, pass_variant
 from .pointwise import BLOCKS, Parameter
 from .pull import PullLaunch
@@ -36,7 +36,7 @@ class Build:
     """The launches of the body of one program, and the memory that they use."""
 
     def __init__(
-        self, device: Device, plan: Round, scalars: tuple[Scal, ...], iso: Mapping[int, Any], condition: Vec | Scal,
+        self, device: Any, plan: Round, scalars: tuple[Scal, ...], iso: Mapping[int, Any], condition: Vec | Scal,
         copies: int,
     ) -> None:  # fmt: skip
         self.device, self.round, self.iso, self.condition, self.copies = device, plan, iso, condition, copies
@@ -162,8 +162,7 @@ class Build:
 
     def _pass(self, item: Pass, k: int) -> Launch:
         variant, parameters = pass_variant(item.statements, self.iso, item.counted)
-        size = max((s.target.size if isinstance(s.target, Vec) else s.value.u.size
-                    for s in item.statements if isinstance(s.target, Vec) or isinstance(s.value, Reduce)), default=1)  # fmt: skip
+        size = max((found for s in item.statements if (found := size_of(s)) is not None), default=1)
         slot = None if item.counted is None or self.left is None else self.number(self.left + k + 1)
         args = (np.int64(size), np.int64(size), *self._head(k), *self._resolve(parameters, slot))
         return self.launcher(variant, max(1, min(BLOCKS, -(-size // BLOCK))), args)
@@ -212,7 +211,9 @@ class Build:
             *self._back(form, back, kind, a_type, product), *self._resolve(tuple(before[0].parameters)),
         )  # fmt: skip
         if kind == VALUES and product.semiring.op.monoid.name != "any":
-            self.cells[item.target] = item.target.dtype.np_type.type(beginning(product.semiring.op.monoid, item.target.dtype))
+            self.cells[item.target] = item.target.dtype.np_type.type(
+                beginning(product.semiring.op.monoid, item.target.dtype)
+            )
         t.turn = (t.turn + 1) % TURNS
         return self.launcher(variant, blocks(form.units, key), args)
 

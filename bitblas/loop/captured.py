@@ -33,9 +33,7 @@ class Captured:
         self.changed = [x for x in self.body.vectors if any(s.target == x for s in self.body.statements)]
         self.kinds = self._kinds()
         iso = layout.iso_values(self.body, {x.id: self.vectors[x]._store for x in self.loaded})
-        round_ = fuse(
-            self.body, lambda s: layout.is_step(s.value, iso), lambda s: layout.is_direct(s, iso), self.condition
-        )
+        round_ = fuse(self.body, lambda s: layout.is_step(s, iso), lambda s: layout.is_direct(s, iso), self.condition)
         iso |= _iso_of_added(round_, self.body, iso)
         copies = _copies(round_)
         self.build = Build(self.device, round_, self.body.scalars, iso, self.condition, copies)
@@ -155,4 +153,3 @@ def _copies(round_: Round) -> int:
     if any(isinstance(item, Pull) for item in round_.items):
         return 3 if turning else 1
     return COPIES // max(1, len(round_.items) // 2) // 3 * 3 or 3
-

@@ -18,7 +18,7 @@ from .pointwise import is_subset
 
 @dataclass(eq=False)
 class Pass:
-    """Fused statements over vectors of one size, sums and scalars. counted: the loop's condition, if it is made here."""
+    """Fused statements over vectors of one size, sums and scalars. counted: the loop's condition, if made here."""
 
     statements: list[Statement] = field(default_factory=list)
     counted: Vec | Scal | None = None
@@ -60,14 +60,17 @@ Item = Pass | Activate | Step | Pull
 @dataclass(frozen=True)
 class Round:
     """One round. vectors: those of the body, and those that were added for products that merge and masks of values.
-    entering: the frontiers whose list the round before made, and before the first round whoever starts the loop."""
+    entering: the frontiers whose list the round before made, and before
+    the first round whoever starts the loop."""
 
     items: tuple[Item, ...]
     vectors: tuple[Vec, ...]
     entering: dict[Vec, Product]
 
 
-def fuse(body: Body, is_step: Callable[[Statement], bool], is_direct: Callable[[Statement], bool], condition: Any) -> Round:
+def fuse(
+    body: Body, is_step: Callable[[Statement], bool], is_direct: Callable[[Statement], bool], condition: Vec | Scal
+) -> Round:
     """The kernels of one round.
 
     is_step: whether a product can be made by pushing along its frontier; is_direct: whether its kernel can write the
@@ -178,7 +181,7 @@ def _passes(statements: list[Statement]) -> list[Pass]:
     known = _Scalars()
     size: int | None = None
     for s in statements:
-        own = _size(s)
+        own = size_of(s)
         if not found or known.forbid(s) or (own is not None and size is not None and own != size):
             found.append(Pass())
             known, size = _Scalars(), None
@@ -188,7 +191,8 @@ def _passes(statements: list[Statement]) -> list[Pass]:
     return found
 
 
-def _size(s: Statement) -> int | None:
+def size_of(s: Statement) -> int | None:
+    """The positions that a statement goes through; None for one on scalars alone."""
     if isinstance(s.target, Vec):
         return s.target.size
     return s.value.u.size if isinstance(s.value, Reduce) else None

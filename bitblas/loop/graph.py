@@ -20,7 +20,9 @@ SLEEP_SECONDS = 5e-5
 class HostLoop:
     """The body launch by launch."""
 
-    def __init__(self, device: Device, body: list[Callable[[], None]], finish: Callable[[int], Callable[[], None]], going: Any) -> None:
+    def __init__(
+        self, device: Device, body: list[Callable[[], None]], finish: Callable[[int], Callable[[], None]], going: Any
+    ) -> None:
         self.device, self.body, self.finish, self.going = device, body, finish(0), going
 
     def run(self, stop: Callable[[], None]) -> None:
@@ -35,7 +37,9 @@ class HostLoop:
 class GraphLoop:
     """The body captured once into a while node; `run` is one launch."""
 
-    def __init__(self, device: Device, body: list[Callable[[], None]], finish: Callable[[int], Callable[[], None]], going: Any) -> None:
+    def __init__(
+        self, device: Device, body: list[Callable[[], None]], finish: Callable[[int], Callable[[], None]], going: Any
+    ) -> None:
         from cuda.core import Device as Gpu
 
         self.cp: Any = device.xp
@@ -57,7 +61,8 @@ class GraphLoop:
             end()
         loop.end_building()
         self.graph = builder.end_building().complete()
-        self.gpu, self.streams = gpu, {}
+        self.gpu = gpu
+        self.streams: dict[int, Any] = {}
         self.done = self.cp.cuda.Event(disable_timing=True)
 
     def run(self, stop: Callable[[], None]) -> None:

@@ -1,4 +1,4 @@
-"""How the vectors and products of a body are kept and made: pure functions of statements and of what the vectors hold."""
+"""How the vectors and products of a body are kept and made: pure functions of statements and of what vectors hold."""
 
 from __future__ import annotations
 
@@ -73,9 +73,11 @@ def kind(product: Product, iso: Mapping[int, Any]) -> tuple[int, Any]:
     return kind_of(product.semiring, product.matrix.values, operand(product, iso), flip=product.flip)
 
 
-def is_step(product: Product, iso: Mapping[int, Any]) -> bool:
-    """Whether a product can be made along its frontier: sums in any order, cells that atomics can swap, a square
-    matrix, so that the result can be the next frontier."""
+def is_step(s: Statement, iso: Mapping[int, Any]) -> bool:
+    """Whether the product of a statement can be made along its frontier: sums in any order, cells that atomics can
+    swap, a square matrix, so that the result can be the next frontier."""
+    product = s.value
+    assert isinstance(product, Product)
     found, _ = kind(product, iso)
     z = product.semiring.return_type
     exact = z.kind != "f" or product.semiring.op.monoid.is_exact_in_any_order

@@ -1,5 +1,5 @@
-"""The variant of a pass: fused statements, sums and scalars as one kernel (pass.cu), and the statements that a step takes
-along (AT_ENTRY). Pure functions from statements to text."""
+"""The variant of a pass: fused statements, sums and scalars as one kernel (pass.cu), and the
+statements that a step takes along (AT_ENTRY). Pure functions from statements to text."""
 
 from __future__ import annotations
 
@@ -21,14 +21,11 @@ def pass_variant(
     text = Text(iso)
     before, after = [], []
     scalars = _scalars(statements)
-    for s in scalars:
-        text.parameter(f"{'' if _writes(statements, s) else 'const '}u8* s{s.id}_has", "scalar_has", s.id)
-        text.parameter(f"{'' if _writes(statements, s) else 'const '}{s.dtype.c_type}* s{s.id}_val", "scalar_val", s.id)
-        const = "" if _writes(statements, s) else "const "
-        before.append(
-            f"{const}bool c{s.id} = s{s.id}_has[0] != 0; {const}{s.dtype.c_type} s{s.id} = s{s.id}_val[0]; "
-            f"(void)c{s.id}, (void)s{s.id};"
-        )
+    for x in scalars:
+        const = "" if _writes(statements, x) else "const "
+        text.parameter(f"{const}u8* s{x.id}_has", "scalar_has", x.id)
+        text.parameter(f"{const}{x.dtype.c_type}* s{x.id}_val", "scalar_val", x.id)
+        before.append(_scalar(x, const))
     vectors = _vectors(statements)
     modified = {s.target for s in statements if isinstance(s.target, Vec)}
     loads, stores = _loads(text, statements, vectors, modified)
@@ -67,12 +64,12 @@ def entry_text(statements: Sequence[Statement], u: Vec, iso: Mapping[int, Any]) 
     text = Text(iso)
     vectors = _vectors(statements)
     modified = {s.target for s in statements if isinstance(s.target, Vec)}
-    loads, stores = [], []
-    scalars = _scalars(statements)
-    for s in scalars:
+    loads: list[str] = []
+    stores: list[str] = []
+    for s in _scalars(statements):
         text.parameter(f"const u8* s{s.id}_has", "scalar_has", s.id)
         text.parameter(f"const {s.dtype.c_type}* s{s.id}_val", "scalar_val", s.id)
-        loads.append(f"const bool c{s.id} = s{s.id}_has[0] != 0; const {s.dtype.c_type} s{s.id} = s{s.id}_val[0]; (void)c{s.id}, (void)s{s.id};")
+        loads.append(_scalar(s, "const "))
     for x in vectors:
         loads += _load(text, x, x in modified, "inside")
         if x in modified:
@@ -81,9 +78,10 @@ def entry_text(statements: Sequence[Statement], u: Vec, iso: Mapping[int, Any]) 
                 truth = f"if (b{x.id} && v{x.id}) set_bit(x{x.id}_val, p); else clear_bit(x{x.id}_val, p);"
                 put += " " + (truth if x.dtype is BOOL else f"if (b{x.id}) x{x.id}_val[p] = v{x.id};")
             stores.append(put)
-    for s in statements:
-        text.statement(s)
-    body = ["{ const i64 p = i; const bool inside = true; (void)p, (void)inside; const i64 round = rounds[0] + ahead; (void)round;"] if statements else ["{ (void)(i);"]
+    for statement in statements:
+        text.statement(statement)
+    here = "const i64 p = i; const bool inside = true; (void)p, (void)inside;"
+    body = [f"{{ {here} const i64 round = rounds[0] + ahead; (void)round;"] if statements else ["{ (void)(i);"]
     return text, macro("AT_ENTRY(i)", [*body, *loads, *text.lines, *stores, "}"])
 
 
@@ -111,6 +109,14 @@ def _scalars(statements: Sequence[Statement]) -> list[Scal]:
 
 def _writes(statements: Sequence[Statement], s: Scal) -> bool:
     return any(isinstance(x.target, Scal) and x.target.id == s.id for x in statements)
+
+
+def _scalar(s: Scal, const: str) -> str:
+    """The names of a scalar, loaded."""
+    return (
+        f"{const}bool c{s.id} = s{s.id}_has[0] != 0; {const}{s.dtype.c_type} s{s.id} = s{s.id}_val[0]; "
+        f"(void)c{s.id}, (void)s{s.id};"
+    )
 
 
 def _load(text: Text, x: Vec, written: bool, inside: str) -> list[str]:
@@ -167,9 +173,7 @@ def _begin(text: Text, s: Statement, k: int) -> str:
 def _take(s: Statement, k: int) -> str:
     assert isinstance(s.value, Reduce)
     u, c = s.value.u.id, _sum(s)[1].c_type
-    return (
-        f"if (b{u}) {{ const {c} x = cast<{c}>(v{u}); sum{k} = some{k} ? add{k}(sum{k}, x) : x; some{k} = true; }}"
-    )
+    return f"if (b{u}) {{ const {c} x = cast<{c}>(v{u}); sum{k} = some{k} ? add{k}(sum{k}, x) : x; some{k} = true; }}"
 
 
 def _ending(text: Text, sums: Sequence[Statement], written: Sequence[Scal], counted: Any) -> list[str]:

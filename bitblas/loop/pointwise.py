@@ -1,6 +1,6 @@
-"""CUDA C++ for statements that treat every position by itself: the macros that pass.cu and step.cu are written against.
+"""CUDA C++ for statements that treat every position by itself: the macros that pass.cu and step.cu are written with.
 
-Each vector of the statements has two names in the text: b3, whether vector 3 has an entry at position p, and v3, its value.
+Each vector has two names in the text: b3, whether vector 3 has an entry at position p, and v3, its value.
 Each scalar likewise: c2, s2. They are loaded before the statements and stored after.
 """
 
@@ -75,7 +75,11 @@ class Text:
         if isinstance(t, Vec):
             return f"b{t.id}", f"v{t.id}", t.dtype
         if isinstance(t, Const):
-            return ("false", f"({t.dtype.c_type})0", t.dtype) if t.value is None else ("true", literal(t.dtype, t.value), t.dtype)
+            return (
+                ("false", f"({t.dtype.c_type})0", t.dtype)
+                if t.value is None
+                else ("true", literal(t.dtype, t.value), t.dtype)
+            )
         has, text, dtype = ("true", "round", INT64) if t.id < 0 else (f"c{t.id}", f"s{t.id}", t.dtype)
         for to in t.casts:
             text, dtype = f"cast<{to.c_type}>({text})", to
@@ -138,8 +142,9 @@ class Text:
         was = "" if s.accum is None else f" || {b}"
         stored = isinstance(w, Scal) or w.id not in self.iso
         take = f"if (has) {v} = {new};" if stored else "(void)t;"
+        t = dtype.c_type
         self.lines.append(
-            f"{{ const bool open_here = {open_}, has = open_here && {has}; const {dtype.c_type} t = has ? {x} : ({dtype.c_type})0; "
+            f"{{ const bool open_here = {open_}, has = open_here && {has}; const {t} t = has ? {x} : ({t})0; "
             f"{take} {b} = open_here ? has{was} : {kept}; }}"
         )
 

@@ -22,7 +22,7 @@ NO_LIMIT = (1 << 62) - 1
 
 
 class Program:
-    """Program(body, while_=v): body(k) for k = 0, 1, 2, .. as long as the Vector v has entries, or the Scalar v is true.
+    """Program(body, while_=v): body(k) for k = 0, 1, 2, .. as long as the Vector v has entries (the Scalar v is true).
 
     body: a function of the number of the round (INT64: an int, or on a GPU a Scalar that only the device knows), whose
     statements write into Vectors and Scalars made before, on one device. On a GPU it is called once, and what it does

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from semirings.dtypes import BOOL
 
 from ..device import Device
@@ -55,7 +57,12 @@ class PullLaunch:
                     len(hubs.rows) * per, hubs.rows, hubs.first, part_bits, part_values, *mask, bits, values
                 ),
             ]  # fmt: skip
-        return lambda: [step() for step in run] and None
+
+        def launch() -> None:
+            for step in run:
+                step()
+
+        return launch
 
 
 def clear(device: Device, array: Any) -> None:

@@ -24,7 +24,9 @@ from ..exceptions import CaptureError, DimensionMismatch
 from ..verbs.variants import BOTH, FILLED, LEFT, UNION, binary_of
 from .ir import Body, Const, Masked, Pointwise, Product, Reduce, Scal, Statement, Term, Vec
 
-HINT = "on a device a body may use mxv, vxm, ewise_*, apply, select, reduce to a Scalar, masks, accumulators, assignment"
+HINT = (
+    "on a device a body may use mxv, vxm, ewise_*, apply, select, reduce to a Scalar, masks, accumulators, assignment"
+)
 
 
 class OnHost(Exception):
@@ -159,10 +161,12 @@ class Recorder:
         return self._mxv(expr, True)
 
     def _ewise_add(self, expr: Any) -> Pointwise:
-        return Pointwise(UNION, binary_of(expr.op), *map(self._term, expr.args))
+        u, v = map(self._term, expr.args)
+        return Pointwise(UNION, binary_of(expr.op), u, v)
 
     def _ewise_mult(self, expr: Any) -> Pointwise:
-        return Pointwise(BOTH, binary_of(expr.op), *map(self._term, expr.args))
+        u, v = map(self._term, expr.args)
+        return Pointwise(BOTH, binary_of(expr.op), u, v)
 
     def _ewise_union(self, expr: Any) -> Pointwise:
         u, v, left, right = expr.args
@@ -175,7 +179,8 @@ class Recorder:
         return self._scalar_term(value)
 
     def _apply(self, expr: Any) -> Pointwise:
-        op, x, *rest = expr.op, *expr.args
+        op: Any = expr.op
+        x, *rest = expr.args
         if isinstance(op.op, UnaryOp):
             return Pointwise(LEFT, op, self._any(x), bound="x")
         if isinstance(op.op, IndexUnaryOp):
@@ -199,15 +204,17 @@ class Recorder:
             value = value._to_expr()
         if isinstance(value, ScalarExpression) and value._value is None:
             if value.method == "reduce" and isinstance(value.op, Typed) and isinstance(value.op.op, Monoid):
-                u = value.args[0]
-                if getattr(u, "ndim", 0) != 1:
+                vector = value.args[0]
+                if getattr(vector, "ndim", 0) != 1:
                     self.refuse(f"{_text(value)}: a Matrix")
-                return Reduce(value.op, self._vec(u), *value.args[1:])
+                return Reduce(value.op, self._vec(vector), *value.args[1:])
             if value.method == "apply":
                 return self._apply(value)
             if value.method in ("ewise_mult", "ewise_add"):
                 mode = BOTH if value.method == "ewise_mult" else UNION
-                return Pointwise(mode, binary_of(value.op), *map(self._scalar_term, value.args))
+                u, v = map(self._scalar_term, value.args)
+                assert value.op is not None
+                return Pointwise(mode, binary_of(value.op), u, v)
             self.refuse(f"{_text(value)}: {value.method}")
         return Pointwise(LEFT, None, self._scalar_term(value))
 

@@ -24,9 +24,7 @@ def steps(key: str) -> Iterator[Variant]:
     v, q = Vec(0, 64, INT64), Vec(1, 64, BOOL)
     level = Statement(v, Pointwise(LEFT, None, Scal(-1, INT64)), Masked(q, True, False))
     entry = entry_text([level], q, {1: True})
-    yield step_variant(
-        key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, also=True, pulls=True, entry=entry
-    )
+    yield step_variant(key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, also=True, pulls=True, entry=entry)
     yield step_variant(key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, also=False, pulls=True)
     parent = Statement(v, Pointwise(LEFT, None, Vec(1, 64, INT64)), Masked(Vec(1, 64, INT64), True, False))
     yield step_variant(

@@ -1,9 +1,8 @@
-"""The variants of steps, and how many lanes and how much work they take: products of frontiers (csr/step.cu, b2sr/step.cu)."""
+"""The variants of steps, which are products of frontiers (csr/step.cu, b2sr/step.cu), how much they take at once."""
 
 from __future__ import annotations
 
 import dataclasses
-
 
 from semirings import Semiring, Typed
 from semirings.dtypes import DataType

@@ -53,6 +53,8 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
   const int lane = threadIdx.x & (LANES - 1), group = WARP_LANE / LANES;
   const bool pull = PULLS && u_work > turn;
   u64 entries = 0, work = 0;
+  __shared__ Stage stage;
+  open_stage(stage);
 
   // From the last thread on: while frontiers are small, others than those who push.
   const i64 clearing = warps * 32 - 1 - thread_number();
@@ -123,7 +125,7 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
         (void)ranked;
 #endif
       }
-      append(first, (u32)j, t_list, t_state + LISTED);
+      put_on(stage, first, (u32)j, t_list, t_state + LISTED);
       entries += __popcll(fresh);
       if (first) work += ptr[j + 1] - ptr[j];
     }
@@ -163,6 +165,5 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
     if (thread_number() == 0) t_state[DENSE] = 1;
   }
 #endif
-  add_of_warp(t_state + ENTRIES, entries);
-  add_of_warp(t_state + WORK, work);
+  close_stage(stage, entries, work, t_list, t_state);
 }

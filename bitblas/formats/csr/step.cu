@@ -25,8 +25,8 @@ struct Out {
 };
 
 // The whole warp calls it: entry j is new in t for those who `fresh`.
-__device__ __forceinline__ void found(const Out& t, bool fresh, i64 j, u64& entries, u64& work, bool listed) {
-  if (listed) append(fresh, (u32)j, t.list, t.state + LISTED);
+__device__ __forceinline__ void found(Stage& stage, const Out& t, bool fresh, i64 j, u64& entries, u64& work, bool listed) {
+  if (listed) put_on(stage, fresh, (u32)j, t.list, t.state + LISTED);
   if (!fresh) return;
   const i64 length = t.ptr[j + 1] - t.ptr[j];
   ++entries;
@@ -50,7 +50,8 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
   (void)n;
   // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
   const bool runs = may_run(gate, rounds, ahead), dense = u_state[DENSE] != 0, old_dense = old_state[DENSE] != 0;
-  const u64 u_listed = u_state[LISTED], u_work = u_state[WORK], segments = u_state[SEGMENTS], old_listed = old_state[LISTED];
+  const u64 u_listed = u_state[LISTED], u_work = u_state[WORK], segments = u_state[SEGMENTS];
+  const u64 old_listed = old_state[LISTED];
   if (!runs) return;
   if (thread_number() == 0) rounds[2] = rounds[0] + ahead + 1;
   const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
@@ -59,6 +60,8 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
   const i64 halves = (size + 31) / 32;
   const Out t = {t_bits, t_val, t_list, t_state, t_segments, ptr, longest};
   u64 entries = 0, work = 0;
+  __shared__ Stage stage;
+  open_stage(stage);
 
   // From the last thread on: while frontiers are small, others than those who push.
   const i64 clearing = warps * 32 - 1 - thread_number();
@@ -100,7 +103,7 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
         const i64 j = e < stop ? (i64)col[e] : 0;
         bool fresh = false;
         if (e < stop && open(j)) fresh = reach(t_bits, t_val, j, e, i, a_val, a_iso, a_step, u_val, u_iso, u_step);
-        found(t, fresh, j, entries, work, true);
+        found(stage, t, fresh, j, entries, work, true);
       }
     }
   }
@@ -114,7 +117,7 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
         const i64 j = e < stop ? (i64)col[e] : 0;
         bool fresh = false;
         if (e < stop && open(j)) fresh = reach(t_bits, t_val, j, e, i, a_val, a_iso, a_step, u_val, u_iso, u_step);
-        found(t, fresh, j, entries, work, true);
+        found(stage, t, fresh, j, entries, work, true);
       }
     }
   }
@@ -163,11 +166,10 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
 #if KIND == VALUES
       if (hit) t_val[j] = C_T(mul(a_step ? pull_val[place] : a_iso, load<U_T>(u_val, u_iso, u_step, from), j, from));
 #endif
-      found(t, hit, j, entries, work, false);
+      found(stage, t, hit, j, entries, work, false);
     }
     if (thread_number() == 0) t_state[DENSE] = 1;
   }
 #endif
-  add_of_warp(t_state + ENTRIES, entries);
-  add_of_warp(t_state + WORK, work);
+  close_stage(stage, entries, work, t_list, t_state);
 }
