@@ -7,7 +7,7 @@ so that few rounds pay for the loop itself. A round whose condition has failed d
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ..verbs.product import index_types
 from ..verbs.variants import beginning
 from . import layout
 from .buffers import DENSE, ENTRIES, LEFT, STATE, TURNS, Frontier, States
-from .fuse import Activate, Pass, Pull, Round, Step, size_of
+from .fuse import Activate, Item, Pass, Pull, Round, Step, size_of
 from .ir import Masked, Product, Scal, Vec
 from .passes import entry_text, pass_variant
 from .pointwise import BLOCKS, Parameter
@@ -30,6 +30,23 @@ from .pull import PullLaunch
 from .steps import ALPHA, LONGEST, blocks, can_pull, step_variant
 
 Launch = Callable[[], None]
+
+
+class Line(NamedTuple):
+    """One launch of a round: a step, a pass, a pull or the making of a list; the statements in it; the variant."""
+
+    kind: str
+    statements: tuple[str, ...]
+    variant: str
+
+
+def texts_of(item: Item) -> tuple[str, ...]:
+    """The statements that a kernel runs."""
+    if isinstance(item, Pass):
+        return tuple(s.text for s in item.statements)
+    if isinstance(item, Step):
+        return (*(s.text for s in item.before), item.text)
+    return (item.text,) if isinstance(item, Pull) else ()
 
 
 class Build:
@@ -42,7 +59,7 @@ class Build:
         self.device, self.round, self.iso, self.condition, self.copies = device, plan, iso, condition, copies
         self.steps = [item for item in plan.items if isinstance(item, Step)]
         self.turns = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # of each vector in a round
-        self.kernels: list[str] = []  # what one round launches, for `explain`
+        self.lines: list[Line] = []  # what one round launches
         xp = device.xp
         self.buffers = {x: Frontier(device, x, iso.get(x.id), self.turns[x] > 0) for x in plan.vectors}
         self.scalars = {s.id: (xp.zeros(1, np.uint8), xp.zeros(1, s.dtype.np_type)) for s in scalars}
@@ -115,13 +132,13 @@ class Build:
                 launches.append(self._pull(item))
             else:
                 launches.append(self._pass(item, k))
+            if k == 0:
+                self.lines.append(Line(type(item).__name__.lower(), texts_of(item), self._launched))
         return launches
 
-    def launcher(self, variant: Variant, grid: int, args: tuple[Any, ...], block: int = BLOCK) -> Launch:
-        run, known = self.device.load(variant), str(variant)
-        if known not in self.kernels:
-            self.kernels.append(known)
-        return lambda: run((grid,), (block,), args)
+    def launcher(self, variant: Variant, grid: int, args: tuple[Any, ...]) -> Launch:
+        run, self._launched = self.device.load(variant), str(variant)
+        return lambda: run((grid,), (BLOCK,), args)
 
     def _head(self, k: int) -> tuple[Any, ...]:
         return self.number(*self._gate(k)), self.rounds, np.int64(k)
@@ -176,7 +193,7 @@ class Build:
     def _pull(self, item: Pull) -> Launch:
         frontiers = self.buffers[item.product.u], self.buffers[item.target]
         pull = PullLaunch(self.device, item.product, layout.operand(item.product, self.iso), *frontiers)
-        self.kernels.extend(name for name in pull.kernels if name not in self.kernels)
+        self._launched = str(pull.planned.variant)
         return pull.launch(self._mask(item.mask))
 
     def _step(self, item: Step, k: int, activated: int | None, stepped: Mapping[Vec, int]) -> Launch:

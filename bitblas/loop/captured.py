@@ -31,9 +31,10 @@ class Captured:
         self.scalars = {s.id: scalar for scalar, s in self.recorder.scalars.values()}
         self.loaded = [x for x in self.body.vectors if _is_read_first(self.body, x)]
         self.changed = [x for x in self.body.vectors if any(s.target == x for s in self.body.statements)]
-        self.kinds = self._kinds()
         iso = layout.iso_values(self.body, {x.id: self.vectors[x]._store for x in self.loaded})
         round_ = fuse(self.body, lambda s: layout.is_step(s, iso), lambda s: layout.is_direct(s, iso), self.condition)
+        self.iso_at_start = [x for x in self.loaded if x.id in iso]
+        self.kinds = self._kinds()
         iso |= _iso_of_added(round_, self.body, iso)
         copies = _copies(round_)
         self.build = Build(self.device, round_, self.body.scalars, iso, self.condition, copies)
@@ -51,8 +52,8 @@ class Captured:
         return term
 
     def _kinds(self) -> list[Any]:
-        """What the capture has taken for granted about the values of the vectors that it starts with."""
-        stores = (self.vectors[x]._store for x in self.loaded)
+        """What the capture takes for granted about the values that it starts with: those that stay the same."""
+        stores = (self.vectors[x]._store for x in self.iso_at_start)
         return [
             None if s.count == 0 else (s.values.dtype.char, s.values.tobytes()) if s.iso else "dense" for s in stores
         ]

@@ -7,6 +7,7 @@ few kernels, and captured as a CUDA graph with a while node, whose condition and
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from ..config import config
@@ -15,10 +16,28 @@ from ..core.scalar import Scalar
 from ..core.vector import Vector
 from ..device import get
 from ..exceptions import InvalidValue
+from .build import Line
 from .captured import Captured
 from .record import OnHost
 
 NO_LIMIT = (1 << 62) - 1
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a program runs: the rounds in one run of the captured body, and the launches of a round."""
+
+    copies: int
+    launches: tuple[Line, ...]
+
+    def __str__(self) -> str:
+        if not self.launches:
+            return "a plain loop: statement by statement"
+        lines = [f"{self.copies} rounds per run of the body; a round is"]
+        for kind, statements, variant in self.launches:
+            lines.append(f"  {kind:9s} {variant}")
+            lines += [f"            {text}" for text in statements]
+        return "\n".join(lines)
 
 
 class Program:
@@ -60,9 +79,11 @@ class Program:
                 pass
         return self._run_plain()
 
-    def explain(self) -> list[str]:
-        """The kernels of one round, in order of first use; empty where the loop is a plain one."""
-        return [] if self._captured is None else list(self._captured.build.kernels)
+    def explain(self) -> Explanation:
+        """The kernels of one round and the statements in each; prints as a list. None before the first run on a GPU."""
+        if self._captured is None:
+            return Explanation(1, ())
+        return Explanation(self._captured.build.copies, tuple(self._captured.build.lines))
 
     def _run_plain(self) -> int:
         rounds = 0

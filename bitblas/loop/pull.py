@@ -28,7 +28,6 @@ class PullLaunch:
         like.count = product.u.size // 2 + 1  # neither sparse nor full: the plan must hold for any entries
         plan, value = plan_mxv(product.matrix, like, product.semiring, transpose=product.transpose, flip=product.flip)
         self.planned = Planned(plan, value, product.matrix, like, product.semiring, product.flip)
-        self.kernels = [str(self.planned.variant)]
 
     def launch(self, mask: tuple[Any, Any, Any]) -> Callable[[], None]:
         planned, device, form = self.planned, self.device, self.planned.form
