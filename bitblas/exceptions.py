@@ -6,8 +6,8 @@ Every message names the argument, what was expected, what was got, and a hint wh
 from semirings.errors import GraphblasException, UdfParseError
 
 __all__ = [
-    "DeviceError", "DimensionMismatch", "DomainMismatch", "EmptyObject", "GraphblasException", "IndexOutOfBound",
-    "InsufficientSpace", "InvalidIndex", "InvalidObject", "InvalidValue", "JitError", "NoValue",
+    "CaptureError", "DeviceError", "DimensionMismatch", "DomainMismatch", "EmptyObject", "GraphblasException",
+    "IndexOutOfBound", "InsufficientSpace", "InvalidIndex", "InvalidObject", "InvalidValue", "JitError", "NoValue",
     "NotImplementedException", "NullPointer", "OutOfMemory", "OutputNotEmpty", "Panic", "UdfParseError",
     "UninitializedObject",
 ]  # fmt: skip
@@ -75,6 +75,10 @@ class InsufficientSpace(GraphblasException):
 
 class Panic(GraphblasException):
     """A fault inside the library."""
+
+
+class CaptureError(GraphblasException, TypeError):
+    """A statement that cannot run inside a loop on the device; not of the C API."""
 
 
 class JitError(GraphblasException):

@@ -82,3 +82,16 @@ def test_a_kernel_called_by_hand_is_timed_by_events_of_its_device(device):
     begin = d.mark()
     assert d.elapsed(begin, d.mark()) >= 0
     assert "bitblas.device.tracing" in sys.modules
+
+
+def test_a_loop_that_the_gpu_runs_by_itself_is_one_line(device):
+    from bitblas.algorithms import bfs_levels
+
+    A = graph()
+    expected = bfs_levels(A, 0)
+    with gb.trace() as t:
+        assert bfs_levels(A, 0).isequal(expected)
+    assert t.runs
+    if device != "cpu":
+        loops = [run for run in t if run.kernel == "loop"]
+        assert len(loops) == 1 and loops[0].units > 0 and "without the host" in str(t)

@@ -23,6 +23,37 @@ def on_its_device(program):
     return run
 
 
+class Loop:
+    """What a loop works on, and the loop: `make(A, gb, *args)` gives a dictionary of objects, body, while_ and limit.
+
+    On a GPU, where a loop is captured at its first run, it is kept with its matrix for the next call: `result` then
+    gives copies, because the objects will be used again.
+    """
+
+    def __init__(self, make, A, gb, *args):
+        from bitblas.loop import Program
+
+        self.state = make(A, gb, *args)
+        self.program = Program(self.state["body"], while_=self.state["while_"], limit=self.state.get("limit"))
+        self.kept = False
+
+    def run(self):
+        return self.program.run()
+
+    def result(self, x):
+        return x.dup() if self.kept else x
+
+
+def loop(make, A, gb, *args):
+    """The Loop of these arguments for A: the one that was kept, if the contents of A are still the same."""
+    keep = getattr(A, "_keep", None)  # python-graphblas keeps nothing
+    if keep is None or not A.device.is_gpu:
+        return Loop(make, A, gb, *args)
+    found = keep((make, args), lambda twin: Loop(make, twin, gb, *args))
+    found.kept = True
+    return found
+
+
 def library(gb):
     """The module to run on: the one given, or bitblas, imported only now because bitblas imports this package."""
     if gb is None:

@@ -25,17 +25,26 @@ def bfs_levels(A, source, *, gb=None):
     n = check.square(gb, A)
     source = check.vertex(gb, "source", source, n)
 
-    v = gb.Vector(gb.dtypes.INT64, n)  # levels
-    q = gb.Vector(gb.dtypes.BOOL, n)  # frontier
+    loop = check.loop(_levels, A, gb)
+    v, q = loop.state["levels"], loop.state["while_"]
+    v.clear()
+    q.clear()
     q[source] = True
-    level = 0
-    while q.nvals:
+    loop.run()
+    return loop.result(v)
+
+
+def _levels(A, gb):
+    v = gb.Vector(gb.dtypes.INT64, A.nrows)  # levels
+    q = gb.Vector(gb.dtypes.BOOL, A.nrows)  # frontier
+
+    def body(level):
         # v<q> = level
         v(q.S) << level
         # q<!v, replace> = q any.pair A
         q(~v.S, gb.replace) << q.vxm(A, gb.semiring.any_pair[gb.dtypes.BOOL])
-        level += 1
-    return v
+
+    return {"body": body, "while_": q, "levels": v}
 
 
 @check.on_its_device
@@ -51,12 +60,23 @@ def bfs_parents(A, source, *, gb=None):
     n = check.square(gb, A)
     source = check.vertex(gb, "source", source, n)
 
-    p = gb.Vector(gb.dtypes.INT64, n)  # parents
-    p[source] = source
-    q = p.dup()  # frontier; its values are not read, only where it has entries
-    while q.nvals:
-        # q<!p, replace> = q any.secondi A: the product over edge k -> j is k, the row number of the second operand
-        q(~p.S, gb.replace) << q.vxm(A, gb.semiring.ss.any_secondi)
+    loop = check.loop(_parents, A, gb)
+    p, q = loop.state["parents"], loop.state["while_"]
+    p.clear()
+    q.clear()
+    q[source] = source
+    loop.run()
+    return loop.result(p)
+
+
+def _parents(A, gb):
+    p = gb.Vector(gb.dtypes.INT64, A.nrows)  # parents
+    q = gb.Vector(gb.dtypes.INT64, A.nrows)  # frontier: over which vertex each of its vertices was found
+
+    def body(_):
         # p<q> = q
         p(q.S) << q
-    return p
+        # q<!p, replace> = q any.secondi A: the product over edge k -> j is k, the row number of the second operand
+        q(~p.S, gb.replace) << q.vxm(A, gb.semiring.ss.any_secondi)
+
+    return {"body": body, "while_": q, "parents": p}

@@ -30,26 +30,41 @@ def pagerank(A, *, alpha=0.85, tol=1e-6, max_iter=100, gb=None):
     alpha = check.number(gb, "alpha", alpha, lambda x: 0 <= x < 1, "a number in [0, 1)", "0.85 is usual")
     tol = check.number(gb, "tol", tol, lambda x: x > 0, "a number above 0", "1e-6 is the default")
     max_iter = check.count(gb, "max_iter", max_iter, "100 is the default")
-    binary, unary, plus, FP64 = gb.binary, gb.unary, gb.monoid.plus, gb.dtypes.FP64
+    FP64 = gb.dtypes.FP64
     if n == 0:
         return gb.Vector(FP64, 0)
 
-    r = gb.Vector.from_scalar(1 / n, n)
+    loop = check.loop(_iteration, A, gb, tol, max_iter)
+    r, w, going = (loop.state[name] for name in ("ranks", "shares", "while_"))
+    r << 1 / n
+    going << True
     # w = alpha / (A plus.pair r): alpha over the out-degree, no entry where there is no out-edge
-    w = A.mxv(r, gb.semiring.plus_pair[FP64]).new()
-    w << w.apply(binary.truediv, left=alpha)
-    before, flow, change = (gb.Vector(FP64, n) for _ in range(3))
+    w << A.mxv(r, gb.semiring.plus_pair[FP64])
+    w << w.apply(gb.binary.truediv, left=alpha)
+    loop.run()
+    return loop.result(r)
 
-    for _ in range(max_iter):
-        before, r = r, before
-        # r = A' plus.second (w .* before)
-        flow << binary.times(w & before)
-        r << A.T.mxv(flow, gb.semiring.plus_second[FP64])
-        # r += (1 - sum(r)) / n: the rest comes to all vertices alike
-        r(plus) << (1 - r.reduce(plus, allow_empty=False).value) / n
-        # stop if sum(|r - before|) < tol
-        change << binary.minus(r & before)
-        change << change.apply(unary.abs)
-        if change.reduce(plus).value < tol:
-            break
-    return r
+
+def _iteration(A, gb, tol, max_iter):
+    n, binary, unary, plus, FP64 = A.nrows, gb.binary, gb.unary, gb.monoid.plus, gb.dtypes.FP64
+    r, w, t, flow = (gb.Vector(FP64, n) for _ in range(4))
+    total, rest, change = (gb.Scalar(FP64) for _ in range(3))
+    going = gb.Scalar(gb.dtypes.BOOL)
+
+    def body(_):
+        # t = A' plus.second (w .* r)
+        flow << binary.times(w & r)
+        t << A.T.mxv(flow, gb.semiring.plus_second[FP64])
+        # t += (1 - sum(t)) / n: the rest comes to all vertices alike
+        total << t.reduce(plus, allow_empty=False)
+        rest << total.apply(binary.minus, left=1.0)
+        rest << rest.apply(binary.truediv, right=float(n))
+        t(plus) << rest
+        # go on if sum(|r - t|) >= tol; r = t
+        r << binary.minus(r & t)
+        r << r.apply(unary.abs)
+        change << r.reduce(plus)
+        going << change.apply(binary.ge, right=tol)
+        r << t
+
+    return {"body": body, "while_": going, "limit": max_iter, "ranks": r, "shares": w}

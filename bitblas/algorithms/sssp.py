@@ -1,9 +1,9 @@
 """Single-source shortest paths: the least total weight of a path from a source to each vertex.
 
-Method: delta-stepping, without its division into light and heavy edges. Of the vertices whose distance has improved, a
-round relaxes the edges that leave those up to a limit; when none is left there, the limit moves to delta above the
-nearest of the others. Few vertices are relaxed before their distance is final, as in Dijkstra's algorithm, and many at
-once, as in Bellman and Ford's. With negative weights no distance is final early: all improved vertices are relaxed in
+Method: delta-stepping, without its division into light and heavy edges, and with a window instead of buckets. Of the
+vertices whose distance has improved, a round relaxes the edges that leave the nearest one and those up to delta
+farther. Few vertices are relaxed before their distance is final, as in Dijkstra's algorithm, and many at once, as in
+Bellman and Ford's. With negative weights no distance is final early: all improved vertices are relaxed in
 every round, which is Bellman-Ford. A shortest path without a negative cycle has at most n - 1 edges, so an improvement
 in round n proves such a cycle.
 
@@ -45,7 +45,7 @@ def sssp(A, source, *, delta=None, gb=None):
     source = check.vertex(gb, "source", source, n)
     if delta is not None:
         delta = check.number(gb, "delta", delta, lambda x: x > 0, "a number above 0", "None chooses one")
-    binary, dtypes = gb.binary, gb.dtypes
+    dtypes = gb.dtypes
     if A.dtype == dtypes.BOOL:
         return bfs_levels(A, source, gb=gb)
 
@@ -55,24 +55,34 @@ def sssp(A, source, *, delta=None, gb=None):
         delta = float("inf")
     elif delta is None:
         delta = SPREAD * mean * n / max(1, A.nvals)
-    d = gb.Vector(dtype, n)  # distances
+    loop = check.loop(_relaxation, A, gb, dtype, delta, n if lowest < 0 else None)
+    d, q, nearest = (loop.state[name] for name in ("distances", "while_", "nearest"))
+    d.clear()
+    q.clear()
     d[source] = 0
-    q = d.dup()  # distances that have improved
-    near, t, worse = gb.Vector(dtype, n), gb.Vector(dtype, n), gb.Vector(dtypes.BOOL, n)
-    limit, rounds = _limit(0, delta, dtype, gb), 0
-    while q.nvals:
-        # near = q<q <= limit>
-        near << q.select(gb.select.valuele, limit)
-        if near.nvals == 0:
-            limit = _limit(q.reduce(gb.monoid.min).value, delta, dtype, gb)
-            continue
-        if lowest < 0 and rounds == n:
-            raise gb.exceptions.InvalidValue(
-                f"argument A: expected no negative cycle that source {source} can reach, got one: distances still "
-                f"fall after {n} rounds. Hint: in an undirected graph one edge of negative weight is such a cycle."
-            )
-        rounds += 1
-        # q<!near, replace> = q
+    q[source] = 0
+    nearest << 0
+    loop.run()
+    if q.nvals:
+        raise gb.exceptions.InvalidValue(
+            f"argument A: expected no negative cycle that source {source} can reach, got one: distances still "
+            f"fall after {n} rounds. Hint: in an undirected graph one edge of negative weight is such a cycle."
+        )
+    return loop.result(d)
+
+
+def _relaxation(A, gb, dtype, delta, limit):
+    n, binary, select = A.nrows, gb.binary, gb.select
+    d, q, near, t = (gb.Vector(dtype, n) for _ in range(4))
+    worse = gb.Vector(gb.dtypes.BOOL, n)
+    nearest, far = gb.Scalar(dtype), gb.Scalar(dtype)
+    if dtype == gb.dtypes.INT64:
+        delta = int(min(delta, 2**61))
+
+    def body(_):
+        # near = q<q <= nearest + delta>; q<!near, replace> = q
+        far << nearest.apply(binary.plus, right=delta)
+        near << q.select(select.valuele, far)
         q(~near.S, gb.replace) << q
         # t = near min.+ A
         t << near.vxm(A, gb.semiring.min_plus[dtype])
@@ -82,7 +92,10 @@ def sssp(A, source, *, delta=None, gb=None):
         # d<t> = t; q<t> = t
         d(t.S) << t
         q(t.S) << t
-    return d
+        # nearest = min(q)
+        nearest << q.reduce(gb.monoid.min, allow_empty=False)
+
+    return {"body": body, "while_": q, "limit": limit, "distances": d, "nearest": nearest}
 
 
 def _weights(A, gb):
@@ -97,11 +110,3 @@ def _weights(A, gb):
             f"Hint: A.select drops entries."
         )
     return lowest, mean
-
-
-def _limit(nearest, delta, dtype, gb):
-    """nearest + delta as a Scalar of this type: rounded down where the weights are integers."""
-    limit = nearest + delta
-    if dtype == gb.dtypes.INT64:
-        limit = int(min(limit, 2**62))
-    return gb.Scalar.from_value(limit, dtype)

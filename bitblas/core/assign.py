@@ -20,6 +20,7 @@ from .expr import VectorExpression
 from .indexing import Axis, IndexExpr
 from .infix import Infix
 from .mask import Mask
+from .recording import state as recording
 from .scalar import of
 
 
@@ -40,6 +41,9 @@ def copied(u: VectorStore, dtype: DataType) -> VectorStore:
 
 def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
     """w(mask, accum, replace) << value."""
+    if recording.recorder is not None:
+        recording.recorder.vector_statement(w, value, mask, accum, replace)
+        return
     store: VectorStore = w._store
     m = None
     if mask is not None:
@@ -124,6 +128,8 @@ def assign_vector(
     w: Any, index: Axis, value: Any, mask: Mask | None, accum: Typed | None, replace: bool, region: bool
 ) -> None:
     """w(mask, accum, replace)[I] << value, or with `region` w[I](mask, accum, replace) << value."""
+    if recording.recorder is not None:
+        recording.recorder.refuse(f"{w.name}[...] << ...: assignment by index")
     if index.size is None and mask is None and accum is None:
         found, _ = _element(value)
         w._put(index.at, None if found is None else cast_scalar(found, w.dtype))

@@ -13,6 +13,7 @@ from ..device import Device
 from .base import Operand
 from .door import computed
 from .options import check_options
+from .recording import state as recording
 from .show import ShownExpression
 
 
@@ -155,7 +156,10 @@ class ScalarExpression(Expression):
         if mask is not None:
             raise TypeError("mask: not allowed for Scalars")
         s = Scalar(self.dtype if dtype is None else dtype, name=name)
-        s._store(computed(self))
+        if recording.recorder is not None:
+            recording.recorder.scalar_statement(s, self, None)
+        else:
+            s._store(computed(self))
         return s
 
     # fmt: off

@@ -230,6 +230,17 @@ class Matrix(MatrixBuild, MatrixReshape, MatrixRead, Output):
 
     # ---- statements ----
 
+    def _keep(self, key: Any, make: Any) -> Any:
+        """make(a matrix of the same contents), made once and kept as long as these contents are.
+
+        Not make(self): what is kept would keep the matrix alive that keeps it.
+        """
+        store = self._store
+        if ("kept", key) not in store.prepared:
+            twin = type(self)._from_store(MatrixStore(store.structure, store.dtype, store.values, store.copies))
+            store.prepared["kept", key] = make(twin)
+        return store.prepared["kept", key]
+
     def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
         statement(assign_matrix.update_matrix, self, value, mask, accum, replace)
 

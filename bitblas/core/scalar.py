@@ -18,6 +18,7 @@ from .convert import cast_scalar, scalar_type, scalar_value
 from .expr import ScalarExpression
 from .operators import compute_type, typed
 from .options import check_options, check_wait
+from .recording import state as recording
 from .show import ShownScalar
 
 _names = itertools.count()
@@ -26,6 +27,8 @@ _names = itertools.count()
 def of(value: Any) -> tuple[np.generic | None, DataType]:
     """The NumPy scalar (None: empty) and type of a Python scalar, a Scalar or a delayed one. TypeError otherwise."""
     if isinstance(value, Operand) and value.ndim == 0:
+        if recording.recorder is not None:
+            return recording.recorder.symbol(value)
         if not isinstance(value, Scalar):
             # Not `_resolve`: where a statement asks for the value, autocompute has no say.
             delayed: Any = value
@@ -70,6 +73,8 @@ class Scalar(ShownScalar, Output):
     @property
     def value(self) -> Any:
         """The value as a Python object, None if there is none. Assigning casts to the dtype."""
+        if recording.recorder is not None:
+            recording.recorder.refuse(f"{self.name}.value: reading a Scalar")
         return None if self._value is None else self._value.item()
 
     @value.setter
@@ -132,6 +137,9 @@ class Scalar(ShownScalar, Output):
         return *of(other), isinstance(other, Operand)
 
     def _update(self, value: Any, mask: Any = None, accum: Typed | None = None, replace: bool = False) -> None:
+        if recording.recorder is not None:
+            recording.recorder.scalar_statement(self, value, accum)
+            return
         try:
             found, _ = of(value)
         except TypeError:
@@ -183,6 +191,8 @@ class Scalar(ShownScalar, Output):
         return ScalarExpression("select", (self, value), f, kept, self.dtype)
 
     def __bool__(self) -> bool:
+        if recording.recorder is not None:
+            recording.recorder.refuse(f"bool({self.name}): reading a Scalar")
         return self._value is not None and bool(self._value)
 
     # fmt: off
@@ -248,4 +258,4 @@ def combine(left: Any, right: Any, op: Any, how: str = "mult", defaults: tuple[A
             return y if x is None else x
         return _evaluate(f, a if x is None else x, b if y is None else y)
 
-    return ScalarExpression("combine", (Scalar.from_value(left), right), f, run)
+    return ScalarExpression(f"ewise_{how}", (Scalar.from_value(left), right), f, run)

@@ -28,6 +28,7 @@ from .mask import Mask
 from .operands import apply_operator, index_operator, operands, select_mask, union_operator
 from .operators import typed
 from .products import multiply_vector
+from .recording import state as recording
 from .show import Shown
 from .vector_index import VectorIndex
 from .vector_whole import VectorWhole
@@ -84,6 +85,8 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
 
     @property
     def _store(self) -> VectorStore:
+        if recording.recorder is not None:
+            return recording.recorder.shape_of(self)
         if devices.several:
             devices.activate(self._data.device)
         if self._pending:
@@ -261,7 +264,7 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
             found = verbs.reduce(self._store, f)
             return f.identity if found is None and not allow_empty else found
 
-        return ScalarExpression("reduce", (self,), f, run)
+        return ScalarExpression("reduce", (self,) if allow_empty else (self, f.identity), f, run)
 
     def diag(self, k: int = 0, *, name: str | None = None) -> Any:
         """The Matrix with this vector on diagonal k, of size + abs(k) rows and columns."""

@@ -38,6 +38,7 @@ class Device(ABC):
 
     name = "none"
     is_gpu = False
+    captures = False  # whether a loop can run there without the host: as a graph with a while node
     xp: Any = np  # the array module: NumPy or CuPy
     errors: tuple[type[BaseException], ...] = (MemoryError,)  # what goes through `explained` before a user sees it
 

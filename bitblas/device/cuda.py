@@ -66,6 +66,7 @@ class Cuda(Device):
     """One GPU: CuPy arrays and CUDA C++ kernels."""
 
     is_gpu = True
+    captures = True
     ordinal: int | None = None  # which of the GPUs
     lost = ""  # what a kernel did after which this process cannot use the GPU
 

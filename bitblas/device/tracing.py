@@ -22,20 +22,18 @@ active: Trace | None = None  # where kernels are noted; None: nowhere
 
 @dataclass
 class Run:
-    """One kernel that ran. units: of work (rows, tiles, words), as the kernel counts; nbytes: of the arrays that it was
-    given, which it need not have read whole; us: microseconds, by events on a GPU; None inside a captured graph; plan:
-    of the product that it was for, "" where there is none."""
+    """One kernel that ran, or one loop that the GPU ran by itself (kernel "loop"). text: the variant; units: of work
+    (rows, tiles, words), as the kernel counts, or the launches in a loop; nbytes: of the arrays that it was given,
+    which it need not have read whole; us: microseconds, by events on a GPU; None while a graph is captured; plan: what
+    it was for, as the statement is explained."""
 
     device: str
-    variant: Variant
+    kernel: str
+    text: str
     plan: str
     units: int
     nbytes: int
     us: float | None = None
-
-    @property
-    def kernel(self) -> str:
-        return self.variant.kernel
 
 
 class Trace:
@@ -66,17 +64,24 @@ class Trace:
 
     def note(self, device: Device, variant: Variant, run: Callable[..., None], n: int, *args: Any, **how: Any) -> None:
         """Run a kernel between two marks."""
+        arrays = {id(a): a.nbytes for a in args if hasattr(a, "shape") and a.shape}
+        self._run(device, lambda: run(n, *args, **how), variant.kernel, str(variant), n, sum(arrays.values()))
+
+    def note_loop(self, device: Device, launches: int, run: Callable[[], None]) -> None:
+        """Run a whole loop between two marks."""
+        self._run(device, run, "loop", f"loop of {launches} kernels without the host", launches, 0)
+
+    def _run(self, device: Device, run: Callable[[], None], kernel: str, text: str, units: int, nbytes: int) -> None:
         global active
         active = None
         try:
             begin = device.mark()
-            run(n, *args, **how)
+            run()
             end = None if begin is None else device.mark()
         finally:
             active = self
-        arrays = {id(a): a.nbytes for a in args if hasattr(a, "shape") and a.shape}
         plan = "" if self.plan is None else str(self.plan)
-        self.runs.append(Run(device.name, variant, plan, n, sum(arrays.values())))
+        self.runs.append(Run(device.name, kernel, text, plan, units, nbytes))
         self._marks.append((device, begin, end))
 
     @contextmanager
@@ -105,7 +110,7 @@ class Trace:
                 plan = run.plan
                 lines += [plan] if plan else []
             us = "-" if run.us is None else f"{run.us:.1f}"
-            lines.append(f"{us:>9s} {run.units:>10d} {run.nbytes:>12d}  {run.variant}")
+            lines.append(f"{us:>9s} {run.units:>10d} {run.nbytes:>12d}  {run.text}")
         inside = sum(run.us or 0.0 for run in self.runs)
         where = ", ".join(dict.fromkeys(run.device for run in self.runs)) or "no device"
         lines.append(f"{inside:9.1f} us in {len(self.runs)} kernels on {where}, of {self.us:.1f} us in all")

@@ -74,6 +74,7 @@ class Variant:
     values: tuple[tuple[str, DataType, str], ...] = ()  # name, type, value as hexadecimal bits
     functions: tuple[Function, ...] = ()
     label: str = ""  # what a person reads: the semiring, the operator
+    text: str = ""  # CUDA C++ that was generated for it: macros that the source is written against
 
     def __hash__(self) -> int:
         """Kept: kernels are looked up by their variant at every call, and this walks all its functions."""
@@ -81,7 +82,7 @@ class Variant:
 
     @functools.cached_property
     def _hash(self) -> int:
-        return hash((self.kernel, self.types, self.constants, self.values, self.functions))
+        return hash((self.kernel, self.types, self.constants, self.values, self.functions, self.text))
 
     @property
     def entry(self) -> str:
@@ -100,7 +101,7 @@ class Variant:
         lines = [f"typedef {t.c_type} {n}_T;" for n, t in self.types]
         lines += [f"#define {n} {v}" for n, v in self.constants]
         lines += [f"#define {n} {cpp_literal(t, bits)}" for n, t, bits in self.values]
-        return "\n".join(lines + [f.cpp() for f in self.functions]) + "\n"
+        return "\n".join([*lines, *(f.cpp() for f in self.functions), self.text]) + "\n"
 
     def python(self) -> str:
         """The prologue in Python, for Numba."""

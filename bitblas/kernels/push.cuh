@@ -12,12 +12,9 @@ template <int SIZE> struct Cell;
 template <> struct Cell<4> { typedef u32 type; };
 template <> struct Cell<8> { typedef u64 type; };
 
-__device__ __forceinline__ void scatter(u64* t_bits, C_T* t_val, i64 j, Z_T z) {
-#if HAS_TERMINAL == 2  // any: the first one stays
-  if (mark(t_bits, j)) t_val[j] = C_T(z);
-#else
+__device__ __forceinline__ void join_cell(C_T* at, Z_T z) {
   typedef typename Cell<sizeof(C_T)>::type cell_t;
-  cell_t* cell = (cell_t*)(t_val + j);
+  cell_t* cell = (cell_t*)at;
   union { C_T value; cell_t raw; } old, next;
   old.raw = *(volatile cell_t*)cell;
   for (;;) {
@@ -27,6 +24,15 @@ __device__ __forceinline__ void scatter(u64* t_bits, C_T* t_val, i64 j, Z_T z) {
     if (seen == old.raw) break;
     old.raw = seen;
   }
-  if (!bit_of(t_bits, j)) mark(t_bits, j);
+}
+
+__device__ __forceinline__ bool scatter(u64* t_bits, C_T* t_val, i64 j, Z_T z) {  // true for the first at j
+#if HAS_TERMINAL == 2  // any: the first one stays
+  if (bit_of(t_bits, j) || !mark(t_bits, j)) return false;
+  t_val[j] = C_T(z);
+  return true;
+#else
+  join_cell(t_val + j, z);
+  return !bit_of(t_bits, j) && mark(t_bits, j);
 #endif
 }

@@ -133,6 +133,15 @@ def hub_joins() -> Iterator[Variant]:
             yield hubs_variant(mxv_variant("pull", "csr", TYPES, _typed(name, dtype), kind, a, u, **plain), per)
 
 
+def programs() -> Iterator[Variant]:
+    """What loops on the device are made of."""
+    from ..loop import samples
+
+    for key in ("csr", *(f"b2sr{t}" for t in TILES)):
+        yield from samples.steps(key)
+    yield from samples.others()
+
+
 def variants() -> list[Variant]:
     """All of them, each once."""
-    return list(dict.fromkeys([*products(), *structural(), *elementwise(), *hub_joins()]))
+    return list(dict.fromkeys([*products(), *structural(), *elementwise(), *hub_joins(), *programs()]))

@@ -24,6 +24,7 @@ class Emulator(device.Cuda):
 
     name = "emulator"
     arch = "sm_90"
+    captures = False
     xp = np
 
     def __init__(self) -> None:  # not Cuda's: that one looks for a GPU

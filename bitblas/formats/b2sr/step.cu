@@ -1,0 +1,169 @@
+// t<mask> = A' (+).(x) u for a frontier u, one round of a program on the device, by tile rows: see csr/step.cu. Units are
+// tile rows; LANES lanes share one, a lane takes a tile. The pull is for WORDS.
+#include "formats/b2sr/tile.cuh"
+#include "kernels/step.cuh"
+#define GROUPS (32 / LANES)
+#define ROW_MASK (TILE == 64 ? ~0ull : (1ull << (TILE & 63)) - 1)
+
+// The T bits of tile column j that a mask leaves open.
+#define open_bits(j) (((mask_step ? tile_bits(mask, j) : 0ull) | (ALSO ? tile_bits(u_bits, j) : 0ull)) ^ (mask_flip & ROW_MASK))
+
+// Sets bits of tile column j: the ones that were not set before, and whether none of the T was.
+__device__ __forceinline__ u64 mark_tile(u64* bits, i64 j, u64 hit, bool& first) {
+#if TILE == 64
+  const u64 before = atomicOr(bits + j, hit);
+#else
+  const int at = (int)(j * TILE & 31);
+  const u64 before = (u64)(atomicOr((u32*)bits + (j * TILE >> 5), (u32)hit << at) >> at) & ROW_MASK;
+#endif
+  first = before == 0;
+  return hit & ~before;
+}
+
+// The columns that the active rows of a tile reach.
+__device__ __forceinline__ u64 reached(const word_t* bits, i64 tile, u64 active) {
+#if TILE == 8
+  u64 rows = active * 0x0101010101010101ull & 0x8040201008040201ull;  // byte r holds bit r
+  rows = (((rows + 0x7f7f7f7f7f7f7f7full) | rows) >> 7 & 0x0101010101010101ull) * 0xffull;
+  u64 hit = bits[tile] & rows;
+  hit |= hit >> 32;
+  hit |= hit >> 16;
+  return (hit | hit >> 8) & 0xffull;
+#else
+  u64 hit = 0;
+  for (u64 rest = active; rest; rest &= rest - 1) hit |= tile_row_bits(bits, tile, __ffsll(rest) - 1);
+  return hit;
+#endif
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 ahead, const u64* u_bits,
+     const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u32* u_list, const u64* u_state, const u32* u_segments,
+     u64* t_bits, C_T* t_val, u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val,
+     const u32* old_list, const u64* old_state, const u64* mask, i64 mask_step, u64 mask_flip, const PTR_T* ptr,
+     const COL_T* col, const word_t* bits, const PLACE_T* value_ptr, const A_T* a_val, A_T a_iso, i64 a_step,
+     const PTR_T* pull_ptr, const COL_T* pull_col, const word_t* pull_bits PARAMETERS) {
+  (void)longest, (void)u_segments, (void)t_segments;
+  // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
+  const bool runs = may_run(gate, rounds, ahead), dense = u_state[DENSE] != 0, old_dense = old_state[DENSE] != 0;
+  const u64 u_listed = u_state[LISTED], u_work = u_state[WORK], old_listed = old_state[LISTED];
+  if (!runs) return;
+  if (thread_number() == 0) rounds[2] = rounds[0] + ahead + 1;
+  const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
+  const int lane = threadIdx.x & (LANES - 1), group = WARP_LANE / LANES;
+  const bool pull = PULLS && u_work > turn;
+  u64 entries = 0, work = 0;
+  __shared__ Stage stage;
+  open_stage(stage);
+
+  // From the last thread on: while frontiers are small, others than those who push.
+  const i64 clearing = warps * 32 - 1 - thread_number();
+  if (old_dense) {
+    for (i64 h = clearing; h < (size + 31) / 32; h += warps * 32) ((u32*)old_bits)[h] = 0;
+    for (i64 j = clearing; CELLS_BEGIN && j < size; j += warps * 32) old_val[j] = C_T(BEGIN);
+  } else {
+    for (i64 k = clearing; k < (i64)old_listed; k += warps * 32) {
+      const i64 j = old_list[k];
+#if TILE == 64
+      old_bits[j] = 0;
+#else
+      ((u32*)old_bits)[j * TILE >> 5] = 0;
+#endif
+      for (i64 c = j * TILE; CELLS_BEGIN && c < (j + 1) * TILE && c < size; ++c) old_val[c] = C_T(BEGIN);
+    }
+  }
+
+  const i64 listed = dense ? n : (i64)u_listed;
+  for (i64 k = warp * GROUPS; k < listed; k += warps * GROUPS) {
+    const i64 mine = k + group;
+    const i64 tile_row = mine < listed ? dense ? mine : (i64)u_list[mine] : 0;
+    const u64 active = mine < listed ? tile_bits(u_bits, tile_row) : 0ull;
+    i64 tile = 0, stop = 0;
+    if (mine < listed) tile = ptr[tile_row] + lane, stop = ptr[tile_row + 1];
+    for (u64 rest = active; rest; rest &= rest - 1) {
+      const i64 i = tile_row * TILE + __ffsll(rest) - 1;
+      if ((i & (LANES - 1)) == lane) {
+        AT_ENTRY(i)
+      }
+    }
+    if (pull) continue;
+    if (!active) stop = tile;
+    for (; __any_sync(ALL_LANES, tile < stop); tile += LANES) {
+      i64 j = 0;
+      u64 fresh = 0;
+      bool first = false;
+      if (tile < stop) {
+        j = col[tile];
+        const u64 allowed_bits = open_bits(j);
+#if KIND == WORDS
+        const u64 hit = reached(bits, tile, active) & allowed_bits & ~tile_bits(t_bits, j);
+        if (hit) fresh = mark_tile(t_bits, j, hit, first);
+#else
+        i64 rank = RANKED ? (i64)value_ptr[tile] : 0;
+        int ranked = 0;  // rows of the tile whose bits `rank` counts
+        for (u64 rows = allowed_bits ? active : 0ull; rows; rows &= rows - 1) {
+          const int r = __ffsll(rows) - 1;
+          if (RANKED)
+            for (; ranked < r; ++ranked) rank += __popcll(tile_row_bits(bits, tile, ranked));
+          const u64 row_bits = tile_row_bits(bits, tile, r);
+          const i64 i = tile_row * TILE + r;
+          const U_T u = load<U_T>(u_val, u_iso, u_step, i);
+          for (u64 rest = row_bits & allowed_bits; rest; rest &= rest - 1) {
+            const int c = __ffsll(rest) - 1;
+            const A_T a = RANKED ? a_val[rank + __popcll(row_bits & ((1ull << c) - 1))] : a_iso;
+            const i64 at = j * TILE + c;
+            const Z_T z = mul(a, u, at, i);
+            bool opened = false;
+            u64 new_bit = 0;
+            if (CELLS_BEGIN) join_cell(t_val + at, z);
+            if (!bit_of(t_bits, at)) new_bit = mark_tile(t_bits, j, 1ull << c, opened);
+            if (!CELLS_BEGIN && new_bit) t_val[at] = C_T(z);
+            fresh |= new_bit;
+            first = first || opened;
+          }
+        }
+        (void)ranked;
+#endif
+      }
+      put_on(stage, first, (u32)j, t_list, t_state + LISTED);
+      entries += __popcll(fresh);
+      if (first) work += ptr[j + 1] - ptr[j];
+    }
+  }
+#if PULLS
+  if (pull) {
+    for (i64 k = warp * GROUPS; k < n; k += warps * GROUPS) {
+      const i64 j = k + group;
+      const u64 wanted = j < n ? open_bits(j) : 0ull;
+      i64 tile = 0, stop = 0;
+      if (wanted) tile = pull_ptr[j], stop = pull_ptr[j + 1];
+      u64 hit = 0;
+      for (tile += lane; __any_sync(ALL_LANES, tile < stop); tile += LANES) {
+        if (tile < stop) {
+          const u64 u = tile_bits(u_bits, pull_col[tile]);
+          for (int r = 0; u && r < TILE; ++r) hit |= (u64)((tile_row_bits(pull_bits, tile, r) & u) != 0) << r;
+        }
+#pragma unroll
+        for (int d = LANES / 2; d; d >>= 1) hit |= __shfl_xor_sync(ALL_LANES, hit, d);
+        if ((hit & wanted) == wanted) tile = stop;
+      }
+      hit &= wanted;
+      if (lane == 0 && j < n) {
+        entries += __popcll(hit);
+        if (hit) work += ptr[j + 1] - ptr[j];
+      }
+      u64 word = lane == 0 && j < n ? hit : 0ull;
+#if TILE == 64
+      if (lane == 0 && j < n) t_bits[j] = word;
+#elif TILE == 4
+      // Two tile rows share a byte, so the groups of a warp join theirs; t was cleared before.
+      if (word) atomicOr((u32*)t_bits + (j * TILE >> 5), (u32)word << (j * TILE & 31));
+#else
+      if (lane == 0 && j < n) ((row_t*)t_bits)[j] = (row_t)word;
+#endif
+    }
+    if (thread_number() == 0) t_state[DENSE] = 1;
+  }
+#endif
+  close_stage(stage, entries, work, t_list, t_state);
+}

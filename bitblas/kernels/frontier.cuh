@@ -1,0 +1,76 @@
+// Frontiers: the entries of a vector as programs on the device hand them from one round to the next. Beside the bits a
+// list of the units (rows, tile rows) that have entries, in no order, and a state of 8 numbers.
+#define ENTRIES 0  // entries that the product gave
+#define LISTED 1   // units in the list
+#define DENSE 2    // not 0: there is no list, every unit is looked at
+#define WORK 3     // entries of the matrix in the rows of these entries
+#define SEGMENTS 4 // segments of long rows among them
+#define LEFT 5     // entries left when the round ended
+
+#define WARP_LANE (threadIdx.x & 31)
+
+// Rounds: [0] those before this run of the body, [1] the limit, [2] those done, [3] not 0: somebody wants it to stop.
+__device__ __forceinline__ bool may_run(const u64* gate, const i64* rounds, i64 ahead) {
+  return (*gate != 0) & (rounds[0] + ahead < rounds[1]);  // no short cut: both are asked for at once
+}
+
+// The whole warp calls it: those who `add` put their unit on the list.
+__device__ __forceinline__ void append(bool add, u32 unit, u32* list, u64* count) {
+  const u32 who = __ballot_sync(ALL_LANES, add);
+  if (!who) return;
+  const int leader = __ffs(who) - 1;
+  u64 first = 0;
+  if (WARP_LANE == leader) first = atomicAdd(count, (u64)__popc(who));
+  first = __shfl_sync(ALL_LANES, first, leader);
+  if (add) list[first + __popc(who & ((1u << WARP_LANE) - 1u))] = unit;
+}
+
+// The sum of x over the warp is added to *to.
+__device__ __forceinline__ void add_of_warp(u64* to, u64 x) {
+#pragma unroll
+  for (int d = 16; d; d >>= 1) x += __shfl_xor_sync(ALL_LANES, x, d);
+  if (WARP_LANE == 0 && x) atomicAdd(to, x);
+}
+
+// What a block finds for the next frontier is gathered in shared memory, so that it adds to the counters once: hundreds
+// of additions to one address would take turns.
+#define STAGE 2048
+struct Stage {
+  u32 units[STAGE];
+  u32 count;
+  u64 first, entries, work;
+};
+
+__device__ __forceinline__ void open_stage(Stage& stage) {  // the whole block
+  if (threadIdx.x == 0) stage.count = 0, stage.entries = 0, stage.work = 0;
+  __syncthreads();
+}
+
+// The whole warp calls it: as append, by way of the stage.
+__device__ __forceinline__ void put_on(Stage& stage, bool add, u32 unit, u32* list, u64* count) {
+  const u32 who = __ballot_sync(ALL_LANES, add);
+  if (!who) return;
+  const int leader = __ffs(who) - 1;
+  u32 at = 0;
+  if (WARP_LANE == leader) at = atomicAdd(&stage.count, (u32)__popc(who));
+  at = __shfl_sync(ALL_LANES, at, leader) + __popc(who & ((1u << WARP_LANE) - 1u));
+  if (add && at < STAGE) stage.units[at] = unit;
+  append(add && at >= STAGE, unit, list, count);
+}
+
+__device__ __forceinline__ void close_stage(Stage& stage, u64 entries, u64 work, u32* list, u64* state) {  // the block
+  add_of_warp(&stage.entries, entries);
+  add_of_warp(&stage.work, work);
+  __syncthreads();
+  const u32 count = stage.count < STAGE ? stage.count : STAGE;
+  if (threadIdx.x == 0) {
+    if (count) stage.first = atomicAdd(state + LISTED, (u64)count);
+    if (stage.entries) atomicAdd(state + ENTRIES, stage.entries);
+    if (stage.work) atomicAdd(state + WORK, stage.work);
+  }
+  __syncthreads();
+  for (u32 k = threadIdx.x; k < count; k += BLOCK) list[stage.first + k] = stage.units[k];
+}
+
+__device__ __forceinline__ void set_bit(u64* bits, i64 p) { atomicOr((u32*)bits + (p >> 5), 1u << (p & 31)); }
+__device__ __forceinline__ void clear_bit(u64* bits, i64 p) { atomicAnd((u32*)bits + (p >> 5), ~(1u << (p & 31))); }

@@ -1,0 +1,102 @@
+"""The memory of a program: taken before capture, the same for every run, never moved.
+
+A vector that steps write has three buffers: what it holds, what the next step writes, and what that step clears for
+the one after. All others have one. Beside each frontier stand its list and a state of 8 numbers (see frontier.cuh).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import BOOL
+
+from ..device import Device
+from ..store import VectorStore, words
+from .ir import Vec
+
+STATE = 8  # numbers in a state
+ENTRIES, LISTED, DENSE, WORK, SEGMENTS, LEFT = range(6)
+TURNS = 3
+
+
+class Frontier:
+    """The arrays of one vector: its bits, values (None where it is iso) and lists, each once or three times."""
+
+    def __init__(self, device: Device, vec: Vec, iso: Any, turning: bool) -> None:
+        xp, count = device.xp, TURNS if turning else 1
+        self.vec, self.iso, self.turning = vec, iso, turning
+        self.device, self.turn = device, 0
+        self.bits = [xp.zeros(words(vec.size), np.uint64) for _ in range(count)]
+        self.values: list[Any] = []
+        if iso is None:
+            n, dtype = (words(vec.size), np.uint64) if vec.dtype is BOOL else (max(1, vec.size), vec.dtype.np_type)
+            self.values = [xp.zeros(n, dtype) for _ in range(count)]
+        self.lists: list[Any] = []
+        self.segments: list[Any] = []
+
+    def list_units(self, units: int, segments: int) -> None:
+        """Room for lists of the units of a form, and for segments of its long rows."""
+        if not self.lists:
+            xp = self.device.xp
+            self.lists = [xp.zeros(max(1, units), np.uint32) for _ in self.bits]
+            self.segments = [xp.zeros(max(1, 2 * segments), np.uint32) for _ in self.bits]
+
+    def at(self, arrays: list[Any], ahead: int = 0) -> Any:
+        """One of the arrays: the present one, the next, the one after."""
+        return arrays[(self.turn + ahead) % len(arrays)] if arrays else None
+
+    @property
+    def nbytes(self) -> int:
+        return sum(int(x.nbytes) for x in (*self.bits, *self.values, *self.lists, *self.segments))
+
+    def load(self, store: VectorStore) -> None:
+        """Begin with what a vector holds."""
+        self._clear(1)
+        self.bits[0][...] = store.present
+        if self.values:
+            self._load_values(store)
+
+    def empty(self) -> None:
+        """Begin without entries; what has one buffer is written before it is read."""
+        if self.turning:
+            self._clear(0)
+
+    def _clear(self, first: int) -> None:
+        for bits in self.bits[first:]:
+            bits.fill(0)
+
+    def _load_values(self, store: VectorStore) -> None:
+        first = self.values[0]
+        if not store.iso:
+            first[...] = store.values
+        elif store.dtype is BOOL:
+            first[...] = store.present if store.values else 0
+        elif store.count != 0:
+            first.fill(store.values)
+
+    def begin_cells(self, beginning: Any) -> None:
+        """Cells that products are joined to; those of the present buffer are cleared with its entries."""
+        for more in self.values[1:]:
+            more.fill(beginning)
+
+    def store(self, turn: int) -> VectorStore:
+        """What it holds after `turn` turns, as a vector of its own."""
+        k = turn % len(self.bits)
+        values = self.iso if not self.values else self.values[k].copy()
+        return VectorStore(self.device, self.vec.size, self.vec.dtype, self.bits[k].copy(), values)
+
+
+class States:
+    """The states of a program, numbered: how each is found again in the next run of the body."""
+
+    def __init__(self) -> None:
+        self.sources: list[int] = []
+        self.initial: dict[tuple[int, int], int] = {}  # (state, number): value at the start
+
+    def take(self, count: int, carried: int = 0) -> int:
+        """`count` consecutive states; the last `carried` become the first of the next run. The first one's number."""
+        first = len(self.sources)
+        self.sources += [first + count - carried + k if k < carried else -1 for k in range(count)]
+        return first

@@ -1,0 +1,279 @@
+"""From the kernels of a round to launches: variants are compiled, memory is taken, arguments are bound.
+
+The body of the graph holds `copies` rounds, so that the buffers of frontiers stand at the end where they began, and
+so that few rounds pay for the loop itself. A round whose condition has failed does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semirings.dtypes import BOOL, DataType, lookup_dtype
+
+from ..device import Device
+from ..jit import BLOCK
+from ..kernels.prologue import Variant
+from ..plan import VALUES, WORDS
+from ..verbs.operands import dummy, entry_values
+from ..verbs.product import index_types
+from ..verbs.variants import beginning
+from . import layout
+from .buffers import DENSE, ENTRIES, LEFT, STATE, TURNS, Frontier, States
+from .fuse import Activate, Item, Pass, Pull, Round, Step, size_of
+from .ir import Masked, Product, Scal, Vec
+from .passes import entry_text, pass_variant
+from .pointwise import BLOCKS, Parameter
+from .pull import PullLaunch
+from .steps import ALPHA, LONGEST, blocks, can_pull, step_variant
+
+Launch = Callable[[], None]
+
+
+class Line(NamedTuple):
+    """One launch of a round: a step, a pass, a pull or the making of a list; the statements in it; the variant."""
+
+    kind: str
+    statements: tuple[str, ...]
+    variant: str
+
+
+def texts_of(item: Item) -> tuple[str, ...]:
+    """The statements that a kernel runs."""
+    if isinstance(item, Pass):
+        return tuple(s.text for s in item.statements)
+    if isinstance(item, Step):
+        return (*(s.text for s in item.before), item.text)
+    return (item.text,) if isinstance(item, Pull) else ()
+
+
+class Build:
+    """The launches of the body of one program, and the memory that they use."""
+
+    def __init__(
+        self, device: Any, plan: Round, scalars: tuple[Scal, ...], iso: Mapping[int, Any], condition: Vec | Scal,
+        copies: int,
+    ) -> None:  # fmt: skip
+        self.device, self.round, self.iso, self.condition, self.copies = device, plan, iso, condition, copies
+        self.steps = [item for item in plan.items if isinstance(item, Step)]
+        self.turns = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # of each vector in a round
+        self.lines: list[Line] = []  # what one round launches
+        xp = device.xp
+        self.buffers = {x: Frontier(device, x, iso.get(x.id), self.turns[x] > 0) for x in plan.vectors}
+        self.scalars = {s.id: (xp.zeros(1, np.uint8), xp.zeros(1, s.dtype.np_type)) for s in scalars}
+        self.states = States()
+        self.first: dict[Vec, int] = {x: self.states.take(copies * t + 2, 2) for x, t in self.turns.items() if t}
+        self.activations: dict[tuple[int, int], int] = {}
+        self.cells: dict[Vec, Any] = {}  # vectors whose cells must hold the beginning of a sum
+        self._list_frontiers()
+        by_pass = any(isinstance(item, Pass) and item.counted is not None for item in plan.items)
+        self.left = self.states.take(copies + 1, 1) if by_pass else None
+        self.states_at: list[int] = [self._gate(k)[0] for k in range(copies + 1)]
+        for k in range(copies):
+            for number, item in enumerate(plan.items):
+                if isinstance(item, Activate):
+                    self.activations[k, number] = self.states.take(1)
+        self.memory = xp.zeros(len(self.states.sources) * STATE, np.uint64)
+        self.rounds = xp.zeros(4, np.int64)
+        self.going = xp.zeros(1, np.uint64)
+        self.sources = device.asarray(np.array(self.states.sources, np.int32))
+        self.launches = [launch for k in range(copies) for launch in self._copy(k)]
+
+    # ---- conditions and states ----
+
+    def _gate(self, copy: int) -> tuple[int, int]:
+        """The state and the number in it that must not be 0 for round `copy` of the body."""
+        if self.left is not None:
+            return self.left + copy, LEFT
+        assert isinstance(self.condition, Vec)
+        return self.first[self.condition] + 1 + copy * self.turns[self.condition], ENTRIES
+
+    def number(self, state: int, which: int = 0) -> Any:
+        """A number of a state, as an array."""
+        return self.memory[state * STATE + which : (state + 1) * STATE]
+
+    def _list_frontiers(self) -> None:
+        for item in self.round.items:
+            if isinstance(item, (Step, Activate)):
+                vec = item.target if isinstance(item, Step) else item.vec
+                form, segments = self.rows_of(item.product)
+                self.buffers[vec].list_units(form.units, segments)
+                if isinstance(item, Step):
+                    self.buffers[item.product.u].list_units(form.units, segments)
+
+    def rows_of(self, product: Product) -> tuple[Any, int]:
+        """The form that a step pushes along, and how many segments its long rows have."""
+        structure = product.matrix.structure
+        form = structure.form(structure.primary.key, transposed=not product.transpose)
+        if form.key != "csr":
+            return form, 0
+        if "segments" not in form.cache:
+            length = form.ptr[1:] - form.ptr[:-1]
+            form.cache["segments"] = int((-(-length // LONGEST))[length > LONGEST].sum())
+        return form, form.cache["segments"]
+
+    # ---- launches ----
+
+    def _copy(self, k: int) -> list[Launch]:
+        launches = []
+        made: dict[Vec, int] = {}  # states of frontiers that were activated in this round
+        stepped = dict.fromkeys(self.turns, 0)
+        for number, item in enumerate(self.round.items):
+            if isinstance(item, Activate):
+                made[item.vec] = self.activations[k, number]
+                launches.append(self.activation(item.vec, item.product, made[item.vec]))
+            elif isinstance(item, Step):
+                launches.append(self._step(item, k, made.get(item.product.u), stepped))
+                stepped[item.target] += 1
+                made.pop(item.target, None)
+            elif isinstance(item, Pull):
+                launches.append(self._pull(item))
+            else:
+                launches.append(self._pass(item, k))
+            if k == 0:
+                self.lines.append(Line(type(item).__name__.lower(), texts_of(item), self._launched))
+        return launches
+
+    def launcher(self, variant: Variant, grid: int, args: tuple[Any, ...]) -> Launch:
+        run, self._launched = self.device.load(variant), str(variant)
+        return lambda: run((grid,), (BLOCK,), args)
+
+    def _head(self, k: int) -> tuple[Any, ...]:
+        return self.number(*self._gate(k)), self.rounds, np.int64(k)
+
+    def activation(self, vec: Vec, product: Product | None, state: int) -> Launch:
+        """The entries of a vector counted, and listed where a step wants it."""
+        frontier, device = self.buffers[vec], self.device
+        grid = max(1, min(BLOCKS, -(-vec.size // BLOCK)))
+        bits, to = frontier.at(frontier.bits), self.number(state)
+        if product is None:
+            none = dummy(device, "uint32")
+            args = (bits, dummy(device, "int32"), none, to, none)
+            variant = activate_variant(1, 0, lookup_dtype(np.int32))
+        else:
+            form, _ = self.rows_of(product)
+            args = (bits, form.ptr, frontier.at(frontier.lists), to, frontier.at(frontier.segments))
+            variant = activate_variant(form.rows_per_unit, 1, lookup_dtype(form.ptr.dtype))
+        return self.launcher(variant, grid, (np.int64(vec.size), np.int64(vec.size), np.int64(LONGEST), *args))
+
+    def _resolve(self, parameters: tuple[Parameter, ...], slot: Any = None) -> tuple[Any, ...]:
+        """The arrays of the parameters of generated text, as the vectors stand now."""
+        xp, found = self.device.xp, []
+        by_number = {x.id: f for x, f in self.buffers.items()}
+        for p in parameters:
+            kind, *rest = p.key
+            if kind in ("bits", "val"):
+                frontier = by_number[rest[0]]
+                found.append(frontier.at(frontier.bits if kind == "bits" else frontier.values))
+            elif kind.startswith("scalar"):
+                found.append(self.scalars[rest[0]][kind == "scalar_val"])
+            elif kind == "slot":
+                found.append(slot)
+            elif kind == "ticket":
+                found.append(xp.zeros(1, np.uint32))
+            else:
+                found.append(xp.zeros(BLOCKS, np.uint8 if kind == "has" else lookup_dtype(rest[1]).np_type))
+        return tuple(found)
+
+    def _pass(self, item: Pass, k: int) -> Launch:
+        variant, parameters = pass_variant(item.statements, self.iso, item.counted)
+        size = max((found for s in item.statements if (found := size_of(s)) is not None), default=1)
+        slot = None if item.counted is None or self.left is None else self.number(self.left + k + 1)
+        args = (np.int64(size), np.int64(size), *self._head(k), *self._resolve(parameters, slot))
+        return self.launcher(variant, max(1, min(BLOCKS, -(-size // BLOCK))), args)
+
+    def _mask(self, mask: Masked | None) -> tuple[Any, np.int64, np.uint64]:
+        if mask is None:
+            return dummy(self.device, "uint64"), np.int64(0), ~np.uint64(0)
+        frontier = self.buffers[mask.vec]
+        return frontier.at(frontier.bits), np.int64(1), ~np.uint64(0) if mask.complement else np.uint64(0)
+
+    def _pull(self, item: Pull) -> Launch:
+        frontiers = self.buffers[item.product.u], self.buffers[item.target]
+        pull = PullLaunch(self.device, item.product, layout.operand(item.product, self.iso), *frontiers)
+        self._launched = str(pull.planned.variant)
+        return pull.launch(self._mask(item.mask))
+
+    def _step(self, item: Step, k: int, activated: int | None, stepped: Mapping[Vec, int]) -> Launch:
+        product, device = item.product, self.device
+        u, t = self.buffers[product.u], self.buffers[item.target]
+        kind, _ = layout.kind(product, self.iso)
+        form, _ = self.rows_of(product)
+        key, A = form.key, product.matrix
+        semiring = None if kind == WORDS else product.semiring
+        a_values: Any = A.values_for(key, not product.transpose) if kind == VALUES else np.bool_(True)
+        ranked = key != "csr" and not isinstance(a_values, np.generic)
+        a_type = lookup_dtype(a_values.dtype)
+        u_type = product.u.dtype if kind == VALUES else BOOL
+        pulls = can_pull(key, product.semiring, kind)
+        before = entry_text(item.before, product.u, self.iso)
+        ranks = form.ranks() if ranked else dummy(device, "int32")
+        variant = step_variant(
+            key, index_types(form, ranks), semiring, kind, a_type, u_type, flip=product.flip, ranked=ranked,
+            also=item.also, pulls=pulls, entry=before,
+        )  # fmt: skip
+        first = self.first[item.target] + k * self.turns[item.target] + stepped[item.target]
+        u_state = activated
+        if u_state is None:
+            u_state = self.first[product.u] + 1 + k * self.turns[product.u] + stepped[product.u]
+        back = A.structure.form(key, transposed=product.transpose) if pulls else None
+        args = (
+            np.int64(form.units), np.int64(product.outer), np.int64(LONGEST), np.uint64(len(form.col) // ALPHA),
+            *self._head(k), u.at(u.bits), *self._operand(u, u_type, kind), u.at(u.lists), self.number(u_state),
+            u.at(u.segments), *self._out(t, 1, kind), t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1),
+            *self._out(t, 2, kind), t.at(t.lists, 2), self.number(first), *self._mask(item.mask),
+            *matrix_arguments(device, form, ranks, a_type, a_values),
+            *self._back(form, back, kind, a_type, product), *self._resolve(tuple(before[0].parameters)),
+        )  # fmt: skip
+        if kind == VALUES and product.semiring.op.monoid.name != "any":
+            self.cells[item.target] = item.target.dtype.np_type.type(
+                beginning(product.semiring.op.monoid, item.target.dtype)
+            )
+        t.turn = (t.turn + 1) % TURNS
+        return self.launcher(variant, blocks(form.units, key), args)
+
+    def _operand(self, u: Frontier, u_type: DataType, kind: int) -> tuple[Any, Any, np.int64]:
+        name = "uint64" if u_type is BOOL else u_type.np_type.char
+        if kind == VALUES and u.values:
+            return u.at(u.values), u_type.np_type.type(0), np.int64(1)
+        return dummy(self.device, name), u_type.np_type.type(u.iso if kind == VALUES else 1), np.int64(0)
+
+    def _out(self, t: Frontier, ahead: int, kind: int) -> tuple[Any, Any]:
+        return t.at(t.bits, ahead), t.at(t.values, ahead) if kind == VALUES else dummy(self.device, "int32")
+
+    def _back(self, form: Any, back: Any, kind: int, a_type: DataType, product: Product) -> tuple[Any, ...]:
+        """The matrix by rows of the result, for pulling."""
+        if back is None:
+            last = dummy(self.device, a_type.np_type.char) if form.key == "csr" else form.bits
+            return form.ptr, form.col, last
+        if form.key != "csr":
+            return back.ptr, back.col, back.bits
+        values: Any = product.matrix.values_for("csr", product.transpose) if kind == VALUES else np.bool_(True)
+        return back.ptr, back.col, entry_values(self.device, a_type, values)[0]
+
+    # ---- the end of the body ----
+
+    def finish(self, handle: int) -> Launch:
+        state, which = self._gate(0)
+        args = (
+            np.int64(len(self.memory)), self.sources, self.memory, self.number(state, which), self.rounds,
+            np.int64(self.copies), np.uint64(handle), self.going,
+        )  # fmt: skip
+        return self.launcher(Variant("loop/finish"), 1, args)
+
+    def dense_at_start(self) -> list[int]:
+        """States of frontiers that must clear all their cells: lists know of entries alone."""
+        return [(self.first[x] + 1) * STATE + DENSE for x in self.cells]
+
+
+def activate_variant(per: int, lists: int, ptr: DataType) -> Variant:
+    """The kernel that counts and lists the entries of a vector by units of `per` rows."""
+    return Variant("loop/activate", (("PTR", ptr),), (("PER", per), ("LISTS", lists), ("LANES", 1)))
+
+
+def matrix_arguments(device: Device, form: Any, ranks: Any, a_type: DataType, values: Any) -> tuple[Any, ...]:
+    arrays = (form.ptr, form.col) if form.key == "csr" else (form.ptr, form.col, form.bits, ranks)
+    array, iso, step = entry_values(device, a_type, values)
+    return (*arrays, array, iso, np.int64(step))

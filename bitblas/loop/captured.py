@@ -1,0 +1,161 @@
+"""A program on a GPU: captured once, run many times on what the vectors hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.vector import Vector
+from ..device import tracing
+from ..exceptions import CaptureError
+from . import layout
+from .buffers import LEFT, STATE
+from .build import Build
+from .fuse import Pass, Pull, Round, Step, fuse
+from .graph import GraphLoop, HostLoop
+from .ir import Body, Pointwise, Scal, Vec
+from .record import record
+
+COPIES = 12  # rounds per run of the body where every kernel of it may be skipped; a multiple of a frontier's buffers
+
+
+class Captured:
+    """The body of a program, written down, fused, built and captured. Raises CaptureError, OnHost, DeviceError."""
+
+    def __init__(self, body: Callable[[Any], Any], condition: Any) -> None:
+        self.body, self.recorder = record(body)
+        self.condition = self._condition(condition)
+        self.device = self.recorder.device
+        self.vectors = {x: vector for vector, x in self.recorder.vectors.values()}
+        self.scalars = {s.id: scalar for scalar, s in self.recorder.scalars.values()}
+        self.loaded = [x for x in self.body.vectors if _is_read_first(self.body, x)]
+        self.changed = [x for x in self.body.vectors if any(s.target == x for s in self.body.statements)]
+        iso = layout.iso_values(self.body, {x.id: self.vectors[x]._store for x in self.loaded})
+        round_ = fuse(self.body, lambda s: layout.is_step(s, iso), lambda s: layout.is_direct(s, iso), self.condition)
+        self.iso_at_start = [x for x in self.loaded if x.id in iso]
+        self.kinds = self._kinds()
+        iso |= _iso_of_added(round_, self.body, iso)
+        copies = _copies(round_)
+        self.build = Build(self.device, round_, self.body.scalars, iso, self.condition, copies)
+        self._prepare()
+        loop = GraphLoop if self.device.captures else HostLoop
+        self.loop = loop(self.device, self.build.launches, self.build.finish, self.build.going)
+
+    def _condition(self, condition: Any) -> Vec | Scal:
+        vector = isinstance(condition, Vector)
+        known: dict[int, Any] = self.recorder.vectors if vector else self.recorder.scalars
+        found = known.get(id(condition))
+        if found is None or not any(s.target == found[1] for s in self.body.statements):
+            raise CaptureError(f"while_: the body never writes to {condition.name}, so the loop would not end")
+        term: Vec | Scal = found[1]
+        return term
+
+    def _kinds(self) -> list[Any]:
+        """What the capture takes for granted about the values that it starts with: those that stay the same."""
+        stores = (self.vectors[x]._store for x in self.iso_at_start)
+        return [
+            None if s.count == 0 else (s.values.dtype.char, s.values.tobytes()) if s.iso else "dense" for s in stores
+        ]
+
+    def is_valid(self) -> bool:
+        """Whether matrices and kinds of vectors are those of the capture."""
+        same = all(matrix._store is held for matrix, held in self.recorder.matrices)
+        return same and all(now is None or now == then for now, then in zip(self._kinds(), self.kinds))
+
+    def _prepare(self) -> None:
+        """What every run begins with: the states, the lists of frontiers that enter, the count of the condition."""
+        build, xp = self.build, self.device.xp
+        states = np.zeros(len(build.memory), np.uint64)
+        states[build.dense_at_start()] = 1
+        self.states = self.device.asarray(states)
+        self.entering = [
+            build.activation(x, product, build.first[x] + 1) for x, product in build.round.entering.items()
+        ]
+        if isinstance(self.condition, Vec) and self.condition not in build.round.entering:
+            state = build._gate(0)[0]
+            self.entering.append(build.activation(self.condition, None, state))
+        elif isinstance(self.condition, Vec) and build.left is not None:
+            self.entering.append(build.activation(self.condition, None, build.left))
+        self.limits: dict[int, Any] = {}
+        self.xp = xp
+
+    def run(self, limit: int) -> int:
+        """The rounds that were run; afterwards the vectors and scalars hold what the body left."""
+        build = self.build
+        for x, frontier in build.buffers.items():
+            if x in self.loaded:
+                frontier.load(self.vectors[x]._store)
+            else:
+                frontier.empty()
+        for x, beginning in build.cells.items():
+            build.buffers[x].begin_cells(beginning)
+        for number, scalar in self.scalars.items():
+            has, value = build.scalars[number]
+            has.fill(scalar._value is not None)
+            if scalar._value is not None:
+                value.fill(scalar._value)
+        build.memory[...] = self.states
+        if isinstance(self.condition, Scal):
+            state = build._gate(0)[0]
+            build.memory[state * STATE + LEFT] = int(bool(self.scalars[self.condition.id]))
+        build.rounds[...] = self._limit(limit)
+        for launch in self.entering:
+            launch()
+        with self.device.guard:
+            if tracing.active is None:
+                self.loop.run(self._stop)
+            else:
+                tracing.active.note_loop(self.device, len(build.launches), lambda: self.loop.run(self._stop))
+        rounds = int(self.device.to_host(build.rounds)[2])
+        for x in self.changed:
+            self.vectors[x]._adopt(build.buffers[x].store(rounds * build.turns[x]))
+        for s in self.body.scalars:
+            if any(t.target == s for t in self.body.statements):
+                has, value = (self.device.to_host(a)[0] for a in build.scalars[s.id])
+                self.scalars[s.id]._store(s.dtype.np_type.type(value) if has else None)
+        return rounds
+
+    def _limit(self, limit: int) -> Any:
+        if limit not in self.limits:
+            self.limits[limit] = self.device.asarray(np.array([0, limit, 0, 0], np.int64))
+        return self.limits[limit]
+
+    def _stop(self) -> None:
+        with self.xp.cuda.Stream(non_blocking=True):
+            self.build.rounds[3:].fill(1)
+
+
+def _is_read_first(body: Body, x: Vec) -> bool:
+    """Whether the first round needs what the vector held before, or keeps it where no round runs."""
+    for s in body.statements:
+        if x in s.vectors:
+            return True
+        if s.target == x:
+            return False
+    return True
+
+
+def _iso_of_added(round_: Round, body: Body, iso: dict[int, Any]) -> dict[int, Any]:
+    """The iso values of vectors that fusing added."""
+    added = {}
+    for item in round_.items:
+        if isinstance(item, (Step, Pull)) and item.target not in body.vectors:
+            kind, value = layout.kind(item.product, iso)
+            if kind == layout.WORDS:
+                added[item.target.id] = item.target.dtype.np_type.type(value)
+        elif isinstance(item, Pass):
+            for s in item.statements:
+                e = s.value
+                if s.target not in body.vectors and isinstance(s.target, Vec) and isinstance(e, Pointwise):
+                    added[s.target.id] = np.bool_(True)
+    return added
+
+
+def _copies(round_: Round) -> int:
+    """Rounds per run of the body: products by rows cannot be skipped, so that few of them may run in vain."""
+    turning = any(isinstance(item, Step) for item in round_.items)
+    if any(isinstance(item, Pull) for item in round_.items):
+        return 3 if turning else 1
+    return COPIES // max(1, len(round_.items) // 2) // 3 * 3 or 3

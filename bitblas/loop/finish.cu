@@ -1,0 +1,25 @@
+// The end of a run of the body: states move to where the next run expects them, and the loop goes on or not.
+// One block. sources[s]: the state that state s takes over, or -1 for zeros; `gate` is the number that must not be 0.
+#ifndef __CUDA_EMU__
+extern "C" __device__ __cudart_builtin__ void CUDARTAPI
+cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
+#endif
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 1)
+finish(i64 n, const int* sources, u64* states, const u64* gate, i64* rounds, i64 copies, u64 handle, u64* going) {
+  __shared__ u64 moved[1024];
+  for (i64 k = threadIdx.x; k < n; k += BLOCK) moved[k] = sources[k / 8] < 0 ? 0 : states[sources[k / 8] * 8 + k % 8];
+  __syncthreads();
+  for (i64 k = threadIdx.x; k < n; k += BLOCK) states[k] = moved[k];
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    rounds[0] += copies;
+    const bool again = *gate != 0 && rounds[0] < rounds[1] && *(volatile i64*)(rounds + 3) == 0;
+    *going = again;
+#ifndef __CUDA_EMU__
+    cudaGraphSetConditional(handle, again);
+#else
+    (void)handle;
+#endif
+  }
+}

@@ -1,0 +1,83 @@
+"""Running the launches of a body until its condition fails: as a CUDA graph with a while node, or launch by launch.
+
+The graph is made by cuda.core, the launches by CuPy on the stream that captures. On a device without conditional nodes
+(the tests' emulator) the host makes the same launches and reads the condition after each run of the body.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ..device import Device
+from ..exceptions import DeviceError
+
+SPIN_SECONDS = 2e-3  # a graph that takes longer is waited for asleep
+SLEEP_SECONDS = 5e-5
+
+
+class HostLoop:
+    """The body launch by launch."""
+
+    def __init__(
+        self, device: Device, body: list[Callable[[], None]], finish: Callable[[int], Callable[[], None]], going: Any
+    ) -> None:
+        self.device, self.body, self.finish, self.going = device, body, finish(0), going
+
+    def run(self, stop: Callable[[], None]) -> None:
+        while True:
+            for launch in self.body:
+                launch()
+            self.finish()
+            if not self.device.to_host(self.going)[0]:
+                return
+
+
+class GraphLoop:
+    """The body captured once into a while node; `run` is one launch."""
+
+    def __init__(
+        self, device: Device, body: list[Callable[[], None]], finish: Callable[[int], Callable[[], None]], going: Any
+    ) -> None:
+        from cuda.core import Device as Gpu
+
+        self.cp: Any = device.xp
+        gpu = Gpu(self.cp.cuda.Device().id)
+        gpu.set_current()
+        for launch in body:  # modules are loaded at their first launch, which a capture does not allow
+            launch()
+        device.synchronize()
+        builder = gpu.create_graph_builder().begin_building(mode="relaxed")
+        try:
+            condition = builder.create_condition(default_value=1)
+        except (RuntimeError, AttributeError) as error:
+            raise DeviceError(f"loop: needs a driver for CUDA 12.3 or newer, for while nodes ({error})") from error
+        end = finish(int(condition.handle))
+        loop = builder.while_loop(condition).begin_building()
+        with self.cp.cuda.Stream.from_external(loop):
+            for launch in body:
+                launch()
+            end()
+        loop.end_building()
+        self.graph = builder.end_building().complete()
+        self.gpu = gpu
+        self.streams: dict[int, Any] = {}
+        self.done = self.cp.cuda.Event(disable_timing=True)
+
+    def run(self, stop: Callable[[], None]) -> None:
+        """One launch on the current stream, and a wait for its end. stop: asks the loop to end, on another stream."""
+        current = self.cp.cuda.get_current_stream()
+        if current.ptr not in self.streams:
+            self.streams[current.ptr] = self.gpu.create_stream(current)
+        self.graph.launch(self.streams[current.ptr])
+        self.done.record(current)
+        begin = time.perf_counter()
+        try:
+            while not self.done.done:
+                if time.perf_counter() - begin > SPIN_SECONDS:
+                    time.sleep(SLEEP_SECONDS)
+        except KeyboardInterrupt:
+            stop()
+            self.done.synchronize()
+            raise

@@ -1,0 +1,95 @@
+"""How the vectors and products of a body are kept and made: pure functions of statements and of what vectors hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import DataType
+
+from ..plan import VALUES, WORDS, kind_of
+from ..store import VectorStore
+from ..verbs.variants import CELLS
+from ..verbs.vector import cast_scalar, same_value
+from .ir import Body, Const, Pointwise, Product, Statement, Vec
+
+
+def iso_values(body: Body, held: Mapping[int, VectorStore]) -> dict[int, Any]:
+    """The vectors whose entries all have one value whatever the loop does, and that value, by number.
+
+    Begins with what the first statement or the object says, and drops a vector once anything else is written to it.
+    """
+    iso: dict[int, Any] = {}
+    for x in body.vectors:
+        store = held.get(x.id)
+        if store is not None and store.count != 0:
+            if store.iso:
+                iso[x.id] = store.values
+            continue
+        first = next((s for s in body.statements if s.target == x), None)
+        if first is not None and (value := _constant(first, x.dtype, iso)) is not None:
+            iso[x.id] = value
+    dense = {x.id for x in body.vectors} - set(iso)
+    while True:
+        spoiled = {
+            s.target.id for s in body.statements
+            if isinstance(s.target, Vec) and s.target.id in iso and not _keeps(s, iso)
+        }  # fmt: skip
+        if not spoiled:
+            return iso
+        for number in spoiled:
+            del iso[number]
+        dense |= spoiled
+
+
+def _keeps(s: Statement, iso: Mapping[int, Any]) -> bool:
+    value = _constant(s, s.target.dtype, iso)
+    return s.accum is None and value is not None and same_value(value, iso[s.target.id])
+
+
+def _constant(s: Statement, dtype: DataType, iso: Mapping[int, Any]) -> Any:
+    """The one value that a statement writes, None if it may write several."""
+    e = s.value
+    if isinstance(e, Product):
+        kind, value = kind_of(e.semiring, e.matrix.values, operand(e, iso), flip=e.flip)
+        return cast_scalar(value, dtype) if kind == WORDS else None
+    if not isinstance(e, Pointwise) or not (e.op is None or e.keep):
+        return None
+    if isinstance(e.u, Const):
+        return None if e.u.value is None else cast_scalar(e.u.value, dtype)
+    return cast_scalar(iso[e.u.id], dtype) if isinstance(e.u, Vec) and e.u.id in iso else None
+
+
+def operand(product: Product, iso: Mapping[int, Any]) -> Any:
+    """The values of the product's vector as plans look at them: one scalar where it is iso, else an array."""
+    u = product.u
+    return iso[u.id] if u.id in iso else np.empty(0, u.dtype.np_type)
+
+
+def kind(product: Product, iso: Mapping[int, Any]) -> tuple[int, Any]:
+    """WORDS, COUNT or VALUES, and the value of all products where they are equal."""
+    return kind_of(product.semiring, product.matrix.values, operand(product, iso), flip=product.flip)
+
+
+def is_step(s: Statement, iso: Mapping[int, Any]) -> bool:
+    """Whether the product of a statement can be made along its frontier: sums in any order, cells that atomics can
+    swap, a square matrix, so that the result can be the next frontier."""
+    product = s.value
+    assert isinstance(product, Product)
+    found, _ = kind(product, iso)
+    z = product.semiring.return_type
+    exact = z.kind != "f" or product.semiring.op.monoid.is_exact_in_any_order
+    square = product.matrix.nrows == product.matrix.ncols
+    return square and (found == WORDS or (found == VALUES and exact and z in CELLS))
+
+
+def is_direct(s: Statement, iso: Mapping[int, Any]) -> bool:
+    """Whether the step of a statement may write the target itself."""
+    assert isinstance(s.value, Product) and isinstance(s.target, Vec)
+    if not s.overwrites:
+        return False
+    if kind(s.value, iso)[0] == WORDS:
+        return s.target.id in iso
+    return s.target.id not in iso and s.target.dtype is s.value.semiring.return_type

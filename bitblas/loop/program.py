@@ -1,0 +1,110 @@
+"""Programs: a body of GraphBLAS statements that runs round after round without coming back to Python.
+
+On the CPU, and on objects of python-graphblas, a plain loop. On a GPU the statements are written down once, fused into
+few kernels, and captured as a CUDA graph with a while node, whose condition and counters live on the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..config import config
+from ..core.recording import state
+from ..core.scalar import Scalar
+from ..core.vector import Vector
+from ..device import get
+from ..exceptions import InvalidValue
+from .build import Line
+from .captured import Captured
+from .record import OnHost
+
+NO_LIMIT = (1 << 62) - 1
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a program runs: the rounds in one run of the captured body, and the launches of a round."""
+
+    copies: int
+    launches: tuple[Line, ...]
+
+    def __str__(self) -> str:
+        if not self.launches:
+            return "a plain loop: statement by statement"
+        lines = [f"{self.copies} rounds per run of the body; a round is"]
+        for kind, statements, variant in self.launches:
+            lines.append(f"  {kind:9s} {variant}")
+            lines += [f"            {text}" for text in statements]
+        return "\n".join(lines)
+
+
+class Program:
+    """Program(body, while_=v): body(k) for k = 0, 1, 2, .. as long as the Vector v has entries (the Scalar v is true).
+
+    body: a function of the number of the round (INT64: an int, or on a GPU a Scalar that only the device knows), whose
+    statements write into Vectors and Scalars made before, on one device. On a GPU it is called once, and what it does
+    is repeated: Python's `if` and `while` inside see nothing of the entries. limit: int >= 0, rounds at most.
+
+    `run()` returns the number of rounds. The first run on a GPU captures; later ones cost one launch. A program whose
+    matrices have changed since is captured again. `explain()` lists the kernels of a round.
+
+    Raises TypeError (body, while_), InvalidValue (limit), at the first run CaptureError (a statement that cannot run
+    in a loop on the device: it is named), DeviceError.
+    """
+
+    def __init__(self, body: Callable[[Any], Any], *, while_: Any, limit: int | None = None) -> None:
+        if not callable(body):
+            raise TypeError(f"body: expected a function of the number of the round, got {type(body).__qualname__}")
+        if not hasattr(type(while_), "nvals") or getattr(while_, "ndim", 0) not in (0, 1):
+            raise TypeError(f"while_: expected a Vector or a Scalar, got {type(while_).__qualname__}")
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
+            raise InvalidValue(f"limit: expected an int of 0 or more, or None, got {limit!r}")
+        self.body, self.condition, self.limit = body, while_, NO_LIMIT if limit is None else limit
+        self._captured: Captured | None = None
+
+    def run(self) -> int:
+        """The rounds that were run until the condition failed or the limit was reached."""
+        if state.recorder is not None:
+            state.recorder.refuse("a loop inside the body of a loop")
+        if isinstance(self.condition, Vector):
+            on_gpu = self.condition.device.is_gpu
+        else:
+            on_gpu = isinstance(self.condition, Scalar) and get(config.device).is_gpu
+        if on_gpu:
+            try:
+                return self._run_captured()
+            except OnHost:
+                pass
+        return self._run_plain()
+
+    def explain(self) -> Explanation:
+        """The kernels of one round and the statements in each; prints as a list. None before the first run on a GPU."""
+        if self._captured is None:
+            return Explanation(1, ())
+        return Explanation(self._captured.build.copies, tuple(self._captured.build.lines))
+
+    def _run_plain(self) -> int:
+        rounds = 0
+        while rounds < self.limit and self._goes_on():
+            self.body(rounds)
+            rounds += 1
+        return rounds
+
+    def _goes_on(self) -> bool:
+        return bool(self.condition.nvals) if getattr(self.condition, "ndim", 0) else bool(self.condition.value)
+
+    def _run_captured(self) -> int:
+        captured = self._captured
+        if captured is None or not captured.is_valid():
+            captured = self._captured = Captured(self.body, self.condition)
+        return captured.run(self.limit)
+
+
+def repeat(body: Callable[[Any], Any], *, while_: Any, limit: int | None = None) -> int:
+    """Run body(k) for k = 0, 1, 2, .. while the Vector `while_` has entries (the Scalar is true); the rounds run.
+
+    The same as Program(body, while_=while_, limit=limit).run(), for a loop that runs once. limit: rounds at most.
+    """
+    return Program(body, while_=while_, limit=limit).run()

@@ -1,0 +1,249 @@
+"""Writing the statements of a body down: while a Recorder is set, `w << expr` adds a Statement and computes nothing.
+
+Whatever would have to know values on the host (nvals, to_coo, a Scalar in an `if`) raises CaptureError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from semirings import IndexUnaryOp, Monoid, Typed, UnaryOp
+from semirings.dtypes import INT64, DataType, lookup_dtype
+
+from ..core.base import Operand
+from ..core.expr import Expression, ScalarExpression, VectorExpression
+from ..core.indexing import IndexExpr
+from ..core.infix import Infix
+from ..core.mask import Mask
+from ..core.recording import Symbol, state
+from ..core.scalar import Scalar
+from ..exceptions import CaptureError, DimensionMismatch
+from ..verbs.variants import BOTH, FILLED, LEFT, UNION, binary_of
+from .ir import Body, Const, Masked, Pointwise, Product, Reduce, Scal, Statement, Term, Vec
+
+HINT = (
+    "on a device a body may use mxv, vxm, ewise_*, apply, select, reduce to a Scalar, masks, accumulators, assignment"
+)
+
+
+class OnHost(Exception):
+    """The vectors of a body live on the CPU, where it runs as it is."""
+
+
+class Shape:
+    """What a recorded vector tells of itself: its size, type and device. Asking for entries cannot be captured."""
+
+    def __init__(self, recorder: Recorder, vector: Any) -> None:
+        data = vector._data
+        self.size, self.dtype, self.device = data.size, data.dtype, data.device
+        self._recorder, self._name = recorder, vector.name
+
+    def __getattr__(self, name: str) -> NoReturn:
+        self._recorder.refuse(f"{self._name}: reading its entries")
+
+
+class Recorder:
+    """The statements of one run of a body, and the objects that they name."""
+
+    def __init__(self) -> None:
+        self.device: Any = None  # that of the first vector
+        self.matrices: list[tuple[Any, Any]] = []  # each Matrix and what it held
+        self.statements: list[Statement] = []
+        self.vectors: dict[int, tuple[Any, Vec]] = {}  # by the id of the Vector, which is kept alive here
+        self.scalars: dict[int, tuple[Any, Scal]] = {}
+        self.round = Scalar(INT64, name="round")
+
+    # ---- the hooks of core ----
+
+    def refuse(self, what: str) -> NoReturn:
+        raise CaptureError(f"{what}: cannot be captured; {HINT}")
+
+    def shape_of(self, vector: Any) -> Any:
+        return Shape(self, vector)
+
+    def symbol(self, value: Any) -> tuple[Any, DataType]:
+        """A Scalar of the body (or a delayed one, which becomes a statement) as an operand."""
+        if not isinstance(value, Scalar):
+            value = value._to_expr() if isinstance(value, (Infix, IndexExpr)) else value
+            value = value.new() if value._value is None else value._value
+        held = value._value  # a Scalar may have been made of another one
+        return held if isinstance(held, Symbol) else Symbol(value), value.dtype
+
+    def vector_statement(self, w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
+        target = self._vec(w)
+        lowered = self._value(target, value, w)
+        m = None if mask is None else self._masked(mask, target)
+        text = f"{w.name}{_parameters(mask, accum, replace)} << {_text(value)}"
+        self.statements.append(Statement(target, lowered, m, accum, replace and mask is not None, text))
+
+    def scalar_statement(self, s: Any, value: Any, accum: Typed | None) -> None:
+        lowered = self._scalar_value(value)  # before the target is known: it may be read here for the first time
+        text = f"{s.name}{_parameters(None, accum, False)} << {_text(value)}"
+        self.statements.append(Statement(self._scal(s), lowered, None, accum, False, text))
+
+    # ---- lowering ----
+
+    def _vec(self, vector: Any) -> Vec:
+        if id(vector) not in self.vectors:
+            data = vector._data
+            if self.device is None:
+                self.device = data.device
+                if not self.device.is_gpu:
+                    raise OnHost
+            if data.device is not self.device:
+                self.refuse(f"{vector.name}: on {data.device}, while the loop runs on {self.device}")
+            self.vectors[id(vector)] = vector, Vec(len(self.vectors), data.size, data.dtype)
+        return self.vectors[id(vector)][1]
+
+    def _scal(self, scalar: Any) -> Scal:
+        if scalar is self.round:
+            return Scal(-1, INT64)
+        if id(scalar) not in self.scalars:
+            self.scalars[id(scalar)] = scalar, Scal(len(self.scalars), scalar.dtype)
+        return self.scalars[id(scalar)][1]
+
+    def _term(self, value: Any, dtype: DataType | None = None) -> Term:
+        """A Vector, a Symbol or a value."""
+        if isinstance(value, Symbol):
+            plain = self._scal(value.scalar)
+            return Scal(plain.id, plain.dtype, tuple(lookup_dtype(t) for t in value.casts))
+        if isinstance(value, Operand) and value.ndim == 1:
+            return self._vec(value._resolve())
+        assert dtype is not None or isinstance(value, np.generic)
+        return Const(lookup_dtype(value.dtype) if dtype is None else dtype, value)
+
+    def _masked(self, mask: Mask, like: Vec) -> Masked:
+        vec = self._vec(mask.parent)
+        if vec.size != like.size:
+            raise DimensionMismatch(f"mask: expected shape {(like.size,)}, got {(vec.size,)}")
+        return Masked(vec, mask.structure, mask.complement)
+
+    def _value(self, target: Vec, value: Any, w: Any) -> Pointwise | Product:
+        if isinstance(value, Infix):
+            value = value._to_expr()
+        if isinstance(value, IndexExpr):
+            self.refuse(f"{_text(value)}: extraction by index")
+        if isinstance(value, Operand) and value.ndim == 1:
+            size = value._data.size if not isinstance(value, Expression) else value.size  # type: ignore[attr-defined]
+            if size != target.size:
+                raise DimensionMismatch(f"w << x: expected a vector of size {target.size}, got {size}")
+            if isinstance(value, VectorExpression) and value._value is None:
+                return self._expression(value)
+            return Pointwise(LEFT, None, self._term(value))
+        if isinstance(value, Operand) and value.ndim == 2:
+            self.refuse(f"{w.name} << {_text(value)}: a Matrix")
+        return Pointwise(LEFT, None, self._scalar_term(value))
+
+    def _scalar_term(self, value: Any) -> Term:
+        from ..core.scalar import of
+
+        found, dtype = of(value)
+        return self._term(found, dtype)
+
+    def _expression(self, expr: VectorExpression) -> Pointwise | Product:
+        lower: Callable[[Any], Pointwise | Product] | None = getattr(self, f"_{expr.method}", None)
+        if lower is None:
+            what = "extraction by index" if expr.method == "__getitem__" else expr.method
+            self.refuse(f"{_text(expr)}: {what}")
+        return lower(expr)
+
+    def _mxv(self, expr: Any, flip: bool = False) -> Product:
+        A, vector = expr.args[::-1] if flip else expr.args
+        u = self._vec(vector)
+        held = A._matrix._store
+        self.matrices.append((A._matrix, held))
+        return Product(held, u, expr.op, A._transposed != flip, flip, expr.size)
+
+    def _vxm(self, expr: Any) -> Product:
+        return self._mxv(expr, True)
+
+    def _ewise_add(self, expr: Any) -> Pointwise:
+        u, v = map(self._term, expr.args)
+        return Pointwise(UNION, binary_of(expr.op), u, v)
+
+    def _ewise_mult(self, expr: Any) -> Pointwise:
+        u, v = map(self._term, expr.args)
+        return Pointwise(BOTH, binary_of(expr.op), u, v)
+
+    def _ewise_union(self, expr: Any) -> Pointwise:
+        u, v, left, right = expr.args
+        return Pointwise(
+            FILLED, binary_of(expr.op), self._term(u), self._term(v),
+            defaults=(self._default(left), self._default(right)),
+        )  # fmt: skip
+
+    def _default(self, value: Any) -> Term:
+        return self._scalar_term(value)
+
+    def _apply(self, expr: Any) -> Pointwise:
+        op: Any = expr.op
+        x, *rest = expr.args
+        if isinstance(op.op, UnaryOp):
+            return Pointwise(LEFT, op, self._any(x), bound="x")
+        if isinstance(op.op, IndexUnaryOp):
+            return Pointwise(LEFT, op, self._any(x), self._term(rest[0]), bound="xt")
+        left = len(rest) == 2
+        return Pointwise(LEFT, binary_of(op), self._any(x), self._term(rest[-1]), bound="yx" if left else "xy")
+
+    def _select(self, expr: Any) -> Pointwise:
+        x, by = expr.args
+        if expr.op is None:
+            u = self._term(x)
+            assert isinstance(u, Vec)
+            return Pointwise(LEFT, None, u, under=self._masked(by, u))
+        return Pointwise(LEFT, expr.op, self._term(x), self._term(by), bound="xt", keep=True)
+
+    def _any(self, x: Any) -> Term:
+        return self._term(Symbol(x)) if isinstance(x, Scalar) else self._term(x)
+
+    def _scalar_value(self, value: Any) -> Pointwise | Reduce:
+        if isinstance(value, Infix):
+            value = value._to_expr()
+        if isinstance(value, ScalarExpression) and value._value is None:
+            if value.method == "reduce" and isinstance(value.op, Typed) and isinstance(value.op.op, Monoid):
+                vector = value.args[0]
+                if getattr(vector, "ndim", 0) != 1:
+                    self.refuse(f"{_text(value)}: a Matrix")
+                return Reduce(value.op, self._vec(vector), *value.args[1:])
+            if value.method == "apply":
+                return self._apply(value)
+            if value.method in ("ewise_mult", "ewise_add"):
+                mode = BOTH if value.method == "ewise_mult" else UNION
+                u, v = map(self._scalar_term, value.args)
+                assert value.op is not None
+                return Pointwise(mode, binary_of(value.op), u, v)
+            self.refuse(f"{_text(value)}: {value.method}")
+        return Pointwise(LEFT, None, self._scalar_term(value))
+
+
+def record(body: Callable[[Any], Any]) -> tuple[Body, Recorder]:
+    """The statements of body(round), and the recorder, which knows the objects. Raises CaptureError, OnHost."""
+    if state.recorder is not None:
+        raise CaptureError("a loop inside the body of a loop: cannot be captured")
+    recorder = Recorder()
+    state.recorder = recorder
+    try:
+        body(recorder.round)
+    finally:
+        state.recorder = None
+    vectors = tuple(v for _, v in recorder.vectors.values())
+    scalars = tuple(s for _, s in recorder.scalars.values())
+    return Body(tuple(recorder.statements), vectors, scalars), recorder
+
+
+def _parameters(mask: Mask | None, accum: Typed | None, replace: bool) -> str:
+    parts = [] if mask is None else [mask.name]
+    parts += ([] if accum is None else [repr(accum)]) + ["replace"] * bool(replace)
+    return f"({', '.join(parts)})" if parts else ""
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (Expression, Infix)):
+        return value._text()
+    return str(getattr(value, "name", None) or value)
+
+
+__all__ = ["OnHost", "Recorder", "record"]
