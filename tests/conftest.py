@@ -89,7 +89,7 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
     if name == "emulator":
         request.getfixturevalue("emulator")
         import emulator.device  # noqa: F401 - registers it
-    bitblas.device.get(name)  # DeviceError: no such device here, and that is a failure
+    name = bitblas.device.get(name).name  # DeviceError: no such device here, and that is a failure
     if name != "cpu" and request.node.get_closest_marker("uses_cpu") is None:
 
         def refuse(self, variant):

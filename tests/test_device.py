@@ -240,3 +240,28 @@ import os; os._exit(0)
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     lines = run.stdout.splitlines()
     assert [("lost to this process" in line) for line in lines[:3]] == [True] * 3 and lines[3] == "9", run
+
+
+@pytest.mark.gpu
+def test_two_real_gpus(device):
+    cupy = pytest.importorskip("cupy")
+    if cupy.cuda.runtime.getDeviceCount() < 2:
+        pytest.skip("one GPU")
+    n = 1000
+    made = [
+        gb.Matrix.from_coo(range(n), [(7 * i + 3) % n for i in range(n)], True, nrows=n, ncols=n, device=f"cuda:{k}")
+        for k in (0, 1)
+    ]
+    for k in (1, 0, 1):
+        v = gb.Vector.from_coo([5], True, size=n, device=f"cuda:{k}")
+        cupy.cuda.Device(1 - k).use()
+        w = v.vxm(made[k], gb.semiring.lor_land).new()
+        assert w.device.name == f"cuda:{k}" and w.to_coo()[0].tolist() == [38] and w.to_coo()[0].device.id == k
+    with pytest.raises(DeviceError, match="expected operands on one device"):
+        v.vxm(made[0], gb.semiring.lor_land).new()
+    with cupy.cuda.Device(1):
+        there = cupy.ones(n)
+    with pytest.raises(DeviceError, match="got one on GPU 1"):
+        gb.Vector.from_dense(there, device="cuda:0")
+    assert made[0].to("cuda:1").isequal(made[1])
+    cupy.cuda.Device(0).use()
