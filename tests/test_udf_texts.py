@@ -18,7 +18,7 @@ TEXTS = json.loads(SAVED.read_text())
 def close(want, got):
     if want.dtype.kind != "f":
         return want == got
-    scale = np.maximum(np.abs(want), np.finfo(want.dtype).tiny)
+    scale = np.maximum(np.abs(want), 4.0)  # terms of this size may cancel, and a GPU's differ by some ulp
     with np.errstate(all="ignore"):
         near = np.abs(want - got) <= 8 * np.finfo(want.dtype).eps * scale
     return (want == got) | ((want != want) & (got != got)) | near
