@@ -20,7 +20,8 @@ from .. import Region
 from ..csr.format import PARALLEL_ENTRIES, Csr, from_arrays, index_type, numbers_of
 
 TILES = (4, 8, 16, 32, 64)
-# From where on tile rows are cut on a GPU, as one may hold half of a graph (measured on an H200: RMAT 20, a hub with half of 17 million entries).
+# From where on tile rows are cut on a GPU, as one may hold half of a graph (measured on an H200, on RMAT 20 and on 17
+# million entries of which one row holds half).
 LONG = 32  # entries per row, where tiles are built: 16 to 64 are within 10 %, 128 is 20 % slower
 LONG_TILES = 64  # tiles, where rows are read from them: 256 is up to 30 % slower, 1024 up to 100 %
 
