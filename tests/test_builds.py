@@ -10,6 +10,7 @@ from bitblas import device as devices
 from bitblas.config import config
 from bitblas.facts import facts
 from bitblas.formats.b2sr import format as b2sr
+from bitblas.formats.b2sr import merging
 from bitblas.formats.csr import format as csr
 
 TILES = b2sr.TILES
@@ -41,7 +42,7 @@ def host(x):
 @pytest.mark.parametrize("tile", TILES)
 def test_long_tile_rows_are_cut(device, tile, long, monkeypatch):
     """However many parts a tile row is cut into, the tiles are the same, and so is the order of the entries."""
-    monkeypatch.setattr(b2sr, "LONG", long)
+    monkeypatch.setattr(merging, "LONG", long)
     monkeypatch.setattr(b2sr, "LONG_TILES", long)
     lists, ncols = hubs(tile)
     rows = rows_of(lists, ncols)

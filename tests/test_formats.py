@@ -14,6 +14,7 @@ from bitblas.config import config
 from bitblas.facts import facts
 from bitblas.formats import b2sr, build
 from bitblas.formats.b2sr import format as b2sr_format
+from bitblas.formats.b2sr import merging
 from semirings.dtypes import lookup_dtype
 
 TILES = (4, 8, 16, 32, 64)
@@ -194,7 +195,8 @@ def test_parallel_build_equals_serial(tile, monkeypatch):
     with config.set(device="cpu"):
         many = make(p, x, "INT64", f"b2sr{tile}")._store
         assert_entries(bitblas.Matrix._from_store(many), p, x)
-        monkeypatch.setattr(b2sr_format, "PARALLEL_ENTRIES", 1 << 40)
+        for module in (b2sr_format, merging):
+            monkeypatch.setattr(module, "PARALLEL_ENTRIES", 1 << 40)
         one = make(p, x, "INT64", f"b2sr{tile}")._store
     a, b = many.structure.primary, one.structure.primary
     for name in ("ptr", "col", "bits", "value_ptr"):

@@ -18,12 +18,12 @@ from ...device import Device, balanced_bounds, even_bounds
 from ...kernels.prologue import Variant
 from .. import Region
 from ..csr.format import PARALLEL_ENTRIES, Csr, from_arrays, index_type, numbers_of
+from .merging import Merge
 
 TILES = (4, 8, 16, 32, 64)
-# From where on tile rows are cut on a GPU, as one may hold half of a graph (measured on an H200, on RMAT 20 and on 17
-# million entries of which one row holds half).
-LONG = 32  # entries per row, where tiles are built: 16 to 64 are within 10 %, 128 is 20 % slower
-LONG_TILES = 64  # tiles, where rows are read from them: 256 is up to 30 % slower, 1024 up to 100 %
+# Tiles of a tile row, from which on it is cut to be read row by row on a GPU: one may hold half of a graph (measured on
+# an H200, on RMAT 20 and on 17 million entries of which one row holds half: 256 is up to 30 % slower, 1024 100 %).
+LONG_TILES = 64
 
 
 def words_per_tile(tile: int) -> int:
@@ -210,64 +210,18 @@ class B2sr:
         return self.value_ptr
 
 
-class _Merge:
-    """Both passes over the rows of a CSR that merge them to tiles; long tile rows are cut into parts on a GPU."""
-
-    def __init__(self, csr: Csr, tile: int) -> None:
-        xp, device = csr.device.xp, csr.device
-        self.csr, self.tile, self.tile_rows = csr, tile, -(-csr.nrows // tile)
-        self.none = xp.zeros(1, index_type(csr.nvals))
-        self.cuts = self.cut_cols = xp.zeros(1, np.int64)
-        self.bounds = None
-        most = csr.nvals // (LONG * tile) if device.is_gpu else 0  # cuts that there may be: the GPU alone knows them
-        self.units = self.tile_rows + most
-        if device.is_gpu:
-            self.cuts = xp.zeros(self.tile_rows + 1, np.int64)
-        elif csr.nvals > PARALLEL_ENTRIES:
-            self.bounds = balanced_bounds(self._limits(), 4 * device.threads)
-        if most:
-            limits = self._limits()
-            xp.cumsum((limits[1:] - limits[:-1]) // (LONG * tile), out=self.cuts[1:])
-            self.cut_cols = xp.empty(most, np.int64)
-            cut, tile_cols = device.kernel(_variant("cut", tile, csr.ptr, csr.col)), -(-csr.ncols // tile)
-            cut(most, self.tile_rows, csr.nrows, tile_cols, csr.ptr, csr.col, self.cuts, self.cut_cols)
-
-    def _limits(self) -> Any:
-        """The entries before each tile row, and in all."""
-        ptr, xp = self.csr.ptr, self.csr.device.xp
-        return ptr[:: self.tile] if self.csr.nrows % self.tile == 0 else xp.append(ptr[:: self.tile], ptr[-1:])
-
-    def count(self) -> Any:
-        """The tiles before each part, and in all."""
-        xp = self.csr.device.xp
-        counts, out = xp.zeros(max(1, self.units), np.int64), xp.zeros(self.units + 1, np.int64)
-        self._run(0, 0, out, counts, self.none, xp.zeros(1, word_type(self.tile)), self.none, self.none)
-        xp.cumsum(counts[: self.units], out=out[1:])
-        return out
-
-    def fill(self, order: bool, out: Any, col: Any, bits: Any, ranks: Any, places: Any) -> None:
-        """Write the tiles of each part from where `out` says."""
-        self._run(1, int(order), out, self.cuts, col, bits, ranks, places)
-
-    def _run(self, fill: int, order: int, out: Any, counts: Any, col: Any, bits: Any, ranks: Any, places: Any) -> None:
-        csr = self.csr
-        kernel = csr.device.kernel(_variant("build", self.tile, csr.ptr, csr.col, self.none, FILL=fill, ORDER=order))
-        rows = (self.tile_rows, csr.nrows, csr.ptr, csr.col, self.cuts, self.cut_cols)
-        kernel(self.units, *rows, out, counts, col, bits, ranks, places, bounds=self.bounds)
-
-
 def count_tiles(csr: Csr, tile: int) -> int:
     """The number of non-empty tiles."""
-    return int(_Merge(csr, tile).count()[-1])
+    return int(Merge(csr, tile, word_type(tile)).count()[-1])
 
 
 def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
     """Tiles from rows: each tile row merges its T rows by tile column, once to count and once to fill.
 
     order[e]: the place of entry e of the B2SR in `csr`. Peak memory: the result, the order where asked for, and
-    24 bytes per tile row, on a GPU 24 more per LONG * T entries.
+    24 bytes per tile row, on a GPU 24 more per T * merging.LONG entries.
     """
-    xp, merge = csr.device.xp, _Merge(csr, tile)
+    xp, merge = csr.device.xp, Merge(csr, tile, word_type(tile))
     out = merge.count()
     tiles, kinds = int(out[-1]), index_type(csr.nvals)
     needed = B2sr.predict_bytes(csr.nrows, csr.ncols, tiles, tile) + order * (tiles + csr.nvals) * kinds().itemsize
@@ -277,8 +231,8 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
     ranks = xp.empty(max(1, tiles) if order else 1, kinds)
     places = xp.empty(max(1, csr.nvals) if order else 1, kinds)
     merge.fill(order, out, col, bits, ranks, places)
-    ptr = out if len(merge.cuts) == 1 else out[merge.cuts + xp.arange(len(merge.cuts))]  # the first part of each
-    form = B2sr(csr.device, csr.nrows, csr.ncols, tile, ptr.astype(index_type(tiles)), col, bits, tiles, csr.nvals)
+    ptr = merge.tile_rows_of(out).astype(index_type(tiles))
+    form = B2sr(csr.device, csr.nrows, csr.ncols, tile, ptr, col, bits, tiles, csr.nvals)
     if not order:
         return form, None
     form.value_ptr = ranks
