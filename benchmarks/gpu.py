@@ -162,7 +162,7 @@ def measure(
 
 
 def _gpu(device: Any) -> str:
-    if device.name != "cuda":
+    if not device.captures:
         return str(device.name)
     properties = device.xp.cuda.runtime.getDeviceProperties(device.xp.cuda.Device().id)
     return f"{properties['name'].decode()}, driver {device.xp.cuda.runtime.driverGetVersion()}"

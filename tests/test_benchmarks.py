@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bitblas
-from benchmarks import builds, cpu, gpu, graphs, small
+from benchmarks import builds, cpu, gpu, graphs, programs, small
 from benchmarks.__main__ import main
 from benchmarks.verbs import VERBS
 
@@ -111,6 +111,17 @@ def test_small_statements_agree_on_both_sides(tmp_path, capsys):
     assert "times faster" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         small.main(["--statements", "nothing"])
+
+
+def test_whole_algorithms_are_checked(tmp_path, capsys, monkeypatch):
+    options = ["--device", "cpu", "--graphs", "grid2d_8", "--samples", "1", "--json", str(tmp_path / "programs.json")]
+    assert programs.main(options) == 0
+    rows = json.loads((tmp_path / "programs.json").read_text())["rows"]
+    assert [row["algorithm"] for row in rows] == list(programs.PEERS)
+    assert all(row["right"] for row in rows)
+    monkeypatch.setattr(bitblas.algorithms, "sssp", lambda A, s: bitblas.algorithms.bfs_levels(A, s))
+    assert programs.main(options) == 1
+    assert "NO" in capsys.readouterr().out
 
 
 def test_small_statements_that_differ_are_seen(monkeypatch):

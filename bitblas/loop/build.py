@@ -27,7 +27,7 @@ from .ir import Masked, Product, Scal, Vec
 from .passes import entry_text, pass_variant
 from .pointwise import BLOCKS, Parameter
 from .pull import PullLaunch
-from .steps import ALPHA, LONGEST, blocks, can_pull, step_variant
+from .steps import ALPHA, LONGEST, blocks, can_pull, choose_lanes, step_variant
 
 Launch = Callable[[], None]
 
@@ -200,7 +200,7 @@ class Build:
         product, device = item.product, self.device
         u, t = self.buffers[product.u], self.buffers[item.target]
         kind, _ = layout.kind(product, self.iso)
-        form, _ = self.rows_of(product)
+        form, segments = self.rows_of(product)
         key, A = form.key, product.matrix
         semiring = None if kind == WORDS else product.semiring
         a_values: Any = A.values_for(key, not product.transpose) if kind == VALUES else np.bool_(True)
@@ -210,9 +210,10 @@ class Build:
         pulls = can_pull(key, product.semiring, kind)
         before = entry_text(item.before, product.u, self.iso)
         ranks = form.ranks() if ranked else dummy(device, "int32")
+        lanes = choose_lanes(len(form.col), form.units, skewed=segments > 0)
         variant = step_variant(
             key, index_types(form, ranks), semiring, kind, a_type, u_type, flip=product.flip, ranked=ranked,
-            also=item.also, pulls=pulls, entry=before,
+            also=item.also, pulls=pulls, lanes=lanes, entry=before,
         )  # fmt: skip
         first = self.first[item.target] + k * self.turns[item.target] + stepped[item.target]
         u_state = activated
@@ -232,7 +233,7 @@ class Build:
                 beginning(product.semiring.op.monoid, item.target.dtype)
             )
         t.turn = (t.turn + 1) % TURNS
-        return self.launcher(variant, blocks(form.units, key), args)
+        return self.launcher(variant, blocks(form.units, lanes), args)
 
     def _operand(self, u: Frontier, u_type: DataType, kind: int) -> tuple[Any, Any, np.int64]:
         name = "uint64" if u_type is BOOL else u_type.np_type.char

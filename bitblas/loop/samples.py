@@ -24,17 +24,19 @@ def steps(key: str) -> Iterator[Variant]:
     v, q = Vec(0, 64, INT64), Vec(1, 64, BOOL)
     level = Statement(v, Pointwise(LEFT, None, Scal(-1, INT64)), Masked(q, True, False))
     entry = entry_text([level], q, {1: True})
-    yield step_variant(key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, also=True, pulls=True, entry=entry)
-    yield step_variant(key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, also=False, pulls=True)
+    yield step_variant(
+        key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, also=True, pulls=True, lanes=8, entry=entry
+    )
+    yield step_variant(key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, also=False, pulls=True, lanes=16)
     parent = Statement(v, Pointwise(LEFT, None, Vec(1, 64, INT64)), Masked(Vec(1, 64, INT64), True, False))
     yield step_variant(
         key, types, semiring.any_secondi[INT64], VALUES, BOOL, INT64, flip=True, ranked=False, also=True,
-        pulls=key == "csr", entry=entry_text([parent], Vec(1, 64, INT64), {}),
+        pulls=key == "csr", lanes=8, entry=entry_text([parent], Vec(1, 64, INT64), {}),
     )  # fmt: skip
     for dtype in (FP32, FP64, INT64):
         yield step_variant(
             key, types, semiring.min_plus[dtype], VALUES, dtype, dtype, flip=True, ranked=key != "csr", also=False,
-            pulls=False,
+            pulls=False, lanes=8,
         )  # fmt: skip
 
 
