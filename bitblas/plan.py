@@ -32,6 +32,11 @@ DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on
 PUSH_COST = {"cpu": 4.0, "gpu": 16.0}
 LONGEST = 128  # steps of a group of lanes per row; longer rows are hubs, cut into segments of that length (estimated)
 
+# Dot products of rows at a mask on a GPU: slots of the table that holds a row of A (a row may fill half of them), from
+# how many entries on a row is put there, for how many entries of the mask at once; and how long even the shorter row
+# has to be for a whole block to search for its entries. (estimated)
+DOT_TABLE = (("SLOTS", 4096), ("LOG_SLOTS", 12), ("TABLE_FROM", 16), ("TABLE_FOR", 4), ("LONG", 1024))
+
 
 def choose_form(structure: Structure, format: str = "auto", tile: int | None = None, *, iso: bool = True) -> str:
     """The key of the primary form: as asked, or the one that the facts say is best.
@@ -252,6 +257,6 @@ def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: 
     lanes = 1
     if A.device.is_gpu:
         per_row = (form.tiles if isinstance(form, B2sr) else A.nvals) / max(1, form.units)
-        lanes = _power_of_two(per_row / 2, 2, 32)
+        lanes = _power_of_two(per_row / 2, 4, 32)
     wide = not A.device.is_gpu and key == "b2sr8" and kind != VALUES
     return Plan("mxm", semiring.op.name, key, False, "dot", kind, lanes, "at the entries of the mask", wide), product

@@ -42,11 +42,12 @@ def _typed(name: str, dtype: DataType) -> Typed:
 
 def products() -> Iterator[Variant]:
     """Pull, push and dot of both formats."""
-    from ..verbs.variants import dot_variant, mxv_variant
+    from ..verbs.variants import DOT_INDICES, dot_variant, mxv_variant
 
     for key in ("csr", *(f"b2sr{t}" for t in TILES)):
         tile = 1 if key == "csr" else int(key[4:])
         types = TYPES if key == "csr" else (*TYPES, ("PLACE", INT32))
+        indices = tuple((name, INT32) for name in DOT_INDICES[: 5 if key == "csr" else None])
         words = max(1, tile * tile // 64)
         lanes_words = 2 if key == "csr" else max(4, min(words, 32))
         lanes = 2 if key == "csr" else min(tile, 32)
@@ -55,7 +56,7 @@ def products() -> Iterator[Variant]:
                 "pull", key, types, None, WORDS, BOOL, BOOL, flip=False, full=full, ranked=False, lanes=lanes_words
             )
         yield mxv_variant("push", key, types, None, WORDS, BOOL, BOOL, flip=True, full=False, ranked=False, lanes=2)
-        yield dot_variant(key, types, None, WORDS, BOOL, BOOL, 4)
+        yield dot_variant(key, indices, None, WORDS, BOOL, BOOL, 4)
         for name, dtype, a, u, kind in PRODUCTS:
             typed = _typed(name, dtype)
             ranked = key != "csr" and name.endswith(("plus", "times", "land"))
@@ -67,7 +68,7 @@ def products() -> Iterator[Variant]:
             if kind == VALUES and not (typed.return_type.kind == "f" and name.startswith("plus")):
                 yield mxv_variant("push", key, types, typed, kind, a, u, flip=True, full=False, ranked=ranked, lanes=2)
             if name in ("plus_pair", "plus_times", "min_plus"):
-                yield dot_variant(key, types, typed, kind, a, u, 4)
+                yield dot_variant(key, indices, typed, kind, a, u, 4)
 
 
 def structural() -> Iterator[Variant]:
@@ -82,7 +83,8 @@ def structural() -> Iterator[Variant]:
         yield Variant("formats/b2sr/coo", places, (("TILE", tile), lanes))
         yield Variant("formats/b2sr/ranks", (), (("TILE", tile), ("LANES", 1)))
         yield Variant("formats/b2sr/filter", places[2:], (("TILE", tile), ("LANES", 1)))
-        yield Variant("formats/b2sr/clip", TYPES, (("TILE", tile), lanes))
+        for fill in (0, 1):
+            yield Variant("formats/b2sr/clip", places, (("TILE", tile), lanes, ("FILL", fill)))
     yield Variant("kernels/find", (("COL", INT64),))
     for fill, order in ((0, 0), (0, 1), (1, 0), (1, 1)):
         constants = (("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", order))

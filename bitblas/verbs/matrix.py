@@ -21,6 +21,7 @@ from ..formats.build import empty
 from ..store import MatrixStore
 from . import arrays, vector
 from .keys import cast, check_keys, coo, entries, find, joined, keys_of, merged, same_iso, store, take
+from .sieve import Sieve
 
 # ---- element-wise: GraphBLAS C API 2.1, sections 4.3.4 and 4.3.5 ----------------------------------------------------
 
@@ -183,6 +184,8 @@ def truthy(A: MatrixStore) -> Structure:
 
 def reduce_scalar(A: MatrixStore, monoid: Typed[Monoid]) -> np.generic | None:
     """The monoid's sum of all entries, None where there is none."""
+    if isinstance(A, Sieve) and (total := A.total(monoid)) is not None:
+        return total
     if not A.nvals:
         return None
     if A.iso:

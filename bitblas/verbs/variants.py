@@ -13,7 +13,7 @@ from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, Dat
 from semirings.expressions import names_in, rename
 
 from ..kernels.prologue import Function, Variant, is_neutral, product, product_of_entries, sum_of, value
-from ..plan import LANE_EXPRESSIONS, VALUES, WORDS
+from ..plan import DOT_TABLE, LANE_EXPRESSIONS, VALUES, WORDS
 
 LEFT, BOTH, UNION, FILLED = range(4)  # elementwise.cu
 # What the names of an operator's expression are bound to: the first operand u and the second v of the kernel.
@@ -162,6 +162,10 @@ def hubs_variant(pull: Variant, rows: int) -> Variant:
     return Variant("kernels/hubs", types, constants, pull.values, functions, pull.label)
 
 
+# The types of a dot kernel's index arrays: of A, of B' (which may hold more entries), of the mask; ranks for tiles alone.
+DOT_INDICES = ("PTR", "COL", "BPTR", "MPTR", "MCOL", "PLACE", "BPLACE", "MPLACE")
+
+
 @functools.cache
 def dot_variant(
     key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
@@ -175,10 +179,12 @@ def dot_variant(
     mul = product_of_entries(op, t, a, b)
     if mul.result is not z:
         mul = Function(mul.name, z, mul.args, mul.let, mul.expr)
-    folder, extra = ("csr", ()) if key == "csr" else ("b2sr", (("TILE", int(key[4:])),))
-    constants = (
-        ("KIND", kind), ("U_BOOL", 0), ("Z_BOOL", int(z is BOOL)), ("HAS_TERMINAL", terminal), ("LANES", lanes), *extra,
-    )  # fmt: skip
+    if key == "csr":  # a block takes 256 entries: one a thread, LANES, though GROUP lanes then share its work
+        folder, wide_columns = "csr", int(dict(types)["COL"] is INT64)
+        extra: tuple[tuple[str, int], ...] = (("LANES", 1), ("GROUP", lanes), ("COL_64", wide_columns), *DOT_TABLE)
+    else:
+        folder, extra = "b2sr", (("LANES", lanes), ("TILE", int(key[4:])))
+    constants = (("KIND", kind), ("U_BOOL", 0), ("Z_BOOL", int(z is BOOL)), ("HAS_TERMINAL", terminal), *extra)
     types = (*types, ("A", a), ("B", b), ("Z", z))
     label = "words" if semiring is None else repr(semiring)
     return Variant(

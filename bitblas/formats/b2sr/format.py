@@ -138,11 +138,27 @@ class B2sr:
         if order:
             keep = region.covers(*self.coo())
             return self.filter(keep), self.device.xp.flatnonzero(keep)
-        xp = self.device.xp
-        bits, count = xp.empty_like(self.bits), xp.zeros(max(1, self.tiles), np.int64)
-        kernel = self.device.kernel(_variant("clip", self.tile, self.ptr, self.col))
-        kernel(self.tile_rows, self.ptr, self.col, self.bits, *region, bits, count, bounds=self._bounds())
-        return self._without_empty(bits, count, int(count.sum())), None
+        xp, device, rows = self.device.xp, self.device, self.tile_rows
+        sums, bounds = xp.zeros(2 * rows + 1, np.int64), self._bounds()  # 0, tiles by tile row, entries by tile row
+        out = xp.zeros(1, self.col.dtype), xp.zeros(1, self.bits.dtype), xp.zeros(1, index_type(self.nvals))
+        for fill in (0, 1):
+            kernel = device.kernel(_variant("clip", self.tile, self.ptr, self.col, out[2], FILL=fill))
+            kernel(rows, self.ptr, self.col, self.bits, *region, sums, sums[rows:], *out, bounds=bounds)
+            if not fill:
+                xp.cumsum(sums, out=sums)
+                tiles, both = device.to_host(sums[rows :: max(1, rows)]).tolist() if rows else (0, 0)
+                nvals = both - tiles
+                if nvals in (0, self.nvals):
+                    break
+                words = tiles * words_per_tile(self.tile)
+                out = tuple(xp.empty(n, x.dtype) for n, x in zip((tiles, words, tiles), out, strict=True))
+        if nvals == self.nvals:
+            return self, None
+        col, bits, ranks = out
+        if not nvals:
+            bits = xp.zeros(words_per_tile(self.tile), bits.dtype)
+        ptr = sums[: rows + 1].astype(index_type(tiles))
+        return B2sr(device, self.nrows, self.ncols, self.tile, ptr, col, bits, tiles, nvals, ranks), None
 
     def _without_empty(self, bits: Any, count: Any, nvals: int) -> B2sr:
         """The same tiles with other bits; those whose count is 0 go."""
