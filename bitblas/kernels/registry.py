@@ -14,7 +14,7 @@ from semirings.catalog import BINARY, INDEXUNARY, MONOIDS, UNARY
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT64, DataType
 
 from ..formats.b2sr.format import TILES
-from ..plan import COUNT, VALUES, WORDS
+from ..plan import COUNT, SHARED_WORDS, VALUES, WORDS, row_tables
 from .prologue import Variant
 
 # (semiring, type that it computes in, type of the matrix, type of the vector, kind)
@@ -69,6 +69,28 @@ def products() -> Iterator[Variant]:
                 yield mxv_variant("push", key, types, typed, kind, a, u, flip=True, full=False, ranked=ranked, lanes=2)
             if name in ("plus_pair", "plus_times", "min_plus"):
                 yield dot_variant(key, indices, typed, kind, a, u, 4)
+
+
+def rows() -> Iterator[Variant]:
+    """Products row by row on a GPU."""
+    from ..verbs.variants import rows_variant
+
+    types = (("PTR", INT32), ("INNER", INT32), ("BPTR", INT32), ("COL", INT32), ("MPTR", INT32))
+    chosen = [p for p in PRODUCTS if p[0] in ("plus_pair", "plus_times", "min_plus")]
+    for shared in (0, SHARED_WORDS):
+        constants: tuple[tuple[str, int], ...] = (("LANES", 256), ("SHARED_WORDS", shared))
+        for fill in (0, 1):
+            yield rows_variant("long_rows", types, None, WORDS, BOOL, BOOL, fill, constants)
+        for name, dtype, a, b, kind in chosen:
+            yield rows_variant("long_rows", types, _typed(name, dtype), kind, a, b, 1, constants)
+    for fill in (0, 1):
+        for lanes, slots in row_tables(4):
+            constants = (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1))
+            yield rows_variant("short_rows", types, None, WORDS, BOOL, BOOL, fill, constants)
+    for name, dtype, a, b, kind in chosen:
+        for lanes, slots in row_tables(4 + (8 if kind == COUNT else dtype.nbytes)):
+            constants = (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1))
+            yield rows_variant("short_rows", types, _typed(name, dtype), kind, a, b, 1, constants)
 
 
 def structural() -> Iterator[Variant]:
@@ -130,4 +152,4 @@ def hub_joins() -> Iterator[Variant]:
 
 def variants() -> list[Variant]:
     """All of them, each once."""
-    return list(dict.fromkeys([*products(), *structural(), *elementwise(), *hub_joins()]))
+    return list(dict.fromkeys([*products(), *rows(), *structural(), *elementwise(), *hub_joins()]))

@@ -12,7 +12,6 @@ from semirings.dtypes import BOOL, lookup_dtype
 from ..formats import Structure
 from ..plan import VALUES, WORDS, Plan, plan_mxm
 from ..store import MatrixStore
-from .expand import expand_sort_compress
 from .gustavson import row_by_row
 from .operands import dummy, entry_values
 from .product import compiled
@@ -37,9 +36,7 @@ def mxm(
     if plan.direction == "dot":
         assert mask is not None
         return _dot(plan, product, A, B, semiring, transpose_a, transpose_b, mask.structure)
-    if plan.direction == "gustavson":
-        return row_by_row(plan, product, A, B, semiring, transpose_a, transpose_b, mask)
-    return expand_sort_compress(A, B, semiring, transpose_a, transpose_b, mask)
+    return row_by_row(plan, product, A, B, semiring, transpose_a, transpose_b, mask)
 
 
 def _dot(

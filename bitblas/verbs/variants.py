@@ -162,7 +162,7 @@ def hubs_variant(pull: Variant, rows: int) -> Variant:
     return Variant("kernels/hubs", types, constants, pull.values, functions, pull.label)
 
 
-# The types of a dot kernel's index arrays: of A, of B' (which may hold more entries), of the mask; ranks for tiles alone.
+# The types of a dot kernel's index arrays: of A, of B' (which may hold more entries), of the mask; ranks for tiles.
 DOT_INDICES = ("PTR", "COL", "BPTR", "MPTR", "MCOL", "PLACE", "BPLACE", "MPLACE")
 
 
@@ -205,3 +205,26 @@ def gustavson_variant(semiring: Typed[Semiring] | None, kind: int, a: DataType, 
     constants = (("KIND", kind), ("FILL", fill), ("U_BOOL", 0), ("HAS_TERMINAL", 0))
     label = "words" if semiring is None else repr(semiring)
     return Variant("formats/csr/gustavson", (("Z", z),), constants, values, (*functions, mul), label)
+
+
+@functools.cache
+def rows_variant(
+    kernel: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
+    b: DataType, fill: int, constants: tuple[tuple[str, int], ...],
+) -> Variant:  # fmt: skip
+    """The GPU's row-by-row mxm ("short_rows", "long_rows"); fill 0 counts, and needs no semiring, as WORDS do not."""
+    if not fill or kind == WORDS:
+        semiring, kind = None, WORDS
+    op, t, monoid, z = algebra_of(semiring)
+    functions, values, terminal = sum_of(monoid, z)
+    if kind != VALUES:
+        op, t, a, b = PLAIN, BOOL, BOOL, BOOL
+    mul = product_of_entries(op, t, a, b)
+    if mul.result is not z:
+        mul = Function(mul.name, z, mul.args, mul.let, mul.expr)
+    columns = ("COL_64", int(dict(types)["COL"] is INT64))
+    constants = (("KIND", kind), ("FILL", fill), ("U_BOOL", 0), ("HAS_TERMINAL", terminal), columns, *constants)
+    values = (*values, value("BEGIN", z, beginning(monoid, z)))
+    types = (*types, ("A", a), ("B", b), ("Z", z))
+    label = "words" if semiring is None else repr(semiring)
+    return Variant(f"formats/csr/{kernel}", types, constants, values, (*functions, mul), label)

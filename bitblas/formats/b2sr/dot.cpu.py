@@ -1,7 +1,7 @@
 # c = the dot products of rows of A and rows of B' at the bits of a mask, the twin of dot.cu: two tile rows merge, and
 # every common tile column serves all bits of the mask tile.
 # include: formats/b2sr/tile.cpu.py
-# include: formats/rows.cpu.py
+# include: kernels/rows.cpu.py
 # include: kernels/product.cpu.py
 
 

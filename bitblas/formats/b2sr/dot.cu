@@ -4,7 +4,7 @@
 // row s of B's tile) to each. One walk serves LANES * OWN bits; common columns come by ascending k, so that the order
 // of every sum is fixed.
 #include "formats/b2sr/tile.cuh"
-#include "formats/rows.cuh"
+#include "kernels/rows.cuh"
 #include "kernels/product.cuh"
 #define TILE_WORDS (TILE == 4 ? 1 : TILE * TILE / 64)
 #define OWN 4

@@ -2,7 +2,7 @@
 # `counts` is place (r, s) of the mask's tile; every tile of the row of B' adds to all of them at once, with the tile of
 # A in its tile column, or with nothing.
 # include: formats/b2sr/tile.cpu.py
-# include: formats/rows.cpu.py
+# include: kernels/rows.cpu.py
 # include: kernels/product.cpu.py
 from bitblas.kernels.lanes import outer_counts, plus_lanes, splat, store_lanes
 

@@ -2,7 +2,7 @@
 # once for all entries of its row of the mask, and the row of B' looks for marks; where it is much longer, the entries
 # of A are searched for in it. Both ways the products come by ascending k.
 # include: formats/csr/search.cpu.py
-# include: formats/rows.cpu.py
+# include: kernels/rows.cpu.py
 # include: kernels/product.cpu.py
 MUCH = 16
 MARKS = np.uint64 if KIND != VALUES else PTR_T  # bits, or places in A plus one

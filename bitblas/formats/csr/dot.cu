@@ -4,7 +4,7 @@
 // lanes an entry, or the whole block where even the shorter row is long.
 #include "formats/csr/search.cuh"
 #include "formats/csr/table.cuh"
-#include "formats/rows.cuh"
+#include "kernels/rows.cuh"
 #include "kernels/product.cuh"
 #define AHEAD 4  // loads in flight per lane
 
