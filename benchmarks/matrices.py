@@ -143,7 +143,9 @@ def _triangles(name: str, graph: Graph, samples: int) -> bool:
     A, expected = graph.ours(), graph.triangles()
     found = triangle_count(A)
     ms = milliseconds(lambda: triangle_count(A), samples)
-    print(f"triangles {name:14s} {A.format:6s} {ms:10.3f} ms  {found} {'' if found == expected else 'WRONG'}", flush=True)
+    print(
+        f"triangles {name:14s} {A.format:6s} {ms:10.3f} ms  {found} {'' if found == expected else 'WRONG'}", flush=True
+    )
     return found == expected
 
 

@@ -228,3 +228,38 @@ def rows_variant(
     types = (*types, ("A", a), ("B", b), ("Z", z))
     label = "words" if semiring is None else repr(semiring)
     return Variant(f"formats/csr/{kernel}", types, constants, values, (*functions, mul), label)
+
+
+@functools.cache
+def match_variant(types: Types) -> Variant:
+    """The kernel that looks the entries of A up in B."""
+    return Variant("formats/csr/match", types, (("LANES", 1),))
+
+
+@functools.cache
+def join_variant(
+    types: Types, op: Typed[Operator] | None, a: DataType, b: DataType, z: DataType, *, side: int, intersect: bool,
+    filled: bool,
+) -> Variant:  # fmt: skip
+    """The kernel that joins the entries of A and B by op, which is cast to z; op None: no values are written."""
+    functions: tuple[Function, ...] = ()
+    positional = op is not None and op.op.positional
+    if op is None:
+        a = b = z = BOOL
+    else:
+        compute, result = op.op.compute_type(op.dtype), op.op.result_type(op.dtype)
+        args = (("u", a), ("v", b), ("ix", INT64), ("jx", INT64))
+        expr = rename(op.op.expr, {"iy": "ix", "jy": "jx"})
+        used = names_in(expr) if positional else {"x", "y"}
+        let = tuple((n, compute, u) for n, u in LET["xy"] if n in used)
+        functions = (
+            Function("f", result, args, let, expr), cast_function("finish", result, z),
+            Function("both", z, args, (), "finish(f(u, v, ix, jx))"),
+            cast_function("only_a", a, z), cast_function("only_b", b, z),
+        )  # fmt: skip
+    constants = (
+        ("LANES", 1), ("SIDE", side), ("INTERSECT", int(intersect)), ("FILLED", int(filled)),
+        ("VALUED", int(op is not None)), ("PLACES", int(positional)),
+    )  # fmt: skip
+    types = (*types, ("A", a), ("B", b), ("Z", z))
+    return Variant("formats/csr/join", types, constants, (), functions, "pattern" if op is None else repr(op))
