@@ -85,7 +85,7 @@ def _on_cpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
 
 
 def _on_gpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
-    """Rows by their numbers of products, then of entries: those that tables of several sizes hold, and the long ones."""
+    """Rows by their numbers of products, then of entries: those that tables of several sizes hold; the long ones."""
     xp, a, b = t.device.xp, t.a, t.b
     if fill:
         size = ptr[1:] - ptr[:-1]

@@ -107,12 +107,11 @@ def _equal(
         return arrays.cast(A.device, arrays.binary(A.device, op, x, y), op.return_type, z)
 
     found = [joined(A.values, B.values)] if common else []
-    for there, M, x, y in ((alone[0], A, A.values, None), (alone[1], B, None, B.values)):
-        if there and defaults is None:
-            found.append(arrays.cast(M.device, M.values, M.dtype, z))
-        elif there:
-            x, y = (d if v is None else v for v, d in ((x, defaults[0]), (y, defaults[1])))
-            found.append(joined(A.dtype.np_type.type(x), B.dtype.np_type.type(y)))
+    if defaults is None:
+        found += [arrays.cast(M.device, M.values, M.dtype, z) for M, some in zip((A, B), alone, strict=True) if some]
+    else:
+        x, y = (M.dtype.np_type.type(default) for M, default in zip((A, B), defaults, strict=True))
+        found += [joined(*pair) for pair, some in zip(((A.values, y), (x, B.values)), alone, strict=True) if some]
     first = found[0] if found else z.np_type.type(0)
     return first if all(bool(v == first) or bool(v != v and first != first) for v in found) else None
 

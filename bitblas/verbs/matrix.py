@@ -1,8 +1,8 @@
 """Verbs on matrices that go entry by entry: element-wise, apply, select, reduce, and the merge; those by index are in
 submatrix.py.
 
-Unions and intersections go row by row (join.py); values alone go through `arrays`. Each returns a fresh store; structures are shared
-where they do not change. A structure mask is anything with `.structure` and `.complement`.
+Unions and intersections go row by row (join.py); values alone go through `arrays`. Each returns a fresh store;
+structures are shared where they do not change. A structure mask is anything with `.structure` and `.complement`.
 """
 
 from __future__ import annotations

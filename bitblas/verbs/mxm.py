@@ -51,16 +51,19 @@ def _dot(
     right: Any = B.structure.form(key, transposed=not tb)
     at: Any = mask.form(key)
     z = semiring.return_type if kind != WORDS else BOOL
-    present, sums = xp.zeros(max(1, at.nvals), np.uint8), xp.empty(max(1, at.nvals) if kind != WORDS else 1, z.np_type)
+    places = max(1, at.nvals)
+    present, sums = xp.empty(places, np.uint8), xp.empty(places if kind != WORDS else 1, z.np_type)
     if key == "csr":
         where: tuple[Any, ...] = (at.ptr, at.nrows, at.col)
-        n, same = at.nvals, ((left.ptr, left.col), (right.ptr, right.col))
+        n = at.nvals
+        same: tuple[tuple[Any, ...], ...] = (left.ptr, left.col), (right.ptr, right.col)
         indices: tuple[Any, ...] = (left.ptr, left.col, right.ptr, at.ptr, at.col)
     else:
         none = dummy(device, "int32")
         ranks = tuple(f.ranks() if not isinstance(v, np.generic) else none for f, v in ((left, a_val), (right, b_val)))
         where = (at.ptr, at.tile_rows, at.col, at.bits, at.ranks())
-        n, same = at.tiles, ((left.ptr, left.col, left.bits, ranks[0]), (right.ptr, right.col, right.bits, ranks[1]))
+        n = at.tiles
+        same = (left.ptr, left.col, left.bits, ranks[0]), (right.ptr, right.col, right.bits, ranks[1])
         indices = (left.ptr, left.col, right.ptr, at.ptr, at.col, *ranks, at.ranks())
     types = tuple((name, lookup_dtype(array.dtype)) for name, array in zip(DOT_INDICES, indices, strict=False))
     variant = dot_variant(key, types, None if kind == WORDS else semiring, kind, a_type, b_type, plan.lanes, plan.wide)
