@@ -77,6 +77,8 @@ def rows() -> Iterator[Variant]:
 
     types = (("PTR", INT32), ("INNER", INT32), ("BPTR", INT32), ("COL", INT32), ("MPTR", INT32))
     chosen = [p for p in PRODUCTS if p[0] in ("plus_pair", "plus_times", "min_plus")]
+    for fill in (0, 1):
+        yield Variant("formats/csr/sort_rows", types[:1], (("LANES", 1), ("FILL", fill)))
     for shared in (0, SHARED_WORDS):
         constants: tuple[tuple[str, int], ...] = (("LANES", 256), ("SHARED_WORDS", shared))
         for fill in (0, 1):

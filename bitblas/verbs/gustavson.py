@@ -18,6 +18,7 @@ from ..device import Device
 from ..formats import Structure
 from ..formats.build import with_format
 from ..formats.csr.format import Csr, from_arrays, index_type
+from ..kernels.prologue import Variant
 from ..plan import BITSET_BYTES, BLOCKS, COUNT, SHARED_WORDS, VALUES, WORDS, Plan, row_tables
 from ..store import MatrixStore
 from .operands import dummy, entry_values
@@ -86,37 +87,41 @@ def _on_cpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
 
 def _on_gpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
     """Rows by their numbers of products, then of entries: those that tables of several sizes hold; the long ones."""
-    xp, a, b = t.device.xp, t.a, t.b
-    if fill:
-        size = ptr[1:] - ptr[:-1]
-    else:
-        before = xp.zeros(a.nvals + 1, np.int64)
+    device, xp, a, b = t.device, t.device.xp, t.a, t.b
+    cell = 0 if not fill or t.kind == WORDS else 8 if t.kind == COUNT else sums.itemsize
+    tables = row_tables(col.itemsize + cell)
+    before = ptr
+    if not fill:
+        before = xp.zeros(a.nvals + 1, np.int64)  # products before each entry of A
         xp.cumsum((b.ptr[1:] - b.ptr[:-1])[a.col[: a.nvals]], out=before[1:])
-        size = ptr[1:] = xp.minimum(before[a.ptr[1:]] - before[a.ptr[:-1]], b.ncols)
+    lists, counts = xp.empty((4, max(1, a.nrows)), np.int64), xp.zeros(4, np.uint64)
+    limits = (3 * slots // 4 for _, slots in tables)
+    types = (("PTR", lookup_dtype(a.ptr.dtype)),)
+    sort = compiled(device, Variant("formats/csr/sort_rows", types, (("LANES", 1), ("FILL", fill))))
+    sort(a.nrows, a.ptr, before, b.ncols, *limits, ptr, lists, counts)
+
     given = ("PTR", a.ptr), ("INNER", a.col), ("BPTR", b.ptr), ("COL", b.col), ("MPTR", t.mask[0])
     indices = tuple((name, lookup_dtype(array.dtype)) for name, array in given)
-    none = dummy(t.device, "bool"), BOOL.np_type.type(True), 0
+    none = dummy(device, "bool"), BOOL.np_type.type(True), 0
     u, v, value, out = (t.left, t.right, t.value, sums) if fill else (none, none, none[1], none[0])
     operands = (a.ptr, a.col, *u, b.ptr, b.col, *v, *t.mask, value, ptr, col, out)
 
     def kernel(name: str, *constants: tuple[str, int]) -> Any:
-        return compiled(t.device, rows_variant(name, indices, t.semiring, t.kind, *t.types, fill, constants))
+        return compiled(device, rows_variant(name, indices, t.semiring, t.kind, *t.types, fill, constants))
 
-    cell = 0 if not fill or t.kind == WORDS else 8 if t.kind == COUNT else sums.itemsize
-    done = 0
-    for lanes, slots in row_tables(col.itemsize + cell):
-        rows = xp.flatnonzero((size > done) & (size <= 3 * slots // 4))
-        done = 3 * slots // 4
-        if len(rows):
+    *short, many = device.to_host(counts).tolist()
+    for (lanes, slots), count, rows in zip(tables, short, lists, strict=False):
+        if count:
             table = ("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1)
-            kernel("short_rows", *table)(len(rows), rows, *operands)
-    rows = xp.flatnonzero(size > done)
-    if not len(rows):
+            kernel("short_rows", *table)(count, rows, *operands)
+    if not many:
         return
-    rows = rows[xp.argsort(-size[rows])]  # the longest first
+    rows = lists[3, :many]
+    size = ptr[rows + 1] - ptr[rows] if fill else ptr[rows + 1]
+    rows = rows[xp.argsort(-size)]  # the longest first
     words = -(-b.ncols // 64)
     shared = SHARED_WORDS if words <= SHARED_WORDS else 0
-    blocks = max(1, min(len(rows), BLOCKS, BLOCKS if shared else BITSET_BYTES // (12 * words)))
+    blocks = max(1, min(many, BLOCKS, BLOCKS if shared else BITSET_BYTES // (12 * words)))
     found, ranks = (xp.zeros(1 if shared else blocks * words, kind) for kind in (np.uint64, np.uint32))
     run = kernel("long_rows", ("LANES", 256), ("SHARED_WORDS", shared))
-    run(blocks, rows, len(rows), xp.zeros(1, np.uint64), found, ranks, words, *operands)
+    run(blocks, rows, many, xp.zeros(1, np.uint64), found, ranks, words, *operands)

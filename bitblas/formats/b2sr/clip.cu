@@ -12,8 +12,13 @@ __device__ __forceinline__ u64 low_bits(i64 count) {
   return count <= 0 ? 0ull : count >= 64 ? ~0ull : (1ull << count) - 1;
 }
 
-// Word k of the tile at (top, first), but for what lies outside.
+// Word k of the tile at (top, first), but for what lies outside. Most tiles lie on one side.
 __device__ __forceinline__ u64 clipped(u64 word, int k, i64 top, i64 first, const Region& in) {
+  const i64 least = first - top - (TILE - 1), most = first - top + TILE - 1;  // diagonals
+  if (top >= in.row_low && top + TILE <= in.row_high && first >= in.col_low && first + TILE <= in.col_high &&
+      least >= in.diag_low && most <= in.diag_high)
+    return word;
+  if (least > in.diag_high || most < in.diag_low) return 0;
   u64 region = 0;
 #pragma unroll
   for (int r = 0; r < ROWS_IN_WORD; ++r) {

@@ -9,6 +9,11 @@
 #define TILE_WORDS (TILE == 4 ? 1 : TILE * TILE / 64)
 #define OWN 4
 
+// The place of a tile: in 32 bits, which are cheaper, where both pointers are.
+template <bool narrow> struct Place { typedef i64 type; };
+template <> struct Place<true> { typedef u32 type; };
+typedef Place<sizeof(PTR_T) + sizeof(BPTR_T) == 8>::type at_t;
+
 __device__ __forceinline__ i64 rank_in(const word_t* bits, i64 tile, int r, int c) {
   i64 rank = __popcll(tile_row_bits(bits, tile, r) & ((1ull << c) - 1));
   for (int above = 0; above < r; ++above) rank += __popcll(tile_row_bits(bits, tile, above));
@@ -53,7 +58,7 @@ __device__ __forceinline__ u64 row_bits(u64 word, const word_t* bits, i64 tile, 
 #endif
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK, KIND == VALUES ? 2 : 4)
+extern "C" __global__ void __launch_bounds__(BLOCK, KIND == VALUES ? 2 : 5)
 dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const word_t* m_bits, const MPLACE_T* m_ranks,
     const PTR_T* a_ptr, const COL_T* a_col, const word_t* a_bits, const PLACE_T* a_ranks, const A_T* a_val, A_T a_iso,
     i64 a_step, const BPTR_T* b_ptr, const COL_T* b_col, const word_t* b_bits, const BPLACE_T* b_ranks,
@@ -64,12 +69,12 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const word_t* m
   const bool inside = tile < n;
   const i64 top = row_of_warp(m_ptr, m_rows, min((thread_number() & ~31ll) / LANES, n - 1));
   const i64 I = inside ? row_from(m_ptr, top, m_rows, tile) : 0, J = inside ? (i64)m_col[tile] : 0;
-  const i64 a = inside ? (i64)a_ptr[I] : 0, a_end = inside ? (i64)a_ptr[I + 1] : 0;
-  const i64 b = inside ? (i64)b_ptr[J] : 0, b_end = inside ? (i64)b_ptr[J + 1] : 0;
+  const at_t a = inside ? a_ptr[I] : 0, a_end = inside ? a_ptr[I + 1] : 0;
+  const at_t b = inside ? b_ptr[J] : 0, b_end = inside ? b_ptr[J + 1] : 0;
   const bool by_a = a_end - a <= b_end - b;
   const COL_T* near = by_a ? a_col : b_col;
   const COL_T* far = by_a ? b_col : a_col;
-  const i64 start = by_a ? a : b, stop = by_a ? a_end : b_end, far_end = by_a ? b_end : a_end;
+  const at_t start = by_a ? a : b, stop = by_a ? a_end : b_end, far_end = by_a ? b_end : a_end;
   const int bits = inside ? bits_in(m_bits, tile) : 0;
   for (int first = 0; __any_sync(ALL_LANES, first < bits); first += LANES * OWN) {
     int place[OWN];
@@ -83,21 +88,21 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const word_t* m
       some[o] = false, sum[o] = IDENTITY, count[o] = 0;
     }
     bool open = first < bits;  // the group still looks for something
-    i64 low = by_a ? b : a;
-    for (i64 p = start + lane; __any_sync(ALL_LANES, open && p - lane < stop); p += LANES) {
+    at_t low = by_a ? b : a;
+    for (at_t p = start + lane; __any_sync(ALL_LANES, open && p - lane < stop); p += LANES) {
       bool hit = false;
       COL_T k = 0;
       if (open && p < stop) {
         k = near[p];
-        i64 high = far_end;
+        at_t high = far_end;
         while (low < high) {
-          const i64 middle = (low + high) >> 1;
+          const at_t middle = (low + high) >> 1;
           if (far[middle] < k) low = middle + 1;
           else high = middle;
         }
         hit = low < far_end && far[low] == k;
       }
-      const i64 my_x = by_a ? p : low, my_y = by_a ? low : p;
+      const at_t my_x = by_a ? p : low, my_y = by_a ? low : p;
       u64 a_word = 0, b_word = 0;
 #if TILE <= 8
       if (hit) a_word = a_bits[my_x], b_word = b_bits[my_y];
@@ -107,7 +112,7 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const word_t* m
         const int from = hits ? __ffs(hits) - 1 : 0;
         const u64 a_tile = __shfl_sync(ALL_LANES, a_word, from, LANES);
         const u64 b_tile = __shfl_sync(ALL_LANES, b_word, from, LANES);
-        const i64 x = __shfl_sync(ALL_LANES, my_x, from, LANES), y = __shfl_sync(ALL_LANES, my_y, from, LANES);
+        const at_t x = __shfl_sync(ALL_LANES, my_x, from, LANES), y = __shfl_sync(ALL_LANES, my_y, from, LANES);
         const i64 column = (i64)__shfl_sync(ALL_LANES, k, from, LANES) * TILE;
 #pragma unroll
         for (int o = 0; o < OWN; ++o) {
