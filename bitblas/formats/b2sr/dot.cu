@@ -128,14 +128,15 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const word_t* m
           }
 #else
           (void)column;
-          count[o] += __popcll(common);
+          if (KIND == COUNT) count[o] += __popcll(common);
+          else some[o] = some[o] || common;
 #endif
         }
       }
       if (KIND == WORDS) {
         bool missing = false;
 #pragma unroll
-        for (int o = 0; o < OWN; ++o) missing = missing || (place[o] >= 0 && count[o] == 0);
+        for (int o = 0; o < OWN; ++o) missing = missing || (place[o] >= 0 && !some[o]);
         const u32 left = __ballot_sync(ALL_LANES, missing) & group_mask<LANES>();
         open = open && left;
       }
@@ -144,7 +145,7 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const word_t* m
     for (int o = 0; o < OWN; ++o) {
       if (place[o] < 0) continue;
       const i64 entry = (i64)m_ranks[tile] + first + o * LANES + lane;
-      if (KIND != VALUES) some[o] = count[o] > 0;
+      if (KIND == COUNT) some[o] = count[o] > 0;
       present[entry] = some[o];
       if (KIND == VALUES) sums[entry] = sum[o];
       if (KIND == COUNT) sums[entry] = some[o] ? repeated(product, count[o]) : IDENTITY;
