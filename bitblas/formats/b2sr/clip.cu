@@ -1,31 +1,27 @@
 // The bits of each tile that lie in a region: rows [row_low, row_high), columns [col_low, col_high), and diagonals
-// column - row in [diag_low, diag_high]. FILL = 0 counts what is left of tile row I: tiles[I + 1], entries[I + 1]. FILL = 1, when both
-// are summed up (entries from entries[0] on), writes the tiles, and the rank of the first bit of each. LANES lanes walk the tiles of a tile row.
+// column - row in [diag_low, diag_high]. FILL = 0 counts what is left of tile row I: tiles[I + 1], entries[I + 1].
+// FILL = 1, when both are summed up (entries from entries[0] on), writes the tiles, and the rank of the first bit of
+// each. LANES lanes walk the tiles of a tile row.
 #include "formats/b2sr/tile.cuh"
 #define WORDS_IN_TILE (TILE == 4 ? 1 : TILE * TILE / 64)
 #define ROWS_IN_WORD (TILE == 4 ? 4 : 64 / TILE)
 
 struct Region { i64 row_low, row_high, col_low, col_high, diag_low, diag_high; };
 
-// The lowest `count` bits of a row, for any count.
-__device__ __forceinline__ u64 low_bits(i64 count) {
-  return count <= 0 ? 0ull : count >= 64 ? ~0ull : (1ull << count) - 1;
-}
+// A limit relative to a tile, in 32 bits: what is further away is as good as far away.
+__device__ __forceinline__ int close(i64 x) { return (int)min(max(x, -256ll), 256ll); }
 
-// Word k of the tile at (top, first), but for what lies outside. Most tiles lie on one side.
+// Word k of the tile at (top, first), but for what lies outside.
 __device__ __forceinline__ u64 clipped(u64 word, int k, i64 top, i64 first, const Region& in) {
-  const i64 least = first - top - (TILE - 1), most = first - top + TILE - 1;  // diagonals
-  if (top >= in.row_low && top + TILE <= in.row_high && first >= in.col_low && first + TILE <= in.col_high &&
-      least >= in.diag_low && most <= in.diag_high)
-    return word;
-  if (least > in.diag_high || most < in.diag_low) return 0;
+  const int row_low = close(in.row_low - top), row_high = close(in.row_high - top);
+  const int col_low = max(close(in.col_low - first), 0), col_high = min(close(in.col_high - first), TILE);
+  const int diag_low = close(in.diag_low + top - first), diag_high = close(in.diag_high + 1 + top - first);
   u64 region = 0;
 #pragma unroll
   for (int r = 0; r < ROWS_IN_WORD; ++r) {
-    const i64 row = top + k * ROWS_IN_WORD + r;
-    const i64 low = max(in.col_low, row + in.diag_low) - first;
-    const i64 high = min(min(in.col_high, row + in.diag_high + 1) - first, (i64)TILE);
-    if (row >= in.row_low && row < in.row_high) region |= (low_bits(high) & ~low_bits(low)) << (r * TILE & 63);
+    const int row = k * ROWS_IN_WORD + r;
+    const int low = max(col_low, row + diag_low), high = min(col_high, row + diag_high);
+    if (row >= row_low && row < row_high && low < high) region |= ~0ull >> (64 - (high - low)) << (r * TILE + low);
   }
   return word & region;
 }

@@ -36,29 +36,40 @@ __device__ __forceinline__ int place_of(const word_t* bits, i64 tile, int rank) 
     word = bits[tile * TILE_WORDS + ++w];
   }
   int place = 64 * w;
+  u32 half = (u32)word;
+  if (TILE > 4 && rank >= __popc(half)) {
+    rank -= __popc(half);
+    half = (u32)(word >> 32);
+    place += 32;
+  }
 #pragma unroll
-  for (int width = 32; width; width >>= 1) {  // halve: is it among the lower ones?
-    const int count = __popcll(word & ((1ull << width) - 1));
+  for (int width = 16; width; width >>= 1) {  // halve: is it among the lower ones?
+    const int count = __popc(half & ((1u << width) - 1));
     if (rank < count) continue;
     rank -= count;
-    word >>= width;
+    half >>= width;
     place += width;
   }
   return place;
 }
 
-// Row r of a tile that was loaded as `word` (of up to 64 places), or else lies in `bits`.
-__device__ __forceinline__ u64 row_bits(u64 word, const word_t* bits, i64 tile, int r) {
+// Row r of a tile: of a small one from the word that was loaded, of a large one from memory.
 #if TILE <= 8
-  (void)bits, (void)tile;
-  return word >> (TILE * r) & ((1u << TILE) - 1);
-#else
-  (void)word;
-  return tile_row_bits(bits, tile, r);
-#endif
+typedef u32 bits_t;
+__device__ __forceinline__ bits_t row_bits(u64 word, const word_t*, i64, int r) {
+  const u32 half = TILE == 4 || r < 4 ? (u32)word : (u32)(word >> 32);
+  return half >> (TILE * (r & 3)) & ((1u << TILE) - 1);
 }
+__device__ __forceinline__ int population(bits_t bits) { return __popc(bits); }
+#else
+typedef u64 bits_t;
+__device__ __forceinline__ bits_t row_bits(u64, const word_t* bits, i64 tile, int r) {
+  return tile_row_bits(bits, tile, r);
+}
+__device__ __forceinline__ int population(bits_t bits) { return __popcll(bits); }
+#endif
 
-extern "C" __global__ void __launch_bounds__(BLOCK, KIND == COUNT ? 5 : KIND == WORDS ? 4 : 2)
+extern "C" __global__ void __launch_bounds__(BLOCK, KIND == VALUES ? 2 : 4)
 dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const word_t* m_bits, const MPLACE_T* m_ranks,
     const PTR_T* a_ptr, const COL_T* a_col, const word_t* a_bits, const PLACE_T* a_ranks, const A_T* a_val, A_T a_iso,
     i64 a_step, const BPTR_T* b_ptr, const COL_T* b_col, const word_t* b_bits, const BPLACE_T* b_ranks,
@@ -112,13 +123,19 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const word_t* m
         const int from = hits ? __ffs(hits) - 1 : 0;
         const u64 a_tile = __shfl_sync(ALL_LANES, a_word, from, LANES);
         const u64 b_tile = __shfl_sync(ALL_LANES, b_word, from, LANES);
+#if KIND == VALUES || TILE > 8
         const at_t x = __shfl_sync(ALL_LANES, my_x, from, LANES), y = __shfl_sync(ALL_LANES, my_y, from, LANES);
+#else
+        const at_t x = 0, y = 0;
+#endif
+#if KIND == VALUES
         const i64 column = (i64)__shfl_sync(ALL_LANES, k, from, LANES) * TILE;
+#endif
 #pragma unroll
         for (int o = 0; o < OWN; ++o) {
           if (!hits || place[o] < 0) continue;
           const int r = place[o] / TILE, s = place[o] % TILE;
-          u64 common = row_bits(a_tile, a_bits, x, r) & row_bits(b_tile, b_bits, y, s);
+          bits_t common = row_bits(a_tile, a_bits, x, r) & row_bits(b_tile, b_bits, y, s);
 #if KIND == VALUES
           for (; common && !is_final(some[o], sum[o]); common &= common - 1) {
             const int c = __ffsll(common) - 1;
@@ -127,8 +144,7 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const word_t* m
             join(some[o], sum[o], true, mul(left, right, I * TILE + r, column + c, J * TILE + s));
           }
 #else
-          (void)column;
-          if (KIND == COUNT) count[o] += __popcll(common);
+          if (KIND == COUNT) count[o] += population(common);
           else some[o] = some[o] || common;
 #endif
         }
