@@ -97,8 +97,6 @@ def rows() -> Iterator[Variant]:
 
 def structural() -> Iterator[Variant]:
     """Building tiles from rows and rows from tiles; parts of both."""
-    from ..verbs.variants import match_variant
-
     places = (*TYPES, ("PLACE", INT32))
     for tile in TILES:
         lanes = ("LANES", min(tile, 32))
@@ -112,36 +110,34 @@ def structural() -> Iterator[Variant]:
         for fill in (0, 1):
             yield Variant("formats/b2sr/clip", places, (("TILE", tile), lanes, ("FILL", fill)))
     yield Variant("kernels/find", (("COL", INT64),))
-    yield match_variant((*TYPES, ("BPTR", INT32)))
     for fill, order in ((0, 0), (0, 1), (1, 0), (1, 1)):
         constants = (("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", order))
         yield Variant("formats/csr/clip", places, constants)
 
 
+def joins() -> Iterator[Variant]:
+    """Unions and intersections of two matrices."""
+    from ..verbs.variants import join_variant, match_variant
+
+    types = (*TYPES, ("BPTR", INT32))
+    yield match_variant(types)
+    for name, t in (("plus", FP64), ("times", FP64), ("second", INT64), ("firsti", INT64)):
+        for side, intersect, filled in ((0, False, False), (1, False, False), (0, True, False), (0, False, True)):
+            how: dict[str, Any] = {"side": side, "intersect": intersect, "filled": filled}
+            yield join_variant(types, BINARY[name][t], t, t, t, **how)
+    for side in (0, 1):
+        how = {"side": side, "intersect": False, "filled": False}
+        yield join_variant(types, None, BOOL, BOOL, BOOL, **how)
+
+
 def elementwise() -> Iterator[Variant]:
     """The operators of the algorithms over vectors, sums, and the merge."""
-    from ..verbs.variants import (
-        BOTH,
-        LEFT,
-        UNION,
-        elementwise_variant,
-        fold_variant,
-        join_variant,
-        merge_variant,
-        reduce_variant,
-    )
+    from ..verbs.variants import BOTH, LEFT, UNION, elementwise_variant, fold_variant, merge_variant, reduce_variant
 
     for name, t in (("times", FP64), ("minus", FP64), ("truediv", FP64), ("plus", FP64), ("min", INT64), ("ge", FP64)):
         yield elementwise_variant(BOTH, BINARY[name][t], t, t, "xy", False, False)[0]
     for name, t in (("min", FP64), ("plus", FP64), ("plus", INT64), ("lor", BOOL)):
         yield elementwise_variant(UNION, BINARY[name][t], t, t, "xy", False, False)[0]
-    for name, t in (("plus", FP64), ("times", FP64), ("second", INT64), ("firsti", INT64)):
-        for side, intersect, filled in ((0, False, False), (1, False, False), (0, True, False), (0, False, True)):
-            how: dict[str, Any] = {"side": side, "intersect": intersect, "filled": filled}
-            yield join_variant((*TYPES, ("BPTR", INT32)), BINARY[name][t], t, t, t, **how)
-    for side in (0, 1):
-        how = {"side": side, "intersect": False, "filled": False}
-        yield join_variant((*TYPES, ("BPTR", INT32)), None, BOOL, BOOL, BOOL, **how)
     for name, t in (("abs", FP64), ("ainv", FP64), ("identity", INT64), ("lnot", BOOL), ("sqrt", FP64)):
         yield elementwise_variant(LEFT, UNARY[name][t], t, t, "x", False, False)[0]
     yield elementwise_variant(LEFT, BINARY["truediv"][FP64], FP64, FP64, "yx", False, False)[0]
@@ -173,4 +169,4 @@ def hub_joins() -> Iterator[Variant]:
 
 def variants() -> list[Variant]:
     """All of them, each once."""
-    return list(dict.fromkeys([*products(), *rows(), *structural(), *elementwise(), *hub_joins()]))
+    return list(dict.fromkeys([*products(), *rows(), *structural(), *joins(), *elementwise(), *hub_joins()]))
