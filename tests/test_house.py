@@ -111,10 +111,8 @@ def test_who_may_import_what():
 
 GPU_ONLY = {"kernels/hubs", "formats/b2sr/cut"}  # the CPU never splits a row
 GPU_ONLY |= {"formats/csr/keys", "formats/csr/rows"}  # the CPU counts and repeats, in SciPy and NumPy
-GPU_ONLY |= {
-    "formats/csr/step",
-    "formats/b2sr/step",
-}  # on the CPU programs run as they are
+GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
+GPU_ONLY |= {"formats/csr/step", "formats/b2sr/step"}  # on the CPU programs run as they are
 GPU_ONLY |= {"loop/pass", "loop/activate", "loop/finish"}
 CPU_ONLY = {"formats/b2sr/lanes", "formats/b2sr/dot_lanes"}  # SIMD lanes: what threads are on a GPU
 CPU_ONLY |= {"formats/csr/gustavson"}  # a dense row of sums per thread: a GPU has too many threads

@@ -136,10 +136,17 @@ class MatrixExpression(Expression):
         return (self.nrows, self.ncols)
 
     def _new(self, dtype: DataType | None, mask: Any, name: str | None) -> Any:
+        from ..verbs.matrix import cast
+        from .assign_matrix import matrix_mask
         from .matrix import Matrix
 
-        C = Matrix(self.dtype if dtype is None else dtype, self.nrows, self.ncols, name=name, device=self.device)
-        C._update(self, None if mask is None else _check_mask(mask, 2), None, mask is not None)
+        kind, m = self.dtype if dtype is None else dtype, None if mask is None else _check_mask(mask, 2)
+        if self._value is None and (m is None or self.masked):  # what comes out is all that it holds
+            if m is not None:
+                m.fits(self)
+            return Matrix._from_store(cast(self.run(None if m is None else matrix_mask(m)), kind), name)
+        C = Matrix(kind, self.nrows, self.ncols, name=name, device=self.device)
+        C._update(self, m, None, m is not None)
         return C
 
 

@@ -162,15 +162,15 @@ class Matrix(MatrixBuild, MatrixReshape, MatrixRead, Output):
 
     @property
     def device(self) -> Device:  # type: ignore[override]
-        return self._data.structure.device
+        return self._data.device
 
     @property
     def nrows(self) -> int:
-        return self._data.structure.nrows
+        return self._data.nrows
 
     @property
     def ncols(self) -> int:
-        return self._data.structure.ncols
+        return self._data.ncols
 
     @property
     def nvals(self) -> int:

@@ -14,7 +14,7 @@ from semirings.catalog import BINARY, INDEXUNARY, MONOIDS, UNARY
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT64, DataType
 
 from ..formats.b2sr.format import TILES
-from ..plan import COUNT, VALUES, WORDS
+from ..plan import COUNT, SHARED_WORDS, VALUES, WORDS, row_tables
 from .prologue import Variant
 
 # (semiring, type that it computes in, type of the matrix, type of the vector, kind)
@@ -42,11 +42,12 @@ def _typed(name: str, dtype: DataType) -> Typed:
 
 def products() -> Iterator[Variant]:
     """Pull, push and dot of both formats."""
-    from ..verbs.variants import dot_variant, mxv_variant
+    from ..verbs.variants import DOT_INDICES, dot_variant, mxv_variant
 
     for key in ("csr", *(f"b2sr{t}" for t in TILES)):
         tile = 1 if key == "csr" else int(key[4:])
         types = TYPES if key == "csr" else (*TYPES, ("PLACE", INT32))
+        indices = tuple((name, INT32) for name in DOT_INDICES[: 5 if key == "csr" else None])
         words = max(1, tile * tile // 64)
         lanes_words = 2 if key == "csr" else max(4, min(words, 32))
         lanes = 2 if key == "csr" else min(tile, 32)
@@ -55,7 +56,7 @@ def products() -> Iterator[Variant]:
                 "pull", key, types, None, WORDS, BOOL, BOOL, flip=False, full=full, ranked=False, lanes=lanes_words
             )
         yield mxv_variant("push", key, types, None, WORDS, BOOL, BOOL, flip=True, full=False, ranked=False, lanes=2)
-        yield dot_variant(key, types, None, WORDS, BOOL, BOOL, 4)
+        yield dot_variant(key, indices, None, WORDS, BOOL, BOOL, 4)
         for name, dtype, a, u, kind in PRODUCTS:
             typed = _typed(name, dtype)
             ranked = key != "csr" and name.endswith(("plus", "times", "land"))
@@ -67,7 +68,31 @@ def products() -> Iterator[Variant]:
             if kind == VALUES and not (typed.return_type.kind == "f" and name.startswith("plus")):
                 yield mxv_variant("push", key, types, typed, kind, a, u, flip=True, full=False, ranked=ranked, lanes=2)
             if name in ("plus_pair", "plus_times", "min_plus"):
-                yield dot_variant(key, types, typed, kind, a, u, 4)
+                yield dot_variant(key, indices, typed, kind, a, u, 4)
+
+
+def rows() -> Iterator[Variant]:
+    """Products row by row on a GPU."""
+    from ..verbs.variants import rows_variant
+
+    types = (("PTR", INT32), ("INNER", INT32), ("BPTR", INT32), ("COL", INT32), ("MPTR", INT32))
+    chosen = [p for p in PRODUCTS if p[0] in ("plus_pair", "plus_times", "min_plus")]
+    for fill in (0, 1):
+        yield Variant("formats/csr/sort_rows", types[:1], (("LANES", 1), ("FILL", fill)))
+    for shared in (0, SHARED_WORDS):
+        constants: tuple[tuple[str, int], ...] = (("LANES", 256), ("SHARED_WORDS", shared))
+        for fill in (0, 1):
+            yield rows_variant("long_rows", types, None, WORDS, BOOL, BOOL, fill, constants)
+        for name, dtype, a, b, kind in chosen:
+            yield rows_variant("long_rows", types, _typed(name, dtype), kind, a, b, 1, constants)
+    for fill in (0, 1):
+        for lanes, slots in row_tables(4):
+            constants = (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1))
+            yield rows_variant("short_rows", types, None, WORDS, BOOL, BOOL, fill, constants)
+    for name, dtype, a, b, kind in chosen:
+        for lanes, slots in row_tables(4 + (8 if kind == COUNT else dtype.nbytes)):
+            constants = (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1))
+            yield rows_variant("short_rows", types, _typed(name, dtype), kind, a, b, 1, constants)
 
 
 def structural() -> Iterator[Variant]:
@@ -85,7 +110,8 @@ def structural() -> Iterator[Variant]:
         yield Variant("formats/b2sr/coo", places, (("TILE", tile), lanes))
         yield Variant("formats/b2sr/ranks", (), (("TILE", tile), ("LANES", 1)))
         yield Variant("formats/b2sr/filter", places[2:], (("TILE", tile), ("LANES", 1)))
-        yield Variant("formats/b2sr/clip", TYPES, (("TILE", tile), lanes))
+        for fill in (0, 1):
+            yield Variant("formats/b2sr/clip", places, (("TILE", tile), lanes, ("FILL", fill)))
     for order in (0, 1):
         yield Variant("formats/csr/keys", TYPES, (("ORDER", order),))
     for pointers in (INT32, INT64):
@@ -94,6 +120,21 @@ def structural() -> Iterator[Variant]:
     for fill, order in ((0, 0), (0, 1), (1, 0), (1, 1)):
         constants = (("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", order))
         yield Variant("formats/csr/clip", places, constants)
+
+
+def joins() -> Iterator[Variant]:
+    """Unions and intersections of two matrices."""
+    from ..verbs.variants import join_variant, match_variant
+
+    types = (*TYPES, ("BPTR", INT32))
+    yield match_variant(types)
+    for name, t in (("plus", FP64), ("times", FP64), ("second", INT64), ("firsti", INT64)):
+        for side, intersect, filled in ((0, False, False), (1, False, False), (0, True, False), (0, False, True)):
+            how: dict[str, Any] = {"side": side, "intersect": intersect, "filled": filled}
+            yield join_variant(types, BINARY[name][t], t, t, t, **how)
+    for side in (0, 1):
+        how = {"side": side, "intersect": False, "filled": False}
+        yield join_variant(types, None, BOOL, BOOL, BOOL, **how)
 
 
 def elementwise() -> Iterator[Variant]:
@@ -144,4 +185,5 @@ def programs() -> Iterator[Variant]:
 
 def variants() -> list[Variant]:
     """All of them, each once."""
-    return list(dict.fromkeys([*products(), *structural(), *elementwise(), *hub_joins(), *programs()]))
+    groups = (products(), rows(), structural(), joins(), elementwise(), hub_joins(), programs())
+    return list(dict.fromkeys(variant for group in groups for variant in group))

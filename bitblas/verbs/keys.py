@@ -1,5 +1,5 @@
-"""Matrices as sorted linear keys, row * ncols + column (INT64), and values in that order: what verbs that go entry by
-entry work on. Functions that NumPy and CuPy share."""
+"""Matrices as sorted linear keys, row * ncols + column (INT64), and values in that order: what verbs by index work on.
+Functions that NumPy and CuPy share."""
 
 from __future__ import annotations
 
@@ -76,38 +76,23 @@ def take(values: Any, places: Any) -> Any:
     return values if isinstance(values, np.generic) else values[places]
 
 
-def full_values(device: Device, values: Any, n: int) -> Any:
-    return device.xp.full(n, values) if isinstance(values, np.generic) else values
-
-
 def same_iso(x: Any, y: Any) -> bool:
     return isinstance(x, np.generic) and isinstance(y, np.generic) and (bool(x == y) or bool(x != x and y != y))
 
 
-def merged(xp: Any, ka: Any, kb: Any, at: Any, hit: Any = None) -> tuple[Any, Any, Any]:
-    """The union of two sorted lists, linear in their sizes: the keys, where those of `ka` went, and which places are
-    left for those of `kb` alone. at: places of `find`; hit: which of ka are in kb (None: none)."""
-    place = at + xp.arange(len(ka))
-    if hit is not None:
-        place -= xp.cumsum(hit) - hit
-    n = len(ka) + len(kb) - (0 if hit is None else int(hit.sum()))
-    free = xp.ones(n, bool)
-    free[place] = False
-    keys = xp.empty(n, np.int64)
-    keys[place] = ka
-    return keys, place, free
-
-
 def joined(device: Device, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Two disjoint lists of (keys, values of one type) as one."""
+    """Two disjoint lists of (keys, values of one type) as one, in time linear in their sizes."""
     (ka, va), (kb, vb) = a, b
     if not len(kb):
         return a
     if not len(ka):
         return b
     xp = device.xp
-    keys, place, free = merged(xp, ka, kb, find(device, kb, ka)[0])
-    keys[free] = kb
+    place = find(device, kb, ka)[0] + xp.arange(len(ka))
+    free = xp.ones(len(ka) + len(kb), bool)
+    free[place] = False
+    keys = xp.empty(len(free), np.int64)
+    keys[place], keys[free] = ka, kb
     if same_iso(va, vb):
         return keys, va
     values = xp.empty(len(keys), va.dtype)

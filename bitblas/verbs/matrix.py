@@ -1,8 +1,8 @@
 """Verbs on matrices that go entry by entry: element-wise, apply, select, reduce, and the merge; those by index are in
 submatrix.py.
 
-They work on sorted linear keys (keys.py); values go through `arrays`. Each returns a fresh store; structures are shared
-where they do not change. A structure mask is anything with `.structure` and `.complement`.
+Unions and intersections go row by row (join.py); values alone go through `arrays`. Each returns a fresh store;
+structures are shared where they do not change. A structure mask is anything with `.structure` and `.complement`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from semirings import Monoid, Operator, Typed
+from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, INT64, DataType
 
 from ..device import Device
@@ -20,7 +21,11 @@ from ..formats import Region, Structure, build
 from ..formats.build import empty
 from ..store import MatrixStore
 from . import arrays, vector
-from .keys import cast, check_keys, coo, entries, find, joined, keys_of, merged, same_iso, store, take
+from .join import join, restricted
+from .keys import cast, check_keys, coo, entries, find, joined, keys_of, store, take
+from .sieve import Sieve
+
+SECOND = BINARY["second"]
 
 # ---- element-wise: GraphBLAS C API 2.1, sections 4.3.4 and 4.3.5 ----------------------------------------------------
 
@@ -31,14 +36,6 @@ def plain(op: Typed) -> Typed[Operator]:
     return found.binaryop[found.compute_type(op.dtype)] if hasattr(found, "binaryop") else op
 
 
-def _combined(A: MatrixStore, op: Typed[Operator], x: Any, y: Any, keys: Any) -> Any:
-    positional = op.op.positional
-    if not positional and not len(keys):
-        return A.device.xp.zeros(0, op.return_type.np_type)
-    places = (keys // max(1, A.ncols), keys % max(1, A.ncols)) if positional else (None, None)
-    return arrays.binary(A.device, op, x, y, *places)
-
-
 def ewise_mult(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
     """The intersection."""
     op = plain(op)
@@ -47,61 +44,21 @@ def ewise_mult(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
         places = A.structure.coo() if positional else (None, None)
         values = arrays.binary(A.device, op, A.values, B.values, *places) if A.nvals else op.return_type.np_type.type(0)
         return MatrixStore(A.structure, op.return_type, values)
-    (ka, va), (kb, vb) = entries(A), entries(B)
-    at, hit = find(A.device, kb, ka)
-    keys = ka[hit]
-    return store(A, keys, _combined(A, op, take(va, hit), take(vb, at[hit]), keys), op.return_type)
+    return join(A, B, op, op.return_type, intersect=True)
 
 
 def ewise_add(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
     """The union; where one is missing the other counts, cast to the result's type."""
     op = plain(op)
-    z = op.return_type
-    keys, values = _union(A, entries(A), A.dtype, entries(B), B.dtype, op, z)
-    return store(A, keys, values, z)
-
-
-def _union(
-    A: MatrixStore, a: tuple[Any, Any], ta: DataType, b: tuple[Any, Any], tb: DataType, op: Typed[Operator], z: DataType
-) -> tuple[Any, Any]:
-    device, xp, ((ka, va), (kb, vb)) = A.device, A.device.xp, (a, b)
-    left, right = arrays.cast(device, va, ta, z), arrays.cast(device, vb, tb, z)
-    if not len(kb):
-        return ka, left
-    if not len(ka):
-        return kb, right
-    at, hit = find(device, kb, ka)
-    keys, place, free = merged(xp, ka, kb, at, hit)
-    twin = at[hit]
-    only_b = xp.ones(len(kb), bool)
-    only_b[twin] = False
-    keys[free] = kb[only_b]
-    both = _combined(A, op, take(va, hit), take(vb, twin), ka[hit])
-    both = arrays.cast(device, both, op.return_type, z)
-    if same_iso(left, right) and (not len(twin) or same_iso(both, left)):
-        return keys, left
-    values = xp.empty(len(keys), z.np_type)
-    values[place], values[free] = left, take(right, only_b)
-    values[place[hit]] = both
-    return keys, values
+    return ewise_mult(A, B, op) if A.structure is B.structure else join(A, B, op, op.return_type)
 
 
 def ewise_union(A: MatrixStore, B: MatrixStore, op: Typed, left_default: Any, right_default: Any) -> MatrixStore:
     """The union, with a default for what is missing."""
-    op, device, xp = plain(op), A.device, A.device.xp
-    (ka, va), (kb, vb) = entries(A), entries(B)
-    at, hit = find(A.device, kb, ka)
-    only_b = xp.ones(len(kb), bool)
-    only_b[at[hit]] = False
-    parts = (
-        (ka[hit], take(va, hit), take(vb, at[hit])),
-        (ka[~hit], take(va, ~hit), B.dtype.np_type.type(right_default)),
-        (kb[only_b], A.dtype.np_type.type(left_default), take(vb, only_b)),
-    )
-    out: tuple[Any, Any] = (xp.zeros(0, np.int64), op.return_type.np_type.type(0))
-    for keys, x, y in parts:
-        out = joined(device, out, (keys, _combined(A, op, x, y, keys)))
-    return store(A, *out, op.return_type)
+    op = plain(op)
+    if A.structure is B.structure:
+        return ewise_mult(A, B, op)
+    return join(A, B, op, op.return_type, defaults=(left_default, right_default))
 
 
 # ---- entry by entry: sections 4.3.8, 4.3.9, 4.3.10 ------------------------------------------------------------------
@@ -183,6 +140,8 @@ def truthy(A: MatrixStore) -> Structure:
 
 def reduce_scalar(A: MatrixStore, monoid: Typed[Monoid]) -> np.generic | None:
     """The monoid's sum of all entries, None where there is none."""
+    if isinstance(A, Sieve) and (total := A.total(monoid)) is not None:
+        return total
     if not A.nvals:
         return None
     if A.iso:
@@ -213,23 +172,12 @@ def all_close(device: Device, x: Any, y: Any, rel_tol: float, abs_tol: float) ->
 
 def merge(C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool) -> MatrixStore:
     """What C<mask, accum, replace> = T leaves in C, of C's type."""
-    c, t = entries(C), entries(T)
-    if accum is None:
-        z = t[0], arrays.cast(C.device, t[1], T.dtype, C.dtype)
-    else:
-        z = _union(C, c, C.dtype, t, T.dtype, plain(accum), C.dtype)
+    z = cast(T, C.dtype) if accum is None else join(C, T, plain(accum), C.dtype)
     if mask is not None:
-        z = _restricted(C.device, z, mask, False)
+        z = restricted(z, mask.structure, not mask.complement)
         if not replace:
-            z = joined(C.device, z, _restricted(C.device, c, mask, True))
-    return store(C, *z, C.dtype)
-
-
-def _restricted(device: Device, entries: tuple[Any, Any], mask: Any, outside: bool) -> tuple[Any, Any]:
-    keys, values = entries
-    _, inside = find(device, keys_of(mask.structure, False)[0], keys)
-    keep = inside if mask.complement == outside else ~inside
-    return keys[keep], take(values, keep)
+            z = join(z, restricted(C, mask.structure, mask.complement), SECOND[C.dtype], C.dtype)
+    return z
 
 
 def mask_of(structure: Structure, value: np.generic, dtype: DataType) -> MatrixStore:

@@ -7,18 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from semirings import Semiring, Typed
-from semirings.dtypes import BOOL
+from semirings.dtypes import BOOL, lookup_dtype
 
 from ..formats import Structure
-from ..formats.build import filter_entries
 from ..plan import VALUES, WORDS, Plan, plan_mxm
 from ..store import MatrixStore
-from .expand import expand_sort_compress
 from .gustavson import row_by_row
 from .operands import dummy, entry_values
-from .product import compiled, index_types
+from .product import compiled
 from .schedule import PARALLEL_ENTRIES, dot_bounds
-from .variants import dot_variant
+from .sieve import Sieve
+from .variants import DOT_INDICES, dot_variant
 
 
 class MatrixMask(NamedTuple):
@@ -37,9 +36,7 @@ def mxm(
     if plan.direction == "dot":
         assert mask is not None
         return _dot(plan, product, A, B, semiring, transpose_a, transpose_b, mask.structure)
-    if plan.direction == "gustavson":
-        return row_by_row(plan, product, A, B, semiring, transpose_a, transpose_b, mask)
-    return expand_sort_compress(A, B, semiring, transpose_a, transpose_b, mask)
+    return row_by_row(plan, product, A, B, semiring, transpose_a, transpose_b, mask)
 
 
 def _dot(
@@ -54,31 +51,30 @@ def _dot(
     right: Any = B.structure.form(key, transposed=not tb)
     at: Any = mask.form(key)
     z = semiring.return_type if kind != WORDS else BOOL
-    present, sums = xp.zeros(max(1, at.nvals), np.uint8), xp.empty(max(1, at.nvals) if kind != WORDS else 1, z.np_type)
+    places = max(1, at.nvals)
+    present, sums = xp.empty(places, np.uint8), xp.empty(places if kind != WORDS else 1, z.np_type)
     if key == "csr":
-        rows, cols = at.coo()
-        where: tuple[Any, ...] = (rows, cols) if len(rows) else (dummy(device, "int64"),) * 2
-        n, types = len(rows), index_types(left, None)
-        same: Any = (left.ptr, left.col), (right.ptr, right.col)
+        where: tuple[Any, ...] = (at.ptr, at.nrows, at.col)
+        n = at.nvals
+        same: tuple[tuple[Any, ...], ...] = (left.ptr, left.col), (right.ptr, right.col)
+        indices: tuple[Any, ...] = (left.ptr, left.col, right.ptr, at.ptr, at.col)
     else:
         none = dummy(device, "int32")
         ranks = tuple(f.ranks() if not isinstance(v, np.generic) else none for f, v in ((left, a_val), (right, b_val)))
-        cols = at.col
-        where = (at.tile_row_numbers() if at.tiles else dummy(device, "int64"), cols, at.bits, at.ranks())
-        n, types = at.tiles, index_types(left, at.ranks())
+        where = (at.ptr, at.tile_rows, at.col, at.bits, at.ranks())
+        n = at.tiles
         same = (left.ptr, left.col, left.bits, ranks[0]), (right.ptr, right.col, right.bits, ranks[1])
+        indices = (left.ptr, left.col, right.ptr, at.ptr, at.col, *ranks, at.ranks())
+    types = tuple((name, lookup_dtype(array.dtype)) for name, array in zip(DOT_INDICES, indices, strict=False))
     variant = dot_variant(key, types, None if kind == WORDS else semiring, kind, a_type, b_type, plan.lanes, plan.wide)
     value = z.np_type.type(0 if product is None else product)
     bounds = None
     if not device.is_gpu and at.nvals > PARALLEL_ENTRIES:
-        bounds = dot_bounds(right.ptr, cols[:n], device)
+        bounds = dot_bounds(right.ptr, at.col[:n], device)
     compiled(device, variant)(
         n, *where, *same[0], *entry_values(device, a_type, a_val), *same[1], *entry_values(device, b_type, b_val),
         left.ncols, value, present, sums, bounds=bounds,
     )  # fmt: skip
-    if kind == WORDS:
-        values = semiring.return_type.np_type.type(product)
-    else:
-        values = sums[: at.nvals]
-    C = MatrixStore(Structure(at), semiring.return_type, values)
-    return filter_entries(C, present[: at.nvals].view(bool))
+    found = semiring.return_type.np_type.type(product) if kind == WORDS else sums[: at.nvals]
+    monoid = semiring.op.monoid[semiring.return_type]
+    return Sieve(Structure(at), semiring.return_type, found, present[: at.nvals].view(bool), monoid)

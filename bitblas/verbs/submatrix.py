@@ -1,6 +1,6 @@
 """Verbs on matrices by index: extract, assign, single entries, rows, diagonals; and matrices made of vectors.
 
-As in matrix.py they work on sorted linear keys. Indices are INT64 arrays, None for all. GraphBLAS C API 2.1, sections
+They work on sorted linear keys (keys.py). Indices are INT64 arrays, None for all. GraphBLAS C API 2.1, sections
 4.3.6 and 4.3.7.
 """
 

@@ -1,4 +1,4 @@
-# The bits of each tile that lie in a region, the twin of clip.cu.
+# The bits of each tile that lie in a region, counted or written: the twin of clip.cu.
 # include: formats/b2sr/tile.cpu.py
 
 
@@ -11,10 +11,14 @@ def low_bits(count):
 
 
 @njit(**KERNEL)
-def clip(lo, hi, ptr, col, bits, row_low, row_high, col_low, col_high, diag_low, diag_high, left, count):
+def clip(lo, hi, ptr, col, bits, row_low, row_high, col_low, col_high, diag_low, diag_high, tiles, entries, left_col,
+         left, ranks):  # fmt: skip
     per_word = 4 if TILE == 4 else 64 // TILE
+    words = np.empty(TILE_WORDS, np.uint64)
     for tile_row in range(lo, hi):
         top = tile_row << LOG_TILE
+        tile_base = np.int64(at(tiles, tile_row)) if FILL else np.int64(0)
+        bit_base = np.int64(at(entries, tile_row) - at(entries, 0)) if FILL else np.int64(0)
         for tile in range(np.int64(at(ptr, tile_row)), np.int64(at(ptr, tile_row + 1))):
             first = np.int64(at(col, tile)) << LOG_TILE
             total = np.int64(0)
@@ -37,6 +41,17 @@ def clip(lo, hi, ptr, col, bits, row_low, row_high, col_low, col_high, diag_low,
                             high = min(col_high, row + diag_high + 1) - first
                             region |= (low_bits(high) & ~low_bits(low)) << np.uint64(r << LOG_TILE)
                     word &= region
-                put(left, tile * TILE_WORDS + k, word)
+                put(words, k, word)
                 total += np.int64(popcount(word))
-            put(count, tile, total)
+            if total == 0:
+                continue
+            if FILL:
+                put(left_col, tile_base, at(col, tile))
+                put(ranks, tile_base, bit_base)
+                for k in range(TILE_WORDS):
+                    put(left, tile_base * TILE_WORDS + k, at(words, k))
+            tile_base += 1
+            bit_base += total
+        if not FILL:
+            put(tiles, tile_row + 1, tile_base)
+            put(entries, tile_row + 1, bit_base)

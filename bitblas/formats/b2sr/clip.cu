@@ -1,35 +1,61 @@
 // The bits of each tile that lie in a region: rows [row_low, row_high), columns [col_low, col_high), and diagonals
-// column - row in [diag_low, diag_high]; and how many there are. LANES lanes walk the tiles of a tile row.
+// column - row in [diag_low, diag_high]. FILL = 0 counts what is left of tile row I: tiles[I + 1], entries[I + 1].
+// FILL = 1, when both are summed up (entries from entries[0] on), writes the tiles, and the rank of the first bit of
+// each. LANES lanes walk the tiles of a tile row.
 #include "formats/b2sr/tile.cuh"
 #define WORDS_IN_TILE (TILE == 4 ? 1 : TILE * TILE / 64)
 #define ROWS_IN_WORD (TILE == 4 ? 4 : 64 / TILE)
 
-// The lowest `count` bits of a row, for any count.
-__device__ __forceinline__ u64 low_bits(i64 count) {
-  return count <= 0 ? 0ull : count >= 64 ? ~0ull : (1ull << count) - 1;
+struct Region { i64 row_low, row_high, col_low, col_high, diag_low, diag_high; };
+
+// A limit relative to a tile, in 32 bits: what is further away is as good as far away.
+__device__ __forceinline__ int close(i64 x) { return (int)min(max(x, -256ll), 256ll); }
+
+// Word k of the tile at (top, first), but for what lies outside.
+__device__ __forceinline__ u64 clipped(u64 word, int k, i64 top, i64 first, const Region& in) {
+  const int row_low = close(in.row_low - top), row_high = close(in.row_high - top);
+  const int col_low = max(close(in.col_low - first), 0), col_high = min(close(in.col_high - first), TILE);
+  const int diag_low = close(in.diag_low + top - first), diag_high = close(in.diag_high + 1 + top - first);
+  u64 region = 0;
+#pragma unroll
+  for (int r = 0; r < ROWS_IN_WORD; ++r) {
+    const int row = k * ROWS_IN_WORD + r;
+    const int low = max(col_low, row + diag_low), high = min(col_high, row + diag_high);
+    if (row >= row_low && row < row_high && low < high) region |= ~0ull >> (64 - (high - low)) << (r * TILE + low);
+  }
+  return word & region;
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 clip(i64 n, const PTR_T* ptr, const COL_T* col, const word_t* bits, i64 row_low, i64 row_high, i64 col_low,
-     i64 col_high, i64 diag_low, i64 diag_high, word_t* left, i64* count) {
-  const i64 tile_row = thread_number() / LANES;
-  if (tile_row >= n) return;
-  const i64 top = tile_row * TILE;
-  for (i64 tile = ptr[tile_row] + (threadIdx.x & (LANES - 1)); tile < ptr[tile_row + 1]; tile += LANES) {
-    const i64 first = (i64)col[tile] * TILE;
-    i64 total = 0;
-    for (int k = 0; k < WORDS_IN_TILE; ++k) {
-      u64 region = 0;
-      for (int r = 0; r < ROWS_IN_WORD; ++r) {
-        const i64 row = top + k * ROWS_IN_WORD + r;
-        const i64 low = max(col_low, row + diag_low) - first;
-        const i64 high = min(min(col_high, row + diag_high + 1) - first, (i64)TILE);
-        if (row >= row_low && row < row_high) region |= (low_bits(high) & ~low_bits(low)) << (r * TILE & 63);
-      }
-      const u64 word = bits[tile * WORDS_IN_TILE + k] & region;
-      left[tile * WORDS_IN_TILE + k] = (word_t)word;
-      total += __popcll(word);
+     i64 col_high, i64 diag_low, i64 diag_high, i64* tiles, i64* entries, COL_T* left_col, word_t* left,
+     PLACE_T* ranks) {
+  const Region region = {row_low, row_high, col_low, col_high, diag_low, diag_high};
+  const i64 tile_row = thread_number() / LANES, top = tile_row * TILE;
+  const int lane = threadIdx.x & (LANES - 1);
+  const bool inside = tile_row < n;
+  const i64 begin = inside ? (i64)ptr[tile_row] : 0, stop = inside ? (i64)ptr[tile_row + 1] : 0;
+  i64 tile_base = FILL && inside ? tiles[tile_row] : 0, bit_base = FILL && inside ? entries[tile_row] - entries[0] : 0;
+  for (i64 tile = begin + lane; __any_sync(ALL_LANES, tile - lane < stop); tile += LANES) {
+    u32 total = 0;
+    const i64 first = tile < stop ? (i64)col[tile] * TILE : 0;
+    for (int k = 0; tile < stop && k < WORDS_IN_TILE; ++k)
+      total += __popcll(clipped(bits[tile * WORDS_IN_TILE + k], k, top, first, region));
+    const u32 tiles_below = group_sum_below<LANES>(total > 0), bits_below = group_sum_below<LANES>(total);
+#if FILL
+    if (total) {
+      const i64 at = tile_base + tiles_below;
+      left_col[at] = col[tile];
+      ranks[at] = (PLACE_T)(bit_base + bits_below);
+      for (int k = 0; k < WORDS_IN_TILE; ++k)
+        left[at * WORDS_IN_TILE + k] = (word_t)clipped(bits[tile * WORDS_IN_TILE + k], k, top, first, region);
     }
-    count[tile] = total;
+#endif
+    tile_base += __shfl_sync(ALL_LANES, tiles_below + (total > 0), LANES - 1, LANES);
+    bit_base += __shfl_sync(ALL_LANES, bits_below + total, LANES - 1, LANES);
   }
+#if !FILL
+  (void)left_col, (void)left, (void)ranks;
+  if (inside && lane == 0) tiles[tile_row + 1] = tile_base, entries[tile_row + 1] = bit_base;
+#endif
 }

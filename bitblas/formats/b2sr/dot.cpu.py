@@ -1,6 +1,7 @@
 # c = the dot products of rows of A and rows of B' at the bits of a mask, the twin of dot.cu: two tile rows merge, and
 # every common tile column serves all bits of the mask tile.
 # include: formats/b2sr/tile.cpu.py
+# include: kernels/rows.cpu.py
 # include: kernels/product.cpu.py
 
 
@@ -13,12 +14,14 @@ def rank_in(bits, tile, r, c):
 
 
 @njit(**KERNEL)
-def dot(lo, hi, tile_rows, tile_cols, m_bits, m_ranks, a_ptr, a_col, a_bits, a_ranks, a_val, a_iso, a_step, b_ptr,
+def dot(lo, hi, m_ptr, m_rows, m_col, m_bits, m_ranks, a_ptr, a_col, a_bits, a_ranks, a_val, a_iso, a_step, b_ptr,
         b_col, b_bits, b_ranks, b_val, b_iso, b_step, inner, product, present, sums):  # fmt: skip
     count = np.zeros(TILE * TILE, np.int64)
+    tile_i = row_of(m_ptr, m_rows, lo)
     for tile in range(lo, hi):
-        tile_i = np.int64(at(tile_rows, tile))
-        tile_j = np.int64(at(tile_cols, tile))
+        while np.int64(at(m_ptr, tile_i + 1)) <= tile:
+            tile_i += 1
+        tile_j = np.int64(at(m_col, tile))
         first = np.int64(at(m_ranks, tile))
         bits = np.int64(0)
         for r in range(TILE):
@@ -65,6 +68,9 @@ def dot(lo, hi, tile_rows, tile_cols, m_bits, m_ranks, a_ptr, a_col, a_bits, a_r
                 x += 1
                 y += 1
         for m in range(bits):
-            present[first + m] = at(count, m) > 0
-            if KIND == COUNT and at(count, m) > 0:
-                sums[first + m] = repeated(product, at(count, m))
+            some = at(count, m) > 0
+            put(present, first + m, some)
+            if KIND == COUNT:
+                put(sums, first + m, repeated(product, at(count, m)) if some else IDENTITY)
+            elif KIND == VALUES and not some:
+                put(sums, first + m, IDENTITY)

@@ -1,9 +1,18 @@
 // c = the dot products of rows of A and rows of B (B' by rows) at the bits of a mask, tile by tile: LANES lanes share a
-// mask tile (I, J), walk the shorter of tile rows I of A and J of B, and search in the longer one. A common tile column
-// adds popcount(row r of A's tile AND row s of B's tile) to every mask bit (r, s).
-// Sums go to the place of the mask's entry; lanes add theirs in turns, so that the order is fixed.
+// mask tile (I, J), walk the shorter of tile rows I of A and J of B, and search in the longer one. Each lane owns some
+// bits (r, s) of the mask; a tile column that both rows have is handed round, and adds popcount(row r of A's tile AND
+// row s of B's tile) to each. One walk serves LANES * OWN bits; common columns come by ascending k, so that the order
+// of every sum is fixed.
 #include "formats/b2sr/tile.cuh"
+#include "kernels/rows.cuh"
 #include "kernels/product.cuh"
+#define TILE_WORDS (TILE == 4 ? 1 : TILE * TILE / 64)
+#define OWN 4
+
+// The place of a tile: in 32 bits, which are cheaper, where both pointers are.
+template <bool narrow> struct Place { typedef i64 type; };
+template <> struct Place<true> { typedef u32 type; };
+typedef Place<sizeof(PTR_T) + sizeof(BPTR_T) == 8>::type at_t;
 
 __device__ __forceinline__ i64 rank_in(const word_t* bits, i64 tile, int r, int c) {
   i64 rank = __popcll(tile_row_bits(bits, tile, r) & ((1ull << c) - 1));
@@ -11,70 +20,151 @@ __device__ __forceinline__ i64 rank_in(const word_t* bits, i64 tile, int r, int 
   return rank;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 2)
-dot(i64 n, const i64* tile_rows, const COL_T* tile_cols, const word_t* m_bits, const PLACE_T* m_ranks, const PTR_T* a_ptr,
-    const COL_T* a_col, const word_t* a_bits, const PLACE_T* a_ranks, const A_T* a_val, A_T a_iso, i64 a_step,
-    const PTR_T* b_ptr, const COL_T* b_col, const word_t* b_bits, const PLACE_T* b_ranks, const B_T* b_val, B_T b_iso,
-    i64 b_step, i64 inner, Z_T product, u8* present, Z_T* sums) {
+__device__ __forceinline__ int bits_in(const word_t* bits, i64 tile) {
+  int count = 0;
+#pragma unroll 4
+  for (int w = 0; w < TILE_WORDS; ++w) count += __popcll(bits[tile * TILE_WORDS + w]);
+  return count;
+}
+
+// The place r * TILE + c of a tile's bit number `rank`.
+__device__ __forceinline__ int place_of(const word_t* bits, i64 tile, int rank) {
+  int w = 0;
+  u64 word = bits[tile * TILE_WORDS];
+  for (int count = __popcll(word); rank >= count; count = __popcll(word)) {
+    rank -= count;
+    word = bits[tile * TILE_WORDS + ++w];
+  }
+  int place = 64 * w;
+  u32 half = (u32)word;
+  if (TILE > 4 && rank >= __popc(half)) {
+    rank -= __popc(half);
+    half = (u32)(word >> 32);
+    place += 32;
+  }
+#pragma unroll
+  for (int width = 16; width; width >>= 1) {  // halve: is it among the lower ones?
+    const int count = __popc(half & ((1u << width) - 1));
+    if (rank < count) continue;
+    rank -= count;
+    half >>= width;
+    place += width;
+  }
+  return place;
+}
+
+// Row r of a tile: of a small one from the word that was loaded, of a large one from memory.
+#if TILE <= 8
+typedef u32 bits_t;
+__device__ __forceinline__ bits_t row_bits(u64 word, const word_t*, i64, int r) {
+  const u32 half = TILE == 4 || r < 4 ? (u32)word : (u32)(word >> 32);
+  return half >> (TILE * (r & 3)) & ((1u << TILE) - 1);
+}
+__device__ __forceinline__ int population(bits_t bits) { return __popc(bits); }
+#else
+typedef u64 bits_t;
+__device__ __forceinline__ bits_t row_bits(u64, const word_t* bits, i64 tile, int r) {
+  return tile_row_bits(bits, tile, r);
+}
+__device__ __forceinline__ int population(bits_t bits) { return __popcll(bits); }
+#endif
+
+extern "C" __global__ void __launch_bounds__(BLOCK, KIND == VALUES ? 2 : 4)
+dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const word_t* m_bits, const MPLACE_T* m_ranks,
+    const PTR_T* a_ptr, const COL_T* a_col, const word_t* a_bits, const PLACE_T* a_ranks, const A_T* a_val, A_T a_iso,
+    i64 a_step, const BPTR_T* b_ptr, const COL_T* b_col, const word_t* b_bits, const BPLACE_T* b_ranks,
+    const B_T* b_val, B_T b_iso, i64 b_step, i64 inner, Z_T product, u8* present, Z_T* sums) {
   (void)inner;
   const i64 tile = thread_number() / LANES;
-  const int lane = threadIdx.x & (LANES - 1);
+  const int lane = threadIdx.x & (LANES - 1), group = threadIdx.x & 31 & ~(LANES - 1);
   const bool inside = tile < n;
-  const i64 I = inside ? tile_rows[tile] : 0, J = inside ? (i64)tile_cols[tile] : 0;
-  const i64 a = inside ? (i64)a_ptr[I] : 0, a_end = inside ? (i64)a_ptr[I + 1] : 0;
-  const i64 b = inside ? (i64)b_ptr[J] : 0, b_end = inside ? (i64)b_ptr[J + 1] : 0;
+  const i64 top = row_of_warp(m_ptr, m_rows, min((thread_number() & ~31ll) / LANES, n - 1));
+  const i64 I = inside ? row_from(m_ptr, top, m_rows, tile) : 0, J = inside ? (i64)m_col[tile] : 0;
+  const at_t a = inside ? a_ptr[I] : 0, a_end = inside ? a_ptr[I + 1] : 0;
+  const at_t b = inside ? b_ptr[J] : 0, b_end = inside ? b_ptr[J + 1] : 0;
   const bool by_a = a_end - a <= b_end - b;
   const COL_T* near = by_a ? a_col : b_col;
   const COL_T* far = by_a ? b_col : a_col;
-  const i64 start = by_a ? a : b, stop = by_a ? a_end : b_end, far_start = by_a ? b : a, far_end = by_a ? b_end : a_end;
-  i64 entry = inside ? (i64)m_ranks[tile] : 0;
-  for (int r = 0; r < TILE; ++r) {
-    u64 rest = inside ? tile_row_bits(m_bits, tile, r) : 0;
-    while (__any_sync(ALL_LANES, rest != 0)) {
-      const int s = rest ? __ffsll(rest) - 1 : 0;
-      const bool active = rest != 0;
-      bool some = false;
-      Z_T sum = IDENTITY;
-      i64 count = 0, low = far_start;
-      for (i64 p = start + lane; active && p < stop; p += LANES) {
-        const COL_T k = near[p];
-        i64 high = far_end;
+  const at_t start = by_a ? a : b, stop = by_a ? a_end : b_end, far_end = by_a ? b_end : a_end;
+  const int bits = inside ? bits_in(m_bits, tile) : 0;
+  for (int first = 0; __any_sync(ALL_LANES, first < bits); first += LANES * OWN) {
+    int place[OWN];
+    bool some[OWN];
+    Z_T sum[OWN];
+    i64 count[OWN];
+#pragma unroll
+    for (int o = 0; o < OWN; ++o) {
+      const int bit = first + o * LANES + lane;
+      place[o] = bit < bits ? place_of(m_bits, tile, bit) : -1;
+      some[o] = false, sum[o] = IDENTITY, count[o] = 0;
+    }
+    bool open = first < bits;  // the group still looks for something
+    at_t low = by_a ? b : a;
+    for (at_t p = start + lane; __any_sync(ALL_LANES, open && p - lane < stop); p += LANES) {
+      bool hit = false;
+      COL_T k = 0;
+      if (open && p < stop) {
+        k = near[p];
+        at_t high = far_end;
         while (low < high) {
-          const i64 middle = (low + high) >> 1;
+          const at_t middle = (low + high) >> 1;
           if (far[middle] < k) low = middle + 1;
           else high = middle;
         }
-        if (low == far_end) break;
-        if (far[low] != k) continue;
-        const i64 x = by_a ? p : low, y = by_a ? low : p;
-        const u64 common = tile_row_bits(a_bits, x, r) & tile_row_bits(b_bits, y, s);
-        if (KIND == VALUES) {
-          for (u64 bits = common; bits; bits &= bits - 1) {
-            const int c = __ffsll(bits) - 1;
+        hit = low < far_end && far[low] == k;
+      }
+      const at_t my_x = by_a ? p : low, my_y = by_a ? low : p;
+      u64 a_word = 0, b_word = 0;
+#if TILE <= 8
+      if (hit) a_word = a_bits[my_x], b_word = b_bits[my_y];
+#endif
+      u32 hits = (__ballot_sync(ALL_LANES, hit) & group_mask<LANES>()) >> group;
+      for (; __any_sync(ALL_LANES, hits != 0); hits &= hits - 1) {
+        const int from = hits ? __ffs(hits) - 1 : 0;
+        const u64 a_tile = __shfl_sync(ALL_LANES, a_word, from, LANES);
+        const u64 b_tile = __shfl_sync(ALL_LANES, b_word, from, LANES);
+#if KIND == VALUES || TILE > 8
+        const at_t x = __shfl_sync(ALL_LANES, my_x, from, LANES), y = __shfl_sync(ALL_LANES, my_y, from, LANES);
+#else
+        const at_t x = 0, y = 0;
+#endif
+#if KIND == VALUES
+        const i64 column = (i64)__shfl_sync(ALL_LANES, k, from, LANES) * TILE;
+#endif
+#pragma unroll
+        for (int o = 0; o < OWN; ++o) {
+          if (!hits || place[o] < 0) continue;
+          const int r = place[o] / TILE, s = place[o] % TILE;
+          bits_t common = row_bits(a_tile, a_bits, x, r) & row_bits(b_tile, b_bits, y, s);
+#if KIND == VALUES
+          for (; common && !is_final(some[o], sum[o]); common &= common - 1) {
+            const int c = __ffsll(common) - 1;
             const A_T left = a_step ? a_val[a_ranks[x] + rank_in(a_bits, x, r, c)] : a_iso;
             const B_T right = b_step ? b_val[b_ranks[y] + rank_in(b_bits, y, s, c)] : b_iso;
-            join(some, sum, true, mul(left, right, I * TILE + r, (i64)k * TILE + c, J * TILE + s));
+            join(some[o], sum[o], true, mul(left, right, I * TILE + r, column + c, J * TILE + s));
           }
-          if (is_final(some, sum)) break;
-        } else {
-          count += __popcll(common);
-          if (KIND == WORDS && count) break;
+#else
+          if (KIND == COUNT) count[o] += population(common);
+          else some[o] = some[o] || common;
+#endif
         }
       }
-      if (KIND == VALUES) {
-        join_lanes(some, sum, 1);
-      } else {
+      if (KIND == WORDS) {
+        bool missing = false;
 #pragma unroll
-        for (int d = LANES / 2; d; d >>= 1) count += shuffle_xor(ALL_LANES, count, d);
-        some = count > 0;
-        if (some && KIND == COUNT) sum = repeated(product, count);
+        for (int o = 0; o < OWN; ++o) missing = missing || (place[o] >= 0 && !some[o]);
+        const u32 left = __ballot_sync(ALL_LANES, missing) & group_mask<LANES>();
+        open = open && left;
       }
-      if (active && lane == 0) {
-        present[entry] = some;
-        if (KIND != WORDS) sums[entry] = sum;
-      }
-      entry += active;
-      rest &= rest - 1;
+    }
+#pragma unroll
+    for (int o = 0; o < OWN; ++o) {
+      if (place[o] < 0) continue;
+      const i64 entry = (i64)m_ranks[tile] + first + o * LANES + lane;
+      if (KIND == COUNT) some[o] = count[o] > 0;
+      present[entry] = some[o];
+      if (KIND == VALUES) sums[entry] = sum[o];
+      if (KIND == COUNT) sums[entry] = some[o] ? repeated(product, count[o]) : IDENTITY;
     }
   }
 }

@@ -2,6 +2,7 @@
 # `counts` is place (r, s) of the mask's tile; every tile of the row of B' adds to all of them at once, with the tile of
 # A in its tile column, or with nothing.
 # include: formats/b2sr/tile.cpu.py
+# include: kernels/rows.cpu.py
 # include: kernels/product.cpu.py
 from bitblas.kernels.lanes import outer_counts, plus_lanes, splat, store_lanes
 
@@ -16,7 +17,7 @@ def flush(counts, small, count):
 
 
 @njit(**KERNEL)
-def dot_lanes(lo, hi, tile_rows, tile_cols, m_bits, m_ranks, a_ptr, a_col, a_bits, a_ranks, a_val, a_iso, a_step,
+def dot_lanes(lo, hi, m_ptr, m_rows, m_col, m_bits, m_ranks, a_ptr, a_col, a_bits, a_ranks, a_val, a_iso, a_step,
               b_ptr, b_col, b_bits, b_ranks, b_val, b_iso, b_step, inner, product, present, sums):  # fmt: skip
     small = np.empty(64, np.uint8)
     count = np.zeros(64, np.int64)
@@ -24,17 +25,20 @@ def dot_lanes(lo, hi, tile_rows, tile_cols, m_bits, m_ranks, a_ptr, a_col, a_bit
     row = np.int64(-1)
     a = np.int64(0)
     a_end = np.int64(0)
+    tile_row = row_of(m_ptr, m_rows, lo)
     for tile in range(lo, hi):
-        if at(tile_rows, tile) != row:
+        while np.int64(at(m_ptr, tile_row + 1)) <= tile:
+            tile_row += 1
+        if tile_row != row:
             for x in range(a, a_end):
                 put(spread, np.int64(at(a_col, x)), np.uint64(0))
-            row = at(tile_rows, tile)
+            row = tile_row
             a = np.int64(at(a_ptr, row))
             a_end = np.int64(at(a_ptr, row + 1))
             for x in range(a, a_end):
                 put(spread, np.int64(at(a_col, x)), at(a_bits, x))
-        y = np.int64(at(b_ptr, np.int64(at(tile_cols, tile))))
-        b_end = np.int64(at(b_ptr, np.int64(at(tile_cols, tile)) + 1))
+        y = np.int64(at(b_ptr, np.int64(at(m_col, tile))))
+        b_end = np.int64(at(b_ptr, np.int64(at(m_col, tile)) + 1))
         for p in range(64):
             put(count, p, np.int64(0))
         while y < b_end:
@@ -50,6 +54,6 @@ def dot_lanes(lo, hi, tile_rows, tile_cols, m_bits, m_ranks, a_ptr, a_col, a_bit
             p = np.int64(trailing_zeros(rest))
             rest = drop_lowest(rest)
             put(present, place, at(count, p) > 0)
-            if KIND == COUNT and at(count, p) > 0:
-                put(sums, place, repeated(product, at(count, p)))
+            if KIND == COUNT:
+                put(sums, place, repeated(product, at(count, p)) if at(count, p) > 0 else IDENTITY)
             place += 1

@@ -7,12 +7,13 @@ row, tile, bit. With a value array, the rank of a bit is value_ptr[tile] + the n
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from semirings.dtypes import DataType, lookup_dtype
+from semirings.dtypes import lookup_dtype
 
 from ...device import Device, balanced_bounds, even_bounds
 from ...kernels.prologue import Variant
@@ -179,11 +180,26 @@ class B2sr:
         if order:
             keep = region.covers(*self.coo())
             return self.filter(keep), self.device.xp.flatnonzero(keep)
-        xp = self.device.xp
-        bits, count = xp.empty_like(self.bits), xp.zeros(max(1, self.tiles), np.int64)
-        kernel = self.device.kernel(_variant("clip", self.tile, self.ptr, self.col))
-        kernel(self.tile_rows, self.ptr, self.col, self.bits, *region, bits, count, bounds=self._bounds())
-        return self._without_empty(bits, count, int(count.sum())), None
+        xp, device, rows = self.device.xp, self.device, self.tile_rows
+        sums, bounds = xp.zeros(2 * rows + 1, np.int64), self._bounds()  # 0, tiles by tile row, entries by tile row
+        out: tuple[Any, Any, Any] = self.col, self.bits, sums  # not written by the first pass
+        for fill in (0, 1):
+            kernel = device.kernel(_variant("clip", self.tile, self.ptr, self.col, out[2], FILL=fill))
+            kernel(rows, self.ptr, self.col, self.bits, *region, sums, sums[rows:], *out, bounds=bounds)
+            if not fill:
+                xp.cumsum(sums, out=sums)
+                tiles, both = device.to_host(sums[rows :: max(1, rows)]).tolist() if rows else (0, 0)
+                nvals = both - tiles
+                if nvals in (0, self.nvals):
+                    break
+                words, ranks = tiles * words_per_tile(self.tile), index_type(nvals)
+                out = xp.empty(tiles, self.col.dtype), xp.empty(words, self.bits.dtype), xp.empty(tiles, ranks)
+        if nvals == self.nvals:
+            return self, None
+        if not nvals:
+            out = xp.zeros(1, self.col.dtype), xp.zeros(words_per_tile(self.tile), self.bits.dtype), None
+        ptr = sums[: rows + 1].astype(index_type(tiles))
+        return B2sr(device, self.nrows, self.ncols, self.tile, ptr, out[0], out[1], tiles, nvals, out[2]), None
 
     def _without_empty(self, bits: Any, count: Any, nvals: int) -> B2sr:
         """The same tiles with other bits; those whose count is 0 go."""
@@ -242,6 +258,12 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
 def _variant(kernel: str, tile: int, ptr: Any = None, col: Any = None, places: Any = None, **constants: int) -> Variant:
     """The structural kernels depend on the tile size and the index types alone."""
     given = (("PTR", ptr), ("COL", col), ("PLACE", places))
-    types: tuple[tuple[str, DataType], ...] = tuple((n, lookup_dtype(a.dtype)) for n, a in given if a is not None)
+    return _made(kernel, tile, tuple((n, a.dtype) for n, a in given if a is not None), tuple(constants.items()))
+
+
+@functools.cache
+def _made(
+    kernel: str, tile: int, types: tuple[tuple[str, Any], ...], constants: tuple[tuple[str, int], ...]
+) -> Variant:
     shape = (("TILE", tile), ("LANES", 1 if kernel in ("ranks", "filter") else min(tile, 32)))
-    return Variant(f"formats/b2sr/{kernel}", types, shape + tuple(constants.items()))
+    return Variant(f"formats/b2sr/{kernel}", tuple((n, lookup_dtype(t)) for n, t in types), shape + constants)

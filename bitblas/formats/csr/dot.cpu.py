@@ -2,21 +2,24 @@
 # once for all entries of its row of the mask, and the row of B' looks for marks; where it is much longer, the entries
 # of A are searched for in it. Both ways the products come by ascending k.
 # include: formats/csr/search.cpu.py
+# include: kernels/rows.cpu.py
 # include: kernels/product.cpu.py
 MUCH = 16
 MARKS = np.uint64 if KIND != VALUES else PTR_T  # bits, or places in A plus one
 
 
 @njit(**KERNEL)
-def dot(lo, hi, rows, cols, a_ptr, a_col, a_val, a_iso, a_step, b_ptr, b_col, b_val, b_iso, b_step, inner, product,
-        present, sums):  # fmt: skip
+def dot(lo, hi, m_ptr, m_rows, m_col, a_ptr, a_col, a_val, a_iso, a_step, b_ptr, b_col, b_val, b_iso, b_step, inner,
+        product, present, sums):  # fmt: skip
     marks = np.zeros((inner >> 6) + 1 if KIND != VALUES else inner + 1, MARKS)
     marked = np.int64(-1)
     a = np.int64(0)
     a_end = np.int64(0)
+    i = row_of(m_ptr, m_rows, lo)
     for entry in range(lo, hi):
-        i = at(rows, entry)
-        j = at(cols, entry)
+        while np.int64(at(m_ptr, i + 1)) <= entry:
+            i += 1
+        j = np.int64(at(m_col, entry))
         if i != marked:
             for p in range(a, a_end):
                 k = np.int64(at(a_col, p))

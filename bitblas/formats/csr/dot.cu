@@ -1,52 +1,158 @@
-// c = the dot products of rows of A and rows of B (B' by rows) at the entries of a mask: LANES lanes share an entry,
-// walk the shorter row and search in the longer one.
+// c = the dot products of rows of A and rows of B (B' by rows) at the entries of a mask. A block takes 256 entries of
+// the mask, whatever rows they are in. Where several stand in one row, that row of A goes into a table in shared memory
+// and a warp per entry looks the row of B' up in it; the others walk the shorter row and search in the longer one, GROUP
+// lanes an entry, or the whole block where even the shorter row is long.
 #include "formats/csr/search.cuh"
+#include "formats/csr/table.cuh"
+#include "kernels/rows.cuh"
 #include "kernels/product.cuh"
+#define AHEAD 4  // loads in flight per lane
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-dot(i64 n, const i64* rows, const i64* cols, const PTR_T* a_ptr, const COL_T* a_col, const A_T* a_val, A_T a_iso,
-    i64 a_step, const PTR_T* b_ptr, const COL_T* b_col, const B_T* b_val, B_T b_iso, i64 b_step, i64 inner,
-    Z_T product, u8* present, Z_T* sums) {
-  (void)inner;
-  const i64 entry = thread_number() / LANES;
-  const int lane = threadIdx.x & (LANES - 1);
-  bool some = false;
-  Z_T sum = IDENTITY;
-  i64 count = 0, i = 0, j = 0;
-  if (entry < n) {
-    i = rows[entry], j = cols[entry];
-    const i64 a = a_ptr[i], a_end = a_ptr[i + 1], b = b_ptr[j], b_end = b_ptr[j + 1];
-    const bool by_a = a_end - a <= b_end - b;
-    const COL_T* near = by_a ? a_col : b_col;
-    const COL_T* far = by_a ? b_col : a_col;
-    const i64 stop = by_a ? a_end : b_end, far_end = by_a ? b_end : a_end;
-    i64 low = by_a ? b : a;
-    for (i64 p = (by_a ? a : b) + lane; p < stop; p += LANES) {
-      const COL_T k = near[p];
-      low = lower_bound(far, low, far_end, k);  // from `low` on: the near row ascends
-      if (low == far_end) break;
-      if (far[low] != k) continue;
-      if (KIND == VALUES) {
-        const i64 x = by_a ? p : low, y = by_a ? low : p;
-        join(some, sum, true, mul(a_step ? a_val[x] : a_iso, b_step ? b_val[y] : b_iso, i, k, j));
-        if (is_final(some, sum)) break;
-      } else {
-        some = true;
-        ++count;
-        if (KIND == WORDS) break;
-      }
+struct Rows {
+  const PTR_T* a_ptr; const COL_T* a_col; const A_T* a_val; A_T a_iso; i64 a_step;
+  const BPTR_T* b_ptr; const COL_T* b_col; const B_T* b_val; B_T b_iso; i64 b_step;
+  __device__ __forceinline__ Z_T product(i64 x, i64 y, i64 i, i64 k, i64 j) const {
+    return mul(a_step ? a_val[x] : a_iso, b_step ? b_val[y] : b_iso, i, k, j);
+  }
+};
+struct Sum { bool some; Z_T sum; i64 count; };
+
+// One lane's share of an entry: from `lane` on every `lanes`-th place of the shorter row, searched for in the longer.
+__device__ __forceinline__ void search(const Rows& m, i64 i, i64 j, int lane, int lanes, Sum& t) {
+  const i64 a = m.a_ptr[i], a_end = m.a_ptr[i + 1], b = m.b_ptr[j], b_end = m.b_ptr[j + 1];
+  const bool by_a = a_end - a <= b_end - b;
+  const COL_T* near = by_a ? m.a_col : m.b_col;
+  const COL_T* far = by_a ? m.b_col : m.a_col;
+  const i64 stop = by_a ? a_end : b_end, far_end = by_a ? b_end : a_end;
+  i64 low = by_a ? b : a;
+  for (i64 p = (by_a ? a : b) + lane; p < stop; p += lanes) {
+    const COL_T k = near[p];
+    low = lower_bound(far, low, far_end, k);  // from `low` on: the near row ascends
+    if (low == far_end) break;
+    if (far[low] != k) continue;
+    if (KIND == VALUES) {
+      join(t.some, t.sum, true, m.product(by_a ? p : low, by_a ? low : p, i, k, j));
+      if (is_final(t.some, t.sum)) break;
+    } else {
+      ++t.count;
+      if (KIND == WORDS) break;
     }
   }
-  if (KIND == COUNT) {
+}
+
+// The sum over groups of G lanes.
+template <int G> __device__ __forceinline__ void gather(Sum& t) {
 #pragma unroll
-    for (int d = LANES / 2; d; d >>= 1) count += shuffle_xor(ALL_LANES, count, d);
-    some = count > 0;
-    if (some) sum = repeated(product, count);
-  } else {
-    join_lanes(some, sum, 1);
+  for (int d = G / 2; d; d >>= 1) {
+    if (KIND == VALUES) {
+      const bool more = shuffle_xor(ALL_LANES, t.some, d);
+      const Z_T z = shuffle_xor(ALL_LANES, t.sum, d);
+      join(t.some, t.sum, more, z);
+    } else {
+      t.count += shuffle_xor(ALL_LANES, t.count, d);
+    }
   }
-  if (entry < n && lane == 0) {
-    present[entry] = some;
-    if (KIND != WORDS) sums[entry] = sum;
+}
+
+__device__ __forceinline__ void write(const Sum& t, i64 entry, Z_T product, u8* present, Z_T* sums) {
+  const bool some = KIND == VALUES ? t.some : t.count > 0;
+  present[entry] = some;
+  if (KIND == VALUES) sums[entry] = t.sum;
+  if (KIND == COUNT) sums[entry] = some ? repeated(product, t.count) : IDENTITY;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const PTR_T* a_ptr, const COL_T* a_col,
+    const A_T* a_val, A_T a_iso, i64 a_step, const BPTR_T* b_ptr, const COL_T* b_col, const B_T* b_val, B_T b_iso,
+    i64 b_step, i64 inner, Z_T product, u8* present, Z_T* sums) {
+  (void)inner;
+  __shared__ COL_T keys[SLOTS];
+  __shared__ u16 places[KIND == VALUES ? SLOTS : 1];  // of the key in its row of A
+  __shared__ i64 row_at[BLOCK];
+  __shared__ u8 elsewhere[BLOCK];  // entries that do not search by GROUP lanes
+  __shared__ u16 tables[BLOCK], longs[BLOCK];
+  __shared__ int table_count, long_count;
+  const Rows m = {a_ptr, a_col, a_val, a_iso, a_step, b_ptr, b_col, b_val, b_iso, b_step};
+  const int thread = threadIdx.x, lane = thread & 31;
+  const i64 first = (i64)blockIdx.x * BLOCK;
+  const int entries = n - first < BLOCK ? (int)(n - first) : BLOCK;
+  if (thread == 0) table_count = long_count = 0;
+  __syncthreads();
+  const i64 top = row_of_warp(m_ptr, m_rows, first);
+  if (thread < entries) {
+    const i64 i = row_from(m_ptr, top, m_rows, first + thread), j = (i64)m_col[first + thread];
+    const i64 a_size = (i64)a_ptr[i + 1] - a_ptr[i], b_size = (i64)b_ptr[j + 1] - b_ptr[j];
+    const i64 begin = max((i64)m_ptr[i] - first, 0ll), end = min((i64)m_ptr[i + 1] - first, (i64)entries);
+    const bool tabled = a_size >= TABLE_FROM && a_size <= SLOTS / 2 && end - begin >= TABLE_FOR;
+    const bool is_long = !tabled && min(a_size, b_size) > LONG;
+    row_at[thread] = i;
+    elsewhere[thread] = tabled || is_long;
+    if (tabled && begin == thread) tables[atomicAdd(&table_count, 1)] = (u16)thread;
+    if (is_long) longs[atomicAdd(&long_count, 1)] = (u16)thread;
+  }
+  __syncthreads();
+
+  for (int step = 0; step < GROUP; ++step) {  // BLOCK / GROUP entries at a time
+    const int e = step * (BLOCK / GROUP) + thread / GROUP;
+    const bool active = e < entries && !elsewhere[e];
+    if (!__any_sync(ALL_LANES, active)) continue;
+    Sum t = {false, IDENTITY, 0};
+    if (active) search(m, row_at[e], (i64)m_col[first + e], thread & (GROUP - 1), GROUP, t);
+    gather<GROUP>(t);
+    if (active && (thread & (GROUP - 1)) == 0) write(t, first + e, product, present, sums);
+  }
+
+  for (int s = 0; s < table_count; ++s) {
+    const i64 i = row_at[tables[s]], a = a_ptr[i];
+    const int size = (int)((i64)a_ptr[i + 1] - a);
+    const int end = (int)min((i64)m_ptr[i + 1] - first, (i64)entries);
+    int shift = 23;  // 512 slots, or four for a key where there is room
+    while (32 - shift < LOG_SLOTS && 4 * size > 1 << (32 - shift)) --shift;
+    const u32 last = (1u << (32 - shift)) - 1;
+    __syncthreads();
+    for (u32 slot = thread; slot <= last; slot += BLOCK) keys[slot] = NO_KEY;
+    __syncthreads();
+    for (int p = thread; p < size; p += BLOCK) {
+      const int slot = -1 - insert(keys, last, shift, a_col[a + p]);
+      if (KIND == VALUES) places[slot] = (u16)p;
+    }
+    __syncthreads();
+    for (int e = tables[s] + thread / 32; e < end; e += BLOCK / 32) {
+      const i64 j = (i64)m_col[first + e], stop = b_ptr[j + 1];
+      Sum t = {false, IDENTITY, 0};
+      for (i64 q = (i64)b_ptr[j] + lane; q - lane < stop; q += 32 * AHEAD) {
+        COL_T k[AHEAD];
+#pragma unroll
+        for (int u = 0; u < AHEAD; ++u) k[u] = q + 32 * u < stop ? b_col[q + 32 * u] : NO_KEY;
+#pragma unroll
+        for (int u = 0; u < AHEAD; ++u) {
+          const int slot = k[u] == NO_KEY ? -1 : lookup(keys, last, shift, k[u]);
+          if (slot < 0) continue;
+          ++t.count;
+          if (KIND == VALUES) join(t.some, t.sum, true, m.product(a + places[slot], q + 32 * u, i, k[u], j));
+        }
+        if (KIND == WORDS && __any_sync(ALL_LANES, t.count > 0)) break;
+        if (KIND == VALUES && HAS_TERMINAL && __any_sync(ALL_LANES, is_final(t.some, t.sum))) break;
+      }
+      gather<32>(t);
+      if (lane == 0) write(t, first + e, product, present, sums);
+    }
+  }
+
+  __shared__ Sum part[BLOCK / 32];
+  for (int s = 0; s < long_count; ++s) {
+    const int e = longs[s];
+    Sum t = {false, IDENTITY, 0};
+    search(m, row_at[e], (i64)m_col[first + e], thread, BLOCK, t);
+    gather<32>(t);
+    __syncthreads();
+    if (lane == 0) part[thread / 32] = t;
+    __syncthreads();
+    if (thread) continue;
+    for (int w = 1; w < BLOCK / 32; ++w) {
+      join(t.some, t.sum, part[w].some, part[w].sum);
+      t.count += part[w].count;
+    }
+    write(t, first + e, product, present, sums);
   }
 }

@@ -11,3 +11,17 @@ def lower_bound(col, low, high, k):
         else:
             high = middle
     return low
+
+
+@njit(**FUNCTION)
+def ahead(col, low, high, k):
+    """The same, quick where that place is near `low`."""
+    step = np.int64(1)
+    while low < high and np.int64(at(col, low)) < k:
+        low += 1
+        if low + step < high and np.int64(at(col, low + step)) < k:
+            low += step
+            step <<= 1
+        elif step > 1:
+            return lower_bound(col, low, min(low + step + 1, high), k)
+    return low

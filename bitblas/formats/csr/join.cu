@@ -1,0 +1,48 @@
+// The union (or, INTERSECT, the intersection) of the rows of A and B: the entries of A (SIDE 0) or those of B alone
+// (SIDE 1) go where they belong in C, joined with what stands there in the other. `place` and `hit` are what match.cu
+// says of A's entries, and before[e] the number of hits among those below e. An entry of one operand alone is cast, or,
+// FILLED, joined with the default of the other.
+#include "formats/csr/search.cuh"
+#include "kernels/rows.cuh"
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+join(i64 n, i64 rows, const PTR_T* a_ptr, const COL_T* a_col, const A_T* a_val, A_T a_iso, i64 a_step, A_T a_default,
+     const BPTR_T* b_ptr, const COL_T* b_col, const B_T* b_val, B_T b_iso, i64 b_step, B_T b_default,
+     const BPTR_T* place, const u8* hit, const PTR_T* before, COL_T* c_col, Z_T* c_val) {
+  const i64 entry = thread_number();
+#if PLACES || SIDE
+#if SIDE
+  const BPTR_T* ptr = b_ptr;
+#else
+  const PTR_T* ptr = a_ptr;
+#endif
+  const i64 top = row_of_warp(ptr, rows, min(entry & ~31ll, n - 1));
+  if (entry >= n) return;
+  const i64 i = row_from(ptr, top, rows, entry);
+#else
+  if (entry >= n) return;
+  const i64 i = 0;
+#endif
+  (void)rows, (void)i, (void)place, (void)hit;
+#if SIDE
+  const COL_T j = b_col[entry];
+  const i64 end = a_ptr[i + 1], p = lower_bound(a_col, (i64)a_ptr[i], end, j), q = entry;
+  if (p < end && a_col[p] == j) return;
+  const i64 c = q + p - before[p];
+  const bool in_a = false, in_b = true;
+#else
+  const COL_T j = a_col[entry];
+  const i64 p = entry, q = place[p];
+  const bool in_a = true, in_b = hit[p];
+  if (INTERSECT && !in_b) return;
+  const i64 c = INTERSECT ? (i64)before[p] : p + q - before[p];
+#endif
+  c_col[c] = j;
+#if VALUED
+  const A_T x = !in_a ? a_default : a_step ? a_val[p] : a_iso;
+  const B_T y = !in_b ? b_default : b_step ? b_val[q] : b_iso;
+  c_val[c] = (in_a && in_b) || FILLED ? both(x, y, i, (i64)j) : in_a ? only_a(x) : only_b(y);
+#else
+  (void)in_a, (void)in_b;
+#endif
+}

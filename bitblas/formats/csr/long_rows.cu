@@ -1,0 +1,157 @@
+// Rows of C = A (+).(x) B with many entries: a block takes one row after the other and marks its columns in a bitset,
+// so that they come out in order without sorting. FILL = 0 counts them: c_ptr[i + 1]. FILL = 1 writes them from c_ptr[i]
+// on and adds each product where the rank of its column says. BLOCK / 32 rows of B at a time, one a warp, in turns;
+// long ones one by one: whoever adds to a cell does so in an order that the entries alone decide.
+// `found` and `ranks` (words of the bitset, for each block) lie in shared memory where SHARED_WORDS hold a row.
+#include "formats/csr/gustavson.cuh"
+#define WARPS (BLOCK / 32)
+#define SUMS (FILL && KIND != WORDS)
+#define SHORT 64  // entries of a row of B that one warp takes
+
+// The sum of x over the lower threads of the block, and over all of them.
+__device__ __forceinline__ u32 block_sum_below(u32 x, u32* parts, u32& total) {
+  const u32 below = group_sum_below<32>(x);
+  if ((threadIdx.x & 31) == 31) parts[threadIdx.x / 32] = below + x;
+  __syncthreads();
+  u32 before = 0;
+  total = 0;
+#pragma unroll
+  for (int w = 0; w < WARPS; ++w) {
+    before += w < threadIdx.x / 32 ? parts[w] : 0;
+    total += parts[w];
+  }
+  __syncthreads();
+  return before + below;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32* all_ranks, i64 words,
+          const PTR_T* a_ptr, const INNER_T* a_col, const A_T* a_val, A_T a_iso, i64 a_step, const BPTR_T* b_ptr,
+          const COL_T* b_col, const B_T* b_val, B_T b_iso, i64 b_step, const MPTR_T* m_ptr, const COL_T* m_col,
+          i64 mask_kind, Z_T product, i64* c_ptr, COL_T* c_col, Z_T* c_val) {
+  (void)n;
+#if SHARED_WORDS
+  __shared__ u64 found[SHARED_WORDS];
+#if SUMS
+  __shared__ u32 ranks[SHARED_WORDS];
+#endif
+  for (i64 w = threadIdx.x; w < words; w += BLOCK) found[w] = 0;
+#else
+  u64* found = all_found + blockIdx.x * words;  // zero, and zero again when the block is done
+#if SUMS
+  u32* ranks = all_ranks + blockIdx.x * words;
+#endif
+#endif
+  (void)all_found, (void)all_ranks, (void)c_col, (void)c_val;
+  __shared__ i64 row;
+#if SUMS
+  __shared__ i64 begin[WARPS], end[WARPS], inner[WARPS];
+#endif
+  __shared__ u32 parts[WARPS];
+  const Factors f = {a_ptr, a_col, a_val, a_iso, a_step, b_ptr, b_col, b_val, b_iso, b_step, m_ptr, m_col, mask_kind,
+                     product};
+  const int warp = threadIdx.x / 32, lane = threadIdx.x & 31;
+  for (;;) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      const u64 taken = atomicAdd(next, 1ull);
+      row = taken < (u64)row_count ? rows[taken] : -1;
+    }
+    __syncthreads();
+    const i64 i = row;
+    if (i < 0) return;
+    const i64 a = a_ptr[i], a_end = a_ptr[i + 1];
+    for (i64 p = a + warp; p < a_end; p += WARPS) {
+      const i64 k = (i64)a_col[p], stop = b_ptr[k + 1];
+      for (i64 q = (i64)b_ptr[k] + lane; q < stop; q += 32) {
+        const COL_T j = b_col[q];
+        const u64 bit = 1ull << (j & 63);
+        if (!(found[j >> 6] & bit) && f.allows(i, j)) atomicOr(&found[j >> 6], bit);
+      }
+    }
+    __syncthreads();
+#if FILL
+    const i64 out = c_ptr[i];
+#endif
+    u32 count = 0;
+    for (i64 base = 0; base < words; base += BLOCK) {
+      const i64 w = base + threadIdx.x;
+      u64 word = w < words ? found[w] : 0;
+#if FILL
+      u32 total;
+      const u32 rank = count + block_sum_below(__popcll(word), parts, total);
+#if SUMS
+      if (w < words) ranks[w] = rank;
+#endif
+      for (i64 place = out + rank; word; ++place, word &= word - 1) {
+        c_col[place] = (COL_T)(w * 64 + __ffsll(word) - 1);
+        if (SUMS) c_val[place] = BEGIN;
+      }
+      count += total;
+#else
+      count += __popcll(word);
+      if (w < words) found[w] = 0;
+#endif
+    }
+#if !FILL
+    u32 total;
+    block_sum_below(count, parts, total);
+    if (threadIdx.x == 0) c_ptr[i + 1] = total;
+#elif SUMS
+    // The cell of column j, null where the mask forbids it.
+    const auto cell_of = [&](COL_T j) -> Z_T* {
+      const u64 word = found[j >> 6], bit = 1ull << (j & 63);
+      return word & bit ? c_val + out + ranks[j >> 6] + __popcll(word & (bit - 1)) : nullptr;
+    };
+    // `any` takes the first product, which comes last.
+    const auto put = [](Z_T* cell, Z_T z) {
+      if (cell) *cell = HAS_TERMINAL == 2 ? z : add(*cell, z);
+    };
+    for (i64 first = a; first < a_end; first += WARPS) {
+      const i64 mine = first + warp, p = HAS_TERMINAL == 2 ? a_end - 1 - (mine - a) : mine;
+      __syncthreads();
+      if (lane == 0) {
+        const i64 k = mine < a_end ? (i64)a_col[p] : 0;
+        inner[warp] = k;
+        begin[warp] = mine < a_end ? (i64)b_ptr[k] : 0;
+        end[warp] = mine < a_end ? (i64)b_ptr[k + 1] : 0;
+      }
+      __syncthreads();
+      bool all_short = true;
+#pragma unroll
+      for (int w = 0; w < WARPS; ++w) all_short = all_short && end[w] - begin[w] <= SHORT;
+      if (all_short) {
+        Z_T z[SHORT / 32];
+        Z_T* cell[SHORT / 32];
+#pragma unroll
+        for (int u = 0; u < SHORT / 32; ++u) {
+          const i64 q = begin[warp] + lane + 32 * u;
+          const COL_T j = q < end[warp] ? b_col[q] : 0;
+          cell[u] = q < end[warp] ? cell_of(j) : nullptr;
+          if (cell[u]) z[u] = f.product(p, q, i, inner[warp], (i64)j);
+        }
+        for (int w = 0; w < WARPS; ++w) {
+#pragma unroll
+          for (int u = 0; u < SHORT / 32; ++u)
+            if (w == warp) put(cell[u], z[u]);
+          __syncthreads();
+        }
+      } else {
+        for (int w = 0; w < WARPS; ++w) {
+          const i64 at = HAS_TERMINAL == 2 ? p + warp - w : p + w - warp;
+          for (i64 q = begin[w] + threadIdx.x; q < end[w]; q += BLOCK) {
+            const COL_T j = b_col[q];
+            Z_T* cell = cell_of(j);
+            if (cell) put(cell, f.product(at, q, i, inner[w], (i64)j));
+          }
+          __syncthreads();
+        }
+      }
+    }
+#endif
+#if FILL
+    __syncthreads();
+    for (i64 w = threadIdx.x; w < words; w += BLOCK) found[w] = 0;
+#endif
+  }
+}

@@ -1,0 +1,21 @@
+# Where each entry of A would stand in B, the twin of match.cu.
+# include: formats/csr/search.cpu.py
+# include: kernels/rows.cpu.py
+
+
+@njit(**KERNEL)
+def match(lo, hi, rows, a_ptr, a_col, b_ptr, b_col, place, hit):
+    i = row_of(a_ptr, rows, lo) - 1
+    next_row = lo
+    b = np.int64(0)
+    end = np.int64(0)
+    for entry in range(lo, hi):
+        while entry >= next_row:
+            i += 1
+            next_row = np.int64(at(a_ptr, i + 1))
+            b = np.int64(at(b_ptr, i))
+            end = np.int64(at(b_ptr, i + 1))
+        j = np.int64(at(a_col, entry))
+        b = ahead(b_col, b, end, j)
+        put(place, entry, b)
+        put(hit, entry, b < end and np.int64(at(b_col, b)) == j)

@@ -1,0 +1,124 @@
+"""Unions and intersections of the entries of two matrices, row by row on CSR: formats/csr/match.cu finds where each
+entry of A would stand in B, join.cu writes the entries of A and those of B alone where they belong."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semirings import Operator, Typed
+from semirings.dtypes import DataType, lookup_dtype
+
+from ..device import Device, even_bounds
+from ..formats import Structure
+from ..formats.build import filter_entries, with_format
+from ..formats.csr.format import Csr, from_arrays, index_type
+from ..store import MatrixStore
+from . import arrays
+from .operands import dummy, entry_values
+from .product import compiled
+from .schedule import PARALLEL_ENTRIES
+from .variants import join_variant, match_variant
+
+
+class Meeting(NamedTuple):
+    """For each entry of A: where it would stand in B, and whether it is there; the hits among the entries below."""
+
+    place: Any
+    hit: Any
+    before: Any
+
+    @property
+    def common(self) -> int:
+        return int(self.before[-1])
+
+
+def _bounds(device: Device, n: int) -> Any:
+    return even_bounds(n, 4 * device.threads) if not device.is_gpu and n > PARALLEL_ENTRIES else None
+
+
+def _types(a: Csr, b: Csr) -> tuple[tuple[str, DataType], ...]:
+    return ("PTR", lookup_dtype(a.ptr.dtype)), ("COL", lookup_dtype(a.col.dtype)), ("BPTR", lookup_dtype(b.ptr.dtype))
+
+
+def meet(a: Csr, b: Csr) -> Meeting:
+    device, xp, n = a.device, a.device.xp, a.nvals
+    place, hit, before = xp.empty(max(1, n), b.ptr.dtype), xp.empty(max(1, n), np.uint8), xp.zeros(n + 1, a.ptr.dtype)
+    run = compiled(device, match_variant(_types(a, b)))
+    run(n, a.nrows, a.ptr, a.col, b.ptr, b.col, place, hit, bounds=_bounds(device, n))
+    xp.cumsum(hit[:n], out=before[1:])
+    return Meeting(place, hit, before)
+
+
+def join(
+    A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, *, intersect: bool = False,
+    defaults: tuple[Any, Any] | None = None,
+) -> MatrixStore:  # fmt: skip
+    """The union of the entries (or the intersection), of type z: op where both have one, cast to z; else the one there
+    is, cast to z, or op with the default for the other. op: a BinaryOp of the types of A and B."""
+    device, xp = A.device, A.device.xp
+    a, b = _rows(A), _rows(B)
+    met = meet(a, b)
+    common = met.common
+    if intersect:
+        n, ptr = common, met.before[a.ptr]
+    else:
+        n, ptr = a.nvals + b.nvals - common, a.ptr.astype(np.int64) + b.ptr - met.before[a.ptr]
+    alone = (False, False) if intersect else (a.nvals > common, b.nvals > common)
+    value = _equal(A, B, op, z, common > 0, alone, defaults)
+    col = xp.empty(max(1, n), index_type(a.ncols))
+    if value is None:
+        values: Any = xp.empty(max(1, n), z.np_type)
+        given = tuple(
+            (*entry_values(device, M.dtype, M.values_for("csr", False)), M.dtype.np_type.type(default))
+            for M, default in zip((A, B), defaults or (0, 0), strict=True)
+        )
+    else:
+        values, given = dummy(device, "bool"), ((dummy(device, "bool"), np.True_, 0, np.True_),) * 2
+    for side in (0,) if intersect else (0, 1):
+        count = (a, b)[side].nvals
+        if count:
+            variant = join_variant(
+                _types(a, b), op if value is None else None, A.dtype, B.dtype, z,
+                side=side, intersect=intersect, filled=defaults is not None,
+            )  # fmt: skip
+            left, right = (a.ptr, a.col, *given[0]), (b.ptr, b.col, *given[1])
+            compiled(device, variant)(count, a.nrows, *left, *right, *met, col, values, bounds=_bounds(device, count))
+    C = from_arrays(device, a.nrows, a.ncols, ptr, col[:n])
+    return with_format(MatrixStore(Structure(C), z, values[:n] if value is None else value))
+
+
+def _rows(A: MatrixStore) -> Csr:
+    form = A.structure.form("csr")
+    assert isinstance(form, Csr)
+    return form
+
+
+def _equal(
+    A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, common: bool, alone: tuple[bool, bool],
+    defaults: tuple[Any, Any] | None,
+) -> np.generic | None:  # fmt: skip
+    """The value of all entries, where the operands' alone say that it is one."""
+    if not (A.iso and B.iso) or op.op.positional:
+        return None
+
+    def joined(x: Any, y: Any) -> np.generic:
+        return arrays.cast(A.device, arrays.binary(A.device, op, x, y), op.return_type, z)
+
+    found = [joined(A.values, B.values)] if common else []
+    if defaults is None:
+        found += [arrays.cast(M.device, M.values, M.dtype, z) for M, some in zip((A, B), alone, strict=True) if some]
+    else:
+        x, y = (M.dtype.np_type.type(default) for M, default in zip((A, B), defaults, strict=True))
+        found += [joined(*pair) for pair, some in zip(((A.values, y), (x, B.values)), alone, strict=True) if some]
+    first = found[0] if found else z.np_type.type(0)
+    return first if all(bool(v == first) or bool(v != v and first != first) for v in found) else None
+
+
+def restricted(A: MatrixStore, structure: Structure, inside: bool) -> MatrixStore:
+    """The entries of A that stand where the structure has one, or (inside False) where it has none."""
+    a, m = _rows(A), structure.form("csr")
+    assert isinstance(m, Csr)
+    hit = meet(a, m).hit[: a.nvals]
+    return filter_entries(MatrixStore(Structure(a), A.dtype, A.values_for("csr", False)), hit == inside)

@@ -1,0 +1,56 @@
+"""Unions and intersections of matrices that are large enough to be shared by threads, with rows of every length, on
+every device, against python-graphblas."""
+
+from __future__ import annotations
+
+import graphblas
+import numpy as np
+import pytest
+
+import bitblas
+
+STATEMENTS = {
+    "union": lambda gb, A, B, M: A.ewise_add(B, gb.binary.minus).new(),
+    "intersection": lambda gb, A, B, M: A.ewise_mult(B, gb.binary.minus).new(),
+    "defaults": lambda gb, A, B, M: A.ewise_union(B, gb.binary.minus, 3, 5).new(),
+    "comparison": lambda gb, A, B, M: A.ewise_mult(B, gb.binary.lt).new(),
+    "types": lambda gb, A, B, M: A.ewise_add(B.apply(gb.unary.sqrt).new(), gb.binary.plus).new(),
+    "one value": lambda gb, A, B, M: M.ewise_add(A.ewise_mult(B, gb.binary.pair).new(), gb.binary.max).new(),
+    "two values": lambda gb, A, B, M: M.ewise_add(M.T.new(), gb.binary.plus).new(),
+    "masked": lambda gb, A, B, M: into(gb, A.dup(), B, M.S),
+    "outside": lambda gb, A, B, M: into(gb, A.dup(), B, ~M.S),
+    "replaced": lambda gb, A, B, M: into(gb, A.dup(), B, M.S, gb.replace),
+    "accumulated": lambda gb, A, B, M: into(gb, A.dup(), B, M.S, gb.binary.times),
+    "accumulated outside": lambda gb, A, B, M: into(gb, A.dup(), B, ~M.V, gb.binary.times, gb.replace),
+    "selected": lambda gb, A, B, M: A.select(M.S).new(),
+}
+
+
+def into(gb, C, B, *how):
+    C(*how) << B
+    return C
+
+
+def operands(gb, n, device):
+    """A and B share many places, both have a long row and empty ones; M has one value."""
+    rng = np.random.default_rng(5)
+    flags = rng.random((2, n, n)) < 0.3
+    flags[0, 7], flags[1, 9], flags[1, n // 2 :: 3] = True, True, False
+    flags[0, :5] = False
+    where = {"device": device} if gb is bitblas else {}
+    made = []
+    for pattern in flags:
+        i, j = np.nonzero(pattern)
+        made.append(gb.Matrix.from_coo(i, j, rng.integers(-5, 9, len(i)), nrows=n, ncols=n, **where))
+    i, j = np.nonzero(rng.random((n, n)) < 0.2)
+    return [*made, gb.Matrix.from_coo(i, j, 2, nrows=n, ncols=n, **where)]
+
+
+@pytest.mark.parametrize("n", (40, 300))
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_statements(device, statement, n):
+    found = STATEMENTS[statement](bitblas, *operands(bitblas, n, device))
+    expected = STATEMENTS[statement](graphblas, *operands(graphblas, n, device))
+    assert found.dtype == expected.dtype.name
+    for x, y in zip(found.to_coo(), expected.to_coo(), strict=True):
+        np.testing.assert_array_equal(found.device.to_host(x), y)

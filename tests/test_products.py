@@ -1,0 +1,109 @@
+"""Products of matrices, with every way of the GPU's kernels taken: few and many entries, tables and bitsets, on every
+device, against python-graphblas."""
+
+from __future__ import annotations
+
+import graphblas
+import numpy as np
+import pytest
+
+import bitblas
+from bitblas import plan
+from bitblas.verbs import gustavson, variants
+from bitblas.verbs.sieve import Sieve
+
+SEMIRINGS = (("plus_times", "FP64"), ("min_plus", "INT64"), ("plus_pair", "INT64"), ("any_pair", "BOOL"),
+             ("max_second", "UINT8"), ("plus_times", "INT8"))  # fmt: skip
+
+
+def entries(nrows, ncols, density, seed, hubs=()):
+    rng = np.random.default_rng(seed)
+    flags = rng.random((nrows, ncols)) < density
+    flags[list(hubs)] = rng.random((len(hubs), ncols)) < 0.9
+    rows, cols = np.nonzero(flags)
+    return rows, cols, rng.integers(1, 9, len(rows))
+
+
+def matrices(gb, dtype, device, *shapes):
+    """Matrices of (nrows, ncols, density, seed, hubs), made the same by both libraries."""
+    made = []
+    for nrows, ncols, *rest in shapes:
+        rows, cols, values = entries(nrows, ncols, *rest)
+        where = {"device": device} if gb is bitblas else {}
+        made.append(gb.Matrix.from_coo(rows, cols, values.astype(np.dtype(dtype.lower().replace("fp", "float"))),
+                                       nrows=nrows, ncols=ncols, dtype=dtype, **where))  # fmt: skip
+    return made
+
+
+def same(program, dtype, device, *shapes):
+    found = program(bitblas, *matrices(bitblas, dtype, device, *shapes))
+    expected = program(graphblas, *matrices(graphblas, dtype, device, *shapes))
+    to_host = found.device.to_host
+    for x, y in zip(found.to_coo(), expected.to_coo(), strict=True):
+        np.testing.assert_array_equal(to_host(x), y)
+
+
+@pytest.fixture(params=("tables", "bitsets", "bitsets in global memory"))
+def rows(request, monkeypatch):
+    """How the rows of a product are kept."""
+    if request.param != "tables":  # no table holds anything
+        monkeypatch.setattr(gustavson, "row_tables", lambda size: [(8, 0)] * 3)
+    if request.param.endswith("memory"):
+        monkeypatch.setattr(gustavson, "SHARED_WORDS", 0)
+        monkeypatch.setattr(gustavson, "BLOCKS", 3)
+
+
+@pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
+def test_products_without_a_mask(device, name, dtype, rows):
+    def program(gb, A, B):
+        return A.mxm(B, getattr(gb.semiring, name)).new()
+
+    same(program, dtype, device, (40, 90, 0.05, 1, (7,)), (90, 700, 0.01, 2, (3, 30)))
+
+
+@pytest.mark.parametrize(("name", "dtype"), SEMIRINGS[:4])
+def test_products_outside_a_mask(device, name, dtype, rows):
+    def program(gb, A, B, M):
+        return A.mxm(B, getattr(gb.semiring, name)).new(mask=~M.S)
+
+    same(program, dtype, device, (40, 90, 0.05, 1, (7,)), (90, 300, 0.02, 2, (3,)), (40, 300, 0.2, 3, (5,)))
+
+
+@pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
+@pytest.mark.parametrize("limits", ({"TABLE_FROM": 1, "TABLE_FOR": 1}, {"TABLE_FROM": 1 << 20, "LONG": 4}, {}))
+def test_products_at_a_mask(device, name, dtype, limits, monkeypatch):
+    monkeypatch.setattr(variants, "DOT_TABLE", tuple((k, limits.get(k, v)) for k, v in plan.DOT_TABLE))
+    variants.dot_variant.cache_clear()
+
+    def program(gb, A, B, M):
+        return A.mxm(B.T, getattr(gb.semiring, name)).new(mask=M.S)
+
+    same(program, dtype, device, (60, 200, 0.1, 1, (7,)), (50, 200, 0.1, 2, (3, 30)), (60, 50, 0.3, 3, (7,)))
+    variants.dot_variant.cache_clear()
+
+
+def test_equal_inputs_give_equal_bits(device, rows):
+    """Sums of floats have a fixed order, whoever comes first."""
+    found = []
+    for _ in range(2):
+        (A,) = matrices(bitblas, "FP32", device, (64, 64, 0.5, 1))
+        A = A.apply(bitblas.binary.truediv[bitblas.dtypes.FP32], 3).new()
+        found.append(A.device.to_host(A.mxm(A, bitblas.semiring.plus_times).new().to_coo()[2]).tobytes())
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("form", ({"format": "csr"}, {"format": "b2sr", "tile": 8}))
+@pytest.mark.parametrize("edges", (((0, 1, 2, 3), (1, 2, 0, 0)), ((0, 1), (1, 2)), ((), ())))
+def test_a_sum_does_not_ask_where_the_entries_are(device, form, edges):
+    i, j = (np.array(e, np.int64) for e in edges)
+    A = bitblas.Matrix.from_coo(np.r_[i, j], np.r_[j, i], True, nrows=5, ncols=5, device=device, **form)
+    plus_pair, plus = bitblas.semiring.plus_pair[bitblas.dtypes.INT64], bitblas.monoid.plus
+    for structure_first in (False, True):
+        C = A.mxm(A, plus_pair).new(mask=A.S)
+        count = 6 if len(i) == 4 else 0
+        assert isinstance(C._store, Sieve)
+        if structure_first:
+            assert C.nvals == count
+        assert C.reduce_scalar(plus, allow_empty=False).value == count
+        assert C.reduce_scalar(plus).value == (count or None)
+        assert C.nvals == count
