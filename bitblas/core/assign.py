@@ -14,6 +14,7 @@ from ..exceptions import DimensionMismatch
 from ..store import VectorStore, empty_vector, full_vector
 from ..verbs import elements, vector_build
 from ..verbs import vector as verbs
+from ..verbs.operands import Into
 from .base import Operand, describe
 from .convert import cast_scalar, same_device, value_array
 from .expr import VectorExpression
@@ -59,12 +60,20 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
             m = vector_mask(mask)
         fresh = True
         restricted = value.masked
+        if restricted and _keeps(store, m, accum, replace):  # a product ends the statement itself
+            value.run(m, Into(store, accum, replace and m is not None))
+            return
         t = value.run(m if restricted else None)
     else:
         if mask is not None:
             m = vector_mask(mask)
         t, fresh, restricted = value, False, False
     _finish(w, t, m, accum, replace, fresh, restricted)
+
+
+def _keeps(w: VectorStore, m: verbs.Mask | None, accum: Typed | None, replace: bool) -> bool:
+    """Whether entries of w may stay: else t is all that it will hold, because w is known to be empty, or replaced."""
+    return w.count != 0 and (accum is not None or (m is not None and not replace))
 
 
 def _finish(
@@ -75,9 +84,7 @@ def _finish(
         if m is not None and replace:
             verbs.restrict(store, m)
         return
-    # t is all that w will hold where nothing of w is kept: it is known to be empty, or replaced.
-    kept = store.count != 0 and (accum is not None or (m is not None and not replace))
-    if (m is None or restricted) and not kept:
+    if (m is None or restricted) and not _keeps(store, m, accum, replace):
         w._adopt((t if t.dtype is store.dtype else verbs.cast(t, store.dtype)) if fresh else copied(t, store.dtype))
         return
     verbs.merge(store, t.copy() if t is store else t, m, accum, replace)

@@ -19,13 +19,13 @@ from ..device import Device
 from ..formats import Structure
 from ..formats.csr.format import from_arrays, index_type
 from ..kernels.prologue import Variant
-from ..plan import LONGEST, VALUES, WORDS, Plan, is_light, is_sparse, may_push, plan_mxv
+from ..plan import LONGEST, VALUES, WORDS, End, Plan, is_light, is_sparse, may_push, plan_end, plan_mxv
 from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
 from . import vector
 from .arrays import as_vector
-from .operands import Mask, dummy, entry_values, mask_arguments, stored
-from .schedule import Hubs, hubs_of, unit_bounds
-from .variants import CELLS, beginning, hubs_variant, lanes_variant, mxv_variant
+from .operands import Into, Mask, dummy, entry_values, mask_arguments, stored
+from .schedule import Hubs, hubs_of, padding_blocks, unit_bounds
+from .variants import CELLS, beginning, hubs_variant, lanes_variant, pull_variant, push_variant
 
 MANY = 64  # prepared products that a matrix keeps; vectors with ever new iso values would make ever more
 
@@ -46,9 +46,10 @@ def compiled(device: Device, variant: Variant) -> Any:
 
 def mxv(
     A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool = False, flip: bool = False,
-    mask: Mask | None = None,
+    mask: Mask | None = None, into: Into | None = None,
 ) -> VectorStore:  # fmt: skip
-    """t<mask> = A (+).(x) u, of the transpose where `transpose`; `flip`: u is the left operand (vxm)."""
+    """t<mask> = A (+).(x) u, of the transpose where `transpose`; `flip`: u is the left operand (vxm). With `into`, t
+    goes into its w, in place, and w is returned."""
     value = u.values.tobytes() if isinstance(u.values, np.generic) else None
     key = (semiring, transpose, flip, u.dtype.name, value)
     found = A.prepared.get(key)
@@ -64,15 +65,15 @@ def mxv(
     if way not in ways:
         plan, product = plan_mxv(A, u, semiring, transpose=transpose, flip=flip)
         ways[way] = Product(plan, product, A, u, semiring, flip)
-    return ways[way].run(u, mask)
+    return ways[way].run(u, mask, into)
 
 
 class Product:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
     __slots__ = (
-        "device", "form", "head", "hubs", "kernel", "longest", "plan", "product", "semiring", "size", "u_type",
-        "u_values", "value", "variant", "z",
+        "algebra", "device", "endings", "form", "head", "hubs", "longest", "plan", "product", "semiring", "size",
+        "u_type", "u_values", "value", "z",
     )  # fmt: skip
 
     def __init__(
@@ -85,20 +86,13 @@ class Product:
         ranked = kind == VALUES and not isinstance(a_values, np.generic) and _reads(semiring, "y" if flip else "x")
         form: Any = A.structure.form(key, transposed=plan.transposed)  # kernels take the arrays of their own form
         ranks = form.ranks() if ranked and key != "csr" else dummy(device, "int32")
-        self.z = z = semiring.return_type if kind != WORDS else BOOL
+        self.z = z = semiring.return_type
         self.u_type = u.dtype if kind == VALUES else BOOL
         if plan.wide and kind == VALUES:  # lanes compute in one type
             a_values, self.u_type = cast(a_values, z), z
         a_type = lookup_dtype(a_values.dtype)
-        types = index_types(form, ranks)
-        if plan.wide:
-            self.variant = lanes_variant((*types, ("Z", z)), semiring, kind, flip=flip)
-        else:
-            self.variant = mxv_variant(
-                plan.direction, key, types, None if kind == WORDS else semiring, kind, a_type, self.u_type,
-                flip=flip, full=not push and u.count == u.size, ranked=ranked, lanes=plan.lanes,
-            )  # fmt: skip
-        self.kernel = compiled(device, self.variant)
+        options = {"flip": flip, "ranked": ranked, "full": not push and u.count == u.size}
+        self.algebra = (index_types(form, ranks), None if kind == WORDS else semiring, kind, a_type, options)
         self.form, self.size = form, form.ncols if push else form.nrows
         self.longest = LONGEST * plan.lanes if device.is_gpu else 1 << 62
         self.hubs = hubs_of(form, self.longest) if device.is_gpu else None
@@ -107,64 +101,161 @@ class Product:
         self.head = (*rows, *matrix, *entry_values(device, a_type, a_values))
         self.u_values = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.value = z.np_type.type(0 if product is None else product)
+        self.endings: dict[Any, Ending] = {}
 
-    def run(self, u: VectorStore, mask: Mask | None) -> VectorStore:
-        """The product with a vector of the kind that this was made for."""
+    def run(self, u: VectorStore, mask: Mask | None, into: Into | None = None) -> VectorStore:
+        """The product with a vector of the kind that this was made for: a store of its own, or `into` another."""
         if self.u_values is None and u.dtype is not self.u_type:
             u = vector.cast(u, self.u_type)
         u_values = self.u_values or stored(self.device, u.dtype, u.values)
-        t = self._push if self.plan.direction == "push" else self._pull
-        return t((*self.head, u.present, *u_values, *mask_arguments(self.device, mask)), u, mask)
+        operands = (*self.head, u.present, *u_values, *mask_arguments(self.device, mask))
+        if self.plan.direction == "pull" and not self.plan.wide:
+            if into is None:
+                return self._pull(operands, self.ending(None, None, None))
+            return self._pull_into(operands, u, mask, into)
+        t = self._push(operands, u) if self.plan.direction == "push" else self._pull_wide(operands)
+        if into is None:
+            return t
+        vector.merge(into.w, t, mask, into.accum, into.replace)
+        return into.w
 
-    def _pull(self, operands: tuple[Any, ...], u: VectorStore, mask: Mask | None) -> VectorStore:
-        device, size, z, words_only = self.device, self.size, self.z, self.plan.kind == WORDS
-        covered = device.is_gpu and size > 0 and self.plan.key not in ("csr", "b2sr4")  # the kernel writes every word
-        t_bits = (device.xp.empty if covered else device.xp.zeros)(words(size), np.uint64)
-        t_val = dummy(device, "uint64") if words_only else dense_values(device, size, z)
-        bounds = unit_bounds(self.form, device)
-        self.kernel(self.form.units, self.longest, *operands, self.value, t_bits, t_val, bounds=bounds)
-        if self.hubs is not None:
-            self._join_hubs(self.hubs, operands[4:-3], operands[-3:], t_bits, t_val)
-        if words_only:
-            return self._words(t_bits)
-        return VectorStore(device, size, z, t_bits, t_val)
+    def ending(self, w: DataType | None, value: np.generic | None, accum: Typed | None) -> Ending:
+        """The kernels for an output of type w that keeps entries, of one value or not; w None: one that keeps none."""
+        key = w, None if value is None else value.tobytes(), accum
+        if key not in self.endings:
+            kind, z = self.plan.kind, self.z
+            if w is not None:
+                end = plan_end(z, kind, self.product, w, value, accum)
+            else:
+                end = End(BOOL, BOOL, store=False) if kind == WORDS else End(z, z)
+            self.endings[key] = Ending(self, end)
+        return self.endings[key]
 
-    def _push(self, operands: tuple[Any, ...], u: VectorStore, mask: Mask | None) -> VectorStore:
+    def _pull(self, operands: tuple[Any, ...], ending: Ending) -> VectorStore:
+        """A store of its own."""
+        device, size = self.device, self.size
+        t_bits = self.bits(size)
+        t_val = self.dense(size, self.z) if ending.end.store else ending.nothing[1]
+        ending.run(operands, ending.nothing, t_bits, t_val)
+        value = t_val if ending.end.store else self.z.np_type.type(self.product)
+        return VectorStore(device, size, self.z, t_bits, value)
+
+    def _pull_into(self, operands: tuple[Any, ...], u: VectorStore, mask: Mask | None, into: Into) -> VectorStore:
+        """w<mask, accum, replace> = t in one kernel: in place, unless w is read elsewhere too."""
+        w = into.w
+        ending = self.ending(w.dtype, w.values if w.iso else None, into.accum)
+        read = (u.present, u.values) if mask is None else (u.present, u.values, mask.words)
+        moved = any(array is w.present or array is w.values for array in read)
+        t_bits, t_val = self.bits(self.size) if moved else w.present, w.values
+        old = stored(self.device, w.dtype, w.values)
+        if not ending.end.store:
+            t_val = old[0]
+        elif moved or w.iso:
+            moved, t_val = True, self.dense(self.size, w.dtype)
+        ending.run(operands, (w.present, *old, int(moved), int(into.replace)), t_bits, t_val)
+        w.present, w.count = t_bits, None
+        if ending.end.store:
+            w.values = t_val
+        return w
+
+    def bits(self, size: int) -> Any:
+        """A bitset for a kernel that writes all of it; the CPU's leaves what no row reaches."""
+        return (self.device.xp.empty if self.device.is_gpu and size else self.device.xp.zeros)(words(size), np.uint64)
+
+    def dense(self, size: int, dtype: DataType) -> Any:
+        return self.bits(size) if dtype is BOOL else dense_values(self.device, size, dtype)
+
+    def _pull_wide(self, operands: tuple[Any, ...]) -> VectorStore:
+        """The CPU's kernel for all places of a tile at once."""
         device, size, z = self.device, self.size, self.z
+        types, semiring, kind, _, options = self.algebra
+        kernel = compiled(device, lanes_variant((*types, ("Z", z)), semiring, kind, flip=options["flip"]))
+        t = VectorStore(device, size, z, device.xp.zeros(words(size), np.uint64), dense_values(device, size, z))
+        bounds = unit_bounds(self.form, device)
+        kernel(self.form.units, self.longest, *operands, self.value, t.present, t.values, bounds=bounds)
+        return t
+
+    def _push(self, operands: tuple[Any, ...], u: VectorStore) -> VectorStore:
+        device, size, z, kind = self.device, self.size, self.z, self.plan.kind
+        types, semiring, _, a_type, options = self.algebra
+        kernel = compiled(
+            device,
+            push_variant(
+                self.plan.key, types, semiring, kind, a_type, self.u_type, flip=options["flip"],
+                ranked=options["ranked"], lanes=self.plan.lanes,
+            ),
+        )  # fmt: skip
         t_bits = device.xp.zeros(words(size), np.uint64)
         cell = z if z in CELLS else INT32
-        if self.plan.kind == WORDS:
+        if kind == WORDS:
             t_val = dummy(device, "int32")
         else:
             t_val = device.xp.empty(max(1, size), cell.np_type)
             if device.is_gpu:  # atomics join what is there
                 t_val.fill(cell.np_type.type(beginning(self.semiring.op.monoid, z)))
         n = self.form.units if device.is_gpu else words(u.size)
-        self.kernel(n, self.longest, *operands, t_bits, t_val)
+        kernel(n, self.longest, *operands, t_bits, t_val)
         if self.hubs is not None:
             parts = (self.hubs.begin, self.hubs.end, self.hubs.row_of, 1)
-            self.kernel(self.hubs.segments, self.longest, *parts, *operands[4:], t_bits, t_val)
-        if self.plan.kind == WORDS:
-            return self._words(t_bits)
+            kernel(self.hubs.segments, self.longest, *parts, *operands[4:], t_bits, t_val)
+        if kind == WORDS:
+            return VectorStore(device, size, z, t_bits, z.np_type.type(self.product))
         t = VectorStore(device, size, cell, t_bits, t_val)
         return t if cell is z else vector.cast(t, z)
 
-    def _words(self, t_bits: Any) -> VectorStore:
-        z = self.semiring.return_type
-        return VectorStore(self.device, self.size, z, t_bits, z.np_type.type(self.product))
 
-    def _join_hubs(
-        self, hubs: Hubs, operands: tuple[Any, ...], masking: tuple[Any, ...], t_bits: Any, t_val: Any
-    ) -> None:
-        """The long rows: their segments as rows of a vector of their own, then one block per row joins them."""
-        device, per, z = self.device, self.form.rows_per_unit, self.z
-        size = hubs.segments * per
-        part_bits = device.xp.zeros(words(size), np.uint64)
-        part_val = dense_values(device, size, z) if self.plan.kind != WORDS else dummy(device, "uint64")
-        parts = (hubs.begin, hubs.end, hubs.row_of, 1, *operands, *mask_arguments(device, None))
-        self.kernel(hubs.segments, self.longest, *parts, self.value, part_bits, part_val)
-        join = compiled(device, hubs_variant(self.variant, per))
-        join(len(hubs.rows) * per, hubs.rows, hubs.first, part_bits, part_val, *masking, t_bits, t_val)
+class Ending:
+    """The kernels of a pull with one end of a statement."""
+
+    __slots__ = ("device", "end", "extra", "join", "kernel", "nothing", "of", "parts", "value")
+
+    def __init__(self, of: Product, end: End) -> None:
+        device, plan = of.device, of.plan
+        types, semiring, kind, a_type, options = of.algebra
+        self.of, self.end, self.device = of, end, device
+        variants = functools.partial(
+            pull_variant, plan.key, types, semiring, kind, a_type, of.u_type, lanes=plan.lanes, **options
+        )
+        self.kernel = compiled(device, variants(end=end))
+        self.value = end.z.np_type.type(of.value)
+        self.nothing = no_output(device, end.w)
+        per = of.form.rows_per_unit
+        self.extra = padding_blocks(of.form.units, per, plan.lanes) if device.is_gpu else 0
+        self.parts = self.join = None
+        if of.hubs is not None and (kind != WORDS or end.store):  # presence alone needs no sums of segments
+            self.parts = compiled(device, variants(end=End(end.z, end.z)))
+            self.join = compiled(device, hubs_variant(semiring, kind, per, end))
+
+    def run(self, operands: tuple[Any, ...], old: tuple[Any, ...], t_bits: Any, t_val: Any) -> None:
+        """The product into t; old: bits, values, iso value and step of w, whether it moves, whether it is replaced."""
+        of = self.of
+        bounds = unit_bounds(of.form, self.device)
+        tail = (self.value, *old, t_bits, t_val)
+        self.kernel(of.form.units, of.longest, *operands, *tail, bounds=bounds, extra_blocks=self.extra)
+        if of.hubs is None:
+            return
+        hubs = of.hubs
+        segments = (hubs.begin, hubs.end, hubs.row_of, 1)
+        if self.join is None:
+            self.kernel(hubs.segments, of.longest, *segments, *operands[4:], *tail)
+        else:
+            self._join(hubs, segments, operands, tail)
+
+    def _join(self, hubs: Hubs, segments: tuple[Any, ...], operands: tuple[Any, ...], tail: tuple[Any, ...]) -> None:
+        """Segments as rows of a vector of their own, then one block per long row joins them."""
+        of, device, per, z = self.of, self.device, self.of.form.rows_per_unit, self.end.z
+        n = hubs.segments
+        part_bits, part_val = of.bits(n * per), of.dense(n * per, z)
+        extra = padding_blocks(n, per, of.plan.lanes)
+        bare = (*mask_arguments(device, None), self.value, *no_output(device, z), part_bits, part_val)
+        self.parts(n, of.longest, *segments, *operands[4:-3], *bare, extra_blocks=extra)
+        self.join(len(hubs.rows) * per, hubs.rows, hubs.first, part_bits, part_val, *operands[-3:], *tail[1:])
+
+
+@functools.cache
+def no_output(device: Device, dtype: DataType) -> tuple[Any, ...]:
+    """Bits, values, iso value and step of an output of which nothing stays; it is not moved, nor replaced."""
+    return dummy(device, "uint64"), *stored(device, dtype, dtype.np_type.type(0)), 0, 0
 
 
 def _reads(semiring: Typed[Semiring], side: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..device import Device, balanced_bounds
+from ..jit import BLOCK
 
 PARALLEL_ENTRIES = 1 << 14  # below this a parallel launch on the CPU costs more than it saves
 
@@ -29,6 +30,13 @@ def ranges_of_work(work: Any, device: Device) -> Any:
 def dot_bounds(b_ptr: Any, cols: Any, device: Device) -> Any:
     """Parallel ranges of the places of a mask, by the lengths of the rows of B' that are read there."""
     return ranges_of_work(np.cumsum((np.diff(b_ptr) + 1)[cols], dtype=np.int64), device)
+
+
+def padding_blocks(n: int, bits: int, lanes: int) -> int:
+    """Blocks of a GPU beyond those of n units, so that every bit of the words of their result, `bits` a unit, has its
+    group of lanes: a pull writes whole words, and what it writes into need not be cleared."""
+    padded = -(-n * bits // 64) * 64 // bits
+    return -(-padded * lanes // BLOCK) - -(-n * lanes // BLOCK)
 
 
 class Hubs(NamedTuple):

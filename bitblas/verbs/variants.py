@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, Dat
 from semirings.expressions import names_in, rename
 
 from ..kernels.prologue import Function, Variant, is_neutral, product, product_of_entries, sum_of, value
-from ..plan import LANE_EXPRESSIONS, VALUES, WORDS
+from ..plan import LANE_EXPRESSIONS, UNROLL, VALUES, WORDS, End
 
 LEFT, BOTH, UNION, FILLED = range(4)  # elementwise.cu
 # What the names of an operator's expression are bound to: the first operand u and the second v of the kernel.
@@ -24,7 +25,7 @@ LET = {
     "xt": (("x", "u"), ("t", "v")),
 }
 CELLS = (INT32, UINT32, INT64, UINT64, FP32, FP64)  # types that atomics can compare and swap
-PLAIN = BINARY["pair"]
+PLAIN, LOR = BINARY["pair"], BINARY["lor"][BOOL]
 Types = tuple[tuple[str, DataType], ...]
 
 
@@ -68,22 +69,26 @@ def reduce_variant(monoid: Typed[Monoid], u: DataType) -> tuple[Variant, DataTyp
     return Variant("kernels/reduce", (("U", u), ("Z", z)), constants, values[:1], functions, repr(monoid)), z
 
 
-def merge_variant(w: DataType, t: DataType, accum: Typed | None) -> Variant:
-    """The kernel for w<mask, accum, replace> = t."""
-    functions: tuple[Function, ...] = (cast_function("take", t, w),)
-    if accum is not None:
-        op = binary_of(accum)
-        compute = op.op.compute_type(op.dtype)
-        inner = Function("joined", op.return_type, (("x", compute), ("y", compute)), (), op.op.expr)
-        outer_let = (("x", compute, "a"), ("y", compute, "b"))
-        inner_cast = cast_function("finish", op.return_type, w)
-        functions += (inner, inner_cast, Function("accum", w, (("a", w), ("b", t)), outer_let, "finish(joined(x, y))"))
-    constants = (
-        ("LANES", 64), ("ACCUM", int(accum is not None)), ("W_BOOL", int(w is BOOL)), ("T_BOOL", int(t is BOOL)),
-    )  # fmt: skip
+def ending_functions(w: DataType, t: DataType, accum: Typed | None) -> tuple[Function, ...]:
+    """take(t), the cast to the type of w, and accum(w, t); without an accumulator nothing calls the latter."""
+    take = cast_function("take", t, w)
     if accum is None:
-        functions += (Function("accum", w, (("a", w), ("b", t)), (), "a"),)
-    return Variant("kernels/merge", (("W", w), ("T", t)), constants, (), functions, repr(accum))
+        return take, Function("accum", w, (("a", w), ("b", t)), (), "a")
+    op = binary_of(accum)
+    compute = op.op.compute_type(op.dtype)
+    inner = Function("joined", op.return_type, (("x", compute), ("y", compute)), (), op.op.expr)
+    let = (("x", compute, "a"), ("y", compute, "b"))
+    finish = cast_function("finished", op.return_type, w)
+    return take, inner, finish, Function("accum", w, (("a", w), ("b", t)), let, "finished(joined(x, y))")
+
+
+def merge_variant(t: DataType, end: End) -> Variant:
+    """The kernel for w<mask, accum, replace> = t, for a t of type `t`; presence alone is one variant for all types."""
+    if not end.store:
+        t, end = BOOL, replace(end, w=BOOL, accum=end.accum and LOR)
+    constants = (("LANES", 64), ("T_BOOL", int(t is BOOL)), *end.constants())
+    types = (("W", end.w), ("T", t))
+    return Variant("kernels/merge", types, constants, (), ending_functions(end.w, t, end.accum), repr(end.accum))
 
 
 def fold_variant(op: Typed[Operator], a: DataType) -> tuple[Variant, DataType]:
@@ -94,11 +99,11 @@ def fold_variant(op: Typed[Operator], a: DataType) -> tuple[Variant, DataType]:
     return Variant("kernels/fold", (("A", a), ("Z", z)), (), (), functions, repr(op)), z
 
 
-def algebra_of(semiring: Typed[Semiring] | None) -> tuple[Any, DataType, Any, DataType]:
+def algebra_of(semiring: Typed[Semiring] | None, z: DataType = BOOL) -> tuple[Any, DataType, Any, DataType]:
     """Multiplier and its type, monoid and the type of the sum. WORDS, for which the semiring is None, needs none of
-    them and is one variant for all."""
+    them and is one variant for all semirings whose sums have the type z."""
     if semiring is None:
-        return PLAIN, BOOL, MONOIDS["any"], BOOL
+        return PLAIN, BOOL, MONOIDS["any"], z
     op, t = semiring.op.binaryop, semiring.op.operand_type(semiring.dtype)
     return op, t, semiring.op.monoid, op.result_type(t)
 
@@ -109,32 +114,58 @@ def beginning(monoid: Monoid, z: DataType) -> Any:
 
 
 @functools.cache
-def mxv_variant(
-    direction: str, key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int,
-    a: DataType, u: DataType, *, flip: bool, full: bool, ranked: bool, lanes: int,
+def pull_variant(
+    key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, a: DataType, u: DataType, *, flip: bool,
+    full: bool, ranked: bool, lanes: int, end: End,
 ) -> Variant:  # fmt: skip
-    """The pull or push kernel of a form for a semiring; `semiring` is None for WORDS."""
-    folder = "csr" if key == "csr" else "b2sr"
+    """The pull kernel of a form for a semiring (None for WORDS) and the end of a statement."""
+    op, t, monoid, z = algebra_of(semiring, end.z)
+    functions, values, terminal = sum_of(monoid, z)
+    constants = [("U_FULL", int(full)), ("HAS_TERMINAL", terminal), ("LANES", lanes), *end.constants()]
+    if key == "csr":
+        constants += [("UNROLL", UNROLL)]
+    else:
+        constants += [("TILE", int(key[4:])), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
+    functions = (*functions, *ending_functions(end.w, z, end.accum))
+    return _product_variant(
+        "pull", key, (*types, ("W", end.w)), semiring, kind, (op, t, a, u, z), flip, constants, values, functions
+    )
+
+
+@functools.cache
+def push_variant(
+    key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, a: DataType, u: DataType, *, flip: bool,
+    ranked: bool, lanes: int,
+) -> Variant:  # fmt: skip
+    """The push kernel of a form for a semiring; `semiring` is None for WORDS."""
     op, t, monoid, z = algebra_of(semiring)
     functions, values, terminal = sum_of(monoid, z)
+    cell = z if z in CELLS else INT32
+    constants = [("U_FULL", 0), ("HAS_TERMINAL", terminal), ("LANES", lanes)]
+    if key != "csr":
+        constants += [("TILE", int(key[4:])), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
+    functions = (*functions, cast_function("take", cell, z))
+    return _product_variant(
+        "push", key, (*types, ("C", cell)), semiring, kind, (op, t, a, u, z), flip, constants, values, functions
+    )
+
+
+def _product_variant(
+    direction: str, key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, algebra: tuple[Any, ...],
+    flip: bool, constants: list[tuple[str, int]], values: Any, functions: tuple[Function, ...],
+) -> Variant:  # fmt: skip
+    """What pull and push share: the multiplier, and the types of the operands."""
+    op, t, a, u, z = algebra
     if kind != VALUES:
         op, t, a, u, flip = PLAIN, BOOL, BOOL, BOOL, False
     mul = product(op, t, a, u, flip=flip)
     if mul.result is not z:
         mul = Function(mul.name, z, mul.args, mul.let, mul.expr)
-    cell = z if z in CELLS else INT32
-    constants = [("KIND", kind), ("U_FULL", int(full)), ("U_BOOL", int(u is BOOL)), ("Z_BOOL", int(z is BOOL))]
-    constants += [("HAS_TERMINAL", terminal), ("LANES", lanes)]
-    if folder == "b2sr":
-        constants += [("TILE", int(key[4:])), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
-    if direction == "push":
-        functions = (*functions, cast_function("take", cell, z))
-        types = (*types, ("C", cell))
+    constants = [("KIND", kind), ("U_BOOL", int(u is BOOL)), ("Z_BOOL", int(z is BOOL)), *constants]
+    folder = "csr" if key == "csr" else "b2sr"
     label = "words" if semiring is None else repr(semiring)
-    return Variant(
-        f"formats/{folder}/{direction}", (*types, ("A", a), ("U", u), ("Z", z)), tuple(constants), values,
-        (*functions, mul), label,
-    )  # fmt: skip
+    types = (*types, ("A", a), ("U", u), ("Z", z))
+    return Variant(f"formats/{folder}/{direction}", types, tuple(constants), values, (*functions, mul), label)
 
 
 @functools.cache
@@ -153,13 +184,16 @@ def lanes_variant(
 
 
 @functools.cache
-def hubs_variant(pull: Variant, rows: int) -> Variant:
+def hubs_variant(semiring: Typed[Semiring] | None, kind: int, rows: int, end: End) -> Variant:
     """The kernel that joins the segments of long rows for a pull kernel; `rows` of them per unit."""
-    constants = tuple(c for c in pull.constants if c[0] in ("KIND", "Z_BOOL", "HAS_TERMINAL"))
-    functions = tuple(f for f in pull.functions if f.name == "add")
-    types = tuple(t for t in pull.types if t[0] == "Z")
-    constants = (*constants, ("ROWS", rows), ("LANES", 256))
-    return Variant("kernels/hubs", types, constants, pull.values, functions, pull.label)
+    _, _, monoid, z = algebra_of(semiring, end.z)
+    functions, values, terminal = sum_of(monoid, z)
+    constants = (
+        ("KIND", kind), ("HAS_TERMINAL", terminal), ("ROWS", rows), ("LANES", 256), *end.constants(),
+    )  # fmt: skip
+    functions = (functions[0], *ending_functions(end.w, z, end.accum))
+    label = "words" if semiring is None else repr(semiring)
+    return Variant("kernels/hubs", (("W", end.w), ("Z", z)), constants, values, functions, label)
 
 
 @functools.cache
