@@ -31,7 +31,7 @@ DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on
 # A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9).
 PUSH_COST = {"cpu": 4.0, "gpu": 16.0}
 UNROLL = 4  # entries that a lane of the GPU's CSR kernel loads before it uses the first
-LONGEST = 128  # steps of a group of lanes per row; longer rows are hubs, cut into segments of that length (estimated)
+LONGEST = 32  # steps of a group of lanes, each waiting for its loads; longer rows are hubs, cut into segments (estimated)
 
 
 def choose_form(structure: Structure, format: str = "auto", tile: int | None = None, *, iso: bool = True) -> str:
@@ -230,7 +230,7 @@ def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structu
     if kind == WORDS:
         words = max(1, tile * tile // 64)
         return _power_of_two(per_row * words / 3, 4 if tile == 4 else min(words, 32), 32)
-    return _power_of_two(per_row * tile / 4, min(tile, 32), 32)
+    return _power_of_two(min(tile, 32) * per_row * tile / 128, min(tile, 32), 32)
 
 
 @dataclass(frozen=True)
@@ -271,6 +271,17 @@ def plan_end(
 def _same(x: Any, y: Any) -> bool:
     """Whether two scalars of one type are the same to the bit."""
     return bool(np.asarray(x).tobytes() == np.asarray(y).tobytes())
+
+
+def longest(key: str, kind: int, lanes: int, push: bool) -> int:
+    """Entries, or tiles, of a row (tile row) that a group of lanes goes through in LONGEST steps on a GPU."""
+    if key == CSR:
+        step = lanes if push else UNROLL * lanes
+    else:
+        tile = int(key[4:])
+        tiles, share = (1, 1) if push else (3, max(1, tile * tile // 64)) if kind == WORDS else (64 // tile, tile)
+        step = max(1, tiles * lanes // min(share, 32))
+    return LONGEST * step
 
 
 def _power_of_two(x: float, low: int, high: int) -> int:

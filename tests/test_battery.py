@@ -186,7 +186,7 @@ def force(monkeypatch, direction, longest=None):
     cost = 0.0 if direction == "push" else float("inf")
     monkeypatch.setattr(plan, "PUSH_COST", {"cpu": cost, "gpu": cost})
     if longest is not None:
-        monkeypatch.setattr(product, "LONGEST", longest)
+        monkeypatch.setattr(plan, "LONGEST", longest)
 
 
 def products_of(verb, multiply, turned):

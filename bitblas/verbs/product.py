@@ -19,7 +19,7 @@ from ..device import Device
 from ..formats import Structure
 from ..formats.csr.format import from_arrays, index_type
 from ..kernels.prologue import Variant
-from ..plan import LONGEST, VALUES, WORDS, End, Plan, is_light, is_sparse, may_push, plan_end, plan_mxv
+from ..plan import VALUES, WORDS, End, Plan, is_light, is_sparse, longest, may_push, plan_end, plan_mxv
 from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
 from . import vector
 from .arrays import as_vector
@@ -94,7 +94,7 @@ class Product:
         options = {"flip": flip, "ranked": ranked, "full": not push and u.count == u.size}
         self.algebra = (index_types(form, ranks), None if kind == WORDS else semiring, kind, a_type, options)
         self.form, self.size = form, form.ncols if push else form.nrows
-        self.longest = LONGEST * plan.lanes if device.is_gpu else 1 << 62
+        self.longest = longest(key, kind, plan.lanes, push) if device.is_gpu else 1 << 62
         self.hubs = hubs_of(form, self.longest) if device.is_gpu else None
         rows = (form.ptr[:-1], form.ptr[1:], dummy(device, "int64"), 0)
         matrix = (form.col,) if key == "csr" else (form.col, form.bits, ranks)

@@ -1,5 +1,6 @@
-// w<mask, accum, replace> = A (+).(x) u by tile rows: LANES lanes share a tile row. WORDS works on whole words of tiles: spread the T bits of
-// u over the rows of a word, AND, OR over the tiles, fold each row to a bit. COUNT and VALUES give each lane a row.
+// w<mask, accum, replace> = A (+).(x) u by tile rows: LANES lanes share a tile row. WORDS works on whole words of tiles:
+// spread the T bits of u over the rows of a word, AND, OR over the tiles, fold each row to a bit. COUNT and VALUES give
+// each lane a row.
 #include "formats/b2sr/tile.cuh"
 #include "kernels/ending.cuh"
 
@@ -15,6 +16,8 @@
 #define WORD_LANES (TILE_WORDS < 32 ? TILE_WORDS : 32)  // lanes that share a tile
 #define UNROLL (TILE < 16 ? 3 : TILE == 16 ? 2 : 1)      // tiles that a lane loads at once (measured for T = 8)
 #define LANE_WORDS (TILE_WORDS / WORD_LANES)            // words of a tile per lane: 2 for T = 64
+#define BATCH (64 / TILE)  // tiles whose bits in one row make a word
+#define AHEAD (HAS_TERMINAL == 2 ? 1 : 2)  // products that a lane loads before it adds the first
 #define PATIENCE 8  // steps between two looks whether all rows are done (estimated)
 #define WORD_MASK (WORD_ROWS == 64 ? ~0ull : (1ull << WORD_ROWS) - 1)
 #define ROW_MASK (TILE == 64 ? ~0ull : (1ull << (TILE & 63)) - 1)
@@ -156,12 +159,15 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
 #endif
 #else
   const int row_lane = lane & (ROW_LANES - 1);
+#if KIND == VALUES
   const i64 row = tile_row * TILE + row_lane * LANE_ROWS;
+#endif
   bool some[LANE_ROWS];
   Z_T sum[LANE_ROWS];
   i64 count[LANE_ROWS];
 #pragma unroll
   for (int k = 0; k < LANE_ROWS; ++k) some[k] = false, sum[k] = IDENTITY, count[k] = 0;
+#if RANKED
   for (tile += lane / ROW_LANES; tile < stop; tile += LANES / ROW_LANES) {
     const i64 left = (i64)col[tile] * TILE;
     const u64 u = U_FULL ? ~0ull : tile_bits(u_bits, col[tile]);
@@ -169,22 +175,57 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
     u32 entries = 0;
 #pragma unroll
     for (int k = 0; k < LANE_ROWS; ++k) mine[k] = tile_row_bits(bits, tile, row_lane * LANE_ROWS + k), entries += __popcll(mine[k]);
-    i64 rank = RANKED ? (i64)value_ptr[tile] + group_sum_below<ROW_LANES>(entries) : 0;
+    i64 rank = (i64)value_ptr[tile] + group_sum_below<ROW_LANES>(entries);
 #pragma unroll
     for (int k = 0; k < LANE_ROWS; ++k) {
-      if (KIND == COUNT) {
-        count[k] += __popcll(mine[k] & u);
-      } else {
-        if (!is_final(some[k], sum[k]))
-          for (u64 rest = mine[k] & u; rest; rest &= rest - 1) {
-            const int c = __ffsll(rest) - 1;
-            const A_T a = RANKED ? a_val[rank + __popcll(mine[k] & ((1ull << c) - 1))] : a_iso;
-            join(some[k], sum[k], true, mul(a, load<U_T>(u_val, u_iso, u_step, left + c), row + k, left + c));
-          }
-        rank += __popcll(mine[k]);
-      }
+      if (!is_final(some[k], sum[k]))
+        for (u64 rest = mine[k] & u; rest; rest &= rest - 1) {
+          const int c = __ffsll(rest) - 1;
+          const A_T a = a_val[rank + __popcll(mine[k] & ((1ull << c) - 1))];
+          join(some[k], sum[k], true, mul(a, load<U_T>(u_val, u_iso, u_step, left + c), row + k, left + c));
+        }
+      rank += __popcll(mine[k]);
     }
   }
+#else
+  // A lane gathers its row of BATCH tiles into one word, so that no load waits for another, and walks the word's bits.
+  for (tile += lane / ROW_LANES * BATCH; tile < stop; tile += LANES / ROW_LANES * BATCH) {
+    u64 u = U_FULL ? ~0ull : 0ull, mine[LANE_ROWS];
+#pragma unroll
+    for (int k = 0; k < LANE_ROWS; ++k) mine[k] = 0;
+#pragma unroll
+    for (int i = 0; i < BATCH; ++i) {
+      if (tile + i >= stop) continue;
+      if (!U_FULL) u |= tile_bits(u_bits, col[tile + i]) << (i * TILE);
+#pragma unroll
+      for (int k = 0; k < LANE_ROWS; ++k)
+        mine[k] |= tile_row_bits(bits, tile + i, row_lane * LANE_ROWS + k) << (i * TILE);
+    }
+#pragma unroll
+    for (int k = 0; k < LANE_ROWS; ++k) {
+#if KIND == COUNT
+      count[k] += __popcll(mine[k] & u);
+#else
+      for (u64 rest = mine[k] & u; rest && !is_final(some[k], sum[k]);) {
+        i64 j[AHEAD];
+        U_T x[AHEAD];
+        bool has[AHEAD];
+#pragma unroll
+        for (int i = 0; i < AHEAD; ++i) {
+          has[i] = rest != 0;
+          const int c = has[i] ? __ffsll(rest) - 1 : 0;
+          rest &= rest - 1;
+          j[i] = (i64)col[tile + (c >> LOG_TILE)] * TILE + (c & (TILE - 1));
+          x[i] = has[i] ? load<U_T>(u_val, u_iso, u_step, j[i]) : U_T();
+        }
+#pragma unroll
+        for (int i = 0; i < AHEAD; ++i)
+          if (has[i] && !is_final(some[k], sum[k])) join(some[k], sum[k], true, mul(a_iso, x[i], row + k, j[i]));
+      }
+#endif
+    }
+  }
+#endif
   u64 present = 0;
 #if W_BOOL
   u64 truths = 0;
