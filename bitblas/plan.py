@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 
 from semirings import Monoid, Semiring, Typed
-from semirings.dtypes import BOOL, DataType, cast
+from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
 
 from .exceptions import InvalidValue
 from .facts import Facts, facts
 from .formats import Form, Structure
 from .formats.b2sr.format import TILES, B2sr
 from .formats.csr.format import KEY as CSR
-from .store import MatrixStore, VectorStore
+from .kernels.prologue import Variant
+from .store import MatrixStore, VectorStore, words
 
 WORDS, COUNT, VALUES = range(3)  # product.cuh
 KINDS = ("words", "count", "values")
@@ -169,24 +170,33 @@ def may_push(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool) -> bool:
 
 
 def is_sparse(u: VectorStore) -> bool:
-    """Whether the entries of a vector are so few that pushing along them may cost less than pulling by rows."""
-    return u.nvals * PUSH_COST["gpu" if u.device.is_gpu else "cpu"] < u.size
+    """Whether the entries of a vector are so few that pushing along them may cost less than pulling by rows. They are
+    counted only where what is known leaves it open, because a GPU's host waits for the count."""
+    cost = PUSH_COST["gpu" if u.device.is_gpu else "cpu"]
+    if u.count is None and u.least * cost >= u.size:
+        return False
+    return u.nvals * cost < u.size
 
 
 def is_light(u: VectorStore, form: Form) -> bool:
     """Whether the rows of a form where u has entries hold few entries too: a few vertices can have most of the edges.
-    Only asked on the CPU: on a GPU the host would have to wait for the count."""
-    if u.device.is_gpu:
-        return True
+    They are counted only where the longest row leaves it open, because a GPU's host waits for the count."""
     if "longest" not in form.cache:
-        form.cache["longest"] = int(np.diff(form.ptr).max(initial=0))
-    cost, all_entries = PUSH_COST["cpu"], int(form.ptr[-1])
-    return u.nvals * form.cache["longest"] * cost < all_entries or _entries_of(u, form) * cost < all_entries
+        form.cache["longest"] = int((form.ptr[1:] - form.ptr[:-1]).max()) if form.units else 0
+    stored = form.tiles if isinstance(form, B2sr) else form.nvals
+    cost = PUSH_COST["gpu" if u.device.is_gpu else "cpu"]
+    return u.nvals * form.cache["longest"] * cost < stored or _entries_of(u, form) * cost < stored
 
 
 def _entries_of(u: VectorStore, form: Form) -> int:
     """The entries (tiles) of the rows (tile rows) where u has entries."""
-    per = form.rows_per_unit
+    per, device = form.rows_per_unit, u.device
+    if device.is_gpu:
+        total = device.xp.zeros(1, np.uint64)
+        constants = (("ROWS", per), ("LANES", 1))
+        variant = Variant("kernels/weigh", (("PTR", lookup_dtype(form.ptr.dtype)),), constants)
+        device.kernel(variant)(words(u.size), u.present, form.ptr, total)
+        return int(device.to_host(total)[0])
     if per < 8:
         units = np.flatnonzero(np.unpackbits(u.present.view(np.uint8), bitorder="little")) // per
     else:

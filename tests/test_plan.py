@@ -287,3 +287,21 @@ def test_hubs_give_the_same_answer(device):
     for form in FORMS.values():
         found = one_hub(n, **form).mxv(u, bitblas.semiring.plus_second).new()
         assert np.array_equal(devices.get(config.device).to_host(found.to_dense(0)), expected)
+
+
+@pytest.mark.parametrize("key", ["csr", "b2sr4", "b2sr8"])
+def test_a_push_along_a_hub_is_not_light(device, key, monkeypatch):
+    """One vertex, but half of the edges: the product is pulled; vertices beside the hub push."""
+    monkeypatch.setattr(plan, "PUSH_COST", {"cpu": 16.0, "gpu": 16.0})
+    n = 3000
+    A = one_hub(n, **FORMS[key])
+    hub = n // 3
+    for at, light in (([hub], False), ([hub // 2, hub // 2 + 1], True)):
+        u = bitblas.Vector.from_coo(at, 1, size=n)
+        form = A._store.structure.form(key)
+        assert plan.is_light(u._store, form) is light
+        assert bitblas.explain(u.vxm(A, bitblas.semiring.min_second)).direction == ("push" if light else "pull")
+        w = u.vxm(A, bitblas.semiring.min_second).new()
+        found = devices.get(config.device).to_host(w.to_coo()[0])
+        rows, cols = (devices.get(config.device).to_host(a) for a in A.to_coo()[:2])
+        assert np.array_equal(found, np.unique(cols[np.isin(rows, at)]))

@@ -93,6 +93,8 @@ def structural() -> Iterator[Variant]:
         yield Variant("formats/b2sr/ranks", (), (("TILE", tile), ("LANES", 1)))
         yield Variant("formats/b2sr/filter", places[2:], (("TILE", tile), ("LANES", 1)))
         yield Variant("formats/b2sr/clip", TYPES, (("TILE", tile), lanes))
+    for rows in (1, *TILES):
+        yield Variant("kernels/weigh", TYPES[:1], (("ROWS", rows), ("LANES", 1)))
     yield Variant("kernels/find", (("COL", INT64),))
     for fill, order in ((0, 0), (0, 1), (1, 0), (1, 1)):
         constants = (("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", order))

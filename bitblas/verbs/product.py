@@ -153,7 +153,8 @@ class Product:
         elif moved or w.iso:
             moved, t_val = True, self.dense(self.size, w.dtype)
         ending.run(operands, (w.present, *old, int(moved), int(into.replace)), t_bits, t_val)
-        w.present, w.count = t_bits, None
+        w.present = t_bits
+        w.changed(grown=into.accum is not None and not into.replace)
         if ending.end.store:
             w.values = t_val
         return w
@@ -221,7 +222,8 @@ class Ending:
         self.nothing = no_output(device, end.w)
         per = of.form.rows_per_unit
         self.extra = padding_blocks(of.form.units, per, plan.lanes) if device.is_gpu else 0
-        self.parts = self.join = None
+        self.parts: Any = None
+        self.join: Any = None
         if of.hubs is not None and (kind != WORDS or end.store):  # presence alone needs no sums of segments
             self.parts = compiled(device, variants(end=End(end.z, end.z)))
             self.join = compiled(device, hubs_variant(semiring, kind, per, end))

@@ -244,7 +244,7 @@ def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None
     )  # fmt: skip
     if store:
         w.values = new
-    w.count = None
+    w.changed(grown=accum is not None and not replace)
 
 
 def restrict(w: VectorStore, mask: Mask) -> None:
