@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from semirings import Monoid, Semiring, Typed
-from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
+from semirings import Semiring, Typed
+from semirings.dtypes import BOOL, cast, lookup_dtype
 
 from .exceptions import InvalidValue
 from .facts import Facts, facts
@@ -32,7 +32,9 @@ DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on
 # A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9).
 PUSH_COST = {"cpu": 4.0, "gpu": 16.0}
 UNROLL = 4  # entries that a lane of the GPU's CSR kernel loads before it uses the first
-LONGEST = 32  # steps of a group of lanes, each waiting for its loads; longer rows are hubs, cut into segments (estimated)
+LONGEST = (
+    32  # steps of a group of lanes, each waiting for its loads; longer rows are hubs, cut into segments (estimated)
+)
 
 
 def choose_form(structure: Structure, format: str = "auto", tile: int | None = None, *, iso: bool = True) -> str:
@@ -241,46 +243,6 @@ def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structu
         words = max(1, tile * tile // 64)
         return _power_of_two(per_row * words / 3, 4 if tile == 4 else min(words, 32), 32)
     return _power_of_two(min(tile, 32) * per_row * tile / 128, min(tile, 32), 32)
-
-
-@dataclass(frozen=True)
-class End:
-    """What a pull does with its sums (type z): the end of w<mask, accum, replace> = t, in the kernel.
-
-    merge: entries of w may stay. store: values are written; else all of them are one value, and presence says all.
-    """
-
-    z: DataType
-    w: DataType
-    accum: Typed | None = None
-    merge: bool = False
-    store: bool = True
-
-    def constants(self) -> tuple[tuple[str, int], ...]:
-        flags = {"MERGE": self.merge, "ACCUM": self.accum is not None, "STORE": self.store, "W_BOOL": self.w is BOOL}
-        return tuple((name, int(flag)) for name, flag in flags.items())
-
-
-def plan_end(
-    z: DataType, kind: int, product: np.generic | None, w: DataType, value: np.generic | None, accum: Typed | None
-) -> End:
-    """The end of a statement whose output, of type w, keeps entries; value: the one that all of them have, else None.
-    Where t has that value too, and the accumulator gives it again, presence alone is written."""
-    if kind != WORDS or value is None or not _same(cast(product, w), value):
-        return End(z, w, accum, merge=True)
-    if accum is not None:
-        op = accum.op.binaryop if isinstance(accum.op, Monoid) else accum.op
-        compute = op.compute_type(accum.dtype)
-        if op.positional or not _same(
-            cast(op.evaluate(compute, x=cast(value, compute), y=cast(product, compute)), w), value
-        ):
-            return End(z, w, accum, merge=True)
-    return End(BOOL, w, accum, merge=True, store=False)
-
-
-def _same(x: Any, y: Any) -> bool:
-    """Whether two scalars of one type are the same to the bit."""
-    return bool(np.asarray(x).tobytes() == np.asarray(y).tobytes())
 
 
 def longest(key: str, kind: int, lanes: int, push: bool) -> int:

@@ -14,7 +14,6 @@ from battery import FORMS, MATRICES, VECTORS, covering, generator, label, places
 
 import bitblas
 from bitblas import plan
-from bitblas.verbs import product
 
 oracle = pytest.importorskip("graphblas")
 

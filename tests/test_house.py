@@ -29,7 +29,7 @@ FLOORS = (
     ("bitblas.config",),
     ("bitblas.formats",),
     ("bitblas.store",),
-    ("bitblas.facts",),
+    ("bitblas.facts", "bitblas.ending"),
     ("bitblas.plan",),
     ("bitblas.formats.build",),
     ("bitblas.verbs",),

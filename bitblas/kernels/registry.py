@@ -13,8 +13,9 @@ from semirings import Typed, semiring
 from semirings.catalog import BINARY, INDEXUNARY, MONOIDS, UNARY
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT64, DataType
 
+from ..ending import End
 from ..formats.b2sr.format import TILES
-from ..plan import COUNT, VALUES, WORDS, End
+from ..plan import COUNT, VALUES, WORDS
 from .prologue import Variant
 
 # (semiring, type that it computes in, type of the matrix, type of the vector, kind)

@@ -16,10 +16,11 @@ from semirings.catalog import BINARY, compose
 from semirings.dtypes import BOOL, INT32, DataType, cast, lookup_dtype
 
 from ..device import Device
+from ..ending import End, plan_end
 from ..formats import Structure
 from ..formats.csr.format import from_arrays, index_type
 from ..kernels.prologue import Variant
-from ..plan import VALUES, WORDS, End, Plan, is_light, is_sparse, longest, may_push, plan_end, plan_mxv
+from ..plan import VALUES, WORDS, Plan, is_light, is_sparse, longest, may_push, plan_mxv
 from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
 from . import vector
 from .arrays import as_vector
@@ -125,7 +126,7 @@ class Product:
         if key not in self.endings:
             kind, z = self.plan.kind, self.z
             if w is not None:
-                end = plan_end(z, kind, self.product, w, value, accum)
+                end = plan_end(z, self.product if kind == WORDS else None, w, value, accum)
             else:
                 end = End(BOOL, BOOL, store=False) if kind == WORDS else End(z, z)
             self.endings[key] = Ending(self, end)

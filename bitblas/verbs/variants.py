@@ -13,8 +13,9 @@ from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DataType
 from semirings.expressions import names_in, rename
 
+from ..ending import End
 from ..kernels.prologue import Function, Variant, is_neutral, product, product_of_entries, sum_of, value
-from ..plan import LANE_EXPRESSIONS, UNROLL, VALUES, WORDS, End
+from ..plan import LANE_EXPRESSIONS, UNROLL, VALUES, WORDS
 
 LEFT, BOTH, UNION, FILLED = range(4)  # elementwise.cu
 # What the names of an operator's expression are bound to: the first operand u and the second v of the kernel.

@@ -11,7 +11,7 @@ from semirings import Monoid, Operator, Typed
 from semirings.dtypes import BOOL, DataType
 
 from ..device import Device, even_bounds
-from ..plan import VALUES, WORDS, plan_end
+from ..ending import plan_end
 from ..store import VectorStore, dense_values, pack, unpack, words
 from .operands import PARALLEL_WORDS, Mask, dummy, mask_arguments, stored, word_bounds
 from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, merge_variant, reduce_variant
@@ -217,7 +217,7 @@ def _merge(
     """The kernel, and whether w gets an array of values. Values: the bytes of the one value of all entries."""
     one = None if t_value is None else np.frombuffer(t_value, t.np_type)[0]
     value = None if w_value is None else np.frombuffer(w_value, w.np_type)[0]
-    end = plan_end(t, VALUES if one is None else WORDS, one, w, value, accum)
+    end = plan_end(t, one, w, value, accum)
     return device.kernel(merge_variant(t, end)), end.store
 
 
