@@ -296,6 +296,5 @@ def test_a_push_along_a_hub_is_not_light(device, key, at, direction, monkeypatch
     A, u = one_hub(3000, **FORMS[key]), bitblas.Vector.from_coo(at, 1, size=3000)
     both = u.vxm(A, bitblas.semiring.min_second)
     assert bitblas.explain(both).direction == direction
-    host = devices.get(config.device).to_host
-    rows, cols = (host(a) for a in A.to_coo()[:2])
-    assert np.array_equal(host(both.new().to_coo()[0]), np.unique(cols[np.isin(rows, at)]))
+    rows, cols, found = map(devices.get(config.device).to_host, (*A.to_coo()[:2], both.new().to_coo()[0]))
+    assert np.array_equal(found, np.unique(cols[np.isin(rows, at)]))
