@@ -32,9 +32,10 @@ DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on
 # A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9).
 PUSH_COST = {"cpu": 4.0, "gpu": 16.0}
 UNROLL = 4  # entries that a lane of the GPU's CSR kernel loads before it uses the first
-LONGEST = (
-    32  # steps of a group of lanes, each waiting for its loads; longer rows are hubs, cut into segments (estimated)
-)
+STAGE = 2048  # entries that a block of the GPU's CSR kernel reads at once where it reads its rows as one run
+# Steps of a group of lanes, each waiting for its loads; longer rows are hubs, cut into segments (estimated). Rows that
+# end at their first hit are seldom gone through (RMAT 20: 26.6, 21.9, 21.7 us with 8, 32, 128).
+LONGEST, LONGEST_EARLY = 16, 128
 
 
 def choose_form(structure: Structure, format: str = "auto", tile: int | None = None, *, iso: bool = True) -> str:
@@ -230,9 +231,10 @@ def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structu
     """Lanes per row or tile row: a third of the words that it has, so that each lane has two or three loads in flight;
     never fewer than a tile needs. Measured on an H200: of 1, 2, 4, .. lanes, B2SR-8 was fastest with 2 on a Delaunay
     mesh (8.7 tiles a tile row), 1 on a grid (5), 4 on a 27-point stencil (13); Boolean CSR, which ends a row at its
-    first hit, with 1 on meshes and 2 on RMAT (29 entries a row)."""
+    first hit, with 1 (RMAT 20: 22, 32, 56 us with 1, 2, 4); sums of CSR with 1 on a Delaunay mesh (6 entries a row), 2
+    on a stencil (25) and 4 on RMAT (30)."""
     if key == CSR:
-        return _power_of_two(nvals / max(1, nrows) / (14 if kind == WORDS and not push else 2), 1, 32)
+        return 1 if kind == WORDS and not push else _power_of_two(nvals / max(1, nrows) / (2 if push else 8), 1, 32)
     tile = int(key[4:])
     primary = structure.primary
     tiles = primary.tiles if isinstance(primary, B2sr) else dict(facts(structure).tiles)[tile]
@@ -245,15 +247,26 @@ def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structu
     return _power_of_two(min(tile, 32) * per_row * tile / 128, min(tile, 32), 32)
 
 
-def longest(key: str, kind: int, lanes: int, push: bool) -> int:
-    """Entries, or tiles, of a row (tile row) that a group of lanes goes through in LONGEST steps on a GPU."""
+def is_staged(semiring: Typed[Semiring], kind: int, key: str, full: bool) -> bool:
+    """Whether a block of a GPU may read the entries of its rows as one run (without a mask): products of any row and
+    of any part of it are joined alike."""
+    monoid, op = semiring.op.monoid, semiring.op.binaryop
+    return key == CSR and kind == VALUES and full and monoid.name != "any" and not op.positional
+
+
+def longest(key: str, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
+    """Entries (tiles) of the longest row (tile row) that one group of lanes goes through on a GPU."""
+    if staged:
+        return max(STAGE, LONGEST * UNROLL * lanes)
     if key == CSR:
-        step = lanes if push else UNROLL * lanes
-    else:
-        tile = int(key[4:])
-        tiles, share = (1, 1) if push else (3, max(1, tile * tile // 64)) if kind == WORDS else (64 // tile, tile)
-        step = max(1, tiles * lanes // min(share, 32))
-    return LONGEST * step
+        return (LONGEST_EARLY if kind == WORDS and not push else LONGEST) * lanes * (1 if push else UNROLL)
+    share = max(1, int(key[4:]) ** 2 // 64) if kind == WORDS else 1 if push else int(key[4:])
+    return LONGEST * max(1, (1 if push else 3 if kind == WORDS else 8) * lanes // min(share, 32))
+
+
+def segment(key: str) -> int:
+    """Entries (tiles) of a long row (tile row) that 32 lanes sum: eight steps."""
+    return 8 * UNROLL * 32 if key == CSR else 8 * max(1, 2 * 32 // min(int(key[4:]), 32))
 
 
 def _power_of_two(x: float, low: int, high: int) -> int:

@@ -264,7 +264,7 @@ def test_no_unit_of_work_is_longer_than_the_plan_allows(device, key, name, monke
             done = length[length <= longest]
             hub = max(hub, int(length.max(initial=0)))
             if gpu:
-                most = plan.longest(key, plan_of.kind, lanes, plan_of.direction == "push")
+                most = plan.longest(key, plan_of.kind, lanes, push=plan_of.direction == "push")
                 assert lanes == plan_of.lanes and longest == most and done.max(initial=0) <= most
         if gpu:  # each entry (or tile) of the form is done exactly once, in units that are short enough
             form = A._store.structure.form(key, transposed=plan_of.transposed)

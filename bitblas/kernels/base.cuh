@@ -31,6 +31,11 @@ template <class T> __device__ __forceinline__ T shuffle_xor(u32 mask, T x, int d
   return (T)__shfl_xor_sync(mask, (typename Travel<T>::type)x, d);
 }
 
+// x of lane `lane` of each group of G lanes.
+template <int G, class T> __device__ __forceinline__ T shuffle_from(T x, int lane) {
+  return (T)__shfl_sync(ALL_LANES, (typename Travel<T>::type)x, lane, G);
+}
+
 // The sum of x over the lower lanes of the group.
 template <int G> __device__ __forceinline__ u32 group_sum_below(u32 x) {
   const u32 mask = group_mask<G>();

@@ -24,11 +24,12 @@ class Mask(NamedTuple):
 
 
 class Into(NamedTuple):
-    """The end of a statement, for a verb that does it itself: w<mask, accum, replace> = t, where w keeps entries."""
+    """The end of a statement, for a verb that does it itself: w<mask, accum, replace> = t."""
 
     w: VectorStore
     accum: Typed | None
     replace: bool
+    keeps: bool  # whether entries of w may stay
 
 
 @functools.cache

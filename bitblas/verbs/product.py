@@ -6,7 +6,6 @@ the matrix: a statement that comes again looks it up and runs. GraphBLAS C API 2
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -17,16 +16,16 @@ from semirings.dtypes import BOOL, INT32, DataType, cast, lookup_dtype
 
 from ..device import Device
 from ..ending import End, plan_end
-from ..formats import Structure
+from ..formats import EVERYWHERE, Structure
 from ..formats.csr.format import from_arrays, index_type
-from ..kernels.prologue import Variant
-from ..plan import VALUES, WORDS, Plan, is_light, is_sparse, longest, may_push, plan_mxv
+from ..plan import VALUES, WORDS, Plan, is_light, is_sparse, is_staged, longest, may_push, plan_mxv
 from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
 from . import vector
 from .arrays import as_vector
 from .operands import Into, Mask, dummy, entry_values, mask_arguments, stored
-from .schedule import Hubs, hubs_of, padding_blocks, unit_bounds
-from .variants import CELLS, beginning, hubs_variant, lanes_variant, pull_variant, push_variant
+from .pull import Pull, compiled
+from .schedule import hubs_of, unit_bounds
+from .variants import CELLS, beginning, lanes_variant, push_variant
 
 MANY = 64  # prepared products that a matrix keeps; vectors with ever new iso values would make ever more
 
@@ -40,17 +39,12 @@ def index_types(form: Any, ranks: Any) -> tuple[tuple[str, DataType], ...]:
     return form.cache[key]
 
 
-@functools.cache
-def compiled(device: Device, variant: Variant) -> Any:
-    return device.kernel(variant)
-
-
 def mxv(
     A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool = False, flip: bool = False,
     mask: Mask | None = None, into: Into | None = None,
 ) -> VectorStore:  # fmt: skip
-    """t<mask> = A (+).(x) u, of the transpose where `transpose`; `flip`: u is the left operand (vxm). With `into`, t
-    goes into its w, in place, and w is returned."""
+    """t<mask> = A (+).(x) u, of the transpose where `transpose`; `flip`: u is the left operand (vxm). With `into`, the
+    statement is ended: the result is its w, changed in place, or a store of its own, if w keeps nothing."""
     value = u.values.tobytes() if isinstance(u.values, np.generic) else None
     key = (semiring, transpose, flip, u.dtype.name, value)
     found = A.prepared.get(key)
@@ -73,8 +67,8 @@ class Product:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
     __slots__ = (
-        "algebra", "device", "endings", "form", "head", "hubs", "longest", "plan", "product", "semiring", "size",
-        "u_type", "u_values", "value", "z",
+        "algebra", "device", "form", "head", "plan", "product", "pulls", "semiring", "size", "staged", "u_type",
+        "u_values", "value", "z",
     )  # fmt: skip
 
     def __init__(
@@ -95,70 +89,68 @@ class Product:
         options = {"flip": flip, "ranked": ranked, "full": not push and u.count == u.size}
         self.algebra = (index_types(form, ranks), None if kind == WORDS else semiring, kind, a_type, options)
         self.form, self.size = form, form.ncols if push else form.nrows
-        self.longest = longest(key, kind, plan.lanes, push) if device.is_gpu else 1 << 62
-        self.hubs = hubs_of(form, self.longest) if device.is_gpu else None
+        self.staged = device.is_gpu and is_staged(semiring, kind, key, options["full"])
         rows = (form.ptr[:-1], form.ptr[1:], dummy(device, "int64"), 0)
         matrix = (form.col,) if key == "csr" else (form.col, form.bits, ranks)
         self.head = (*rows, *matrix, *entry_values(device, a_type, a_values))
         self.u_values = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.value = z.np_type.type(0 if product is None else product)
-        self.endings: dict[Any, Ending] = {}
+        self.pulls: dict[Any, Pull] = {}
 
     def run(self, u: VectorStore, mask: Mask | None, into: Into | None = None) -> VectorStore:
-        """The product with a vector of the kind that this was made for: a store of its own, or `into` another."""
+        """The product with a vector of the kind that this was made for. With `into` the statement is ended: its w is
+        given back, changed in place; or a store of its own, if w keeps nothing."""
         if self.u_values is None and u.dtype is not self.u_type:
             u = vector.cast(u, self.u_type)
         u_values = self.u_values or stored(self.device, u.dtype, u.values)
         operands = (*self.head, u.present, *u_values, *mask_arguments(self.device, mask))
         if self.plan.direction == "pull" and not self.plan.wide:
-            if into is None:
-                return self._pull(operands, self.ending(None, None, None))
-            return self._pull_into(operands, u, mask, into)
+            return self._pull(operands, u, mask, into)
         t = self._push(operands, u) if self.plan.direction == "push" else self._pull_wide(operands)
-        if into is None:
+        if into is None or not into.keeps:
             return t
         vector.merge(into.w, t, mask, into.accum, into.replace)
         return into.w
 
-    def ending(self, w: DataType | None, value: np.generic | None, accum: Typed | None) -> Ending:
-        """The kernels for an output of type w that keeps entries, of one value or not; w None: one that keeps none."""
-        key = w, None if value is None else value.tobytes(), accum
-        if key not in self.endings:
-            kind, z = self.plan.kind, self.z
-            if w is not None:
-                end = plan_end(z, self.product if kind == WORDS else None, w, value, accum)
-            else:
-                end = End(BOOL, BOOL, store=False) if kind == WORDS else End(z, z)
-            self.endings[key] = Ending(self, end)
-        return self.endings[key]
-
-    def _pull(self, operands: tuple[Any, ...], ending: Ending) -> VectorStore:
-        """A store of its own."""
-        device, size = self.device, self.size
-        t_bits = self.bits(size)
-        t_val = self.dense(size, self.z) if ending.end.store else ending.nothing[1]
-        ending.run(operands, ending.nothing, t_bits, t_val)
-        value = t_val if ending.end.store else self.z.np_type.type(self.product)
-        return VectorStore(device, size, self.z, t_bits, value)
-
-    def _pull_into(self, operands: tuple[Any, ...], u: VectorStore, mask: Mask | None, into: Into) -> VectorStore:
-        """w<mask, accum, replace> = t in one kernel: in place, unless w is read elsewhere too."""
-        w = into.w
-        ending = self.ending(w.dtype, w.values if w.iso else None, into.accum)
-        read = (u.present, u.values) if mask is None else (u.present, u.values, mask.words)
-        moved = any(array is w.present or array is w.values for array in read)
-        t_bits, t_val = self.bits(self.size) if moved else w.present, w.values
-        old = stored(self.device, w.dtype, w.values)
-        if not ending.end.store:
-            t_val = old[0]
+    def _pull(self, operands: tuple[Any, ...], u: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
+        """The product and the end of the statement in one kernel: in place, unless w is read elsewhere too."""
+        if into is None:
+            pull = self.pull(self.z, None, None, False, mask is not None)
+            w = VectorStore(self.device, self.size, self.z, None, self.z.np_type.type(0))
+            t_bits, moved = self.bits(self.size), True
+        else:
+            w = into.w
+            pull = self.pull(w.dtype, w.values if w.iso else None, into.accum, into.keeps, mask is not None)
+            read = (u.present, u.values) if mask is None else (u.present, u.values, mask.words)
+            moved = any(array is w.present or array is w.values for array in read)
+            t_bits = self.bits(self.size) if moved else w.present
+        end, t_val, old = pull.end, w.values, pull.nothing
+        if not end.store:
+            t_val = old[1]
         elif moved or w.iso:
             moved, t_val = True, self.dense(self.size, w.dtype)
-        ending.run(operands, (w.present, *old, int(moved), int(into.replace)), t_bits, t_val)
+        if into is not None and into.keeps:
+            old = (w.present, *stored(self.device, w.dtype, w.values), int(moved), int(into.replace))
+        pull.run(operands, old, t_bits, t_val)
         w.present = t_bits
-        w.changed(grown=into.accum is not None and not into.replace)
-        if ending.end.store:
+        if end.store:
             w.values = t_val
+        elif not end.merge:
+            w.values = pull.one
+        w.changed(grown=end.merge and end.accum is not None and not old[-1])
         return w
+
+    def pull(self, w: DataType, value: np.generic | None, accum: Typed | None, keeps: bool, masked: bool) -> Pull:
+        """The kernels for an output of type w, with one value for all entries or (None) an array."""
+        key = (w, None if value is None else value.tobytes(), accum, masked) if keeps else (w, masked)
+        if key not in self.pulls:
+            one = self.product if self.plan.kind == WORDS else None
+            if keeps:
+                end = plan_end(self.z, one, w, value, accum)
+            else:
+                end = End(self.z, w) if one is None else End(BOOL, BOOL, store=False)
+            self.pulls[key] = Pull(self, end, w, masked)
+        return self.pulls[key]
 
     def bits(self, size: int) -> Any:
         """A bitset for a kernel that writes all of it; the CPU's leaves what no row reaches."""
@@ -174,7 +166,7 @@ class Product:
         kernel = compiled(device, lanes_variant((*types, ("Z", z)), semiring, kind, flip=options["flip"]))
         t = VectorStore(device, size, z, device.xp.zeros(words(size), np.uint64), dense_values(device, size, z))
         bounds = unit_bounds(self.form, device)
-        kernel(self.form.units, self.longest, *operands, self.value, t.present, t.values, bounds=bounds)
+        kernel(self.form.units, EVERYWHERE, *operands, self.value, t.present, t.values, bounds=bounds)
         return t
 
     def _push(self, operands: tuple[Any, ...], u: VectorStore) -> VectorStore:
@@ -195,70 +187,19 @@ class Product:
             t_val = device.xp.empty(max(1, size), cell.np_type)
             if device.is_gpu:  # atomics join what is there
                 t_val.fill(cell.np_type.type(beginning(self.semiring.op.monoid, z)))
-        n = self.form.units if device.is_gpu else words(u.size)
-        kernel(n, self.longest, *operands, t_bits, t_val)
-        if self.hubs is not None:
-            parts = (self.hubs.begin, self.hubs.end, self.hubs.row_of, 1)
-            kernel(self.hubs.segments, self.longest, *parts, *operands[4:], t_bits, t_val)
+        if not device.is_gpu:
+            kernel(words(u.size), EVERYWHERE, *operands, t_bits, t_val)
+        else:
+            most = longest(self.plan.key, kind, self.plan.lanes, push=True)
+            kernel(self.form.units, most, *operands, t_bits, t_val)
+            hubs = hubs_of(self.form, most)
+            if hubs is not None:
+                parts = (hubs.begin, hubs.end, hubs.row_of, 1)
+                kernel(hubs.segments, most, *parts, *operands[4:], t_bits, t_val)
         if kind == WORDS:
             return VectorStore(device, size, z, t_bits, z.np_type.type(self.product))
         t = VectorStore(device, size, cell, t_bits, t_val)
         return t if cell is z else vector.cast(t, z)
-
-
-class Ending:
-    """The kernels of a pull with one end of a statement."""
-
-    __slots__ = ("device", "end", "extra", "join", "kernel", "nothing", "of", "parts", "value")
-
-    def __init__(self, of: Product, end: End) -> None:
-        device, plan = of.device, of.plan
-        types, semiring, kind, a_type, options = of.algebra
-        self.of, self.end, self.device = of, end, device
-        variants = functools.partial(
-            pull_variant, plan.key, types, semiring, kind, a_type, of.u_type, lanes=plan.lanes, **options
-        )
-        self.kernel = compiled(device, variants(end=end))
-        self.value = end.z.np_type.type(of.value)
-        self.nothing = no_output(device, end.w)
-        per = of.form.rows_per_unit
-        self.extra = padding_blocks(of.form.units, per, plan.lanes) if device.is_gpu else 0
-        self.parts: Any = None
-        self.join: Any = None
-        if of.hubs is not None and (kind != WORDS or end.store):  # presence alone needs no sums of segments
-            self.parts = compiled(device, variants(end=End(end.z, end.z)))
-            self.join = compiled(device, hubs_variant(semiring, kind, per, end))
-
-    def run(self, operands: tuple[Any, ...], old: tuple[Any, ...], t_bits: Any, t_val: Any) -> None:
-        """The product into t; old: bits, values, iso value and step of w, whether it moves, whether it is replaced."""
-        of = self.of
-        bounds = unit_bounds(of.form, self.device)
-        tail = (self.value, *old, t_bits, t_val)
-        self.kernel(of.form.units, of.longest, *operands, *tail, bounds=bounds, extra_blocks=self.extra)
-        if of.hubs is None:
-            return
-        hubs = of.hubs
-        segments = (hubs.begin, hubs.end, hubs.row_of, 1)
-        if self.join is None:
-            self.kernel(hubs.segments, of.longest, *segments, *operands[4:], *tail)
-        else:
-            self._join(hubs, segments, operands, tail)
-
-    def _join(self, hubs: Hubs, segments: tuple[Any, ...], operands: tuple[Any, ...], tail: tuple[Any, ...]) -> None:
-        """Segments as rows of a vector of their own, then one block per long row joins them."""
-        of, device, per, z = self.of, self.device, self.of.form.rows_per_unit, self.end.z
-        n = hubs.segments
-        part_bits, part_val = of.bits(n * per), of.dense(n * per, z)
-        extra = padding_blocks(n, per, of.plan.lanes)
-        bare = (*mask_arguments(device, None), self.value, *no_output(device, z), part_bits, part_val)
-        self.parts(n, of.longest, *segments, *operands[4:-3], *bare, extra_blocks=extra)
-        self.join(len(hubs.rows) * per, hubs.rows, hubs.first, part_bits, part_val, *operands[-3:], *tail[1:])
-
-
-@functools.cache
-def no_output(device: Device, dtype: DataType) -> tuple[Any, ...]:
-    """Bits, values, iso value and step of an output of which nothing stays; it is not moved, nor replaced."""
-    return dummy(device, "uint64"), *stored(device, dtype, dtype.np_type.type(0)), 0, 0
 
 
 def _reads(semiring: Typed[Semiring], side: str) -> bool:

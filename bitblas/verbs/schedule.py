@@ -53,21 +53,23 @@ class Hubs(NamedTuple):
         return len(self.row_of)
 
 
-def hubs_of(form: Any, longest: int) -> Hubs | None:
-    """The rows of a form with more than `longest` entries (or tiles), None where there are none."""
-    if ("hubs", longest) not in form.cache:
+def hubs_of(form: Any, longest: int, part: int | None = None) -> Hubs | None:
+    """The rows of a form with more than `longest` entries (or tiles), None where there are none, in segments of `part`
+    (`longest`, unless given)."""
+    part = part or longest
+    if ("hubs", longest, part) not in form.cache:
         xp, ptr = form.device.xp, form.ptr
         length = ptr[1:] - ptr[:-1]
         rows = xp.flatnonzero(length > longest)
         found = None
         if len(rows):
-            count = -(-length[rows].astype(np.int64) // longest)
+            count = -(-length[rows].astype(np.int64) // part)
             first = xp.zeros(len(rows) + 1, np.int64)
             xp.cumsum(count, out=first[1:])
             segment = xp.arange(int(first[-1]))
             hub = xp.searchsorted(first, segment, side="right") - 1
-            begin = ptr[rows][hub] + (segment - first[hub]) * longest
-            end = xp.minimum(begin + longest, ptr[rows + 1][hub])
+            begin = ptr[rows][hub] + (segment - first[hub]) * part
+            end = xp.minimum(begin + part, ptr[rows + 1][hub])
             found = Hubs(rows, first, begin.astype(ptr.dtype), end.astype(ptr.dtype), rows[hub])
-        form.cache["hubs", longest] = found
-    return form.cache["hubs", longest]
+        form.cache["hubs", longest, part] = found
+    return form.cache["hubs", longest, part]

@@ -16,8 +16,9 @@
 #define WORD_LANES (TILE_WORDS < 32 ? TILE_WORDS : 32)  // lanes that share a tile
 #define UNROLL (TILE < 16 ? 3 : TILE == 16 ? 2 : 1)      // tiles that a lane loads at once (measured for T = 8)
 #define LANE_WORDS (TILE_WORDS / WORD_LANES)            // words of a tile per lane: 2 for T = 64
+#define SPREADS (KIND == VALUES && TILE <= 8 && !RANKED && HAS_TERMINAL != 2)
 #define BATCH (64 / TILE)  // tiles whose bits in one row make a word
-#define AHEAD (HAS_TERMINAL == 2 ? 1 : 2)  // products that a lane loads before it adds the first
+#define AHEAD (HAS_TERMINAL == 2 ? 1 : 2)  // products, or tiles of them, that a lane loads before it adds the first
 #define PATIENCE 8  // steps between two looks whether all rows are done (estimated)
 #define WORD_MASK (WORD_ROWS == 64 ? ~0ull : (1ull << WORD_ROWS) - 1)
 #define ROW_MASK (TILE == 64 ? ~0ull : (1ull << (TILE & 63)) - 1)
@@ -60,7 +61,7 @@ __device__ __forceinline__ void or_bits(u64* bits, i64 tile_row, u64 value) {  /
 
 typedef PLACE(PTR_T) place_t;
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+extern "C" __global__ void __launch_bounds__(BLOCK, KIND == WORDS && TILE <= 8 ? 8 : 4)  // one wave on a mesh of 10^6
 pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step, const COL_T* col,
      const word_t* bits, const PLACE_T* value_ptr, const A_T* a_val, A_T a_iso, i64 a_step, const u64* u_bits,
      const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u64* mask, i64 mask_step, u64 mask_flip, Z_T product,
@@ -166,7 +167,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   Z_T sum[LANE_ROWS];
   i64 count[LANE_ROWS];
 #pragma unroll
-  for (int k = 0; k < LANE_ROWS; ++k) some[k] = false, sum[k] = IDENTITY, count[k] = 0;
+  for (int k = 0; k < LANE_ROWS; ++k) some[k] = false, sum[k] = SPREADS ? BEGIN : IDENTITY, count[k] = 0;
 #if RANKED
   for (tile += lane / ROW_LANES; tile < stop; tile += LANES / ROW_LANES) {
     const i64 left = (i64)col[tile] * TILE;
@@ -185,6 +186,32 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
           join(some[k], sum[k], true, mul(a, load<U_T>(u_val, u_iso, u_step, left + c), row + k, left + c));
         }
       rank += __popcll(mine[k]);
+    }
+  }
+#elif SPREADS
+  // A lane loads u at its column of a tile, hands it to the other rows and sums its own: no load waits for a bit to be
+  // found. BEGIN is neutral.
+  for (tile += lane / ROW_LANES; __any_sync(ALL_LANES, tile < stop); tile += AHEAD * (LANES / ROW_LANES)) {
+    u32 mine[AHEAD];
+    i64 left[AHEAD];
+    U_T x[AHEAD];
+#pragma unroll
+    for (int i = 0; i < AHEAD; ++i) {
+      const place_t at = tile + i * (LANES / ROW_LANES);
+      const i64 J = at < stop ? (i64)col[at] : 0;
+      const u32 u = at < stop ? (u32)tile_bits(u_bits, J) : 0u;
+      left[i] = J * TILE;
+      mine[i] = at < stop ? (u32)tile_row_bits(bits, at, row_lane) & u : 0u;
+      x[i] = u >> row_lane & 1 ? load<U_T>(u_val, u_iso, u_step, left[i] + row_lane) : U_T();
+    }
+#pragma unroll
+    for (int i = 0; i < AHEAD; ++i) {
+      some[0] = some[0] || mine[i];
+#pragma unroll
+      for (int c = 0; c < TILE; ++c) {
+        const U_T y = shuffle_from<ROW_LANES>(x[i], c);
+        if (mine[i] >> c & 1) sum[0] = add(sum[0], mul(a_iso, y, row, left[i] + c));
+      }
     }
   }
 #else

@@ -1,5 +1,6 @@
 // w<mask, accum, replace> = A (+).(x) u row by row: LANES lanes share a row, a masked-out row is not read, a terminal
-// value ends it. A lane loads UNROLL entries before it uses the first.
+// value ends it. A lane loads UNROLL entries before it uses the first. STAGED: no mask, u full, rows side by side: the
+// block reads the entries of its rows as one run.
 #include "kernels/ending.cuh"
 
 typedef PLACE(PTR_T) place_t;
@@ -27,7 +28,55 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   bool some = false;
   Z_T sum = IDENTITY;
   i64 count = 0;
-#if KIND == WORDS && U_FULL
+#if STAGED
+  // Neighbours read neighbours, STAGE entries at a time, and products reach their rows through shared memory; BEGIN is
+  // neutral. Hubs are holes in the run; none is shorter than STAGE, so that at most one begins in a stage.
+  __shared__ Z_T staged[STAGE];
+  __shared__ place_t run[2];
+  const i64 first = (i64)blockIdx.x * (BLOCK / LANES), after = first + BLOCK / LANES;
+  place_t at = 0, all = 0;
+  if (first < n) at = (place_t)begin[first], all = (place_t)end[(after < n ? after : n) - 1];
+  const bool holes = __syncthreads_or(hub);
+  some = e < stop;
+  sum = BEGIN;
+  while (at < all) {
+    place_t until = all - at > STAGE ? at + STAGE : all;
+    if (holes) {
+      if (threadIdx.x == 0) run[0] = at, run[1] = until;
+      __syncthreads();
+      if (hub && lane == 0) {
+        const place_t from = (place_t)begin[unit];
+        if (from == at) run[0] = (place_t)end[unit];
+        else if (from > at && from < until) run[1] = from;
+      }
+      __syncthreads();
+      const place_t next = run[0];
+      until = run[1];
+      __syncthreads();
+      if (next != at) {
+        at = next;
+        continue;
+      }
+    }
+    COL_T j[STAGE / BLOCK];
+    A_T a[STAGE / BLOCK];
+#pragma unroll
+    for (int i = 0; i < STAGE / BLOCK; ++i) {
+      const place_t k = at + threadIdx.x + i * BLOCK;
+      if (k < until) j[i] = col[k], a[i] = a_step ? a_val[k] : a_iso;
+    }
+#pragma unroll
+    for (int i = 0; i < STAGE / BLOCK; ++i) {
+      const int k = threadIdx.x + i * BLOCK;
+      if (k < until - at) staged[k] = mul(a[i], load<U_T>(u_val, u_iso, u_step, j[i]), 0, j[i]);
+    }
+    __syncthreads();
+    const place_t low = e > at ? e : at, high = stop < until ? stop : until;
+    for (place_t k = low + lane; k < high; k += LANES) sum = add(sum, staged[k - at]);
+    __syncthreads();
+    at = until;
+  }
+#elif KIND == WORDS && U_FULL
   some = e < stop;
 #else
   for (e += lane; e < stop; e += UNROLL * LANES) {
