@@ -110,7 +110,7 @@ def test_who_may_import_what():
 # ---- twins ----------------------------------------------------------------------------------------------------------
 
 GPU_ONLY = {"kernels/hubs"}  # the CPU never splits a row
-GPU_ONLY |= {"kernels/weigh"}  # the CPU counts with NumPy
+GPU_ONLY |= {"kernels/weigh", "kernels/blank"}  # the CPU counts with NumPy, and joins nothing to what is not there
 CPU_ONLY = {"formats/b2sr/lanes", "formats/b2sr/dot_lanes"}  # SIMD lanes: what threads are on a GPU
 CPU_ONLY |= {"formats/csr/gustavson"}  # a dense row of sums per thread: a GPU has too many threads
 KERNELS = sorted(str(p.relative_to(ROOT / "bitblas").with_suffix("")) for p in (ROOT / "bitblas").rglob("*.cu"))

@@ -82,7 +82,9 @@ def products() -> Iterator[Variant]:
 
 
 def structural() -> Iterator[Variant]:
-    """Building tiles from rows and rows from tiles; parts of both."""
+    """Building tiles from rows and rows from tiles; parts of both; what depends on types alone."""
+    from ..verbs.variants import blank_variant
+
     places = (*TYPES, ("PLACE", INT32))
     for tile in TILES:
         lanes = ("LANES", min(tile, 32))
@@ -96,6 +98,8 @@ def structural() -> Iterator[Variant]:
         yield Variant("formats/b2sr/clip", TYPES, (("TILE", tile), lanes))
     for rows in (1, *TILES):
         yield Variant("kernels/weigh", TYPES[:1], (("ROWS", rows), ("LANES", 1)))
+    for t in (INT64, FP32, INT32):
+        yield blank_variant(MONOIDS["min"], t, t)
     yield Variant("kernels/find", (("COL", INT64),))
     for fill, order in ((0, 0), (0, 1), (1, 0), (1, 1)):
         constants = (("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", order))

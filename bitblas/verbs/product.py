@@ -12,20 +12,20 @@ import numpy as np
 
 from semirings import Monoid, Semiring, Typed
 from semirings.catalog import BINARY, compose
-from semirings.dtypes import BOOL, INT32, DataType, cast, lookup_dtype
+from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
 
 from ..device import Device
 from ..ending import End, plan_end
-from ..formats import EVERYWHERE, Structure
+from ..formats import Structure
 from ..formats.csr.format import from_arrays, index_type
-from ..plan import VALUES, WORDS, Plan, is_light, is_sparse, is_staged, longest, may_push, plan_mxv
+from ..plan import VALUES, WORDS, Plan, is_light, is_sparse, is_staged, may_push, plan_mxv
 from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
 from . import vector
 from .arrays import as_vector
 from .operands import Into, Mask, dummy, entry_values, mask_arguments, stored
-from .pull import Pull, compiled
-from .schedule import hubs_of, unit_bounds
-from .variants import CELLS, beginning, lanes_variant, push_variant
+from .pull import Pull
+from .pull import compiled as compiled  # what other verbs call it by
+from .push import Push, WidePull
 
 MANY = 64  # prepared products that a matrix keeps; vectors with ever new iso values would make ever more
 
@@ -67,8 +67,8 @@ class Product:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
     __slots__ = (
-        "algebra", "device", "form", "head", "plan", "product", "pulls", "semiring", "size", "staged", "u_type",
-        "u_values", "value", "z",
+        "algebra", "apart", "device", "form", "head", "plan", "product", "pulls", "semiring", "size", "staged",
+        "u_type", "u_values", "value", "z",
     )  # fmt: skip
 
     def __init__(
@@ -96,6 +96,7 @@ class Product:
         self.u_values = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.value = z.np_type.type(0 if product is None else product)
         self.pulls: dict[Any, Pull] = {}
+        self.apart = Push(self) if push else WidePull(self) if plan.wide else None
 
     def run(self, u: VectorStore, mask: Mask | None, into: Into | None = None) -> VectorStore:
         """The product with a vector of the kind that this was made for. With `into` the statement is ended: its w is
@@ -104,9 +105,9 @@ class Product:
             u = vector.cast(u, self.u_type)
         u_values = self.u_values or stored(self.device, u.dtype, u.values)
         operands = (*self.head, u.present, *u_values, *mask_arguments(self.device, mask))
-        if self.plan.direction == "pull" and not self.plan.wide:
+        if self.apart is None:
             return self._pull(operands, u, mask, into)
-        t = self._push(operands, u) if self.plan.direction == "push" else self._pull_wide(operands)
+        t = self.apart.run(operands, u)
         if into is None or not into.keeps:
             return t
         vector.merge(into.w, t, mask, into.accum, into.replace)
@@ -122,7 +123,7 @@ class Product:
             w = into.w
             pull = self.pull(w.dtype, w.values if w.iso else None, into.accum, into.keeps, mask is not None)
             read = (u.present, u.values) if mask is None else (u.present, u.values, mask.words)
-            moved = any(array is w.present or array is w.values for array in read)
+            moved = any(array is w.present or (array is w.values and not w.iso) for array in read)
             t_bits = self.bits(self.size) if moved else w.present
         end, t_val, old = pull.end, w.values, pull.nothing
         if not end.store:
@@ -158,48 +159,6 @@ class Product:
 
     def dense(self, size: int, dtype: DataType) -> Any:
         return self.bits(size) if dtype is BOOL else dense_values(self.device, size, dtype)
-
-    def _pull_wide(self, operands: tuple[Any, ...]) -> VectorStore:
-        """The CPU's kernel for all places of a tile at once."""
-        device, size, z = self.device, self.size, self.z
-        types, semiring, kind, _, options = self.algebra
-        kernel = compiled(device, lanes_variant((*types, ("Z", z)), semiring, kind, flip=options["flip"]))
-        t = VectorStore(device, size, z, device.xp.zeros(words(size), np.uint64), dense_values(device, size, z))
-        bounds = unit_bounds(self.form, device)
-        kernel(self.form.units, EVERYWHERE, *operands, self.value, t.present, t.values, bounds=bounds)
-        return t
-
-    def _push(self, operands: tuple[Any, ...], u: VectorStore) -> VectorStore:
-        device, size, z, kind = self.device, self.size, self.z, self.plan.kind
-        types, semiring, _, a_type, options = self.algebra
-        kernel = compiled(
-            device,
-            push_variant(
-                self.plan.key, types, semiring, kind, a_type, self.u_type, flip=options["flip"],
-                ranked=options["ranked"], lanes=self.plan.lanes,
-            ),
-        )  # fmt: skip
-        t_bits = device.xp.zeros(words(size), np.uint64)
-        cell = z if z in CELLS else INT32
-        if kind == WORDS:
-            t_val = dummy(device, "int32")
-        else:
-            t_val = device.xp.empty(max(1, size), cell.np_type)
-            if device.is_gpu:  # atomics join what is there
-                t_val.fill(cell.np_type.type(beginning(self.semiring.op.monoid, z)))
-        if not device.is_gpu:
-            kernel(words(u.size), EVERYWHERE, *operands, t_bits, t_val)
-        else:
-            most = longest(self.plan.key, kind, self.plan.lanes, push=True)
-            kernel(self.form.units, most, *operands, t_bits, t_val)
-            hubs = hubs_of(self.form, most)
-            if hubs is not None:
-                parts = (hubs.begin, hubs.end, hubs.row_of, 1)
-                kernel(hubs.segments, most, *parts, *operands[4:], t_bits, t_val)
-        if kind == WORDS:
-            return VectorStore(device, size, z, t_bits, z.np_type.type(self.product))
-        t = VectorStore(device, size, cell, t_bits, t_val)
-        return t if cell is z else vector.cast(t, z)
 
 
 def _reads(semiring: Typed[Semiring], side: str) -> bool:

@@ -152,6 +152,12 @@ def push_variant(
     )
 
 
+def blank_variant(monoid: Monoid, z: DataType, cell: DataType) -> Variant:
+    """The kernel that makes the vector that a push joins its products into."""
+    begin = value("BEGIN", cell, cell.np_type.type(beginning(monoid, z)))
+    return Variant("kernels/blank", (("C", cell),), (("LANES", 64),), (begin,))
+
+
 def _product_variant(
     direction: str, key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, algebra: tuple[Any, ...],
     flip: bool, constants: list[tuple[str, int]], values: Any, functions: tuple[Function, ...],
