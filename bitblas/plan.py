@@ -32,10 +32,13 @@ DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on
 # A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9).
 PUSH_COST = {"cpu": 4.0, "gpu": 16.0}
 UNROLL = 4  # entries that a lane of the GPU's CSR kernel loads before it uses the first
-STAGE = 2048  # entries that a block of the GPU's CSR kernel reads at once where it reads its rows as one run
+BLOCKS = 4  # blocks that a multiprocessor holds at least: bounds the registers of the CSR kernel
+TILES_AHEAD = 8  # tiles that a lane of the B2SR kernel loads before it sums the first
+STAGE = 1024  # entries that a block of the GPU's CSR kernel reads at once where it reads its rows as one run
 # Steps of a group of lanes, each waiting for its loads; longer rows are hubs, cut into segments (estimated). Rows that
 # end at their first hit are seldom gone through (RMAT 20: 26.6, 21.9, 21.7 us with 8, 32, 128).
 LONGEST, LONGEST_EARLY = 16, 128
+UNEVEN = 32  # times the mean that the longest row has where rows are read as runs (RMAT 20: 2000; meshes: 1 to 4)
 
 
 def choose_form(structure: Structure, format: str = "auto", tile: int | None = None, *, iso: bool = True) -> str:
@@ -184,11 +187,9 @@ def is_sparse(u: VectorStore) -> bool:
 def is_light(u: VectorStore, form: Form) -> bool:
     """Whether the rows of a form where u has entries hold few entries too: a few vertices can have most of the edges.
     They are counted only where the longest row leaves it open, because a GPU's host waits for the count."""
-    if "longest" not in form.cache:
-        form.cache["longest"] = int((form.ptr[1:] - form.ptr[:-1]).max()) if form.units else 0
     stored = form.tiles if isinstance(form, B2sr) else form.nvals
     cost = PUSH_COST["gpu" if u.device.is_gpu else "cpu"]
-    return u.nvals * form.cache["longest"] * cost < stored or _entries_of(u, form) * cost < stored
+    return u.nvals * longest_row(form) * cost < stored or _entries_of(u, form) * cost < stored
 
 
 def _entries_of(u: VectorStore, form: Form) -> int:
@@ -247,11 +248,19 @@ def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structu
     return _power_of_two(min(tile, 32) * per_row * tile / 128, min(tile, 32), 32)
 
 
-def is_staged(semiring: Typed[Semiring], kind: int, key: str, full: bool) -> bool:
-    """Whether a block of a GPU may read the entries of its rows as one run (without a mask): products of any row and
-    of any part of it are joined alike."""
+def is_staged(semiring: Typed[Semiring], kind: int, form: Form, full: bool) -> bool:
+    """Whether a block of a GPU reads the entries of its rows as one run (without a mask): where rows are of very
+    different lengths, and products of any row and of any part of it are joined alike."""
     monoid, op = semiring.op.monoid, semiring.op.binaryop
-    return key == CSR and kind == VALUES and full and monoid.name != "any" and not op.positional
+    may = form.key == CSR and kind == VALUES and full and monoid.name != "any" and not op.positional
+    return may and longest_row(form) * form.units > UNEVEN * form.nvals
+
+
+def longest_row(form: Form) -> int:
+    """Entries (tiles) of the longest row (tile row)."""
+    if "longest" not in form.cache:
+        form.cache["longest"] = int((form.ptr[1:] - form.ptr[:-1]).max()) if form.units else 0
+    return int(form.cache["longest"])
 
 
 def longest(key: str, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:

@@ -1,5 +1,5 @@
-"""How a product ends its statement, in its kernel: every output (of one value, of many, empty, unknown count) under every
-mask, accumulator and replace, in place or not, for rows and for hubs; against python-graphblas."""
+"""How a product ends its statement, in its kernel: every output (of one value, of many, empty) under every mask,
+accumulator and replace, in place or not, for rows and for hubs; against python-graphblas."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def test_every_end(device, form, statement, monkeypatch):
         monkeypatch.setattr(plan, "LONGEST", (16, 1)[k % 2])  # every other one cuts the hub into segments
         monkeypatch.setattr(plan, "LONGEST_EARLY", (128, 1)[k % 2])
 
-        def make(operands, kind=kind):
+        def make(operands, kind=kind, full=k % 3):
             operands.matrix("A", p, a, form, a == "BOOL")
-            operands.vector("u", "full" if k % 3 else "half iso", p.ncols, u)
+            operands.vector("u", "full" if full else "half iso", p.ncols, u)
             operands.vector("w", kind, p.nrows, w)
             operands.vector("m", "half", p.nrows, "BOOL")
 

@@ -89,7 +89,7 @@ class Product:
         options = {"flip": flip, "ranked": ranked, "full": not push and u.count == u.size}
         self.algebra = (index_types(form, ranks), None if kind == WORDS else semiring, kind, a_type, options)
         self.form, self.size = form, form.ncols if push else form.nrows
-        self.staged = device.is_gpu and is_staged(semiring, kind, key, options["full"])
+        self.staged = device.is_gpu and is_staged(semiring, kind, form, options["full"])
         rows = (form.ptr[:-1], form.ptr[1:], dummy(device, "int64"), 0)
         matrix = (form.col,) if key == "csr" else (form.col, form.bits, ranks)
         self.head = (*rows, *matrix, *entry_values(device, a_type, a_values))

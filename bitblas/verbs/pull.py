@@ -50,7 +50,10 @@ class Pull:
         types, semiring, kind, a_type, options = of.algebra
         self.of, self.end, self.device = of, end, device
         staged = of.staged and not masked
-        variants = functools.partial(pull_variant, plan.key, types, semiring, kind, a_type, of.u_type, **options)
+        padded = form.ncols % form.rows_per_unit != 0
+        variants = functools.partial(
+            pull_variant, plan.key, types, semiring, kind, a_type, of.u_type, padded=padded, **options
+        )
         self.kernel = compiled(device, variants(end=end, lanes=plan.lanes, staged=staged))
         self.value = end.z.np_type.type(of.value)
         self.one = cast(of.value, w)

@@ -15,7 +15,7 @@ from semirings.expressions import names_in, rename
 
 from ..ending import End
 from ..kernels.prologue import Function, Variant, is_neutral, product, product_of_entries, sum_of, value
-from ..plan import LANE_EXPRESSIONS, STAGE, UNROLL, VALUES, WORDS
+from ..plan import BLOCKS, LANE_EXPRESSIONS, STAGE, TILES_AHEAD, UNROLL, VALUES, WORDS
 
 LEFT, BOTH, UNION, FILLED = range(4)  # elementwise.cu
 # What the names of an operator's expression are bound to: the first operand u and the second v of the kernel.
@@ -117,16 +117,20 @@ def beginning(monoid: Monoid, z: DataType) -> Any:
 @functools.cache
 def pull_variant(
     key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, a: DataType, u: DataType, *, flip: bool,
-    full: bool, ranked: bool, lanes: int, end: End, staged: bool = False,
+    full: bool, ranked: bool, lanes: int, end: End, staged: bool = False, padded: bool = True,
 ) -> Variant:  # fmt: skip
-    """The pull kernel of a form for a semiring (None for WORDS) and the end of a statement."""
+    """The pull kernel of a form for a semiring (None for WORDS) and the end of a statement.
+
+    padded: the last tile column is wider than the matrix. staged: see `plan.is_staged`.
+    """
     op, t, monoid, z = algebra_of(semiring, end.z)
     functions, values, terminal = sum_of(monoid, z)
     constants = [("U_FULL", int(full)), ("HAS_TERMINAL", terminal), ("LANES", lanes), *end.constants()]
     if key == "csr":
-        constants += [("UNROLL", UNROLL), ("STAGED", int(staged)), ("STAGE", STAGE)]
+        constants += [("UNROLL", UNROLL), ("BLOCKS", BLOCKS), ("STAGED", int(staged)), ("STAGE", STAGE)]
     else:
         constants += [("TILE", int(key[4:])), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
+        constants += [("TILES_AHEAD", TILES_AHEAD), ("PADDED", int(padded))]
     functions = (*functions, *ending_functions(end.w, z, end.accum))
     values = (*values, value("BEGIN", z, beginning(monoid, z)))
     return _product_variant(

@@ -18,9 +18,7 @@
 #define LANE_WORDS (TILE_WORDS / WORD_LANES)            // words of a tile per lane: 2 for T = 64
 #define SPREADS (KIND == VALUES && TILE <= 8 && !RANKED && HAS_TERMINAL != 2)
 #define BATCH (64 / TILE)  // tiles whose bits in one row make a word
-#define AHEAD (HAS_TERMINAL == 2 ? 1 : 2)  // products, or tiles of them, that a lane loads before it adds the first
-#define PATIENCE 8  // steps between two looks whether all rows are done (estimated)
-#define WORD_MASK (WORD_ROWS == 64 ? ~0ull : (1ull << WORD_ROWS) - 1)
+#define AHEAD (HAS_TERMINAL == 2 ? 1 : SPREADS ? TILES_AHEAD : 2)  // products, or tiles, that a lane loads at once
 #define ROW_MASK (TILE == 64 ? ~0ull : (1ull << (TILE & 63)) - 1)
 
 // Bit r of the result: whether row r of the word has a bit. The carry of an addition gathers each row in its top bit;
@@ -61,7 +59,7 @@ __device__ __forceinline__ void or_bits(u64* bits, i64 tile_row, u64 value) {  /
 
 typedef PLACE(PTR_T) place_t;
 
-extern "C" __global__ void __launch_bounds__(BLOCK, KIND == WORDS && TILE <= 8 ? 8 : 4)  // one wave on a mesh of 10^6
+extern "C" __global__ void __launch_bounds__(BLOCK, KIND == WORDS && TILE <= 8 ? 8 : 4)  // 8: one wave on a mesh of 10^6
 pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step, const COL_T* col,
      const word_t* bits, const PLACE_T* value_ptr, const A_T* a_val, A_T a_iso, i64 a_step, const u64* u_bits,
      const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u64* mask, i64 mask_step, u64 mask_flip, Z_T product,
@@ -96,7 +94,6 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   for (int k = 0; k < LANE_WORDS; ++k) acc[k] = 0;
   const int word = lane & (WORD_LANES - 1);
   const place_t last = stop - 1;
-  int step = 0;
   for (tile += lane / WORD_LANES; tile < stop; tile += UNROLL * (LANES / WORD_LANES)) {
     u64 u[UNROLL], w[UNROLL][LANE_WORDS];
 #pragma unroll
@@ -111,14 +108,6 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
       if (!U_FULL) u[i] = tile_bits(u_bits, (i64)u[i]) * SPREAD;
 #pragma unroll
       for (int k = 0; k < LANE_WORDS; ++k) acc[k] |= w[i][k] & u[i];
-    }
-    // Looking whether all rows of the lane have their hit costs more than it saves on meshes: only long rows do.
-    if ((++step & (PATIENCE - 1)) == 0) {
-      u64 missing = 0;
-#pragma unroll
-      for (int k = 0; k < LANE_WORDS; ++k)
-        missing |= open >> ((word + k * WORD_LANES) * WORD_ROWS) & ~(u64)fold_rows(acc[k]) & WORD_MASK;
-      if (!missing) break;
     }
   }
 #if TILE == 64
@@ -193,24 +182,29 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   // found. BEGIN is neutral.
   for (tile += lane / ROW_LANES; __any_sync(ALL_LANES, tile < stop); tile += AHEAD * (LANES / ROW_LANES)) {
     u32 mine[AHEAD];
-    i64 left[AHEAD];
+    COL_T J[AHEAD];
     U_T x[AHEAD];
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) {
       const place_t at = tile + i * (LANES / ROW_LANES);
-      const i64 J = at < stop ? (i64)col[at] : 0;
-      const u32 u = at < stop ? (u32)tile_bits(u_bits, J) : 0u;
-      left[i] = J * TILE;
-      mine[i] = at < stop ? (u32)tile_row_bits(bits, at, row_lane) & u : 0u;
-      x[i] = u >> row_lane & 1 ? load<U_T>(u_val, u_iso, u_step, left[i] + row_lane) : U_T();
+      J[i] = at < stop ? col[at] : 0;
+      mine[i] = at < stop ? (u32)tile_row_bits(bits, at, row_lane) : 0u;
     }
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) {
+      u32 u = tile + i * (LANES / ROW_LANES) < stop ? (u32)ROW_MASK : 0u;
+      if (!U_FULL || PADDED) u = u ? (u32)tile_bits(u_bits, J[i]) : 0u;  // padding of u is not there to be read
+      mine[i] &= u;
+      x[i] = u >> row_lane & 1 ? load<U_T>(u_val, u_iso, u_step, (i64)J[i] * TILE + row_lane) : U_T();
+    }
+#pragma unroll
+    for (int i = 0; i < AHEAD; ++i) {
+      if (i && !__any_sync(ALL_LANES, mine[i])) continue;
       some[0] = some[0] || mine[i];
 #pragma unroll
       for (int c = 0; c < TILE; ++c) {
         const U_T y = shuffle_from<ROW_LANES>(x[i], c);
-        if (mine[i] >> c & 1) sum[0] = add(sum[0], mul(a_iso, y, row, left[i] + c));
+        if (mine[i] >> c & 1) sum[0] = add(sum[0], mul(a_iso, y, row, (i64)J[i] * TILE + c));
       }
     }
   }

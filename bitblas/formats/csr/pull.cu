@@ -5,7 +5,7 @@
 
 typedef PLACE(PTR_T) place_t;
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
 pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step, const COL_T* col,
      const A_T* a_val, A_T a_iso, i64 a_step, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step,
      const u64* mask, i64 mask_step, u64 mask_flip, Z_T product, const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso,
@@ -63,7 +63,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
 #pragma unroll
     for (int i = 0; i < STAGE / BLOCK; ++i) {
       const place_t k = at + threadIdx.x + i * BLOCK;
-      if (k < until) j[i] = col[k], a[i] = a_step ? a_val[k] : a_iso;
+      if (k < until) j[i] = load_once(col + k), a[i] = a_step ? load_once(a_val + k) : a_iso;
     }
 #pragma unroll
     for (int i = 0; i < STAGE / BLOCK; ++i) {
@@ -86,19 +86,24 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
     for (int i = 0; i < UNROLL; ++i) {
       const place_t next = e + i * LANES;
       has[i] = next < stop;
-      j[i] = col[has[i] ? next : e];
+#if KIND == WORDS
+      j[i] = col[has[i] ? next : e];  // one load less to decide on: OR does not mind
+      has[i] = true;
+#else
+      j[i] = has[i] ? col[next] : 0;
+#endif
     }
 #if KIND == VALUES
     A_T a[UNROLL];
     U_T x[UNROLL];
 #pragma unroll
-    for (int i = 0; i < UNROLL; ++i) a[i] = a_step ? a_val[has[i] ? e + i * LANES : e] : a_iso;
+    for (int i = 0; i < UNROLL; ++i) a[i] = a_step && has[i] ? a_val[e + i * LANES] : a_iso;
 #endif
 #pragma unroll
     for (int i = 0; i < UNROLL; ++i) {
       if (!U_FULL) has[i] = has[i] && bit_of(u_bits, j[i]);
 #if KIND == VALUES
-      x[i] = U_FULL || has[i] ? load<U_T>(u_val, u_iso, u_step, j[i]) : U_T();
+      x[i] = has[i] ? load<U_T>(u_val, u_iso, u_step, j[i]) : U_T();
 #else
       some = some || has[i];
       count += has[i];
