@@ -19,14 +19,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     p = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     p.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     p.add_argument("--graphs", type=_list, help="names (see graphs.py) or .mtx files, with commas")
-    p.add_argument("--verbs", type=_list, default=list(VERBS), help=f"of {','.join(VERBS)} (cpu)")
+    p.add_argument("--verbs", type=_list, help=f"of {','.join(VERBS)}; cuda: of {','.join(gpu.PRODUCTS)}")
     p.add_argument("--samples", type=int, default=11, help="timed runs of each side (11)")
     p.add_argument("--threads", type=int, help="threads of each side: all cores (cpu)")
     p.add_argument("--budget", type=float, default=cpu.BUDGET, help="seconds for a verb on a graph (cpu)")
     p.add_argument("--formats", type=_list, default=["auto"], help="auto, csr, b2sr4 .. b2sr64 (cuda)")
     p.add_argument("--json", help="where all samples go")
     args = p.parse_args(argv)
-    if unknown := set(args.verbs) - set(VERBS):
+    if unknown := set(args.verbs or ()) - set(VERBS):
         p.error(f"--verbs: unknown {', '.join(sorted(unknown))}; known: {', '.join(VERBS)}")
     if args.samples < 1:
         p.error(f"--samples: expected at least 1, got {args.samples}")
@@ -36,9 +36,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     try:
         if args.device == "cpu":
-            result = cpu.measure(args.graphs or cpu.GRAPHS, args.verbs, args.samples, args.threads, args.budget, say)
+            result = cpu.measure(
+                args.graphs or cpu.GRAPHS, args.verbs or list(VERBS), args.samples, args.threads, args.budget, say
+            )
         else:
-            result = gpu.measure(args.graphs or gpu.GRAPHS, args.formats, args.samples, say=say)
+            result = gpu.measure(
+                args.graphs or gpu.GRAPHS, args.formats, args.samples, args.verbs or gpu.PRODUCTS, say=say
+            )
     except (cpu.WorkerError, ImportError, OSError, ValueError) as error:
         print(f"benchmarks: {error}", file=sys.stderr)
         return 2

@@ -15,14 +15,14 @@ def _library() -> ctypes.CDLL:
 
 
 class Spmv:
-    """y = A x for a CSR of 32-bit indices and FP32 ones, everything set up before: `run` launches and returns."""
+    """y = A x for a CSR of 32-bit indices and FP32 values, everything set up before: `run` launches and returns."""
 
-    def __init__(self, ptr: Any, col: Any, nrows: int, ncols: int) -> None:
+    def __init__(self, ptr: Any, col: Any, values: Any, nrows: int, ncols: int) -> None:
         import cupy as cp
 
         self.lib, self.cp = _library(), cp
         self.ptr, self.col = ptr.astype(cp.int32), col.astype(cp.int32)
-        self.data = cp.ones(len(col), cp.float32)
+        self.data = values.astype(cp.float32)
         self.x, self.y = cp.zeros(ncols, cp.float32), cp.zeros(nrows, cp.float32)
         self.one, self.zero = ctypes.c_float(1), ctypes.c_float(0)
         self.handle, self.matrix, self.vx, self.vy = (ctypes.c_void_p() for _ in range(4))

@@ -1,4 +1,8 @@
-"""Boolean mxv on a GPU against cuSPARSE's SpMV in FP32: kernel time, bytes that must move, host time of a statement."""
+"""Products on a GPU against cuSPARSE's SpMV in FP32: kernel time, bytes that must move, host time of a statement.
+
+Boolean mxv, plus_second (FP32, no weights stored) and min_plus (FP32 with weights); cuSPARSE computes plus_times in
+FP32 on the same graph, with the weights where ours reads them.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,14 @@ from typing import Any
 import numpy as np
 
 from . import graphs, table
+from .graphs import numbers, present
+from .verbs import VERBS, Verb, answer_of, difference
 
 GRAPHS = ("delaunay_n20", "grid2d_2048", "stencil27_100", "rmat18", "rmat20", "hub_n20", "even_n20")
+PRODUCTS = tuple(name for name, verb in VERBS.items() if verb.explain is not None)
+FORMATS = ("auto", "csr", "b2sr4", "b2sr8", "b2sr16", "b2sr32", "b2sr64")
+PEER = "cuSPARSE"
+TOLERANCE = 1e-5  # of cuSPARSE's FP32 sums in an order of its own, some past 2^24
 BANDWIDTH = 4.2e12  # bytes a second that an H200 was seen to read
 STATEMENTS = 300
 STATEMENT_GRAPH = "grid2d_64"  # so small that the host is what takes the time
@@ -26,64 +36,70 @@ def _moved(nbytes: int, warm: float, flushed: float) -> dict[str, float]:
     return {"bytes": nbytes, "least_us": least, "warm_us": warm, "flushed_us": flushed, "reached": least / flushed}
 
 
-def _cusparse(graph: graphs.Graph, x: np.ndarray, expected: np.ndarray, timer: Any, device: Any) -> dict[str, Any]:
+def _cusparse(graph: graphs.Graph, weighted: bool, timer: Any, device: Any) -> dict[str, Any]:
     from .cusparse import Spmv
 
-    ptr, col = device.asarray(graph.ptr.astype(np.int32)), device.asarray(graph.col)
-    spmv = Spmv(ptr, col, graph.n, graph.n)
-    spmv.x[:] = device.asarray(x.astype(np.float32))
+    values = graph.weights if weighted else np.ones(graph.nvals, np.float32)
+    x = numbers(graph.n)
+    spmv = Spmv(*(device.asarray(a) for a in (graph.ptr, graph.col, values)), graph.n, graph.n)
+    spmv.x[:] = device.asarray(x)
     device.synchronize()
     warm, flushed = timer.warm(spmv.run), timer.flushed(spmv.run)
     nbytes = 4 * (graph.n + 1) + 8 * graph.nvals + 8 * graph.n
-    return {**_moved(nbytes, warm, flushed), "equal": bool((device.to_host(spmv.y) == expected).all())}
+    expected = graph.scipy(values) @ x.astype(np.float64)
+    equal = np.allclose(device.to_host(spmv.y), expected, rtol=TOLERANCE, atol=0)
+    return {**_moved(nbytes, warm, flushed), "equal": bool(equal)}
 
 
-def _ours(
-    graph: graphs.Graph, x: np.ndarray, expected: np.ndarray, form: str, timer: Any, device: Any
-) -> dict[str, Any]:
+def _matrix(graph: graphs.Graph, weighted: bool, form: str, device: Any) -> tuple[Any, float]:
+    """The graph in a form, and the seconds that building it took."""
     import bitblas as gb
-    from bitblas.store import unpack
-    from bitblas.verbs import product
-    from semirings.dtypes import BOOL
 
     asked = {"format": "b2sr", "tile": int(form[4:])} if form.startswith("b2sr") else {"format": form}
-    n, semiring = graph.n, gb.semiring.lor_land[BOOL]
     ptr, col = device.asarray(graph.ptr), device.asarray(graph.col)
-    built = []
+    values = device.asarray(graph.weights) if weighted else True
     for _ in range(2):  # the first one compiles
         device.synchronize()
         start = time.perf_counter()
-        A = gb.Matrix.from_csr(ptr, col, True, nrows=n, ncols=n, device=device.name, **asked)
+        A = gb.Matrix.from_csr(ptr, col, values, nrows=graph.n, ncols=graph.n, device=device.name, **asked)
         device.synchronize()
-        built.append(time.perf_counter() - start)
-    v = gb.Vector.from_coo(np.flatnonzero(x), True, size=n, device=device.name)
-    assert v.nvals == np.count_nonzero(x)  # known from here on: a captured statement must not count
-    plan = gb.explain(A.mxv(v, semiring))
-    a, u = A._store, v._store
+        seconds = time.perf_counter() - start
+    return A, seconds
+
+
+def _ours(graph: graphs.Graph, verb: Verb, A: Any, timer: Any, device: Any) -> dict[str, Any]:
+    import bitblas as gb
+
+    with gb.config.set(device=device.name):
+        delayed = verb.explain(gb, A, graph)
+    u = delayed.args[1]._store
+    assert u.nvals >= 0  # known from here on: a captured statement must not count
+    plan = gb.explain(delayed)
     last: list[Any] = [None]
 
     def run() -> Any:
-        last[0] = product.mxv(a, u, semiring)
+        last[0] = delayed.run(None)
         return last[0]
+
+    expected = verb.reference(graph)
 
     def right() -> bool:
         # The store that was made last while the graph was captured: replays alone have written it.
         t = last[0]
-        return bool((device.to_host(unpack(device, t.present, n)) == (expected > 0)).all())
+        t.count = None
+        got = answer_of(gb.Vector._from_store(t))
+        return difference(tuple(device.to_host(a) for a in got), expected) <= verb.tolerance
 
     device.synchronize()  # the timer has a stream of its own
     warm = timer.warm(run)
     equal = right()
     flushed = timer.flushed(run)
     equal &= right()
-    held = a.structure.form(plan.key, transposed=plan.transposed)
-    return {
-        **_moved(held.nbytes + 2 * _words(n), warm, flushed),
-        "form": plan.key,
-        "plan": str(plan),
-        "build_seconds": built[-1],
-        "equal": equal,
-    }
+    held = A._store.structure.form(plan.key, transposed=plan.transposed)
+    values = 0 if A._store.iso else A._store.values.nbytes
+    x = _words(u.size) if u.iso else u.values.nbytes
+    y = _words(u.size) + (0 if last[0].iso else last[0].values.nbytes)
+    return {**_moved(held.nbytes + values + x + y, warm, flushed), "form": plan.key, "plan": str(plan), "equal": equal}
 
 
 def statement_us(device: Any, name: str = STATEMENT_GRAPH, count: int = STATEMENTS) -> float:
@@ -93,7 +109,7 @@ def statement_us(device: Any, name: str = STATEMENT_GRAPH, count: int = STATEMEN
     graph = graphs.make(name)
     n, on = graph.n, device.name
     A = gb.Matrix.from_csr(graph.ptr, graph.col, True, nrows=n, ncols=n, device=on)
-    v = gb.Vector.from_coo(np.flatnonzero(graphs.present(n)), True, size=n, device=on)
+    v = gb.Vector.from_coo(np.flatnonzero(present(n)), True, size=n, device=on)
     seen = gb.Vector.from_coo(np.arange(0, n, 2), True, size=n, device=on)
     w, semiring, mask = gb.Vector(gb.dtypes.BOOL, n, device=on), gb.semiring.lor_land[gb.dtypes.BOOL], ~seen.S
 
@@ -110,14 +126,18 @@ def statement_us(device: Any, name: str = STATEMENT_GRAPH, count: int = STATEMEN
 
 
 def measure(
-    names: Sequence[str] = GRAPHS, formats: Sequence[str] = ("auto",), samples: int = 11, *, device: str = "cuda",
-    timer: Any = None, peer: Callable[..., dict[str, Any]] | None = _cusparse, statements: int = STATEMENTS,
+    names: Sequence[str] = GRAPHS, formats: Sequence[str] = ("auto",), samples: int = 11,
+    verbs: Sequence[str] = PRODUCTS, *, device: str = "cuda", timer: Any = None,
+    peer: Callable[..., dict[str, Any]] | None = _cusparse, statements: int = STATEMENTS,
     say: Callable[[str], None] = print,
 ) -> dict[str, Any]:  # fmt: skip
     """Times on the GPU; tables go to `say`, everything into the result. timer: a Timer (see cuda_timing.py)."""
     for form in formats:
-        if form not in ("auto", "csr", "b2sr4", "b2sr8", "b2sr16", "b2sr32", "b2sr64"):
+        if form not in FORMATS:
             raise ValueError(f"--formats: expected auto, csr or b2sr4 .. b2sr64, got {form!r}")
+    for verb in verbs:
+        if verb not in PRODUCTS:
+            raise ValueError(f"--verbs: expected some of {', '.join(PRODUCTS)} on a GPU, got {verb!r}")
     from bitblas import device as devices
 
     d = devices.get(device)
@@ -130,35 +150,47 @@ def measure(
         {n: table.version(n) for n in ("cuda-core", "cuda-bindings", "cupy-cuda13x", "cupy-cuda12x")}
     )
     result["gpu"] = _gpu(d)
-    heads = (
-        "graph",
-        "kernel",
-        "equal",
-        "warm us",
-        "flushed us",
-        "vs cuSPARSE",
-        "MB",
-        "least us",
-        "reached",
-        "build ms",
-        "plan",
-    )
     for name in names:
-        graph = graphs.make(name)
-        x = graphs.present(graph.n)
-        expected = graph.scipy(dtype=np.float32) @ x.astype(np.float32)
-        kernels: dict[str, dict[str, Any]] = {}
-        if peer is not None:
-            kernels["cuSPARSE"] = peer(graph, x, expected, timer, d)
-        for form in formats:
-            kernels[form] = _ours(graph, x, expected, form, timer, d)
-        result["graphs"].append({"name": graph.name, "n": graph.n, "nvals": graph.nvals, "kernels": kernels})
-        say("\n" + table.table(heads, [_row(graph.name, k, kernels) for k in kernels], left=3))
-    result["equal"] = all(k["equal"] for g in result["graphs"] for k in g["kernels"].values())
+        found = _graph(graphs.make(name), formats, verbs, d, timer, peer)
+        result["graphs"].append(found)
+        say(text(found))
+    result["equal"] = all(k["equal"] for g in result["graphs"] for v in g["verbs"].values() for k in v.values())
     result["statement_us"] = statement_us(d, count=statements)
     result["hub_over_even"] = _hub_over_even(result["graphs"])
     say(footer(result))
     return result
+
+
+def _graph(
+    graph: graphs.Graph, formats: Sequence[str], verbs: Sequence[str], device: Any, timer: Any,
+    peer: Callable[..., dict[str, Any]] | None,
+) -> dict[str, Any]:  # fmt: skip
+    """Every verb on one graph: by verb the figures of each kernel, the peer's first."""
+    found: dict[str, Any] = {"name": graph.name, "n": graph.n, "nvals": graph.nvals, "build_seconds": {}}
+    found["verbs"] = {verb: {} for verb in verbs}
+    for weighted in (False, True):
+        mine = [verb for verb in verbs if (VERBS[verb].form == "weighted") == weighted]
+        if mine and peer is not None:
+            theirs = peer(graph, weighted, timer, device)
+            for verb in mine:
+                found["verbs"][verb][PEER] = theirs
+        for form in formats if mine else ():
+            A, seconds = _matrix(graph, weighted, form, device)
+            found["build_seconds"][f"{form}{', weighted' * weighted}"] = seconds
+            for verb in mine:
+                found["verbs"][verb][form] = _ours(graph, VERBS[verb], A, timer, device)
+    return found
+
+
+HEADS = ("verb", "kernel", "equal", "warm us", "flushed us", f"vs {PEER}", "MB", "least us", "reached", "plan")
+
+
+def text(found: dict[str, Any]) -> str:
+    """The table of one graph."""
+    builds = ", ".join(f"{form} {1e3 * s:.1f} ms" for form, s in found["build_seconds"].items())
+    rows = [_row(verb, kernel, kernels) for verb, kernels in found["verbs"].items() for kernel in kernels]
+    head = f"\n{found['name']}: {found['n']} vertices, {found['nvals']} entries; built: {builds}"
+    return f"{head}\n{table.table(HEADS, rows, left=3)}"
 
 
 def _gpu(device: Any) -> str:
@@ -168,22 +200,25 @@ def _gpu(device: Any) -> str:
     return f"{properties['name'].decode()}, driver {device.xp.cuda.runtime.driverGetVersion()}"
 
 
-def _row(name: str, kernel: str, kernels: dict[str, dict[str, Any]]) -> tuple[Any, ...]:
-    k, peer = kernels[kernel], kernels.get("cuSPARSE")
+def _row(verb: str, kernel: str, kernels: dict[str, dict[str, Any]]) -> tuple[Any, ...]:
+    k, peer = kernels[kernel], kernels.get(PEER)
     ratios = None if peer is None else " ".join(f"{peer[t] / k[t]:.2f}x" for t in ("warm_us", "flushed_us"))
-    build = 1e3 * k["build_seconds"] if "build_seconds" in k else None
     return (
-        name, kernel, "yes" if k["equal"] else "NO", k["warm_us"], k["flushed_us"], ratios, k["bytes"] / 1e6,
-        k["least_us"], f"{100 * k['reached']:.0f} %", build, k.get("plan", "FP32 CSR"),
+        verb, kernel, "yes" if k["equal"] else "NO", k["warm_us"], k["flushed_us"], ratios, k["bytes"] / 1e6,
+        k["least_us"], f"{100 * k['reached']:.0f} %", k.get("plan", "plus_times FP32, CSR"),
     )  # fmt: skip
 
 
 def _hub_over_even(measured: list[dict[str, Any]]) -> dict[str, float]:
-    """How much longer one row of a million entries makes it, per kernel, flushed."""
-    found = {g["name"].split("_")[0]: g["kernels"] for g in measured}
+    """How much longer one row of a million entries makes it, per verb and kernel, flushed."""
+    found = {g["name"].split("_")[0]: g["verbs"] for g in measured}
     if "hub" not in found or "even" not in found:
         return {}
-    return {k: found["hub"][k]["flushed_us"] / found["even"][k]["flushed_us"] for k in found["hub"]}
+    return {
+        f"{verb} {k}": hub[k]["flushed_us"] / found["even"][verb][k]["flushed_us"]
+        for verb, hub in found["hub"].items()
+        for k in hub
+    }
 
 
 def footer(result: dict[str, Any]) -> str:
@@ -191,7 +226,7 @@ def footer(result: dict[str, Any]) -> str:
         f"\n{result['gpu']}. Kernel time: a CUDA graph of 20 repetitions / 20, median of {result['samples']}; warm, "
         "and with the L2 cache flushed before each repetition.",
         f"least: what must move (structure, x, y) at {BANDWIDTH / 1e12} TB/s; reached: least / flushed. "
-        f"vs cuSPARSE: warm, flushed. Answers: {'all equal' if result['equal'] else 'NOT ALL EQUAL'}.",
+        f"vs {PEER}: warm, flushed. Answers: {'all equal' if result['equal'] else 'NOT ALL EQUAL'}.",
         f"One statement w(mask, replace) << A.mxv(v, semiring) costs the host {result['statement_us']:.1f} us.",
     ]
     if result["hub_over_even"]:

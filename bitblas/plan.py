@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 
 from semirings import Semiring, Typed
-from semirings.dtypes import BOOL, cast
+from semirings.dtypes import BOOL, cast, lookup_dtype
 
 from .exceptions import InvalidValue
 from .facts import Facts, facts
 from .formats import Form, Structure
 from .formats.b2sr.format import TILES, B2sr
 from .formats.csr.format import KEY as CSR
-from .store import MatrixStore, VectorStore
+from .kernels.prologue import Variant
+from .store import MatrixStore, VectorStore, words
 
 WORDS, COUNT, VALUES = range(3)  # product.cuh
 KINDS = ("words", "count", "values")
@@ -30,21 +31,14 @@ MIN_FILL = 2.0
 DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on the GPU (measured)
 # A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9).
 PUSH_COST = {"cpu": 4.0, "gpu": 16.0}
-LONGEST = 128  # steps of a group of lanes per row; longer rows are hubs, cut into segments of that length (estimated)
-
-# Dot products of rows at a mask on a GPU: slots of the table that holds a row of A (a row may fill half of them), from
-# how many entries on a row is put there, for how many entries of the mask at once; and how long even the shorter row
-# has to be for a whole block to search for its entries. (estimated)
-DOT_TABLE = (("SLOTS", 4096), ("LOG_SLOTS", 12), ("TABLE_FROM", 16), ("TABLE_FOR", 4), ("LONG", 1024))
-
-# Row-by-row products on a GPU: lanes that share a row, and slots of its table (in shared memory: 48 KB a block), of
-# which three in four may be taken; what fits none is a long row, with a bitset in shared memory up to that many words,
-# and BLOCKS blocks take them in turns. (estimated)
-ROW_TABLES = ((8, 64), (16, 256), (32, 1024))
-SHARED_BYTES = 48 << 10
-SHARED_WORDS = 2048
-BLOCKS = 1024
-BITSET_BYTES = 1 << 30  # of all blocks: fewer take the long rows where theirs would need more
+UNROLL = 4  # entries that a lane of the GPU's CSR kernel loads before it uses the first
+BLOCKS = 4  # blocks that a multiprocessor holds at least: bounds the registers of the CSR kernel
+TILES_AHEAD = 8  # tiles that a lane of the B2SR kernel loads before it sums the first
+STAGE = 1024  # entries that a block of the GPU's CSR kernel reads at once where it reads its rows as one run
+# Steps of a group of lanes, each waiting for its loads; longer rows are hubs, cut into segments (estimated). Rows that
+# end at their first hit are seldom gone through (RMAT 20: 26.6, 21.9, 21.7 us with 8, 32, 128).
+LONGEST, LONGEST_EARLY = 16, 128
+UNEVEN = 32  # times the mean that the longest row has where rows are read as runs (RMAT 20: 2000; meshes: 1 to 4)
 
 
 def choose_form(structure: Structure, format: str = "auto", tile: int | None = None, *, iso: bool = True) -> str:
@@ -182,24 +176,31 @@ def may_push(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool) -> bool:
 
 
 def is_sparse(u: VectorStore) -> bool:
-    """Whether the entries of a vector are so few that pushing along them may cost less than pulling by rows."""
-    return u.nvals * PUSH_COST["gpu" if u.device.is_gpu else "cpu"] < u.size
+    """Whether the entries of a vector are so few that pushing along them may cost less than pulling by rows. They are
+    counted only where what is known leaves it open, because a GPU's host waits for the count."""
+    cost = PUSH_COST["gpu" if u.device.is_gpu else "cpu"]
+    if u.count is None and u.least * cost >= u.size:
+        return False
+    return u.nvals * cost < u.size
 
 
 def is_light(u: VectorStore, form: Form) -> bool:
     """Whether the rows of a form where u has entries hold few entries too: a few vertices can have most of the edges.
-    Only asked on the CPU: on a GPU the host would have to wait for the count."""
-    if u.device.is_gpu:
-        return True
-    if "longest" not in form.cache:
-        form.cache["longest"] = int(np.diff(form.ptr).max(initial=0))
-    cost, all_entries = PUSH_COST["cpu"], int(form.ptr[-1])
-    return u.nvals * form.cache["longest"] * cost < all_entries or _entries_of(u, form) * cost < all_entries
+    They are counted only where the longest row leaves it open, because a GPU's host waits for the count."""
+    stored = form.tiles if isinstance(form, B2sr) else form.nvals
+    cost = PUSH_COST["gpu" if u.device.is_gpu else "cpu"]
+    return u.nvals * longest_row(form) * cost < stored or _entries_of(u, form) * cost < stored
 
 
 def _entries_of(u: VectorStore, form: Form) -> int:
     """The entries (tiles) of the rows (tile rows) where u has entries."""
-    per = form.rows_per_unit
+    per, device = form.rows_per_unit, u.device
+    if device.is_gpu:
+        total = device.xp.zeros(1, np.uint64)
+        constants = (("ROWS", per), ("LANES", 1))
+        variant = Variant("kernels/weigh", (("PTR", lookup_dtype(form.ptr.dtype)),), constants)
+        device.kernel(variant)(words(u.size), u.present, form.ptr, total)
+        return int(device.to_host(total)[0])
     if per < 8:
         units = np.flatnonzero(np.unpackbits(u.present.view(np.uint8), bitorder="little")) // per
     else:
@@ -231,47 +232,55 @@ def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structu
     """Lanes per row or tile row: a third of the words that it has, so that each lane has two or three loads in flight;
     never fewer than a tile needs. Measured on an H200: of 1, 2, 4, .. lanes, B2SR-8 was fastest with 2 on a Delaunay
     mesh (8.7 tiles a tile row), 1 on a grid (5), 4 on a 27-point stencil (13); Boolean CSR, which ends a row at its
-    first hit, with 1 on meshes and 2 on RMAT (29 entries a row)."""
+    first hit, with 1 (RMAT 20: 22, 32, 56 us with 1, 2, 4); sums of CSR with 1 on a Delaunay mesh (6 entries a row), 2
+    on a stencil (25) and 4 on RMAT (30)."""
     if key == CSR:
-        return _power_of_two(nvals / max(1, nrows) / (14 if kind == WORDS and not push else 2), 1, 32)
+        return 1 if kind == WORDS and not push else power_of_two(nvals / max(1, nrows) / (2 if push else 8), 1, 32)
     tile = int(key[4:])
     primary = structure.primary
     tiles = primary.tiles if isinstance(primary, B2sr) else dict(facts(structure).tiles)[tile]
     per_row = tiles / max(1, -(-nrows // tile))
     if push:
-        return _power_of_two(per_row / 2, 2, 32)
+        return power_of_two(per_row / 2, 2, 32)
     if kind == WORDS:
         words = max(1, tile * tile // 64)
-        return _power_of_two(per_row * words / 3, 4 if tile == 4 else min(words, 32), 32)
-    return _power_of_two(per_row * tile / 4, min(tile, 32), 32)
+        return power_of_two(per_row * words / 3, 4 if tile == 4 else min(words, 32), 32)
+    return power_of_two(min(tile, 32) * per_row * tile / 128, min(tile, 32), 32)
 
 
-def _power_of_two(x: float, low: int, high: int) -> int:
+def is_staged(semiring: Typed[Semiring], kind: int, form: Form, full: bool) -> bool:
+    """Whether a block of a GPU reads the entries of its rows as one run (without a mask): where rows are of very
+    different lengths, and products of any row and of any part of it are joined alike."""
+    monoid, op = semiring.op.monoid, semiring.op.binaryop
+    may = form.key == CSR and kind == VALUES and full and monoid.name != "any" and not op.positional
+    return may and longest_row(form) * form.units > UNEVEN * form.nvals
+
+
+def longest_row(form: Form) -> int:
+    """Entries (tiles) of the longest row (tile row)."""
+    if "longest" not in form.cache:
+        form.cache["longest"] = int((form.ptr[1:] - form.ptr[:-1]).max()) if form.units else 0
+    return int(form.cache["longest"])
+
+
+def longest(key: str, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
+    """Entries (tiles) of the longest row (tile row) that one group of lanes goes through on a GPU."""
+    if staged:
+        return max(STAGE, LONGEST * UNROLL * lanes)
+    if key == CSR:
+        return (LONGEST_EARLY if kind == WORDS and not push else LONGEST) * lanes * (1 if push else UNROLL)
+    share = max(1, int(key[4:]) ** 2 // 64) if kind == WORDS else 1 if push else int(key[4:])
+    return LONGEST * max(1, (1 if push else 3 if kind == WORDS else 8) * lanes // min(share, 32))
+
+
+def segment(key: str) -> int:
+    """Entries (tiles) of a long row (tile row) that 32 lanes sum: eight steps."""
+    return 8 * UNROLL * 32 if key == CSR else 8 * max(1, 2 * 32 // min(int(key[4:]), 32))
+
+
+def power_of_two(x: float, low: int, high: int) -> int:
+    """The largest power of two that is at most x, from low to high."""
     lanes = low
     while lanes * 2 <= x and lanes < high:
         lanes *= 2
     return lanes
-
-
-def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: bool) -> tuple[Plan, np.generic | None]:
-    """Dot products at the entries of a mask; without one (or with a complement) row by row: see verbs/gustavson.py."""
-    kind, product = kind_of(semiring, A.values, B.values)
-    if not masked:
-        return Plan("mxm", semiring.op.name, CSR, False, "gustavson", kind, 1, "no mask to dot at"), product
-    form = A.structure.primary
-    key = form.key
-    lanes = 1
-    if A.device.is_gpu:
-        per_row = (form.tiles if isinstance(form, B2sr) else A.nvals) / max(1, form.units)
-        lanes = _power_of_two(per_row / 2, 4, 32)
-    wide = not A.device.is_gpu and key == "b2sr8" and kind != VALUES
-    return Plan("mxm", semiring.op.name, key, False, "dot", kind, lanes, "at the entries of the mask", wide), product
-
-
-def row_tables(bytes_per_slot: int) -> list[tuple[int, int]]:
-    """Lanes and slots of the tables for short rows, as many slots as shared memory has room for."""
-    tables = []
-    for lanes, slots in ROW_TABLES:
-        room = SHARED_BYTES * lanes // (256 * bytes_per_slot)
-        tables.append((lanes, min(slots, 1 << room.bit_length() - 1)))
-    return tables

@@ -55,6 +55,7 @@ class VectorStore:
     present: Any
     values: Any  # np.generic: iso
     count: int | None = None  # nvals where it is known
+    least: int = 0  # entries when they were counted last, if since then none can have gone
 
     @property
     def iso(self) -> bool:
@@ -74,6 +75,11 @@ class VectorStore:
     def nbytes(self) -> dict[str, int]:
         """Bytes held on the device: presence and values."""
         return {"presence": int(self.present.nbytes), "values": 0 if self.iso else int(self.values.nbytes)}
+
+    def changed(self, *, grown: bool) -> None:
+        """Entries came (grown), or came and went: their number is not known any more."""
+        self.least = max(self.least, self.count or 0) if grown else 0
+        self.count = None
 
     def copy(self) -> VectorStore:
         values = self.values if self.iso else self.values.copy()

@@ -14,7 +14,6 @@ from battery import FORMS, MATRICES, VECTORS, covering, generator, label, places
 
 import bitblas
 from bitblas import plan
-from bitblas.verbs import product
 
 oracle = pytest.importorskip("graphblas")
 
@@ -186,7 +185,7 @@ def force(monkeypatch, direction, longest=None):
     cost = 0.0 if direction == "push" else float("inf")
     monkeypatch.setattr(plan, "PUSH_COST", {"cpu": cost, "gpu": cost})
     if longest is not None:
-        monkeypatch.setattr(product, "LONGEST", longest)
+        monkeypatch.setattr(plan, "LONGEST", longest)
 
 
 def products_of(verb, multiply, turned):

@@ -164,14 +164,25 @@ def test_the_gpu_benchmark_in_the_emulator(emulator):
     assert result["equal"]
     json.dumps(result)
     for graph in result["graphs"]:
-        assert list(graph["kernels"]) == list(forms)
-        assert graph["kernels"]["b2sr8"]["form"] == "b2sr8"
-        assert graph["kernels"]["csr"]["bytes"] == 4 * (graph["n"] + 1 + graph["nvals"]) + 2 * 8 * -(-graph["n"] // 64)
-    assert result["hub_over_even"] == dict.fromkeys(forms, 1.0)
+        assert list(graph["verbs"]) == list(gpu.PRODUCTS)
+        n, nvals, bits = graph["n"], graph["nvals"], 8 * -(-graph["n"] // 64)
+        rows = 4 * (n + 1 + nvals)
+        moved = {
+            "mxv": rows + 2 * bits,
+            "plus_second": rows + 8 * n + bits,
+            "min_plus": rows + 4 * nvals + 8 * n + bits,
+        }
+        for verb, kernels in graph["verbs"].items():
+            assert list(kernels) == list(forms)
+            assert kernels["b2sr8"]["form"] == "b2sr8"
+            assert kernels["csr"]["bytes"] == moved[verb]
+    assert result["hub_over_even"] == {f"{verb} {form}": 1.0 for verb in gpu.PRODUCTS for form in forms}
     assert result["statement_us"] > 0
     assert "hub / even" in said[-1]
     with pytest.raises(ValueError, match="b2sr4"):
         gpu.measure(names, ("coo",), device="emulator")
+    with pytest.raises(ValueError, match="plus_second"):
+        gpu.measure(names, verbs=("bfs",), device="emulator")
 
 
 @pytest.mark.gpu
@@ -180,7 +191,8 @@ def test_the_gpu_benchmark_on_a_gpu(tmp_path):
     assert (
         main(["--device", "cuda", "--graphs", "grid2d_64,hub_n10,even_n10", "--samples", "2", "--json", str(out)]) == 0
     )
-    assert json.loads(out.read_text())["graphs"][0]["kernels"]["cuSPARSE"]["equal"]
+    for kernels in json.loads(out.read_text())["graphs"][0]["verbs"].values():
+        assert kernels["cuSPARSE"]["equal"]
 
 
 def test_builds(device, capsys):

@@ -29,8 +29,8 @@ FLOORS = (
     ("bitblas.config",),
     ("bitblas.formats",),
     ("bitblas.store",),
-    ("bitblas.facts",),
-    ("bitblas.plan",),
+    ("bitblas.facts", "bitblas.ending"),
+    ("bitblas.plan", "bitblas.plan_mxm"),
     ("bitblas.formats.build",),
     ("bitblas.verbs",),
     ("bitblas.core",),
@@ -114,6 +114,7 @@ GPU_ONLY |= {"formats/csr/keys", "formats/csr/rows"}  # the CPU counts and repea
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
 GPU_ONLY |= {"formats/csr/step", "formats/b2sr/step"}  # on the CPU programs run as they are
 GPU_ONLY |= {"loop/pass", "loop/activate", "loop/finish"}
+GPU_ONLY |= {"kernels/weigh", "kernels/blank"}  # the CPU counts with NumPy, and joins nothing to what is not there
 CPU_ONLY = {"formats/b2sr/lanes", "formats/b2sr/dot_lanes"}  # SIMD lanes: what threads are on a GPU
 CPU_ONLY |= {"formats/csr/gustavson"}  # a dense row of sums per thread: a GPU has too many threads
 KERNELS = sorted(str(p.relative_to(ROOT / "bitblas").with_suffix("")) for p in (ROOT / "bitblas").rglob("*.cu"))

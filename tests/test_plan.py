@@ -13,7 +13,8 @@ from bitblas import device as devices
 from bitblas import plan
 from bitblas.config import config
 from bitblas.exceptions import InvalidValue
-from bitblas.verbs import product
+from bitblas.formats import EVERYWHERE
+from bitblas.verbs import product, pull
 from bitblas.verbs.schedule import hubs_of
 
 TILES = (4, 8, 16, 32, 64)
@@ -225,8 +226,7 @@ def test_segments_cover_each_hub_once(device, key, name):
             assert_cut(form, longest)
 
 
-def one_hub(n, **options):
-    """n x n; one row has half of all entries."""
+def one_hub(n, **options):  # n x n; one row has half of all entries
     rng = generator("one hub", n)
     i, j = np.concatenate([np.full(n, n // 3), rng.permutation(n)]), np.concatenate([np.arange(n), rng.permutation(n)])
     return bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, **options)
@@ -235,10 +235,9 @@ def one_hub(n, **options):
 @pytest.mark.parametrize("key", FORMS)
 @pytest.mark.parametrize("name", ["lor_land", "plus_pair", "min_second", "plus_second"])
 def test_no_unit_of_work_is_longer_than_the_plan_allows(device, key, name, monkeypatch):
-    """What is launched on a GPU for a graph with a hub: every group of lanes has at most LONGEST steps."""
     gpu = devices.get(config.device).is_gpu
     launches = []
-    plain = product.compiled
+    plain = pull.compiled
 
     def watch(on, variant):
         kernel = plain(on, variant)
@@ -252,21 +251,21 @@ def test_no_unit_of_work_is_longer_than_the_plan_allows(device, key, name, monke
         return call if variant.kernel.endswith(("pull", "push")) else kernel
 
     monkeypatch.setattr(product, "compiled", watch)
+    monkeypatch.setattr(pull, "compiled", watch)
     n = 3000
-    A, u = one_hub(n, **FORMS[key]), vector(n, 1.0)
+    A, u, hub = one_hub(n, **FORMS[key]), vector(n, 1.0), 0
     u[5] = 7  # no longer iso
-    hub = 0
     for share, T in ((1.0, False), (0.01, True)):  # the second one pushes, along the hub's row too
         v = u if share == 1.0 else bitblas.Vector.from_coo(np.arange(0, n, 100), np.arange(0, n, 100), size=n)
         expr = (A.T if T else A).mxv(v, getattr(bitblas.semiring, name))
-        plan_of, found = bitblas.explain(expr), expr.new()
-        assert found.nvals
+        plan_of, _ = bitblas.explain(expr), expr.new()
         for lanes, longest, length in launches:
-            done = length[length <= longest]
             hub = max(hub, int(length.max(initial=0)))
-            if gpu:
-                assert lanes == plan_of.lanes and longest == plan.LONGEST * lanes
-                assert done.max(initial=0) <= plan.LONGEST * lanes
+            how = key, plan_of.kind, lanes
+            limits = [plan.longest(*how, push=plan_of.direction == "push", staged=x) for x in (False, True)]
+            if gpu and longest == EVERYWHERE:
+                assert lanes == pull.PART_LANES and length.max() <= plan.segment(key)
+            assert longest == EVERYWHERE or (lanes == plan_of.lanes and longest in limits)
         if gpu:  # each entry (or tile) of the form is done exactly once, in units that are short enough
             form = A._store.structure.form(key, transposed=plan_of.transposed)
             done = sum(int(length[length <= longest].sum()) for _, longest, length in launches)
@@ -287,3 +286,15 @@ def test_hubs_give_the_same_answer(device):
     for form in FORMS.values():
         found = one_hub(n, **form).mxv(u, bitblas.semiring.plus_second).new()
         assert np.array_equal(devices.get(config.device).to_host(found.to_dense(0)), expected)
+
+
+@pytest.mark.parametrize("key", ["csr", "b2sr4", "b2sr8"])
+@pytest.mark.parametrize(("at", "direction"), [([1000], "pull"), ([500, 501], "push")])
+def test_a_push_along_a_hub_is_not_light(device, key, at, direction, monkeypatch):
+    """Vertex 1000 alone has half of the edges."""
+    monkeypatch.setattr(plan, "PUSH_COST", {"cpu": 16.0, "gpu": 16.0})
+    A, u = one_hub(3000, **FORMS[key]), bitblas.Vector.from_coo(at, 1, size=3000)
+    both = u.vxm(A, bitblas.semiring.min_second)
+    assert bitblas.explain(both).direction == direction
+    rows, cols, found = map(devices.get(config.device).to_host, (*A.to_coo()[:2], both.new().to_coo()[0]))
+    assert np.array_equal(found, np.unique(cols[np.isin(rows, at)]))

@@ -14,6 +14,7 @@ from ..exceptions import DimensionMismatch
 from ..store import VectorStore, empty_vector, full_vector
 from ..verbs import elements, vector_build
 from ..verbs import vector as verbs
+from ..verbs.operands import Into
 from .base import Operand, describe
 from .convert import cast_scalar, same_device, value_array
 from .expr import VectorExpression
@@ -61,27 +62,31 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
             same_device("w << x", w, value)
         if mask is not None:
             m = vector_mask(mask)
-        fresh = True
-        restricted = value.masked
-        t = value.run(m if restricted else None)
+        if value.masked:  # a product ends the statement itself
+            t = value.run(m, Into(store, accum, replace and m is not None, _keeps(store, m, accum, replace)))
+            if t is not store:
+                w._adopt(verbs.cast(t, store.dtype))
+            return
+        t, fresh = value.run(None), True
     else:
         if mask is not None:
             m = vector_mask(mask)
-        t, fresh, restricted = value, False, False
-    _finish(w, t, m, accum, replace, fresh, restricted)
+        t, fresh = value, False
+    _finish(w, t, m, accum, replace, fresh)
 
 
-def _finish(
-    w: Any, t: VectorStore, m: verbs.Mask | None, accum: Typed | None, replace: bool, fresh: bool, restricted: bool
-) -> None:
+def _keeps(w: VectorStore, m: verbs.Mask | None, accum: Typed | None, replace: bool) -> bool:
+    """Whether entries of w may stay: else t is all that it will hold, because w is known to be empty, or replaced."""
+    return w.count != 0 and (accum is not None or (m is not None and not replace))
+
+
+def _finish(w: Any, t: VectorStore, m: verbs.Mask | None, accum: Typed | None, replace: bool, fresh: bool) -> None:
     store: VectorStore = w._store
     if t is store and accum is None:  # its own entries: those outside the mask go, or nothing happens
         if m is not None and replace:
             verbs.restrict(store, m)
         return
-    # t is all that w will hold where nothing of w is kept: it is known to be empty, or replaced.
-    kept = store.count != 0 and (accum is not None or (m is not None and not replace))
-    if (m is None or restricted) and not kept:
+    if m is None and not _keeps(store, m, accum, replace):
         w._adopt((t if t.dtype is store.dtype else verbs.cast(t, store.dtype)) if fresh else copied(t, store.dtype))
         return
     verbs.merge(store, t.copy() if t is store else t, m, accum, replace)
@@ -107,7 +112,7 @@ def _source(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace:
     except TypeError:
         raise TypeError(f"w << x: expected a Vector, a delayed one, or a scalar, got {describe(value)}") from None
     m = None if mask is None else vector_mask(mask)
-    _finish(w, fill(w._store, found, dtype, m, accum), m, accum, replace, True, False)
+    _finish(w, fill(w._store, found, dtype, m, accum), m, accum, replace, True)
     return None
 
 
@@ -148,7 +153,7 @@ def assign_vector(
         verbs.merge(part, t, vector_mask(mask), accum, replace)
         t, mask, accum, replace = part, None, None, False
     if index.at is None:
-        _finish(w, t, None if mask is None else vector_mask(mask), accum, replace, True, False)
+        _finish(w, t, None if mask is None else vector_mask(mask), accum, replace, True)
         return
     inside = elements.region(store, positions)
     m = None

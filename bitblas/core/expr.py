@@ -21,13 +21,13 @@ class Expression(ShownExpression, Operand):
     """What the three kinds share.
 
     method, args, op: what was asked (read by `explain`). `run(mask)` gives the result, a fresh store; only where
-    `masked` is true does the verb itself honour the mask.
+    `masked` is true does the verb itself honour the mask, and that of a Vector takes an `Into` too.
     """
 
     __slots__ = ("_dtype", "_value", "args", "masked", "method", "op", "run")
 
     def __init__(
-        self, method: str, args: tuple[Any, ...], op: Typed | None, run: Callable[[Any], Any],
+        self, method: str, args: tuple[Any, ...], op: Typed | None, run: Callable[..., Any],
         dtype: DataType | None = None, masked: bool = False,
     ) -> None:  # fmt: skip
         self.method = method
@@ -103,7 +103,7 @@ class VectorExpression(Expression):
     ndim = 1
 
     def __init__(
-        self, size: int, method: str, args: tuple[Any, ...], op: Any, run: Callable[[Any], Any],
+        self, size: int, method: str, args: tuple[Any, ...], op: Any, run: Callable[..., Any],
         dtype: DataType | None = None, masked: bool = False,
     ) -> None:  # fmt: skip
         Expression.__init__(self, method, args, op, run, dtype, masked)

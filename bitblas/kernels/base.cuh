@@ -15,6 +15,14 @@ __device__ __forceinline__ bool bit_of(const u64* bits, i64 i) {
   return (((const u32*)bits)[i >> 5] >> (i & 31)) & 1u;
 }
 
+// A value that nobody reads again: the first to leave the caches.
+#ifdef __CUDA_EMU__
+template <class T> __device__ __forceinline__ T load_once(const T* p) { return *p; }
+#else
+template <class T> __device__ __forceinline__ T load_once(const T* p) { return __ldcs(p); }
+template <> __device__ __forceinline__ bool load_once(const bool* p) { return *p; }
+#endif
+
 // The lanes of this thread's group of G consecutive lanes (G a power of two, at most 32).
 template <int G> __device__ __forceinline__ u32 group_mask() {
   return G == 32 ? ALL_LANES : ((1u << (G & 31)) - 1u) << ((threadIdx.x & 31) & ~(G - 1));
@@ -29,6 +37,11 @@ template <> struct Travel<u8> { typedef int type; };
 template <> struct Travel<u16> { typedef int type; };
 template <class T> __device__ __forceinline__ T shuffle_xor(u32 mask, T x, int d) {
   return (T)__shfl_xor_sync(mask, (typename Travel<T>::type)x, d);
+}
+
+// x of lane `lane` of each group of G lanes.
+template <int G, class T> __device__ __forceinline__ T shuffle_from(T x, int lane) {
+  return (T)__shfl_sync(ALL_LANES, (typename Travel<T>::type)x, lane, G);
 }
 
 // The sum of x over the lower lanes of the group.

@@ -1,24 +1,29 @@
 // The rows too long for one group of lanes: their segments were summed as rows of their own (`part`); one block joins
-// the segments of each of them, threads strided, then a tree, so that the order of the additions is fixed.
+// the segments of each of them, threads strided, then a tree, so that the order of the additions is fixed, and ends the
+// statement there: the launch before has left these rows of w as they were.
 // ROWS: rows in a unit (1 for CSR, T for a tile row); unit h covers rows hub[h] * ROWS .. + ROWS - 1.
-#include "kernels/product.cuh"
+#include "kernels/ending.cuh"
+
+__device__ __forceinline__ void put_bit(u64* bits, i64 i, bool value) {  // other blocks write to the same word
+  const u32 bit = 1u << (i & 31);
+  if (value) atomicOr((u32*)bits + (i >> 5), bit);
+  else atomicAnd((u32*)bits + (i >> 5), ~bit);
+}
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 hubs(i64 n, const i64* hub, const i64* first, const u64* part_bits, const STORED(Z_T)* part_val, const u64* mask,
-     i64 mask_step, u64 mask_flip, u64* t_bits, STORED(Z_T)* t_val) {
+     i64 mask_step, u64 mask_flip, const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso, i64 w_step, i64 moved,
+     i64 replace, u64* t_bits, STORED(W_T)* t_val) {
   __shared__ Z_T sums[BLOCK];
   __shared__ u8 somes[BLOCK];
   const i64 h = blockIdx.x / ROWS, r = blockIdx.x % ROWS, row = hub[h] * ROWS + r;
   bool some = false;
   Z_T sum = IDENTITY;
-  if (allowed(mask, mask_step, mask_flip, row))
+  const bool open = allowed(mask, mask_step, mask_flip, row);
+  if (open)
     for (i64 s = first[h] + threadIdx.x; s < first[h + 1]; s += BLOCK) {
       const i64 p = s * ROWS + r;
-      if (!bit_of(part_bits, p)) continue;
-      if (KIND == WORDS)
-        some = true;
-      else
-        join(some, sum, true, load<Z_T>(part_val, IDENTITY, 1, p));
+      if (bit_of(part_bits, p)) join(some, sum, true, load<Z_T>(part_val, IDENTITY, 1, p));
     }
   sums[threadIdx.x] = sum;
   somes[threadIdx.x] = some;
@@ -30,15 +35,11 @@ hubs(i64 n, const i64* hub, const i64* first, const u64* part_bits, const STORED
       somes[threadIdx.x] = some;
     }
   }
-  if (threadIdx.x == 0 && some) {
-    const u32 bit = 1u << (row & 31);
-    atomicOr((u32*)t_bits + (row >> 5), bit);
-    if (KIND != WORDS) {
-#if Z_BOOL
-      if (sum) atomicOr((u32*)t_val + (row >> 5), bit);
-#else
-      t_val[row] = sum;
+  if (threadIdx.x == 0) {
+    const Ending done = finish(row, open, some, sum, w_bits, w_val, w_iso, w_step, moved, replace, t_val);
+    put_bit(t_bits, row, done.present);
+#if W_BOOL
+    put_bit(t_val, row, done.value);
 #endif
-    }
   }
 }

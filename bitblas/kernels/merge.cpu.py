@@ -1,23 +1,29 @@
-# w<mask, accum, replace> = t in place, the twin of merge.cu.
+# w<mask, accum, replace> = t, the twin of merge.cu.
 # include: kernels/vector.cpu.py
 
 
 @njit(**KERNEL)
-def merge(lo, hi, size, w_bits, w_val, t_bits, t_val, t_iso, t_step, mask, mask_step, mask_flip, replace):
+def merge(lo, hi, size, w_bits, old_val, old_iso, old_step, t_bits, t_val, t_iso, t_step, mask, mask_step, mask_flip,
+          replace, w_val):  # fmt: skip
     for word in range(lo, hi):
         had = at(w_bits, word)
         open_bits = at(mask, word * mask_step) ^ mask_flip
         news = at(t_bits, word) & open_bits
         kept = np.uint64(0) if replace else had & ~open_bits
         present = news | kept | ((had & open_bits) if ACCUM else np.uint64(0))
-        if W_BOOL:
-            true = at(w_val, word)
-        rest = news
-        while rest != 0:
+        w_bits[word] = present
+        if STORE and W_BOOL:
+            true = at(old_val, word) if old_step else (had if old_iso else np.uint64(0))
+        rest = news if W_BOOL or old_step else present
+        while STORE and rest != 0:
             place = trailing_zeros(rest)
             bit = np.uint64(1) << place
             rest = drop_lowest(rest)
             p = (word << 6) + np.int64(place)
+            if news & bit == 0:  # it had the one value
+                if not W_BOOL:
+                    put(w_val, p, old_iso)
+                continue
             if T_BOOL:
                 t = bit_of(t_val, p) if t_step else t_iso
             else:
@@ -25,8 +31,9 @@ def merge(lo, hi, size, w_bits, w_val, t_bits, t_val, t_iso, t_step, mask, mask_
             if W_BOOL:
                 w = accum(true & bit != 0, t) if ACCUM and had & bit != 0 else take(t)
                 true = true | bit if w else true & ~bit
+            elif ACCUM and had & bit != 0:
+                put(w_val, p, accum(at(old_val, p) if old_step else old_iso, t))
             else:
-                put(w_val, p, accum(at(w_val, p), t) if ACCUM and had & bit != 0 else take(t))
-        w_bits[word] = present
-        if W_BOOL:
+                put(w_val, p, take(t))
+        if STORE and W_BOOL:
             w_val[word] = true & present

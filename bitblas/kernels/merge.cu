@@ -1,31 +1,34 @@
-// w<mask, accum, replace> = t in place: the last step of every GraphBLAS statement (C API 2.1, section 2.3.4).
+// w<mask, accum, replace> = t: the last step of every GraphBLAS statement (C API 2.1, section 2.3.4). Bits change in
+// place; values too, unless w had one value for all entries (old_iso) and now gets an array.
+// STORE 0: all entries keep one value, and bits alone change.
 #include "kernels/vector.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-merge(i64 n, i64 size, u64* w_bits, STORED(W_T)* w_val, const u64* t_bits, const STORED(T_T)* t_val, T_T t_iso,
-      i64 t_step, const u64* mask, i64 mask_step, u64 mask_flip, i64 replace) {
+merge(i64 n, i64 size, u64* w_bits, const STORED(W_T)* old_val, W_T old_iso, i64 old_step, const u64* t_bits,
+      const STORED(T_T)* t_val, T_T t_iso, i64 t_step, const u64* mask, i64 mask_step, u64 mask_flip, i64 replace,
+      STORED(W_T)* w_val) {
   const i64 p = thread_number();
   const bool inside = p < size;
   const bool open = inside && allowed(mask, mask_step, mask_flip, p);
-  const bool has_w = inside && bit_of(w_bits, p), has_t = open && bit_of(t_bits, p);
-  const bool present = open ? has_t || (ACCUM && has_w) : has_w && !replace;
-#if W_BOOL
-  bool w = has_w && bit_of(w_val, p);
-  if (has_t) {
+  const bool had = inside && bit_of(w_bits, p), news = open && bit_of(t_bits, p);
+  const bool present = news || (had && (open ? ACCUM : !replace));
+#if STORE
+  W_T w = W_T();
+  if (had && (ACCUM || !news)) w = load<W_T>(old_val, old_iso, old_step, p);
+  if (news) {
     const T_T t = load<T_T>(t_val, t_iso, t_step, p);
-    w = ACCUM && has_w ? accum(w, t) : cast<bool>(t);
+    w = ACCUM && had ? accum(w, t) : take(t);
   }
+#if W_BOOL
   const u32 values = __ballot_sync(ALL_LANES, present && w);
 #else
-  if (has_t) {
-    const T_T t = load<T_T>(t_val, t_iso, t_step, p);
-    w_val[p] = ACCUM && has_w ? accum(w_val[p], t) : cast<W_T>(t);
-  }
+  if (news || (present && !old_step)) w_val[p] = w;
+#endif
 #endif
   const u32 bits = __ballot_sync(ALL_LANES, present);
   if ((p & 31) == 0 && p < n * 64) {
     ((u32*)w_bits)[p >> 5] = bits;
-#if W_BOOL
+#if STORE && W_BOOL
     ((u32*)w_val)[p >> 5] = values;
 #endif
   }

@@ -26,24 +26,3 @@ __device__ __forceinline__ void join_lanes(bool& some, Z_T& sum, int first) {
     join(some, sum, other, z);
   }
 }
-
-// BITS bits for unit `unit` of the bitset t, which is zero before; the first lane of every group of LANES brings them.
-template <int BITS> __device__ __forceinline__ void write_bits(u64* t_bits, i64 unit, u64 value, bool inside) {
-  static_assert(BITS >= 8 || BITS <= LANES, "a warp's bits must fit one half word");
-  const int units = 32 / BITS > 0 ? 32 / BITS : 1;  // units in a 32-bit half word
-  const bool first = inside && (threadIdx.x & (LANES - 1)) == 0;
-  if (BITS == 64) {
-    if (first) t_bits[unit] = value;
-  } else if (BITS == 32) {
-    if (first) ((u32*)t_bits)[unit] = (u32)value;
-  } else if (BITS == 16) {
-    if (first) ((u16*)t_bits)[unit] = (u16)value;
-  } else if (BITS == 8) {
-    if (first) ((u8*)t_bits)[unit] = (u8)value;
-  } else {
-    u32 half = first ? (u32)value << (BITS * (int)(unit & (units - 1))) : 0u;  // a warp's units share one half word
-#pragma unroll
-    for (int d = 16; d; d >>= 1) half |= __shfl_xor_sync(ALL_LANES, half, d);
-    if ((threadIdx.x & 31) == 0 && half) atomicOr((u32*)t_bits + unit / units, half);
-  }
-}

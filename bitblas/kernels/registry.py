@@ -13,8 +13,10 @@ from semirings import Typed, semiring
 from semirings.catalog import BINARY, INDEXUNARY, MONOIDS, UNARY
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT64, DataType
 
+from ..ending import End
 from ..formats.b2sr.format import TILES
-from ..plan import COUNT, SHARED_WORDS, VALUES, WORDS, row_tables
+from ..plan import COUNT, VALUES, WORDS
+from ..plan_mxm import SHARED_WORDS, row_tables
 from .prologue import Variant
 
 # (semiring, type that it computes in, type of the matrix, type of the vector, kind)
@@ -33,6 +35,8 @@ PRODUCTS = (
     ("lor_land", BOOL, BOOL, BOOL, VALUES),
     ("plus_pair", INT64, BOOL, BOOL, COUNT),
 )
+# Those whose statements keep entries of the output, with the accumulator.
+MERGED = {"min_plus": "min", "plus_second": "plus", "lor_land": "lor", "plus_pair": "plus"}
 TYPES = (("PTR", INT32), ("COL", INT32))
 
 
@@ -42,7 +46,8 @@ def _typed(name: str, dtype: DataType) -> Typed:
 
 def products() -> Iterator[Variant]:
     """Pull, push and dot of both formats."""
-    from ..verbs.variants import DOT_INDICES, dot_variant, mxv_variant
+    from ..verbs.matrix_variants import DOT_INDICES, dot_variant
+    from ..verbs.variants import pull_variant, push_variant
 
     for key in ("csr", *(f"b2sr{t}" for t in TILES)):
         tile = 1 if key == "csr" else int(key[4:])
@@ -51,29 +56,37 @@ def products() -> Iterator[Variant]:
         words = max(1, tile * tile // 64)
         lanes_words = 2 if key == "csr" else max(4, min(words, 32))
         lanes = 2 if key == "csr" else min(tile, 32)
-        for full in (False, True):
-            yield mxv_variant(
-                "pull", key, types, None, WORDS, BOOL, BOOL, flip=False, full=full, ranked=False, lanes=lanes_words
-            )
-        yield mxv_variant("push", key, types, None, WORDS, BOOL, BOOL, flip=True, full=False, ranked=False, lanes=2)
+        plain: dict[str, Any] = {"flip": False, "full": False, "ranked": False}
+        for end in (
+            End(BOOL, BOOL, store=False),
+            End(BOOL, BOOL, merge=True, store=False),
+            End(BOOL, FP64, merge=True),
+        ):
+            for full in (False, True):
+                how = plain | {"full": full, "lanes": lanes_words, "end": end}
+                yield pull_variant(key, types, None, WORDS, BOOL, BOOL, **how)
+        yield push_variant(key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, lanes=2)
         yield dot_variant(key, indices, None, WORDS, BOOL, BOOL, 4)
         for name, dtype, a, u, kind in PRODUCTS:
             typed = _typed(name, dtype)
-            ranked = key != "csr" and name.endswith(("plus", "times", "land"))
-            for full in (False, True):
-                yield mxv_variant(
-                    "pull", key, types, typed, kind, a, u,
-                    flip=False, full=full, ranked=ranked and kind == VALUES, lanes=lanes,
-                )  # fmt: skip
-            if kind == VALUES and not (typed.return_type.kind == "f" and name.startswith("plus")):
-                yield mxv_variant("push", key, types, typed, kind, a, u, flip=True, full=False, ranked=ranked, lanes=2)
+            z = typed.return_type
+            ranked = key != "csr" and kind == VALUES and name.endswith(("plus", "times", "land"))
+            ends = [End(z, z)]
+            if name in MERGED:
+                ends += [End(z, z, None, merge=True), End(z, z, BINARY[MERGED[name]][z], merge=True)]
+            for end in ends:
+                for full in (False, True):
+                    how = plain | {"full": full, "ranked": ranked, "lanes": lanes, "end": end}
+                    yield pull_variant(key, types, typed, kind, a, u, **how)
+            if kind == VALUES and not (z.kind == "f" and name.startswith("plus")):
+                yield push_variant(key, types, typed, kind, a, u, flip=True, ranked=ranked, lanes=2)
             if name in ("plus_pair", "plus_times", "min_plus"):
                 yield dot_variant(key, indices, typed, kind, a, u, 4)
 
 
 def rows() -> Iterator[Variant]:
     """Products row by row on a GPU."""
-    from ..verbs.variants import rows_variant
+    from ..verbs.matrix_variants import rows_variant
 
     types = (("PTR", INT32), ("INNER", INT32), ("BPTR", INT32), ("COL", INT32), ("MPTR", INT32))
     chosen = [p for p in PRODUCTS if p[0] in ("plus_pair", "plus_times", "min_plus")]
@@ -96,7 +109,9 @@ def rows() -> Iterator[Variant]:
 
 
 def structural() -> Iterator[Variant]:
-    """Building tiles from rows and rows from tiles; parts of both."""
+    """Building tiles from rows and rows from tiles; parts of both; what depends on types alone."""
+    from ..verbs.variants import blank_variant
+
     places = (*TYPES, ("PLACE", INT32))
     for tile in TILES:
         lanes = ("LANES", min(tile, 32))
@@ -116,6 +131,10 @@ def structural() -> Iterator[Variant]:
         yield Variant("formats/csr/keys", TYPES, (("ORDER", order),))
     for pointers in (INT32, INT64):
         yield Variant("formats/csr/rows", (("PTR", pointers),))
+    for rows in (1, *TILES):
+        yield Variant("kernels/weigh", TYPES[:1], (("ROWS", rows), ("LANES", 1)))
+    for t in (INT64, FP32, INT32):
+        yield blank_variant(MONOIDS["min"], t, t)
     yield Variant("kernels/find", (("COL", INT64),))
     for fill, order in ((0, 0), (0, 1), (1, 0), (1, 1)):
         constants = (("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", order))
@@ -124,7 +143,7 @@ def structural() -> Iterator[Variant]:
 
 def joins() -> Iterator[Variant]:
     """Unions and intersections of two matrices."""
-    from ..verbs.variants import join_variant, match_variant
+    from ..verbs.matrix_variants import join_variant, match_variant
 
     types = (*TYPES, ("BPTR", INT32))
     yield match_variant(types)
@@ -160,18 +179,21 @@ def elementwise() -> Iterator[Variant]:
         (FP64, FP64, None), (INT64, INT64, None), (BOOL, BOOL, None), (INT64, UINT64, None), (INT32, INT32, None),
         (FP64, FP64, "min"), (FP64, FP64, "plus"), (INT64, INT64, "min"), (BOOL, BOOL, "lor"), (FP32, FP32, "plus"),
     ):  # fmt: skip
-        yield merge_variant(w, t, None if accum is None else BINARY[accum][w])
+        yield merge_variant(t, End(t, w, None if accum is None else BINARY[accum][w], merge=True))
+    yield merge_variant(BOOL, End(BOOL, BOOL, merge=True, store=False))
 
 
 def hub_joins() -> Iterator[Variant]:
     """The long rows of every format and kind."""
-    from ..verbs.variants import hubs_variant, mxv_variant
+    from ..verbs.variants import hubs_variant
 
-    plain: dict[str, Any] = {"flip": False, "full": False, "ranked": False, "lanes": 2}
     for per in (1, *TILES):
-        yield hubs_variant(mxv_variant("pull", "csr", TYPES, None, WORDS, BOOL, BOOL, **plain), per)
-        for name, dtype, a, u, kind in PRODUCTS[:2] + PRODUCTS[-1:]:
-            yield hubs_variant(mxv_variant("pull", "csr", TYPES, _typed(name, dtype), kind, a, u, **plain), per)
+        yield hubs_variant(None, WORDS, per, End(FP64, FP64, merge=True))
+        for name, dtype, _, _, kind in PRODUCTS[:2] + PRODUCTS[-1:]:
+            typed = _typed(name, dtype)
+            z = typed.return_type
+            yield hubs_variant(typed, kind, per, End(z, z))
+            yield hubs_variant(typed, kind, per, End(z, z, BINARY["plus"][z], merge=True))
 
 
 def programs() -> Iterator[Variant]:

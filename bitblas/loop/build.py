@@ -192,8 +192,10 @@ class Build:
 
     def _pull(self, item: Pull) -> Launch:
         frontiers = self.buffers[item.product.u], self.buffers[item.target]
-        pull = PullLaunch(self.device, item.product, layout.operand(item.product, self.iso), *frontiers)
-        self._launched = str(pull.planned.variant)
+        pull = PullLaunch(
+            self.device, item.product, layout.operand(item.product, self.iso), *frontiers, item.mask is not None
+        )
+        self._launched = str(pull.planned.plan)
         return pull.launch(self._mask(item.mask))
 
     def _step(self, item: Step, k: int, activated: int | None, stepped: Mapping[Vec, int]) -> Launch:

@@ -17,7 +17,7 @@ finish(i64 n, const int* sources, u64* states, const u64* gate, i64* rounds, i64
     const bool again = *gate != 0 && rounds[0] < rounds[1] && *(volatile i64*)(rounds + 3) == 0;
     *going = again;
 #ifndef __CUDA_EMU__
-    cudaGraphSetConditional(handle, again);
+    if (handle) cudaGraphSetConditional(handle, again);  // none where the host makes the launches
 #else
     (void)handle;
 #endif

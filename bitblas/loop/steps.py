@@ -9,7 +9,7 @@ from semirings.dtypes import DataType
 
 from ..kernels.prologue import Variant, value
 from ..plan import VALUES, WORDS
-from ..verbs.variants import algebra_of, beginning, mxv_variant
+from ..verbs.variants import algebra_of, beginning, push_variant
 from .pointwise import Text, macro
 
 LONGEST = 512  # entries of a row that a group of lanes walks; longer rows are cut into segments of that length
@@ -24,7 +24,7 @@ def step_variant(
 ) -> Variant:  # fmt: skip
     """The step of a form for a semiring (None for WORDS); entry: the statements that go along."""
     folder = "csr" if key == "csr" else "b2sr"
-    plain = mxv_variant("push", key, types, semiring, kind, a, u, flip=flip, full=False, ranked=ranked, lanes=lanes)
+    plain = push_variant(key, types, semiring, kind, a, u, flip=flip, ranked=ranked, lanes=lanes)
     _, _, monoid, z = algebra_of(semiring)
     text, at_entry = entry if entry is not None else (Text({}), macro("AT_ENTRY(i)", ["(void)(i);"]))
     parameters = macro("PARAMETERS", [f", {p.declaration}" for p in text.parameters])
@@ -47,11 +47,11 @@ def can_pull(key: str, semiring: Typed[Semiring], kind: int) -> bool:
 def choose_lanes(words: int, units: int, skewed: bool) -> int:
     """Lanes for a row or tile row with that many entries or tiles on average: where rows are alike, so many that most
     end after one trip to memory, because a round on a mesh lasts as long as its longest chain of loads. Measured on an
-    H200, microseconds a level: Delaunay mesh, 8.7 tiles a tile row: 4 lanes 8.8, 8 lanes 7.3; RMAT 20, 0.25 ms in all
-    with 8, 0.28 with 32."""
+    H200, microseconds a level with 4, 8, 16, 32 lanes: Delaunay mesh, 8.7 tiles a tile row: 8.8, 7.3, 6.6, 6.5; grid,
+    5 tiles: -, 5.4, 5.3, 5.1; RMAT 20, milliseconds in all with 8 and 32: 0.25, 0.28."""
     if skewed:
         return 8
-    return next((lanes for lanes in (8, 16) if lanes * units >= 1.5 * words), 32)
+    return next((lanes for lanes in (8, 16) if lanes * units >= 3 * words), 32)
 
 
 def blocks(units: int, lanes: int) -> int:

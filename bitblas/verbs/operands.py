@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from semirings import Typed
 from semirings.dtypes import BOOL, DataType
 
 from ..device import Device, even_bounds
@@ -20,6 +21,15 @@ class Mask(NamedTuple):
 
     words: Any
     complement: bool
+
+
+class Into(NamedTuple):
+    """The end of a statement, for a verb that does it itself: w<mask, accum, replace> = t."""
+
+    w: VectorStore
+    accum: Typed | None
+    replace: bool
+    keeps: bool  # whether entries of w may stay
 
 
 @functools.cache

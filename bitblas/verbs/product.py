@@ -6,26 +6,26 @@ the matrix: a statement that comes again looks it up and runs. GraphBLAS C API 2
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
 
 from semirings import Monoid, Semiring, Typed
 from semirings.catalog import BINARY, compose
-from semirings.dtypes import BOOL, INT32, DataType, cast, lookup_dtype
+from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
 
 from ..device import Device
+from ..ending import End, plan_end
 from ..formats import Structure
 from ..formats.csr.format import from_arrays, index_type
-from ..kernels.prologue import Variant
-from ..plan import LONGEST, VALUES, WORDS, Plan, is_light, is_sparse, may_push, plan_mxv
+from ..plan import VALUES, WORDS, Plan, is_light, is_sparse, is_staged, may_push, plan_mxv
 from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
 from . import vector
 from .arrays import as_vector
-from .operands import Mask, dummy, entry_values, mask_arguments, stored
-from .schedule import Hubs, hubs_of, unit_bounds
-from .variants import CELLS, beginning, hubs_variant, lanes_variant, mxv_variant
+from .operands import Into, Mask, dummy, entry_values, mask_arguments, stored
+from .pull import Pull
+from .pull import compiled as compiled  # what other verbs call it by
+from .push import Push, WidePull
 
 MANY = 64  # prepared products that a matrix keeps; vectors with ever new iso values would make ever more
 
@@ -39,16 +39,12 @@ def index_types(form: Any, ranks: Any) -> tuple[tuple[str, DataType], ...]:
     return form.cache[key]
 
 
-@functools.cache
-def compiled(device: Device, variant: Variant) -> Any:
-    return device.kernel(variant)
-
-
 def mxv(
     A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool = False, flip: bool = False,
-    mask: Mask | None = None,
+    mask: Mask | None = None, into: Into | None = None,
 ) -> VectorStore:  # fmt: skip
-    """t<mask> = A (+).(x) u, of the transpose where `transpose`; `flip`: u is the left operand (vxm)."""
+    """t<mask> = A (+).(x) u, of the transpose where `transpose`; `flip`: u is the left operand (vxm). With `into`, the
+    statement is ended: the result is its w, changed in place, or a store of its own, if w keeps nothing."""
     value = u.values.tobytes() if isinstance(u.values, np.generic) else None
     key = (semiring, transpose, flip, u.dtype.name, value)
     found = A.prepared.get(key)
@@ -64,15 +60,15 @@ def mxv(
     if way not in ways:
         plan, product = plan_mxv(A, u, semiring, transpose=transpose, flip=flip)
         ways[way] = Product(plan, product, A, u, semiring, flip)
-    return ways[way].run(u, mask)
+    return ways[way].run(u, mask, into)
 
 
 class Product:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
     __slots__ = (
-        "device", "form", "head", "hubs", "kernel", "longest", "plan", "product", "semiring", "size", "u_type",
-        "u_values", "value", "variant", "z",
+        "algebra", "apart", "device", "form", "head", "plan", "product", "pulls", "semiring", "size", "staged",
+        "u_type", "u_values", "value", "z",
     )  # fmt: skip
 
     def __init__(
@@ -85,86 +81,84 @@ class Product:
         ranked = kind == VALUES and not isinstance(a_values, np.generic) and _reads(semiring, "y" if flip else "x")
         form: Any = A.structure.form(key, transposed=plan.transposed)  # kernels take the arrays of their own form
         ranks = form.ranks() if ranked and key != "csr" else dummy(device, "int32")
-        self.z = z = semiring.return_type if kind != WORDS else BOOL
+        self.z = z = semiring.return_type
         self.u_type = u.dtype if kind == VALUES else BOOL
         if plan.wide and kind == VALUES:  # lanes compute in one type
             a_values, self.u_type = cast(a_values, z), z
         a_type = lookup_dtype(a_values.dtype)
-        types = index_types(form, ranks)
-        if plan.wide:
-            self.variant = lanes_variant((*types, ("Z", z)), semiring, kind, flip=flip)
-        else:
-            self.variant = mxv_variant(
-                plan.direction, key, types, None if kind == WORDS else semiring, kind, a_type, self.u_type,
-                flip=flip, full=not push and u.count == u.size, ranked=ranked, lanes=plan.lanes,
-            )  # fmt: skip
-        self.kernel = compiled(device, self.variant)
+        options = {"flip": flip, "ranked": ranked, "full": not push and u.count == u.size}
+        self.algebra = (index_types(form, ranks), None if kind == WORDS else semiring, kind, a_type, options)
         self.form, self.size = form, form.ncols if push else form.nrows
-        self.longest = LONGEST * plan.lanes if device.is_gpu else 1 << 62
-        self.hubs = hubs_of(form, self.longest) if device.is_gpu else None
+        self.staged = device.is_gpu and is_staged(semiring, kind, form, options["full"])
         rows = (form.ptr[:-1], form.ptr[1:], dummy(device, "int64"), 0)
         matrix = (form.col,) if key == "csr" else (form.col, form.bits, ranks)
         self.head = (*rows, *matrix, *entry_values(device, a_type, a_values))
         self.u_values = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.value = z.np_type.type(0 if product is None else product)
+        self.pulls: dict[Any, Pull] = {}
+        self.apart = Push(self) if push else WidePull(self) if plan.wide else None
 
-    def run(self, u: VectorStore, mask: Mask | None) -> VectorStore:
-        """The product with a vector of the kind that this was made for."""
+    def run(self, u: VectorStore, mask: Mask | None, into: Into | None = None) -> VectorStore:
+        """The product with a vector of the kind that this was made for. With `into` the statement is ended: its w is
+        given back, changed in place; or a store of its own, if w keeps nothing."""
         if self.u_values is None and u.dtype is not self.u_type:
             u = vector.cast(u, self.u_type)
         u_values = self.u_values or stored(self.device, u.dtype, u.values)
-        t = self._push if self.plan.direction == "push" else self._pull
-        return t((*self.head, u.present, *u_values, *mask_arguments(self.device, mask)), u, mask)
+        operands = (*self.head, u.present, *u_values, *mask_arguments(self.device, mask))
+        if self.apart is None:
+            return self._pull(operands, u, mask, into)
+        t = self.apart.run(operands, u)
+        if into is None or not into.keeps:
+            return t
+        vector.merge(into.w, t, mask, into.accum, into.replace)
+        return into.w
 
-    def _pull(self, operands: tuple[Any, ...], u: VectorStore, mask: Mask | None) -> VectorStore:
-        device, size, z, words_only = self.device, self.size, self.z, self.plan.kind == WORDS
-        covered = device.is_gpu and size > 0 and self.plan.key not in ("csr", "b2sr4")  # the kernel writes every word
-        t_bits = (device.xp.empty if covered else device.xp.zeros)(words(size), np.uint64)
-        t_val = dummy(device, "uint64") if words_only else dense_values(device, size, z)
-        bounds = unit_bounds(self.form, device)
-        self.kernel(self.form.units, self.longest, *operands, self.value, t_bits, t_val, bounds=bounds)
-        if self.hubs is not None:
-            self._join_hubs(self.hubs, operands[4:-3], operands[-3:], t_bits, t_val)
-        if words_only:
-            return self._words(t_bits)
-        return VectorStore(device, size, z, t_bits, t_val)
-
-    def _push(self, operands: tuple[Any, ...], u: VectorStore, mask: Mask | None) -> VectorStore:
-        device, size, z = self.device, self.size, self.z
-        t_bits = device.xp.zeros(words(size), np.uint64)
-        cell = z if z in CELLS else INT32
-        if self.plan.kind == WORDS:
-            t_val = dummy(device, "int32")
+    def _pull(self, operands: tuple[Any, ...], u: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
+        """The product and the end of the statement in one kernel: in place, unless w is read elsewhere too."""
+        if into is None:
+            pull = self.pull(self.z, None, None, False, mask is not None)
+            w = VectorStore(self.device, self.size, self.z, None, self.z.np_type.type(0))
+            t_bits, moved = self.bits(self.size), True
         else:
-            t_val = device.xp.empty(max(1, size), cell.np_type)
-            if device.is_gpu:  # atomics join what is there
-                t_val.fill(cell.np_type.type(beginning(self.semiring.op.monoid, z)))
-        n = self.form.units if device.is_gpu else words(u.size)
-        self.kernel(n, self.longest, *operands, t_bits, t_val)
-        if self.hubs is not None:
-            parts = (self.hubs.begin, self.hubs.end, self.hubs.row_of, 1)
-            self.kernel(self.hubs.segments, self.longest, *parts, *operands[4:], t_bits, t_val)
-        if self.plan.kind == WORDS:
-            return self._words(t_bits)
-        t = VectorStore(device, size, cell, t_bits, t_val)
-        return t if cell is z else vector.cast(t, z)
+            w = into.w
+            pull = self.pull(w.dtype, w.values if w.iso else None, into.accum, into.keeps, mask is not None)
+            read = (u.present, u.values) if mask is None else (u.present, u.values, mask.words)
+            moved = any(array is w.present or (array is w.values and not w.iso) for array in read)
+            t_bits = self.bits(self.size) if moved else w.present
+        end, t_val, old = pull.end, w.values, pull.nothing
+        if not end.store:
+            t_val = old[1]
+        elif moved or w.iso:
+            moved, t_val = True, self.dense(self.size, w.dtype)
+        if into is not None and into.keeps:
+            old = (w.present, *stored(self.device, w.dtype, w.values), int(moved), int(into.replace))
+        pull.run(operands, old, t_bits, t_val)
+        w.present = t_bits
+        if end.store:
+            w.values = t_val
+        elif not end.merge:
+            w.values = pull.one
+        w.changed(grown=end.merge and end.accum is not None and not old[-1])
+        return w
 
-    def _words(self, t_bits: Any) -> VectorStore:
-        z = self.semiring.return_type
-        return VectorStore(self.device, self.size, z, t_bits, z.np_type.type(self.product))
+    def pull(self, w: DataType, value: np.generic | None, accum: Typed | None, keeps: bool, masked: bool) -> Pull:
+        """The kernels for an output of type w, with one value for all entries or (None) an array."""
+        key = (w, None if value is None else value.tobytes(), accum, masked) if keeps else (w, masked)
+        if key not in self.pulls:
+            one = self.product if self.plan.kind == WORDS else None
+            if keeps:
+                end = plan_end(self.z, one, w, value, accum)
+            else:
+                end = End(self.z, w) if one is None else End(BOOL, BOOL, store=False)
+            self.pulls[key] = Pull(self, end, w, masked)
+        return self.pulls[key]
 
-    def _join_hubs(
-        self, hubs: Hubs, operands: tuple[Any, ...], masking: tuple[Any, ...], t_bits: Any, t_val: Any
-    ) -> None:
-        """The long rows: their segments as rows of a vector of their own, then one block per row joins them."""
-        device, per, z = self.device, self.form.rows_per_unit, self.z
-        size = hubs.segments * per
-        part_bits = device.xp.zeros(words(size), np.uint64)
-        part_val = dense_values(device, size, z) if self.plan.kind != WORDS else dummy(device, "uint64")
-        parts = (hubs.begin, hubs.end, hubs.row_of, 1, *operands, *mask_arguments(device, None))
-        self.kernel(hubs.segments, self.longest, *parts, self.value, part_bits, part_val)
-        join = compiled(device, hubs_variant(self.variant, per))
-        join(len(hubs.rows) * per, hubs.rows, hubs.first, part_bits, part_val, *masking, t_bits, t_val)
+    def bits(self, size: int) -> Any:
+        """A bitset for a kernel that writes all of it; the CPU's leaves what no row reaches."""
+        return (self.device.xp.empty if self.device.is_gpu and size else self.device.xp.zeros)(words(size), np.uint64)
+
+    def dense(self, size: int, dtype: DataType) -> Any:
+        return self.bits(size) if dtype is BOOL else dense_values(self.device, size, dtype)
 
 
 def _reads(semiring: Typed[Semiring], side: str) -> bool:

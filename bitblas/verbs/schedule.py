@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..device import Device, balanced_bounds
+from ..jit import BLOCK
 
 PARALLEL_ENTRIES = 1 << 14  # below this a parallel launch on the CPU costs more than it saves
 
@@ -31,6 +32,13 @@ def dot_bounds(b_ptr: Any, cols: Any, device: Device) -> Any:
     return ranges_of_work(np.cumsum((np.diff(b_ptr) + 1)[cols], dtype=np.int64), device)
 
 
+def padding_blocks(n: int, bits: int, lanes: int) -> int:
+    """Blocks of a GPU beyond those of n units, so that every bit of the words of their result, `bits` a unit, has its
+    group of lanes: a pull writes whole words, and what it writes into need not be cleared."""
+    padded = -(-n * bits // 64) * 64 // bits
+    return -(-padded * lanes // BLOCK) - -(-n * lanes // BLOCK)
+
+
 class Hubs(NamedTuple):
     """Rows (or tile rows) too long for one group of lanes, cut into segments: rows of a launch of their own."""
 
@@ -45,21 +53,23 @@ class Hubs(NamedTuple):
         return len(self.row_of)
 
 
-def hubs_of(form: Any, longest: int) -> Hubs | None:
-    """The rows of a form with more than `longest` entries (or tiles), None where there are none."""
-    if ("hubs", longest) not in form.cache:
+def hubs_of(form: Any, longest: int, part: int | None = None) -> Hubs | None:
+    """The rows of a form with more than `longest` entries (or tiles), None where there are none, in segments of `part`
+    (`longest`, unless given)."""
+    part = part or longest
+    if ("hubs", longest, part) not in form.cache:
         xp, ptr = form.device.xp, form.ptr
         length = ptr[1:] - ptr[:-1]
         rows = xp.flatnonzero(length > longest)
         found = None
         if len(rows):
-            count = -(-length[rows].astype(np.int64) // longest)
+            count = -(-length[rows].astype(np.int64) // part)
             first = xp.zeros(len(rows) + 1, np.int64)
             xp.cumsum(count, out=first[1:])
             segment = xp.arange(int(first[-1]))
             hub = xp.searchsorted(first, segment, side="right") - 1
-            begin = ptr[rows][hub] + (segment - first[hub]) * longest
-            end = xp.minimum(begin + longest, ptr[rows + 1][hub])
+            begin = ptr[rows][hub] + (segment - first[hub]) * part
+            end = xp.minimum(begin + part, ptr[rows + 1][hub])
             found = Hubs(rows, first, begin.astype(ptr.dtype), end.astype(ptr.dtype), rows[hub])
-        form.cache["hubs", longest] = found
-    return form.cache["hubs", longest]
+        form.cache["hubs", longest, part] = found
+    return form.cache["hubs", longest, part]

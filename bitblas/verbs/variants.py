@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DataType
 from semirings.expressions import names_in, rename
 
-from ..kernels.prologue import Function, Variant, is_neutral, product, product_of_entries, sum_of, value
-from ..plan import DOT_TABLE, LANE_EXPRESSIONS, VALUES, WORDS
+from ..ending import End
+from ..kernels.prologue import Function, Variant, is_neutral, product, sum_of, value
+from ..plan import BLOCKS, LANE_EXPRESSIONS, STAGE, TILES_AHEAD, UNROLL, VALUES
 
 LEFT, BOTH, UNION, FILLED = range(4)  # elementwise.cu
 # What the names of an operator's expression are bound to: the first operand u and the second v of the kernel.
@@ -24,7 +26,7 @@ LET = {
     "xt": (("x", "u"), ("t", "v")),
 }
 CELLS = (INT32, UINT32, INT64, UINT64, FP32, FP64)  # types that atomics can compare and swap
-PLAIN = BINARY["pair"]
+PLAIN, LOR = BINARY["pair"], BINARY["lor"][BOOL]
 Types = tuple[tuple[str, DataType], ...]
 
 
@@ -68,22 +70,26 @@ def reduce_variant(monoid: Typed[Monoid], u: DataType) -> tuple[Variant, DataTyp
     return Variant("kernels/reduce", (("U", u), ("Z", z)), constants, values[:1], functions, repr(monoid)), z
 
 
-def merge_variant(w: DataType, t: DataType, accum: Typed | None) -> Variant:
-    """The kernel for w<mask, accum, replace> = t."""
-    functions: tuple[Function, ...] = (cast_function("take", t, w),)
-    if accum is not None:
-        op = binary_of(accum)
-        compute = op.op.compute_type(op.dtype)
-        inner = Function("joined", op.return_type, (("x", compute), ("y", compute)), (), op.op.expr)
-        outer_let = (("x", compute, "a"), ("y", compute, "b"))
-        inner_cast = cast_function("finish", op.return_type, w)
-        functions += (inner, inner_cast, Function("accum", w, (("a", w), ("b", t)), outer_let, "finish(joined(x, y))"))
-    constants = (
-        ("LANES", 64), ("ACCUM", int(accum is not None)), ("W_BOOL", int(w is BOOL)), ("T_BOOL", int(t is BOOL)),
-    )  # fmt: skip
+def ending_functions(w: DataType, t: DataType, accum: Typed | None) -> tuple[Function, ...]:
+    """take(t), the cast to the type of w, and accum(w, t); without an accumulator nothing calls the latter."""
+    take = cast_function("take", t, w)
     if accum is None:
-        functions += (Function("accum", w, (("a", w), ("b", t)), (), "a"),)
-    return Variant("kernels/merge", (("W", w), ("T", t)), constants, (), functions, repr(accum))
+        return take, Function("accum", w, (("a", w), ("b", t)), (), "a")
+    op = binary_of(accum)
+    compute = op.op.compute_type(op.dtype)
+    inner = Function("joined", op.return_type, (("x", compute), ("y", compute)), (), op.op.expr)
+    let = (("x", compute, "a"), ("y", compute, "b"))
+    finish = cast_function("finished", op.return_type, w)
+    return take, inner, finish, Function("accum", w, (("a", w), ("b", t)), let, "finished(joined(x, y))")
+
+
+def merge_variant(t: DataType, end: End) -> Variant:
+    """The kernel for w<mask, accum, replace> = t, for a t of type `t`; presence alone is one variant for all types."""
+    if not end.store:
+        t, end = BOOL, replace(end, w=BOOL, accum=end.accum and LOR)
+    constants = (("LANES", 64), ("T_BOOL", int(t is BOOL)), *end.constants())
+    types = (("W", end.w), ("T", t))
+    return Variant("kernels/merge", types, constants, (), ending_functions(end.w, t, end.accum), repr(end.accum))
 
 
 def fold_variant(op: Typed[Operator], a: DataType) -> tuple[Variant, DataType]:
@@ -94,11 +100,11 @@ def fold_variant(op: Typed[Operator], a: DataType) -> tuple[Variant, DataType]:
     return Variant("kernels/fold", (("A", a), ("Z", z)), (), (), functions, repr(op)), z
 
 
-def algebra_of(semiring: Typed[Semiring] | None) -> tuple[Any, DataType, Any, DataType]:
+def algebra_of(semiring: Typed[Semiring] | None, z: DataType = BOOL) -> tuple[Any, DataType, Any, DataType]:
     """Multiplier and its type, monoid and the type of the sum. WORDS, for which the semiring is None, needs none of
-    them and is one variant for all."""
+    them and is one variant for all semirings whose sums have the type z."""
     if semiring is None:
-        return PLAIN, BOOL, MONOIDS["any"], BOOL
+        return PLAIN, BOOL, MONOIDS["any"], z
     op, t = semiring.op.binaryop, semiring.op.operand_type(semiring.dtype)
     return op, t, semiring.op.monoid, op.result_type(t)
 
@@ -109,32 +115,69 @@ def beginning(monoid: Monoid, z: DataType) -> Any:
 
 
 @functools.cache
-def mxv_variant(
-    direction: str, key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int,
-    a: DataType, u: DataType, *, flip: bool, full: bool, ranked: bool, lanes: int,
+def pull_variant(
+    key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, a: DataType, u: DataType, *, flip: bool,
+    full: bool, ranked: bool, lanes: int, end: End, staged: bool = False, padded: bool = True,
 ) -> Variant:  # fmt: skip
-    """The pull or push kernel of a form for a semiring; `semiring` is None for WORDS."""
-    folder = "csr" if key == "csr" else "b2sr"
+    """The pull kernel of a form for a semiring (None for WORDS) and the end of a statement.
+
+    padded: the last tile column is wider than the matrix. staged: see `plan.is_staged`.
+    """
+    op, t, monoid, z = algebra_of(semiring, end.z)
+    functions, values, terminal = sum_of(monoid, z)
+    constants = [("U_FULL", int(full)), ("HAS_TERMINAL", terminal), ("LANES", lanes), *end.constants()]
+    if key == "csr":
+        constants += [("UNROLL", UNROLL), ("BLOCKS", BLOCKS), ("STAGED", int(staged)), ("STAGE", STAGE)]
+    else:
+        constants += [("TILE", int(key[4:])), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
+        constants += [("TILES_AHEAD", TILES_AHEAD), ("PADDED", int(padded))]
+    functions = (*functions, *ending_functions(end.w, z, end.accum))
+    values = (*values, value("BEGIN", z, beginning(monoid, z)))
+    return _product_variant(
+        "pull", key, (*types, ("W", end.w)), semiring, kind, (op, t, a, u, z), flip, constants, values, functions
+    )
+
+
+@functools.cache
+def push_variant(
+    key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, a: DataType, u: DataType, *, flip: bool,
+    ranked: bool, lanes: int,
+) -> Variant:  # fmt: skip
+    """The push kernel of a form for a semiring; `semiring` is None for WORDS."""
     op, t, monoid, z = algebra_of(semiring)
     functions, values, terminal = sum_of(monoid, z)
+    cell = z if z in CELLS else INT32
+    constants = [("U_FULL", 0), ("HAS_TERMINAL", terminal), ("LANES", lanes)]
+    if key != "csr":
+        constants += [("TILE", int(key[4:])), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
+    functions = (*functions, cast_function("take", cell, z))
+    return _product_variant(
+        "push", key, (*types, ("C", cell)), semiring, kind, (op, t, a, u, z), flip, constants, values, functions
+    )
+
+
+def blank_variant(monoid: Monoid, z: DataType, cell: DataType) -> Variant:
+    """The kernel that makes the vector that a push joins its products into."""
+    begin = value("BEGIN", cell, cell.np_type.type(beginning(monoid, z)))
+    return Variant("kernels/blank", (("C", cell),), (("LANES", 64),), (begin,))
+
+
+def _product_variant(
+    direction: str, key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, algebra: tuple[Any, ...],
+    flip: bool, constants: list[tuple[str, int]], values: Any, functions: tuple[Function, ...],
+) -> Variant:  # fmt: skip
+    """What pull and push share: the multiplier, and the types of the operands."""
+    op, t, a, u, z = algebra
     if kind != VALUES:
         op, t, a, u, flip = PLAIN, BOOL, BOOL, BOOL, False
     mul = product(op, t, a, u, flip=flip)
     if mul.result is not z:
         mul = Function(mul.name, z, mul.args, mul.let, mul.expr)
-    cell = z if z in CELLS else INT32
-    constants = [("KIND", kind), ("U_FULL", int(full)), ("U_BOOL", int(u is BOOL)), ("Z_BOOL", int(z is BOOL))]
-    constants += [("HAS_TERMINAL", terminal), ("LANES", lanes)]
-    if folder == "b2sr":
-        constants += [("TILE", int(key[4:])), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
-    if direction == "push":
-        functions = (*functions, cast_function("take", cell, z))
-        types = (*types, ("C", cell))
+    constants = [("KIND", kind), ("U_BOOL", int(u is BOOL)), ("Z_BOOL", int(z is BOOL)), *constants]
+    folder = "csr" if key == "csr" else "b2sr"
     label = "words" if semiring is None else repr(semiring)
-    return Variant(
-        f"formats/{folder}/{direction}", (*types, ("A", a), ("U", u), ("Z", z)), tuple(constants), values,
-        (*functions, mul), label,
-    )  # fmt: skip
+    types = (*types, ("A", a), ("U", u), ("Z", z))
+    return Variant(f"formats/{folder}/{direction}", types, tuple(constants), values, (*functions, mul), label)
 
 
 @functools.cache
@@ -153,113 +196,13 @@ def lanes_variant(
 
 
 @functools.cache
-def hubs_variant(pull: Variant, rows: int) -> Variant:
+def hubs_variant(semiring: Typed[Semiring] | None, kind: int, rows: int, end: End) -> Variant:
     """The kernel that joins the segments of long rows for a pull kernel; `rows` of them per unit."""
-    constants = tuple(c for c in pull.constants if c[0] in ("KIND", "Z_BOOL", "HAS_TERMINAL"))
-    functions = tuple(f for f in pull.functions if f.name == "add")
-    types = tuple(t for t in pull.types if t[0] == "Z")
-    constants = (*constants, ("ROWS", rows), ("LANES", 256))
-    return Variant("kernels/hubs", types, constants, pull.values, functions, pull.label)
-
-
-# The types of a dot kernel's index arrays: of A, of B' (which may hold more entries), of the mask; ranks for tiles.
-DOT_INDICES = ("PTR", "COL", "BPTR", "MPTR", "MCOL", "PLACE", "BPLACE", "MPLACE")
-
-
-@functools.cache
-def dot_variant(
-    key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
-    b: DataType, lanes: int, wide: bool = False,
-) -> Variant:  # fmt: skip
-    """The dot kernel of a form for a semiring; `semiring` is None for WORDS. wide: the CPU's, by whole tiles."""
-    op, t, monoid, z = algebra_of(semiring)
+    _, _, monoid, z = algebra_of(semiring, end.z)
     functions, values, terminal = sum_of(monoid, z)
-    if kind != VALUES:
-        op, t, a, b = PLAIN, BOOL, BOOL, BOOL
-    mul = product_of_entries(op, t, a, b)
-    if mul.result is not z:
-        mul = Function(mul.name, z, mul.args, mul.let, mul.expr)
-    if key == "csr":  # a block takes 256 entries: one a thread, LANES, though GROUP lanes then share its work
-        folder, wide_columns = "csr", int(dict(types)["COL"] is INT64)
-        extra: tuple[tuple[str, int], ...] = (("LANES", 1), ("GROUP", lanes), ("COL_64", wide_columns), *DOT_TABLE)
-    else:
-        folder, extra = "b2sr", (("LANES", lanes), ("TILE", int(key[4:])))
-    constants = (("KIND", kind), ("U_BOOL", 0), ("Z_BOOL", int(z is BOOL)), ("HAS_TERMINAL", terminal), *extra)
-    types = (*types, ("A", a), ("B", b), ("Z", z))
-    label = "words" if semiring is None else repr(semiring)
-    return Variant(
-        f"formats/{folder}/{'dot_lanes' if wide else 'dot'}", types, constants, values, (*functions, mul), label
-    )
-
-
-@functools.cache
-def gustavson_variant(semiring: Typed[Semiring] | None, kind: int, a: DataType, b: DataType, fill: int) -> Variant:
-    """The CPU's row-by-row mxm for a semiring (None for WORDS). fill 0: the pass that counts, one for all semirings."""
-    if not fill:
-        semiring, kind = None, WORDS
-    op, t, monoid, z = algebra_of(semiring)
-    functions, values, _ = sum_of(monoid, z)
-    mul = product_of_entries(*(op, t, a, b) if kind == VALUES else (PLAIN, BOOL, BOOL, BOOL))
-    if mul.result is not z:
-        mul = Function(mul.name, z, mul.args, mul.let, mul.expr)
-    constants = (("KIND", kind), ("FILL", fill), ("U_BOOL", 0), ("HAS_TERMINAL", 0))
-    label = "words" if semiring is None else repr(semiring)
-    return Variant("formats/csr/gustavson", (("Z", z),), constants, values, (*functions, mul), label)
-
-
-@functools.cache
-def rows_variant(
-    kernel: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
-    b: DataType, fill: int, constants: tuple[tuple[str, int], ...],
-) -> Variant:  # fmt: skip
-    """The GPU's row-by-row mxm ("short_rows", "long_rows"); fill 0 counts, and needs no semiring, as WORDS do not."""
-    if not fill or kind == WORDS:
-        semiring, kind = None, WORDS
-    op, t, monoid, z = algebra_of(semiring)
-    functions, values, terminal = sum_of(monoid, z)
-    if kind != VALUES:
-        op, t, a, b = PLAIN, BOOL, BOOL, BOOL
-    mul = product_of_entries(op, t, a, b)
-    if mul.result is not z:
-        mul = Function(mul.name, z, mul.args, mul.let, mul.expr)
-    columns = ("COL_64", int(dict(types)["COL"] is INT64))
-    constants = (("KIND", kind), ("FILL", fill), ("U_BOOL", 0), ("HAS_TERMINAL", terminal), columns, *constants)
-    values = (*values, value("BEGIN", z, beginning(monoid, z)))
-    types = (*types, ("A", a), ("B", b), ("Z", z))
-    label = "words" if semiring is None else repr(semiring)
-    return Variant(f"formats/csr/{kernel}", types, constants, values, (*functions, mul), label)
-
-
-@functools.cache
-def match_variant(types: Types) -> Variant:
-    """The kernel that looks the entries of A up in B."""
-    return Variant("formats/csr/match", types, (("LANES", 1),))
-
-
-@functools.cache
-def join_variant(
-    types: Types, op: Typed[Operator] | None, a: DataType, b: DataType, z: DataType, *, side: int, intersect: bool,
-    filled: bool,
-) -> Variant:  # fmt: skip
-    """The kernel that joins the entries of A and B by op, which is cast to z; op None: no values are written."""
-    functions: tuple[Function, ...] = ()
-    positional = op is not None and op.op.positional
-    if op is None:
-        a = b = z = BOOL
-    else:
-        compute, result = op.op.compute_type(op.dtype), op.op.result_type(op.dtype)
-        args = (("u", a), ("v", b), ("ix", INT64), ("jx", INT64))
-        expr = rename(op.op.expr, {"iy": "ix", "jy": "jx"})
-        used = names_in(expr) if positional else {"x", "y"}
-        let = tuple((n, compute, u) for n, u in LET["xy"] if n in used)
-        functions = (
-            Function("f", result, args, let, expr), cast_function("finish", result, z),
-            Function("both", z, args, (), "finish(f(u, v, ix, jx))"),
-            cast_function("only_a", a, z), cast_function("only_b", b, z),
-        )  # fmt: skip
     constants = (
-        ("LANES", 1), ("SIDE", side), ("INTERSECT", int(intersect)), ("FILLED", int(filled)),
-        ("VALUED", int(op is not None)), ("PLACES", int(positional)),
+        ("KIND", kind), ("HAS_TERMINAL", terminal), ("ROWS", rows), ("LANES", 256), *end.constants(),
     )  # fmt: skip
-    types = (*types, ("A", a), ("B", b), ("Z", z))
-    return Variant("formats/csr/join", types, constants, (), functions, "pattern" if op is None else repr(op))
+    functions = (functions[0], *ending_functions(end.w, z, end.accum))
+    label = "words" if semiring is None else repr(semiring)
+    return Variant("kernels/hubs", (("W", end.w), ("Z", z)), constants, values, functions, label)

@@ -11,7 +11,8 @@ from semirings import Monoid, Operator, Typed
 from semirings.dtypes import BOOL, DataType
 
 from ..device import Device, even_bounds
-from ..store import VectorStore, dense_values, full_bits, pack, unpack, words
+from ..ending import plan_end
+from ..store import VectorStore, dense_values, pack, unpack, words
 from .operands import PARALLEL_WORDS, Mask, dummy, mask_arguments, stored, word_bounds
 from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, merge_variant, reduce_variant
 
@@ -209,30 +210,41 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
         monoid = monoid.op[z]
 
 
-@functools.cache
-def _merge(device: Device, w: DataType, t: DataType, accum: Typed | None) -> Any:
-    return device.kernel(merge_variant(w, t, accum))
+@functools.lru_cache(1 << 12)
+def _merge(
+    device: Device, t: DataType, t_value: bytes | None, w: DataType, w_value: bytes | None, accum: Typed | None
+) -> tuple[Any, bool]:
+    """The kernel, and whether w gets an array of values. Values: the bytes of the one value of all entries."""
+    one = None if t_value is None else np.frombuffer(t_value, t.np_type)[0]
+    value = None if w_value is None else np.frombuffer(w_value, w.np_type)[0]
+    end = plan_end(t, one, w, value, accum)
+    return device.kernel(merge_variant(t, end)), end.store
 
 
 def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
     """w<mask, accum, replace> = t in place; w keeps its type. GraphBLAS C API 2.1, section 2.3.4."""
-    device, n = w.device, words(w.size)
-    if w.iso and w.nvals == 0:
-        w.values = cast_scalar(t.values, w.dtype) if t.iso else w.values
-    if not (w.iso and t.iso and accum is None and same_value(w.values, cast_scalar(t.values, w.dtype))):
-        make_dense(w)
-    if w.iso:  # the value stays as it is: bits alone change
-        open_bits = full_bits(device, w.size) if mask is None else ~mask.words if mask.complement else mask.words
-        kept = 0 if replace else w.present & ~open_bits
-        w.present = (t.present & open_bits) | kept
-        w.count = None
-        return
-    kernel = _merge(device, w.dtype, t.dtype, accum)
+    device = w.device
+    if w.iso and t.iso and (w.count if device.is_gpu else w.nvals) == 0:  # no entry has the value yet
+        w.values = cast_scalar(t.values, w.dtype)
+    t_value, w_value = (x.values.tobytes() if x.iso else None for x in (t, w))
+    kernel, store = _merge(device, t.dtype, t_value, w.dtype, w_value, accum)
+    if store:
+        old, new = stored(device, w.dtype, w.values), w.values
+        given = stored(device, t.dtype, t.values)
+        if w.iso:
+            new = (
+                device.xp.empty(words(w.size), np.uint64) if w.dtype is BOOL else dense_values(device, w.size, w.dtype)
+            )
+    else:
+        old = given = stored(device, BOOL, np.True_)
+        new = old[0]
     kernel(
-        n, w.size, w.present, w.values, t.present, *stored(device, t.dtype, t.values),
-        *mask_arguments(device, mask), int(replace), bounds=word_bounds(t),
+        words(w.size), w.size, w.present, *old, t.present, *given, *mask_arguments(device, mask), int(replace), new,
+        bounds=word_bounds(t),
     )  # fmt: skip
-    w.count = None
+    if store:
+        w.values = new
+    w.changed(grown=accum is not None and not replace)
 
 
 def restrict(w: VectorStore, mask: Mask) -> None:

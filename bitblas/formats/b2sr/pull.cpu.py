@@ -1,23 +1,23 @@
-# t = A (+).(x) u by tile rows, the twin of pull.cu. Parallel bounds are multiples of 64 rows: no words of t are shared.
+# w<mask, accum, replace> = A (+).(x) u by tile rows, the twin of pull.cu. Parallel bounds are multiples of 64 rows: no
+# words of t are shared.
 # include: formats/b2sr/tile.cpu.py
 # include: formats/b2sr/fold.cpu.py
-# include: kernels/product.cpu.py
+# include: kernels/ending.cpu.py
 # Tiles before the first look at whether all rows are done, and between two: looking costs more than it saves on meshes.
 FIRST_LOOK, PATIENCE = 8, 32
 
 
 @njit(**KERNEL)
 def pull(lo, hi, longest, begin, end, row_of, row_step, col, bits, value_ptr, a_val, a_iso, a_step, u_bits, u_val,
-         u_iso, u_step, mask, mask_step, mask_flip, product, t_bits, t_val):  # fmt: skip
+         u_iso, u_step, mask, mask_step, mask_flip, product, w_bits, w_val, w_iso, w_step, moved, replace, t_bits,
+         t_val):  # fmt: skip
     acc = np.empty(TILE_WORDS, np.uint64)
     count = np.empty(TILE, np.int64)
     total = np.empty(TILE, Z_T)
     for tile_row in range(lo, hi):
         open_rows = (tile_bits(mask, tile_row * mask_step) ^ mask_flip) & ROW
-        if open_rows == 0:
-            continue
         first = np.int64(at(begin, tile_row))
-        stop = np.int64(at(end, tile_row))
+        stop = np.int64(at(end, tile_row)) if open_rows != 0 else first
         rows = np.uint64(0)
         if KIND == WORDS:
             if TILE_WORDS == 1:
@@ -87,14 +87,23 @@ def pull(lo, hi, longest, begin, end, row_of, row_step, col, bits, value_ptr, a_
                         rows |= ONE << np.uint64(r)
                         put(total, r, repeated(product, at(count, r)))
             rows &= open_rows
-            rest = rows
-            while rest != 0:
-                r = np.int64(trailing_zeros(rest))
-                rest = drop_lowest(rest)
-                if Z_BOOL:
-                    if at(total, r):
-                        set_bit(t_val, (tile_row << LOG_TILE) + r)
-                else:
-                    put(t_val, (tile_row << LOG_TILE) + r, at(total, r))
-        place = tile_row << LOG_TILE
-        put(t_bits, place >> 6, at(t_bits, place >> 6) | rows << np.uint64(place & 63))
+        row = tile_row << LOG_TILE
+        target = row >> 6
+        shift = np.uint64(row & 63)
+        had = tile_bits(w_bits, tile_row) if MERGE else np.uint64(0)
+        truths = np.uint64(0)
+        rest = rows
+        while STORE and rest != 0:
+            r = np.int64(trailing_zeros(rest))
+            rest = drop_lowest(rest)
+            found = product if KIND == WORDS else at(total, r)
+            value = ended(found, had >> np.uint64(r) & ONE != 0, w_val, w_iso, w_step, row + r)
+            if not W_BOOL:
+                put(t_val, row + r, value)
+            elif value:
+                truths |= ONE << np.uint64(r)
+        stay = kept(had, open_rows, rows, replace)
+        truths |= carry(stay, row, w_val, w_iso, w_step, moved, t_val)
+        put(t_bits, target, (at(t_bits, target) & ~(ROW << shift)) | (rows | stay) << shift)
+        if STORE and W_BOOL:
+            put(t_val, target, (at(t_val, target) & ~(ROW << shift)) | truths << shift)

@@ -1,7 +1,8 @@
-// t = A (+).(x) u by tile rows: LANES lanes share a tile row. WORDS works on whole words of tiles: spread the T bits of
-// u over the rows of a word, AND, OR over the tiles, fold each row to a bit. COUNT and VALUES give each lane a row.
+// w<mask, accum, replace> = A (+).(x) u by tile rows: LANES lanes share a tile row. WORDS works on whole words of tiles:
+// spread the T bits of u over the rows of a word, AND, OR over the tiles, fold each row to a bit. COUNT and VALUES give
+// each lane a row.
 #include "formats/b2sr/tile.cuh"
-#include "kernels/product.cuh"
+#include "kernels/ending.cuh"
 
 #if TILE == 4
 #define SPREAD 0x1111ull
@@ -15,6 +16,9 @@
 #define WORD_LANES (TILE_WORDS < 32 ? TILE_WORDS : 32)  // lanes that share a tile
 #define UNROLL (TILE < 16 ? 3 : TILE == 16 ? 2 : 1)      // tiles that a lane loads at once (measured for T = 8)
 #define LANE_WORDS (TILE_WORDS / WORD_LANES)            // words of a tile per lane: 2 for T = 64
+#define SPREADS (KIND == VALUES && TILE <= 8 && !RANKED && HAS_TERMINAL != 2)
+#define BATCH (64 / TILE)  // tiles whose bits in one row make a word
+#define AHEAD (HAS_TERMINAL == 2 ? 1 : SPREADS ? TILES_AHEAD : 2)  // products, or tiles, that a lane loads at once
 #define ROW_MASK (TILE == 64 ? ~0ull : (1ull << (TILE & 63)) - 1)
 
 // Bit r of the result: whether row r of the word has a bit. The carry of an addition gathers each row in its top bit;
@@ -47,22 +51,41 @@ __device__ __forceinline__ u64 or_lanes(u64 x, int from, int to) {
   return x;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+__device__ __forceinline__ void or_bits(u64* bits, i64 tile_row, u64 value) {  // T bits of a word that others share
+  const i64 place = tile_row * TILE;
+  if (TILE == 64) atomicOr(bits + (place >> 6), value);
+  else atomicOr((u32*)bits + (place >> 5), (u32)value << (place & 31));
+}
+
+typedef PLACE(PTR_T) place_t;
+
+extern "C" __global__ void __launch_bounds__(BLOCK, KIND == WORDS && TILE <= 8 ? 8 : 4)  // 8: one wave on a mesh of 10^6
 pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step, const COL_T* col,
      const word_t* bits, const PLACE_T* value_ptr, const A_T* a_val, A_T a_iso, i64 a_step, const u64* u_bits,
      const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u64* mask, i64 mask_step, u64 mask_flip, Z_T product,
-     u64* t_bits, STORED(Z_T)* t_val) {
-  const i64 tile_row = thread_number() / LANES;
+     const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso, i64 w_step, i64 moved, i64 replace, u64* t_bits,
+     STORED(W_T)* t_val) {
+  const i64 unit = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1);
-  const bool inside = tile_row < n;
-  // Whole words of t are written, so that it need not be cleared before: padding units write zeros.
-  const bool in_words = tile_row < (n + 64 / TILE - 1) / (64 / TILE) * (64 / TILE);
-  const u64 open = inside ? (mask_step ? tile_bits(mask, tile_row) : 0ull) ^ (mask_flip & ROW_MASK) : 0ull;
-  i64 tile = 0, stop = 0;
+  const bool inside = unit < n;
+  const i64 tile_row = row_step && inside ? row_of[unit] : unit;
+  // A hub: its segments are units of another launch. Presence alone is looked for in the hub's beginning at once, and
+  // its segments only set the bits that are missing.
+  const bool segment = PRESENCE && row_step;
+#if !PRESENCE
+  bool hub = false;
+#endif
+  u64 open = inside ? (mask_step ? tile_bits(mask, tile_row) : 0ull) ^ (mask_flip & ROW_MASK) : 0ull;
+  if (segment && inside) open &= ~tile_bits(t_bits, tile_row);
+  place_t tile = 0, stop = 0;
   if (open) {
-    tile = begin[tile_row];
-    stop = end[tile_row];
-    if (stop - tile > longest) stop = tile;  // a hub: its segments are rows of another launch
+    tile = (place_t)begin[unit];
+    stop = (place_t)end[unit];
+#if PRESENCE
+    if ((i64)(stop - tile) > longest) stop = tile + (place_t)longest;
+#else
+    if ((i64)(stop - tile) > longest) hub = true, stop = tile;
+#endif
   }
 #if KIND == WORDS
   // UNROLL tiles of a lane are loaded before the first is used; where they run out, the last one is ORed in again.
@@ -70,12 +93,12 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
 #pragma unroll
   for (int k = 0; k < LANE_WORDS; ++k) acc[k] = 0;
   const int word = lane & (WORD_LANES - 1);
-  const PTR_T last = (PTR_T)stop - 1;
-  for (PTR_T t = (PTR_T)tile + lane / WORD_LANES; t <= last; t += UNROLL * (LANES / WORD_LANES)) {
+  const place_t last = stop - 1;
+  for (tile += lane / WORD_LANES; tile < stop; tile += UNROLL * (LANES / WORD_LANES)) {
     u64 u[UNROLL], w[UNROLL][LANE_WORDS];
 #pragma unroll
     for (int i = 0; i < UNROLL; ++i) {
-      const PTR_T next = t + i * (LANES / WORD_LANES), at = next < last ? next : last;
+      const place_t next = tile + i * (LANES / WORD_LANES), at = next < last ? next : last;
       u[i] = U_FULL ? ~0ull : (u64)col[at];
 #pragma unroll
       for (int k = 0; k < LANE_WORDS; ++k) w[i][k] = bits[(i64)at * TILE_WORDS + word + k * WORD_LANES];
@@ -94,15 +117,47 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
 #endif
 #pragma unroll
   for (int d = LANES / 2; d; d >>= 1) rows |= shuffle_xor(ALL_LANES, rows, d);
-  write_bits<TILE>(t_bits, tile_row, rows & open, in_words);
+#if PRESENCE
+  u64 news = rows & open;
+  if (segment) {
+    if (news && lane == 0) or_bits(t_bits, tile_row, news);
+    return;
+  }
+#if MERGE
+  const u64 had = inside ? tile_bits(w_bits, tile_row) : 0ull;
+  news |= had & (ACCUM ? (replace ? open : ~0ull) : replace ? 0ull : ~open);
+#endif
+  write_bits<TILE>(t_bits, n, unit, news);
+#else
+  u64 present = 0;
+#if W_BOOL
+  u64 truths = 0;
+#endif
+  for (int r = lane; r < TILE; r += LANES) {
+    if (!inside) break;
+    const Ending done = finish(unit * TILE + r, (open >> r & 1) && !hub, rows >> r & 1, product, w_bits, w_val, w_iso,
+                               w_step, moved, hub ? 0 : replace, t_val);
+    present |= (u64)done.present << r;
+#if W_BOOL
+    truths |= (u64)done.value << r;
+#endif
+  }
+  write_bits<TILE>(t_bits, n, unit, or_lanes(present, 1, LANES));
+#if W_BOOL
+  write_bits<TILE>(t_val, n, unit, or_lanes(truths, 1, LANES));
+#endif
+#endif
 #else
   const int row_lane = lane & (ROW_LANES - 1);
-  const i64 row = (row_step && inside ? row_of[tile_row] : tile_row) * TILE + row_lane * LANE_ROWS;
+#if KIND == VALUES
+  const i64 row = tile_row * TILE + row_lane * LANE_ROWS;
+#endif
   bool some[LANE_ROWS];
   Z_T sum[LANE_ROWS];
   i64 count[LANE_ROWS];
 #pragma unroll
-  for (int k = 0; k < LANE_ROWS; ++k) some[k] = false, sum[k] = IDENTITY, count[k] = 0;
+  for (int k = 0; k < LANE_ROWS; ++k) some[k] = false, sum[k] = SPREADS ? BEGIN : IDENTITY, count[k] = 0;
+#if RANKED
   for (tile += lane / ROW_LANES; tile < stop; tile += LANES / ROW_LANES) {
     const i64 left = (i64)col[tile] * TILE;
     const u64 u = U_FULL ? ~0ull : tile_bits(u_bits, col[tile]);
@@ -110,24 +165,90 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
     u32 entries = 0;
 #pragma unroll
     for (int k = 0; k < LANE_ROWS; ++k) mine[k] = tile_row_bits(bits, tile, row_lane * LANE_ROWS + k), entries += __popcll(mine[k]);
-    i64 rank = RANKED ? (i64)value_ptr[tile] + group_sum_below<ROW_LANES>(entries) : 0;
+    i64 rank = (i64)value_ptr[tile] + group_sum_below<ROW_LANES>(entries);
 #pragma unroll
     for (int k = 0; k < LANE_ROWS; ++k) {
-      if (KIND == COUNT) {
-        count[k] += __popcll(mine[k] & u);
-      } else {
-        if (!is_final(some[k], sum[k]))
-          for (u64 rest = mine[k] & u; rest; rest &= rest - 1) {
-            const int c = __ffsll(rest) - 1;
-            const A_T a = RANKED ? a_val[rank + __popcll(mine[k] & ((1ull << c) - 1))] : a_iso;
-            join(some[k], sum[k], true, mul(a, load<U_T>(u_val, u_iso, u_step, left + c), row + k, left + c));
-          }
-        rank += __popcll(mine[k]);
+      if (!is_final(some[k], sum[k]))
+        for (u64 rest = mine[k] & u; rest; rest &= rest - 1) {
+          const int c = __ffsll(rest) - 1;
+          const A_T a = a_val[rank + __popcll(mine[k] & ((1ull << c) - 1))];
+          join(some[k], sum[k], true, mul(a, load<U_T>(u_val, u_iso, u_step, left + c), row + k, left + c));
+        }
+      rank += __popcll(mine[k]);
+    }
+  }
+#elif SPREADS
+  // A lane loads u at its column of a tile, hands it to the other rows and sums its own: no load waits for a bit to be
+  // found. BEGIN is neutral.
+  for (tile += lane / ROW_LANES; __any_sync(ALL_LANES, tile < stop); tile += AHEAD * (LANES / ROW_LANES)) {
+    u32 mine[AHEAD];
+    COL_T J[AHEAD];
+    U_T x[AHEAD];
+#pragma unroll
+    for (int i = 0; i < AHEAD; ++i) {
+      const place_t at = tile + i * (LANES / ROW_LANES);
+      J[i] = at < stop ? col[at] : 0;
+      mine[i] = at < stop ? (u32)tile_row_bits(bits, at, row_lane) : 0u;
+    }
+#pragma unroll
+    for (int i = 0; i < AHEAD; ++i) {
+      u32 u = tile + i * (LANES / ROW_LANES) < stop ? (u32)ROW_MASK : 0u;
+      if (!U_FULL || PADDED) u = u ? (u32)tile_bits(u_bits, J[i]) : 0u;  // padding of u is not there to be read
+      mine[i] &= u;
+      x[i] = u >> row_lane & 1 ? load<U_T>(u_val, u_iso, u_step, (i64)J[i] * TILE + row_lane) : U_T();
+    }
+#pragma unroll
+    for (int i = 0; i < AHEAD; ++i) {
+      if (i && !__any_sync(ALL_LANES, mine[i])) continue;
+      some[0] = some[0] || mine[i];
+#pragma unroll
+      for (int c = 0; c < TILE; ++c) {
+        const U_T y = shuffle_from<ROW_LANES>(x[i], c);
+        if (mine[i] >> c & 1) sum[0] = add(sum[0], mul(a_iso, y, row, (i64)J[i] * TILE + c));
       }
     }
   }
-  u64 rows = 0;
-#if Z_BOOL
+#else
+  // A lane gathers its row of BATCH tiles into one word, so that no load waits for another, and walks the word's bits.
+  for (tile += lane / ROW_LANES * BATCH; tile < stop; tile += LANES / ROW_LANES * BATCH) {
+    u64 u = U_FULL ? ~0ull : 0ull, mine[LANE_ROWS];
+#pragma unroll
+    for (int k = 0; k < LANE_ROWS; ++k) mine[k] = 0;
+#pragma unroll
+    for (int i = 0; i < BATCH; ++i) {
+      if (tile + i >= stop) continue;
+      if (!U_FULL) u |= tile_bits(u_bits, col[tile + i]) << (i * TILE);
+#pragma unroll
+      for (int k = 0; k < LANE_ROWS; ++k)
+        mine[k] |= tile_row_bits(bits, tile + i, row_lane * LANE_ROWS + k) << (i * TILE);
+    }
+#pragma unroll
+    for (int k = 0; k < LANE_ROWS; ++k) {
+#if KIND == COUNT
+      count[k] += __popcll(mine[k] & u);
+#else
+      for (u64 rest = mine[k] & u; rest && !is_final(some[k], sum[k]);) {
+        i64 j[AHEAD];
+        U_T x[AHEAD];
+        bool has[AHEAD];
+#pragma unroll
+        for (int i = 0; i < AHEAD; ++i) {
+          has[i] = rest != 0;
+          const int c = has[i] ? __ffsll(rest) - 1 : 0;
+          rest &= rest - 1;
+          j[i] = (i64)col[tile + (c >> LOG_TILE)] * TILE + (c & (TILE - 1));
+          x[i] = has[i] ? load<U_T>(u_val, u_iso, u_step, j[i]) : U_T();
+        }
+#pragma unroll
+        for (int i = 0; i < AHEAD; ++i)
+          if (has[i] && !is_final(some[k], sum[k])) join(some[k], sum[k], true, mul(a_iso, x[i], row + k, j[i]));
+      }
+#endif
+    }
+  }
+#endif
+  u64 present = 0;
+#if W_BOOL
   u64 truths = 0;
 #endif
 #pragma unroll
@@ -140,18 +261,18 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
     } else {
       join_lanes(some[k], sum[k], ROW_LANES);
     }
+    if (!inside || lane >= ROW_LANES) continue;
     const int r = row_lane * LANE_ROWS + k;
-    some[k] = some[k] && (open >> r & 1);
-    rows |= (u64)some[k] << r;
-#if Z_BOOL
-    truths |= (u64)(some[k] && sum[k]) << r;
-#else
-    if (some[k] && lane < ROW_LANES) t_val[tile_row * TILE + r] = sum[k];
+    const Ending done = finish(unit * TILE + r, (open >> r & 1) && !hub, some[k], sum[k], w_bits, w_val, w_iso, w_step,
+                               moved, hub ? 0 : replace, t_val);
+    present |= (u64)done.present << r;
+#if W_BOOL
+    truths |= (u64)done.value << r;
 #endif
   }
-  write_bits<TILE>(t_bits, tile_row, or_lanes(rows, 1, ROW_LANES), in_words);
-#if Z_BOOL
-  write_bits<TILE>(t_val, tile_row, or_lanes(truths, 1, ROW_LANES), in_words);
+  write_bits<TILE>(t_bits, n, unit, or_lanes(present, 1, ROW_LANES));
+#if W_BOOL
+  write_bits<TILE>(t_val, n, unit, or_lanes(truths, 1, ROW_LANES));
 #endif
 #endif
 }

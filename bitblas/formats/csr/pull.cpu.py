@@ -1,12 +1,15 @@
-# t = A (+).(x) u row by row, the twin of pull.cu. Parallel bounds are multiples of 64 rows: words of t are not shared.
-# include: kernels/product.cpu.py
+# w<mask, accum, replace> = A (+).(x) u row by row, the twin of pull.cu. Parallel bounds are multiples of 64 rows:
+# words of t are not shared.
+# include: kernels/ending.cpu.py
 
 
 @njit(**KERNEL)
 def pull(lo, hi, longest, begin, end, row_of, row_step, col, a_val, a_iso, a_step, u_bits, u_val, u_iso, u_step,
-         mask, mask_step, mask_flip, product, t_bits, t_val):  # fmt: skip
+         mask, mask_step, mask_flip, product, w_bits, w_val, w_iso, w_step, moved, replace, t_bits, t_val):  # fmt: skip
     for word in range(lo >> 6, (hi + 63) >> 6):
         rest = at(mask, word * mask_step) ^ mask_flip
+        open_bits = rest
+        had = at(w_bits, word) if MERGE else np.uint64(0)
         rows = np.uint64(0)
         truths = np.uint64(0)
         if hi - (word << 6) < 64:
@@ -46,12 +49,16 @@ def pull(lo, hi, longest, begin, end, row_of, row_step, col, a_val, a_iso, a_ste
                 rows |= ONE << place
                 if KIND == COUNT:
                     total = repeated(product, count)
-                if KIND != WORDS:
-                    if Z_BOOL:
-                        if total:
-                            truths |= ONE << place
-                    else:
-                        put(t_val, row, total)
-        put(t_bits, word, rows)
-        if Z_BOOL and KIND != WORDS:
+                elif KIND == WORDS:
+                    total = product
+                if STORE:
+                    value = ended(total, had >> place & ONE != 0, w_val, w_iso, w_step, row)
+                    if not W_BOOL:
+                        put(t_val, row, value)
+                    elif value:
+                        truths |= ONE << place
+        stay = kept(had, open_bits, rows, replace)
+        truths |= carry(stay, word << 6, w_val, w_iso, w_step, moved, t_val)
+        put(t_bits, word, rows | stay)
+        if STORE and W_BOOL:
             put(t_val, word, truths)

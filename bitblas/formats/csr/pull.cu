@@ -1,49 +1,142 @@
-// t = A (+).(x) u row by row: LANES lanes share a row, a masked-out row is not read, a terminal value ends it.
-#include "kernels/product.cuh"
+// w<mask, accum, replace> = A (+).(x) u row by row: LANES lanes share a row, a masked-out row is not read, a terminal
+// value ends it. A lane loads UNROLL entries before it uses the first. STAGED: no mask, u full, rows side by side: the
+// block reads the entries of its rows as one run.
+#include "kernels/ending.cuh"
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+typedef PLACE(PTR_T) place_t;
+
+extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
 pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step, const COL_T* col,
      const A_T* a_val, A_T a_iso, i64 a_step, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step,
-     const u64* mask, i64 mask_step, u64 mask_flip, Z_T product, u64* t_bits, STORED(Z_T)* t_val) {
-  const i64 row = thread_number() / LANES;
+     const u64* mask, i64 mask_step, u64 mask_flip, Z_T product, const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso,
+     i64 w_step, i64 moved, i64 replace, u64* t_bits, STORED(W_T)* t_val) {
+  const i64 unit = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1);
-  const bool inside = row < n;
-  i64 e = 0, stop = 0;
-  if (inside && allowed(mask, mask_step, mask_flip, row)) {
-    e = begin[row];
-    stop = end[row];
-    if (stop - e > longest) stop = e;  // a hub: its segments are rows of another launch
+  const bool inside = unit < n;
+  const i64 row = row_step && inside ? row_of[unit] : unit;
+  // A hub: its segments are rows of another launch. Presence alone is looked for in the hub's beginning at once, and
+  // its segments only set the bit, while it is missing.
+  const bool segment = PRESENCE && row_step;
+  bool hub = false;
+  const bool open = inside && allowed(mask, mask_step, mask_flip, row) && !(segment && bit_of(t_bits, row));
+  place_t e = 0, stop = 0;
+  if (open) {
+    e = (place_t)begin[unit];
+    stop = (place_t)end[unit];
+    if ((i64)(stop - e) > longest) hub = !PRESENCE, stop = PRESENCE ? e + (place_t)longest : e;
   }
-  const i64 out = row_step && inside ? row_of[row] : row;
   bool some = false;
   Z_T sum = IDENTITY;
   i64 count = 0;
-  for (e += lane; e < stop; e += LANES) {
-    const i64 j = col[e];
-    if (!U_FULL && !bit_of(u_bits, j)) continue;
-    if (KIND == VALUES) {
-      join(some, sum, true, mul(a_step ? a_val[e] : a_iso, load<U_T>(u_val, u_iso, u_step, j), out, j));
-      if (is_final(some, sum)) break;
-    } else {
-      some = true;
-      ++count;
-      if (KIND == WORDS) break;
+#if STAGED
+  // Neighbours read neighbours, STAGE entries at a time, and products reach their rows through shared memory; BEGIN is
+  // neutral. Hubs are holes in the run; none is shorter than STAGE, so that at most one begins in a stage.
+  __shared__ Z_T staged[STAGE];
+  __shared__ place_t run[2];
+  const i64 first = (i64)blockIdx.x * (BLOCK / LANES), after = first + BLOCK / LANES;
+  place_t at = 0, all = 0;
+  if (first < n) at = (place_t)begin[first], all = (place_t)end[(after < n ? after : n) - 1];
+  const bool holes = __syncthreads_or(hub);
+  some = e < stop;
+  sum = BEGIN;
+  while (at < all) {
+    place_t until = all - at > STAGE ? at + STAGE : all;
+    if (holes) {
+      if (threadIdx.x == 0) run[0] = at, run[1] = until;
+      __syncthreads();
+      if (hub && lane == 0) {
+        const place_t from = (place_t)begin[unit];
+        if (from == at) run[0] = (place_t)end[unit];
+        else if (from > at && from < until) run[1] = from;
+      }
+      __syncthreads();
+      const place_t next = run[0];
+      until = run[1];
+      __syncthreads();
+      if (next != at) {
+        at = next;
+        continue;
+      }
     }
+    COL_T j[STAGE / BLOCK];
+    A_T a[STAGE / BLOCK];
+#pragma unroll
+    for (int i = 0; i < STAGE / BLOCK; ++i) {
+      const place_t k = at + threadIdx.x + i * BLOCK;
+      if (k < until) j[i] = load_once(col + k), a[i] = a_step ? load_once(a_val + k) : a_iso;
+    }
+#pragma unroll
+    for (int i = 0; i < STAGE / BLOCK; ++i) {
+      const int k = threadIdx.x + i * BLOCK;
+      if (k < until - at) staged[k] = mul(a[i], load<U_T>(u_val, u_iso, u_step, j[i]), 0, j[i]);
+    }
+    __syncthreads();
+    const place_t low = e > at ? e : at, high = stop < until ? stop : until;
+    for (place_t k = low + lane; k < high; k += LANES) sum = add(sum, staged[k - at]);
+    __syncthreads();
+    at = until;
   }
+#elif KIND == WORDS && U_FULL
+  some = e < stop;
+#else
+  for (e += lane; e < stop; e += UNROLL * LANES) {
+    bool has[UNROLL];
+    COL_T j[UNROLL];
+#pragma unroll
+    for (int i = 0; i < UNROLL; ++i) {
+      const place_t next = e + i * LANES;
+      has[i] = next < stop;
+#if KIND == WORDS
+      j[i] = col[has[i] ? next : e];  // one load less to decide on: OR does not mind
+      has[i] = true;
+#else
+      j[i] = has[i] ? col[next] : 0;
+#endif
+    }
+#if KIND == VALUES
+    A_T a[UNROLL];
+    U_T x[UNROLL];
+#pragma unroll
+    for (int i = 0; i < UNROLL; ++i) a[i] = a_step && has[i] ? a_val[e + i * LANES] : a_iso;
+#endif
+#pragma unroll
+    for (int i = 0; i < UNROLL; ++i) {
+      if (!U_FULL) has[i] = has[i] && bit_of(u_bits, j[i]);
+#if KIND == VALUES
+      x[i] = has[i] ? load<U_T>(u_val, u_iso, u_step, j[i]) : U_T();
+#else
+      some = some || has[i];
+      count += has[i];
+#endif
+    }
+#if KIND == VALUES
+#pragma unroll
+    for (int i = 0; i < UNROLL; ++i)
+      if (has[i] && !is_final(some, sum)) join(some, sum, true, mul(a[i], x[i], row, j[i]));
+    if (is_final(some, sum)) break;
+#elif KIND == WORDS
+    if (some) break;
+#endif
+  }
+#endif
   if (KIND == COUNT) {
 #pragma unroll
     for (int d = LANES / 2; d; d >>= 1) count += shuffle_xor(ALL_LANES, count, d);
     some = count > 0;
     if (some) sum = repeated(product, count);
   } else {
+    if (KIND == WORDS) sum = product;
     join_lanes(some, sum, 1);
   }
-  write_bits<1>(t_bits, row, some, inside);
-  if (KIND != WORDS) {
-#if Z_BOOL
-    write_bits<1>(t_val, row, some && sum, inside);
-#else
-    if (inside && some && lane == 0) t_val[row] = sum;
-#endif
+  if (segment) {
+    if (some && lane == 0) atomicOr((u32*)t_bits + (row >> 5), 1u << (row & 31));
+    return;
   }
+  Ending done = {false, false};
+  if (inside && lane == 0)
+    done = finish(unit, open && !hub, some, sum, w_bits, w_val, w_iso, w_step, moved, hub ? 0 : replace, t_val);
+  write_bits<1>(t_bits, n, unit, done.present);
+#if STORE && W_BOOL
+  write_bits<1>(t_val, n, unit, done.value);
+#endif
 }

@@ -1,0 +1,51 @@
+"""How a statement ends: from the types and values of both sides to what the kernel does with its sums."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from semirings import Monoid, Typed
+from semirings.dtypes import BOOL, DataType, cast
+
+
+@dataclass(frozen=True)
+class End:
+    """What a pull does with its sums (type z): the end of w<mask, accum, replace> = t, in the kernel.
+
+    merge: entries of w may stay. store: values are written; else all of them are one value, and presence says all.
+    """
+
+    z: DataType
+    w: DataType
+    accum: Typed | None = None
+    merge: bool = False
+    store: bool = True
+
+    def constants(self) -> tuple[tuple[str, int], ...]:
+        flags = {"MERGE": self.merge, "ACCUM": self.accum is not None, "STORE": self.store, "W_BOOL": self.w is BOOL}
+        return tuple((name, int(flag)) for name, flag in flags.items())
+
+
+def plan_end(
+    z: DataType, product: np.generic | None, w: DataType, value: np.generic | None, accum: Typed | None
+) -> End:
+    """The end of a statement whose output, of type w, keeps entries. product, value: the one that all entries of t, and
+    of w, have, else None; where they are the same, and the accumulator gives it again, presence alone is written."""
+    if product is None or value is None or not _same(cast(product, w), value):
+        return End(z, w, accum, merge=True)
+    if accum is not None:
+        op = accum.op.binaryop if isinstance(accum.op, Monoid) else accum.op
+        compute = op.compute_type(accum.dtype)
+        if op.positional or not _same(
+            cast(op.evaluate(compute, x=cast(value, compute), y=cast(product, compute)), w), value
+        ):
+            return End(z, w, accum, merge=True)
+    return End(BOOL, w, accum, merge=True, store=False)
+
+
+def _same(x: Any, y: Any) -> bool:
+    """Whether two scalars of one type are the same to the bit."""
+    return bool(np.asarray(x).tobytes() == np.asarray(y).tobytes())

@@ -1,0 +1,8 @@
+// An empty vector to push into: no bit is set, and every cell holds what a sum begins with.
+#include "kernels/vector.cuh"
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) blank(i64 n, i64 size, u64* bits, C_T* cells) {
+  const i64 p = thread_number();
+  if (p < size) cells[p] = C_T(BEGIN);
+  if ((p & 63) == 0 && p < n * 64) bits[p >> 6] = 0;
+}

@@ -1,0 +1,43 @@
+# The end of w<mask, accum, replace> = t in the kernel that computes t, the twin of ending.cuh: where t has nothing to
+# say, w stays; its old bits and values are read at w_*, and copied where the result lies elsewhere (moved).
+# include: kernels/product.cpu.py
+
+
+@njit(**FUNCTION)
+def kept(had, open_bits, news, replace):
+    """The bits of w that stay as they are."""
+    if not MERGE:
+        return np.uint64(0)
+    closed = np.uint64(0) if replace else had & ~open_bits
+    return closed | (had & open_bits & ~news) if ACCUM else closed
+
+
+@njit(**FUNCTION)
+def old(w_val, w_iso, w_step, i):
+    if W_BOOL:
+        return bit_of(w_val, i) if w_step else w_iso
+    return at(w_val, i) if w_step else w_iso
+
+
+@njit(**FUNCTION)
+def ended(total, had, w_val, w_iso, w_step, i):
+    """The value of w where t has one."""
+    if MERGE and ACCUM and had:
+        return accum(old(w_val, w_iso, w_step, i), total)
+    return take(total)
+
+
+@njit(**FUNCTION)
+def carry(places, first, w_val, w_iso, w_step, moved, t_val):
+    """The values that stay at first + each place; BOOL ones come as bits."""
+    truths = np.uint64(0)
+    while STORE and (W_BOOL or moved) and places != 0:
+        place = trailing_zeros(places)
+        places = drop_lowest(places)
+        i = first + np.int64(place)
+        if W_BOOL:
+            if old(w_val, w_iso, w_step, i):
+                truths |= ONE << place
+        else:
+            put(t_val, i, old(w_val, w_iso, w_step, i))
+    return truths

@@ -1,0 +1,83 @@
+// What a product does with its sums: the end of a statement, and how presence is written.
+#include "kernels/product.cuh"
+#define PRESENCE (KIND == WORDS && !STORE)  // bits alone: no values are summed, and none are written
+
+// Unsigned places, so that a lane may step past the end of 2^31 entries.
+template <class T> struct Unsigned { typedef u64 type; };
+template <> struct Unsigned<int> { typedef u32 type; };
+#define PLACE(T) typename Unsigned<T>::type
+
+// The end of the statement w<mask, accum, replace> = t in the kernel that computes t (C API 2.1, section 2.3.4).
+// MERGE 0: the result is t alone. MERGE 1: where t has nothing to say, w stays: its old bits and values are read at
+// w_*, and copied where the result lies elsewhere (moved). STORE: values are written, not presence alone.
+struct Ending {
+  bool present, value;  // value: what a bitset of values holds
+};
+__device__ __forceinline__ Ending finish(i64 row, bool open, bool some, Z_T sum, const u64* w_bits,
+                                         const STORED(W_T)* w_val, W_T w_iso, i64 w_step, i64 moved, i64 replace,
+                                         STORED(W_T)* t_val) {
+  const bool had = MERGE && bit_of(w_bits, row), news = open && some;
+  Ending end = {news || (had && (open ? ACCUM : !replace)), false};
+#if STORE
+  if (!end.present) return end;
+#if MERGE
+  if (!news && !W_BOOL && !moved) return end;  // it lies where it lay
+  W_T w = take(sum);
+  if (!news || (ACCUM && had)) {
+    const W_T old = load<W_T>(w_val, w_iso, w_step, row);
+    w = news ? accum(old, sum) : old;
+  }
+#else
+  const W_T w = take(sum);
+#endif
+#if W_BOOL
+  end.value = w;
+#else
+  t_val[row] = w;
+#endif
+#endif
+  return end;
+}
+
+// BITS bits for unit `unit` of the bitset t; the first lane of every group of LANES brings them. Every thread of the
+// grid comes here: what is written are whole bytes of a warp's or a block's units, and all bytes of the words that hold
+// n units if the launch has a group for each bit of them (`pull_blocks`).
+template <int BITS> __device__ __forceinline__ void write_bits(u64* t_bits, i64 n, i64 unit, u64 value) {
+  const bool first = (threadIdx.x & (LANES - 1)) == 0;
+  const bool inside = unit * BITS < (n * BITS + 63) / 64 * 64;  // of the words
+  if (BITS == 64) {
+    if (first && inside) t_bits[unit] = value;
+  } else if (BITS == 32) {
+    if (first && inside) ((u32*)t_bits)[unit] = (u32)value;
+  } else if (BITS == 16) {
+    if (first && inside) ((u16*)t_bits)[unit] = (u16)value;
+  } else if (BITS == 8) {
+    if (first && inside) ((u8*)t_bits)[unit] = (u8)value;
+  } else {
+    constexpr int wide = 32 / LANES * BITS;  // bits that a warp brings
+    u32 part = first ? (u32)value << ((threadIdx.x & 31) / LANES * BITS) : 0u;
+#pragma unroll
+    for (int d = 16; d; d >>= 1) part |= __shfl_xor_sync(ALL_LANES, part, d);
+    if (wide >= 8) {
+      if ((threadIdx.x & 31) == 0 && inside) {
+        const i64 at = thread_number() / 32;
+        if (wide == 32) ((u32*)t_bits)[at] = part;
+        else if (wide == 16) ((u16*)t_bits)[at] = (u16)part;
+        else ((u8*)t_bits)[at] = (u8)part;
+      }
+    } else {
+      constexpr int warps = wide < 8 ? 8 / wide : 1, bytes = BLOCK / 32 / warps;  // that make a byte; bytes of a block
+      __shared__ u8 parts[BLOCK / 32];
+      __syncthreads();
+      if ((threadIdx.x & 31) == 0) parts[threadIdx.x / 32] = (u8)part;
+      __syncthreads();
+      if (threadIdx.x < bytes) {
+        u32 byte = 0;
+#pragma unroll
+        for (int k = 0; k < warps; ++k) byte |= (u32)parts[threadIdx.x * warps + k] << (k * wide);
+        const i64 at = (i64)blockIdx.x * bytes + threadIdx.x;
+        if (at < (n * BITS + 63) / 64 * 8) ((u8*)t_bits)[at] = (u8)byte;
+      }
+    }
+  }
+}

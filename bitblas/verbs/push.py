@@ -1,0 +1,81 @@
+"""The kernels of a push along the entries of a vector, and of the CPU's pull by whole tiles: their sums are a vector of
+their own, and `merge` ends the statement."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semirings.dtypes import INT32
+
+from ..formats import EVERYWHERE
+from ..plan import WORDS, longest
+from ..store import VectorStore, dense_values, words
+from . import vector
+from .operands import dummy
+from .pull import compiled
+from .schedule import hubs_of, unit_bounds
+from .variants import CELLS, blank_variant, lanes_variant, push_variant
+
+if TYPE_CHECKING:
+    from .product import Product
+
+
+class Push:
+    """t = A' (+).(x) u, by atomics on a GPU, by one thread on the CPU."""
+
+    __slots__ = ("blank", "cell", "hubs", "kernel", "longest", "of")
+
+    def __init__(self, of: Product) -> None:
+        device, plan, z = of.device, of.plan, of.z
+        types, semiring, kind, a_type, options = of.algebra
+        how = {name: options[name] for name in ("flip", "ranked")}
+        self.of, self.cell = of, z if z in CELLS else INT32
+        self.kernel = compiled(
+            device, push_variant(plan.key, types, semiring, kind, a_type, of.u_type, lanes=plan.lanes, **how)
+        )
+        self.longest, self.hubs, self.blank = EVERYWHERE, None, None
+        if device.is_gpu:
+            self.longest = longest(plan.key, kind, plan.lanes, push=True)
+            self.hubs = hubs_of(of.form, self.longest)
+            if kind != WORDS:  # atomics join what is there
+                self.blank = compiled(device, blank_variant(of.semiring.op.monoid, z, self.cell))
+
+    def run(self, operands: tuple[Any, ...], u: VectorStore) -> VectorStore:
+        """The product, a store of its own."""
+        of, cell = self.of, self.cell
+        device, size, xp, hubs = of.device, of.size, of.device.xp, self.hubs
+        presence = of.plan.kind == WORDS
+        t_val = dummy(device, "int32") if presence else xp.empty(max(1, size), cell.np_type)
+        t_bits = (xp.zeros if self.blank is None else xp.empty)(words(size), np.uint64)
+        if self.blank is not None:
+            self.blank(words(size), size, t_bits, t_val)
+        n = of.form.units if device.is_gpu else words(u.size)
+        self.kernel(n, self.longest, *operands, t_bits, t_val)
+        if hubs is not None:
+            parts = (hubs.begin, hubs.end, hubs.row_of, 1)
+            self.kernel(hubs.segments, self.longest, *parts, *operands[4:], t_bits, t_val)
+        if presence:
+            return VectorStore(device, size, of.z, t_bits, of.z.np_type.type(of.product))
+        return vector.cast(VectorStore(device, size, cell, t_bits, t_val), of.z)
+
+
+class WidePull:
+    """t = A (+).(x) u by the CPU's kernel for all places of a tile at once."""
+
+    __slots__ = ("kernel", "of")
+
+    def __init__(self, of: Product) -> None:
+        types, semiring, kind, _, options = of.algebra
+        self.of = of
+        self.kernel = compiled(of.device, lanes_variant((*types, ("Z", of.z)), semiring, kind, flip=options["flip"]))
+
+    def run(self, operands: tuple[Any, ...], u: VectorStore) -> VectorStore:
+        """The product, a store of its own."""
+        of = self.of
+        device, size, z = of.device, of.size, of.z
+        t = VectorStore(device, size, z, device.xp.zeros(words(size), np.uint64), dense_values(device, size, z))
+        bounds = unit_bounds(of.form, device)
+        self.kernel(of.form.units, EVERYWHERE, *operands, of.value, t.present, t.values, bounds=bounds)
+        return t

@@ -1,0 +1,92 @@
+"""How a product ends its statement, in its kernel: every output (of one value, of many, empty) under every mask,
+accumulator and replace, in place or not, for rows and for hubs; against python-graphblas."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from battery import FORMS, MATRICES
+from test_battery import MASKS, check
+
+import bitblas
+from bitblas import ending, plan
+from semirings.catalog import BINARY
+from semirings.dtypes import BOOL, FP64, INT64
+
+OUTPUTS = ("half iso", "half", "empty", "full iso")
+# semiring, types of A, u and w, accumulator: presence alone; one value for all products, into many; counts; values
+STATEMENTS = (
+    ("any_pair", "BOOL", "BOOL", "BOOL", "lor"),
+    ("lor_land", "BOOL", "BOOL", "FP64", "plus"),
+    ("plus_pair", "BOOL", "BOOL", "INT64", "plus"),
+    ("min_second", "BOOL", "INT64", "INT8", "min"),
+    ("lor_land", "INT64", "INT64", "BOOL", "land"),
+)
+
+
+@pytest.mark.parametrize("form", ["csr", "b2sr8", "b2sr64"])
+@pytest.mark.parametrize("statement", STATEMENTS, ids=lambda s: s[0] + " " + s[3])
+def test_every_end(device, form, statement, monkeypatch):
+    monkeypatch.setattr(plan, "PUSH_COST", {"cpu": float("inf"), "gpu": float("inf")})
+    name, a, u, w, accum = statement
+    p = MATRICES["hub"]()
+    cases = itertools.product(OUTPUTS, MASKS, ("", f"binary.{accum}"), ("", "replace"), ("u", "w"))
+    for k, (kind, mask, joined, replaced, right) in enumerate(cases):
+        if (replaced and not mask) or (right == "w" and kind != "half"):
+            continue
+        monkeypatch.setattr(plan, "LONGEST", (16, 1)[k % 2])  # every other one cuts the hub into segments
+        monkeypatch.setattr(plan, "LONGEST_EARLY", (128, 1)[k % 2])
+
+        def make(operands, kind=kind, full=k % 3):
+            operands.matrix("A", p, a, form, a == "BOOL")
+            operands.vector("u", "full" if full else "half iso", p.ncols, u)
+            operands.vector("w", kind, p.nrows, w)
+            operands.vector("m", "half", p.nrows, "BOOL")
+
+        parts = [mask and f"{'~' * ('~' in mask)}m{mask.removeprefix('~')}", joined, replaced]
+        how = ", ".join(part for part in parts if part)
+        check(
+            f"w({how}) << A.mxv({right}, semiring.{name})" if how else f"w << A.mxv({right}, semiring.{name})",
+            "w",
+            make,
+        )
+
+
+def test_presence_alone_is_written_where_values_stay():
+    lor, plus = BINARY["lor"][BOOL], BINARY["plus"][INT64]
+    true, one, two = np.True_, np.int64(1), np.int64(2)
+    assert not ending.plan_end(BOOL, true, BOOL, true, None).store
+    assert not ending.plan_end(BOOL, true, BOOL, true, lor).store
+    assert not ending.plan_end(BOOL, true, INT64, one, BINARY["max"][INT64]).store
+    assert ending.plan_end(BOOL, true, INT64, one, plus).store, "1 + 1 is another value"
+    assert ending.plan_end(BOOL, true, INT64, two, None).store
+    assert ending.plan_end(FP64, None, FP64, np.float64(1), None).store, "products of many values"
+    assert ending.plan_end(BOOL, true, BOOL, None, None).store, "an output of many values"
+
+
+def test_a_statement_writes_in_place_unless_its_output_is_read(device):
+    n = 200
+    ring = bitblas.Matrix.from_coo(np.arange(n), (np.arange(n) + 1) % n, 1.5, nrows=n, ncols=n)
+    u = bitblas.Vector.from_coo(np.arange(n), np.arange(n) * 1.0, size=n)
+    w = u.dup()
+    for statement in ("w << ring.mxv(u)", "w(m.S) << ring.mxv(u)", "w(binary.plus) << ring.mxv(u)"):
+        held = w._store.present, w._store.values
+        exec(statement, {"w": w, "ring": ring, "u": u, "m": u, "binary": bitblas.binary})
+        assert w._store.present is held[0] and w._store.values is held[1], statement
+    for statement in ("w << ring.mxv(w)", "w(w.S) << ring.mxv(u)", "w(binary.plus) << ring.mxv(w)"):
+        held = w._store.present, w._store.values
+        exec(statement, {"w": w, "ring": ring, "u": u, "binary": bitblas.binary})
+        assert w._store.present is not held[0] and w._store.values is not held[1], statement
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_sizes_of_the_output_that_fill_no_word(device, form):
+    """Whole words are written, by few rows or by many."""
+    for n in (1, 5, 31, 33, 64, 65, 255, 257, 300):
+        A = bitblas.Matrix.from_coo(np.arange(n), np.arange(n), True, nrows=n, ncols=n, **FORMS[form])
+        u = bitblas.Vector.from_coo(np.arange(n), np.arange(n), size=n)
+        for name in ("any_pair", "plus_second", "plus_pair"):
+            t = A.mxv(u, bitblas.semiring[name]).new()
+            assert t.nvals == n, (n, name)
