@@ -57,6 +57,12 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
             same_device("w << x", w, value)
         if mask is not None:
             m = vector_mask(mask)
+        if value.ends:
+            kept = store.count != 0 and (accum is not None or (m is not None and not replace))
+            held = value.run(verbs.Output(store, m, accum, replace, kept))
+            if held is not None:
+                w._adopt(held)
+            return
         fresh = True
         restricted = value.masked
         t = value.run(m if restricted else None)
@@ -144,18 +150,7 @@ def assign_vector(
     if index.at is None:
         _finish(w, t, None if mask is None else vector_mask(mask), accum, replace, True, False)
         return
-    inside = elements.region(store, positions)
-    m = None
-    if mask is not None:
-        m = vector_mask(mask)
-        # The mask may be the bits of w itself, and is needed again after w has changed.
-        m = verbs.Mask(m.words.copy(), m.complement)
-        inside = inside & (~m.words if m.complement else m.words)
-    t = elements.assign(store, positions, t)
-    verbs.merge(store, t, verbs.Mask(inside, False), accum, False)
-    if replace:
-        # GrB_assign with replace deletes outside the mask everywhere, not only in the region.
-        verbs.merge(store, store.copy(), m, None, True)
+    elements.assign(store, positions, t, None if mask is None else vector_mask(mask), accum, replace)
 
 
 def _element(value: Any) -> tuple[np.generic | None, DataType]:
@@ -186,8 +181,7 @@ def _values(w: Any, value: Any, size: int, accum: Typed | None, single: bool) ->
         array, dtype = value_array(store.device, value, None)
         if array.ndim != 1 or len(array) != size:
             raise ValueError(f"v[I] = x: expected {size} values, got an array of shape {array.shape}") from None
-        positions = store.device.xp.arange(size, dtype=np.int64)
-        return vector_build.build(store.device, size, dtype, positions, array)
+        return vector_build.full(store.device, array)
     if found is None:
         return empty_vector(store.device, size, store.dtype)
     if accum is None:

@@ -1,9 +1,21 @@
 // The sum of a vector's entries: one block per chunk of `per` words, threads strided, then a tree. The order of the
 // additions depends on the size alone, so that the same input gives the same bits.
+// FLAGS: presence is an array of bytes.
 #include "kernels/vector.cuh"
+#if FLAGS
+typedef u8 presence_t;
+#define HAS(present, p) (present[p] != 0)
+#define VALUE(values, iso, step, p) values[p]
+typedef U_T stored_t;
+#else
+typedef u64 presence_t;
+#define HAS bit_of
+#define VALUE load<U_T>
+typedef STORED(U_T) stored_t;
+#endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-reduce(i64 n, i64 per, i64 size, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step, u8* sum_present,
+reduce(i64 n, i64 per, i64 size, const presence_t* u_bits, const stored_t* u_val, U_T u_iso, i64 u_step, u8* sum_present,
        Z_T* sums) {
   __shared__ Z_T part[BLOCK];
   __shared__ u8 some[BLOCK];
@@ -13,8 +25,8 @@ reduce(i64 n, i64 per, i64 size, const u64* u_bits, const STORED(U_T)* u_val, U_
   Z_T sum = IDENTITY;
   u8 any = 0;
   for (i64 p = first + threadIdx.x; p < end; p += BLOCK)
-    if (bit_of(u_bits, p)) {
-      const Z_T x = cast<Z_T>(load<U_T>(u_val, u_iso, u_step, p));
+    if (HAS(u_bits, p)) {
+      const Z_T x = cast<Z_T>(VALUE(u_val, u_iso, u_step, p));
       sum = any ? add(sum, x) : x;
       any = 1;
     }
