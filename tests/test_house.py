@@ -111,7 +111,7 @@ def test_who_may_import_what():
 
 GPU_ONLY = {"kernels/hubs"}  # the CPU never splits a row
 # NumPy has a primitive for each on the CPU.
-GPU_ONLY |= {f"kernels/{name}" for name in ("count", "compact", "dense", "pack", "put")}
+GPU_ONLY |= {f"kernels/{name}" for name in ("count", "compact", "dense", "pack", "put", "range")}
 CPU_ONLY = {"formats/b2sr/lanes", "formats/b2sr/dot_lanes"}  # SIMD lanes: what threads are on a GPU
 CPU_ONLY |= {"formats/csr/gustavson"}  # a dense row of sums per thread: a GPU has too many threads
 KERNELS = sorted(str(p.relative_to(ROOT / "bitblas").with_suffix("")) for p in (ROOT / "bitblas").rglob("*.cu"))

@@ -58,8 +58,7 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
         if mask is not None:
             m = vector_mask(mask)
         if value.ends:
-            kept = store.count != 0 and (accum is not None or (m is not None and not replace))
-            held = value.run(verbs.Output(store, m, accum, replace, kept))
+            held = value.run(verbs.Output(store, m, accum, replace, _keeps(store, m, accum, replace)))
             if held is not None:
                 w._adopt(held)
             return
@@ -73,6 +72,11 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     _finish(w, t, m, accum, replace, fresh, restricted)
 
 
+def _keeps(w: VectorStore, m: verbs.Mask | None, accum: Typed | None, replace: bool) -> bool:
+    """Whether entries of w may stay: else t is all that it will hold, because w is known to be empty, or replaced."""
+    return w.count != 0 and (accum is not None or (m is not None and not replace))
+
+
 def _finish(
     w: Any, t: VectorStore, m: verbs.Mask | None, accum: Typed | None, replace: bool, fresh: bool, restricted: bool
 ) -> None:
@@ -81,9 +85,7 @@ def _finish(
         if m is not None and replace:
             verbs.restrict(store, m)
         return
-    # t is all that w will hold where nothing of w is kept: it is known to be empty, or replaced.
-    kept = store.count != 0 and (accum is not None or (m is not None and not replace))
-    if (m is None or restricted) and not kept:
+    if (m is None or restricted) and not _keeps(store, m, accum, replace):
         w._adopt((t if t.dtype is store.dtype else verbs.cast(t, store.dtype)) if fresh else copied(t, store.dtype))
         return
     verbs.merge(store, t.copy() if t is store else t, m, accum, replace)

@@ -14,6 +14,25 @@ __device__ __forceinline__ bool turn(u64* bits, i64 i, bool on) {  // whether th
   return (on ? atomicOr(half, bit) : atomicAnd(half, ~bit)) & bit;
 }
 
+#if JOIN
+// Integers have atomics for the commonest sums, which never have to try again.
+#if ATOMIC
+__device__ __forceinline__ void sum_into(u64* t_bits, T_T* t_val, i64 i, Z_T z) {
+#if ATOMIC == 1
+  typedef typename Cell<sizeof(T_T)>::type cell_t;  // the sum wraps, signed or not
+  atomicAdd((cell_t*)t_val + i, (cell_t)z);
+#elif ATOMIC == 2
+  if (z < *(volatile T_T*)(t_val + i)) atomicMin(t_val + i, z);
+#else
+  if (z > *(volatile T_T*)(t_val + i)) atomicMax(t_val + i, z);
+#endif
+  if (!bit_of(t_bits, i)) mark(t_bits, i);
+}
+#else
+#define sum_into scatter
+#endif
+#endif
+
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 place(i64 n, i64 size, const i64* where, const u64* u_bits, i64 u_bits_step, const STORED(U_T)* u_val, U_T u_iso,
       i64 u_step, u64* t_bits, STORED(T_T)* t_val, u32* flags) {
@@ -30,7 +49,8 @@ place(i64 n, i64 size, const i64* where, const u64* u_bits, i64 u_bits_step, con
     const u32 rest = __ballot_sync(ALL_LANES, mine);
     if (!rest) break;
     const int leader = __ffs(rest) - 1;
-    bool some = mine && i == __shfl_sync(ALL_LANES, i, leader);
+    const i64 common = __shfl_sync(ALL_LANES, i, leader);
+    bool some = mine && i == common;
     if (__popc(__ballot_sync(ALL_LANES, some)) == 1) break;
     mine = mine && !some;
     Z_T sum = x;
@@ -40,9 +60,9 @@ place(i64 n, i64 size, const i64* where, const u64* u_bits, i64 u_bits_step, con
       const Z_T y = shuffle_xor(ALL_LANES, sum, d);
       join(some, sum, other, y);
     }
-    if ((threadIdx.x & 31) == leader) scatter(t_bits, t_val, i, sum);
+    if ((threadIdx.x & 31) == leader) sum_into(t_bits, t_val, i, sum);
   }
-  if (mine) scatter(t_bits, t_val, i, x);
+  if (mine) sum_into(t_bits, t_val, i, x);
 #else
   if (k < n && inside && (has || CLEAR) && turn(t_bits, i, has) && has && !CLEAR) atomicOr(flags, TWICE);
 #if DENSE && T_BOOL

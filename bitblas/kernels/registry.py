@@ -125,9 +125,10 @@ def elementwise() -> Iterator[Variant]:
 def by_index() -> Iterator[Variant]:
     """Bitsets, and the entries of vectors by index."""
     from ..store import BITS, CHUNK, COUNT, DENSE, PACK
+    from ..verbs.elements import RANGE
     from ..verbs.variants import place_variant, sum_by_index_variant, vector_variant
 
-    yield from (BITS, COUNT, DENSE, PACK)
+    yield from (BITS, COUNT, DENSE, PACK, RANGE)
     for t in (BOOL, INT32, INT64, FP64):
         yield vector_variant("dense", t)
         yield vector_variant("compact", t, LANES=256, CHUNK=CHUNK)

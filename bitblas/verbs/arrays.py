@@ -32,9 +32,7 @@ def _all_present(device: Device, size: int) -> Any:
     return _kept_bits(device, size) if size <= FEW else full_bits(device, size)
 
 
-def as_vector(
-    device: Device, values: Any, size: int, present: Any = None, *, shared: bool = True
-) -> VectorStore:
+def as_vector(device: Device, values: Any, size: int, present: Any = None, *, shared: bool = True) -> VectorStore:
     """A full vector of these values (np.generic: iso), which it does not copy; `present`: its full bitset, if known.
     shared: nobody will write into its presence."""
     dtype = lookup_dtype(values.dtype)

@@ -11,6 +11,7 @@ from semirings import Typed
 from semirings.dtypes import BOOL, DataType
 
 from ..device import Device, even_bounds
+from ..kernels.prologue import Variant
 from ..store import VectorStore, dense_values, empty_vector, full_vector, words, write_bits, zero_word
 from .operands import PARALLEL_WORDS, Mask, stored
 from .reading import cast_scalar, kernel_of, make_dense, same_value
@@ -144,6 +145,17 @@ def flags_of(device: Device) -> Any:
 
 
 TWICE, OUTSIDE = 1, 2  # place.cu
+RANGE = Variant("kernels/range", (), (("LANES", 1),))
+
+
+def normalized(device: Device, indices: Any, dim: int) -> Any | None:
+    """INT64 indices of a GPU with negative ones counted from the end; None if one is not in -dim .. dim - 1."""
+    flags = flags_of(device)
+    device.kernel(RANGE)(len(indices), dim, indices, flags)
+    told = int(device.to_host(flags)[0])
+    if told & 2:
+        return None
+    return device.xp.where(indices < 0, indices + dim, indices) if told & 1 else indices
 
 
 def place(t: VectorStore, indices: Any, u: VectorStore, flags: Any, *, clear: bool) -> None:
@@ -169,9 +181,7 @@ def spread(w: VectorStore, indices: Any, u: VectorStore) -> VectorStore:
     return t
 
 
-def assign(
-    w: VectorStore, indices: Any, u: VectorStore, mask: Mask | None, accum: Typed | None, replace: bool
-) -> None:
+def assign(w: VectorStore, indices: Any, u: VectorStore, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
     """w<mask, accum, replace>(indices) = u in place, as GrB_assign: `replace` deletes all outside of the mask."""
     if mask is None and accum is None:
         if w.count == 0 and u.iso:

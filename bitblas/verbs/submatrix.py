@@ -177,7 +177,7 @@ def outer(u: VectorStore, v: VectorStore, op: Typed[Operator]) -> MatrixStore:
     """op(u[i], v[j])."""
     op, xp = plain(op), u.device.xp
     check_keys(u.size, v.size)
-    (i, x), (j, y) = reading.entries(u), entries.entries(v)
+    (i, x), (j, y) = reading.entries(u), reading.entries(v)
     at = xp.arange(len(i) * len(j), dtype=np.int64)
     a, b = at // max(1, len(j)), at % max(1, len(j))
     keys = i[a] * v.size + j[b]

@@ -24,6 +24,7 @@ LET = {
     "xt": (("x", "u"), ("t", "v")),
 }
 CELLS = (INT32, UINT32, INT64, UINT64, FP32, FP64)  # types that atomics can compare and swap
+ATOMICS = {"plus": 1, "min": 2, "max": 3}  # place.cu
 PLAIN = BINARY["pair"]
 Types = tuple[tuple[str, DataType], ...]
 
@@ -38,25 +39,23 @@ def binary_of(op: Typed) -> Typed:
     return op.op.binaryop[op.op.compute_type(op.dtype)] if isinstance(op.op, Monoid) else op
 
 
-def ending(t: DataType, w: DataType, accum: Typed | None, fresh: bool) -> tuple[tuple[Function, ...], Any, Types]:
-    """What ends a statement in a kernel, see merge.cuh: functions, constants, types."""
-    functions: tuple[Function, ...] = (cast_function("take", t, w),)
-    args = (("a", w), ("b", t))
+def ending_functions(w: DataType, t: DataType, accum: Typed | None) -> tuple[Function, ...]:
+    """take(t), the cast to the type of w, and accum(w, t); without an accumulator nothing calls the latter."""
+    take = cast_function("take", t, w)
     if accum is None:
-        functions += (Function("accum", w, args, (), "a"),)
-    else:
-        op = binary_of(accum)
-        compute = op.op.compute_type(op.dtype)
-        inner = Function("joined", op.return_type, (("x", compute), ("y", compute)), (), op.op.expr)
-        let = (("x", compute, "a"), ("y", compute, "b"))
-        functions += (
-            inner, cast_function("finish", op.return_type, w), Function("accum", w, args, let, "finish(joined(x, y))")
-        )  # fmt: skip
-    constants = (
-        ("ACCUM", int(accum is not None)), ("FRESH", int(fresh)),
-        ("W_BOOL", int(w is BOOL)), ("T_BOOL", int(t is BOOL)),
-    )  # fmt: skip
-    return functions, constants, (("W", w), ("T", t))
+        return take, Function("accum", w, (("a", w), ("b", t)), (), "a")
+    op = binary_of(accum)
+    compute = op.op.compute_type(op.dtype)
+    inner = Function("joined", op.return_type, (("x", compute), ("y", compute)), (), op.op.expr)
+    let = (("x", compute, "a"), ("y", compute, "b"))
+    finish = cast_function("finished", op.return_type, w)
+    return take, inner, finish, Function("accum", w, (("a", w), ("b", t)), let, "finished(joined(x, y))")
+
+
+def ending_constants(w: DataType, t: DataType, accum: Typed | None, fresh: bool, iso: bool) -> Any:
+    """What merge.cuh asks for."""
+    flags = {"ACCUM": accum is not None, "FRESH": fresh, "W_ISO": iso, "W_BOOL": w is BOOL, "T_BOOL": t is BOOL}
+    return tuple((name, int(flag)) for name, flag in flags.items())
 
 
 def elementwise_variant(
@@ -73,16 +72,18 @@ def elementwise_variant(
     used = names_in(expr) if op.op.positional else {n for n, _ in LET[bound]}
     let = tuple((n, compute, a) for n, a in LET[bound] if n in used)
     t = u if keep else result
-    functions, constants, types = ending(t, t if w is None else w, accum, fresh)
-    functions += (
+    w = t if w is None else w
+    functions = (
+        *ending_functions(w, t, accum),
         Function("f", result, args, let, expr),
         cast_function("take_u", u, t), cast_function("take_v", v, t), cast_function("take_f", result, t),
     )  # fmt: skip
-    constants += (
-        ("MODE", mode), ("KEEP", int(keep)), ("PLACES", int(places)), ("W_ISO", int(iso)), ("LANES", 64),
-        ("U_BOOL", int(u is BOOL)), ("V_BOOL", int(v is BOOL)),
+    constants = (
+        ("MODE", mode), ("KEEP", int(keep)), ("PLACES", int(places)), ("LANES", 64),
+        ("U_BOOL", int(u is BOOL)), ("V_BOOL", int(v is BOOL)), *ending_constants(w, t, accum, fresh, iso),
     )  # fmt: skip
-    return Variant("kernels/elementwise", (("U", u), ("V", v), *types), constants, (), functions, repr(op)), t
+    types = (("U", u), ("V", v), ("T", t), ("W", w))
+    return Variant("kernels/elementwise", types, constants, (), functions, repr(op)), t
 
 
 def reduce_variant(monoid: Typed[Monoid], u: DataType, flags: bool = False) -> tuple[Variant, DataType]:
@@ -98,9 +99,8 @@ def reduce_variant(monoid: Typed[Monoid], u: DataType, flags: bool = False) -> t
 
 def merge_variant(w: DataType, t: DataType, accum: Typed | None) -> Variant:
     """The kernel for w<mask, accum, replace> = t."""
-    functions, constants, types = ending(t, w, accum, False)
-    constants = (("LANES", 64), ("W_ISO", 0), *constants)
-    return Variant("kernels/merge", types, constants, (), functions, repr(accum))
+    constants = (("LANES", 64), *ending_constants(w, t, accum, False, False))
+    return Variant("kernels/merge", (("W", w), ("T", t)), constants, (), ending_functions(w, t, accum), repr(accum))
 
 
 def vector_variant(kernel: str, u: DataType, **constants: int) -> Variant:
@@ -130,7 +130,7 @@ def sum_by_index_variant(u: DataType, monoid: Typed[Monoid]) -> tuple[Variant, D
     functions = (*functions[:1], *(cast_function(*c) for c in casts))
     constants = (
         ("LANES", 1), ("JOIN", 1), ("CLEAR", 0), ("DENSE", 1), ("U_BOOL", int(u is BOOL)), ("T_BOOL", 0),
-        ("HAS_TERMINAL", terminal),
+        ("HAS_TERMINAL", terminal), ("ATOMIC", ATOMICS.get(monoid.op.name, 0) if z is cell and z.kind != "f" else 0),
     )  # fmt: skip
     types = (("U", u), ("T", cell), ("C", cell), ("Z", z))
     return Variant("kernels/place", types, constants, values, functions, repr(monoid)), cell

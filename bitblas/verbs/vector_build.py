@@ -13,7 +13,7 @@ from semirings.dtypes import BOOL, DataType
 
 from ..device import Device
 from ..exceptions import IndexOutOfBound
-from ..store import VectorStore, dense_values, empty_vector, full_vector
+from ..store import VectorStore, dense_values, empty_vector, full_vector, zero_word
 from . import arrays
 from .elements import OUTSIDE, TWICE, flags_of, place
 from .operands import stored
@@ -31,23 +31,25 @@ def build(
 
     Raises IndexOutOfBound, ValueError (equal indices without dup; a single value needs none).
     """
-    u = _listed(device, values, len(indices))
-    iso, flags = u.iso, flags_of(device)
-    t = empty_vector(device, size, dtype)
-    t.values = cast(u, dtype).values if iso else dense_values(device, size, dtype)
-    place(t, indices, u, flags, clear=False)
+    u, flags = _listed(device, values, len(indices)), flags_of(device)
+    monoid = None if dup is None else _unordered(dup)
+    if monoid is not None:
+        t = sum_by_index(u, indices, size, monoid, flags)
+    else:
+        t = empty_vector(device, size, dtype)
+        t.values = cast(u, dtype).values if u.iso else dense_values(device, size, dtype)
+        place(t, indices, u, flags, clear=False)
     told = 0 if distinct else int(device.to_host(flags)[0])
     if told & OUTSIDE:
         low, high = int(indices.min()), int(indices.max())
         raise IndexOutOfBound(f"indices: expected indices from 0 to {size - 1}, got {low if low < 0 else high}")
+    if monoid is not None:
+        return cast(t, dtype)
     t.count = None if told & TWICE else len(indices)
-    if iso or not told & TWICE:
+    if u.iso or not told & TWICE:
         return t
     if dup is None:
         raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
-    monoid = _unordered(dup)
-    if monoid is not None:
-        return cast(sum_by_index(u, indices, size, monoid), dtype)
     return _folded(device, size, dtype, indices, values, dup)
 
 
@@ -76,7 +78,7 @@ def _sum_by_index(device: Device, u: DataType, monoid: Typed[Monoid]) -> tuple[A
     return device.kernel(variant), cell
 
 
-def sum_by_index(u: VectorStore, indices: Any, size: int, monoid: Typed[Monoid]) -> VectorStore:
+def sum_by_index(u: VectorStore, indices: Any, size: int, monoid: Typed[Monoid], flags: Any) -> VectorStore:
     """t(i) = the sum of the values of u (full) whose index is i, in any order."""
     device = u.device
     kernel, cell = _sum_by_index(device, u.dtype, monoid)
@@ -87,7 +89,7 @@ def sum_by_index(u: VectorStore, indices: Any, size: int, monoid: Typed[Monoid])
     else:
         t.values = dense_values(device, size, cell)
     values = stored(device, u.dtype, u.values)
-    kernel(len(indices), size, indices, u.present, 1, *values, t.present, t.values, flags_of(device))
+    kernel(len(indices), size, indices, zero_word(device), 0, *values, t.present, t.values, flags)
     t.count = None
     return t if cell is monoid.return_type else cast(t, monoid.return_type)
 
