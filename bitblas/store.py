@@ -41,12 +41,12 @@ def words(size: int) -> int:
 
 
 def write_bits(
-    device: Device, size: int, w: Any, t: Any | None, mask: Any | None = None, flip: bool = False, replace: bool = True
+    device: Device, size: int, w: Any, t: Any | None, mask: tuple[Any, bool] | None = None, replace: bool = True
 ) -> None:
-    """w<mask, replace> = t on bitsets of `size` bits, in place; t None: all bits are set. flip: where the mask is 0."""
+    """w<mask, replace> = t on bitsets of `size` bits, in place; t None: all bits are set. mask: words, complement."""
     none = zero_word(device)
     fresh = (none, 0, ALL) if t is None else (t, 1, NONE)
-    where = (none, 0, ALL) if mask is None else (mask, 1, ALL if flip else NONE)
+    where = (none, 0, ALL) if mask is None else (mask[0], 1, ALL if mask[1] else NONE)
     device.kernel(BITS)(words(size), size, w, *fresh, *where, int(replace))
 
 
@@ -86,9 +86,16 @@ class VectorStore:
     device: Device
     size: int
     dtype: DataType
-    present: Any
+    bits: Any  # presence; None: there is no entry, and nobody has asked for the bits yet
     values: Any  # np.generic: iso
     count: int | None = None  # nvals where it is known
+
+    @property
+    def present(self) -> Any:
+        """The bitset of the positions that have an entry."""
+        if self.bits is None:
+            self.bits = self.device.xp.zeros(words(self.size), np.uint64)
+        return self.bits
 
     @property
     def iso(self) -> bool:
@@ -116,12 +123,13 @@ class VectorStore:
 
     def copy(self) -> VectorStore:
         values = self.values if self.iso else self.values.copy()
-        return VectorStore(self.device, self.size, self.dtype, self.present.copy(), values, self.count)
+        bits = None if self.bits is None else self.bits.copy()
+        return VectorStore(self.device, self.size, self.dtype, bits, values, self.count)
 
 
 def empty_vector(device: Device, size: int, dtype: DataType) -> VectorStore:
-    """A vector without entries: iso, so that it holds a bitset alone."""
-    return VectorStore(device, size, dtype, device.xp.zeros(words(size), np.uint64), dtype.np_type.type(0), 0)
+    """A vector without entries: iso, so that it holds a bitset alone, and that not before it is needed."""
+    return VectorStore(device, size, dtype, None, dtype.np_type.type(0), 0)
 
 
 def full_vector(device: Device, size: int, value: np.generic, dtype: DataType) -> VectorStore:

@@ -34,7 +34,7 @@ def copied(u: VectorStore, dtype: DataType) -> VectorStore:
         return u.copy()
     t = verbs.cast(u, dtype)
     if t.present is u.present:
-        t.present = t.present.copy()
+        t.bits = t.present.copy()
     return t
 
 

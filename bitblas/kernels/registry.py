@@ -101,7 +101,7 @@ def elementwise() -> Iterator[Variant]:
         yield elementwise_variant(LEFT, UNARY[name][t], t, t, "x")[0]
     yield elementwise_variant(LEFT, BINARY["truediv"][FP64], FP64, FP64, "yx")[0]
     for w, accum in ((FP64, None), (INT32, None), (BOOL, None), (FP64, "plus"), (INT64, "min"), (BOOL, "lor")):
-        kept = {"w": w, "accum": None if accum is None else BINARY[accum][w], "fresh": False}
+        kept: dict[str, Any] = {"w": w, "accum": None if accum is None else BINARY[accum][w], "fresh": False}
         yield elementwise_variant(UNION, BINARY["plus"][FP64], FP64, FP64, "xy", **kept)[0]
         yield elementwise_variant(LEFT, INDEXUNARY["valuegt"][FP64], FP64, FP64, "xt", keep=True, **kept)[0]
     for iso in (False, True):

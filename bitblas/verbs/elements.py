@@ -194,7 +194,7 @@ def assign(w: VectorStore, indices: Any, u: VectorStore, mask: Mask | None, accu
     if mask is not None:
         # The mask may be the bits of w itself, and is needed again after w has changed.
         mask = Mask(mask.words.copy(), mask.complement)
-        write_bits(w.device, w.size, inside, inside, *mask)
+        write_bits(w.device, w.size, inside, inside, mask)
     merge(w, spread(w, indices, u), Mask(inside, False), accum, False)
     if replace and mask is not None:
         restrict(w, mask)

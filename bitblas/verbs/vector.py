@@ -38,27 +38,25 @@ def _elementwise(device: Device, *what: Any, **more: Any) -> tuple[Any, DataType
 def run_elementwise(
     u: VectorStore, v: VectorStore, mode: int, op: Typed[Operator], *, bound: str = "xy", keep: bool = False,
     defaults: tuple[Any, Any] = (0, 0), places: tuple[Any, Any] | None = None, out: Output | None = None,
-) -> VectorStore | None:  # fmt: skip
+) -> Any:  # fmt: skip
     """op(u, v) by position as a store; with `out` the statement as a whole: a store of w's type, under the mask, that
     is all that w will hold, or None where w keeps entries and was written in place."""
     device, size = u.device, u.size
     iso = keep and u.iso
-    mask, accum, replace, w = None, None, False, None
-    if out is not None:
-        mask, replace, w = out.mask, out.replace, out.w
-        if out.kept:
-            accum = out.accum
-            make_dense(w)
-            iso = False
+    mask = None if out is None else out.mask
+    kept, accum, replace = False, None, 0
+    if out is not None and out.kept:
+        kept, accum, replace, iso = True, out.accum, int(out.replace), False
+        make_dense(out.w)
     kernel, dtype = _elementwise(
         device, mode, op, u.dtype, v.dtype, bound, keep=keep, places=places is not None,
-        w=None if w is None else w.dtype, accum=accum, fresh=out is None or not out.kept, iso=iso,
+        w=None if out is None else out.w.dtype, accum=accum, fresh=not kept, iso=iso,
     )  # fmt: skip
-    if out is not None and out.kept:
-        t = w
+    if out is not None and kept:
+        t = out.w
         t.count = None
     else:
-        kind = dtype if w is None else w.dtype
+        kind = dtype if out is None else out.w.dtype
         values: Any = cast_scalar(u.values, kind) if iso else dense_values(device, size, kind, blank=False)
         t = VectorStore(device, size, kind, device.xp.empty(words(size), np.uint64), values)
         if mode == LEFT and not keep and mask is None:
@@ -67,10 +65,10 @@ def run_elementwise(
     kernel(
         words(size), size, u.present, *stored(device, u.dtype, u.values), v.present,
         *stored(device, v.dtype, v.values), u.dtype.np_type.type(defaults[0]), v.dtype.np_type.type(defaults[1]),
-        rows, cols, *mask_arguments(device, mask), int(replace), t.present, stored(device, t.dtype, t.values)[0],
+        rows, cols, *mask_arguments(device, mask), replace, t.present, stored(device, t.dtype, t.values)[0],
         bounds=None if device.is_gpu else word_bounds(u if mode in (LEFT, BOTH) or u.nvals > v.nvals else v),
     )  # fmt: skip
-    return None if t is w else t
+    return None if kept else t
 
 
 def _scalar_operand(u: VectorStore, value: Any, dtype: DataType) -> VectorStore:
@@ -147,8 +145,7 @@ def cast(u: VectorStore, dtype: DataType) -> VectorStore:
         return u
     if u.iso:
         return VectorStore(u.device, u.size, dtype, u.present, cast_scalar(u.values, dtype), u.count)
-    t = run_elementwise(u, u, LEFT, UNARY["identity"][dtype], bound="x")
-    assert t is not None
+    t: VectorStore = run_elementwise(u, u, LEFT, UNARY["identity"][dtype], bound="x")
     return t
 
 
@@ -157,10 +154,10 @@ def finish(t: VectorStore, out: Output | None, *, owned: bool = True) -> VectorS
     owned: nobody else holds the arrays of t."""
     if out is None or (out.mask is None and not out.kept):
         t = t if out is None else cast(t, out.w.dtype)
-        return t if owned else dataclasses.replace(t, present=t.present.copy())
+        return t if owned else dataclasses.replace(t, bits=t.present.copy())
     if t.iso and not out.kept:
         bits = t.device.xp.empty(words(t.size), np.uint64)
-        write_bits(t.device, t.size, bits, t.present, *out.mask)
+        write_bits(t.device, t.size, bits, t.present, out.mask)
         return VectorStore(t.device, t.size, out.w.dtype, bits, cast_scalar(t.values, out.w.dtype))
     merge(out.w, t, out.mask, out.accum, out.replace)
     return None
@@ -213,12 +210,12 @@ def _merge(device: Device, w: DataType, t: DataType, accum: Typed | None) -> Any
 def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
     """w<mask, accum, replace> = t in place; w keeps its type. GraphBLAS C API 2.1, section 2.3.4."""
     device, n = w.device, words(w.size)
-    if w.iso and w.nvals == 0:
-        w.values = cast_scalar(t.values, w.dtype) if t.iso else w.values
+    if w.count == 0 and t.iso:
+        w.values = cast_scalar(t.values, w.dtype)
     if not (w.iso and t.iso and accum is None and same_value(w.values, cast_scalar(t.values, w.dtype))):
         make_dense(w)
     if w.iso:  # the value stays as it is: bits alone change
-        write_bits(device, w.size, w.present, t.present, *(mask or ()), replace=replace)
+        write_bits(device, w.size, w.present, t.present, mask, replace)
         w.count = None
         return
     kernel = _merge(device, w.dtype, t.dtype, accum)
@@ -232,7 +229,7 @@ def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None
 def restrict(w: VectorStore, mask: Mask) -> None:
     """w<mask, replace> = w in place."""
     for bits in (w.present,) if w.iso or w.dtype is not BOOL else (w.present, w.values):
-        write_bits(w.device, w.size, bits, bits, *mask)
+        write_bits(w.device, w.size, bits, bits, mask)
     w.count = None
 
 
