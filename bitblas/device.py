@@ -18,6 +18,7 @@ import numpy as np
 from . import jit
 from .exceptions import DeviceError, OutOfMemory
 from .kernels.prologue import Variant
+from .launch import launcher
 
 
 class Device(ABC):
@@ -110,7 +111,7 @@ class Cuda(Device):
     def load(self, variant: Variant) -> Callable[..., None]:
         """The variant's kernel as launch(grid, block, args)."""
         path = jit.cubin(variant, self.arch)
-        return self.xp.RawModule(path=str(path)).get_function(variant.entry)
+        return launcher(self.xp, self.xp.RawModule(path=str(path)).get_function(variant.entry))
 
     @functools.cache  # noqa: B019 - one Cuda for the life of the process
     def kernel(self, variant: Variant) -> Callable[..., None]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from semirings.dtypes import BOOL, DataType
 
+from . import readback
 from .device import Device
 from .formats import Structure
 from .kernels.prologue import Variant
@@ -104,17 +105,25 @@ class VectorStore:
     @property
     def nvals(self) -> int:
         if self.count is None:
-            each = self.device.to_host(self.chunk_counts()) if self.device.is_gpu else np.bitwise_count(self.present)
-            self.count = int(each.sum())
+            self.count = int((self._counted() if self.device.is_gpu else np.bitwise_count(self.present)).sum())
         return self.count
 
-    def chunk_counts(self) -> Any:
+    def chunk_counts(self, out: Any = None) -> Any:
         """The number of entries in each CHUNK words (GPU)."""
         n = words(self.size)
         chunks = -(-n // CHUNK)
-        counts = self.device.xp.empty(chunks, np.uint32)
+        counts = self.device.xp.empty(chunks, np.uint32) if out is None else out
         self.device.kernel(COUNT)(chunks, n, self.present, counts)
         return counts
+
+    def _counted(self) -> np.ndarray:
+        """The same on the host."""
+        chunks = -(-words(self.size) // CHUNK)
+        if 4 * chunks > readback.SIZE:
+            return self.device.to_host(self.chunk_counts())
+        told = readback.Readback(self.device, 4 * chunks)
+        self.chunk_counts(told.part(np.uint32, 0, chunks))
+        return told.read(np.uint32, 0, chunks)
 
     @property
     def nbytes(self) -> dict[str, int]:

@@ -24,8 +24,9 @@ MODULES = {
 FLOORS = (
     ("semirings", "bitblas.exceptions"),
     ("bitblas.kernels.prologue", "bitblas.kernels.intrinsics", "bitblas.kernels.lanes", "bitblas.kernels"),
-    ("bitblas.jit",),
+    ("bitblas.jit", "bitblas.launch"),
     ("bitblas.device",),
+    ("bitblas.readback",),
     ("bitblas.config",),
     ("bitblas.formats",),
     ("bitblas.store",),

@@ -70,8 +70,12 @@ def _hooked(x, near, gb):
     # p[x] min= near
     vertex, lowest = near.to_coo()
     p(minimum) << gb.Vector.from_coo(label[vertex], lowest, size=n + 1, dup_op=minimum)
-    # p = p[p] until nothing changes
-    while not (shorter := p[p.to_dense()].new()).isequal(p):
+    # p = p[p] until nothing changes; to ask costs as much as to step
+    while True:
+        p = p[p.to_dense()].new()
+        shorter = p[p.to_dense()].new()
+        if shorter.isequal(p):
+            break
         p = shorter
     # x = p[x]
     return p[label].new()

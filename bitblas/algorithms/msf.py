@@ -43,9 +43,9 @@ def minimum_spanning_forest(A, *, gb=None):
 
     while True:
         # keep the edges for which f[u] != f[v]
-        label = f.to_coo()[1]
+        label = f.to_dense()
         a, b = label[u], label[v]
-        leaving = a != b
+        (leaving,) = (a != b).nonzero()
         u, v, k, a, b = (x[leaving] for x in (u, v, k, a, b))
         if not len(k):
             break
@@ -76,4 +76,4 @@ def minimum_spanning_forest(A, *, gb=None):
 
 def _at(p, f):
     """p[f]: the API takes indices as an array."""
-    return p[f.to_coo()[1]].new()
+    return p[f.to_dense()].new()

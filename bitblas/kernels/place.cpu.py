@@ -1,6 +1,6 @@
 # t(where[k]) = u(k) for each entry of u, the twin of place.cu.
 # include: kernels/vector.cpu.py
-TWICE, OUTSIDE = 1, 2
+TWICE, OUTSIDE = 0, 1
 
 
 @njit(**KERNEL)
@@ -8,7 +8,7 @@ def place(lo, hi, size, where, u_bits, u_bits_step, u_val, u_iso, u_step, t_bits
     for k in range(lo, hi):
         i = at(where, k)
         if i < 0 or i >= size:
-            flags[0] |= OUTSIDE
+            flags[OUTSIDE] = 1
             continue
         has = bit_of(u_bits, k) if u_bits_step else True
         if not has and not CLEAR:
@@ -26,7 +26,7 @@ def place(lo, hi, size, where, u_bits, u_bits_step, u_val, u_iso, u_step, t_bits
             put(t_val, i, back(add(take_t(at(t_val, i)), x) if had else x))
             continue
         if had and has and not CLEAR:
-            flags[0] |= TWICE
+            flags[TWICE] = 1
         if DENSE and T_BOOL:
             put(t_val, word, at(t_val, word) | bit if has and x else at(t_val, word) & ~bit)
         elif DENSE and has:

@@ -5,8 +5,8 @@
 #if JOIN
 #include "kernels/push.cuh"
 #endif
-#define TWICE 1u
-#define OUTSIDE 2u
+#define TWICE 0  // flags, set to 1
+#define OUTSIDE 1
 
 __device__ __forceinline__ bool turn(u64* bits, i64 i, bool on) {  // whether the bit was set before
   u32* half = (u32*)bits + (i >> 5);
@@ -39,7 +39,7 @@ place(i64 n, i64 size, const i64* where, const u64* u_bits, i64 u_bits_step, con
   const i64 k = thread_number();
   const i64 i = k < n ? where[k] : 0;
   const bool inside = i >= 0 && i < size;
-  if (!inside) atomicOr(flags, OUTSIDE);
+  if (!inside) flags[OUTSIDE] = 1;
   const bool has = k < n && inside && allowed(u_bits, u_bits_step, u_bits_step ? 0ull : ~0ull, k);
 #if JOIN
   bool mine = has;
@@ -64,7 +64,7 @@ place(i64 n, i64 size, const i64* where, const u64* u_bits, i64 u_bits_step, con
   }
   if (mine) sum_into(t_bits, t_val, i, x);
 #else
-  if (k < n && inside && (has || CLEAR) && turn(t_bits, i, has) && has && !CLEAR) atomicOr(flags, TWICE);
+  if (k < n && inside && (has || CLEAR) && turn(t_bits, i, has) && has && !CLEAR) flags[TWICE] = 1;
 #if DENSE && T_BOOL
   const bool x = has && take(load<U_T>(u_val, u_iso, u_step, k));
   if (x || (CLEAR && k < n && inside)) turn(t_val, i, x);

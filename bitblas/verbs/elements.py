@@ -12,6 +12,7 @@ from semirings.dtypes import BOOL, DataType
 
 from ..device import Device, even_bounds
 from ..kernels.prologue import Variant
+from ..readback import Readback
 from ..store import VectorStore, dense_values, empty_vector, full_vector, words, write_bits, zero_word
 from .operands import PARALLEL_WORDS, Mask, stored
 from .reading import cast_scalar, kernel_of, make_dense, same_value
@@ -139,23 +140,23 @@ def _place(device: Device, u: DataType, t: DataType, *, values: bool, clear: boo
     return device.kernel(place_variant(u, t, values=values, clear=clear))
 
 
-def flags_of(device: Device) -> Any:
-    """Where `place` tells of bad indices: TWICE, OUTSIDE."""
-    return device.xp.zeros(1, np.uint32)
+@functools.cache
+def unread(device: Device) -> Any:
+    """Where `place` tells of bad indices if nobody asks."""
+    return device.xp.zeros(2, np.uint32)
 
 
-TWICE, OUTSIDE = 1, 2  # place.cu
 RANGE = Variant("kernels/range", (), (("LANES", 1),))
 
 
 def normalized(device: Device, indices: Any, dim: int) -> Any | None:
     """INT64 indices of a GPU with negative ones counted from the end; None if one is not in -dim .. dim - 1."""
-    flags = flags_of(device)
-    device.kernel(RANGE)(len(indices), dim, indices, flags)
-    told = int(device.to_host(flags)[0])
-    if told & 2:
+    told = Readback(device, 8)
+    device.kernel(RANGE)(len(indices), dim, indices, told.part(np.uint32, 0, 2))
+    negative, outside = told.read(np.uint32, 0, 2)
+    if outside:
         return None
-    return device.xp.where(indices < 0, indices + dim, indices) if told & 1 else indices
+    return device.xp.where(indices < 0, indices + dim, indices) if negative else indices
 
 
 def place(t: VectorStore, indices: Any, u: VectorStore, flags: Any, *, clear: bool) -> None:
@@ -177,7 +178,7 @@ def spread(w: VectorStore, indices: Any, u: VectorStore) -> VectorStore:
     """A vector of w's size with entry u(k) at indices(k); indices do not repeat."""
     t = empty_vector(w.device, w.size, u.dtype)
     t.values = u.values if u.iso else dense_values(w.device, w.size, u.dtype)
-    place(t, indices, u, flags_of(w.device), clear=False)
+    place(t, indices, u, unread(w.device), clear=False)
     return t
 
 
@@ -188,7 +189,7 @@ def assign(w: VectorStore, indices: Any, u: VectorStore, mask: Mask | None, accu
             w.values = cast_scalar(u.values, w.dtype)
         if not (w.iso and u.iso and same_value(w.values, cast_scalar(u.values, w.dtype))):
             make_dense(w)
-        place(w, indices, u, flags_of(w.device), clear=w.count != 0)
+        place(w, indices, u, unread(w.device), clear=w.count != 0)
         return
     inside = region(w, indices)
     if mask is not None:

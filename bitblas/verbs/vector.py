@@ -13,6 +13,7 @@ from semirings.catalog import UNARY
 from semirings.dtypes import BOOL, DataType
 
 from ..device import Device, even_bounds
+from ..readback import Readback
 from ..store import CHUNK, VectorStore, dense_values, words, write_bits
 from .operands import PARALLEL_WORDS, Mask, dummy, mask_arguments, stored, word_bounds
 from .reading import cast_scalar, kernel_of, make_dense, same_value
@@ -180,13 +181,15 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
     operand = u.present, *stored(device, u.dtype, u.values)
     while True:
         chunks = -(-n // CHUNK)
-        raw = device.xp.empty(chunks * (z.nbytes + 1), np.uint8)  # one array, so that one copy reads both
-        sums, some = raw[: chunks * z.nbytes].view(z.np_type), raw[chunks * z.nbytes :]
+        told = Readback(device, 16) if chunks == 1 else None
+        if told is not None:
+            sums, some = told.part(z.np_type), told.part(np.uint8, 8)
+        else:
+            sums, some = device.xp.empty(chunks, z.np_type), device.xp.empty(chunks, np.uint8)
         bounds = even_bounds(chunks, device.threads) if not device.is_gpu and n > PARALLEL_WORDS else None
         kernel(chunks, CHUNK, size, *operand, some, sums, bounds=bounds)
-        if chunks == 1:
-            found = device.to_host(raw)
-            return found[: z.nbytes].view(z.np_type)[0] if found[-1] else None
+        if told is not None:
+            return told.read(z.np_type)[0] if told.read(np.uint8, 8)[0] else None
         kernel, _ = _reduce(device, monoid.op[z], z, True)
         operand, size, n = (some, sums, z.np_type.type(0), 1), chunks, words(chunks)
 
@@ -196,10 +199,10 @@ def equal(u: VectorStore, v: VectorStore) -> bool:
     device, n = u.device, words(u.size)
     if u.count is not None and v.count is not None and u.count != v.count:
         return False
-    differ = device.xp.zeros(1, np.uint32)
+    told = Readback(device, 4)
     operands = (u.present, *stored(device, u.dtype, u.values), v.present, *stored(device, v.dtype, v.values))
-    kernel_of(device, "equal", u.dtype, LANES=64)(n, u.size, *operands, differ, bounds=word_bounds(u))
-    return not device.to_host(differ)[0]
+    kernel_of(device, "equal", u.dtype, LANES=64)(n, u.size, *operands, told.part(np.uint32), bounds=word_bounds(u))
+    return not told.read(np.uint32)[0]
 
 
 @functools.cache

@@ -13,9 +13,10 @@ from semirings.dtypes import BOOL, DataType
 
 from ..device import Device
 from ..exceptions import IndexOutOfBound
+from ..readback import Readback
 from ..store import VectorStore, dense_values, empty_vector, full_vector, zero_word
 from . import arrays
-from .elements import OUTSIDE, TWICE, flags_of, place
+from .elements import place, unread
 from .operands import stored
 from .reading import entries
 from .variants import beginning, sum_by_index_variant
@@ -31,7 +32,8 @@ def build(
 
     Raises IndexOutOfBound, ValueError (equal indices without dup; a single value needs none).
     """
-    u, flags = _listed(device, values, len(indices)), flags_of(device)
+    u, told = _listed(device, values, len(indices)), None if distinct else Readback(device, 8)
+    flags = unread(device) if told is None else told.part(np.uint32, 0, 2)
     monoid = None if dup is None else _unordered(dup)
     if monoid is not None:
         t = sum_by_index(u, indices, size, monoid, flags)
@@ -39,14 +41,14 @@ def build(
         t = empty_vector(device, size, dtype)
         t.values = cast(u, dtype).values if u.iso else dense_values(device, size, dtype)
         place(t, indices, u, flags, clear=False)
-    told = 0 if distinct else int(device.to_host(flags)[0])
-    if told & OUTSIDE:
+    twice, outside = (0, 0) if told is None else told.read(np.uint32, 0, 2)
+    if outside:
         low, high = int(indices.min()), int(indices.max())
         raise IndexOutOfBound(f"indices: expected indices from 0 to {size - 1}, got {low if low < 0 else high}")
     if monoid is not None:
         return cast(t, dtype)
-    t.count = None if told & TWICE else len(indices)
-    if u.iso or not told & TWICE:
+    t.count = None if twice else len(indices)
+    if u.iso or not twice:
         return t
     if dup is None:
         raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
