@@ -122,7 +122,7 @@ class Cuda(Device):
             if blocks >= 1 << 31:
                 raise OutOfMemory(f"{variant.kernel}: {n} units of {lanes} lanes exceed the largest CUDA grid")
             if blocks:
-                launch((blocks,), (jit.BLOCK,), (np.int64(n), *map(scalar, args)))
+                launch((blocks,), (jit.BLOCK,), (n, *args))
 
         return call
 
@@ -138,11 +138,6 @@ class Cuda(Device):
 
     def synchronize(self) -> None:
         self.xp.cuda.get_current_stream().synchronize()
-
-
-def scalar(x: Any) -> Any:
-    """CUDA arguments are typed: a Python int is a 64-bit one, NumPy scalars and arrays stay."""
-    return np.int64(x) if isinstance(x, int) and not isinstance(x, np.generic) else x
 
 
 _makers: dict[str, Callable[[], Device]] = {"cpu": Cpu, "cuda": Cuda}

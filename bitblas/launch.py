@@ -28,14 +28,17 @@ class Arguments:
 
 
 def launcher(xp: Any, kernel: Any) -> Callable[..., None]:
-    """`kernel` (a CuPy RawKernel) as launch(grid, block, args): arrays of the GPU and NumPy scalars, whose types are
-    the same at every call. Work goes to the current stream."""
+    """`kernel` (a CuPy RawKernel) as launch(grid, block, args): arrays of the GPU, NumPy scalars, and ints for 64 bits;
+    their types are the same at every call. Work goes to the current stream."""
     function, ndarray, known = kernel.kernel.ptr, xp.ndarray, threading.local()
     start, current = xp.cuda.driver.launchKernel, xp.cuda.get_current_stream
 
     def prepare(args: Sequence[Any]) -> Arguments:
         xp.cuda.runtime.free(0)  # a thread that has not yet used the GPU has no context
-        return Arguments("".join("Q" if type(a) is ndarray else CODES[a.dtype.name] for a in args))
+        return Arguments("".join(map(code, args)))
+
+    def code(x: Any) -> str:
+        return "Q" if type(x) is ndarray else "q" if type(x) is int else CODES[x.dtype.name]
 
     def launch(grid: tuple[int], block: tuple[int], args: Sequence[Any]) -> None:
         arguments: Arguments | None = getattr(known, "arguments", None)
