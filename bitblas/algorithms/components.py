@@ -17,6 +17,7 @@ Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via s
 """
 
 from . import _check as check
+from ._paths import roots
 
 SAMPLE = 1024  # labels that are looked at to find a large tree
 
@@ -70,12 +71,5 @@ def _hooked(x, near, gb):
     # p[x] min= near
     vertex, lowest = near.to_coo()
     p(minimum) << gb.Vector.from_coo(label[vertex], lowest, size=n + 1, dup_op=minimum)
-    # p = p[p] until nothing changes; to ask costs as much as to step
-    while True:
-        p = p[p.to_dense()].new()
-        shorter = p[p.to_dense()].new()
-        if shorter.isequal(p):
-            break
-        p = shorter
-    # x = p[x]
-    return p[label].new()
+    # p = p[p] until nothing changes; x = p[x]
+    return roots(p)[label].new()
