@@ -93,7 +93,7 @@ def test_extract_and_assign(device, n, dtype, u_full):
         at = np.flatnonzero(flags[order])
         assert (t.to_coo()[0] == at).all() and (t.to_coo()[1] == expected[order][at]).all()
     others, more = sample(n, dtype, 0.5, 7)
-    for target in (vector(others, more)[1], gb.Vector(dtype, n), vector(others, more)[0]):
+    for target in (vector(others, more)[1], gb.Vector(dtype, n), vector(others, more)[0], gb.Vector.from_dense(more)):
         half = order[: n // 2]
         old = target.to_dict()
         target[half] << u[: n // 2].new()

@@ -5,7 +5,8 @@ common edge become one. Edges are numbered from the lightest to the heaviest, eq
 places: with one number for each edge no two are equally light, so the chosen edges never close a cycle.
 
 State: f[u] is the smallest vertex of the component of u. The edges that still leave a component are kept as arrays of
-their numbers k, lightest first, and of the components u and v that they join. p[c] is the component that c joins, c itself where it stays.
+their numbers k, lightest first, and of the components u and v that they join. p[c] is the component that c joins, c
+itself where it stays.
 
 Input: A with symmetric structure and values; only its part below the diagonal is read. Weights may be negative or
 infinite; False is lighter than True.

@@ -17,7 +17,8 @@ def place(lo, hi, size, where, u_bits, u_bits_step, u_val, u_iso, u_step, t_bits
         bit = np.uint64(1) << np.uint64(i & 63)
         before = at(t_bits, word)
         had = before & bit != 0
-        put(t_bits, word, before | bit if has else before & ~bit)
+        if MARKS:
+            put(t_bits, word, before | bit if has else before & ~bit)
         if U_BOOL:
             x = take(bit_of(u_val, k) if u_step else u_iso)
         else:

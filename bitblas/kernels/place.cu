@@ -1,6 +1,6 @@
 // t(where[k]) = u(k) for each entry of u: building, assignment by index. Indices are in any order.
-// JOIN 0: an index that comes twice is told in `flags`; 1: a monoid's sum, whatever the order, into cells
-// that hold its identity. CLEAR: t has entries before, and loses those where u has none.
+// JOIN 0: an index that comes twice is told in `flags`; 1: a monoid's sum, whatever the order, into cells that hold its
+// identity. CLEAR: t has entries before, and loses those where u has none. MARKS 0: both have an entry everywhere.
 #include "kernels/vector.cuh"
 #if JOIN
 #include "kernels/push.cuh"
@@ -64,7 +64,9 @@ place(i64 n, i64 size, const i64* where, const u64* u_bits, i64 u_bits_step, con
   }
   if (mine) sum_into(t_bits, t_val, i, x);
 #else
+#if MARKS
   if (k < n && inside && (has || CLEAR) && turn(t_bits, i, has) && has && !CLEAR) flags[TWICE] = 1;
+#endif
 #if DENSE && T_BOOL
   const bool x = has && take(load<U_T>(u_val, u_iso, u_step, k));
   if (x || (CLEAR && k < n && inside)) turn(t_val, i, x);

@@ -2,6 +2,7 @@
 // additions depends on the size alone, so that the same input gives the same bits.
 // FLAGS: presence is an array of bytes.
 #include "kernels/vector.cuh"
+#define AHEAD 4  // values that a thread loads before it adds any
 #if FLAGS
 typedef u8 presence_t;
 #define HAS(present, p) (present[p] != 0)
@@ -24,12 +25,22 @@ reduce(i64 n, i64 per, i64 size, const presence_t* u_bits, const stored_t* u_val
   if (end > size) end = size;
   Z_T sum = IDENTITY;
   u8 any = 0;
-  for (i64 p = first + threadIdx.x; p < end; p += BLOCK)
-    if (HAS(u_bits, p)) {
-      const Z_T x = cast<Z_T>(VALUE(u_val, u_iso, u_step, p));
-      sum = any ? add(sum, x) : x;
-      any = 1;
+  for (i64 begin = first + threadIdx.x; begin < end; begin += AHEAD * BLOCK) {
+    bool has[AHEAD];
+    Z_T x[AHEAD];
+#pragma unroll
+    for (int k = 0; k < AHEAD; ++k) {
+      const i64 p = begin + k * BLOCK;
+      has[k] = p < end && HAS(u_bits, p);
+      x[k] = has[k] ? cast<Z_T>(VALUE(u_val, u_iso, u_step, p)) : IDENTITY;
     }
+#pragma unroll
+    for (int k = 0; k < AHEAD; ++k)
+      if (has[k]) {
+        sum = any ? add(sum, x[k]) : x[k];
+        any = 1;
+      }
+  }
   part[threadIdx.x] = sum;
   some[threadIdx.x] = any;
   for (int half = BLOCK / 2; half; half >>= 1) {

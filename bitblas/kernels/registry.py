@@ -140,6 +140,7 @@ def by_index() -> Iterator[Variant]:
             for clear in (False, True):
                 yield place_variant(t, t, values=bool(values), clear=clear)
     yield place_variant(FP64, BOOL, values=True)
+    yield place_variant(INT64, INT64, values=True, clear=True, bits=False)
     yield place_variant(BOOL, FP64, values=True, clear=True)
     for name, t in (("min", INT64), ("plus", INT64), ("lor", BOOL), ("max", FP64), ("times", FP32)):
         yield sum_by_index_variant(t, MONOIDS[name][t])[0]

@@ -136,8 +136,8 @@ def extract(u: VectorStore, indices: Any) -> VectorStore:
 
 
 @functools.cache
-def _place(device: Device, u: DataType, t: DataType, *, values: bool, clear: bool) -> Any:
-    return device.kernel(place_variant(u, t, values=values, clear=clear))
+def _place(device: Device, u: DataType, t: DataType, values: bool, clear: bool, bits: bool) -> Any:
+    return device.kernel(place_variant(u, t, values=values, clear=clear, bits=bits))
 
 
 @functools.cache
@@ -162,11 +162,12 @@ def normalized(device: Device, indices: Any, dim: int) -> Any | None:
 def place(t: VectorStore, indices: Any, u: VectorStore, flags: Any, *, clear: bool) -> None:
     """t(indices(k)) = u(k) in place, each index once; clear: t has entries, and loses those where u has none."""
     device = t.device
-    present = (zero_word(device), 0) if u.count == u.size else (u.present, 1)
-    kernel = _place(device, u.dtype, t.dtype, values=not t.iso, clear=clear)
+    full = u.count == u.size
+    present, stays = (zero_word(device), 0) if full else (u.present, 1), full and t.count == t.size
+    kernel = _place(device, u.dtype, t.dtype, not t.iso, clear, not stays)
     operands = *present, *stored(device, u.dtype, u.values), t.present, stored(device, t.dtype, t.values)[0]
     kernel(len(indices), t.size, indices, *operands, flags)
-    t.count = None
+    t.count = t.size if stays else None
 
 
 def region(w: VectorStore, indices: Any) -> Any:

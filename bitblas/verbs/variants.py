@@ -109,11 +109,11 @@ def vector_variant(kernel: str, u: DataType, **constants: int) -> Variant:
     return Variant(f"kernels/{kernel}", (("U", u),), tuple(constants.items()))
 
 
-def place_variant(u: DataType, t: DataType, *, values: bool, clear: bool = False) -> Variant:
-    """The kernel for t(where[k]) = u(k), each index once. values: they are written too."""
+def place_variant(u: DataType, t: DataType, *, values: bool, clear: bool = False, bits: bool = True) -> Variant:
+    """The kernel for t(where[k]) = u(k), each index once. values, bits: they are written."""
     constants = (
-        ("LANES", 1), ("JOIN", 0), ("CLEAR", int(clear)), ("DENSE", int(values)), ("U_BOOL", int(u is BOOL)),
-        ("T_BOOL", int(t is BOOL)),
+        ("LANES", 1), ("JOIN", 0), ("MARKS", int(bits)), ("CLEAR", int(clear)), ("DENSE", int(values)),
+        ("U_BOOL", int(u is BOOL)), ("T_BOOL", int(t is BOOL)),
     )  # fmt: skip
     types = (("U", u), ("T", t), ("Z", t))
     unused = (Function("add", t, (("x", t), ("y", t)), (), "x"), cast_function("take_t", t, t))
@@ -129,7 +129,7 @@ def sum_by_index_variant(u: DataType, monoid: Typed[Monoid]) -> tuple[Variant, D
     casts = (("take", u, z), ("take_t", cell, z), ("back", z, cell))
     functions = (*functions[:1], *(cast_function(*c) for c in casts))
     constants = (
-        ("LANES", 1), ("JOIN", 1), ("CLEAR", 0), ("DENSE", 1), ("U_BOOL", int(u is BOOL)), ("T_BOOL", 0),
+        ("LANES", 1), ("JOIN", 1), ("MARKS", 1), ("CLEAR", 0), ("DENSE", 1), ("U_BOOL", int(u is BOOL)), ("T_BOOL", 0),
         ("HAS_TERMINAL", terminal), ("ATOMIC", ATOMICS.get(monoid.op.name, 0) if z is cell and z.kind != "f" else 0),
     )  # fmt: skip
     types = (("U", u), ("T", cell), ("C", cell), ("Z", z))
