@@ -10,12 +10,12 @@ import numpy as np
 
 from semirings import Monoid, Operator, Typed
 from semirings.catalog import UNARY
-from semirings.dtypes import BOOL, DataType
+from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..device import Device, even_bounds
 from ..readback import Readback
 from ..store import CHUNK, VectorStore, dense_values, words, write_bits
-from .operands import PARALLEL_WORDS, Mask, dummy, mask_arguments, stored, word_bounds
+from .operands import PARALLEL_WORDS, ZERO, Mask, dummy, mask_arguments, stored, word_bounds
 from .reading import cast_scalar, kernel_of, make_dense, same_value
 from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, merge_variant, reduce_variant
 
@@ -31,14 +31,22 @@ class Output(NamedTuple):
 
 
 @functools.cache
-def _elementwise(device: Device, *what: Any, **more: Any) -> tuple[Any, DataType]:
-    variant, t = elementwise_variant(*what, **more)
+def _elementwise(
+    device: Device, mode: int, op: Typed[Operator], u: str, v: str, bound: str, keep: bool, places: bool,
+    w: str | None, accum: Typed | None, fresh: bool, iso: bool,
+) -> tuple[Any, DataType]:  # fmt: skip
+    """Types by name: a string has its hash, which at every statement costs less than that of a DataType."""
+    kind = None if w is None else lookup_dtype(w)
+    variant, t = elementwise_variant(
+        mode, op, lookup_dtype(u), lookup_dtype(v), bound, keep=keep, places=places, w=kind, accum=accum, fresh=fresh,
+        iso=iso,
+    )  # fmt: skip
     return device.kernel(variant), t
 
 
 def run_elementwise(
     u: VectorStore, v: VectorStore, mode: int, op: Typed[Operator], *, bound: str = "xy", keep: bool = False,
-    defaults: tuple[Any, Any] = (0, 0), places: tuple[Any, Any] | None = None, out: Output | None = None,
+    defaults: tuple[Any, Any] | None = None, places: tuple[Any, Any] | None = None, out: Output | None = None,
 ) -> Any:  # fmt: skip
     """op(u, v) by position as a store; with `out` the statement as a whole: a store of w's type, under the mask, that
     is all that w will hold, or None where w keeps entries and was written in place."""
@@ -50,8 +58,8 @@ def run_elementwise(
         kept, accum, replace, iso = True, out.accum, int(out.replace), False
         make_dense(out.w)
     kernel, dtype = _elementwise(
-        device, mode, op, u.dtype, v.dtype, bound, keep=keep, places=places is not None,
-        w=None if out is None else out.w.dtype, accum=accum, fresh=not kept, iso=iso,
+        device, mode, op, u.dtype.name, v.dtype.name, bound, keep, places is not None,
+        None if out is None else out.w.dtype.name, accum, not kept, iso,
     )  # fmt: skip
     if out is not None and kept:
         t = out.w
@@ -63,11 +71,15 @@ def run_elementwise(
         if mode == LEFT and not keep and mask is None:
             t.count = u.count
     rows, cols = places if places is not None else (dummy(device, "int64"),) * 2
+    if defaults is None:
+        left, right = ZERO[u.dtype.name], ZERO[v.dtype.name]
+    else:
+        left, right = u.dtype.np_type.type(defaults[0]), v.dtype.np_type.type(defaults[1])
+    bounds = None if device.is_gpu else word_bounds(u if mode in (LEFT, BOTH) or u.nvals > v.nvals else v)
     kernel(
         words(size), size, u.present, *stored(device, u.dtype, u.values), v.present,
-        *stored(device, v.dtype, v.values), u.dtype.np_type.type(defaults[0]), v.dtype.np_type.type(defaults[1]),
-        rows, cols, *mask_arguments(device, mask), replace, t.present, stored(device, t.dtype, t.values)[0],
-        bounds=None if device.is_gpu else word_bounds(u if mode in (LEFT, BOTH) or u.nvals > v.nvals else v),
+        *stored(device, v.dtype, v.values), left, right, rows, cols, *mask_arguments(device, mask), replace,
+        t.present, stored(device, t.dtype, t.values)[0], bounds=bounds,
     )  # fmt: skip
     return None if kept else t
 
@@ -181,7 +193,7 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
     operand = u.present, *stored(device, u.dtype, u.values)
     while True:
         chunks = -(-n // CHUNK)
-        told = Readback(device, 16) if chunks == 1 else None
+        told = Readback(device, 16) if chunks == 1 and device.is_gpu else None
         if told is not None:
             sums, some = told.part(z.np_type), told.part(np.uint8, 8)
         else:
@@ -190,6 +202,8 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
         kernel(chunks, CHUNK, size, *operand, some, sums, bounds=bounds)
         if told is not None:
             return told.read(z.np_type)[0] if told.read(np.uint8, 8)[0] else None
+        if chunks == 1:
+            return sums[0] if some[0] else None
         kernel, _ = _reduce(device, monoid.op[z], z, True)
         operand, size, n = (some, sums, z.np_type.type(0), 1), chunks, words(chunks)
 
@@ -247,7 +261,10 @@ def mask_words(u: VectorStore, *, structural: bool) -> Any:
 
 def truths(u: VectorStore) -> Any:
     """The bitset of the entries that are not zero."""
-    kernel, _ = _elementwise(u.device, LEFT, UNARY["identity"][BOOL], u.dtype, u.dtype, "x", keep=True, iso=True)
+    kind = u.dtype.name
+    kernel, _ = _elementwise(
+        u.device, LEFT, UNARY["identity"][BOOL], kind, kind, "x", True, False, None, None, True, True
+    )
     bits = u.device.xp.empty(words(u.size), np.uint64)
     zero, none = u.dtype.np_type.type(0), dummy(u.device, "int64")
     values = stored(u.device, u.dtype, u.values)
