@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 
 import fake_cupy
+import numpy as np
 import pytest
 
 import bitblas as gb
@@ -14,6 +15,7 @@ from bitblas import jit
 from bitblas.config import config
 from bitblas.device import base, cuda
 from bitblas.exceptions import DeviceError, JitError, OutOfMemory
+from bitblas.readback import Readback
 
 # ---- what can be missing --------------------------------------------------------------------------------------------
 
@@ -88,7 +90,11 @@ def two(fake, monkeypatch, emulator):
     """Two GPUs whose kernels the emulator runs."""
     from emulator.device import Emulator
 
+    def on_host(self, device, nbytes):
+        self.device, self.address, self.host = device, 0, np.zeros(nbytes, np.uint8)
+
     monkeypatch.setattr(cuda.Cuda, "load", Emulator.load)
+    monkeypatch.setattr(Readback, "__init__", on_host)
     return fake(count=2)
 
 

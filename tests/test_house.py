@@ -24,8 +24,9 @@ MODULES = {
 FLOORS = (
     ("semirings", "bitblas.exceptions"),
     ("bitblas.kernels.prologue", "bitblas.kernels.intrinsics", "bitblas.kernels.lanes", "bitblas.kernels"),
-    ("bitblas.jit",),
+    ("bitblas.jit", "bitblas.launch"),
     ("bitblas.device",),
+    ("bitblas.readback",),
     ("bitblas.config",),
     ("bitblas.formats",),
     ("bitblas.store",),
@@ -116,6 +117,8 @@ GPU_ONLY |= {
     "formats/b2sr/step",
 }  # on the CPU programs run as they are
 GPU_ONLY |= {"loop/pass", "loop/activate", "loop/finish"}
+# NumPy has a primitive for each on the CPU.
+GPU_ONLY |= {f"kernels/{name}" for name in ("count", "compact", "dense", "pack", "put", "range")}
 CPU_ONLY = {"formats/b2sr/lanes", "formats/b2sr/dot_lanes"}  # SIMD lanes: what threads are on a GPU
 CPU_ONLY |= {"formats/csr/gustavson"}  # a dense row of sums per thread: a GPU has too many threads
 KERNELS = sorted(str(p.relative_to(ROOT / "bitblas").with_suffix("")) for p in (ROOT / "bitblas").rglob("*.cu"))

@@ -35,7 +35,7 @@ def copied(u: VectorStore, dtype: DataType) -> VectorStore:
         return u.copy()
     t = verbs.cast(u, dtype)
     if t.present is u.present:
-        t.present = t.present.copy()
+        t.bits = t.present.copy()
     return t
 
 
@@ -61,6 +61,11 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
             same_device("w << x", w, value)
         if mask is not None:
             m = vector_mask(mask)
+        if value.ends:
+            held = value.run(verbs.Output(store, m, accum, replace, _keeps(store, m, accum, replace)))
+            if held is not None:
+                w._adopt(held)
+            return
         fresh = True
         restricted = value.masked
         t = value.run(m if restricted else None)
@@ -71,6 +76,11 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     _finish(w, t, m, accum, replace, fresh, restricted)
 
 
+def _keeps(w: VectorStore, m: verbs.Mask | None, accum: Typed | None, replace: bool) -> bool:
+    """Whether entries of w may stay: else t is all that it will hold, because w is known to be empty, or replaced."""
+    return w.count != 0 and (accum is not None or (m is not None and not replace))
+
+
 def _finish(
     w: Any, t: VectorStore, m: verbs.Mask | None, accum: Typed | None, replace: bool, fresh: bool, restricted: bool
 ) -> None:
@@ -79,9 +89,7 @@ def _finish(
         if m is not None and replace:
             verbs.restrict(store, m)
         return
-    # t is all that w will hold where nothing of w is kept: it is known to be empty, or replaced.
-    kept = store.count != 0 and (accum is not None or (m is not None and not replace))
-    if (m is None or restricted) and not kept:
+    if (m is None or restricted) and not _keeps(store, m, accum, replace):
         w._adopt((t if t.dtype is store.dtype else verbs.cast(t, store.dtype)) if fresh else copied(t, store.dtype))
         return
     verbs.merge(store, t.copy() if t is store else t, m, accum, replace)
@@ -150,18 +158,7 @@ def assign_vector(
     if index.at is None:
         _finish(w, t, None if mask is None else vector_mask(mask), accum, replace, True, False)
         return
-    inside = elements.region(store, positions)
-    m = None
-    if mask is not None:
-        m = vector_mask(mask)
-        # The mask may be the bits of w itself, and is needed again after w has changed.
-        m = verbs.Mask(m.words.copy(), m.complement)
-        inside = inside & (~m.words if m.complement else m.words)
-    t = elements.assign(store, positions, t)
-    verbs.merge(store, t, verbs.Mask(inside, False), accum, False)
-    if replace:
-        # GrB_assign with replace deletes outside the mask everywhere, not only in the region.
-        verbs.merge(store, store.copy(), m, None, True)
+    elements.assign(store, positions, t, None if mask is None else vector_mask(mask), accum, replace)
 
 
 def _element(value: Any) -> tuple[np.generic | None, DataType]:
@@ -192,8 +189,7 @@ def _values(w: Any, value: Any, size: int, accum: Typed | None, single: bool) ->
         array, dtype = value_array(store.device, value, None)
         if array.ndim != 1 or len(array) != size:
             raise ValueError(f"v[I] = x: expected {size} values, got an array of shape {array.shape}") from None
-        positions = store.device.xp.arange(size, dtype=np.int64)
-        return vector_build.build(store.device, size, dtype, positions, array)
+        return vector_build.full(store.device, array)
     if found is None:
         return empty_vector(store.device, size, store.dtype)
     if accum is None:

@@ -16,13 +16,10 @@ from semirings.catalog import BINARY, compose
 from semirings.dtypes import BOOL, INT32, DataType, cast, lookup_dtype
 
 from ..device import Device
-from ..formats import Structure
-from ..formats.csr.format import from_arrays, index_type
 from ..kernels.prologue import Variant
 from ..plan import LONGEST, VALUES, WORDS, Plan, is_light, is_sparse, may_push, plan_mxv
 from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
 from . import vector
-from .arrays import as_vector
 from .operands import Mask, dummy, entry_values, mask_arguments, stored
 from .schedule import Hubs, hubs_of, unit_bounds
 from .variants import CELLS, beginning, hubs_variant, lanes_variant, mxv_variant
@@ -171,17 +168,6 @@ def _reads(semiring: Typed[Semiring], side: str) -> bool:
     """Whether the multiplier reads the matrix's values (side: the name that they have in its expression)."""
     op = semiring.op.binaryop
     return not op.positional and op.expr not in ("1", "y" if side == "x" else "x")
-
-
-def scatter(device: Device, size: int, indices: Any, values: Any, monoid: Typed[Monoid]) -> VectorStore:
-    """t(i) = the sum of the values (one or more) with index i, in any order: a push along the matrix with an entry at
-    (k, indices[k]) for each value k."""
-    n = len(indices)
-    paths = Structure(from_arrays(device, n, size, device.xp.arange(n + 1, dtype=index_type(n)), indices))
-    A, u = MatrixStore(paths, BOOL, BOOL.np_type.type(True)), as_vector(device, values, n)
-    semiring = compose(monoid.op, BINARY["second"])[monoid.dtype]
-    plan = Plan("mxv", semiring.op.name, paths.primary.key, False, "push", VALUES, 1, "an entry a row")
-    return Product(plan, None, A, u, semiring, False).run(u, None)
 
 
 def reduce_rows(A: MatrixStore, monoid: Typed[Monoid], *, transpose: bool = False) -> VectorStore:
