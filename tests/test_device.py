@@ -141,7 +141,7 @@ def test_what_does_not_fit_is_foreseen(device, monkeypatch):
     for build in (
         lambda: A._store.structure.form("b2sr8"),
         lambda: gb.Matrix.from_coo([2, 1, 0], [1, 2, 0], [1, 2, 3], nrows=3, ncols=3),
-        lambda: gb.Matrix(gb.dtypes.BOOL, 30, 30),
+        lambda: gb.Matrix(gb.dtypes.BOOL, 5000, 30),
     ):
         with pytest.raises(OutOfMemory, match=rf"needs \d+ bytes on device '{device}', 5 are free; .*{advice}"):
             build()
