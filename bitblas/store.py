@@ -7,6 +7,7 @@ anything), or, for BOOL, a second bitset (zero where there is no entry).
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,8 +15,25 @@ import numpy as np
 
 from semirings.dtypes import BOOL, DataType
 
+from . import readback
 from .device import Device
 from .formats import Structure
+from .kernels.prologue import Variant
+
+CHUNK = 1 << 8  # words whose entries are counted, listed or summed together: 16384 entries for a block of 256 threads
+COUNT = Variant("kernels/count", (), (("LANES", 256), ("CHUNK", CHUNK)))
+DENSE = Variant("kernels/dense", (("U", BOOL),), (("LANES", 1), ("U_BOOL", 1)))
+PACK = Variant("kernels/pack", (), (("LANES", 64),))
+BITS = Variant("kernels/bits", (), (("LANES", 1),))
+
+
+ALL, NONE = ~np.uint64(0), np.uint64(0)
+
+
+@functools.cache
+def zero_word(device: Device) -> Any:
+    """What a kernel reads in the place of a bitset that is not there."""
+    return device.xp.zeros(1, np.uint64)
 
 
 def words(size: int) -> int:
@@ -23,24 +41,41 @@ def words(size: int) -> int:
     return max(1, -(-size // 64))
 
 
+def write_bits(
+    device: Device, size: int, w: Any, t: Any | None, mask: tuple[Any, bool] | None = None, replace: bool = True
+) -> None:
+    """w<mask, replace> = t on bitsets of `size` bits, in place; t None: all bits are set. mask: words, complement."""
+    none = zero_word(device)
+    fresh = (none, 0, ALL) if t is None else (t, 1, NONE)
+    where = (none, 0, ALL) if mask is None else (mask[0], 1, ALL if mask[1] else NONE)
+    device.kernel(BITS)(words(size), size, w, *fresh, *where, int(replace))
+
+
 def full_bits(device: Device, size: int) -> Any:
     """A bitset with all `size` bits set."""
-    bits = device.xp.full(words(size), ~np.uint64(0), np.uint64)
-    tail = size % 64
-    if tail or size == 0:
-        bits[-1:] = np.uint64((1 << tail) - 1)
+    bits = device.xp.empty(words(size), np.uint64)
+    write_bits(device, size, bits, None)
     return bits
 
 
 def unpack(device: Device, bits: Any, size: int) -> Any:
     """A bitset as an array of `size` bools."""
-    return device.xp.unpackbits(bits.view(np.uint8), bitorder="little")[:size].astype(bool)
+    if not device.is_gpu:
+        return np.unpackbits(bits.view(np.uint8), bitorder="little")[:size].view(bool)
+    flags = device.xp.empty(size, bool)
+    device.kernel(DENSE)(size, bits, bits, np.bool_(True), 0, np.bool_(False), flags)
+    return flags
 
 
 def pack(device: Device, flags: Any) -> Any:
     """An array of bools as a bitset."""
-    packed = device.xp.packbits(flags, bitorder="little")
-    bits = device.xp.zeros(words(len(flags)), np.uint64)
+    size = len(flags)
+    if device.is_gpu:
+        bits = device.xp.empty(words(size), np.uint64)
+        device.kernel(PACK)(words(size), size, device.xp.ascontiguousarray(flags), bits)
+        return bits
+    packed = np.packbits(flags, bitorder="little")
+    bits = np.zeros(words(size), np.uint64)
     bits.view(np.uint8)[: len(packed)] = packed
     return bits
 
@@ -52,10 +87,17 @@ class VectorStore:
     device: Device
     size: int
     dtype: DataType
-    present: Any
+    bits: Any  # presence; None: there is no entry, and nobody has asked for the bits yet
     values: Any  # np.generic: iso
     count: int | None = None  # nvals where it is known
     least: int = 0  # entries when they were counted last, if since then none can have gone
+
+    @property
+    def present(self) -> Any:
+        """The bitset of the positions that have an entry."""
+        if self.bits is None:
+            self.bits = self.device.xp.zeros(words(self.size), np.uint64)
+        return self.bits
 
     @property
     def iso(self) -> bool:
@@ -64,12 +106,25 @@ class VectorStore:
     @property
     def nvals(self) -> int:
         if self.count is None:
-            if self.device.is_gpu:
-                bits = self.device.xp.unpackbits(self.present.view(np.uint8))
-            else:
-                bits = np.bitwise_count(self.present)
-            self.count = int(bits.sum())
+            self.count = int((self._counted() if self.device.is_gpu else np.bitwise_count(self.present)).sum())
         return self.count
+
+    def chunk_counts(self, out: Any = None) -> Any:
+        """The number of entries in each CHUNK words (GPU)."""
+        n = words(self.size)
+        chunks = -(-n // CHUNK)
+        counts = self.device.xp.empty(chunks, np.uint32) if out is None else out
+        self.device.kernel(COUNT)(chunks, n, self.present, counts)
+        return counts
+
+    def _counted(self) -> np.ndarray:
+        """The same on the host."""
+        chunks = -(-words(self.size) // CHUNK)
+        if 4 * chunks > readback.SIZE:
+            return self.device.to_host(self.chunk_counts())
+        told = readback.Readback(self.device, 4 * chunks)
+        self.chunk_counts(told.part(np.uint32, 0, chunks))
+        return told.read(np.uint32, 0, chunks)
 
     @property
     def nbytes(self) -> dict[str, int]:
@@ -83,12 +138,13 @@ class VectorStore:
 
     def copy(self) -> VectorStore:
         values = self.values if self.iso else self.values.copy()
-        return VectorStore(self.device, self.size, self.dtype, self.present.copy(), values, self.count)
+        bits = None if self.bits is None else self.bits.copy()
+        return VectorStore(self.device, self.size, self.dtype, bits, values, self.count)
 
 
 def empty_vector(device: Device, size: int, dtype: DataType) -> VectorStore:
-    """A vector without entries: iso, so that it holds a bitset alone."""
-    return VectorStore(device, size, dtype, device.xp.zeros(words(size), np.uint64), dtype.np_type.type(0), 0)
+    """A vector without entries: iso, so that it holds a bitset alone, and that not before it is needed."""
+    return VectorStore(device, size, dtype, None, dtype.np_type.type(0), 0)
 
 
 def full_vector(device: Device, size: int, value: np.generic, dtype: DataType) -> VectorStore:
@@ -96,10 +152,10 @@ def full_vector(device: Device, size: int, value: np.generic, dtype: DataType) -
     return VectorStore(device, size, dtype, full_bits(device, size), dtype.np_type.type(value), size)
 
 
-def dense_values(device: Device, size: int, dtype: DataType) -> Any:
-    """An uninitialised array for the values of a vector (BOOL: a zeroed bitset)."""
+def dense_values(device: Device, size: int, dtype: DataType, blank: bool = True) -> Any:
+    """An uninitialised array for the values of a vector; for BOOL a bitset, zeroed where `blank`."""
     if dtype is BOOL:
-        return device.xp.zeros(words(size), np.uint64)
+        return (device.xp.zeros if blank else device.xp.empty)(words(size), np.uint64)
     return device.xp.empty(max(1, size), dtype.np_type)
 
 

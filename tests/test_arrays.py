@@ -27,6 +27,7 @@ class Foreign:
         return len(self.array)
 
 
+@pytest.mark.uses_cpu
 def test_arrays_with_dlpack(device):
     i, x = Foreign([0, 2, 1]), Foreign([1.0, 2.0, 3.0])
     A = gb.Matrix.from_coo(i, i, x, nrows=3, ncols=3)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 
 import fake_cupy
+import numpy as np
 import pytest
 
 import bitblas as gb
@@ -14,6 +15,7 @@ from bitblas import jit
 from bitblas.config import config
 from bitblas.device import base, cuda
 from bitblas.exceptions import DeviceError, JitError, OutOfMemory
+from bitblas.readback import Readback
 
 # ---- what can be missing --------------------------------------------------------------------------------------------
 
@@ -88,7 +90,11 @@ def two(fake, monkeypatch, emulator):
     """Two GPUs whose kernels the emulator runs."""
     from emulator.device import Emulator
 
+    def on_host(self, device, nbytes):
+        self.device, self.address, self.host = device, 0, np.zeros(nbytes, np.uint8)
+
     monkeypatch.setattr(cuda.Cuda, "load", Emulator.load)
+    monkeypatch.setattr(Readback, "__init__", on_host)
     return fake(count=2)
 
 
@@ -135,7 +141,7 @@ def test_what_does_not_fit_is_foreseen(device, monkeypatch):
     for build in (
         lambda: A._store.structure.form("b2sr8"),
         lambda: gb.Matrix.from_coo([2, 1, 0], [1, 2, 0], [1, 2, 3], nrows=3, ncols=3),
-        lambda: gb.Matrix(gb.dtypes.BOOL, 30, 30),
+        lambda: gb.Matrix(gb.dtypes.BOOL, 5000, 30),
     ):
         with pytest.raises(OutOfMemory, match=rf"needs \d+ bytes on device '{device}', 5 are free; .*{advice}"):
             build()

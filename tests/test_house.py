@@ -24,8 +24,9 @@ MODULES = {
 FLOORS = (
     ("semirings", "bitblas.exceptions"),
     ("bitblas.kernels.prologue", "bitblas.kernels.intrinsics", "bitblas.kernels.lanes", "bitblas.kernels"),
-    ("bitblas.jit",),
+    ("bitblas.jit", "bitblas.launch"),
     ("bitblas.device",),
+    ("bitblas.readback",),
     ("bitblas.config",),
     ("bitblas.formats",),
     ("bitblas.store",),
@@ -115,6 +116,8 @@ GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  
 GPU_ONLY |= {"formats/csr/step", "formats/b2sr/step"}  # on the CPU programs run as they are
 GPU_ONLY |= {"loop/pass", "loop/activate", "loop/finish"}
 GPU_ONLY |= {"kernels/weigh", "kernels/blank"}  # the CPU counts with NumPy, and joins nothing to what is not there
+# NumPy has a primitive for each on the CPU.
+GPU_ONLY |= {f"kernels/{name}" for name in ("count", "compact", "dense", "pack", "put", "range")}
 CPU_ONLY = {"formats/b2sr/lanes", "formats/b2sr/dot_lanes"}  # SIMD lanes: what threads are on a GPU
 CPU_ONLY |= {"formats/csr/gustavson"}  # a dense row of sums per thread: a GPU has too many threads
 KERNELS = sorted(str(p.relative_to(ROOT / "bitblas").with_suffix("")) for p in (ROOT / "bitblas").rglob("*.cu"))

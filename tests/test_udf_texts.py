@@ -15,12 +15,13 @@ from bitblas.kernels.prologue import Variant
 TEXTS = json.loads(SAVED.read_text())
 
 
-def close(want, got):
+def close(want, got, step):
+    """Equal, or within 8 units in the last place of what is computed in the floating type `step`."""
     if want.dtype.kind != "f":
         return want == got
     scale = np.maximum(np.abs(want), 4.0)  # terms of this size may cancel, and a GPU's differ by some ulp
     with np.errstate(all="ignore"):
-        near = np.abs(want - got) <= 8 * np.finfo(want.dtype).eps * scale
+        near = np.abs(want - got) <= 8 * np.finfo(step).eps * scale
     return (want == got) | ((want != want) & (got != got)) | near
 
 
@@ -46,7 +47,9 @@ def test_saved_operators(t, device, tmp_path):
     assert len(want) >= 22
     got = [d.xp.zeros(len(x), w.dtype) for w in want.values()]
     kernel((-(-len(x) // jit.BLOCK),), (jit.BLOCK,), (np.int64(len(x)), d.asarray(x), d.asarray(y), *got))
-    wrong = {name for (name, w), g in zip(want.items(), got) if not close(w, d.to_host(g)).all()}
+    # Numba takes the arctan2 of small integers in FP32, whatever the result is stored as.
+    steps = {name: np.float32 if (t, name) == ("INT8", "transcendental") else w.dtype for name, w in want.items()}
+    wrong = {name for (name, w), g in zip(want.items(), got) if not close(w, d.to_host(g), steps[name]).all()}
     assert wrong == set()
 
 

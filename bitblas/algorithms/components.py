@@ -2,9 +2,9 @@
 
 Method: Shiloach and Vishkin's, with Afforest's shortcut. In a round every tree hooks its root to the smallest label
 next to any of its vertices, and then all paths are shortened until they lead straight to their roots. The first round
-looks at one edge of each vertex only; this joins most of the largest component. The label of the tree that is then the
-largest becomes 0, the smallest there is: whatever touches it will hook to it, so its own rows, which have most of the
-edges, are never read again.
+looks at one edge of each vertex only; this joins most of the largest component. The label that is then the most
+frequent one of a sample becomes 0, the smallest there is: whatever touches that tree will hook to it, so its own rows,
+which have most of the edges, are never read again.
 
 State: x[u] is the label of the tree of u: 1 + the number of its root, or 0. p[c] is the label that root c hooks to, c
 itself where it does not.
@@ -17,6 +17,9 @@ Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via s
 """
 
 from . import _check as check
+from ._paths import roots
+
+SAMPLE = 1024  # labels that are looked at to find a large tree
 
 
 @check.on_its_device
@@ -30,20 +33,19 @@ def connected_components(A, *, gb=None):
     gb = check.library(gb)
     n = check.square(gb, A)
     INT64, minimum = gb.dtypes.INT64, gb.binary.min
-    min_second = gb.semiring.min_second[INT64]  # typed, or labels would become floats next to a matrix of floats
+    # Typed, or labels would become floats next to a matrix of floats.
+    any_second, min_second = gb.semiring.any_second[INT64], gb.semiring.min_second[INT64]
 
     # x[u] = 1 + u
-    vertex = gb.Vector.from_scalar(0, n).apply(gb.indexunary.index).new()
-    x = vertex.apply(gb.binary.plus, right=1).new()
-    # near = 1 + (A any.secondi x): any neighbour
-    near = A.mxv(x, gb.semiring.ss.any_secondi).new()
-    near << near.apply(gb.binary.plus, right=1)
-    x = _hooked(x, near, gb)
-    # x<x == the most frequent label> = 0
-    label = x.to_dense()
-    sizes = gb.Vector.from_coo(label, (label > 0).astype("int64"), size=n + 1, dup_op=gb.binary.plus)
+    x = gb.Vector.from_scalar(0, n).apply(gb.indexunary.index, 1).new()
+    # near = A any.second x: the label of any neighbour
+    x = _hooked(x, A.mxv(x, any_second).new(), gb)
+    # x<x == the most frequent label of a sample> = 0
+    sample = x[:: max(1, n // SAMPLE)].new().to_dense()
+    sizes = gb.Vector.from_coo(sample, (sample > 0).astype("int64"), size=n + 1, dup_op=gb.binary.plus)
     x(x.select(gb.select.valueeq, int(sizes.to_dense(0).argmax())).new().S) << 0
 
+    near = gb.Vector(INT64, n)
     lower = gb.Vector(gb.dtypes.BOOL, n)
     while True:
         # near<x, replace> = A min.second x
@@ -56,8 +58,8 @@ def connected_components(A, *, gb=None):
         x = _hooked(x, near, gb)
 
     # smallest[c] = min u over the vertices with x[u] = c, then smallest[x]
-    label = x.to_dense()
-    smallest = gb.Vector.from_coo(label, vertex.to_dense(), size=n + 1, dup_op=minimum)
+    label, vertex = x.to_dense(), gb.Vector.from_scalar(0, n).apply(gb.indexunary.index).new().to_dense()
+    smallest = gb.Vector.from_coo(label, vertex, size=n + 1, dup_op=minimum)
     return smallest[label].new()
 
 
@@ -69,8 +71,5 @@ def _hooked(x, near, gb):
     # p[x] min= near
     vertex, lowest = near.to_coo()
     p(minimum) << gb.Vector.from_coo(label[vertex], lowest, size=n + 1, dup_op=minimum)
-    # p = p[p] until nothing changes
-    while not (shorter := p[p.to_dense()].new()).isequal(p):
-        p = shorter
-    # x = p[x]
-    return p[label].new()
+    # p = p[p] until nothing changes; x = p[x]
+    return roots(p)[label].new()

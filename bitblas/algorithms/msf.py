@@ -5,7 +5,8 @@ common edge become one. Edges are numbered from the lightest to the heaviest, eq
 places: with one number for each edge no two are equally light, so the chosen edges never close a cycle.
 
 State: f[u] is the smallest vertex of the component of u. The edges that still leave a component are kept as arrays of
-their numbers and ends, lightest first. p[c] is the component that c joins, c itself where it stays.
+their numbers k, lightest first, and of the components u and v that they join. p[c] is the component that c joins, c
+itself where it stays.
 
 Input: A with symmetric structure and values; only its part below the diagonal is read. Weights may be negative or
 infinite; False is lighter than True.
@@ -15,6 +16,7 @@ Chung, Condon: Parallel implementation of Boruvka's minimum spanning tree algori
 """
 
 from . import _check as check
+from ._paths import at, roots
 
 
 @check.on_its_device
@@ -42,16 +44,16 @@ def minimum_spanning_forest(A, *, gb=None):
     chosen = gb.Vector(gb.dtypes.BOOL, len(w))
 
     while True:
-        # keep the edges for which f[u] != f[v]
-        label = f.to_coo()[1]
-        a, b = label[u], label[v]
-        leaving = a != b
-        u, v, k, a, b = (x[leaving] for x in (u, v, k, a, b))
+        # u = f[u], v = f[v]: an edge of components; keep those for which u != v
+        label = f.to_dense()
+        u, v = label[u], label[v]
+        (leaving,) = (u != v).nonzero()
+        u, v, k = u[leaving], v[leaving], k[leaving]
         if not len(k):
             break
         # best[c] = min k over the edges at c
-        best = gb.Vector.from_coo(a, k, size=n, dup_op=minimum)
-        best(minimum) << gb.Vector.from_coo(b, k, size=n, dup_op=minimum)
+        best = gb.Vector.from_coo(u, k, size=n, dup_op=minimum)
+        best(minimum) << gb.Vector.from_coo(v, k, size=n, dup_op=minimum)
         # chosen[best] = true
         c, edge = best.to_coo()
         chosen(gb.Vector.from_coo(edge, True, size=len(w)).S) << True
@@ -59,21 +61,13 @@ def minimum_spanning_forest(A, *, gb=None):
         p = alone.dup()
         p[c] = label[i[edge]] + label[j[edge]] - c.astype("int64")
         # p<p[p] == u> min= u: of two that chose each other, the smaller one stays
-        mutual = gb.binary.eq(_at(p, p) & alone).new()
+        mutual = gb.binary.eq(at(p, p) & alone).new()
         p(mutual.V, minimum) << alone
-        # p = p[p] until nothing changes
-        while not (shorter := _at(p, p)).isequal(p):
-            p << shorter
-        # f = p[f]
-        f = _at(p, f)
+        # p = p[p] until nothing changes; f = p[f]
+        f = at(roots(p), f)
 
     # F = the chosen edges, and their transposes
     kept = chosen.to_coo()[0]
     F = gb.Matrix.from_coo(i[kept], j[kept], w[kept], A.dtype, nrows=n, ncols=n)
     F << gb.binary.first(F | F.T)
     return F
-
-
-def _at(p, f):
-    """p[f]: the API takes indices as an array."""
-    return p[f.to_coo()[1]].new()

@@ -36,7 +36,7 @@ def copied(u: VectorStore, dtype: DataType) -> VectorStore:
         return u.copy()
     t = verbs.cast(u, dtype)
     if t.present is u.present:
-        t.present = t.present.copy()
+        t.bits = t.present.copy()
     return t
 
 
@@ -62,10 +62,10 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
             same_device("w << x", w, value)
         if mask is not None:
             m = vector_mask(mask)
-        if value.masked:  # a product ends the statement itself
-            t = value.run(m, Into(store, accum, replace and m is not None, _keeps(store, m, accum, replace)))
-            if t is not store:
-                w._adopt(verbs.cast(t, store.dtype))
+        if value.ends:
+            held = value.run(Into(store, m, accum, replace, _keeps(store, m, accum, replace)))
+            if held is not None and held is not store:
+                w._adopt(verbs.cast(held, store.dtype))
             return
         t, fresh = value.run(None), True
     else:
@@ -155,18 +155,7 @@ def assign_vector(
     if index.at is None:
         _finish(w, t, None if mask is None else vector_mask(mask), accum, replace, True)
         return
-    inside = elements.region(store, positions)
-    m = None
-    if mask is not None:
-        m = vector_mask(mask)
-        # The mask may be the bits of w itself, and is needed again after w has changed.
-        m = verbs.Mask(m.words.copy(), m.complement)
-        inside = inside & (~m.words if m.complement else m.words)
-    t = elements.assign(store, positions, t)
-    verbs.merge(store, t, verbs.Mask(inside, False), accum, False)
-    if replace:
-        # GrB_assign with replace deletes outside the mask everywhere, not only in the region.
-        verbs.merge(store, store.copy(), m, None, True)
+    elements.assign(store, positions, t, None if mask is None else vector_mask(mask), accum, replace)
 
 
 def _element(value: Any) -> tuple[np.generic | None, DataType]:
@@ -197,8 +186,7 @@ def _values(w: Any, value: Any, size: int, accum: Typed | None, single: bool) ->
         array, dtype = value_array(store.device, value, None)
         if array.ndim != 1 or len(array) != size:
             raise ValueError(f"v[I] = x: expected {size} values, got an array of shape {array.shape}") from None
-        positions = store.device.xp.arange(size, dtype=np.int64)
-        return vector_build.build(store.device, size, dtype, positions, array)
+        return vector_build.full(store.device, array)
     if found is None:
         return empty_vector(store.device, size, store.dtype)
     if accum is None:

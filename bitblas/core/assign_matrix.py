@@ -139,9 +139,9 @@ def _region_mask(mask: Mask, axes: tuple[Axis, ...], shape: tuple[int, ...]) -> 
 
 def _line(u: Any, axes: tuple[Axis, ...]) -> MatrixStore:
     """A vector as one row, or as one column."""
-    from ..verbs import vector
+    from ..verbs import reading
 
-    i, x = vector.entries(u)
+    i, x = reading.entries(u)
     nrows, ncols = (1, u.size) if axes[0].size is None else (u.size, 1)
     return build.from_sorted_keys(u.device, nrows, ncols, i, u.values if u.iso else x, u.dtype)
 

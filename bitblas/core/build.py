@@ -13,9 +13,9 @@ from semirings.dtypes import DataType
 from ..device import Device
 from ..exceptions import OutputNotEmpty
 from ..store import VectorStore, full_vector
+from ..verbs import reading, vector_build
 from ..verbs import vector as verbs
-from ..verbs import vector_build
-from .convert import cast_scalar, check_range, check_size, device_of, index_array, scalar_type, value_array
+from .convert import cast_scalar, check_size, device_of, index_array, scalar_type, value_array
 from .door import guarded
 from .expr import VectorExpression
 from .operators import typed
@@ -79,7 +79,6 @@ class VectorBuild:
                 raise ValueError("size: expected one where there are no indices, got None")
             size = int(at.max()) + 1
         size = check_size("size", size)
-        check_range(at, size, "indices")
         dup = duplicates(dup_op, array, kind)
         with d.guard:
             return cls._from_store(vector_build.build(d, size, kind, at, array, dup), name)
@@ -106,14 +105,13 @@ class VectorBuild:
         """A Vector with an entry for each element of a one-dimensional array but those equal to `missing_value`."""
         check_options(opts)
         d = device_of(device)
-        array, kind = value_array(d, values, dtype)
+        array, _ = value_array(d, values, dtype)
         if isinstance(array, np.generic):
             raise TypeError("values: expected an array, got a scalar; use Vector.from_scalar")
         if array.ndim != 1:
             raise ValueError(f"values: expected one dimension, got {array.ndim}")
         with d.guard:
-            store = vector_build.build(d, len(array), kind, d.xp.arange(len(array), dtype=np.int64), array)
-        v = cls._from_store(store, name)
+            v = cls._from_store(vector_build.full(d, array), name)
         return v if missing_value is None else v.select("!=", missing_value).new(name=name)
 
     @classmethod
@@ -149,7 +147,7 @@ class VectorBuild:
         None in the place of what is not wanted.
         """
         u = self._store if dtype is None else verbs.cast(self._store, dtypes.lookup_dtype(dtype))
-        i, x = verbs.entries(u)
+        i, x = reading.entries(u)
         return (i.view(np.uint64) if indices else None, x if values else None)
 
     @guarded
@@ -171,19 +169,19 @@ class VectorBuild:
             kind = dtypes.lookup_dtype(dtype)
         else:
             kind = dtypes.unify(u.dtype, scalar_type(found)) if u.nvals != u.size else u.dtype
-        return verbs.dense(verbs.cast(u, kind), cast_scalar(found, kind))
+        return reading.dense(verbs.cast(u, kind), cast_scalar(found, kind))
 
     def __reduce__(self) -> Any:
         u, host = self._store, self._store.device.to_host
         vector: Any = self
-        i, x = verbs.entries(u)
+        i, x = reading.entries(u)
         args = host(i), u.values if u.iso else host(x), u.dtype.name
         more = {"size": u.size, "name": vector.name, "device": u.device.name}
         return restored, (type(self), args, more)
 
     def to_dict(self) -> dict[int, Any]:
         """{index: value}, Python numbers."""
-        i, x = verbs.entries(self._store)
+        i, x = reading.entries(self._store)
         host = self._store.device.to_host
         return dict(zip(host(i).tolist(), host(x).tolist()))
 
@@ -191,12 +189,12 @@ class VectorBuild:
         """A Vector of `size` (self's if not given) with self's entries moved by `offset`; what falls out is dropped."""
         size = self._store.size if size is None else check_size("size", int(size))
         shift = int(offset)
-        run = lambda mask: vector_build.place(self._store, shift, size)
+        run = lambda mask: vector_build.place_at(self._store, shift, size)
         return VectorExpression(size, "reposition", (self, shift), None, run, self._store.dtype)
 
     def resize(self, size: Any) -> None:
         """Change the size in place; entries beyond it are deleted."""
-        self._adopt(vector_build.place(self._store, 0, check_size("size", size)))
+        self._adopt(vector_build.place_at(self._store, 0, check_size("size", size)))
 
     def build(self, indices: Any, values: Any, *, dup_op: Any = None, clear: bool = False, size: Any = None) -> None:
         """Insert entries into a Vector that has none, or after `clear`. GraphBLAS C API 2.1, section 4.2.3.4.

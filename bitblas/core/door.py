@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ..device import tracing
+from .recording import state as recording
 
 
 def statement(run: Callable[..., None], target: Any, value: Any, *how: Any) -> None:
     """run(target, value, *how): a statement that writes into `target`."""
     try:
-        if tracing.active is None:
+        if tracing.active is None or recording.recorder is not None:  # what is recorded does not run
             run(target, value, *how)
         else:
             with tracing.active.of(reason(value, how[0])):
@@ -24,7 +25,7 @@ def statement(run: Callable[..., None], target: Any, value: Any, *how: Any) -> N
 def assignment(run: Callable[..., None], target: Any, where: Any, value: Any, *how: Any) -> None:
     """run(target, where, value, *how): the same for a part of `target`."""
     try:
-        if tracing.active is None:
+        if tracing.active is None or recording.recorder is not None:
             run(target, where, value, *how)
         else:
             with tracing.active.of(f"assign to {target.name}[..]"):
@@ -36,7 +37,7 @@ def assignment(run: Callable[..., None], target: Any, where: Any, value: Any, *h
 def computed(expr: Any) -> Any:
     """What a delayed Scalar gives."""
     try:
-        if tracing.active is None:
+        if tracing.active is None or recording.recorder is not None:
             return expr.run(None)
         with tracing.active.of(reason(expr, None)):
             return expr.run(None)

@@ -97,17 +97,22 @@ class Expression(ShownExpression, Operand):
 
 
 class VectorExpression(Expression):
-    """A delayed Vector of `size` positions."""
+    """A delayed Vector of `size` positions.
 
-    __slots__ = ("size",)
+    ends: `run` takes an `Into` instead of a mask, and ends the statement itself: it gives what the vector on the
+    left is to hold from now on, or None where that has been changed in place.
+    """
+
+    __slots__ = ("ends", "size")
     ndim = 1
 
     def __init__(
-        self, size: int, method: str, args: tuple[Any, ...], op: Any, run: Callable[..., Any],
-        dtype: DataType | None = None, masked: bool = False,
+        self, size: int, method: str, args: tuple[Any, ...], op: Any, run: Callable[[Any], Any],
+        dtype: DataType | None = None, masked: bool = False, ends: bool = False,
     ) -> None:  # fmt: skip
         Expression.__init__(self, method, args, op, run, dtype, masked)
         self.size = size
+        self.ends = ends
 
     @property
     def shape(self) -> tuple[int]:

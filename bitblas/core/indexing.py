@@ -9,6 +9,7 @@ import numpy as np
 
 from ..device import Device
 from ..exceptions import DimensionMismatch, IndexOutOfBound
+from ..verbs import elements
 from .base import Operand, Updater, describe
 from .mask import Mask, check
 from .options import check_options
@@ -32,7 +33,7 @@ class Axis:
         return device.asarray([self.at] if self.size is None else self.at, np.int64)
 
 
-def axis(index: Any, dim: int) -> Axis:
+def axis(index: Any, dim: int, device: Device) -> Axis:
     """An int, a slice, a list or array of ints, an integer Scalar. Negative ones count from the end.
 
     Raises IndexError out of range, TypeError for anything else.
@@ -62,20 +63,24 @@ def axis(index: Any, dim: int) -> Axis:
             if not -dim <= i < dim:
                 raise IndexError(f"Index out of range: index={i}, size={dim}")
             return Axis(None, i + dim if i < 0 else i, dim)
-    return _list(index, dim)
+    return _list(index, dim, device)
 
 
-def _list(index: Any, dim: int) -> Axis:
+def _list(index: Any, dim: int, device: Device) -> Axis:
     if not hasattr(index, "__cuda_array_interface__"):
         index = np.asarray(index)
         if index.size == 0 and index.dtype.kind == "f":
             index = index.astype(np.int64)
     if index.ndim == 0 and index.dtype.kind in "iu":
-        return axis(int(index), dim)
+        return axis(int(index), dim, device)
     if index.ndim != 1:
         raise TypeError(f"index: expected one dimension, got {index.ndim}")
     if index.dtype.kind not in "iu":
         raise TypeError(f"index: expected integers, got {index.dtype}; a mask is written x(m.V) << y")
+    if device.is_gpu and isinstance(index, device.xp.ndarray) and len(index):
+        known = elements.normalized(device, device.asarray(index, np.int64), dim)
+        if known is not None:
+            return Axis(len(index), known, dim)
     if len(index):
         low, high = int(index.min()), int(index.max())
         if low < -dim or high >= dim:
@@ -96,10 +101,11 @@ def parse(parent: Any, key: Any) -> tuple[Axis, ...]:
     if parent.ndim == 1:
         if isinstance(key, tuple):
             raise TypeError("index: expected one for a Vector, got a tuple")
-        return (axis(key, shape[0]),)
+        return (axis(key, shape[0], parent.device),)
     if not isinstance(key, tuple) or len(key) != 2:
         raise TypeError(f"index: expected two for a Matrix, as in A[i, j], got {describe(key)}")
-    return axis(key[0], shape[0]), axis(key[1], shape[1])
+    device = parent.device
+    return axis(key[0], shape[0], device), axis(key[1], shape[1], device)
 
 
 class IndexExpr(ShownExpression, Operand):

@@ -36,7 +36,8 @@ def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> VectorExp
     else:
         f, args = typed(op, "semiring", dtype, u.dtype), (A, vector)
 
-    def run(mask: Any, into: Any = None) -> Any:
+    def run(into: Any) -> Any:
+        mask = None if into is None else into.mask
         return product.mxv(M._store, vector._store, f, transpose=transpose, flip=flip, mask=mask, into=into)
 
-    return VectorExpression(nrows, method, args, f, run, None, True)
+    return VectorExpression(nrows, method, args, f, run, ends=True)

@@ -169,9 +169,8 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
             return self._columns(other, "ewise_add").ewise_add(other, op)
         v = self._partner(other, "ewise_add")
         f = typed(op, "binary", self.dtype, v.dtype)
-        return VectorExpression(
-            self.size, "ewise_add", (self, v), f, lambda mask: verbs.ewise(self._store, v._store, f, union=True)
-        )
+        run = lambda out: verbs.ewise(self._store, v._store, f, union=True, out=out)
+        return VectorExpression(self.size, "ewise_add", (self, v), f, run, ends=True)
 
     def ewise_mult(self, other: Any, op: Any = binary_ops.times) -> VectorExpression:
         """The intersection: op where both have an entry. C API 2.1, 4.3.4. Errors as in `ewise_add`."""
@@ -179,9 +178,8 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
             return self._columns(other, "ewise_mult").ewise_mult(other, op)
         v = self._partner(other, "ewise_mult")
         f = typed(op, "binary", self.dtype, v.dtype)
-        return VectorExpression(
-            self.size, "ewise_mult", (self, v), f, lambda mask: verbs.ewise(self._store, v._store, f, union=False)
-        )
+        run = lambda out: verbs.ewise(self._store, v._store, f, union=False, out=out)
+        return VectorExpression(self.size, "ewise_mult", (self, v), f, run, ends=True)
 
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> VectorExpression:
         """The union, with a default for the operand that is missing; the type also holds the defaults."""
@@ -190,11 +188,11 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
         v = self._partner(other, "ewise_union")
         f, left, right = union_operator(op, self.dtype, v.dtype, left_default, right_default)
 
-        def run(mask: Any) -> VectorStore:
+        def run(out: Any) -> VectorStore | None:
             x, y = verbs.cast(self._store, f.dtype), verbs.cast(v._store, f.dtype)
-            return verbs.ewise_union(x, y, f, left, right)
+            return verbs.ewise_union(x, y, f, left, right, out)
 
-        return VectorExpression(self.size, "ewise_union", (self, v, left, right), f, run)
+        return VectorExpression(self.size, "ewise_union", (self, v, left, right), f, run, ends=True)
 
     def vxm(self, other: Any, op: Any = semiring.plus_times) -> VectorExpression:
         """self times a Matrix, as a row. C API 2.1, 4.3.2. Gives a vector of other.ncols.
@@ -226,12 +224,12 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
         `right`. C API 2.1, 4.3.8. Raises TypeError, KeyError (op has not that type)."""
         kind, f, scalar = apply_operator(op, self.dtype, left, right)
         if kind == "unary":
-            run: Any = lambda mask: verbs.apply(self._store, f)
+            run: Any = lambda out: verbs.apply(self._store, f, out)
         elif kind == "index":
-            run = lambda mask: verbs.apply_index(self._store, f, scalar)
+            run = lambda out: verbs.apply_index(self._store, f, scalar, out)
         else:
-            run = lambda mask: verbs.apply_bound(self._store, f, scalar, left=kind == "left")
-        return VectorExpression(self.size, "apply", operands(self, kind, scalar), f, run)
+            run = lambda out: verbs.apply_bound(self._store, f, scalar, left=kind == "left", out=out)
+        return VectorExpression(self.size, "apply", operands(self, kind, scalar), f, run, ends=True)
 
     def select(self, op: Any, thunk: Any = None) -> VectorExpression:
         """The entries for which op(value, index, 0, thunk) is true; or those under a mask, or a BOOL object.
@@ -247,9 +245,8 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
 
             return VectorExpression(self.size, "select", (self, mask), None, run, self.dtype)
         f, value = index_operator(op, self.dtype, thunk, "select")
-        return VectorExpression(
-            self.size, "select", (self, value), f, lambda _: verbs.select(self._store, f, value), self.dtype
-        )
+        keep = lambda out: verbs.select(self._store, f, value, out)
+        return VectorExpression(self.size, "select", (self, value), f, keep, self.dtype, ends=True)
 
     def reduce(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's sum of all entries. C API 2.1, 4.3.10. Without entries: an empty Scalar, or the identity if

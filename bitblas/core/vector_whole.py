@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from semirings import binary, dtypes, monoid
-from semirings.dtypes import BOOL
+from semirings import binary, dtypes
 
 from .. import device as devices
 from ..device import Device
 from ..store import VectorStore, empty_vector
+from ..verbs import reading
 from ..verbs import vector as verbs
 from . import assign
 from .convert import same_device
@@ -67,13 +67,12 @@ class VectorWhole:
         a, b = self._store, v._store
         if a.device is not b.device:
             same_device("isequal", self, v)
-        if a.size != b.size or (check_dtype and a.dtype is not b.dtype) or a.nvals != b.nvals:
+        if a.size != b.size or (check_dtype and a.dtype is not b.dtype):
             return False
-        if a.nvals == a.size and a.dtype is b.dtype:
-            return bool((verbs.plain_values(a) == verbs.plain_values(b)).all())
-        f = typed(binary.eq, "binary", a.dtype, b.dtype)
-        same = verbs.ewise(a, b, f, union=False)
-        return same.nvals == a.nvals and bool(verbs.reduce(same, monoid.land[BOOL]) in (None, True))
+        if a.dtype is not b.dtype:
+            kind = typed(binary.eq, "binary", a.dtype, b.dtype).dtype
+            a, b = verbs.cast(a, kind), verbs.cast(b, kind)
+        return verbs.equal(a, b)
 
     def isclose(  # type: ignore[misc]
         self: Vector, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False,
@@ -88,5 +87,5 @@ class VectorWhole:
         same_device("isclose", self, v)
         if self.size != v.size or (check_dtype and self.dtype is not v.dtype) or self.nvals != v.nvals:
             return False
-        (i, x), (j, y) = verbs.entries(self._store), verbs.entries(v._store)
+        (i, x), (j, y) = reading.entries(self._store), reading.entries(v._store)
         return bool((i == j).all()) and all_close(self.device, x, y, rel_tol, abs_tol)

@@ -17,12 +17,12 @@ from typing import Any
 
 from ..exceptions import DeviceError
 from .base import Cpu, Device, balanced_bounds, even_bounds
-from .cuda import Cuda, current, scalar, switch
+from .cuda import Cuda, current, switch
 from .tracing import Run, Trace
 
 __all__ = [
     "Array", "Bounds", "Cpu", "Cuda", "Device", "Run", "Trace", "activate", "available", "balanced_bounds", "default",
-    "even_bounds", "get", "register", "scalar",
+    "even_bounds", "get", "register",
 ]  # fmt: skip
 
 _makers: dict[str, Callable[[], Device]] = {"cpu": Cpu}

@@ -17,6 +17,7 @@ import numpy as np
 from .. import jit
 from ..exceptions import DeviceError, OutOfMemory
 from ..kernels.prologue import Variant
+from ..launch import launcher
 from . import tracing
 from .base import _DLPACK_CPU, Device
 
@@ -104,7 +105,7 @@ class Cuda(Device):
     def load(self, variant: Variant) -> Callable[..., None]:
         """The variant's kernel as launch(grid, block, args)."""
         path = jit.cubin(variant, self.arch)
-        return self.xp.RawModule(path=str(path)).get_function(variant.entry)
+        return launcher(self.xp, self.xp.RawModule(path=str(path)).get_function(variant.entry))
 
     @functools.cache  # noqa: B019 - one Cuda per GPU for the life of the process
     def kernel(self, variant: Variant) -> Callable[..., None]:
@@ -121,7 +122,7 @@ class Cuda(Device):
                 raise OutOfMemory(f"{variant.kernel}: {n} units of {lanes} lanes exceed the largest CUDA grid")
             if blocks:
                 try:
-                    launch((blocks,), (jit.BLOCK,), (np.int64(n), *map(scalar, args)))
+                    launch((blocks,), (jit.BLOCK,), (n, *args))
                 except self.errors as error:
                     self.fail(error)
 
@@ -210,11 +211,6 @@ class Cuda(Device):
     def elapsed(self, begin: Any, end: Any) -> float:
         end.synchronize()
         return 1e3 * float(self.xp.cuda.get_elapsed_time(begin, end))
-
-
-def scalar(x: Any) -> Any:
-    """CUDA arguments are typed: a Python int is a 64-bit one, NumPy scalars and arrays stay."""
-    return np.int64(x) if isinstance(x, int) and not isinstance(x, np.generic) else x
 
 
 _home = threading.local()  # the GPU that the program itself chose, and the one that was last made current for it

@@ -104,11 +104,11 @@ class Trace:
 
     def __str__(self) -> str:
         lines = [f"{'us':>9s} {'units':>10s} {'bytes':>12s}  kernel"]
-        plan = ""
+        plan = None
         for run in self.runs:
             if run.plan != plan:
                 plan = run.plan
-                lines += [plan] if plan else []
+                lines.append(plan or "(outside of a statement)")
             us = "-" if run.us is None else f"{run.us:.1f}"
             lines.append(f"{us:>9s} {run.units:>10d} {run.nbytes:>12d}  {run.text}")
         inside = sum(run.us or 0.0 for run in self.runs)

@@ -1,4 +1,4 @@
-# t = f(u, v) position by position, the twin of elementwise.cu.
+# w<mask, accum, replace> = f(u, v) position by position, the twin of elementwise.cu.
 # include: kernels/vector.cpu.py
 LEFT, BOTH, UNION, FILLED = 0, 1, 2, 3
 
@@ -19,13 +19,15 @@ def load_v(values, iso, step, i):
 
 @njit(**KERNEL)
 def elementwise(lo, hi, size, u_bits, u_val, u_iso, u_step, v_bits, v_val, v_iso, v_step, u_default, v_default,
-                rows, cols, t_bits, t_val):  # fmt: skip
+                rows, cols, mask, mask_step, mask_flip, replace, w_bits, w_val):  # fmt: skip
     for w in range(lo, hi):
         ub = at(u_bits, w)
         vb = at(v_bits, w) if MODE != LEFT else ub
-        rest = ub if MODE == LEFT else ub & vb if MODE == BOTH else ub | vb
-        kept = np.uint64(0)
-        true = np.uint64(0)
+        open_bits = at(mask, w * mask_step) ^ mask_flip
+        news = (ub if MODE == LEFT else ub & vb if MODE == BOTH else ub | vb) & open_bits
+        had = np.uint64(0) if FRESH else at(w_bits, w)
+        true = at(w_val, w) if W_BOOL and not FRESH and not W_ISO else np.uint64(0)
+        rest = news
         while rest != 0:
             place = trailing_zeros(rest)
             bit = np.uint64(1) << place
@@ -38,8 +40,9 @@ def elementwise(lo, hi, size, u_bits, u_val, u_iso, u_step, v_bits, v_val, v_iso
             x = load_u(u_val, u_iso, u_step, p) if MODE <= BOTH or has_u else u_default
             y = load_v(v_val, v_iso, v_step, p) if MODE <= BOTH or has_v else v_default
             if KEEP:
-                if f(x, y, i, j):
-                    kept |= bit
+                if not f(x, y, i, j):
+                    news &= ~bit
+                    continue
                 t = take_u(x)
             elif MODE == UNION and not has_v:
                 t = take_u(x)
@@ -47,11 +50,16 @@ def elementwise(lo, hi, size, u_bits, u_val, u_iso, u_step, v_bits, v_val, v_iso
                 t = take_v(y)
             else:
                 t = take_f(f(x, y, i, j))
-            if T_BOOL:
-                if t:
-                    true |= bit
+            if W_ISO:
+                continue
+            joins = ACCUM and had & bit != 0
+            if W_BOOL:
+                z = accum(true & bit != 0, t) if joins else take(t)
+                true = true | bit if z else true & ~bit
             else:
-                put(t_val, p, t)
-        t_bits[w] = kept if KEEP else (ub if MODE == LEFT else ub & vb if MODE == BOTH else ub | vb)
-        if T_BOOL:
-            t_val[w] = true & t_bits[w]
+                put(w_val, p, accum(at(w_val, p), t) if joins else take(t))
+        kept = np.uint64(0) if FRESH or replace else had & ~open_bits
+        present = news | kept | ((had & open_bits) if ACCUM else np.uint64(0))
+        put(w_bits, w, present)
+        if W_BOOL and not W_ISO:
+            put(w_val, w, true & present)

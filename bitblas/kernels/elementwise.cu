@@ -1,8 +1,9 @@
-// t = f(u, v) position by position: apply, select, element-wise add, mult and union in one source.
+// w<mask, accum, replace> = f(u, v) position by position: apply, select, element-wise add, mult and union in one source.
 // MODE: LEFT where u has an entry; BOTH where both have; UNION where either has (the other's value alone is kept);
 // FILLED as UNION with defaults for what is missing. KEEP: the entries of u for which f is true, with u's values.
-// PLACES: position p stands for the entry (rows[p], cols[p]) of a matrix.
+// PLACES: position p stands for the entry (rows[p], cols[p]) of a matrix. W_ISO: bits alone are written.
 #include "kernels/vector.cuh"
+#include "kernels/merge.cuh"
 #define LEFT 0
 #define BOTH 1
 #define UNION 2
@@ -11,11 +12,13 @@
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 elementwise(i64 n, i64 size, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u64* v_bits,
             const STORED(V_T)* v_val, V_T v_iso, i64 v_step, U_T u_default, V_T v_default, const i64* rows,
-            const i64* cols, u64* t_bits, STORED(T_T)* t_val) {
+            const i64* cols, const u64* mask, i64 mask_step, u64 mask_flip, i64 replace, u64* w_bits,
+            STORED(W_T)* w_val) {
   const i64 p = thread_number();  // 64 threads a word: the lanes of a warp share half a word
   const bool inside = p < size;
-  const bool has_u = inside && bit_of(u_bits, p);
-  const bool has_v = MODE != LEFT && inside && bit_of(v_bits, p);
+  const bool open = inside && allowed(mask, mask_step, mask_flip, p);
+  const bool has_u = open && bit_of(u_bits, p);
+  const bool has_v = MODE != LEFT && open && bit_of(v_bits, p);
   bool present = MODE == LEFT ? has_u : MODE == BOTH ? has_u && has_v : has_u || has_v;
   T_T t = T_T(0);
   if (present) {
@@ -33,13 +36,5 @@ elementwise(i64 n, i64 size, const u64* u_bits, const STORED(U_T)* u_val, U_T u_
       t = cast<T_T>(f(x, y, i, j));
     }
   }
-  const u32 bits = __ballot_sync(ALL_LANES, present);
-  const bool writer = (p & 31) == 0 && p < n * 64;
-  if (writer) ((u32*)t_bits)[p >> 5] = bits;
-#if T_BOOL
-  const u32 values = __ballot_sync(ALL_LANES, present && t);
-  if (writer) ((u32*)t_val)[p >> 5] = values;
-#else
-  if (present) t_val[p] = t;
-#endif
+  merge_position(inside, open, present, t, p, p < n * 64, replace != 0, w_bits, w_val);
 }

@@ -161,18 +161,25 @@ def elementwise() -> Iterator[Variant]:
     from ..verbs.variants import BOTH, LEFT, UNION, elementwise_variant, fold_variant, merge_variant, reduce_variant
 
     for name, t in (("times", FP64), ("minus", FP64), ("truediv", FP64), ("plus", FP64), ("min", INT64), ("ge", FP64)):
-        yield elementwise_variant(BOTH, BINARY[name][t], t, t, "xy", False, False)[0]
+        yield elementwise_variant(BOTH, BINARY[name][t], t, t, "xy")[0]
     for name, t in (("min", FP64), ("plus", FP64), ("plus", INT64), ("lor", BOOL)):
-        yield elementwise_variant(UNION, BINARY[name][t], t, t, "xy", False, False)[0]
+        yield elementwise_variant(UNION, BINARY[name][t], t, t, "xy")[0]
     for name, t in (("abs", FP64), ("ainv", FP64), ("identity", INT64), ("lnot", BOOL), ("sqrt", FP64)):
-        yield elementwise_variant(LEFT, UNARY[name][t], t, t, "x", False, False)[0]
-    yield elementwise_variant(LEFT, BINARY["truediv"][FP64], FP64, FP64, "yx", False, False)[0]
+        yield elementwise_variant(LEFT, UNARY[name][t], t, t, "x")[0]
+    yield elementwise_variant(LEFT, BINARY["truediv"][FP64], FP64, FP64, "yx")[0]
+    for w, accum in ((FP64, None), (INT32, None), (BOOL, None), (FP64, "plus"), (INT64, "min"), (BOOL, "lor")):
+        kept: dict[str, Any] = {"w": w, "accum": None if accum is None else BINARY[accum][w], "fresh": False}
+        yield elementwise_variant(UNION, BINARY["plus"][FP64], FP64, FP64, "xy", **kept)[0]
+        yield elementwise_variant(LEFT, INDEXUNARY["valuegt"][FP64], FP64, FP64, "xt", keep=True, **kept)[0]
+    for iso in (False, True):
+        yield elementwise_variant(LEFT, UNARY["identity"][BOOL], FP64, FP64, "x", keep=True, iso=iso)[0]
     for name, t in (("valuegt", FP64), ("tril", INT64), ("index", INT64)):
         keep, places = name != "index", name == "tril"
         thunk = t if name.startswith("value") else INT64
-        yield elementwise_variant(LEFT, INDEXUNARY[name][t], t, thunk, "xt", keep, places)[0]
+        yield elementwise_variant(LEFT, INDEXUNARY[name][t], t, thunk, "xt", keep=keep, places=places)[0]
     for name, t in (("plus", FP64), ("plus", INT64), ("min", FP64), ("max", INT64), ("lor", BOOL)):
         yield reduce_variant(MONOIDS[name][t], t)[0]
+        yield reduce_variant(MONOIDS[name][t], t, flags=True)[0]
     for name, t in (("plus", FP64), ("min", INT64)):
         yield fold_variant(BINARY[name][t], t)[0]
     for w, t, accum in (
@@ -181,6 +188,30 @@ def elementwise() -> Iterator[Variant]:
     ):  # fmt: skip
         yield merge_variant(t, End(t, w, None if accum is None else BINARY[accum][w], merge=True))
     yield merge_variant(BOOL, End(BOOL, BOOL, merge=True, store=False))
+
+
+def by_index() -> Iterator[Variant]:
+    """Bitsets, and the entries of vectors by index."""
+    from ..store import BITS, CHUNK, COUNT, DENSE, PACK
+    from ..verbs.elements import RANGE
+    from ..verbs.variants import place_variant, sum_by_index_variant, vector_variant
+
+    yield from (BITS, COUNT, DENSE, PACK, RANGE)
+    for t in (BOOL, INT32, INT64, FP64):
+        yield vector_variant("dense", t)
+        yield vector_variant("compact", t, LANES=256, CHUNK=CHUNK)
+        yield vector_variant("equal", t, LANES=64)
+        for values in (0, 1):
+            yield vector_variant("put", t, DENSE=values)
+            for full in (0, 1):
+                yield vector_variant("gather", t, LANES=64, FULL=full, DENSE=values)
+            for clear in (False, True):
+                yield place_variant(t, t, values=bool(values), clear=clear)
+    yield place_variant(FP64, BOOL, values=True)
+    yield place_variant(INT64, INT64, values=True, clear=True, bits=False)
+    yield place_variant(BOOL, FP64, values=True, clear=True)
+    for name, t in (("min", INT64), ("plus", INT64), ("lor", BOOL), ("max", FP64), ("times", FP32)):
+        yield sum_by_index_variant(t, MONOIDS[name][t])[0]
 
 
 def hub_joins() -> Iterator[Variant]:
@@ -207,5 +238,5 @@ def programs() -> Iterator[Variant]:
 
 def variants() -> list[Variant]:
     """All of them, each once."""
-    groups = (products(), rows(), structural(), joins(), elementwise(), hub_joins(), programs())
+    groups = (products(), rows(), structural(), joins(), elementwise(), by_index(), hub_joins(), programs())
     return list(dict.fromkeys(variant for group in groups for variant in group))

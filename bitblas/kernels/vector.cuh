@@ -15,7 +15,8 @@ template <class T> __device__ __forceinline__ T load(const STORED(T)* values, T 
   return Load<T>::at(values, iso, step, i);
 }
 
-// Bit `place` of a mask: no mask is one zero word read with step 0 and flipped.
+// Bit `place` of a mask: no mask is one zero word read with step 0 and flipped. Half words, as they are written: a mask
+// may be the presence of the output itself.
 __device__ __forceinline__ bool allowed(const u64* mask, i64 step, u64 flip, i64 place) {
-  return ((mask[(place >> 6) * step] ^ flip) >> (place & 63)) & 1u;
+  return ((((const u32*)mask)[(place >> 5) * step] ^ (u32)flip) >> (place & 31)) & 1u;
 }

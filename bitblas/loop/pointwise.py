@@ -118,8 +118,8 @@ class Text:
 
     def _function(self, e: Pointwise, u: DataType, v: DataType) -> tuple[str, DataType]:
         assert e.op is not None
-        variant, result = elementwise_variant(e.mode, e.op, u, v, e.bound, e.keep, False)
-        return self.function(variant.functions[0]), result
+        variant, result = elementwise_variant(e.mode, e.op, u, v, e.bound, keep=e.keep)
+        return self.function(next(f for f in variant.functions if f.name == "f")), result
 
     @staticmethod
     def _cast(term: tuple[str, str, DataType], to: DataType) -> str:

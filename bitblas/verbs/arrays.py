@@ -32,12 +32,15 @@ def _all_present(device: Device, size: int) -> Any:
     return _kept_bits(device, size) if size <= FEW else full_bits(device, size)
 
 
-def as_vector(device: Device, values: Any, size: int, present: Any = None) -> VectorStore:
-    """A full vector of these values (np.generic: iso), which it does not copy; `present`: its full bitset, if known."""
+def as_vector(device: Device, values: Any, size: int, present: Any = None, *, shared: bool = True) -> VectorStore:
+    """A full vector of these values (np.generic: iso), which it does not copy; `present`: its full bitset, if known.
+    shared: nobody will write into its presence."""
     dtype = lookup_dtype(values.dtype)
     if not isinstance(values, np.generic):
         values = pack(device, values) if dtype is BOOL else values if size else device.xp.zeros(1, values.dtype)
-    return VectorStore(device, size, dtype, _all_present(device, size) if present is None else present, values, size)
+    if present is None:
+        present = _all_present(device, size) if shared else full_bits(device, size)
+    return VectorStore(device, size, dtype, present, values, size)
 
 
 def _as_array(t: VectorStore) -> Any:

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
-from semirings.dtypes import BOOL
+from semirings import Typed
+from semirings.dtypes import BOOL, DataType
 
-from ..store import VectorStore, full_bits, pack, unpack
-from .vector import make_dense, plain_values, same_value, scattered
+from ..device import Device, even_bounds
+from ..kernels.prologue import Variant
+from ..readback import Readback
+from ..store import VectorStore, dense_values, empty_vector, full_vector, words, write_bits, zero_word
+from .operands import PARALLEL_WORDS, Mask, stored
+from .reading import cast_scalar, kernel_of, make_dense, same_value
+from .variants import place_variant
+from .vector import merge, restrict
 
 
 def get(u: VectorStore, i: int) -> np.generic | None:
-    if not (int(u.present[i >> 6]) >> (i & 63)) & 1:
+    host, word = u.device.to_host, slice(i >> 6, (i >> 6) + 1)
+    if not (int(host(u.present[word])[0]) >> (i & 63)) & 1:
         return None
     if u.iso:
         return u.values
     if u.dtype is BOOL:
-        return np.bool_((int(u.values[i >> 6]) >> (i & 63)) & 1)
-    return u.dtype.np_type.type(u.device.to_host(u.values[i : i + 1])[0])
+        return np.bool_((int(host(u.values[word])[0]) >> (i & 63)) & 1)
+    return u.dtype.np_type.type(host(u.values[i : i + 1])[0])
 
 
 FEW = 16  # entries written one by one; from here on the words of all of them together cost the host less (measured)
@@ -27,6 +36,9 @@ FEW = 16  # entries written one by one; from here on the words of all of them to
 
 def put(w: VectorStore, written: dict[int, np.generic | None]) -> None:
     """w[i] = value for each item in place; None deletes the entry."""
+    if w.device.is_gpu:
+        _put_by_kernel(w, written)
+        return
     if len(written) < FEW:
         for i, value in written.items():
             if value is None:
@@ -48,7 +60,26 @@ def put(w: VectorStore, written: dict[int, np.generic | None]) -> None:
         on[kept] = values
         _set_bits(w, w.values, at, on)
     elif not w.iso and len(values):
-        w.values[w.device.asarray(at[kept])] = w.device.asarray(values)
+        w.values[at[kept]] = values
+    w.count = None
+
+
+def _put_by_kernel(w: VectorStore, written: dict[int, np.generic | None]) -> None:
+    """One copy to the device and one kernel, however many there are."""
+    items = np.zeros((len(written), 3), np.uint64)
+    values = [w.dtype.np_type.type(x) for x in written.values() if x is not None]
+    if values:
+        if w.iso and w.count == 0:
+            w.values = values[0]  # the first entries decide what iso means
+        if w.iso and not all(same_value(x, w.values) for x in values):
+            make_dense(w)
+    items[:, 0] = np.fromiter(written, np.uint64, len(written))
+    items[:, 1] = stays = [x is not None for x in written.values()]
+    cells = items.view(np.uint8).reshape(len(written), 24)[stays, 16 : 16 + w.dtype.nbytes]
+    cells[:] = np.array(values, w.dtype.np_type).view(np.uint8).reshape(cells.shape)
+    items.view(np.uint8).reshape(len(written), 24)[stays, 16 : 16 + w.dtype.nbytes] = cells
+    kernel = kernel_of(w.device, "put", w.dtype, DENSE=int(not w.iso))
+    kernel(len(written), w.device.asarray(items.ravel()), w.present, stored(w.device, w.dtype, w.values)[0])
     w.count = None
 
 
@@ -94,31 +125,78 @@ def _set_bit(bits: Any, i: int, on: bool) -> None:
 
 def extract(u: VectorStore, indices: Any) -> VectorStore:
     """t(k) = u(indices(k)); indices may repeat."""
-    size, full = len(indices), u.nvals == u.size
-    present = full_bits(u.device, size) if full else pack(u.device, unpack(u.device, u.present, u.size)[indices])
-    values: Any = u.values
-    if not u.iso:
-        values = plain_values(u)[indices]
-        if u.dtype is BOOL:
-            values = pack(u.device, values) & present
-        elif not size:
-            values = u.device.xp.zeros(1, u.dtype.np_type)
-    return VectorStore(u.device, size, u.dtype, present, values, size if full else None)
+    device, size, full = u.device, len(indices), u.count == u.size
+    present = device.xp.empty(words(size), np.uint64)
+    values = u.values if u.iso else dense_values(device, size, u.dtype, blank=False)
+    kernel = kernel_of(device, "gather", u.dtype, LANES=64, FULL=int(full), DENSE=int(not u.iso))
+    operands = u.present, *(stored(device, u.dtype, x)[0] for x in (u.values, values))
+    bounds = None if device.is_gpu or size < 64 * PARALLEL_WORDS else even_bounds(words(size), device.threads)
+    kernel(words(size), size, indices, operands[0], operands[1], present, operands[2], bounds=bounds)
+    return VectorStore(device, size, u.dtype, present, values, size if full else None)
+
+
+@functools.cache
+def _place(device: Device, u: DataType, t: DataType, values: bool, clear: bool, bits: bool) -> Any:
+    return device.kernel(place_variant(u, t, values=values, clear=clear, bits=bits))
+
+
+@functools.cache
+def unread(device: Device) -> Any:
+    """Where `place` tells of bad indices if nobody asks."""
+    return device.xp.zeros(2, np.uint32)
+
+
+RANGE = Variant("kernels/range", (), (("LANES", 1),))
+
+
+def normalized(device: Device, indices: Any, dim: int) -> Any | None:
+    """INT64 indices of a GPU with negative ones counted from the end; None if one is not in -dim .. dim - 1."""
+    told = Readback(device, 8)
+    device.kernel(RANGE)(len(indices), dim, indices, told.part(np.uint32, 0, 2))
+    negative, outside = told.read(np.uint32, 0, 2)
+    if outside:
+        return None
+    return device.xp.where(indices < 0, indices + dim, indices) if negative else indices
+
+
+def place(t: VectorStore, indices: Any, u: VectorStore, flags: Any, *, clear: bool) -> None:
+    """t(indices(k)) = u(k) in place, each index once; clear: t has entries, and loses those where u has none."""
+    device = t.device
+    full = u.count == u.size
+    present, stays = (zero_word(device), 0) if full else (u.present, 1), full and t.count == t.size
+    kernel = _place(device, u.dtype, t.dtype, not t.iso, clear, not stays)
+    operands = *present, *stored(device, u.dtype, u.values), t.present, stored(device, t.dtype, t.values)[0]
+    kernel(len(indices), t.size, indices, *operands, flags)
+    t.count = t.size if stays else None
 
 
 def region(w: VectorStore, indices: Any) -> Any:
     """The bitset of the positions in `indices`."""
-    flags = w.device.xp.zeros(w.size, bool)
-    flags[indices] = True
-    return pack(w.device, flags)
+    return spread(w, indices, full_vector(w.device, len(indices), np.bool_(True), BOOL)).present
 
 
-def assign(w: VectorStore, indices: Any, t: VectorStore) -> VectorStore:
-    """A vector of w's size with entry t(k) at indices(k); indices do not repeat."""
-    xp = w.device.xp
-    flags = xp.zeros(w.size, bool)
-    flags[indices] = unpack(w.device, t.present, t.size)
-    values = t.values if t.iso else scattered(w.device, w.size, t.dtype, indices, plain_values(t))
-    if t.dtype is BOOL and not t.iso:
-        values = values & pack(w.device, flags)
-    return VectorStore(w.device, w.size, t.dtype, pack(w.device, flags), values)
+def spread(w: VectorStore, indices: Any, u: VectorStore) -> VectorStore:
+    """A vector of w's size with entry u(k) at indices(k); indices do not repeat."""
+    t = empty_vector(w.device, w.size, u.dtype)
+    t.values = u.values if u.iso else dense_values(w.device, w.size, u.dtype)
+    place(t, indices, u, unread(w.device), clear=False)
+    return t
+
+
+def assign(w: VectorStore, indices: Any, u: VectorStore, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
+    """w<mask, accum, replace>(indices) = u in place, as GrB_assign: `replace` deletes all outside of the mask."""
+    if mask is None and accum is None:
+        if w.count == 0 and u.iso:
+            w.values = cast_scalar(u.values, w.dtype)
+        if not (w.iso and u.iso and same_value(w.values, cast_scalar(u.values, w.dtype))):
+            make_dense(w)
+        place(w, indices, u, unread(w.device), clear=w.count != 0)
+        return
+    inside = region(w, indices)
+    if mask is not None:
+        # The mask may be the bits of w itself, and is needed again after w has changed.
+        mask = Mask(mask.words.copy(), mask.complement)
+        write_bits(w.device, w.size, inside, inside, mask)
+    merge(w, spread(w, indices, u), Mask(inside, False), accum, False)
+    if replace and mask is not None:
+        restrict(w, mask)

@@ -7,13 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semirings import Typed
+from semirings import Typed, dtypes
 from semirings.dtypes import BOOL, DataType
 
 from ..device import Device, even_bounds
-from ..store import VectorStore, words
+from ..store import ALL, NONE, VectorStore, words
 
 PARALLEL_WORDS = 1 << 11  # below this a parallel launch on the CPU costs more than it saves
+
+ZERO = {t.name: t.np_type.type(0) for t in dtypes.ALL}
 
 
 class Mask(NamedTuple):
@@ -27,9 +29,10 @@ class Into(NamedTuple):
     """The end of a statement, for a verb that does it itself: w<mask, accum, replace> = t."""
 
     w: VectorStore
+    mask: Mask | None
     accum: Typed | None
     replace: bool
-    keeps: bool  # whether entries of w may stay
+    keeps: bool  # whether entries of w may stay; else t is all that it will hold
 
 
 @functools.cache
@@ -42,14 +45,14 @@ def stored(device: Device, dtype: DataType, values: Any) -> tuple[Any, Any, int]
     """Values as kernels take them: array, iso value, step."""
     if isinstance(values, np.generic):
         return dummy(device, "uint64" if dtype is BOOL else dtype.np_type.char), values, 0
-    return values, dtype.np_type.type(0), 1
+    return values, ZERO[dtype.name], 1
 
 
 def mask_arguments(device: Device, mask: Mask | None) -> tuple[Any, int, np.uint64]:
     """Words, step and flip: no mask is one zero word, flipped."""
     if mask is None:
-        return dummy(device, "uint64"), 0, ~np.uint64(0)
-    return mask.words, 1, ~np.uint64(0) if mask.complement else np.uint64(0)
+        return dummy(device, "uint64"), 0, ALL
+    return mask.words, 1, ALL if mask.complement else NONE
 
 
 def entry_values(device: Device, dtype: DataType, values: Any) -> tuple[Any, Any, int]:

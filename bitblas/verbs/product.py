@@ -167,17 +167,6 @@ def _reads(semiring: Typed[Semiring], side: str) -> bool:
     return not op.positional and op.expr not in ("1", "y" if side == "x" else "x")
 
 
-def scatter(device: Device, size: int, indices: Any, values: Any, monoid: Typed[Monoid]) -> VectorStore:
-    """t(i) = the sum of the values (one or more) with index i, in any order: a push along the matrix with an entry at
-    (k, indices[k]) for each value k."""
-    n = len(indices)
-    paths = Structure(from_arrays(device, n, size, device.xp.arange(n + 1, dtype=index_type(n)), indices))
-    A, u = MatrixStore(paths, BOOL, BOOL.np_type.type(True)), as_vector(device, values, n)
-    semiring = compose(monoid.op, BINARY["second"])[monoid.dtype]
-    plan = Plan("mxv", semiring.op.name, paths.primary.key, False, "push", VALUES, 1, "an entry a row")
-    return Product(plan, None, A, u, semiring, False).run(u, None)
-
-
 def reduce_rows(A: MatrixStore, monoid: Typed[Monoid], *, transpose: bool = False) -> VectorStore:
     """t(i) = the sum of row i (column i where `transpose`): A (+).first 1. Section 4.3.10."""
     ones = full_vector(A.device, A.nrows if transpose else A.ncols, np.bool_(True), BOOL)

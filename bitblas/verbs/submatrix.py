@@ -18,7 +18,7 @@ from ..exceptions import OutOfMemory
 from ..formats import Structure, build
 from ..formats.csr.format import numbers_of
 from ..store import MatrixStore, VectorStore, unpack
-from . import arrays, vector, vector_build
+from . import arrays, reading, vector_build
 from .matrix import check_keys, entries, find, joined, keys_of, merge, plain, store, take
 
 DENSE_LIMIT = 1 << 32  # entries of a full matrix that one assignment may make
@@ -177,7 +177,7 @@ def outer(u: VectorStore, v: VectorStore, op: Typed[Operator]) -> MatrixStore:
     """op(u[i], v[j])."""
     op, xp = plain(op), u.device.xp
     check_keys(u.size, v.size)
-    (i, x), (j, y) = vector.entries(u), vector.entries(v)
+    (i, x), (j, y) = reading.entries(u), reading.entries(v)
     at = xp.arange(len(i) * len(j), dtype=np.int64)
     a, b = at // max(1, len(j)), at % max(1, len(j))
     keys = i[a] * v.size + j[b]
@@ -211,7 +211,7 @@ def spread(A: MatrixStore, u: VectorStore, *, columns: bool) -> MatrixStore:
     rows, cols = A.structure.coo()
     at = rows if columns else cols
     keep = unpack(u.device, u.present, u.size)[at]
-    values = u.values if u.iso else vector.plain_values(u)[at]
+    values = u.values if u.iso else reading.plain_values(u)[at]
     return build.filter_entries(MatrixStore(A.structure, u.dtype, values), keep)
 
 
@@ -219,7 +219,7 @@ def from_diagonal(u: VectorStore, k: int) -> MatrixStore:
     """A matrix with u on diagonal k."""
     n = u.size + abs(k)
     check_keys(n, n)
-    i, x = vector.entries(u)
+    i, x = reading.entries(u)
     keys = (i + max(0, -k)) * n + i + max(0, k)
     return build.from_sorted_keys(u.device, n, n, keys, u.values if u.iso else x, u.dtype)
 

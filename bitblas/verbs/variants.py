@@ -26,6 +26,7 @@ LET = {
     "xt": (("x", "u"), ("t", "v")),
 }
 CELLS = (INT32, UINT32, INT64, UINT64, FP32, FP64)  # types that atomics can compare and swap
+ATOMICS = {"plus": 1, "min": 2, "max": 3}  # place.cu
 PLAIN, LOR = BINARY["pair"], BINARY["lor"][BOOL]
 Types = tuple[tuple[str, DataType], ...]
 
@@ -38,36 +39,6 @@ def cast_function(name: str, source: DataType, to: DataType) -> Function:
 def binary_of(op: Typed) -> Typed:
     """A binary operator, or the one of a monoid."""
     return op.op.binaryop[op.op.compute_type(op.dtype)] if isinstance(op.op, Monoid) else op
-
-
-def elementwise_variant(
-    mode: int, op: Typed[Operator], u: DataType, v: DataType, bound: str, keep: bool, places: bool
-) -> tuple[Variant, DataType]:
-    """The kernel for t = op(u, v), and the type of t; `bound` is a key of LET."""
-    compute, result = op.op.compute_type(op.dtype), op.op.result_type(op.dtype)
-    args = (("u", u), ("v", v), ("ix", INT64), ("jx", INT64))
-    expr = rename(op.op.expr, {"iy": "ix", "jy": "jx"})
-    used = names_in(expr) if op.op.positional else {n for n, _ in LET[bound]}
-    types = tuple((n, compute, a) for n, a in LET[bound] if n in used)
-    t = u if keep else result
-    functions = (
-        Function("f", result, args, types, expr),
-        cast_function("take_u", u, t), cast_function("take_v", v, t), cast_function("take_f", result, t),
-    )  # fmt: skip
-    constants = (
-        ("MODE", mode), ("KEEP", int(keep)), ("PLACES", int(places)), ("LANES", 64),
-        ("U_BOOL", int(u is BOOL)), ("V_BOOL", int(v is BOOL)), ("T_BOOL", int(t is BOOL)),
-    )  # fmt: skip
-    return Variant("kernels/elementwise", (("U", u), ("V", v), ("T", t)), constants, (), functions, repr(op)), t
-
-
-def reduce_variant(monoid: Typed[Monoid], u: DataType) -> tuple[Variant, DataType]:
-    """The kernel that sums the entries of a vector of type `u`, and the type of the sum."""
-    z = monoid.op.result_type(monoid.dtype)
-    functions, values, terminal = sum_of(monoid.op, z)
-    constants = (("LANES", 256), ("U_BOOL", int(u is BOOL)), ("HAS_TERMINAL", terminal))
-    functions = (*functions[:1], cast_function("take", u, z))
-    return Variant("kernels/reduce", (("U", u), ("Z", z)), constants, values[:1], functions, repr(monoid)), z
 
 
 def ending_functions(w: DataType, t: DataType, accum: Typed | None) -> tuple[Function, ...]:
@@ -83,6 +54,51 @@ def ending_functions(w: DataType, t: DataType, accum: Typed | None) -> tuple[Fun
     return take, inner, finish, Function("accum", w, (("a", w), ("b", t)), let, "finished(joined(x, y))")
 
 
+def ending_constants(w: DataType, t: DataType, accum: Typed | None, fresh: bool, iso: bool) -> Any:
+    """What merge.cuh asks for."""
+    flags = {"ACCUM": accum is not None, "FRESH": fresh, "W_ISO": iso, "W_BOOL": w is BOOL, "T_BOOL": t is BOOL}
+    return tuple((name, int(flag)) for name, flag in flags.items())
+
+
+def elementwise_variant(
+    mode: int, op: Typed[Operator], u: DataType, v: DataType, bound: str, *, keep: bool = False, places: bool = False,
+    w: DataType | None = None, accum: Typed | None = None, fresh: bool = True, iso: bool = False,
+) -> tuple[Variant, DataType]:  # fmt: skip
+    """The kernel for w<mask, accum> = op(u, v), and the type of op's result; `bound` is a key of LET.
+
+    w: the type of w, that of the result if None. fresh: nothing of w is kept. iso: only presence is written.
+    """
+    compute, result = op.op.compute_type(op.dtype), op.op.result_type(op.dtype)
+    args = (("u", u), ("v", v), ("ix", INT64), ("jx", INT64))
+    expr = rename(op.op.expr, {"iy": "ix", "jy": "jx"})
+    used = names_in(expr) if op.op.positional else {n for n, _ in LET[bound]}
+    let = tuple((n, compute, a) for n, a in LET[bound] if n in used)
+    t = u if keep else result
+    w = t if w is None else w
+    functions = (
+        *ending_functions(w, t, accum),
+        Function("f", result, args, let, expr),
+        cast_function("take_u", u, t), cast_function("take_v", v, t), cast_function("take_f", result, t),
+    )  # fmt: skip
+    constants = (
+        ("MODE", mode), ("KEEP", int(keep)), ("PLACES", int(places)), ("LANES", 64),
+        ("U_BOOL", int(u is BOOL)), ("V_BOOL", int(v is BOOL)), *ending_constants(w, t, accum, fresh, iso),
+    )  # fmt: skip
+    types = (("U", u), ("V", v), ("T", t), ("W", w))
+    return Variant("kernels/elementwise", types, constants, (), functions, repr(op)), t
+
+
+def reduce_variant(monoid: Typed[Monoid], u: DataType, flags: bool = False) -> tuple[Variant, DataType]:
+    """The kernel that sums the entries of a vector of type `u`, and the type of the sum. flags: presence and BOOL
+    values are bytes, not bits (the sums of chunks, to be summed again)."""
+    z = monoid.op.result_type(monoid.dtype)
+    functions, values, terminal = sum_of(monoid.op, z)
+    bits = int(u is BOOL and not flags)
+    constants = (("LANES", 256), ("FLAGS", int(flags)), ("U_BOOL", bits), ("HAS_TERMINAL", terminal))
+    functions = (*functions[:1], cast_function("take", u, z))
+    return Variant("kernels/reduce", (("U", u), ("Z", z)), constants, values[:1], functions, repr(monoid)), z
+
+
 def merge_variant(t: DataType, end: End) -> Variant:
     """The kernel for w<mask, accum, replace> = t, for a t of type `t`; presence alone is one variant for all types."""
     if not end.store:
@@ -90,6 +106,39 @@ def merge_variant(t: DataType, end: End) -> Variant:
     constants = (("LANES", 64), ("T_BOOL", int(t is BOOL)), *end.constants())
     types = (("W", end.w), ("T", t))
     return Variant("kernels/merge", types, constants, (), ending_functions(end.w, t, end.accum), repr(end.accum))
+
+
+def vector_variant(kernel: str, u: DataType, **constants: int) -> Variant:
+    """A kernel on vectors of one type that needs no operator."""
+    constants = {"LANES": 1, "U_BOOL": int(u is BOOL), **constants}
+    return Variant(f"kernels/{kernel}", (("U", u),), tuple(constants.items()))
+
+
+def place_variant(u: DataType, t: DataType, *, values: bool, clear: bool = False, bits: bool = True) -> Variant:
+    """The kernel for t(where[k]) = u(k), each index once. values, bits: they are written."""
+    constants = (
+        ("LANES", 1), ("JOIN", 0), ("MARKS", int(bits)), ("CLEAR", int(clear)), ("DENSE", int(values)),
+        ("U_BOOL", int(u is BOOL)), ("T_BOOL", int(t is BOOL)),
+    )  # fmt: skip
+    types = (("U", u), ("T", t), ("Z", t))
+    unused = (Function("add", t, (("x", t), ("y", t)), (), "x"), cast_function("take_t", t, t))
+    functions = (cast_function("take", u, t), *unused, cast_function("back", t, t))
+    return Variant("kernels/place", types, constants, (), functions)
+
+
+def sum_by_index_variant(u: DataType, monoid: Typed[Monoid]) -> tuple[Variant, DataType]:
+    """The kernel for t(where[k]) (+)= u(k) in any order, and the type of the cells of t."""
+    z = monoid.op.result_type(monoid.dtype)
+    cell = z if z in CELLS else INT32
+    functions, values, terminal = sum_of(monoid.op, z)
+    casts = (("take", u, z), ("take_t", cell, z), ("back", z, cell))
+    functions = (*functions[:1], *(cast_function(*c) for c in casts))
+    constants = (
+        ("LANES", 1), ("JOIN", 1), ("MARKS", 1), ("CLEAR", 0), ("DENSE", 1), ("U_BOOL", int(u is BOOL)), ("T_BOOL", 0),
+        ("HAS_TERMINAL", terminal), ("ATOMIC", ATOMICS.get(monoid.op.name, 0) if z is cell and z.kind != "f" else 0),
+    )  # fmt: skip
+    types = (("U", u), ("T", cell), ("C", cell), ("Z", z))
+    return Variant("kernels/place", types, constants, values, functions, repr(monoid)), cell
 
 
 def fold_variant(op: Typed[Operator], a: DataType) -> tuple[Variant, DataType]:

@@ -2,108 +2,87 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import Any
 
 import numpy as np
 
 from semirings import Monoid, Operator, Typed
-from semirings.dtypes import BOOL, DataType
+from semirings.catalog import UNARY
+from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..device import Device, even_bounds
 from ..ending import plan_end
-from ..store import VectorStore, dense_values, pack, unpack, words
-from .operands import PARALLEL_WORDS, Mask, dummy, mask_arguments, stored, word_bounds
+from ..readback import Readback
+from ..store import CHUNK, VectorStore, dense_values, words, write_bits
+from .operands import PARALLEL_WORDS, ZERO, Into, Mask, dummy, mask_arguments, stored, word_bounds
+from .reading import cast_scalar, kernel_of, make_dense, same_value
 from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, merge_variant, reduce_variant
-
-CHUNK = 1 << 8  # words per partial sum: 16384 entries, enough for a block of 256 threads
 
 
 @functools.cache
 def _elementwise(
-    device: Device, mode: int, op: Typed[Operator], u: DataType, v: DataType, bound: str, keep: bool, places: bool
-) -> tuple[Any, DataType]:
-    variant, t = elementwise_variant(mode, op, u, v, bound, keep, places)
+    device: Device, mode: int, op: Typed[Operator], u: str, v: str, bound: str, keep: bool, places: bool,
+    w: str | None, accum: Typed | None, fresh: bool, iso: bool,
+) -> tuple[Any, DataType]:  # fmt: skip
+    """Types by name: a string has its hash, which at every statement costs less than that of a DataType."""
+    kind = None if w is None else lookup_dtype(w)
+    variant, t = elementwise_variant(
+        mode, op, lookup_dtype(u), lookup_dtype(v), bound, keep=keep, places=places, w=kind, accum=accum, fresh=fresh,
+        iso=iso,
+    )  # fmt: skip
     return device.kernel(variant), t
 
 
 def run_elementwise(
     u: VectorStore, v: VectorStore, mode: int, op: Typed[Operator], *, bound: str = "xy", keep: bool = False,
-    defaults: tuple[Any, Any] = (0, 0), places: tuple[Any, Any] | None = None,
-) -> VectorStore:  # fmt: skip
-    device, n = u.device, words(u.size)
-    kernel, dtype = _elementwise(device, mode, op, u.dtype, v.dtype, bound, keep, places is not None)
-    t = VectorStore(device, u.size, dtype, device.xp.empty(n, np.uint64), dense_values(device, u.size, dtype))
-    rows, cols = places if places is not None else (dummy(device, "int64"),) * 2
-    kernel(
-        n, u.size, u.present, *stored(device, u.dtype, u.values), v.present, *stored(device, v.dtype, v.values),
-        u.dtype.np_type.type(defaults[0]), v.dtype.np_type.type(defaults[1]), rows, cols, t.present, t.values,
-        bounds=word_bounds(u if mode in (LEFT, BOTH) or u.nvals > v.nvals else v),
+    defaults: tuple[Any, Any] | None = None, places: tuple[Any, Any] | None = None, out: Into | None = None,
+) -> Any:  # fmt: skip
+    """op(u, v) by position as a store; with `out` the statement as a whole: a store of w's type, under the mask, that
+    is all that w will hold, or None where w keeps entries and was written in place."""
+    device, size = u.device, u.size
+    iso = keep and u.iso
+    mask = None if out is None else out.mask
+    kept, accum, replace = False, None, 0
+    if out is not None and out.keeps:
+        kept, accum, replace, iso = True, out.accum, int(out.replace), False
+        make_dense(out.w)
+    kernel, dtype = _elementwise(
+        device, mode, op, u.dtype.name, v.dtype.name, bound, keep, places is not None,
+        None if out is None else out.w.dtype.name, accum, not kept, iso,
     )  # fmt: skip
-    if mode == LEFT and not keep:
-        t.count = u.count
-    return t
+    if out is not None and kept:
+        t = out.w
+        t.count = None
+    else:
+        kind = dtype if out is None else out.w.dtype
+        values: Any = cast_scalar(u.values, kind) if iso else dense_values(device, size, kind, blank=False)
+        t = VectorStore(device, size, kind, device.xp.empty(words(size), np.uint64), values)
+        if mode == LEFT and not keep and mask is None:
+            t.count = u.count
+    rows, cols = places if places is not None else (dummy(device, "int64"),) * 2
+    if defaults is None:
+        left, right = ZERO[u.dtype.name], ZERO[v.dtype.name]
+    else:
+        left, right = u.dtype.np_type.type(defaults[0]), v.dtype.np_type.type(defaults[1])
+    bounds = None if device.is_gpu else word_bounds(u if mode in (LEFT, BOTH) or u.nvals > v.nvals else v)
+    kernel(
+        words(size), size, u.present, *stored(device, u.dtype, u.values), v.present,
+        *stored(device, v.dtype, v.values), left, right, rows, cols, *mask_arguments(device, mask), replace,
+        t.present, stored(device, t.dtype, t.values)[0], bounds=bounds,
+    )  # fmt: skip
+    return None if kept else t
 
 
 def _scalar_operand(u: VectorStore, value: Any, dtype: DataType) -> VectorStore:
     return VectorStore(u.device, u.size, dtype, u.present, dtype.np_type.type(value))
 
 
-# ---- reading --------------------------------------------------------------------------------------------------------
-
-
-def scattered(device: Device, size: int, dtype: DataType, indices: Any, values: Any) -> Any:
-    if dtype is BOOL:
-        flags = device.xp.zeros(size, bool)
-        flags[indices] = values
-        return pack(device, flags)
-    dense = dense_values(device, size, dtype)
-    dense[indices] = values
-    return dense
-
-
-def plain_values(u: VectorStore) -> Any:
-    """All values by position as an array of `size` (positions without an entry hold anything)."""
-    if u.iso:
-        return u.device.xp.full(u.size, u.values)
-    return unpack(u.device, u.values, u.size) if u.dtype is BOOL else u.values[: u.size]
-
-
-def entries(u: VectorStore) -> tuple[Any, Any]:
-    """Indices (INT64, ascending) and values of the entries."""
-    if u.nvals == u.size:
-        return u.device.xp.arange(u.size, dtype=np.int64), plain_values(u).copy()
-    indices = u.device.xp.flatnonzero(unpack(u.device, u.present, u.size))
-    if u.iso:
-        return indices, u.device.xp.full(len(indices), u.values)
-    return indices, plain_values(u)[indices]
-
-
-def dense(u: VectorStore, fill: Any) -> Any:
-    """Values by position, `fill` where there is no entry."""
-    if u.nvals == u.size:
-        return plain_values(u).copy()
-    return u.device.xp.where(unpack(u.device, u.present, u.size), plain_values(u), u.dtype.np_type.type(fill))
-
-
-def same_value(a: Any, b: Any) -> bool:
-    return bool(a == b) or bool(a != a and b != b)
-
-
-def make_dense(w: VectorStore) -> None:
-    """Give an iso vector an array of values, in place."""
-    if not w.iso:
-        return
-    if w.dtype is BOOL:
-        w.values = w.present.copy() if w.values else w.device.xp.zeros_like(w.present)
-    else:
-        w.values = w.device.xp.full(max(1, w.size), w.values)
-
-
 # ---- the verbs ------------------------------------------------------------------------------------------------------
 
 
-def ewise(u: VectorStore, v: VectorStore, op: Typed, *, union: bool) -> VectorStore:
+def ewise(u: VectorStore, v: VectorStore, op: Typed, *, union: bool, out: Into | None = None) -> Any:
     """ewise_add (union) or ewise_mult (intersection): GraphBLAS C API 2.1, sections 4.3.5 and 4.3.4."""
     op = binary_of(op)
     if u.iso and v.iso and not op.op.positional:
@@ -111,13 +90,15 @@ def ewise(u: VectorStore, v: VectorStore, op: Typed, *, union: bool) -> VectorSt
         alike = all(same_value(value, s.values) for s in (u, v))
         if not union or alike:
             present = u.present | v.present if union else u.present & v.present
-            return VectorStore(u.device, u.size, op.return_type, present, value)
-    return run_elementwise(u, v, UNION if union else BOTH, op)
+            return finish(VectorStore(u.device, u.size, op.return_type, present, value), out)
+    return run_elementwise(u, v, UNION if union else BOTH, op, out=out)
 
 
-def ewise_union(u: VectorStore, v: VectorStore, op: Typed, left_default: Any, right_default: Any) -> VectorStore:
+def ewise_union(
+    u: VectorStore, v: VectorStore, op: Typed, left_default: Any, right_default: Any, out: Into | None = None
+) -> Any:
     """Union, with a default for the operand that is missing."""
-    return run_elementwise(u, v, FILLED, binary_of(op), defaults=(left_default, right_default))
+    return run_elementwise(u, v, FILLED, binary_of(op), defaults=(left_default, right_default), out=out)
 
 
 def constant(op: Typed[Operator], x: Any = None, y: Any = None) -> np.generic | None:
@@ -129,33 +110,33 @@ def constant(op: Typed[Operator], x: Any = None, y: Any = None) -> np.generic | 
     return op.op.evaluate(op.dtype, **names)
 
 
-def apply(u: VectorStore, op: Typed[Operator]) -> VectorStore:
+def apply(u: VectorStore, op: Typed[Operator], out: Into | None = None) -> Any:
     """t = op(u), entry by entry."""
     value = constant(op) if not u.iso else None if op.op.positional else op.op.evaluate(op.dtype, x=u.values)
     if value is not None:
-        return VectorStore(u.device, u.size, op.return_type, u.present.copy(), value, u.count)
-    return run_elementwise(u, u, LEFT, op, bound="x")
+        return finish(VectorStore(u.device, u.size, op.return_type, u.present, value, u.count), out, owned=False)
+    return run_elementwise(u, u, LEFT, op, bound="x", out=out)
 
 
-def apply_bound(u: VectorStore, op: Typed, scalar: Any, *, left: bool) -> VectorStore:
+def apply_bound(u: VectorStore, op: Typed, scalar: Any, *, left: bool, out: Into | None = None) -> Any:
     """t = op(scalar, u) (left) or op(u, scalar). The scalar has the operator's type."""
     op = binary_of(op)
     x, y = (scalar, u.values) if left else (u.values, scalar)
     value = constant(op, x, y) if not u.iso else None if op.op.positional else op.op.evaluate(op.dtype, x=x, y=y)
     if value is not None:
-        return VectorStore(u.device, u.size, op.return_type, u.present.copy(), value, u.count)
+        return finish(VectorStore(u.device, u.size, op.return_type, u.present, value, u.count), out, owned=False)
     bound = _scalar_operand(u, scalar, op.op.compute_type(op.dtype))
-    return run_elementwise(u, bound, LEFT, op, bound="yx" if left else "xy")
+    return run_elementwise(u, bound, LEFT, op, bound="yx" if left else "xy", out=out)
 
 
-def apply_index(u: VectorStore, op: Typed[Operator], thunk: Any) -> VectorStore:
+def apply_index(u: VectorStore, op: Typed[Operator], thunk: Any, out: Into | None = None) -> Any:
     """t(i) = op(u(i), i, 0, thunk)."""
-    return run_elementwise(u, _thunk(u, op, thunk), LEFT, op, bound="xt")
+    return run_elementwise(u, _thunk(u, op, thunk), LEFT, op, bound="xt", out=out)
 
 
-def select(u: VectorStore, op: Typed[Operator], thunk: Any) -> VectorStore:
+def select(u: VectorStore, op: Typed[Operator], thunk: Any, out: Into | None = None) -> Any:
     """The entries of u for which op(u(i), i, 0, thunk) is true."""
-    return run_elementwise(u, _thunk(u, op, thunk), LEFT, op, bound="xt", keep=True)
+    return run_elementwise(u, _thunk(u, op, thunk), LEFT, op, bound="xt", keep=True, out=out)
 
 
 def _thunk(u: VectorStore, op: Typed[Operator], thunk: Any) -> VectorStore:
@@ -164,50 +145,69 @@ def _thunk(u: VectorStore, op: Typed[Operator], thunk: Any) -> VectorStore:
 
 def cast(u: VectorStore, dtype: DataType) -> VectorStore:
     """u with values of another type (u itself where it has that type)."""
-    from semirings.catalog import UNARY
-
     if u.dtype is dtype:
         return u
     if u.iso:
         return VectorStore(u.device, u.size, dtype, u.present, cast_scalar(u.values, dtype), u.count)
-    return run_elementwise(u, u, LEFT, UNARY["identity"][dtype], bound="x")
+    t: VectorStore = run_elementwise(u, u, LEFT, UNARY["identity"][dtype], bound="x")
+    return t
 
 
-def cast_scalar(x: Any, dtype: DataType) -> np.generic:
-    """A GraphBLAS cast on the host: float to integer saturates, NaN gives 0."""
-    x = np.asarray(x)[()]
-    if dtype.kind in "iu" and np.asarray(x).dtype.kind == "f":
-        if x != x:
-            return dtype.np_type.type(0)
-        return dtype.np_type.type(min(max(int(dtype.lowest), int(x) if np.isfinite(x) else x), int(dtype.highest)))
-    with np.errstate(all="ignore"):
-        return dtype.np_type.type(np.asarray(x).astype(dtype.np_type)[()])
+def finish(t: VectorStore, out: Into | None, *, owned: bool = True) -> VectorStore | None:
+    """The rest of a statement whose t is known; gives what w is to hold from now on, None where w has been changed.
+    owned: nobody else holds the arrays of t."""
+    if out is None or (out.mask is None and not out.keeps):
+        t = t if out is None else cast(t, out.w.dtype)
+        return t if owned else dataclasses.replace(t, bits=t.present.copy())
+    if t.iso and not out.keeps:
+        bits = t.device.xp.empty(words(t.size), np.uint64)
+        write_bits(t.device, t.size, bits, t.present, out.mask)
+        return VectorStore(t.device, t.size, out.w.dtype, bits, cast_scalar(t.values, out.w.dtype))
+    merge(out.w, t, out.mask, out.accum, out.replace)
+    return None
 
 
 @functools.cache
-def _reduce(device: Device, monoid: Typed[Monoid], u: DataType) -> tuple[Any, DataType]:
-    variant, z = reduce_variant(monoid, u)
+def _reduce(device: Device, monoid: Typed[Monoid], u: DataType, flags: bool = False) -> tuple[Any, DataType]:
+    variant, z = reduce_variant(monoid, u, flags)
     return device.kernel(variant), z
 
 
 def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
-    """The monoid's sum of all entries, None where there is none. Float sums have a fixed order."""
-    device = u.device
+    """The monoid's sum of all entries, None where there is none. Float sums have a fixed order: chunk by chunk, then
+    chunks of those sums."""
+    device, size, n = u.device, u.size, words(u.size)
     if u.iso:
         k = u.nvals
         return monoid.op.repeat(monoid.dtype, cast_scalar(u.values, monoid.return_type), k) if k else None
+    kernel, z = _reduce(device, monoid, u.dtype)
+    operand = u.present, *stored(device, u.dtype, u.values)
     while True:
-        kernel, z = _reduce(device, monoid, u.dtype)
-        n = words(u.size)
         chunks = -(-n // CHUNK)
-        some, sums = device.xp.zeros(chunks, np.uint8), device.xp.empty(chunks, z.np_type)
+        told = Readback(device, 16) if chunks == 1 and device.is_gpu else None
+        if told is not None:
+            sums, some = told.part(z.np_type), told.part(np.uint8, 8)
+        else:
+            sums, some = device.xp.empty(chunks, z.np_type), device.xp.empty(chunks, np.uint8)
         bounds = even_bounds(chunks, device.threads) if not device.is_gpu and n > PARALLEL_WORDS else None
-        kernel(chunks, CHUNK, u.size, u.present, *stored(device, u.dtype, u.values), some, sums, bounds=bounds)
+        kernel(chunks, CHUNK, size, *operand, some, sums, bounds=bounds)
+        if told is not None:
+            return told.read(z.np_type)[0] if told.read(np.uint8, 8)[0] else None
         if chunks == 1:
-            return z.np_type.type(device.to_host(sums)[0]) if device.to_host(some)[0] else None
-        values = pack(device, sums) if z is BOOL else sums
-        u = VectorStore(device, chunks, z, pack(device, some), values)
-        monoid = monoid.op[z]
+            return sums[0] if some[0] else None
+        kernel, _ = _reduce(device, monoid.op[z], z, True)
+        operand, size, n = (some, sums, z.np_type.type(0), 1), chunks, words(chunks)
+
+
+def equal(u: VectorStore, v: VectorStore) -> bool:
+    """Whether two vectors of one type and size have the same entries with equal values."""
+    device, n = u.device, words(u.size)
+    if u.count is not None and v.count is not None and u.count != v.count:
+        return False
+    told = Readback(device, 4)
+    operands = (u.present, *stored(device, u.dtype, u.values), v.present, *stored(device, v.dtype, v.values))
+    kernel_of(device, "equal", u.dtype, LANES=64)(n, u.size, *operands, told.part(np.uint32), bounds=word_bounds(u))
+    return not told.read(np.uint32)[0]
 
 
 @functools.lru_cache(1 << 12)
@@ -249,9 +249,8 @@ def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None
 
 def restrict(w: VectorStore, mask: Mask) -> None:
     """w<mask, replace> = w in place."""
-    w.present = w.present & (~mask.words if mask.complement else mask.words)
-    if w.dtype is BOOL and not w.iso:
-        w.values = w.values & w.present
+    for bits in (w.present,) if w.iso or w.dtype is not BOOL else (w.present, w.values):
+        write_bits(w.device, w.size, bits, bits, mask)
     w.count = None
 
 
@@ -261,4 +260,20 @@ def mask_words(u: VectorStore, *, structural: bool) -> Any:
         return u.present
     if u.iso:
         return u.present if u.values else u.device.xp.zeros_like(u.present)
-    return (cast(u, BOOL).values) & u.present
+    return u.values if u.dtype is BOOL else truths(u)
+
+
+def truths(u: VectorStore) -> Any:
+    """The bitset of the entries that are not zero."""
+    kind = u.dtype.name
+    kernel, _ = _elementwise(
+        u.device, LEFT, UNARY["identity"][BOOL], kind, kind, "x", True, False, None, None, True, True
+    )
+    bits = u.device.xp.empty(words(u.size), np.uint64)
+    zero, none = u.dtype.np_type.type(0), dummy(u.device, "int64")
+    values = stored(u.device, u.dtype, u.values)
+    kernel(
+        words(u.size), u.size, u.present, *values, u.present, *values, zero, zero, none, none,
+        *mask_arguments(u.device, None), 0, bits, dummy(u.device, u.dtype.np_type.char), bounds=word_bounds(u),
+    )  # fmt: skip
+    return bits

@@ -2,47 +2,98 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from semirings import Monoid, Typed
 from semirings.catalog import MONOIDS
-from semirings.dtypes import DataType
+from semirings.dtypes import BOOL, DataType
 
 from ..device import Device
-from ..store import VectorStore, pack
-from . import arrays, product
-from .vector import cast, entries, scattered
+from ..exceptions import IndexOutOfBound
+from ..readback import Readback
+from ..store import VectorStore, dense_values, empty_vector, full_vector, zero_word
+from . import arrays
+from .elements import place, unread
+from .operands import stored
+from .reading import entries
+from .variants import beginning, sum_by_index_variant
+from .vector import cast
 
 
 def build(
-    device: Device, size: int, dtype: DataType, indices: Any, values: Any, dup: Typed | None = None
-) -> VectorStore:
-    """Entries in any order; equal indices are combined from left to right by `dup` (ValueError without one)."""
-    xp, iso = device.xp, isinstance(values, np.generic)
-    ascending = len(indices) < 2 or bool((indices[1:] > indices[:-1]).all())
-    if not ascending and dup is not None and not iso and (monoid := _unordered(dup)) is not None:
-        return cast(product.scatter(device, size, indices, values, monoid), dtype)
-    if not ascending:
-        order = xp.argsort(indices, kind="stable")
-        indices, values = indices[order], values if iso else values[order]
-        fresh = xp.ones(len(indices), bool)
-        fresh[1:] = indices[1:] != indices[:-1]
-        starts = xp.flatnonzero(fresh)
-        if len(starts) < len(indices) and not iso:
-            if dup is None:
-                raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
-            values = arrays.fold_segments(device, dup, values, dtype, xp.append(starts, len(indices)))
-        elif not iso:
-            values = values[starts]
-        indices = indices[starts]
-    flags = xp.zeros(size, bool)
-    flags[indices] = True
-    t = VectorStore(device, size, dtype, pack(device, flags), values if iso else None, len(indices))
-    if not iso:
-        t.values = scattered(device, size, dtype, indices, values)
-    return t
+    device: Device, size: int, dtype: DataType, indices: Any, values: Any, dup: Typed | None = None, *,
+    distinct: bool = False,
+) -> VectorStore:  # fmt: skip
+    """Entries in any order; equal indices are combined from left to right by `dup`. distinct: the caller knows that
+    there are none, and that all are below `size`.
+
+    Raises IndexOutOfBound, ValueError (equal indices without dup; a single value needs none).
+    """
+    u, told = _listed(device, values, len(indices)), None if distinct else Readback(device, 8)
+    flags = unread(device) if told is None else told.part(np.uint32, 0, 2)
+    monoid = None if dup is None else _unordered(dup)
+    if monoid is not None:
+        t = sum_by_index(u, indices, size, monoid, flags)
+    else:
+        t = empty_vector(device, size, dtype)
+        t.values = cast(u, dtype).values if u.iso else dense_values(device, size, dtype)
+        place(t, indices, u, flags, clear=False)
+    twice, outside = (0, 0) if told is None else told.read(np.uint32, 0, 2)
+    if outside:
+        low, high = int(indices.min()), int(indices.max())
+        raise IndexOutOfBound(f"indices: expected indices from 0 to {size - 1}, got {low if low < 0 else high}")
+    if monoid is not None:
+        return cast(t, dtype)
+    t.count = None if twice else len(indices)
+    if u.iso or not twice:
+        return t
+    if dup is None:
+        raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
+    return _folded(device, size, dtype, indices, values, dup)
+
+
+def _listed(device: Device, values: Any, count: int) -> VectorStore:
+    """The values as a full vector."""
+    if isinstance(values, np.generic):
+        return full_vector(device, count, values, arrays.lookup_dtype(values.dtype))
+    return arrays.as_vector(device, values, count)
+
+
+def _folded(device: Device, size: int, dtype: DataType, indices: Any, values: Any, dup: Typed) -> VectorStore:
+    """Equal indices joined in their order."""
+    xp = device.xp
+    order = xp.argsort(indices, kind="stable")
+    indices, values = indices[order], values[order]
+    fresh = xp.ones(len(indices), bool)
+    fresh[1:] = indices[1:] != indices[:-1]
+    starts = xp.flatnonzero(fresh)
+    sums = arrays.fold_segments(device, dup, values, dtype, xp.append(starts, len(indices)))
+    return build(device, size, dtype, indices[starts], sums, distinct=True)
+
+
+@functools.cache
+def _sum_by_index(device: Device, u: DataType, monoid: Typed[Monoid]) -> tuple[Any, DataType]:
+    variant, cell = sum_by_index_variant(u, monoid)
+    return device.kernel(variant), cell
+
+
+def sum_by_index(u: VectorStore, indices: Any, size: int, monoid: Typed[Monoid], flags: Any) -> VectorStore:
+    """t(i) = the sum of the values of u (full) whose index is i, in any order."""
+    device = u.device
+    kernel, cell = _sum_by_index(device, u.dtype, monoid)
+    t = empty_vector(device, size, cell)
+    if device.is_gpu:  # atomics join what is there
+        begin = cell.np_type.type(beginning(monoid.op, monoid.return_type))
+        t.values = device.xp.full(max(1, size), begin)
+    else:
+        t.values = dense_values(device, size, cell)
+    values = stored(device, u.dtype, u.values)
+    kernel(len(indices), size, indices, zero_word(device), 0, *values, t.present, t.values, flags)
+    t.count = None
+    return t if cell is monoid.return_type else cast(t, monoid.return_type)
 
 
 def _unordered(op: Typed) -> Typed[Monoid] | None:
@@ -54,9 +105,17 @@ def _unordered(op: Typed) -> Typed[Monoid] | None:
     return monoid[op.dtype] if exact and op.return_type is op.dtype else None
 
 
-def place(u: VectorStore, offset: int, size: int) -> VectorStore:
+def full(device: Device, values: Any) -> VectorStore:
+    """A vector with an entry for each element of an array, which it copies."""
+    u = arrays.as_vector(device, values, len(values), shared=False)
+    if u.dtype is not BOOL:
+        u.values = u.values.copy()
+    return u
+
+
+def place_at(u: VectorStore, offset: int, size: int) -> VectorStore:
     """A vector of `size` with entry i of u at i + offset; what falls outside is dropped."""
     indices, values = entries(u)
     moved = indices + offset
     inside = (moved >= 0) & (moved < size)
-    return build(u.device, size, u.dtype, moved[inside], u.values if u.iso else values[inside])
+    return build(u.device, size, u.dtype, moved[inside], u.values if u.iso else values[inside], distinct=True)

@@ -39,7 +39,14 @@ class Emulator(device.Cuda):
         def launch(grid: Any, block: Any, args: Any, **options: Any) -> None:
             seed, strict = int(os.environ.get("EMU_SEED", "0")), os.environ.get("EMU_STRICT", "1") != "0"
             try:
-                kernel(grid, block, args, seed=seed, strict=strict, **options)
+                kernel(
+                    grid,
+                    block,
+                    [np.int64(x) if type(x) is int else x for x in args],
+                    seed=seed,
+                    strict=strict,
+                    **options,
+                )
             except (emu.EmulatorError, TypeError) as error:
                 raise type(error)(f"{error}\nin the variant {variant}") from None
 

@@ -1,0 +1,19 @@
+"""Forests as vectors of parents, in which a root is its own parent: pointer jumping.
+
+Shiloach, Vishkin: An O(log n) parallel connectivity algorithm. J. of Algorithms 3 (1982).
+"""
+
+
+def at(p, f):
+    """p[f] for a full vector f of indices: the API takes indices as an array."""
+    return p[f.to_dense()].new()
+
+
+def roots(p):
+    """The root above each vertex: p = p[p] until nothing changes. To ask costs as much as a step, so two make one."""
+    while True:
+        p = at(p, p)
+        shorter = at(p, p)
+        if shorter.isequal(p):
+            return p
+        p = shorter

@@ -1,0 +1,8 @@
+// Values by position as a plain array (BOOL: bools), `fill` where there is no entry.
+#include "kernels/vector.cuh"
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+dense(i64 n, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step, U_T fill, U_T* out) {
+  const i64 p = thread_number();
+  if (p < n) out[p] = bit_of(u_bits, p) ? load<U_T>(u_val, u_iso, u_step, p) : fill;
+}

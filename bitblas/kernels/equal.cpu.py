@@ -1,0 +1,24 @@
+# differ[0] = 1 if two vectors of one type are not the same, the twin of equal.cu.
+# include: kernels/vector.cpu.py
+
+
+@njit(**FUNCTION)
+def value_at(values, iso, step, i):
+    if U_BOOL:
+        return bit_of(values, i) if step else iso
+    return at(values, i) if step else iso
+
+
+@njit(**KERNEL)
+def equal(lo, hi, size, u_bits, u_val, u_iso, u_step, v_bits, v_val, v_iso, v_step, differ):
+    for word in range(lo, hi):
+        rest = at(u_bits, word)
+        if rest != at(v_bits, word):
+            differ[0] = 1
+            return
+        while rest != 0:
+            p = (word << 6) + np.int64(trailing_zeros(rest))
+            rest = drop_lowest(rest)
+            if not value_at(u_val, u_iso, u_step, p) == value_at(v_val, v_iso, v_step, p):
+                differ[0] = 1
+                return

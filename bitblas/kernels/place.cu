@@ -1,0 +1,77 @@
+// t(where[k]) = u(k) for each entry of u: building, assignment by index. Indices are in any order.
+// JOIN 0: an index that comes twice is told in `flags`; 1: a monoid's sum, whatever the order, into cells that hold its
+// identity. CLEAR: t has entries before, and loses those where u has none. MARKS 0: both have an entry everywhere.
+#include "kernels/vector.cuh"
+#if JOIN
+#include "kernels/push.cuh"
+#endif
+#define TWICE 0  // flags, set to 1
+#define OUTSIDE 1
+
+__device__ __forceinline__ bool turn(u64* bits, i64 i, bool on) {  // whether the bit was set before
+  u32* half = (u32*)bits + (i >> 5);
+  const u32 bit = 1u << (i & 31);
+  return (on ? atomicOr(half, bit) : atomicAnd(half, ~bit)) & bit;
+}
+
+#if JOIN
+// Integers have atomics for the commonest sums, which never have to try again.
+#if ATOMIC
+__device__ __forceinline__ void sum_into(u64* t_bits, T_T* t_val, i64 i, Z_T z) {
+#if ATOMIC == 1
+  typedef typename Cell<sizeof(T_T)>::type cell_t;  // the sum wraps, signed or not
+  atomicAdd((cell_t*)t_val + i, (cell_t)z);
+#elif ATOMIC == 2
+  if (z < *(volatile T_T*)(t_val + i)) atomicMin(t_val + i, z);
+#else
+  if (z > *(volatile T_T*)(t_val + i)) atomicMax(t_val + i, z);
+#endif
+  if (!bit_of(t_bits, i)) mark(t_bits, i);
+}
+#else
+#define sum_into scatter
+#endif
+#endif
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+place(i64 n, i64 size, const i64* where, const u64* u_bits, i64 u_bits_step, const STORED(U_T)* u_val, U_T u_iso,
+      i64 u_step, u64* t_bits, STORED(T_T)* t_val, u32* flags) {
+  const i64 k = thread_number();
+  const i64 i = k < n ? where[k] : 0;
+  const bool inside = i >= 0 && i < size;
+  if (!inside) flags[OUTSIDE] = 1;
+  const bool has = k < n && inside && allowed(u_bits, u_bits_step, u_bits_step ? 0ull : ~0ull, k);
+#if JOIN
+  bool mine = has;
+  const Z_T x = has ? take(load<U_T>(u_val, u_iso, u_step, k)) : IDENTITY;
+  // Where lanes of a warp have one index (a histogram, a giant component), one of them brings the sum of all.
+  for (int round = 0; round < 2; ++round) {
+    const u32 rest = __ballot_sync(ALL_LANES, mine);
+    if (!rest) break;
+    const int leader = __ffs(rest) - 1;
+    const i64 common = __shfl_sync(ALL_LANES, i, leader);
+    bool some = mine && i == common;
+    if (__popc(__ballot_sync(ALL_LANES, some)) == 1) break;
+    mine = mine && !some;
+    Z_T sum = x;
+#pragma unroll
+    for (int d = 16; d; d >>= 1) {
+      const bool other = shuffle_xor(ALL_LANES, some, d);
+      const Z_T y = shuffle_xor(ALL_LANES, sum, d);
+      join(some, sum, other, y);
+    }
+    if ((threadIdx.x & 31) == leader) sum_into(t_bits, t_val, i, sum);
+  }
+  if (mine) sum_into(t_bits, t_val, i, x);
+#else
+#if MARKS
+  if (k < n && inside && (has || CLEAR) && turn(t_bits, i, has) && has && !CLEAR) flags[TWICE] = 1;
+#endif
+#if DENSE && T_BOOL
+  const bool x = has && take(load<U_T>(u_val, u_iso, u_step, k));
+  if (x || (CLEAR && k < n && inside)) turn(t_val, i, x);
+#elif DENSE
+  if (has) t_val[i] = take(load<U_T>(u_val, u_iso, u_step, k));
+#endif
+#endif
+}

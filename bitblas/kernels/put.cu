@@ -1,0 +1,23 @@
+// Single writes, in place: item k is (index, whether an entry stays there, the bits of its value); indices differ.
+#include "kernels/vector.cuh"
+
+__device__ __forceinline__ void write_bit(u64* bits, i64 i, bool on) {
+  u32* half = (u32*)bits + (i >> 5);
+  const u32 bit = 1u << (i & 31);
+  if (on) atomicOr(half, bit); else atomicAnd(half, ~bit);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) put(i64 n, const u64* items, u64* w_bits, STORED(U_T)* w_val) {
+  const i64 k = thread_number();
+  if (k >= n) return;
+  const i64 i = (i64)items[3 * k];
+  const bool stays = items[3 * k + 1] != 0;
+  write_bit(w_bits, i, stays);
+#if DENSE && U_BOOL
+  write_bit(w_val, i, stays && (items[3 * k + 2] & 1));
+#elif DENSE
+  union { u64 raw; U_T value; } x;
+  x.raw = items[3 * k + 2];
+  if (stays) w_val[i] = x.value;
+#endif
+}

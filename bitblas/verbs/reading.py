@@ -1,0 +1,88 @@
+"""A vector's entries as plain arrays, and single values for all positions."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import BOOL, DataType
+
+from ..device import Device
+from ..store import CHUNK, VectorStore, unpack, words
+from .operands import stored
+from .variants import vector_variant
+
+
+@functools.cache
+def kernel_of(device: Device, name: str, dtype: DataType, **constants: int) -> Any:
+    return device.kernel(vector_variant(name, dtype, **constants))
+
+
+def plain_values(u: VectorStore) -> Any:
+    """All values by position as an array of `size` (positions without an entry hold anything)."""
+    if u.iso:
+        return u.device.xp.full(u.size, u.values)
+    return unpack(u.device, u.values, u.size) if u.dtype is BOOL else u.values[: u.size]
+
+
+def entries(u: VectorStore) -> tuple[Any, Any]:
+    """Indices (INT64, ascending) and values of the entries."""
+    device, xp = u.device, u.device.xp
+    if u.nvals == u.size:
+        return xp.arange(u.size, dtype=np.int64), owned_values(u)
+    if device.is_gpu:
+        n = words(u.size)
+        indices, values = xp.empty(u.nvals, np.int64), xp.empty(u.nvals, u.dtype.np_type)
+        if u.nvals:
+            compact = kernel_of(device, "compact", u.dtype, LANES=256, CHUNK=CHUNK)
+            operand = stored(device, u.dtype, u.values)
+            compact(-(-n // CHUNK), n, u.present, u.chunk_counts(), *operand, indices, values)
+        return indices, values
+    indices = np.flatnonzero(unpack(device, u.present, u.size))
+    return indices, np.full(len(indices), u.values) if u.iso else plain_values(u)[indices]
+
+
+def owned_values(u: VectorStore) -> Any:
+    """`plain_values` as an array of its own."""
+    return plain_values(u) if u.iso or u.dtype is BOOL else u.values[: u.size].copy()
+
+
+def dense(u: VectorStore, fill: Any) -> Any:
+    """Values by position, `fill` where there is no entry."""
+    if u.nvals == u.size:
+        return owned_values(u)
+    fill = u.dtype.np_type.type(fill)
+    if not u.device.is_gpu:
+        return np.where(unpack(u.device, u.present, u.size), plain_values(u), fill)
+    out = u.device.xp.empty(u.size, u.dtype.np_type)
+    kernel_of(u.device, "dense", u.dtype)(u.size, u.present, *stored(u.device, u.dtype, u.values), fill, out)
+    return out
+
+
+def cast_scalar(x: Any, dtype: DataType) -> np.generic:
+    """A GraphBLAS cast on the host: float to integer saturates, NaN gives 0."""
+    x = np.asarray(x)[()]
+    if x.dtype == dtype.np_type:
+        return x
+    if dtype.kind in "iu" and x.dtype.kind == "f":
+        if x != x:
+            return dtype.np_type.type(0)
+        return dtype.np_type.type(min(max(int(dtype.lowest), int(x) if np.isfinite(x) else x), int(dtype.highest)))
+    with np.errstate(all="ignore"):
+        return dtype.np_type.type(np.asarray(x).astype(dtype.np_type)[()])
+
+
+def same_value(a: Any, b: Any) -> bool:
+    return bool(a == b) or bool(a != a and b != b)
+
+
+def make_dense(w: VectorStore) -> None:
+    """Give an iso vector an array of values, in place."""
+    if not w.iso:
+        return
+    if w.dtype is BOOL:
+        w.values = w.present.copy() if w.values else w.device.xp.zeros_like(w.present)
+    else:
+        w.values = w.device.xp.full(max(1, w.size), w.values)
