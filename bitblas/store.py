@@ -99,6 +99,10 @@ class VectorStore:
             self.bits = self.device.xp.zeros(words(self.size), np.uint64)
         return self.bits
 
+    @present.setter
+    def present(self, bits: Any) -> None:
+        self.bits = bits
+
     @property
     def iso(self) -> bool:
         return isinstance(self.values, np.generic)
