@@ -21,7 +21,7 @@ class Expression(ShownExpression, Operand):
     """What the three kinds share.
 
     method, args, op: what was asked (read by `explain`). `run(mask)` gives the result, a fresh store; only where
-    `masked` is true does the verb itself honour the mask, and that of a Vector takes an `Into` too.
+    `masked` is true does the verb itself honour the mask.
     """
 
     __slots__ = ("_dtype", "_value", "args", "masked", "method", "op", "run")

@@ -14,14 +14,10 @@ from semirings import Monoid, Semiring, Typed
 from semirings.catalog import BINARY, compose
 from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
 
-from ..device import Device
 from ..ending import End, plan_end
-from ..formats import Structure
-from ..formats.csr.format import from_arrays, index_type
 from ..plan import VALUES, WORDS, Plan, is_light, is_sparse, is_staged, may_push, plan_mxv
 from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
 from . import vector
-from .arrays import as_vector
 from .operands import Into, Mask, dummy, entry_values, mask_arguments, stored
 from .pull import Pull
 from .pull import compiled as compiled  # what other verbs call it by
