@@ -40,7 +40,7 @@ DOT_TABLE = (("SLOTS", 4096), ("LOG_SLOTS", 12), ("TABLE_FROM", 16), ("TABLE_FOR
 # Row-by-row products on a GPU: lanes that share a row, and slots of its table (in shared memory: 48 KB a block), of
 # which three in four may be taken; what fits none is a long row, with a bitset in shared memory up to that many words,
 # and BLOCKS blocks take them in turns. (estimated)
-ROW_TABLES = ((8, 64), (16, 256), (32, 1024))
+ROW_TABLES = ((8, 128), (16, 256), (32, 1024))
 SHARED_BYTES = 48 << 10
 SHARED_WORDS = 2048
 BLOCKS = 1024
