@@ -32,21 +32,6 @@ DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on
 PUSH_COST = {"cpu": 4.0, "gpu": 16.0}
 LONGEST = 128  # steps of a group of lanes per row; longer rows are hubs, cut into segments of that length (estimated)
 
-# Dot products of rows at a mask on a GPU: slots of the table that holds a row of A (a row may fill half of them), from
-# how many entries on a row is put there, for how many entries of the mask at once; and how long even the shorter row
-# has to be for a whole block to search for its entries (estimated). Triangles of RMAT 20 on an H200: 10.8 ms, 20.2
-# without tables; rows from 8 to 32 entries on, and 2048 to 8192 slots, differ by 4 %.
-DOT_TABLE = (("SLOTS", 4096), ("LOG_SLOTS", 12), ("TABLE_FROM", 16), ("TABLE_FOR", 4), ("LONG", 1024))
-
-# Row-by-row products on a GPU: lanes that share a row, and slots of its table (in shared memory: 48 KB a block), of
-# which three in four may be taken; what fits none is a long row, with a bitset in shared memory up to that many words,
-# and BLOCKS blocks take them in turns. (estimated)
-ROW_TABLES = ((8, 128), (16, 256), (32, 1024))
-SHARED_BYTES = 48 << 10
-SHARED_WORDS = 2048
-BLOCKS = 1024
-BITSET_BYTES = 1 << 30  # of all blocks: fewer take the long rows where theirs would need more
-
 
 def choose_form(structure: Structure, format: str = "auto", tile: int | None = None, *, iso: bool = True) -> str:
     """The key of the primary form: as asked, or the one that the facts say is best.
@@ -252,29 +237,3 @@ def _power_of_two(x: float, low: int, high: int) -> int:
     while lanes * 2 <= x and lanes < high:
         lanes *= 2
     return lanes
-
-
-def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: bool) -> tuple[Plan, np.generic | None]:
-    """Dot products at the entries of a mask; without one (or with a complement) row by row: see verbs/gustavson.py."""
-    kind, product = kind_of(semiring, A.values, B.values)
-    if not masked:
-        return Plan("mxm", semiring.op.name, CSR, False, "gustavson", kind, 1, "no mask to dot at"), product
-    form = A.structure.primary
-    key = form.key
-    lanes = 1
-    if A.device.is_gpu:
-        per_row = (form.tiles if isinstance(form, B2sr) else A.nvals) / max(1, form.units)
-        # Half a lane per tile (delaunay_n20: 0.21 ms with 4 lanes, 0.30 with 8), one per entry (rmat20: 10.8 ms with
-        # 4 lanes, 9.6 with 8, 10.0 with 32).
-        lanes = _power_of_two(per_row / (1 if key == CSR else 2), 4, 32)
-    wide = not A.device.is_gpu and key == "b2sr8" and kind != VALUES
-    return Plan("mxm", semiring.op.name, key, False, "dot", kind, lanes, "at the entries of the mask", wide), product
-
-
-def row_tables(bytes_per_slot: int) -> list[tuple[int, int]]:
-    """Lanes and slots of the tables for short rows, as many slots as shared memory has room for."""
-    tables = []
-    for lanes, slots in ROW_TABLES:
-        room = SHARED_BYTES * lanes // (256 * bytes_per_slot)
-        tables.append((lanes, min(slots, 1 << room.bit_length() - 1)))
-    return tables

@@ -30,7 +30,7 @@ FLOORS = (
     ("bitblas.formats",),
     ("bitblas.store",),
     ("bitblas.facts",),
-    ("bitblas.plan",),
+    ("bitblas.plan", "bitblas.plan_mxm"),
     ("bitblas.formats.build",),
     ("bitblas.verbs",),
     ("bitblas.core",),

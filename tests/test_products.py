@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import bitblas
-from bitblas import plan
-from bitblas.verbs import gustavson, variants
+from bitblas import plan_mxm
+from bitblas.verbs import gustavson, matrix_variants
 from bitblas.verbs.sieve import Sieve
 
 SEMIRINGS = (("plus_times", "FP64"), ("min_plus", "INT64"), ("plus_pair", "INT64"), ("any_pair", "BOOL"),
@@ -72,14 +72,14 @@ def test_products_outside_a_mask(device, name, dtype, rows):
 @pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
 @pytest.mark.parametrize("limits", ({"TABLE_FROM": 1, "TABLE_FOR": 1}, {"TABLE_FROM": 1 << 20, "LONG": 4}, {}))
 def test_products_at_a_mask(device, name, dtype, limits, monkeypatch):
-    monkeypatch.setattr(variants, "DOT_TABLE", tuple((k, limits.get(k, v)) for k, v in plan.DOT_TABLE))
-    variants.dot_variant.cache_clear()
+    monkeypatch.setattr(matrix_variants, "DOT_TABLE", tuple((k, limits.get(k, v)) for k, v in plan_mxm.DOT_TABLE))
+    matrix_variants.dot_variant.cache_clear()
 
     def program(gb, A, B, M):
         return A.mxm(B.T, getattr(gb.semiring, name)).new(mask=M.S)
 
     same(program, dtype, device, (60, 200, 0.1, 1, (7,)), (50, 200, 0.1, 2, (3, 30)), (60, 50, 0.3, 3, (7,)))
-    variants.dot_variant.cache_clear()
+    matrix_variants.dot_variant.cache_clear()
 
 
 def test_equal_inputs_give_equal_bits(device, rows):

@@ -14,7 +14,7 @@ def explain(expr: Any, *, mask: Any = None) -> Any:
 
     mask: the mask that the statement would have. Raises TypeError for what is no delayed product.
     """
-    from .. import plan
+    from .. import plan, plan_mxm
 
     if isinstance(expr, (Infix, IndexExpr)):
         expr = expr._to_expr()
@@ -24,7 +24,7 @@ def explain(expr: Any, *, mask: Any = None) -> Any:
     op: Any = expr.op
     if expr.method == "mxm":
         masked = mask is not None and not mask.complement
-        return plan.plan_mxm(left._matrix._store, right._matrix._store, op, masked)[0]
+        return plan_mxm.plan_mxm(left._matrix._store, right._matrix._store, op, masked)[0]
     flip = expr.method == "vxm"
     A, v = (right, left) if flip else (left, right)
     return plan.plan_mxv(A._matrix._store, v._store, op, transpose=A._transposed != flip, flip=flip)[0]

@@ -14,7 +14,8 @@ from semirings.catalog import BINARY, INDEXUNARY, MONOIDS, UNARY
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT64, DataType
 
 from ..formats.b2sr.format import TILES
-from ..plan import COUNT, SHARED_WORDS, VALUES, WORDS, row_tables
+from ..plan import COUNT, VALUES, WORDS
+from ..plan_mxm import SHARED_WORDS, row_tables
 from .prologue import Variant
 
 # (semiring, type that it computes in, type of the matrix, type of the vector, kind)
@@ -42,7 +43,8 @@ def _typed(name: str, dtype: DataType) -> Typed:
 
 def products() -> Iterator[Variant]:
     """Pull, push and dot of both formats."""
-    from ..verbs.variants import DOT_INDICES, dot_variant, mxv_variant
+    from ..verbs.matrix_variants import DOT_INDICES, dot_variant
+    from ..verbs.variants import mxv_variant
 
     for key in ("csr", *(f"b2sr{t}" for t in TILES)):
         tile = 1 if key == "csr" else int(key[4:])
@@ -73,7 +75,7 @@ def products() -> Iterator[Variant]:
 
 def rows() -> Iterator[Variant]:
     """Products row by row on a GPU."""
-    from ..verbs.variants import rows_variant
+    from ..verbs.matrix_variants import rows_variant
 
     types = (("PTR", INT32), ("INNER", INT32), ("BPTR", INT32), ("COL", INT32), ("MPTR", INT32))
     chosen = [p for p in PRODUCTS if p[0] in ("plus_pair", "plus_times", "min_plus")]
@@ -117,7 +119,7 @@ def structural() -> Iterator[Variant]:
 
 def joins() -> Iterator[Variant]:
     """Unions and intersections of two matrices."""
-    from ..verbs.variants import join_variant, match_variant
+    from ..verbs.matrix_variants import join_variant, match_variant
 
     types = (*TYPES, ("BPTR", INT32))
     yield match_variant(types)

@@ -19,12 +19,13 @@ from ..formats import Structure
 from ..formats.build import with_format
 from ..formats.csr.format import Csr, from_arrays, index_type
 from ..kernels.prologue import Variant
-from ..plan import BITSET_BYTES, BLOCKS, COUNT, SHARED_WORDS, VALUES, WORDS, Plan, row_tables
+from ..plan import COUNT, VALUES, WORDS, Plan
+from ..plan_mxm import BITSET_BYTES, BLOCKS, SHARED_WORDS, row_tables
 from ..store import MatrixStore
+from .matrix_variants import gustavson_variant, rows_variant
 from .operands import dummy, entry_values
 from .product import compiled
 from .schedule import PARALLEL_ENTRIES, ranges_of_work
-from .variants import gustavson_variant, rows_variant
 
 
 class Task(NamedTuple):

@@ -16,10 +16,10 @@ from ..formats.build import filter_entries, with_format
 from ..formats.csr.format import Csr, from_arrays, index_type
 from ..store import MatrixStore
 from . import arrays
+from .matrix_variants import join_variant, match_variant
 from .operands import dummy, entry_values
 from .product import compiled
 from .schedule import PARALLEL_ENTRIES
-from .variants import join_variant, match_variant
 
 
 class Meeting(NamedTuple):

@@ -10,14 +10,15 @@ from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, lookup_dtype
 
 from ..formats import Structure
-from ..plan import VALUES, WORDS, Plan, plan_mxm
+from ..plan import VALUES, WORDS, Plan
+from ..plan_mxm import plan_mxm
 from ..store import MatrixStore
 from .gustavson import row_by_row
+from .matrix_variants import DOT_INDICES, dot_variant
 from .operands import dummy, entry_values
 from .product import compiled
 from .schedule import PARALLEL_ENTRIES, dot_bounds
 from .sieve import Sieve
-from .variants import DOT_INDICES, dot_variant
 
 
 class MatrixMask(NamedTuple):
