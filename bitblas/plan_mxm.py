@@ -18,8 +18,9 @@ DOT_TABLE = (("SLOTS", 4096), ("LOG_SLOTS", 12), ("TABLE_FROM", 16), ("TABLE_FOR
 
 # Row-by-row products on a GPU: lanes that share a row, and slots of its table (in shared memory: 48 KB a block), of
 # which three in four may be taken; what fits none is a long row, with a bitset in shared memory up to that many words,
-# and BLOCKS blocks take them in turns. (estimated)
-ROW_TABLES = ((8, 128), (16, 256), (32, 1024))
+# and BLOCKS blocks take them in turns (estimated). A * A on an H200: delaunay_n20 1.60 ms, with 128 slots first 1.66,
+# with 4 lanes first 1.62; a 27-point stencil and RMAT 14 and 16 differ by less than 5 %.
+ROW_TABLES = ((8, 64), (16, 256), (32, 1024))
 SHARED_BYTES = 48 << 10
 SHARED_WORDS = 2048
 BLOCKS = 1024
@@ -37,7 +38,7 @@ def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: 
     if A.device.is_gpu:
         per_row = (form.tiles if isinstance(form, B2sr) else A.nvals) / max(1, form.units)
         # Half a lane per tile (delaunay_n20: 0.21 ms with 4 lanes, 0.30 with 8), one per entry (rmat20: 10.8 ms with
-        # 4 lanes, 9.6 with 8, 10.0 with 32).
+        # 4 lanes, 9.6 and 10.8 in two runs with 8, 10.0 with 32).
         lanes = _power_of_two(per_row / (1 if key == CSR else 2), 4, 32)
     wide = not A.device.is_gpu and key == "b2sr8" and kind != VALUES
     return Plan("mxm", semiring.op.name, key, False, "dot", kind, lanes, "at the entries of the mask", wide), product
