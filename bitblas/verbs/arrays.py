@@ -68,9 +68,10 @@ def unary(device: Device, op: Typed[Operator], x: Any) -> Any:
 
 
 def index(device: Device, op: Typed[Operator], x: Any, rows: Any, cols: Any, thunk: Any) -> Any:
-    """op(x, row, column, thunk), always an array of len(rows)."""
-    u = as_vector(device, x, len(rows))
-    return _as_array(run_elementwise(u, vector._thunk(u, op, thunk), LEFT, op, bound="xt", places=(rows, cols)))
+    """op(x, row, column, thunk), always an array of len(rows); rows None: nobody asks where the entries are."""
+    u = as_vector(device, x, len(x if rows is None else rows))
+    places = None if rows is None else (rows, cols)
+    return _as_array(run_elementwise(u, vector._thunk(u, op, thunk), LEFT, op, bound="xt", places=places))
 
 
 def cast(device: Device, x: Any, from_dtype: DataType, to_dtype: DataType) -> Any:

@@ -125,7 +125,8 @@ def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
         return A if keep else empty(A.device, A.nrows, A.ncols, A.dtype)
     if not A.nvals:
         return A
-    keep = arrays.index(A.device, op, A.values, *A.structure.coo(), thunk)
+    rows, cols = A.structure.coo() if op.op.positional else (None, None)
+    keep = arrays.index(A.device, op, A.values, rows, cols, thunk)
     return build.filter_entries(A, keep.astype(bool, copy=False))
 
 

@@ -36,40 +36,29 @@ __device__ __forceinline__ int place_of(const word_t* bits, i64 tile, int rank) 
     word = bits[tile * TILE_WORDS + ++w];
   }
   int place = 64 * w;
-  u32 half = (u32)word;
-  if (TILE > 4 && rank >= __popc(half)) {
-    rank -= __popc(half);
-    half = (u32)(word >> 32);
-    place += 32;
-  }
 #pragma unroll
-  for (int width = 16; width; width >>= 1) {  // halve: is it among the lower ones?
-    const int count = __popc(half & ((1u << width) - 1));
+  for (int width = 32; width; width >>= 1) {  // halve: is it among the lower ones?
+    const int count = __popcll(word & ((1ull << width) - 1));
     if (rank < count) continue;
     rank -= count;
-    half >>= width;
+    word >>= width;
     place += width;
   }
   return place;
 }
 
-// Row r of a tile: of a small one from the word that was loaded, of a large one from memory.
+// Row r of a tile that was loaded as `word` (of up to 64 places), or else lies in `bits`.
+__device__ __forceinline__ u64 row_bits(u64 word, const word_t* bits, i64 tile, int r) {
 #if TILE <= 8
-typedef u32 bits_t;
-__device__ __forceinline__ bits_t row_bits(u64 word, const word_t*, i64, int r) {
-  const u32 half = TILE == 4 || r < 4 ? (u32)word : (u32)(word >> 32);
-  return half >> (TILE * (r & 3)) & ((1u << TILE) - 1);
-}
-__device__ __forceinline__ int population(bits_t bits) { return __popc(bits); }
+  (void)bits, (void)tile;
+  return word >> (TILE * r) & ((1u << TILE) - 1);
 #else
-typedef u64 bits_t;
-__device__ __forceinline__ bits_t row_bits(u64, const word_t* bits, i64 tile, int r) {
+  (void)word;
   return tile_row_bits(bits, tile, r);
-}
-__device__ __forceinline__ int population(bits_t bits) { return __popcll(bits); }
 #endif
+}
 
-extern "C" __global__ void __launch_bounds__(BLOCK, KIND == VALUES ? 2 : 4)
+extern "C" __global__ void __launch_bounds__(BLOCK, KIND == COUNT ? 5 : KIND == WORDS ? 4 : 2)
 dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const word_t* m_bits, const MPLACE_T* m_ranks,
     const PTR_T* a_ptr, const COL_T* a_col, const word_t* a_bits, const PLACE_T* a_ranks, const A_T* a_val, A_T a_iso,
     i64 a_step, const BPTR_T* b_ptr, const COL_T* b_col, const word_t* b_bits, const BPLACE_T* b_ranks,
@@ -135,7 +124,7 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const word_t* m
         for (int o = 0; o < OWN; ++o) {
           if (!hits || place[o] < 0) continue;
           const int r = place[o] / TILE, s = place[o] % TILE;
-          bits_t common = row_bits(a_tile, a_bits, x, r) & row_bits(b_tile, b_bits, y, s);
+          u64 common = row_bits(a_tile, a_bits, x, r) & row_bits(b_tile, b_bits, y, s);
 #if KIND == VALUES
           for (; common && !is_final(some[o], sum[o]); common &= common - 1) {
             const int c = __ffsll(common) - 1;
@@ -144,7 +133,7 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const word_t* m
             join(some[o], sum[o], true, mul(left, right, I * TILE + r, column + c, J * TILE + s));
           }
 #else
-          if (KIND == COUNT) count[o] += population(common);
+          if (KIND == COUNT) count[o] += __popcll(common);
           else some[o] = some[o] || common;
 #endif
         }

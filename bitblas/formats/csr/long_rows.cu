@@ -66,7 +66,8 @@ long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32*
       for (i64 q = (i64)b_ptr[k] + lane; q < stop; q += 32) {
         const COL_T j = b_col[q];
         const u64 bit = 1ull << (j & 63);
-        if (!(found[j >> 6] & bit) && f.allows(i, j)) atomicOr(&found[j >> 6], bit);
+        // Another thread may be setting it: then it is set twice.
+        if (!(((const volatile u64*)found)[j >> 6] & bit) && f.allows(i, j)) atomicOr(&found[j >> 6], bit);
       }
     }
     __syncthreads();

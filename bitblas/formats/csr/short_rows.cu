@@ -67,6 +67,7 @@ short_rows(i64 n, const i64* rows, const PTR_T* a_ptr, const INNER_T* a_col, con
     const COL_T key = slot <= last ? keys[slot] : NO_KEY;
     const cell_t cell = KIND != WORDS && key != NO_KEY ? cells[slot] : cell_t();
     const u32 full = __ballot_sync(ALL_LANES, key != NO_KEY) & group;
+    __syncwarp();  // all have read before anybody writes
     if (key != NO_KEY) {
       const int place = count + __popc(full & ((1u << (threadIdx.x & 31)) - 1));
       keys[place] = key;
