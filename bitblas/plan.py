@@ -179,9 +179,7 @@ def is_sparse(u: VectorStore) -> bool:
     """Whether the entries of a vector are so few that pushing along them may cost less than pulling by rows. They are
     counted only where what is known leaves it open, because a GPU's host waits for the count."""
     cost = PUSH_COST["gpu" if u.device.is_gpu else "cpu"]
-    if u.count is None and u.least * cost >= u.size:
-        return False
-    return u.nvals * cost < u.size
+    return not (u.count is None and u.least * cost >= u.size) and u.nvals * cost < u.size
 
 
 def is_light(u: VectorStore, form: Form) -> bool:
@@ -197,8 +195,7 @@ def _entries_of(u: VectorStore, form: Form) -> int:
     per, device = form.rows_per_unit, u.device
     if device.is_gpu:
         total = device.xp.zeros(1, np.uint64)
-        constants = (("ROWS", per), ("LANES", 1))
-        variant = Variant("kernels/weigh", (("PTR", lookup_dtype(form.ptr.dtype)),), constants)
+        variant = Variant("kernels/weigh", (("PTR", lookup_dtype(form.ptr.dtype)),), (("ROWS", per), ("LANES", 1)))
         device.kernel(variant)(words(u.size), u.present, form.ptr, total)
         return int(device.to_host(total)[0])
     if per < 8:
