@@ -32,9 +32,9 @@ DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on
 # A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9).
 PUSH_COST = {"cpu": 4.0, "gpu": 16.0}
 UNROLL = 4  # entries that a lane of the GPU's CSR kernel loads before it uses the first
-BLOCKS = 4  # blocks that a multiprocessor holds at least: bounds the registers of the CSR kernel
-TILES_AHEAD = 8  # tiles that a lane of the B2SR kernel loads before it sums the first
-STAGE = 1024  # entries that a block of the GPU's CSR kernel reads at once where it reads its rows as one run
+BLOCKS = 8  # of 256 threads a multiprocessor, at least, for 32-bit sums of CSR (min_plus, grid: 58 us; with 4, 64 us)
+TILES_AHEAD = 2  # tiles that a lane of the B2SR kernel loads before it sums the first (grid: 67, 74, 82 us; 2, 4, 8)
+STAGE = 1024  # entries that a block of the GPU's CSR kernel reads at once where it reads its rows as one run (measured)
 # Steps of a group of lanes, each waiting for its loads; longer rows are hubs, cut into segments (estimated). Rows that
 # end at their first hit are seldom gone through (RMAT 20: 26.6, 21.9, 21.7 us with 8, 32, 128).
 LONGEST, LONGEST_EARLY = 16, 128
@@ -232,7 +232,7 @@ def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structu
     first hit, with 1 (RMAT 20: 22, 32, 56 us with 1, 2, 4); sums of CSR with 1 on a Delaunay mesh (6 entries a row), 2
     on a stencil (25) and 4 on RMAT (30)."""
     if key == CSR:
-        return 1 if kind == WORDS and not push else _power_of_two(nvals / max(1, nrows) / (2 if push else 8), 1, 32)
+        return 1 if kind == WORDS and not push else _power_of_two(nvals / max(1, nrows) / (2 if push else 7), 1, 32)
     tile = int(key[4:])
     primary = structure.primary
     tiles = primary.tiles if isinstance(primary, B2sr) else dict(facts(structure).tiles)[tile]
