@@ -32,9 +32,9 @@ DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on
 # A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9).
 PUSH_COST = {"cpu": 4.0, "gpu": 16.0}
 UNROLL = 4  # entries that a lane of the GPU's CSR kernel loads before it uses the first
-BLOCKS = 4  # blocks that a multiprocessor holds at least: bounds the registers of the CSR kernel
-TILES_AHEAD = 8  # tiles that a lane of the B2SR kernel loads before it sums the first
-STAGE = 1024  # entries that a block of the GPU's CSR kernel reads at once where it reads its rows as one run
+BLOCKS = 8  # of 256 threads a multiprocessor, at least, for 32-bit sums of CSR (min_plus, grid: 58 us; with 4, 64 us)
+TILES_AHEAD = 2  # tiles that a lane of the B2SR kernel loads before it sums the first (grid: 67, 74, 82 us; 2, 4, 8)
+STAGE = 1024  # entries that a block of the GPU's CSR kernel reads at once where it reads its rows as one run (measured)
 # Steps of a group of lanes, each waiting for its loads; longer rows are hubs, cut into segments (estimated). Rows that
 # end at their first hit are seldom gone through (RMAT 20: 26.6, 21.9, 21.7 us with 8, 32, 128).
 LONGEST, LONGEST_EARLY = 16, 128
@@ -179,9 +179,7 @@ def is_sparse(u: VectorStore) -> bool:
     """Whether the entries of a vector are so few that pushing along them may cost less than pulling by rows. They are
     counted only where what is known leaves it open, because a GPU's host waits for the count."""
     cost = PUSH_COST["gpu" if u.device.is_gpu else "cpu"]
-    if u.count is None and u.least * cost >= u.size:
-        return False
-    return u.nvals * cost < u.size
+    return not (u.count is None and u.least * cost >= u.size) and u.nvals * cost < u.size
 
 
 def is_light(u: VectorStore, form: Form) -> bool:
@@ -197,8 +195,7 @@ def _entries_of(u: VectorStore, form: Form) -> int:
     per, device = form.rows_per_unit, u.device
     if device.is_gpu:
         total = device.xp.zeros(1, np.uint64)
-        constants = (("ROWS", per), ("LANES", 1))
-        variant = Variant("kernels/weigh", (("PTR", lookup_dtype(form.ptr.dtype)),), constants)
+        variant = Variant("kernels/weigh", (("PTR", lookup_dtype(form.ptr.dtype)),), (("ROWS", per), ("LANES", 1)))
         device.kernel(variant)(words(u.size), u.present, form.ptr, total)
         return int(device.to_host(total)[0])
     if per < 8:
@@ -235,7 +232,7 @@ def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structu
     first hit, with 1 (RMAT 20: 22, 32, 56 us with 1, 2, 4); sums of CSR with 1 on a Delaunay mesh (6 entries a row), 2
     on a stencil (25) and 4 on RMAT (30)."""
     if key == CSR:
-        return 1 if kind == WORDS and not push else power_of_two(nvals / max(1, nrows) / (2 if push else 8), 1, 32)
+        return 1 if kind == WORDS and not push else power_of_two(nvals / max(1, nrows) / (2 if push else 7), 1, 32)
     tile = int(key[4:])
     primary = structure.primary
     tiles = primary.tiles if isinstance(primary, B2sr) else dict(facts(structure).tiles)[tile]

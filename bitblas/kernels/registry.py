@@ -78,6 +78,9 @@ def products() -> Iterator[Variant]:
                 for full in (False, True):
                     how = plain | {"full": full, "ranked": ranked, "lanes": lanes, "end": end}
                     yield pull_variant(key, types, typed, kind, a, u, **how)
+            if kind == VALUES and not name.startswith("any"):  # rows read as a run; tiles without padding
+                how = plain | {"full": True, "ranked": ranked, "lanes": lanes, "end": End(z, z)}
+                yield pull_variant(key, types, typed, kind, a, u, **how, staged=key == "csr", padded=False)
             if kind == VALUES and not (z.kind == "f" and name.startswith("plus")):
                 yield push_variant(key, types, typed, kind, a, u, flip=True, ranked=ranked, lanes=2)
             if name in ("plus_pair", "plus_times", "min_plus"):

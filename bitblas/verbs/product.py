@@ -118,8 +118,9 @@ class Product:
         else:
             w = into.w
             pull = self.pull(w.dtype, w.values if w.iso else None, into.accum, into.keeps, mask is not None)
-            read = (u.present, u.values) if mask is None else (u.present, u.values, mask.words)
-            moved = any(array is w.present or (array is w.values and not w.iso) for array in read)
+            moved = u.present is w.present or (mask is not None and mask.words is w.present)
+            if not w.iso:  # iso values may be one object
+                moved = moved or u.values is w.values or (mask is not None and mask.words is w.values)
             t_bits = self.bits(self.size) if moved else w.present
         end, t_val, old = pull.end, w.values, pull.nothing
         if not end.store:

@@ -176,7 +176,12 @@ def pull_variant(
     functions, values, terminal = sum_of(monoid, z)
     constants = [("U_FULL", int(full)), ("HAS_TERMINAL", terminal), ("LANES", lanes), *end.constants()]
     if key == "csr":
-        constants += [("UNROLL", UNROLL), ("BLOCKS", BLOCKS), ("STAGED", int(staged)), ("STAGE", STAGE)]
+        constants += [
+            ("UNROLL", UNROLL),
+            ("BLOCKS", BLOCKS if full and max(t.nbytes for t in (a, u, z, end.w)) <= 4 else 4),
+            ("STAGED", int(staged)),
+            ("STAGE", STAGE),
+        ]
     else:
         constants += [("TILE", int(key[4:])), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
         constants += [("TILES_AHEAD", TILES_AHEAD), ("PADDED", int(padded))]
