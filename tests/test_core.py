@@ -268,6 +268,7 @@ def test_autocompute_can_be_off(device):
             bitblas.config.set(**bad)
 
 
+@pytest.mark.uses_cpu
 def test_devices_do_not_mix(device):
     v = bitblas.Vector.from_coo([0, 2], [1, 2], size=3)
     A = bitblas.Matrix.from_coo([0, 2], [1, 2], [1.5, 2], nrows=3, ncols=3)

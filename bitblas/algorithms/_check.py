@@ -26,8 +26,8 @@ def on_its_device(program):
 class Loop:
     """What a loop works on, and the loop: `make(A, gb, *args)` gives a dictionary of objects, body, while_ and limit.
 
-    On a GPU, where a loop is captured at its first run, it is kept with its matrix for the next call: `result` then
-    gives copies, because the objects will be used again.
+    On a GPU, where a loop is captured at its first run, it is kept with its matrix for the next call: what `result`
+    gives is then a new object, because those of the loop will be used again.
     """
 
     def __init__(self, make, A, gb, *args):
@@ -41,7 +41,7 @@ class Loop:
         return self.program.run()
 
     def result(self, x):
-        return x.dup() if self.kept else x
+        return x._release() if self.kept else x
 
 
 def loop(make, A, gb, *args):

@@ -98,6 +98,12 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
         self._data = store
         self._pending.clear()
 
+    def _release(self) -> Vector:
+        """A Vector with what this one holds, which is left without entries."""
+        held = self._store
+        self._adopt(empty_vector(held.device, held.size, held.dtype))
+        return self._from_store(held)
+
     def _put(self, i: int, value: np.generic | None) -> None:
         """Set (None: delete) one entry; many of them cost one pass, at the next read."""
         self._pending[i] = value

@@ -75,8 +75,10 @@ class Build:
             for number, item in enumerate(plan.items):
                 if isinstance(item, Activate):
                     self.activations[k, number] = self.states.take(1)
-        self.memory = xp.zeros(len(self.states.sources) * STATE, np.uint64)
-        self.rounds = xp.zeros(4, np.int64)
+        # One array, so that one copy sets all: the states, then the rounds of frontier.cuh.
+        self.numbers = xp.zeros(len(self.states.sources) * STATE + 4, np.uint64)
+        self.memory = self.numbers[:-4]
+        self.rounds = self.numbers[-4:].view(np.int64)
         self.going = xp.zeros(1, np.uint64)
         self.sources = device.asarray(np.array(self.states.sources, np.int32))
         self.launches = [launch for k in range(copies) for launch in self._copy(k)]

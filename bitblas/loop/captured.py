@@ -10,6 +10,7 @@ import numpy as np
 from ..core.vector import Vector
 from ..device import tracing
 from ..exceptions import CaptureError
+from ..store import empty_vector
 from . import layout
 from .buffers import LEFT, STATE
 from .build import Build
@@ -37,7 +38,7 @@ class Captured:
         self.iso_at_start = [x for x in self.loaded if x.id in iso]
         self.kinds = self._kinds()
         iso |= _iso_of_added(round_, self.body, iso)
-        copies = _copies(round_)
+        copies = _copies(round_, self.device.captures)
         self.build = Build(self.device, round_, self.body.scalars, iso, self.condition, copies)
         self._prepare()
         loop = GraphLoop if self.device.captures else HostLoop
@@ -66,10 +67,7 @@ class Captured:
 
     def _prepare(self) -> None:
         """What every run begins with: the states, the lists of frontiers that enter, the count of the condition."""
-        build, xp = self.build, self.device.xp
-        states = np.zeros(len(build.memory), np.uint64)
-        states[build.dense_at_start()] = 1
-        self.states = self.device.asarray(states)
+        build = self.build
         self.entering = [
             build.activation(x, product, build.first[x] + 1) for x, product in build.round.entering.items()
         ]
@@ -78,8 +76,7 @@ class Captured:
             self.entering.append(build.activation(self.condition, None, state))
         elif isinstance(self.condition, Vec) and build.left is not None:
             self.entering.append(build.activation(self.condition, None, build.left))
-        self.limits: dict[int, Any] = {}
-        self.xp = xp
+        self.beginnings: dict[int, Any] = {}
 
     def run(self, limit: int) -> int:
         """The rounds that were run; afterwards the vectors and scalars hold what the body left."""
@@ -96,11 +93,10 @@ class Captured:
             has.fill(scalar._value is not None)
             if scalar._value is not None:
                 value.fill(scalar._value)
-        build.memory[...] = self.states
+        build.numbers[...] = self._beginning(limit)
         if isinstance(self.condition, Scal):
             state = build._gate(0)[0]
             build.memory[state * STATE + LEFT] = int(bool(self.scalars[self.condition.id]))
-        build.rounds[...] = self._limit(limit)
         for launch in self.entering:
             launch()
         with self.device.guard:
@@ -110,20 +106,27 @@ class Captured:
                 tracing.active.note_loop(self.device, len(build.launches), lambda: self.loop.run(self._stop))
         rounds = int(self.device.to_host(build.rounds)[2])
         for x in self.changed:
-            self.vectors[x]._adopt(build.buffers[x].store(rounds * build.turns[x]))
+            done = x == self.condition and rounds < limit  # it has no entries left
+            self.vectors[x]._adopt(
+                empty_vector(self.device, x.size, x.dtype) if done else build.buffers[x].store(rounds * build.turns[x])
+            )
         for s in self.body.scalars:
             if any(t.target == s for t in self.body.statements):
                 has, value = (self.device.to_host(a)[0] for a in build.scalars[s.id])
                 self.scalars[s.id]._store(s.dtype.np_type.type(value) if has else None)
         return rounds
 
-    def _limit(self, limit: int) -> Any:
-        if limit not in self.limits:
-            self.limits[limit] = self.device.asarray(np.array([0, limit, 0, 0], np.int64))
-        return self.limits[limit]
+    def _beginning(self, limit: int) -> Any:
+        """The states and the rounds that a run begins with."""
+        if limit not in self.beginnings:
+            numbers = np.zeros(len(self.build.numbers), np.uint64)
+            numbers[self.build.dense_at_start()] = 1
+            numbers[len(self.build.memory) + 1] = limit
+            self.beginnings[limit] = self.device.asarray(numbers)
+        return self.beginnings[limit]
 
     def _stop(self) -> None:
-        with self.xp.cuda.Stream(non_blocking=True):
+        with self.device.xp.cuda.Stream(non_blocking=True):
             self.build.rounds[3:].fill(1)
 
 
@@ -153,9 +156,10 @@ def _iso_of_added(round_: Round, body: Body, iso: dict[int, Any]) -> dict[int, A
     return added
 
 
-def _copies(round_: Round) -> int:
-    """Rounds per run of the body: products by rows cannot be skipped, so that few of them may run in vain."""
+def _copies(round_: Round, captures: bool) -> int:
+    """Rounds per run of the body: products by rows cannot be skipped, so that few of them may run in vain; where the
+    host makes the launches, no loop has to be paid for."""
     turning = any(isinstance(item, Step) for item in round_.items)
-    if any(isinstance(item, Pull) for item in round_.items):
+    if not captures or any(isinstance(item, Pull) for item in round_.items):
         return 3 if turning else 1
     return COPIES // max(1, len(round_.items) // 2) // 3 * 3 or 3
