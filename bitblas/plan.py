@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from semirings import Semiring, Typed
-from semirings.dtypes import BOOL, cast, lookup_dtype
+from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
 
 from .exceptions import InvalidValue
 from .facts import Facts, facts
@@ -243,6 +243,17 @@ def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structu
         words = max(1, tile * tile // 64)
         return power_of_two(per_row * words / 3, 4 if tile == 4 else min(words, 32), 32)
     return power_of_two(min(tile, 32) * per_row * tile / 128, min(tile, 32), 32)
+
+
+FUSED = (CSR, f"b2sr{DEFAULT_TILE}")  # the forms that the plan chooses by itself
+
+
+def is_fused(key: str, semiring: Typed[Semiring], w: DataType, accum: Typed | None) -> bool:
+    """Whether a pull ends its statement in its kernel: for the outputs and accumulators that programs use with a
+    semiring. Each end is a kernel of its own, which takes 0.1 to 1 s to compile; all others take one more pass."""
+    if key not in FUSED or w is not semiring.return_type:
+        return False
+    return accum is None or (accum.op.name == semiring.op.monoid.name and accum.dtype is w)
 
 
 def is_staged(semiring: Typed[Semiring], kind: int, form: Form, full: bool) -> bool:

@@ -15,7 +15,7 @@ from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT64, DataType
 
 from ..ending import End
 from ..formats.b2sr.format import TILES
-from ..plan import COUNT, VALUES, WORDS
+from ..plan import COUNT, FUSED, VALUES, WORDS
 from ..plan_mxm import SHARED_WORDS, row_tables
 from .prologue import Variant
 
@@ -57,11 +57,10 @@ def products() -> Iterator[Variant]:
         lanes_words = 2 if key == "csr" else max(4, min(words, 32))
         lanes = 2 if key == "csr" else min(tile, 32)
         plain: dict[str, Any] = {"flip": False, "full": False, "ranked": False}
-        for end in (
-            End(BOOL, BOOL, store=False),
-            End(BOOL, BOOL, merge=True, store=False),
-            End(BOOL, FP64, merge=True),
-        ):
+        ends = [End(BOOL, BOOL, store=False)]
+        if key in FUSED:
+            ends += [End(BOOL, BOOL, merge=True, store=False), End(BOOL, FP64, merge=True)]
+        for end in ends:
             for full in (False, True):
                 how = plain | {"full": full, "lanes": lanes_words, "end": end}
                 yield pull_variant(key, types, None, WORDS, BOOL, BOOL, **how)
@@ -72,7 +71,7 @@ def products() -> Iterator[Variant]:
             z = typed.return_type
             ranked = key != "csr" and kind == VALUES and name.endswith(("plus", "times", "land"))
             ends = [End(z, z)]
-            if name in MERGED:
+            if name in MERGED and key in FUSED:
                 ends += [End(z, z, None, merge=True), End(z, z, BINARY[MERGED[name]][z], merge=True)]
             for end in ends:
                 for full in (False, True):

@@ -15,7 +15,7 @@ from semirings.catalog import BINARY, compose
 from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
 
 from ..ending import End, plan_end
-from ..plan import VALUES, WORDS, Plan, is_light, is_sparse, is_staged, may_push, plan_mxv
+from ..plan import VALUES, WORDS, Plan, is_fused, is_light, is_sparse, is_staged, may_push, plan_mxv
 from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
 from . import vector
 from .operands import Into, Mask, dummy, entry_values, mask_arguments, stored
@@ -101,9 +101,10 @@ class Product:
             u = vector.cast(u, self.u_type)
         u_values = self.u_values or stored(self.device, u.dtype, u.values)
         operands = (*self.head, u.present, *u_values, *mask_arguments(self.device, mask))
-        if self.apart is None:
+        fused = into is None or is_fused(self.plan.key, self.semiring, into.w.dtype, into.accum)
+        if self.apart is None and fused:
             return self._pull(operands, u, mask, into)
-        t = self.apart.run(operands, u)
+        t = self._pull(operands, u, mask, None) if self.apart is None else self.apart.run(operands, u)
         if into is None or not into.keeps:
             return t
         vector.merge(into.w, t, mask, into.accum, into.replace)
