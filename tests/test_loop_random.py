@@ -59,7 +59,7 @@ def four_vectors(seed, n=70):
     return made
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(body=st.lists(statement(), min_size=1, max_size=6), seed=st.integers(0, 3))
 def _check_random_body(body, seed):
     left = gb.Vector.from_scalar(1, 2)

@@ -35,6 +35,11 @@ PRODUCTS = (
     ("lor_land", BOOL, BOOL, BOOL, VALUES),
     ("plus_pair", INT64, BOOL, BOOL, COUNT),
 )
+# Of these, for the sizes of tiles that the plan does not choose by itself: one of each kind of kernel.
+FEW = tuple(p for p in PRODUCTS if p[:2] in (
+    ("min_plus", FP32), ("plus_times", FP64), ("plus_second", FP32), ("any_secondi", BOOL), ("lor_land", BOOL),
+    ("plus_pair", INT64),
+))  # fmt: skip
 # Those whose statements keep entries of the output, with the accumulator.
 MERGED = {"min_plus": "min", "plus_second": "plus", "lor_land": "lor", "plus_pair": "plus"}
 TYPES = (("PTR", INT32), ("COL", INT32))
@@ -66,7 +71,7 @@ def products() -> Iterator[Variant]:
                 yield pull_variant(key, types, None, WORDS, BOOL, BOOL, **how)
         yield push_variant(key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, lanes=2)
         yield dot_variant(key, indices, None, WORDS, BOOL, BOOL, 4)
-        for name, dtype, a, u, kind in PRODUCTS:
+        for name, dtype, a, u, kind in PRODUCTS if key in FUSED else FEW:
             typed = _typed(name, dtype)
             z = typed.return_type
             ranked = key != "csr" and kind == VALUES and name.endswith(("plus", "times", "land"))
