@@ -1,4 +1,4 @@
-# w<mask, accum, replace> = f(u, v) position by position, the twin of elementwise.cu.
+# w<mask, replace> = f(u, v) position by position, the twin of elementwise.cu.
 # include: kernels/vector.cpu.py
 LEFT, BOTH, UNION, FILLED = 0, 1, 2, 3
 
@@ -52,14 +52,12 @@ def elementwise(lo, hi, size, u_bits, u_val, u_iso, u_step, v_bits, v_val, v_iso
                 t = take_f(f(x, y, i, j))
             if W_ISO:
                 continue
-            joins = ACCUM and had & bit != 0
             if W_BOOL:
-                z = accum(true & bit != 0, t) if joins else take(t)
-                true = true | bit if z else true & ~bit
+                true = true | bit if t else true & ~bit
             else:
-                put(w_val, p, accum(at(w_val, p), t) if joins else take(t))
+                put(w_val, p, t)
         kept = np.uint64(0) if FRESH or replace else had & ~open_bits
-        present = news | kept | ((had & open_bits) if ACCUM else np.uint64(0))
+        present = news | kept
         put(w_bits, w, present)
         if W_BOOL and not W_ISO:
             put(w_val, w, true & present)

@@ -1,4 +1,4 @@
-// w<mask, accum, replace> = f(u, v) position by position: apply, select, element-wise add, mult and union in one source.
+// w<mask, replace> = f(u, v) position by position: apply, select, element-wise add, mult and union in one source.
 // MODE: LEFT where u has an entry; BOTH where both have; UNION where either has (the other's value alone is kept);
 // FILLED as UNION with defaults for what is missing. KEEP: the entries of u for which f is true, with u's values.
 // PLACES: position p stands for the entry (rows[p], cols[p]) of a matrix. W_ISO: bits alone are written.

@@ -1,22 +1,21 @@
-// One position p of w<mask, accum, replace> = t, the end of every GraphBLAS statement (C API 2.1, section 2.3.4). Called
-// by all lanes of a warp, which have the 32 positions of half a word.
-// FRESH: w held nothing, and is not read. W_ISO: its one value stays, bits alone are written. `take` casts t to the type
-// of w, `accum` joins w and t.
+// One position p of w<mask, replace> = t, the end of a GraphBLAS statement (C API 2.1, section 2.3.4). Called by all lanes
+// of a warp, which have the 32 positions of half a word.
+// FRESH: w held nothing, and is not read. W_ISO: its one value stays, bits alone are written.
 __device__ __forceinline__ void merge_position(bool inside, bool open, bool has_t, T_T t, i64 p, bool write,
                                                bool replace, u64* w_bits, STORED(W_T)* w_val) {
   const bool has_w = !FRESH && inside && bit_of(w_bits, p);
   has_t = has_t && open;
-  const bool present = open ? has_t || (ACCUM && has_w) : has_w && !replace;
+  const bool present = open ? has_t : has_w && !replace;
   const bool writer = write && (p & 31) == 0;
 #if W_ISO
   (void)t;
 #elif W_BOOL
   bool w = !FRESH && has_w && bit_of(w_val, p);
-  if (has_t) w = ACCUM && has_w ? accum(w, t) : take(t);
+  if (has_t) w = t;
   const u32 values = __ballot_sync(ALL_LANES, present && w);
   if (writer) ((u32*)w_val)[p >> 5] = values;
 #else
-  if (has_t) w_val[p] = ACCUM && has_w ? accum(w_val[p], t) : take(t);
+  if (has_t) w_val[p] = t;
 #endif
   const u32 bits = __ballot_sync(ALL_LANES, present);
   if (writer) ((u32*)w_bits)[p >> 5] = bits;

@@ -54,19 +54,19 @@ def ending_functions(w: DataType, t: DataType, accum: Typed | None) -> tuple[Fun
     return take, inner, finish, Function("accum", w, (("a", w), ("b", t)), let, "finished(joined(x, y))")
 
 
-def ending_constants(w: DataType, t: DataType, accum: Typed | None, fresh: bool, iso: bool) -> Any:
+def ending_constants(t: DataType, fresh: bool, iso: bool) -> Any:
     """What merge.cuh asks for."""
-    flags = {"ACCUM": accum is not None, "FRESH": fresh, "W_ISO": iso, "W_BOOL": w is BOOL, "T_BOOL": t is BOOL}
+    flags = {"FRESH": fresh, "W_ISO": iso, "W_BOOL": t is BOOL, "T_BOOL": t is BOOL}
     return tuple((name, int(flag)) for name, flag in flags.items())
 
 
 def elementwise_variant(
     mode: int, op: Typed[Operator], u: DataType, v: DataType, bound: str, *, keep: bool = False, places: bool = False,
-    w: DataType | None = None, accum: Typed | None = None, fresh: bool = True, iso: bool = False,
+    fresh: bool = True, iso: bool = False,
 ) -> tuple[Variant, DataType]:  # fmt: skip
-    """The kernel for w<mask, accum> = op(u, v), and the type of op's result; `bound` is a key of LET.
+    """The kernel for w<mask> = op(u, v), and the type of w, which is that of the result; `bound` is a key of LET.
 
-    w: the type of w, that of the result if None. fresh: nothing of w is kept. iso: only presence is written.
+    fresh: nothing of w is kept. iso: only presence is written.
     """
     compute, result = op.op.compute_type(op.dtype), op.op.result_type(op.dtype)
     args = (("u", u), ("v", v), ("ix", INT64), ("jx", INT64))
@@ -74,17 +74,15 @@ def elementwise_variant(
     used = names_in(expr) if op.op.positional else {n for n, _ in LET[bound]}
     let = tuple((n, compute, a) for n, a in LET[bound] if n in used)
     t = u if keep else result
-    w = t if w is None else w
     functions = (
-        *ending_functions(w, t, accum),
         Function("f", result, args, let, expr),
         cast_function("take_u", u, t), cast_function("take_v", v, t), cast_function("take_f", result, t),
     )  # fmt: skip
     constants = (
         ("MODE", mode), ("KEEP", int(keep)), ("PLACES", int(places)), ("LANES", 64),
-        ("U_BOOL", int(u is BOOL)), ("V_BOOL", int(v is BOOL)), *ending_constants(w, t, accum, fresh, iso),
+        ("U_BOOL", int(u is BOOL)), ("V_BOOL", int(v is BOOL)), *ending_constants(t, fresh, iso),
     )  # fmt: skip
-    types = (("U", u), ("V", v), ("T", t), ("W", w))
+    types = (("U", u), ("V", v), ("T", t), ("W", t))
     return Variant("kernels/elementwise", types, constants, (), functions, repr(op)), t
 
 

@@ -24,14 +24,12 @@ from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant,
 @functools.cache
 def _elementwise(
     device: Device, mode: int, op: Typed[Operator], u: str, v: str, bound: str, keep: bool, places: bool,
-    w: str | None, accum: Typed | None, fresh: bool, iso: bool,
+    fresh: bool, iso: bool,
 ) -> tuple[Any, DataType]:  # fmt: skip
     """Types by name: a string has its hash, which at every statement costs less than that of a DataType."""
-    kind = None if w is None else lookup_dtype(w)
     variant, t = elementwise_variant(
-        mode, op, lookup_dtype(u), lookup_dtype(v), bound, keep=keep, places=places, w=kind, accum=accum, fresh=fresh,
-        iso=iso,
-    )  # fmt: skip
+        mode, op, lookup_dtype(u), lookup_dtype(v), bound, keep=keep, places=places, fresh=fresh, iso=iso
+    )
     return device.kernel(variant), t
 
 
@@ -40,25 +38,27 @@ def run_elementwise(
     defaults: tuple[Any, Any] | None = None, places: tuple[Any, Any] | None = None, out: Into | None = None,
 ) -> Any:  # fmt: skip
     """op(u, v) by position as a store; with `out` the statement as a whole: a store of w's type, under the mask, that
-    is all that w will hold, or None where w keeps entries and was written in place."""
+    is all that w will hold, or None where w keeps entries and was written in place. Casts and accumulators take the
+    merge, a pass more: each of them would be a kernel of its own, which takes 0.1 to 1 s to compile."""
     device, size = u.device, u.size
+    if out is not None and (out.w.dtype is not (u.dtype if keep else op.return_type) or (out.keeps and out.accum)):
+        t = run_elementwise(u, v, mode, op, bound=bound, keep=keep, defaults=defaults, places=places)
+        return finish(t, out)
     iso = keep and u.iso
     mask = None if out is None else out.mask
-    kept, accum, replace = False, None, 0
+    kept, replace = False, 0
     if out is not None and out.keeps:
-        kept, accum, replace, iso = True, out.accum, int(out.replace), False
+        kept, replace, iso = True, int(out.replace), False
         make_dense(out.w)
     kernel, dtype = _elementwise(
-        device, mode, op, u.dtype.name, v.dtype.name, bound, keep, places is not None,
-        None if out is None else out.w.dtype.name, accum, not kept, iso,
-    )  # fmt: skip
+        device, mode, op, u.dtype.name, v.dtype.name, bound, keep, places is not None, not kept, iso
+    )
     if out is not None and kept:
         t = out.w
         t.count = None
     else:
-        kind = dtype if out is None else out.w.dtype
-        values: Any = cast_scalar(u.values, kind) if iso else dense_values(device, size, kind, blank=False)
-        t = VectorStore(device, size, kind, device.xp.empty(words(size), np.uint64), values)
+        values: Any = cast_scalar(u.values, dtype) if iso else dense_values(device, size, dtype, blank=False)
+        t = VectorStore(device, size, dtype, device.xp.empty(words(size), np.uint64), values)
         if mode == LEFT and not keep and mask is None:
             t.count = u.count
     rows, cols = places if places is not None else (dummy(device, "int64"),) * 2
@@ -266,9 +266,7 @@ def mask_words(u: VectorStore, *, structural: bool) -> Any:
 def truths(u: VectorStore) -> Any:
     """The bitset of the entries that are not zero."""
     kind = u.dtype.name
-    kernel, _ = _elementwise(
-        u.device, LEFT, UNARY["identity"][BOOL], kind, kind, "x", True, False, None, None, True, True
-    )
+    kernel, _ = _elementwise(u.device, LEFT, UNARY["identity"][BOOL], kind, kind, "x", True, False, True, True)
     bits = u.device.xp.empty(words(u.size), np.uint64)
     zero, none = u.dtype.np_type.type(0), dummy(u.device, "int64")
     values = stored(u.device, u.dtype, u.values)
