@@ -174,10 +174,8 @@ def elementwise() -> Iterator[Variant]:
     for name, t in (("abs", FP64), ("ainv", FP64), ("identity", INT64), ("lnot", BOOL), ("sqrt", FP64)):
         yield elementwise_variant(LEFT, UNARY[name][t], t, t, "x")[0]
     yield elementwise_variant(LEFT, BINARY["truediv"][FP64], FP64, FP64, "yx")[0]
-    for w, accum in ((FP64, None), (INT32, None), (BOOL, None), (FP64, "plus"), (INT64, "min"), (BOOL, "lor")):
-        kept: dict[str, Any] = {"w": w, "accum": None if accum is None else BINARY[accum][w], "fresh": False}
-        yield elementwise_variant(UNION, BINARY["plus"][FP64], FP64, FP64, "xy", **kept)[0]
-        yield elementwise_variant(LEFT, INDEXUNARY["valuegt"][FP64], FP64, FP64, "xt", keep=True, **kept)[0]
+    yield elementwise_variant(UNION, BINARY["plus"][FP64], FP64, FP64, "xy", fresh=False)[0]
+    yield elementwise_variant(LEFT, INDEXUNARY["valuegt"][FP64], FP64, FP64, "xt", keep=True, fresh=False)[0]
     for iso in (False, True):
         yield elementwise_variant(LEFT, UNARY["identity"][BOOL], FP64, FP64, "x", keep=True, iso=iso)[0]
     for name, t in (("valuegt", FP64), ("tril", INT64), ("index", INT64)):
@@ -204,6 +202,8 @@ def by_index() -> Iterator[Variant]:
     from ..verbs.variants import place_variant, sum_by_index_variant, vector_variant
 
     yield from (BITS, COUNT, DENSE, PACK, RANGE)
+    for name, number in (("narrow", INT32), ("narrow", INT64), ("widen", INT32), ("widen", INT64)):
+        yield Variant(f"kernels/{name}", (("NUMBER", number),), (("LANES", 1),))
     for t in (BOOL, INT32, INT64, FP64):
         yield vector_variant("dense", t)
         yield vector_variant("compact", t, LANES=256, CHUNK=CHUNK)

@@ -1,0 +1,51 @@
+"""Arrays of non-negative integers with as many bits for each as the largest needs (kernels/packed.cuh).
+
+The string of the MPLG paper: number k of `width` bits (1 to 32) occupies bits [k * width, (k + 1) * width) of 32-bit
+words, little-endian, plus one pad word so that a funnel shift may always read two.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import lookup_dtype
+
+from ..device import Device, even_bounds
+from ..kernels.prologue import Variant
+
+PARALLEL_NUMBERS = 1 << 16  # below this a parallel launch on the CPU costs more than it saves (estimated)
+
+
+def width_of(limit: int) -> int:
+    """Bits for the numbers below `limit`: max(1, bit_length(limit - 1)). ValueError above 2**32."""
+    width = max(1, int(limit - 1).bit_length())
+    if width > 32:
+        raise ValueError(f"limit: packed numbers have at most 32 bits, {limit - 1} needs {width}")
+    return width
+
+
+def packed_words(size: int, width: int) -> int:
+    """32-bit words of `size` packed numbers, the pad word included."""
+    return -(-size * width // 32) + 1
+
+
+def pack(device: Device, numbers: Any, width: int) -> Any:
+    """Integers below 2**width as a packed string, uint32 of shape (packed_words(len(numbers), width),)."""
+    n = packed_words(len(numbers), width)
+    string = device.xp.empty(n, np.uint32)
+    bounds = even_bounds(n, 4 * device.threads) if not device.is_gpu and len(numbers) > PARALLEL_NUMBERS else None
+    narrow_variant = Variant("kernels/narrow", (("NUMBER", lookup_dtype(numbers.dtype)),), (("LANES", 1),))
+    some = numbers if len(numbers) else device.xp.zeros(1, numbers.dtype)
+    device.kernel(narrow_variant)(n, len(numbers), width, some, string, bounds=bounds)
+    return string
+
+
+def unpack(device: Device, string: Any, size: int, width: int, dtype: Any) -> Any:
+    """The first `size` numbers of a packed string as an array of integers of that type."""
+    numbers = device.xp.empty(max(1, size), dtype)
+    bounds = even_bounds(size, 4 * device.threads) if not device.is_gpu and size > PARALLEL_NUMBERS else None
+    widen_variant = Variant("kernels/widen", (("NUMBER", lookup_dtype(numbers.dtype)),), (("LANES", 1),))
+    device.kernel(widen_variant)(size, width, string, numbers, bounds=bounds)
+    return numbers[:size]

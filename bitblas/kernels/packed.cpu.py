@@ -1,0 +1,14 @@
+# Numbers of `width` bits (1 to 32) in a little-endian string of 32-bit words, the twin of packed.cuh.
+
+
+@njit(**FUNCTION)
+def low_bits(width):
+    return (np.uint64(1) << np.uint64(width)) - np.uint64(1)
+
+
+@njit(**FUNCTION)
+def packed_at(string, k, width):
+    start = np.uint64(k) * np.uint64(width)
+    word = start >> np.uint64(5)
+    pair = np.uint64(at(string, word)) | np.uint64(at(string, word + np.uint64(1))) << np.uint64(32)
+    return pair >> (start & np.uint64(31)) & low_bits(width)

@@ -1,0 +1,9 @@
+// Numbers of `width` bits (1 to 32) in a little-endian string of 32-bit words: number k occupies bits [k * width,
+// (k + 1) * width). One pad word follows the last, so that two words may always be read.
+__device__ __forceinline__ u32 low_bits(u32 width) { return 0xffffffffu >> (32 - width); }
+
+__device__ __forceinline__ u32 packed_at(const u32* string, i64 k, u32 width) {
+  const u64 at = (u64)k * width;
+  const u32* word = string + (at >> 5);
+  return __funnelshift_r(word[0], word[1], (u32)at & 31) & low_bits(width);
+}
