@@ -10,6 +10,8 @@ from .formats import Structure
 from .formats.b2sr.format import TILES, B2sr, count_tiles
 from .formats.csr.format import KEY as CSR
 from .formats.csr.format import Csr
+from .formats.mplg.format import KEY as MPLG
+from .formats.mplg.format import Mplg
 
 SAMPLES = 64  # blocks of 64 rows that the profile looks at, fewer where they hold more than
 SAMPLED_ENTRIES = 1 << 16  # in all; but eight blocks at least
@@ -29,10 +31,18 @@ class Facts:
         """Entries per non-empty 8x8 tile."""
         return self.nvals / max(1.0, dict(self.tiles)[8])
 
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The forms that hold such a structure."""
+        by_rows = (CSR, MPLG) if Mplg.holds(self.nrows, self.ncols) else (CSR,)
+        return *by_rows, *(f"b2sr{tile}" for tile, _ in self.tiles)
+
     def bytes_of(self, key: str) -> int:
         """Predicted bytes of the structure in a form, values not counted."""
         if key == CSR:
             return Csr.predict_bytes(self.nrows, self.ncols, self.nvals)
+        if key == MPLG:
+            return Mplg.predict_bytes(self.nrows, self.ncols, self.nvals)
         tile = int(key[4:])
         return B2sr.predict_bytes(self.nrows, self.ncols, round(dict(self.tiles)[tile]), tile)
 

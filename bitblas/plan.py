@@ -16,15 +16,17 @@ from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
 
 from .exceptions import InvalidValue
 from .facts import Facts, facts
-from .formats import Form, Structure
+from .formats import MPLG, ROWS, Form, Structure
 from .formats.b2sr.format import TILES, B2sr
 from .formats.csr.format import KEY as CSR
+from .formats.mplg.format import Mplg
 from .kernels.prologue import Variant
 from .store import MatrixStore, VectorStore, words
 
 WORDS, COUNT, VALUES = range(3)  # product.cuh
 KINDS = ("words", "count", "values")
 
+FORMATS = ("auto", "csr", "mplg", "b2sr")  # what may be asked for
 SMALL = 1 << 12  # entries; below, rows are as good as tiles, and a build would cost more than it saves (not measured)
 # Entries per 8x8 tile from which tiles win: 1.0 loses 2 times, 5.5 wins 4 times (measured, H200 and CPU).
 MIN_FILL = 2.0
@@ -44,14 +46,18 @@ UNEVEN = 32  # times the mean that the longest row has where rows are read as ru
 def choose_form(structure: Structure, format: str = "auto", tile: int | None = None, *, iso: bool = True) -> str:
     """The key of the primary form: as asked, or the one that the facts say is best.
 
-    Raises InvalidValue for a format or tile size that does not exist.
+    Raises InvalidValue for a format or tile size that does not exist, or a format that does not hold the matrix.
     """
-    if format not in ("auto", "csr", "b2sr"):
-        raise InvalidValue(f"format: expected 'auto', 'csr' or 'b2sr', got {format!r}")
+    if format not in FORMATS:
+        raise InvalidValue(f"format: expected one of {', '.join(map(repr, FORMATS))}, got {format!r}")
     if tile is not None and tile not in TILES:
         raise InvalidValue(f"tile: expected one of {', '.join(map(str, TILES))}, got {tile!r}")
-    if format == "csr" and tile is not None:
-        raise InvalidValue(f"tile: format 'csr' has none, got {tile}")
+    if format in ROWS and tile is not None:
+        raise InvalidValue(f"tile: format {format!r} has none, got {tile}")
+    if format == MPLG and not Mplg.holds(structure.nrows, structure.ncols):
+        raise InvalidValue(f"format: 'mplg' holds up to 2**32 rows and columns, got {structure.nrows} x {structure.ncols}")
+    if format == MPLG:
+        return MPLG
     if format == "csr" or (format == "auto" and tile is None and (structure.nvals < SMALL or not iso)):
         return CSR
     if format == "auto" and tile is None and structure.nvals <= structure.nrows:
@@ -77,9 +83,9 @@ class Profile:
             f"{f.nrows} x {f.ncols}, {f.nvals} entries, {f.fill:.2f} entries per 8x8 tile (sampled)",
             f"{'form':8s} {'entries/tile':>12s} {'bytes':>14s} {'bytes/entry':>12s}",
         ]
-        for key in (CSR, *(f"b2sr{t}" for t in TILES)):
-            tiles = 0.0 if key == CSR else dict(f.tiles)[int(key[4:])]
-            fill = "" if key == CSR else f"{f.nvals / max(1.0, tiles):.2f}"
+        for key in f.forms:
+            tiles = 0.0 if key in ROWS else dict(f.tiles)[int(key[4:])]
+            fill = "" if key in ROWS else f"{f.nvals / max(1.0, tiles):.2f}"
             size = f.bytes_of(key)
             note = (" <- auto" if key == self.chosen else "") + (" (held)" if key in self.held else "")
             lines.append(f"{key:8s} {fill:>12s} {size:>14d} {size / max(1, f.nvals):>12.2f}{note}")
@@ -185,9 +191,14 @@ def is_sparse(u: VectorStore) -> bool:
 def is_light(u: VectorStore, form: Form) -> bool:
     """Whether the rows of a form where u has entries hold few entries too: a few vertices can have most of the edges.
     They are counted only where the longest row leaves it open, because a GPU's host waits for the count."""
-    stored = form.tiles if isinstance(form, B2sr) else form.nvals
+    stored = listed(form)
     cost = PUSH_COST["gpu" if u.device.is_gpu else "cpu"]
     return u.nvals * longest_row(form) * cost < stored or _entries_of(u, form) * cost < stored
+
+
+def listed(form: Form) -> int:
+    """What the rows (tile rows) of a form list: entries, or tiles."""
+    return form.tiles if isinstance(form, B2sr) else form.nvals
 
 
 def _entries_of(u: VectorStore, form: Form) -> int:
@@ -231,7 +242,7 @@ def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structu
     mesh (8.7 tiles a tile row), 1 on a grid (5), 4 on a 27-point stencil (13); Boolean CSR, which ends a row at its
     first hit, with 1 (RMAT 20: 22, 32, 56 us with 1, 2, 4); sums of CSR with 1 on a Delaunay mesh (6 entries a row), 2
     on a stencil (25) and 4 on RMAT (30)."""
-    if key == CSR:
+    if key in ROWS:
         return 1 if kind == WORDS and not push else power_of_two(nvals / max(1, nrows) / (2 if push else 7), 1, 32)
     tile = int(key[4:])
     primary = structure.primary
@@ -260,7 +271,7 @@ def is_staged(semiring: Typed[Semiring], kind: int, form: Form, full: bool) -> b
     """Whether a block of a GPU reads the entries of its rows as one run (without a mask): where rows are of very
     different lengths, and products of any row and of any part of it are joined alike."""
     monoid, op = semiring.op.monoid, semiring.op.binaryop
-    may = form.key == CSR and kind == VALUES and full and monoid.name != "any" and not op.positional
+    may = form.key in ROWS and kind == VALUES and full and monoid.name != "any" and not op.positional
     return may and longest_row(form) * form.units > UNEVEN * form.nvals
 
 
@@ -275,7 +286,7 @@ def longest(key: str, kind: int, lanes: int, *, push: bool = False, staged: bool
     """Entries (tiles) of the longest row (tile row) that one group of lanes goes through on a GPU."""
     if staged:
         return max(STAGE, LONGEST * UNROLL * lanes)
-    if key == CSR:
+    if key in ROWS:
         return (LONGEST_EARLY if kind == WORDS and not push else LONGEST) * lanes * (1 if push else UNROLL)
     share = max(1, int(key[4:]) ** 2 // 64) if kind == WORDS else 1 if push else int(key[4:])
     return LONGEST * max(1, (1 if push else 3 if kind == WORDS else 8) * lanes // min(share, 32))
@@ -283,7 +294,7 @@ def longest(key: str, kind: int, lanes: int, *, push: bool = False, staged: bool
 
 def segment(key: str) -> int:
     """Entries (tiles) of a long row (tile row) that 32 lanes sum: eight steps."""
-    return 8 * UNROLL * 32 if key == CSR else 8 * max(1, 2 * 32 // min(int(key[4:]), 32))
+    return 8 * UNROLL * 32 if key in ROWS else 8 * max(1, 2 * 32 // min(int(key[4:]), 32))
 
 
 def power_of_two(x: float, low: int, high: int) -> int:

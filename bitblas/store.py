@@ -179,6 +179,7 @@ class MatrixStore:
 
     def values_for(self, key: str, transposed: bool) -> Any:
         """The values in the entry order of a form; a gathered copy is kept as long as this matrix lives."""
+        key = self.structure.kept_as(key)
         if self.iso or (key == self.structure.primary.key and not transposed):
             return self.values
         if (key, transposed) not in self.copies:

@@ -39,10 +39,9 @@ def info(args: argparse.Namespace) -> None:
     rows, cols, _ = host_coo(A)
     profile = A.profile()
     seen = profile.facts
-    forms = {"csr": {"bytes": seen.bytes_of("csr")}}
+    forms: dict[str, dict[str, float]] = {key: {"bytes": seen.bytes_of(key)} for key in seen.forms}
     for tile, count in seen.tiles:
-        key = f"b2sr{tile}"
-        forms[key] = {"bytes": seen.bytes_of(key), "entries_per_tile": seen.nvals / max(1.0, count)}
+        forms[f"b2sr{tile}"]["entries_per_tile"] = seen.nvals / max(1.0, count)
     rows_degrees = degrees(np.bincount(rows, minlength=A.nrows))
     cols_degrees = degrees(np.bincount(cols, minlength=A.ncols))
     loops = int((rows == cols).sum())

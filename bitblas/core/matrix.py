@@ -87,7 +87,7 @@ class TransposedMatrix(MatrixRead, Operand):
 class Matrix(MatrixBuild, MatrixReshape, MatrixRead, Output):
     """Matrix(dtype=FP64, nrows=0, ncols=0): no entries yet. GraphBLAS C API 2.1, section 3.8.2.
 
-    format: "auto", "csr" or "b2sr" with a `tile` of 4, 8, 16, 32 or 64: the stored form, which results assigned to
+    format: "auto", "csr", "mplg" or "b2sr" with a `tile` of 4, 8, 16, 32 or 64: the stored form, which results assigned to
     this object take too. Raises TypeError (dtype), InvalidValue (sizes), ValueError (format), DeviceError, OutOfMemory.
     """
 
@@ -197,7 +197,7 @@ class Matrix(MatrixBuild, MatrixReshape, MatrixRead, Output):
 
     @property
     def format(self) -> str:
-        """The primary stored form: "csr", "b2sr8"..."""
+        """The primary stored form: "csr", "mplg", "b2sr8"..."""
         return self._store.structure.primary.key
 
     def memory(self) -> Any:

@@ -10,6 +10,7 @@ from semirings import dtypes
 
 from ..device import Device
 from ..formats import build
+from ..plan import FORMATS
 from ..store import MatrixStore
 from ..verbs import arrays, submatrix
 from ..verbs import matrix as verbs
@@ -22,8 +23,8 @@ from .scalar import of
 
 
 def check_format(format: str | None, tile: int | None) -> tuple[str, int | None]:
-    if format not in (None, "auto", "csr", "b2sr"):
-        raise ValueError(f"format: expected 'auto', 'csr' or 'b2sr', got {format!r}")
+    if format is not None and format not in FORMATS:
+        raise ValueError(f"format: expected one of {', '.join(map(repr, FORMATS))}, got {format!r}")
     if tile is not None and (tile not in (4, 8, 16, 32, 64) or format != "b2sr"):
         raise ValueError(f"tile: expected 4, 8, 16, 32 or 64 with format='b2sr', got {tile!r} with format={format!r}")
     return format or "auto", tile
@@ -38,7 +39,7 @@ def _limit(indices: Any, given: Any, name: str) -> int:
 
 
 class MatrixBuild(CompressedBuild):
-    """The constructors of Matrix. format: "auto" (the plan chooses), "csr", or "b2sr" with its `tile`."""
+    """The constructors of Matrix. format: "auto" (the plan chooses), "csr", "mplg", or "b2sr" with its `tile`."""
 
     __slots__ = ()
     _from_store: ClassVar[Any]  # (store, name, ..): of the class that this is mixed into

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 
 EVERYWHERE = 1 << 62  # a limit that no index reaches
+CSR, MPLG = "csr", "mplg"
+# The forms whose units are rows and whose entries lie row by row: one order of values, and the kernels of csr/ for all.
+ROWS = (CSR, MPLG)
 
 
 class Region(NamedTuple):
@@ -52,7 +55,7 @@ class Form(Protocol):
 
     @property
     def key(self) -> str:
-        """How the form is named: "csr", "b2sr8"."""
+        """How the form is named: "csr", "mplg", "b2sr8"."""
 
     @property
     def units(self) -> int: ...
@@ -109,16 +112,28 @@ class Structure:
         return self.primary.coo()
 
     def has(self, key: str, *, transposed: bool = False) -> bool:
-        return (key, transposed) in self._forms
+        return (self.kept_as(key), transposed) in self._forms
+
+    def kept_as(self, key: str) -> str:
+        """The form that is kept where `key` is asked for: of packed rows the plain ones, which would need up to 32 times
+        the memory, are made for a statement and dropped. Entries lie in the same order in both."""
+        return MPLG if key == CSR and self.primary.key == MPLG else key
+
+    def rows(self) -> Any:
+        """The structure in a form by rows, as it lies there: plain or packed."""
+        return self.primary if self.primary.key in ROWS else self.form(CSR)
 
     def form(self, key: str, *, transposed: bool = False) -> Form:
-        """The structure (or its transpose) in the form `key`, built once."""
+        """The structure (or its transpose) in the form `key`, built once, but for what `kept_as` says."""
+        if self.kept_as(key) != key:
+            return self.form(self.kept_as(key), transposed=transposed).to_csr(False)[0]
         if (key, transposed) not in self._forms:
             self._make(key, transposed, order=False)
         return self._forms[key, transposed]
 
     def order(self, key: str, *, transposed: bool = False) -> Any:
         """For each entry of that form the place of its value in the primary form; None: the same order."""
+        key = self.kept_as(key)
         if (key, transposed) not in self._orders:
             self._make(key, transposed, order=True)
         return self._orders[key, transposed]

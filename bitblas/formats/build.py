@@ -19,6 +19,7 @@ from ..store import MatrixStore
 from . import Form, Structure
 from .b2sr import format as b2sr
 from .csr import format as csr
+from .mplg import format as mplg
 
 
 def convert(structure: Structure, key: str, *, transposed: bool, order: bool) -> tuple[Form, Any]:
@@ -32,12 +33,10 @@ def convert(structure: Structure, key: str, *, transposed: bool, order: bool) ->
             made = source  # an undirected graph is its own transpose: nothing more to store
         return made, places if base is None or places is None else base[places]
     rows, places = structure.primary.to_csr(order)
-    if isinstance(structure.primary, csr.Csr):
-        places = None
     if key == csr.KEY:
         return rows, places
-    made, turn = b2sr.from_csr(rows, int(key[4:]), order)
-    return made, turn if places is None or turn is None else places[turn]
+    made, turn = mplg.from_csr(rows, order) if key == mplg.KEY else b2sr.from_csr(rows, int(key[4:]), order)
+    return made, places if turn is None else turn if places is None else places[turn]
 
 
 def sort_entries(device: Device, rows: Any, cols: Any, nrows: int, ncols: int) -> Any:
@@ -199,10 +198,12 @@ def filter_entries(A: MatrixStore, keep: Any) -> MatrixStore:
     if bool(keep.all()):
         return A
     if isinstance(form, b2sr.B2sr):
-        kept: csr.Csr | b2sr.B2sr = form.filter(keep)
+        kept: Form = form.filter(keep)
     else:
-        xp = form.device.xp
-        before = xp.zeros(form.nvals + 1, np.int64)  # entries kept before each entry
+        rows, xp = A.structure.rows(), form.device.xp
+        before = xp.zeros(rows.nvals + 1, np.int64)  # entries kept before each entry
         xp.cumsum(keep, out=before[1:])
-        kept = csr.from_arrays(form.device, form.nrows, form.ncols, before[form.ptr], form.col[: form.nvals][keep])
+        kept = csr.from_arrays(rows.device, rows.nrows, rows.ncols, before[rows.ptr], rows.columns()[keep])
+        if form.key == mplg.KEY:
+            kept, _ = mplg.from_csr(kept, False)
     return MatrixStore(Structure(kept), A.dtype, A.values if A.iso else A.values[keep])

@@ -14,6 +14,7 @@ from semirings.catalog import BINARY, INDEXUNARY, MONOIDS, UNARY
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT64, DataType
 
 from ..ending import End
+from ..formats import CSR, MPLG, ROWS
 from ..formats.b2sr.format import TILES
 from ..plan import COUNT, FUSED, VALUES, WORDS
 from ..plan_mxm import SHARED_WORDS, row_tables
@@ -40,6 +41,9 @@ FEW = tuple(p for p in PRODUCTS if p[:2] in (
     ("min_plus", FP32), ("plus_times", FP64), ("plus_second", FP32), ("any_secondi", BOOL), ("lor_land", BOOL),
     ("plus_pair", INT64),
 ))  # fmt: skip
+# And for packed rows, whose kernels are those of CSR but for how a column is read.
+PACKED = tuple(p for p in FEW if p[0] in ("min_plus", "plus_second", "any_secondi", "plus_pair"))
+KEYS = (CSR, MPLG, *(f"b2sr{t}" for t in TILES))
 # Those whose statements keep entries of the output, with the accumulator.
 MERGED = {"min_plus": "min", "plus_second": "plus", "lor_land": "lor", "plus_pair": "plus"}
 TYPES = (("PTR", INT32), ("COL", INT32))
@@ -50,17 +54,17 @@ def _typed(name: str, dtype: DataType) -> Typed:
 
 
 def products() -> Iterator[Variant]:
-    """Pull, push and dot of both formats."""
+    """Pull, push and dot of every form."""
     from ..verbs.matrix_variants import DOT_INDICES, dot_variant
     from ..verbs.variants import pull_variant, push_variant
 
-    for key in ("csr", *(f"b2sr{t}" for t in TILES)):
-        tile = 1 if key == "csr" else int(key[4:])
-        types = TYPES if key == "csr" else (*TYPES, ("PLACE", INT32))
-        indices = tuple((name, INT32) for name in DOT_INDICES[: 5 if key == "csr" else None])
+    for key in KEYS:
+        tile = 1 if key in ROWS else int(key[4:])
+        types = TYPES if key in ROWS else (*TYPES, ("PLACE", INT32))
+        indices = tuple((name, INT32) for name in DOT_INDICES[: 5 if key in ROWS else None])
         words = max(1, tile * tile // 64)
-        lanes_words = 2 if key == "csr" else max(4, min(words, 32))
-        lanes = 2 if key == "csr" else min(tile, 32)
+        lanes_words = 2 if key in ROWS else max(4, min(words, 32))
+        lanes = 2 if key in ROWS else min(tile, 32)
         plain: dict[str, Any] = {"flip": False, "full": False, "ranked": False}
         ends = [End(BOOL, BOOL, store=False)]
         if key in FUSED:
@@ -71,10 +75,10 @@ def products() -> Iterator[Variant]:
                 yield pull_variant(key, types, None, WORDS, BOOL, BOOL, **how)
         yield push_variant(key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, lanes=2)
         yield dot_variant(key, indices, None, WORDS, BOOL, BOOL, 4)
-        for name, dtype, a, u, kind in PRODUCTS if key in FUSED else FEW:
+        for name, dtype, a, u, kind in PRODUCTS if key in FUSED else PACKED if key == MPLG else FEW:
             typed = _typed(name, dtype)
             z = typed.return_type
-            ranked = key != "csr" and kind == VALUES and name.endswith(("plus", "times", "land"))
+            ranked = key not in ROWS and kind == VALUES and name.endswith(("plus", "times", "land"))
             ends = [End(z, z)]
             if name in MERGED and key in FUSED:
                 ends += [End(z, z, None, merge=True), End(z, z, BINARY[MERGED[name]][z], merge=True)]
@@ -84,7 +88,7 @@ def products() -> Iterator[Variant]:
                     yield pull_variant(key, types, typed, kind, a, u, **how)
             if kind == VALUES and not name.startswith("any"):  # rows read as a run; tiles without padding
                 how = plain | {"full": True, "ranked": ranked, "lanes": lanes, "end": End(z, z)}
-                yield pull_variant(key, types, typed, kind, a, u, **how, staged=key == "csr", padded=False)
+                yield pull_variant(key, types, typed, kind, a, u, **how, staged=key in ROWS, padded=False)
             if kind == VALUES and not (z.kind == "f" and name.startswith("plus")):
                 yield push_variant(key, types, typed, kind, a, u, flip=True, ranked=ranked, lanes=2)
             if name in ("plus_pair", "plus_times", "min_plus"):
@@ -238,7 +242,7 @@ def programs() -> Iterator[Variant]:
     """What loops on the device are made of."""
     from ..loop import samples
 
-    for key in ("csr", *(f"b2sr{t}" for t in TILES)):
+    for key in KEYS:
         yield from samples.steps(key)
     yield from samples.others()
 

@@ -8,6 +8,7 @@ from semirings import Operator, Semiring, Typed
 from semirings.dtypes import BOOL, INT64, DataType
 from semirings.expressions import names_in, rename
 
+from ..formats import MPLG, ROWS
 from ..kernels.prologue import Function, Variant, product_of_entries, sum_of, value
 from ..plan import VALUES, WORDS
 from ..plan_mxm import DOT_TABLE
@@ -30,9 +31,10 @@ def dot_variant(
     mul = product_of_entries(op, t, a, b)
     if mul.result is not z:
         mul = Function(mul.name, z, mul.args, mul.let, mul.expr)
-    if key == "csr":  # a block takes 256 entries: one a thread, LANES, though GROUP lanes then share its work
+    if key in ROWS:  # a block takes 256 entries: one a thread, LANES, though GROUP lanes then share its work
         folder, wide_columns = "csr", int(dict(types)["COL"] is INT64)
         extra: tuple[tuple[str, int], ...] = (("LANES", 1), ("GROUP", lanes), ("COL_64", wide_columns), *DOT_TABLE)
+        extra += (("PACKED", int(key == MPLG)),)
     else:
         folder, extra = "b2sr", (("LANES", lanes), ("TILE", int(key[4:])))
     constants = (("KIND", kind), ("U_BOOL", 0), ("Z_BOOL", int(z is BOOL)), ("HAS_TERMINAL", terminal), *extra)

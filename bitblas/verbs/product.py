@@ -14,6 +14,8 @@ from semirings import Monoid, Semiring, Typed
 from semirings.catalog import BINARY, compose
 from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
 
+from ..formats import ROWS
+from ..formats.csr.format import index_type
 from ..ending import End, plan_end
 from ..plan import VALUES, WORDS, Plan, is_fused, is_light, is_sparse, is_staged, may_push, plan_mxv
 from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
@@ -30,8 +32,11 @@ def index_types(form: Any, ranks: Any) -> tuple[tuple[str, DataType], ...]:
     """The types of a form's index arrays, by the names that kernels give them."""
     key = ("types", None if ranks is None else ranks.dtype)
     if key not in form.cache:
-        arrays = (("PTR", form.ptr), ("COL", form.col), ("PLACE", ranks))[: 2 if form.key == "csr" else 3]
-        form.cache[key] = tuple((name, lookup_dtype(array.dtype)) for name, array in arrays)
+        if form.key in ROWS:
+            types = {"PTR": form.ptr.dtype, "COL": index_type(form.ncols)}
+        else:
+            types = {"PTR": form.ptr.dtype, "COL": form.col.dtype, "PLACE": ranks.dtype}
+        form.cache[key] = tuple((name, lookup_dtype(dtype)) for name, dtype in types.items())
     return form.cache[key]
 
 
@@ -76,7 +81,7 @@ class Product:
         a_values = A.values_for(key, plan.transposed) if kind == VALUES else BOOL.np_type.type(True)
         ranked = kind == VALUES and not isinstance(a_values, np.generic) and _reads(semiring, "y" if flip else "x")
         form: Any = A.structure.form(key, transposed=plan.transposed)  # kernels take the arrays of their own form
-        ranks = form.ranks() if ranked and key != "csr" else dummy(device, "int32")
+        ranks = form.ranks() if ranked and key not in ROWS else dummy(device, "int32")
         self.z = z = semiring.return_type
         self.u_type = u.dtype if kind == VALUES else BOOL
         if plan.wide and kind == VALUES:  # lanes compute in one type
@@ -87,7 +92,7 @@ class Product:
         self.form, self.size = form, form.ncols if push else form.nrows
         self.staged = device.is_gpu and is_staged(semiring, kind, form, options["full"])
         rows = (form.ptr[:-1], form.ptr[1:], dummy(device, "int64"), 0)
-        matrix = (form.col,) if key == "csr" else (form.col, form.bits, ranks)
+        matrix = (form.col, form.width) if key in ROWS else (form.col, form.bits, ranks)
         self.head = (*rows, *matrix, *entry_values(device, a_type, a_values))
         self.u_values = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.value = z.np_type.type(0 if product is None else product)

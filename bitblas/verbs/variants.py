@@ -14,6 +14,7 @@ from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, Dat
 from semirings.expressions import names_in, rename
 
 from ..ending import End
+from ..formats import MPLG, ROWS
 from ..kernels.prologue import Function, Variant, is_neutral, product, sum_of, value
 from ..plan import BLOCKS, LANE_EXPRESSIONS, STAGE, TILES_AHEAD, UNROLL, VALUES
 
@@ -173,8 +174,9 @@ def pull_variant(
     op, t, monoid, z = algebra_of(semiring, end.z)
     functions, values, terminal = sum_of(monoid, z)
     constants = [("U_FULL", int(full)), ("HAS_TERMINAL", terminal), ("LANES", lanes), *end.constants()]
-    if key == "csr":
+    if key in ROWS:
         constants += [
+            ("PACKED", int(key == MPLG)),
             ("UNROLL", UNROLL),
             ("BLOCKS", BLOCKS if full and max(t.nbytes for t in (a, u, z, end.w)) <= 4 else 4),
             ("STAGED", int(staged)),
@@ -200,7 +202,9 @@ def push_variant(
     functions, values, terminal = sum_of(monoid, z)
     cell = z if z in CELLS else INT32
     constants = [("U_FULL", 0), ("HAS_TERMINAL", terminal), ("LANES", lanes)]
-    if key != "csr":
+    if key in ROWS:
+        constants += [("PACKED", int(key == MPLG))]
+    else:
         constants += [("TILE", int(key[4:])), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
     functions = (*functions, cast_function("take", cell, z))
     return _product_variant(
@@ -226,7 +230,7 @@ def _product_variant(
     if mul.result is not z:
         mul = Function(mul.name, z, mul.args, mul.let, mul.expr)
     constants = [("KIND", kind), ("U_BOOL", int(u is BOOL)), ("Z_BOOL", int(z is BOOL)), *constants]
-    folder = "csr" if key == "csr" else "b2sr"
+    folder = "csr" if key in ROWS else "b2sr"
     label = "words" if semiring is None else repr(semiring)
     types = (*types, ("A", a), ("U", u), ("Z", z))
     return Variant(f"formats/{folder}/{direction}", types, tuple(constants), values, (*functions, mul), label)

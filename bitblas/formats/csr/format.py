@@ -12,9 +12,9 @@ from semirings.dtypes import DataType, lookup_dtype
 from ...device import Device, balanced_bounds
 from ...exceptions import OutOfMemory
 from ...kernels.prologue import Variant
-from .. import Region
+from .. import CSR, Region
 
-KEY = "csr"
+KEY = CSR
 PARALLEL_ENTRIES = 1 << 16  # below this a parallel launch on the CPU costs more than it saves (measured: about 0.1 ms)
 
 
@@ -59,6 +59,7 @@ class Csr:
 
     key = KEY
     rows_per_unit = 1  # a row is a unit
+    width = 0  # bits of a packed column number: columns are plain
 
     @property
     def nbytes(self) -> int:
@@ -72,6 +73,10 @@ class Csr:
     def units(self) -> int:
         """What kernels count: rows."""
         return self.nrows
+
+    def columns(self, low: int = 0, high: int | None = None) -> Any:
+        """The columns of entries low .. high."""
+        return self.col[low : self.nvals if high is None else high]
 
     def rows(self) -> Any:
         """The row of every entry, INT64."""
