@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .formats import Structure
+from .formats import ROWS, Structure
 from .formats.b2sr.format import TILES, B2sr, count_tiles
 from .formats.csr.format import KEY as CSR
 from .formats.csr.format import Csr
@@ -45,6 +45,29 @@ class Facts:
             return Mplg.predict_bytes(self.nrows, self.ncols, self.nvals)
         tile = int(key[4:])
         return B2sr.predict_bytes(self.nrows, self.ncols, round(dict(self.tiles)[tile]), tile)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Facts, predicted bytes per form, and the choice; prints as a table."""
+
+    facts: Facts
+    chosen: str
+    held: tuple[str, ...]
+
+    def __str__(self) -> str:
+        f = self.facts
+        lines = [
+            f"{f.nrows} x {f.ncols}, {f.nvals} entries, {f.fill:.2f} entries per 8x8 tile (sampled)",
+            f"{'form':8s} {'entries/tile':>12s} {'bytes':>14s} {'bytes/entry':>12s}",
+        ]
+        for key in f.forms:
+            tiles = 0.0 if key in ROWS else dict(f.tiles)[int(key[4:])]
+            fill = "" if key in ROWS else f"{f.nvals / max(1.0, tiles):.2f}"
+            size = f.bytes_of(key)
+            note = (" <- auto" if key == self.chosen else "") + (" (held)" if key in self.held else "")
+            lines.append(f"{key:8s} {fill:>12s} {size:>14d} {size / max(1, f.nvals):>12.2f}{note}")
+        return "\n".join(lines)
 
 
 def facts(structure: Structure, sizes: tuple[int, ...] = TILES) -> Facts:

@@ -15,7 +15,7 @@ from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
 
 from .exceptions import InvalidValue
-from .facts import Facts, facts
+from .facts import Profile, facts
 from .formats import MPLG, ROWS, Form, Structure
 from .formats.b2sr.format import TILES, B2sr
 from .formats.csr.format import KEY as CSR
@@ -26,6 +26,9 @@ from .store import MatrixStore, VectorStore, words
 WORDS, COUNT, VALUES = range(3)  # product.cuh
 KINDS = ("words", "count", "values")
 
+# Entries from which on a pull is compiled for the width of its packed columns, once for each width, in half a second:
+# packing costs a staged pull 6 instructions for an entry then, else 12 (counted in its SASS, not measured).
+FIXED_FROM = 1 << 20
 FORMATS = ("auto", "csr", "mplg", "b2sr")  # what may be asked for
 SMALL = 1 << 12  # entries; below, rows are as good as tiles, and a build would cost more than it saves (not measured)
 # Entries per 8x8 tile from which tiles win: 1.0 loses 2 times, 5.5 wins 4 times (measured, H200 and CPU).
@@ -55,7 +58,8 @@ def choose_form(structure: Structure, format: str = "auto", tile: int | None = N
     if format in ROWS and tile is not None:
         raise InvalidValue(f"tile: format {format!r} has none, got {tile}")
     if format == MPLG and not Mplg.holds(structure.nrows, structure.ncols):
-        raise InvalidValue(f"format: 'mplg' holds up to 2**32 rows and columns, got {structure.nrows} x {structure.ncols}")
+        shape = f"{structure.nrows} x {structure.ncols}"
+        raise InvalidValue(f"format: 'mplg' holds up to 2**32 rows and columns, got {shape}")
     if format == MPLG:
         return MPLG
     if format == "csr" or (format == "auto" and tile is None and (structure.nvals < SMALL or not iso)):
@@ -67,29 +71,6 @@ def choose_form(structure: Structure, format: str = "auto", tile: int | None = N
         # Never more bytes than plain CSR, and never tiles that hold too little to pay.
         return best if seen.fill >= MIN_FILL and seen.bytes_of(best) <= seen.bytes_of(CSR) else CSR
     return f"b2sr{tile or DEFAULT_TILE}"
-
-
-@dataclass(frozen=True)
-class Profile:
-    """Facts, predicted bytes per form, and the choice; prints as a table."""
-
-    facts: Facts
-    chosen: str
-    held: tuple[str, ...]
-
-    def __str__(self) -> str:
-        f = self.facts
-        lines = [
-            f"{f.nrows} x {f.ncols}, {f.nvals} entries, {f.fill:.2f} entries per 8x8 tile (sampled)",
-            f"{'form':8s} {'entries/tile':>12s} {'bytes':>14s} {'bytes/entry':>12s}",
-        ]
-        for key in f.forms:
-            tiles = 0.0 if key in ROWS else dict(f.tiles)[int(key[4:])]
-            fill = "" if key in ROWS else f"{f.nvals / max(1.0, tiles):.2f}"
-            size = f.bytes_of(key)
-            note = (" <- auto" if key == self.chosen else "") + (" (held)" if key in self.held else "")
-            lines.append(f"{key:8s} {fill:>12s} {size:>14d} {size / max(1, f.nvals):>12.2f}{note}")
-        return "\n".join(lines)
 
 
 def profile(A: MatrixStore) -> Profile:
@@ -194,6 +175,11 @@ def is_light(u: VectorStore, form: Form) -> bool:
     stored = listed(form)
     cost = PUSH_COST["gpu" if u.device.is_gpu else "cpu"]
     return u.nvals * longest_row(form) * cost < stored or _entries_of(u, form) * cost < stored
+
+
+def fixed_width(form: Form) -> int:
+    """The bits of a packed column that a pull is compiled for; 0: any, or plain columns."""
+    return form.width if isinstance(form, Mplg) and form.device.is_gpu and form.nvals >= FIXED_FROM else 0
 
 
 def listed(form: Form) -> int:

@@ -12,7 +12,7 @@ import bitblas
 from bitblas import device as devices
 from bitblas.config import config
 from bitblas.facts import facts
-from bitblas.formats import b2sr, build
+from bitblas.formats import ROWS, b2sr, build, packing
 from bitblas.formats.b2sr import format as b2sr_format
 from bitblas.formats.b2sr import merging
 from semirings.dtypes import lookup_dtype
@@ -43,14 +43,21 @@ def assert_entries(A, p: Pattern, x) -> None:
 def assert_sound(form) -> None:
     """The promises of a form: ascending, index types that fit, padding bits zero, no empty tile, bytes as predicted."""
     ptr, col, bits = host(form.ptr).astype(np.int64), host(form.col), None
-    count = form.nvals if form.key == "csr" else form.tiles
+    by_rows = form.key in ROWS
+    if form.key == "mplg":
+        assert form.width == max(1, (form.ncols - 1).bit_length()) and form.col.dtype == np.uint32
+        assert len(col) == packing.packed_words(form.nvals, form.width)
+        assert form.nbytes == form.predict_bytes(form.nrows, form.ncols, form.nvals)
+        form = form.to_csr(False)[0]  # the columns, plain
+        col = host(form.col)
+    count = form.nvals if by_rows else form.tiles
     assert len(ptr) == form.units + 1 and ptr[0] == 0 and ptr[-1] == count and (np.diff(ptr) >= 0).all()
     assert form.ptr.dtype == form.col.dtype == np.int32
     row = np.repeat(np.arange(form.units), np.diff(ptr))
-    limit = form.ncols if form.key == "csr" else -(-form.ncols // form.tile)
+    limit = form.ncols if by_rows else -(-form.ncols // form.tile)
     key = row * max(1, limit) + col[:count]
     assert (np.diff(key) > 0).all() and ((0 <= col[:count]) & (col[:count] < limit)).all()
-    if form.key == "csr":
+    if by_rows:
         assert form.nbytes == form.predict_bytes(form.nrows, form.ncols, form.nvals)
         return
     t = form.tile
@@ -89,7 +96,7 @@ def test_order_of_entries(device, key):
     p = MATRICES["gaps"]()
     x = values(generator("order"), "INT64", len(p.rows))
     i, j, found = (host(a).astype(np.int64) for a in make(p, x, "INT64", key).to_coo(sort=False))
-    t = 1 if key == "csr" else int(key[4:])
+    t = 1 if key in ROWS else int(key[4:])
     order = np.lexsort((j, i)) if t == 1 else np.lexsort((j % t, i % t, j // t, i // t))
     assert np.array_equal(order, np.arange(len(i)))
     where = {(a, b): c for a, b, c in zip(p.rows.tolist(), p.cols.tolist(), x.tolist())}
@@ -104,7 +111,7 @@ def test_conversions(device, source):
         x = values(generator(name), "FP64", len(p.rows))
         for key in KEYS:
             A = make(p, x, "FP64", source)
-            store = build.with_format(A._store, *(("csr", None) if key == "csr" else ("b2sr", int(key[4:]))))
+            store = build.with_format(A._store, *((key, None) if key in ROWS else ("b2sr", int(key[4:]))))
             assert_entries(bitblas.Matrix._from_store(store), p, x)
             assert_sound(store.structure.primary)
             structure = A._store.structure
@@ -217,7 +224,7 @@ def test_every_dtype_keeps_its_values(device):
 
 
 def test_formats_have_a_contract():
-    for form in (b2sr_format.B2sr, build.csr.Csr):
+    for form in (b2sr_format.B2sr, build.csr.Csr, build.mplg.Mplg):
         for name in ("key", "units", "rows_per_unit", "nbytes", "to_csr", "coo", "adopt", "predict_bytes"):
             assert hasattr(form, name), f"{form.__name__}.{name}"
     assert b2sr.__name__ == "bitblas.formats.b2sr"

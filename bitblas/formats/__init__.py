@@ -115,8 +115,8 @@ class Structure:
         return (self.kept_as(key), transposed) in self._forms
 
     def kept_as(self, key: str) -> str:
-        """The form that is kept where `key` is asked for: of packed rows the plain ones, which would need up to 32 times
-        the memory, are made for a statement and dropped. Entries lie in the same order in both."""
+        """The form that is kept where `key` is asked for: the plain form of packed rows, which would need up to 32
+        times the memory, is made for a statement and dropped. Entries lie in the same order in both."""
         return MPLG if key == CSR and self.primary.key == MPLG else key
 
     def rows(self) -> Any:

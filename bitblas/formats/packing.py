@@ -45,7 +45,8 @@ def pack(device: Device, numbers: Any, width: int) -> Any:
 
 def unpack(device: Device, string: Any, size: int, width: int, dtype: Any, *, first: int = 0) -> Any:
     """Of the first `size` numbers of a packed string those from `first` on, as an array of integers of that type."""
-    string, size, first = string[first // 32 * width :], size - first // 32 * 32, first % 32  # number 32 k begins a word
+    skipped = first // 32  # times 32 numbers, which end with a word
+    string, size, first = string[skipped * width :], size - 32 * skipped, first % 32
     numbers = device.xp.empty(max(1, size), dtype)
     bounds = even_bounds(size, 4 * device.threads) if not device.is_gpu and size > PARALLEL_NUMBERS else None
     widen_variant = Variant("kernels/widen", (("NUMBER", lookup_dtype(numbers.dtype)),), (("LANES", 1),))

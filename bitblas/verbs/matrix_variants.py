@@ -8,11 +8,11 @@ from semirings import Operator, Semiring, Typed
 from semirings.dtypes import BOOL, INT64, DataType
 from semirings.expressions import names_in, rename
 
-from ..formats import MPLG, ROWS
+from ..formats import ROWS
 from ..kernels.prologue import Function, Variant, product_of_entries, sum_of, value
 from ..plan import VALUES, WORDS
 from ..plan_mxm import DOT_TABLE
-from .variants import LET, PLAIN, Types, algebra_of, beginning, cast_function
+from .variants import LET, PLAIN, Types, algebra_of, beginning, cast_function, column_constants
 
 # The types of a dot kernel's index arrays: of A, of B' (which may hold more entries), of the mask; ranks for tiles.
 DOT_INDICES = ("PTR", "COL", "BPTR", "MPTR", "MCOL", "PLACE", "BPLACE", "MPLACE")
@@ -34,7 +34,7 @@ def dot_variant(
     if key in ROWS:  # a block takes 256 entries: one a thread, LANES, though GROUP lanes then share its work
         folder, wide_columns = "csr", int(dict(types)["COL"] is INT64)
         extra: tuple[tuple[str, int], ...] = (("LANES", 1), ("GROUP", lanes), ("COL_64", wide_columns), *DOT_TABLE)
-        extra += (("PACKED", int(key == MPLG)),)
+        extra += tuple(column_constants(key))
     else:
         folder, extra = "b2sr", (("LANES", lanes), ("TILE", int(key[4:])))
     constants = (("KIND", kind), ("U_BOOL", 0), ("Z_BOOL", int(z is BOOL)), ("HAS_TERMINAL", terminal), *extra)

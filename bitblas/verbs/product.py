@@ -14,9 +14,9 @@ from semirings import Monoid, Semiring, Typed
 from semirings.catalog import BINARY, compose
 from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
 
+from ..ending import End, plan_end
 from ..formats import ROWS
 from ..formats.csr.format import index_type
-from ..ending import End, plan_end
 from ..plan import VALUES, WORDS, Plan, is_fused, is_light, is_sparse, is_staged, may_push, plan_mxv
 from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
 from . import vector

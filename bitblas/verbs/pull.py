@@ -11,7 +11,7 @@ from ..device import Device
 from ..ending import End
 from ..formats import EVERYWHERE
 from ..kernels.prologue import Variant
-from ..plan import WORDS, longest, segment
+from ..plan import WORDS, fixed_width, longest, segment
 from .operands import dummy, mask_arguments, stored
 from .schedule import Hubs, hubs_of, padding_blocks, unit_bounds
 from .variants import hubs_variant, pull_variant
@@ -52,8 +52,9 @@ class Pull:
         staged = of.staged and not masked
         padded = form.ncols % form.rows_per_unit != 0
         variants = functools.partial(
-            pull_variant, plan.key, types, semiring, kind, a_type, of.u_type, padded=padded, **options
-        )
+            pull_variant, plan.key, types, semiring, kind, a_type, of.u_type, padded=padded,
+            width=fixed_width(form), **options,
+        )  # fmt: skip
         self.kernel = compiled(device, variants(end=end, lanes=plan.lanes, staged=staged))
         self.value = end.z.np_type.type(of.value)
         self.one = cast(of.value, w)

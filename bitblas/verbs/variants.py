@@ -162,21 +162,26 @@ def beginning(monoid: Monoid, z: DataType) -> Any:
     return monoid.identity(z) if is_neutral(monoid, z) or z.kind != "f" else np.nan
 
 
+def column_constants(key: str, width: int = 0) -> list[tuple[str, int]]:
+    """What csr/columns.cuh asks for. width: bits of packed columns where the kernel is for them alone."""
+    return [("PACKED", int(key == MPLG)), ("WIDTH", width)]
+
+
 @functools.cache
 def pull_variant(
     key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, a: DataType, u: DataType, *, flip: bool,
-    full: bool, ranked: bool, lanes: int, end: End, staged: bool = False, padded: bool = True,
+    full: bool, ranked: bool, lanes: int, end: End, staged: bool = False, padded: bool = True, width: int = 0,
 ) -> Variant:  # fmt: skip
     """The pull kernel of a form for a semiring (None for WORDS) and the end of a statement.
 
-    padded: the last tile column is wider than the matrix. staged: see `plan.is_staged`.
+    padded: the last tile column is wider than the matrix. staged, width: see `plan.is_staged`, `plan.fixed_width`.
     """
     op, t, monoid, z = algebra_of(semiring, end.z)
     functions, values, terminal = sum_of(monoid, z)
     constants = [("U_FULL", int(full)), ("HAS_TERMINAL", terminal), ("LANES", lanes), *end.constants()]
     if key in ROWS:
         constants += [
-            ("PACKED", int(key == MPLG)),
+            *column_constants(key, width),
             ("UNROLL", UNROLL),
             ("BLOCKS", BLOCKS if full and max(t.nbytes for t in (a, u, z, end.w)) <= 4 else 4),
             ("STAGED", int(staged)),
@@ -203,7 +208,7 @@ def push_variant(
     cell = z if z in CELLS else INT32
     constants = [("U_FULL", 0), ("HAS_TERMINAL", terminal), ("LANES", lanes)]
     if key in ROWS:
-        constants += [("PACKED", int(key == MPLG))]
+        constants += column_constants(key)
     else:
         constants += [("TILE", int(key[4:])), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
     functions = (*functions, cast_function("take", cell, z))

@@ -5,6 +5,7 @@
 #include "kernels/packed.cuh"
 typedef u32 column_t;  // what the array holds
 #define SIDE_BY_SIDE 1
+#define BITS(width) (WIDTH ? (u32)WIDTH : (u32)(width))  // WIDTH: fixed when it was compiled; 0: any
 
 // Entry e and those after it, of a lane that walks through a row. What a column costs in instructions of sm_90, loads
 // counted: `at` 7, or 5 where n is a multiple of 32 (one for a plain column); `read` 21 to 26 for four (four). `skip`: 4.
@@ -12,7 +13,7 @@ struct Columns {
   const u32* words;
   u32 first, width;  // entry e begins at that bit of words[0]: below 32
   __device__ __forceinline__ Columns(const u32* string, i64 bits, u64 e)
-      : words(string + (e * (u32)bits >> 5)), first((u32)e * (u32)bits & 31), width((u32)bits) {}
+      : words(string + (e * BITS(bits) >> 5)), first((u32)e * BITS(bits) & 31), width(BITS(bits)) {}
   // The word where entry e + n begins; n * width is below 2^32.
   __device__ __forceinline__ const u32* word(u32 n) const {
     return n % 32 == 0 ? words + n / 32 * width : words + ((first + n * width) >> 5);
@@ -37,7 +38,7 @@ struct Columns {
 #pragma unroll
     for (int i = 0; i < N; ++i) {
       const COL_T next = (COL_T)(w[0] & low_bits(width));
-      column[i] = i < count ? next : column[0];
+      column[i] = i == 0 || i < count ? next : column[0];
 #pragma unroll
       for (int k = 0; k + 1 < N - i; ++k) w[k] = __funnelshift_rc(w[k], w[k + 1], width);
     }
@@ -53,7 +54,7 @@ struct AnyColumn {  // of any entry
   u32 width;
   __device__ __forceinline__ i64 operator[](i64 e) const { return packed_at(string, e, width); }
 };
-__device__ __forceinline__ AnyColumn any_column(const u32* string, i64 width) { return {string, (u32)width}; }
+__device__ __forceinline__ AnyColumn any_column(const u32* string, i64 bits) { return {string, BITS(bits)}; }
 #else
 typedef COL_T column_t;
 #define SIDE_BY_SIDE 0

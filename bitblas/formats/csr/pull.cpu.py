@@ -6,7 +6,8 @@
 
 @njit(**KERNEL)
 def pull(lo, hi, longest, begin, end, row_of, row_step, col, width, a_val, a_iso, a_step, u_bits, u_val, u_iso,
-         u_step, mask, mask_step, mask_flip, product, w_bits, w_val, w_iso, w_step, moved, replace, t_bits, t_val):  # fmt: skip
+         u_step, mask, mask_step, mask_flip, product, w_bits, w_val, w_iso, w_step, moved, replace, t_bits,
+         t_val):  # fmt: skip
     bits = width if PACKED else 0
     for word in range(lo >> 6, (hi + 63) >> 6):
         rest = at(mask, word * mask_step) ^ mask_flip

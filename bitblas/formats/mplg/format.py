@@ -21,8 +21,8 @@ KEY = MPLG
 
 @dataclass(eq=False)
 class Mplg:
-    """Row i holds entries ptr[i] .. ptr[i + 1]; entry k's column is number k of the packed string `col`. Entry order, and
-    the columns of a row: those of CSR."""
+    """Row i holds entries ptr[i] .. ptr[i + 1]; number k of the packed string `col` is entry k's column. Entry order:
+    row, column."""
 
     device: Device
     nrows: int
@@ -75,13 +75,13 @@ class Mplg:
         return csr.from_arrays(self.device, self.nrows, self.ncols, self.ptr, self.columns()), None
 
     def clip(self, region: Region, order: bool) -> tuple[Mplg, Any]:
-        """The entries in a region; order[e]: the place of its entry e in this form. Peak memory: plain columns, twice."""
+        """The entries in a region; order[e]: the place of entry e in this form. Peak memory: plain columns, twice."""
         rows, places = self.to_csr(False)[0].clip(region, order)
         return from_csr(rows, False)[0], places
 
     def transpose(self, order: bool) -> tuple[Mplg, Any]:
-        """The packed form of the transpose; order[e]: the place of its entry e in this form. By way of plain rows, whose
-        peak of memory it has."""
+        """The packed form of the transpose; order[e]: the place of its entry e in this form. By way of plain rows,
+        whose peak of memory it has."""
         rows, places = self.to_csr(False)[0].transpose(order)
         return from_csr(rows, False)[0], places
 
