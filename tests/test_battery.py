@@ -48,6 +48,8 @@ MORE_ALGEBRAS = (  # with --all
 )
 STATEMENT = {"mask": MASKS, "accum": (False, True), "replace": (False, True)}
 
+# Packed rows run the kernels of plain ones, and meet two algebras of all: bits, counts and values come of them.
+PACKED = tuple(a for a in ALGEBRAS if a[:2] in (("lor_land", "BOOL"), ("plus_times", "INT64")))
 KERNELS = {"form": tuple(FORMS), "algebra": ALGEBRAS, "call": ("mxv pull", "mxv push", "vxm pull", "vxm push")}
 KERNELS |= {"u": VECTORS}
 SHAPES = tuple(k for k in MATRICES if not k[0].isdigit())  # the other ones: test_product_of_every_matrix
@@ -56,8 +58,9 @@ PRODUCTS = {"matrix": SHAPES, "T": ("", ".T"), "iso": (False, True), "longest": 
 
 SUMS = tuple(a for a in ALGEBRAS if a[0] in ("lor_land", "any_pair", "plus_pair", "min_plus", "max_times"))
 SUMS += (("plus_times", "INT64", "INT64", "INT64", "plus"), ("plus_first", "UINT8", "FP64", "FP64", "plus"))
+MXM_KERNELS = [{"form": f, "algebra": a} for f in FORMS for a in SUMS if f != "mplg" or a in PACKED]
 MXM = {
-    "form": tuple(FORMS), "algebra": SUMS, "matrix": tuple(k for k in SHAPES if k != "long hub"),
+    "matrix": tuple(k for k in SHAPES if k != "long hub"),
     "right": ("csr", "b2sr4", "b2sr64"), "at": ("csr", "b2sr16"), "T": ("", ".T"), "TB": ("", ".T"),
     "iso": (False, True), **STATEMENT,
 }  # fmt: skip
@@ -85,18 +88,19 @@ ENTRYWISE = {
 
 
 def pytest_generate_tests(metafunc):
-    def cases(factors, count, kernels=None):
-        base = covering(kernels) if kernels else [{}]
-        found = covering(factors, base)
+    def cases(factors, count, kernels=({},), every=None):
+        found = covering(factors, kernels)
         if metafunc.config.getoption("--all"):
-            every = kernels and {**kernels, "algebra": ALGEBRAS + MORE_ALGEBRAS}
-            found += sample(factors, count, list(sample(every, 800)) if every else base)
+            found += sample(factors, count, every or kernels)
         return found
 
     if "product_case" in metafunc.fixturenames:
-        metafunc.parametrize("product_case", cases(PRODUCTS, 4000, KERNELS), ids=label)
+        plain = covering({**KERNELS, "form": tuple(f for f in FORMS if f != "mplg")})
+        packed = covering({**KERNELS, "form": ("mplg",), "algebra": PACKED, "u": ("full", "half", "sparse")})
+        every = list(sample({**KERNELS, "algebra": ALGEBRAS + MORE_ALGEBRAS}, 800))
+        metafunc.parametrize("product_case", cases(PRODUCTS, 4000, plain + packed, every), ids=label)
     if "mxm_case" in metafunc.fixturenames:
-        metafunc.parametrize("mxm_case", cases(MXM, 1500), ids=label)
+        metafunc.parametrize("mxm_case", cases(MXM, 1500, MXM_KERNELS), ids=label)
     if "entry_case" in metafunc.fixturenames:
         metafunc.parametrize("entry_case", cases(ENTRYWISE, 2500), ids=label)
 
