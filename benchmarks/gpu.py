@@ -18,7 +18,7 @@ from .verbs import VERBS, Verb, answer_of, difference
 
 GRAPHS = ("delaunay_n20", "grid2d_2048", "stencil27_100", "rmat18", "rmat20", "hub_n20", "even_n20")
 PRODUCTS = tuple(name for name, verb in VERBS.items() if verb.explain is not None)
-FORMATS = ("auto", "csr", "b2sr4", "b2sr8", "b2sr16", "b2sr32", "b2sr64")
+FORMATS = ("auto", "csr", "mplg", "b2sr4", "b2sr8", "b2sr16", "b2sr32", "b2sr64")
 PEER = "cuSPARSE"
 TOLERANCE = 1e-5  # of cuSPARSE's FP32 sums in an order of its own, some past 2^24
 BANDWIDTH = 4.2e12  # bytes a second that an H200 was seen to read
@@ -134,7 +134,7 @@ def measure(
     """Times on the GPU; tables go to `say`, everything into the result. timer: a Timer (see cuda_timing.py)."""
     for form in formats:
         if form not in FORMATS:
-            raise ValueError(f"--formats: expected auto, csr or b2sr4 .. b2sr64, got {form!r}")
+            raise ValueError(f"--formats: expected auto, csr, mplg or b2sr4 .. b2sr64, got {form!r}")
     for verb in verbs:
         if verb not in PRODUCTS:
             raise ValueError(f"--verbs: expected some of {', '.join(PRODUCTS)} on a GPU, got {verb!r}")

@@ -157,7 +157,7 @@ def test_the_gpu_benchmark_in_the_emulator(emulator):
     import emulator.device  # noqa: F401 - registers it
 
     said = []
-    names, forms = ("grid2d_9", "hub_n6", "even_n6"), ("auto", "csr", "b2sr8")
+    names, forms = ("grid2d_9", "hub_n6", "even_n6"), ("auto", "csr", "mplg", "b2sr8")
     result = gpu.measure(
         names, forms, 1, device="emulator", timer=Once(), peer=None, statements=2, say=said.append
     )  # fmt: skip
@@ -174,7 +174,8 @@ def test_the_gpu_benchmark_in_the_emulator(emulator):
         }
         for verb, kernels in graph["verbs"].items():
             assert list(kernels) == list(forms)
-            assert kernels["b2sr8"]["form"] == "b2sr8"
+            assert kernels["b2sr8"]["form"] == "b2sr8" and kernels["mplg"]["form"] == "mplg"
+            assert kernels["mplg"]["bytes"] < kernels["csr"]["bytes"]
             assert kernels["csr"]["bytes"] == moved[verb]
     assert result["hub_over_even"] == {f"{verb} {form}": 1.0 for verb in gpu.PRODUCTS for form in forms}
     assert result["statement_us"] > 0
