@@ -46,6 +46,10 @@ class Facts:
         tile = int(key[4:])
         return B2sr.predict_bytes(self.nrows, self.ncols, round(dict(self.tiles)[tile]), tile)
 
+    def items_of(self, key: str) -> float:
+        """What the units of a form list: entries, or tiles."""
+        return float(self.nvals) if key in ROWS else dict(self.tiles)[tile_of(key)]
+
 
 @dataclass(frozen=True)
 class Profile:

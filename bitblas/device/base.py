@@ -16,6 +16,7 @@ from ..kernels.prologue import Variant
 from . import tracing
 
 _DLPACK_CPU = 1  # dlpack.h: kDLCPU
+MEASURED_US = 2000.0  # that one measurement of time_us takes, at least
 FORESEEN = 1 << 26  # bytes from which on a need of memory is compared with what is free: asking takes some us
 
 
@@ -119,6 +120,11 @@ class Device(ABC):
             advice += ", ask for the smaller form (A.profile() lists them), or work on the CPU: device='cpu'"
         return f"{what}: needs {needed} bytes on device {self.name!r}, {free} are free; {advice}"
 
+    @property
+    def model(self) -> str:
+        """What measurements on it hold for."""
+        return f"{jit.numba_cpu()} with {self.threads} threads"
+
     def described(self) -> str:
         """What it is, for people."""
         return f"{self.name}, {self.threads} threads"
@@ -132,6 +138,20 @@ class Device(ABC):
     def elapsed(self, begin: Any, end: Any) -> float:
         """Microseconds from one mark to another."""
         return 1e6 * (end - begin)
+
+    def time_us(self, run: Callable[[], Any], samples: int = 7) -> float:
+        """Microseconds that one call of `run` takes once it has run: the median of several measurements."""
+        run()
+        begin = self.mark()
+        run()
+        times = max(1, min(1000, int(MEASURED_US / max(1.0, self.elapsed(begin, self.mark())))))
+        taken = []
+        for _ in range(samples):
+            begin = self.mark()
+            for _ in range(times):
+                run()
+            taken.append(self.elapsed(begin, self.mark()) / times)
+        return float(np.median(taken))
 
 
 class Cpu(Device):

@@ -190,12 +190,15 @@ class Cuda(Device):
                 return lost
         return DeviceError(f"device {self.name!r}: {error}")
 
+    @property
+    def model(self) -> str:
+        return str(self.xp.cuda.runtime.getDeviceProperties(self.ordinal)["name"].decode())
+
     def described(self) -> str:
         runtime = self.xp.cuda.runtime
         free, total = runtime.memGetInfo()
-        name = runtime.getDeviceProperties(self.ordinal)["name"].decode()
         versions = f"CuPy {self.xp.__version__}, driver of CUDA {_dotted(runtime.driverGetVersion())}"
-        return f"{name}, {self.arch}, {free >> 20} of {total >> 20} MiB free, {versions}"
+        return f"{self.model}, {self.arch}, {free >> 20} of {total >> 20} MiB free, {versions}"
 
     # ---- time ----
 
@@ -211,6 +214,19 @@ class Cuda(Device):
     def elapsed(self, begin: Any, end: Any) -> float:
         end.synchronize()
         return 1e3 * float(self.xp.cuda.get_elapsed_time(begin, end))
+
+    def time_us(self, run: Callable[[], Any], samples: int = 7) -> float:
+        """Kernel time: `run` is captured ten times into a CUDA graph, so that the host's part does not count."""
+        stream = self.xp.cuda.Stream(non_blocking=True)
+        with stream:
+            run()
+            run()
+            stream.synchronize()
+            stream.begin_capture(self.xp.cuda.runtime.streamCaptureModeRelaxed)
+            for _ in range(10):
+                run()
+            graph = stream.end_capture()
+            return super().time_us(lambda: graph.launch(stream), samples) / 10
 
 
 _home = threading.local()  # the GPU that the program itself chose, and the one that was last made current for it
