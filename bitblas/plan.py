@@ -15,11 +15,13 @@ from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
 
 from .exceptions import InvalidValue
-from .facts import Facts, facts
-from .formats import Form, Structure
+from .facts import facts
+from .formats import Form, Structure, tile_of
 from .formats.b2sr.format import TILES, B2sr
 from .formats.csr.format import KEY as CSR
+from .formats.split import format as split
 from .kernels.prologue import Variant
+from .plan_forms import Profile, choose_split
 from .store import MatrixStore, VectorStore, words
 
 WORDS, COUNT, VALUES = range(3)  # product.cuh
@@ -46,10 +48,13 @@ def choose_form(structure: Structure, format: str = "auto", tile: int | None = N
 
     Raises InvalidValue for a format or tile size that does not exist.
     """
-    if format not in ("auto", "csr", "b2sr"):
-        raise InvalidValue(f"format: expected 'auto', 'csr' or 'b2sr', got {format!r}")
-    if tile is not None and tile not in TILES:
-        raise InvalidValue(f"tile: expected one of {', '.join(map(str, TILES))}, got {tile!r}")
+    if format not in ("auto", "csr", "b2sr", "split"):
+        raise InvalidValue(f"format: expected 'auto', 'csr', 'b2sr' or 'split', got {format!r}")
+    sizes = split.TILES if format == "split" else TILES
+    if tile is not None and tile not in sizes:
+        raise InvalidValue(f"tile: expected one of {', '.join(map(str, sizes))}, got {tile!r}")
+    if format == "split":
+        return choose_split(structure, tile)
     if format == "csr" and tile is not None:
         raise InvalidValue(f"tile: format 'csr' has none, got {tile}")
     if format == "csr" or (format == "auto" and tile is None and (structure.nvals < SMALL or not iso)):
@@ -57,33 +62,10 @@ def choose_form(structure: Structure, format: str = "auto", tile: int | None = N
     if format == "auto" and tile is None and structure.nvals <= structure.nrows:
         return CSR  # an entry a row (pointers, permutations): nothing to gather in tiles
     if format == "auto" and tile is None:
-        seen, best = facts(structure, (DEFAULT_TILE,)), f"b2sr{DEFAULT_TILE}"
+        seen, best = facts(structure, (DEFAULT_TILE,), ()), f"b2sr{DEFAULT_TILE}"
         # Never more bytes than plain CSR, and never tiles that hold too little to pay.
         return best if seen.fill >= MIN_FILL and seen.bytes_of(best) <= seen.bytes_of(CSR) else CSR
     return f"b2sr{tile or DEFAULT_TILE}"
-
-
-@dataclass(frozen=True)
-class Profile:
-    """Facts, predicted bytes per form, and the choice; prints as a table."""
-
-    facts: Facts
-    chosen: str
-    held: tuple[str, ...]
-
-    def __str__(self) -> str:
-        f = self.facts
-        lines = [
-            f"{f.nrows} x {f.ncols}, {f.nvals} entries, {f.fill:.2f} entries per 8x8 tile (sampled)",
-            f"{'form':8s} {'entries/tile':>12s} {'bytes':>14s} {'bytes/entry':>12s}",
-        ]
-        for key in (CSR, *(f"b2sr{t}" for t in TILES)):
-            tiles = 0.0 if key == CSR else dict(f.tiles)[int(key[4:])]
-            fill = "" if key == CSR else f"{f.nvals / max(1.0, tiles):.2f}"
-            size = f.bytes_of(key)
-            note = (" <- auto" if key == self.chosen else "") + (" (held)" if key in self.held else "")
-            lines.append(f"{key:8s} {fill:>12s} {size:>14d} {size / max(1, f.nvals):>12.2f}{note}")
-        return "\n".join(lines)
 
 
 def profile(A: MatrixStore) -> Profile:
@@ -170,9 +152,15 @@ def _unordered(semiring: Typed[Semiring], kind: int) -> bool:
     return kind == WORDS or (kind == VALUES and exact)
 
 
-def may_push(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool) -> bool:
+def has_push(key: str) -> bool:
+    """Whether a form has a kernel that pushes along the entries of a vector. A Split pulls: it is asked for where bytes
+    count, and the rows of the transpose would be a second form."""
+    return not key.startswith("split")
+
+
+def may_push(semiring: Typed[Semiring], a: Any, u: Any, key: str, *, flip: bool) -> bool:
     """Whether the product can be made by pushing along the entries of the vector."""
-    return _unordered(semiring, kind_of(semiring, a, u, flip=flip)[0])
+    return has_push(key) and _unordered(semiring, kind_of(semiring, a, u, flip=flip)[0])
 
 
 def is_sparse(u: VectorStore) -> bool:
@@ -214,7 +202,9 @@ def plan_mxv(
     key = A.structure.primary.key
     floats = semiring.return_type.kind == "f" and not semiring.op.monoid.is_exact_in_any_order
     push, reason = False, "a float sum has a fixed order" if floats else "counts are taken by rows"
-    if _unordered(semiring, kind):
+    if not has_push(key):
+        reason = f"{key} has no kernel to push"
+    elif _unordered(semiring, kind):
         push, reason = is_sparse(u), f"{u.nvals} of {u.size} entries active"
         if push and A.structure.has(key, transposed=not transpose):  # planning builds nothing
             push = is_light(u, A.structure.form(key, transposed=not transpose))
@@ -233,10 +223,15 @@ def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structu
     on a stencil (25) and 4 on RMAT (30)."""
     if key == CSR:
         return 1 if kind == WORDS and not push else power_of_two(nvals / max(1, nrows) / (2 if push else 7), 1, 32)
-    tile = int(key[4:])
+    tile = tile_of(key)
     primary = structure.primary
+    units = max(1, -(-nrows // tile))
+    if isinstance(primary, split.Split):  # a third of the loads, as for tiles (not measured)
+        share = tile_share(key, kind)
+        fewest = 4 if tile == 4 and kind == WORDS else share
+        return power_of_two((primary.tiles * share + primary.in_rest) / units / 3, fewest, 32)
     tiles = primary.tiles if isinstance(primary, B2sr) else dict(facts(structure).tiles)[tile]
-    per_row = tiles / max(1, -(-nrows // tile))
+    per_row = tiles / units
     if push:
         return power_of_two(per_row / 2, 2, 32)
     if kind == WORDS:
@@ -245,7 +240,13 @@ def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structu
     return power_of_two(min(tile, 32) * per_row * tile / 128, min(tile, 32), 32)
 
 
-FUSED = (CSR, f"b2sr{DEFAULT_TILE}")  # the forms that the plan chooses by itself
+def tile_share(key: str, kind: int) -> int:
+    """Lanes that go through a tile together: what it costs, in entries."""
+    tile = tile_of(key)
+    return max(1, tile * tile // 64) if kind == WORDS else tile
+
+
+FUSED = (CSR, f"b2sr{DEFAULT_TILE}", split.key_of(DEFAULT_TILE))  # the forms that programs use
 
 
 def is_fused(key: str, semiring: Typed[Semiring], w: DataType, accum: Typed | None) -> bool:
@@ -272,18 +273,23 @@ def longest_row(form: Form) -> int:
 
 
 def longest(key: str, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
-    """Entries (tiles) of the longest row (tile row) that one group of lanes goes through on a GPU."""
+    """Entries (tiles) of the longest row (tile row) that one group of lanes goes through on a GPU; of a Split, entries
+    of the rest, and of tiles as many as each costs."""
     if staged:
         return max(STAGE, LONGEST * UNROLL * lanes)
     if key == CSR:
         return (LONGEST_EARLY if kind == WORDS and not push else LONGEST) * lanes * (1 if push else UNROLL)
-    share = max(1, int(key[4:]) ** 2 // 64) if kind == WORDS else 1 if push else int(key[4:])
+    if key.startswith("split"):
+        return LONGEST * (3 if kind == WORDS else 8) * lanes
+    share = 1 if push else tile_share(key, kind)
     return LONGEST * max(1, (1 if push else 3 if kind == WORDS else 8) * lanes // min(share, 32))
 
 
 def segment(key: str) -> int:
-    """Entries (tiles) of a long row (tile row) that 32 lanes sum: eight steps."""
-    return 8 * UNROLL * 32 if key == CSR else 8 * max(1, 2 * 32 // min(int(key[4:]), 32))
+    """Entries (tiles) of a long row (tile row) that 32 lanes sum: eight steps; of a Split as in `longest`."""
+    if key == CSR or key.startswith("split"):
+        return 8 * UNROLL * 32
+    return 8 * max(1, 2 * 32 // min(tile_of(key), 32))
 
 
 def power_of_two(x: float, low: int, high: int) -> int:

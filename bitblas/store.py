@@ -181,10 +181,13 @@ class MatrixStore:
         """The values in the entry order of a form; a gathered copy is kept as long as this matrix lives."""
         if self.iso or (key == self.structure.primary.key and not transposed):
             return self.values
-        if (key, transposed) not in self.copies:
-            order = self.structure.order(key, transposed=transposed)
-            self.copies[key, transposed] = self.values if order is None else self.values[order]
-        return self.copies[key, transposed]
+        if (key, transposed) in self.copies:
+            return self.copies[key, transposed]
+        order = self.structure.order(key, transposed=transposed)
+        copy = self.values if order is None else self.values[order]
+        if self.structure.keeps(key):
+            self.copies[key, transposed] = copy
+        return copy
 
     @property
     def device(self) -> Device:

@@ -43,6 +43,8 @@ def info(args: argparse.Namespace) -> None:
     for tile, count in seen.tiles:
         key = f"b2sr{tile}"
         forms[key] = {"bytes": seen.bytes_of(key), "entries_per_tile": seen.nvals / max(1.0, count)}
+    for tile, parts in seen.parts:
+        forms[f"split{tile}"] = {"bytes": seen.bytes_of(f"split{tile}"), "entries_in_tiles": seen.nvals - parts.in_rest}
     rows_degrees = degrees(np.bincount(rows, minlength=A.nrows))
     cols_degrees = degrees(np.bincount(cols, minlength=A.ncols))
     loops = int((rows == cols).sum())

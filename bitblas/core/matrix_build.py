@@ -22,10 +22,13 @@ from .scalar import of
 
 
 def check_format(format: str | None, tile: int | None) -> tuple[str, int | None]:
-    if format not in (None, "auto", "csr", "b2sr"):
-        raise ValueError(f"format: expected 'auto', 'csr' or 'b2sr', got {format!r}")
-    if tile is not None and (tile not in (4, 8, 16, 32, 64) or format != "b2sr"):
-        raise ValueError(f"tile: expected 4, 8, 16, 32 or 64 with format='b2sr', got {tile!r} with format={format!r}")
+    if format not in (None, "auto", "csr", "b2sr", "split"):
+        raise ValueError(f"format: expected 'auto', 'csr', 'b2sr' or 'split', got {format!r}")
+    if tile is not None and tile not in {"b2sr": (4, 8, 16, 32, 64), "split": (4, 8, 16)}.get(format or "", ()):
+        raise ValueError(
+            f"tile: expected 4, 8, 16, 32 or 64 with format='b2sr', 4, 8 or 16 with format='split', "
+            f"got {tile!r} with format={format!r}"
+        )
     return format or "auto", tile
 
 
@@ -38,7 +41,8 @@ def _limit(indices: Any, given: Any, name: str) -> int:
 
 
 class MatrixBuild(CompressedBuild):
-    """The constructors of Matrix. format: "auto" (the plan chooses), "csr", or "b2sr" with its `tile`."""
+    """The constructors of Matrix. format: "auto" (the plan chooses), "csr", or "b2sr" or "split" with
+    the `tile`; a "split" without one has the tiles that need the fewest bytes."""
 
     __slots__ = ()
     _from_store: ClassVar[Any]  # (store, name, ..): of the class that this is mixed into

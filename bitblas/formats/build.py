@@ -16,9 +16,11 @@ from .. import plan
 from ..device import Device
 from ..exceptions import OutOfMemory
 from ..store import MatrixStore
-from . import Form, Structure
+from . import Form, Structure, tile_of
 from .b2sr import format as b2sr
 from .csr import format as csr
+from .csr.format import sort_entries
+from .split import format as split
 
 
 def convert(structure: Structure, key: str, *, transposed: bool, order: bool) -> tuple[Form, Any]:
@@ -36,25 +38,9 @@ def convert(structure: Structure, key: str, *, transposed: bool, order: bool) ->
         places = None
     if key == csr.KEY:
         return rows, places
-    made, turn = b2sr.from_csr(rows, int(key[4:]), order)
+    made: Any
+    made, turn = (split if key.startswith("split") else b2sr).from_csr(rows, tile_of(key), order)
     return made, turn if places is None or turn is None else places[turn]
-
-
-def sort_entries(device: Device, rows: Any, cols: Any, nrows: int, ncols: int) -> Any:
-    """The order of the entries by row, then column; equal ones stay in input order."""
-    if device.is_gpu:
-        if nrows * ncols < 1 << 63:
-            return device.xp.argsort(rows * ncols + cols, kind="stable")
-        by_col = device.xp.argsort(cols, kind="stable")
-        return by_col[device.xp.argsort(rows[by_col], kind="stable")]
-    if max(nrows, ncols) > 8 * len(rows):
-        return np.lexsort((cols, rows))  # counting sorts would pass over rows and columns that have no entry
-    from scipy.sparse import coo_array
-
-    # Three counting sorts in compiled code: by row, then to columns and back, each stable.
-    numbered = coo_array((np.arange(len(rows)), (rows, cols)), shape=(nrows, ncols))
-    numbered.has_canonical_format = True  # duplicates are ours to combine
-    return numbered.tocsr().tocsc().tocsr().data
 
 
 def from_coo(
@@ -198,8 +184,12 @@ def filter_entries(A: MatrixStore, keep: Any) -> MatrixStore:
     form = A.structure.primary
     if bool(keep.all()):
         return A
+    if isinstance(form, split.Split):
+        kept: Any
+        kept, places = form.filter(keep)
+        return MatrixStore(Structure(kept), A.dtype, A.values if A.iso else A.values[places])
     if isinstance(form, b2sr.B2sr):
-        kept: csr.Csr | b2sr.B2sr = form.filter(keep)
+        kept = form.filter(keep)
     else:
         xp = form.device.xp
         before = xp.zeros(form.nvals + 1, np.int64)  # entries kept before each entry
