@@ -61,7 +61,6 @@ __device__ __forceinline__ void sum_rest(Sums& of, u64 open, place_t e, place_t 
   for (e += lane; __any_sync(ALL_LANES, e < stop); e += REST_AHEAD * LANES, walk.skip(REST_AHEAD * LANES)) {
     u32 code[REST_AHEAD];
     bool has[REST_AHEAD];
-    Z_T z[REST_AHEAD];
 #pragma unroll
     for (int i = 0; i < REST_AHEAD; ++i) {
       has[i] = e + i * LANES < stop;
@@ -69,6 +68,7 @@ __device__ __forceinline__ void sum_rest(Sums& of, u64 open, place_t e, place_t 
       has[i] = has[i] && (open >> row_in_tile(code[i]) & 1) && (U_FULL || bit_of(u_bits, column_of(code[i])));
     }
 #if KIND == VALUES
+    Z_T z[REST_AHEAD];
 #pragma unroll
     for (int i = 0; i < REST_AHEAD; ++i) {
       const i64 j = column_of(code[i]);
