@@ -10,7 +10,19 @@ import math
 
 import numpy as np
 import pytest
-from battery import FORMS, MATRICES, PUSHED_FORMS, SOME_FORMS, VECTORS, covering, generator, label, places, sample, values
+from battery import (
+    FORMS,
+    MATRICES,
+    PUSHED_FORMS,
+    SOME_FORMS,
+    VECTORS,
+    covering,
+    generator,
+    label,
+    places,
+    sample,
+    values,
+)
 
 import bitblas
 from bitblas import plan
@@ -73,7 +85,7 @@ ENTRYWISE = {
         "w{how} << A{T}.reduce_rowwise(monoid.{m})", "w{how} << A{T}.reduce_columnwise(monoid.{m})",
         "w{how} << A{T}[:, {j}]", "w{how} << A{T}[{j}, :]", "s << A{T}.reduce_scalar(monoid.{m})",
     ),
-    "form": SOME_FORMS, "right": SOME_FORMS, "at": ("csr", "split8"), "matrix": SHAPES, "iso": (False, True),
+    "form": PUSHED_FORMS, "right": SOME_FORMS, "at": ("csr", "split8"), "matrix": SHAPES, "iso": (False, True),
     "dtypes": (
         ("BOOL", "BOOL", "lor", "land", "lnot", "lor"), ("INT8", "INT8", "plus", "plus", "ainv", "plus"),
         ("UINT8", "INT64", "minus", "max", "abs", "max"), ("INT64", "BOOL", "times", "second", "one", "min"),
@@ -247,11 +259,11 @@ EVERY = {
 }
 
 
-def run_every_matrix(form, call, algebra, u, iso, monkeypatch):
+def run_every_matrix(form, call, algebra, u, iso, monkeypatch, **end):
     for k, matrix in enumerate(MATRICES):
         case = {"form": form, "call": call, "algebra": algebra, "matrix": matrix, "u": u, "iso": iso, "T": ""}
         rest = {"mask": MASKS[k % 5], "accum": k % 2 == 1, "replace": k % 3 == 0, "longest": (None, 2)[k % 2]}
-        run_product(case | rest, monkeypatch)
+        run_product(case | rest | end, monkeypatch)
 
 
 @pytest.mark.parametrize("form", SOME_FORMS)
@@ -270,7 +282,8 @@ SPLITS = (
 
 @pytest.mark.parametrize("form, algebra, u, iso", SPLITS)
 def test_products_of_splits(device, form, algebra, u, iso, monkeypatch):
-    run_every_matrix(form, "vxm pull" if algebra == 4 else "mxv pull", ALGEBRAS[algebra], u, iso, monkeypatch)
+    call = "vxm pull" if algebra == 4 else "mxv pull"
+    run_every_matrix(form, call, ALGEBRAS[algebra], u, iso, monkeypatch, accum=False, replace=True)
 
 
 def test_mxm(device, mxm_case):
@@ -359,7 +372,7 @@ def test_an_output_may_be_an_input(device, form, direction, monkeypatch):
         check(text.strip(), text.strip()[0], square(form))
 
 
-@pytest.mark.parametrize("form", SOME_FORMS)
+@pytest.mark.parametrize("form", PUSHED_FORMS)
 def test_pending_writes_are_seen(device, form):
     for text in PENDING.strip().split("\n"):
         for name in ("A", "C", "u", "w", "m"):

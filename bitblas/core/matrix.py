@@ -88,7 +88,8 @@ class Matrix(MatrixBuild, MatrixReshape, MatrixRead, Output):
     """Matrix(dtype=FP64, nrows=0, ncols=0): no entries yet. GraphBLAS C API 2.1, section 3.8.2.
 
     format: "auto", "csr", "b2sr" with a `tile` of 4, 8, 16, 32 or 64, or "split" with one of 4, 8 or 16 (or that of
-    the fewest bytes): the stored form, which results assigned to this object take too. Raises TypeError (dtype), InvalidValue (sizes), ValueError (format), DeviceError, OutOfMemory.
+    the fewest bytes): the stored form, which results assigned to this object take too. Raises TypeError (dtype),
+    InvalidValue (sizes), ValueError (format), DeviceError, OutOfMemory.
     """
 
     __slots__ = ("__weakref__", "_data", "_form", "_pending", "name")

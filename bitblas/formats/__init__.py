@@ -52,7 +52,6 @@ class Form(Protocol):
     nrows: int
     ncols: int
     nvals: int
-    ptr: Any
     col: Any
     cache: dict[Any, Any]  # what is computed once per form: schedules of kernels, facts
     compact: bool  # asked for because it is small: as a primary form it keeps no other form beside it
@@ -60,6 +59,9 @@ class Form(Protocol):
     @property
     def key(self) -> str:
         """How the form is named: "csr", "b2sr8", "split8"."""
+
+    @property
+    def ptr(self) -> Any: ...
 
     @property
     def units(self) -> int: ...

@@ -38,8 +38,8 @@ def convert(structure: Structure, key: str, *, transposed: bool, order: bool) ->
         places = None
     if key == csr.KEY:
         return rows, places
-    made: Any
-    made, turn = (split if key.startswith("split") else b2sr).from_csr(rows, tile_of(key), order)
+    form: Any = split if key.startswith("split") else b2sr
+    made, turn = form.from_csr(rows, tile_of(key), order)
     return made, turn if places is None or turn is None else places[turn]
 
 

@@ -86,7 +86,8 @@ class Product:
         if plan.wide and kind == VALUES:  # lanes compute in one type
             a_values, self.u_type = cast(a_values, z), z
         a_type = lookup_dtype(a_values.dtype)
-        options = {"flip": flip, "ranked": ranked, "full": not push and u.count == u.size}
+        full = not push and 0 < u.size == u.count  # of no entries nothing is gained: no kernel of its own
+        options = {"flip": flip, "ranked": ranked, "full": full}
         self.algebra = (index_types(form, ranks), None if kind == WORDS else semiring, kind, a_type, options)
         self.form, self.size = form, form.ncols if push else form.nrows
         self.staged = device.is_gpu and is_staged(semiring, kind, form, options["full"])

@@ -51,7 +51,7 @@ class Pull:
         types, semiring, kind, a_type, options = of.algebra
         self.of, self.end, self.device = of, end, device
         staged = of.staged and not masked
-        padded = form.ncols % form.rows_per_unit != 0
+        padded = not device.is_gpu or form.ncols % form.rows_per_unit != 0
         variants = functools.partial(
             pull_variant, plan.key, types, semiring, kind, a_type, of.u_type, padded=padded, **options
         )

@@ -95,7 +95,7 @@ def split_hubs(form: Split, longest: int, part: int, share: int) -> Hubs | None:
             number, parts = (segment - first[hub])[:, None], count[hub][:, None]
             start, whole = pairs[rows][hub], length[rows][hub]
             begin, end = start + whole * number // parts, start + whole * (number + 1) // parts
-            flat = (limits.astype(pairs.dtype).reshape(-1) for limits in (begin, end))
-            found = Hubs(rows, first, *flat, rows[hub])
+            begin, end = (limits.astype(pairs.dtype).reshape(-1) for limits in (begin, end))
+            found = Hubs(rows, first, begin, end, rows[hub])
         form.cache[key] = found
     return form.cache[key]

@@ -173,6 +173,7 @@ def pull_variant(
     """
     op, t, monoid, z = algebra_of(semiring, end.z)
     functions, values, terminal = sum_of(monoid, z)
+    padded = padded or not full or kind != VALUES or ranked  # the kernels for which it makes no difference are one
     constants = [("U_FULL", int(full)), ("HAS_TERMINAL", terminal), ("LANES", lanes), *end.constants()]
     if key == "csr":
         constants += [

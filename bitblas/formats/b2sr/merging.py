@@ -51,7 +51,10 @@ class Merge:
     def count(self) -> Any:
         """The tiles before each part, and in all; in a second row the entries of no tile. Shape (kinds, units + 1)."""
         xp = self.csr.device.xp
-        counts, out = xp.zeros(self.kinds * max(1, self.units), np.int64), xp.zeros((self.kinds, self.units + 1), np.int64)
+        counts, out = (
+            xp.zeros(self.kinds * max(1, self.units), np.int64),
+            xp.zeros((self.kinds, self.units + 1), np.int64),
+        )
         self._run(0, 0, 0, out, counts, self.none, self.no_bits, self.none, self.none, self.no_codes)
         for kind in range(self.kinds):
             xp.cumsum(counts[kind * self.units : (kind + 1) * self.units], out=out[kind, 1:])

@@ -1,6 +1,8 @@
 # w<mask, accum, replace> = A (+).(x) u by tile rows, the twin of pull.cu. Parallel bounds are multiples of 64 rows: no
 # words of t are shared.
-# include: formats/b2sr/walk.cpu.py
+# include: formats/b2sr/tile.cpu.py
+# include: formats/b2sr/fold.cpu.py
+# include: kernels/ending.cpu.py
 
 
 @njit(**KERNEL)
@@ -10,15 +12,10 @@ def pull(lo, hi, longest, begin, end, row_of, row_step, col, bits, value_ptr, a_
     acc = np.empty(TILE_WORDS, np.uint64)
     count = np.empty(TILE, np.int64)
     total = np.empty(TILE, Z_T)
+    col_width = 0  # columns are plain
     for tile_row in range(lo, hi):
         open_rows = (tile_bits(mask, tile_row * mask_step) ^ mask_flip) & ROW
         first = np.int64(at(begin, tile_row))
         stop = np.int64(at(end, tile_row)) if open_rows != 0 else first
-        if KIND == WORDS:
-            rows = hit_rows(first, stop, col, 0, bits, u_bits, open_rows, acc)
-        else:
-            rows = sum_tiles(first, stop, tile_row, open_rows, col, 0, bits, value_ptr, a_val, a_iso, u_bits, u_val,
-                             u_iso, u_step, count, total)  # fmt: skip
-            rows = counted_rows(rows, product, count, total)
-        end_rows(tile_row, rows & open_rows, open_rows, product, total, w_bits, w_val, w_iso, w_step, moved, replace,
-                 t_bits, t_val)  # fmt: skip
+        # include: formats/b2sr/walk.cpu.py
+        # include: formats/b2sr/close.cpu.py

@@ -5,7 +5,7 @@
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step, const u32* col,
-     i64 col_width, const word_t* bits, const PLACE_T* value_ptr, const u32* rest, i64 rest_width, i64 in_tiles,
+     i64 col_width, const word_t* bits, const PLACE_T* value_ptr, const u32* codes, i64 code_width, i64 in_tiles,
      const A_T* a_val, A_T a_iso, i64 a_step, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step,
      const u64* mask, i64 mask_step, u64 mask_flip, Z_T product, const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso,
      i64 w_step, i64 moved, i64 replace, u64* t_bits, STORED(W_T)* t_val) {
@@ -34,12 +34,12 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   const Output to = {n, unit, lane, inside, hub, open, w_bits, w_val, w_iso, w_step, moved, replace, t_bits, t_val};
 #if KIND == WORDS
   const u32 rows = hit_rows(tile, stop, lane, columns, bits, u_bits);
-  end_words(to, tile_row, hit_rest(rows, (u32)open, e, last, lane, rest, (u32)rest_width, u_bits), segment, product);
+  end_words(to, tile_row, hit_rest(rows, (u32)open, e, last, lane, codes, (u32)code_width, u_bits), segment, product);
 #else
   Sums of;
   const i64 top = tile_row * TILE, row = top + (lane & (TILE - 1));
   sum_tiles(of, tile, stop, lane, row, columns, bits, value_ptr, a_val, a_iso, u_bits, u_val, u_iso, u_step);
-  sum_rest(of, open, e, last, lane, top, rest, (u32)rest_width, in_tiles, a_val, a_iso, u_bits, u_val, u_iso, u_step);
+  sum_rest(of, open, e, last, lane, top, codes, (u32)code_width, in_tiles, a_val, a_iso, u_bits, u_val, u_iso, u_step);
   end_sums(to, of, product);
 #endif
 }
