@@ -23,7 +23,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   if (open) {
     tile = (place_t)begin[2 * unit], stop = (place_t)end[2 * unit];
     e = (place_t)begin[2 * unit + 1], last = (place_t)end[2 * unit + 1];
-    if ((i64)(stop - tile) * SHARE + (i64)(last - e) > longest) {
+    if (!segment && (i64)(stop - tile) * SHARE + (i64)(last - e) > longest) {
       hub = !PRESENCE;
       const i64 tiles = PRESENCE ? longest / SHARE : 0, entries = PRESENCE ? longest : 0;
       if ((i64)(stop - tile) > tiles) stop = tile + (place_t)tiles;
