@@ -97,9 +97,8 @@ def test_forced_forms_are_kept(device):
 
 
 BAD = [
-    {"format": "coo"}, {"format": "B2SR"}, {"format": "b2sr", "tile": 5}, {"format": "b2sr", "tile": 0},
-    {"format": "b2sr", "tile": 128}, {"format": "csr", "tile": 8}, {"format": "b2sr", "tile": "8"}, {"format": 8},
-    {"format": "split", "tile": 32},
+    {"format": "coo"}, {"format": "B2SR"}, {"format": 8}, {"format": "csr", "tile": 8}, {"format": "split", "tile": 32},
+    *({"format": "b2sr", "tile": tile} for tile in (5, 0, 128, "8")),
 ]  # fmt: skip
 
 
