@@ -28,8 +28,14 @@ VERSION = 1
 # Boolean mxv (bits in, bits out); plus_second in FP32 (no values of the matrix are read); min_plus in FP32.
 BITS, NUMBERS, WEIGHTS = "bits", "numbers", "weights"
 VERBS = (BITS, NUMBERS, WEIGHTS)
-LINE = {BITS: 64, NUMBERS: 16, WEIGHTS: 16}  # columns of a tile that stands for a line; 512 bits would need tiles of 512
-SHIPPED = Path(__file__).parent / "data" / "costs.json"  # of a CPU and of an H200, which stands for GPUs without their own
+LINE = {
+    BITS: 64,
+    NUMBERS: 16,
+    WEIGHTS: 16,
+}  # columns of a tile that stands for a line; 512 bits would need tiles of 512
+SHIPPED = (
+    Path(__file__).parent / "data" / "costs.json"
+)  # of a CPU and of an H200, which stands for GPUs without their own
 
 
 def features(seen: Facts, key: str, verb: str) -> tuple[float, ...]:

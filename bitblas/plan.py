@@ -14,13 +14,14 @@ import numpy as np
 from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
 
-from .exceptions import InvalidValue
-from .facts import Profile, facts
-from .formats import MPLG, ROWS, Form, Structure
-from .formats.b2sr.format import TILES, B2sr
+from .facts import facts
+from .formats import ROWS, Form, Structure, tile_of
+from .formats.b2sr.format import B2sr
 from .formats.csr.format import KEY as CSR
 from .formats.mplg.format import Mplg
+from .formats.split import format as split
 from .kernels.prologue import Variant
+from .plan_forms import DEFAULT_TILE
 from .store import MatrixStore, VectorStore, words
 
 WORDS, COUNT, VALUES = range(3)  # product.cuh
@@ -29,11 +30,6 @@ KINDS = ("words", "count", "values")
 # Entries from which on a pull is compiled for the width of its packed columns, once for each width, in half a second:
 # packing costs a staged pull 6 instructions for an entry then, else 12 (counted in its SASS, not measured).
 FIXED_FROM = 1 << 20
-FORMATS = ("auto", "csr", "mplg", "b2sr")  # what may be asked for
-SMALL = 1 << 12  # entries; below, rows are as good as tiles, and a build would cost more than it saves (not measured)
-# Entries per 8x8 tile from which tiles win: 1.0 loses 2 times, 5.5 wins 4 times (measured, H200 and CPU).
-MIN_FILL = 2.0
-DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on the GPU (measured)
 # A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9).
 PUSH_COST = {"cpu": 4.0, "gpu": 16.0}
 UNROLL = 4  # entries that a lane of the GPU's CSR kernel loads before it uses the first
@@ -44,39 +40,6 @@ STAGE = 1024  # entries that a block of the GPU's CSR kernel reads at once where
 # end at their first hit are seldom gone through (RMAT 20: 26.6, 21.9, 21.7 us with 8, 32, 128).
 LONGEST, LONGEST_EARLY = 16, 128
 UNEVEN = 32  # times the mean that the longest row has where rows are read as runs (RMAT 20: 2000; meshes: 1 to 4)
-
-
-def choose_form(structure: Structure, format: str = "auto", tile: int | None = None, *, iso: bool = True) -> str:
-    """The key of the primary form: as asked, or the one that the facts say is best.
-
-    Raises InvalidValue for a format or tile size that does not exist, or a format that does not hold the matrix.
-    """
-    if format not in FORMATS:
-        raise InvalidValue(f"format: expected one of {', '.join(map(repr, FORMATS))}, got {format!r}")
-    if tile is not None and tile not in TILES:
-        raise InvalidValue(f"tile: expected one of {', '.join(map(str, TILES))}, got {tile!r}")
-    if format in ROWS and tile is not None:
-        raise InvalidValue(f"tile: format {format!r} has none, got {tile}")
-    if format == MPLG and not Mplg.holds(structure.nrows, structure.ncols):
-        shape = f"{structure.nrows} x {structure.ncols}"
-        raise InvalidValue(f"format: 'mplg' holds up to 2**32 rows and columns, got {shape}")
-    if format == MPLG:
-        return MPLG
-    if format == "csr" or (format == "auto" and tile is None and (structure.nvals < SMALL or not iso)):
-        return CSR
-    if format == "auto" and tile is None and structure.nvals <= structure.nrows:
-        return CSR  # an entry a row (pointers, permutations): nothing to gather in tiles
-    if format == "auto" and tile is None:
-        seen, best = facts(structure, (DEFAULT_TILE,)), f"b2sr{DEFAULT_TILE}"
-        # Never more bytes than plain CSR, and never tiles that hold too little to pay.
-        return best if seen.fill >= MIN_FILL and seen.bytes_of(best) <= seen.bytes_of(CSR) else CSR
-    return f"b2sr{tile or DEFAULT_TILE}"
-
-
-def profile(A: MatrixStore) -> Profile:
-    """What the plan sees in a matrix, and what it would choose."""
-    held = tuple(key for key, transposed, _, _ in A.structure.forms() if not transposed)
-    return Profile(facts(A.structure), choose_form(A.structure, iso=A.iso), held)
 
 
 # ---- products -------------------------------------------------------------------------------------------------------
@@ -157,9 +120,15 @@ def _unordered(semiring: Typed[Semiring], kind: int) -> bool:
     return kind == WORDS or (kind == VALUES and exact)
 
 
-def may_push(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool) -> bool:
+def has_push(key: str) -> bool:
+    """Whether a form has a kernel that pushes along the entries of a vector. A Split pulls: it is asked for where bytes
+    count, and the rows of the transpose would be a second form."""
+    return not key.startswith("split")
+
+
+def may_push(semiring: Typed[Semiring], a: Any, u: Any, key: str, *, flip: bool) -> bool:
     """Whether the product can be made by pushing along the entries of the vector."""
-    return _unordered(semiring, kind_of(semiring, a, u, flip=flip)[0])
+    return has_push(key) and _unordered(semiring, kind_of(semiring, a, u, flip=flip)[0])
 
 
 def is_sparse(u: VectorStore) -> bool:
@@ -211,7 +180,9 @@ def plan_mxv(
     key = A.structure.primary.key
     floats = semiring.return_type.kind == "f" and not semiring.op.monoid.is_exact_in_any_order
     push, reason = False, "a float sum has a fixed order" if floats else "counts are taken by rows"
-    if _unordered(semiring, kind):
+    if not has_push(key):
+        reason = f"{key} has no kernel to push"
+    elif _unordered(semiring, kind):
         push, reason = is_sparse(u), f"{u.nvals} of {u.size} entries active"
         if push and A.structure.has(key, transposed=not transpose):  # planning builds nothing
             push = is_light(u, A.structure.form(key, transposed=not transpose))
@@ -230,10 +201,15 @@ def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structu
     on a stencil (25) and 4 on RMAT (30)."""
     if key in ROWS:
         return 1 if kind == WORDS and not push else power_of_two(nvals / max(1, nrows) / (2 if push else 7), 1, 32)
-    tile = int(key[4:])
+    tile = tile_of(key)
     primary = structure.primary
+    units = max(1, -(-nrows // tile))
+    if isinstance(primary, split.Split):  # a third of the loads, as for tiles (not measured)
+        share = tile_share(key, kind)
+        fewest = 4 if tile == 4 and kind == WORDS else share
+        return power_of_two((primary.tiles * share + primary.in_rest) / units / 3, fewest, 32)
     tiles = primary.tiles if isinstance(primary, B2sr) else dict(facts(structure).tiles)[tile]
-    per_row = tiles / max(1, -(-nrows // tile))
+    per_row = tiles / units
     if push:
         return power_of_two(per_row / 2, 2, 32)
     if kind == WORDS:
@@ -242,7 +218,13 @@ def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structu
     return power_of_two(min(tile, 32) * per_row * tile / 128, min(tile, 32), 32)
 
 
-FUSED = (CSR, f"b2sr{DEFAULT_TILE}")  # the forms that the plan chooses by itself
+def tile_share(key: str, kind: int) -> int:
+    """Lanes that go through a tile together: what it costs, in entries."""
+    tile = tile_of(key)
+    return max(1, tile * tile // 64) if kind == WORDS else tile
+
+
+FUSED = (CSR, f"b2sr{DEFAULT_TILE}", split.key_of(DEFAULT_TILE))  # the forms that programs use
 
 
 def is_fused(key: str, semiring: Typed[Semiring], w: DataType, accum: Typed | None) -> bool:
@@ -269,18 +251,23 @@ def longest_row(form: Form) -> int:
 
 
 def longest(key: str, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
-    """Entries (tiles) of the longest row (tile row) that one group of lanes goes through on a GPU."""
+    """Entries (tiles) of the longest row (tile row) that one group of lanes goes through on a GPU; of a Split, entries
+    of the rest, and of tiles as many as each costs."""
     if staged:
         return max(STAGE, LONGEST * UNROLL * lanes)
     if key in ROWS:
         return (LONGEST_EARLY if kind == WORDS and not push else LONGEST) * lanes * (1 if push else UNROLL)
-    share = max(1, int(key[4:]) ** 2 // 64) if kind == WORDS else 1 if push else int(key[4:])
+    if key.startswith("split"):
+        return LONGEST * (3 if kind == WORDS else 8) * lanes
+    share = 1 if push else tile_share(key, kind)
     return LONGEST * max(1, (1 if push else 3 if kind == WORDS else 8) * lanes // min(share, 32))
 
 
 def segment(key: str) -> int:
-    """Entries (tiles) of a long row (tile row) that 32 lanes sum: eight steps."""
-    return 8 * UNROLL * 32 if key in ROWS else 8 * max(1, 2 * 32 // min(int(key[4:]), 32))
+    """Entries (tiles) of a long row (tile row) that 32 lanes sum: eight steps; of a Split as in `longest`."""
+    if key in ROWS or key.startswith("split"):
+        return 8 * UNROLL * 32
+    return 8 * max(1, 2 * 32 // min(tile_of(key), 32))
 
 
 def power_of_two(x: float, low: int, high: int) -> int:

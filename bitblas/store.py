@@ -182,10 +182,13 @@ class MatrixStore:
         key = self.structure.kept_as(key)
         if self.iso or (key == self.structure.primary.key and not transposed):
             return self.values
-        if (key, transposed) not in self.copies:
-            order = self.structure.order(key, transposed=transposed)
-            self.copies[key, transposed] = self.values if order is None else self.values[order]
-        return self.copies[key, transposed]
+        if (key, transposed) in self.copies:
+            return self.copies[key, transposed]
+        order = self.structure.order(key, transposed=transposed)
+        copy = self.values if order is None else self.values[order]
+        if self.structure.keeps(key):
+            self.copies[key, transposed] = copy
+        return copy
 
     @property
     def device(self) -> Device:

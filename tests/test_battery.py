@@ -10,7 +10,19 @@ import math
 
 import numpy as np
 import pytest
-from battery import FORMS, MATRICES, VECTORS, covering, generator, label, places, sample, values
+from battery import (
+    FORMS,
+    MATRICES,
+    PUSHED_FORMS,
+    SOME_FORMS,
+    VECTORS,
+    covering,
+    generator,
+    label,
+    places,
+    sample,
+    values,
+)
 
 import bitblas
 from bitblas import plan
@@ -50,7 +62,7 @@ STATEMENT = {"mask": MASKS, "accum": (False, True), "replace": (False, True)}
 
 # Packed rows run the kernels of plain ones, and meet two algebras of all: bits, counts and values come of them.
 PACKED = tuple(a for a in ALGEBRAS if a[:2] in (("lor_land", "BOOL"), ("plus_times", "INT64")))
-KERNELS = {"form": tuple(FORMS), "algebra": ALGEBRAS, "call": ("mxv pull", "mxv push", "vxm pull", "vxm push")}
+KERNELS = {"form": PUSHED_FORMS, "algebra": ALGEBRAS, "call": ("mxv pull", "mxv push", "vxm pull", "vxm push")}
 KERNELS |= {"u": VECTORS}
 SHAPES = tuple(k for k in MATRICES if not k[0].isdigit())  # the other ones: test_product_of_every_matrix
 SHAPES += ("1x1", "1x130", "130x1", "63x63", "65x65")
@@ -76,7 +88,7 @@ ENTRYWISE = {
         "w{how} << A{T}.reduce_rowwise(monoid.{m})", "w{how} << A{T}.reduce_columnwise(monoid.{m})",
         "w{how} << A{T}[:, {j}]", "w{how} << A{T}[{j}, :]", "s << A{T}.reduce_scalar(monoid.{m})",
     ),
-    "form": tuple(FORMS), "right": tuple(FORMS), "at": ("csr", "b2sr8"), "matrix": SHAPES, "iso": (False, True),
+    "form": PUSHED_FORMS, "right": SOME_FORMS, "at": ("csr", "split8"), "matrix": SHAPES, "iso": (False, True),
     "dtypes": (
         ("BOOL", "BOOL", "lor", "land", "lnot", "lor"), ("INT8", "INT8", "plus", "plus", "ainv", "plus"),
         ("UINT8", "INT64", "minus", "max", "abs", "max"), ("INT64", "BOOL", "times", "second", "one", "min"),
@@ -236,6 +248,7 @@ def run_product(case, monkeypatch):
     planned = bitblas.explain(eval(call, operands.scope))
     assert planned.key == case["form"]
     free = operands.scope["A"].nvals and not name.startswith("plus")
+    direction = direction if case["form"] in PUSHED_FORMS else "pull"
     assert not free or planned.kind == plan.COUNT or planned.direction == direction, planned
 
 
@@ -250,14 +263,31 @@ EVERY = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("kind", EVERY)
-def test_product_of_every_matrix(device, form, kind, monkeypatch):
-    call, algebra, u, iso = EVERY[kind]
+def run_every_matrix(form, call, algebra, u, iso, monkeypatch, **end):
     for k, matrix in enumerate(MATRICES):
         case = {"form": form, "call": call, "algebra": algebra, "matrix": matrix, "u": u, "iso": iso, "T": ""}
         rest = {"mask": MASKS[k % 5], "accum": k % 2 == 1, "replace": k % 3 == 0, "longest": (None, 2)[k % 2]}
-        run_product(case | rest, monkeypatch)
+        run_product(case | rest | end, monkeypatch)
+
+
+@pytest.mark.parametrize("form", SOME_FORMS)
+@pytest.mark.parametrize("kind", EVERY)
+def test_product_of_every_matrix(device, form, kind, monkeypatch):
+    run_every_matrix(form, *EVERY[kind], monkeypatch)
+
+
+# Kernels of a Split that the test before does not run: form, algebra, u, iso.
+SPLITS = (
+    ("split4", 0, "half iso", True), ("split16", 0, "half iso", True),  # words of another size
+    ("split8", 1, "full", False),  # values with a terminal, and every column there
+    ("split8", 4, "half", True), ("split8", 7, "full", True), ("split16", 10, "sparse", False),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("form, algebra, u, iso", SPLITS)
+def test_products_of_splits(device, form, algebra, u, iso, monkeypatch):
+    call = "vxm pull" if algebra == 4 else "mxv pull"
+    run_every_matrix(form, call, ALGEBRAS[algebra], u, iso, monkeypatch, accum=False, replace=True)
 
 
 def test_mxm(device, mxm_case):
@@ -339,14 +369,14 @@ def square(form):
 
 
 @pytest.mark.parametrize("direction", ["pull", "push"])
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", PUSHED_FORMS)
 def test_an_output_may_be_an_input(device, form, direction, monkeypatch):
     force(monkeypatch, direction, 1)
     for text in ALIASES.split(";"):
         check(text.strip(), text.strip()[0], square(form))
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", PUSHED_FORMS)
 def test_pending_writes_are_seen(device, form):
     for text in PENDING.strip().split("\n"):
         for name in ("A", "C", "u", "w", "m"):

@@ -31,7 +31,7 @@ FLOORS = (
     ("bitblas.formats",),
     ("bitblas.store",),
     ("bitblas.facts", "bitblas.ending"),
-    ("bitblas.plan", "bitblas.plan_mxm"),
+    ("bitblas.plan", "bitblas.plan_forms", "bitblas.plan_mxm"),
     ("bitblas.formats.build",),
     ("bitblas.verbs",),
     ("bitblas.core",),

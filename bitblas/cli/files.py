@@ -42,6 +42,8 @@ def info(args: argparse.Namespace) -> None:
     forms: dict[str, dict[str, float]] = {key: {"bytes": seen.bytes_of(key)} for key in seen.forms}
     for tile, count in seen.tiles:
         forms[f"b2sr{tile}"]["entries_per_tile"] = seen.nvals / max(1.0, count)
+    for tile, parts in seen.parts:
+        forms[f"split{tile}"]["entries_in_tiles"] = seen.nvals - parts.in_rest
     rows_degrees = degrees(np.bincount(rows, minlength=A.nrows))
     cols_degrees = degrees(np.bincount(cols, minlength=A.ncols))
     loops = int((rows == cols).sum())

@@ -87,9 +87,9 @@ class TransposedMatrix(MatrixRead, Operand):
 class Matrix(MatrixBuild, MatrixReshape, MatrixRead, Output):
     """Matrix(dtype=FP64, nrows=0, ncols=0): no entries yet. GraphBLAS C API 2.1, section 3.8.2.
 
-    format: "auto", "csr", "mplg" or "b2sr" with a `tile` of 4, 8, 16, 32 or 64: the stored form, which results assigned
-    to this object take too. Raises TypeError (dtype), InvalidValue (sizes), ValueError (format), DeviceError,
-    OutOfMemory.
+    format: "auto", "csr", "mplg", "b2sr" with a `tile` of 4, 8, 16, 32 or 64, or "split" with one of 4, 8 or 16 (or
+    that of the fewest bytes): the stored form, which results assigned to this object take too. Raises TypeError
+    (dtype), InvalidValue (sizes), ValueError (format), DeviceError, OutOfMemory.
     """
 
     __slots__ = ("__weakref__", "_data", "_form", "_pending", "name")
@@ -198,7 +198,7 @@ class Matrix(MatrixBuild, MatrixReshape, MatrixRead, Output):
 
     @property
     def format(self) -> str:
-        """The primary stored form: "csr", "mplg", "b2sr8"..."""
+        """The primary stored form: "csr", "mplg", "b2sr8", "split8"..."""
         return self._store.structure.primary.key
 
     def memory(self) -> Any:
@@ -209,9 +209,9 @@ class Matrix(MatrixBuild, MatrixReshape, MatrixRead, Output):
 
     def profile(self) -> Any:
         """Predicted bytes for every stored form, and the plan's choice; prints as a table."""
-        from .. import plan
+        from .. import plan_forms
 
-        return plan.profile(self._store)
+        return plan_forms.profile(self._store)
 
     def to(self, device: str | Device) -> Matrix:
         """A copy on another device; the object itself if it is there already."""

@@ -10,7 +10,7 @@ from semirings import dtypes
 
 from ..device import Device
 from ..formats import build
-from ..plan import FORMATS
+from ..plan_forms import FORMATS
 from ..store import MatrixStore
 from ..verbs import arrays, submatrix
 from ..verbs import matrix as verbs
@@ -25,8 +25,11 @@ from .scalar import of
 def check_format(format: str | None, tile: int | None) -> tuple[str, int | None]:
     if format is not None and format not in FORMATS:
         raise ValueError(f"format: expected one of {', '.join(map(repr, FORMATS))}, got {format!r}")
-    if tile is not None and (tile not in (4, 8, 16, 32, 64) or format != "b2sr"):
-        raise ValueError(f"tile: expected 4, 8, 16, 32 or 64 with format='b2sr', got {tile!r} with format={format!r}")
+    if tile is not None and tile not in {"b2sr": (4, 8, 16, 32, 64), "split": (4, 8, 16)}.get(format or "", ()):
+        raise ValueError(
+            f"tile: expected 4, 8, 16, 32 or 64 with format='b2sr', 4, 8 or 16 with format='split', "
+            f"got {tile!r} with format={format!r}"
+        )
     return format or "auto", tile
 
 
@@ -39,7 +42,8 @@ def _limit(indices: Any, given: Any, name: str) -> int:
 
 
 class MatrixBuild(CompressedBuild):
-    """The constructors of Matrix. format: "auto" (the plan chooses), "csr", "mplg", or "b2sr" with its `tile`."""
+    """The constructors of Matrix. format: "auto" (the plan chooses), "csr", "mplg", or "b2sr" or "split" with
+    the `tile`; a "split" without one has the tiles that need the fewest bytes."""
 
     __slots__ = ()
     _from_store: ClassVar[Any]  # (store, name, ..): of the class that this is mixed into

@@ -21,6 +21,12 @@ CSR, MPLG = "csr", "mplg"
 ROWS = (CSR, MPLG)
 
 
+def tile_of(key: str) -> int:
+    """The size of the tiles of a form: 8 for "b2sr8" and "split8"; 1 for a form of rows."""
+    name = key.rstrip("0123456789")
+    return int(key[len(name) :] or 1)
+
+
 class Region(NamedTuple):
     """A part of a matrix: rows and columns from low to below high, diagonals (column - row) from low to high."""
 
@@ -49,13 +55,16 @@ class Form(Protocol):
     nrows: int
     ncols: int
     nvals: int
-    ptr: Any
     col: Any
     cache: dict[Any, Any]  # what is computed once per form: schedules of kernels, facts
+    compact: bool  # asked for because it is small: as a primary form it keeps no other form beside it
 
     @property
     def key(self) -> str:
-        """How the form is named: "csr", "mplg", "b2sr8"."""
+        """How the form is named: "csr", "mplg", "b2sr8", "split8"."""
+
+    @property
+    def ptr(self) -> Any: ...
 
     @property
     def units(self) -> int: ...
@@ -83,7 +92,8 @@ class Form(Protocol):
 class Structure:
     """Where the entries of a matrix are: one primary form, which fixes the order of values, and others made on demand.
 
-    Immutable but for that cache; shared by all matrices that differ in values only.
+    Immutable but for that cache; shared by all matrices that differ in values only. Beside a compact primary form only
+    its transpose is kept: a statement that needs another form makes it, and lets it go.
     """
 
     def __init__(self, primary: Form) -> None:
@@ -124,29 +134,35 @@ class Structure:
         return self.primary if self.primary.key in ROWS else self.form(CSR)
 
     def form(self, key: str, *, transposed: bool = False) -> Form:
-        """The structure (or its transpose) in the form `key`, built once, but for what `kept_as` says."""
+        """The structure (or its transpose) in the form `key`, built once, but for what `kept_as` and `keeps` say."""
         if self.kept_as(key) != key:
             return self.form(self.kept_as(key), transposed=transposed).to_csr(False)[0]
-        if (key, transposed) not in self._forms:
-            self._make(key, transposed, order=False)
-        return self._forms[key, transposed]
+        known = self._forms.get((key, transposed))
+        return self._make(key, transposed, order=False)[0] if known is None else known
 
     def order(self, key: str, *, transposed: bool = False) -> Any:
         """For each entry of that form the place of its value in the primary form; None: the same order."""
         key = self.kept_as(key)
         if (key, transposed) not in self._orders:
-            self._make(key, transposed, order=True)
+            return self._make(key, transposed, order=True)[1]
         return self._orders[key, transposed]
 
-    def _make(self, key: str, transposed: bool, order: bool) -> None:
+    def keeps(self, key: str) -> bool:
+        """Whether a form, once made, is kept."""
+        return key == self.primary.key or not self.primary.compact
+
+    def _make(self, key: str, transposed: bool, order: bool) -> tuple[Form, Any]:
         from .build import convert
 
         form, places = convert(self, key, transposed=transposed, order=order)
+        if not self.keeps(key):
+            return form, places
         known = self._forms.setdefault((key, transposed), form)
         if form is not known:
             known.adopt(form)  # the pass that finds the order also finds the ranks
         if order:
             self._orders[key, transposed] = places
+        return known, places
 
     def forms(self) -> Iterator[tuple[str, bool, Form, Any]]:
         """All forms held: key, transposed, form, order (None where none is held)."""

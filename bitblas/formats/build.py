@@ -12,14 +12,16 @@ import numpy as np
 
 from semirings.dtypes import DataType
 
-from .. import plan
+from .. import plan_forms
 from ..device import Device
 from ..exceptions import OutOfMemory
 from ..store import MatrixStore
-from . import Form, Structure
+from . import Form, Structure, tile_of
 from .b2sr import format as b2sr
 from .csr import format as csr
+from .csr.format import sort_entries
 from .mplg import format as mplg
+from .split import format as split
 
 
 def convert(structure: Structure, key: str, *, transposed: bool, order: bool) -> tuple[Form, Any]:
@@ -35,25 +37,12 @@ def convert(structure: Structure, key: str, *, transposed: bool, order: bool) ->
     rows, places = structure.primary.to_csr(order)
     if key == csr.KEY:
         return rows, places
-    made, turn = mplg.from_csr(rows, order) if key == mplg.KEY else b2sr.from_csr(rows, int(key[4:]), order)
+    if key == mplg.KEY:
+        made, turn = mplg.from_csr(rows, order)
+    else:
+        form: Any = split if key.startswith("split") else b2sr
+        made, turn = form.from_csr(rows, tile_of(key), order)
     return made, places if turn is None else turn if places is None else places[turn]
-
-
-def sort_entries(device: Device, rows: Any, cols: Any, nrows: int, ncols: int) -> Any:
-    """The order of the entries by row, then column; equal ones stay in input order."""
-    if device.is_gpu:
-        if nrows * ncols < 1 << 63:
-            return device.xp.argsort(rows * ncols + cols, kind="stable")
-        by_col = device.xp.argsort(cols, kind="stable")
-        return by_col[device.xp.argsort(rows[by_col], kind="stable")]
-    if max(nrows, ncols) > 8 * len(rows):
-        return np.lexsort((cols, rows))  # counting sorts would pass over rows and columns that have no entry
-    from scipy.sparse import coo_array
-
-    # Three counting sorts in compiled code: by row, then to columns and back, each stable.
-    numbered = coo_array((np.arange(len(rows)), (rows, cols)), shape=(nrows, ncols))
-    numbered.has_canonical_format = True  # duplicates are ours to combine
-    return numbered.tocsr().tocsc().tocsr().data
 
 
 def from_coo(
@@ -185,7 +174,7 @@ def check_rows(device: Device, nrows: int) -> None:
 
 def with_format(A: MatrixStore, format: str = "auto", tile: int | None = None) -> MatrixStore:
     """The same matrix with its primary form as asked: "auto" lets the plan choose."""
-    key = plan.choose_form(A.structure, format, tile, iso=A.iso)
+    key = plan_forms.choose_form(A.structure, format, tile, iso=A.iso)
     if key == A.structure.primary.key:
         return A
     values = A.values_for(key, False)  # first: the pass that finds the order also finds the ranks
@@ -197,8 +186,12 @@ def filter_entries(A: MatrixStore, keep: Any) -> MatrixStore:
     form = A.structure.primary
     if bool(keep.all()):
         return A
+    if isinstance(form, split.Split):
+        kept: Any
+        kept, places = form.filter(keep)
+        return MatrixStore(Structure(kept), A.dtype, A.values if A.iso else A.values[places])
     if isinstance(form, b2sr.B2sr):
-        kept: Form = form.filter(keep)
+        kept = form.filter(keep)
     else:
         rows, xp = A.structure.rows(), form.device.xp
         before = xp.zeros(rows.nvals + 1, np.int64)  # entries kept before each entry

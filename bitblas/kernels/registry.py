@@ -11,11 +11,12 @@ from typing import Any
 
 from semirings import Typed, semiring
 from semirings.catalog import BINARY, INDEXUNARY, MONOIDS, UNARY
-from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT64, DataType
+from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DataType
 
 from ..ending import End
 from ..formats import CSR, MPLG, ROWS
 from ..formats.b2sr.format import TILES
+from ..formats.split.format import TILES as SPLIT_TILES
 from ..plan import COUNT, FUSED, VALUES, WORDS
 from ..plan_mxm import SHARED_WORDS, row_tables
 from .prologue import Variant
@@ -95,6 +96,27 @@ def products() -> Iterator[Variant]:
                 yield dot_variant(key, indices, typed, kind, a, u, 4)
 
 
+def split() -> Iterator[Variant]:
+    """Pulls of tiles and packed entries: all kinds with the tiles that the plan would choose, words with the others."""
+    from ..verbs.variants import pull_variant
+
+    types = (TYPES[0], ("PLACE", INT32))
+    presence, kept = End(BOOL, BOOL, store=False), End(BOOL, BOOL, merge=True, store=False)
+    how: dict[str, Any] = {"flip": False, "ranked": False, "full": False}
+    for tile in SPLIT_TILES:
+        yield pull_variant(f"split{tile}", types, None, WORDS, BOOL, BOOL, **how, lanes=8, end=presence)
+    for end, full in ((kept, False), (presence, True), (End(BOOL, FP64, merge=True), False)):
+        yield pull_variant("split8", types, None, WORDS, BOOL, BOOL, **how | {"full": full}, lanes=8, end=end)
+    for name, dtype, a, u, kind in FEW:
+        typed = _typed(name, dtype)
+        z = typed.return_type
+        how |= {"full": dtype in (FP64, INT64), "ranked": kind == VALUES and a is not BOOL, "lanes": 8}
+        yield pull_variant("split8", types, typed, kind, a, u, **how, end=End(z, z))
+        if name in MERGED:
+            end = End(z, z, BINARY[MERGED[name]][z], merge=True)
+            yield pull_variant("split8", types, typed, kind, a, u, **how, end=end)
+
+
 def rows() -> Iterator[Variant]:
     """Products row by row on a GPU."""
     from ..verbs.matrix_variants import rows_variant
@@ -128,7 +150,8 @@ def structural() -> Iterator[Variant]:
         lanes = ("LANES", min(tile, 32))
         for fill, order in ((0, 0), (1, 0), (1, 1)):
             shape = (("TILE", tile), lanes, ("FILL", fill), ("ORDER", order))
-            yield Variant("formats/b2sr/build", places, shape)
+            for parts in (0, 1) if tile == 8 or (tile in SPLIT_TILES and order) else (0,):
+                yield Variant("formats/b2sr/build", places, (*shape, ("SPLIT", parts)))
             yield Variant("formats/b2sr/unbuild", places, shape)
         for order in (0, 1):
             yield Variant("formats/b2sr/turn", (places[0], places[2]), (("TILE", tile), lanes, ("ORDER", order)))
@@ -206,8 +229,9 @@ def by_index() -> Iterator[Variant]:
     from ..verbs.variants import place_variant, sum_by_index_variant, vector_variant
 
     yield from (BITS, COUNT, DENSE, PACK, RANGE)
-    for name, number in (("narrow", INT32), ("narrow", INT64), ("widen", INT32), ("widen", INT64)):
-        yield Variant(f"kernels/{name}", (("NUMBER", number),), (("LANES", 1),))
+    for name in ("narrow", "widen"):
+        for number in (INT32, INT64, UINT32):
+            yield Variant(f"kernels/{name}", (("NUMBER", number),), (("LANES", 1),))
     for t in (BOOL, INT32, INT64, FP64):
         yield vector_variant("dense", t)
         yield vector_variant("compact", t, LANES=256, CHUNK=CHUNK)
@@ -249,5 +273,5 @@ def programs() -> Iterator[Variant]:
 
 def variants() -> list[Variant]:
     """All of them, each once."""
-    groups = (products(), rows(), structural(), joins(), elementwise(), by_index(), hub_joins(), programs())
+    groups = (products(), split(), rows(), structural(), joins(), elementwise(), by_index(), hub_joins(), programs())
     return list(dict.fromkeys(variant for group in groups for variant in group))

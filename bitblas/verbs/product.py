@@ -17,6 +17,7 @@ from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
 from ..ending import End, plan_end
 from ..formats import ROWS
 from ..formats.csr.format import index_type
+from ..formats.split.format import Split, column_width, entry_width
 from ..plan import VALUES, WORDS, Plan, is_fused, is_light, is_sparse, is_staged, may_push, plan_mxv
 from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
 from . import vector
@@ -32,7 +33,9 @@ def index_types(form: Any, ranks: Any) -> tuple[tuple[str, DataType], ...]:
     """The types of a form's index arrays, by the names that kernels give them."""
     key = ("types", None if ranks is None else ranks.dtype)
     if key not in form.cache:
-        if form.key in ROWS:
+        if isinstance(form, Split):
+            types = {"PTR": form.pairs.dtype, "PLACE": ranks.dtype}
+        elif form.key in ROWS:
             types = {"PTR": form.ptr.dtype, "COL": index_type(form.ncols)}
         else:
             types = {"PTR": form.ptr.dtype, "COL": form.col.dtype, "PLACE": ranks.dtype}
@@ -52,7 +55,8 @@ def mxv(
     if found is None:
         if len(A.prepared) >= MANY:
             A.prepared.clear()
-        found = A.prepared[key] = may_push(semiring, A.values, u.values, flip=flip), {}
+        form = A.structure.primary.key
+        found = A.prepared[key] = may_push(semiring, A.values, u.values, form, flip=flip), {}
     push: bool = found[0] and is_sparse(u)
     if push:
         push = is_light(u, A.structure.form(A.structure.primary.key, transposed=not transpose))
@@ -87,13 +91,12 @@ class Product:
         if plan.wide and kind == VALUES:  # lanes compute in one type
             a_values, self.u_type = cast(a_values, z), z
         a_type = lookup_dtype(a_values.dtype)
-        options = {"flip": flip, "ranked": ranked, "full": not push and u.count == u.size}
+        full = not push and 0 < u.size == u.count  # of no entries nothing is gained: no kernel of its own
+        options = {"flip": flip, "ranked": ranked, "full": full}
         self.algebra = (index_types(form, ranks), None if kind == WORDS else semiring, kind, a_type, options)
         self.form, self.size = form, form.ncols if push else form.nrows
         self.staged = device.is_gpu and is_staged(semiring, kind, form, options["full"])
-        rows = (form.ptr[:-1], form.ptr[1:], dummy(device, "int64"), 0)
-        matrix = (form.col, form.width) if key in ROWS else (form.col, form.bits, ranks)
-        self.head = (*rows, *matrix, *entry_values(device, a_type, a_values))
+        self.head = (*matrix_arguments(form, ranks), *entry_values(device, a_type, a_values))
         self.u_values = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.value = z.np_type.type(0 if product is None else product)
         self.pulls: dict[Any, Pull] = {}
@@ -162,6 +165,17 @@ class Product:
 
     def dense(self, size: int, dtype: DataType) -> Any:
         return self.bits(size) if dtype is BOOL else dense_values(self.device, size, dtype)
+
+
+def matrix_arguments(form: Any, ranks: Any) -> tuple[Any, ...]:
+    """The arrays of a form as pull and push take them: where each unit begins and ends, and what it holds."""
+    none = dummy(form.device, "int64")
+    if isinstance(form, Split):
+        widths = column_width(form.ncols, form.tile), entry_width(form.ncols, form.tile)
+        pairs = form.pairs[:-2], form.pairs[2:], none, 0
+        return *pairs, form.col, widths[0], form.bits, ranks, form.rest, widths[1], form.in_tiles
+    rows = form.ptr[:-1], form.ptr[1:], none, 0
+    return (*rows, form.col, form.width) if form.key in ROWS else (*rows, form.col, form.bits, ranks)
 
 
 def _reads(semiring: Typed[Semiring], side: str) -> bool:

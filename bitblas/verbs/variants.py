@@ -14,7 +14,7 @@ from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, Dat
 from semirings.expressions import names_in, rename
 
 from ..ending import End
-from ..formats import MPLG, ROWS
+from ..formats import MPLG, ROWS, tile_of
 from ..kernels.prologue import Function, Variant, is_neutral, product, sum_of, value
 from ..plan import BLOCKS, LANE_EXPRESSIONS, STAGE, TILES_AHEAD, UNROLL, VALUES
 
@@ -178,6 +178,7 @@ def pull_variant(
     """
     op, t, monoid, z = algebra_of(semiring, end.z)
     functions, values, terminal = sum_of(monoid, z)
+    padded = padded or not full or kind != VALUES or ranked  # the kernels for which it makes no difference are one
     constants = [("U_FULL", int(full)), ("HAS_TERMINAL", terminal), ("LANES", lanes), *end.constants()]
     if key in ROWS:
         constants += [
@@ -188,8 +189,9 @@ def pull_variant(
             ("STAGE", STAGE),
         ]
     else:
-        constants += [("TILE", int(key[4:])), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
-        constants += [("TILES_AHEAD", TILES_AHEAD), ("PADDED", int(padded))]
+        constants += [("TILE", tile_of(key)), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
+        packed = int(key.startswith("split"))
+        constants += [("TILES_AHEAD", TILES_AHEAD), ("PADDED", int(padded)), ("PACKED", packed)]
     functions = (*functions, *ending_functions(end.w, z, end.accum))
     values = (*values, value("BEGIN", z, beginning(monoid, z)))
     return _product_variant(
@@ -235,7 +237,7 @@ def _product_variant(
     if mul.result is not z:
         mul = Function(mul.name, z, mul.args, mul.let, mul.expr)
     constants = [("KIND", kind), ("U_BOOL", int(u is BOOL)), ("Z_BOOL", int(z is BOOL)), *constants]
-    folder = "csr" if key in ROWS else "b2sr"
+    folder = "csr" if key in ROWS else key.rstrip("0123456789")
     label = "words" if semiring is None else repr(semiring)
     types = (*types, ("A", a), ("U", u), ("Z", z))
     return Variant(f"formats/{folder}/{direction}", types, tuple(constants), values, (*functions, mul), label)

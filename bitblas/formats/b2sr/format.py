@@ -52,6 +52,8 @@ class B2sr:
     value_ptr: Any = None  # tiles: rank of the first bit of each; only where values are stored in this order
     cache: dict[Any, Any] = field(default_factory=dict)  # schedules of kernels: hubs, parallel bounds
 
+    compact = False
+
     @property
     def key(self) -> str:
         return f"b2sr{self.tile}"
@@ -228,7 +230,7 @@ class B2sr:
 
 def count_tiles(csr: Csr, tile: int) -> int:
     """The number of non-empty tiles."""
-    return int(Merge(csr, tile, word_type(tile)).count()[-1])
+    return int(Merge(csr, tile, word_type(tile)).count()[0, -1])
 
 
 def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
@@ -239,7 +241,7 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
     """
     xp, merge = csr.device.xp, Merge(csr, tile, word_type(tile))
     out = merge.count()
-    tiles, kinds = int(out[-1]), index_type(csr.nvals)
+    tiles, kinds = int(out[0, -1]), index_type(csr.nvals)
     needed = B2sr.predict_bytes(csr.nrows, csr.ncols, tiles, tile) + order * (tiles + csr.nvals) * kinds().itemsize
     csr.device.foresee(f"B2SR-{tile} of {csr.nvals} entries in {tiles} tiles", needed)
     col = xp.empty(max(1, tiles), index_type(-(-csr.ncols // tile)))
@@ -247,7 +249,7 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
     ranks = xp.empty(max(1, tiles) if order else 1, kinds)
     places = xp.empty(max(1, csr.nvals) if order else 1, kinds)
     merge.fill(order, out, col, bits, ranks, places)
-    ptr = merge.tile_rows_of(out).astype(index_type(tiles))
+    ptr = merge.tile_rows_of(out[0]).astype(index_type(tiles))
     form = B2sr(csr.device, csr.nrows, csr.ncols, tile, ptr, col, bits, tiles, csr.nvals)
     if not order:
         return form, None

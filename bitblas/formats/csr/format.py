@@ -45,6 +45,23 @@ def pointers_of(rows: Any, nrows: int, device: Device) -> Any:
     return ptr
 
 
+def sort_entries(device: Device, rows: Any, cols: Any, nrows: int, ncols: int) -> Any:
+    """The order of the entries by row, then column; equal ones stay in input order."""
+    if device.is_gpu:
+        if nrows * ncols < 1 << 63:
+            return device.xp.argsort(rows * ncols + cols, kind="stable")
+        by_col = device.xp.argsort(cols, kind="stable")
+        return by_col[device.xp.argsort(rows[by_col], kind="stable")]
+    if max(nrows, ncols) > 8 * len(rows):
+        return np.lexsort((cols, rows))  # counting sorts would pass over rows and columns that have no entry
+    from scipy.sparse import coo_array
+
+    # Three counting sorts in compiled code: by row, then to columns and back, each stable.
+    numbered = coo_array((np.arange(len(rows)), (rows, cols)), shape=(nrows, ncols))
+    numbered.has_canonical_format = True  # duplicates are ours to combine
+    return numbered.tocsr().tocsc().tocsr().data
+
+
 @dataclass(eq=False)
 class Csr:
     """Row i holds entries ptr[i] .. ptr[i + 1]; `col` ascends within a row. Entry order: row, column."""
@@ -60,6 +77,7 @@ class Csr:
     key = KEY
     rows_per_unit = 1  # a row is a unit
     width = 0  # bits of a packed column number: columns are plain
+    compact = False
 
     @property
     def nbytes(self) -> int:

@@ -34,6 +34,7 @@ class Mplg:
 
     key = KEY
     rows_per_unit = 1  # a row is a unit
+    compact = False  # a transpose or tiles may be kept beside it; plain rows never are (Structure.kept_as)
 
     @property
     def width(self) -> int:
