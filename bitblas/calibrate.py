@@ -12,7 +12,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,9 @@ from .core.matrix import Matrix
 from .core.vector import Vector
 from .costs import BITS, NUMBERS, WEIGHTS, Costs
 from .device import Device
-from .formats import build, tile_of
+from .formats import CSR, Structure, build, tile_of
+from .plan_forms import Profile
+from .store import MatrixStore
 
 SCALE = {"cpu": 17, "gpu": 20}  # log2 of the vertices
 
@@ -133,11 +135,13 @@ class Calibration:
 
 def calibrate(device: Device, scale: int | None = None) -> Calibration:
     """Measure and fit all forms. scale: log2 of the vertices of the samples (default 17 on a CPU, 20 on a GPU)."""
+    how: dict[str, Any]
     rows: dict[str, list[tuple[tuple[float, ...], float]]] = {}
     for n, (i, j) in samples(1 << (scale or SCALE["gpu" if device.is_gpu else "cpu"])):
         for weighted in (False, True):
             values = ((i * 7 + j) % 63 + 1).astype(np.float32) if weighted else True
-            A = Matrix.from_coo(i, j, values, nrows=n, ncols=n, dup_op="first", device=device.name, format="csr")
+            how = {"dup_op": "first"} if weighted else {}
+            A = Matrix.from_coo(i, j, values, nrows=n, ncols=n, device=device.name, format="csr", **how)
             seen = facts.facts(A._store.structure)
             for key in seen.forms:
                 B = in_form(A, key)
@@ -150,6 +154,16 @@ def calibrate(device: Device, scale: int | None = None) -> Calibration:
         errors[name] = float(np.mean(off)), float(np.max(off))
     when = datetime.date.today().isoformat()
     return Calibration(Costs(device.model, f"calibrated {when}", us), errors)
+
+
+def measured(A: Matrix, profile: Profile) -> Profile:
+    """The profile with the products of A timed in every form; each form is made for it and dropped."""
+    found, held = [], A._store
+    for key in profile.facts.forms:
+        rows = MatrixStore(Structure(held.structure.form(CSR)), held.dtype, held.values_for(CSR, False))
+        B = in_form(Matrix._from_store(rows), key)
+        found += [((key, verb), measure(B, verb)) for verb in profile.verbs]
+    return replace(profile, measured=tuple(found))
 
 
 def save(made: Costs, path: Path) -> None:

@@ -31,6 +31,7 @@ FLOORS = (
     ("bitblas.formats",),
     ("bitblas.store",),
     ("bitblas.facts", "bitblas.ending"),
+    ("bitblas.costs",),
     ("bitblas.plan", "bitblas.plan_forms", "bitblas.plan_mxm"),
     ("bitblas.formats.build",),
     ("bitblas.verbs",),

@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,12 +39,20 @@ def info(args: argparse.Namespace) -> None:
     A = graph.matrix
     rows, cols, _ = host_coo(A)
     profile = A.profile()
+    if args.measure:
+        from ..calibrate import measured
+
+        profile = measured(A, profile)
     seen = profile.facts
     forms: dict[str, dict[str, float]] = {key: {"bytes": seen.bytes_of(key)} for key in seen.forms}
     for tile, count in seen.tiles:
         forms[f"b2sr{tile}"]["entries_per_tile"] = seen.nvals / max(1.0, count)
     for tile, parts in seen.parts:
         forms[f"split{tile}"]["entries_in_tiles"] = seen.nvals - parts.in_rest
+    for key, form in forms.items():
+        form |= {f"{verb}_us": profile.costs.predict(seen, key, verb) for verb in profile.verbs}
+    for (key, verb), us in profile.measured:
+        forms[key][f"{verb}_measured_us"] = us
     rows_degrees = degrees(np.bincount(rows, minlength=A.nrows))
     cols_degrees = degrees(np.bincount(cols, minlength=A.ncols))
     loops = int((rows == cols).sum())
@@ -74,6 +83,29 @@ def _machine(args: argparse.Namespace) -> None:
     except DeviceError as error:
         found["cuda"] = str(error).removeprefix("device 'cuda': ")
     print(json.dumps(found) if args.json else "\n".join(f"{key}: {value}" for key, value in found.items()))
+
+
+# ---- calibrate ----
+
+
+def calibrate(args: argparse.Namespace) -> None:
+    """Measure the products in all forms, fit the constants, and keep them."""
+    import bitblas as gb
+
+    from .. import calibrate
+    from ..costs import costs_of, path_of
+
+    device = gb.device.get(args.device or gb.config.device)
+    start = time.perf_counter()
+    found = calibrate.calibrate(device, args.scale)
+    path = Path(args.out) if args.out else path_of(device)
+    calibrate.save(found.costs, path)
+    costs_of.cache_clear()
+    seconds = time.perf_counter() - start
+    if args.json:
+        print(json.dumps({"command": "calibrate", "out": str(path), "seconds": seconds, **found.costs.to_json()}))
+    else:
+        print(f"{found}\n\n{path}, in {seconds:.1f} s")
 
 
 # ---- convert ----
