@@ -26,8 +26,8 @@ from .store import MatrixStore, VectorStore, words
 WORDS, COUNT, VALUES = range(3)  # product.cuh
 KINDS = ("words", "count", "values")
 
-# Entries from which on a pull is compiled for the width of its packed columns, once for each width, in half a second:
-# packing costs a staged pull 6 instructions for an entry then, else 12 (counted in its SASS, not measured).
+# Entries from which on a staged pull (below) is compiled for the width of its packed columns, once for each width, in
+# half a second: packing costs it 4 instructions for an entry then, else 10 (counted in its SASS, not measured).
 FIXED_FROM = 1 << 20
 FORMATS = ("auto", "csr", "mplg", "b2sr")  # what may be asked for
 SMALL = 1 << 12  # entries; below, rows are as good as tiles, and a build would cost more than it saves (not measured)
@@ -178,7 +178,7 @@ def is_light(u: VectorStore, form: Form) -> bool:
 
 
 def fixed_width(form: Form) -> int:
-    """The bits of a packed column that a pull is compiled for; 0: any, or plain columns."""
+    """The bits of a packed column that a staged pull is compiled for; 0: any, or plain columns."""
     return form.width if isinstance(form, Mplg) and form.device.is_gpu and form.nvals >= FIXED_FROM else 0
 
 
