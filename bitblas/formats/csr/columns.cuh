@@ -63,8 +63,8 @@ typedef COL_T column_t;
 struct Columns {
   const COL_T* col;
   __device__ __forceinline__ Columns(const COL_T* numbers, i64, i64) : col(numbers) {}
-  __device__ __forceinline__ COL_T at(i64 e, u32 n) const { return col[e + n]; }
-  __device__ __forceinline__ COL_T once(i64 e, u32 n) const { return load_once(col + (e + n)); }
+  template <class E> __device__ __forceinline__ COL_T at(E e, u32 n) const { return col[e + n]; }
+  template <class E> __device__ __forceinline__ COL_T once(E e, u32 n) const { return load_once(col + (e + n)); }
   __device__ __forceinline__ void skip(u32) {}
 };
 template <class C> __device__ __forceinline__ const C* any_column(const C* col, i64) { return col; }
