@@ -27,8 +27,8 @@ from .store import MatrixStore, VectorStore, words
 WORDS, COUNT, VALUES = range(3)  # product.cuh
 KINDS = ("words", "count", "values")
 
-# Entries from which on a pull is compiled for the width of its packed columns, once for each width, in half a second:
-# packing costs a staged pull 6 instructions for an entry then, else 12 (counted in its SASS, not measured).
+# Entries from which on a staged pull (below) is compiled for the width of its packed columns, once for each width, in
+# half a second: packing costs it 4 instructions for an entry then, else 10 (counted in its SASS, not measured).
 FIXED_FROM = 1 << 20
 # A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9).
 PUSH_COST = {"cpu": 4.0, "gpu": 16.0}
@@ -147,7 +147,7 @@ def is_light(u: VectorStore, form: Form) -> bool:
 
 
 def fixed_width(form: Form) -> int:
-    """The bits of a packed column that a pull is compiled for; 0: any, or plain columns."""
+    """The bits of a packed column that a staged pull is compiled for; 0: any, or plain columns."""
     return form.width if isinstance(form, Mplg) and form.device.is_gpu and form.nvals >= FIXED_FROM else 0
 
 

@@ -56,7 +56,7 @@ def test_sizes_beyond_32_bits():
 
 
 def test_offsets_beyond_32_bits(device):
-    """Rows that begin after 2**31 entries and 2**32 bits: pointers alone say so, the string before them is never read."""
+    """Rows that begin after 2**31 entries and 2**32 bits; what lies before them is zero, and never read."""
     d = devices.get(gb.config.device)
     first, width = (1 << 31) + 10, 2
     string = d.xp.zeros(packing.packed_words(first + 5, width), np.uint32)
@@ -73,8 +73,8 @@ def test_offsets_beyond_32_bits(device):
     found, none, true = d.xp.zeros(1, np.uint64), d.xp.zeros(1, np.uint64), np.bool_(True)
     u = d.asarray(np.array([1 << 3], np.uint64))  # column 3 alone
     d.kernel(variant)(
-        2, 1 << 20, begin, end, d.xp.zeros(1, np.int64), 0, string, width, d.xp.zeros(1, bool), true, 0, u, none, true, 0,
-        none, 0, ~np.uint64(0), true, none, none, true, 0, 0, 0, found, none,
+        2, 1 << 20, begin, end, d.xp.zeros(1, np.int64), 0, string, width, d.xp.zeros(1, bool), true, 0, u, none, true,
+        0, none, 0, ~np.uint64(0), true, none, none, true, 0, 0, 0, found, none,
     )  # fmt: skip
     assert host(found).tolist() == [1]
 

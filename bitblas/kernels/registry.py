@@ -90,6 +90,8 @@ def products() -> Iterator[Variant]:
             if kind == VALUES and not name.startswith("any"):  # rows read as a run; tiles without padding
                 how = plain | {"full": True, "ranked": ranked, "lanes": lanes, "end": End(z, z)}
                 yield pull_variant(key, types, typed, kind, a, u, **how, staged=key in ROWS, padded=False)
+                if key == MPLG:
+                    yield pull_variant(key, types, typed, kind, a, u, **how, staged=True, width=20)
             if kind == VALUES and not (z.kind == "f" and name.startswith("plus")):
                 yield push_variant(key, types, typed, kind, a, u, flip=True, ranked=ranked, lanes=2)
             if name in ("plus_pair", "plus_times", "min_plus"):
@@ -143,6 +145,7 @@ def rows() -> Iterator[Variant]:
 
 def structural() -> Iterator[Variant]:
     """Building tiles from rows and rows from tiles; parts of both; what depends on types alone."""
+    from ..verbs.keys import FIND
     from ..verbs.variants import blank_variant
 
     places = (*TYPES, ("PLACE", INT32))
@@ -169,9 +172,9 @@ def structural() -> Iterator[Variant]:
         yield Variant("kernels/weigh", TYPES[:1], (("ROWS", rows), ("LANES", 1)))
     for t in (INT64, FP32, INT32):
         yield blank_variant(MONOIDS["min"], t, t)
-    yield Variant("kernels/find", (("COL", INT64),))
+    yield FIND
     for fill, order in ((0, 0), (0, 1), (1, 0), (1, 1)):
-        constants = (("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", order))
+        constants = (("PACKED", 0), ("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", order))
         yield Variant("formats/csr/clip", places, constants)
 
 

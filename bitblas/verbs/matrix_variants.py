@@ -86,7 +86,7 @@ def rows_variant(
 @functools.cache
 def match_variant(types: Types) -> Variant:
     """The kernel that looks the entries of A up in B."""
-    return Variant("formats/csr/match", types, (("LANES", 1),))
+    return Variant("formats/csr/match", types, (("LANES", 1), ("PACKED", 0)))
 
 
 @functools.cache
@@ -111,7 +111,7 @@ def join_variant(
             cast_function("only_a", a, z), cast_function("only_b", b, z),
         )  # fmt: skip
     constants = (
-        ("LANES", 1), ("SIDE", side), ("INTERSECT", int(intersect)), ("FILLED", int(filled)),
+        ("LANES", 1), ("PACKED", 0), ("SIDE", side), ("INTERSECT", int(intersect)), ("FILLED", int(filled)),
         ("VALUED", int(op is not None)), ("PLACES", int(positional)),
     )  # fmt: skip
     types = (*types, ("A", a), ("B", b), ("Z", z))

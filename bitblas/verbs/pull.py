@@ -53,10 +53,10 @@ class Pull:
         staged = of.staged and not masked
         padded = not device.is_gpu or form.ncols % form.rows_per_unit != 0
         variants = functools.partial(
-            pull_variant, plan.key, types, semiring, kind, a_type, of.u_type, padded=padded,
-            width=fixed_width(form), **options,
-        )  # fmt: skip
-        self.kernel = compiled(device, variants(end=end, lanes=plan.lanes, staged=staged))
+            pull_variant, plan.key, types, semiring, kind, a_type, of.u_type, padded=padded, **options
+        )
+        width = fixed_width(form) if staged else 0
+        self.kernel = compiled(device, variants(end=end, lanes=plan.lanes, staged=staged, width=width))
         self.value = end.z.np_type.type(of.value)
         self.one = cast(of.value, w)
         self.nothing = no_output(device, end.w)

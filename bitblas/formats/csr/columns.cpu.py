@@ -4,5 +4,7 @@
 
 @njit(**FUNCTION)
 def column(col, width, e):
-    """The column of entry e; width: bits of packed numbers, 0 for plain ones."""
-    return np.int64(packed_at(col, e, width)) if width else np.int64(at(col, e))
+    """The column of entry e; width: the bits of packed ones."""
+    if PACKED:
+        return np.int64(packed_at(col, e, width))
+    return np.int64(at(col, e))

@@ -7,8 +7,9 @@ typedef u32 column_t;  // what the array holds
 #define SIDE_BY_SIDE 1
 #define BITS(width) (WIDTH ? (u32)WIDTH : (u32)(width))  // WIDTH: fixed when it was compiled; 0: any
 
-// Entry e and those after it, of a lane that walks through a row. What a column costs in instructions of sm_90, loads
-// counted: `at` 7, or 5 where n is a multiple of 32 (one for a plain column); `read` 21 to 26 for four (four). `skip`: 4.
+// Entry e and those after it, of a lane that walks through a row. What a column costs in the inner loops for sm_90, in
+// instructions more than a plain column, loads counted: `read` 6 (25 for four of them, which share one `skip`); `once`
+// with n a multiple of 32, in staged pulls, 10, or 4 where WIDTH is fixed; `at` and `skip` together, in pushes, 11.
 struct Columns {
   const u32* words;
   u32 first, width;  // entry e begins at that bit of words[0]: below 32
@@ -62,8 +63,8 @@ typedef COL_T column_t;
 struct Columns {
   const COL_T* col;
   __device__ __forceinline__ Columns(const COL_T* numbers, i64, i64) : col(numbers) {}
-  __device__ __forceinline__ COL_T at(i64 e, u32 n) const { return col[e + n]; }
-  __device__ __forceinline__ COL_T once(i64 e, u32 n) const { return load_once(col + (e + n)); }
+  template <class E> __device__ __forceinline__ COL_T at(E e, u32 n) const { return col[e + n]; }
+  template <class E> __device__ __forceinline__ COL_T once(E e, u32 n) const { return load_once(col + (e + n)); }
   __device__ __forceinline__ void skip(u32) {}
 };
 template <class C> __device__ __forceinline__ const C* any_column(const C* col, i64) { return col; }

@@ -119,7 +119,7 @@ class Csr:
             bounds = balanced_bounds(self.ptr, 4 * device.threads)
         for fill in (0, 1):
             types = (("PTR", self.ptr), ("COL", self.col), ("PLACE", places))
-            constants = (("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", int(order)))
+            constants = (("PACKED", 0), ("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", int(order)))
             variant = Variant("formats/csr/clip", tuple((n, lookup_dtype(a.dtype)) for n, a in types), constants)
             device.kernel(variant)(
                 self.nrows, self.ptr, self.col, *region, begin, out, col, places, bounds=bounds

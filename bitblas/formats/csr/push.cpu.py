@@ -6,7 +6,6 @@
 @njit(**KERNEL)
 def push(lo, hi, longest, begin, end, row_of, row_step, col, width, a_val, a_iso, a_step, u_bits, u_val, u_iso,
          u_step, mask, mask_step, mask_flip, t_bits, t_val):  # fmt: skip
-    bits = width if PACKED else 0
     for w in range(lo, hi):
         active = at(u_bits, w)
         while active != 0:
@@ -14,7 +13,7 @@ def push(lo, hi, longest, begin, end, row_of, row_step, col, width, a_val, a_iso
             active = drop_lowest(active)
             u = load_u(u_val, u_iso, u_step, row)
             for e in range(np.int64(at(begin, row)), np.int64(at(end, row))):
-                j = column(col, bits, e)
+                j = column(col, width, e)
                 if (at(mask, (j >> 6) * mask_step) ^ mask_flip) >> np.uint64(j & 63) & ONE == 0:
                     continue
                 had = bit_of(t_bits, j)

@@ -1,4 +1,4 @@
-# Binary search in a row, the twin of search.cuh. width: bits of packed columns, 0 for plain ones.
+# Binary search in a row, the twin of search.cuh.
 # include: formats/csr/columns.cpu.py
 
 
