@@ -101,17 +101,9 @@ def sizes(of: Pattern) -> dict[str, int]:
 
 
 def generated(name: str) -> Pattern:
-    """A graph of `graphs.make`; with "+degree" its vertices are numbered by falling degree."""
-    name, _, order = name.partition("+")
-    if order not in ("", "degree"):
-        raise ValueError(f"graph: expected no order or +degree, got +{order}")
+    """A graph of `graphs.make`."""
     graph = graphs.make(name)
-    rows, cols = graph.rows, graph.col.astype(np.int64)
-    if order:
-        number = np.empty(graph.n, np.int64)
-        number[np.argsort(-np.diff(graph.ptr), kind="stable")] = np.arange(graph.n)
-        rows, cols = number[rows], number[cols]
-    return Pattern(graph.n, graph.n, rows, cols)
+    return Pattern(graph.n, graph.n, graph.rows, graph.col.astype(np.int64))
 
 
 def of_folder(folder: Path, least: int) -> Iterator[tuple[str, Pattern]]:
@@ -128,7 +120,7 @@ def of_folder(folder: Path, least: int) -> Iterator[tuple[str, Pattern]]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     p = argparse.ArgumentParser(prog="python -m benchmarks.bytes", description=__doc__.partition(";")[0])
-    p.add_argument("--graphs", default=",".join(GRAPHS), help="names (see graphs.py; +degree: in that order), commas")
+    p.add_argument("--graphs", default=",".join(GRAPHS), help="names (see graphs.py), with commas")
     p.add_argument("--folder", type=Path, help="a folder of Matrix Market files")
     p.add_argument("--least", type=int, default=1 << 14, help="entries that a file must have (16384)")
     args = p.parse_args(argv)
