@@ -201,7 +201,7 @@ class Matrix(MatrixBuild, MatrixReshape, MatrixRead, Output):
         return self._store.structure.primary.key
 
     def memory(self) -> Any:
-        """The bytes held: a Memory with .forms, .structure, .values, .total, which prints as a table."""
+        """The bytes held: a Memory with .forms, .structure, .values, .caches, .total .., which prints as a table."""
         from .memory import Memory
 
         return Memory.of(self._store)

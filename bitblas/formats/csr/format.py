@@ -12,7 +12,7 @@ from semirings.dtypes import DataType, lookup_dtype
 from ...device import Device, balanced_bounds
 from ...exceptions import OutOfMemory
 from ...kernels.prologue import Variant
-from .. import Region
+from .. import Region, sound
 
 KEY = "csr"
 PARALLEL_ENTRIES = 1 << 16  # below this a parallel launch on the CPU costs more than it saves (measured: about 0.1 ms)
@@ -82,6 +82,21 @@ class Csr:
 
     def to_csr(self, order: bool) -> tuple[Csr, Any]:
         return self, None
+
+    def arrays(self) -> dict[str, Any]:
+        return {"ptr": self.ptr, "col": self.col}
+
+    def numbers(self) -> dict[str, int]:
+        return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
+
+    @classmethod
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Csr:
+        nrows, ncols, nvals = sound.counts(numbers, "nrows", "ncols", "nvals")
+        ptr, col = sound.expect(arrays, ptr=(sound.INDEX, nrows + 1), col=(sound.INDEX, max(1, nvals)))
+        return cls(device, nrows, ncols, ptr, col, nvals)
+
+    def check(self) -> None:
+        sound.check_rows(self.device.xp, self.ptr, self.col, self.nvals, self.ncols)
 
     def adopt(self, twin: Csr) -> None:
         pass

@@ -1,0 +1,85 @@
+"""The arrays that objects hold: found by walking them, so that no count can go stale; and the limit of the process.
+
+An array counts once, with the memory that it keeps alive: a view counts as what it is a view of. What is looked
+through: containers, objects of bitblas, and what functions close over; not devices, and not other libraries' objects.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import types
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .base import Device
+
+limit: int | None = None  # bytes on each device; `config.memory_limit` sets it
+roots: set[type] = set()  # the classes of the objects that hold arrays; each has a `device`
+_CONTAINERS = (list, tuple, set, frozenset)
+
+
+def root(kind: Any) -> Any:
+    """Decorates a class whose objects count for the limit."""
+    roots.add(kind)
+    return kind
+
+
+def arrays_in(thing: Any, device: Device, seen: set[int]) -> Iterator[Any]:
+    """The arrays of the device that can be reached from an object, each with all the memory that it keeps alive, and
+    once: `seen` holds the ids of what has been visited, and grows."""
+    kind, stack = device.xp.ndarray, [thing]
+    while stack:
+        x = stack.pop()
+        if isinstance(x, kind):
+            while isinstance(x.base, kind):
+                x = x.base
+        if id(x) in seen:
+            continue
+        seen.add(id(x))
+        if isinstance(x, kind):
+            yield x
+        else:
+            stack += _inside(x)
+
+
+def _inside(x: Any) -> Iterator[Any]:
+    """What an object refers to, as far as arrays may lie there."""
+    if isinstance(x, dict):
+        yield from list(x.values())
+    elif isinstance(x, _CONTAINERS):
+        yield from x
+    elif isinstance(x, types.FunctionType):
+        yield from _closed_over(x)
+    elif isinstance(x, types.MethodType):
+        yield x.__self__
+    elif isinstance(x, functools.partial):
+        yield from (*x.args, *x.keywords.values())
+    elif type(x).__module__.startswith("bitblas.") and not hasattr(type(x), "xp"):  # not a device
+        yield from list(getattr(x, "__dict__", {}).values())
+        for base in type(x).__mro__:
+            names = base.__dict__.get("__slots__", ())
+            yield from (getattr(x, name) for name in names if name != "__weakref__" and hasattr(x, name))
+
+
+def _closed_over(f: types.FunctionType) -> Iterator[Any]:
+    for cell in f.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # nothing in it yet
+            continue
+
+
+def bytes_in(thing: Any, device: Device, seen: set[int]) -> int:
+    """The bytes of `arrays_in`."""
+    return sum(int(array.nbytes) for array in arrays_in(thing, device, seen))
+
+
+def bytes_on(device: Device) -> int:
+    """Bytes of the arrays that the live objects of this process hold on a device. Looks through all objects that
+    Python knows: some milliseconds, spent only where a limit is set."""
+    seen: set[int] = set()
+    found = [x for x in gc.get_objects() if type(x) in roots and x.device is device]
+    seen.add(id(found))
+    return sum(bytes_in(x, device, seen) for x in found)
