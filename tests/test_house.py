@@ -22,7 +22,7 @@ MODULES = {
 
 # From the ground up; the longest name that fits a module says its floor. A module may import its own floor and below.
 FLOORS = (
-    ("semirings", "bitblas.exceptions"),
+    ("semirings", "bitblas.exceptions", "bitblas.whole"),
     ("bitblas.kernels.prologue", "bitblas.kernels.intrinsics", "bitblas.kernels.lanes", "bitblas.kernels"),
     ("bitblas.jit", "bitblas.launch"),
     ("bitblas.device",),

@@ -28,6 +28,7 @@ from .matrix_build import MatrixBuild, check_format
 from .matrix_read import MatrixRead
 from .matrix_shape import MatrixReshape
 from .operators import typed
+from .saved import MatrixFile
 from .vector import Vector
 
 _names = itertools.count()
@@ -84,7 +85,7 @@ class TransposedMatrix(MatrixRead, Operand):
         return self.dup(dtype, mask=mask, name=name, **opts)
 
 
-class Matrix(MatrixBuild, MatrixReshape, MatrixRead, Output):
+class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixRead, Output):
     """Matrix(dtype=FP64, nrows=0, ncols=0): no entries yet. GraphBLAS C API 2.1, section 3.8.2.
 
     format: "auto", "csr" or "b2sr" with a `tile` of 4, 8, 16, 32 or 64: the stored form, which results assigned to

@@ -33,7 +33,7 @@ class Memory:
         seen: set[int] = set()
         size = lambda x: held.bytes_in(x, device, seen)
         named = [(key + ".T" * transposed, form, order) for key, transposed, form, order in structure.forms()]
-        forms = {name: size(form.arrays()) for name, form, _ in named}
+        forms = {name: sum(map(size, form.arrays().values())) for name, form, _ in named}
         orders = {name: size(order) for name, _, order in named if order is not None}
         values = size(A.values)
         copies = {key + ".T" * transposed: size(x) for (key, transposed), x in list(A.copies.items())}

@@ -28,7 +28,7 @@ def root(kind: Any) -> Any:
 
 def arrays_in(thing: Any, device: Device, seen: set[int]) -> Iterator[Any]:
     """The arrays of the device that can be reached from an object, each with all the memory that it keeps alive, and
-    once: `seen` holds the ids of what has been visited, and grows."""
+    once: `seen` holds the ids of what has been visited, and grows; what is visited must live as long as it does."""
     kind, stack = device.xp.ndarray, [thing]
     while stack:
         x = stack.pop()

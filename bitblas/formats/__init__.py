@@ -74,16 +74,16 @@ class Form(Protocol):
         """The entries in a region, in the same form; with `order` also the places of their values in this form."""
 
     def arrays(self) -> dict[str, Any]:
-        """The arrays that it is made of, by name: what is counted as its bytes, and saved. Not what can be computed from
-        them, such as ranks."""
+        """The arrays that it is made of, by name: what is counted as its bytes, and saved. Not what can be computed
+        from them, such as ranks."""
 
     def numbers(self) -> dict[str, int]:
         """The numbers that it is made of besides, nrows, ncols and nvals among them."""
 
     @classmethod
     def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Form:
-        """The form of what `numbers` and `arrays` gave. ValueError where types and lengths do not fit each other, KeyError
-        for what is missing; contents are not looked at."""
+        """The form of what `numbers` and `arrays` gave, as they came from a file. ValueError where they are others, or
+        types and lengths do not fit each other; contents are not looked at."""
 
     def check(self) -> None:
         """ValueError unless the arrays hold a sound form: whatever reads it then stays within it."""

@@ -20,6 +20,16 @@ from . import Form, Structure
 from .b2sr import format as b2sr
 from .csr import format as csr
 
+FORMS: dict[str, Any] = {"csr": csr.Csr, "b2sr": b2sr.B2sr}  # by their keys, without the size of a tile
+
+
+def restored(device: Device, key: str, numbers: dict[str, int], arrays: dict[str, Any]) -> Form:
+    """A form of what its `numbers` and `arrays` gave; ValueError, KeyError where they do not fit."""
+    made: Form = FORMS[str(key).rstrip("0123456789")].restored(device, numbers, arrays)
+    if made.key != key:
+        raise ValueError(f"form: expected {key!r}, got {made.key!r}")
+    return made
+
 
 def convert(structure: Structure, key: str, *, transposed: bool, order: bool) -> tuple[Form, Any]:
     """A form of the structure (or of its transpose); with `order`, where its values lie in the primary form."""

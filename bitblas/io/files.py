@@ -10,9 +10,10 @@ import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import IO, Any
+from typing import Any
 
 from ..exceptions import InvalidValue, OutOfMemory
+from ..whole import replacing
 from .progress import Progress
 
 CHUNK = 1 << 18  # what fits the cache of a core, for the passes over it
@@ -142,26 +143,6 @@ def line_of(source: Any, ends: tuple[str, str], nth: int, *, mirrored: bool, del
             if not nth:
                 return f", line {number}"
     return ""
-
-
-@contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file for writing that takes its name when the block ends well, and leaves no trace when it does not."""
-    target = os.path.realpath(path)
-    if os.path.exists(target) and not os.path.isfile(target):
-        with open(target, "wb") as stream:  # a device or a pipe
-            yield stream
-        return
-    part = os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.{os.getpid()}.part")
-    try:
-        with open(part, "wb") as stream:
-            yield stream
-        os.replace(part, target)
-    except FileNotFoundError as error:
-        raise FileNotFoundError(error.errno, error.strerror, os.fspath(path)) from None
-    finally:
-        if os.path.exists(part):
-            os.unlink(part)
 
 
 @contextmanager

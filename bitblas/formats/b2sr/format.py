@@ -175,7 +175,8 @@ class B2sr:
             raise ValueError(f"tile: expected one of {', '.join(map(str, TILES))}, got {tile}")
         bits = (word_type(tile),), max(1, tiles) * words_per_tile(tile)
         rows, cols = (sound.INDEX, -(-nrows // tile) + 1), (sound.INDEX, max(1, tiles))
-        return cls(device, nrows, ncols, tile, *sound.expect(arrays, ptr=rows, col=cols, bits=bits), tiles, nvals)
+        ptr, col, words = sound.expect(arrays, ptr=rows, col=cols, bits=bits)
+        return cls(device, nrows, ncols, tile, ptr, col, words, tiles, nvals)
 
     def check(self) -> None:
         check_tiles(self, self._counts())
