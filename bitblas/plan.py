@@ -20,6 +20,7 @@ from .formats import Form, Structure
 from .formats.b2sr.format import TILES, B2sr
 from .formats.csr.format import KEY as CSR
 from .kernels.prologue import Variant
+from .plan_limit import limited
 from .store import MatrixStore, VectorStore, words
 
 WORDS, COUNT, VALUES = range(3)  # product.cuh
@@ -70,6 +71,7 @@ class Profile:
     facts: Facts
     chosen: str
     held: tuple[str, ...]
+    reason: str = ""  # why a limit of memory chose, if it did
 
     def __str__(self) -> str:
         f = self.facts
@@ -83,13 +85,14 @@ class Profile:
             size = f.bytes_of(key)
             note = (" <- auto" if key == self.chosen else "") + (" (held)" if key in self.held else "")
             lines.append(f"{key:8s} {fill:>12s} {size:>14d} {size / max(1, f.nvals):>12.2f}{note}")
-        return "\n".join(lines)
+        return "\n".join(lines + [self.reason] * bool(self.reason))
 
 
 def profile(A: MatrixStore) -> Profile:
     """What the plan sees in a matrix, and what it would choose."""
     held = tuple(key for key, transposed, _, _ in A.structure.forms() if not transposed)
-    return Profile(facts(A.structure), choose_form(A.structure, iso=A.iso), held)
+    chosen, reason = limited(A.structure, choose_form(A.structure, iso=A.iso), A.iso)
+    return Profile(facts(A.structure), chosen, held, reason)
 
 
 # ---- products -------------------------------------------------------------------------------------------------------

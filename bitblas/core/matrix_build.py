@@ -14,6 +14,7 @@ from ..store import MatrixStore
 from ..verbs import arrays, submatrix
 from ..verbs import matrix as verbs
 from .build import check_lengths, duplicates
+from .chunks import ChunkBuild
 from .compressed import CompressedBuild, CompressedExport
 from .convert import cast_scalar, check_range, check_size, device_of, index_array, scalar_type, value_array
 from .door import guarded
@@ -37,7 +38,7 @@ def _limit(indices: Any, given: Any, name: str) -> int:
     return int(indices.max()) + 1
 
 
-class MatrixBuild(CompressedBuild):
+class MatrixBuild(ChunkBuild, CompressedBuild):
     """The constructors of Matrix. format: "auto" (the plan chooses), "csr", or "b2sr" with its `tile`."""
 
     __slots__ = ()

@@ -1,4 +1,4 @@
-"""The arrays that objects hold: found by walking them, so that no count can go stale; and the limit of the process.
+"""The arrays that objects hold, found by walking them, so that no count can go stale; and the limit of the process.
 
 An array counts once, with the memory that it keeps alive: a view counts as what it is a view of. What is looked
 through: containers, objects of bitblas, and what functions close over; not devices, and not other libraries' objects.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import re
 import types
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,22 @@ if TYPE_CHECKING:
 limit: int | None = None  # bytes on each device; `config.memory_limit` sets it
 roots: set[type] = set()  # the classes of the objects that hold arrays; each has a `device`
 _CONTAINERS = (list, tuple, set, frozenset)
+
+
+_UNITS = {"": 1, "b": 1} | {f"{c}b": 1000**k for k, c in enumerate("kmgt", 1)}
+_UNITS |= {f"{c}ib": 1024**k for k, c in enumerate("kmgt", 1)}
+
+
+def bytes_of(value: Any) -> int | None:
+    """A limit as users write it: bytes, text such as "4GiB" or "500 MB", None. ValueError for anything else."""
+    if value is None:
+        return None
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([a-z]*)", value.strip().lower()) if isinstance(value, str) else None
+    if found is not None and found[2] in _UNITS:
+        value = int(float(found[1]) * _UNITS[found[2]])
+    if type(value) is not int or value < 0:
+        raise ValueError(f"memory_limit: expected bytes, text such as '4GiB', or None, got {value!r}")
+    return value
 
 
 def root(kind: Any) -> Any:

@@ -129,6 +129,12 @@ class Csr:
         On a GPU the entries are sorted by column and row. Peak memory there: the result, 16 bytes per entry, and 16
         per column.
         """
+        nvals, xp = self.nvals, self.device.xp
+        shift = max(1, (nvals if order else self.nrows).bit_length())
+        if self.device.is_gpu and shift + self.ncols.bit_length() > 64:
+            raise OutOfMemory(f"transpose: {nvals} entries in {self.ncols} columns exceed what any GPU can sort")
+        needed = self.predict_bytes(self.ncols, self.nrows, nvals) + 16 * nvals
+        self.device.foresee(f"transpose of {nvals} entries", needed)
         if not self.device.is_gpu:
             from scipy.sparse import csr_array
 
@@ -136,13 +142,6 @@ class Csr:
             turned = csr_array((np.arange(self.nvals), self.col[: self.nvals], self.ptr), shape=shape).tocsc()
             rows = from_arrays(self.device, self.ncols, self.nrows, turned.indptr, turned.indices)
             return rows, turned.data.astype(index_type(self.nvals)) if order else None
-        xp, nvals = self.device.xp, self.nvals
-        shift = max(1, (nvals if order else self.nrows).bit_length())
-        if shift + self.ncols.bit_length() > 64:
-            raise OutOfMemory(f"transpose: {nvals} entries in {self.ncols} columns exceed what any GPU can sort")
-        self.device.foresee(
-            f"transpose of {nvals} entries", self.predict_bytes(self.ncols, self.nrows, nvals) + 16 * nvals
-        )
         key = xp.empty(max(1, nvals), np.uint64)
         variant = Variant("formats/csr/keys", self._types(), (("ORDER", int(order)),))
         self.device.kernel(variant)(nvals, self.nrows, shift, self.ptr, self.col, key)
