@@ -90,7 +90,8 @@ class ChunkBuild:
         through twice: give a list, an object whose `__iter__` begins anew, or a function without arguments that gives
         an iterator each time. An iterator, which ends for good, is kept while it is read: 8 bytes an entry (16 for
         indices from 2**31 on), and its values. value: the one of all entries where chunks bring none. dtype: of the
-        values; None: the type that holds those of all chunks. nrows, ncols, dup_op and the rest: as in `from_coo`.
+        values; None: the type that holds those of all chunks. nrows, ncols: if not given, what `chunks.shape` says
+        before or after the first time, if it is there, else one more than the largest index. The rest as in `from_coo`.
 
         Memory: about 4 bytes an entry, and its value, 40 a row, and 96 for each entry of the largest chunk or of a
         million; `bitblas/formats/chunks.py` has the formula. Raises what `from_coo` raises, and ValueError for chunks
@@ -100,22 +101,29 @@ class ChunkBuild:
 
         kind, tile = check_format(format, tile)
         d = device_of(device)
-        nrows = None if nrows is None else check_size("nrows", nrows)
-        ncols = None if ncols is None else check_size("ncols", ncols)
+        given = [None if n is None else check_size(what, n) for n, what in ((nrows, "nrows"), (ncols, "ncols"))]
         source = Chunks(chunks, d, dtype)
         with d.guard:
-            counts = build.Counts(d, nrows)
+            first, second = _sizes(given, chunks)
+            counts = build.Counts(d, first)
             for i, j, _ in source.first():
-                check_range(i, 1 << 60 if nrows is None else nrows, "rows")
-                check_range(j, 1 << 60 if ncols is None else ncols, "columns")
+                check_range(i, 1 << 60 if first is None else first, "rows")
+                check_range(j, 1 << 60 if second is None else second, "columns")
                 counts.add(i, j)
-            for size, what in ((nrows, "nrows"), (ncols, "ncols")):
-                if size is None and not counts.entries:
-                    raise ValueError(f"{what}: expected one where there are no indices, got None")
-            shape = counts.nrows if nrows is None else nrows, counts.ncols if ncols is None else ncols
+            first, second = _sizes(given, chunks)
+            if not counts.entries and None in (first, second):
+                raise ValueError("nrows, ncols: expected sizes where there are no indices, got None")
+            shape = counts.nrows if first is None else first, counts.ncols if second is None else second
             one, of = (None, source.value_type) if source.parts == 3 else value_array(d, value, source.dtype)
             if one is not None and not isinstance(one, np.generic):
                 raise ValueError("value: expected a scalar; values of their own come in the chunks")
             dup = duplicates(dup_op, one, of)
             store = build.from_counts(counts, source.again(), *shape, one, of, dup, format=kind, tile=tile)
         return cls._from_store(store, name, None if kind == "auto" else (kind, tile))
+
+
+def _sizes(given: list[int | None], chunks: Any) -> tuple[int | None, int | None]:
+    """Rows and columns, as far as they are known now: as given, else what the chunks say."""
+    said: Any = getattr(chunks, "shape", ())
+    rows, cols = said if len(said) == 2 else (None, None)
+    return rows if given[0] is None else given[0], cols if given[1] is None else given[1]

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from ..exceptions import InvalidValue, OutOfMemory
+from .. import device as devices
+from ..exceptions import InvalidValue
 from ..whole import replacing
 from .progress import Progress
 
@@ -163,17 +164,10 @@ def created(target: Any) -> Iterator[Any]:
 
 def check_fits(place: str, nrows: int, ncols: int, entries: int = 0) -> None:
     """OutOfMemory where the row pointers and entries of a matrix would not fit; before memory is taken for them."""
-    needed = 24 * max(nrows, ncols) + 24 * entries  # pointers while entries are sorted; rows, columns, values
-    free = _free_bytes()
-    if needed > free:
-        raise OutOfMemory(
-            f"{place}: {nrows} x {ncols} with {entries} entries needs about {needed} bytes to build, {free} are free"
-        )
+    what = f"{place}: {nrows} x {ncols} with {entries} entries"
+    devices.get("cpu").foresee(what, bytes_to_build(nrows, ncols, entries))
 
 
-def _free_bytes() -> int:
-    try:
-        with open("/proc/meminfo") as lines:
-            return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
-    except (OSError, StopIteration):
-        return int(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+def bytes_to_build(nrows: int, ncols: int, entries: int) -> int:
+    """Memory of the host for entries that are read at once: three numbers each, and pointers while they are sorted."""
+    return 24 * max(nrows, ncols) + 24 * entries
