@@ -38,7 +38,7 @@ class MatrixFile:
         """Write the matrix into a file of bitblas' own (`.bitblas`), in the stored form that it has, for `Matrix.load`.
         forms: also in the other forms that are held now, such as the transpose.
 
-        The file appears whole or not at all. Memory on the host: 16 MiB. Raises OSError if it cannot be written.
+        The file appears whole or not at all. Memory on the host: 32 MiB. Raises OSError if it cannot be written.
         """
         A, d = self._store, self.device
         facts = {"nrows": A.nrows, "ncols": A.ncols, "nvals": A.nvals, "dtype": A.dtype.name, "iso": A.iso}

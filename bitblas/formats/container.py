@@ -22,6 +22,7 @@ import struct
 import sys
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ MAGIC, MARK, VERSION = b"\x93bitblas", 0x01020304, 1
 HEAD = struct.Struct("=8sIIQQQI20x")
 BLOCK = 1 << 24  # bytes under one checksum, and of one copy
 ALIGN = 64  # a line of the cache
+WORKERS = min(4, os.cpu_count() or 1)  # threads for checksums, beside the one that writes or copies
 TYPES = {t.np_type.name: t.np_type for t in dtypes.ALL}
 # Pages that nobody writes to are not reserved: a file may be larger than memory.
 NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
@@ -75,7 +77,7 @@ def _blocks(nbytes: int) -> Iterator[tuple[int, int]]:
 
 
 def write(path: str | os.PathLike[str], sections: list[Section], device: Device) -> None:
-    """Write a file, whole or not at all. Memory: one block on the host. OSError if it cannot be written."""
+    """Write a file, whole or not at all. Memory: two blocks on the host. OSError if it cannot be written."""
     described = [
         {
             "name": s.name, "facts": s.facts, "required": s.required,
@@ -86,8 +88,8 @@ def write(path: str | os.PathLike[str], sections: list[Section], device: Device)
     text = json.dumps({"sections": described}).encode()
     arrays = [array for section in sections for array in section.arrays.values()]
     count = sum(-(-int(a.nbytes) // BLOCK) for a in arrays)
-    sums: list[int] = []
-    with replacing(path) as stream:
+    sums: list[Future[int]] = []
+    with replacing(path) as stream, ThreadPoolExecutor(1) as pool:
         end = HEAD.size + len(text) + 4 * count
         for array in arrays:
             begin = _aligned(end)
@@ -95,11 +97,13 @@ def write(path: str | os.PathLike[str], sections: list[Section], device: Device)
             items = BLOCK // int(array.dtype.itemsize)
             for at in range(0, len(array), items):
                 data = np.ascontiguousarray(device.to_host(array[at : at + items])).view(np.uint8).data
-                sums.append(zlib.crc32(data))
+                if sums:
+                    sums[-1].result()
+                sums.append(pool.submit(zlib.crc32, data))
                 stream.write(data)
             end = begin + int(array.nbytes)
         stream.truncate(end)
-        body = text + np.array(sums, np.uint32).tobytes()
+        body = text + np.array([x.result() for x in sums], np.uint32).tobytes()
         head = (MAGIC, MARK, VERSION, end, len(text), count)
         check = zlib.crc32(body, zlib.crc32(HEAD.pack(*head, 0)))
         stream.seek(0)
@@ -187,14 +191,22 @@ class Container:
         for name, place in section.arrays.items():
             data = np.frombuffer(self.map, np.uint8, place.nbytes, place.offset if place.nbytes else 0)
             array = data.view(place.dtype) if not device.is_gpu else device.xp.empty(place.length, place.dtype)
-            for k, (a, b) in enumerate(_blocks(place.nbytes) if verify or device.is_gpu else ()):
-                if zlib.crc32(data[a:b].data) != self.sums[place.block + k]:
+            items = int(place.dtype.itemsize)
+            for a, b in self._checked(section, name, place, data) if verify or device.is_gpu else ():
+                if device.is_gpu:
+                    array[a // items : b // items] = device.asarray(data[a:b].view(place.dtype))
+            found[name] = array
+        return found
+
+    def _checked(self, section: Section, name: str, place: Place, data: Any) -> Iterator[tuple[int, int]]:
+        """The blocks of an array, one after the other, their checksums found by several threads."""
+        blocks = list(_blocks(place.nbytes))
+        with ThreadPoolExecutor(WORKERS) as pool:
+            sums = pool.map(lambda block: zlib.crc32(data[slice(*block)].data), blocks)
+            for (a, b), found, expected in zip(blocks, sums, self.sums[place.block :], strict=False):
+                if found != expected:
                     raise self.fault(
                         f"damaged: bytes {place.offset + a} to {place.offset + b} ({name} of section {section.name!r}) "
                         "have another checksum"
                     )
-                if device.is_gpu:
-                    items = int(place.dtype.itemsize)
-                    array[a // items : b // items] = device.asarray(data[a:b].view(place.dtype))
-            found[name] = array
-        return found
+                yield a, b
