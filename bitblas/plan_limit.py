@@ -21,7 +21,8 @@ def within(seen: Facts, key: str, budget: int) -> tuple[str, str]:
     size = seen.bytes_of
 
     def can_be_built(k: str) -> bool:
-        return k == CSR or size(CSR) + size(k) + 24 * -(-seen.nrows // int(k[4:])) <= budget
+        tile = int(k[len(k.rstrip("0123456789")) :] or 1)
+        return k == CSR or size(CSR) + size(k) + 24 * -(-seen.nrows // tile) <= budget
 
     if can_be_built(key) and 2 * size(key) <= budget:
         return key, ""
