@@ -97,6 +97,6 @@ def bytes_on(device: Device) -> int:
     """Bytes of the arrays that the live objects of this process hold on a device. Looks through all objects that
     Python knows: some milliseconds, spent only where a limit is set."""
     seen: set[int] = set()
-    found = [x for x in gc.get_objects() if type(x) in roots and x.device is device]
+    found = [x for x in gc.get_objects() if type(x) in roots and getattr(x, "device", None) is device]
     seen.add(id(found))
     return sum(bytes_in(x, device, seen) for x in found)
