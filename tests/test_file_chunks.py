@@ -65,8 +65,8 @@ def test_entries_that_are_there_twice(tmp_path):
     path.write_text("0 1 4\n1 0 5\n0 1 .5\n")
     with pytest.raises(InvalidValue, match=r"a\.edges: expected every entry once"):
         read_edgelist(path, chunked=True)
-    found = read_edgelist(path, chunked=True, dup_op=gb.binary.minus).matrix
-    assert found.to_dicts() == {0: {1: 3.5}, 1: {0: 5.0}}
+    found = read_edgelist(path, chunked=True, dup_op=gb.binary.plus).matrix
+    assert found.to_dicts() == {0: {1: 4.5}, 1: {0: 5.0}}
 
 
 @pytest.mark.parametrize(

@@ -86,8 +86,8 @@ def from_coo(
     else:
         ascending = (rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (cols[1:] > cols[:-1]))
     is_sorted = bool(ascending.all())  # and without duplicates, as `to_coo` gives them
-    fewest = _rows_bytes(nrows, ncols, len(rows), values)
-    most = fewest + (0 if is_sorted else 72 if not device.is_gpu else 16 if iso else 40) * len(rows)
+    besides = 9 if is_sorted else 80 if not device.is_gpu else 16 if iso else 40  # bytes an entry
+    most = _rows_bytes(nrows, ncols, len(rows), values, besides)
     if device.missing(most):
         from . import chunks
 
@@ -133,10 +133,10 @@ def ordered(
     return rows, cols, values
 
 
-def _rows_bytes(nrows: int, ncols: int, nvals: int, values: Any) -> int:
-    """Bytes of entries by rows with their values, and of what making them takes besides."""
+def _rows_bytes(nrows: int, ncols: int, nvals: int, values: Any, besides: int) -> int:
+    """Bytes of entries by rows with their values, and of what making them takes besides for each."""
     value = 0 if isinstance(values, np.generic) else int(values.itemsize)
-    return csr.Csr.predict_bytes(nrows, ncols, nvals) + 16 * nrows + (8 + value) * nvals
+    return csr.Csr.predict_bytes(nrows, ncols, nvals) + 16 * (nrows + 1) + (value + besides) * nvals
 
 
 def _own(values: Any) -> Any:
@@ -155,7 +155,7 @@ def from_csr(
         xp.greater(cols[1:], cols[:-1], out=after[1:-1])
     after[ptr] = True  # the first column of a row comes after nothing
     if bool(after.all()):
-        device.foresee(f"rows of {nvals} entries", _rows_bytes(nrows, ncols, nvals, values))
+        device.foresee(f"rows of {nvals} entries", _rows_bytes(nrows, ncols, nvals, values, 1))
         ptr, cols = ptr.astype(csr.index_type(nvals)), cols.astype(csr.index_type(ncols))  # copies: of nobody else
         return _from_csr(device, nrows, ncols, ptr, cols, _own(values), dtype, format, tile)
     rows = csr.numbers_of(ptr, nvals, device)
@@ -168,7 +168,7 @@ def from_sorted_keys(
 ) -> MatrixStore:  # fmt: skip
     """Entries given by strictly increasing keys row * ncols + column (INT64)."""
     check_rows(device, nrows)
-    device.foresee(f"rows of {len(keys)} entries", _rows_bytes(nrows, ncols, len(keys), values) + 16 * len(keys))
+    device.foresee(f"rows of {len(keys)} entries", _rows_bytes(nrows, ncols, len(keys), values, 24))
     if len(keys) < nrows and not device.is_gpu:
         rows, cols = keys // max(1, ncols), keys % max(1, ncols)
         return _from_sorted(device, nrows, ncols, rows, cols, values, dtype, format, tile)
