@@ -12,6 +12,7 @@ from .formats import CSR, MPLG, ROWS, Structure, tile_of
 from .formats.b2sr.format import TILES
 from .formats.mplg.format import Mplg
 from .formats.split import format as split
+from .plan_limit import limited
 from .store import MatrixStore
 
 FORMATS = ("auto", "csr", "mplg", "b2sr", "split")  # what may be asked for
@@ -103,6 +104,7 @@ class Profile:
     chosen: str
     held: tuple[str, ...]
     verbs: tuple[str, ...]
+    reason: str = ""  # why a limit of memory chose, if it did
     measured: tuple[tuple[tuple[str, str], float], ...] = ()
 
     def _fill(self, key: str) -> str:
@@ -129,11 +131,11 @@ class Profile:
                 line += f" {self.costs.predict(f, key, verb):>12.1f}"
                 line += f" {measured[key, verb]:>9.1f}" if measured else ""
             lines.append(line + (" <- auto" if key == self.chosen else "") + (" (held)" if key in self.held else ""))
-        return "\n".join(lines)
+        return "\n".join(lines + [self.reason] * bool(self.reason))
 
 
 def profile(A: MatrixStore) -> Profile:
     """What the plan sees in a matrix, and what it would choose."""
     held = tuple(key for key, transposed, _, _ in A.structure.forms() if not transposed)
-    chosen = choose_form(A.structure, iso=A.iso)
-    return Profile(facts(A.structure), costs_of(A.device), chosen, held, verbs_of(A.iso))
+    chosen, reason = limited(A.structure, choose_form(A.structure, iso=A.iso), A.iso)
+    return Profile(facts(A.structure), costs_of(A.device), chosen, held, verbs_of(A.iso), reason)

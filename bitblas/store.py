@@ -16,7 +16,7 @@ import numpy as np
 from semirings.dtypes import BOOL, DataType
 
 from . import readback
-from .device import Device
+from .device import Device, held
 from .formats import Structure
 from .kernels.prologue import Variant
 
@@ -80,6 +80,7 @@ def pack(device: Device, flags: Any) -> Any:
     return bits
 
 
+@held.root
 @dataclass(eq=False)
 class VectorStore:
     """A vector of `size` positions. Owned by one Vector: verbs return fresh ones, `merge` alone writes in place."""
@@ -130,11 +131,6 @@ class VectorStore:
         self.chunk_counts(told.part(np.uint32, 0, chunks))
         return told.read(np.uint32, 0, chunks)
 
-    @property
-    def nbytes(self) -> dict[str, int]:
-        """Bytes held on the device: presence and values."""
-        return {"presence": int(self.present.nbytes), "values": 0 if self.iso else int(self.values.nbytes)}
-
     def changed(self, *, grown: bool) -> None:
         """Entries came (grown), or came and went: their number is not known any more."""
         self.least = max(self.least, self.count or 0) if grown else 0
@@ -163,6 +159,7 @@ def dense_values(device: Device, size: int, dtype: DataType, blank: bool = True)
     return device.xp.empty(max(1, size), dtype.np_type)
 
 
+@held.root
 @dataclass(frozen=True, eq=False)
 class MatrixStore:
     """A matrix: an immutable structure plus values, iso or an array in the structure's entry order (BOOL: bools)."""

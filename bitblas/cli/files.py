@@ -120,6 +120,9 @@ def add_convert_options(p: argparse.ArgumentParser) -> None:
     mtx.add_argument("--precision", type=int, metavar="DIGITS", help="significant digits of reals (default: all)")
     mtx.add_argument("--comment", help="a comment for the head of the file")
     p.add_argument_group("to .npz").add_argument("--layout", choices=["csr", "csc", "coo"], help="default: csr")
+    own = p.add_argument_group("to .bitblas")
+    own.add_argument("--format", choices=["csr", "b2sr"], help="the stored form (default: as the plan chooses)")
+    own.add_argument("--tile", type=int, choices=[4, 8, 16, 32, 64], help="edge of a b2sr tile")
     edges = p.add_argument_group("to an edge list")
     edges.add_argument("--output-base", type=int, choices=[0, 1], help="the number of the first vertex (default 0)")
     edges.add_argument("--output-header", action="store_true", help="name the columns in the first line")
@@ -132,6 +135,7 @@ def convert(args: argparse.Namespace) -> None:
     groups: dict[str, dict[str, Any]] = {
         "mtx": {"field": args.field, "symmetry": args.symmetry, "precision": args.precision, "comment": args.comment},
         "npz": {"layout": args.layout},
+        "bitblas": {"format": args.format, "tile": args.tile},
         "edges": {
             "base": args.output_base, "header": args.output_header or None,
             "directed": False if args.output_undirected else None,
@@ -142,8 +146,11 @@ def convert(args: argparse.Namespace) -> None:
     if any(given.values()):
         wrong = ", ".join(name for group in given.values() for name in group)
         raise Fault(f"--out: a file of format {kind} has no {wrong}")
+    stored, own = (own, {}) if kind == "bitblas" else ({}, own)
+    if "tile" in stored and stored.get("format") != "b2sr":
+        raise Fault("--tile: expected together with --format b2sr")
     start = time.perf_counter()
-    graph = load(args, square=False, device="cpu")
+    graph = load(args, square=False, device="cpu", **stored)
     A = graph.matrix
     dropped = graph.labels is not None and kind not in TEXTS
     names = {} if graph.labels is None or dropped else {"labels": graph.labels}

@@ -11,8 +11,8 @@ from . import algorithms, comparison, files
 from .source import Fault
 
 DESCRIPTION = (
-    "Graph algorithms as linear algebra on bits. FILE is a Matrix Market file, an edge list or a .npz of SciPy, by its "
-    "suffix, perhaps .gz; vertices count from 0, or have the names that an edge list gives them."
+    "Graph algorithms as linear algebra on bits. FILE is a Matrix Market file, an edge list, .npz of SciPy or .bitblas "
+    "of convert, by its suffix, perhaps .gz; vertices count from 0, or have the names that an edge list gives them."
 )
 
 

@@ -149,7 +149,8 @@ class MatrixExpression(Expression):
         if self._value is None and (m is None or self.masked):  # what comes out is all that it holds
             if m is not None:
                 m.fits(self)
-            return Matrix._from_store(cast(self.run(None if m is None else matrix_mask(m)), kind), name)
+            with self.device.guard:
+                return Matrix._from_store(cast(self.run(None if m is None else matrix_mask(m)), kind), name)
         C = Matrix(kind, self.nrows, self.ncols, name=name, device=self.device)
         C._update(self, m, None, m is not None)
         return C

@@ -28,6 +28,7 @@ from .matrix_build import MatrixBuild, check_format
 from .matrix_read import MatrixRead
 from .matrix_shape import MatrixReshape
 from .operators import typed
+from .saved import MatrixFile
 from .vector import Vector
 
 _names = itertools.count()
@@ -84,7 +85,7 @@ class TransposedMatrix(MatrixRead, Operand):
         return self.dup(dtype, mask=mask, name=name, **opts)
 
 
-class Matrix(MatrixBuild, MatrixReshape, MatrixRead, Output):
+class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixRead, Output):
     """Matrix(dtype=FP64, nrows=0, ncols=0): no entries yet. GraphBLAS C API 2.1, section 3.8.2.
 
     format: "auto", "csr", "mplg", "b2sr" with a `tile` of 4, 8, 16, 32 or 64, or "split" with one of 4, 8 or 16 (or
@@ -202,7 +203,7 @@ class Matrix(MatrixBuild, MatrixReshape, MatrixRead, Output):
         return self._store.structure.primary.key
 
     def memory(self) -> Any:
-        """The bytes held: a Memory with .forms, .structure, .values, .total, which prints as a table."""
+        """The bytes held: a Memory with .forms, .structure, .values, .caches, .total .., which prints as a table."""
         from .memory import Memory
 
         return Memory.of(self._store)

@@ -15,6 +15,7 @@ from ..store import MatrixStore
 from ..verbs import arrays, submatrix
 from ..verbs import matrix as verbs
 from .build import check_lengths, duplicates
+from .chunks import ChunkBuild
 from .compressed import CompressedBuild, CompressedExport
 from .convert import cast_scalar, check_range, check_size, device_of, index_array, scalar_type, value_array
 from .door import guarded
@@ -41,7 +42,7 @@ def _limit(indices: Any, given: Any, name: str) -> int:
     return int(indices.max()) + 1
 
 
-class MatrixBuild(CompressedBuild):
+class MatrixBuild(ChunkBuild, CompressedBuild):
     """The constructors of Matrix. format: "auto" (the plan chooses), "csr", "mplg", or "b2sr" or "split" with
     the `tile`; a "split" without one has the tiles that need the fewest bytes."""
 

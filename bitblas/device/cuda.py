@@ -180,7 +180,10 @@ class Cuda(Device):
             needed = re.search(r"allocating ([\d,]+) bytes", str(error))
             if needed is None:
                 return OutOfMemory(f"{self.name}: {error}; {self.free_bytes()} bytes are free")
-            return OutOfMemory(self._short("allocation", int(needed[1].replace(",", "")), self.free_bytes()))
+            bytes_needed, free = int(needed[1].replace(",", "")), self.free_bytes()
+            return OutOfMemory(
+                f"allocation: needs {bytes_needed} bytes on device {self.name!r}, {free} are free; {self._advice()}"
+            )
         status = getattr(error, "status", 0)
         if status in LOST:
             self.lost = self.lost or str(error)

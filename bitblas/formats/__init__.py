@@ -85,6 +85,21 @@ class Form(Protocol):
     def clip(self, region: Region, order: bool) -> tuple[Form, Any]:
         """The entries in a region, in the same form; with `order` also the places of their values in this form."""
 
+    def arrays(self) -> dict[str, Any]:
+        """The arrays that it is made of, by name: what is counted as its bytes, and saved. Not what can be computed
+        from them, such as ranks."""
+
+    def numbers(self) -> dict[str, int]:
+        """The numbers that it is made of besides, nrows, ncols and nvals among them."""
+
+    @classmethod
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Form:
+        """The form of what `numbers` and `arrays` gave, as they came from a file. ValueError where they are others, or
+        types and lengths do not fit each other; contents are not looked at."""
+
+    def check(self) -> None:
+        """ValueError unless the arrays hold a sound form: whatever reads it then stays within it."""
+
     def adopt(self, twin: Any) -> None:
         """Take over what another build of the same form has computed besides, such as ranks."""
 
@@ -163,6 +178,12 @@ class Structure:
         if order:
             self._orders[key, transposed] = places
         return known, places
+
+    def keep(self, key: str, transposed: bool, form: Form, order: Any) -> None:
+        """A form (of the transpose) that was made elsewhere, and where its values lie (None: not known)."""
+        self._forms.setdefault((key, transposed), form)
+        if order is not None:
+            self._orders[key, transposed] = order
 
     def forms(self) -> Iterator[tuple[str, bool, Form, Any]]:
         """All forms held: key, transposed, form, order (None where none is held)."""

@@ -1,6 +1,6 @@
 """From entries to a structure, and from one form to another, on the device that holds the data.
 
-Peak memory of from_coo: the input, 8 bytes per entry for its order, and the sorted copy.
+Every build says first what it takes (`Device.foresee`), beside its input.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from semirings.dtypes import DataType
 
-from .. import plan_forms
+from .. import plan_forms, plan_limit
 from ..device import Device
 from ..exceptions import OutOfMemory
 from ..store import MatrixStore
@@ -22,6 +22,23 @@ from .csr import format as csr
 from .csr.format import sort_entries
 from .mplg import format as mplg
 from .split import format as split
+
+FORMS: dict[str, Any] = {  # by their keys, without the size of a tile
+    "csr": csr.Csr, "mplg": mplg.Mplg, "b2sr": b2sr.B2sr, "split": split.Split,
+}  # fmt: skip
+    "csr": csr.Csr,
+    "mplg": mplg.Mplg,
+    "b2sr": b2sr.B2sr,
+    "split": split.Split,
+}  # by their keys, without the size of a tile
+
+
+def restored(device: Device, key: str, numbers: dict[str, int], arrays: dict[str, Any]) -> Form:
+    """A form of what its `numbers` and `arrays` gave; ValueError, KeyError where they do not fit."""
+    made: Form = FORMS[str(key).rstrip("0123456789")].restored(device, numbers, arrays)
+    if made.key != key:
+        raise ValueError(f"form: expected {key!r}, got {made.key!r}")
+    return made
 
 
 def convert(structure: Structure, key: str, *, transposed: bool, order: bool) -> tuple[Form, Any]:
@@ -54,8 +71,6 @@ def from_coo(
     Duplicates are combined in input order by `dup` (a typed BinaryOp or Monoid); ValueError without one. The arrays
     given stay the caller's.
     """
-    from ..verbs import arrays
-
     xp = device.xp
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
     iso, keyed = isinstance(values, np.generic), nrows * ncols < 1 << 63
@@ -65,10 +80,20 @@ def from_coo(
         ascending = keys[1:] > keys[:-1]
     else:
         ascending = (rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (cols[1:] > cols[:-1]))
-    if bool(ascending.all()):  # sorted and without duplicates, as `to_coo` gives them
+    is_sorted = bool(ascending.all())  # and without duplicates, as `to_coo` gives them
+    besides = 9 if is_sorted else 80 if not device.is_gpu else 16 if iso else 40  # bytes an entry
+    most = _rows_bytes(nrows, ncols, len(rows), values, besides)
+    if device.missing(most):
+        from . import chunks
+
+        itemsize = 0 if iso else int(values.itemsize)
+        if chunks.peak(len(rows), 0, 0, nrows, ncols, itemsize) >= most:
+            device.foresee(f"{len(rows)} entries", most)
+        keys = ascending = None
+        return chunks.from_arrays(device, nrows, ncols, rows, cols, values, dtype, dup, format=format, tile=tile)
+    if is_sorted:
         keys = None
         return _from_sorted(device, nrows, ncols, rows, cols, _own(values), dtype, format, tile)
-    device.foresee(f"sorting {len(rows)} entries", (16 if iso else 40) * len(rows))
     if keyed and iso and device.is_gpu:  # nothing has to follow its entry: the keys alone are sorted
         keys.sort()
         xp.greater(keys[1:], keys[:-1], out=ascending)
@@ -76,6 +101,17 @@ def from_coo(
             keys = xp.append(keys[:1], keys[1:][ascending])
         return from_sorted_keys(device, nrows, ncols, keys, values, dtype, format=format, tile=tile)
     keys = ascending = None
+    rows, cols, values = ordered(device, nrows, ncols, rows, cols, values, dtype, dup)
+    return _from_sorted(device, nrows, ncols, rows, cols, values, dtype, format, tile)
+
+
+def ordered(
+    device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any, dtype: DataType, dup: Any
+) -> tuple[Any, Any, Any]:
+    """The entries by row, then column, equal ones joined by `dup` in the order in which they came."""
+    from ..verbs import arrays
+
+    xp, iso = device.xp, isinstance(values, np.generic)
     order = sort_entries(device, rows, cols, nrows, ncols)
     rows, cols = rows[order], cols[order]
     fresh = xp.ones(len(rows), bool)
@@ -89,7 +125,13 @@ def from_coo(
                 raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
             values = arrays.fold_segments(device, dup, values, dtype, xp.append(starts, len(rows)))
         rows, cols = rows[starts], cols[starts]
-    return _from_sorted(device, nrows, ncols, rows, cols, values, dtype, format, tile)
+    return rows, cols, values
+
+
+def _rows_bytes(nrows: int, ncols: int, nvals: int, values: Any, besides: int) -> int:
+    """Bytes of entries by rows with their values, and of what making them takes besides for each."""
+    value = 0 if isinstance(values, np.generic) else int(values.itemsize)
+    return csr.Csr.predict_bytes(nrows, ncols, nvals) + 16 * (nrows + 1) + (value + besides) * nvals
 
 
 def _own(values: Any) -> Any:
@@ -108,6 +150,7 @@ def from_csr(
         xp.greater(cols[1:], cols[:-1], out=after[1:-1])
     after[ptr] = True  # the first column of a row comes after nothing
     if bool(after.all()):
+        device.foresee(f"rows of {nvals} entries", _rows_bytes(nrows, ncols, nvals, values, 1))
         ptr, cols = ptr.astype(csr.index_type(nvals)), cols.astype(csr.index_type(ncols))  # copies: of nobody else
         return _from_csr(device, nrows, ncols, ptr, cols, _own(values), dtype, format, tile)
     rows = csr.numbers_of(ptr, nvals, device)
@@ -120,6 +163,7 @@ def from_sorted_keys(
 ) -> MatrixStore:  # fmt: skip
     """Entries given by strictly increasing keys row * ncols + column (INT64)."""
     check_rows(device, nrows)
+    device.foresee(f"rows of {len(keys)} entries", _rows_bytes(nrows, ncols, len(keys), values, 24))
     if len(keys) < nrows and not device.is_gpu:
         rows, cols = keys // max(1, ncols), keys % max(1, ncols)
         return _from_sorted(device, nrows, ncols, rows, cols, values, dtype, format, tile)
@@ -143,8 +187,12 @@ def _from_csr(
     device: Device, nrows: int, ncols: int, ptr: Any, cols: Any, values: Any, dtype: DataType, format: str,
     tile: int | None,
 ) -> MatrixStore:  # fmt: skip
-    store = MatrixStore(Structure(csr.from_arrays(device, nrows, ncols, ptr, cols)), dtype, values)
-    return with_format(store, format, tile)
+    return with_format(of_rows(csr.from_arrays(device, nrows, ncols, ptr, cols), dtype, values), format, tile)
+
+
+def of_rows(rows: csr.Csr, dtype: DataType, values: Any) -> MatrixStore:
+    """The matrix of these rows, in that form."""
+    return MatrixStore(Structure(rows), dtype, values)
 
 
 FEW_ROWS = 1 << 12  # up to which structures without entries are shared: 16 KB each
@@ -175,6 +223,8 @@ def check_rows(device: Device, nrows: int) -> None:
 def with_format(A: MatrixStore, format: str = "auto", tile: int | None = None) -> MatrixStore:
     """The same matrix with its primary form as asked: "auto" lets the plan choose."""
     key = plan_forms.choose_form(A.structure, format, tile, iso=A.iso)
+    if format == "auto" and tile is None:
+        key, _ = plan_limit.limited(A.structure, key, A.iso)
     if key == A.structure.primary.key:
         return A
     values = A.values_for(key, False)  # first: the pass that finds the order also finds the ranks

@@ -13,7 +13,7 @@ import numpy as np
 
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
-from ..device import Device
+from ..device import Device, held
 from ..formats import ROWS
 from ..jit import BLOCK
 from ..kernels.prologue import Variant
@@ -50,6 +50,7 @@ def texts_of(item: Item) -> tuple[str, ...]:
     return (item.text,) if isinstance(item, Pull) else ()
 
 
+@held.root
 class Build:
     """The launches of the body of one program, and the memory that they use."""
 

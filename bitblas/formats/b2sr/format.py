@@ -17,8 +17,9 @@ from semirings.dtypes import lookup_dtype
 
 from ...device import Device, balanced_bounds, even_bounds
 from ...kernels.prologue import Variant
-from .. import Region
+from .. import Region, sound
 from ..csr.format import PARALLEL_ENTRIES, Csr, from_arrays, index_type, numbers_of
+from .check import check_tiles
 from .merging import Merge
 
 TILES = (4, 8, 16, 32, 64)
@@ -163,6 +164,25 @@ class B2sr:
         """The tile row of every tile, INT64."""
         return numbers_of(self.ptr, self.tiles, self.device)
 
+    def arrays(self) -> dict[str, Any]:
+        return {"ptr": self.ptr, "col": self.col, "bits": self.bits}
+
+    def numbers(self) -> dict[str, int]:
+        return {name: getattr(self, name) for name in ("nrows", "ncols", "nvals", "tile", "tiles")}
+
+    @classmethod
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> B2sr:
+        nrows, ncols, nvals, tile, tiles = sound.counts(numbers, "nrows", "ncols", "nvals", "tile", "tiles")
+        if tile not in TILES:
+            raise ValueError(f"tile: expected one of {', '.join(map(str, TILES))}, got {tile}")
+        bits = (word_type(tile),), max(1, tiles) * words_per_tile(tile)
+        rows, cols = (sound.INDEX, -(-nrows // tile) + 1), (sound.INDEX, max(1, tiles))
+        ptr, col, words = sound.expect(arrays, ptr=rows, col=cols, bits=bits)
+        return cls(device, nrows, ncols, tile, ptr, col, words, tiles, nvals)
+
+    def check(self) -> None:
+        check_tiles(self, self._counts())
+
     def adopt(self, twin: B2sr) -> None:
         if self.value_ptr is None:
             self.value_ptr = twin.value_ptr
@@ -221,11 +241,15 @@ class B2sr:
     def ranks(self) -> Any:
         """value_ptr, made at first need: the running sum of the tiles' population counts."""
         if self.value_ptr is None:
-            xp = self.device.xp
-            per_tile = xp.zeros(max(1, self.tiles), np.int64)
-            self.device.kernel(_variant("ranks", self.tile))(self.tiles, self.bits, per_tile)
+            xp, per_tile = self.device.xp, self._counts()
             self.value_ptr = (xp.cumsum(per_tile) - per_tile).astype(index_type(self.nvals))
         return self.value_ptr
+
+    def _counts(self) -> Any:
+        """The number of entries in each tile."""
+        per_tile = self.device.xp.zeros(max(1, self.tiles), np.int64)
+        self.device.kernel(_variant("ranks", self.tile))(self.tiles, self.bits, per_tile)
+        return per_tile
 
 
 def count_tiles(csr: Csr, tile: int) -> int:

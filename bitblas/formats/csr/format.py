@@ -12,7 +12,7 @@ from semirings.dtypes import DataType, lookup_dtype
 from ...device import Device, balanced_bounds
 from ...exceptions import OutOfMemory
 from ...kernels.prologue import Variant
-from .. import CSR, Region
+from .. import CSR, Region, sound
 
 KEY = CSR
 PARALLEL_ENTRIES = 1 << 16  # below this a parallel launch on the CPU costs more than it saves (measured: about 0.1 ms)
@@ -106,6 +106,21 @@ class Csr:
     def to_csr(self, order: bool) -> tuple[Csr, Any]:
         return self, None
 
+    def arrays(self) -> dict[str, Any]:
+        return {"ptr": self.ptr, "col": self.col}
+
+    def numbers(self) -> dict[str, int]:
+        return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
+
+    @classmethod
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Csr:
+        nrows, ncols, nvals = sound.counts(numbers, "nrows", "ncols", "nvals")
+        ptr, col = sound.expect(arrays, ptr=(sound.INDEX, nrows + 1), col=(sound.INDEX, max(1, nvals)))
+        return cls(device, nrows, ncols, ptr, col, nvals)
+
+    def check(self) -> None:
+        sound.check_rows(self.device.xp, self.ptr, self.col, self.nvals, self.ncols)
+
     def adopt(self, twin: Csr) -> None:
         pass
 
@@ -137,6 +152,12 @@ class Csr:
         On a GPU the entries are sorted by column and row. Peak memory there: the result, 16 bytes per entry, and 16
         per column.
         """
+        nvals, xp = self.nvals, self.device.xp
+        shift = max(1, (nvals if order else self.nrows).bit_length())
+        if self.device.is_gpu and shift + self.ncols.bit_length() > 64:
+            raise OutOfMemory(f"transpose: {nvals} entries in {self.ncols} columns exceed what any GPU can sort")
+        needed = self.predict_bytes(self.ncols, self.nrows, nvals) + 16 * nvals
+        self.device.foresee(f"transpose of {nvals} entries", needed)
         if not self.device.is_gpu:
             from scipy.sparse import csr_array
 
@@ -144,13 +165,6 @@ class Csr:
             turned = csr_array((np.arange(self.nvals), self.col[: self.nvals], self.ptr), shape=shape).tocsc()
             rows = from_arrays(self.device, self.ncols, self.nrows, turned.indptr, turned.indices)
             return rows, turned.data.astype(index_type(self.nvals)) if order else None
-        xp, nvals = self.device.xp, self.nvals
-        shift = max(1, (nvals if order else self.nrows).bit_length())
-        if shift + self.ncols.bit_length() > 64:
-            raise OutOfMemory(f"transpose: {nvals} entries in {self.ncols} columns exceed what any GPU can sort")
-        self.device.foresee(
-            f"transpose of {nvals} entries", self.predict_bytes(self.ncols, self.nrows, nvals) + 16 * nvals
-        )
         key = xp.empty(max(1, nvals), np.uint64)
         variant = Variant("formats/csr/keys", self._types(), (("ORDER", int(order)),))
         self.device.kernel(variant)(nvals, self.nrows, shift, self.ptr, self.col, key)

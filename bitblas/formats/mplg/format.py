@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...device import Device
-from .. import MPLG, Region, packing
+from .. import MPLG, Region, packing, sound
 from ..csr import format as csr
 
 KEY = MPLG
@@ -49,6 +49,22 @@ class Mplg:
     @property
     def nbytes(self) -> int:
         return int(self.ptr.nbytes + self.col.nbytes)
+
+    def arrays(self) -> dict[str, Any]:
+        return {"ptr": self.ptr, "col": self.col}
+
+    def numbers(self) -> dict[str, int]:
+        return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
+
+    @classmethod
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Mplg:
+        nrows, ncols, nvals = sound.counts(numbers, "nrows", "ncols", "nvals")
+        words = packing.packed_words(nvals, packing.width_of(ncols))
+        ptr, col = sound.expect(arrays, ptr=(sound.INDEX, nrows + 1), col=((np.uint32,), words))
+        return cls(device, nrows, ncols, ptr, col, nvals)
+
+    def check(self) -> None:
+        self.to_csr(False)[0].check()
 
     @staticmethod
     def holds(nrows: int, ncols: int) -> bool:

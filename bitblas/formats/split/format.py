@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ...device import Device
-from .. import Region
+from .. import Region, sound
 from ..b2sr.format import B2sr, word_type, words_per_tile
 from ..b2sr.merging import Merge
 from ..csr.format import Csr, from_arrays, index_type, numbers_of, pointers_of, sort_entries
@@ -109,6 +109,42 @@ class Split:
         pointers = 2 * (-(-nrows // tile) + 1) * index_type(max(tiles, in_rest))().itemsize
         words = packed_words(tiles, column_width(ncols, tile)) + packed_words(in_rest, entry_width(ncols, tile))
         return pointers + 4 * words + max(1, tiles) * max(2, tile * tile // 8)
+
+    def arrays(self) -> dict[str, Any]:
+        return {"pairs": self.pairs, "col": self.col, "bits": self.bits, "rest": self.rest}
+
+    def numbers(self) -> dict[str, int]:
+        return {name: getattr(self, name) for name in ("nrows", "ncols", "nvals", "tile", "tiles", "in_tiles")}
+
+    @classmethod
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Split:
+        names = ("nrows", "ncols", "nvals", "tile", "tiles", "in_tiles")
+        nrows, ncols, nvals, tile, tiles, in_tiles = sound.counts(numbers, *names)
+        if tile not in TILES or not fits(ncols, tile) or in_tiles > nvals:
+            raise ValueError(f"numbers: a tile of {tile}, {ncols} columns, {in_tiles} of {nvals} entries in tiles")
+        pairs, col, bits, rest = sound.expect(
+            arrays,
+            pairs=(sound.INDEX, 2 * (-(-nrows // tile) + 1)),
+            col=((np.uint32,), packed_words(tiles, column_width(ncols, tile))),
+            bits=((word_type(tile),), max(1, tiles) * words_per_tile(tile)),
+            rest=((np.uint32,), packed_words(nvals - in_tiles, entry_width(ncols, tile))),
+        )
+        return cls(device, nrows, ncols, tile, pairs, col, bits, rest, tiles, in_tiles, nvals)
+
+    def check(self) -> None:
+        self.tile_part().check()
+        xp, ends = self.device.xp, self.pairs[1::2]
+        sound.check_pointers(ends, self.in_rest)
+        rows, cols = self.coo()
+        if self.nvals and (int(rows.max()) >= self.nrows or int(cols.max()) >= self.ncols):
+            raise ValueError(f"rest: expected entries of a matrix of {self.nrows} x {self.ncols}")
+        codes = unpack(self.device, self.rest, self.in_rest, entry_width(self.ncols, self.tile), np.uint32)
+        after = xp.ones(self.in_rest + 1, bool)
+        xp.greater(codes[1:], codes[:-1], out=after[1:-1])
+        after[ends] = True  # the first of a tile row comes after nothing
+        if self.in_rest and not bool(after.all()):
+            raise ValueError("rest: expected numbers that ascend in each tile row")
+        self.to_csr(False)[0].check()  # no entry stands in both parts
 
     def tile_part(self) -> B2sr:
         """The tiles alone, with plain columns."""
