@@ -26,11 +26,6 @@ from .split import format as split
 FORMS: dict[str, Any] = {  # by their keys, without the size of a tile
     "csr": csr.Csr, "mplg": mplg.Mplg, "b2sr": b2sr.B2sr, "split": split.Split,
 }  # fmt: skip
-    "csr": csr.Csr,
-    "mplg": mplg.Mplg,
-    "b2sr": b2sr.B2sr,
-    "split": split.Split,
-}  # by their keys, without the size of a tile
 
 
 def restored(device: Device, key: str, numbers: dict[str, int], arrays: dict[str, Any]) -> Form:
