@@ -3,6 +3,7 @@ and files that were not written to the end."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import struct
 import zlib
@@ -125,6 +126,41 @@ def test_a_head_that_lies_is_refused(saved, lie):
     path, data, _ = saved
     change, match = LIES[lie]
     refused(path, lied(data, change), match)
+
+
+NASTY = (None, True, -1, 0, 1, 3, 1 << 62, 2.5, "", "csr", "x", [], [1], {}, {"x": 1})
+
+
+def leaves(x, path=()):
+    """The places of all parts of a text."""
+    yield path
+    inside = x.items() if isinstance(x, dict) else enumerate(x) if isinstance(x, list) else ()
+    for key, part in inside:
+        yield from leaves(part, (*path, key))
+
+
+def test_whatever_the_head_says_is_refused_or_a_matrix(saved):
+    """Every part of the text in turn is something else, under a right checksum: no other error gets out."""
+    path, data, A = saved
+    size = struct.unpack("=Q", data[24:32])[0]
+    places = list(leaves(json.loads(data[HEAD.size : HEAD.size + size])))
+    read = 0
+    for place, nasty in itertools.product(places[1:], NASTY):
+
+        def change(text, place=place, nasty=nasty):
+            for key in place[:-1]:
+                text = text[key]
+            text[place[-1]] = nasty
+
+        path.write_bytes(lied(data, change))
+        try:
+            found = gb.load(path, verify=True, device="cpu")
+        except InvalidValue as error:
+            assert str(error).startswith(str(path))
+            continue
+        read += 1
+        assert found.shape == A.shape and found.nvals == A.nvals
+    assert len(places) > 30 and 0 < read < len(places) * len(NASTY) / 10
 
 
 def test_arrays_that_lie_are_refused(tmp_path):

@@ -88,6 +88,7 @@ def from_coo(
         return chunks.from_arrays(device, nrows, ncols, rows, cols, values, dtype, dup, format=format, tile=tile)
     if is_sorted:
         keys = None
+        cols = cols.astype(csr.index_type(ncols))  # a copy, of nobody else
         return _from_sorted(device, nrows, ncols, rows, cols, _own(values), dtype, format, tile)
     if keyed and iso and device.is_gpu:  # nothing has to follow its entry: the keys alone are sorted
         keys.sort()

@@ -60,9 +60,13 @@ def read(source: Any, file_format: str | None = None, **options: Any) -> Graph:
 def _load(source: Any, *, dup_op: Any = None, **options: Any) -> Any:
     import bitblas as gb
 
-    if not isinstance(source, (str, os.PathLike)):
-        raise InvalidValue(f"{name_of(source)}: expected a path, as the file is mapped into memory, got an open file")
-    return gb.Matrix.load(source, verify=True, **options)  # dup_op: no entry is there twice
+    return gb.Matrix.load(_path(source), verify=True, **options)  # dup_op: no entry is there twice
+
+
+def _path(given: Any) -> Any:
+    if not isinstance(given, (str, os.PathLike)):
+        raise InvalidValue(f"{name_of(given)}: expected a path, as such a file is mapped or replaced, got an open file")
+    return given
 
 
 def write(target: Any, matrix: Any, file_format: str | None = None, *, labels: Any = None, **options: Any) -> None:
@@ -76,6 +80,6 @@ def write(target: Any, matrix: Any, file_format: str | None = None, *, labels: A
     elif kind == "npz":
         write_npz(target, matrix, **options)
     elif kind == "bitblas":
-        matrix.save(target, **options)
+        matrix.save(_path(target), **options)
     else:
         write_edgelist(target, matrix, labels=labels, **({"delimiter": _DELIMITERS[kind]} | options))
