@@ -146,10 +146,13 @@ def test_what_is_held_is_counted_once_and_given_back(device):
 # ---- smaller forms --------------------------------------------------------------------------------------------------
 
 SEEN = Facts(10_000, 10_000, 80_000, ((4, 40_000.0), (8, 38_000.0), (16, 35_000.0), (32, 30_000.0), (64, 25_000.0)))
-CSR, SMALL = SEEN.bytes_of("csr"), SEEN.bytes_of("b2sr4")
+CSR, SMALL, LESS = (SEEN.bytes_of(key) for key in ("csr", "b2sr4", "mplg"))
 
 
-def test_the_plan_takes_a_smaller_form_under_a_limit():
+def test_the_plan_takes_a_smaller_form_under_a_limit(monkeypatch):
+    key, reason = within(SEEN, "csr", 2 * CSR - 1)
+    assert key == "mplg" and LESS < SMALL < CSR and "mplg is the smallest" in reason
+    monkeypatch.setattr(Facts, "forms", property(lambda self: ("csr", "b2sr4", "b2sr8")))
     assert within(SEEN, "csr", 10 * CSR) == within(SEEN, "csr", 2 * CSR) == ("csr", "")
     key, reason = within(SEEN, "csr", 2 * CSR - 1)
     assert key == "b2sr4" and SMALL < CSR
@@ -177,12 +180,12 @@ def test_a_limit_changes_the_choice_and_the_profile_says_why(device):
     A.mxm(one, gb.semiring.any_pair).new()  # what the operands keep is there
     seen = A.profile().facts
     assert A.format == A.profile().chosen == "csr" and not A.profile().reason
-    budget = seen.bytes_of("csr") + seen.bytes_of("b2sr4") + 24 * 250 + 500
+    budget = seen.bytes_of("csr") + seen.bytes_of("mplg") + 500
     assert budget < 2 * seen.bytes_of("csr")
     config.memory_limit = on(device) + budget
     B = A.mxm(one, gb.semiring.any_pair).new()
     profile = B.profile()
-    assert B.format == profile.chosen == "b2sr4" and "b2sr4 is the smallest that can be built" in str(profile)
+    assert B.format == profile.chosen == "mplg" and "mplg is the smallest that can be built" in str(profile)
     config.memory_limit = None
     assert B.isequal(A) and A.mxm(one, gb.semiring.any_pair).new().format == "csr"
 

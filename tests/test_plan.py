@@ -9,10 +9,11 @@ import pytest
 from battery import FORMS, MATRICES, PUSHED_FORMS, SOME_FORMS, generator
 
 import bitblas
+from bitblas import costs, plan, plan_forms
 from bitblas import device as devices
-from bitblas import plan
 from bitblas.config import config
 from bitblas.exceptions import InvalidValue
+from bitblas.facts import facts
 from bitblas.formats import EVERYWHERE, ROWS
 from bitblas.verbs import product, pull
 from bitblas.verbs.schedule import hubs_of
@@ -93,7 +94,7 @@ def test_forced_forms_are_kept(device):
         A << A.ewise_add(A)
         assert A.format == key
     assert bitblas.Matrix(bool, 5, 5, format="b2sr", tile=32).format == "b2sr32"
-    assert matrix(format="b2sr").format == f"b2sr{plan.DEFAULT_TILE}"
+    assert matrix(format="b2sr").format == f"b2sr{plan_forms.DEFAULT_TILE}"
 
 
 BAD = [
@@ -109,38 +110,53 @@ def test_bad_forms_are_refused(options):
     with pytest.raises(ValueError, match=r"(format|tile): expected"):
         bitblas.Matrix.from_coo([0], [0], device="cpu", **options)
     with pytest.raises(InvalidValue):
-        plan.choose_form(matrix(device="cpu")._store.structure, options["format"], options.get("tile"))
+        plan_forms.choose_form(matrix(device="cpu")._store.structure, options["format"], options.get("tile"))
 
 
-def test_tiles_are_chosen_where_they_hold_enough(device):
+def test_what_promises_most_is_chosen(device):
+    """Full tiles against one entry a tile, by the constants that come with bitblas."""
     n = 1 << 12
     near = np.arange(n)[:, None] // 8 * 8 + np.arange(8)  # full 8x8 tiles on the diagonal
     full = bitblas.Matrix.from_coo(np.repeat(np.arange(n), 8), near.ravel(), True, nrows=n, ncols=n)
     far = generator("far").integers(0, n, (n, 8))
     scattered = bitblas.Matrix.from_coo(np.repeat(np.arange(n), 8), far.ravel(), True, nrows=n, ncols=n)
-    facts = [plan.facts(A._store.structure) for A in (full, scattered)]
-    assert facts[0].fill >= plan.MIN_FILL > facts[1].fill
-    assert (full.format, scattered.format) == (f"b2sr{plan.DEFAULT_TILE}", "csr")
-    assert facts[0].fill == 64 and dict(facts[0].tiles)[64] == n / 64
-    for A, seen in zip((full, scattered), facts):
-        assert A.memory().structure <= seen.bytes_of("csr"), "never more bytes than plain CSR"
+    seen = [facts(A._store.structure) for A in (full, scattered)]
+    assert seen[0].fill == 64 and dict(seen[0].tiles)[64] == n / 64
+    for A, of in zip((full, scattered), seen):
+        assert A.format == A.profile().chosen == plan_forms.best_form(of, A.profile().costs, "time", iso=True)
+        assert A.memory().structure <= of.bytes_of("csr"), "never more bytes than plain CSR"
     small = bitblas.Matrix.from_coo(near[:8].ravel() // 8, near[:8].ravel() % 8, True, nrows=n, ncols=n)
-    assert small.nvals < plan.SMALL and small.format == "csr"
+    assert small.nvals < plan_forms.SMALL and small.format == "csr"
+    with config.set(prefer="memory"):
+        for A, of in zip((full, scattered), seen):
+            least = A.dup().profile()
+            assert least.chosen == min(of.forms, key=of.bytes_of) != "csr"
+            assert least.facts.bytes_of(least.chosen) < of.bytes_of("csr")
 
 
-def test_more_bytes_than_csr_are_never_chosen(monkeypatch):
-    """At MIN_FILL entries per tile the fill would say tiles; the rule of bytes may still say no."""
-    A = matrix("130x130", device="cpu")
-    monkeypatch.setattr(plan, "SMALL", 0)
-    monkeypatch.setattr(plan, "MIN_FILL", 0.0)
-    structure = A._store.structure
-    seen = plan.facts(structure)
-    assert seen.bytes_of("b2sr8") > seen.bytes_of("csr") and plan.choose_form(structure) == "csr"
-    dense = matrix("all ones", device="cpu")._store.structure
-    assert plan.choose_form(dense) == "b2sr8"
-    monkeypatch.setattr(plan, "MIN_FILL", 65.0)
-    assert plan.choose_form(dense) == "csr"
-    assert plan.choose_form(dense, "b2sr", 4) == "b2sr4" and plan.choose_form(dense, "auto", 32) == "b2sr32"
+def flat(**bytes_cost):
+    """Costs by bytes alone: so much for each byte of a form, 1 where nothing is said."""
+    us = {}
+    for key in ("csr", "mplg", *(f"b2sr{t}" for t in (4, 8, 16, 32, 64)), "split4", "split8", "split16"):
+        for verb in costs.VERBS:
+            us[f"{key} {verb}"] = (0.0, bytes_cost.get(key, 1.0), 0.0, 0.0, 0.0)
+    return costs.Costs("a test", "made up", us)
+
+
+def test_the_rule_of_the_choice():
+    sparse, dense = (facts(matrix(name, device="cpu")._store.structure) for name in ("130x130", "all ones"))
+    best = plan_forms.best_form
+    assert sparse.bytes_of("b2sr64") > sparse.bytes_of("csr")
+    assert best(sparse, flat(b2sr64=0.0), "time", iso=True) != "b2sr64", "never more bytes than plain CSR"
+    assert best(dense, flat(b2sr64=0.0), "time", iso=True) == "b2sr64"
+    slow = dict.fromkeys(("mplg", "b2sr4", "b2sr8", "b2sr16", "b2sr32", "b2sr64", "split4", "split8", "split16"), 1e3)
+    assert best(dense, flat(**slow), "time", iso=True) == "csr"
+    gain = dense.bytes_of("csr") / dense.bytes_of("b2sr8")
+    assert best(dense, flat(**slow | {"b2sr8": 0.2 * gain}), "time", iso=True) == "b2sr8"
+    ample = flat(**slow | {"b2sr8": 2 * gain})
+    assert best(dense, ample, "time", iso=True) == "csr", "a small gain does not pay for a build"
+    assert best(dense, ample, "memory", iso=True) == min(dense.forms, key=dense.bytes_of)
+    assert best(dense, flat(b2sr8=0.0, mplg=0.0), "time", iso=False) == "mplg", "values are found by row"
 
 
 def test_a_sample_is_near_the_truth():
@@ -149,7 +165,7 @@ def test_a_sample_is_near_the_truth():
     n = 64 * 200
     i, j = rng.integers(0, n, 40_000), rng.integers(0, 300, 40_000)
     A = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, device="cpu", format="csr")
-    seen = plan.facts(A._store.structure)
+    seen = facts(A._store.structure)
     for tile in TILES:
         built = A._store.structure.form(f"b2sr{tile}").tiles
         assert abs(dict(seen.tiles)[tile] - built) < 0.1 * built

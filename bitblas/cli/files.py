@@ -13,6 +13,7 @@ import numpy as np
 
 from ..exceptions import DeviceError
 from ..io import FILE_FORMATS, file_format_of, host_coo, write
+from ..plan_forms import FORMATS
 from .source import TEXTS, Fault, facts, load
 
 QUANTILES = {"min": 0, "25 %": 25, "median": 50, "75 %": 75, "90 %": 90, "99 %": 99, "max": 100}
@@ -121,8 +122,8 @@ def add_convert_options(p: argparse.ArgumentParser) -> None:
     mtx.add_argument("--comment", help="a comment for the head of the file")
     p.add_argument_group("to .npz").add_argument("--layout", choices=["csr", "csc", "coo"], help="default: csr")
     own = p.add_argument_group("to .bitblas")
-    own.add_argument("--format", choices=["csr", "b2sr"], help="the stored form (default: as the plan chooses)")
-    own.add_argument("--tile", type=int, choices=[4, 8, 16, 32, 64], help="edge of a b2sr tile")
+    own.add_argument("--format", choices=FORMATS[1:], help="the stored form (default: as the plan chooses)")
+    own.add_argument("--tile", type=int, choices=[4, 8, 16, 32, 64], help="edge of a tile (b2sr, split)")
     edges = p.add_argument_group("to an edge list")
     edges.add_argument("--output-base", type=int, choices=[0, 1], help="the number of the first vertex (default 0)")
     edges.add_argument("--output-header", action="store_true", help="name the columns in the first line")
@@ -147,8 +148,8 @@ def convert(args: argparse.Namespace) -> None:
         wrong = ", ".join(name for group in given.values() for name in group)
         raise Fault(f"--out: a file of format {kind} has no {wrong}")
     stored, own = (own, {}) if kind == "bitblas" else ({}, own)
-    if "tile" in stored and stored.get("format") != "b2sr":
-        raise Fault("--tile: expected together with --format b2sr")
+    if "tile" in stored and stored.get("format") not in ("b2sr", "split"):
+        raise Fault("--tile: expected together with --format b2sr or split")
     start = time.perf_counter()
     graph = load(args, square=False, device="cpu", **stored)
     A = graph.matrix
