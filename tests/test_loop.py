@@ -124,7 +124,7 @@ def test_shortest_paths(device, form, dtype):
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("form", (*FORMS[:3], FORMS[-1], ("split", 8)))
+@pytest.mark.parametrize("form", (*FORMS[:3], ("split", 8)))
 def test_a_scalar_may_be_the_condition(device, form):
     A = graph(**options(form))
     n = A.nrows

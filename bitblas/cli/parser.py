@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ..io import FILE_FORMATS
+from ..plan_forms import FORMATS
 from . import algorithms, comparison, files
 from .source import Fault
 
@@ -91,7 +92,5 @@ def _storage(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--device", metavar="DEVICE", help="cpu, cuda, or cuda:1 for the second GPU; default: cuda if it works"
     )
-    p.add_argument(
-        "--format", choices=["auto", "csr", "mplg", "b2sr", "split"], default="auto", help="how the matrix is stored"
-    )
+    p.add_argument("--format", choices=FORMATS, default="auto", help="how the matrix is stored")
     p.add_argument("--tile", type=int, choices=[4, 8, 16, 32, 64], help="edge of a tile (b2sr, split: 4, 8, 16)")
