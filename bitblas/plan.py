@@ -159,8 +159,7 @@ def may_push(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool) -> bool:
 
 def has_rows(structure: Structure, transposed: bool) -> bool:
     """Whether the form that a push reads may be asked for: a compact one is not made again to push along it."""
-    primary = structure.primary
-    return not primary.compact or structure.has(primary.key, transposed=transposed)
+    return not structure.primary.compact or structure.has(structure.primary.key, transposed=transposed)
 
 
 def is_sparse(u: VectorStore) -> bool:
@@ -173,9 +172,7 @@ def is_sparse(u: VectorStore) -> bool:
 def is_light(u: VectorStore, form: Form) -> bool:
     """Whether the rows of a form where u has entries hold few entries too: a few vertices can have most of the edges.
     They are counted only where the longest row leaves it open, because a GPU's host waits for the count."""
-    stored = form.tiles if isinstance(form, B2sr) else form.nvals
-    if isinstance(form, split.Split):
-        stored = form.tiles + form.in_rest
+    stored = form.work
     cost = PUSH_COST["gpu" if u.device.is_gpu else "cpu"]
     return u.nvals * longest_row(form) * cost < stored or _entries_of(u, form) * cost < stored
 
@@ -246,8 +243,7 @@ def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structu
 
 def tile_share(key: str, kind: int) -> int:
     """Lanes that go through a tile together: what it costs, in entries."""
-    tile = tile_of(key)
-    return max(1, tile * tile // 64) if kind == WORDS else tile
+    return max(1, tile_of(key) ** 2 // 64) if kind == WORDS else tile_of(key)
 
 
 FUSED = (CSR, f"b2sr{DEFAULT_TILE}", split.key_of(DEFAULT_TILE))  # the forms that programs use

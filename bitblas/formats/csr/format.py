@@ -91,6 +91,10 @@ class Csr:
         """What kernels count: rows."""
         return self.nrows
 
+    @property
+    def work(self) -> int:
+        return self.nvals
+
     def rows(self) -> Any:
         """The row of every entry, INT64."""
         return numbers_of(self.ptr, self.nvals, self.device)

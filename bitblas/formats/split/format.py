@@ -94,6 +94,10 @@ class Split:
         return self.pairs[::2] + self.pairs[1::2]
 
     @property
+    def work(self) -> int:
+        return self.tiles + self.in_rest
+
+    @property
     def in_rest(self) -> int:
         """Entries of the rest."""
         return self.nvals - self.in_tiles
