@@ -120,15 +120,14 @@ def _unordered(semiring: Typed[Semiring], kind: int) -> bool:
     return kind == WORDS or (kind == VALUES and exact)
 
 
-def has_push(key: str) -> bool:
-    """Whether a form has a kernel that pushes along the entries of a vector. A Split pulls: it is asked for where bytes
-    count, and the rows of the transpose would be a second form."""
-    return not key.startswith("split")
-
-
-def may_push(semiring: Typed[Semiring], a: Any, u: Any, key: str, *, flip: bool) -> bool:
+def may_push(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool) -> bool:
     """Whether the product can be made by pushing along the entries of the vector."""
-    return has_push(key) and _unordered(semiring, kind_of(semiring, a, u, flip=flip)[0])
+    return _unordered(semiring, kind_of(semiring, a, u, flip=flip)[0])
+
+
+def has_rows(structure: Structure, transposed: bool) -> bool:
+    """Whether the form that a push reads may be asked for: a compact one is not made again to push along it."""
+    return not structure.primary.compact or structure.has(structure.primary.key, transposed=transposed)
 
 
 def is_sparse(u: VectorStore) -> bool:
@@ -141,7 +140,7 @@ def is_sparse(u: VectorStore) -> bool:
 def is_light(u: VectorStore, form: Form) -> bool:
     """Whether the rows of a form where u has entries hold few entries too: a few vertices can have most of the edges.
     They are counted only where the longest row leaves it open, because a GPU's host waits for the count."""
-    stored = listed(form)
+    stored = form.work
     cost = PUSH_COST["gpu" if u.device.is_gpu else "cpu"]
     return u.nvals * longest_row(form) * cost < stored or _entries_of(u, form) * cost < stored
 
@@ -149,11 +148,6 @@ def is_light(u: VectorStore, form: Form) -> bool:
 def fixed_width(form: Form) -> int:
     """The bits of a packed column that a staged pull is compiled for; 0: any, or plain columns."""
     return form.width if isinstance(form, Mplg) and form.device.is_gpu and form.nvals >= FIXED_FROM else 0
-
-
-def listed(form: Form) -> int:
-    """What the rows (tile rows) of a form list: entries, or tiles."""
-    return form.tiles if isinstance(form, B2sr) else form.nvals
 
 
 def _entries_of(u: VectorStore, form: Form) -> int:
@@ -180,10 +174,10 @@ def plan_mxv(
     key = A.structure.primary.key
     floats = semiring.return_type.kind == "f" and not semiring.op.monoid.is_exact_in_any_order
     push, reason = False, "a float sum has a fixed order" if floats else "counts are taken by rows"
-    if not has_push(key):
-        reason = f"{key} has no kernel to push"
-    elif _unordered(semiring, kind):
+    if _unordered(semiring, kind):
         push, reason = is_sparse(u), f"{u.nvals} of {u.size} entries active"
+        if push and not has_rows(A.structure, not transpose):
+            push, reason = False, f"pushing would need {key} of the transpose too"
         if push and A.structure.has(key, transposed=not transpose):  # planning builds nothing
             push = is_light(u, A.structure.form(key, transposed=not transpose))
     transposed = transpose != push
@@ -205,6 +199,8 @@ def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structu
     primary = structure.primary
     units = max(1, -(-nrows // tile))
     if isinstance(primary, split.Split):  # a third of the loads, as for tiles (not measured)
+        if push:
+            return power_of_two((primary.tiles + primary.in_rest) / units / 2, 2, 32)
         share = tile_share(key, kind)
         fewest = 4 if tile == 4 and kind == WORDS else share
         return power_of_two((primary.tiles * share + primary.in_rest) / units / 3, fewest, 32)
@@ -220,8 +216,7 @@ def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structu
 
 def tile_share(key: str, kind: int) -> int:
     """Lanes that go through a tile together: what it costs, in entries."""
-    tile = tile_of(key)
-    return max(1, tile * tile // 64) if kind == WORDS else tile
+    return max(1, tile_of(key) ** 2 // 64) if kind == WORDS else tile_of(key)
 
 
 FUSED = (CSR, f"b2sr{DEFAULT_TILE}", split.key_of(DEFAULT_TILE))  # the forms that programs use
@@ -258,7 +253,7 @@ def longest(key: str, kind: int, lanes: int, *, push: bool = False, staged: bool
     if key in ROWS:
         return (LONGEST_EARLY if kind == WORDS and not push else LONGEST) * lanes * (1 if push else UNROLL)
     if key.startswith("split"):
-        return LONGEST * (3 if kind == WORDS else 8) * lanes
+        return LONGEST * (1 if push else 3 if kind == WORDS else 8) * lanes
     share = 1 if push else tile_share(key, kind)
     return LONGEST * max(1, (1 if push else 3 if kind == WORDS else 8) * lanes // min(share, 32))
 

@@ -18,7 +18,7 @@ FORMS |= {f"b2sr{t}": {"format": "b2sr", "tile": t} for t in (4, 8, 16, 32, 64)}
 FORMS |= {f"split{t}": {"format": "split", "tile": t} for t in (4, 8, 16)}
 # Tests of statements, which compile a kernel for each algebra and end: some with one Split for all, some without.
 SOME_FORMS = tuple(form for form in FORMS if form not in ("split4", "split16"))
-PUSHED_FORMS = tuple(form for form in FORMS if not form.startswith("split"))
+PLAIN_FORMS = tuple(form for form in FORMS if not form.startswith("split"))
 DTYPES = ("BOOL", "INT8", "UINT8", "INT64", "UINT64", "FP32", "FP64")
 EDGES = (3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 130)  # around every tile and word
 

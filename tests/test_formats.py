@@ -258,7 +258,8 @@ def test_every_dtype_keeps_its_values(device):
 
 
 def test_formats_have_a_contract():
+    names = "key compact units rows_per_unit work nbytes to_csr coo adopt predict_bytes arrays numbers restored check"
     for form in (b2sr_format.B2sr, build.csr.Csr, build.mplg.Mplg, split_format.Split):
-        for name in ("key", "compact", "units", "rows_per_unit", "nbytes", "to_csr", "coo", "adopt", "predict_bytes"):
+        for name in names.split():
             assert hasattr(form, name), f"{form.__name__}.{name}"
     assert b2sr.__name__ == "bitblas.formats.b2sr"

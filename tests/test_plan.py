@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from battery import FORMS, MATRICES, PUSHED_FORMS, SOME_FORMS, generator
+from battery import FORMS, MATRICES, PLAIN_FORMS, SOME_FORMS, generator
 
 import bitblas
 from bitblas import costs, plan, plan_forms
@@ -175,7 +175,7 @@ def test_a_sample_is_near_the_truth():
 # ---- direction and kernel -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("key", PUSHED_FORMS)
+@pytest.mark.parametrize("key", PLAIN_FORMS)
 def test_the_direction_switches_with_the_density(device, key):
     A = matrix("130x130", **FORMS[key])
     order = [chosen(A, vector(130, share), "min_plus").direction for share in (0.0, 0.01, 0.5, 1.0)]
@@ -232,7 +232,7 @@ def assert_cut(form, longest):
         assert np.array_equal(covered, np.arange(ptr[row], ptr[row + 1]))
 
 
-@pytest.mark.parametrize("key", PUSHED_FORMS)
+@pytest.mark.parametrize("key", PLAIN_FORMS)
 @pytest.mark.parametrize("name", ["hub", "long hub", "dense row", "dense column", "all ones", "no entries"])
 def test_segments_cover_each_hub_once(device, key, name):
     structure = matrix(name, **FORMS[key])._store.structure
@@ -248,7 +248,7 @@ def one_hub(n, **options):  # n x n; one row has half of all entries
     return bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, **options)
 
 
-@pytest.mark.parametrize("key", PUSHED_FORMS)
+@pytest.mark.parametrize("key", PLAIN_FORMS)
 @pytest.mark.parametrize("name", ["lor_land", "plus_pair", "min_second", "plus_second"])
 def test_no_unit_of_work_is_longer_than_the_plan_allows(device, key, name, monkeypatch):
     gpu = devices.get(config.device).is_gpu

@@ -8,6 +8,7 @@ from battery import MATRICES, generator, values
 from test_formats import assert_entries, assert_sound, host
 
 import bitblas
+from bitblas import plan
 from bitblas.exceptions import InvalidValue
 from bitblas.facts import facts
 from bitblas.formats.split import format as split
@@ -107,12 +108,28 @@ def test_a_sample_is_near_the_truth():
         assert form.tiles and form.in_rest, "both parts are looked at"
 
 
+def test_a_push_needs_no_second_form(device, monkeypatch):
+    """vxm pushes along the rows that are there; mxv does so only where those of the transpose are there too."""
+    monkeypatch.setattr(plan, "PUSH_COST", {"cpu": 0.0, "gpu": 0.0})
+    A, u = made("gaps", 8, numbers("gaps")), bitblas.Vector.from_coo([3, 70], [1, 2], size=140)
+    pushed, pulled = u.vxm(A, bitblas.semiring.min_plus), A.mxv(u, bitblas.semiring.min_plus)
+    assert bitblas.explain(pushed).direction == "push"
+    assert (bitblas.explain(pulled).direction, bitblas.explain(pulled).reason) == (
+        "pull", "pushing would need split8 of the transpose too",
+    )  # fmt: skip
+    found = pushed.new(), pulled.new()
+    assert list(A.memory().forms) == ["split8"]
+    A.T.new()
+    assert bitblas.explain(pulled).direction == "push"
+    plain = made("gaps", x=numbers("gaps"), **CSR)
+    for op in (bitblas.semiring.min_plus, bitblas.semiring.any_pair):
+        for w in (A.mxv(u, op).new(), *((found[1],) if op is bitblas.semiring.min_plus else ())):
+            assert w.isequal(plain.mxv(u, op).new())
+    assert found[0].isequal(u.vxm(plain, bitblas.semiring.min_plus).new())
+
+
 def test_the_plan_says_what_is_made_and_nothing_of_it_is_kept(device):
     A = made("symmetric", 8, numbers("symmetric"))
-    few = bitblas.Vector.from_coo([3], [1], size=A.ncols)
-    for expr in (A.mxv(few, bitblas.semiring.min_plus), few.vxm(A, bitblas.semiring.min_plus)):
-        planned = bitblas.explain(expr)
-        assert (planned.key, planned.direction) == ("split8", "pull") and "no kernel to push" in planned.reason
     product = A.mxm(A, bitblas.semiring.plus_times)
     for mask in (None, A.S):
         assert (

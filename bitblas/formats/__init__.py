@@ -73,6 +73,10 @@ class Form(Protocol):
     def rows_per_unit(self) -> int: ...
 
     @property
+    def work(self) -> int:
+        """What the units hold in all: entries, or tiles."""
+
+    @property
     def nbytes(self) -> int:
         """Bytes held on the device."""
 

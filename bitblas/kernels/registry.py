@@ -99,8 +99,8 @@ def products() -> Iterator[Variant]:
 
 
 def split() -> Iterator[Variant]:
-    """Pulls of tiles and packed entries: all kinds with the tiles that the plan would choose, words with the others."""
-    from ..verbs.variants import pull_variant
+    """Pulls and pushes of tiles and packed entries: all kinds for tiles of 8 x 8, words for the others."""
+    from ..verbs.variants import pull_variant, push_variant
 
     types = (TYPES[0], ("PLACE", INT32))
     presence, kept = End(BOOL, BOOL, store=False), End(BOOL, BOOL, merge=True, store=False)
@@ -117,6 +117,9 @@ def split() -> Iterator[Variant]:
         if name in MERGED:
             end = End(z, z, BINARY[MERGED[name]][z], merge=True)
             yield pull_variant("split8", types, typed, kind, a, u, **how, end=end)
+    yield push_variant("split8", types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, lanes=2)
+    min_plus = _typed("min_plus", FP32)
+    yield push_variant("split8", types, min_plus, VALUES, FP32, FP32, flip=True, ranked=True, lanes=2)
 
 
 def rows() -> Iterator[Variant]:

@@ -17,7 +17,7 @@ from ..device import Device, held
 from ..formats import ROWS
 from ..jit import BLOCK
 from ..kernels.prologue import Variant
-from ..plan import VALUES, WORDS, listed
+from ..plan import VALUES, WORDS
 from ..verbs.operands import dummy, entry_values
 from ..verbs.product import index_types
 from ..verbs.variants import beginning
@@ -216,7 +216,7 @@ class Build:
         pulls = can_pull(key, product.semiring, kind)
         before = entry_text(item.before, product.u, self.iso)
         ranks = form.ranks() if ranked else dummy(device, "int32")
-        lanes = choose_lanes(listed(form), form.units, skewed=segments > 0)
+        lanes = choose_lanes(form.work, form.units, skewed=segments > 0)
         variant = step_variant(
             key, index_types(form, ranks), semiring, kind, a_type, u_type, flip=product.flip, ranked=ranked,
             also=item.also, pulls=pulls, lanes=lanes, entry=before,
@@ -227,7 +227,7 @@ class Build:
             u_state = self.first[product.u] + 1 + k * self.turns[product.u] + stepped[product.u]
         back = A.structure.form(key, transposed=product.transpose) if pulls else None
         args = (
-            np.int64(form.units), np.int64(product.outer), np.int64(LONGEST), np.uint64(listed(form) // ALPHA),
+            np.int64(form.units), np.int64(product.outer), np.int64(LONGEST), np.uint64(form.work // ALPHA),
             *self._head(k), u.at(u.bits), *self._operand(u, u_type, kind), u.at(u.lists), self.number(u_state),
             u.at(u.segments), *self._out(t, 1, kind), t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1),
             *self._out(t, 2, kind), t.at(t.lists, 2), self.number(first), *self._mask(item.mask),

@@ -9,7 +9,7 @@ import numpy as np
 
 from semirings.dtypes import DataType
 
-from ..plan import VALUES, WORDS, has_push, kind_of
+from ..plan import VALUES, WORDS, kind_of
 from ..store import VectorStore
 from ..verbs.variants import CELLS
 from ..verbs.vector import cast_scalar, same_value
@@ -81,7 +81,7 @@ def is_step(s: Statement, iso: Mapping[int, Any]) -> bool:
     found, _ = kind(product, iso)
     z = product.semiring.return_type
     exact = z.kind != "f" or product.semiring.op.monoid.is_exact_in_any_order
-    square = product.matrix.nrows == product.matrix.ncols and has_push(product.matrix.structure.primary.key)
+    square = product.matrix.nrows == product.matrix.ncols and not product.matrix.structure.primary.compact
     return square and (found == WORDS or (found == VALUES and exact and z in CELLS))
 
 

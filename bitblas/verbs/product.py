@@ -18,7 +18,7 @@ from ..ending import End, plan_end
 from ..formats import ROWS
 from ..formats.csr.format import index_type
 from ..formats.split.format import Split, column_width, entry_width
-from ..plan import VALUES, WORDS, Plan, is_fused, is_light, is_sparse, is_staged, may_push, plan_mxv
+from ..plan import VALUES, WORDS, Plan, has_rows, is_fused, is_light, is_sparse, is_staged, may_push, plan_mxv
 from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
 from . import vector
 from .operands import Into, Mask, dummy, entry_values, mask_arguments, stored
@@ -55,9 +55,8 @@ def mxv(
     if found is None:
         if len(A.prepared) >= MANY:
             A.prepared.clear()
-        form = A.structure.primary.key
-        found = A.prepared[key] = may_push(semiring, A.values, u.values, form, flip=flip), {}
-    push: bool = found[0] and is_sparse(u)
+        found = A.prepared[key] = may_push(semiring, A.values, u.values, flip=flip), {}
+    push: bool = found[0] and has_rows(A.structure, not transpose) and is_sparse(u)
     if push:
         push = is_light(u, A.structure.form(A.structure.primary.key, transposed=not transpose))
     ways: dict[tuple[bool, bool], Product] = found[1]

@@ -212,7 +212,8 @@ def push_variant(
     if key in ROWS:
         constants += column_constants(key)
     else:
-        constants += [("TILE", int(key[4:])), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
+        constants += [("TILE", tile_of(key)), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
+        constants += [("PACKED", int(key.startswith("split")))]
     functions = (*functions, cast_function("take", cell, z))
     return _product_variant(
         "push", key, (*types, ("C", cell)), semiring, kind, (op, t, a, u, z), flip, constants, values, functions

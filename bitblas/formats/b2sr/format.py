@@ -69,6 +69,10 @@ class B2sr:
         return self.tile_rows
 
     @property
+    def work(self) -> int:
+        return self.tiles
+
+    @property
     def tile_rows(self) -> int:
         return len(self.ptr) - 1
 

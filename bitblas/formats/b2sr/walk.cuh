@@ -1,23 +1,9 @@
 // The tiles of a tile row, gone through by LANES lanes. WORDS works on whole words of tiles: spread the T bits of u over
 // the rows of a word, AND, OR over the tiles, fold each row to a bit. COUNT and VALUES give each lane a row.
-// PACKED: tile columns are packed numbers.
-#include "formats/b2sr/tile.cuh"
+#include "formats/b2sr/columns.cuh"
 #include "kernels/ending.cuh"
 
 typedef PLACE(PTR_T) place_t;
-
-#if PACKED
-#include "kernels/packed.cuh"
-typedef u32 col_t;
-struct TileColumns {
-  const u32* string;
-  u32 width;
-  __device__ __forceinline__ col_t operator[](i64 tile) const { return packed_at(string, tile, width); }
-};
-#else
-typedef COL_T col_t;
-typedef const COL_T* TileColumns;
-#endif
 
 #if TILE == 4
 #define SPREAD 0x1111ull

@@ -92,6 +92,10 @@ class Csr:
         """What kernels count: rows."""
         return self.nrows
 
+    @property
+    def work(self) -> int:
+        return self.nvals
+
     def columns(self, low: int = 0, high: int | None = None) -> Any:
         """The columns of entries low .. high."""
         return self.col[low : self.nvals if high is None else high]

@@ -47,6 +47,10 @@ class Mplg:
         return self.nrows
 
     @property
+    def work(self) -> int:
+        return self.nvals
+
+    @property
     def nbytes(self) -> int:
         return int(self.ptr.nbytes + self.col.nbytes)
 

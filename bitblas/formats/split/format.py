@@ -94,6 +94,10 @@ class Split:
         return self.pairs[::2] + self.pairs[1::2]
 
     @property
+    def work(self) -> int:
+        return self.tiles + self.in_rest
+
+    @property
     def in_rest(self) -> int:
         """Entries of the rest."""
         return self.nvals - self.in_tiles
@@ -168,18 +172,25 @@ class Split:
     def coo(self) -> tuple[Any, Any]:
         """Rows and columns (INT64) of the entries: those of the tiles, then those of the rest."""
         xp, tile, log = self.device.xp, self.tile, self.tile.bit_length() - 1
-        width = entry_width(self.ncols, tile)
-        codes = unpack(self.device, self.rest, self.in_rest, width, np.uint32).astype(np.int64)
-        tile_row = numbers_of(xp.ascontiguousarray(self.pairs[1::2]), self.in_rest, self.device)
-        rows, cols = self.tile_part().coo()
-        rest_rows = tile_row * tile + (codes >> log & (tile - 1))
-        rest_cols = (codes >> 2 * log << log) + (codes & (tile - 1))
-        return xp.concatenate((rows, rest_rows)), xp.concatenate((cols, rest_cols))
+        rows, cols = xp.empty(self.nvals, np.int64), xp.empty(self.nvals, np.int64)
+        if self.tiles:
+            rows[: self.in_tiles], cols[: self.in_tiles] = self.tile_part().coo()
+        if self.in_rest:
+            r, c, width = rows[self.in_tiles :], cols[self.in_tiles :], entry_width(self.ncols, tile)
+            r[:] = numbers_of(xp.ascontiguousarray(self.pairs[1::2]), self.in_rest, self.device)
+            r *= tile
+            c[:] = unpack(self.device, self.rest, self.in_rest, width, np.uint32)
+            r += c >> log & (tile - 1)
+            low = c & (tile - 1)
+            c >>= 2 * log
+            c <<= log
+            c += low
+        return rows, cols
 
     def to_csr(self, order: bool) -> tuple[Csr, Any]:
         """The same entries row by row; order[e]: the place of entry e in this form. Entries are sorted; peak memory:
-        the result, and 40 bytes per entry."""
-        needed = Csr.predict_bytes(self.nrows, self.ncols, self.nvals) + 40 * self.nvals
+        the result, 48 bytes per entry, and 8 per row."""
+        needed = Csr.predict_bytes(self.nrows, self.ncols, self.nvals) + 48 * self.nvals + 8 * self.nrows
         self.device.foresee(f"CSR of {self.nvals} entries", needed)
         rows, cols = self.coo()
         places = sort_entries(self.device, rows, cols, self.nrows, self.ncols)
