@@ -29,7 +29,7 @@ FLOORS = (
     ("bitblas.readback",),
     ("bitblas.config",),
     ("bitblas.formats",),
-    ("bitblas.store",),
+    ("bitblas.store", "bitblas.order"),
     ("bitblas.facts", "bitblas.ending"),
     ("bitblas.plan", "bitblas.plan_mxm"),
     ("bitblas.formats.build",),
@@ -43,6 +43,7 @@ FLOOR = {name: number for number, names in enumerate(FLOORS) for name in names}
 UPWARDS = {
     ("bitblas.formats", "bitblas.formats.build"): "a form that is asked for is built",
     ("bitblas.formats.build", "bitblas.verbs.arrays"): "duplicates are combined by an operator",
+    ("bitblas.core.matrix_order", "bitblas.reorder"): "A.reorder(name) asks for the order of that name",
     ("bitblas.plan", "bitblas.verbs.vector"): "the value of equal products is cast as a verb casts it",
 }
 
@@ -187,4 +188,5 @@ NOT_OURS = {
     "bitblas.compare",
     "bitblas.plots",
     "bitblas.kernels.registry",
+    "bitblas.reorder",
 }

@@ -26,6 +26,7 @@ class Broadcast(MatrixRead, Operand):
 
     __slots__ = ("columns", "partner", "restrict", "vector")
     _transposed = False
+    _order = None  # made in the user's order
 
     def __init__(self, vector: Any, partner: Any, where: str, *, columns: bool, restrict: bool) -> None:
         self.vector, self.partner, self.columns, self.restrict = vector, partner, columns, restrict

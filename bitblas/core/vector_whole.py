@@ -35,7 +35,7 @@ class VectorWhole:
         if clear:
             return Vector(kind, self.size, name=name, device=self.device)
         if mask is None:
-            return Vector._from_store(assign.copied(self._store, kind), name)
+            return Vector._from_store(assign.copied(self._stored, kind), name)
         v = Vector(kind, self.size, name=name, device=self.device)
         v._update(self, check(mask, 1), None, False)
         return v
@@ -64,7 +64,8 @@ class VectorWhole:
         from .vector import vector_of
 
         v = vector_of(other, "isequal")
-        a, b = self._store, v._store
+        same_order = self._data.order is v._data.order
+        a, b = (self._stored, v._stored) if same_order else (self._whole, v._whole)
         if a.device is not b.device:
             same_device("isequal", self, v)
         if a.size != b.size or (check_dtype and a.dtype is not b.dtype):
@@ -87,5 +88,5 @@ class VectorWhole:
         same_device("isclose", self, v)
         if self.size != v.size or (check_dtype and self.dtype is not v.dtype) or self.nvals != v.nvals:
             return False
-        (i, x), (j, y) = reading.entries(self._store), reading.entries(v._store)
+        (i, x), (j, y) = reading.entries(self._whole), reading.entries(v._whole)
         return bool((i == j).all()) and all_close(self.device, x, y, rel_tol, abs_tol)
