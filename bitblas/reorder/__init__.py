@@ -11,9 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ..exceptions import InvalidValue
+from .community import community
 from .degree import degree
+from .rcm import rcm
 
-ORDERS: dict[str, Callable[[Any], Any]] = {f.__name__: f for f in (degree,)}
+ORDERS: dict[str, Callable[[Any], Any]] = {f.__name__: f for f in (degree, rcm, community)}
 
 
 def by_name(name: str) -> Callable[[Any], Any]:
@@ -23,4 +25,4 @@ def by_name(name: str) -> Callable[[Any], Any]:
     return ORDERS[name]
 
 
-__all__ = ["ORDERS", "by_name", "degree"]
+__all__ = ["ORDERS", "by_name", "community", "degree", "rcm"]
