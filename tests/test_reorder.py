@@ -41,3 +41,317 @@ def test_mxm(device, mxm_case):
 
 def test_entrywise(device, entry_case):
     battery_tests.run_entrywise(entry_case)
+
+
+# ---- orders ---------------------------------------------------------------------------------------------------------
+
+
+def matrix(name, order=None, **more):
+    p = MATRICES[name]()
+    A = gb.Matrix.from_coo(p.rows, p.cols, p.rows + 2 * p.cols + 1, nrows=p.nrows, ncols=p.ncols, **more)
+    return A if order is None else A.reorder(order)
+
+
+def host(x):
+    return np.asarray(x.get() if hasattr(x, "get") else x)
+
+
+@pytest.mark.parametrize("order", reorder.ORDERS)
+def test_every_order_is_a_permutation_and_always_the_same(device, order):
+    for name in MATRICES:
+        A = matrix(name)
+        if A.nrows != A.ncols:
+            with pytest.raises(exceptions.DimensionMismatch, match="expected a square matrix"):
+                reorder.ORDERS[order](A)
+            continue
+        perm = host(reorder.ORDERS[order](A))
+        assert perm.dtype == np.int64 and sorted(perm.tolist()) == list(range(A.nrows)), name
+        assert (perm == host(reorder.ORDERS[order](A.T))).all(), name
+
+
+def test_an_order_does_not_depend_on_the_device_form_or_order_of_what_it_is_asked_for(emulator):
+    import emulator.device  # noqa: F401 - registers it
+
+    for order in reorder.ORDERS.values():
+        A = matrix("gaps", device="cpu", format="csr")
+        expected = order(A).tolist()
+        assert order(matrix("gaps", device="emulator", format="b2sr", tile=8)).tolist() == expected
+        assert order(A.reorder("degree")).tolist() == expected
+
+
+def test_degree_counts_both_directions_and_keeps_ties():
+    A = gb.Matrix.from_coo([0, 1, 2, 3, 3], [4, 4, 4, 2, 0], True, nrows=6, ncols=6, device="cpu")
+    assert reorder.degree(A).tolist() == [4, 0, 2, 3, 1, 5]
+
+
+def sequential(neighbours, roots):
+    """Cuthill and McKee's queue."""
+    order, seen = [], set(roots)
+    for root in roots:
+        queue = [root]
+        for u in queue:
+            fresh = sorted(neighbours[u] - seen, key=lambda v: (len(neighbours[v]), v))
+            seen |= set(fresh)
+            queue += fresh
+        order += queue
+    return order
+
+
+@pytest.mark.parametrize("name", ["symmetric", "gaps", "33x33", "self loops"])
+def test_rcm_is_the_sequential_algorithm(name):
+    A = matrix(name, device="cpu")
+    neighbours = {u: {u} & set() for u in range(A.nrows)}
+    for i, j in A:
+        neighbours[int(i)].add(int(j))
+        neighbours[int(j)].add(int(i))
+    label = gb.algorithms.connected_components(gb.binary.plus(A | A.T).new()).to_dense()
+    parts = [np.flatnonzero(label == c).tolist() for c in np.unique(label)]
+    orders = []
+    for part in parts:
+        rim = sequential(neighbours, [min(part, key=lambda v: (len(neighbours[v]), v))])[-1]
+        orders += sequential(neighbours, [rim])
+    assert reorder.rcm(A).tolist() == orders[::-1]
+
+
+def grid(k, seed=0):
+    """A grid of k x k, its vertices numbered at random."""
+    at = np.random.default_rng(seed).permutation(k * k).reshape(k, k)
+    ends = [(at[1:].ravel(), at[:-1].ravel()), (at[:, 1:].ravel(), at[:, :-1].ravel())]
+    i, j = np.concatenate([e for e, _ in ends]), np.concatenate([e for _, e in ends])
+    return gb.Matrix.from_coo(np.append(i, j), np.append(j, i), True, nrows=k * k, ncols=k * k, device="cpu")
+
+
+def tiles(A, perm):
+    """The 8 x 8 tiles that hold an entry."""
+    place = np.argsort(perm)
+    i, j, _ = A.to_coo()
+    return len(np.unique(place[i.astype(int)] // 8 * A.nrows + place[j.astype(int)] // 8))
+
+
+def test_local_orders_fill_tiles():
+    A = grid(40)
+    found = {name: A.nvals / tiles(A, order(A)) for name, order in reorder.ORDERS.items()}
+    assert found["degree"] < 1.5 and found["rcm"] > 3 and found["community"] > 4
+
+
+def test_hubs_stand_first_and_leaves_of_one_star_together():
+    n = 400
+    i = np.arange(2, n)
+    hubs = i % 2
+    A = gb.Matrix.from_coo(np.append(i, hubs), np.append(hubs, i), True, nrows=n, ncols=n, device="cpu")
+    order = reorder.community(A)
+    assert sorted(order[:2].tolist()) == [0, 1]
+    B = gb.Matrix.from_coo(i, i % 50, True, nrows=n, ncols=n, device="cpu")  # no hub: stars of 8
+    star = reorder.community(B) % 50
+    assert (star[1:] != star[:-1]).sum() < 2 * 50
+
+
+# ---- what is stored in an order -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SQUARE)
+def test_there_and_back(device, name):
+    A = matrix(name)
+    n = A.nrows
+    for order in ("degree", "rcm", "community", np.arange(n)[::-1]):
+        B = A.reorder(order)
+        assert B.isequal(A, check_dtype=True) and A.isequal(B) and B.T.isequal(A.T)
+        for x, y in zip(B.to_coo(), A.to_coo()):
+            assert (host(x) == host(y)).all()
+        unsorted = [host(x) for x in B.to_coo(sort=False)]
+        assert sorted(zip(*unsorted)) == sorted(zip(*(host(x) for x in A.to_coo())))
+        assert B.order is None or sorted(host(B.order).tolist()) == list(range(n))
+        C = B.reorder(None)
+        assert C.order is None and C.isequal(A)
+    assert A.reorder(range(n)).order is None
+
+
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [
+        ([0, 1], "expected a permutation of the 5 numbers 0 .. 4, got 2"),
+        ([0, 1, 2, 3, 3], "expected a permutation of 0 .. 4, got one without 4"),
+        ([0, 1, 2, 3, 5], "expected numbers from 0 to 4, got 5"),
+        ([0, 1, 2, 3, -1], "expected numbers from 0 to 4, got -1"),
+        ("best", "expected 'degree', 'rcm', 'community' or a permutation, got 'best'"),
+    ],
+)
+def test_what_is_no_permutation_is_refused(device, order, message):
+    A = gb.Matrix.from_coo([0, 4], [1, 2], True, nrows=5, ncols=5)
+    with pytest.raises(exceptions.InvalidValue, match=message):
+        A.reorder(order)
+    with pytest.raises(ValueError, match="expected integers"):
+        A.reorder([0.0, 1.0, 2.0, 3.0, 4.0])
+    with pytest.raises(exceptions.DimensionMismatch, match="expected a square matrix"):
+        gb.Matrix(bool, 2, 3).reorder("degree")
+
+
+def pair(name="gaps"):
+    """A matrix, the same in another order, and a vector that has met the second one."""
+    A = matrix(name)
+    B = A.reorder(np.random.default_rng(1).permutation(A.nrows))
+    v = gb.Vector.from_dict({k: k % 7 + 1 for k in range(0, A.nrows, 3)}, size=A.nrows)
+    w = B.mxv(v).new()
+    return A, B, v, w
+
+
+def test_reading_by_index_is_in_the_users_numbers(device):
+    A, B, v, w = pair()
+    expected = A.mxv(gb.Vector.from_dict(v.to_dict(), size=v.size)).new()
+    assert v._data.order is w._data.order is B._order is not None  # they have met, and stay in its order
+    assert w.to_dict() == expected.to_dict() and w.isequal(expected) and expected.isclose(w)
+    i, j = (int(host(x)[5]) for x in A.to_coo()[:2])
+    assert B[i, j].value == A[i, j].value == B.T[j, i].value and B.get(0, 0) == A.get(0, 0)
+    assert (i, j) in B and B[i, :].new().isequal(A[i, :].new()) and B[:, j].new().isequal(A[:, j].new())
+    assert B[[i, 0], ::-1].new().isequal(A[[i, 0], ::-1].new())
+    assert w[i].value == expected[i].value and w[[i, 0, i]].new().isequal(expected[[i, 0, i]].new())
+    assert list(w) == list(expected) and list(B) == list(A) and repr(w).splitlines()[4:] == repr(expected).splitlines()[4:]
+    assert w._data.order is B._order  # a look leaves it as it lies
+    assert B.dup().order is not None and w.dup()._data.order is B._order
+
+
+def test_writing_by_index_is_in_the_users_numbers(device):
+    A, B, v, w = pair()
+    for M in (A, B):
+        M[3, 4] = 77
+        M[0, 0] = 5
+        del M[3, 4]
+    assert B._order is not None and B.isequal(A)
+    assert B._stored.order is not None
+    x, y = w.dup(), gb.Vector.from_dict(w.to_dict(), size=w.size)
+    for u in (x, y):
+        u[7] = 1
+        del u[9]
+        u[[3, 2]] = [10, 20]
+        u(gb.binary.plus)[5:9] = 4
+        u[::-1] = u.dup()
+        u(v.S)[:] = 3
+    assert x.isequal(y)
+    for M in (A, B):
+        M[1, :] = gb.Vector.from_scalar(9, M.ncols)
+    assert B.isequal(A) and B.order is None  # regions are written in the user's order
+
+
+POSITIONAL = """
+A.mxv(v, semiring.ss.min_secondi); v.vxm(A, semiring.ss.min_secondi); A.mxv(v, semiring.ss.max_firstj1)
+A.mxv(v, semiring.ss.min_firsti); v.vxm(A, semiring.ss.min_secondj); v.vxm(A, semiring.ss.min_firsti)
+A.mxm(A.T, semiring.ss.min_secondi); A.apply(indexunary.rowindex); A.apply(unary.ss.positionj)
+A.apply(binary.ss.firstj1, right=1); A.select("tril", -3); A.T.select("triu"); A.select("colle", 30)
+A.select("diag"); A.ewise_mult(A, binary.ss.secondj); A.ewise_add(A.T, binary.ss.firsti); v.apply(indexunary.index)
+v.select("rowle", 20); v.ewise_mult(v, binary.ss.firsti); A.reduce_rowwise(agg.argmax); A.reduce_columnwise(agg.first)
+v.reduce(agg.argmin); v.outer(v); v.diag(); A.diag(); A.power(2); A.reposition(1, 2); v.inner(u); A.kronecker(small)
+A.ewise_mult(v); v.ewise_add(A, binary.plus); A.select(v.diag().S); v.select(u.S); v.apply(binary.plus, right=2)
+A.reduce_scalar(); v.reduce(); A.select(">", 90)
+"""
+
+
+def test_whatever_reads_positions_reads_the_users(device):
+    A, B, v, _ = pair("33x33")
+    names = "semiring indexunary binary unary agg".split()
+    scope = {name: getattr(gb, name) for name in names}
+    scope |= {"small": gb.Matrix.from_coo([0, 1], [1, 0], [1, 2])}
+    for text in POSITIONAL.replace("\n", ";").split(";"):
+        if text.strip():
+            u = gb.Vector.from_dict({k: k + 1 for k in range(0, v.size, 2)}, size=v.size)
+            plain = gb.Vector.from_dict(v.to_dict(), size=v.size)
+            expected = eval(text, scope | {"A": A, "v": plain, "u": u.dup()}).new()
+            v._in(B._order)
+            found = eval(text, scope | {"A": B, "v": v, "u": u}).new()
+            assert found.isequal(expected, check_dtype=True), text
+
+
+def test_an_algorithm_stays_in_the_order_of_its_matrix(device):
+    """Once every vector has met the matrix, no round permutes anything."""
+    _, B, v, w = pair()
+    seen = gb.Vector(bool, v.size)
+    seen[1] = True
+    q = seen.dup()
+    q(~seen.S, gb.replace) << q.vxm(B, gb.semiring.any_pair[gb.dtypes.BOOL])
+    seen(q.S) << True
+    with gb.trace() as t:
+        for _ in range(3):
+            q(~seen.S, gb.replace) << q.vxm(B, gb.semiring.any_pair[gb.dtypes.BOOL])
+            seen(q.S) << True
+            w(gb.binary.plus) << B.mxv(v)
+    assert t and not [run for run in t if run.kernel == "kernels/gather"]
+
+
+def test_what_is_moved_is_seen(device):
+    A, B, _, w = pair()
+    v = gb.Vector.from_dict({1: 2}, size=w.size, name="v")
+    assert str(gb.explain(B.mxv(v))).endswith("; in the order of the matrix, into which v will be put)")
+    with gb.trace() as t:
+        w << B.mxv(v)
+    assert (t[0].kernel, t[0].plan) == ("kernels/gather", "v into the order of the matrix")
+    assert "in the order of the matrix)" in str(gb.explain(B.mxv(v))) and "user" not in str(gb.explain(B.mxm(B)))
+    B.name = "B"
+    assert "in the order of the user, into which B will be put" in str(gb.explain(B.mxm(A)))
+    assert "order" not in str(gb.explain(A.mxv(gb.Vector(int, A.nrows))))
+    before = B.memory()
+    assert before.permutation >= 4 * B.nrows and "permutation" in str(before)
+    assert B.mxm(A).new().isequal(A.mxm(A).new())
+    assert "csr (user's)" in B.memory().forms and B.memory().total > before.total
+    assert A.memory().permutation == 0 and "permutation" not in str(A.memory())
+
+
+def test_equal_permutations_are_one_order(device):
+    A, B, _, _ = pair()
+    C = A.apply(gb.unary.ainv).new().reorder(B.order)
+    assert C._order is B._order and C.mxm(B).new()._order is B._order
+    assert gb.binary.plus(C | B).new().isequal(gb.binary.plus(A.apply(gb.unary.ainv) | A).new())
+
+
+def test_copies_keep_the_order(device):
+    import copy
+    import pickle
+
+    _, B, _, w = pair()
+    for C in (copy.deepcopy(B), pickle.loads(pickle.dumps(B))):
+        assert C.isequal(B) and host(C.order).tolist() == host(B.order).tolist() and C.name == B.name
+    assert pickle.loads(pickle.dumps(w)).isequal(w)
+    assert B.to("cpu").order is not None and B.to("cpu").nvals == B.nvals
+
+
+# ---- algorithms -----------------------------------------------------------------------------------------------------
+
+
+def undirected(A):
+    return gb.binary.max(A | A.T).new()
+
+
+@pytest.mark.parametrize("program", __import__("bitblas.programs").programs.programs(), ids=lambda p: p.name)
+def test_algorithms_answer_in_the_users_numbers(device, program):
+    from bitblas.programs import arrays
+
+    A = matrix("gaps") if "weighted" in program.form else matrix("gaps").apply(gb.unary.one).new(bool)
+    A = undirected(A) if "undirected" in program.form else A
+    B = A.reorder("rcm")
+    assert B.order is not None
+    source = 12
+    for _ in range(2):  # the second time by the loop that was kept
+        (i, x), (j, y) = (arrays(program.call(M, source, gb)) for M in (A, B))
+        assert i.tolist() == j.tolist()
+        assert (x == y).all() if x.dtype.kind != "f" else np.allclose(x, y, 1e-9)
+
+
+def test_parents_are_the_users_numbers(device):
+    A, B, _, _ = pair()
+    levels, parents = gb.algorithms.bfs_levels(A, 12).to_dict(), gb.algorithms.bfs_parents(B, 12).to_dict()
+    assert parents.keys() == levels.keys() and len(parents) > 20
+    for v, u in parents.items():
+        assert (u == v == 12) or (levels[u] == levels[v] - 1 and (u, v) in A)
+
+
+def test_a_loop_that_reads_positions_is_refused_on_the_device(emulator):
+    import emulator.device  # noqa: F401 - registers it
+
+    with gb.config.set(device="emulator"):
+        _, B, v, _ = pair()
+        v = v.dup()
+
+        def body(_):
+            v << B.mxv(v)
+            v << v.select("rowle", 5)
+
+        with pytest.raises(exceptions.CaptureError, match="positions, in a loop over a reordered matrix"):
+            gb.loop.repeat(body, while_=v, limit=3)
