@@ -98,9 +98,7 @@ def _finish(w: Any, t: VectorStore, m: verbs.Mask | None, accum: Typed | None, r
     verbs.merge(store, t.copy() if t is store else t, m, accum, replace)
 
 
-def _source(
-    w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool, order: Order | None
-) -> Any:
+def _source(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool, order: Order | None) -> Any:
     """What stands on the right as a VectorExpression or a VectorStore; None where the statement is already done."""
     if isinstance(value, (Infix, IndexExpr)) and value.ndim == 1:
         expr = value._to_expr()

@@ -44,7 +44,8 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     if mask is not None:
         mask.fits(C)
     value = _source(C, value)
-    if isinstance(value, Operand):
+    delayed, is_matrix = isinstance(value, MatrixExpression), isinstance(value, Operand)
+    if is_matrix:
         if value.shape != C.shape:
             raise DimensionMismatch(f"C << x: expected a matrix of shape {C.shape}, got {value.shape}")
         same_device("C << x", C, value)
@@ -53,9 +54,9 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     order = common([*_along(value), *_parents(mask), *([C] if kept else [])])
     m = None if mask is None else matrix_mask(mask, order)
     restricted = False
-    if isinstance(value, MatrixExpression):
+    if delayed:
         t, restricted = value.computed(m if value.masked else None, order), value.masked
-    elif isinstance(value, Operand):
+    elif is_matrix:
         t = value._at(order)
     else:
         found, dtype = value

@@ -59,7 +59,7 @@ class Broadcast(MatrixRead, Operand):
         return self.partner.ncols
 
     @property
-    def _store(self) -> MatrixStore:  # type: ignore[override]
+    def _store(self) -> MatrixStore:
         u = self.vector._store
         if self.restrict:
             return submatrix.spread(self.partner._store, u, columns=self.columns)

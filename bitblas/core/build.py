@@ -46,7 +46,7 @@ def restored(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What pickle and copy call: the object made anew, on its device."""
     order = kwargs.pop("order", None)
     made = kind.from_coo(*args, **kwargs)
-    return made if order is None else made.reorder(order)
+    return made if order is None else made.reorder(order, name=kwargs["name"])
 
 
 class VectorBuild:

@@ -72,7 +72,7 @@ class TransposedMatrix(MatrixRead, Operand):
         return self._matrix.nvals
 
     @property
-    def _store(self) -> MatrixStore:  # type: ignore[override]
+    def _store(self) -> MatrixStore:
         return verbs.transpose(self._matrix._store)
 
     @property
@@ -125,7 +125,7 @@ class Matrix(MatrixBuild, MatrixReshape, MatrixOrder, MatrixRead, Output):
         return self
 
     @property
-    def _store(self) -> MatrixStore:  # type: ignore[override]
+    def _store(self) -> MatrixStore:
         store = self._stored
         return store if store.order is None else orders.in_users_order(self, store)
 

@@ -27,7 +27,7 @@ class MatrixOrder:
         return None if self._order is None else self._order.perm.astype(np.int64)
 
     @guarded
-    def reorder(self: Matrix, order: Any, *, name: str | None = None) -> Matrix:  # type: ignore[misc]
+    def reorder(self: Matrix, order: Any, *, name: str | None = None) -> Matrix:
         """The same entries, stored in another order of the vertices: rows and columns are permuted alike.
 
         order: "degree", "rcm" or "community" (bitblas.reorder computes them); a permutation of 0 .. n - 1 with

@@ -47,8 +47,8 @@ def matrix_of(value: Any, where: str) -> Any:
 
 
 class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
-    """`_matrix`: the Matrix itself; `_transposed`: read it the other way round; `_store`: the result of doing so, in the
-    user's order; `_stored`: as it lies."""
+    """`_matrix`: the Matrix itself; `_transposed`: read it the other way round; `_stored`: the result of doing so, as
+    it lies; `_store`: in the user's order."""
 
     __slots__ = ()
     ndim = 2
@@ -68,10 +68,6 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
         def dtype(self) -> DataType: ...
         @property
         def device(self) -> Device: ...
-        @property
-        def _store(self) -> MatrixStore: ...
-        @property
-        def _stored(self) -> MatrixStore: ...
 
     @property
     def _order(self) -> Order | None:

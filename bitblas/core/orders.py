@@ -92,7 +92,10 @@ def settle(w: Any, value: Any, mask: Any, kept: bool) -> Order | None:
     """The order in which w(mask) << value runs; vectors that the statement reads, and w if it keeps entries, are put
     into it."""
     along = (value,) if hasattr(value, "_data") else getattr(value, "along", ())
-    operands = value.args if along is None else along
+    if along is None:  # what reads positions finds the user's; an extraction, which has no operator, asks by itself
+        operands = value.args if value.op is not None else ()
+    else:
+        operands = along
     vectors = [x for x in operands if hasattr(x, "_in")]
     matrices = [x for x in operands if hasattr(x, "_at")]
     others = [*([] if mask is None else [mask.parent]), *([w] if kept else [])]

@@ -14,7 +14,6 @@ from semirings.dtypes import FP64, DataType
 from .. import device as devices
 from ..device import Device
 from ..exceptions import DimensionMismatch
-from ..order import Order
 from ..store import VectorStore, empty_vector
 from ..verbs import elements
 from ..verbs import vector as verbs
@@ -90,19 +89,6 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
         """What it holds, in the user's order from now on."""
         store = self._stored
         return store if store.order is None else self._in(None)
-
-    def _in(self, order: Order | None) -> VectorStore:
-        """What it holds, in that order from now on."""
-        store = self._stored
-        if store.order is not order:
-            self._data = store = orders.moved(self, store, order)
-        return store
-
-    @property
-    def _whole(self) -> VectorStore:
-        """What it holds, in the user's order, for a look: it stays as it lies."""
-        store = self._stored
-        return store if store.order is None else orders.moved(self, store, None)
 
     @property
     def _stored(self) -> VectorStore:
@@ -220,7 +206,9 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
             x, y = verbs.cast(self._stored, f.dtype), verbs.cast(v._stored, f.dtype)
             return verbs.ewise_union(x, y, f, left, right, out)
 
-        return VectorExpression(self.size, "ewise_union", (self, v, left, right), f, run, ends=True, along=movable(f, self, v))
+        return VectorExpression(
+            self.size, "ewise_union", (self, v, left, right), f, run, ends=True, along=movable(f, self, v)
+        )
 
     def vxm(self, other: Any, op: Any = semiring.plus_times) -> VectorExpression:
         """self times a Matrix, as a row. C API 2.1, 4.3.2. Gives a vector of other.ncols.
@@ -258,7 +246,9 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
             run = lambda out: verbs.apply_index(self._stored, f, scalar, out)
         else:
             run = lambda out: verbs.apply_bound(self._stored, f, scalar, left=kind == "left", out=out)
-        return VectorExpression(self.size, "apply", operands(self, kind, scalar), f, run, ends=True, along=movable(f, self))
+        return VectorExpression(
+            self.size, "apply", operands(self, kind, scalar), f, run, ends=True, along=movable(f, self)
+        )
 
     def select(self, op: Any, thunk: Any = None) -> VectorExpression:
         """The entries for which op(value, index, 0, thunk) is true; or those under a mask, or a BOOL object.
@@ -275,7 +265,9 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
             return VectorExpression(self.size, "select", (self, mask), None, run, self.dtype, along=(self, mask.parent))
         f, value = index_operator(op, self.dtype, thunk, "select")
         keep = lambda out: verbs.select(self._stored, f, value, out)
-        return VectorExpression(self.size, "select", (self, value), f, keep, self.dtype, ends=True, along=movable(f, self))
+        return VectorExpression(
+            self.size, "select", (self, value), f, keep, self.dtype, ends=True, along=movable(f, self)
+        )
 
     def reduce(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's sum of all entries. C API 2.1, 4.3.10. Without entries: an empty Scalar, or the identity if

@@ -8,10 +8,11 @@ from semirings import binary, dtypes
 
 from .. import device as devices
 from ..device import Device
+from ..order import Order
 from ..store import VectorStore, empty_vector
 from ..verbs import reading
 from ..verbs import vector as verbs
-from . import assign
+from . import assign, orders
 from .convert import same_device
 from .mask import check
 from .operators import typed
@@ -23,6 +24,19 @@ if TYPE_CHECKING:
 
 class VectorWhole:
     __slots__ = ()
+
+    def _in(self: Vector, order: Order | None) -> VectorStore:  # type: ignore[misc]
+        """What it holds, in that order from now on."""
+        store = self._stored
+        if store.order is not order:
+            self._data = store = orders.moved(self, store, order)
+        return store
+
+    @property
+    def _whole(self: Vector) -> VectorStore:  # type: ignore[misc]
+        """What it holds, in the user's order, for a look: it stays as it lies."""
+        store = self._stored
+        return store if store.order is None else orders.moved(self, store, None)
 
     def dup(  # type: ignore[misc]
         self: Vector, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None, **opts: Any

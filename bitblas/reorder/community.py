@@ -1,10 +1,10 @@
 """By communities: vertices that have many edges to one another stand together, at every scale.
 
-Vertices are joined in pairs, along the edge that is heaviest for the size of its ends; pairs are joined in pairs, and so
-on: after three rounds there are patches of eight, as a tile has rows, after LEVELS of them patches of up to 256. These
-few are put in order by reverse Cuthill-McKee. On the way back each pair stands so that the one whose neighbours come
-earlier is first. Vertices without a free neighbour are joined if they prefer the same one (the leaves of a star). Hubs
-belong to no community: they stand before all others, by degree.
+Vertices are joined in pairs, along the edge that is heaviest for the size of its ends; pairs are joined in pairs, and
+so on: after three rounds there are patches of eight, as a tile has rows, after LEVELS of them patches of up to 256.
+These few are put in order by reverse Cuthill-McKee. On the way back each pair stands so that the one whose neighbours
+come earlier is first. Vertices without a free neighbour are joined if they prefer the same one (the leaves of a star).
+Hubs belong to no community: they stand before all others, by degree.
 
 Sums and scores are integers, and ties are broken by a hash of the two ends, so the order is the same on every device.
 
