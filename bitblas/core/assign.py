@@ -58,6 +58,7 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     if type(value) is not VectorExpression:
         value = _source(w, value, mask, accum, replace, order)
         if value is None:
+            w._data.order = order
             return
     if type(value) is VectorExpression:
         if value.size != store.size:
