@@ -7,6 +7,7 @@ anything), or, for BOOL, a second bitset (zero where there is no entry).
 
 from __future__ import annotations
 
+import copy
 import functools
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,7 @@ from . import readback
 from .device import Device, held
 from .formats import Structure
 from .kernels.prologue import Variant
+from .order import Order
 
 CHUNK = 1 << 8  # words whose entries are counted, listed or summed together: 16384 entries for a block of 256 threads
 COUNT = Variant("kernels/count", (), (("LANES", 256), ("CHUNK", CHUNK)))
@@ -92,6 +94,7 @@ class VectorStore:
     values: Any  # np.generic: iso
     count: int | None = None  # nvals where it is known
     least: int = 0  # entries when they were counted last, if since then none can have gone
+    order: Order | None = None  # in which positions are stored; None: the user's
 
     @property
     def present(self) -> Any:
@@ -139,7 +142,7 @@ class VectorStore:
     def copy(self) -> VectorStore:
         values = self.values if self.iso else self.values.copy()
         bits = None if self.bits is None else self.bits.copy()
-        return VectorStore(self.device, self.size, self.dtype, bits, values, self.count)
+        return VectorStore(self.device, self.size, self.dtype, bits, values, self.count, order=self.order)
 
 
 def empty_vector(device: Device, size: int, dtype: DataType) -> VectorStore:
@@ -169,6 +172,7 @@ class MatrixStore:
     values: Any  # np.generic: iso
     copies: dict[tuple[str, bool], Any] = field(default_factory=dict)  # values gathered for forms that are not primary
     prepared: dict[Any, Any] = field(default_factory=dict)  # products that have run: what need not be decided again
+    order: Order | None = None  # in which rows and columns are stored; None: the user's
 
     @property
     def iso(self) -> bool:
@@ -186,6 +190,19 @@ class MatrixStore:
         if self.structure.keeps(key):
             self.copies[key, transposed] = copy
         return copy
+
+    def coo(self) -> tuple[Any, Any]:
+        """Rows and columns of the entries (INT64, the user's numbers) as they are stored."""
+        rows, cols = self.structure.coo()
+        return (rows, cols) if self.order is None else (self.order.numbers(rows), self.order.numbers(cols))
+
+    def tagged(self, order: Order | None) -> MatrixStore:
+        """The same arrays, which were computed in that order."""
+        if self.order is order:
+            return self
+        twin = copy.copy(self)
+        twin.__dict__["order"] = order
+        return twin
 
     @property
     def device(self) -> Device:

@@ -29,7 +29,7 @@ FLOORS = (
     ("bitblas.readback",),
     ("bitblas.config",),
     ("bitblas.formats",),
-    ("bitblas.store",),
+    ("bitblas.store", "bitblas.order"),
     ("bitblas.facts", "bitblas.ending"),
     ("bitblas.costs",),
     ("bitblas.plan", "bitblas.plan_forms", "bitblas.plan_limit", "bitblas.plan_mxm"),
@@ -44,6 +44,7 @@ FLOOR = {name: number for number, names in enumerate(FLOORS) for name in names}
 UPWARDS = {
     ("bitblas.formats", "bitblas.formats.build"): "a form that is asked for is built",
     ("bitblas.formats.build", "bitblas.verbs.arrays"): "duplicates are combined by an operator",
+    ("bitblas.core.matrix_order", "bitblas.reorder"): "A.reorder(name) asks for the order of that name",
     ("bitblas.plan", "bitblas.verbs.vector"): "the value of equal products is cast as a verb casts it",
 }
 
@@ -188,4 +189,5 @@ NOT_OURS = {
     "bitblas.compare",
     "bitblas.plots",
     "bitblas.kernels.registry",
+    "bitblas.reorder",
 }

@@ -126,3 +126,13 @@ def test_pending_writes_are_saved_and_optional_sections_left_out(tmp_path):
         more = container.Section("pictures", {}, {"x": np.arange(3)}, required=False)
         container.write(path, [*sections, more], A.device)
         assert gb.load(path, verify=True).to_dicts() == {1: {2: 5}}
+
+
+def test_a_reordered_matrix_keeps_its_order(device, tmp_path):
+    i, j = np.array([0, 1, 2, 3, 4]), np.array([1, 2, 3, 4, 0])
+    A = gb.Matrix.from_coo(i, j, np.arange(5.0), nrows=5, ncols=5)
+    B = A.reorder(np.array([4, 2, 0, 1, 3]))
+    B.save(tmp_path / "a.bitblas")
+    C = gb.load(tmp_path / "a.bitblas", verify=True)
+    assert C.isequal(A) and C._stored.order is B._stored.order is not None
+    assert C.mxv(gb.Vector.from_dense(np.ones(5)), gb.semiring.plus_times).new().to_dict() == dict(enumerate(range(5)))

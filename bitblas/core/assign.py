@@ -11,6 +11,7 @@ from semirings import Typed
 from semirings.dtypes import DataType
 
 from ..exceptions import DimensionMismatch
+from ..order import Order
 from ..store import VectorStore, empty_vector, full_vector
 from ..verbs import elements, vector_build
 from ..verbs import vector as verbs
@@ -21,13 +22,14 @@ from .expr import VectorExpression
 from .indexing import Axis, IndexExpr
 from .infix import Infix
 from .mask import Mask
+from .orders import settle, used
 from .recording import state as recording
 from .scalar import of
 
 
 def vector_mask(mask: Mask) -> verbs.Mask:
-    """A mask as the verbs take it: a bitset (that of the parent itself for a structural one)."""
-    return verbs.Mask(verbs.mask_words(mask.parent._store, structural=mask.structure), mask.complement)
+    """A mask as the verbs take it: a bitset (that of the parent itself for a structural one), in the parent's order."""
+    return verbs.Mask(verbs.mask_words(mask.parent._stored, structural=mask.structure), mask.complement)
 
 
 def copied(u: VectorStore, dtype: DataType) -> VectorStore:
@@ -37,6 +39,7 @@ def copied(u: VectorStore, dtype: DataType) -> VectorStore:
     t = verbs.cast(u, dtype)
     if t.present is u.present:
         t.bits = t.present.copy()
+    t.order = u.order
     return t
 
 
@@ -45,15 +48,17 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     if recording.recorder is not None:
         recording.recorder.vector_statement(w, value, mask, accum, replace)
         return
-    store: VectorStore = w._store
+    order = settle(w, value, mask, _keeps(w._stored, mask, accum, replace)) if used() else None
+    store: VectorStore = w._stored
     m = None
     if mask is not None:
-        known = mask.parent._store
+        known = mask.parent._stored
         if known.size != store.size or known.device is not store.device:
             mask.fits(w)
     if type(value) is not VectorExpression:
-        value = _source(w, value, mask, accum, replace)
+        value = _source(w, value, mask, accum, replace, order)
         if value is None:
+            w._data.order = order
             return
     if type(value) is VectorExpression:
         if value.size != store.size:
@@ -66,6 +71,7 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
             held = value.run(Into(store, m, accum, replace, _keeps(store, m, accum, replace)))
             if held is not None and held is not store:
                 w._adopt(verbs.cast(held, store.dtype))
+            w._data.order = order
             return
         t, fresh = value.run(None), True
     else:
@@ -73,15 +79,16 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
             m = vector_mask(mask)
         t, fresh = value, False
     _finish(w, t, m, accum, replace, fresh)
+    w._data.order = order
 
 
-def _keeps(w: VectorStore, m: verbs.Mask | None, accum: Typed | None, replace: bool) -> bool:
+def _keeps(w: VectorStore, m: Any, accum: Typed | None, replace: bool) -> bool:
     """Whether entries of w may stay: else t is all that it will hold, because w is known to be empty, or replaced."""
     return w.count != 0 and (accum is not None or (m is not None and not replace))
 
 
 def _finish(w: Any, t: VectorStore, m: verbs.Mask | None, accum: Typed | None, replace: bool, fresh: bool) -> None:
-    store: VectorStore = w._store
+    store: VectorStore = w._stored
     if t is store and accum is None:  # its own entries: those outside the mask go, or nothing happens
         if m is not None and replace:
             verbs.restrict(store, m)
@@ -92,7 +99,7 @@ def _finish(w: Any, t: VectorStore, m: verbs.Mask | None, accum: Typed | None, r
     verbs.merge(store, t.copy() if t is store else t, m, accum, replace)
 
 
-def _source(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> Any:
+def _source(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool, order: Order | None) -> Any:
     """What stands on the right as a VectorExpression or a VectorStore; None where the statement is already done."""
     if isinstance(value, (Infix, IndexExpr)) and value.ndim == 1:
         expr = value._to_expr()
@@ -103,16 +110,16 @@ def _source(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace:
         if value.ndim != 1:
             raise TypeError(f"w << x: expected a Vector, a delayed one, or a scalar, got {describe(value)}")
         value = value._resolve()
-        if value._store.size != w._store.size:
+        if value.size != w.size:
             raise DimensionMismatch(f"w << x: expected a vector of size {w.size}, got {value.size}")
         same_device("w << x", w, value)
-        return value._store
+        return value._in(order)
     try:
         found, dtype = of(value)
     except TypeError:
         raise TypeError(f"w << x: expected a Vector, a delayed one, or a scalar, got {describe(value)}") from None
     m = None if mask is None else vector_mask(mask)
-    _finish(w, fill(w._store, found, dtype, m, accum), m, accum, replace, True)
+    _finish(w, fill(w._stored, found, dtype, m, accum), m, accum, replace, True)
     return None
 
 
@@ -143,6 +150,8 @@ def assign_vector(
     size = 1 if index.size is None else index.size
     if mask is not None and not region:
         mask.fits(w)
+    if mask is not None:
+        mask.parent._in(None)
     t = _values(w, value, size, accum, index.size is None)
     positions = index.array(store.device)
     if region and mask is not None:

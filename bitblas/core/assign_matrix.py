@@ -12,6 +12,7 @@ from semirings.dtypes import DataType
 
 from ..exceptions import DimensionMismatch
 from ..formats import Structure, build
+from ..order import Order
 from ..store import MatrixStore
 from ..verbs import matrix as verbs
 from ..verbs import submatrix
@@ -21,6 +22,7 @@ from .expr import MatrixExpression
 from .indexing import Axis, IndexExpr
 from .infix import Infix
 from .mask import Mask
+from .orders import common
 from .scalar import of
 
 
@@ -31,9 +33,9 @@ class StructureMask(NamedTuple):
     complement: bool
 
 
-def matrix_mask(mask: Mask) -> StructureMask:
+def matrix_mask(mask: Mask, order: Order | None = None) -> StructureMask:
     """A value mask drops its falsy entries first; a complement stays a flag."""
-    store = mask.parent._store
+    store = mask.parent._at(order)
     return StructureMask(store.structure if mask.structure else verbs.truthy(store), mask.complement)
 
 
@@ -42,37 +44,59 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     if mask is not None:
         mask.fits(C)
     value = _source(C, value)
-    if isinstance(value, (MatrixExpression, MatrixStore)):
-        if (value.nrows, value.ncols) != C.shape:
-            raise DimensionMismatch(f"C << x: expected a matrix of shape {C.shape}, got {(value.nrows, value.ncols)}")
+    delayed, is_matrix = isinstance(value, MatrixExpression), isinstance(value, Operand)
+    if is_matrix:
+        if value.shape != C.shape:
+            raise DimensionMismatch(f"C << x: expected a matrix of shape {C.shape}, got {value.shape}")
         same_device("C << x", C, value)
-    m = None if mask is None else matrix_mask(mask)
+    held: MatrixStore = C._stored
+    kept = held.nvals and (accum is not None or (mask is not None and not replace))
+    order = common([*_along(value), *_parents(mask), *([C] if kept else [])])
+    m = None if mask is None else matrix_mask(mask, order)
     restricted = False
-    if isinstance(value, MatrixExpression):
-        t, restricted = value.run(m if value.masked else None), value.masked
-    elif isinstance(value, MatrixStore):
-        t = value
+    if delayed:
+        t, restricted = value.computed(m if value.masked else None, order), value.masked
+    elif is_matrix:
+        t = value._at(order)
     else:
         found, dtype = value
-        t = _fill(C._store, found, dtype, m)
+        t = _fill(held, found, dtype, m)
     # t is all that C will hold where nothing of C is kept: it is empty, or replaced.
-    inside, kept = m is None or restricted, C._store.nvals and (accum is not None or (m is not None and not replace))
-    if inside and not kept:
-        C._adopt(verbs.cast(t, C.dtype))
+    if (m is None or restricted) and not kept:
+        C._adopt(verbs.cast(t, C.dtype).tagged(order))
     else:
-        C._adopt(verbs.merge(C._store, t, m, accum, replace))
+        C._adopt(verbs.merge(C._at(order) if kept else held, t, m, accum, replace).tagged(order))
+
+
+def alone(expr: MatrixExpression, dtype: DataType, mask: Mask | None) -> MatrixStore:
+    """What an expression gives under a mask that it honours itself, of type dtype."""
+    if mask is not None:
+        mask.fits(expr)
+    order = common([*_along(expr), *_parents(mask)])
+    return verbs.cast(expr.computed(None if mask is None else matrix_mask(mask, order), order), dtype).tagged(order)
+
+
+def _along(value: Any) -> tuple[Any, ...]:
+    """The matrices in whose order `value` may run; what takes the user's order alone has it itself."""
+    if isinstance(value, MatrixExpression):
+        return (value,) if value.along is None else value.along
+    return (value,) if isinstance(value, Operand) else ()
+
+
+def _parents(mask: Mask | None) -> tuple[Any, ...]:
+    return () if mask is None else (mask.parent,)
 
 
 def _source(C: Any, value: Any) -> Any:
-    """A MatrixExpression, a MatrixStore, or a scalar with its type."""
+    """A MatrixExpression, a Matrix, or a scalar with its type."""
     if type(value) is MatrixExpression:
-        return value if value._value is None else value._value._store
+        return value if value._value is None else value._value
     if isinstance(value, (Infix, IndexExpr)) and value.ndim == 2:
         return _source(C, value._to_expr())
     if isinstance(value, Operand) and value.ndim:
         if value.ndim != 2:
             raise TypeError(f"C << x: expected a Matrix, a delayed one, or a scalar, got {describe(value)}")
-        return value._resolve()._store
+        return value._resolve()
     try:
         return of(value)
     except TypeError:

@@ -26,6 +26,7 @@ class Broadcast(MatrixRead, Operand):
 
     __slots__ = ("columns", "partner", "restrict", "vector")
     _transposed = False
+    _order = None  # made in the user's order
 
     def __init__(self, vector: Any, partner: Any, where: str, *, columns: bool, restrict: bool) -> None:
         self.vector, self.partner, self.columns, self.restrict = vector, partner, columns, restrict
@@ -58,7 +59,7 @@ class Broadcast(MatrixRead, Operand):
         return self.partner.ncols
 
     @property
-    def _store(self) -> MatrixStore:  # type: ignore[override]
+    def _store(self) -> MatrixStore:
         u = self.vector._store
         if self.restrict:
             return submatrix.spread(self.partner._store, u, columns=self.columns)

@@ -44,7 +44,9 @@ def check_lengths(values: Any, *indices: Any) -> None:
 
 def restored(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What pickle and copy call: the object made anew, on its device."""
-    return kind.from_coo(*args, **kwargs)
+    order = kwargs.pop("order", None)
+    made = kind.from_coo(*args, **kwargs)
+    return made if order is None else made.reorder(order, name=kwargs["name"])
 
 
 class VectorBuild:
@@ -56,6 +58,8 @@ class VectorBuild:
 
         @property
         def _store(self) -> VectorStore: ...
+        @property
+        def _whole(self) -> VectorStore: ...
 
         def _adopt(self, store: VectorStore) -> None: ...
 
@@ -147,7 +151,7 @@ class VectorBuild:
 
         None in the place of what is not wanted.
         """
-        u = self._store if dtype is None else verbs.cast(self._store, dtypes.lookup_dtype(dtype))
+        u = self._whole if dtype is None else verbs.cast(self._whole, dtypes.lookup_dtype(dtype))
         i, x = reading.entries(u)
         return (i.view(np.uint64) if indices else None, x if values else None)
 
@@ -158,7 +162,7 @@ class VectorBuild:
         Raises TypeError where entries are missing and no fill_value is given.
         """
         check_options(opts)
-        u = self._store
+        u = self._whole
         if fill_value is None:
             if u.nvals != u.size:
                 raise TypeError("fill_value must be given in `to_dense` when there are missing values")
@@ -173,7 +177,8 @@ class VectorBuild:
         return reading.dense(verbs.cast(u, kind), cast_scalar(found, kind))
 
     def __reduce__(self) -> Any:
-        u, host = self._store, self._store.device.to_host
+        u = self._whole
+        host = u.device.to_host
         vector: Any = self
         i, x = reading.entries(u)
         args = host(i), u.values if u.iso else host(x), u.dtype.name
@@ -182,8 +187,8 @@ class VectorBuild:
 
     def to_dict(self) -> dict[int, Any]:
         """{index: value}, Python numbers."""
-        i, x = reading.entries(self._store)
-        host = self._store.device.to_host
+        i, x = reading.entries(u := self._whole)
+        host = u.device.to_host
         return dict(zip(host(i).tolist(), host(x).tolist()))
 
     def reposition(self, offset: Any, *, size: Any = None) -> VectorExpression:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
+from ..verbs.reorder import by_value
 from .expr import Expression
 from .indexing import IndexExpr
 from .infix import Infix
+from .orders import foreseen, used
 
 
 def explain(expr: Any, *, mask: Any = None) -> Any:
@@ -24,7 +27,13 @@ def explain(expr: Any, *, mask: Any = None) -> Any:
     op: Any = expr.op
     if expr.method == "mxm":
         masked = mask is not None and not mask.complement
-        return plan_mxm.plan_mxm(left._matrix._store, right._matrix._store, op, masked)[0]
-    flip = expr.method == "vxm"
-    A, v = (right, left) if flip else (left, right)
-    return plan.plan_mxv(A._matrix._store, v._store, op, transpose=A._transposed != flip, flip=flip)[0]
+        found = plan_mxm.plan_mxm(left._matrix._stored, right._matrix._stored, op, masked)[0]
+    else:
+        flip = expr.method == "vxm"
+        A, v = (right, left) if flip else (left, right)
+        held, u = A._matrix._stored, v._stored
+        if held.order is not None and expr.along is not None:
+            u, op = by_value(dataclasses.replace(u, order=held.order), op, flip)
+        found = plan.plan_mxv(held, u, op, transpose=A._transposed != flip, flip=flip)[0]
+    moves = foreseen(expr) if used() else ""
+    return dataclasses.replace(found, reason=f"{found.reason}; {moves}") if moves else found

@@ -101,18 +101,20 @@ class VectorExpression(Expression):
 
     ends: `run` takes an `Into` instead of a mask, and ends the statement itself: it gives what the vector on the
     left is to hold from now on, or None where that has been changed in place.
+    along: the operands in whose order it may run (orders.py); None: in the user's alone.
     """
 
-    __slots__ = ("ends", "size")
+    __slots__ = ("along", "ends", "size")
     ndim = 1
 
     def __init__(
         self, size: int, method: str, args: tuple[Any, ...], op: Any, run: Callable[[Any], Any],
-        dtype: DataType | None = None, masked: bool = False, ends: bool = False,
+        dtype: DataType | None = None, masked: bool = False, ends: bool = False, along: Any = None,
     ) -> None:  # fmt: skip
         Expression.__init__(self, method, args, op, run, dtype, masked)
         self.size = size
         self.ends = ends
+        self.along = along
 
     @property
     def shape(self) -> tuple[int]:
@@ -127,30 +129,36 @@ class VectorExpression(Expression):
 
 
 class MatrixExpression(Expression):
-    """A delayed Matrix of nrows x ncols."""
+    """A delayed Matrix of nrows x ncols.
 
-    __slots__ = ("ncols", "nrows")
+    along: the operands in whose order it may run (orders.py): `run(mask, order)`; None: in the user's alone,
+    `run(mask)`.
+    """
+
+    __slots__ = ("along", "ncols", "nrows")
     ndim = 2
 
-    def __init__(self, nrows: int, ncols: int, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, nrows: int, ncols: int, *args: Any, along: Any = None, **kwargs: Any) -> None:
         Expression.__init__(self, *args, **kwargs)
         self.nrows, self.ncols = nrows, ncols
+        self.along = along
+
+    def computed(self, mask: Any, order: Any) -> Any:
+        """The result as a store, in that order."""
+        return self.run(mask) if self.along is None else self.run(mask, order).tagged(order)
 
     @property
     def shape(self) -> tuple[int, int]:
         return (self.nrows, self.ncols)
 
     def _new(self, dtype: DataType | None, mask: Any, name: str | None) -> Any:
-        from ..verbs.matrix import cast
-        from .assign_matrix import matrix_mask
+        from .assign_matrix import alone
         from .matrix import Matrix
 
         kind, m = self.dtype if dtype is None else dtype, None if mask is None else _check_mask(mask, 2)
         if self._value is None and (m is None or self.masked):  # what comes out is all that it holds
-            if m is not None:
-                m.fits(self)
             with self.device.guard:
-                return Matrix._from_store(cast(self.run(None if m is None else matrix_mask(m)), kind), name)
+                return Matrix._from_store(alone(self, kind, m), name)
         C = Matrix(kind, self.nrows, self.ncols, name=name, device=self.device)
         C._update(self, m, None, m is not None)
         return C

@@ -16,7 +16,7 @@ from ..formats import build
 from ..store import MatrixStore
 from ..verbs import matrix as verbs
 from ..verbs import submatrix
-from . import assign_matrix
+from . import assign_matrix, orders
 from .base import Operand, Output, Updater
 from .build import restored
 from .convert import check_size, device_of, same_device
@@ -25,6 +25,7 @@ from .expr import MatrixExpression
 from .indexing import Axis, parse
 from .mask import Mask
 from .matrix_build import MatrixBuild, check_format
+from .matrix_order import MatrixOrder
 from .matrix_read import MatrixRead
 from .matrix_shape import MatrixReshape
 from .operators import typed
@@ -72,8 +73,12 @@ class TransposedMatrix(MatrixRead, Operand):
         return self._matrix.nvals
 
     @property
-    def _store(self) -> MatrixStore:  # type: ignore[override]
+    def _store(self) -> MatrixStore:
         return verbs.transpose(self._matrix._store)
+
+    @property
+    def _stored(self) -> MatrixStore:  # type: ignore[override]
+        return verbs.transpose(self._matrix._stored).tagged(self._order)
 
     def wait(self, how: str = "materialize") -> TransposedMatrix:
         """Itself, when pending writes and the device are done."""
@@ -85,7 +90,7 @@ class TransposedMatrix(MatrixRead, Operand):
         return self.dup(dtype, mask=mask, name=name, **opts)
 
 
-class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixRead, Output):
+class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Output):
     """Matrix(dtype=FP64, nrows=0, ncols=0): no entries yet. GraphBLAS C API 2.1, section 3.8.2.
 
     format: "auto", "csr", "mplg", "b2sr" with a `tile` of 4, 8, 16, 32 or 64, or "split" with one of 4, 8 or 16 (or
@@ -122,7 +127,12 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixRead, Output):
         return self
 
     @property
-    def _store(self) -> MatrixStore:  # type: ignore[override]
+    def _store(self) -> MatrixStore:
+        store = self._stored
+        return store if store.order is None else orders.in_users_order(self, store)
+
+    @property
+    def _stored(self) -> MatrixStore:  # type: ignore[override]
         if devices.several:
             devices.activate(self._data.device)
         if self._pending:
@@ -131,7 +141,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixRead, Output):
 
     def _adopt(self, store: MatrixStore) -> None:
         if self._form is not None:
-            store = build.with_format(store, *self._form)
+            store = build.with_format(store, *self._form).tagged(store.order)
         self._data = store
         self._pending.clear()
 
@@ -142,7 +152,10 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixRead, Output):
 
     def _flush(self) -> None:
         data, d = self._data, self._data.device
-        keys = np.array([i * data.ncols + j for i, j in self._pending], np.int64)
+        at = np.array(list(self._pending), np.int64)
+        if data.order is not None:
+            at = d.to_host(data.order.places(d.asarray(at)))
+        keys = at[:, 0] * data.ncols + at[:, 1]
         order = np.argsort(keys)
         written = list(self._pending.values())
         kept = np.array([x is not None for x in written], bool)[order]
@@ -153,10 +166,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixRead, Output):
             new = one  # one value for all entries stays one value
         put = new if isinstance(new, np.generic) else d.asarray(new)
         keys = keys[order]
-        self._data = submatrix.put(data, d.asarray(keys[kept]), put, d.asarray(keys[~kept]))
-        if self._form is not None:
-            self._data = build.with_format(self._data, *self._form)
-        self._pending.clear()
+        self._adopt(submatrix.put(data, d.asarray(keys[kept]), put, d.asarray(keys[~kept])).tagged(data.order))
 
     @property
     def dtype(self) -> DataType:
@@ -178,7 +188,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixRead, Output):
     def nvals(self) -> int:
         """The number of entries."""
         try:
-            return self._store.nvals
+            return self._stored.nvals
         except self.device.errors as error:
             return self.device.fail(error)
 
@@ -200,19 +210,19 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixRead, Output):
     @property
     def format(self) -> str:
         """The primary stored form: "csr", "mplg", "b2sr8", "split8"..."""
-        return self._store.structure.primary.key
+        return self._stored.structure.primary.key
 
     def memory(self) -> Any:
         """The bytes held: a Memory with .forms, .structure, .values, .caches, .total .., which prints as a table."""
         from .memory import Memory
 
-        return Memory.of(self._store)
+        return Memory.of(self._stored)
 
     def profile(self) -> Any:
         """Predicted bytes for every stored form, and the plan's choice; prints as a table."""
         from .. import plan_forms
 
-        return plan_forms.profile(self._store)
+        return plan_forms.profile(self._stored)
 
     def to(self, device: str | Device) -> Matrix:
         """A copy on another device; the object itself if it is there already."""
@@ -223,10 +233,12 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixRead, Output):
         return make(kind, args, more | {"device": d})
 
     def __reduce__(self) -> Any:
-        A, host = self._store, self.device.to_host
-        i, j = (host(x) for x in A.structure.coo())
+        A, host = self._stored, self.device.to_host
+        i, j = (host(x) for x in A.coo())
         format, tile = self._form or (None, None)
         more = {"nrows": A.nrows, "ncols": A.ncols, "name": self.name, "format": format, "tile": tile}
+        if A.order is not None:
+            more["order"] = host(A.order.perm)
         args = i, j, A.values if A.iso else host(A.values), A.dtype.name
         return restored, (Matrix, args, more | {"device": self.device.name})
 
@@ -237,9 +249,11 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixRead, Output):
 
         Not make(self): what is kept would keep the matrix alive that keeps it.
         """
-        store = self._store
+        store = self._stored
         if ("kept", key) not in store.prepared:
-            twin = type(self)._from_store(MatrixStore(store.structure, store.dtype, store.values, store.copies))
+            twin = type(self)._from_store(
+                MatrixStore(store.structure, store.dtype, store.values, store.copies, order=store.order)
+            )
             store.prepared["kept", key] = make(twin)
         return store.prepared["kept", key]
 

@@ -20,6 +20,7 @@ from .compressed import CompressedBuild, CompressedExport
 from .convert import cast_scalar, check_range, check_size, device_of, index_array, scalar_type, value_array
 from .door import guarded
 from .options import check_options
+from .orders import in_users_order
 from .scalar import of
 
 
@@ -133,7 +134,12 @@ class MatrixExport(CompressedExport):
     """What reads a Matrix or a TransposedMatrix whole."""
 
     __slots__ = ()
-    _store: MatrixStore
+    _stored: MatrixStore
+
+    @property
+    def _whole(self) -> MatrixStore:
+        """What it holds, in the user's order, for a look: it stays as it lies, and no second copy is kept."""
+        return in_users_order(self, self._stored, keep=False)
 
     @guarded
     def to_coo(
@@ -141,13 +147,14 @@ class MatrixExport(CompressedExport):
     ) -> Any:
         """(rows, columns, values) as arrays on the object's device: UINT64 by row, then column, and `dtype` or the
         Matrix's own. None in the place of what is not wanted; with sort=False in the order of the stored form."""
-        A = self._store
+        A = self._whole if sort else self._stored
+        order = A.order
         if dtype is not None:
-            A = verbs.cast(A, dtypes.lookup_dtype(dtype))
+            A = verbs.cast(A, dtypes.lookup_dtype(dtype)).tagged(order)
         if sort:
             i, j, x = verbs.coo(A)
         else:
-            i, j = A.structure.coo()
+            i, j = A.coo()
             x = A.device.xp.full(len(i), A.values) if A.iso else A.values
         if values and x is A.values:
             x = x.copy()  # what is given away may be written to
@@ -161,7 +168,7 @@ class MatrixExport(CompressedExport):
         Raises TypeError where entries are missing and no fill_value is given.
         """
         check_options(opts)
-        A = self._store
+        A = self._whole
         full = A.nvals == A.nrows * A.ncols
         if fill_value is None:
             if not full:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from ..store import MatrixStore
 from ..verbs import elements, submatrix
+from ..verbs.reorder import vector_in
 from .base import describe
 from .expr import MatrixExpression, ScalarExpression, VectorExpression
 from .indexing import Axis, IndexExpr, parse
@@ -50,14 +52,20 @@ class MatrixIndex:
 
         def run(mask: Any) -> Any:
             column = (fixed is cols) != self._transposed
-            line = submatrix.line(self._matrix._store, fixed.at, column=column)
+            A = self._matrix._stored
+            line = submatrix.line(A, fixed.at if A.order is None else A.order.place(fixed.at), column=column)
+            if A.order is not None:
+                line = vector_in(dataclasses.replace(line, order=A.order), None)
             return line if along.at is None else elements.extract(line, along.array(self.device))
 
         assert along.size is not None  # the other axis has the one index
         return VectorExpression(along.size, "__getitem__", (self,), None, run, self.dtype)
 
     def _element(self, i: int, j: int) -> np.generic | None:
-        return submatrix.element(self._matrix._store, *((j, i) if self._transposed else (i, j)))
+        A = self._matrix._stored
+        if A.order is not None:
+            i, j = A.order.place(i), A.order.place(j)
+        return submatrix.element(A, *((j, i) if self._transposed else (i, j)))
 
     def __contains__(self, index: Any) -> bool:
         rows, cols = parse(self, index)

@@ -12,6 +12,7 @@ from semirings.dtypes import BOOL, DataType
 
 from ..device import Device
 from ..exceptions import DimensionMismatch
+from ..order import Order
 from ..store import MatrixStore
 from ..verbs import matrix as verbs
 from ..verbs import product, submatrix
@@ -27,6 +28,7 @@ from .matrix_shape import MatrixWhole
 from .operands import apply_operator, index_operator, operands, select_mask, union_operator
 from .operators import typed
 from .options import check_options
+from .orders import common, movable
 from .products import multiply_vector
 from .show import Shown
 from .vector import Vector, vector_of
@@ -45,7 +47,8 @@ def matrix_of(value: Any, where: str) -> Any:
 
 
 class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
-    """`_matrix`: the Matrix itself; `_transposed`: read it the other way round; `_store`: the result of doing so."""
+    """`_matrix`: the Matrix itself; `_transposed`: read it the other way round; `_stored`: the result of doing so, as
+    it lies; `_store`: in the user's order."""
 
     __slots__ = ()
     ndim = 2
@@ -67,6 +70,14 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
         def device(self) -> Device: ...
 
     @property
+    def _order(self) -> Order | None:
+        return self._matrix._data.order
+
+    def _at(self, order: Order | None) -> MatrixStore:
+        """What it holds, in its own order or in the user's."""
+        return self._store if order is None else self._stored
+
+    @property
     def shape(self) -> tuple[int, int]:
         return (self.nrows, self.ncols)
 
@@ -84,10 +95,11 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
         f = typed(op, "semiring", self.dtype, B.dtype)
         (a, ta), (b, tb) = (self._matrix, self._transposed), (B._matrix, B._transposed)
 
-        def run(mask: Any) -> MatrixStore:
-            return mxm(a._store, b._store, f, transpose_a=ta, transpose_b=tb, mask=mask)
+        def run(mask: Any, order: Any = None) -> MatrixStore:
+            return mxm(a._at(order), b._at(order), f, transpose_a=ta, transpose_b=tb, mask=mask)
 
-        return MatrixExpression(self.nrows, B.ncols, "mxm", (self, B), f, run, masked=True)
+        along = None if f.op.is_positional else (self, B)
+        return MatrixExpression(self.nrows, B.ncols, "mxm", (self, B), f, run, masked=True, along=along)
 
     def mxv(self, other: Any, op: Any = semiring.plus_times) -> VectorExpression:
         """The product with a Vector, as a column: a vector of self.nrows. Errors as in `mxm`."""
@@ -113,34 +125,37 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
         """
         B = self._partner(other, "ewise_add")
         f = typed(op, "binary", self.dtype, B.dtype)
-        run = lambda mask: verbs.ewise_add(self._store, B._store, f)
-        return MatrixExpression(self.nrows, self.ncols, "ewise_add", (self, B), f, run)
+        run = lambda mask, order=None: verbs.ewise_add(self._at(order), B._at(order), f)
+        return MatrixExpression(self.nrows, self.ncols, "ewise_add", (self, B), f, run, along=movable(f, self, B))
 
     def ewise_mult(self, other: Any, op: Any = binary_ops.times) -> MatrixExpression:
         """The intersection: op where both have an entry. Errors as in `ewise_add`."""
         B = self._partner(other, "ewise_mult", restrict=True)
         f = typed(op, "binary", self.dtype, B.dtype)
-        run = lambda mask: verbs.ewise_mult(self._store, B._store, f)
-        return MatrixExpression(self.nrows, self.ncols, "ewise_mult", (self, B), f, run)
+        run = lambda mask, order=None: verbs.ewise_mult(self._at(order), B._at(order), f)
+        return MatrixExpression(self.nrows, self.ncols, "ewise_mult", (self, B), f, run, along=movable(f, self, B))
 
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> MatrixExpression:
         """The union, with a default for the operand that is missing; the type also holds the defaults."""
         B = self._partner(other, "ewise_union")
         f, x, y = union_operator(op, self.dtype, B.dtype, left_default, right_default)
-        run = lambda mask: verbs.ewise_union(verbs.cast(self._store, f.dtype), verbs.cast(B._store, f.dtype), f, x, y)
-        return MatrixExpression(self.nrows, self.ncols, "ewise_union", (self, B, x, y), f, run)
+        at = lambda A, order: verbs.cast(A._at(order), f.dtype)
+        run = lambda mask, order=None: verbs.ewise_union(at(self, order), at(B, order), f, x, y)
+        args = self, B, x, y
+        return MatrixExpression(self.nrows, self.ncols, "ewise_union", args, f, run, along=movable(f, self, B))
 
     def apply(self, op: Any, right: Any = None, *, left: Any = None) -> MatrixExpression:
         """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its thunk as
         `right`. Raises TypeError, KeyError (op has not that type)."""
         kind, f, scalar = apply_operator(op, self.dtype, left, right)
         if kind == "unary":
-            run: Any = lambda mask: verbs.apply(self._store, f)
+            run: Any = lambda mask, order: verbs.apply(self._at(order), f)
         elif kind == "index":
-            run = lambda mask: verbs.apply_index(self._store, f, scalar)
+            run = lambda mask, order: verbs.apply_index(self._at(order), f, scalar)
         else:
-            run = lambda mask: verbs.apply_bound(self._store, f, scalar, left=kind == "left")
-        return MatrixExpression(self.nrows, self.ncols, "apply", operands(self, kind, scalar), f, run)
+            run = lambda mask, order: verbs.apply_bound(self._at(order), f, scalar, left=kind == "left")
+        args = operands(self, kind, scalar)
+        return MatrixExpression(self.nrows, self.ncols, "apply", args, f, run, along=(self,))
 
     def select(self, op: Any, thunk: Any = None) -> MatrixExpression:
         """The entries for which op(value, row, column, thunk) is true; or those under a mask, or a BOOL object.
@@ -149,16 +164,17 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
         if mask is not None:
             mask.fits(self)
 
-            def run(_: Any) -> MatrixStore:
+            def run(_: Any, order: Any) -> MatrixStore:
                 from .assign_matrix import matrix_mask
 
-                A = self._store
-                return verbs.merge(A, A, matrix_mask(mask), None, True)
+                A = self._at(order)
+                return verbs.merge(A, A, matrix_mask(mask, order), None, True)
 
-            return MatrixExpression(self.nrows, self.ncols, "select", (self, mask), None, run, self.dtype)
+            both = self, mask.parent
+            return MatrixExpression(self.nrows, self.ncols, "select", (self, mask), None, run, self.dtype, along=both)
         f, value = index_operator(op, self.dtype, thunk, "select")
-        keep = lambda _: verbs.select(self._store, f, value)
-        return MatrixExpression(self.nrows, self.ncols, "select", (self, value), f, keep, self.dtype)
+        keep = lambda _, order: verbs.select(self._at(order), f, value)
+        return MatrixExpression(self.nrows, self.ncols, "select", (self, value), f, keep, self.dtype, along=(self,))
 
     @property
     def ss(self) -> Any:
@@ -183,8 +199,8 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
             return aggregators.delayed(aggregator, self, method, size)
         f = typed(op, "monoid", self.dtype)
         A = self._matrix
-        run = lambda mask: product.reduce_rows(A._store, f, transpose=transpose)
-        return VectorExpression(size, method, (self,), f, run)
+        run = lambda mask: product.reduce_rows(A._stored, f, transpose=transpose)
+        return VectorExpression(size, method, (self,), f, run, along=(self,))
 
     def reduce_scalar(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's sum of all entries. Without entries: an empty Scalar, or the identity if `allow_empty` is
@@ -196,7 +212,7 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
         A = self._matrix
 
         def run(mask: Any) -> np.generic | None:
-            found = verbs.reduce_scalar(A._store, f)
+            found = verbs.reduce_scalar(A._stored, f)
             return f.identity if found is None and not allow_empty else found
 
         return ScalarExpression("reduce_scalar", (self,), f, run)
@@ -226,7 +242,7 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
             return C
         # Structures are immutable: a copy shares them.
         with self.device.guard:
-            return Matrix._from_store(verbs.cast(self._store, kind), name, form)
+            return Matrix._from_store(verbs.cast(self._stored, kind).tagged(self._order), name, form)
 
     def isequal(self, other: Any, *, check_dtype: bool = False, **opts: Any) -> bool:
         """The same shape, the same structure, equal values; the dtype counts with `check_dtype`."""
@@ -236,7 +252,8 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
         if self.shape != B.shape or (check_dtype and self.dtype is not B.dtype) or self.nvals != B.nvals:
             return False
         f = typed(binary_ops.eq, "binary", self.dtype, B.dtype)
-        same = verbs.ewise_mult(self._store, B._store, f)
+        order = common((self, B))
+        same = verbs.ewise_mult(self._at(order), B._at(order), f)
         return same.nvals == self.nvals and bool(verbs.reduce_scalar(same, monoid.land[BOOL]) in (None, True))
 
     def isclose(
@@ -248,5 +265,5 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
         same_device("isclose", self, B)
         if self.shape != B.shape or (check_dtype and self.dtype is not B.dtype) or self.nvals != B.nvals:
             return False
-        (i, j, x), (k, l, y) = verbs.coo(self._store), verbs.coo(B._store)
+        (i, j, x), (k, l, y) = verbs.coo(self._whole), verbs.coo(B._whole)
         return bool(((i == k) & (j == l)).all()) and verbs.all_close(self.device, x, y, rel_tol, abs_tol)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..exceptions import DimensionMismatch
-from ..verbs import product
+from ..verbs import product, reorder
 from .base import Operand, describe
 from .convert import same_device
 from .expr import VectorExpression
@@ -36,8 +36,13 @@ def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> VectorExp
     else:
         f, args = typed(op, "semiring", dtype, u.dtype), (A, vector)
 
+    along = None if f.op.is_positional and reorder.reads_result(f, flip) else args
+
     def run(into: Any) -> Any:
         mask = None if into is None else into.mask
-        return product.mxv(M._store, vector._store, f, transpose=transpose, flip=flip, mask=mask, into=into)
+        held, u, op = M._store if along is None else M._stored, vector._stored, f
+        if u.order is not None:
+            u, op = reorder.by_value(u, f, flip)
+        return product.mxv(held, u, op, transpose=transpose, flip=flip, mask=mask, into=into)
 
-    return VectorExpression(nrows, method, args, f, run, ends=True)
+    return VectorExpression(nrows, method, args, f, run, ends=True, along=along)

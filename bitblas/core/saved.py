@@ -1,8 +1,8 @@
 """A Matrix in a file of its own: its stored forms as they are, so that loading is mapping, or one copy to a GPU.
 
 Sections: "matrix" (shape, dtype, name; the values), "form" for each stored form, the primary one first, and "places"
-for a form: where the values of its entries lie in the primary one. The name "order" is kept for a permutation of the
-vertices. A section that a version does not know is left out if it says that it may be, else the file is refused.
+for a form: where the values of its entries lie in the primary one; "order": the permutation of the vertices in which a
+reordered matrix is stored. A section that a version does not know is left out if it says that it may be, else the file is refused.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ..device import Device
 from ..exceptions import InvalidValue
 from ..formats import Form, Structure, build
 from ..formats.container import Container, Section, write
+from ..order import Order, order_of
 from ..store import MatrixStore
 from .convert import check_size, device_of
 from .matrix_build import check_format
@@ -25,7 +26,7 @@ from .matrix_build import check_format
 if TYPE_CHECKING:
     from .matrix import Matrix
 
-KNOWN = ("matrix", "form", "places")
+KNOWN = ("matrix", "order", "form", "places")
 
 
 class MatrixFile:
@@ -35,16 +36,18 @@ class MatrixFile:
     _from_store: ClassVar[Any]  # (store, name, ..): of the class that this is mixed into
 
     def save(self: Matrix, path: str | os.PathLike[str], *, forms: bool = False) -> None:  # type: ignore[misc]
-        """Write the matrix into a file of bitblas' own (`.bitblas`), in the stored form that it has, for `Matrix.load`.
-        forms: also in the other forms that are held now, such as the transpose.
+        """Write the matrix into a file of bitblas' own (`.bitblas`), in the stored form and the order of vertices that it
+        has, for `Matrix.load`. forms: also in the other forms that are held now, such as the transpose.
 
         The file appears whole or not at all. Memory on the host: 32 MiB. Raises OSError if it cannot be written.
         """
-        A, d = self._store, self.device
+        A, d = self._stored, self.device
         facts = {"nrows": A.nrows, "ncols": A.ncols, "nvals": A.nvals, "dtype": A.dtype.name, "iso": A.iso}
         asked = None if self._form is None else list(self._form)
         values = np.array([A.values]) if A.iso else A.values
         sections = [Section("matrix", {**facts, "name": self.name, "format": asked}, {"values": values})]
+        if A.order is not None:
+            sections.append(Section("order", {}, {"perm": A.order.perm}))
         written: list[Form] = []
         with d.guard:
             for key, transposed, form, places in A.structure.forms():
@@ -104,10 +107,14 @@ def _restored(file: Container, d: Device, verify: bool) -> tuple[MatrixStore, di
         check_format(*facts["format"])
     forms: list[tuple[str, bool, Form]] = []
     places: dict[int, Any] = {}
+    order: Order | None = None
     for section in others:
         arrays, about = file.load(section, d, verify), section.facts
         if section.name == "places":
-            places[about["form"]] = _places(d, arrays["places"], nvals, verify)
+            places[about["form"]] = _each_once(d, "places", arrays["places"], nvals, verify)
+            continue
+        if section.name == "order":  # looked at in any case: the user's numbers are found through it
+            order = order_of(d, _each_once(d, "perm", arrays["perm"], nrows, True).astype(np.int64))
             continue
         key, transposed, same = about["key"], bool(about["transposed"]), about["same"]
         form = forms[same][2] if same is not None else build.restored(d, key, about["numbers"], arrays)
@@ -128,17 +135,21 @@ def _restored(file: Container, d: Device, verify: bool) -> tuple[MatrixStore, di
         raise ValueError(f"values: expected {nvals} of {dtype}, got {len(values)} of {values.dtype}")
     if verify and dtype is dtypes.BOOL and len(values) and int(values.view(np.uint8).max()) > 1:
         raise ValueError("values: expected bytes of 0 and 1")
-    return MatrixStore(structure, dtype, dtype.np_type.type(d.to_host(values)[0]) if facts["iso"] else values), facts
+    if order is not None and nrows != ncols:
+        raise ValueError("an order of vertices, but no square matrix")
+    stored = MatrixStore(structure, dtype, dtype.np_type.type(d.to_host(values)[0]) if facts["iso"] else values)
+    return stored.tagged(order), facts
 
 
-def _places(d: Device, places: Any, nvals: int, verify: bool) -> Any:
-    if places.dtype.kind != "i" or places.shape != (nvals,):
-        raise ValueError(f"places: expected {nvals} integers, got {places.dtype} of shape {places.shape}")
-    if verify and nvals:
-        seen = d.xp.zeros(nvals, bool)
-        if int(places.min()) < 0 or int(places.max()) >= nvals:
-            raise ValueError(f"places: expected numbers from 0 to {nvals - 1}")
-        seen[places] = True
+def _each_once(d: Device, name: str, numbers: Any, size: int, verify: bool) -> Any:
+    """The integers below `size` in some order."""
+    if numbers.dtype.kind != "i" or numbers.shape != (size,):
+        raise ValueError(f"{name}: expected {size} integers, got {numbers.dtype} of shape {numbers.shape}")
+    if verify and size:
+        seen = d.xp.zeros(size, bool)
+        if int(numbers.min()) < 0 or int(numbers.max()) >= size:
+            raise ValueError(f"{name}: expected numbers from 0 to {size - 1}")
+        seen[numbers] = True
         if not bool(seen.all()):
-            raise ValueError("places: expected every number once")
-    return places
+            raise ValueError(f"{name}: expected every number once")
+    return numbers

@@ -28,7 +28,7 @@ class _Extras:
     @property
     def is_iso(self) -> bool:
         """Whether one value is stored for all entries."""
-        return self._parent._store.iso
+        return self._parent._stored.iso
 
     @property
     def iso_value(self) -> Any:
@@ -38,7 +38,7 @@ class _Extras:
         p = self._parent
         if not self.is_iso:
             raise ValueError(f"{type(p).__name__} is not iso-valued")
-        return Scalar.from_value(p._store.values, p.dtype) if p.nvals else Scalar(p.dtype)
+        return Scalar.from_value(p._stored.values, p.dtype) if p.nvals else Scalar(p.dtype)
 
     def _entries(self) -> tuple[list[Any], list[Any]]:
         """Keys and values of the entries as Python objects, ascending."""
@@ -185,7 +185,7 @@ class VectorExtras(_Extras):
 
     def _bitmap(self, format: str) -> dict[str, Any]:
         v, host = self._parent, self._parent.device.to_host
-        bitmap = host(unpack(v.device, v._store.present, v.size))
+        bitmap = host(unpack(v.device, v._whole.present, v.size))
         values = host(v.to_dense(fill_value=0, dtype=v.dtype))
         return {"bitmap": bitmap, "nvals": v.nvals, "values": self._some(values, bitmap)}
 

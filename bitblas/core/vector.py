@@ -17,7 +17,7 @@ from ..exceptions import DimensionMismatch
 from ..store import VectorStore, empty_vector
 from ..verbs import elements
 from ..verbs import vector as verbs
-from . import aggregators, assign
+from . import aggregators, assign, orders
 from .base import Operand, Output, describe
 from .build import VectorBuild
 from .convert import check_size, device_of, same_device
@@ -27,6 +27,7 @@ from .indexing import Axis
 from .mask import Mask
 from .operands import apply_operator, index_operator, operands, select_mask, union_operator
 from .operators import typed
+from .orders import movable
 from .products import multiply_vector
 from .recording import state as recording
 from .show import Shown
@@ -85,12 +86,19 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
 
     @property
     def _store(self) -> VectorStore:
+        """What it holds, in the user's order from now on."""
+        store = self._stored
+        return store if store.order is None else self._in(None)
+
+    @property
+    def _stored(self) -> VectorStore:
+        """What it holds, as it lies."""
         if recording.recorder is not None:
             return recording.recorder.shape_of(self)
         if devices.several:
             devices.activate(self._data.device)
         if self._pending:
-            elements.put(self._data, self._pending)
+            elements.put(self._data, orders.placed(self._data.order, self._pending))
             self._pending.clear()
         return self._data
 
@@ -100,7 +108,7 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
 
     def _release(self) -> Vector:
         """A Vector with what this one holds, which is left without entries."""
-        held = self._store
+        held = self._stored
         self._adopt(empty_vector(held.device, held.size, held.dtype))
         return self._from_store(held)
 
@@ -128,7 +136,7 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
     def nvals(self) -> int:
         """The number of entries."""
         try:
-            return self._store.nvals
+            return self._stored.nvals
         except self.device.errors as error:
             return self.device.fail(error)
 
@@ -154,7 +162,7 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
 
     def _partner(self, other: Any, where: str) -> Vector:
         v = vector_of(other, where)
-        if v._store.size != self._store.size:
+        if v._data.size != self._data.size:
             raise DimensionMismatch(f"{where}: expected two vectors of one size, got {self.size} and {v.size}")
         same_device(where, self, v)
         return v
@@ -175,8 +183,8 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
             return self._columns(other, "ewise_add").ewise_add(other, op)
         v = self._partner(other, "ewise_add")
         f = typed(op, "binary", self.dtype, v.dtype)
-        run = lambda out: verbs.ewise(self._store, v._store, f, union=True, out=out)
-        return VectorExpression(self.size, "ewise_add", (self, v), f, run, ends=True)
+        run = lambda out: verbs.ewise(self._stored, v._stored, f, union=True, out=out)
+        return VectorExpression(self.size, "ewise_add", (self, v), f, run, ends=True, along=movable(f, self, v))
 
     def ewise_mult(self, other: Any, op: Any = binary_ops.times) -> VectorExpression:
         """The intersection: op where both have an entry. C API 2.1, 4.3.4. Errors as in `ewise_add`."""
@@ -184,8 +192,8 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
             return self._columns(other, "ewise_mult").ewise_mult(other, op)
         v = self._partner(other, "ewise_mult")
         f = typed(op, "binary", self.dtype, v.dtype)
-        run = lambda out: verbs.ewise(self._store, v._store, f, union=False, out=out)
-        return VectorExpression(self.size, "ewise_mult", (self, v), f, run, ends=True)
+        run = lambda out: verbs.ewise(self._stored, v._stored, f, union=False, out=out)
+        return VectorExpression(self.size, "ewise_mult", (self, v), f, run, ends=True, along=movable(f, self, v))
 
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> VectorExpression:
         """The union, with a default for the operand that is missing; the type also holds the defaults."""
@@ -195,10 +203,12 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
         f, left, right = union_operator(op, self.dtype, v.dtype, left_default, right_default)
 
         def run(out: Any) -> VectorStore | None:
-            x, y = verbs.cast(self._store, f.dtype), verbs.cast(v._store, f.dtype)
+            x, y = verbs.cast(self._stored, f.dtype), verbs.cast(v._stored, f.dtype)
             return verbs.ewise_union(x, y, f, left, right, out)
 
-        return VectorExpression(self.size, "ewise_union", (self, v, left, right), f, run, ends=True)
+        return VectorExpression(
+            self.size, "ewise_union", (self, v, left, right), f, run, ends=True, along=movable(f, self, v)
+        )
 
     def vxm(self, other: Any, op: Any = semiring.plus_times) -> VectorExpression:
         """self times a Matrix, as a row. C API 2.1, 4.3.2. Gives a vector of other.ncols.
@@ -215,7 +225,8 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
         add: Typed = f.op.monoid[multiply.return_type]
 
         def run(mask: Any) -> np.generic | None:
-            return verbs.reduce(verbs.ewise(self._store, v._store, multiply, union=False), add)
+            orders.meet(self, v)
+            return verbs.reduce(verbs.ewise(self._stored, v._stored, multiply, union=False), add)
 
         return ScalarExpression("inner", (self, v), f, run)
 
@@ -230,12 +241,14 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
         `right`. C API 2.1, 4.3.8. Raises TypeError, KeyError (op has not that type)."""
         kind, f, scalar = apply_operator(op, self.dtype, left, right)
         if kind == "unary":
-            run: Any = lambda out: verbs.apply(self._store, f, out)
+            run: Any = lambda out: verbs.apply(self._stored, f, out)
         elif kind == "index":
-            run = lambda out: verbs.apply_index(self._store, f, scalar, out)
+            run = lambda out: verbs.apply_index(self._stored, f, scalar, out)
         else:
-            run = lambda out: verbs.apply_bound(self._store, f, scalar, left=kind == "left", out=out)
-        return VectorExpression(self.size, "apply", operands(self, kind, scalar), f, run, ends=True)
+            run = lambda out: verbs.apply_bound(self._stored, f, scalar, left=kind == "left", out=out)
+        return VectorExpression(
+            self.size, "apply", operands(self, kind, scalar), f, run, ends=True, along=movable(f, self)
+        )
 
     def select(self, op: Any, thunk: Any = None) -> VectorExpression:
         """The entries for which op(value, index, 0, thunk) is true; or those under a mask, or a BOOL object.
@@ -246,13 +259,15 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
 
             def run(_: Any) -> VectorStore:
                 t = empty_vector(self.device, self.size, self.dtype)
-                verbs.merge(t, self._store, assign.vector_mask(mask), None, True)
+                verbs.merge(t, self._stored, assign.vector_mask(mask), None, True)
                 return t
 
-            return VectorExpression(self.size, "select", (self, mask), None, run, self.dtype)
+            return VectorExpression(self.size, "select", (self, mask), None, run, self.dtype, along=(self, mask.parent))
         f, value = index_operator(op, self.dtype, thunk, "select")
-        keep = lambda out: verbs.select(self._store, f, value, out)
-        return VectorExpression(self.size, "select", (self, value), f, keep, self.dtype, ends=True)
+        keep = lambda out: verbs.select(self._stored, f, value, out)
+        return VectorExpression(
+            self.size, "select", (self, value), f, keep, self.dtype, ends=True, along=movable(f, self)
+        )
 
     def reduce(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's sum of all entries. C API 2.1, 4.3.10. Without entries: an empty Scalar, or the identity if
@@ -264,7 +279,7 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
         f = typed(op, "monoid", self.dtype)
 
         def run(mask: Any) -> np.generic | None:
-            found = verbs.reduce(self._store, f)
+            found = verbs.reduce(self._stored, f)
             return f.identity if found is None and not allow_empty else found
 
         return ScalarExpression("reduce", (self,) if allow_empty else (self, f.identity), f, run)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..store import VectorStore
 from ..verbs import elements
 from .base import Updater, describe
@@ -20,7 +22,9 @@ class VectorIndex:
     if TYPE_CHECKING:
 
         @property
-        def _store(self) -> VectorStore: ...
+        def _stored(self) -> VectorStore: ...
+        @property
+        def _whole(self) -> VectorStore: ...
 
     device: Any
     dtype: Any
@@ -31,12 +35,19 @@ class VectorIndex:
         (index,) = axes
         if index.size is None:
             i = index.at
-            return ScalarExpression("__getitem__", (self,), None, lambda mask: elements.get(self._store, i), self.dtype)
+            return ScalarExpression("__getitem__", (self,), None, lambda mask: self._element(i), self.dtype)
 
         def run(mask: Any) -> VectorStore:
-            return self._store.copy() if index.at is None else elements.extract(self._store, index.array(self.device))
+            if index.at is None:
+                return self._whole.copy()
+            at, order = index.array(self.device), self._stored.order
+            return elements.extract(self._stored, at if order is None else order.places(at))
 
         return VectorExpression(index.size, "__getitem__", (self,), None, run, self.dtype)
+
+    def _element(self, i: int) -> np.generic | None:
+        store = self._stored
+        return elements.get(store, i if store.order is None else store.order.place(i))
 
     def __getitem__(self, key: Any) -> IndexExpr:
         return IndexExpr(self, parse(self, key))
@@ -51,7 +62,7 @@ class VectorIndex:
         (at,) = parse(self, index)
         if at.size is not None:
             raise TypeError(f"index in v: expected an integer, got {describe(index)}")
-        return elements.get(self._store, at.at) is not None
+        return self._element(at.at) is not None
 
     def __iter__(self) -> Iterator[Any]:
         """The indices of the entries, ascending."""
@@ -63,7 +74,7 @@ class VectorIndex:
         (at,) = parse(self, index)
         if at.size is not None:
             raise ValueError(f"index: expected a single one, got {describe(index)}")
-        found = elements.get(self._store, at.at)
+        found = self._element(at.at)
         return default if found is None else found.item()
 
     @property

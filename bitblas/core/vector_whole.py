@@ -8,10 +8,11 @@ from semirings import binary, dtypes
 
 from .. import device as devices
 from ..device import Device
+from ..order import Order
 from ..store import VectorStore, empty_vector
 from ..verbs import reading
 from ..verbs import vector as verbs
-from . import assign
+from . import assign, orders
 from .convert import same_device
 from .mask import check
 from .memory import VectorMemory
@@ -25,6 +26,19 @@ if TYPE_CHECKING:
 class VectorWhole:
     __slots__ = ()
 
+    def _in(self: Vector, order: Order | None) -> VectorStore:  # type: ignore[misc]
+        """What it holds, in that order from now on."""
+        store = self._stored
+        if store.order is not order:
+            self._data = store = orders.moved(self, store, order)
+        return store
+
+    @property
+    def _whole(self: Vector) -> VectorStore:  # type: ignore[misc]
+        """What it holds, in the user's order, for a look: it stays as it lies."""
+        store = self._stored
+        return store if store.order is None else orders.moved(self, store, None)
+
     def dup(  # type: ignore[misc]
         self: Vector, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None, **opts: Any
     ) -> Vector:
@@ -36,7 +50,7 @@ class VectorWhole:
         if clear:
             return Vector(kind, self.size, name=name, device=self.device)
         if mask is None:
-            return Vector._from_store(assign.copied(self._store, kind), name)
+            return Vector._from_store(assign.copied(self._stored, kind), name)
         v = Vector(kind, self.size, name=name, device=self.device)
         v._update(self, check(mask, 1), None, False)
         return v
@@ -69,7 +83,8 @@ class VectorWhole:
         from .vector import vector_of
 
         v = vector_of(other, "isequal")
-        a, b = self._store, v._store
+        same_order = self._data.order is v._data.order
+        a, b = (self._stored, v._stored) if same_order else (self._whole, v._whole)
         if a.device is not b.device:
             same_device("isequal", self, v)
         if a.size != b.size or (check_dtype and a.dtype is not b.dtype):
@@ -92,5 +107,5 @@ class VectorWhole:
         same_device("isclose", self, v)
         if self.size != v.size or (check_dtype and self.dtype is not v.dtype) or self.nvals != v.nvals:
             return False
-        (i, x), (j, y) = reading.entries(self._store), reading.entries(v._store)
+        (i, x), (j, y) = reading.entries(self._whole), reading.entries(v._whole)
         return bool((i == j).all()) and all_close(self.device, x, y, rel_tol, abs_tol)

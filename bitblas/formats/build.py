@@ -224,7 +224,7 @@ def with_format(A: MatrixStore, format: str = "auto", tile: int | None = None) -
     if key == A.structure.primary.key:
         return A
     values = A.values_for(key, False)  # first: the pass that finds the order also finds the ranks
-    return MatrixStore(Structure(A.structure.form(key)), A.dtype, values)
+    return MatrixStore(Structure(A.structure.form(key)), A.dtype, values).tagged(A.order)
 
 
 def filter_entries(A: MatrixStore, keep: Any) -> MatrixStore:

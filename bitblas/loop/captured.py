@@ -10,7 +10,8 @@ import numpy as np
 from ..core.vector import Vector
 from ..device import tracing
 from ..exceptions import CaptureError
-from ..store import empty_vector
+from ..order import Order
+from ..store import VectorStore, empty_vector
 from . import layout
 from .buffers import LEFT, STATE
 from .build import Build
@@ -28,12 +29,12 @@ class Captured:
     def __init__(self, body: Callable[[Any], Any], condition: Any) -> None:
         self.body, self.recorder = record(body)
         self.condition = self._condition(condition)
-        self.device = self.recorder.device
+        self.device, self.order = self.recorder.device, self.recorder.order()
         self.vectors = {x: vector for vector, x in self.recorder.vectors.values()}
         self.scalars = {s.id: scalar for scalar, s in self.recorder.scalars.values()}
         self.loaded = [x for x in self.body.vectors if _is_read_first(self.body, x)]
         self.changed = [x for x in self.body.vectors if any(s.target == x for s in self.body.statements)]
-        iso = layout.iso_values(self.body, {x.id: self.vectors[x]._store for x in self.loaded})
+        iso = layout.iso_values(self.body, {x.id: self._held(x) for x in self.loaded})
         round_ = fuse(self.body, lambda s: layout.is_step(s, iso), lambda s: layout.is_direct(s, iso), self.condition)
         self.iso_at_start = [x for x in self.loaded if x.id in iso]
         self.kinds = self._kinds()
@@ -43,6 +44,14 @@ class Captured:
         self._prepare()
         loop = GraphLoop if self.device.captures else HostLoop
         self.loop = loop(self.device, self.build.launches, self.build.finish, self.build.going)
+
+    def _order_of(self, x: Vec) -> Order | None:
+        """That of the matrices, for vectors of their size: none of another one meets them."""
+        return self.order if self.order is not None and x.size == self.order.size else None
+
+    def _held(self, x: Vec) -> VectorStore:
+        """What a vector holds, put into the order of the loop where it enters."""
+        return self.vectors[x]._in(self._order_of(x))
 
     def _condition(self, condition: Any) -> Vec | Scal:
         vector = isinstance(condition, Vector)
@@ -55,14 +64,14 @@ class Captured:
 
     def _kinds(self) -> list[Any]:
         """What the capture takes for granted about the values that it starts with: those that stay the same."""
-        stores = (self.vectors[x]._store for x in self.iso_at_start)
+        stores = (self._held(x) for x in self.iso_at_start)
         return [
             None if s.count == 0 else (s.values.dtype.char, s.values.tobytes()) if s.iso else "dense" for s in stores
         ]
 
     def is_valid(self) -> bool:
         """Whether matrices and kinds of vectors are those of the capture."""
-        same = all(matrix._store is held for matrix, held in self.recorder.matrices)
+        same = all(matrix._stored is held for matrix, held in self.recorder.matrices)
         return same and all(now is None or now == then for now, then in zip(self._kinds(), self.kinds))
 
     def _prepare(self) -> None:
@@ -83,7 +92,7 @@ class Captured:
         build = self.build
         for x, frontier in build.buffers.items():
             if x in self.loaded:
-                frontier.load(self.vectors[x]._store)
+                frontier.load(self._held(x))
             else:
                 frontier.empty()
         for x, beginning in build.cells.items():
@@ -110,6 +119,7 @@ class Captured:
             self.vectors[x]._adopt(
                 empty_vector(self.device, x.size, x.dtype) if done else build.buffers[x].store(rounds * build.turns[x])
             )
+            self.vectors[x]._data.order = self._order_of(x)
         for s in self.body.scalars:
             if any(t.target == s for t in self.body.statements):
                 has, value = (self.device.to_host(a)[0] for a in build.scalars[s.id])

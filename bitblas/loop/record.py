@@ -11,7 +11,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from semirings import IndexUnaryOp, Monoid, Typed, UnaryOp
-from semirings.dtypes import INT64, DataType, lookup_dtype
+from semirings.catalog import BINARY
+from semirings.dtypes import BOOL, INT64, DataType, lookup_dtype
 
 from ..core.base import Operand
 from ..core.expr import Expression, ScalarExpression, VectorExpression
@@ -20,7 +21,11 @@ from ..core.infix import Infix
 from ..core.mask import Mask
 from ..core.recording import Symbol, state
 from ..core.scalar import Scalar
+from ..core.vector import Vector
 from ..exceptions import CaptureError, DimensionMismatch
+from ..order import Order
+from ..store import VectorStore, empty_vector, full_bits
+from ..verbs.reorder import by_value
 from ..verbs.variants import BOTH, FILLED, LEFT, UNION, binary_of
 from .ir import Body, Const, Masked, Pointwise, Product, Reduce, Scal, Statement, Term, Vec
 
@@ -39,6 +44,7 @@ class Shape:
     def __init__(self, recorder: Recorder, vector: Any) -> None:
         data = vector._data
         self.size, self.dtype, self.device = data.size, data.dtype, data.device
+        self.order = None  # known when all is written down
         self._recorder, self._name = recorder, vector.name
 
     def __getattr__(self, name: str) -> NoReturn:
@@ -83,6 +89,18 @@ class Recorder:
         lowered = self._scalar_value(value)  # before the target is known: it may be read here for the first time
         text = f"{s.name}{_parameters(None, accum, False)} << {_text(value)}"
         self.statements.append(Statement(self._scal(s), lowered, None, accum, False, text))
+
+    def order(self) -> Order | None:
+        """In which order the loop runs: that of its matrices. CaptureError where they differ, or where a statement
+        reads positions, which are the user's."""
+        orders = {held.order for _, held in self.matrices}
+        order = orders.pop() if orders else None
+        if orders:
+            self.refuse("matrices in different orders")
+        positional = (s for s in self.statements if isinstance(s.value, Pointwise) and _is_positional(s.value.op))
+        if order is not None and (found := next(positional, None)) is not None:
+            self.refuse(f"{found.text}: positions, in a loop over a reordered matrix")
+        return order
 
     # ---- lowering ----
 
@@ -153,9 +171,26 @@ class Recorder:
     def _mxv(self, expr: Any, flip: bool = False) -> Product:
         A, vector = expr.args[::-1] if flip else expr.args
         u = self._vec(vector)
-        held = A._matrix._store
+        held, op = A._matrix._stored, expr.op
         self.matrices.append((A._matrix, held))
-        return Product(held, u, expr.op, A._transposed != flip, flip, expr.size)
+        if held.order is not None and op.op.is_positional:
+            u, op = self._numbered(expr, u, held, flip)
+        return Product(held, u, op, A._transposed != flip, flip, expr.size)
+
+    def _numbered(self, expr: Any, u: Vec, held: Any, flip: bool) -> tuple[Vec, Typed]:
+        """A product by position with a reordered matrix: a statement before it puts the user's numbers into a vector,
+        which the product then multiplies by value."""
+        if expr.along is None:
+            self.refuse(f"{_text(expr)}: positions of the result of a reordered matrix")
+        full = VectorStore(held.device, u.size, BOOL, full_bits(held.device, u.size), np.bool_(True), u.size)
+        full.order = held.order
+        numbers, op = by_value(full, expr.op, flip)
+        if numbers is full:  # the position in the vector as a matrix of one row or column: 0
+            return u, op
+        t = self._vec(Vector._from_store(empty_vector(held.device, u.size, INT64)))
+        by_number = Pointwise(BOTH, BINARY["second"][INT64], u, self._vec(Vector._from_store(numbers)))
+        self.statements.append(Statement(t, by_number, text=f"{t} << the numbers of {u}"))
+        return t, op
 
     def _vxm(self, expr: Any) -> Product:
         return self._mxv(expr, True)
@@ -232,6 +267,10 @@ def record(body: Callable[[Any], Any]) -> tuple[Body, Recorder]:
     vectors = tuple(v for _, v in recorder.vectors.values())
     scalars = tuple(s for _, s in recorder.scalars.values())
     return Body(tuple(recorder.statements), vectors, scalars), recorder
+
+
+def _is_positional(op: Typed | None) -> bool:
+    return op is not None and bool(getattr(op.op, "positional", False))
 
 
 def _parameters(mask: Mask | None, accum: Typed | None, replace: bool) -> str:

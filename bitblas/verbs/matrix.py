@@ -41,7 +41,7 @@ def ewise_mult(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
     op = plain(op)
     if A.structure is B.structure:
         positional = op.op.positional
-        places = A.structure.coo() if positional else (None, None)
+        places = A.coo() if positional else (None, None)
         values = arrays.binary(A.device, op, A.values, B.values, *places) if A.nvals else op.return_type.np_type.type(0)
         return MatrixStore(A.structure, op.return_type, values)
     return join(A, B, op, op.return_type, intersect=True)
@@ -85,7 +85,7 @@ def apply_bound(A: MatrixStore, op: Typed, scalar: Any, *, left: bool) -> Matrix
     value = vector.constant(op, x, y)
     if value is not None:
         return MatrixStore(A.structure, op.return_type, value)
-    places = A.structure.coo() if positional else (None, None)
+    places = A.coo() if positional else (None, None)
     return MatrixStore(A.structure, op.return_type, arrays.binary(A.device, op, x, y, *places))
 
 
@@ -93,7 +93,7 @@ def apply_index(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     """op(entry, row, column, thunk)."""
     if not A.nvals:
         return MatrixStore(A.structure, op.return_type, op.return_type.np_type.type(0))
-    return MatrixStore(A.structure, op.return_type, arrays.index(A.device, op, A.values, *A.structure.coo(), thunk))
+    return MatrixStore(A.structure, op.return_type, arrays.index(A.device, op, A.values, *A.coo(), thunk))
 
 
 # What the positional tests keep, by their thunk: the entries of a region.
@@ -110,7 +110,7 @@ REGIONS: dict[str, Callable[[int], Region]] = {
 
 def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     """The entries for which op(entry, row, column, thunk) is true."""
-    if op.name in REGIONS and A.nvals:
+    if op.name in REGIONS and A.nvals and A.order is None:
         limit = max(A.nrows, A.ncols) + 1  # beyond it nothing changes, and sums with it cannot overflow
         region = REGIONS[op.name](min(max(int(vector.cast_scalar(thunk, INT64)), -limit), limit))
         form, places = A.structure.primary.clip(region, not A.iso)
@@ -125,7 +125,7 @@ def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
         return A if keep else empty(A.device, A.nrows, A.ncols, A.dtype)
     if not A.nvals:
         return A
-    rows, cols = A.structure.coo() if op.op.positional else (None, None)
+    rows, cols = A.coo() if op.op.positional else (None, None)
     keep = arrays.index(A.device, op, A.values, rows, cols, thunk)
     return build.filter_entries(A, keep.astype(bool, copy=False))
 

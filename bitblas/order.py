@@ -1,0 +1,79 @@
+"""The order in which an object is stored, where that is not the user's numbering: a permutation, held once per device.
+
+Objects carry an Order as a tag, or None for the user's numbering. Equal permutations are one Order, so that tags are
+compared by `is`.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from .device import Device
+
+used = False  # whether there ever was an order: until then no statement asks its operands for one
+_known: weakref.WeakValueDictionary[tuple[int, int, int], Order] = weakref.WeakValueDictionary()
+
+
+class Order:
+    """perm[k] is the user's number of what is stored at k: INT32 where that suffices; the inverse is made on demand."""
+
+    __slots__ = ("__weakref__", "_inverse", "device", "perm")
+
+    def __init__(self, device: Device, perm: Any) -> None:
+        self.device, self.perm = device, perm
+        self._inverse: Any = None
+
+    @property
+    def size(self) -> int:
+        return len(self.perm)
+
+    @property
+    def inverse(self) -> Any:
+        """Where each of the user's numbers is stored."""
+        if self._inverse is None:
+            inverse = self.device.xp.empty_like(self.perm)
+            inverse[self.perm] = self.device.xp.arange(self.size, dtype=self.perm.dtype)
+            self._inverse = inverse
+        return self._inverse
+
+    def numbers(self, places: Any) -> Any:
+        """The user's numbers (INT64) of stored places."""
+        return self.perm[places].astype(np.int64)
+
+    def places(self, numbers: Any) -> Any:
+        """The stored places (INT64) of user's numbers."""
+        return self.inverse[numbers].astype(np.int64)
+
+    def place(self, number: int) -> int:
+        return int(self.device.to_host(self.inverse[number : number + 1])[0])
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.perm.nbytes) + (0 if self._inverse is None else int(self._inverse.nbytes))
+
+
+def order_of(device: Device, perm: Any) -> Order | None:
+    """The Order of a permutation (INT64, checked); None for the user's numbering itself."""
+    global used
+    xp, size = device.xp, len(perm)
+    numbers = xp.arange(size, dtype=np.int64)
+    if bool((perm == numbers).all()):
+        return None
+    used = True
+    key = id(device), size, int((perm * (numbers | 1)).sum())  # wraps, which does no harm
+    found = _known.get(key)
+    if found is not None and bool((found.perm == perm).all()):
+        return found
+    order = _known[key] = Order(device, perm.astype(np.int32 if size < 1 << 31 else np.int64))
+    return order
+
+
+def turn(old: Order | None, new: Order | None) -> Any:
+    """For each place of the new order, where the old one stores it (INT64)."""
+    if new is None:
+        assert old is not None  # else there is nothing to turn
+        return old.inverse.astype(np.int64)
+    return new.perm.astype(np.int64) if old is None else old.places(new.perm)

@@ -1,0 +1,185 @@
+"""By communities: vertices that have many edges to one another stand together, at every scale.
+
+Vertices are joined in pairs, along the edge that is heaviest for the size of its ends; pairs are joined in pairs, and
+so on: after three rounds there are patches of eight, as a tile has rows, after LEVELS of them patches of up to 256.
+These few are put in order by reverse Cuthill-McKee. On the way back each pair stands so that the one whose neighbours
+come earlier is first. Vertices without a free neighbour are joined if they prefer the same one (the leaves of a star).
+Hubs belong to no community: they stand before all others, by degree.
+
+Sums and scores are integers, and ties are broken by a hash of the two ends, so the order is the same on every device.
+
+Karypis, Kumar: A fast and high quality multilevel scheme for partitioning irregular graphs. SIAM J. on Scientific
+Computing 20 (1998), for the matching. LaSalle et al: Improving graph partitioning for modern graphs and architectures.
+IA^3 2015, for pairs of leaves. Fagginger Auer, Bisseling: A GPU algorithm for greedy graph matching. 2012, for the
+rounds in which two that prefer each other are joined.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semirings import monoid
+from semirings.dtypes import INT64
+
+from ..core import Matrix
+from ..core.door import guarded
+from ..formats.csr.format import pointers_of
+from ..verbs.arrays import reduce_segments
+from ._graph import by, firsts, inverse, square, undirected
+from .rcm import in_bands
+
+# Measured in entries per 8 x 8 tile, on shuffled graphs. Rounds of joining: 4, 6, 8 give a Delaunay mesh 5.0, 5.4, 5.4
+# and a road network 3.4, 3.9, 3.9.
+LEVELS = 8
+# A vertex of more than so many times the mean degree is a hub. 4, 8, none at all give an e-mail network 2.4, 2.4, 2.3
+# and a network of friends 9.5, 10.4, 10.0; meshes and roads have no hubs. It also spares the longest rows.
+HUB = 8
+MATCHINGS = 4  # rounds of finding pairs; what is alone after them is alone, or one of a star's leaves
+LEAST = 20  # a round that joins fewer than one vertex in so many is the last one
+
+
+class Graph(NamedTuple):
+    """Edges both ways, by their first end: ends i and j, weights, where the edges of each vertex begin (INT64)."""
+
+    i: Any
+    j: Any
+    weight: Any
+    ptr: Any
+
+    @property
+    def n(self) -> int:
+        return len(self.ptr) - 1
+
+
+def community(A: Any) -> Any:
+    """A: a square Matrix. Returns the permutation (INT64, size n).
+
+    Peak memory: about 100 bytes per edge between vertices that are no hubs. Raises DimensionMismatch, TypeError.
+    """
+    return _community(square(A))
+
+
+@guarded
+def _community(A: Any) -> Any:
+    device, xp, n = A.device, A.device.xp, A.nrows
+    i, j = undirected(A)._stored.coo()
+    degree = xp.bincount(i, minlength=n)
+    hub = degree * n > HUB * len(i)
+    kept = (i != j) & ~(hub[i] | hub[j])
+    i, j = i[kept], j[kept]
+    order = in_patches(device, Graph(i, j, xp.ones(len(i), np.int64), pointers_of(i, n, device)))
+    hubs = xp.flatnonzero(hub)
+    return xp.concatenate([hubs[xp.argsort(-degree[hubs], kind="stable")], order[~hub[order]]])
+
+
+def in_patches(device: Any, graph: Graph) -> Any:
+    """The order of a graph without hubs."""
+    xp = device.xp
+    size = xp.ones(graph.n, np.int64)
+    steps = []
+    for _ in range(LEVELS):
+        pair = joined(device, graph, size)
+        count = int(pair.max()) + 1 if len(pair) else 0
+        if (graph.n - count) * LEAST < graph.n:
+            break
+        steps.append((graph, pair))
+        size = xp.bincount(pair, size, count).astype(np.int64)
+        graph = contracted(device, graph, pair, count)
+    coarse = Matrix.from_coo(graph.i, graph.j, True, nrows=graph.n, ncols=graph.n, device=device, format="csr")
+    order = in_bands(coarse)
+    for graph, pair in reversed(steps):
+        place = inverse(xp, order)[pair]
+        order = by(xp, place, pull(xp, graph, place))
+    return order
+
+
+def joined(device: Any, graph: Graph, size: Any) -> Any:
+    """The number of the pair that each vertex belongs to, or of its own, if it stays alone."""
+    xp, n = device.xp, graph.n
+    mate = xp.arange(n)
+    alone, first = xp.ones(n, bool), None
+    rest = graph
+    for k in range(MATCHINGS):
+        wish = preferred(device, rest, size, k)
+        first = wish if first is None else first
+        agreed = xp.flatnonzero((wish >= 0) & (wish[wish] == mate) & alone)
+        mate[agreed], alone[agreed] = wish[agreed], False
+        kept = alone[rest.i] & alone[rest.j]
+        i = rest.i[kept]
+        if not len(i):
+            break
+        rest = Graph(i, rest.j[kept], rest.weight[kept], pointers_of(i, n, device))
+    assert first is not None  # there is one round at least
+    leaves = xp.flatnonzero(alone & (first >= 0))
+    if len(leaves):
+        leaves = leaves[xp.argsort(first[leaves], kind="stable")]
+        wish = first[leaves]
+        start = xp.zeros(len(leaves), np.int64)
+        heads = firsts(xp, wish)
+        start[heads] = heads
+        rank = xp.arange(len(leaves)) - cummax(xp, start)
+        left = xp.flatnonzero((rank[:-1] % 2 == 0) & (wish[1:] == wish[:-1]))
+        a, b = leaves[left], leaves[left + 1]
+        mate[a], mate[b] = b, a
+    heads = mate >= xp.arange(n)
+    number = xp.cumsum(heads) - 1
+    return number[xp.minimum(mate, xp.arange(n))]
+
+
+def cummax(xp: Any, ascending_or_zero: Any) -> Any:
+    """Each zero replaced by the last number before it."""
+    at = xp.flatnonzero(ascending_or_zero)
+    runs = xp.zeros(len(ascending_or_zero), np.int64)
+    runs[at] = 1
+    known = xp.concatenate([xp.zeros(1, np.int64), ascending_or_zero[at]])
+    return known[xp.cumsum(runs)]
+
+
+def preferred(device: Any, graph: Graph, size: Any, k: int) -> Any:
+    """The neighbour that each vertex would be joined with, -1 for none: the heaviest edge for the sizes of its ends."""
+    xp = device.xp
+    wish = xp.full(graph.n, -1)
+    if not len(graph.i):
+        return wish
+    low, high = xp.minimum(graph.i, graph.j), xp.maximum(graph.i, graph.j)
+    score = xp.minimum((graph.weight << 24) // (size[graph.i] * size[graph.j]), 1 << 46) << 16 | mixed(low, high, k)
+    some = xp.flatnonzero(graph.ptr[1:] > graph.ptr[:-1])
+    best = xp.zeros(graph.n, np.int64)
+    best[some] = reduce_segments(device, monoid.max[INT64], score, xp.append(graph.ptr[some], len(score)))
+    at = xp.flatnonzero(score == best[graph.i])
+    at = at[firsts(xp, graph.i[at])]
+    wish[graph.i[at]] = graph.j[at]
+    return wish
+
+
+def mixed(low: Any, high: Any, k: int) -> Any:
+    """A hash of 16 bits."""
+    x = (low * 0x9E3779B1 + high * 0x85EBCA6B + k) & 0xFFFFFFFF
+    x = ((x ^ x >> 15) * 0x2C1B3C6D) & 0xFFFFFFFF
+    return (x ^ x >> 13) & 0xFFFF
+
+
+def contracted(device: Any, graph: Graph, pair: Any, count: int) -> Graph:
+    """The graph whose vertices are the pairs; the weights of edges that fall together are added."""
+    xp = device.xp
+    i, j = pair[graph.i], pair[graph.j]
+    kept = i != j
+    keys, weight = i[kept] * count + j[kept], graph.weight[kept]
+    order = xp.argsort(keys, kind="stable")
+    keys = keys[order]
+    at = firsts(xp, keys)
+    total = xp.append(xp.zeros(1, np.int64), xp.cumsum(weight[order]))
+    weight = total[xp.append(at[1:], len(keys))] - total[at] if len(at) else total[:0]
+    i, j = keys[at] // max(1, count), keys[at] % max(1, count)
+    return Graph(i, j, weight, pointers_of(i, count, device))
+
+
+def pull(xp: Any, graph: Graph, place: Any) -> Any:
+    """How far the neighbours of each vertex are behind it, in the mean."""
+    total = xp.zeros((2, len(graph.i) + 1), np.int64)
+    xp.cumsum(graph.weight * (place[graph.j] - place[graph.i]), out=total[0, 1:])
+    xp.cumsum(graph.weight, out=total[1, 1:])
+    distance, weight = total[:, graph.ptr[1:]] - total[:, graph.ptr[:-1]]
+    return distance / xp.maximum(weight, 1)

@@ -1,0 +1,31 @@
+"""By degree: the vertices with most edges first, between equal ones by number.
+
+On power-law graphs most entries then stand in few rows and columns: small column numbers, and tiles that share hubs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.door import guarded
+from ._graph import square
+
+
+def degrees(A: Any) -> Any:
+    """The entries in each vertex's row and column (INT64)."""
+    xp, n = A.device.xp, A.nrows
+    rows, cols = A._stored.coo()
+    return xp.bincount(rows, minlength=n) + xp.bincount(cols, minlength=n)
+
+
+def degree(A: Any) -> Any:
+    """A: a square Matrix. Returns the permutation (INT64, size n): descending degree, ties by ascending number.
+
+    Raises DimensionMismatch, TypeError.
+    """
+    return _degree(square(A))
+
+
+@guarded
+def _degree(A: Any) -> Any:
+    return A.device.xp.argsort(-degrees(A), kind="stable")

@@ -1,0 +1,71 @@
+"""The same entries in another order: one gather for a vector, one sort for a matrix; and products by position."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from semirings import Semiring, Typed
+from semirings.catalog import BINARY, compose
+from semirings.dtypes import INT64
+
+from ..formats import build
+from ..order import Order, turn
+from ..store import MatrixStore, VectorStore, empty_vector
+from . import elements
+
+
+def vector_in(u: VectorStore, order: Order | None) -> VectorStore:
+    """u stored in that order; u itself if it is already."""
+    if u.order is order:
+        return u
+    if u.count == 0:
+        t = empty_vector(u.device, u.size, u.dtype)
+    elif u.iso and u.count == u.size:  # the same in any order
+        t = dataclasses.replace(u, bits=u.present.copy())
+    else:
+        t = elements.extract(u, turn(u.order, order))
+        t.count, t.least = u.count, u.least
+    t.order = order
+    return t
+
+
+def matrix_in(A: MatrixStore, order: Order | None, form: tuple[str, int | None] | None = None) -> MatrixStore:
+    """A stored in that order; A itself if it is already. form: format and tile; None: the plan chooses.
+
+    Peak memory: 24 bytes per entry for places and keys (values: 24 more), and the result.
+    """
+    if A.order is order:
+        return A
+    rows, cols = A.coo()
+    if order is not None:
+        rows, cols = order.places(rows), order.places(cols)
+    kind, tile = form or ("auto", None)
+    B = build.from_coo(A.device, A.nrows, A.ncols, rows, cols, A.values, A.dtype, format=kind, tile=tile)
+    return B.tagged(order)
+
+
+# By which number a product multiplies, as `A.mxv(u)` and `u.vxm(A)` see it: the position k that is summed over, the
+# position of the result, or 0. A vector is a column on the right, and a row on the left.
+SUMMED = ("firstj", "secondi")
+OF_RESULT = {False: "firsti", True: "secondj"}
+
+
+def reads_result(semiring: Typed[Semiring], flip: bool) -> bool:
+    """Whether products are numbers of rows of the result: those are not known to a matrix in another order."""
+    return semiring.op.binaryop.name.rstrip("1") == OF_RESULT[flip] and bool(semiring.op.binaryop.positional)
+
+
+def by_value(u: VectorStore, semiring: Typed[Semiring], flip: bool) -> tuple[VectorStore, Typed[Semiring]]:
+    """A product by position k as one by value, where positions are not the user's numbers: k is what stands there."""
+    name, order = semiring.op.binaryop.name, u.order
+    if order is None or not semiring.op.binaryop.positional or name.rstrip("1") not in SUMMED:
+        return u, semiring
+    numbers: Any = order.perm.astype(np.int64)
+    if name.endswith("1"):
+        numbers += 1
+    values = numbers if len(numbers) else u.device.xp.zeros(1, np.int64)
+    by_number = dataclasses.replace(u, dtype=INT64, values=values)
+    return by_number, compose(semiring.op.monoid, BINARY["first" if flip else "second"])[INT64]

@@ -1,0 +1,101 @@
+"""Orders of vertices: permutations, the same ones on every device, that do what they are for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from battery import MATRICES
+from test_reorder import host, matrix
+
+import bitblas as gb
+from bitblas import exceptions, reorder
+
+
+@pytest.mark.parametrize("order", reorder.ORDERS)
+def test_every_order_is_a_permutation_and_always_the_same(device, order):
+    for name in MATRICES:
+        A = matrix(name)
+        if A.nrows != A.ncols:
+            with pytest.raises(exceptions.DimensionMismatch, match="expected a square matrix"):
+                reorder.ORDERS[order](A)
+            continue
+        perm = host(reorder.ORDERS[order](A))
+        assert perm.dtype == np.int64 and sorted(perm.tolist()) == list(range(A.nrows)), name
+        assert (perm == host(reorder.ORDERS[order](A.T))).all(), name
+
+
+def test_an_order_does_not_depend_on_the_device_form_or_order_of_what_it_is_asked_for(emulator):
+    import emulator.device  # noqa: F401 - registers it
+
+    for order in reorder.ORDERS.values():
+        A = matrix("gaps", device="cpu", format="csr")
+        expected = order(A).tolist()
+        assert order(matrix("gaps", device="emulator", format="b2sr", tile=8)).tolist() == expected
+        assert order(A.reorder("degree")).tolist() == expected
+
+
+def test_degree_counts_both_directions_and_keeps_ties():
+    A = gb.Matrix.from_coo([0, 1, 2, 3, 3], [4, 4, 4, 2, 0], True, nrows=6, ncols=6, device="cpu")
+    assert reorder.degree(A).tolist() == [4, 0, 2, 3, 1, 5]
+
+
+def sequential(neighbours, roots):
+    """Cuthill and McKee's queue."""
+    order, seen = [], set(roots)
+    for root in roots:
+        queue = [root]
+        for u in queue:
+            fresh = sorted(neighbours[u] - seen, key=lambda v: (len(neighbours[v]), v))
+            seen |= set(fresh)
+            queue += fresh
+        order += queue
+    return order
+
+
+@pytest.mark.parametrize("name", ["symmetric", "gaps", "33x33", "self loops"])
+def test_rcm_is_the_sequential_algorithm(name):
+    A = matrix(name, device="cpu")
+    neighbours = {u: {u} & set() for u in range(A.nrows)}
+    for i, j in A:
+        neighbours[int(i)].add(int(j))
+        neighbours[int(j)].add(int(i))
+    label = gb.algorithms.connected_components(gb.binary.plus(A | A.T).new()).to_dense()
+    parts = [np.flatnonzero(label == c).tolist() for c in np.unique(label)]
+    orders = []
+    for part in parts:
+        rim = sequential(neighbours, [min(part, key=lambda v: (len(neighbours[v]), v))])[-1]
+        orders += sequential(neighbours, [rim])
+    assert reorder.rcm(A).tolist() == orders[::-1]
+
+
+def grid(k, seed=0):
+    """A grid of k x k, its vertices numbered at random."""
+    at = np.random.default_rng(seed).permutation(k * k).reshape(k, k)
+    ends = [(at[1:].ravel(), at[:-1].ravel()), (at[:, 1:].ravel(), at[:, :-1].ravel())]
+    i, j = np.concatenate([e for e, _ in ends]), np.concatenate([e for _, e in ends])
+    return gb.Matrix.from_coo(np.append(i, j), np.append(j, i), True, nrows=k * k, ncols=k * k, device="cpu")
+
+
+def tiles(A, perm):
+    """The 8 x 8 tiles that hold an entry."""
+    place = np.argsort(perm)
+    i, j, _ = A.to_coo()
+    return len(np.unique(place[i.astype(int)] // 8 * A.nrows + place[j.astype(int)] // 8))
+
+
+def test_local_orders_fill_tiles():
+    A = grid(40)
+    found = {name: A.nvals / tiles(A, order(A)) for name, order in reorder.ORDERS.items()}
+    assert found["degree"] < 1.5 and found["rcm"] > 3 and found["community"] > 4
+
+
+def test_hubs_stand_first_and_leaves_of_one_star_together():
+    n = 400
+    i = np.arange(2, n)
+    hubs = i % 2
+    A = gb.Matrix.from_coo(np.append(i, hubs), np.append(hubs, i), True, nrows=n, ncols=n, device="cpu")
+    order = reorder.community(A)
+    assert sorted(order[:2].tolist()) == [0, 1]
+    B = gb.Matrix.from_coo(i, i % 50, True, nrows=n, ncols=n, device="cpu")  # no hub: stars of 8
+    star = reorder.community(B) % 50
+    assert (star[1:] != star[:-1]).sum() < 2 * 50
