@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -260,3 +261,48 @@ def test_a_loop_that_reads_positions_is_refused_on_the_device(emulator):
 
         with pytest.raises(exceptions.CaptureError, match="positions, in a loop over a reordered matrix"):
             gb.loop.repeat(body, while_=v, limit=3)
+
+
+STATEMENTS = """
+x << A.mxv(y, semiring.min_plus); x(~y.S, replace) << z.vxm(A, semiring.min_plus); x(z.S) << 3; x(z.S, replace) << y
+x(binary.plus) << y; x << y; x(~x.S) << A.T.mxv(z, semiring.min_plus); x(y.V) << binary.plus(y & z)
+x << binary.plus(y | z); x(z.S, replace) << y.select(">", 2); x << y.select(z.S); x[7] = 4; del x[3]; x << 5
+x.clear(); x << y.apply(binary.plus, right=1); x << y.dup(); x[[1, 4, 9]] << 6; x << y[::-1]; x(y.S)[:] = z
+x << A.reduce_rowwise(monoid.plus); x << y.select("rowle", 12); x(binary.plus) << y.apply(indexunary.index)
+x(~z.S, replace) << x; x(y.V, binary.plus) << z; x << A[5, :]
+"""
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_programs_in_an_order_are_those_without(seed):
+    """Random statements, on vectors that have met the matrix and on others."""
+    rng = np.random.default_rng(seed)
+    A, B, _, _ = pair("33x33")
+    texts = [text.strip() for text in STATEMENTS.replace("\n", ";").split(";") if text.strip()]
+    names = "semiring binary monoid indexunary replace".split()
+    made = [{k: gb.Vector.from_dict({i: i % 5 for i in range(s, 33, s)}, size=33) for k, s in zip("uvw", (1, 2, 3))}
+            for _ in range(2)]  # fmt: skip
+    scopes = [{name: getattr(gb, name) for name in names} | {"A": M} | vectors for M, vectors in zip((A, B), made)]
+    done = []
+    for _ in range(120):
+        x, y, z = rng.choice(list("uvw"), 3)
+        text = str(rng.choice(texts))
+        for a, b in zip("xyz", (x, y, z)):
+            text = re.sub(rf"\b{a}\b", b, text)
+        done.append(text)
+        for scope in scopes:
+            exec(text, scope)
+        for k in "uvw":
+            assert scopes[0][k].isequal(scopes[1][k], check_dtype=True), f"{k} after {done[-4:]}"
+
+
+def test_a_product_planned_for_a_vector_that_turns_out_full_serves_others_too():
+    """Which vector came first must not matter: that it is full may be known only after the plan has counted it."""
+    with gb.config.set(device="cpu"):
+        A, B = (matrix("33x33").apply(gb.unary.identity[gb.dtypes.FP64]).new() for _ in range(2))
+        full = gb.Vector.from_dict({k: float(k) for k in range(33)}, size=33)
+        full[32] = 5.0  # how many entries it has now nobody has counted
+        few = full.dup()
+        del few[3]
+        A.mxv(full).new()
+        assert A.mxv(few).new().isclose(B.mxv(gb.Vector.from_dict(few.to_dict(), size=33)).new())
