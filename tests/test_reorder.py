@@ -273,7 +273,7 @@ x(~z.S, replace) << x; x(y.V, binary.plus) << z; x << A[5, :]
 """
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1, 2, 116])  # 116: a full vector that the plan counts, then others
 def test_programs_in_an_order_are_those_without(seed):
     """Random statements, on vectors that have met the matrix and on others."""
     rng = np.random.default_rng(seed)
@@ -294,15 +294,3 @@ def test_programs_in_an_order_are_those_without(seed):
             exec(text, scope)
         for k in "uvw":
             assert scopes[0][k].isequal(scopes[1][k], check_dtype=True), f"{k} after {done[-4:]}"
-
-
-def test_a_product_planned_for_a_vector_that_turns_out_full_serves_others_too():
-    """Which vector came first must not matter: that it is full may be known only after the plan has counted it."""
-    with gb.config.set(device="cpu"):
-        A, B = (matrix("33x33").apply(gb.unary.identity[gb.dtypes.FP64]).new() for _ in range(2))
-        full = gb.Vector.from_dict({k: float(k) for k in range(33)}, size=33)
-        full[32] = 5.0  # how many entries it has now nobody has counted
-        few = full.dup()
-        del few[3]
-        A.mxv(full).new()
-        assert A.mxv(few).new().isclose(B.mxv(gb.Vector.from_dict(few.to_dict(), size=33)).new())
