@@ -23,7 +23,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     p.add_argument("--samples", type=int, default=11, help="timed runs of each side (11)")
     p.add_argument("--threads", type=int, help="threads of each side: all cores (cpu)")
     p.add_argument("--budget", type=float, default=cpu.BUDGET, help="seconds for a verb on a graph (cpu)")
-    p.add_argument("--formats", type=_list, default=["auto"], help="auto, csr, b2sr4 .. b2sr64 (cuda)")
+    p.add_argument(
+        "--formats", type=_list, default=["auto"], help="auto, csr, mplg, b2sr4 .. b2sr64, split, split4 .. (cuda)"
+    )
     p.add_argument("--json", help="where all samples go")
     args = p.parse_args(argv)
     if unknown := set(args.verbs or ()) - set(VERBS):

@@ -18,6 +18,7 @@ import numpy as np
 import bitblas as gb
 from bitblas.formats.b2sr import format as b2sr
 from bitblas.formats.csr import format as csr
+from bitblas.formats.split import format as split
 
 from . import graphs
 
@@ -99,6 +100,14 @@ def forms(graph: graphs.Graph, device: Any) -> tuple[list[Step], bool]:
             (f"CSR to {key}, with the order", lambda t=tile: b2sr.from_csr(A, t, True), A.nbytes, B.nbytes + order),
             (f"{key} to CSR", lambda B=B: B.to_csr(False), B.nbytes, A.nbytes),
             (f"{key} to its transpose", lambda B=B: B.transpose(False), B.nbytes, B.nbytes),
+        ]
+    for tile in split.TILES:
+        S, key = split.from_csr(A, tile, False)[0], f"Split-{tile}"
+        right &= S.to_csr(False)[0].equals(A) and S.transpose(False)[0].transpose(False)[0].equals(S)
+        steps += [
+            (f"CSR to {key}", lambda t=tile: split.from_csr(A, t, False), A.nbytes, S.nbytes),
+            (f"{key} to CSR", lambda S=S: S.to_csr(False), S.nbytes, A.nbytes),
+            (f"{key} to its transpose", lambda S=S: S.transpose(False), S.nbytes, S.nbytes),
         ]
     return steps, right
 

@@ -12,13 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from bitblas.formats.b2sr.format import TILES
+from bitblas.formats.split import format as split
+
 from . import graphs, table
 from .graphs import numbers, present
 from .verbs import VERBS, Verb, answer_of, difference
 
 GRAPHS = ("delaunay_n20", "grid2d_2048", "stencil27_100", "rmat18", "rmat20", "hub_n20", "even_n20")
 PRODUCTS = tuple(name for name, verb in VERBS.items() if verb.explain is not None)
-FORMATS = ("auto", "csr", "b2sr4", "b2sr8", "b2sr16", "b2sr32", "b2sr64")
+FORMATS = ("auto", "csr", "mplg", *(f"b2sr{t}" for t in TILES), "split", *(f"split{t}" for t in split.TILES))
 PEER = "cuSPARSE"
 TOLERANCE = 1e-5  # of cuSPARSE's FP32 sums in an order of its own, some past 2^24
 BANDWIDTH = 4.2e12  # bytes a second that an H200 was seen to read
@@ -55,7 +58,8 @@ def _matrix(graph: graphs.Graph, weighted: bool, form: str, device: Any) -> tupl
     """The graph in a form, and the seconds that building it took."""
     import bitblas as gb
 
-    asked = {"format": "b2sr", "tile": int(form[4:])} if form.startswith("b2sr") else {"format": form}
+    name = form.rstrip("0123456789")
+    asked = {"format": name, "tile": int(form[len(name) :])} if name != form else {"format": form}
     ptr, col = device.asarray(graph.ptr), device.asarray(graph.col)
     values = device.asarray(graph.weights) if weighted else True
     for _ in range(2):  # the first one compiles
@@ -134,7 +138,7 @@ def measure(
     """Times on the GPU; tables go to `say`, everything into the result. timer: a Timer (see cuda_timing.py)."""
     for form in formats:
         if form not in FORMATS:
-            raise ValueError(f"--formats: expected auto, csr or b2sr4 .. b2sr64, got {form!r}")
+            raise ValueError(f"--formats: expected some of {', '.join(FORMATS)}, got {form!r}")
     for verb in verbs:
         if verb not in PRODUCTS:
             raise ValueError(f"--verbs: expected some of {', '.join(PRODUCTS)} on a GPU, got {verb!r}")

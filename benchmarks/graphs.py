@@ -3,7 +3,8 @@
 A name is a family and a size: rmat18 (scale; 16 edges a vertex), delaunay_n18 (2^18 points in Morton order;
 delaunay_n18_random: in random order), grid2d_1024 and stencil27_58 (points a side), mycielskian13, road_ny (the file
 that bitblas ships), hub_n20 and even_n20 (2^23 directed edges, half of them drawn in one row; as many, spread evenly).
-All but the last two are symmetric; none has self loops or equal edges.
+All but the last two are symmetric; none has self loops or equal edges. With "+degree" after its name a graph's vertices
+are numbered by falling degree.
 """
 
 from __future__ import annotations
@@ -185,8 +186,16 @@ FAMILIES: dict[str, Callable[[int], Any]] = {
 }
 
 
+def _by_degree(graph: Graph, name: str) -> Graph:
+    number = np.empty(graph.n, np.int64)
+    number[np.argsort(-np.diff(graph.ptr), kind="stable")] = np.arange(graph.n)
+    return Graph(name, *_clean(number[graph.rows], number[graph.col], graph.n, symmetric=False))
+
+
 def make(name: str) -> Graph:
     """The graph of that name, or of a Matrix Market file, made symmetric. ValueError for what is neither."""
+    if name.endswith("+degree"):
+        return _by_degree(make(name.removesuffix("+degree")), name)
     if name == "road_ny":
         return Graph(name, *_file(str(ROAD)))
     if name.endswith((".mtx", ".mtx.gz")):

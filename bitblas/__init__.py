@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0.dev0"
 
+load = Matrix.load
 MAX_SIZE = 1 << 60  # the largest number of rows, columns or positions that an object may have
 backend = "bitblas"
 
 __all__ = [
     "MAX_SIZE", "Matrix", "Scalar", "TransposedMatrix", "Vector", "agg", "algorithms", "backend", "binary", "compat",
-    "config", "device", "dtypes", "exceptions", "explain", "indexunary", "init", "io", "loop", "monoid",
+    "config", "device", "dtypes", "exceptions", "explain", "indexunary", "init", "io", "load", "loop", "monoid",
     "op", "op_from_string", "reorder", "replace", "select", "semiring", "trace", "unary",
 ]  # fmt: skip
 

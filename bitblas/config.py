@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from types import TracebackType
 from typing import Any
 
 from . import device as _device
+from .device import held as _held
 
 
 class Config:
@@ -15,6 +17,9 @@ class Config:
                  current one of several, "cuda:1" is the second), else "cpu"
     autocompute  a delayed expression may be computed where its values are needed (`expr.nvals`); else TypeError
     mapnumpy     accepted for python-graphblas' programs; NumPy's functions always mean the operators here
+    memory_limit the bytes that the objects of this process and the build of one more may take on each device: a
+                 number, text such as "4GiB", or None; at first $BITBLAS_MEMORY_LIMIT. What would pass it is stored or
+                 built smaller where the library may choose, else it is OutOfMemory, and nothing is lost
     prefer       what the planner optimises: "time" (never more bytes than plain 32-bit CSR) or "memory"
 
     `config.set(device="cpu")` changes at once; as a context manager it changes back at the end.
@@ -28,6 +33,15 @@ class Config:
         self.autocompute = True
         self.mapnumpy = True
         self.prefer = "time"
+        self.memory_limit = os.environ.get("BITBLAS_MEMORY_LIMIT") or None
+
+    @property
+    def memory_limit(self) -> int | None:
+        return _held.limit
+
+    @memory_limit.setter
+    def memory_limit(self, value: int | str | None) -> None:
+        _held.limit = _held.bytes_of(value)
 
     @property
     def device(self) -> str:
@@ -48,8 +62,11 @@ class Config:
         for name, value in settings.items():
             if name == "device":
                 _device.get(value)
+            elif name == "memory_limit":
+                _held.bytes_of(value)
             elif name not in self._choices:
-                raise ValueError(f"config.set: expected one of device, {', '.join(self._choices)}, got {name!r}")
+                known = ", ".join(("device", "memory_limit", *self._choices))
+                raise ValueError(f"config.set: expected one of {known}, got {name!r}")
             elif not any(value is c or value == c for c in self._choices[name]):
                 raise ValueError(f"{name}: expected one of {self._choices[name]}, got {value!r}")
         before = {name: getattr(self, "_device" if name == "device" else name) for name in settings}
@@ -63,7 +80,8 @@ class Config:
 
     def __repr__(self) -> str:
         device = self._device or "not yet chosen"
-        return f"<config device={device} autocompute={self.autocompute} prefer={self.prefer}>"
+        more = f"memory_limit={self.memory_limit} prefer={self.prefer}"
+        return f"<config device={device} autocompute={self.autocompute} {more}>"
 
 
 class _Restore:

@@ -1,60 +1,108 @@
-"""What a plan knows of a structure: its size, and how many tiles of each size it has, sampled."""
+"""What a plan knows of a structure: its size, how many tiles of each size it has and how many of them pay, sampled."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .formats import Structure
+from .formats import ROWS, Structure, tile_of
 from .formats.b2sr.format import TILES, B2sr, count_tiles
 from .formats.csr.format import KEY as CSR
 from .formats.csr.format import Csr
+from .formats.mplg.format import KEY as MPLG
+from .formats.mplg.format import Mplg
+from .formats.split import format as split
 
 SAMPLES = 64  # blocks of 64 rows that the profile looks at, fewer where they hold more than
 SAMPLED_ENTRIES = 1 << 16  # in all; but eight blocks at least
 
 
+class Parts(NamedTuple):
+    """What a Split would hold: tiles that pay, and entries of the others."""
+
+    tiles: float
+    in_rest: float
+
+
 @dataclass(frozen=True)
 class Facts:
-    """What the profile of a structure knows. tiles: (tile size, number of non-empty tiles), predicted or counted."""
+    """What the profile of a structure knows, predicted or counted. tiles: (tile size, number of non-empty tiles);
+    parts: (tile size, what a Split would hold)."""
 
     nrows: int
     ncols: int
     nvals: int
     tiles: tuple[tuple[int, float], ...]
+    parts: tuple[tuple[int, Parts], ...] = ()
 
     @property
     def fill(self) -> float:
         """Entries per non-empty 8x8 tile."""
         return self.nvals / max(1.0, dict(self.tiles)[8])
 
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The forms that hold such a structure."""
+        by_rows = (CSR, MPLG) if Mplg.holds(self.nrows, self.ncols) else (CSR,)
+        return *by_rows, *(f"b2sr{tile}" for tile, _ in self.tiles), *(split.key_of(tile) for tile, _ in self.parts)
+
     def bytes_of(self, key: str) -> int:
         """Predicted bytes of the structure in a form, values not counted."""
+        tile = tile_of(key)
         if key == CSR:
             return Csr.predict_bytes(self.nrows, self.ncols, self.nvals)
-        tile = int(key[4:])
+        if key == MPLG:
+            return Mplg.predict_bytes(self.nrows, self.ncols, self.nvals)
+        if key.startswith("split"):
+            tiles, in_rest = map(round, dict(self.parts)[tile])
+            return split.Split.predict_bytes(self.nrows, self.ncols, tiles, in_rest, tile)
         return B2sr.predict_bytes(self.nrows, self.ncols, round(dict(self.tiles)[tile]), tile)
 
+    def items_of(self, key: str) -> float:
+        """What the units of a form list: entries, or tiles, or both."""
+        if key.startswith("split"):
+            return float(sum(dict(self.parts)[tile_of(key)]))
+        return float(self.nvals) if key in ROWS else dict(self.tiles)[tile_of(key)]
 
-def facts(structure: Structure, sizes: tuple[int, ...] = TILES) -> Facts:
-    """Tiles of these sizes. Sampled on the CPU as in the B2SR paper (Algorithm 1): up to 64 blocks of 64 rows, evenly
-    spaced, count their tiles. A GPU counts all tiles, which takes less time than bringing a sample to the host."""
-    known: dict[int, float] = structure.primary.cache.setdefault("tiles", {})
+
+def facts(structure: Structure, sizes: tuple[int, ...] = TILES, splits: tuple[int, ...] = split.TILES) -> Facts:
+    """Tiles of these sizes, and the parts of a Split with those. Sampled on the CPU as in the B2SR paper (Algorithm 1):
+    up to 64 blocks of 64 rows, evenly spaced, count their tiles. A GPU counts all tiles, which takes less time than
+    bringing a sample to the host. Sizes of which 32 bits cannot number the columns have no parts."""
+    splits = tuple(tile for tile in splits if split.fits(structure.ncols, tile))
+    tiles = _known(structure, "tiles", sizes, lambda rows, tile: float(count_tiles(rows, tile)), _sample_tiles)
+    parts = _known(structure, "parts", splits, lambda rows, tile: Parts(*split.count_parts(rows, tile)), _sample_parts)
+    return Facts(structure.nrows, structure.ncols, structure.nvals, tiles, parts)
+
+
+def _known(structure: Structure, name: str, sizes: tuple[int, ...], count: Any, sample: Any) -> tuple[Any, ...]:
+    """(size, what was counted or sampled for it), for each of the sizes; looked at once."""
+    known: dict[int, Any] = structure.primary.cache.setdefault(name, {})
     missing = [tile for tile in sizes if tile not in known]
     if missing and not structure.nvals:
-        known.update(dict.fromkeys(TILES, 0.0))
+        known.update(dict.fromkeys(missing, Parts(0.0, 0.0) if name == "parts" else 0.0))
     elif missing:
         rows = structure.form(CSR)
         assert isinstance(rows, Csr)
         if rows.device.is_gpu:
-            known.update((tile, float(count_tiles(rows, tile))) for tile in missing)
+            known.update((tile, count(rows, tile)) for tile in missing)
         else:
-            known.update(_sample(rows))
-    return Facts(structure.nrows, structure.ncols, structure.nvals, tuple((tile, known[tile]) for tile in sizes))
+            known.update(sample(_picked(rows), rows.ncols))
+    return tuple((tile, known[tile]) for tile in sizes)
 
 
-def _sample(rows: Csr) -> list[tuple[int, float]]:
+class Sample(NamedTuple):
+    """Entries of some blocks of 64 rows, the numbers of these, and how many blocks each stands for."""
+
+    rows: Any
+    cols: Any
+    chosen: Any
+    weights: Any
+
+
+def _picked(rows: Csr) -> Sample:
     blocks = -(-rows.nrows // 64)
     picks = min(SAMPLES, max(8, SAMPLED_ENTRIES * rows.nrows // (64 * rows.nvals)))
     # Evenly spaced entries pick the blocks, so that a block counts by its size and a hub is not taken for the rule:
@@ -71,13 +119,30 @@ def _sample(rows: Csr) -> list[tuple[int, float]]:
         ptr = rows.ptr[block * 64 : block * 64 + 65].astype(np.int64)
         seen_rows.append(np.repeat(np.arange(len(ptr) - 1) + block * 64, np.diff(ptr)))
         seen_cols.append(rows.col[ptr[0] : ptr[-1]].astype(np.int64))
-    r, c = np.concatenate(seen_rows), np.concatenate(seen_cols)
+    return Sample(np.concatenate(seen_rows), np.concatenate(seen_cols), chosen, weights)
+
+
+def _sample_tiles(of: Sample, ncols: int) -> list[tuple[int, float]]:
+    r, c = of.rows, of.cols
     found = []
     for tile in TILES:  # the tiles of one size are counted from those of the size below
         shift = 2 if tile == 4 else 1
         keys = np.sort((r >> shift << 32) | (c >> shift))
         keys = keys[np.append(True, keys[1:] != keys[:-1])]  # np.unique hashes, which takes ten times as long
         r, c = keys >> 32, keys & 0xFFFFFFFF
-        per_block = np.bincount(np.searchsorted(chosen, r // (64 // tile)), minlength=len(chosen))
-        found.append((tile, float(per_block @ weights)))
+        per_block = np.bincount(np.searchsorted(of.chosen, r // (64 // tile)), minlength=len(of.chosen))
+        found.append((tile, float(per_block @ of.weights)))
+    return found
+
+
+def _sample_parts(of: Sample, ncols: int) -> list[tuple[int, Parts]]:
+    found = []
+    for tile in (tile for tile in split.TILES if split.fits(ncols, tile)):
+        keys = np.sort((of.rows // tile << 32) | (of.cols // tile))
+        starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+        count = np.diff(starts, append=len(keys))
+        block = np.searchsorted(of.chosen, (keys[starts] >> 32) // (64 // tile))
+        pays = count >= split.least_entries(ncols, tile)
+        weight = of.weights[block]
+        found.append((tile, Parts(float(weight[pays].sum()), float((weight * count)[~pays].sum()))))
     return found

@@ -15,6 +15,7 @@ import platform
 import re
 import sys
 import tempfile
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ ALGEBRA = Path(semirings.__file__).parent
 BLOCK = 256  # threads per CUDA block: the size that every kernel is written for
 
 _CPP_INCLUDE = re.compile(r'^#include "([^"]+)"\n', re.M)
-_PY_INCLUDE = re.compile(r"^# include: (\S+)\n", re.M)
+_PY_INCLUDE = re.compile(r"^( *)# include: (\S+)\n", re.M)  # indented: statements of a function
 
 _PY_HEAD = """\
 import numpy as np
@@ -58,12 +59,13 @@ def _inline(text: str, pattern: re.Pattern[str], seen: set[str]) -> str:
     """Replace each include line by the file's text, once."""
 
     def load(match: re.Match[str]) -> str:
-        name = match[1]
+        name = match.groups()[-1]
         if name in seen:
             return ""
         seen.add(name)
         root = ALGEBRA.parent if name.startswith("semirings/") else PACKAGE
-        return _inline((root / name).read_text(), pattern, seen)
+        text = _inline((root / name).read_text(), pattern, seen)
+        return textwrap.indent(text, match[1]) if match.lastindex == 2 else text
 
     return pattern.sub(load, text)
 

@@ -14,21 +14,22 @@ import numpy as np
 from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
 
-from .exceptions import InvalidValue
-from .facts import Facts, facts
-from .formats import Form, Structure
-from .formats.b2sr.format import TILES, B2sr
+from .facts import facts
+from .formats import ROWS, Form, Structure, tile_of
+from .formats.b2sr.format import B2sr
 from .formats.csr.format import KEY as CSR
+from .formats.mplg.format import Mplg
+from .formats.split import format as split
 from .kernels.prologue import Variant
+from .plan_forms import DEFAULT_TILE
 from .store import MatrixStore, VectorStore, words
 
 WORDS, COUNT, VALUES = range(3)  # product.cuh
 KINDS = ("words", "count", "values")
 
-SMALL = 1 << 12  # entries; below, rows are as good as tiles, and a build would cost more than it saves (not measured)
-# Entries per 8x8 tile from which tiles win: 1.0 loses 2 times, 5.5 wins 4 times (measured, H200 and CPU).
-MIN_FILL = 2.0
-DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on the GPU (measured)
+# Entries from which on a staged pull (below) is compiled for the width of its packed columns, once for each width, in
+# half a second: packing costs it 4 instructions for an entry then, else 10 (counted in its SASS, not measured).
+FIXED_FROM = 1 << 20
 # A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9).
 PUSH_COST = {"cpu": 4.0, "gpu": 16.0}
 UNROLL = 4  # entries that a lane of the GPU's CSR kernel loads before it uses the first
@@ -39,57 +40,6 @@ STAGE = 1024  # entries that a block of the GPU's CSR kernel reads at once where
 # end at their first hit are seldom gone through (RMAT 20: 26.6, 21.9, 21.7 us with 8, 32, 128).
 LONGEST, LONGEST_EARLY = 16, 128
 UNEVEN = 32  # times the mean that the longest row has where rows are read as runs (RMAT 20: 2000; meshes: 1 to 4)
-
-
-def choose_form(structure: Structure, format: str = "auto", tile: int | None = None, *, iso: bool = True) -> str:
-    """The key of the primary form: as asked, or the one that the facts say is best.
-
-    Raises InvalidValue for a format or tile size that does not exist.
-    """
-    if format not in ("auto", "csr", "b2sr"):
-        raise InvalidValue(f"format: expected 'auto', 'csr' or 'b2sr', got {format!r}")
-    if tile is not None and tile not in TILES:
-        raise InvalidValue(f"tile: expected one of {', '.join(map(str, TILES))}, got {tile!r}")
-    if format == "csr" and tile is not None:
-        raise InvalidValue(f"tile: format 'csr' has none, got {tile}")
-    if format == "csr" or (format == "auto" and tile is None and (structure.nvals < SMALL or not iso)):
-        return CSR
-    if format == "auto" and tile is None and structure.nvals <= structure.nrows:
-        return CSR  # an entry a row (pointers, permutations): nothing to gather in tiles
-    if format == "auto" and tile is None:
-        seen, best = facts(structure, (DEFAULT_TILE,)), f"b2sr{DEFAULT_TILE}"
-        # Never more bytes than plain CSR, and never tiles that hold too little to pay.
-        return best if seen.fill >= MIN_FILL and seen.bytes_of(best) <= seen.bytes_of(CSR) else CSR
-    return f"b2sr{tile or DEFAULT_TILE}"
-
-
-@dataclass(frozen=True)
-class Profile:
-    """Facts, predicted bytes per form, and the choice; prints as a table."""
-
-    facts: Facts
-    chosen: str
-    held: tuple[str, ...]
-
-    def __str__(self) -> str:
-        f = self.facts
-        lines = [
-            f"{f.nrows} x {f.ncols}, {f.nvals} entries, {f.fill:.2f} entries per 8x8 tile (sampled)",
-            f"{'form':8s} {'entries/tile':>12s} {'bytes':>14s} {'bytes/entry':>12s}",
-        ]
-        for key in (CSR, *(f"b2sr{t}" for t in TILES)):
-            tiles = 0.0 if key == CSR else dict(f.tiles)[int(key[4:])]
-            fill = "" if key == CSR else f"{f.nvals / max(1.0, tiles):.2f}"
-            size = f.bytes_of(key)
-            note = (" <- auto" if key == self.chosen else "") + (" (held)" if key in self.held else "")
-            lines.append(f"{key:8s} {fill:>12s} {size:>14d} {size / max(1, f.nvals):>12.2f}{note}")
-        return "\n".join(lines)
-
-
-def profile(A: MatrixStore) -> Profile:
-    """What the plan sees in a matrix, and what it would choose."""
-    held = tuple(key for key, transposed, _, _ in A.structure.forms() if not transposed)
-    return Profile(facts(A.structure), choose_form(A.structure, iso=A.iso), held)
 
 
 # ---- products -------------------------------------------------------------------------------------------------------
@@ -175,6 +125,11 @@ def may_push(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool) -> bool:
     return _unordered(semiring, kind_of(semiring, a, u, flip=flip)[0])
 
 
+def has_rows(structure: Structure, transposed: bool) -> bool:
+    """Whether the form that a push reads may be asked for: a compact one is not made again to push along it."""
+    return not structure.primary.compact or structure.has(structure.primary.key, transposed=transposed)
+
+
 def is_sparse(u: VectorStore) -> bool:
     """Whether the entries of a vector are so few that pushing along them may cost less than pulling by rows. They are
     counted only where what is known leaves it open, because a GPU's host waits for the count."""
@@ -185,9 +140,14 @@ def is_sparse(u: VectorStore) -> bool:
 def is_light(u: VectorStore, form: Form) -> bool:
     """Whether the rows of a form where u has entries hold few entries too: a few vertices can have most of the edges.
     They are counted only where the longest row leaves it open, because a GPU's host waits for the count."""
-    stored = form.tiles if isinstance(form, B2sr) else form.nvals
+    stored = form.work
     cost = PUSH_COST["gpu" if u.device.is_gpu else "cpu"]
     return u.nvals * longest_row(form) * cost < stored or _entries_of(u, form) * cost < stored
+
+
+def fixed_width(form: Form) -> int:
+    """The bits of a packed column that a staged pull is compiled for; 0: any, or plain columns."""
+    return form.width if isinstance(form, Mplg) and form.device.is_gpu and form.nvals >= FIXED_FROM else 0
 
 
 def _entries_of(u: VectorStore, form: Form) -> int:
@@ -216,6 +176,8 @@ def plan_mxv(
     push, reason = False, "a float sum has a fixed order" if floats else "counts are taken by rows"
     if _unordered(semiring, kind):
         push, reason = is_sparse(u), f"{u.nvals} of {u.size} entries active"
+        if push and not has_rows(A.structure, not transpose):
+            push, reason = False, f"pushing would need {key} of the transpose too"
         if push and A.structure.has(key, transposed=not transpose):  # planning builds nothing
             push = is_light(u, A.structure.form(key, transposed=not transpose))
     transposed = transpose != push
@@ -231,12 +193,19 @@ def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structu
     mesh (8.7 tiles a tile row), 1 on a grid (5), 4 on a 27-point stencil (13); Boolean CSR, which ends a row at its
     first hit, with 1 (RMAT 20: 22, 32, 56 us with 1, 2, 4); sums of CSR with 1 on a Delaunay mesh (6 entries a row), 2
     on a stencil (25) and 4 on RMAT (30)."""
-    if key == CSR:
+    if key in ROWS:
         return 1 if kind == WORDS and not push else power_of_two(nvals / max(1, nrows) / (2 if push else 7), 1, 32)
-    tile = int(key[4:])
+    tile = tile_of(key)
     primary = structure.primary
+    units = max(1, -(-nrows // tile))
+    if isinstance(primary, split.Split):  # a third of the loads, as for tiles (not measured)
+        if push:
+            return power_of_two((primary.tiles + primary.in_rest) / units / 2, 2, 32)
+        share = tile_share(key, kind)
+        fewest = 4 if tile == 4 and kind == WORDS else share
+        return power_of_two((primary.tiles * share + primary.in_rest) / units / 3, fewest, 32)
     tiles = primary.tiles if isinstance(primary, B2sr) else dict(facts(structure).tiles)[tile]
-    per_row = tiles / max(1, -(-nrows // tile))
+    per_row = tiles / units
     if push:
         return power_of_two(per_row / 2, 2, 32)
     if kind == WORDS:
@@ -245,7 +214,12 @@ def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structu
     return power_of_two(min(tile, 32) * per_row * tile / 128, min(tile, 32), 32)
 
 
-FUSED = (CSR, f"b2sr{DEFAULT_TILE}")  # the forms that the plan chooses by itself
+def tile_share(key: str, kind: int) -> int:
+    """Lanes that go through a tile together: what it costs, in entries."""
+    return max(1, tile_of(key) ** 2 // 64) if kind == WORDS else tile_of(key)
+
+
+FUSED = (CSR, f"b2sr{DEFAULT_TILE}", split.key_of(DEFAULT_TILE))  # the forms that programs use
 
 
 def is_fused(key: str, semiring: Typed[Semiring], w: DataType, accum: Typed | None) -> bool:
@@ -260,7 +234,7 @@ def is_staged(semiring: Typed[Semiring], kind: int, form: Form, full: bool) -> b
     """Whether a block of a GPU reads the entries of its rows as one run (without a mask): where rows are of very
     different lengths, and products of any row and of any part of it are joined alike."""
     monoid, op = semiring.op.monoid, semiring.op.binaryop
-    may = form.key == CSR and kind == VALUES and full and monoid.name != "any" and not op.positional
+    may = form.key in ROWS and kind == VALUES and full and monoid.name != "any" and not op.positional
     return may and longest_row(form) * form.units > UNEVEN * form.nvals
 
 
@@ -272,18 +246,23 @@ def longest_row(form: Form) -> int:
 
 
 def longest(key: str, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
-    """Entries (tiles) of the longest row (tile row) that one group of lanes goes through on a GPU."""
+    """Entries (tiles) of the longest row (tile row) that one group of lanes goes through on a GPU; of a Split, entries
+    of the rest, and of tiles as many as each costs."""
     if staged:
         return max(STAGE, LONGEST * UNROLL * lanes)
-    if key == CSR:
+    if key in ROWS:
         return (LONGEST_EARLY if kind == WORDS and not push else LONGEST) * lanes * (1 if push else UNROLL)
-    share = max(1, int(key[4:]) ** 2 // 64) if kind == WORDS else 1 if push else int(key[4:])
+    if key.startswith("split"):
+        return LONGEST * (1 if push else 3 if kind == WORDS else 8) * lanes
+    share = 1 if push else tile_share(key, kind)
     return LONGEST * max(1, (1 if push else 3 if kind == WORDS else 8) * lanes // min(share, 32))
 
 
 def segment(key: str) -> int:
-    """Entries (tiles) of a long row (tile row) that 32 lanes sum: eight steps."""
-    return 8 * UNROLL * 32 if key == CSR else 8 * max(1, 2 * 32 // min(int(key[4:]), 32))
+    """Entries (tiles) of a long row (tile row) that 32 lanes sum: eight steps; of a Split as in `longest`."""
+    if key in ROWS or key.startswith("split"):
+        return 8 * UNROLL * 32
+    return 8 * max(1, 2 * 32 // min(tile_of(key), 32))
 
 
 def power_of_two(x: float, low: int, high: int) -> int:

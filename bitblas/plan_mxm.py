@@ -6,7 +6,7 @@ import numpy as np
 
 from semirings import Semiring, Typed
 
-from .formats.b2sr.format import B2sr
+from .formats import ROWS
 from .formats.csr.format import KEY as CSR
 from .plan import VALUES, Plan, kind_of, power_of_two
 from .store import MatrixStore
@@ -31,18 +31,21 @@ BITSET_BYTES = 1 << 30  # of all blocks: fewer take the long rows where theirs w
 def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: bool) -> tuple[Plan, np.generic | None]:
     """Dot products at the entries of a mask; without one (or with a complement) row by row: see verbs/gustavson.py."""
     kind, product = kind_of(semiring, A.values, B.values)
+    made = [M.structure.primary.key for M in (A, B) if M.structure.primary.compact]
+    note = f"; another form of {' and '.join(made)} is made for the statement" if made else ""
     if not masked:
-        return Plan("mxm", semiring.op.name, CSR, False, "gustavson", kind, 1, "no mask to dot at"), product
+        return Plan("mxm", semiring.op.name, CSR, False, "gustavson", kind, 1, "no mask to dot at" + note), product
     form = A.structure.primary
-    key = form.key
+    key = CSR if form.compact else form.key
     lanes = 1
     if A.device.is_gpu:
-        per_row = (form.tiles if isinstance(form, B2sr) else A.nvals) / max(1, form.units)
+        per_row = A.nvals / max(1, A.nrows) if key == CSR else form.work / max(1, form.units)
         # Half a lane per tile (delaunay_n20: 0.21 ms with 4 lanes, 0.30 with 8), one per entry (rmat20: 10.8 ms with
         # 4 lanes, 9.6 and 10.8 in two runs with 8, 10.0 with 32).
-        lanes = power_of_two(per_row / (1 if key == CSR else 2), 4, 32)
+        lanes = power_of_two(per_row / (1 if key in ROWS else 2), 4, 32)
     wide = not A.device.is_gpu and key == "b2sr8" and kind != VALUES
-    return Plan("mxm", semiring.op.name, key, False, "dot", kind, lanes, "at the entries of the mask", wide), product
+    reason = "at the entries of the mask" + note
+    return Plan("mxm", semiring.op.name, key, False, "dot", kind, lanes, reason, wide), product
 
 
 def row_tables(bytes_per_slot: int) -> list[tuple[int, int]]:

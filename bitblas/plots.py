@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from .exceptions import InvalidValue
+from .formats import tile_of
 from .io import host_coo, replacing
-from .plan import DEFAULT_TILE
+from .plan_forms import DEFAULT_TILE
 
 BINS = 512  # squares along the longer side of the picture, and a quarter of that for the map of tiles
 SUFFIXES = ("png", "svg", "pdf")
@@ -32,7 +33,7 @@ def spy(A: Any, *, title: str | None = None, tile: int | None = None, bins: int 
         raise ImportError(f"pictures need matplotlib: pip install 'bit-graphblas[plots]' ({error})") from None
     held = A.profile().held[0]
     if tile is None:
-        tile = int(held[4:]) if held.startswith("b2sr") else DEFAULT_TILE
+        tile = tile_of(held) if tile_of(held) > 1 else DEFAULT_TILE
     if tile not in (4, 8, 16, 32, 64):
         raise InvalidValue(f"tile: expected 4, 8, 16, 32 or 64, got {tile!r}")
     rows, cols = (part.astype(np.int64, copy=False) for part in host_coo(A)[:2])

@@ -17,7 +17,7 @@ import numpy as np
 from semirings.dtypes import BOOL, DataType
 
 from . import readback
-from .device import Device
+from .device import Device, held
 from .formats import Structure
 from .kernels.prologue import Variant
 from .order import Order
@@ -82,6 +82,7 @@ def pack(device: Device, flags: Any) -> Any:
     return bits
 
 
+@held.root
 @dataclass(eq=False)
 class VectorStore:
     """A vector of `size` positions. Owned by one Vector: verbs return fresh ones, `merge` alone writes in place."""
@@ -133,11 +134,6 @@ class VectorStore:
         self.chunk_counts(told.part(np.uint32, 0, chunks))
         return told.read(np.uint32, 0, chunks)
 
-    @property
-    def nbytes(self) -> dict[str, int]:
-        """Bytes held on the device: presence and values."""
-        return {"presence": int(self.present.nbytes), "values": 0 if self.iso else int(self.values.nbytes)}
-
     def changed(self, *, grown: bool) -> None:
         """Entries came (grown), or came and went: their number is not known any more."""
         self.least = max(self.least, self.count or 0) if grown else 0
@@ -166,6 +162,7 @@ def dense_values(device: Device, size: int, dtype: DataType, blank: bool = True)
     return device.xp.empty(max(1, size), dtype.np_type)
 
 
+@held.root
 @dataclass(frozen=True, eq=False)
 class MatrixStore:
     """A matrix: an immutable structure plus values, iso or an array in the structure's entry order (BOOL: bools)."""
@@ -183,12 +180,16 @@ class MatrixStore:
 
     def values_for(self, key: str, transposed: bool) -> Any:
         """The values in the entry order of a form; a gathered copy is kept as long as this matrix lives."""
+        key = self.structure.kept_as(key)
         if self.iso or (key == self.structure.primary.key and not transposed):
             return self.values
-        if (key, transposed) not in self.copies:
-            order = self.structure.order(key, transposed=transposed)
-            self.copies[key, transposed] = self.values if order is None else self.values[order]
-        return self.copies[key, transposed]
+        if (key, transposed) in self.copies:
+            return self.copies[key, transposed]
+        order = self.structure.order(key, transposed=transposed)
+        copy = self.values if order is None else self.values[order]
+        if self.structure.keeps(key):
+            self.copies[key, transposed] = copy
+        return copy
 
     def coo(self) -> tuple[Any, Any]:
         """Rows and columns of the entries (INT64, the user's numbers) as they are stored."""

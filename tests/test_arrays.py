@@ -78,13 +78,15 @@ def test_nobody_else_writes_into_an_object(device):
     """What goes in is copied where it would be kept, and what comes out belongs to the caller."""
     d = devices.get(device)
     i, ptr, col = (d.asarray(np.array(x, np.int32)) for x in ([0, 1, 2], [0, 1, 2, 3], [0, 1, 2]))
+    far = d.asarray(np.array([0, 1, 2]))  # INT64, as it would be kept
     x, dense = d.asarray(np.array([1.0, 2.0, 3.0])), d.asarray(np.full((2, 2), 4.0))
     objects = [
         gb.Matrix.from_coo(i, i, x, nrows=3, ncols=3), gb.Matrix.from_csr(ptr, col, x, nrows=3, ncols=3),
         gb.Vector.from_dense(x), gb.Vector.from_coo(i, x), gb.Matrix.from_dense(dense),
+        gb.Matrix.from_coo(far, far, x, nrows=3, ncols=1 << 32),
     ]  # fmt: skip
     before = [[d.to_host(a).tolist() for a in o.to_coo()] for o in objects]
-    for array in (i, ptr, col, x, dense):
+    for array in (i, ptr, col, far, x, dense):
         array[...] = 0
     for o in objects:
         for array in (*o.to_coo(), *((o.to_coo(sort=False) + o.to_csr()) if o.ndim == 2 else (o.to_dense(),))):

@@ -10,7 +10,19 @@ import math
 
 import numpy as np
 import pytest
-from battery import FORMS, MATRICES, VECTORS, covering, generator, label, places, sample, values
+from battery import (
+    FORMS,
+    MATRICES,
+    PLAIN_FORMS,
+    SOME_FORMS,
+    VECTORS,
+    covering,
+    generator,
+    label,
+    places,
+    sample,
+    values,
+)
 
 import bitblas
 from bitblas import plan
@@ -48,7 +60,9 @@ MORE_ALGEBRAS = (  # with --all
 )
 STATEMENT = {"mask": MASKS, "accum": (False, True), "replace": (False, True)}
 
-KERNELS = {"form": tuple(FORMS), "algebra": ALGEBRAS, "call": ("mxv pull", "mxv push", "vxm pull", "vxm push")}
+# Packed rows run the kernels of plain ones, and meet two algebras of all: bits, counts and values come of them.
+PACKED = tuple(a for a in ALGEBRAS if a[:2] in (("lor_land", "BOOL"), ("plus_times", "INT64")))
+KERNELS = {"form": PLAIN_FORMS, "algebra": ALGEBRAS, "call": ("mxv pull", "mxv push", "vxm pull", "vxm push")}
 KERNELS |= {"u": VECTORS}
 SHAPES = tuple(k for k in MATRICES if not k[0].isdigit())  # the other ones: test_product_of_every_matrix
 SHAPES += ("1x1", "1x130", "130x1", "63x63", "65x65")
@@ -56,8 +70,9 @@ PRODUCTS = {"matrix": SHAPES, "T": ("", ".T"), "iso": (False, True), "longest": 
 
 SUMS = tuple(a for a in ALGEBRAS if a[0] in ("lor_land", "any_pair", "plus_pair", "min_plus", "max_times"))
 SUMS += (("plus_times", "INT64", "INT64", "INT64", "plus"), ("plus_first", "UINT8", "FP64", "FP64", "plus"))
+MXM_KERNELS = [{"form": f, "algebra": a} for f in FORMS for a in SUMS if f != "mplg" or a in PACKED]
 MXM = {
-    "form": tuple(FORMS), "algebra": SUMS, "matrix": tuple(k for k in SHAPES if k != "long hub"),
+    "matrix": tuple(k for k in SHAPES if k != "long hub"),
     "right": ("csr", "b2sr4", "b2sr64"), "at": ("csr", "b2sr16"), "T": ("", ".T"), "TB": ("", ".T"),
     "iso": (False, True), **STATEMENT,
 }  # fmt: skip
@@ -73,7 +88,7 @@ ENTRYWISE = {
         "w{how} << A{T}.reduce_rowwise(monoid.{m})", "w{how} << A{T}.reduce_columnwise(monoid.{m})",
         "w{how} << A{T}[:, {j}]", "w{how} << A{T}[{j}, :]", "s << A{T}.reduce_scalar(monoid.{m})",
     ),
-    "form": tuple(FORMS), "right": tuple(FORMS), "at": ("csr", "b2sr8"), "matrix": SHAPES, "iso": (False, True),
+    "form": PLAIN_FORMS, "right": SOME_FORMS, "at": ("csr", "split8"), "matrix": SHAPES, "iso": (False, True),
     "dtypes": (
         ("BOOL", "BOOL", "lor", "land", "lnot", "lor"), ("INT8", "INT8", "plus", "plus", "ainv", "plus"),
         ("UINT8", "INT64", "minus", "max", "abs", "max"), ("INT64", "BOOL", "times", "second", "one", "min"),
@@ -85,18 +100,19 @@ ENTRYWISE = {
 
 
 def pytest_generate_tests(metafunc):
-    def cases(factors, count, kernels=None):
-        base = covering(kernels) if kernels else [{}]
-        found = covering(factors, base)
+    def cases(factors, count, kernels=({},), every=None):
+        found = covering(factors, kernels)
         if metafunc.config.getoption("--all"):
-            every = kernels and {**kernels, "algebra": ALGEBRAS + MORE_ALGEBRAS}
-            found += sample(factors, count, list(sample(every, 800)) if every else base)
+            found += sample(factors, count, every or kernels)
         return found
 
     if "product_case" in metafunc.fixturenames:
-        metafunc.parametrize("product_case", cases(PRODUCTS, 4000, KERNELS), ids=label)
+        plain = covering({**KERNELS, "form": tuple(f for f in FORMS if f != "mplg")})
+        packed = covering({**KERNELS, "form": ("mplg",), "algebra": PACKED, "u": ("full", "half", "sparse")})
+        every = list(sample({**KERNELS, "algebra": ALGEBRAS + MORE_ALGEBRAS}, 800))
+        metafunc.parametrize("product_case", cases(PRODUCTS, 4000, plain + packed, every), ids=label)
     if "mxm_case" in metafunc.fixturenames:
-        metafunc.parametrize("mxm_case", cases(MXM, 1500), ids=label)
+        metafunc.parametrize("mxm_case", cases(MXM, 1500, MXM_KERNELS), ids=label)
     if "entry_case" in metafunc.fixturenames:
         metafunc.parametrize("entry_case", cases(ENTRYWISE, 2500), ids=label)
 
@@ -238,6 +254,8 @@ def run_product(case, monkeypatch):
     planned = bitblas.explain(eval(call, operands.scope))
     assert planned.key == case["form"].partition(" ")[0]
     free = operands.scope["A"].nvals and not name.startswith("plus")
+    if case["form"].partition(" ")[0] not in PLAIN_FORMS and (verb == "vxm") == bool(case["T"]):
+        direction = "pull"  # no Split of the transpose is made to push along it
     assert not free or planned.kind == plan.COUNT or planned.direction == direction, planned
 
 
@@ -252,14 +270,31 @@ EVERY = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("kind", EVERY)
-def test_product_of_every_matrix(device, form, kind, monkeypatch):
-    call, algebra, u, iso = EVERY[kind]
+def run_every_matrix(form, call, algebra, u, iso, monkeypatch, **end):
     for k, matrix in enumerate(MATRICES):
         case = {"form": form, "call": call, "algebra": algebra, "matrix": matrix, "u": u, "iso": iso, "T": ""}
         rest = {"mask": MASKS[k % 5], "accum": k % 2 == 1, "replace": k % 3 == 0, "longest": (None, 2)[k % 2]}
-        run_product(case | rest, monkeypatch)
+        run_product(case | rest | end, monkeypatch)
+
+
+@pytest.mark.parametrize("form", SOME_FORMS)
+@pytest.mark.parametrize("kind", EVERY)
+def test_product_of_every_matrix(device, form, kind, monkeypatch):
+    run_every_matrix(form, *EVERY[kind], monkeypatch)
+
+
+# Kernels of a Split that the test before does not run: form, algebra, u, iso.
+SPLITS = (
+    ("split4", 0, "half iso", True), ("split16", 0, "half iso", True),  # words of another size
+    ("split8", 1, "full", False),  # values with a terminal, and every column there
+    ("split8", 4, "half", True), ("split8", 7, "full", True), ("split16", 10, "sparse", False),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("form, algebra, u, iso", SPLITS)
+def test_products_of_splits(device, form, algebra, u, iso, monkeypatch):
+    call = "vxm pull" if algebra == 4 else "mxv pull"
+    run_every_matrix(form, call, ALGEBRAS[algebra], u, iso, monkeypatch, accum=False, replace=True)
 
 
 def test_mxm(device, mxm_case):
@@ -347,14 +382,14 @@ def square(form):
 
 
 @pytest.mark.parametrize("direction", ["pull", "push"])
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", PLAIN_FORMS)
 def test_an_output_may_be_an_input(device, form, direction, monkeypatch):
     force(monkeypatch, direction, 1)
     for text in ALIASES.split(";"):
         check(text.strip(), text.strip()[0], square(form))
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", PLAIN_FORMS)
 def test_pending_writes_are_seen(device, form):
     for text in PENDING.strip().split("\n"):
         for name in ("A", "C", "u", "w", "m"):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bitblas
-from benchmarks import builds, cpu, gpu, graphs, programs, small
+from benchmarks import builds, bytes, cpu, gpu, graphs, programs, small
 from benchmarks.__main__ import main
 from benchmarks.verbs import VERBS
 
@@ -157,7 +157,7 @@ def test_the_gpu_benchmark_in_the_emulator(emulator):
     import emulator.device  # noqa: F401 - registers it
 
     said = []
-    names, forms = ("grid2d_9", "hub_n6", "even_n6"), ("auto", "csr", "b2sr8")
+    names, forms = ("grid2d_9", "hub_n6", "even_n6"), ("auto", "csr", "mplg", "b2sr8")
     result = gpu.measure(
         names, forms, 1, device="emulator", timer=Once(), peer=None, statements=2, say=said.append
     )  # fmt: skip
@@ -174,7 +174,8 @@ def test_the_gpu_benchmark_in_the_emulator(emulator):
         }
         for verb, kernels in graph["verbs"].items():
             assert list(kernels) == list(forms)
-            assert kernels["b2sr8"]["form"] == "b2sr8"
+            assert kernels["b2sr8"]["form"] == "b2sr8" and kernels["mplg"]["form"] == "mplg"
+            assert kernels["mplg"]["bytes"] < kernels["csr"]["bytes"]
             assert kernels["csr"]["bytes"] == moved[verb]
     assert result["hub_over_even"] == {f"{verb} {form}": 1.0 for verb in gpu.PRODUCTS for form in forms}
     assert result["statement_us"] > 0
@@ -202,3 +203,21 @@ def test_builds(device, capsys):
     if device == "cpu":
         assert builds.main(["--graphs", "grid2d_9", "--samples", "1"]) == 0
         assert "from_coo, shuffled" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["rmat6+degree", "grid2d_9", "stencil27_4"])
+def test_bytes_are_those_of_the_forms(name):
+    graph = graphs.make(name)
+    assert np.array_equal(np.sort(np.diff(graph.ptr))[::-1], np.diff(graph.ptr)) == name.endswith("degree")
+    A = bitblas.Matrix.from_csr(graph.ptr, graph.col, True, ncols=graph.n, device="cpu", format="csr")
+    found = bytes.sizes(bytes.generated(name))
+    for key in ("csr", "b2sr4", "b2sr64", "split4", "split8", "split16"):
+        assert found[key] == A._store.structure.form(key).nbytes, key
+
+
+def test_bytes_of_a_folder(tmp_path, capsys):
+    (tmp_path / "wide.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n2 3 2\n1 1\n2 3\n")
+    assert bytes.main(["--graphs", "grid2d_9", "--folder", str(tmp_path), "--least", "1"]) == 0
+    shown = capsys.readouterr().out
+    assert "grid2d_9" in shown and "wide" in shown
+    assert bytes.main(["--graphs", "nothing"]) == 2

@@ -221,7 +221,7 @@ def test_seed_and_weights(capsys, graph, tmp_path):
     assert dict(zip(zip(rows, cols), values)) == {(0, 2): 1, (1, 2): 2, (1, 3): 1, (3, 4): 0}
 
 
-@pytest.mark.parametrize("name", ["b.mtx.gz", "b.npz", "b.tsv", "b.csv", "b.edges", "b.csv.gz"])
+@pytest.mark.parametrize("name", ["b.mtx.gz", "b.npz", "b.bitblas", "b.tsv", "b.csv", "b.edges", "b.csv.gz"])
 def test_convert(capsys, graph, tmp_path, name):
     path = str(tmp_path / name)
     made = json.loads(run(capsys, "convert", graph, "--out", path, "--json")[1])
@@ -254,6 +254,14 @@ def test_convert_options(capsys, names, tmp_path):
         status, _, err = run(capsys, "convert", names, "--out", out, *wrong)
         assert (status, f"format csv has no {wrong[0][2:]}" in err) == (2, True)
     assert out.read_text().startswith("1,2,4")
+    saved = tmp_path / "a.bitblas"
+    assert run(capsys, "convert", names, "--out", saved, "--format", "b2sr", "--tile", "4", "--no-weights")[0] == 0
+    assert gb.load(saved, device="cpu").format == "b2sr4"
+    status, _, err = run(capsys, "convert", names, "--out", saved, "--tile", "4")
+    assert (status, "--tile: expected together with --format b2sr" in err) == (2, True)
+    saved.write_bytes(saved.read_bytes()[:-1])
+    status, _, err = run(capsys, "info", saved)
+    assert (status, "a.bitblas: expected" in err and "cut off" in err) == (2, True)
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])

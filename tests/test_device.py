@@ -161,6 +161,17 @@ def test_what_cannot_be_allocated_is_out_of_memory(device):
     assert A.nvals == 1
 
 
+def test_sizes_that_no_array_can_have_are_out_of_memory():
+    A = gb.Matrix.from_coo([0], [1], 1, nrows=1000, ncols=1 << 60, device="cpu", format="csr")
+    for make in (lambda: A.T.new(), lambda: A[[0, 1], [1, 2]].new(), lambda: A.to_dense(0), lambda: A.T.to_coo()):
+        with pytest.raises(OutOfMemory, match=r"needs \d{19} bytes"):
+            make()
+    other = ValueError("array is a small one")
+    assert devices.get("cpu").explained(other) is other
+    with pytest.raises(ValueError, match="lengths must match"):
+        gb.Matrix.from_coo([0], [1, 2], 1, device="cpu")
+
+
 def test_the_free_memory_of_the_host_is_known():
     assert 1 << 20 < devices.get("cpu").free_bytes() <= 1 << 62
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from battery import DTYPES, FORMS, MATRICES, Pattern, generator, pattern, values
+from battery import DTYPES, FORMS, MATRICES, SOME_FORMS, Pattern, generator, pattern, values
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,9 +12,10 @@ import bitblas
 from bitblas import device as devices
 from bitblas.config import config
 from bitblas.facts import facts
-from bitblas.formats import b2sr, build
+from bitblas.formats import ROWS, b2sr, build, packing, tile_of
 from bitblas.formats.b2sr import format as b2sr_format
 from bitblas.formats.b2sr import merging
+from bitblas.formats.split import format as split_format
 from semirings.dtypes import lookup_dtype
 
 TILES = (4, 8, 16, 32, 64)
@@ -42,15 +43,25 @@ def assert_entries(A, p: Pattern, x) -> None:
 
 def assert_sound(form) -> None:
     """The promises of a form: ascending, index types that fit, padding bits zero, no empty tile, bytes as predicted."""
+    if isinstance(form, split_format.Split):
+        assert_sound_split(form)
+        return
     ptr, col, bits = host(form.ptr).astype(np.int64), host(form.col), None
-    count = form.nvals if form.key == "csr" else form.tiles
+    by_rows = form.key in ROWS
+    if form.key == "mplg":
+        assert form.width == max(1, (form.ncols - 1).bit_length()) and form.col.dtype == np.uint32
+        assert len(col) == packing.packed_words(form.nvals, form.width)
+        assert form.nbytes == form.predict_bytes(form.nrows, form.ncols, form.nvals)
+        form = form.to_csr(False)[0]  # the columns, plain
+        col = host(form.col)
+    count = form.nvals if by_rows else form.tiles
     assert len(ptr) == form.units + 1 and ptr[0] == 0 and ptr[-1] == count and (np.diff(ptr) >= 0).all()
     assert form.ptr.dtype == form.col.dtype == np.int32
     row = np.repeat(np.arange(form.units), np.diff(ptr))
-    limit = form.ncols if form.key == "csr" else -(-form.ncols // form.tile)
+    limit = form.ncols if by_rows else -(-form.ncols // form.tile)
     key = row * max(1, limit) + col[:count]
     assert (np.diff(key) > 0).all() and ((0 <= col[:count]) & (col[:count] < limit)).all()
-    if form.key == "csr":
+    if by_rows:
         assert form.nbytes == form.predict_bytes(form.nrows, form.ncols, form.nvals)
         return
     t = form.tile
@@ -63,6 +74,31 @@ def assert_sound(form) -> None:
     assert form.nbytes - ranks == form.predict_bytes(form.nrows, form.ncols, max(1, count), t)
     if form.value_ptr is not None:
         assert np.array_equal(host(form.value_ptr)[:count], np.cumsum(bits.sum(axis=(1, 2))) - bits.sum(axis=(1, 2)))
+
+
+def assert_sound_split(form) -> None:
+    """Also: tiles are those that pay, the rest ascends in every tile row, padding bits of packed numbers are zero."""
+    pairs, t, d = host(form.pairs).astype(np.int64), form.tile, form.device
+    least, width = split_format.least_entries(form.ncols, t), split_format.entry_width(form.ncols, t)
+    ends = [0, 0], [form.tiles, form.in_rest]
+    assert form.pairs.dtype == np.int32 and ([*pairs[:2]], [*pairs[-2:]]) == ends
+    assert len(pairs) == 2 * form.units + 2 and form.units == -(-form.nrows // t)
+    tiles = form.tile_part()
+    if form.tiles:
+        assert_sound(tiles)
+        count = np.diff(host(tiles.ranks())[: form.tiles], append=form.in_tiles)
+        assert (count >= least).all()
+    codes = host(packing.unpack(d, form.rest, form.in_rest, width, np.int64))
+    row = np.repeat(np.arange(form.units), np.diff(pairs[1::2]))
+    assert (np.diff((row << 32) + codes) > 0).all()
+    _, count = np.unique((row << 32) + codes // (t * t), return_counts=True)
+    assert (count < least).all()
+    for string, size, bits in ((form.col, form.tiles, split_format.column_width(form.ncols, t)),
+                               (form.rest, form.in_rest, width)):  # fmt: skip
+        assert len(string) == packing.packed_words(size, bits)
+        assert int.from_bytes(host(string).tobytes(), "little") >> size * bits == 0
+    ranks = 0 if form.value_ptr is None else host(form.value_ptr).nbytes
+    assert form.nbytes - ranks == form.predict_bytes(form.nrows, form.ncols, form.tiles, form.in_rest, t)
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -85,12 +121,17 @@ def test_round_trip_of_every_matrix(device, key):
 
 @pytest.mark.parametrize("key", KEYS)
 def test_order_of_entries(device, key):
-    """Tile row, tile, bit: `to_coo(sort=False)` lists them so, values along."""
+    """Tile row, tile, bit; in a Split first those in tiles: `to_coo(sort=False)` lists them so, values along."""
     p = MATRICES["gaps"]()
     x = values(generator("order"), "INT64", len(p.rows))
     i, j, found = (host(a).astype(np.int64) for a in make(p, x, "INT64", key).to_coo(sort=False))
-    t = 1 if key == "csr" else int(key[4:])
+    t = tile_of(key)
     order = np.lexsort((j, i)) if t == 1 else np.lexsort((j % t, i % t, j // t, i // t))
+    if key.startswith("split"):
+        _, tile, count = np.unique(i // t * 1000 + j // t, return_inverse=True, return_counts=True)
+        thin = count[tile] < split_format.least_entries(p.ncols, t)
+        assert thin.any() and not thin.all()
+        order = order[np.argsort(thin[order], kind="stable")]
     assert np.array_equal(order, np.arange(len(i)))
     where = {(a, b): c for a, b, c in zip(p.rows.tolist(), p.cols.tolist(), x.tolist())}
     assert where == {(a, b): c for a, b, c in zip(i.tolist(), j.tolist(), found.tolist())}
@@ -102,9 +143,9 @@ def test_conversions(device, source):
     for name in ("gaps", "last only", "wide", "no entries", "130x130", "all ones"):
         p = MATRICES[name]()
         x = values(generator(name), "FP64", len(p.rows))
-        for key in KEYS:
+        for key in KEYS if source == "csr" else SOME_FORMS:
             A = make(p, x, "FP64", source)
-            store = build.with_format(A._store, *(("csr", None) if key == "csr" else ("b2sr", int(key[4:]))))
+            store = build.with_format(A._store, **FORMS[key])
             assert_entries(bitblas.Matrix._from_store(store), p, x)
             assert_sound(store.structure.primary)
             structure = A._store.structure
@@ -217,7 +258,8 @@ def test_every_dtype_keeps_its_values(device):
 
 
 def test_formats_have_a_contract():
-    for form in (b2sr_format.B2sr, build.csr.Csr):
-        for name in ("key", "units", "rows_per_unit", "nbytes", "to_csr", "coo", "adopt", "predict_bytes"):
+    names = "key compact units rows_per_unit work nbytes to_csr coo adopt predict_bytes arrays numbers restored check"
+    for form in (b2sr_format.B2sr, build.csr.Csr, build.mplg.Mplg, split_format.Split):
+        for name in names.split():
             assert hasattr(form, name), f"{form.__name__}.{name}"
     assert b2sr.__name__ == "bitblas.formats.b2sr"

@@ -22,7 +22,7 @@ MODULES = {
 
 # From the ground up; the longest name that fits a module says its floor. A module may import its own floor and below.
 FLOORS = (
-    ("semirings", "bitblas.exceptions"),
+    ("semirings", "bitblas.exceptions", "bitblas.whole"),
     ("bitblas.kernels.prologue", "bitblas.kernels.intrinsics", "bitblas.kernels.lanes", "bitblas.kernels"),
     ("bitblas.jit", "bitblas.launch"),
     ("bitblas.device",),
@@ -31,8 +31,9 @@ FLOORS = (
     ("bitblas.formats",),
     ("bitblas.store", "bitblas.order"),
     ("bitblas.facts", "bitblas.ending"),
-    ("bitblas.plan", "bitblas.plan_mxm"),
-    ("bitblas.formats.build",),
+    ("bitblas.costs",),
+    ("bitblas.plan", "bitblas.plan_forms", "bitblas.plan_limit", "bitblas.plan_mxm"),
+    ("bitblas.formats.build", "bitblas.formats.chunks"),
     ("bitblas.verbs",),
     ("bitblas.core",),
     ("bitblas",),

@@ -13,7 +13,7 @@ from bitblas.exceptions import CaptureError, InvalidValue
 from bitblas.loop import Program, repeat
 
 BOOL, INT64, FP64, FP32 = gb.dtypes.BOOL, gb.dtypes.INT64, gb.dtypes.FP64, gb.dtypes.FP32
-FORMS = (("csr", None), ("b2sr", 4), ("b2sr", 8), ("b2sr", 16), ("b2sr", 32), ("b2sr", 64))
+FORMS = (("csr", None), ("b2sr", 4), ("b2sr", 8), ("b2sr", 16), ("b2sr", 32), ("b2sr", 64), ("mplg", None))
 
 
 def graph(n=150, m=400, spread=12, seed=0, weights=None, **form):
@@ -76,7 +76,7 @@ def oracle_levels(A, source):
     return level
 
 
-@pytest.mark.parametrize("form", FORMS[:3])
+@pytest.mark.parametrize("form", (*FORMS[:3], FORMS[-1]))
 def test_breadth_first_parents(device, form):
     A = graph(**options(form))
     n = A.nrows
@@ -124,7 +124,7 @@ def test_shortest_paths(device, form, dtype):
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("form", FORMS[:3])
+@pytest.mark.parametrize("form", (*FORMS[:3], ("split", 8)))
 def test_a_scalar_may_be_the_condition(device, form):
     A = graph(**options(form))
     n = A.nrows
@@ -207,6 +207,7 @@ def test_results_are_their_own(device):
 
 def test_an_interrupt_ends_a_loop(device):
     """Ctrl-C stops an endless loop; the vectors hold what they held, and the next loop runs."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
     v, q = gb.Vector(INT64, 40), gb.Vector(INT64, 40)
     q[3] = 1
 
@@ -217,8 +218,11 @@ def test_an_interrupt_ends_a_loop(device):
     program = Program(body, while_=q)
     timer = threading.Timer(1.0, signal.raise_signal, (signal.SIGINT,))
     timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        program.run()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            program.run()
+    finally:
+        signal.signal(signal.SIGINT, before)
     if device != "cpu":  # a plain loop changes its vectors as it goes
         assert v.nvals == 0
         assert q[3].value == 1

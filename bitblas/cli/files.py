@@ -6,12 +6,14 @@ import argparse
 import json
 import os
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..exceptions import DeviceError
 from ..io import FILE_FORMATS, file_format_of, host_coo, write
+from ..plan_forms import FORMATS
 from .source import TEXTS, Fault, facts, load
 
 QUANTILES = {"min": 0, "25 %": 25, "median": 50, "75 %": 75, "90 %": 90, "99 %": 99, "max": 100}
@@ -38,11 +40,20 @@ def info(args: argparse.Namespace) -> None:
     A = graph.matrix
     rows, cols, _ = host_coo(A)
     profile = A.profile()
+    if args.measure:
+        from ..calibrate import measured
+
+        profile = measured(A, profile)
     seen = profile.facts
-    forms = {"csr": {"bytes": seen.bytes_of("csr")}}
+    forms: dict[str, dict[str, float]] = {key: {"bytes": seen.bytes_of(key)} for key in seen.forms}
     for tile, count in seen.tiles:
-        key = f"b2sr{tile}"
-        forms[key] = {"bytes": seen.bytes_of(key), "entries_per_tile": seen.nvals / max(1.0, count)}
+        forms[f"b2sr{tile}"]["entries_per_tile"] = seen.nvals / max(1.0, count)
+    for tile, parts in seen.parts:
+        forms[f"split{tile}"]["entries_in_tiles"] = seen.nvals - parts.in_rest
+    for key, form in forms.items():
+        form |= {f"{verb}_us": profile.costs.predict(seen, key, verb) for verb in profile.verbs}
+    for (key, verb), us in profile.measured:
+        forms[key][f"{verb}_measured_us"] = us
     rows_degrees = degrees(np.bincount(rows, minlength=A.nrows))
     cols_degrees = degrees(np.bincount(cols, minlength=A.ncols))
     loops = int((rows == cols).sum())
@@ -75,6 +86,29 @@ def _machine(args: argparse.Namespace) -> None:
     print(json.dumps(found) if args.json else "\n".join(f"{key}: {value}" for key, value in found.items()))
 
 
+# ---- calibrate ----
+
+
+def calibrate(args: argparse.Namespace) -> None:
+    """Measure the products in all forms, fit the constants, and keep them."""
+    import bitblas as gb
+
+    from .. import calibrate
+    from ..costs import costs_of, path_of
+
+    device = gb.device.get(args.device or gb.config.device)
+    start = time.perf_counter()
+    found = calibrate.calibrate(device, args.scale)
+    path = Path(args.out) if args.out else path_of(device)
+    calibrate.save(found.costs, path)
+    costs_of.cache_clear()
+    seconds = time.perf_counter() - start
+    if args.json:
+        print(json.dumps({"command": "calibrate", "out": str(path), "seconds": seconds, **found.costs.to_json()}))
+    else:
+        print(f"{found}\n\n{path}, in {seconds:.1f} s")
+
+
 # ---- convert ----
 
 
@@ -87,6 +121,9 @@ def add_convert_options(p: argparse.ArgumentParser) -> None:
     mtx.add_argument("--precision", type=int, metavar="DIGITS", help="significant digits of reals (default: all)")
     mtx.add_argument("--comment", help="a comment for the head of the file")
     p.add_argument_group("to .npz").add_argument("--layout", choices=["csr", "csc", "coo"], help="default: csr")
+    own = p.add_argument_group("to .bitblas")
+    own.add_argument("--format", choices=FORMATS[1:], help="the stored form (default: as the plan chooses)")
+    own.add_argument("--tile", type=int, choices=[4, 8, 16, 32, 64], help="edge of a tile (b2sr, split)")
     edges = p.add_argument_group("to an edge list")
     edges.add_argument("--output-base", type=int, choices=[0, 1], help="the number of the first vertex (default 0)")
     edges.add_argument("--output-header", action="store_true", help="name the columns in the first line")
@@ -99,6 +136,7 @@ def convert(args: argparse.Namespace) -> None:
     groups: dict[str, dict[str, Any]] = {
         "mtx": {"field": args.field, "symmetry": args.symmetry, "precision": args.precision, "comment": args.comment},
         "npz": {"layout": args.layout},
+        "bitblas": {"format": args.format, "tile": args.tile},
         "edges": {
             "base": args.output_base, "header": args.output_header or None,
             "directed": False if args.output_undirected else None,
@@ -109,8 +147,11 @@ def convert(args: argparse.Namespace) -> None:
     if any(given.values()):
         wrong = ", ".join(name for group in given.values() for name in group)
         raise Fault(f"--out: a file of format {kind} has no {wrong}")
+    stored, own = (own, {}) if kind == "bitblas" else ({}, own)
+    if "tile" in stored and stored.get("format") not in ("b2sr", "split"):
+        raise Fault("--tile: expected together with --format b2sr or split")
     start = time.perf_counter()
-    graph = load(args, square=False, device="cpu")
+    graph = load(args, square=False, device="cpu", **stored)
     A = graph.matrix
     dropped = graph.labels is not None and kind not in TEXTS
     names = {} if graph.labels is None or dropped else {"labels": graph.labels}

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ..io import FILE_FORMATS
+from ..plan_forms import FORMATS
 from . import algorithms, comparison, files
 from .source import Fault
 
 DESCRIPTION = (
-    "Graph algorithms as linear algebra on bits. FILE is a Matrix Market file, an edge list or a .npz of SciPy, by its "
-    "suffix, perhaps .gz; vertices count from 0, or have the names that an edge list gives them."
+    "Graph algorithms as linear algebra on bits. FILE is a Matrix Market file, an edge list, .npz of SciPy or .bitblas "
+    "of convert, by its suffix, perhaps .gz; vertices count from 0, or have the names that an edge list gives them."
 )
 
 
@@ -40,6 +41,11 @@ def parser() -> argparse.ArgumentParser:
     p = command("info", files.info, "what a file holds and how it would be stored; without FILE, what works here")
     _input(p, "?")
     _storage(p)
+    p.add_argument("--measure", action="store_true", help="also time products in every form, beside what is predicted")
+    p = command("calibrate", files.calibrate, "measure what products cost on a device, and remember it for the plan")
+    p.add_argument("--device", metavar="DEVICE", help="default: cuda if it works")
+    p.add_argument("--scale", type=int, metavar="N", help="log2 of the vertices of the samples (default 17, GPU 20)")
+    p.add_argument("--out", metavar="OUT", help="write to this file, not to the one that the plan reads")
     for algorithm in algorithms.COMMANDS:
         p = command(algorithm.name, algorithms.run, algorithm.help)
         p.set_defaults(algorithm=algorithm)
@@ -86,5 +92,5 @@ def _storage(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--device", metavar="DEVICE", help="cpu, cuda, or cuda:1 for the second GPU; default: cuda if it works"
     )
-    p.add_argument("--format", choices=["auto", "csr", "b2sr"], default="auto", help="how the matrix is stored")
-    p.add_argument("--tile", type=int, choices=[4, 8, 16, 32, 64], help="edge of a b2sr tile")
+    p.add_argument("--format", choices=FORMATS, default="auto", help="how the matrix is stored")
+    p.add_argument("--tile", type=int, choices=[4, 8, 16, 32, 64], help="edge of a tile (b2sr, split: 4, 8, 16)")

@@ -21,8 +21,10 @@ class Fault(Exception):
 def storage(args: argparse.Namespace) -> dict[str, Any]:
     """Where and how the matrix is to be stored."""
     format = None if args.format == "auto" else args.format
-    if args.tile is not None and format != "b2sr":
-        raise Fault("--tile: expected together with --format b2sr")
+    if args.tile is not None and format not in ("b2sr", "split"):
+        raise Fault("--tile: expected together with --format b2sr or split")
+    if format == "split" and args.tile not in (None, 4, 8, 16):
+        raise Fault(f"--tile: expected 4, 8 or 16 with --format split, got {args.tile}")
     return {"device": args.device, "format": format, "tile": args.tile}
 
 

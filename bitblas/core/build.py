@@ -98,8 +98,9 @@ class VectorBuild:
         if found is None:
             raise ValueError("value: expected one, got an empty Scalar")
         kind = kind if dtype is None else dtypes.lookup_dtype(dtype)
-        store = full_vector(device_of(device), check_size("size", size), cast_scalar(found, kind), kind)
-        return cls._from_store(store, name)
+        d = device_of(device)
+        with d.guard:
+            return cls._from_store(full_vector(d, check_size("size", size), cast_scalar(found, kind), kind), name)
 
     @classmethod
     def from_dense(

@@ -157,7 +157,8 @@ class MatrixExpression(Expression):
 
         kind, m = self.dtype if dtype is None else dtype, None if mask is None else _check_mask(mask, 2)
         if self._value is None and (m is None or self.masked):  # what comes out is all that it holds
-            return Matrix._from_store(alone(self, kind, m), name)
+            with self.device.guard:
+                return Matrix._from_store(alone(self, kind, m), name)
         C = Matrix(kind, self.nrows, self.ncols, name=name, device=self.device)
         C._update(self, m, None, m is not None)
         return C

@@ -29,6 +29,7 @@ from .matrix_order import MatrixOrder
 from .matrix_read import MatrixRead
 from .matrix_shape import MatrixReshape
 from .operators import typed
+from .saved import MatrixFile
 from .vector import Vector
 
 _names = itertools.count()
@@ -89,11 +90,12 @@ class TransposedMatrix(MatrixRead, Operand):
         return self.dup(dtype, mask=mask, name=name, **opts)
 
 
-class Matrix(MatrixBuild, MatrixReshape, MatrixOrder, MatrixRead, Output):
+class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Output):
     """Matrix(dtype=FP64, nrows=0, ncols=0): no entries yet. GraphBLAS C API 2.1, section 3.8.2.
 
-    format: "auto", "csr" or "b2sr" with a `tile` of 4, 8, 16, 32 or 64: the stored form, which results assigned to
-    this object take too. Raises TypeError (dtype), InvalidValue (sizes), ValueError (format), DeviceError, OutOfMemory.
+    format: "auto", "csr", "mplg", "b2sr" with a `tile` of 4, 8, 16, 32 or 64, or "split" with one of 4, 8 or 16 (or
+    that of the fewest bytes): the stored form, which results assigned to this object take too. Raises TypeError
+    (dtype), InvalidValue (sizes), ValueError (format), DeviceError, OutOfMemory.
     """
 
     __slots__ = ("__weakref__", "_data", "_form", "_pending", "name")
@@ -207,20 +209,20 @@ class Matrix(MatrixBuild, MatrixReshape, MatrixOrder, MatrixRead, Output):
 
     @property
     def format(self) -> str:
-        """The primary stored form: "csr", "b2sr8"..."""
+        """The primary stored form: "csr", "mplg", "b2sr8", "split8"..."""
         return self._stored.structure.primary.key
 
     def memory(self) -> Any:
-        """The bytes held: a Memory with .forms, .structure, .values, .total, which prints as a table."""
+        """The bytes held: a Memory with .forms, .structure, .values, .caches, .total .., which prints as a table."""
         from .memory import Memory
 
         return Memory.of(self._stored)
 
     def profile(self) -> Any:
         """Predicted bytes for every stored form, and the plan's choice; prints as a table."""
-        from .. import plan
+        from .. import plan_forms
 
-        return plan.profile(self._stored)
+        return plan_forms.profile(self._stored)
 
     def to(self, device: str | Device) -> Matrix:
         """A copy on another device; the object itself if it is there already."""

@@ -10,10 +10,12 @@ from semirings import dtypes
 
 from ..device import Device
 from ..formats import build
+from ..plan_forms import FORMATS
 from ..store import MatrixStore
 from ..verbs import arrays, submatrix
 from ..verbs import matrix as verbs
 from .build import check_lengths, duplicates
+from .chunks import ChunkBuild
 from .compressed import CompressedBuild, CompressedExport
 from .convert import cast_scalar, check_range, check_size, device_of, index_array, scalar_type, value_array
 from .door import guarded
@@ -23,10 +25,13 @@ from .scalar import of
 
 
 def check_format(format: str | None, tile: int | None) -> tuple[str, int | None]:
-    if format not in (None, "auto", "csr", "b2sr"):
-        raise ValueError(f"format: expected 'auto', 'csr' or 'b2sr', got {format!r}")
-    if tile is not None and (tile not in (4, 8, 16, 32, 64) or format != "b2sr"):
-        raise ValueError(f"tile: expected 4, 8, 16, 32 or 64 with format='b2sr', got {tile!r} with format={format!r}")
+    if format is not None and format not in FORMATS:
+        raise ValueError(f"format: expected one of {', '.join(map(repr, FORMATS))}, got {format!r}")
+    if tile is not None and tile not in {"b2sr": (4, 8, 16, 32, 64), "split": (4, 8, 16)}.get(format or "", ()):
+        raise ValueError(
+            f"tile: expected 4, 8, 16, 32 or 64 with format='b2sr', 4, 8 or 16 with format='split', "
+            f"got {tile!r} with format={format!r}"
+        )
     return format or "auto", tile
 
 
@@ -38,8 +43,9 @@ def _limit(indices: Any, given: Any, name: str) -> int:
     return int(indices.max()) + 1
 
 
-class MatrixBuild(CompressedBuild):
-    """The constructors of Matrix. format: "auto" (the plan chooses), "csr", or "b2sr" with its `tile`."""
+class MatrixBuild(ChunkBuild, CompressedBuild):
+    """The constructors of Matrix. format: "auto" (the plan chooses), "csr", "mplg", or "b2sr" or "split" with
+    the `tile`; a "split" without one has the tiles that need the fewest bytes."""
 
     __slots__ = ()
     _from_store: ClassVar[Any]  # (store, name, ..): of the class that this is mixed into

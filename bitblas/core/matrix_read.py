@@ -241,7 +241,8 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
                 C._update(self, check(mask, 2), None, False)
             return C
         # Structures are immutable: a copy shares them.
-        return Matrix._from_store(verbs.cast(self._stored, kind).tagged(self._order), name, form)
+        with self.device.guard:
+            return Matrix._from_store(verbs.cast(self._stored, kind).tagged(self._order), name, form)
 
     def isequal(self, other: Any, *, check_dtype: bool = False, **opts: Any) -> bool:
         """The same shape, the same structure, equal values; the dtype counts with `check_dtype`."""

@@ -1,49 +1,104 @@
-"""What a Matrix holds, in bytes."""
+"""What a Matrix or a Vector holds, in bytes: found by walking the object, every array once."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from ..store import MatrixStore
+from ..device import held
+from ..store import MatrixStore, VectorStore
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes on the device. forms: each stored form by name, the primary one first (".T": of the transpose);
-    structure: the primary form; orders: where the values of other forms lie; values: the value array (0: iso);
-    permutation: the order of the vertices (0: the user's). A reordered matrix that some verb needed in the user's order
-    holds a copy of it, whose forms are named "(user's)"."""
+    """Bytes on the device, of a Matrix.
+
+    forms: each stored form by name, the primary one first (".T": of the transpose; 0: the same arrays as an earlier
+    one). structure: the form in use, without values. orders: by form, where the values of its entries lie. values: the
+    value array (0: iso). copies: by form, values in its order. caches: by name, what operations have computed and keep:
+    ranks of bits, schedules, sorted keys, prepared products, captured programs and their scratch; of a reordered matrix
+    also its copy in the user's order, once a verb needed that. permutation: of a reordered matrix.
+    An array that several objects share counts for each of them, and for `bitblas.config.memory_limit` once.
+    """
 
     forms: dict[str, int]
     structure: int
-    orders: int
+    orders: dict[str, int]
     values: int
+    copies: dict[str, int]
+    caches: dict[str, int]
     permutation: int = 0
 
     @staticmethod
     def of(A: MatrixStore) -> Memory:
-        forms: dict[str, int] = {}
+        device, structure = A.device, A.structure
         seen: set[int] = set()
-        orders = 0
-        for key, transposed, form, order in A.structure.forms():
-            # A symmetric structure is its own transpose: one form under two names.
-            forms[key + ".T" * transposed] = 0 if id(form) in seen else form.nbytes
-            seen.add(id(form))
-            orders += 0 if order is None else int(order.nbytes)
-        values, permutation = 0 if A.iso else int(A.values.nbytes), 0 if A.order is None else A.order.nbytes
-        copy: MatrixStore | None = A.prepared.get("user")
-        if copy is not None:
-            twin = Memory.of(copy)
-            forms |= {f"{key} (user's)": size for key, size in twin.forms.items()}
-            orders, values = orders + twin.orders, values + twin.values
-        return Memory(forms, A.structure.primary.nbytes, orders, values, permutation)
+        size = lambda x: held.bytes_in(x, device, seen)
+        named = [(key + ".T" * transposed, form, order) for key, transposed, form, order in structure.forms()]
+        forms = {name: sum(map(size, form.arrays().values())) for name, form, _ in named}
+        orders = {name: size(order) for name, _, order in named if order is not None}
+        values = size(A.values)
+        copies = {key + ".T" * transposed: size(x) for (key, transposed), x in list(A.copies.items())}
+        caches: dict[str, int] = {}
+        for name, form, _ in named:
+            for what, x in list(form.cache.items()):
+                _add(caches, f"{name} {_word(what)}", size(x))
+            _add(caches, f"{name} ranks", size(form))
+        for what, x in list(A.prepared.items()):
+            _add(caches, {"kept": "programs", "user": "user's order"}.get(_word(what), "products"), size(x))
+        permutation = size(A.order)
+        _add(caches, "other", size(A))
+        return Memory(forms, next(iter(forms.values())), orders, values, copies, caches, permutation)
 
     @property
     def total(self) -> int:
-        return sum(self.forms.values()) + self.orders + self.values + self.permutation
+        parts = (self.forms, self.orders, self.copies, self.caches)
+        return sum(sum(part.values()) for part in parts) + self.values + self.permutation
 
     def __str__(self) -> str:
-        rows = [*self.forms.items(), ("orders", self.orders), ("values", self.values)]
-        rows += [("permutation", self.permutation)] if self.permutation else []
-        rows.append(("total", self.total))
-        return "\n".join(f"{name:<12}{size:>16,} bytes" for name, size in rows)
+        rows = [
+            *self.forms.items(),
+            *((f"{name} order", x) for name, x in self.orders.items()),
+            ("values", self.values),
+            *((f"{name} values", x) for name, x in self.copies.items()),
+            *self.caches.items(),
+            *([("permutation", self.permutation)] if self.permutation else []),
+            ("total", self.total),
+        ]
+        return _table(rows)
+
+
+@dataclass(frozen=True)
+class VectorMemory:
+    """Bytes on the device, of a Vector. presence: the bitset of its entries; values: 0 where one value is all."""
+
+    presence: int
+    values: int
+
+    @staticmethod
+    def of(v: VectorStore) -> VectorMemory:
+        seen: set[int] = set()
+        return VectorMemory(*(held.bytes_in(x, v.device, seen) for x in (v.bits, v.values)))
+
+    @property
+    def total(self) -> int:
+        return self.presence + self.values
+
+    def __str__(self) -> str:
+        return _table([("presence", self.presence), ("values", self.values), ("total", self.total)])
+
+
+def _word(key: Any) -> str:
+    """What a cache is of: a name, or the first word of a tuple."""
+    first = key[0] if isinstance(key, tuple) else key
+    return first if isinstance(first, str) else type(first).__name__
+
+
+def _add(caches: dict[str, int], name: str, size: int) -> None:
+    if size:
+        caches[name] = caches.get(name, 0) + size
+
+
+def _table(rows: list[tuple[str, int]]) -> str:
+    width = max(len(name) for name, _ in rows)
+    return "\n".join(f"{name:<{width}}{size:>16,} bytes" for name, size in rows)

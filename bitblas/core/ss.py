@@ -169,7 +169,7 @@ class VectorExtras(_Extras):
     @property
     def nbytes(self) -> int:
         """Bytes held on the device."""
-        return sum(self._parent._stored.nbytes.values())
+        return self._parent.memory().total
 
     format = "bitmap"
 

@@ -15,6 +15,7 @@ from ..verbs import vector as verbs
 from . import assign, orders
 from .convert import same_device
 from .mask import check
+from .memory import VectorMemory
 from .operators import typed
 from .options import check_options
 
@@ -57,6 +58,10 @@ class VectorWhole:
     def clear(self: Vector) -> None:  # type: ignore[misc]
         """Delete all entries."""
         self._adopt(empty_vector(self.device, self.size, self.dtype))
+
+    def memory(self: Vector) -> VectorMemory:  # type: ignore[misc]
+        """The bytes held: .presence, .values and .total, which prints as a table."""
+        return VectorMemory.of(self._stored)
 
     def to(self: Vector, device: str | Device) -> Vector:  # type: ignore[misc]
         """A copy on another device; the object itself if it is there already."""

@@ -13,9 +13,10 @@ import numpy as np
 from .. import jit
 from ..exceptions import DeviceError, OutOfMemory
 from ..kernels.prologue import Variant
-from . import tracing
+from . import held, tracing
 
 _DLPACK_CPU = 1  # dlpack.h: kDLCPU
+MEASURED_US = 2000.0  # that one measurement of time_us takes, at least
 FORESEEN = 1 << 26  # bytes from which on a need of memory is compared with what is free: asking takes some us
 
 
@@ -40,7 +41,7 @@ class Device(ABC):
     is_gpu = False
     captures = False  # whether a loop can run there without the host: as a graph with a while node
     xp: Any = np  # the array module: NumPy or CuPy
-    errors: tuple[type[BaseException], ...] = (MemoryError,)  # what goes through `explained` before a user sees it
+    errors: tuple[type[BaseException], ...] = (MemoryError, ValueError)  # what `explained` looks at before a user does
 
     def __repr__(self) -> str:
         return f"<device {self.name}>"
@@ -98,9 +99,18 @@ class Device(ABC):
         return 1 << 62
 
     def foresee(self, what: str, nbytes: int) -> None:
-        """OutOfMemory, before anything is done, unless `nbytes` are free."""
+        """OutOfMemory, before anything is done, unless `nbytes` are free and within the limit of the process."""
+        if missing := self.missing(nbytes):
+            raise OutOfMemory(f"{what}: needs {nbytes} bytes on device {self.name!r}, {missing}")
+
+    def missing(self, nbytes: int) -> str:
+        """What stands in the way of taking `nbytes`, and what to do about it; "" where nothing does."""
+        if held.limit is not None and (now := held.bytes_on(self)) + nbytes > held.limit:
+            limit = f"{now} are held, the limit is {held.limit} (config.memory_limit)"
+            return f"{limit}; raise it, {self._advice()}"
         if nbytes >= FORESEEN and nbytes > (free := self.free_bytes()):
-            raise OutOfMemory(self._short(what, nbytes, free))
+            return f"{free} are free; {self._advice()}"
+        return ""
 
     def fail(self, error: BaseException) -> NoReturn:
         """Raise what a user sees for one of `errors`."""
@@ -111,13 +121,20 @@ class Device(ABC):
 
     def explained(self, error: BaseException) -> BaseException:
         """The error that a user sees for one of `errors`."""
+        if isinstance(error, ValueError):
+            return too_big(error, self.name) or error
         return error if isinstance(error, OutOfMemory) else OutOfMemory(f"{self.name}: {error}")
 
-    def _short(self, what: str, needed: int, free: int) -> str:
+    def _advice(self) -> str:
         advice = "free matrices that are not needed"
         if self.is_gpu:
             advice += ", ask for the smaller form (A.profile() lists them), or work on the CPU: device='cpu'"
-        return f"{what}: needs {needed} bytes on device {self.name!r}, {free} are free; {advice}"
+        return advice
+
+    @property
+    def model(self) -> str:
+        """What measurements on it hold for."""
+        return f"{jit.numba_cpu()} with {self.threads} threads"
 
     def described(self) -> str:
         """What it is, for people."""
@@ -132,6 +149,31 @@ class Device(ABC):
     def elapsed(self, begin: Any, end: Any) -> float:
         """Microseconds from one mark to another."""
         return 1e6 * (end - begin)
+
+    def time_us(self, run: Callable[[], Any], samples: int = 7) -> float:
+        """Microseconds that one call of `run` takes once it has run: the least of several measurements, since what else
+        the machine does only adds to it."""
+        run()
+        begin = self.mark()
+        run()
+        times = max(1, min(1000, int(MEASURED_US / max(1.0, self.elapsed(begin, self.mark())))))
+        taken = []
+        for _ in range(samples):
+            begin = self.mark()
+            for _ in range(times):
+                run()
+            taken.append(self.elapsed(begin, self.mark()) / times)
+        return min(taken)
+
+
+_TOO_BIG = ("array is too big", "Maximum allowed dimension exceeded", "Maximum allowed size exceeded")
+
+
+def too_big(error: ValueError, device: str) -> OutOfMemory | None:
+    """What a user sees where NumPy refuses a size that no machine has; None for every other ValueError."""
+    if not str(error).startswith(_TOO_BIG):
+        return None
+    return OutOfMemory(f"{device}: an array needs {1 << 63} bytes or more ({error})")
 
 
 class Cpu(Device):

@@ -180,7 +180,10 @@ class Cuda(Device):
             needed = re.search(r"allocating ([\d,]+) bytes", str(error))
             if needed is None:
                 return OutOfMemory(f"{self.name}: {error}; {self.free_bytes()} bytes are free")
-            return OutOfMemory(self._short("allocation", int(needed[1].replace(",", "")), self.free_bytes()))
+            bytes_needed, free = int(needed[1].replace(",", "")), self.free_bytes()
+            return OutOfMemory(
+                f"allocation: needs {bytes_needed} bytes on device {self.name!r}, {free} are free; {self._advice()}"
+            )
         status = getattr(error, "status", 0)
         if status in LOST:
             self.lost = self.lost or str(error)
@@ -190,12 +193,15 @@ class Cuda(Device):
                 return lost
         return DeviceError(f"device {self.name!r}: {error}")
 
+    @property
+    def model(self) -> str:
+        return str(self.xp.cuda.runtime.getDeviceProperties(self.ordinal)["name"].decode())
+
     def described(self) -> str:
         runtime = self.xp.cuda.runtime
         free, total = runtime.memGetInfo()
-        name = runtime.getDeviceProperties(self.ordinal)["name"].decode()
         versions = f"CuPy {self.xp.__version__}, driver of CUDA {_dotted(runtime.driverGetVersion())}"
-        return f"{name}, {self.arch}, {free >> 20} of {total >> 20} MiB free, {versions}"
+        return f"{self.model}, {self.arch}, {free >> 20} of {total >> 20} MiB free, {versions}"
 
     # ---- time ----
 
@@ -211,6 +217,19 @@ class Cuda(Device):
     def elapsed(self, begin: Any, end: Any) -> float:
         end.synchronize()
         return 1e3 * float(self.xp.cuda.get_elapsed_time(begin, end))
+
+    def time_us(self, run: Callable[[], Any], samples: int = 7) -> float:
+        """Kernel time: `run` is captured ten times into a CUDA graph, so that the host's part does not count."""
+        stream = self.xp.cuda.Stream(non_blocking=True)
+        with stream:
+            for _ in range(2):  # compiles, and takes the memory that the captured calls will use
+                run()
+            stream.synchronize()
+            stream.begin_capture(self.xp.cuda.runtime.streamCaptureModeRelaxed)
+            for _ in range(10):
+                run()
+            graph = stream.end_capture()
+            return super().time_us(lambda: graph.launch(stream), samples) / 10
 
 
 _home = threading.local()  # the GPU that the program itself chose, and the one that was last made current for it

@@ -16,6 +16,15 @@ if TYPE_CHECKING:
 
 
 EVERYWHERE = 1 << 62  # a limit that no index reaches
+CSR, MPLG = "csr", "mplg"
+# The forms whose units are rows and whose entries lie row by row: one order of values, and the kernels of csr/ for all.
+ROWS = (CSR, MPLG)
+
+
+def tile_of(key: str) -> int:
+    """The size of the tiles of a form: 8 for "b2sr8" and "split8"; 1 for a form of rows."""
+    name = key.rstrip("0123456789")
+    return int(key[len(name) :] or 1)
 
 
 class Region(NamedTuple):
@@ -46,19 +55,26 @@ class Form(Protocol):
     nrows: int
     ncols: int
     nvals: int
-    ptr: Any
     col: Any
     cache: dict[Any, Any]  # what is computed once per form: schedules of kernels, facts
+    compact: bool  # asked for because it is small: as a primary form it keeps no other form beside it
 
     @property
     def key(self) -> str:
-        """How the form is named: "csr", "b2sr8"."""
+        """How the form is named: "csr", "mplg", "b2sr8", "split8"."""
+
+    @property
+    def ptr(self) -> Any: ...
 
     @property
     def units(self) -> int: ...
 
     @property
     def rows_per_unit(self) -> int: ...
+
+    @property
+    def work(self) -> int:
+        """What the units hold in all: entries, or tiles."""
 
     @property
     def nbytes(self) -> int:
@@ -73,6 +89,21 @@ class Form(Protocol):
     def clip(self, region: Region, order: bool) -> tuple[Form, Any]:
         """The entries in a region, in the same form; with `order` also the places of their values in this form."""
 
+    def arrays(self) -> dict[str, Any]:
+        """The arrays that it is made of, by name: what is counted as its bytes, and saved. Not what can be computed
+        from them, such as ranks."""
+
+    def numbers(self) -> dict[str, int]:
+        """The numbers that it is made of besides, nrows, ncols and nvals among them."""
+
+    @classmethod
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Form:
+        """The form of what `numbers` and `arrays` gave, as they came from a file. ValueError where they are others, or
+        types and lengths do not fit each other; contents are not looked at."""
+
+    def check(self) -> None:
+        """ValueError unless the arrays hold a sound form: whatever reads it then stays within it."""
+
     def adopt(self, twin: Any) -> None:
         """Take over what another build of the same form has computed besides, such as ranks."""
 
@@ -80,7 +111,8 @@ class Form(Protocol):
 class Structure:
     """Where the entries of a matrix are: one primary form, which fixes the order of values, and others made on demand.
 
-    Immutable but for that cache; shared by all matrices that differ in values only.
+    Immutable but for that cache; shared by all matrices that differ in values only. Beside a compact primary form only
+    its transpose is kept: a statement that needs another form makes it, and lets it go.
     """
 
     def __init__(self, primary: Form) -> None:
@@ -109,29 +141,53 @@ class Structure:
         return self.primary.coo()
 
     def has(self, key: str, *, transposed: bool = False) -> bool:
-        return (key, transposed) in self._forms
+        return (self.kept_as(key), transposed) in self._forms
+
+    def kept_as(self, key: str) -> str:
+        """The form that is kept where `key` is asked for: the plain form of packed rows, which would need up to 32
+        times the memory, is made for a statement and dropped. Entries lie in the same order in both."""
+        return MPLG if key == CSR and self.primary.key == MPLG else key
+
+    def rows(self) -> Any:
+        """The structure in a form by rows, as it lies there: plain or packed."""
+        return self.primary if self.primary.key in ROWS else self.form(CSR)
 
     def form(self, key: str, *, transposed: bool = False) -> Form:
-        """The structure (or its transpose) in the form `key`, built once."""
-        if (key, transposed) not in self._forms:
-            self._make(key, transposed, order=False)
-        return self._forms[key, transposed]
+        """The structure (or its transpose) in the form `key`, built once, but for what `kept_as` and `keeps` say."""
+        if self.kept_as(key) != key:
+            return self.form(self.kept_as(key), transposed=transposed).to_csr(False)[0]
+        known = self._forms.get((key, transposed))
+        return self._make(key, transposed, order=False)[0] if known is None else known
 
     def order(self, key: str, *, transposed: bool = False) -> Any:
         """For each entry of that form the place of its value in the primary form; None: the same order."""
+        key = self.kept_as(key)
         if (key, transposed) not in self._orders:
-            self._make(key, transposed, order=True)
+            return self._make(key, transposed, order=True)[1]
         return self._orders[key, transposed]
 
-    def _make(self, key: str, transposed: bool, order: bool) -> None:
+    def keeps(self, key: str) -> bool:
+        """Whether a form, once made, is kept."""
+        return key == self.primary.key or not self.primary.compact
+
+    def _make(self, key: str, transposed: bool, order: bool) -> tuple[Form, Any]:
         from .build import convert
 
         form, places = convert(self, key, transposed=transposed, order=order)
+        if not self.keeps(key):
+            return form, places
         known = self._forms.setdefault((key, transposed), form)
         if form is not known:
             known.adopt(form)  # the pass that finds the order also finds the ranks
         if order:
             self._orders[key, transposed] = places
+        return known, places
+
+    def keep(self, key: str, transposed: bool, form: Form, order: Any) -> None:
+        """A form (of the transpose) that was made elsewhere, and where its values lie (None: not known)."""
+        self._forms.setdefault((key, transposed), form)
+        if order is not None:
+            self._orders[key, transposed] = order
 
     def forms(self) -> Iterator[tuple[str, bool, Form, Any]]:
         """All forms held: key, transposed, form, order (None where none is held)."""

@@ -1,6 +1,6 @@
 """From entries to a structure, and from one form to another, on the device that holds the data.
 
-Peak memory of from_coo: the input, 8 bytes per entry for its order, and the sorted copy.
+Every build says first what it takes (`Device.foresee`), beside its input.
 """
 
 from __future__ import annotations
@@ -12,13 +12,28 @@ import numpy as np
 
 from semirings.dtypes import DataType
 
-from .. import plan
+from .. import plan_forms, plan_limit
 from ..device import Device
 from ..exceptions import OutOfMemory
 from ..store import MatrixStore
-from . import Form, Structure
+from . import Form, Structure, tile_of
 from .b2sr import format as b2sr
 from .csr import format as csr
+from .csr.format import sort_entries
+from .mplg import format as mplg
+from .split import format as split
+
+FORMS: dict[str, Any] = {  # by their keys, without the size of a tile
+    "csr": csr.Csr, "mplg": mplg.Mplg, "b2sr": b2sr.B2sr, "split": split.Split,
+}  # fmt: skip
+
+
+def restored(device: Device, key: str, numbers: dict[str, int], arrays: dict[str, Any]) -> Form:
+    """A form of what its `numbers` and `arrays` gave; ValueError, KeyError where they do not fit."""
+    made: Form = FORMS[str(key).rstrip("0123456789")].restored(device, numbers, arrays)
+    if made.key != key:
+        raise ValueError(f"form: expected {key!r}, got {made.key!r}")
+    return made
 
 
 def convert(structure: Structure, key: str, *, transposed: bool, order: bool) -> tuple[Form, Any]:
@@ -32,29 +47,14 @@ def convert(structure: Structure, key: str, *, transposed: bool, order: bool) ->
             made = source  # an undirected graph is its own transpose: nothing more to store
         return made, places if base is None or places is None else base[places]
     rows, places = structure.primary.to_csr(order)
-    if isinstance(structure.primary, csr.Csr):
-        places = None
     if key == csr.KEY:
         return rows, places
-    made, turn = b2sr.from_csr(rows, int(key[4:]), order)
-    return made, turn if places is None or turn is None else places[turn]
-
-
-def sort_entries(device: Device, rows: Any, cols: Any, nrows: int, ncols: int) -> Any:
-    """The order of the entries by row, then column; equal ones stay in input order."""
-    if device.is_gpu:
-        if nrows * ncols < 1 << 63:
-            return device.xp.argsort(rows * ncols + cols, kind="stable")
-        by_col = device.xp.argsort(cols, kind="stable")
-        return by_col[device.xp.argsort(rows[by_col], kind="stable")]
-    if max(nrows, ncols) > 8 * len(rows):
-        return np.lexsort((cols, rows))  # counting sorts would pass over rows and columns that have no entry
-    from scipy.sparse import coo_array
-
-    # Three counting sorts in compiled code: by row, then to columns and back, each stable.
-    numbered = coo_array((np.arange(len(rows)), (rows, cols)), shape=(nrows, ncols))
-    numbered.has_canonical_format = True  # duplicates are ours to combine
-    return numbered.tocsr().tocsc().tocsr().data
+    if key == mplg.KEY:
+        made, turn = mplg.from_csr(rows, order)
+    else:
+        form: Any = split if key.startswith("split") else b2sr
+        made, turn = form.from_csr(rows, tile_of(key), order)
+    return made, places if turn is None else turn if places is None else places[turn]
 
 
 def from_coo(
@@ -66,8 +66,6 @@ def from_coo(
     Duplicates are combined in input order by `dup` (a typed BinaryOp or Monoid); ValueError without one. The arrays
     given stay the caller's.
     """
-    from ..verbs import arrays
-
     xp = device.xp
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
     iso, keyed = isinstance(values, np.generic), nrows * ncols < 1 << 63
@@ -77,10 +75,21 @@ def from_coo(
         ascending = keys[1:] > keys[:-1]
     else:
         ascending = (rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (cols[1:] > cols[:-1]))
-    if bool(ascending.all()):  # sorted and without duplicates, as `to_coo` gives them
+    is_sorted = bool(ascending.all())  # and without duplicates, as `to_coo` gives them
+    besides = 9 if is_sorted else 80 if not device.is_gpu else 16 if iso else 40  # bytes an entry
+    most = _rows_bytes(nrows, ncols, len(rows), values, besides)
+    if device.missing(most):
+        from . import chunks
+
+        itemsize = 0 if iso else int(values.itemsize)
+        if chunks.peak(len(rows), 0, 0, nrows, ncols, itemsize) >= most:
+            device.foresee(f"{len(rows)} entries", most)
+        keys = ascending = None
+        return chunks.from_arrays(device, nrows, ncols, rows, cols, values, dtype, dup, format=format, tile=tile)
+    if is_sorted:
         keys = None
+        cols = cols.astype(csr.index_type(ncols))  # a copy, of nobody else
         return _from_sorted(device, nrows, ncols, rows, cols, _own(values), dtype, format, tile)
-    device.foresee(f"sorting {len(rows)} entries", (16 if iso else 40) * len(rows))
     if keyed and iso and device.is_gpu:  # nothing has to follow its entry: the keys alone are sorted
         keys.sort()
         xp.greater(keys[1:], keys[:-1], out=ascending)
@@ -88,6 +97,17 @@ def from_coo(
             keys = xp.append(keys[:1], keys[1:][ascending])
         return from_sorted_keys(device, nrows, ncols, keys, values, dtype, format=format, tile=tile)
     keys = ascending = None
+    rows, cols, values = ordered(device, nrows, ncols, rows, cols, values, dtype, dup)
+    return _from_sorted(device, nrows, ncols, rows, cols, values, dtype, format, tile)
+
+
+def ordered(
+    device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any, dtype: DataType, dup: Any
+) -> tuple[Any, Any, Any]:
+    """The entries by row, then column, equal ones joined by `dup` in the order in which they came."""
+    from ..verbs import arrays
+
+    xp, iso = device.xp, isinstance(values, np.generic)
     order = sort_entries(device, rows, cols, nrows, ncols)
     rows, cols = rows[order], cols[order]
     fresh = xp.ones(len(rows), bool)
@@ -101,7 +121,13 @@ def from_coo(
                 raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
             values = arrays.fold_segments(device, dup, values, dtype, xp.append(starts, len(rows)))
         rows, cols = rows[starts], cols[starts]
-    return _from_sorted(device, nrows, ncols, rows, cols, values, dtype, format, tile)
+    return rows, cols, values
+
+
+def _rows_bytes(nrows: int, ncols: int, nvals: int, values: Any, besides: int) -> int:
+    """Bytes of entries by rows with their values, and of what making them takes besides for each."""
+    value = 0 if isinstance(values, np.generic) else int(values.itemsize)
+    return csr.Csr.predict_bytes(nrows, ncols, nvals) + 16 * (nrows + 1) + (value + besides) * nvals
 
 
 def _own(values: Any) -> Any:
@@ -120,6 +146,7 @@ def from_csr(
         xp.greater(cols[1:], cols[:-1], out=after[1:-1])
     after[ptr] = True  # the first column of a row comes after nothing
     if bool(after.all()):
+        device.foresee(f"rows of {nvals} entries", _rows_bytes(nrows, ncols, nvals, values, 1))
         ptr, cols = ptr.astype(csr.index_type(nvals)), cols.astype(csr.index_type(ncols))  # copies: of nobody else
         return _from_csr(device, nrows, ncols, ptr, cols, _own(values), dtype, format, tile)
     rows = csr.numbers_of(ptr, nvals, device)
@@ -132,6 +159,7 @@ def from_sorted_keys(
 ) -> MatrixStore:  # fmt: skip
     """Entries given by strictly increasing keys row * ncols + column (INT64)."""
     check_rows(device, nrows)
+    device.foresee(f"rows of {len(keys)} entries", _rows_bytes(nrows, ncols, len(keys), values, 24))
     if len(keys) < nrows and not device.is_gpu:
         rows, cols = keys // max(1, ncols), keys % max(1, ncols)
         return _from_sorted(device, nrows, ncols, rows, cols, values, dtype, format, tile)
@@ -155,8 +183,12 @@ def _from_csr(
     device: Device, nrows: int, ncols: int, ptr: Any, cols: Any, values: Any, dtype: DataType, format: str,
     tile: int | None,
 ) -> MatrixStore:  # fmt: skip
-    store = MatrixStore(Structure(csr.from_arrays(device, nrows, ncols, ptr, cols)), dtype, values)
-    return with_format(store, format, tile)
+    return with_format(of_rows(csr.from_arrays(device, nrows, ncols, ptr, cols), dtype, values), format, tile)
+
+
+def of_rows(rows: csr.Csr, dtype: DataType, values: Any) -> MatrixStore:
+    """The matrix of these rows, in that form."""
+    return MatrixStore(Structure(rows), dtype, values)
 
 
 FEW_ROWS = 1 << 12  # up to which structures without entries are shared: 16 KB each
@@ -186,7 +218,9 @@ def check_rows(device: Device, nrows: int) -> None:
 
 def with_format(A: MatrixStore, format: str = "auto", tile: int | None = None) -> MatrixStore:
     """The same matrix with its primary form as asked: "auto" lets the plan choose."""
-    key = plan.choose_form(A.structure, format, tile, iso=A.iso)
+    key = plan_forms.choose_form(A.structure, format, tile, iso=A.iso)
+    if format == "auto" and tile is None:
+        key, _ = plan_limit.limited(A.structure, key, A.iso)
     if key == A.structure.primary.key:
         return A
     values = A.values_for(key, False)  # first: the pass that finds the order also finds the ranks
@@ -198,11 +232,17 @@ def filter_entries(A: MatrixStore, keep: Any) -> MatrixStore:
     form = A.structure.primary
     if bool(keep.all()):
         return A
+    if isinstance(form, split.Split):
+        kept: Any
+        kept, places = form.filter(keep)
+        return MatrixStore(Structure(kept), A.dtype, A.values if A.iso else A.values[places])
     if isinstance(form, b2sr.B2sr):
-        kept: csr.Csr | b2sr.B2sr = form.filter(keep)
+        kept = form.filter(keep)
     else:
-        xp = form.device.xp
-        before = xp.zeros(form.nvals + 1, np.int64)  # entries kept before each entry
+        rows, xp = A.structure.rows(), form.device.xp
+        before = xp.zeros(rows.nvals + 1, np.int64)  # entries kept before each entry
         xp.cumsum(keep, out=before[1:])
-        kept = csr.from_arrays(form.device, form.nrows, form.ncols, before[form.ptr], form.col[: form.nvals][keep])
+        kept = csr.from_arrays(rows.device, rows.nrows, rows.ncols, before[rows.ptr], rows.columns()[keep])
+        if form.key == mplg.KEY:
+            kept, _ = mplg.from_csr(kept, False)
     return MatrixStore(Structure(kept), A.dtype, A.values if A.iso else A.values[keep])

@@ -15,14 +15,15 @@ from semirings.dtypes import lookup_dtype
 from ..device import Device, even_bounds
 from ..kernels.prologue import Variant
 
+MOST_BITS = 32  # of a number
 PARALLEL_NUMBERS = 1 << 16  # below this a parallel launch on the CPU costs more than it saves (estimated)
 
 
 def width_of(limit: int) -> int:
     """Bits for the numbers below `limit`: max(1, bit_length(limit - 1)). ValueError above 2**32."""
     width = max(1, int(limit - 1).bit_length())
-    if width > 32:
-        raise ValueError(f"limit: packed numbers have at most 32 bits, {limit - 1} needs {width}")
+    if width > MOST_BITS:
+        raise ValueError(f"limit: packed numbers have at most {MOST_BITS} bits, {limit - 1} needs {width}")
     return width
 
 
@@ -42,10 +43,12 @@ def pack(device: Device, numbers: Any, width: int) -> Any:
     return string
 
 
-def unpack(device: Device, string: Any, size: int, width: int, dtype: Any) -> Any:
-    """The first `size` numbers of a packed string as an array of integers of that type."""
+def unpack(device: Device, string: Any, size: int, width: int, dtype: Any, *, first: int = 0) -> Any:
+    """Of the first `size` numbers of a packed string those from `first` on, as an array of integers of that type."""
+    skipped = first // 32  # times 32 numbers, which end with a word
+    string, size, first = string[skipped * width :], size - 32 * skipped, first % 32
     numbers = device.xp.empty(max(1, size), dtype)
     bounds = even_bounds(size, 4 * device.threads) if not device.is_gpu and size > PARALLEL_NUMBERS else None
     widen_variant = Variant("kernels/widen", (("NUMBER", lookup_dtype(numbers.dtype)),), (("LANES", 1),))
     device.kernel(widen_variant)(size, width, string, numbers, bounds=bounds)
-    return numbers[:size]
+    return numbers[first:size]

@@ -1,12 +1,12 @@
-"""Matrices in and out: Matrix Market, edge lists, NPZ, scipy.sparse, python-graphblas, NetworkX.
+"""Matrices in and out: Matrix Market, edge lists, NPZ, bitblas' own files; scipy.sparse, python-graphblas, NetworkX.
 
 Vertices count from 0 here, and from 1 in Matrix Market files. Every fault of a file is one exception that names the
 file and, in a text, the line. Other libraries are imported by the functions that need them.
 """
 
+from ..whole import replacing
 from .build import host_coo
 from .edgelist import read_edgelist, write_edgelist
-from .files import replacing
 from .graph import Graph
 from .libraries import from_graphblas, from_networkx, from_scipy_sparse, to_graphblas, to_networkx, to_scipy_sparse
 from .matrixmarket import mmread, mmwrite

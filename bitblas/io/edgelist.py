@@ -8,6 +8,8 @@ import numpy as np
 
 from ..exceptions import DimensionMismatch, InvalidValue
 from .build import build, columns_of, symmetry_of
+from .chunks import EdgeChunks, text_bytes
+from .chunks import chunked as chunked_
 from .edges import Layout, Reader, delimiter_of
 from .files import check_fits, created, line_of, opened
 from .graph import Graph
@@ -18,8 +20,8 @@ _LINES = 1 << 16  # written at once
 def read_edgelist(
     source: Any, *, delimiter: str | None = None, header: bool | None = None, labels: bool | None = None,
     weights: bool | None = None, base: int = 0, directed: bool = True, size: int | None = None, dup_op: Any = None,
-    dtype: Any = None, name: str | None = None, progress: bool | None = None, device: str | None = None,
-    format: str | None = None, tile: int | None = None,
+    dtype: Any = None, name: str | None = None, progress: bool | None = None, chunked: bool | None = None,
+    device: str | None = None, format: str | None = None, tile: int | None = None,
 ) -> Graph:  # fmt: skip
     """Read an edge list: a Graph of the square adjacency Matrix and the labels of the vertices.
 
@@ -37,7 +39,8 @@ def read_edgelist(
 
     The dtype is BOOL, with one value for all entries, without weights; INT64 if all weights are integers, else FP64;
     or ``dtype``. An edge that is there twice counts once without weights; else ``dup_op`` must say how to join them.
-    ``progress`` is that of `mmread`, ``device``, ``format`` and ``tile`` those of ``Matrix.from_coo``.
+    ``progress`` and ``chunked`` are those of `mmread`, ``device``, ``format`` and ``tile`` those of
+    ``Matrix.from_coo``.
 
     Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a line that is no edge;
     OutOfMemory.
@@ -49,6 +52,10 @@ def read_edgelist(
     if labels and size is not None:
         raise InvalidValue("size: expected none together with labels=True, which count the vertices")
     asked = Layout(delimiter_of(source, delimiter), header, labels, weights)
+    if chunked_(source, chunked, lambda: text_bytes(source)):
+        edges = EdgeChunks(source, asked, base, size, None if directed else _both, progress)
+        how = {"dup_op": dup_op, "dtype": dtype, "name": name, "device": device, "format": format, "tile": tile}
+        return Graph(edges.matrix(**how), edges.labels)
     with opened(source, progress) as stream:
         reader = Reader(stream.name, asked, base, size)
         for block in stream.blocks():

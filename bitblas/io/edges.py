@@ -65,6 +65,7 @@ class Reader:
         self.name, self.layout, self.base, self.size = name, asked, base, size
         self.limit = _EXACT if size is None else base + size  # of the numbers of vertices
         self.lines = 0  # before the block
+        self.highest = -1  # number of a vertex
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
         self.index: dict[str, int] = {}  # the labels, in the order in which they came
 
@@ -74,7 +75,7 @@ class Reader:
             return len(self.index)
         if self.size is not None:
             return self.size
-        return 1 + max(int(max(rows.max(), cols.max())) for rows, cols, _ in self.parts if len(rows))
+        return 1 + self.highest
 
     @property
     def labels(self) -> tuple[str, ...] | None:
@@ -89,14 +90,25 @@ class Reader:
         if not self.layout.columns:
             block = self._begin(block)
         if self.layout.columns and not block.isspace():
-            self.parts.append(self._labelled(block) if self.layout.labels else self._numbered(block))
+            rows, cols, values = self._labelled(block) if self.layout.labels else self._numbered(block)
+            self.highest = max(self.highest, int(rows.max()), int(cols.max())) if len(rows) else self.highest
+            self.parts.append((rows, cols, values))
         self.lines += count
+
+    def taken(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+        """What was read since it was asked for last, given away."""
+        parts, self.parts = self.parts, []
+        return parts
+
+    def counted(self) -> int:
+        """The number of vertices, when all lines are read. InvalidValue where nobody knows it."""
+        if self.highest < 0 and (self.size is None or self.layout.labels):
+            raise InvalidValue(f"{self.name}: expected edges, got a file without one; size= says how many vertices")
+        return self.vertices
 
     def finish(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """Rows, columns (INT64, from 0), values (INT64 or FP64; None without weights). InvalidValue without edges."""
-        if not any(len(rows) for rows, _, _ in self.parts):
-            if self.size is None or self.layout.labels:
-                raise InvalidValue(f"{self.name}: expected edges, got a file without one; size= says how many vertices")
+        if not self.counted() or self.highest < 0:
             none = np.zeros(0, np.int64)
             return none, none, none if self.layout.weights else None
         rows, cols, values = zip(*self.parts)

@@ -10,9 +10,11 @@ import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import IO, Any
+from typing import Any
 
-from ..exceptions import InvalidValue, OutOfMemory
+from .. import device as devices
+from ..exceptions import InvalidValue
+from ..whole import replacing
 from .progress import Progress
 
 CHUNK = 1 << 18  # what fits the cache of a core, for the passes over it
@@ -145,26 +147,6 @@ def line_of(source: Any, ends: tuple[str, str], nth: int, *, mirrored: bool, del
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file for writing that takes its name when the block ends well, and leaves no trace when it does not."""
-    target = os.path.realpath(path)
-    if os.path.exists(target) and not os.path.isfile(target):
-        with open(target, "wb") as stream:  # a device or a pipe
-            yield stream
-        return
-    part = os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.{os.getpid()}.part")
-    try:
-        with open(part, "wb") as stream:
-            yield stream
-        os.replace(part, target)
-    except FileNotFoundError as error:
-        raise FileNotFoundError(error.errno, error.strerror, os.fspath(path)) from None
-    finally:
-        if os.path.exists(part):
-            os.unlink(part)
-
-
-@contextmanager
 def created(target: Any) -> Iterator[Any]:
     """A binary stream into a path, compressed where it ends in .gz and there whole or not at all, or into a file."""
     if hasattr(target, "write"):
@@ -182,17 +164,10 @@ def created(target: Any) -> Iterator[Any]:
 
 def check_fits(place: str, nrows: int, ncols: int, entries: int = 0) -> None:
     """OutOfMemory where the row pointers and entries of a matrix would not fit; before memory is taken for them."""
-    needed = 24 * max(nrows, ncols) + 24 * entries  # pointers while entries are sorted; rows, columns, values
-    free = _free_bytes()
-    if needed > free:
-        raise OutOfMemory(
-            f"{place}: {nrows} x {ncols} with {entries} entries needs about {needed} bytes to build, {free} are free"
-        )
+    what = f"{place}: {nrows} x {ncols} with {entries} entries"
+    devices.get("cpu").foresee(what, bytes_to_build(nrows, ncols, entries))
 
 
-def _free_bytes() -> int:
-    try:
-        with open("/proc/meminfo") as lines:
-            return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
-    except (OSError, StopIteration):
-        return int(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+def bytes_to_build(nrows: int, ncols: int, entries: int) -> int:
+    """Memory of the host for entries that are read at once: three numbers each, and pointers while they are sorted."""
+    return 24 * max(nrows, ncols) + 24 * entries

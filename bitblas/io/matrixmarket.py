@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,9 @@ import numpy as np
 from ..exceptions import InvalidValue
 from . import mmfile
 from .build import build, columns_of, symmetry_of
-from .files import created, line_of, name_of
+from .chunks import MatrixMarketChunks
+from .chunks import chunked as chunked_
+from .files import bytes_to_build, created, line_of, name_of, opened
 
 _ENGINES = ("auto", "scipy", "fmm", "fast_matrix_market")
 _FIELDS = ("real", "integer", "pattern")
@@ -24,7 +27,8 @@ def _choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
 
 def mmread(
     source: Any, engine: str = "auto", *, dup_op: Any = None, name: str | None = None, dtype: Any = None,
-    progress: bool | None = None, device: str | None = None, format: str | None = None, tile: int | None = None,
+    progress: bool | None = None, chunked: bool | None = None, device: str | None = None, format: str | None = None,
+    tile: int | None = None,
 ) -> Any:  # fmt: skip
     """Read a Matrix Market file into a Matrix.
 
@@ -36,14 +40,21 @@ def mmread(
     counts once in a pattern; where it has a value, ``dup_op`` must say how to join the two (``binary.plus`` for
     finite elements), as in python-graphblas. ``device``, ``format`` and ``tile`` are those of ``Matrix.from_coo``.
 
-    The file is read in pieces: beside the result, memory holds a few megabytes. progress: whether a line on stderr
-    says how far it is; None where stderr is a terminal and the file has 64 MB or more. engine: as in python-graphblas;
-    all of them are SciPy's reader, which is fast_matrix_market.
+    Beside the result, memory holds the entries once, some 24 bytes each. chunked: read the file twice and hold a
+    block of it at a time (`Matrix.from_chunks`); None where the entries do not fit at once. That is for paths, and
+    names the lines of a fault less closely. progress: whether a line on stderr says how far it is; None where stderr
+    is a terminal and the file has 64 MB or more. engine: as in python-graphblas; all of them are SciPy's reader, which
+    is fast_matrix_market.
 
     Raises OSError if the file cannot be opened; InvalidValue, with file and line, if it is not what Matrix Market
     says, if it is complex, or for an entry given twice; OutOfMemory.
     """
     _choice("engine", engine, _ENGINES)
+    head = _in_chunks(source, chunked)
+    if head is not None:
+        made = MatrixMarketChunks(source, head, mmfile.read_header, progress)
+        one = {"value": True, "dup_op": None} if head.field == "pattern" else {"dup_op": dup_op}
+        return made.matrix(**one, dtype=dtype, name=name, device=device, format=format, tile=tile)
     head, rows, cols, values = mmfile.read(source, progress)
 
     def where(i: int, j: int) -> str:
@@ -55,6 +66,20 @@ def mmread(
         name_of(source), rows, cols, None if head.field == "pattern" else values, (head.nrows, head.ncols),
         dup_op=dup_op, dtype=dtype, name=name, where=where, device=device, format=format, tile=tile,
     )  # fmt: skip
+
+
+def _in_chunks(source: Any, asked: bool | None) -> mmfile.Header | None:
+    """The header of a file that is to be read in chunks, None for all others."""
+    if not isinstance(source, (str, os.PathLike)) or asked is False:
+        chunked_(source, asked, int)
+        return None
+    with opened(source, False) as stream:
+        head = mmfile.read_header(stream)
+    needed = lambda: bytes_to_build(head.nrows, head.ncols, head.entries * (1 + (head.symmetry != "general")))
+    known = head.layout == "coordinate" and head.field != "unsigned-integer"
+    if asked and not known:
+        raise InvalidValue(f"{name_of(source)}: chunked: expected coordinates of reals, integers or a pattern")
+    return head if known and chunked_(source, asked, needed) else None
 
 
 def mmwrite(

@@ -49,7 +49,8 @@ class Header(NamedTuple):
         return ", ".join(part for part in (place, _FIELDS[self.field][2]) if part)
 
 
-def _read_header(source: Source) -> Header:
+def read_header(source: Source) -> Header:
+    """The first lines of a file, checked."""
     name, line = source.name, source.readline(4096)
     words = line.decode("latin-1").lower().split()
     if not words or words[0] != "%%matrixmarket":
@@ -81,7 +82,13 @@ def _read_header(source: Source) -> Header:
         raise InvalidValue(f"{name}, line {lines}: expected a square matrix ({symmetry}), got {nrows} x {ncols}")
     triangle = {"general": nrows * ncols, "symmetric": nrows * (nrows + 1) // 2}
     count = int(sizes[2]) if wanted == 3 else triangle.get(symmetry, nrows * (nrows - 1) // 2)
-    return Header(layout, _FIELDS[field][0], symmetry, nrows, ncols, count, lines)
+    head = Header(layout, _FIELDS[field][0], symmetry, nrows, ncols, count, lines)
+    if source.room is not None and count > (source.room + 1) // (2 * head.width):
+        raise InvalidValue(
+            f"{name}, line {lines}: the size line declares {count} entries, but a file of {source.size} bytes holds at "
+            f"most {(source.room + 1) // (2 * head.width)}"
+        )
+    return head
 
 
 class _Checked:
@@ -118,14 +125,8 @@ def read(source: Any, progress: bool | None = None) -> tuple[Header, np.ndarray,
     Raises OSError if it cannot be opened, InvalidValue if it is no real Matrix Market file, OutOfMemory.
     """
     with opened(source, progress) as stream:
-        head = _read_header(stream)
-        place = f"{stream.name}, line {head.lines}"
-        if stream.room is not None and head.entries > (stream.room + 1) // (2 * head.width):
-            raise InvalidValue(
-                f"{place}: the size line declares {head.entries} entries, but a file of {stream.size} bytes holds at "
-                f"most {(stream.room + 1) // (2 * head.width)}"
-            )
-        check_fits(place, head.nrows, head.ncols, head.entries)
+        head = read_header(stream)
+        check_fits(f"{stream.name}, line {head.lines}", head.nrows, head.ncols, head.entries)
         return head, *_read_body(stream, head, source)
 
 

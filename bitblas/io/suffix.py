@@ -15,6 +15,7 @@ from .npz import read_npz, write_npz
 FILE_FORMATS = {
     "mtx": "Matrix Market",
     "npz": "scipy.sparse.save_npz",
+    "bitblas": "Matrix.save: stored forms as they are",
     "tsv": "edge list, tabs between",
     "csv": "edge list, commas between",
     "edges": "edge list, blanks between",
@@ -43,26 +44,42 @@ def file_format_of(source: Any, given: str | None = None) -> str:
 def read(source: Any, file_format: str | None = None, **options: Any) -> Graph:
     """Read a file of any kind: a Graph of the matrix and, where vertices have names, their labels.
 
-    file_format: mtx, npz, tsv, csv or edges; None: as the suffix says. options: those of `mmread`, `read_npz` or
-    `read_edgelist`, which also says what is raised.
+    file_format: mtx, npz, bitblas, tsv, csv or edges; None: as the suffix says. options: those of `mmread`, `read_npz`,
+    `read_edgelist`, or of `Matrix.load`, which also say what is raised; a file of bitblas is verified.
     """
     kind = file_format_of(source, file_format)
     if kind == "mtx":
         return Graph(mmread(source, **options))
     if kind == "npz":
         return Graph(read_npz(source, **options))
+    if kind == "bitblas":
+        return Graph(_load(source, **options))
     return read_edgelist(source, **({"delimiter": _DELIMITERS[kind]} | options))
+
+
+def _load(source: Any, *, dup_op: Any = None, **options: Any) -> Any:
+    import bitblas as gb
+
+    return gb.Matrix.load(_path(source), verify=True, **options)  # dup_op: no entry is there twice
+
+
+def _path(given: Any) -> Any:
+    if not isinstance(given, (str, os.PathLike)):
+        raise InvalidValue(f"{name_of(given)}: expected a path, as such a file is mapped or replaced, got an open file")
+    return given
 
 
 def write(target: Any, matrix: Any, file_format: str | None = None, *, labels: Any = None, **options: Any) -> None:
     """Write a Matrix to a file of any kind, chosen as in `read`. labels: names for the vertices of an edge list.
 
-    options: those of `mmwrite`, `write_npz` or `write_edgelist`, which also says what is raised.
+    options: those of `mmwrite`, `write_npz`, `Matrix.save` or `write_edgelist`, which also say what is raised.
     """
     kind = file_format_of(target, file_format)
     if kind == "mtx":
         mmwrite(target, matrix, **options)
     elif kind == "npz":
         write_npz(target, matrix, **options)
+    elif kind == "bitblas":
+        matrix.save(_path(target), **options)
     else:
         write_edgelist(target, matrix, labels=labels, **({"delimiter": _DELIMITERS[kind]} | options))

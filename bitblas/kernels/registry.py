@@ -11,10 +11,12 @@ from typing import Any
 
 from semirings import Typed, semiring
 from semirings.catalog import BINARY, INDEXUNARY, MONOIDS, UNARY
-from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT64, DataType
+from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DataType
 
 from ..ending import End
+from ..formats import CSR, MPLG, ROWS
 from ..formats.b2sr.format import TILES
+from ..formats.split.format import TILES as SPLIT_TILES
 from ..plan import COUNT, FUSED, VALUES, WORDS
 from ..plan_mxm import SHARED_WORDS, row_tables
 from .prologue import Variant
@@ -40,6 +42,9 @@ FEW = tuple(p for p in PRODUCTS if p[:2] in (
     ("min_plus", FP32), ("plus_times", FP64), ("plus_second", FP32), ("any_secondi", BOOL), ("lor_land", BOOL),
     ("plus_pair", INT64),
 ))  # fmt: skip
+# And for packed rows, whose kernels are those of CSR but for how a column is read.
+PACKED = tuple(p for p in FEW if p[0] in ("min_plus", "plus_second", "any_secondi", "plus_pair"))
+KEYS = (CSR, MPLG, *(f"b2sr{t}" for t in TILES))
 # Those whose statements keep entries of the output, with the accumulator.
 MERGED = {"min_plus": "min", "plus_second": "plus", "lor_land": "lor", "plus_pair": "plus"}
 TYPES = (("PTR", INT32), ("COL", INT32))
@@ -50,17 +55,17 @@ def _typed(name: str, dtype: DataType) -> Typed:
 
 
 def products() -> Iterator[Variant]:
-    """Pull, push and dot of both formats."""
+    """Pull, push and dot of every form."""
     from ..verbs.matrix_variants import DOT_INDICES, dot_variant
     from ..verbs.variants import pull_variant, push_variant
 
-    for key in ("csr", *(f"b2sr{t}" for t in TILES)):
-        tile = 1 if key == "csr" else int(key[4:])
-        types = TYPES if key == "csr" else (*TYPES, ("PLACE", INT32))
-        indices = tuple((name, INT32) for name in DOT_INDICES[: 5 if key == "csr" else None])
+    for key in KEYS:
+        tile = 1 if key in ROWS else int(key[4:])
+        types = TYPES if key in ROWS else (*TYPES, ("PLACE", INT32))
+        indices = tuple((name, INT32) for name in DOT_INDICES[: 5 if key in ROWS else None])
         words = max(1, tile * tile // 64)
-        lanes_words = 2 if key == "csr" else max(4, min(words, 32))
-        lanes = 2 if key == "csr" else min(tile, 32)
+        lanes_words = 2 if key in ROWS else max(4, min(words, 32))
+        lanes = 2 if key in ROWS else min(tile, 32)
         plain: dict[str, Any] = {"flip": False, "full": False, "ranked": False}
         ends = [End(BOOL, BOOL, store=False)]
         if key in FUSED:
@@ -71,10 +76,10 @@ def products() -> Iterator[Variant]:
                 yield pull_variant(key, types, None, WORDS, BOOL, BOOL, **how)
         yield push_variant(key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, lanes=2)
         yield dot_variant(key, indices, None, WORDS, BOOL, BOOL, 4)
-        for name, dtype, a, u, kind in PRODUCTS if key in FUSED else FEW:
+        for name, dtype, a, u, kind in PRODUCTS if key in FUSED else PACKED if key == MPLG else FEW:
             typed = _typed(name, dtype)
             z = typed.return_type
-            ranked = key != "csr" and kind == VALUES and name.endswith(("plus", "times", "land"))
+            ranked = key not in ROWS and kind == VALUES and name.endswith(("plus", "times", "land"))
             ends = [End(z, z)]
             if name in MERGED and key in FUSED:
                 ends += [End(z, z, None, merge=True), End(z, z, BINARY[MERGED[name]][z], merge=True)]
@@ -84,11 +89,37 @@ def products() -> Iterator[Variant]:
                     yield pull_variant(key, types, typed, kind, a, u, **how)
             if kind == VALUES and not name.startswith("any"):  # rows read as a run; tiles without padding
                 how = plain | {"full": True, "ranked": ranked, "lanes": lanes, "end": End(z, z)}
-                yield pull_variant(key, types, typed, kind, a, u, **how, staged=key == "csr", padded=False)
+                yield pull_variant(key, types, typed, kind, a, u, **how, staged=key in ROWS, padded=False)
+                if key == MPLG:
+                    yield pull_variant(key, types, typed, kind, a, u, **how, staged=True, width=20)
             if kind == VALUES and not (z.kind == "f" and name.startswith("plus")):
                 yield push_variant(key, types, typed, kind, a, u, flip=True, ranked=ranked, lanes=2)
             if name in ("plus_pair", "plus_times", "min_plus"):
                 yield dot_variant(key, indices, typed, kind, a, u, 4)
+
+
+def split() -> Iterator[Variant]:
+    """Pulls and pushes of tiles and packed entries: all kinds for tiles of 8 x 8, words for the others."""
+    from ..verbs.variants import pull_variant, push_variant
+
+    types = (TYPES[0], ("PLACE", INT32))
+    presence, kept = End(BOOL, BOOL, store=False), End(BOOL, BOOL, merge=True, store=False)
+    how: dict[str, Any] = {"flip": False, "ranked": False, "full": False}
+    for tile in SPLIT_TILES:
+        yield pull_variant(f"split{tile}", types, None, WORDS, BOOL, BOOL, **how, lanes=8, end=presence)
+    for end, full in ((kept, False), (presence, True), (End(BOOL, FP64, merge=True), False)):
+        yield pull_variant("split8", types, None, WORDS, BOOL, BOOL, **how | {"full": full}, lanes=8, end=end)
+    for name, dtype, a, u, kind in FEW:
+        typed = _typed(name, dtype)
+        z = typed.return_type
+        how |= {"full": dtype in (FP64, INT64), "ranked": kind == VALUES and a is not BOOL, "lanes": 8}
+        yield pull_variant("split8", types, typed, kind, a, u, **how, end=End(z, z))
+        if name in MERGED:
+            end = End(z, z, BINARY[MERGED[name]][z], merge=True)
+            yield pull_variant("split8", types, typed, kind, a, u, **how, end=end)
+    yield push_variant("split8", types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, lanes=2)
+    min_plus = _typed("min_plus", FP32)
+    yield push_variant("split8", types, min_plus, VALUES, FP32, FP32, flip=True, ranked=True, lanes=2)
 
 
 def rows() -> Iterator[Variant]:
@@ -117,6 +148,7 @@ def rows() -> Iterator[Variant]:
 
 def structural() -> Iterator[Variant]:
     """Building tiles from rows and rows from tiles; parts of both; what depends on types alone."""
+    from ..verbs.keys import FIND
     from ..verbs.variants import blank_variant
 
     places = (*TYPES, ("PLACE", INT32))
@@ -124,7 +156,8 @@ def structural() -> Iterator[Variant]:
         lanes = ("LANES", min(tile, 32))
         for fill, order in ((0, 0), (1, 0), (1, 1)):
             shape = (("TILE", tile), lanes, ("FILL", fill), ("ORDER", order))
-            yield Variant("formats/b2sr/build", places, shape)
+            for parts in (0, 1) if tile == 8 or (tile in SPLIT_TILES and order) else (0,):
+                yield Variant("formats/b2sr/build", places, (*shape, ("SPLIT", parts)))
             yield Variant("formats/b2sr/unbuild", places, shape)
         for order in (0, 1):
             yield Variant("formats/b2sr/turn", (places[0], places[2]), (("TILE", tile), lanes, ("ORDER", order)))
@@ -142,9 +175,9 @@ def structural() -> Iterator[Variant]:
         yield Variant("kernels/weigh", TYPES[:1], (("ROWS", rows), ("LANES", 1)))
     for t in (INT64, FP32, INT32):
         yield blank_variant(MONOIDS["min"], t, t)
-    yield Variant("kernels/find", (("COL", INT64),))
+    yield FIND
     for fill, order in ((0, 0), (0, 1), (1, 0), (1, 1)):
-        constants = (("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", order))
+        constants = (("PACKED", 0), ("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", order))
         yield Variant("formats/csr/clip", places, constants)
 
 
@@ -202,8 +235,9 @@ def by_index() -> Iterator[Variant]:
     from ..verbs.variants import place_variant, sum_by_index_variant, vector_variant
 
     yield from (BITS, COUNT, DENSE, PACK, RANGE)
-    for name, number in (("narrow", INT32), ("narrow", INT64), ("widen", INT32), ("widen", INT64)):
-        yield Variant(f"kernels/{name}", (("NUMBER", number),), (("LANES", 1),))
+    for name in ("narrow", "widen"):
+        for number in (INT32, INT64, UINT32):
+            yield Variant(f"kernels/{name}", (("NUMBER", number),), (("LANES", 1),))
     for t in (BOOL, INT32, INT64, FP64):
         yield vector_variant("dense", t)
         yield vector_variant("compact", t, LANES=256, CHUNK=CHUNK)
@@ -238,12 +272,12 @@ def programs() -> Iterator[Variant]:
     """What loops on the device are made of."""
     from ..loop import samples
 
-    for key in ("csr", *(f"b2sr{t}" for t in TILES)):
+    for key in KEYS:
         yield from samples.steps(key)
     yield from samples.others()
 
 
 def variants() -> list[Variant]:
     """All of them, each once."""
-    groups = (products(), rows(), structural(), joins(), elementwise(), by_index(), hub_joins(), programs())
+    groups = (products(), split(), rows(), structural(), joins(), elementwise(), by_index(), hub_joins(), programs())
     return list(dict.fromkeys(variant for group in groups for variant in group))

@@ -13,7 +13,8 @@ import numpy as np
 
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
-from ..device import Device
+from ..device import Device, held
+from ..formats import ROWS
 from ..jit import BLOCK
 from ..kernels.prologue import Variant
 from ..plan import VALUES, WORDS
@@ -49,6 +50,7 @@ def texts_of(item: Item) -> tuple[str, ...]:
     return (item.text,) if isinstance(item, Pull) else ()
 
 
+@held.root
 class Build:
     """The launches of the body of one program, and the memory that they use."""
 
@@ -109,7 +111,7 @@ class Build:
         """The form that a step pushes along, and how many segments its long rows have."""
         structure = product.matrix.structure
         form = structure.form(structure.primary.key, transposed=not product.transpose)
-        if form.key != "csr":
+        if form.key not in ROWS:
             return form, 0
         if "segments" not in form.cache:
             length = form.ptr[1:] - form.ptr[:-1]
@@ -208,13 +210,13 @@ class Build:
         key, A = form.key, product.matrix
         semiring = None if kind == WORDS else product.semiring
         a_values: Any = A.values_for(key, not product.transpose) if kind == VALUES else np.bool_(True)
-        ranked = key != "csr" and not isinstance(a_values, np.generic)
+        ranked = key not in ROWS and not isinstance(a_values, np.generic)
         a_type = lookup_dtype(a_values.dtype)
         u_type = product.u.dtype if kind == VALUES else BOOL
         pulls = can_pull(key, product.semiring, kind)
         before = entry_text(item.before, product.u, self.iso)
         ranks = form.ranks() if ranked else dummy(device, "int32")
-        lanes = choose_lanes(len(form.col), form.units, skewed=segments > 0)
+        lanes = choose_lanes(form.work, form.units, skewed=segments > 0)
         variant = step_variant(
             key, index_types(form, ranks), semiring, kind, a_type, u_type, flip=product.flip, ranked=ranked,
             also=item.also, pulls=pulls, lanes=lanes, entry=before,
@@ -225,7 +227,7 @@ class Build:
             u_state = self.first[product.u] + 1 + k * self.turns[product.u] + stepped[product.u]
         back = A.structure.form(key, transposed=product.transpose) if pulls else None
         args = (
-            np.int64(form.units), np.int64(product.outer), np.int64(LONGEST), np.uint64(len(form.col) // ALPHA),
+            np.int64(form.units), np.int64(product.outer), np.int64(LONGEST), np.uint64(form.work // ALPHA),
             *self._head(k), u.at(u.bits), *self._operand(u, u_type, kind), u.at(u.lists), self.number(u_state),
             u.at(u.segments), *self._out(t, 1, kind), t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1),
             *self._out(t, 2, kind), t.at(t.lists, 2), self.number(first), *self._mask(item.mask),
@@ -251,11 +253,11 @@ class Build:
     def _back(self, form: Any, back: Any, kind: int, a_type: DataType, product: Product) -> tuple[Any, ...]:
         """The matrix by rows of the result, for pulling."""
         if back is None:
-            last = dummy(self.device, a_type.np_type.char) if form.key == "csr" else form.bits
+            last = dummy(self.device, a_type.np_type.char) if form.key in ROWS else form.bits
             return form.ptr, form.col, last
-        if form.key != "csr":
+        if form.key not in ROWS:
             return back.ptr, back.col, back.bits
-        values: Any = product.matrix.values_for("csr", product.transpose) if kind == VALUES else np.bool_(True)
+        values: Any = product.matrix.values_for(form.key, product.transpose) if kind == VALUES else np.bool_(True)
         return back.ptr, back.col, entry_values(self.device, a_type, values)[0]
 
     # ---- the end of the body ----
@@ -279,6 +281,6 @@ def activate_variant(per: int, lists: int, ptr: DataType) -> Variant:
 
 
 def matrix_arguments(device: Device, form: Any, ranks: Any, a_type: DataType, values: Any) -> tuple[Any, ...]:
-    arrays = (form.ptr, form.col) if form.key == "csr" else (form.ptr, form.col, form.bits, ranks)
+    arrays = (form.ptr, form.col, np.int64(form.width)) if form.key in ROWS else (form.ptr, form.col, form.bits, ranks)
     array, iso, step = entry_values(device, a_type, values)
     return (*arrays, array, iso, np.int64(step))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64
 
+from ..formats import ROWS
 from ..kernels.prologue import Variant
 from ..plan import VALUES, WORDS
 from ..verbs.variants import BOTH, LEFT
@@ -20,7 +21,7 @@ def steps(key: str) -> Iterator[Variant]:
     """Steps of one form: breadth-first levels and parents, shortest paths."""
     from semirings import semiring
 
-    types = (("PTR", INT32), ("COL", INT32), ("PLACE", INT32))[: 2 if key == "csr" else 3]
+    types = (("PTR", INT32), ("COL", INT32), ("PLACE", INT32))[: 2 if key in ROWS else 3]
     v, q = Vec(0, 64, INT64), Vec(1, 64, BOOL)
     level = Statement(v, Pointwise(LEFT, None, Scal(-1, INT64)), Masked(q, True, False))
     entry = entry_text([level], q, {1: True})
@@ -31,11 +32,11 @@ def steps(key: str) -> Iterator[Variant]:
     parent = Statement(v, Pointwise(LEFT, None, Vec(1, 64, INT64)), Masked(Vec(1, 64, INT64), True, False))
     yield step_variant(
         key, types, semiring.any_secondi[INT64], VALUES, BOOL, INT64, flip=True, ranked=False, also=True,
-        pulls=key == "csr", lanes=8, entry=entry_text([parent], Vec(1, 64, INT64), {}),
+        pulls=key in ROWS, lanes=8, entry=entry_text([parent], Vec(1, 64, INT64), {}),
     )  # fmt: skip
     for dtype in (FP32, FP64, INT64):
         yield step_variant(
-            key, types, semiring.min_plus[dtype], VALUES, dtype, dtype, flip=True, ranked=key != "csr", also=False,
+            key, types, semiring.min_plus[dtype], VALUES, dtype, dtype, flip=True, ranked=key not in ROWS, also=False,
             pulls=False, lanes=8,
         )  # fmt: skip
 

@@ -7,6 +7,7 @@ import dataclasses
 from semirings import Semiring, Typed
 from semirings.dtypes import DataType
 
+from ..formats import ROWS
 from ..kernels.prologue import Variant, value
 from ..plan import VALUES, WORDS
 from ..verbs.variants import algebra_of, beginning, push_variant
@@ -23,7 +24,7 @@ def step_variant(
     entry: tuple[Text, str] | None = None,
 ) -> Variant:  # fmt: skip
     """The step of a form for a semiring (None for WORDS); entry: the statements that go along."""
-    folder = "csr" if key == "csr" else "b2sr"
+    folder = "csr" if key in ROWS else "b2sr"
     plain = push_variant(key, types, semiring, kind, a, u, flip=flip, ranked=ranked, lanes=lanes)
     _, _, monoid, z = algebra_of(semiring)
     text, at_entry = entry if entry is not None else (Text({}), macro("AT_ENTRY(i)", ["(void)(i);"]))
@@ -41,7 +42,7 @@ def step_variant(
 
 def can_pull(key: str, semiring: Typed[Semiring], kind: int) -> bool:
     """Whether looking for one entry of the frontier is enough."""
-    return kind == WORDS or (kind == VALUES and key == "csr" and semiring.op.monoid.name == "any")
+    return kind == WORDS or (kind == VALUES and key in ROWS and semiring.op.monoid.name == "any")
 
 
 def choose_lanes(words: int, units: int, skewed: bool) -> int:

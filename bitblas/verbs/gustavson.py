@@ -65,6 +65,8 @@ def row_by_row(
     walk(task, 0, ptr, xp.zeros(1, index_type(b.ncols)), dummy(device, z.np_type.char))
     xp.cumsum(ptr, out=ptr)
     nvals = int(ptr[-1])
+    wide = 0 if kind == WORDS else z.np_type.itemsize
+    device.foresee(f"product of {nvals} entries", Csr.predict_bytes(a.nrows, b.ncols, nvals) + wide * nvals)
     col = xp.empty(max(1, nvals), index_type(b.ncols))
     sums = xp.empty(max(1, nvals) if kind != WORDS else 1, z.np_type)
     walk(task, 1, ptr, col, sums)

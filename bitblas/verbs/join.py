@@ -67,6 +67,8 @@ def join(
         n, ptr = a.nvals + b.nvals - common, a.ptr.astype(np.int64) + b.ptr - met.before[a.ptr]
     alone = (False, False) if intersect else (a.nvals > common, b.nvals > common)
     value = _equal(A, B, op, z, common > 0, alone, defaults)
+    wide = 0 if value is not None else z.np_type.itemsize
+    device.foresee(f"union or intersection of {n} entries", Csr.predict_bytes(a.nrows, a.ncols, n) + wide * n)
     col = xp.empty(max(1, n), index_type(a.ncols))
     if value is None:
         values: Any = xp.empty(max(1, n), z.np_type)

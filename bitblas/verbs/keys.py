@@ -57,7 +57,7 @@ def coo(A: MatrixStore) -> tuple[Any, Any, Any]:
     return rows, cols, A.values if A.structure.primary.key == "csr" or order is None else A.values[order]
 
 
-FIND = Variant("kernels/find", (("COL", INT64),))
+FIND = Variant("kernels/find", (("COL", INT64),), (("PACKED", 0),))
 
 
 def find(device: Device, keys: Any, wanted: Any) -> tuple[Any, Any]:

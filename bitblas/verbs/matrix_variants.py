@@ -8,10 +8,11 @@ from semirings import Operator, Semiring, Typed
 from semirings.dtypes import BOOL, INT64, DataType
 from semirings.expressions import names_in, rename
 
+from ..formats import ROWS
 from ..kernels.prologue import Function, Variant, product_of_entries, sum_of, value
 from ..plan import VALUES, WORDS
 from ..plan_mxm import DOT_TABLE
-from .variants import LET, PLAIN, Types, algebra_of, beginning, cast_function
+from .variants import LET, PLAIN, Types, algebra_of, beginning, cast_function, column_constants
 
 # The types of a dot kernel's index arrays: of A, of B' (which may hold more entries), of the mask; ranks for tiles.
 DOT_INDICES = ("PTR", "COL", "BPTR", "MPTR", "MCOL", "PLACE", "BPLACE", "MPLACE")
@@ -30,9 +31,10 @@ def dot_variant(
     mul = product_of_entries(op, t, a, b)
     if mul.result is not z:
         mul = Function(mul.name, z, mul.args, mul.let, mul.expr)
-    if key == "csr":  # a block takes 256 entries: one a thread, LANES, though GROUP lanes then share its work
+    if key in ROWS:  # a block takes 256 entries: one a thread, LANES, though GROUP lanes then share its work
         folder, wide_columns = "csr", int(dict(types)["COL"] is INT64)
         extra: tuple[tuple[str, int], ...] = (("LANES", 1), ("GROUP", lanes), ("COL_64", wide_columns), *DOT_TABLE)
+        extra += tuple(column_constants(key))
     else:
         folder, extra = "b2sr", (("LANES", lanes), ("TILE", int(key[4:])))
     constants = (("KIND", kind), ("U_BOOL", 0), ("Z_BOOL", int(z is BOOL)), ("HAS_TERMINAL", terminal), *extra)
@@ -84,7 +86,7 @@ def rows_variant(
 @functools.cache
 def match_variant(types: Types) -> Variant:
     """The kernel that looks the entries of A up in B."""
-    return Variant("formats/csr/match", types, (("LANES", 1),))
+    return Variant("formats/csr/match", types, (("LANES", 1), ("PACKED", 0)))
 
 
 @functools.cache
@@ -109,7 +111,7 @@ def join_variant(
             cast_function("only_a", a, z), cast_function("only_b", b, z),
         )  # fmt: skip
     constants = (
-        ("LANES", 1), ("SIDE", side), ("INTERSECT", int(intersect)), ("FILLED", int(filled)),
+        ("LANES", 1), ("PACKED", 0), ("SIDE", side), ("INTERSECT", int(intersect)), ("FILLED", int(filled)),
         ("VALUED", int(op is not None)), ("PLACES", int(positional)),
     )  # fmt: skip
     types = (*types, ("A", a), ("B", b), ("Z", z))

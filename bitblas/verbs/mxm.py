@@ -9,7 +9,8 @@ import numpy as np
 from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, lookup_dtype
 
-from ..formats import Structure
+from ..formats import ROWS, Structure
+from ..formats.csr.format import index_type
 from ..plan import VALUES, WORDS, Plan
 from ..plan_mxm import plan_mxm
 from ..store import MatrixStore
@@ -54,11 +55,12 @@ def _dot(
     z = semiring.return_type if kind != WORDS else BOOL
     places = max(1, at.nvals)
     present, sums = xp.empty(places, np.uint8), xp.empty(places if kind != WORDS else 1, z.np_type)
-    if key == "csr":
-        where: tuple[Any, ...] = (at.ptr, at.nrows, at.col)
+    types: tuple[Any, ...]
+    if key in ROWS:
+        where: tuple[Any, ...] = (at.ptr, at.nrows, at.col, at.width, right.width)
         n = at.nvals
         same: tuple[tuple[Any, ...], ...] = (left.ptr, left.col), (right.ptr, right.col)
-        indices: tuple[Any, ...] = (left.ptr, left.col, right.ptr, at.ptr, at.col)
+        types = (left.ptr.dtype, index_type(left.ncols), right.ptr.dtype, at.ptr.dtype, index_type(at.ncols))
     else:
         none = dummy(device, "int32")
         ranks = tuple(f.ranks() if not isinstance(v, np.generic) else none for f, v in ((left, a_val), (right, b_val)))
@@ -66,12 +68,13 @@ def _dot(
         n = at.tiles
         same = (left.ptr, left.col, left.bits, ranks[0]), (right.ptr, right.col, right.bits, ranks[1])
         indices = (left.ptr, left.col, right.ptr, at.ptr, at.col, *ranks, at.ranks())
-    types = tuple((name, lookup_dtype(array.dtype)) for name, array in zip(DOT_INDICES, indices, strict=False))
-    variant = dot_variant(key, types, None if kind == WORDS else semiring, kind, a_type, b_type, plan.lanes, plan.wide)
+        types = tuple(array.dtype for array in indices)
+    named = tuple((name, lookup_dtype(dtype)) for name, dtype in zip(DOT_INDICES, types, strict=False))
+    variant = dot_variant(key, named, None if kind == WORDS else semiring, kind, a_type, b_type, plan.lanes, plan.wide)
     value = z.np_type.type(0 if product is None else product)
     bounds = None
     if not device.is_gpu and at.nvals > PARALLEL_ENTRIES:
-        bounds = dot_bounds(right.ptr, at.col[:n], device)
+        bounds = dot_bounds(right.ptr, at.columns() if key in ROWS else at.col[:n], device)
     compiled(device, variant)(
         n, *where, *same[0], *entry_values(device, a_type, a_val), *same[1], *entry_values(device, b_type, b_val),
         left.ncols, value, present, sums, bounds=bounds,

@@ -15,7 +15,10 @@ from semirings.catalog import BINARY, compose
 from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
 
 from ..ending import End, plan_end
-from ..plan import VALUES, WORDS, Plan, is_fused, is_light, is_sparse, is_staged, may_push, plan_mxv
+from ..formats import ROWS
+from ..formats.csr.format import index_type
+from ..formats.split.format import Split, column_width, entry_width
+from ..plan import VALUES, WORDS, Plan, has_rows, is_fused, is_light, is_sparse, is_staged, may_push, plan_mxv
 from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
 from . import vector
 from .operands import Into, Mask, dummy, entry_values, mask_arguments, stored
@@ -30,8 +33,13 @@ def index_types(form: Any, ranks: Any) -> tuple[tuple[str, DataType], ...]:
     """The types of a form's index arrays, by the names that kernels give them."""
     key = ("types", None if ranks is None else ranks.dtype)
     if key not in form.cache:
-        arrays = (("PTR", form.ptr), ("COL", form.col), ("PLACE", ranks))[: 2 if form.key == "csr" else 3]
-        form.cache[key] = tuple((name, lookup_dtype(array.dtype)) for name, array in arrays)
+        if isinstance(form, Split):
+            types = {"PTR": form.pairs.dtype, "PLACE": ranks.dtype}
+        elif form.key in ROWS:
+            types = {"PTR": form.ptr.dtype, "COL": index_type(form.ncols)}
+        else:
+            types = {"PTR": form.ptr.dtype, "COL": form.col.dtype, "PLACE": ranks.dtype}
+        form.cache[key] = tuple((name, lookup_dtype(dtype)) for name, dtype in types.items())
     return form.cache[key]
 
 
@@ -48,7 +56,7 @@ def mxv(
         if len(A.prepared) >= MANY:
             A.prepared.clear()
         found = A.prepared[key] = may_push(semiring, A.values, u.values, flip=flip), {}
-    push: bool = found[0] and is_sparse(u)
+    push: bool = found[0] and has_rows(A.structure, not transpose) and is_sparse(u)
     if push:
         push = is_light(u, A.structure.form(A.structure.primary.key, transposed=not transpose))
     ways: dict[tuple[bool, bool], Product] = found[1]
@@ -77,19 +85,18 @@ class Product:
         a_values = A.values_for(key, plan.transposed) if kind == VALUES else BOOL.np_type.type(True)
         ranked = kind == VALUES and not isinstance(a_values, np.generic) and _reads(semiring, "y" if flip else "x")
         form: Any = A.structure.form(key, transposed=plan.transposed)  # kernels take the arrays of their own form
-        ranks = form.ranks() if ranked and key != "csr" else dummy(device, "int32")
+        ranks = form.ranks() if ranked and key not in ROWS else dummy(device, "int32")
         self.z = z = semiring.return_type
         self.u_type = u.dtype if kind == VALUES else BOOL
         if plan.wide and kind == VALUES:  # lanes compute in one type
             a_values, self.u_type = cast(a_values, z), z
         a_type = lookup_dtype(a_values.dtype)
-        options = {"flip": flip, "ranked": ranked, "full": not push and full}
+        full = not push and 0 < u.size and full  # of no entries nothing is gained: no kernel of its own
+        options = {"flip": flip, "ranked": ranked, "full": full}
         self.algebra = (index_types(form, ranks), None if kind == WORDS else semiring, kind, a_type, options)
         self.form, self.size = form, form.ncols if push else form.nrows
         self.staged = device.is_gpu and is_staged(semiring, kind, form, options["full"])
-        rows = (form.ptr[:-1], form.ptr[1:], dummy(device, "int64"), 0)
-        matrix = (form.col,) if key == "csr" else (form.col, form.bits, ranks)
-        self.head = (*rows, *matrix, *entry_values(device, a_type, a_values))
+        self.head = (*matrix_arguments(form, ranks), *entry_values(device, a_type, a_values))
         self.u_values = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.value = z.np_type.type(0 if product is None else product)
         self.pulls: dict[Any, Pull] = {}
@@ -158,6 +165,17 @@ class Product:
 
     def dense(self, size: int, dtype: DataType) -> Any:
         return self.bits(size) if dtype is BOOL else dense_values(self.device, size, dtype)
+
+
+def matrix_arguments(form: Any, ranks: Any) -> tuple[Any, ...]:
+    """The arrays of a form as pull and push take them: where each unit begins and ends, and what it holds."""
+    none = dummy(form.device, "int64")
+    if isinstance(form, Split):
+        widths = column_width(form.ncols, form.tile), entry_width(form.ncols, form.tile)
+        pairs = form.pairs[:-2], form.pairs[2:], none, 0
+        return *pairs, form.col, widths[0], form.bits, ranks, form.rest, widths[1], form.in_tiles
+    rows = form.ptr[:-1], form.ptr[1:], none, 0
+    return (*rows, form.col, form.width) if form.key in ROWS else (*rows, form.col, form.bits, ranks)
 
 
 def _reads(semiring: Typed[Semiring], side: str) -> bool:

@@ -10,10 +10,11 @@ from semirings.dtypes import DataType, cast
 from ..device import Device
 from ..ending import End
 from ..formats import EVERYWHERE
+from ..formats.split.format import Split
 from ..kernels.prologue import Variant
-from ..plan import WORDS, longest, segment
+from ..plan import WORDS, fixed_width, longest, segment, tile_share
 from .operands import dummy, mask_arguments, stored
-from .schedule import Hubs, hubs_of, padding_blocks, unit_bounds
+from .schedule import Hubs, hubs_of, padding_blocks, split_hubs, unit_bounds
 from .variants import hubs_variant, pull_variant
 
 if TYPE_CHECKING:
@@ -50,11 +51,12 @@ class Pull:
         types, semiring, kind, a_type, options = of.algebra
         self.of, self.end, self.device = of, end, device
         staged = of.staged and not masked
-        padded = form.ncols % form.rows_per_unit != 0
+        padded = not device.is_gpu or form.ncols % form.rows_per_unit != 0
         variants = functools.partial(
             pull_variant, plan.key, types, semiring, kind, a_type, of.u_type, padded=padded, **options
         )
-        self.kernel = compiled(device, variants(end=end, lanes=plan.lanes, staged=staged))
+        width = fixed_width(form) if staged else 0
+        self.kernel = compiled(device, variants(end=end, lanes=plan.lanes, staged=staged, width=width))
         self.value = end.z.np_type.type(of.value)
         self.one = cast(of.value, w)
         self.nothing = no_output(device, end.w)
@@ -66,7 +68,11 @@ class Pull:
         per, presence = form.rows_per_unit, kind == WORDS and not end.store
         self.longest = longest(plan.key, kind, plan.lanes, staged=staged)
         self.extra = padding_blocks(form.units, per, plan.lanes)
-        self.hubs = hubs_of(form, self.longest, self.longest if presence else min(self.longest, segment(plan.key)))
+        part = self.longest if presence else min(self.longest, segment(plan.key))
+        if isinstance(form, Split):
+            self.hubs = split_hubs(form, self.longest, part, tile_share(plan.key, kind))
+        else:
+            self.hubs = hubs_of(form, self.longest, part)
         if self.hubs is not None and not presence:  # presence alone needs no sums of segments
             self.parts = compiled(device, variants(end=End(end.z, end.z), lanes=PART_LANES))
             self.join = compiled(device, hubs_variant(semiring, kind, per, end))

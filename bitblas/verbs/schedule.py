@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..device import Device, balanced_bounds
+from ..formats.split.format import Split
 from ..jit import BLOCK
 
 PARALLEL_ENTRIES = 1 << 14  # below this a parallel launch on the CPU costs more than it saves
@@ -73,3 +74,28 @@ def hubs_of(form: Any, longest: int, part: int | None = None) -> Hubs | None:
             found = Hubs(rows, first, begin.astype(ptr.dtype), end.astype(ptr.dtype), rows[hub])
         form.cache["hubs", longest, part] = found
     return form.cache["hubs", longest, part]
+
+
+def split_hubs(form: Split, longest: int, part: int, share: int) -> Hubs | None:
+    """The same for a Split. A tile costs as much as `share` entries of the rest; a segment of a tile row takes as large
+    a part of its tiles as of its rest. begin, end: two numbers each, as in `form.pairs`."""
+    key = "hubs", longest, part, share
+    if key not in form.cache:
+        xp, pairs = form.device.xp, form.pairs.reshape(-1, 2)
+        length = (pairs[1:] - pairs[:-1]).astype(np.int64)
+        work = length[:, 0] * share + length[:, 1]
+        rows = xp.flatnonzero(work > longest)
+        found = None
+        if len(rows):
+            count = -(-work[rows] // part)
+            first = xp.zeros(len(rows) + 1, np.int64)
+            xp.cumsum(count, out=first[1:])
+            segment = xp.arange(int(first[-1]))
+            hub = xp.searchsorted(first, segment, side="right") - 1
+            number, parts = (segment - first[hub])[:, None], count[hub][:, None]
+            start, whole = pairs[rows][hub], length[rows][hub]
+            begin, end = start + whole * number // parts, start + whole * (number + 1) // parts
+            begin, end = (limits.astype(pairs.dtype).reshape(-1) for limits in (begin, end))
+            found = Hubs(rows, first, begin, end, rows[hub])
+        form.cache[key] = found
+    return form.cache[key]

@@ -93,18 +93,18 @@ def line(A: MatrixStore, i: int, *, column: bool) -> VectorStore:
         hit = keys % max(1, A.ncols) == i
         at, values = keys[hit] // max(1, A.ncols), take(values, hit)
     else:
-        form, order = A.structure.form("csr"), None if A.iso else A.structure.order("csr")
+        form, order = A.structure.rows(), None if A.iso else A.structure.order("csr")
         low, high = A.device.to_host(form.ptr[i : i + 2]).tolist()
         places = xp.arange(low, high) if order is None else order[low:high]
-        at, values = form.col[low:high].astype(np.int64), take(A.values, places)
+        at, values = form.columns(low, high).astype(np.int64), take(A.values, places)
     return vector_build.build(A.device, A.nrows if column else A.ncols, A.dtype, at, values)
 
 
 def element(A: MatrixStore, i: int, j: int) -> np.generic | None:
     """A[i, j], None where there is no entry."""
-    form = A.structure.form("csr")
+    form = A.structure.rows()
     low, high = A.device.to_host(form.ptr[i : i + 2]).tolist()
-    cols = form.col[low:high]
+    cols = form.columns(low, high)
     at = int(A.device.xp.searchsorted(cols, A.device.asarray([j], cols.dtype))[0])
     if low + at >= high or int(cols[at]) != j:
         return None

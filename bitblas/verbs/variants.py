@@ -14,6 +14,7 @@ from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, Dat
 from semirings.expressions import names_in, rename
 
 from ..ending import End
+from ..formats import MPLG, ROWS, tile_of
 from ..kernels.prologue import Function, Variant, is_neutral, product, sum_of, value
 from ..plan import BLOCKS, LANE_EXPRESSIONS, STAGE, TILES_AHEAD, UNROLL, VALUES
 
@@ -161,28 +162,36 @@ def beginning(monoid: Monoid, z: DataType) -> Any:
     return monoid.identity(z) if is_neutral(monoid, z) or z.kind != "f" else np.nan
 
 
+def column_constants(key: str, width: int = 0) -> list[tuple[str, int]]:
+    """What csr/columns.cuh asks for. width: bits of packed columns where the kernel is for them alone."""
+    return [("PACKED", int(key == MPLG)), ("WIDTH", width)]
+
+
 @functools.cache
 def pull_variant(
     key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, a: DataType, u: DataType, *, flip: bool,
-    full: bool, ranked: bool, lanes: int, end: End, staged: bool = False, padded: bool = True,
+    full: bool, ranked: bool, lanes: int, end: End, staged: bool = False, padded: bool = True, width: int = 0,
 ) -> Variant:  # fmt: skip
     """The pull kernel of a form for a semiring (None for WORDS) and the end of a statement.
 
-    padded: the last tile column is wider than the matrix. staged: see `plan.is_staged`.
+    padded: the last tile column is wider than the matrix. staged, width: see `plan.is_staged`, `plan.fixed_width`.
     """
     op, t, monoid, z = algebra_of(semiring, end.z)
     functions, values, terminal = sum_of(monoid, z)
+    padded = padded or not full or kind != VALUES or ranked  # the kernels for which it makes no difference are one
     constants = [("U_FULL", int(full)), ("HAS_TERMINAL", terminal), ("LANES", lanes), *end.constants()]
-    if key == "csr":
+    if key in ROWS:
         constants += [
+            *column_constants(key, width),
             ("UNROLL", UNROLL),
             ("BLOCKS", BLOCKS if full and max(t.nbytes for t in (a, u, z, end.w)) <= 4 else 4),
             ("STAGED", int(staged)),
             ("STAGE", STAGE),
         ]
     else:
-        constants += [("TILE", int(key[4:])), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
-        constants += [("TILES_AHEAD", TILES_AHEAD), ("PADDED", int(padded))]
+        constants += [("TILE", tile_of(key)), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
+        packed = int(key.startswith("split"))
+        constants += [("TILES_AHEAD", TILES_AHEAD), ("PADDED", int(padded)), ("PACKED", packed)]
     functions = (*functions, *ending_functions(end.w, z, end.accum))
     values = (*values, value("BEGIN", z, beginning(monoid, z)))
     return _product_variant(
@@ -200,8 +209,11 @@ def push_variant(
     functions, values, terminal = sum_of(monoid, z)
     cell = z if z in CELLS else INT32
     constants = [("U_FULL", 0), ("HAS_TERMINAL", terminal), ("LANES", lanes)]
-    if key != "csr":
-        constants += [("TILE", int(key[4:])), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
+    if key in ROWS:
+        constants += column_constants(key)
+    else:
+        constants += [("TILE", tile_of(key)), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
+        constants += [("PACKED", int(key.startswith("split")))]
     functions = (*functions, cast_function("take", cell, z))
     return _product_variant(
         "push", key, (*types, ("C", cell)), semiring, kind, (op, t, a, u, z), flip, constants, values, functions
@@ -226,7 +238,7 @@ def _product_variant(
     if mul.result is not z:
         mul = Function(mul.name, z, mul.args, mul.let, mul.expr)
     constants = [("KIND", kind), ("U_BOOL", int(u is BOOL)), ("Z_BOOL", int(z is BOOL)), *constants]
-    folder = "csr" if key == "csr" else "b2sr"
+    folder = "csr" if key in ROWS else key.rstrip("0123456789")
     label = "words" if semiring is None else repr(semiring)
     types = (*types, ("A", a), ("U", u), ("Z", z))
     return Variant(f"formats/{folder}/{direction}", types, tuple(constants), values, (*functions, mul), label)

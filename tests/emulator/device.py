@@ -55,6 +55,8 @@ class Emulator(device.Cuda):
     errors = device.Device.errors
     adopt = device.Device.adopt
     to_host = device.Device.to_host
+    time_us = device.Device.time_us
+    model = "emulator"
     synchronize = device.Cpu.synchronize
     free_bytes = device.Device.free_bytes
     explained = device.Device.explained

@@ -5,7 +5,8 @@ NONE = np.int64(1) << np.int64(50)
 
 
 @njit(**KERNEL)
-def build(lo, hi, tile_rows, nrows, ptr, col, cuts, cut_cols, out, counts, tile_col, bits, value_ptr, places):
+def build(lo, hi, tile_rows, nrows, ptr, col, cuts, cut_cols, least, in_tiles, out, counts, tile_col, bits, value_ptr,
+          places, rest):  # fmt: skip
     entry = np.empty(TILE, np.int64)
     next_tile = np.empty(TILE, np.int64)
     for tile_row in range(lo, hi):
@@ -15,24 +16,43 @@ def build(lo, hi, tile_rows, nrows, ptr, col, cuts, cut_cols, out, counts, tile_
             entry[r] = ptr[first + r]
             next_tile[r] = np.int64(at(col, entry[r])) >> LOG_TILE if ptr[first + r] < ptr[first + r + 1] else NONE
         tile = np.int64(out[tile_row]) if FILL else np.int64(0)
-        rank = np.int64(ptr[first])
+        other = np.int64(out[tile_rows + 1 + tile_row]) if SPLIT and FILL else np.int64(0)  # entry of no tile
+        rank = np.int64(ptr[first]) - other
         while True:
-            least = NONE
+            tile_col_at = NONE
             for r in range(rows):
-                least = min(least, at(next_tile, r))
-            if least == NONE:
+                tile_col_at = min(tile_col_at, at(next_tile, r))
+            if tile_col_at == NONE:
                 break
-            if FILL:
-                put(tile_col, tile, least)
+            pays = True
+            if SPLIT:
+                entries = np.int64(0)
+                for r in range(rows):
+                    if at(next_tile, r) == tile_col_at:
+                        e = np.int64(at(entry, r))
+                        end = np.int64(at(ptr, first + r + 1))
+                        while e < end and np.int64(at(col, e)) >> LOG_TILE == tile_col_at:
+                            e += 1
+                        entries += e - at(entry, r)
+                pays = entries >= least
+            if FILL and pays:
+                put(tile_col, tile, tile_col_at)
                 if ORDER:
                     value_ptr[tile] = rank
             for r in range(rows):
-                if at(next_tile, r) == least:
+                if at(next_tile, r) == tile_col_at:
                     e = np.int64(at(entry, r))
                     end = np.int64(at(ptr, first + r + 1))
                     c = np.int64(at(col, e))
-                    while c >> LOG_TILE == least:
-                        if FILL:
+                    while c >> LOG_TILE == tile_col_at:
+                        if not pays:
+                            if FILL:
+                                code = (tile_col_at << 2 * LOG_TILE) | (r << LOG_TILE) | (c & (TILE - 1))
+                                put(rest, other, np.uint32(code))
+                                if ORDER:
+                                    put(places, in_tiles + other, e)
+                            other += 1
+                        elif FILL:
                             place = (r << LOG_TILE) + (c & (TILE - 1))
                             if TILE == 4:
                                 put(bits, tile, at(bits, tile) | np.uint16(np.int64(1) << place))
@@ -46,6 +66,9 @@ def build(lo, hi, tile_rows, nrows, ptr, col, cuts, cut_cols, out, counts, tile_
                         c = np.int64(at(col, e)) if e < end else NONE << LOG_TILE
                     put(next_tile, r, c >> LOG_TILE)
                     put(entry, r, e)
-            tile += 1
+            if pays:
+                tile += 1
         if not FILL:
             counts[tile_row] = tile
+            if SPLIT:
+                counts[tile_rows + tile_row] = other

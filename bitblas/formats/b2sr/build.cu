@@ -1,6 +1,8 @@
 // Tiles from CSR rows. One lane per row; the rows of a tile row merge by tile column: the least next tile column is the
 // next tile, and every row takes its entries there. FILL = 0 counts the tiles of each part of a tile row, FILL = 1
 // writes them from tile out[part] on.
+// SPLIT: only what holds `least` entries becomes a tile. The entries of the others are counted too, past the counts of
+// tiles, and written as codes (split/rest.cuh), from out[n + 1 + part] on; they come after the `in_tiles` entries of tiles.
 #include "formats/b2sr/tile.cuh"
 #include "formats/b2sr/parts.cuh"
 
@@ -15,7 +17,8 @@ __device__ __forceinline__ i64 least_of_group(i64 x) {
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 build(i64 n, i64 tile_rows, i64 nrows, const PTR_T* ptr, const COL_T* col, const i64* cuts, const i64* cut_cols,
-      const i64* out, i64* counts, COL_T* tile_col, word_t* bits, PLACE_T* value_ptr, PLACE_T* places) {
+      i64 least, i64 in_tiles, const i64* out, i64* counts, COL_T* tile_col, word_t* bits, PLACE_T* value_ptr,
+      PLACE_T* places, u32* rest) {
   const i64 unit = thread_number() / ROW_LANES;
   const int lane = threadIdx.x & (ROW_LANES - 1);
   if (unit >= n) return;
@@ -33,21 +36,24 @@ build(i64 n, i64 tile_rows, i64 nrows, const PTR_T* ptr, const COL_T* col, const
     skipped += entry[k] - first;
   }
   i64 tile = FILL ? out[part.number] : 0;
+  i64 other = SPLIT && FILL ? out[n + 1 + part.number] : 0;  // entry of no tile
 #if ORDER
-  i64 rank = (i64)ptr[part.tile_row * TILE] + (part.begin ? sum_of_group(skipped) : 0);
+  i64 rank = (i64)ptr[part.tile_row * TILE] + (part.begin ? sum_of_group(skipped) : 0) - other;
 #endif
-  (void)skipped;
-  for (;; ++tile) {
+  (void)skipped, (void)least, (void)in_tiles, (void)rest;
+  for (;;) {
     i64 mine = next[0];
 #pragma unroll
     for (int k = 1; k < LANE_ROWS; ++k) mine = next[k] < mine ? next[k] : mine;
-    const i64 least = least_of_group(mine);
-    if (least >= part.end) break;
+    const i64 at = least_of_group(mine);
+    if (at >= part.end) break;
 #if FILL
     u64 row_bits[LANE_ROWS];
 #endif
-#if ORDER
+#if ORDER || SPLIT
     u32 taken = 0;
+#endif
+#if ORDER
     const i64 first = entry[0];
 #if LANE_ROWS > 1
     const i64 second = entry[1];
@@ -59,18 +65,18 @@ build(i64 n, i64 tile_rows, i64 nrows, const PTR_T* ptr, const COL_T* col, const
       u64 word = 0;
 #endif
       i64 e = entry[k];
-      if (next[k] == least) {
+      if (next[k] == at) {
         i64 c = col[e];
         do {
 #if FILL
           word |= 1ull << (c & (TILE - 1));
 #endif
-#if ORDER
+#if ORDER || SPLIT
           ++taken;
 #endif
           ++e;
           c = e < end[k] ? (i64)col[e] : none;
-        } while (c >> LOG_TILE == least);
+        } while (c >> LOG_TILE == at);
         next[k] = c == none ? none : c >> LOG_TILE;
       }
       entry[k] = e;
@@ -78,8 +84,31 @@ build(i64 n, i64 tile_rows, i64 nrows, const PTR_T* ptr, const COL_T* col, const
       row_bits[k] = word;
 #endif
     }
+#if ORDER || SPLIT
+    const u32 below = group_sum_below<ROW_LANES>(taken);
+    const u32 entries = __shfl_sync(group_mask<ROW_LANES>(), below + taken, ROW_LANES - 1, ROW_LANES);
+    (void)below, (void)entries;
+#endif
+#if ORDER
+    i64 place = rank + below;
+#endif
+#if SPLIT
+    if (entries < least) {
 #if FILL
-    if (lane == 0) tile_col[tile] = (COL_T)least;
+      i64 code = other + below;
+      for (u64 word = row_bits[0]; word; word &= word - 1)
+        rest[code++] = (u32)(at << 2 * LOG_TILE) | (u32)(lane << LOG_TILE | (__ffsll(word) - 1));
+#endif
+#if ORDER
+      place = in_tiles + other + below;
+      for (i64 e = first; e < entry[0]; ++e) places[place++] = (PLACE_T)e;
+#endif
+      other += entries;
+      continue;
+    }
+#endif
+#if FILL
+    if (lane == 0) tile_col[tile] = (COL_T)at;
 #if TILE == 4
     u32 whole = (u32)row_bits[0] << (4 * lane);
     whole |= shuffle_xor(group_mask<4>(), whole, 1);
@@ -90,16 +119,18 @@ build(i64 n, i64 tile_rows, i64 nrows, const PTR_T* ptr, const COL_T* col, const
     for (int k = 0; k < LANE_ROWS; ++k) ((row_t*)bits)[tile * TILE + lane * LANE_ROWS + k] = (row_t)row_bits[k];
 #endif
 #if ORDER
-    const u32 below = group_sum_below<ROW_LANES>(taken);
     if (lane == 0) value_ptr[tile] = (PLACE_T)rank;
-    i64 place = rank + below;
     for (i64 e = first; e < entry[0]; ++e) places[place++] = (PLACE_T)e;
 #if LANE_ROWS > 1
     for (i64 e = second; e < entry[LANE_ROWS - 1]; ++e) places[place++] = (PLACE_T)e;
 #endif
-    rank += __shfl_sync(group_mask<ROW_LANES>(), below + taken, ROW_LANES - 1, ROW_LANES);
+    rank += entries;
 #endif
 #endif
+    ++tile;
   }
-  if (!FILL && lane == 0) counts[part.number] = tile;
+  if (!FILL && lane == 0) {
+    counts[part.number] = tile;
+    if (SPLIT) counts[n + part.number] = other;
+  }
 }

@@ -2,6 +2,8 @@
 SPREAD = np.uint64({4: 0x1111, 8: 0x0101010101010101, 16: 0x0001000100010001, 32: 0x100000001, 64: 1}[TILE])
 WORD_ROWS = 4 if TILE == 4 else 64 // TILE
 SHIFT = np.uint64(TILE & 63)
+# Tiles before the first look at whether all rows are done, and between two: looking costs more than it saves on meshes.
+FIRST_LOOK, PATIENCE = 8, 32
 
 
 @njit(**FUNCTION)

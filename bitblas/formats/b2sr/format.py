@@ -17,8 +17,9 @@ from semirings.dtypes import lookup_dtype
 
 from ...device import Device, balanced_bounds, even_bounds
 from ...kernels.prologue import Variant
-from .. import Region
+from .. import Region, sound
 from ..csr.format import PARALLEL_ENTRIES, Csr, from_arrays, index_type, numbers_of
+from .check import check_tiles
 from .merging import Merge
 
 TILES = (4, 8, 16, 32, 64)
@@ -52,6 +53,8 @@ class B2sr:
     value_ptr: Any = None  # tiles: rank of the first bit of each; only where values are stored in this order
     cache: dict[Any, Any] = field(default_factory=dict)  # schedules of kernels: hubs, parallel bounds
 
+    compact = False
+
     @property
     def key(self) -> str:
         return f"b2sr{self.tile}"
@@ -64,6 +67,10 @@ class B2sr:
     def units(self) -> int:
         """What kernels count: tile rows."""
         return self.tile_rows
+
+    @property
+    def work(self) -> int:
+        return self.tiles
 
     @property
     def tile_rows(self) -> int:
@@ -161,6 +168,25 @@ class B2sr:
         """The tile row of every tile, INT64."""
         return numbers_of(self.ptr, self.tiles, self.device)
 
+    def arrays(self) -> dict[str, Any]:
+        return {"ptr": self.ptr, "col": self.col, "bits": self.bits}
+
+    def numbers(self) -> dict[str, int]:
+        return {name: getattr(self, name) for name in ("nrows", "ncols", "nvals", "tile", "tiles")}
+
+    @classmethod
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> B2sr:
+        nrows, ncols, nvals, tile, tiles = sound.counts(numbers, "nrows", "ncols", "nvals", "tile", "tiles")
+        if tile not in TILES:
+            raise ValueError(f"tile: expected one of {', '.join(map(str, TILES))}, got {tile}")
+        bits = (word_type(tile),), max(1, tiles) * words_per_tile(tile)
+        rows, cols = (sound.INDEX, -(-nrows // tile) + 1), (sound.INDEX, max(1, tiles))
+        ptr, col, words = sound.expect(arrays, ptr=rows, col=cols, bits=bits)
+        return cls(device, nrows, ncols, tile, ptr, col, words, tiles, nvals)
+
+    def check(self) -> None:
+        check_tiles(self, self._counts())
+
     def adopt(self, twin: B2sr) -> None:
         if self.value_ptr is None:
             self.value_ptr = twin.value_ptr
@@ -219,16 +245,20 @@ class B2sr:
     def ranks(self) -> Any:
         """value_ptr, made at first need: the running sum of the tiles' population counts."""
         if self.value_ptr is None:
-            xp = self.device.xp
-            per_tile = xp.zeros(max(1, self.tiles), np.int64)
-            self.device.kernel(_variant("ranks", self.tile))(self.tiles, self.bits, per_tile)
+            xp, per_tile = self.device.xp, self._counts()
             self.value_ptr = (xp.cumsum(per_tile) - per_tile).astype(index_type(self.nvals))
         return self.value_ptr
+
+    def _counts(self) -> Any:
+        """The number of entries in each tile."""
+        per_tile = self.device.xp.zeros(max(1, self.tiles), np.int64)
+        self.device.kernel(_variant("ranks", self.tile))(self.tiles, self.bits, per_tile)
+        return per_tile
 
 
 def count_tiles(csr: Csr, tile: int) -> int:
     """The number of non-empty tiles."""
-    return int(Merge(csr, tile, word_type(tile)).count()[-1])
+    return int(Merge(csr, tile, word_type(tile)).count()[0, -1])
 
 
 def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
@@ -239,7 +269,7 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
     """
     xp, merge = csr.device.xp, Merge(csr, tile, word_type(tile))
     out = merge.count()
-    tiles, kinds = int(out[-1]), index_type(csr.nvals)
+    tiles, kinds = int(out[0, -1]), index_type(csr.nvals)
     needed = B2sr.predict_bytes(csr.nrows, csr.ncols, tiles, tile) + order * (tiles + csr.nvals) * kinds().itemsize
     csr.device.foresee(f"B2SR-{tile} of {csr.nvals} entries in {tiles} tiles", needed)
     col = xp.empty(max(1, tiles), index_type(-(-csr.ncols // tile)))
@@ -247,7 +277,7 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
     ranks = xp.empty(max(1, tiles) if order else 1, kinds)
     places = xp.empty(max(1, csr.nvals) if order else 1, kinds)
     merge.fill(order, out, col, bits, ranks, places)
-    ptr = merge.tile_rows_of(out).astype(index_type(tiles))
+    ptr = merge.tile_rows_of(out[0]).astype(index_type(tiles))
     form = B2sr(csr.device, csr.nrows, csr.ncols, tile, ptr, col, bits, tiles, csr.nvals)
     if not order:
         return form, None

@@ -20,11 +20,14 @@ LONG = 32
 class Merge:
     """Both passes over the rows of a CSR that merge them to tiles; long tile rows are cut into parts on a GPU."""
 
-    def __init__(self, csr: Csr, tile: int, word: Any) -> None:
-        """word: the NumPy type of the tiles' bits."""
+    def __init__(self, csr: Csr, tile: int, word: Any, least: int = 0) -> None:
+        """word: the NumPy type of the tiles' bits. least: entries that a tile must hold, 0 for all tiles; the entries
+        of the others are listed (formats/split)."""
         xp, device = csr.device.xp, csr.device
+        self.least, self.kinds = least, 2 if least else 1  # what is counted: tiles, entries of no tile
         self.csr, self.tile, self.tile_rows = csr, tile, -(-csr.nrows // tile)
         self.none, self.no_bits = xp.zeros(1, index_type(csr.nvals)), xp.zeros(1, word)
+        self.no_codes = xp.zeros(1, np.uint32)
         self.cuts = self.cut_cols = xp.zeros(1, np.int64)
         self.bounds = None
         most = csr.nvals // (LONG * tile) if device.is_gpu else 0  # cuts that there may be: the GPU alone knows them
@@ -46,25 +49,38 @@ class Merge:
         return ptr[:: self.tile] if self.csr.nrows % self.tile == 0 else xp.append(ptr[:: self.tile], ptr[-1:])
 
     def count(self) -> Any:
-        """The tiles before each part, and in all."""
+        """The tiles before each part, and in all; in a second row the entries of no tile. Shape (kinds, units + 1)."""
         xp = self.csr.device.xp
-        counts, out = xp.zeros(max(1, self.units), np.int64), xp.zeros(self.units + 1, np.int64)
-        self._run(0, 0, out, counts, self.none, self.no_bits, self.none, self.none)
-        xp.cumsum(counts[: self.units], out=out[1:])
+        counts, out = (
+            xp.zeros(self.kinds * max(1, self.units), np.int64),
+            xp.zeros((self.kinds, self.units + 1), np.int64),
+        )
+        self._run(0, 0, 0, out, counts, self.none, self.no_bits, self.none, self.none, self.no_codes)
+        for kind in range(self.kinds):
+            xp.cumsum(counts[kind * self.units : (kind + 1) * self.units], out=out[kind, 1:])
         return out
 
-    def fill(self, order: bool, out: Any, col: Any, bits: Any, ranks: Any, places: Any) -> None:
-        """Write the tiles of each part from where `out` says."""
-        self._run(1, int(order), out, self.cuts, col, bits, ranks, places)
+    def fill(
+        self, order: bool, out: Any, col: Any, bits: Any, ranks: Any, places: Any, codes: Any = None, in_tiles: int = 0
+    ) -> None:
+        """Write the tiles of each part from where `out` says, and the codes (uint32) of the entries of no tile, whose
+        places come after those of the `in_tiles` entries of tiles."""
+        codes = self.no_codes if codes is None else codes
+        self._run(1, int(order), in_tiles, out, self.cuts, col, bits, ranks, places, codes)
 
-    def _run(self, fill: int, order: int, out: Any, counts: Any, col: Any, bits: Any, ranks: Any, places: Any) -> None:
+    def _run(
+        self, fill: int, order: int, in_tiles: int, out: Any, counts: Any, col: Any, bits: Any, ranks: Any, places: Any,
+        codes: Any,
+    ) -> None:  # fmt: skip
         csr = self.csr
-        kernel = csr.device.kernel(self._variant("build", ("PLACE", self.none), FILL=fill, ORDER=order))
-        rows = (self.tile_rows, csr.nrows, csr.ptr, csr.col, self.cuts, self.cut_cols)
-        kernel(self.units, *rows, out, counts, col, bits, ranks, places, bounds=self.bounds)
+        split = int(self.least > 0)
+        variant = self._variant("build", ("PLACE", self.none), FILL=fill, ORDER=order, SPLIT=split)
+        rows = (self.tile_rows, csr.nrows, csr.ptr, csr.col, self.cuts, self.cut_cols, self.least, in_tiles)
+        written = (col, bits, ranks, places, codes)
+        csr.device.kernel(variant)(self.units, *rows, out.reshape(-1), counts, *written, bounds=self.bounds)
 
     def tile_rows_of(self, out: Any) -> Any:
-        """The tiles before each tile row, and in all: before its first part."""
+        """What is counted (a row of `count`) before each tile row, and in all: before its first part."""
         return out[self.cuts + self.csr.device.xp.arange(len(self.cuts))] if self.csr.device.is_gpu else out
 
     def _variant(self, kernel: str, *more: tuple[str, Any], **constants: int) -> Variant:

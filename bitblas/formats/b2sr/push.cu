@@ -1,7 +1,5 @@
-// t = A' (+).(x) u by tile rows that u touches: a lane takes a tile. WORDS ORs the active rows of the tile into the T
-// bits of its tile column; VALUES scatters the products of the active rows.
-#include "formats/b2sr/tile.cuh"
-#include "kernels/push.cuh"
+// t = A' (+).(x) u by tile rows that u touches: a lane takes a tile.
+#include "formats/b2sr/scatter.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 push(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step, const COL_T* col,
@@ -17,34 +15,7 @@ push(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   const i64 stop = end[unit];
   if (stop - tile > longest) return;  // a hub: its segments are rows of another launch
   for (tile += threadIdx.x & (LANES - 1); tile < stop; tile += LANES) {
-    const i64 left = (i64)col[tile] * TILE;
-    const u64 open = mask_step ? tile_bits(mask, col[tile]) ^ mask_flip : mask_flip;
-#if KIND == WORDS
-    u64 hit = 0;
-    for (u64 rest = active; rest; rest &= rest - 1) hit |= tile_row_bits(bits, tile, __ffsll(rest) - 1);
-    hit &= open & ~tile_bits(t_bits, col[tile]);
-    if (TILE == 64) {
-      if (hit) atomicOr(t_bits + left / 64, hit);
-    } else if (hit) {
-      atomicOr((u32*)t_bits + (left >> 5), (u32)hit << (left & 31));
-    }
-#else
-    i64 rank = RANKED ? (i64)value_ptr[tile] : 0;
-    int ranked = 0;  // rows of the tile whose bits `rank` counts
-    for (u64 rows = active; rows; rows &= rows - 1) {
-      const int r = __ffsll(rows) - 1;
-      if (RANKED)
-        for (; ranked < r; ++ranked) rank += __popcll(tile_row_bits(bits, tile, ranked));
-      const u64 row_bits = tile_row_bits(bits, tile, r);
-      const i64 k = tile_row * TILE + r;
-      const U_T u = load<U_T>(u_val, u_iso, u_step, k);
-      for (u64 rest = row_bits & open; rest; rest &= rest - 1) {
-        const int c = __ffsll(rest) - 1;
-        const A_T a = RANKED ? a_val[rank + __popcll(row_bits & ((1ull << c) - 1))] : a_iso;
-        scatter(t_bits, t_val, left + c, mul(a, u, left + c, k));
-      }
-    }
-    (void)ranked;
-#endif
+    scatter_tile(tile, tile_row, active, col, bits, value_ptr, a_val, a_iso, u_val, u_iso, u_step, mask, mask_step,
+                 mask_flip, t_bits, t_val);
   }
 }

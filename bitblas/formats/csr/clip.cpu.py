@@ -18,8 +18,8 @@ def clip(lo, hi, ptr, col, row_low, row_high, col_low, col_high, diag_low, diag_
             low = max(col_low, row + diag_low)
             high = min(col_high, row + diag_high + 1)
             if row >= row_low and row < row_high and low < high:
-                first = lower_bound(col, first, stop, low)
-                stop = lower_bound(col, first, stop, high)
+                first = lower_bound(col, 0, first, stop, low)
+                stop = lower_bound(col, 0, first, stop, high)
             else:
                 stop = first
             put(begin, row, first)

@@ -9,8 +9,8 @@ MARKS = np.uint64 if KIND != VALUES else PTR_T  # bits, or places in A plus one
 
 
 @njit(**KERNEL)
-def dot(lo, hi, m_ptr, m_rows, m_col, a_ptr, a_col, a_val, a_iso, a_step, b_ptr, b_col, b_val, b_iso, b_step, inner,
-        product, present, sums):  # fmt: skip
+def dot(lo, hi, m_ptr, m_rows, m_col, m_width, width, a_ptr, a_col, a_val, a_iso, a_step, b_ptr, b_col, b_val, b_iso,
+        b_step, inner, product, present, sums):  # fmt: skip
     marks = np.zeros((inner >> 6) + 1 if KIND != VALUES else inner + 1, MARKS)
     marked = np.int64(-1)
     a = np.int64(0)
@@ -19,16 +19,16 @@ def dot(lo, hi, m_ptr, m_rows, m_col, a_ptr, a_col, a_val, a_iso, a_step, b_ptr,
     for entry in range(lo, hi):
         while np.int64(at(m_ptr, i + 1)) <= entry:
             i += 1
-        j = np.int64(at(m_col, entry))
+        j = column(m_col, m_width, entry)
         if i != marked:
             for p in range(a, a_end):
-                k = np.int64(at(a_col, p))
+                k = column(a_col, width, p)
                 put(marks, k if KIND == VALUES else k >> 6, MARKS(0))
             marked = i
             a = np.int64(at(a_ptr, i))
             a_end = np.int64(at(a_ptr, i + 1))
             for p in range(a, a_end):
-                k = np.int64(at(a_col, p))
+                k = column(a_col, width, p)
                 if KIND == VALUES:
                     put(marks, k, MARKS(p + 1))
                 else:
@@ -40,11 +40,11 @@ def dot(lo, hi, m_ptr, m_rows, m_col, a_ptr, a_col, a_val, a_iso, a_step, b_ptr,
         count = np.int64(0)
         if b_end - b > MUCH * (a_end - a):
             for p in range(a, a_end):
-                k = np.int64(at(a_col, p))
-                b = lower_bound(b_col, b, b_end, k)
+                k = column(a_col, width, p)
+                b = lower_bound(b_col, width, b, b_end, k)
                 if b == b_end:
                     break
-                if np.int64(at(b_col, b)) == k:
+                if column(b_col, width, b) == k:
                     if KIND == VALUES:
                         z = mul(at(a_val, p) if a_step else a_iso, at(b_val, b) if b_step else b_iso, i, k, j)
                         total = add(total, z) if some else z
@@ -57,7 +57,7 @@ def dot(lo, hi, m_ptr, m_rows, m_col, a_ptr, a_col, a_val, a_iso, a_step, b_ptr,
                             break
         elif KIND == VALUES:
             for q in range(b, b_end):
-                k = np.int64(at(b_col, q))
+                k = column(b_col, width, q)
                 p = np.int64(at(marks, k)) - 1
                 if p >= 0:
                     z = mul(at(a_val, p) if a_step else a_iso, at(b_val, q) if b_step else b_iso, i, k, j)
@@ -67,7 +67,7 @@ def dot(lo, hi, m_ptr, m_rows, m_col, a_ptr, a_col, a_val, a_iso, a_step, b_ptr,
                         break
         else:
             for q in range(b, b_end):
-                k = np.int64(at(b_col, q))
+                k = column(b_col, width, q)
                 count += np.int64((at(marks, k >> 6) >> np.uint64(k & 63)) & ONE)
                 if KIND == WORDS and count > 0:
                     break

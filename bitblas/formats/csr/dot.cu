@@ -6,11 +6,18 @@
 #include "formats/csr/table.cuh"
 #include "kernels/rows.cuh"
 #include "kernels/product.cuh"
+#include "formats/csr/columns.cuh"
 #define AHEAD 4  // loads in flight per lane
+#if PACKED
+typedef u32 mask_column_t;
+#else
+typedef MCOL_T mask_column_t;
+#endif
 
 struct Rows {
-  const PTR_T* a_ptr; const COL_T* a_col; const A_T* a_val; A_T a_iso; i64 a_step;
-  const BPTR_T* b_ptr; const COL_T* b_col; const B_T* b_val; B_T b_iso; i64 b_step;
+  i64 width;  // of the columns of both
+  const PTR_T* a_ptr; const column_t* a_col; const A_T* a_val; A_T a_iso; i64 a_step;
+  const BPTR_T* b_ptr; const column_t* b_col; const B_T* b_val; B_T b_iso; i64 b_step;
   __device__ __forceinline__ Z_T product(i64 x, i64 y, i64 i, i64 k, i64 j) const {
     return mul(a_step ? a_val[x] : a_iso, b_step ? b_val[y] : b_iso, i, k, j);
   }
@@ -21,12 +28,11 @@ struct Sum { bool some; Z_T sum; i64 count; };
 __device__ __forceinline__ void search(const Rows& m, i64 i, i64 j, int lane, int lanes, Sum& t) {
   const i64 a = m.a_ptr[i], a_end = m.a_ptr[i + 1], b = m.b_ptr[j], b_end = m.b_ptr[j + 1];
   const bool by_a = a_end - a <= b_end - b;
-  const COL_T* near = by_a ? m.a_col : m.b_col;
-  const COL_T* far = by_a ? m.b_col : m.a_col;
+  const auto far = any_column(by_a ? m.b_col : m.a_col, m.width);
   const i64 stop = by_a ? a_end : b_end, far_end = by_a ? b_end : a_end;
-  i64 low = by_a ? b : a;
-  for (i64 p = (by_a ? a : b) + lane; p < stop; p += lanes) {
-    const COL_T k = near[p];
+  i64 low = by_a ? b : a, p = (by_a ? a : b) + lane;
+  for (Columns near(by_a ? m.a_col : m.b_col, m.width, p); p < stop; p += lanes, near.skip(lanes)) {
+    const COL_T k = near.at(p, 0);
     low = lower_bound(far, low, far_end, k);  // from `low` on: the near row ascends
     if (low == far_end) break;
     if (far[low] != k) continue;
@@ -62,9 +68,9 @@ __device__ __forceinline__ void write(const Sum& t, i64 entry, Z_T product, u8* 
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const PTR_T* a_ptr, const COL_T* a_col,
-    const A_T* a_val, A_T a_iso, i64 a_step, const BPTR_T* b_ptr, const COL_T* b_col, const B_T* b_val, B_T b_iso,
-    i64 b_step, i64 inner, Z_T product, u8* present, Z_T* sums) {
+dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const mask_column_t* m_col, i64 m_width, i64 width, const PTR_T* a_ptr,
+    const column_t* a_col, const A_T* a_val, A_T a_iso, i64 a_step, const BPTR_T* b_ptr, const column_t* b_col,
+    const B_T* b_val, B_T b_iso, i64 b_step, i64 inner, Z_T product, u8* present, Z_T* sums) {
   (void)inner;
   __shared__ COL_T keys[SLOTS];
   __shared__ u16 places[KIND == VALUES ? SLOTS : 1];  // of the key in its row of A
@@ -72,7 +78,8 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const PTR_T* a_
   __shared__ u8 elsewhere[BLOCK];  // entries that do not search by GROUP lanes
   __shared__ u16 tables[BLOCK], longs[BLOCK];
   __shared__ int table_count, long_count;
-  const Rows m = {a_ptr, a_col, a_val, a_iso, a_step, b_ptr, b_col, b_val, b_iso, b_step};
+  const Rows m = {width, a_ptr, a_col, a_val, a_iso, a_step, b_ptr, b_col, b_val, b_iso, b_step};
+  const auto mask_column = any_column(m_col, m_width);
   const int thread = threadIdx.x, lane = thread & 31;
   const i64 first = (i64)blockIdx.x * BLOCK;
   const int entries = n - first < BLOCK ? (int)(n - first) : BLOCK;
@@ -80,7 +87,7 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const PTR_T* a_
   __syncthreads();
   const i64 top = row_of_warp(m_ptr, m_rows, first);
   if (thread < entries) {
-    const i64 i = row_from(m_ptr, top, m_rows, first + thread), j = (i64)m_col[first + thread];
+    const i64 i = row_from(m_ptr, top, m_rows, first + thread), j = (i64)mask_column[first + thread];
     const i64 a_size = (i64)a_ptr[i + 1] - a_ptr[i], b_size = (i64)b_ptr[j + 1] - b_ptr[j];
     const i64 begin = max((i64)m_ptr[i] - first, 0ll), end = min((i64)m_ptr[i + 1] - first, (i64)entries);
     const bool tabled = a_size >= TABLE_FROM && a_size <= SLOTS / 2 && end - begin >= TABLE_FOR;
@@ -97,7 +104,7 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const PTR_T* a_
     const bool active = e < entries && !elsewhere[e];
     if (!__any_sync(ALL_LANES, active)) continue;
     Sum t = {false, IDENTITY, 0};
-    if (active) search(m, row_at[e], (i64)m_col[first + e], thread & (GROUP - 1), GROUP, t);
+    if (active) search(m, row_at[e], (i64)mask_column[first + e], thread & (GROUP - 1), GROUP, t);
     gather<GROUP>(t);
     if (active && (thread & (GROUP - 1)) == 0) write(t, first + e, product, present, sums);
   }
@@ -112,18 +119,20 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const PTR_T* a_
     __syncthreads();
     for (u32 slot = thread; slot <= last; slot += BLOCK) keys[slot] = NO_KEY;
     __syncthreads();
-    for (int p = thread; p < size; p += BLOCK) {
-      const int slot = -1 - insert(keys, last, shift, a_col[a + p]);
+    Columns mine(a_col, width, a + thread);
+    for (int p = thread; p < size; p += BLOCK, mine.skip(BLOCK)) {
+      const int slot = -1 - insert(keys, last, shift, mine.at(a + p, 0));
       if (KIND == VALUES) places[slot] = (u16)p;
     }
     __syncthreads();
     for (int e = tables[s] + thread / 32; e < end; e += BLOCK / 32) {
-      const i64 j = (i64)m_col[first + e], stop = b_ptr[j + 1];
+      const i64 j = (i64)mask_column[first + e], stop = b_ptr[j + 1];
       Sum t = {false, IDENTITY, 0};
-      for (i64 q = (i64)b_ptr[j] + lane; q - lane < stop; q += 32 * AHEAD) {
+      i64 q = (i64)b_ptr[j] + lane;
+      for (Columns theirs(b_col, width, q); q - lane < stop; q += 32 * AHEAD, theirs.skip(32 * AHEAD)) {
         COL_T k[AHEAD];
 #pragma unroll
-        for (int u = 0; u < AHEAD; ++u) k[u] = q + 32 * u < stop ? b_col[q + 32 * u] : NO_KEY;
+        for (int u = 0; u < AHEAD; ++u) k[u] = q + 32 * u < stop ? theirs.at(q, 32 * u) : NO_KEY;
 #pragma unroll
         for (int u = 0; u < AHEAD; ++u) {
           const int slot = k[u] == NO_KEY ? -1 : lookup(keys, last, shift, k[u]);
@@ -143,7 +152,7 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const PTR_T* a_
   for (int s = 0; s < long_count; ++s) {
     const int e = longs[s];
     Sum t = {false, IDENTITY, 0};
-    search(m, row_at[e], (i64)m_col[first + e], thread, BLOCK, t);
+    search(m, row_at[e], (i64)mask_column[first + e], thread, BLOCK, t);
     gather<32>(t);
     __syncthreads();
     if (lane == 0) part[thread / 32] = t;

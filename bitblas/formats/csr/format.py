@@ -12,9 +12,9 @@ from semirings.dtypes import DataType, lookup_dtype
 from ...device import Device, balanced_bounds
 from ...exceptions import OutOfMemory
 from ...kernels.prologue import Variant
-from .. import Region
+from .. import CSR, Region, sound
 
-KEY = "csr"
+KEY = CSR
 PARALLEL_ENTRIES = 1 << 16  # below this a parallel launch on the CPU costs more than it saves (measured: about 0.1 ms)
 
 
@@ -45,6 +45,23 @@ def pointers_of(rows: Any, nrows: int, device: Device) -> Any:
     return ptr
 
 
+def sort_entries(device: Device, rows: Any, cols: Any, nrows: int, ncols: int) -> Any:
+    """The order of the entries by row, then column; equal ones stay in input order."""
+    if device.is_gpu:
+        if nrows * ncols < 1 << 63:
+            return device.xp.argsort(rows * ncols + cols, kind="stable")
+        by_col = device.xp.argsort(cols, kind="stable")
+        return by_col[device.xp.argsort(rows[by_col], kind="stable")]
+    if max(nrows, ncols) > 8 * len(rows):
+        return np.lexsort((cols, rows))  # counting sorts would pass over rows and columns that have no entry
+    from scipy.sparse import coo_array
+
+    # Three counting sorts in compiled code: by row, then to columns and back, each stable.
+    numbered = coo_array((np.arange(len(rows)), (rows, cols)), shape=(nrows, ncols))
+    numbered.has_canonical_format = True  # duplicates are ours to combine
+    return numbered.tocsr().tocsc().tocsr().data
+
+
 @dataclass(eq=False)
 class Csr:
     """Row i holds entries ptr[i] .. ptr[i + 1]; `col` ascends within a row. Entry order: row, column."""
@@ -59,6 +76,8 @@ class Csr:
 
     key = KEY
     rows_per_unit = 1  # a row is a unit
+    width = 0  # bits of a packed column number: columns are plain
+    compact = False
 
     @property
     def nbytes(self) -> int:
@@ -73,6 +92,14 @@ class Csr:
         """What kernels count: rows."""
         return self.nrows
 
+    @property
+    def work(self) -> int:
+        return self.nvals
+
+    def columns(self, low: int = 0, high: int | None = None) -> Any:
+        """The columns of entries low .. high."""
+        return self.col[low : self.nvals if high is None else high]
+
     def rows(self) -> Any:
         """The row of every entry, INT64."""
         return numbers_of(self.ptr, self.nvals, self.device)
@@ -82,6 +109,21 @@ class Csr:
 
     def to_csr(self, order: bool) -> tuple[Csr, Any]:
         return self, None
+
+    def arrays(self) -> dict[str, Any]:
+        return {"ptr": self.ptr, "col": self.col}
+
+    def numbers(self) -> dict[str, int]:
+        return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
+
+    @classmethod
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Csr:
+        nrows, ncols, nvals = sound.counts(numbers, "nrows", "ncols", "nvals")
+        ptr, col = sound.expect(arrays, ptr=(sound.INDEX, nrows + 1), col=(sound.INDEX, max(1, nvals)))
+        return cls(device, nrows, ncols, ptr, col, nvals)
+
+    def check(self) -> None:
+        sound.check_rows(self.device.xp, self.ptr, self.col, self.nvals, self.ncols)
 
     def adopt(self, twin: Csr) -> None:
         pass
@@ -96,7 +138,7 @@ class Csr:
             bounds = balanced_bounds(self.ptr, 4 * device.threads)
         for fill in (0, 1):
             types = (("PTR", self.ptr), ("COL", self.col), ("PLACE", places))
-            constants = (("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", int(order)))
+            constants = (("PACKED", 0), ("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", int(order)))
             variant = Variant("formats/csr/clip", tuple((n, lookup_dtype(a.dtype)) for n, a in types), constants)
             device.kernel(variant)(
                 self.nrows, self.ptr, self.col, *region, begin, out, col, places, bounds=bounds
@@ -114,6 +156,12 @@ class Csr:
         On a GPU the entries are sorted by column and row. Peak memory there: the result, 16 bytes per entry, and 16
         per column.
         """
+        nvals, xp = self.nvals, self.device.xp
+        shift = max(1, (nvals if order else self.nrows).bit_length())
+        if self.device.is_gpu and shift + self.ncols.bit_length() > 64:
+            raise OutOfMemory(f"transpose: {nvals} entries in {self.ncols} columns exceed what any GPU can sort")
+        needed = self.predict_bytes(self.ncols, self.nrows, nvals) + 16 * nvals
+        self.device.foresee(f"transpose of {nvals} entries", needed)
         if not self.device.is_gpu:
             from scipy.sparse import csr_array
 
@@ -121,13 +169,6 @@ class Csr:
             turned = csr_array((np.arange(self.nvals), self.col[: self.nvals], self.ptr), shape=shape).tocsc()
             rows = from_arrays(self.device, self.ncols, self.nrows, turned.indptr, turned.indices)
             return rows, turned.data.astype(index_type(self.nvals)) if order else None
-        xp, nvals = self.device.xp, self.nvals
-        shift = max(1, (nvals if order else self.nrows).bit_length())
-        if shift + self.ncols.bit_length() > 64:
-            raise OutOfMemory(f"transpose: {nvals} entries in {self.ncols} columns exceed what any GPU can sort")
-        self.device.foresee(
-            f"transpose of {nvals} entries", self.predict_bytes(self.ncols, self.nrows, nvals) + 16 * nvals
-        )
         key = xp.empty(max(1, nvals), np.uint64)
         variant = Variant("formats/csr/keys", self._types(), (("ORDER", int(order)),))
         self.device.kernel(variant)(nvals, self.nrows, shift, self.ptr, self.col, key)

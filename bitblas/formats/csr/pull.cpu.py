@@ -1,11 +1,13 @@
 # w<mask, accum, replace> = A (+).(x) u row by row, the twin of pull.cu. Parallel bounds are multiples of 64 rows:
 # words of t are not shared.
 # include: kernels/ending.cpu.py
+# include: formats/csr/columns.cpu.py
 
 
 @njit(**KERNEL)
-def pull(lo, hi, longest, begin, end, row_of, row_step, col, a_val, a_iso, a_step, u_bits, u_val, u_iso, u_step,
-         mask, mask_step, mask_flip, product, w_bits, w_val, w_iso, w_step, moved, replace, t_bits, t_val):  # fmt: skip
+def pull(lo, hi, longest, begin, end, row_of, row_step, col, width, a_val, a_iso, a_step, u_bits, u_val, u_iso,
+         u_step, mask, mask_step, mask_flip, product, w_bits, w_val, w_iso, w_step, moved, replace, t_bits,
+         t_val):  # fmt: skip
     for word in range(lo >> 6, (hi + 63) >> 6):
         rest = at(mask, word * mask_step) ^ mask_flip
         open_bits = rest
@@ -27,12 +29,12 @@ def pull(lo, hi, longest, begin, end, row_of, row_step, col, a_val, a_iso, a_ste
                 hit = np.uint64(0)
                 while e < stop and hit & ONE == 0:
                     for d in range(4):
-                        j = np.int64(at(col, min(e + d, stop - 1)))
+                        j = column(col, width, min(e + d, stop - 1))
                         hit |= at(u_bits, j >> 6) >> np.uint64(j & 63)
                     e += 4
                 count = np.int64(hit & ONE)
             while KIND != WORDS and e < stop:
-                j = np.int64(at(col, e))
+                j = column(col, width, e)
                 if U_FULL or bit_of(u_bits, j):
                     if KIND == VALUES:
                         z = mul(at(a_val, e) if a_step else a_iso, load_u(u_val, u_iso, u_step, j), row, j)

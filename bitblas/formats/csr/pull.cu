@@ -1,13 +1,14 @@
 // w<mask, accum, replace> = A (+).(x) u row by row: LANES lanes share a row, a masked-out row is not read, a terminal
-// value ends it. A lane loads UNROLL entries before it uses the first. STAGED: no mask, u full, rows side by side: the
-// block reads the entries of its rows as one run.
+// value ends it. A lane loads UNROLL entries before it uses the first: packed ones side by side, plain ones so that the
+// lanes read side by side. STAGED: no mask, u full, rows side by side: the block reads the entries of its rows as one run.
 #include "kernels/ending.cuh"
+#include "formats/csr/columns.cuh"
 
 typedef PLACE(PTR_T) place_t;
 
 extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
-pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step, const COL_T* col,
-     const A_T* a_val, A_T a_iso, i64 a_step, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step,
+pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step,
+     const column_t* col, i64 width, const A_T* a_val, A_T a_iso, i64 a_step, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step,
      const u64* mask, i64 mask_step, u64 mask_flip, Z_T product, const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso,
      i64 w_step, i64 moved, i64 replace, u64* t_bits, STORED(W_T)* t_val) {
   const i64 unit = thread_number() / LANES;
@@ -60,10 +61,11 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
     }
     COL_T j[STAGE / BLOCK];
     A_T a[STAGE / BLOCK];
+    const Columns entries(col, width, at + threadIdx.x);
 #pragma unroll
     for (int i = 0; i < STAGE / BLOCK; ++i) {
       const place_t k = at + threadIdx.x + i * BLOCK;
-      if (k < until) j[i] = load_once(col + k), a[i] = a_step ? load_once(a_val + k) : a_iso;
+      if (k < until) j[i] = entries.once(at + threadIdx.x, i * BLOCK), a[i] = a_step ? load_once(a_val + k) : a_iso;
     }
 #pragma unroll
     for (int i = 0; i < STAGE / BLOCK; ++i) {
@@ -79,25 +81,30 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
 #elif KIND == WORDS && U_FULL
   some = e < stop;
 #else
-  for (e += lane; e < stop; e += UNROLL * LANES) {
+  constexpr int APART = SIDE_BY_SIDE ? 1 : LANES;  // entries that a lane takes at once
+  e += lane * (SIDE_BY_SIDE ? UNROLL : 1);
+  for (Columns entries(col, width, e); e < stop; e += UNROLL * LANES, entries.skip(UNROLL * LANES)) {
     bool has[UNROLL];
     COL_T j[UNROLL];
+#if PACKED
+    entries.read<UNROLL>(j, (u32)(stop - e));
+#endif
 #pragma unroll
     for (int i = 0; i < UNROLL; ++i) {
-      const place_t next = e + i * LANES;
+      const place_t next = e + i * APART;
       has[i] = next < stop;
 #if KIND == WORDS
-      j[i] = col[has[i] ? next : e];  // one load less to decide on: OR does not mind
+      if (!PACKED) j[i] = entries.at(has[i] ? next : e, 0);  // one load less to decide on: OR does not mind
       has[i] = true;
 #else
-      j[i] = has[i] ? col[next] : 0;
+      if (!PACKED) j[i] = has[i] ? entries.at(next, 0) : 0;
 #endif
     }
 #if KIND == VALUES
     A_T a[UNROLL];
     U_T x[UNROLL];
 #pragma unroll
-    for (int i = 0; i < UNROLL; ++i) a[i] = a_step && has[i] ? a_val[e + i * LANES] : a_iso;
+    for (int i = 0; i < UNROLL; ++i) a[i] = a_step && has[i] ? a_val[e + i * APART] : a_iso;
 #endif
 #pragma unroll
     for (int i = 0; i < UNROLL; ++i) {

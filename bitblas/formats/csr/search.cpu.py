@@ -1,12 +1,13 @@
 # Binary search in a row, the twin of search.cuh.
+# include: formats/csr/columns.cpu.py
 
 
 @njit(**FUNCTION)
-def lower_bound(col, low, high, k):
+def lower_bound(col, width, low, high, k):
     """The first place from `low` to `high` whose column is not below k."""
     while low < high:
         middle = (low + high) >> 1
-        if np.int64(at(col, middle)) < k:
+        if column(col, width, middle) < k:
             low = middle + 1
         else:
             high = middle
@@ -23,5 +24,5 @@ def ahead(col, low, high, k):
             low += step
             step <<= 1
         elif step > 1:
-            return lower_bound(col, low, min(low + step + 1, high), k)
+            return lower_bound(col, 0, low, min(low + step + 1, high), k)
     return low

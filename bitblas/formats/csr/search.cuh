@@ -1,6 +1,6 @@
-// Binary search in a row.
+// Binary search in a row of columns that `col` gives by their number.
 // The first place from `low` to `high` whose column is not below k.
-__device__ __forceinline__ i64 lower_bound(const COL_T* col, i64 low, i64 high, i64 k) {
+template <class C> __device__ __forceinline__ i64 lower_bound(const C& col, i64 low, i64 high, i64 k) {
   while (low < high) {
     const i64 middle = (low + high) >> 1;
     if ((i64)col[middle] < k) low = middle + 1;

@@ -4,6 +4,7 @@
 // Before, the statements that were fused (AT_ENTRY) run at every entry of u; ALSO: they put these into the mask's vector.
 // `old` is the frontier of the round before, which is cleared for the round after.
 #include "kernels/step.cuh"
+#include "formats/csr/columns.cuh"
 #define GROUPS (32 / LANES)
 #define FEW 4  // entries of a row that its lane looks at alone
 
@@ -45,8 +46,8 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
      const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u32* u_list, const u64* u_state, const u32* u_segments,
      u64* t_bits, C_T* t_val, u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val,
      const u32* old_list, const u64* old_state, const u64* mask, i64 mask_step, u64 mask_flip, const PTR_T* ptr,
-     const COL_T* col, const A_T* a_val, A_T a_iso, i64 a_step, const PTR_T* pull_ptr, const COL_T* pull_col,
-     const A_T* pull_val PARAMETERS) {
+     const column_t* col, i64 width, const A_T* a_val, A_T a_iso, i64 a_step, const PTR_T* pull_ptr,
+     const column_t* pull_col, const A_T* pull_val PARAMETERS) {
   (void)n;
   // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
   const bool runs = may_run(gate, rounds, ahead), dense = u_state[DENSE] != 0, old_dense = old_state[DENSE] != 0;
@@ -99,8 +100,9 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
       }
       if (pull) continue;
       if (stop - e > longest) stop = e;  // in segments
-      for (e += lane; __any_sync(ALL_LANES, e < stop); e += LANES) {
-        const i64 j = e < stop ? (i64)col[e] : 0;
+      e += lane;
+      for (Columns entry(col, width, e); __any_sync(ALL_LANES, e < stop); e += LANES, entry.skip(LANES)) {
+        const i64 j = e < stop ? (i64)entry.at(e, 0) : 0;
         bool fresh = false;
         if (e < stop && open(j)) fresh = reach(t_bits, t_val, j, e, i, a_val, a_iso, a_step, u_val, u_iso, u_step);
         found(stage, t, fresh, j, entries, work, true);
@@ -113,8 +115,9 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
       if (!bit_of(u_bits, i)) continue;
       const i64 begin = ptr[i] + u_segments[2 * s + 1] * longest, end = ptr[i + 1];
       const i64 stop = begin + longest < end ? begin + longest : end;
-      for (i64 e = begin + WARP_LANE; __any_sync(ALL_LANES, e < stop); e += 32) {
-        const i64 j = e < stop ? (i64)col[e] : 0;
+      i64 e = begin + WARP_LANE;
+      for (Columns entry(col, width, e); __any_sync(ALL_LANES, e < stop); e += 32, entry.skip(32)) {
+        const i64 j = e < stop ? (i64)entry.at(e, 0) : 0;
         bool fresh = false;
         if (e < stop && open(j)) fresh = reach(t_bits, t_val, j, e, i, a_val, a_iso, a_step, u_val, u_iso, u_step);
         found(stage, t, fresh, j, entries, work, true);
@@ -136,8 +139,9 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
 #else
 #define AT(e)
 #endif
-      for (int k = 0; k < FEW && e < stop && !hit; ++k, ++e) {
-        from = pull_col[e];
+      Columns entry(pull_col, width, e);
+      for (int k = 0; k < FEW && e < stop && !hit; ++k, ++e, entry.skip(1)) {
+        from = entry.at(e, 0);
         hit = bit_of(u_bits, from);
         AT(e);
       }
@@ -147,8 +151,8 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
         const i64 end = __shfl_sync(ALL_LANES, stop, owner);
         u32 who = 0;
         i64 c = 0, p = __shfl_sync(ALL_LANES, e, owner) + WARP_LANE;
-        for (; !who && p - WARP_LANE < end; p += 32) {
-          if (p < end) c = pull_col[p];
+        for (Columns mine(pull_col, width, p); !who && p - WARP_LANE < end; p += 32, mine.skip(32)) {
+          if (p < end) c = mine.at(p, 0);
           who = __ballot_sync(ALL_LANES, p < end && bit_of(u_bits, c));
         }
         if (!who) continue;

@@ -1,0 +1,144 @@
+"""A Matrix in a file of its own: its stored forms as they are, so that loading is mapping, or one copy to a GPU.
+
+Sections: "matrix" (shape, dtype, name; the values), "form" for each stored form, the primary one first, and "places"
+for a form: where the values of its entries lie in the primary one. The name "order" is kept for a permutation of the
+vertices. A section that a version does not know is left out if it says that it may be, else the file is refused.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from semirings import dtypes
+
+from ..device import Device
+from ..exceptions import InvalidValue
+from ..formats import Form, Structure, build
+from ..formats.container import Container, Section, write
+from ..store import MatrixStore
+from .convert import check_size, device_of
+from .matrix_build import check_format
+
+if TYPE_CHECKING:
+    from .matrix import Matrix
+
+KNOWN = ("matrix", "form", "places")
+
+
+class MatrixFile:
+    """What writes a Matrix to a file and reads it."""
+
+    __slots__ = ()
+    _from_store: ClassVar[Any]  # (store, name, ..): of the class that this is mixed into
+
+    def save(self: Matrix, path: str | os.PathLike[str], *, forms: bool = False) -> None:  # type: ignore[misc]
+        """Write the matrix into a file of bitblas' own (`.bitblas`), in the stored form that it has, for `Matrix.load`.
+        forms: also in the other forms that are held now, such as the transpose.
+
+        The file appears whole or not at all. Memory on the host: 32 MiB. Raises OSError if it cannot be written.
+        """
+        A, d = self._store, self.device
+        facts = {"nrows": A.nrows, "ncols": A.ncols, "nvals": A.nvals, "dtype": A.dtype.name, "iso": A.iso}
+        asked = None if self._form is None else list(self._form)
+        values = np.array([A.values]) if A.iso else A.values
+        sections = [Section("matrix", {**facts, "name": self.name, "format": asked}, {"values": values})]
+        written: list[Form] = []
+        with d.guard:
+            for key, transposed, form, places in A.structure.forms():
+                if written and not forms:
+                    break
+                same = next((k for k, other in enumerate(written) if other is form), None)
+                about = {"key": key, "transposed": transposed, "same": same, "numbers": form.numbers()}
+                sections.append(Section("form", about, form.arrays() if same is None else {}))
+                if places is not None:
+                    sections.append(Section("places", {"form": len(written)}, {"places": places}))
+                written.append(form)
+            write(path, sections, d)
+
+    @classmethod
+    def load(
+        cls, path: str | os.PathLike[str], *, verify: bool = False, name: str | None = None,
+        device: str | Device | None = None, format: str | None = None, tile: int | None = None,
+    ) -> Any:  # fmt: skip
+        """The Matrix that `save` wrote, in the same stored form, or the one asked for.
+
+        On the CPU the arrays are mapped from the file: nothing is read before it is needed, and the file must not be
+        changed in place meanwhile (`save` never does: it makes a new one). On a GPU they are copied, block by block,
+        each block checked. verify: check all blocks and the contents of every array, which reads all of them; without,
+        a file that was made to deceive can make kernels read beyond their arrays.
+
+        Raises OSError; InvalidValue, with file and reason, if it is not such a file, was cut off, changed or written by
+        another version or on a machine of other byte order, or does not fit together; DeviceError, OutOfMemory.
+        """
+        kind, tile = check_format(format, tile)
+        d = device_of(device)
+        file = Container(path)
+        d.foresee(f"{file.name}: its arrays", file.nbytes)
+        with d.guard:
+            try:
+                store, facts = _restored(file, d, verify)
+            except (ValueError, KeyError, TypeError, IndexError) as error:
+                if isinstance(error, InvalidValue) and str(error).startswith(file.name):
+                    raise
+                what = f"no {error}" if isinstance(error, KeyError) else str(error)
+                raise file.fault(f"expected arrays that make a matrix, got a fault in them: {what}") from None
+            if kind != "auto":
+                return cls._from_store(build.with_format(store, kind, tile), name or facts["name"], (kind, tile))
+        asked = facts["format"]
+        return cls._from_store(store, name or facts["name"], asked and (asked[0], asked[1]))
+
+
+def _restored(file: Container, d: Device, verify: bool) -> tuple[MatrixStore, dict[str, Any]]:
+    unknown = [s.name for s in file.sections if s.name not in KNOWN and s.required]
+    if unknown:
+        raise file.fault(f"expected sections {', '.join(KNOWN)}, got {unknown[0]!r}, which a newer bitblas may know")
+    matrix, *others = [s for s in file.sections if s.name in KNOWN]
+    facts = matrix.facts
+    size = nrows, ncols, nvals = [check_size(x, facts[x]) for x in ("nrows", "ncols", "nvals")]
+    if matrix.name != "matrix" or not isinstance(facts["name"], str) or not isinstance(facts["iso"], bool):
+        raise ValueError("no matrix in the first section")
+    if facts["format"] is not None:
+        check_format(*facts["format"])
+    forms: list[tuple[str, bool, Form]] = []
+    places: dict[int, Any] = {}
+    for section in others:
+        arrays, about = file.load(section, d, verify), section.facts
+        if section.name == "places":
+            places[about["form"]] = _places(d, arrays["places"], nvals, verify)
+            continue
+        key, transposed, same = about["key"], bool(about["transposed"]), about["same"]
+        form = forms[same][2] if same is not None else build.restored(d, key, about["numbers"], arrays)
+        shape = [ncols, nrows, nvals] if transposed else size
+        if [form.nrows, form.ncols, form.nvals] != shape:
+            raise ValueError(f"form {key}: expected {shape}, got {[form.nrows, form.ncols, form.nvals]}")
+        if verify and same is None:
+            form.check()
+        forms.append((key, transposed, form))
+    if forms[0][1]:
+        raise ValueError("a primary form that is a transpose")
+    structure = Structure(forms[0][2])
+    for k, (key, transposed, form) in enumerate(forms):
+        structure.keep(key, transposed, form, places.get(k))
+    dtype = dtypes.lookup_dtype(facts["dtype"])
+    values = file.load(matrix, d, verify)["values"]
+    if values.dtype != dtype.np_type or len(values) != (1 if facts["iso"] else nvals):
+        raise ValueError(f"values: expected {nvals} of {dtype}, got {len(values)} of {values.dtype}")
+    if verify and dtype is dtypes.BOOL and len(values) and int(values.view(np.uint8).max()) > 1:
+        raise ValueError("values: expected bytes of 0 and 1")
+    return MatrixStore(structure, dtype, dtype.np_type.type(d.to_host(values)[0]) if facts["iso"] else values), facts
+
+
+def _places(d: Device, places: Any, nvals: int, verify: bool) -> Any:
+    if places.dtype.kind != "i" or places.shape != (nvals,):
+        raise ValueError(f"places: expected {nvals} integers, got {places.dtype} of shape {places.shape}")
+    if verify and nvals:
+        seen = d.xp.zeros(nvals, bool)
+        if int(places.min()) < 0 or int(places.max()) >= nvals:
+            raise ValueError(f"places: expected numbers from 0 to {nvals - 1}")
+        seen[places] = True
+        if not bool(seen.all()):
+            raise ValueError("places: expected every number once")
+    return places

@@ -1,0 +1,103 @@
+"""The arrays that objects hold, found by walking them, so that no count can go stale; and the limit of the process.
+
+An array counts once, with the memory that it keeps alive: a view counts as what it is a view of. What is looked
+through: containers, objects of bitblas, and what functions close over; not devices, and not other libraries' objects.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import re
+import types
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .base import Device
+
+limit: int | None = None  # bytes on each device; `config.memory_limit` sets it
+roots: set[type] = set()  # the classes of the objects that hold arrays; each has a `device`
+_CONTAINERS = (list, tuple, set, frozenset)
+
+
+_UNITS = {"": 1, "b": 1} | {f"{c}b": 1000**k for k, c in enumerate("kmgt", 1)}
+_UNITS |= {f"{c}ib": 1024**k for k, c in enumerate("kmgt", 1)}
+
+
+def bytes_of(value: Any) -> int | None:
+    """A limit as users write it: bytes, text such as "4GiB" or "500 MB", None. ValueError for anything else."""
+    if value is None:
+        return None
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([a-z]*)", value.strip().lower()) if isinstance(value, str) else None
+    if found is not None and found[2] in _UNITS:
+        value = int(float(found[1]) * _UNITS[found[2]])
+    if type(value) is not int or value < 0:
+        raise ValueError(f"memory_limit: expected bytes, text such as '4GiB', or None, got {value!r}")
+    return value
+
+
+def root(kind: Any) -> Any:
+    """Decorates a class whose objects count for the limit."""
+    roots.add(kind)
+    return kind
+
+
+def arrays_in(thing: Any, device: Device, seen: set[int]) -> Iterator[Any]:
+    """The arrays of the device that can be reached from an object, each with all the memory that it keeps alive, and
+    once: `seen` holds the ids of what has been visited, and grows; what is visited must live as long as it does."""
+    kind, stack = device.xp.ndarray, [thing]
+    while stack:
+        x = stack.pop()
+        if isinstance(x, kind):
+            while isinstance(x.base, kind):
+                x = x.base
+        if id(x) in seen:
+            continue
+        seen.add(id(x))
+        if isinstance(x, kind):
+            yield x
+        else:
+            stack += _inside(x)
+
+
+def _inside(x: Any) -> Iterator[Any]:
+    """What an object refers to, as far as arrays may lie there."""
+    if isinstance(x, dict):
+        yield from list(x.values())
+    elif isinstance(x, _CONTAINERS):
+        yield from x
+    elif isinstance(x, types.FunctionType):
+        yield from _closed_over(x)
+    elif isinstance(x, types.MethodType):
+        yield x.__self__
+    elif isinstance(x, functools.partial):
+        yield from (*x.args, *x.keywords.values())
+    elif type(x).__module__.startswith("bitblas.") and not hasattr(type(x), "xp"):  # not a device
+        yield from list(getattr(x, "__dict__", {}).values())
+        for base in type(x).__mro__:
+            names = base.__dict__.get("__slots__", ())
+            yield from (getattr(x, name) for name in names if name != "__weakref__" and hasattr(x, name))
+
+
+def _closed_over(f: types.FunctionType) -> Iterator[Any]:
+    for cell in f.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # nothing in it yet
+            continue
+
+
+def bytes_in(thing: Any, device: Device, seen: set[int]) -> int:
+    """The bytes of `arrays_in`."""
+    return sum(int(array.nbytes) for array in arrays_in(thing, device, seen))
+
+
+def bytes_on(device: Device) -> int:
+    """Bytes of the arrays that the live objects of this process hold on a device. Looks through all objects that
+    Python knows, after those that nobody can reach are gone: milliseconds, spent only where a limit is set."""
+    gc.collect()
+    seen: set[int] = set()
+    found = [x for x in gc.get_objects() if type(x) in roots and getattr(x, "device", None) is device]
+    seen.add(id(found))
+    return sum(bytes_in(x, device, seen) for x in found)

@@ -1,0 +1,90 @@
+// The end of a statement for a tile row: mask, accumulator and `replace`, once, after all its parts (kernels/ending.cuh).
+#include "formats/b2sr/walk.cuh"
+
+struct Output {
+  i64 n, unit;
+  int lane;
+  bool inside, hub;  // hub: its segments are units of another launch, and its rows stay as they are
+  u64 open;          // the rows that the mask allows
+  const u64* w_bits;
+  const STORED(W_T)* w_val;
+  W_T w_iso;
+  i64 w_step, moved, replace;
+  u64* t_bits;
+  STORED(W_T)* t_val;
+
+  __device__ __forceinline__ Ending end_row(int r, bool some, Z_T sum) const {
+    return finish(unit * TILE + r, (open >> r & 1) && !hub, some, sum, w_bits, w_val, w_iso, w_step, moved,
+                  hub ? 0 : replace, t_val);
+  }
+};
+
+#if KIND == WORDS
+__device__ __forceinline__ void or_bits(u64* bits, i64 tile_row, u64 value) {  // T bits of a word that others share
+  const i64 place = tile_row * TILE;
+  if (TILE == 64) atomicOr(bits + (place >> 6), value);
+  else atomicOr((u32*)bits + (place >> 5), (u32)value << (place & 31));
+}
+
+// segment: of presence alone, only sets the bits that are missing.
+__device__ __forceinline__ void end_words(const Output& to, i64 tile_row, rows_t rows, bool segment, Z_T product) {
+#if PRESENCE
+  u64 news = rows & to.open;
+  if (segment) {
+    if (news && to.lane == 0) or_bits(to.t_bits, tile_row, news);
+    return;
+  }
+#if MERGE
+  const u64 had = to.inside ? tile_bits(to.w_bits, tile_row) : 0ull;
+  news |= had & (ACCUM ? (to.replace ? to.open : ~0ull) : to.replace ? 0ull : ~to.open);
+#endif
+  write_bits<TILE>(to.t_bits, to.n, to.unit, news);
+#else
+  u64 present = 0;
+#if W_BOOL
+  u64 truths = 0;
+#endif
+  for (int r = to.lane; r < TILE; r += LANES) {
+    if (!to.inside) break;
+    const Ending done = to.end_row(r, rows >> r & 1, product);
+    present |= (u64)done.present << r;
+#if W_BOOL
+    truths |= (u64)done.value << r;
+#endif
+  }
+  write_bits<TILE>(to.t_bits, to.n, to.unit, or_lanes(present, 1, LANES));
+#if W_BOOL
+  write_bits<TILE>(to.t_val, to.n, to.unit, or_lanes(truths, 1, LANES));
+#endif
+#endif
+}
+#else
+__device__ __forceinline__ void end_sums(const Output& to, Sums& of, Z_T product) {
+  u64 present = 0;
+#if W_BOOL
+  u64 truths = 0;
+#endif
+#pragma unroll
+  for (int k = 0; k < LANE_ROWS; ++k) {
+    if (KIND == COUNT) {
+#pragma unroll
+      for (int d = LANES / 2; d >= ROW_LANES; d >>= 1) of.count[k] += shuffle_xor(ALL_LANES, of.count[k], d);
+      of.some[k] = of.count[k] > 0;
+      if (of.some[k]) of.sum[k] = repeated(product, of.count[k]);
+    } else {
+      join_lanes(of.some[k], of.sum[k], ROW_LANES);
+    }
+    if (!to.inside || to.lane >= ROW_LANES) continue;
+    const int r = (to.lane & (ROW_LANES - 1)) * LANE_ROWS + k;
+    const Ending done = to.end_row(r, of.some[k], of.sum[k]);
+    present |= (u64)done.present << r;
+#if W_BOOL
+    truths |= (u64)done.value << r;
+#endif
+  }
+  write_bits<TILE>(to.t_bits, to.n, to.unit, or_lanes(present, 1, ROW_LANES));
+#if W_BOOL
+  write_bits<TILE>(to.t_val, to.n, to.unit, or_lanes(truths, 1, ROW_LANES));
+#endif
+}
+#endif

@@ -1,0 +1,71 @@
+// How a kernel by rows reads column numbers: plain ones, COL_T each, or PACKED ones of `width` bits (packed.cuh), as in
+// the listings of the MPLG paper (Azami and Burtscher): where a walk begins, its first bit is found by a multiplication
+// of 64 bits; from there on all bits are counted from a word nearby, in 32-bit numbers.
+#if PACKED
+#include "kernels/packed.cuh"
+typedef u32 column_t;  // what the array holds
+#define SIDE_BY_SIDE 1
+#define BITS(width) (WIDTH ? (u32)WIDTH : (u32)(width))  // WIDTH: fixed when it was compiled; 0: any
+
+// Entry e and those after it, of a lane that walks through a row. What a column costs in the inner loops for sm_90, in
+// instructions more than a plain column, loads counted: `read` 6 (25 for four of them, which share one `skip`); `once`
+// with n a multiple of 32, in staged pulls, 10, or 4 where WIDTH is fixed; `at` and `skip` together, in pushes, 11.
+struct Columns {
+  const u32* words;
+  u32 first, width;  // entry e begins at that bit of words[0]: below 32
+  __device__ __forceinline__ Columns(const u32* string, i64 bits, u64 e)
+      : words(string + (e * BITS(bits) >> 5)), first((u32)e * BITS(bits) & 31), width(BITS(bits)) {}
+  // The word where entry e + n begins; n * width is below 2^32.
+  __device__ __forceinline__ const u32* word(u32 n) const {
+    return n % 32 == 0 ? words + n / 32 * width : words + ((first + n * width) >> 5);
+  }
+  __device__ __forceinline__ COL_T cut(u32 low, u32 high, u32 n) const {
+    return (COL_T)(__funnelshift_r(low, high, n % 32 == 0 ? first : first + n * width) & low_bits(width));
+  }
+  // The column of entry e + n.
+  __device__ __forceinline__ COL_T at(i64, u32 n) const { return cut(word(n)[0], word(n)[1], n); }
+  __device__ __forceinline__ COL_T once(i64, u32 n) const {
+    return cut(load_once(word(n)), load_once(word(n) + 1), n);
+  }
+  // N columns side by side share their words: N + 1 loads at most, not 2 N. `count` of them are there, and one at least;
+  // the others become the first one.
+  template <int N> __device__ __forceinline__ void read(COL_T* column, u32 count) const {
+    u32 w[N + 1];
+    const u32 end = first + (count < N ? count : N) * width;
+#pragma unroll
+    for (int i = 0; i <= N; ++i) w[i] = i < 2 || end > 32u * i ? words[i] : 0;
+#pragma unroll
+    for (int i = 0; i < N; ++i) w[i] = __funnelshift_r(w[i], w[i + 1], first);
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      const COL_T next = (COL_T)(w[0] & low_bits(width));
+      column[i] = i == 0 || i < count ? next : column[0];
+#pragma unroll
+      for (int k = 0; k + 1 < N - i; ++k) w[k] = __funnelshift_rc(w[k], w[k + 1], width);
+    }
+  }
+  __device__ __forceinline__ void skip(u32 n) {
+    words = word(n);
+    if (n % 32) first = (first + n * width) & 31;
+  }
+};
+
+struct AnyColumn {  // of any entry
+  const u32* string;
+  u32 width;
+  __device__ __forceinline__ i64 operator[](i64 e) const { return packed_at(string, e, width); }
+};
+__device__ __forceinline__ AnyColumn any_column(const u32* string, i64 bits) { return {string, BITS(bits)}; }
+#else
+typedef COL_T column_t;
+#define SIDE_BY_SIDE 0
+
+struct Columns {
+  const COL_T* col;
+  __device__ __forceinline__ Columns(const COL_T* numbers, i64, i64) : col(numbers) {}
+  template <class E> __device__ __forceinline__ COL_T at(E e, u32 n) const { return col[e + n]; }
+  template <class E> __device__ __forceinline__ COL_T once(E e, u32 n) const { return load_once(col + (e + n)); }
+  __device__ __forceinline__ void skip(u32) {}
+};
+template <class C> __device__ __forceinline__ const C* any_column(const C* col, i64) { return col; }
+#endif

@@ -1,0 +1,126 @@
+"""MPLG: CSR whose column numbers are packed to the bits that they need. The smallest form of scattered entries.
+
+Azami and Burtscher, Compressed In-memory Graphs for Accelerating GPU-based Analytics, section IV. Row pointers
+stay plain, so that every row is reached at once; kernels are those of CSR, which read packed columns where PACKED
+(csr/columns.cuh).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...device import Device
+from .. import MPLG, Region, packing, sound
+from ..csr import format as csr
+
+KEY = MPLG
+
+
+@dataclass(eq=False)
+class Mplg:
+    """Row i holds entries ptr[i] .. ptr[i + 1]; number k of the packed string `col` is entry k's column. Entry order:
+    row, column."""
+
+    device: Device
+    nrows: int
+    ncols: int
+    ptr: Any  # nrows + 1
+    col: Any  # uint32 words: packing.packed_words(nvals, width)
+    nvals: int
+    cache: dict[Any, Any] = field(default_factory=dict)  # schedules of kernels: hubs, parallel bounds
+
+    key = KEY
+    rows_per_unit = 1  # a row is a unit
+    compact = False  # a transpose or tiles may be kept beside it; plain rows never are (Structure.kept_as)
+
+    @property
+    def width(self) -> int:
+        """Bits of a column number."""
+        return packing.width_of(self.ncols)
+
+    @property
+    def units(self) -> int:
+        """What kernels count: rows."""
+        return self.nrows
+
+    @property
+    def work(self) -> int:
+        return self.nvals
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.ptr.nbytes + self.col.nbytes)
+
+    def arrays(self) -> dict[str, Any]:
+        return {"ptr": self.ptr, "col": self.col}
+
+    def numbers(self) -> dict[str, int]:
+        return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
+
+    @classmethod
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Mplg:
+        nrows, ncols, nvals = sound.counts(numbers, "nrows", "ncols", "nvals")
+        words = packing.packed_words(nvals, packing.width_of(ncols))
+        ptr, col = sound.expect(arrays, ptr=(sound.INDEX, nrows + 1), col=((np.uint32,), words))
+        return cls(device, nrows, ncols, ptr, col, nvals)
+
+    def check(self) -> None:
+        self.to_csr(False)[0].check()
+
+    @staticmethod
+    def holds(nrows: int, ncols: int) -> bool:
+        """Whether there is such a form, and of the transpose too."""
+        return max(nrows, ncols) <= 1 << packing.MOST_BITS
+
+    @staticmethod
+    def predict_bytes(nrows: int, ncols: int, nvals: int) -> int:
+        words = packing.packed_words(nvals, packing.width_of(ncols))
+        return (nrows + 1) * csr.index_type(nvals)().itemsize + 4 * words
+
+    def columns(self, low: int = 0, high: int | None = None) -> Any:
+        """The columns of entries low .. high, in the type that CSR has for them."""
+        high = self.nvals if high is None else high
+        return packing.unpack(self.device, self.col, high, self.width, csr.index_type(self.ncols), first=low)
+
+    def coo(self) -> tuple[Any, Any]:
+        columns = packing.unpack(self.device, self.col, self.nvals, self.width, np.int64)
+        return csr.numbers_of(self.ptr, self.nvals, self.device), columns
+
+    def to_csr(self, order: bool) -> tuple[csr.Csr, Any]:
+        """The same entries with plain columns; they lie in the same order. Peak memory: the plain columns."""
+        needed = self.nvals * csr.index_type(self.ncols)().itemsize
+        self.device.foresee(f"plain columns of {self.nvals} entries", needed)
+        return csr.from_arrays(self.device, self.nrows, self.ncols, self.ptr, self.columns()), None
+
+    def clip(self, region: Region, order: bool) -> tuple[Mplg, Any]:
+        """The entries in a region; order[e]: the place of entry e in this form. Peak memory: plain columns, twice."""
+        rows, places = self.to_csr(False)[0].clip(region, order)
+        return from_csr(rows, False)[0], places
+
+    def transpose(self, order: bool) -> tuple[Mplg, Any]:
+        """The packed form of the transpose; order[e]: the place of its entry e in this form. By way of plain rows,
+        whose peak of memory it has."""
+        rows, places = self.to_csr(False)[0].transpose(order)
+        return from_csr(rows, False)[0], places
+
+    def equals(self, other: Mplg) -> bool:
+        """Whether both hold the same entries."""
+        if self.ptr.shape != other.ptr.shape or self.nvals != other.nvals:
+            return False
+        return bool((self.ptr == other.ptr).all() & (self.col == other.col).all())
+
+    def adopt(self, twin: Mplg) -> None:
+        pass
+
+
+def from_csr(rows: csr.Csr, order: bool) -> tuple[Mplg, Any]:
+    """The packed form of a CSR, which shares its row pointers; the entries keep their order. ValueError for more than
+    2**32 columns. Peak memory: the result."""
+    width = packing.width_of(rows.ncols)
+    words = packing.packed_words(rows.nvals, width)
+    rows.device.foresee(f"packed columns of {rows.nvals} entries", 4 * words)
+    string = packing.pack(rows.device, rows.columns(), width)
+    return Mplg(rows.device, rows.nrows, rows.ncols, rows.ptr, string, rows.nvals), None

@@ -1,0 +1,50 @@
+"""What is asked of the arrays of a form that comes from outside: ValueError says what is wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+INDEX = (np.int32, np.int64)
+
+
+def expect(arrays: dict[str, Any], **wanted: tuple[Any, int]) -> list[Any]:
+    """These arrays and no others, each one-dimensional, of one of the types and of the length given."""
+    if set(arrays) != set(wanted):
+        raise ValueError(f"arrays: expected {', '.join(wanted)}, got {', '.join(arrays) or 'none'}")
+    for name, (types, length) in wanted.items():
+        array = arrays[name]
+        if array.dtype not in [np.dtype(t) for t in types] or array.shape != (length,):
+            kinds = " or ".join(np.dtype(t).name for t in types)
+            raise ValueError(f"{name}: expected {length} numbers of {kinds}, got {array.dtype} of shape {array.shape}")
+    return [arrays[name] for name in wanted]
+
+
+def counts(numbers: dict[str, int], *wanted: str) -> list[int]:
+    """These numbers and no others, from 0 to 2**60."""
+    if set(numbers) != set(wanted):
+        raise ValueError(f"numbers: expected {', '.join(wanted)}, got {', '.join(numbers) or 'none'}")
+    for name, value in numbers.items():
+        if type(value) is not int or not 0 <= value <= 1 << 60:
+            raise ValueError(f"{name}: expected an integer from 0 to 2**60, got {value!r}")
+    return [numbers[name] for name in wanted]
+
+
+def check_pointers(ptr: Any, count: int) -> None:
+    """Pointers from 0 to `count` that do not fall."""
+    if not (bool((ptr[:1] == 0).all() & (ptr[-1:] == count).all()) and bool((ptr[1:] >= ptr[:-1]).all())):
+        raise ValueError(f"ptr: expected numbers from 0 to {count} that do not fall")
+
+
+def check_rows(xp: Any, ptr: Any, col: Any, count: int, limit: int) -> None:
+    """Pointers from 0 to `count` that do not fall; `col` ascends between them, from 0 to below `limit`."""
+    check_pointers(ptr, count)
+    if not count:
+        return
+    col = col[:count]
+    after = xp.ones(count + 1, bool)
+    xp.greater(col[1:], col[:-1], out=after[1:-1])
+    after[ptr] = True  # the first of a row comes after nothing
+    if not bool(after.all()) or int(col.min()) < 0 or int(col.max()) >= limit:
+        raise ValueError(f"col: expected numbers from 0 to {limit - 1} that ascend in each row")

@@ -1,0 +1,27 @@
+// The rest of a tile row: entries outside of its tiles, one packed number each, J << 2L | r << L | c with T = 2^L: tile
+// column, row and column in it, which ascend.
+#include "kernels/packed.cuh"
+
+#if TILE > 16
+#error "a lane has one row: tiles of 4, 8 and 16"
+#endif
+
+__device__ __forceinline__ int row_in_tile(u32 code) { return code >> LOG_TILE & (TILE - 1); }
+__device__ __forceinline__ u32 column_of(u32 code) { return code >> 2 * LOG_TILE << LOG_TILE | (code & (TILE - 1)); }
+
+// Entry e and those after it: from there on bits are counted in 32-bit numbers.
+struct Walk {
+  const u32* word;
+  u32 bit, width;
+  __device__ __forceinline__ Walk(const u32* string, u32 bits, i64 e)
+      : word(string + ((u64)e * bits >> 5)), bit((u32)((u64)e * bits) & 31), width(bits) {}
+  __device__ __forceinline__ u32 at(u32 n) const {
+    const u32 from = bit + n * width;
+    return __funnelshift_r(word[from >> 5], word[(from >> 5) + 1], from & 31) & low_bits(width);
+  }
+  __device__ __forceinline__ void skip(u32 n) {
+    const u32 from = bit + n * width;
+    word += from >> 5;
+    bit = from & 31;
+  }
+};

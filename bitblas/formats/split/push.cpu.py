@@ -1,0 +1,37 @@
+# t = A' (+).(x) u by the tile rows that u touches, their tiles and then their rest, the twin of push.cu. Units are the
+# 64-bit words of u; one thread.
+# include: formats/b2sr/tile.cpu.py
+# include: kernels/packed.cpu.py
+# include: kernels/product.cpu.py
+GROUPS = 64 // TILE  # tile rows in a word of u
+CELL_BITS = np.uint64(2 * LOG_TILE)  # that number the places of a tile
+ROW_BITS = np.uint64(LOG_TILE)
+
+
+@njit(**KERNEL)
+def push(lo, hi, longest, begin, end, row_of, row_step, col, col_width, bits, value_ptr, codes, code_width, in_tiles,
+         a_val, a_iso, a_step, u_bits, u_val, u_iso, u_step, mask, mask_step, mask_flip, t_bits, t_val):  # fmt: skip
+    for w in range(lo, hi):
+        if at(u_bits, w) == 0:
+            continue
+        for tile_row in range(w * GROUPS, min((w + 1) * GROUPS, begin.size >> 1)):
+            active = tile_bits(u_bits, tile_row)
+            if active == 0:
+                continue
+            first = np.int64(at(begin, 2 * tile_row))
+            stop = np.int64(at(end, 2 * tile_row))
+            # include: formats/b2sr/scatter.cpu.py
+            for e in range(np.int64(at(begin, 2 * tile_row + 1)), np.int64(at(end, 2 * tile_row + 1))):
+                code = packed_at(codes, e, code_width)
+                place = code >> ROW_BITS & np.uint64(TILE - 1)
+                j = np.int64(code >> CELL_BITS << ROW_BITS | code & np.uint64(TILE - 1))
+                mask_word = at(mask, (j >> 6) * mask_step) ^ mask_flip
+                if active >> place & mask_word >> np.uint64(j & 63) & ONE == 0:
+                    continue
+                had = bit_of(t_bits, j)
+                if KIND != WORDS and not (had and HAS_TERMINAL == 2):
+                    k = (tile_row << LOG_TILE) + np.int64(place)
+                    z = mul(at(a_val, in_tiles + e) if RANKED else a_iso, load_u(u_val, u_iso, u_step, k), j, k)
+                    put(t_val, j, add(take(at(t_val, j)), z) if had else z)
+                if not had:
+                    set_bit(t_bits, j)

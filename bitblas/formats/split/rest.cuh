@@ -1,0 +1,81 @@
+// The rest of a tile row in a pull. A lane walks its entries with steps of LANES.
+#include "formats/b2sr/close.cuh"
+#include "formats/split/entries.cuh"
+#define REST_AHEAD 4  // entries that a lane loads before it uses the first
+
+#if KIND == WORDS
+// The rows that have a hit here or in `rows`. Ends where every open row has one.
+__device__ __forceinline__ u32 hit_rest(u32 rows, u32 open, place_t e, place_t stop, int lane, const u32* string,
+                                        u32 width, const u64* u_bits) {
+  if (!(open & ~rows)) stop = e;
+  Walk walk(string, width, (i64)e + lane);
+  for (e += lane; __any_sync(ALL_LANES, e < stop); e += REST_AHEAD * LANES, walk.skip(REST_AHEAD * LANES)) {
+    u32 found = 0;
+    if (e < stop) {
+      u32 code[REST_AHEAD];
+#pragma unroll
+      for (int i = 0; i < REST_AHEAD; ++i) code[i] = walk.at(e + i * LANES < stop ? i * LANES : 0);  // or the first again
+#pragma unroll
+      for (int i = 0; i < REST_AHEAD; ++i)
+        found |= (u32)(U_FULL || bit_of(u_bits, column_of(code[i]))) << row_in_tile(code[i]);
+    }
+#pragma unroll
+    for (int d = LANES / 2; d; d >>= 1) found |= shuffle_xor(ALL_LANES, found, d);
+    rows |= found;
+    if (!(open & ~rows)) stop = 0;
+  }
+  return rows;
+}
+#else
+// T lanes take an entry each; then the lane of each row takes the products of its row from them, in their order.
+__device__ __forceinline__ void sum_rest(Sums& of, u64 open, place_t e, place_t stop, int lane, i64 top,
+                                         const u32* string, u32 width, i64 in_tiles, const A_T* a_val, A_T a_iso,
+                                         const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step) {
+  const int mine = lane & (TILE - 1);
+  const u32 mates = group_mask<TILE>();
+  Walk walk(string, width, (i64)e + lane);
+  for (e += lane; __any_sync(ALL_LANES, e < stop); e += REST_AHEAD * LANES, walk.skip(REST_AHEAD * LANES)) {
+    u32 code[REST_AHEAD];
+    bool has[REST_AHEAD];
+#pragma unroll
+    for (int i = 0; i < REST_AHEAD; ++i) {
+      has[i] = e + i * LANES < stop;
+      code[i] = has[i] ? walk.at(i * LANES) : 0;
+      has[i] = has[i] && (open >> row_in_tile(code[i]) & 1) && (U_FULL || bit_of(u_bits, column_of(code[i])));
+    }
+#if KIND == VALUES
+    Z_T z[REST_AHEAD];
+#pragma unroll
+    for (int i = 0; i < REST_AHEAD; ++i) {
+      const i64 j = column_of(code[i]);
+      z[i] = Z_T();
+      if (has[i])
+        z[i] = mul(RANKED ? a_val[in_tiles + (i64)e + i * LANES] : a_iso, load<U_T>(u_val, u_iso, u_step, j),
+                   top + row_in_tile(code[i]), j);
+    }
+#endif
+#pragma unroll
+    for (int i = 0; i < REST_AHEAD; ++i) {
+      u32 theirs = __ballot_sync(ALL_LANES, has[i]) & mates;
+#pragma unroll
+      for (int b = 0; b < LOG_TILE; ++b) {
+        const u32 set = __ballot_sync(ALL_LANES, row_in_tile(code[i]) >> b & 1);
+        theirs &= mine >> b & 1 ? set : ~set;
+      }
+#if KIND == COUNT
+      of.count[0] += __popc(theirs);
+#else
+      while (__any_sync(ALL_LANES, theirs)) {
+        const Z_T next = shuffle_from<32>(z[i], theirs ? __ffs(theirs) - 1 : 0);
+        if (theirs && !is_final(of.some[0], of.sum[0])) join(of.some[0], of.sum[0], true, next);
+        theirs &= theirs - 1;
+      }
+#endif
+    }
+#if HAS_TERMINAL && KIND == VALUES
+    const bool done = is_final(of.some[0], of.sum[0]) || !(open >> mine & 1);
+    if ((__ballot_sync(ALL_LANES, done) & mates) == mates) stop = 0;  // nothing changes any more
+#endif
+  }
+}
+#endif

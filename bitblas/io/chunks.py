@@ -1,0 +1,136 @@
+"""Files whose entries do not fit beside the matrix: read twice, block by block, into `Matrix.from_chunks`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .. import device as devices
+from ..exceptions import InvalidValue, OutOfMemory
+from .edges import Layout, Reader
+from .files import CHUNK, Source, opened
+from .mmfile import Header
+
+BLOCK = 16 * CHUNK  # of text: 4 MiB, some 100 MB while its numbers are read
+TEXT = 6  # bytes of memory for a byte of text, if an edge list is read at once: 24 for the shortest line
+PACKED = 4  # what a byte of a packed file becomes
+
+Entries = tuple[np.ndarray, np.ndarray, Any]  # rows, columns from 0, values (None: a pattern)
+
+
+def chunked(source: Any, asked: bool | None, needed: Callable[[], int]) -> bool:
+    """Whether to read a file in chunks: as asked, else where the bytes that reading it at once takes are not there."""
+    if isinstance(source, (str, os.PathLike)):
+        return bool(devices.get("cpu").missing(needed())) if asked is None else asked
+    if asked:
+        raise InvalidValue("chunked: expected a path with it, as the file is read twice, got an open file")
+    return False
+
+
+def text_bytes(source: Any) -> int:
+    """What reading an edge list at once may take."""
+    with opened(source, False) as stream:
+        packed = PACKED if stream.stream is not stream.raw else 1
+        return TEXT * packed * (stream.size or 0)
+
+
+class FileChunks:
+    """The entries of a file, as often as they are asked for; `shape` is known after the first time."""
+
+    def __init__(self, source: Any, progress: bool | None) -> None:
+        self.source, self.progress, self.name = source, progress, os.fspath(source)
+        self.shape: tuple[int, ...] = ()
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        with opened(self.source, self.progress) as stream:
+            for rows, cols, values in self.entries(stream):
+                yield (rows, cols) if values is None else (rows, cols, values)
+
+    def entries(self, stream: Source) -> Iterator[Entries]:
+        raise NotImplementedError
+
+    def matrix(self, dup_op: Any, **how: Any) -> Any:
+        """The Matrix. Raises InvalidValue for entries given twice, with values and without dup_op; OutOfMemory."""
+        import bitblas as gb
+
+        try:
+            return gb.Matrix.from_chunks(self, dup_op=dup_op, **how)
+        except MemoryError as error:
+            raise OutOfMemory(f"{self.name}: {error}") from None
+        except ValueError as error:
+            if isinstance(error, InvalidValue) or "Duplicate" not in str(error):
+                raise
+            raise InvalidValue(
+                f"{self.name}: expected every entry once, got one twice; dup_op says how to join them"
+            ) from None
+
+
+class EdgeChunks(FileChunks):
+    """Of an edge list. labels: the names of the vertices, after the first time."""
+
+    def __init__(self, source: Any, asked: Layout, base: int, size: int | None, both: Any, progress: Any) -> None:
+        super().__init__(source, progress)
+        self.asked, self.base, self.size, self.both = asked, base, size, both
+        self.index: dict[str, int] = {}
+        self.labels: tuple[str, ...] | None = None
+
+    def entries(self, stream: Source) -> Iterator[Entries]:
+        reader = Reader(stream.name, self.asked, self.base, self.size)
+        reader.index = self.index  # names keep their numbers
+        for block in stream.blocks(BLOCK):
+            reader.feed(block)
+            for part in reader.taken():
+                yield part if self.both is None else self.both(*part)
+        self.labels, self.shape = reader.labels, (reader.counted(), reader.counted())
+
+
+class MatrixMarketChunks(FileChunks):
+    """Of a Matrix Market file of coordinates."""
+
+    def __init__(self, source: Any, head: Header, read_header: Any, progress: bool | None) -> None:
+        super().__init__(source, progress)
+        self.head, self.read_header, self.shape = head, read_header, (head.nrows, head.ncols)
+
+    def entries(self, stream: Source) -> Iterator[Entries]:
+        head = self.head
+        if self.read_header(stream) != head:
+            raise InvalidValue(f"{self.name}: expected the same file each time it is read, got another one")
+        weights = head.field != "pattern"
+        layout = Layout(None, header=False, labels=False, weights=weights, columns=2 + weights)
+        reader, seen = Reader(stream.name, layout, 1, max(head.nrows, head.ncols)), 0
+        reader.lines = head.lines
+        if weights:  # so that a file without entries has a type too
+            yield np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, "f8" if head.field == "real" else "i8")
+        for block in stream.blocks(BLOCK):
+            place = f"{self.name}, lines {reader.lines + 1} to {reader.lines + block.count(10)}"
+            if b"%" in block or b"#" in block:
+                raise InvalidValue(f"{place}: expected {head.entry}, got a comment")
+            reader.feed(block)
+            for rows, cols, values in reader.taken():
+                seen += len(rows)
+                self._check(place, rows, cols, values)
+                yield from self._expanded(rows, cols, values)
+        if seen != head.entries:
+            raise InvalidValue(f"{self.name}: expected {head.entries} entries, got {seen}")
+
+    def _check(self, place: str, rows: np.ndarray, cols: np.ndarray, values: Any) -> None:
+        head = self.head
+        outside = (rows >= head.nrows).any() or (cols >= head.ncols).any()
+        if outside or (head.field == "integer" and values.dtype.kind == "f"):
+            raise InvalidValue(f"{place}: expected {head.entry}, got something else")
+        if head.symmetry == "skew-symmetric" and (rows == cols).any():
+            raise InvalidValue(f"{place}: expected no entry on the diagonal, as it is skew-symmetric, got one")
+
+    def _expanded(self, rows: np.ndarray, cols: np.ndarray, values: Any) -> Iterator[Entries]:
+        """The entries, and those that a triangle stands for."""
+        if values is not None and self.head.field == "real":
+            values = values.astype(np.float64, copy=False)
+        yield rows, cols, values
+        if self.head.symmetry == "general":
+            return
+        off = rows != cols
+        mirror = None if values is None else -values[off] if self.head.symmetry == "skew-symmetric" else values[off]
+        yield cols[off], rows[off], mirror

@@ -1,0 +1,141 @@
+"""The choice of a stored form: the bytes and microseconds that each is predicted to take, and the rule; see plan.py."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .config import config
+from .costs import BITS, NUMBERS, WEIGHTS, Costs, costs_of
+from .exceptions import InvalidValue
+from .facts import Facts, facts
+from .formats import CSR, MPLG, ROWS, Structure, tile_of
+from .formats.b2sr.format import TILES
+from .formats.mplg.format import Mplg
+from .formats.split import format as split
+from .plan_limit import limited
+from .store import MatrixStore
+
+FORMATS = ("auto", "csr", "mplg", "b2sr", "split")  # what may be asked for
+SMALL = 1 << 12  # entries; below, rows are as good as tiles, and a build would cost more than it saves (not measured)
+DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on the GPU (measured)
+GAIN = 0.9  # of the time of plain rows that another form must promise: predictions err by a tenth, and a build costs
+
+
+def verbs_of(iso: bool) -> tuple[str, ...]:
+    """The products that count for a matrix: those of a pattern, or those that read its values."""
+    return (BITS, NUMBERS) if iso else (WEIGHTS,)
+
+
+def candidates(seen: Facts, iso: bool) -> tuple[str, ...]:
+    """Forms to choose from. With values only rows: tiles and parts find them by rank, which costs more than it saves
+    (min_plus, H200: 26 us of a mesh's tiles, 20 of its rows)."""
+    return seen.forms if iso else tuple(key for key in seen.forms if key in ROWS)
+
+
+def slowness(seen: Facts, costs: Costs, key: str, iso: bool) -> float:
+    """The predicted time in units of that of plain rows: the mean over the products that count."""
+    verbs = verbs_of(iso)
+    return sum(costs.predict(seen, key, verb) / costs.predict(seen, CSR, verb) for verb in verbs) / len(verbs)
+
+
+def best_form(seen: Facts, costs: Costs, prefer: str, *, iso: bool) -> str:
+    """prefer "memory": the form of fewest bytes. "time": the fastest one of no more bytes than 32-bit CSR, if it
+    promises GAIN over that."""
+    keys = candidates(seen, iso)
+    if prefer == "memory":
+        return min(keys, key=seen.bytes_of)
+    fit = [key for key in keys if seen.bytes_of(key) <= seen.bytes_of(CSR)]
+    best = min(fit, key=lambda key: slowness(seen, costs, key, iso))
+    return best if slowness(seen, costs, best, iso) <= GAIN else CSR
+
+
+def choose_split(structure: Structure, tile: int | None = None) -> str:
+    """The key of a Split with tiles of that size, or with those that need the fewest bytes.
+
+    Raises InvalidValue for more columns than 32 bits can number.
+    """
+    sizes = [size for size in ((tile,) if tile else split.TILES) if split.fits(structure.ncols, size)]
+    if not sizes:
+        limit = (1 << 32) // (tile or split.TILES[0])
+        raise InvalidValue(f"format: 'split' holds up to {limit} columns, got {structure.ncols}")
+    if tile:
+        return split.key_of(tile)
+    seen = facts(structure, (), tuple(sizes))
+    return min(map(split.key_of, sizes), key=seen.bytes_of)
+
+
+def choose_form(structure: Structure, format: str = "auto", tile: int | None = None, *, iso: bool = True) -> str:
+    """The key of the primary form: as asked, or the one that facts, costs and `config.prefer` say is best.
+
+    Raises InvalidValue for a format or tile size that does not exist, or a format that does not hold the matrix.
+    """
+    if format not in FORMATS:
+        raise InvalidValue(f"format: expected one of {', '.join(map(repr, FORMATS))}, got {format!r}")
+    sizes = split.TILES if format == "split" else TILES
+    if tile is not None and tile not in sizes:
+        raise InvalidValue(f"tile: expected one of {', '.join(map(str, sizes))}, got {tile!r}")
+    if format in ROWS and tile is not None:
+        raise InvalidValue(f"tile: format {format!r} has none, got {tile}")
+    if format == MPLG and not Mplg.holds(structure.nrows, structure.ncols):
+        shape = f"{structure.nrows} x {structure.ncols}"
+        raise InvalidValue(f"format: 'mplg' holds up to 2**32 rows and columns, got {shape}")
+    if format == "split":
+        return choose_split(structure, tile)
+    if format in ROWS:
+        return format
+    if format == "b2sr" or tile is not None:
+        return f"b2sr{tile or DEFAULT_TILE}"
+    if structure.nvals < SMALL:
+        return CSR
+    if structure.nvals <= structure.nrows and config.prefer == "time":
+        return CSR  # an entry a row (pointers, permutations): nothing to gather in tiles
+    return best_form(facts(structure), costs_of(structure.device), config.prefer, iso=iso)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Facts, predicted bytes per form and microseconds per product and form, and the choice; prints as a table.
+
+    measured: microseconds by (form, verb) where they were measured.
+    """
+
+    facts: Facts
+    costs: Costs
+    chosen: str
+    held: tuple[str, ...]
+    verbs: tuple[str, ...]
+    reason: str = ""  # why a limit of memory chose, if it did
+    measured: tuple[tuple[tuple[str, str], float], ...] = ()
+
+    def _fill(self, key: str) -> str:
+        f = self.facts
+        if key in ROWS:
+            return ""
+        if not key.startswith("split"):
+            return f"{f.nvals / max(1.0, dict(f.tiles)[tile_of(key)]):.2f}"
+        tiles, in_rest = dict(f.parts)[tile_of(key)]  # of the tiles that pay
+        return f"{(f.nvals - in_rest) / max(1.0, tiles):.2f}" if tiles else "0.00"
+
+    def __str__(self) -> str:
+        f, measured = self.facts, dict(self.measured)
+        times = "".join(f" {verb + ' us':>12s}" + f" {'measured':>9s}" * bool(measured) for verb in self.verbs)
+        lines = [
+            f"{f.nrows} x {f.ncols}, {f.nvals} entries, {f.fill:.2f} entries per 8x8 tile (sampled); "
+            f"times: {self.costs.device}, {self.costs.source}",
+            f"{'form':8s} {'entries/tile':>12s} {'bytes':>14s} {'bytes/entry':>12s}{times}",
+        ]
+        for key in f.forms:
+            size = f.bytes_of(key)
+            line = f"{key:8s} {self._fill(key):>12s} {size:>14d} {size / max(1, f.nvals):>12.2f}"
+            for verb in self.verbs:
+                line += f" {self.costs.predict(f, key, verb):>12.1f}"
+                line += f" {measured[key, verb]:>9.1f}" if measured else ""
+            lines.append(line + (" <- auto" if key == self.chosen else "") + (" (held)" if key in self.held else ""))
+        return "\n".join(lines + [self.reason] * bool(self.reason))
+
+
+def profile(A: MatrixStore) -> Profile:
+    """What the plan sees in a matrix, and what it would choose."""
+    held = tuple(key for key, transposed, _, _ in A.structure.forms() if not transposed)
+    chosen, reason = limited(A.structure, choose_form(A.structure, iso=A.iso), A.iso)
+    return Profile(facts(A.structure), costs_of(A.device), chosen, held, verbs_of(A.iso), reason)

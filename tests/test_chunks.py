@@ -1,0 +1,134 @@
+"""Matrices from chunks are those of all entries at once, and take the memory that their formula says."""
+
+from __future__ import annotations
+
+import itertools
+import tracemalloc
+
+import numpy as np
+import pytest
+from battery import FORMS
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bitblas as gb
+from bitblas.config import config
+from bitblas.exceptions import IndexOutOfBound
+from bitblas.formats import chunks
+
+
+def cut(*arrays, at: list[int]):
+    """Arrays in pieces that end at these places."""
+    ends = [0, *at, len(arrays[0])]
+    return [tuple(x[a:b] for x in arrays) for a, b in itertools.pairwise(ends)]
+
+
+def entries(n: int, k: int, seed: int = 1):
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, n, k), rng.integers(0, n, k), rng.random(k)
+
+
+def assert_equal(A, B) -> None:
+    """The same to the bit: values, and arrays of the stored form."""
+    a, b = A._store, B._store
+    host = lambda x: np.asarray(a.device.to_host(x)).tobytes()
+    assert (A.format, A.shape, A.dtype, a.iso) == (B.format, B.shape, B.dtype, b.iso) and A.nvals == B.nvals
+    for (name, x), y in zip(a.structure.primary.arrays().items(), b.structure.primary.arrays().values(), strict=True):
+        assert host(x) == host(y) and x.dtype == y.dtype, name
+    assert host(a.values) == host(b.values)
+
+
+@pytest.mark.parametrize("key", ["csr", "b2sr8"])
+def test_chunks_are_all_entries_at_once(device, key, monkeypatch):
+    monkeypatch.setattr(chunks, "LEAST", 50)  # many bands
+    i, j, x = entries(60, 900)
+    how = {"nrows": 64, "ncols": 61, **FORMS[key]}
+    at = [1, 1, 300, 301, 850]
+    assert_equal(gb.Matrix.from_chunks(cut(i, j, at=at), **how), gb.Matrix.from_coo(i, j, True, **how))
+    assert_equal(gb.Matrix.from_chunks(cut(i, j, at=at), 2.5, **how), gb.Matrix.from_coo(i, j, 2.5, **how))
+    for op in ("plus", "second", "minus"):  # in the order in which they come
+        how["dup_op"] = getattr(gb.binary, op)
+        y = x if op == "plus" else (1000 * x).astype(np.int64)
+        expected = gb.Matrix.from_coo(i, j, y, **how)
+        parts = cut(i, j, y, at=at)
+        assert_equal(gb.Matrix.from_chunks(parts, **how), expected)
+        assert_equal(gb.Matrix.from_chunks(lambda parts=parts: iter(parts), **how), expected)
+        assert_equal(gb.Matrix.from_chunks(iter(parts), **how), expected)
+    ordered = np.lexsort((j, i))
+    how.pop("dup_op")
+    unique = np.unique(i * 64 + j)
+    parts = cut(unique // 64, unique % 64, np.arange(len(unique)), at=[100, 200])
+    assert_equal(
+        gb.Matrix.from_chunks(parts, **how),
+        gb.Matrix.from_coo(unique // 64, unique % 64, np.arange(len(unique)), **how),
+    )
+    assert len(ordered) > len(unique)
+
+
+@given(data=st.data())
+def test_random_chunks(data):
+    n, k = data.draw(st.integers(1, 40)), data.draw(st.integers(0, 120))
+    i, j, x = entries(n, k, data.draw(st.integers(0, 99)))
+    at = sorted(data.draw(st.lists(st.integers(0, k), max_size=4)))
+    with config.set(device="cpu"), pytest.MonkeyPatch.context() as m:
+        m.setattr(chunks, "LEAST", data.draw(st.sampled_from([1, 7, 1000])))
+        found = gb.Matrix.from_chunks(cut(i, j, x, at=at), nrows=n, ncols=n, dup_op=gb.binary.plus)
+        assert_equal(found, gb.Matrix.from_coo(i, j, x, nrows=n, ncols=n, dup_op=gb.binary.plus))
+
+
+def test_sizes_and_types_are_those_of_all_chunks():
+    with config.set(device="cpu"):
+        parts = [([3, 1], [0, 5], [1, 2]), ([], [], np.zeros(0)), ([9], [2], [2.5])]
+        A = gb.Matrix.from_chunks(parts)
+        assert (A.shape, A.dtype) == ((10, 6), gb.dtypes.FP64)
+        assert A.to_dicts() == {1: {5: 2.0}, 3: {0: 1.0}, 9: {2: 2.5}}
+        assert gb.Matrix.from_chunks(parts, dtype="INT32").to_dicts() == {1: {5: 2}, 3: {0: 1}, 9: {2: 2}}
+        assert gb.Matrix.from_chunks([([0, 1], [1, 0], 4)]).to_dicts() == {0: {1: 4}, 1: {0: 4}}
+        assert gb.Matrix.from_chunks([], nrows=3, ncols=2).nvals == 0
+        wide = gb.Matrix.from_chunks(iter([([0], [1 << 40]), ([5], [7])]), nrows=6, ncols=1 << 41)
+        assert wide.to_coo()[1].tolist() == [1 << 40, 7]
+
+
+def test_what_is_wrong_with_chunks_is_told():
+    with config.set(device="cpu"):
+        for parts, how, error, match in (
+            ([([0], [1]), ([0], [1], [2])], {}, ValueError, "expected 2 arrays in each, got 3"),
+            ([([0],)], {}, ValueError, r"expected 2 or 3 \(rows, columns and"),
+            ([([0], [1, 2])], {}, ValueError, "lengths must match"),
+            ([([0], [1]), ([7], [1])], {"nrows": 7}, IndexOutOfBound, "rows: expected indices from 0 to 6, got 7"),
+            ([([0], [-1])], {}, IndexOutOfBound, "columns: expected indices from 0"),
+            ([([0], [1], [1]), ([0], [1], [2])], {}, ValueError, "Duplicate indices found"),
+            ([([0], [1])], {"dup_op": gb.binary.plus}, ValueError, "dup_op must be None"),
+            ([([0], [1])], {"value": [1, 2]}, ValueError, "value: expected a scalar"),
+            ([], {}, ValueError, "nrows, ncols: expected sizes where there are no"),
+            (3, {}, TypeError, "not iterable"),
+        ):
+            with pytest.raises(error, match=match):
+                gb.Matrix.from_chunks(parts, **how)
+        for second in ([([0, 1], [0, 1])], [([0], [0])], [([0, 1], [0, 1]), ([1], [1])]):
+            times = iter([[([0, 0], [0, 1])], second])
+            with pytest.raises(ValueError, match=r"expected .* each time"):
+                gb.Matrix.from_chunks(lambda times=times: iter(next(times)), nrows=2, ncols=2)
+
+
+@pytest.mark.parametrize(
+    "shape", [(1000, 1000, 60_000, 4000), (200_000, 50, 3000, 500), (100, 100_000, 50_000, 50_000)]
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_peak_memory_is_what_the_formula_says(shape, weighted):
+    nrows, ncols, k, size = shape
+    rng = np.random.default_rng(3)
+    i, j = rng.integers(0, nrows, k), rng.integers(0, ncols, k)
+    parts = cut(i, j, *([rng.random(k)] * weighted), at=list(range(size, k, size)))
+    how = {"nrows": nrows, "ncols": ncols, "dup_op": gb.binary.plus if weighted else None, "format": "csr"}
+    with config.set(device="cpu"):
+        gb.Matrix.from_chunks(parts[:2], **how)  # compiles
+        tracemalloc.start()
+        try:
+            A = gb.Matrix.from_chunks(parts, **how)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    value = 8 * weighted
+    said = chunks.peak(k, size, int(np.bincount(i).max()), nrows, ncols, value) + (4 + value) * A.nvals
+    assert said / 4 < peak <= said

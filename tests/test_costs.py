@@ -1,0 +1,102 @@
+"""What products are predicted to take: features, the fit, files of constants, and a calibration on small samples."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import bitblas as gb
+from bitblas import calibrate, costs
+from bitblas.exceptions import InvalidValue
+from bitblas.facts import Facts, Parts
+from bitblas.jit import cache_dir
+
+
+def some_facts(nvals=1000.0):
+    tiles = tuple((t, nvals / t) for t in (4, 8, 16, 32, 64))
+    return Facts(640, 320, int(nvals), tiles, ((8, Parts(10.0, 20.0)),))
+
+
+def test_features_count_what_a_form_has():
+    seen = some_facts()
+    one, size, units, items, lines = costs.features(seen, "csr", costs.BITS)
+    assert (one, units, items, lines) == (1, 640, 1000, 1000 / 64)
+    assert size == seen.bytes_of("csr") + (320 + 2 * 640) / 8
+    weighted = costs.features(seen, "csr", costs.WEIGHTS)
+    assert weighted[1] == seen.bytes_of("csr") + 4 * 1000 + 4.125 * 960 and weighted[4] == 1000 / 16
+    assert costs.features(seen, "b2sr8", costs.NUMBERS)[2:4] == (80, 125)
+    assert costs.features(seen, "split8", costs.NUMBERS)[2:4] == (80, 30)
+
+
+def test_a_fit_finds_the_constants():
+    rng = np.random.default_rng(0)
+    truth = np.array([3.0, 1e-4, 0.0, 2e-3, 5e-2])
+    features = [tuple(map(float, rng.integers(1, 1 << k, 5) * [1, 1000, 10, 10, 1])) for k in range(4, 16)]
+    found = calibrate.fit([(f, float(truth @ f)) for f in features])
+    np.testing.assert_allclose(found, truth, rtol=1e-6, atol=1e-12)
+    never = calibrate.fit([((1.0, float(k), 0.0, 0.0, 0.0), 5.0 - 0.1 * k) for k in range(5)])
+    assert min(never) == 0, "no constant is below zero"
+
+
+def test_shipped_constants_cover_every_form_and_verb():
+    for kind in ("cpu", "gpu"):
+        found = costs.shipped(kind)
+        for key in ("csr", "mplg", "b2sr4", "b2sr8", "b2sr16", "b2sr32", "b2sr64", "split4", "split8", "split16"):
+            for verb in costs.VERBS:
+                assert found.predict(some_facts(), key, verb) > 0 if key[-1] == "8" else f"{key} {verb}" in found.us
+        assert costs.Costs.from_json(json.loads(json.dumps(found.to_json()))) == found
+
+
+def test_a_calibration_is_kept_and_read(monkeypatch, tmp_path):
+    cache_dir.cache_clear()
+    monkeypatch.setenv("BITBLAS_CACHE", str(tmp_path))
+    device = gb.device.get("cpu")
+    try:
+        costs.costs_of.cache_clear()
+        assert costs.costs_of(device) is costs.shipped("cpu")
+        made = costs.Costs("this", "a test", {"csr bits": (1.0, 0.0, 0.0, 0.0, 0.0)})
+        calibrate.save(made, costs.path_of(device))
+        costs.costs_of.cache_clear()
+        assert costs.costs_of(device) == made and made.predict(some_facts(), "csr", costs.BITS) == 1
+        with pytest.raises(InvalidValue, match="lack b2sr8 bits: bitblas calibrate"):
+            made.predict(some_facts(), "b2sr8", costs.BITS)
+        for bad in ("", "{}", '{"version": 0}', json.dumps(made.to_json() | {"us": {"csr bits": [1, 2]}})):
+            costs.path_of(device).write_text(bad)
+            costs.costs_of.cache_clear()
+            with pytest.raises(InvalidValue, match="damaged"):
+                costs.costs_of(device)
+    finally:
+        monkeypatch.undo()
+        cache_dir.cache_clear()
+        costs.costs_of.cache_clear()
+
+
+def test_products_are_measured(monkeypatch):
+    """Two of the samples, two forms: every pair of form and verb has constants, and an error that is told."""
+    samples = lambda n: [(n, calibrate.near(n, 6, 40)), (64, calibrate.grid(64))]
+    monkeypatch.setattr(calibrate, "samples", samples)
+    monkeypatch.setattr(Facts, "forms", property(lambda self: ("csr", "b2sr8")))
+    monkeypatch.setattr(calibrate, "measure", lambda A, verb: float(A.nvals))
+    made = calibrate.calibrate(gb.device.get("cpu"), 10)
+    assert set(made.costs.us) == {f"{key} {verb}" for key in ("csr", "b2sr8") for verb in costs.VERBS}
+    assert all(worst < 1e-6 for name, (_, worst) in made.errors.items() if name.startswith("csr"))
+    assert "csr bits" in str(made)
+
+
+def test_a_profile_with_measured_times(device, monkeypatch):
+    monkeypatch.setattr(Facts, "forms", property(lambda self: ("csr", "b2sr8")))
+    n = 1 << 12
+    A = gb.Matrix.from_coo(*calibrate.near(n, 4, 4), True, nrows=n, ncols=n, format="csr")
+    held = [key for key, _, _, _ in A._store.structure.forms()]
+    table = calibrate.measured(A, A.profile())
+    assert {key for (key, _), us in table.measured if us > 0} == set(table.facts.forms)
+    assert str(table).count("measured") == len(table.verbs) == 2
+    assert held == [key for key, _, _, _ in A._store.structure.forms()], "nothing is kept"
+
+
+@pytest.mark.parametrize("name", ["grid", "stencil", "skewed"])
+def test_samples_are_matrices(name):
+    i, j = getattr(calibrate, name)(1 << 10)
+    assert len(i) == len(j) > 1 << 10 and min(i.min(), j.min()) >= 0 and max(i.max(), j.max()) < 1 << 10

@@ -1,0 +1,228 @@
+"""Files of saved matrices that are damaged, cut off, of another kind, or made to deceive: refused by name and reason;
+and files that were not written to the end."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import struct
+import zlib
+
+import numpy as np
+import pytest
+from battery import FORMS
+
+import bitblas as gb
+from bitblas import whole
+from bitblas.exceptions import InvalidValue
+from bitblas.formats import container
+from bitblas.formats.container import ALIGN, HEAD, Container
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A small file and what it holds."""
+    with gb.config.set(device="cpu"):
+        A = gb.Matrix.from_coo([0, 1, 2, 4], [1, 2, 0, 4], [1.5, 2.5, 3.5, 4.5], nrows=5, ncols=5, name="x" * 64)
+        path = tmp_path / "small.bitblas"
+        A.save(path)
+        yield path, path.read_bytes(), A
+
+
+def refused(path, data: bytes, match: str = "") -> None:
+    path.write_bytes(data)
+    with pytest.raises(InvalidValue, match=f"small.bitblas: .*{match}"):
+        gb.load(path, verify=True)
+
+
+def test_every_changed_byte_is_found(saved):
+    path, data, A = saved
+    file = Container(path)
+    holes = np.ones(len(data), bool)
+    holes[: HEAD.size] = False
+    text, count = struct.unpack("=Q", data[24:32])[0], len(file.sums)
+    holes[HEAD.size : HEAD.size + text + 4 * count] = False
+    for section in file.sections:
+        for place in section.arrays.values():
+            assert place.offset % ALIGN == 0
+            holes[place.offset : place.offset + place.nbytes] = False
+    assert holes.sum() < len(data) / 3
+    for k in range(len(data)):
+        changed = bytearray(data)
+        changed[k] ^= 1 << (k % 8)
+        if holes[k]:  # what nobody reads changes nothing
+            path.write_bytes(changed)
+            assert gb.load(path, verify=True).isequal(A)
+        else:
+            refused(path, bytes(changed))
+
+
+def test_every_length_is_looked_at(saved):
+    path, data, _ = saved
+    for k in (0, 1, 8, 40, HEAD.size, HEAD.size + 9, len(data) // 2, len(data) - 1):
+        refused(path, data[:k])
+    refused(path, data + b"\0", "cut off or damaged")
+    for section in Container_of(path, data).sections:
+        for place in section.arrays.values():
+            refused(path, data[: place.offset], "expected .* bytes")
+
+
+def Container_of(path, data: bytes) -> Container:
+    path.write_bytes(data)
+    return Container(path)
+
+
+def test_versions_and_byte_orders_are_told(saved):
+    path, data, _ = saved
+    head = list(HEAD.unpack(data[: HEAD.size]))
+    refused(path, HEAD.pack(*head[:2], 2, *head[3:]) + data[HEAD.size :], "expected version 1 .* got version 2")
+    swapped = struct.pack(">I" if head[1] == struct.unpack("<I", data[8:12])[0] else "<I", head[1])
+    refused(path, data[:8] + swapped + data[12:], "the other byte order")
+    refused(path, b"%%MatrixMarket matrix coordinate pattern", "begins with b'%%Matrix")
+    refused(path, b"", "begins with b''")
+
+
+def lied(data: bytes, change) -> bytes:
+    """The file with another text, and a head that is right for it."""
+    size = struct.unpack("=Q", data[24:32])[0]
+    about = json.loads(data[HEAD.size : HEAD.size + size])
+    count = struct.unpack("=Q", data[32:40])[0]
+    about["sections"][0]["facts"]["name"] = "x"  # shorter, so that the lie has room
+    text = json.dumps(change(about) or about).encode().ljust(size)
+    assert len(text) == size, "so that all stands where it stood"
+    body = text + data[HEAD.size + size : HEAD.size + size + 4 * count]
+    head = list(HEAD.unpack(data[: HEAD.size]))
+    check = zlib.crc32(body, zlib.crc32(HEAD.pack(*head[:6], 0)))
+    return HEAD.pack(*head[:6], check) + body + data[HEAD.size + len(body) :]
+
+
+LIES = {
+    "shape": (lambda t: t["sections"][0]["facts"].update(nrows=4), "expected .4, 5, 4."),
+    "nvals": (lambda t: t["sections"][0]["facts"].update(nvals=3), "expected"),
+    "negative": (lambda t: t["sections"][1]["facts"]["numbers"].update(nrows=-1), "nrows: expected an integer"),
+    "dtype": (lambda t: t["sections"][0]["facts"].update(dtype="INT8"), "values: expected 4 of INT8"),
+    "no dtype": (lambda t: t["sections"][0]["facts"].update(dtype="X"), "dtype"),
+    "iso": (lambda t: t["sections"][0]["facts"].update(iso=True), "values: expected"),
+    "form": (lambda t: t["sections"][1]["facts"].update(key="b2"), "no 'b'"),
+    "kind of array": (lambda t: t["sections"][1]["arrays"][0].__setitem__(1, "O"), "numbers of 'O'"),
+    "wrong type": (
+        lambda t: t["sections"][1]["arrays"][0].__setitem__(1, "uint32"),
+        "ptr: expected 6 numbers of int32",
+    ),
+    "length": (lambda t: t["sections"][1]["arrays"][0].__setitem__(2, 5), "ptr of section"),
+    "long": (lambda t: t["sections"][1]["arrays"][0].__setitem__(2, 1 << 60), "as the lengths of its arrays say"),
+    "text for a length": (lambda t: t["sections"][1]["arrays"][0].__setitem__(2, "6"), "of 'int32'"),
+    "primary": (lambda t: t["sections"][1]["facts"].update(transposed=1), "a primary form that is a transpose"),
+    "no form": (lambda t: t["sections"][1].update(name="y", required=False), "index out of range"),
+    "newer": (lambda t: t["sections"][1].update(name="y"), "got 'y', which a newer bitblas may know"),
+    "no sections": (lambda t: {"sections": []}, "bytes"),
+    "no list": (lambda t: {"sections": 3}, "description"),
+    "no matrix": (lambda t: t["sections"][0].update(name="form"), "nrows|no matrix"),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_head_that_lies_is_refused(saved, lie):
+    path, data, _ = saved
+    change, match = LIES[lie]
+    refused(path, lied(data, change), match)
+
+
+NASTY = (None, True, -1, 0, 1, 3, 1 << 62, 2.5, "", "csr", "x", [], [1], {}, {"x": 1})
+
+
+def leaves(x, path=()):
+    """The places of all parts of a text."""
+    yield path
+    inside = x.items() if isinstance(x, dict) else enumerate(x) if isinstance(x, list) else ()
+    for key, part in inside:
+        yield from leaves(part, (*path, key))
+
+
+def test_whatever_the_head_says_is_refused_or_a_matrix(saved):
+    """Every part of the text in turn is something else, under a right checksum: no other error gets out."""
+    path, data, A = saved
+    size = struct.unpack("=Q", data[24:32])[0]
+    places = list(leaves(json.loads(data[HEAD.size : HEAD.size + size])))
+    read = 0
+    for place, nasty in itertools.product(places[1:], NASTY):
+
+        def change(text, place=place, nasty=nasty):
+            for key in place[:-1]:
+                text = text[key]
+            text[place[-1]] = nasty
+
+        path.write_bytes(lied(data, change))
+        try:
+            found = gb.load(path, verify=True, device="cpu")
+        except InvalidValue as error:
+            assert str(error).startswith(str(path))
+            continue
+        read += 1
+        assert found.shape == A.shape and found.nvals == A.nvals
+    assert len(places) > 30 and 0 < read < len(places) * len(NASTY) / 10
+
+
+def test_arrays_that_lie_are_refused(tmp_path):
+    """Sound checksums over nonsense: `verify` looks at the contents."""
+    for key, name, value, match in (
+        ("csr", "ptr", [0, 2, 1, 1, 1, 2], "do not fall"),
+        ("csr", "col", [4, 3], "col: expected numbers from 0 to 4"),
+        ("csr", "col", [5], "col: expected numbers from 0 to 4"),
+        ("csr", "col", [-1], "col: expected numbers from 0 to 4"),
+        ("b2sr4", "bits", [1 << 15, 0], "at least one in each"),
+        ("b2sr4", "bits", [3, 1 << 4], "none past the last row"),
+        ("b2sr4", "bits", [3, 2], "none past the last row"),
+    ):
+        with gb.config.set(device="cpu"):
+            A = gb.Matrix.from_coo([0, 0, 4], [1, 3, 4], True, nrows=5, ncols=5, **FORMS[key])
+            form, path = A._store.structure.primary, tmp_path / "small.bitblas"
+            array = getattr(form, name)
+            array[: len(value)] = value
+            A.save(path)
+            refused(path, path.read_bytes(), match)
+
+
+def test_places_and_bools_are_looked_at(tmp_path):
+    path = tmp_path / "small.bitblas"
+    with gb.config.set(device="cpu"):
+        A = gb.Matrix.from_coo([0, 0, 4], [1, 3, 4], [1.0, 2, 3], nrows=5, ncols=5, format="csr")
+        A._store.structure.order("csr", transposed=True)[:] = [0, 0, 2]
+        A.save(path, forms=True)
+        refused(path, path.read_bytes(), "places: expected every number once")
+        B = gb.Matrix.from_coo([0, 1], [1, 1], [True, False], format="csr")
+        B._store.values.view(np.uint8)[0] = 7
+        B.save(path)
+        refused(path, path.read_bytes(), "bytes of 0 and 1")
+
+
+def test_a_gpu_checks_what_it_copies(saved, emulator, monkeypatch):
+    import emulator.device  # noqa: F401 - registers it
+
+    path, data, _ = saved
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    assert gb.load(path, device="cpu").nvals == 4, "not read"
+    with pytest.raises(InvalidValue, match="damaged: bytes"):
+        gb.load(path, device="emulator")
+
+
+def test_an_interrupted_save_leaves_the_old_file(saved, monkeypatch):
+    path, data, A = saved
+    B = gb.Matrix.from_coo([0], [1], True, device="cpu")
+
+    class Stop(Exception):
+        pass
+
+    def crc(*args):
+        raise Stop
+
+    for target, name in ((container.zlib, "crc32"), (whole.os, "fsync"), (whole.os, "replace")):
+        with monkeypatch.context() as m, pytest.raises(Stop):
+            m.setattr(target, name, crc)
+            B.save(path)
+        assert path.read_bytes() == data and list(path.parent.iterdir()) == [path]
+    assert gb.load(path, verify=True, device="cpu").isequal(A)
+    with pytest.raises(FileNotFoundError):
+        B.save(path.parent / "none" / "x.bitblas")
+    with pytest.raises(FileNotFoundError):
+        gb.load(path.parent / "none.bitblas")

@@ -1,0 +1,100 @@
+"""What objects hold is what `memory()` says: compared with a walk over all that Python's collector can reach."""
+
+from __future__ import annotations
+
+import gc
+import types
+
+import numpy as np
+import pytest
+from battery import FORMS
+
+import bitblas as gb
+from bitblas import device as devices
+
+KEYS = tuple(FORMS)
+
+
+def reachable(thing, device: str) -> int:
+    """Bytes of all arrays of the device that can be reached from an object, each with all the memory that it keeps."""
+    d, seen, stack, total = devices.get(device), set(), [thing], 0
+    stop = (type, types.ModuleType, types.BuiltinFunctionType, types.CodeType, devices.Device)
+    while stack:
+        x = stack.pop()
+        while isinstance(x, d.xp.ndarray) and isinstance(x.base, d.xp.ndarray):
+            x = x.base
+        known = id(x) in seen or isinstance(x, stop) or (isinstance(x, dict) and "__builtins__" in x)
+        if known or type(x).__module__.partition(".")[0] in ("numba", "semirings", "emulator"):
+            continue
+        seen.add(id(x))
+        if isinstance(x, d.xp.ndarray):
+            total += int(x.nbytes)
+        else:
+            stack += gc.get_referents(x)
+    return total
+
+
+def grid(side: int = 12, x=True, **how) -> gb.Matrix:
+    """A grid with a row of many entries, so that there are schedules for it."""
+    at = np.arange(side * side).reshape(side, side)
+    ends = np.concatenate([[at[:, :-1].ravel(), at[:, 1:].ravel()], [at[:-1].ravel(), at[1:].ravel()]], axis=1)
+    i, j = np.append(ends[0], np.full(side * side, 5)), np.append(ends[1], at)
+    values = x if x is True else np.arange(len(i), dtype=np.float64)
+    dup = None if x is True else gb.binary.plus
+    return gb.Matrix.from_coo(i, j, values, nrows=side**2, ncols=side**2, dup_op=dup, **how)
+
+
+def assert_true(A, device: str) -> None:
+    assert A.memory().total == reachable(A._store, device)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_receipts_are_true(device, key):
+    for x in (True, 1.0):
+        A = grid(x=x, **FORMS[key])
+        alone = A.memory()
+        assert_true(A, device)
+        form = A._store.structure.primary
+        assert list(alone.forms) == [key] and alone.structure == sum(int(x.nbytes) for x in form.arrays().values())
+        assert alone.values == (0 if x is True else 8 * A.nvals)
+        if key not in ("csr", "b2sr8"):
+            continue
+        v = gb.Vector.from_dense(np.arange(A.nrows) % 3 + 0.5)
+        ring = gb.semiring.plus_second if x is True else gb.semiring.plus_times
+        A.mxv(v, ring).new()
+        A.T.mxv(v, ring).new()
+        assert_true(A, device)
+        B = A.T.new()
+        assert_true(A, device)
+        assert_true(B, device)
+        assert A.memory().forms[f"{key}.T"] > A.nrows // 4 and A.memory().total > alone.total
+        if x is not True:
+            assert A.memory().copies[f"{key}.T"] == alone.values and A.memory().orders[f"{key}.T"] > 0
+
+
+def test_receipts_count_what_an_algorithm_keeps(device):
+    A = grid(format="b2sr", tile=8)
+    gb.algorithms.bfs_levels(A, 0)
+    assert_true(A, device)
+    if devices.get(device).is_gpu:
+        assert A.memory().caches["programs"] > 8 * A.nrows
+
+
+def test_receipts_of_vectors(device):
+    v = gb.Vector(gb.dtypes.FP64, 1000)
+    assert v.memory().total == reachable(v._store, device) == 0
+    v[3] = 1.5
+    v << v.apply(gb.unary.ainv)
+    v[4] = 2.5
+    _ = v.nvals
+    found = v.memory()
+    assert (found.presence, found.values) == (128, 8000) and found.total == reachable(v._store, device)
+    assert gb.Vector.from_scalar(1, 1000).memory().values == 0 and "presence" in str(found)
+
+
+def test_the_parts_are_named(device):
+    A = grid(x=1.0, format="b2sr", tile=8)
+    text = str(A.memory())
+    assert "b2sr8 ranks" in text and "values" in text and "total" in text
+    empty = gb.Matrix(gb.dtypes.BOOL, 0, 0)
+    assert empty.memory().total == reachable(empty._store, device)

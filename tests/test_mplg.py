@@ -1,0 +1,146 @@
+"""Packed columns: at the edge of their bits, far beyond 32-bit offsets, single rows, and what is kept in memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from battery import MATRICES, generator
+
+import bitblas as gb
+from bitblas import device as devices
+from bitblas import plan
+from bitblas.ending import End
+from bitblas.exceptions import InvalidValue
+from bitblas.formats import packing
+from bitblas.formats.mplg.format import Mplg
+from bitblas.loop import build as loop_build
+from bitblas.loop import repeat
+from bitblas.verbs.variants import pull_variant
+from semirings.dtypes import BOOL, INT32, INT64
+
+
+def host(x):
+    return devices.get(gb.config.device).to_host(x)
+
+
+def columns_at_the_edge(ncols):
+    """Two rows with the lowest and highest columns, so that a number has all its bits set."""
+    cols = np.unique(np.clip([0, 1, ncols // 2, ncols - 2, ncols - 1], 0, ncols - 1))
+    return np.repeat([0, 2], len(cols)), np.tile(cols, 2)
+
+
+@pytest.mark.parametrize("ncols", [1, 2, 3, 4, 5, 256, 257, 1 << 16, (1 << 16) + 1, 1 << 31, (1 << 31) + 1, 1 << 32])
+def test_columns_at_the_edge_of_their_bits(device, ncols):
+    rows, cols = columns_at_the_edge(ncols)
+    A = gb.Matrix.from_coo(rows, cols, np.arange(len(rows)), nrows=3, ncols=ncols, format="mplg")
+    form = A._store.structure.primary
+    assert form.width == max(1, (ncols - 1).bit_length())
+    assert form.nbytes == Mplg.predict_bytes(3, ncols, len(rows)) == 16 + 4 * (-(-len(rows) * form.width // 32) + 1)
+    i, j, x = map(host, A.to_coo())
+    assert (i == rows).all() and (j == cols).all() and (x == np.arange(len(rows))).all()
+    assert A[2, ncols - 1].new().value == len(rows) - 1 and A[1, 0].new().value is None
+    assert form.columns().dtype == (np.int32 if ncols < 1 << 31 else np.int64)
+    last = A.select("colgt", ncols - 2).new()
+    assert (host(last.to_coo()[1]) == ncols - 1).all() and last.nvals == 2
+    if ncols <= 1 << 16:
+        u = gb.Vector.from_coo([ncols - 1], True, size=ncols)
+        assert A.mxv(u, gb.semiring.plus_first[INT64]).new().to_dict() == {0: len(rows) // 2 - 1, 2: len(rows) - 1}
+
+
+def test_sizes_beyond_32_bits():
+    """Pure functions: what such matrices take, which no test can hold."""
+    assert Mplg.predict_bytes(10, 1 << 20, 1 << 31) == 8 * 11 + 4 * (20 * (1 << 26) + 1)
+    assert Mplg.predict_bytes(10, 1 << 32, 1 << 40) == 8 * 11 + 4 * ((1 << 40) + 1)
+    assert Mplg.predict_bytes(0, 0, 0) == 4 + 4
+    assert Mplg.holds(1 << 32, 1 << 32) and not Mplg.holds(3, (1 << 32) + 1)
+
+
+def test_offsets_beyond_32_bits(device):
+    """Rows that begin after 2**31 entries and 2**32 bits; what lies before them is zero, and never read."""
+    d = devices.get(gb.config.device)
+    first, width = (1 << 31) + 10, 2
+    string = d.xp.zeros(packing.packed_words(first + 5, width), np.uint32)
+    start = first // 32 * 32
+    numbers = np.zeros(first + 5 - start, np.int32)
+    numbers[first - start :] = [1, 2, 3, 0, 1]
+    string[start * width // 32 :] = packing.pack(d, d.asarray(numbers), width)
+    assert host(packing.unpack(d, string, first + 5, width, np.int64, first=first)).tolist() == [1, 2, 3, 0, 1]
+    variant = pull_variant(
+        "mplg", (("PTR", INT64), ("COL", INT32)), None, plan.WORDS, BOOL, BOOL, flip=False, full=False, ranked=False,
+        lanes=1, end=End(BOOL, BOOL, store=False),
+    )  # fmt: skip
+    begin, end = d.asarray(np.array([first, first + 3])), d.asarray(np.array([first + 3, first + 5]))
+    found, none, true = d.xp.zeros(1, np.uint64), d.xp.zeros(1, np.uint64), np.bool_(True)
+    u = d.asarray(np.array([1 << 3], np.uint64))  # column 3 alone
+    d.kernel(variant)(
+        2, 1 << 20, begin, end, d.xp.zeros(1, np.int64), 0, string, width, d.xp.zeros(1, bool), true, 0, u, none, true,
+        0, none, 0, ~np.uint64(0), true, none, none, true, 0, 0, 0, found, none,
+    )  # fmt: skip
+    assert host(found).tolist() == [1]
+
+
+def uneven(n, **form):
+    """n x n with weights; one row has half of all entries."""
+    rng = generator("uneven", n)
+    i, j = np.concatenate([np.full(n, n // 3), rng.permutation(n)]), np.concatenate([np.arange(n), rng.permutation(n)])
+    return gb.Matrix.from_coo(i, j, rng.integers(0, 99, 2 * n), nrows=n, ncols=n, dup_op=gb.binary.plus, **form)
+
+
+@pytest.mark.parametrize("fixed_from", [0, 1 << 40], ids=["one width", "any width"])
+def test_rows_of_different_lengths(device, fixed_from, monkeypatch):
+    """A GPU reads them as a run, by a kernel for their width where there are many."""
+    monkeypatch.setattr(plan, "FIXED_FROM", fixed_from)
+    A, B = uneven(2500, format="mplg"), uneven(2500, format="csr")
+    gpu = devices.get(gb.config.device).is_gpu
+    assert plan.fixed_width(A._store.structure.primary) == (12 if gpu and not fixed_from else 0)
+    assert plan.fixed_width(B._store.structure.primary) == 0
+    u = gb.Vector.from_coo(np.arange(2500), generator("u").integers(0, 99, 2500), size=2500)
+    for name in ("plus_times", "plus_second"):
+        found, expected = (M.mxv(u, gb.semiring[name]).new() for M in (A, B))
+        assert found.isequal(expected), name
+
+
+def test_long_rows_in_a_loop(device, monkeypatch):
+    """A row is pushed along in segments."""
+    monkeypatch.setattr(loop_build, "LONGEST", 100)
+    A = uneven(600, format="mplg")
+    n, levels = A.nrows, []
+    for M in (A, uneven(600, format="csr")):
+        v, q = gb.Vector(INT64, n), gb.Vector(BOOL, n)
+        q[3] = True
+
+        def body(level, M=M, v=v, q=q):
+            v(q.S) << level
+            q(~v.S, gb.replace) << q.vxm(M, gb.semiring.any_pair[BOOL])
+
+        repeat(body, while_=q)
+        levels.append(v)
+    assert levels[0].isequal(levels[1]) and levels[0].nvals > 2
+
+
+def test_no_plain_columns_are_kept(device):
+    p = MATRICES["gaps"]()
+    A = gb.Matrix.from_coo(p.rows, p.cols, np.arange(len(p.rows)), nrows=140, ncols=140, format="mplg")
+    u, C = gb.Vector.from_scalar(1, 140), gb.Matrix(INT64, 140, 140)
+    C << A.mxm(A, gb.semiring.plus_times)
+    C << A.ewise_add(A.T, gb.binary.plus)
+    C << A.select("tril")
+    C << A.T
+    C << A[::-1, :]
+    C(A.S) << A.mxm(A.T, gb.semiring.plus_times)
+    assert A[3, :].new().isequal(A.T[:, 3].new())
+    A.mxv(u).new(), u.vxm(A).new(), A.profile()
+    held = {(key, transposed) for key, transposed, _, _ in A._store.structure.forms()}
+    assert held == {("mplg", False), ("mplg", True)}
+    assert {key for key, _ in A._store.copies} <= {"mplg"}
+    memory = A.memory()
+    assert memory.forms["mplg"] == memory.structure == Mplg.predict_bytes(140, 140, A.nvals)
+
+
+def test_what_is_too_wide_is_refused():
+    with pytest.raises(InvalidValue, match=r"format: .*2\*\*32"):
+        gb.Matrix.from_coo([0], [0], True, nrows=3, ncols=(1 << 32) + 1, device="cpu", format="mplg")
+    wide = gb.Matrix.from_coo([0], [1 << 32], True, nrows=3, ncols=1 << 33, device="cpu")
+    assert "mplg" not in str(wide.profile())
+    with pytest.raises(ValueError, match="tile"):
+        gb.Matrix(bool, 3, 3, format="mplg", tile=8)

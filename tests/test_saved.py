@@ -1,0 +1,128 @@
+"""Saved matrices: every form and dtype comes back as it was, mapped or copied, and computes."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import pytest
+from battery import DTYPES, FORMS, MATRICES, generator, values
+
+import bitblas as gb
+from bitblas.exceptions import InvalidValue
+from bitblas.formats import container
+from bitblas.formats.container import Container
+
+KEYS = tuple(FORMS)
+
+
+def make(which: str, key: str, dtype: str | None = None, **how) -> gb.Matrix:
+    p = MATRICES[which]()
+    x = True if dtype is None else values(generator(which), dtype, len(p.rows))
+    return gb.Matrix.from_coo(p.rows, p.cols, x, dtype, nrows=p.nrows, ncols=p.ncols, **FORMS[key], **how)
+
+
+def assert_same(A, B) -> None:
+    """The same forms, arrays and values, to the bit."""
+    assert (A.format, A.dtype, A.shape, A.nvals, A.name) == (B.format, B.dtype, B.shape, B.nvals, B.name)
+    a, b = A._store, B._store
+    host = lambda d, x: np.asarray(d.to_host(x)).tobytes()
+    for key, transposed, form, order in b.structure.forms():
+        twin = a.structure.form(key, transposed=transposed)
+        assert twin.numbers() == form.numbers()
+        for (name, x), (_, y) in zip(form.arrays().items(), twin.arrays().items(), strict=True):
+            assert host(b.device, x) == host(a.device, y) and x.dtype == y.dtype, name
+        if order is not None:
+            assert host(b.device, order) == host(a.device, a.structure.order(key, transposed=transposed))
+    assert a.iso == b.iso and host(a.device, a.values) == host(b.device, b.values)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_form_comes_back(device, key, tmp_path):
+    for k, name in enumerate(("gaps", "symmetric", "no entries", "hub", "wide")):
+        for dtype in (None, DTYPES[(k + KEYS.index(key)) % len(DTYPES)]):
+            A = make(name, key, dtype, name="A")
+            A.save(tmp_path / "a.bitblas")
+            for verify in (False, True):
+                B = gb.Matrix.load(tmp_path / "a.bitblas", verify=verify)
+                assert_same(A, B)
+                assert len(B.memory().forms) == 1
+            assert gb.load(tmp_path / "a.bitblas", format="csr", name="C").format == "csr"
+
+
+def test_all_forms_come_back(device, tmp_path):
+    for name in ("gaps", "symmetric"):
+        A = make(name, "b2sr8", "FP64")
+        A.T.new()
+        A._store.structure.order("csr")
+        A.save(tmp_path / "a.bitblas", forms=True)
+        B = gb.load(tmp_path / "a.bitblas", verify=True)
+        assert B.memory().forms == A.memory().forms and len(B.memory().forms) == 3
+        assert_same(A, B)
+        assert B.T.new().isequal(A.T.new())
+
+
+def test_a_mapped_matrix_computes_and_its_file_stays(device, tmp_path):
+    for key, dtype in (("csr", "FP64"), ("b2sr8", None)):
+        A, path = make("gaps", key, dtype), tmp_path / f"{key}.bitblas"
+        A.save(path)
+        before = path.read_bytes()
+        B = gb.load(path)
+        v = gb.Vector.from_dense(np.arange(A.ncols) % 3 + 0.5)
+        ring = gb.semiring.plus_second if dtype is None else gb.semiring.plus_times
+        assert B.mxv(v, ring).new().isequal(A.mxv(v, ring).new())
+        assert B.T.new().isequal(A.T.new()) and B.dup().isequal(A)
+        B[0, 0] = 7
+        B << B.select("tril")
+        B.T.new()
+        assert path.read_bytes() == before
+        A.save(path)  # replaces the file; what is mapped stays
+        del A
+        assert gb.load(path, verify=True)._store.structure.primary.check() is None
+
+
+def test_structure_arrays_are_never_written(device, tmp_path):
+    """Mapped arrays are writable for NumPy, so what verbs do to them would be seen in their sums."""
+    A = make("gaps", "b2sr8", "INT64")
+    A.save(tmp_path / "a.bitblas")
+    B = gb.load(tmp_path / "a.bitblas")
+    arrays = [*B._store.structure.primary.arrays().values(), B._store.values]
+    before = [zlib.crc32(np.ascontiguousarray(x)) for x in arrays] if device != "cuda" else []
+    C, v = B.dup(), gb.Vector.from_dense(np.ones(B.nrows, np.int64))
+    v.vxm(B, gb.semiring.plus_times).new()
+    C(~C.S, gb.replace) << B.ewise_mult(B, gb.binary.times)
+    C << B.T
+    B(C.S) << B.select("tril")
+    C[1, 1] = 2
+    B[0, 0] = 3
+    _ = C.nvals, B.nvals, B.T.new(), C.T.new(), B[::-1, :].new(), B.dup().resize(5, 5)
+    assert [zlib.crc32(np.ascontiguousarray(x)) for x in arrays[: len(before)]] == before
+
+
+def test_blocks(device, tmp_path, monkeypatch):
+    """Arrays of several blocks, on all devices the same file."""
+    monkeypatch.setattr(container, "BLOCK", 64)
+    A, path = make("gaps", "b2sr16", "FP64"), tmp_path / "a.bitblas"
+    A.save(path)
+    file = Container(path)
+    assert len(file.sums) > 20
+    assert_same(A, gb.load(path, verify=True))
+    data = bytearray(path.read_bytes())
+    data[file.sections[1].arrays["bits"].offset + 70] ^= 4
+    path.write_bytes(data)
+    with pytest.raises(InvalidValue, match=r"bits of section 'form'"):
+        gb.load(path, verify=True)
+
+
+def test_pending_writes_are_saved_and_optional_sections_left_out(tmp_path):
+    path = tmp_path / "small.bitblas"
+    with gb.config.set(device="cpu"):
+        A = gb.Matrix(int, 3, 3, name="A")
+        A[1, 2] = 5
+        A.save(path)
+        assert gb.load(path).to_dicts() == {1: {2: 5}}
+        file = Container(path)
+        sections = [s._replace(arrays=file.load(s, A.device, True)) for s in file.sections]
+        more = container.Section("pictures", {}, {"x": np.arange(3)}, required=False)
+        container.write(path, [*sections, more], A.device)
+        assert gb.load(path, verify=True).to_dicts() == {1: {2: 5}}

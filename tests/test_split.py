@@ -1,0 +1,168 @@
+"""Split: tiles that pay and the rest: the edges of both, hubs, what the plan says, and what is not kept beside it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from battery import MATRICES, generator, values
+from test_formats import assert_entries, assert_sound, host
+
+import bitblas
+from bitblas import plan
+from bitblas.exceptions import InvalidValue
+from bitblas.facts import facts
+from bitblas.formats.split import format as split
+from bitblas.plan import VALUES, WORDS, tile_share
+from bitblas.verbs.schedule import split_hubs
+
+
+def made(name: str, tile: int | None = 8, x=True, **options):
+    p = MATRICES[name]()
+    return bitblas.Matrix.from_coo(
+        p.rows, p.cols, x, nrows=p.nrows, ncols=p.ncols, **{"format": "split", "tile": tile} | options
+    )
+
+
+def numbers(name: str) -> np.ndarray:
+    return values(generator(name), "INT64", len(MATRICES[name]().rows))
+
+
+# ---- structure ------------------------------------------------------------------------------------------------------
+
+
+def test_a_tile_pays_where_bits_are_fewer():
+    for ncols in (1, 5, 64, 1000, 1 << 20, 1 << 28):
+        for tile in split.TILES:
+            least = split.least_entries(ncols, tile)
+            column, entry = split.column_width(ncols, tile), split.entry_width(ncols, tile)
+            assert tile * tile + column < least * entry and tile * tile + column >= (least - 1) * entry
+            last = -(-ncols // tile) - 1
+            assert last < 1 << column and (last + 1) * tile * tile <= 1 << entry
+    assert [split.least_entries(1 << 20, tile) for tile in split.TILES] == [2, 4, 12]
+
+
+@pytest.mark.parametrize("least", [1, 1 << 30], ids=["all tiles", "all rest"])
+def test_one_part_may_be_empty(device, least, monkeypatch):
+    monkeypatch.setattr(split, "least_entries", lambda ncols, tile: least)
+    for name in ("gaps", "long hub", "wide", "all ones", "no entries", "1x1", "65x65"):
+        x = numbers(name)
+        A, plain = made(name, 8, x), made(name, None, x, format="csr")
+        form = A._store.structure.primary
+        assert (form.tiles, form.in_rest) == ((form.tiles, 0) if least == 1 else (0, A.nvals))
+        assert_entries(A, MATRICES[name](), x)
+        u = bitblas.Vector.from_coo(np.arange(0, A.ncols, 2), 3, size=A.ncols)
+        for op in (bitblas.semiring.plus_times, bitblas.semiring.any_pair):
+            assert A.mxv(u, op).new().isequal(plain.mxv(u, op).new()), name
+
+
+def test_what_is_left_of_a_matrix_is_split_anew(device):
+    """A tile that loses entries may not pay any more."""
+    for name in ("gaps", "long hub", "all ones"):
+        x = numbers(name)
+        for text in ("select('tril', -1)", "select('>', 3)", "select('<', -99)", "select('colle', 20)"):
+            found, expected = (eval(f"A.{text}.new()", {"A": made(name, **how)}) for how in ({"x": x}, {"x": x, **CSR}))
+            assert found.isequal(expected) and found.format == "split8", text
+            assert_sound(found._store.structure.primary)
+
+
+CSR = {"format": "csr", "tile": None}
+
+
+def test_the_last_column_that_32_bits_can_number(device):
+    limit = (1 << 32) // 4
+    A = bitblas.Matrix.from_coo([0, 1, 1], [3, 0, limit - 1], True, nrows=3, ncols=limit, format="split")
+    assert A.format == "split4" and split.entry_width(limit, 4) == 32
+    assert host(A.to_coo()[1]).tolist() == [3, 0, limit - 1]
+    assert_sound(A._store.structure.primary)
+    for tile, ncols in ((None, limit + 1), (16, limit // 4 + 1)):
+        with pytest.raises(InvalidValue, match="columns"):
+            bitblas.Matrix.from_coo([0], [0], True, nrows=3, ncols=ncols, format="split", tile=tile)
+    assert [key for key, _ in facts(A._store.structure, ()).parts] == [4]
+
+
+# ---- choosing -------------------------------------------------------------------------------------------------------
+
+
+def test_the_tile_that_needs_the_fewest_bytes(device):
+    for name in ("gaps", "wide", "all ones", "long hub", "127x127", "0x5", "no entries"):
+        A = made(name, None)
+        built = {tile: made(name, tile).memory().structure for tile in split.TILES}
+        assert A.memory().structure == min(built.values()), name
+        seen = facts(A._store.structure)
+        assert {tile: seen.bytes_of(f"split{tile}") for tile in split.TILES} == built
+
+
+def test_a_sample_is_near_the_truth():
+    """More than 64 blocks of rows."""
+    rng, n = generator("sample"), 64 * 200
+    near = np.arange(n).repeat(3)
+    i, j = (
+        np.append(near, rng.integers(0, n, n)),
+        np.append(near // 4 * 4 + rng.integers(0, 4, 3 * n), rng.integers(0, n, n)),
+    )
+    A = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, device="cpu", format="csr")
+    seen = facts(A._store.structure)
+    for tile in split.TILES:
+        form = A._store.structure.form(f"split{tile}")
+        assert abs(seen.bytes_of(form.key) - form.nbytes) < 0.05 * form.nbytes
+        assert form.tiles and form.in_rest, "both parts are looked at"
+
+
+def test_a_push_needs_no_second_form(device, monkeypatch):
+    """vxm pushes along the rows that are there; mxv does so only where those of the transpose are there too."""
+    monkeypatch.setattr(plan, "PUSH_COST", {"cpu": 0.0, "gpu": 0.0})
+    A, u = made("gaps", 8, numbers("gaps")), bitblas.Vector.from_coo([3, 70], [1, 2], size=140)
+    pushed, pulled = u.vxm(A, bitblas.semiring.min_plus), A.mxv(u, bitblas.semiring.min_plus)
+    assert bitblas.explain(pushed).direction == "push"
+    assert (bitblas.explain(pulled).direction, bitblas.explain(pulled).reason) == (
+        "pull", "pushing would need split8 of the transpose too",
+    )  # fmt: skip
+    found = pushed.new(), pulled.new()
+    assert list(A.memory().forms) == ["split8"]
+    A.T.new()
+    assert bitblas.explain(pulled).direction == "push"
+    plain = made("gaps", x=numbers("gaps"), **CSR)
+    for op in (bitblas.semiring.min_plus, bitblas.semiring.any_pair):
+        for w in (A.mxv(u, op).new(), *((found[1],) if op is bitblas.semiring.min_plus else ())):
+            assert w.isequal(plain.mxv(u, op).new())
+    assert found[0].isequal(u.vxm(plain, bitblas.semiring.min_plus).new())
+
+
+def test_the_plan_says_what_is_made_and_nothing_of_it_is_kept(device):
+    A = made("symmetric", 8, numbers("symmetric"))
+    product = A.mxm(A, bitblas.semiring.plus_times)
+    for mask in (None, A.S):
+        assert (
+            "another form of split8 and split8 is made for the statement" in bitblas.explain(product, mask=mask).reason
+        )
+    C, L = product.new(), product.new(mask=A.S)
+    A.ewise_add(A.T.new()).new(), A[3, :].new(), A[3, 3].new(), A[[1, 2], :].new(), A.reduce_scalar().new(), A.to_coo()
+    assert set(A.memory().forms) <= {"split8", "split8.T"} and not A._store.copies.keys() - {("split8", True)}
+    plain = made("symmetric", x=numbers("symmetric"), **CSR)
+    assert C.isequal(plain.mxm(plain, bitblas.semiring.plus_times).new())
+    assert L.isequal(plain.mxm(plain, bitblas.semiring.plus_times).new(mask=plain.S))
+
+
+# ---- hubs -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [WORDS, VALUES])
+def test_segments_cover_each_hub_once(device, kind):
+    for name in ("hub", "long hub", "dense row", "all ones", "wide", "no entries"):
+        for tile in split.TILES:
+            form = made(name, tile)._store.structure.primary
+            pairs, share = host(form.pairs).reshape(-1, 2).astype(np.int64), tile_share(form.key, kind)
+            work = np.diff(pairs, axis=0) @ [share, 1]
+            for longest, part in ((1, 1), (64, 20), (200, 200), (3000, 512)):
+                hubs, long = split_hubs(form, longest, part, share), np.flatnonzero(work > longest)
+                if not len(long):
+                    assert hubs is None
+                    continue
+                rows, first, begin, end, row_of = map(host, hubs)
+                begin, end = begin.reshape(-1, 2), end.reshape(-1, 2)
+                assert np.array_equal(rows, long) and hubs.segments == len(begin) == len(end) == first[-1]
+                assert ((end - begin) @ [share, 1] <= part + share).all() and (end >= begin).all()
+                for h, row in enumerate(rows):
+                    mine = slice(first[h], first[h + 1])
+                    assert (row_of[mine] == row).all() and np.array_equal(end[mine][:-1], begin[mine][1:])
+                    assert np.array_equal((begin[mine][0], end[mine][-1]), pairs[row : row + 2])
