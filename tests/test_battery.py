@@ -254,7 +254,7 @@ def run_product(case, monkeypatch):
     planned = bitblas.explain(eval(call, operands.scope))
     assert planned.key == case["form"].partition(" ")[0]
     free = operands.scope["A"].nvals and not name.startswith("plus")
-    if case["form"] not in PLAIN_FORMS and (verb == "vxm") == bool(case["T"]):
+    if case["form"].partition(" ")[0] not in PLAIN_FORMS and (verb == "vxm") == bool(case["T"]):
         direction = "pull"  # no Split of the transpose is made to push along it
     assert not free or planned.kind == plan.COUNT or planned.direction == direction, planned
 

@@ -15,10 +15,9 @@ class Memory:
 
     forms: each stored form by name, the primary one first (".T": of the transpose; 0: the same arrays as an earlier
     one). structure: the form in use, without values. orders: by form, where the values of its entries lie. values: the
-    value array (0: iso). copies: by form, values in its order. permutation: the order of the vertices (0: the user's).
-    caches: by name, what operations have computed and keep: ranks of bits, schedules, sorted keys, prepared products,
-    captured programs and their scratch. A reordered matrix that some verb needed in the user's order holds a copy of
-    it, whose forms are named "(user's)".
+    value array (0: iso). copies: by form, values in its order. caches: by name, what operations have computed and keep:
+    ranks of bits, schedules, sorted keys, prepared products, captured programs and their scratch; of a reordered matrix
+    also its copy in the user's order, once a verb needed that. permutation: of a reordered matrix.
     An array that several objects share counts for each of them, and for `bitblas.config.memory_limit` once.
     """
 
@@ -27,8 +26,8 @@ class Memory:
     orders: dict[str, int]
     values: int
     copies: dict[str, int]
-    permutation: int
     caches: dict[str, int]
+    permutation: int = 0
 
     @staticmethod
     def of(A: MatrixStore) -> Memory:
@@ -40,20 +39,16 @@ class Memory:
         orders = {name: size(order) for name, _, order in named if order is not None}
         values = size(A.values)
         copies = {key + ".T" * transposed: size(x) for (key, transposed), x in list(A.copies.items())}
-        permutation, caches = size(A.order), dict[str, int]()
-        users = A.prepared.get("user")
-        if users is not None:
-            for key, transposed, form, _ in users.structure.forms():
-                forms[f"{key}{'.T' * transposed} (user's)"] = sum(map(size, form.arrays().values()))
-            _add(caches, "user's copy", size(users))
+        caches: dict[str, int] = {}
         for name, form, _ in named:
             for what, x in list(form.cache.items()):
                 _add(caches, f"{name} {_word(what)}", size(x))
             _add(caches, f"{name} ranks", size(form))
         for what, x in list(A.prepared.items()):
-            _add(caches, "programs" if _word(what) == "kept" else "products", size(x))
+            _add(caches, {"kept": "programs", "user": "user's order"}.get(_word(what), "products"), size(x))
+        permutation = size(A.order)
         _add(caches, "other", size(A))
-        return Memory(forms, next(iter(forms.values())), orders, values, copies, permutation, caches)
+        return Memory(forms, next(iter(forms.values())), orders, values, copies, caches, permutation)
 
     @property
     def total(self) -> int:
@@ -66,8 +61,8 @@ class Memory:
             *((f"{name} order", x) for name, x in self.orders.items()),
             ("values", self.values),
             *((f"{name} values", x) for name, x in self.copies.items()),
-            *([("permutation", self.permutation)] if self.permutation else []),
             *self.caches.items(),
+            *([("permutation", self.permutation)] if self.permutation else []),
             ("total", self.total),
         ]
         return _table(rows)

@@ -61,7 +61,7 @@ class VectorWhole:
 
     def memory(self: Vector) -> VectorMemory:  # type: ignore[misc]
         """The bytes held: .presence, .values and .total, which prints as a table."""
-        return VectorMemory.of(self._store)
+        return VectorMemory.of(self._stored)
 
     def to(self: Vector, device: str | Device) -> Vector:  # type: ignore[misc]
         """A copy on another device; the object itself if it is there already."""

@@ -23,7 +23,7 @@ class PullLaunch:
         like = VectorStore(device, product.u.size, product.u.dtype, u.at(u.bits), values, None)
         like.count = product.u.size // 2 + 1  # neither sparse nor full: the plan must hold for any entries
         plan, value = plan_mxv(product.matrix, like, product.semiring, transpose=product.transpose, flip=product.flip)
-        self.planned = Planned(plan, value, product.matrix, like, product.semiring, product.flip)
+        self.planned = Planned(plan, value, product.matrix, like, product.semiring, product.flip, full=False)
         self.pull = self.planned.pull(self.planned.z, None, None, False, masked)
 
     def launch(self, mask: tuple[np.ndarray, np.int64, np.uint64]) -> Callable[[], None]:

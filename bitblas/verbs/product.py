@@ -63,7 +63,7 @@ def mxv(
     way = push, u.count == u.size
     if way not in ways:
         plan, product = plan_mxv(A, u, semiring, transpose=transpose, flip=flip)
-        ways[way] = Product(plan, product, A, u, semiring, flip)
+        ways[way] = Product(plan, product, A, u, semiring, flip, full=way[1])  # to plan may be to count the entries
     return ways[way].run(u, mask, into)
 
 
@@ -76,8 +76,9 @@ class Product:
     )  # fmt: skip
 
     def __init__(
-        self, plan: Plan, product: Any, A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], flip: bool
-    ) -> None:
+        self, plan: Plan, product: Any, A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], flip: bool,
+        *, full: bool,
+    ) -> None:  # fmt: skip
         device, kind, key = A.device, plan.kind, plan.key
         self.plan, self.product, self.semiring, self.device = plan, product, semiring, device
         push = plan.direction == "push"
@@ -90,7 +91,7 @@ class Product:
         if plan.wide and kind == VALUES:  # lanes compute in one type
             a_values, self.u_type = cast(a_values, z), z
         a_type = lookup_dtype(a_values.dtype)
-        full = not push and 0 < u.size == u.count  # of no entries nothing is gained: no kernel of its own
+        full = not push and 0 < u.size and full  # of no entries nothing is gained: no kernel of its own
         options = {"flip": flip, "ranked": ranked, "full": full}
         self.algebra = (index_types(form, ranks), None if kind == WORDS else semiring, kind, a_type, options)
         self.form, self.size = form, form.ncols if push else form.nrows
