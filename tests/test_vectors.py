@@ -103,7 +103,8 @@ def test_extract_and_assign(device, n, dtype, u_full):
         half = order[: n // 2]
         old = target.to_dict()
         target[half] << u[: n // 2].new()
-        expected = {i: x for i, x in old.items() if i not in set(half.tolist())}
+        written = set(half.tolist())
+        expected = {i: x for i, x in old.items() if i not in written}
         kind = target.dtype.np_type.type
         expected |= {int(i): kind(values[k]).item() for k, i in enumerate(half) if flags[k]}
         assert target.to_dict() == expected
