@@ -270,31 +270,48 @@ EVERY = {
 }
 
 
-def run_every_matrix(form, call, algebra, u, iso, monkeypatch, **end):
-    for k, matrix in enumerate(MATRICES):
+def run_matrices(matrices, form, call, algebra, u, iso, monkeypatch, **end):
+    for k, matrix in enumerate(matrices):
         case = {"form": form, "call": call, "algebra": algebra, "matrix": matrix, "u": u, "iso": iso, "T": ""}
         rest = {"mask": MASKS[k % 5], "accum": k % 2 == 1, "replace": k % 3 == 0, "longest": (None, 2)[k % 2]}
         run_product(case | rest | end, monkeypatch)
 
 
-@pytest.mark.parametrize("form", SOME_FORMS)
+@pytest.mark.parametrize("form", PLAIN_FORMS)
 @pytest.mark.parametrize("kind", EVERY)
 def test_product_of_every_matrix(device, form, kind, monkeypatch):
-    run_every_matrix(form, *EVERY[kind], monkeypatch)
+    run_matrices(MATRICES, form, *EVERY[kind], monkeypatch)
 
 
-# Kernels of a Split that the test before does not run: form, algebra, u, iso.
+# A Split: one of each kind of kernel, on matrices that do not need the same one for a full vector.
 SPLITS = (
-    ("split4", 0, "half iso", True), ("split16", 0, "half iso", True),  # words of another size
-    ("split8", 1, "full", False),  # values with a terminal, and every column there
-    ("split8", 4, "half", True), ("split8", 7, "full", True), ("split16", 10, "sparse", False),
-)  # fmt: skip
+    ("split8", "mxv pull", 0, "half iso", True, {}),
+    ("split4", "mxv pull", 0, "half iso", True, {"accum": False, "replace": True}),
+    ("split16", "vxm pull", 0, "half iso", True, {"accum": False, "replace": True}),
+    ("split8", "vxm pull", 8, "half", False, {"accum": True, "replace": False}),
+    ("split8", "vxm push", 5, "half", False, {}),
+    ("split8", "mxv pull", 1, "full", False, {"accum": False, "replace": True}),
+    ("split8", "vxm pull", 4, "half", True, {"accum": False, "replace": True}),
+    ("split8", "mxv pull", 7, "full", True, {"accum": False, "replace": True}),
+    ("split16", "mxv pull", 10, "half", False, {"accum": False, "replace": True}),
+)
+SPLIT_SHAPES = (
+    "gaps",
+    "hub",
+    "long hub",
+    "dense column",
+    "wide",
+    "all ones",
+    "no entries",
+    "63x63",
+    "65x65",
+    "130x130",
+)
 
 
-@pytest.mark.parametrize("form, algebra, u, iso", SPLITS)
-def test_products_of_splits(device, form, algebra, u, iso, monkeypatch):
-    call = "vxm pull" if algebra == 4 else "mxv pull"
-    run_every_matrix(form, call, ALGEBRAS[algebra], u, iso, monkeypatch, accum=False, replace=True)
+@pytest.mark.parametrize("form, call, algebra, u, iso, end", SPLITS)
+def test_products_of_splits(device, form, call, algebra, u, iso, end, monkeypatch):
+    run_matrices(SPLIT_SHAPES, form, call, ALGEBRAS[algebra], u, iso, monkeypatch, **end)
 
 
 def test_mxm(device, mxm_case):

@@ -7,7 +7,7 @@ import itertools
 
 import numpy as np
 import pytest
-from battery import FORMS, MATRICES, SOME_FORMS
+from battery import FORMS, MATRICES, PLAIN_FORMS
 from test_battery import MASKS, check
 
 import bitblas
@@ -81,7 +81,7 @@ def test_a_statement_writes_in_place_unless_its_output_is_read(device):
         assert w._store.present is not held[0] and w._store.values is not held[1], statement
 
 
-@pytest.mark.parametrize("form", SOME_FORMS)
+@pytest.mark.parametrize("form", PLAIN_FORMS)
 def test_sizes_of_the_output_that_fill_no_word(device, form):
     """Whole words are written, by few rows or by many."""
     for n in (1, 5, 31, 33, 64, 65, 255, 257, 300):
