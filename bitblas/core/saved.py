@@ -1,8 +1,8 @@
 """A Matrix in a file of its own: its stored forms as they are, so that loading is mapping, or one copy to a GPU.
 
 Sections: "matrix" (shape, dtype, name; the values), "form" for each stored form, the primary one first, and "places"
-for a form: where the values of its entries lie in the primary one; "order": the permutation of the vertices in which a
-reordered matrix is stored. A section that a version does not know is left out if it says that it may be, else the file is refused.
+for a form: where the values of its entries lie in the primary one; "order": the permutation of a reordered matrix. A
+section that a version does not know is left out if it says that it may be, else the file is refused.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class MatrixFile:
     _from_store: ClassVar[Any]  # (store, name, ..): of the class that this is mixed into
 
     def save(self: Matrix, path: str | os.PathLike[str], *, forms: bool = False) -> None:  # type: ignore[misc]
-        """Write the matrix into a file of bitblas' own (`.bitblas`), in the stored form and the order of vertices that it
-        has, for `Matrix.load`. forms: also in the other forms that are held now, such as the transpose.
+        """Write the matrix into a file of bitblas' own (`.bitblas`), in the stored form and the order that it has, for
+        `Matrix.load`. forms: also in the other forms that are held now, such as the transpose.
 
         The file appears whole or not at all. Memory on the host: 32 MiB. Raises OSError if it cannot be written.
         """
