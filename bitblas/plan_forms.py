@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from .config import config
@@ -18,7 +19,6 @@ from .store import MatrixStore
 FORMATS = ("auto", "csr", "mplg", "b2sr", "split")  # what may be asked for
 SMALL = 1 << 12  # entries; below, rows are as good as tiles, and a build would cost more than it saves (not measured)
 DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on the GPU (measured)
-GAIN = 0.9  # of the time of plain rows that another form must promise: predictions err by a tenth, and a build costs
 
 
 def verbs_of(iso: bool) -> tuple[str, ...]:
@@ -26,27 +26,28 @@ def verbs_of(iso: bool) -> tuple[str, ...]:
     return (BITS, NUMBERS) if iso else (WEIGHTS,)
 
 
-def candidates(seen: Facts, iso: bool) -> tuple[str, ...]:
-    """Forms to choose from. With values only rows: tiles and parts find them by rank, which costs more than it saves
-    (min_plus, H200: 26 us of a mesh's tiles, 20 of its rows)."""
+def candidates(seen: Facts, prefer: str, iso: bool) -> tuple[str, ...]:
+    """Forms to choose from. For time those that have a kernel for every verb and steps for loops: rows and tiles; MPLG
+    and Split unpack for some. With values rows alone: tiles and parts find them by rank, which costs more than it saves
+    (min_plus, H200: 26 us on a mesh's rows, 86 on its tiles)."""
+    if prefer == "time":
+        return tuple(key for key in seen.forms if key == CSR or (iso and key.startswith("b2sr")))
     return seen.forms if iso else tuple(key for key in seen.forms if key in ROWS)
 
 
 def slowness(seen: Facts, costs: Costs, key: str, iso: bool) -> float:
-    """The predicted time in units of that of plain rows: the mean over the products that count."""
-    verbs = verbs_of(iso)
-    return sum(costs.predict(seen, key, verb) / costs.predict(seen, CSR, verb) for verb in verbs) / len(verbs)
+    """The predicted time in units of that of plain rows: the geometric mean over the products that count."""
+    ratios = [costs.predict(seen, key, verb) / costs.predict(seen, CSR, verb) for verb in verbs_of(iso)]
+    return float(math.prod(ratios) ** (1 / len(ratios)))
 
 
 def best_form(seen: Facts, costs: Costs, prefer: str, *, iso: bool) -> str:
-    """prefer "memory": the form of fewest bytes. "time": the fastest one of no more bytes than 32-bit CSR, if it
-    promises GAIN over that."""
-    keys = candidates(seen, iso)
+    """prefer "memory": the form of fewest bytes. "time": the fastest one of no more bytes than 32-bit CSR."""
+    keys = candidates(seen, prefer, iso)
     if prefer == "memory":
         return min(keys, key=seen.bytes_of)
     fit = [key for key in keys if seen.bytes_of(key) <= seen.bytes_of(CSR)]
-    best = min(fit, key=lambda key: slowness(seen, costs, key, iso))
-    return best if slowness(seen, costs, best, iso) <= GAIN else CSR
+    return min(fit, key=lambda key: slowness(seen, costs, key, iso))
 
 
 def choose_split(structure: Structure, tile: int | None = None) -> str:

@@ -92,7 +92,7 @@ def test_a_profile_with_measured_times(device, monkeypatch):
     held = [key for key, _, _, _ in A._store.structure.forms()]
     table = calibrate.measured(A, A.profile())
     assert {key for (key, _), us in table.measured if us > 0} == set(table.facts.forms)
-    assert str(table).count("measured") == len(table.verbs) == 2
+    assert str(table).count(" measured") == len(table.verbs) == 2
     assert held == [key for key, _, _, _ in A._store.structure.forms()], "nothing is kept"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from battery import generator
 from test_plan import matrix
 
@@ -46,13 +47,16 @@ def test_the_rule_of_the_choice():
     sparse, dense = (facts(matrix(name, device="cpu")._store.structure) for name in ("130x130", "all ones"))
     best = plan_forms.best_form
     assert sparse.bytes_of("b2sr64") > sparse.bytes_of("csr")
-    assert best(sparse, flat(b2sr64=0.0), "time", iso=True) != "b2sr64", "never more bytes than plain CSR"
-    assert best(dense, flat(b2sr64=0.0), "time", iso=True) == "b2sr64"
+    assert best(sparse, flat(b2sr64=1e-9), "time", iso=True) != "b2sr64", "never more bytes than plain CSR"
+    assert best(dense, flat(b2sr64=1e-9), "time", iso=True) == "b2sr64"
     slow = dict.fromkeys(("mplg", "b2sr4", "b2sr8", "b2sr16", "b2sr32", "b2sr64", "split4", "split8", "split16"), 1e3)
     assert best(dense, flat(**slow), "time", iso=True) == "csr"
-    gain = dense.bytes_of("csr") / dense.bytes_of("b2sr8")
-    assert best(dense, flat(**slow | {"b2sr8": 0.2 * gain}), "time", iso=True) == "b2sr8"
-    ample = flat(**slow | {"b2sr8": 2 * gain})
-    assert best(dense, ample, "time", iso=True) == "csr", "a small gain does not pay for a build"
-    assert best(dense, ample, "memory", iso=True) == min(dense.forms, key=dense.bytes_of)
-    assert best(dense, flat(b2sr8=0.0, mplg=0.0), "time", iso=False) == "mplg", "values are found by row"
+    assert best(dense, flat(**slow | {"b2sr8": 1e-9, "split8": 0.0}), "time", iso=True) == "b2sr8", "all verbs"
+    assert best(dense, flat(**slow), "memory", iso=True) == min(dense.forms, key=dense.bytes_of)
+    assert best(dense, flat(b2sr8=1e-9, mplg=0.0), "time", iso=False) == "csr", "values are found by row"
+    assert best(dense, flat(**slow), "memory", iso=False) == "mplg"
+    uneven = flat(**slow | {"b2sr8": 1.0, "b2sr4": 1.0})
+    uneven.us["b2sr8 bits"], uneven.us["b2sr8 numbers"] = (0.0, 0.01, 0.0, 0.0, 0.0), (0.0, 50.0, 0.0, 0.0, 0.0)
+    gain = plan_forms.slowness(dense, uneven, "b2sr8", True) ** 2
+    ratios = [uneven.predict(dense, "b2sr8", v) / uneven.predict(dense, "csr", v) for v in (costs.BITS, costs.NUMBERS)]
+    assert gain == pytest.approx(ratios[0] * ratios[1]), "a gain of one product may pay for a loss of the other"
