@@ -20,18 +20,23 @@ FORMATS = ("auto", "csr", "mplg", "b2sr", "split")  # what may be asked for
 SMALL = 1 << 12  # entries; below, rows are as good as tiles, and a build would cost more than it saves (not measured)
 DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on the GPU (measured)
 
+# Threads that a GPU needs to be busy: 32 lanes for each tile row are fewer where these are few and long, and then rows
+# are faster (H200, Boolean, Mycielskian 14 with 1,536 tile rows of 8: 17 us, its rows 7).
+BUSY = 1 << 18
+
 
 def verbs_of(iso: bool) -> tuple[str, ...]:
     """The products that count for a matrix: those of a pattern, or those that read its values."""
     return (BITS, NUMBERS) if iso else (WEIGHTS,)
 
 
-def candidates(seen: Facts, prefer: str, iso: bool) -> tuple[str, ...]:
+def candidates(seen: Facts, prefer: str, iso: bool, gpu: bool) -> tuple[str, ...]:
     """Forms to choose from. For time those that have a kernel for every verb and steps for loops: rows and tiles; MPLG
     and Split unpack for some. With values rows alone: tiles and parts find them by rank, which costs more than it saves
     (min_plus, H200: 26 us on a mesh's rows, 86 on its tiles)."""
     if prefer == "time":
-        return tuple(key for key in seen.forms if key == CSR or (iso and key.startswith("b2sr")))
+        tiles = [key for key in seen.forms if iso and key.startswith("b2sr")]
+        return CSR, *(key for key in tiles if not gpu or 32 * seen.nrows >= BUSY * tile_of(key))
     return seen.forms if iso else tuple(key for key in seen.forms if key in ROWS)
 
 
@@ -41,9 +46,9 @@ def slowness(seen: Facts, costs: Costs, key: str, iso: bool) -> float:
     return float(math.prod(ratios) ** (1 / len(ratios)))
 
 
-def best_form(seen: Facts, costs: Costs, prefer: str, *, iso: bool) -> str:
+def best_form(seen: Facts, costs: Costs, prefer: str, *, iso: bool, gpu: bool = False) -> str:
     """prefer "memory": the form of fewest bytes. "time": the fastest one of no more bytes than 32-bit CSR."""
-    keys = candidates(seen, prefer, iso)
+    keys = candidates(seen, prefer, iso, gpu)
     if prefer == "memory":
         return min(keys, key=seen.bytes_of)
     fit = [key for key in keys if seen.bytes_of(key) <= seen.bytes_of(CSR)]
@@ -90,7 +95,8 @@ def choose_form(structure: Structure, format: str = "auto", tile: int | None = N
         return CSR
     if structure.nvals <= structure.nrows and config.prefer == "time":
         return CSR  # an entry a row (pointers, permutations): nothing to gather in tiles
-    return best_form(facts(structure), costs_of(structure.device), config.prefer, iso=iso)
+    device = structure.device
+    return best_form(facts(structure), costs_of(device), config.prefer, iso=iso, gpu=device.is_gpu)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from battery import generator
@@ -23,7 +25,8 @@ def test_what_promises_most_is_chosen(device):
     seen = [facts(A._store.structure) for A in (full, scattered)]
     assert seen[0].fill == 64 and dict(seen[0].tiles)[64] == n / 64
     for A, of in zip((full, scattered), seen):
-        assert A.format == A.profile().chosen == plan_forms.best_form(of, A.profile().costs, "time", iso=True)
+        best = plan_forms.best_form(of, A.profile().costs, "time", iso=True, gpu=A.device.is_gpu)
+        assert A.format == A.profile().chosen == best
         assert A.memory().structure <= of.bytes_of("csr"), "never more bytes than plain CSR"
     small = bitblas.Matrix.from_coo(near[:8].ravel() // 8, near[:8].ravel() % 8, True, nrows=n, ncols=n)
     assert small.nvals < plan_forms.SMALL and small.format == "csr"
@@ -55,6 +58,11 @@ def test_the_rule_of_the_choice():
     assert best(dense, flat(**slow), "memory", iso=True) == min(dense.forms, key=dense.bytes_of)
     assert best(dense, flat(b2sr8=1e-9, mplg=0.0), "time", iso=False) == "csr", "values are found by row"
     assert best(dense, flat(**slow), "memory", iso=False) == "mplg"
+    cheap = flat(**slow | {"b2sr8": 1e-9, "b2sr64": 1e-9})
+    assert best(dense, cheap, "time", iso=True, gpu=True) == "csr", "too few tile rows"
+    wide = facts(matrix("all ones", device="cpu")._store.structure)
+    wide = dataclasses.replace(wide, nrows=plan_forms.BUSY // 4)
+    assert plan_forms.candidates(wide, "time", True, True) == ("csr", "b2sr4", "b2sr8")
     uneven = flat(**slow | {"b2sr8": 1.0, "b2sr4": 1.0})
     uneven.us["b2sr8 bits"], uneven.us["b2sr8 numbers"] = (0.0, 0.01, 0.0, 0.0, 0.0), (0.0, 50.0, 0.0, 0.0, 0.0)
     gain = plan_forms.slowness(dense, uneven, "b2sr8", True) ** 2
