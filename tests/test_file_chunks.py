@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import io
 
@@ -34,10 +35,12 @@ LISTS = {
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
-    """On the CPU, and in blocks of a line or two."""
+    """On the CPU, and in blocks of a line or two; a limit does not look through what other tests left behind."""
     monkeypatch.setattr(chunks, "BLOCK", 20)
+    gc.freeze()
     with config.set(device="cpu"):
         yield
+    gc.unfreeze()
 
 
 @pytest.mark.parametrize("name", FILES)

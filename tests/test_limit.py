@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import subprocess
 import sys
@@ -24,8 +25,11 @@ NUMBERS = re.compile(r"needs (\d+) bytes on device '\w+', (\d+) are held, the li
 
 @pytest.fixture(autouse=True)
 def _lifted():
+    """No limit afterwards; and what other tests left behind is not looked through for each build."""
+    gc.freeze()
     yield
     config.memory_limit = None
+    gc.unfreeze()
 
 
 def on(device: str) -> int:
