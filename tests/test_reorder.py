@@ -27,7 +27,7 @@ OTHERS = {"right": ("csr reordered", "csr other", "csr"), "at": ("csr reordered"
 
 def pytest_generate_tests(metafunc):
     if "product_case" in metafunc.fixturenames:
-        cases = list(sample(PRODUCTS | {"matrix": SQUARE}, 32, covering(CALLS)))
+        cases = list(sample(PRODUCTS | {"matrix": SQUARE}, 16, covering(CALLS)))
         metafunc.parametrize("product_case", cases, ids=label)
     if "mxm_case" in metafunc.fixturenames:
         cases = sample(MXM | OTHERS | {"form": ORDERED, "matrix": SQUARE, "algebra": SUMS[-3:]}, 10)
@@ -277,7 +277,7 @@ x(~z.S, replace) << x; x(y.V, binary.plus) << z; x << A[5, :]
 """
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 116])  # 116: a full vector that the plan counts, then others
+@pytest.mark.parametrize("seed", [0, 116])  # 116: a full vector that the plan counts, then others
 def test_programs_in_an_order_are_those_without(seed):
     """Random statements, on vectors that have met the matrix and on others."""
     rng = np.random.default_rng(seed)

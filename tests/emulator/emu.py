@@ -116,8 +116,11 @@ def compile_library(text: str, names: Sequence[str], mode: str) -> Path:
     label = re.sub(r"[^A-Za-z0-9_]+", "_", names[0])
     path = runtime.parent / f"{label}_{_key(source, runtime.name, *FLAGS, *MODES[mode])}.so"
     if not path.exists():
-        # The runtime is found beside the kernel's library, wherever the cache is moved.
-        _compile(path, command, source, ["-L", str(runtime.parent), f"-l:{runtime.name}", "-Wl,-rpath,$ORIGIN"])
+        # The runtime is found beside the kernel's library, wherever the cache is moved. It brings the system's
+        # libraries: linking to them for each kernel would take a third of the time.
+        alone = [] if mode == "tsan" else ["-nostdlib"]
+        links = [*alone, "-L", str(runtime.parent), f"-l:{runtime.name}", "-lgcc", "-Wl,-rpath,$ORIGIN"]
+        _compile(path, command, source, links)
     return path
 
 
