@@ -1,7 +1,9 @@
-"""What a plan knows of a structure: its size, how many tiles of each size it has and how many of them pay, sampled."""
+"""What a plan knows of a structure: its size, how many tiles of each size it has and how many of them pay, sampled, and
+about how many levels a breadth-first search has."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,6 +19,7 @@ from .formats.split import format as split
 
 SAMPLES = 64  # blocks of 64 rows that the profile looks at, fewer where they hold more than
 SAMPLED_ENTRIES = 1 << 16  # in all; but eight blocks at least
+SEEDS, HOPS, REACHED = 8, 8, 1 << 17  # balls that are grown for the depth, their radius, and edges looked at in a hop
 
 
 class Parts(NamedTuple):
@@ -29,13 +32,14 @@ class Parts(NamedTuple):
 @dataclass(frozen=True)
 class Facts:
     """What the profile of a structure knows, predicted or counted. tiles: (tile size, number of non-empty tiles);
-    parts: (tile size, what a Split would hold)."""
+    parts: (tile size, what a Split would hold); depth: levels of a breadth-first search, estimated; 0: not square."""
 
     nrows: int
     ncols: int
     nvals: int
     tiles: tuple[tuple[int, float], ...]
     parts: tuple[tuple[int, Parts], ...] = ()
+    depth: float = 0.0
 
     @property
     def fill(self) -> float:
@@ -66,6 +70,13 @@ class Facts:
             return float(sum(dict(self.parts)[tile_of(key)]))
         return float(self.nvals) if key in ROWS else dict(self.tiles)[tile_of(key)]
 
+    @staticmethod
+    def from_json(made: Any) -> Facts:
+        """What `json` made of `dataclasses.asdict`. TypeError, KeyError, ValueError for anything else."""
+        tiles = tuple((int(tile), float(count)) for tile, count in made["tiles"])
+        parts = tuple((int(tile), Parts(*map(float, part))) for tile, part in made["parts"])
+        return Facts(**{**made, "tiles": tiles, "parts": parts})
+
 
 def facts(structure: Structure, sizes: tuple[int, ...] = TILES, splits: tuple[int, ...] = split.TILES) -> Facts:
     """Tiles of these sizes, and the parts of a Split with those. Sampled on the CPU as in the B2SR paper (Algorithm 1):
@@ -74,7 +85,7 @@ def facts(structure: Structure, sizes: tuple[int, ...] = TILES, splits: tuple[in
     splits = tuple(tile for tile in splits if split.fits(structure.ncols, tile))
     tiles = _known(structure, "tiles", sizes, lambda rows, tile: float(count_tiles(rows, tile)), _sample_tiles)
     parts = _known(structure, "parts", splits, lambda rows, tile: Parts(*split.count_parts(rows, tile)), _sample_parts)
-    return Facts(structure.nrows, structure.ncols, structure.nvals, tiles, parts)
+    return Facts(structure.nrows, structure.ncols, structure.nvals, tiles, parts, _depth(structure) if sizes else 0.0)
 
 
 def _known(structure: Structure, name: str, sizes: tuple[int, ...], count: Any, sample: Any) -> tuple[Any, ...]:
@@ -91,6 +102,64 @@ def _known(structure: Structure, name: str, sizes: tuple[int, ...], count: Any, 
         else:
             known.update(sample(_picked(rows), rows.ncols))
     return tuple((tile, known[tile]) for tile in sizes)
+
+
+# ---- levels ----
+
+
+def _depth(structure: Structure) -> float:
+    """Levels of a breadth-first search, by how balls grow: looked at once."""
+    if structure.nrows != structure.ncols or not structure.nvals:
+        return 0.0
+    cache = structure.primary.cache
+    if "depth" not in cache:
+        rows = structure.form(CSR)
+        assert isinstance(rows, Csr)
+        cache["depth"] = depth_of(rows.nrows, *_balls(rows))
+    return float(cache["depth"])
+
+
+def depth_of(n: int, balls: list[float], ended: bool) -> float:
+    """The radius at which a ball has all n vertices, if those of radius 0, 1, 2, .. have as many as `balls` says and go
+    on to grow as (radius)^d: d is 1 on a path, 2 on a mesh, and so large in a power-law graph that few levels remain.
+    ended: they do not grow any more."""
+    last = len(balls) - 1
+    if last < 1 or ended:
+        return float(last + 1)
+    half = max(1, last // 2)
+    growth = math.log(balls[last] / balls[half], last / half) if last > 1 else math.log2(balls[1])
+    return max(1.0, last * max(1.0, n / balls[last]) ** (1 / max(1.0, growth)))
+
+
+def _balls(rows: Csr) -> tuple[list[float], bool]:
+    """The mean number of vertices within 0, 1, 2, .. edges of vertices that evenly spaced edges leave, as far as few
+    edges have to be looked at; and whether nothing is left to look at. The host walks, so that a GPU is asked for two
+    gathers a hop."""
+    n, device = rows.nrows, rows.device
+
+    def gather(array: Any, at: Any) -> Any:
+        return device.to_host(array[device.asarray(at)]).astype(np.int64)
+
+    edges = (np.arange(SEEDS) * 2 + 1) * rows.nvals // (2 * SEEDS)
+    found = device.to_host(device.xp.searchsorted(rows.ptr, device.asarray(edges.astype(rows.ptr.dtype)), side="right"))
+    frontier = np.arange(SEEDS) * n + (found.astype(np.int64) - 1)  # of ball k the vertex v: k * n + v
+    seen, sizes = frontier, [1.0]
+    while len(frontier) and len(sizes) <= HOPS:
+        ball, vertex = np.divmod(frontier, n)
+        limits = gather(rows.ptr, np.concatenate([vertex, vertex + 1]))
+        begin, length = limits[: len(vertex)], limits[len(vertex) :] - limits[: len(vertex)]
+        total = int(length.sum())
+        if total > REACHED:
+            return sizes, False
+        before = np.cumsum(length) - length
+        ends = gather(rows.col, np.arange(total) + np.repeat(begin - before, length))
+        frontier = np.setdiff1d(np.repeat(ball, length) * n + ends, seen)
+        seen = np.concatenate([seen, frontier])
+        sizes.append(len(seen) / SEEDS)
+    return sizes, not len(frontier)
+
+
+# ---- samples ----
 
 
 class Sample(NamedTuple):

@@ -32,7 +32,7 @@ FLOORS = (
     ("bitblas.store", "bitblas.order"),
     ("bitblas.facts", "bitblas.ending"),
     ("bitblas.costs",),
-    ("bitblas.plan", "bitblas.plan_forms", "bitblas.plan_limit", "bitblas.plan_mxm"),
+    ("bitblas.plan", "bitblas.plan_forms", "bitblas.plan_limit", "bitblas.plan_mxm", "bitblas.plan_profile"),
     ("bitblas.formats.build", "bitblas.formats.chunks"),
     ("bitblas.verbs",),
     ("bitblas.core",),
@@ -44,7 +44,7 @@ FLOOR = {name: number for number, names in enumerate(FLOORS) for name in names}
 UPWARDS = {
     ("bitblas.formats", "bitblas.formats.build"): "a form that is asked for is built",
     ("bitblas.formats.build", "bitblas.verbs.arrays"): "duplicates are combined by an operator",
-    ("bitblas.core.matrix_order", "bitblas.reorder"): "A.reorder(name) asks for the order of that name",
+    ("bitblas.core.matrix_order", "bitblas.reorder"): "A.reorder(name) asks for the order of that name, A.profile for all",
     ("bitblas.plan", "bitblas.verbs.vector"): "the value of equal products is cast as a verb casts it",
 }
 
