@@ -161,7 +161,8 @@ def calibrate(device: Device, scale: int | None = None) -> Calibration:
     how: dict[str, Any]
     found = []
     for name, n, (i, j) in samples(1 << (scale or SCALE["gpu" if device.is_gpu else "cpu"])):
-        us, source = {}, int(np.bincount(i).argmax())
+        us: dict[str, float] = {}
+        source = int(np.bincount(i).argmax())
         for weighted in (False, True):
             values = ((i * 7 + j) % 63 + 1).astype(np.float32) if weighted else True
             how = {"dup_op": "first"} if weighted else {}

@@ -36,7 +36,7 @@ VERBS = (BITS, NUMBERS, WEIGHTS, BFS)
 # Columns of a tile that stands for a line; 512 bits would need tiles of 512.
 LINE = {BITS: 64, NUMBERS: 16, WEIGHTS: 16, BFS: 64}
 # Microseconds below which times do not differ: what a launch (a statement on the CPU) costs anyway.
-FLOOR = {"cpu": 10.0, "gpu": 5.0}
+FLOOR = {"cpu": 20.0, "gpu": 5.0}
 # Of a CPU and of an H200, which stands for GPUs without their own.
 SHIPPED = Path(__file__).parent / "data" / "costs.json"
 
@@ -101,7 +101,8 @@ def costs_of(device: Device) -> Costs:
         try:
             return Costs.from_json(json.loads(path.read_text()))
         except (LookupError, ValueError, TypeError, AttributeError) as error:
-            raise InvalidValue(f"costs: {path} is damaged or of another version ({error}); `bitblas calibrate` makes it anew") from error
+            wrong = f"costs: {path} is damaged or of another version ({error})"
+            raise InvalidValue(f"{wrong}; `bitblas calibrate` makes it anew") from error
     return shipped("gpu" if device.is_gpu else "cpu")
 
 

@@ -87,14 +87,14 @@ class Orders:
     def __str__(self) -> str:
         first = next(iter(self.profiles.values()))
         times = "".join(f" {verb + ' us':>12s}" for verb in first.verbs)
-        head = f"{'order':10s} {'form':8s} {'entries/tile':>12s} {'bytes':>14s} {'permutation':>12s} {'bytes/entry':>12s}"
-        lines = [_head(first.facts, first.costs), head + times]
+        head = f"{'order':10s} {'form':8s} {'entries/tile':>12s} {'bytes':>14s} {'permutation':>12s}"
+        lines = [_head(first.facts, first.costs), f"{head} {'bytes/entry':>12s}{times}"]
         for order, seen in self.profiles.items():
             f = seen.facts
             for key in f.forms:
-                size = f.bytes_of(key)
-                per_entry = (size + seen.permutation) / max(1, f.nvals)
-                line = f"{order:10s} {key:8s} {seen.fill(key):>12s} {size:>14d} {seen.permutation:>12d} {per_entry:>12.2f}"
+                size, extra = f.bytes_of(key), seen.permutation
+                line = f"{order:10s} {key:8s} {seen.fill(key):>12s} {size:>14d} {extra:>12d}"
+                line += f" {(size + extra) / max(1, f.nvals):>12.2f}"
                 line += "".join(f" {us:>12.1f}" for us in seen.predicted(key).values())
                 line += " <- auto" if key == seen.chosen else ""
                 lines.append(line + (" <- best" if (order, key) == self.best else ""))

@@ -38,7 +38,7 @@ class MatrixOrder:
         return type(self)._from_store(matrix_in(self._stored, found, self._form), name, self._form)
 
     @guarded
-    def profile(self: Matrix, *, orders: bool = False) -> Any:  # type: ignore[misc]
+    def profile(self: Matrix, *, orders: bool = False) -> Any:
         """What the plan predicts for every stored form: bytes, and microseconds of Boolean mxv, plus_second mxv and
         breadth-first search (min_plus mxv where values differ); and its choice. Prints as a table.
 
