@@ -17,8 +17,8 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -96,18 +96,23 @@ def answers(graph: graphs.Graph, ncols: int, weights: np.ndarray) -> dict[str, A
     return found | ({BFS: VERBS["bfs"].reference(graph)} if graph.n == ncols else {})
 
 
-def prepared(names: Sequence[str], jobs: int, at_once: bool) -> Iterator[Case]:
-    """The cases in order, made by processes of their own. at_once: all before the first, so that they disturb none."""
+def prepared(names: Sequence[str], jobs: int, at_once: bool) -> Generator[Case, None, None]:
+    """The cases, made by processes of their own, as they get ready. at_once: all before the first, in order, so that
+    making them disturbs no measurement."""
     if jobs == 0:
         yield from map(prepare, names)
         return
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
-        cases = pool.map(prepare, names)
-        if not at_once:
-            yield from cases
-            return
-        made = list(cases)
-    yield from made
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"))
+    try:
+        if at_once:
+            made = list(pool.map(prepare, names))
+            pool.shutdown()
+            yield from made
+        else:
+            for future in as_completed([pool.submit(prepare, name) for name in names]):
+                yield future.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 # ---- times ----
@@ -150,6 +155,7 @@ def measure(case: Case, device: Any, timer: Any, samples: int) -> dict[str, Any]
                 if difference((places, found), case.answers[verb]) > 0:
                     wrong.append(f"{key} {verb}")
                 kernels = timer is not None and verb != BFS
+                device.synchronize()  # the timer has a stream of its own
                 us[f"{key} {verb}"] = timer.warm(run) if kernels else median_us(device, run, samples)
     levels = 1 + int(case.answers[BFS][1].max()) if BFS in case.answers else None
     sample = calibrate.Sample(case.name, seen, us)
@@ -196,7 +202,7 @@ def run(
         found += judge.pairs(calibrate.Sample.from_json(made), costs, device.is_gpu)
         say(text(made, costs, device.is_gpu))
         if time.perf_counter() - begin > limit:
-            say(f"\nno time for {', '.join(names[len(measured) :]) or 'more'}")
+            say(f"\nno time for {len(names) - len(measured)} more graphs")
             break
     cases.close()
     say(f"\n{costs.device}, {costs.source}\n{judge.summary(found)}")

@@ -3,8 +3,9 @@
     us(form, verb) = c . features(facts, form, verb),    c >= 0
 
 A product reads bytes (of the form and the vectors), units (rows or tile rows), items (entries or tiles), lines (64-byte
-lines of the vector that rows near each other read) and a chain (items of a unit on average: one group of lanes walks
-along it, so that few long units take longer than many short ones). A search reads each item once too, over all its
+lines of the vector that rows near each other read), heads (of rows that end at their first hit no more is read) and a
+chain (items of a unit on average: one group of lanes walks along it, so that few long units take longer than many short
+ones). A search reads each item once too, over all its
 levels together; each level costs something by itself, something for each row (the vectors of a statement), and, where
 a form has no steps along a frontier, another product. How many levels there will be is an estimate (`Facts.depth`).
 
@@ -42,18 +43,20 @@ SHIPPED = Path(__file__).parent / "data" / "costs.json"
 
 
 def features(seen: Facts, key: str, verb: str) -> tuple[float, ...]:
-    """What the constants of a form and verb are multiplied with: (1, bytes, units, items, lines, chain), for a search
-    also (levels, levels * rows, levels * bytes)."""
+    """What the constants of a form and verb are multiplied with: (1, bytes, units, items, lines, chain, heads), for a
+    search (1, bytes, units, items, lines, chain, levels, levels * rows, levels * bytes)."""
     units, items, size = -(-seen.nrows // tile_of(key)), seen.items_of(key), seen.bytes_of(key)
     on_bits = (seen.ncols + 2 * seen.nrows) / 8
     vectors = on_bits if verb in (BITS, BFS) else 4.125 * (seen.ncols + seen.nrows)
     values = 4 * seen.nvals if verb == WEIGHTS else 0
     lines, chain = dict(seen.tiles)[LINE[verb]], items / max(1, units)
     once = 1.0, size + vectors + values, float(units), items, lines, chain
-    return once if verb != BFS else (*once, seen.depth, seen.depth * seen.nrows, seen.depth * size)
+    if verb == BFS:
+        return *once, seen.depth, seen.depth * seen.nrows, seen.depth * size
+    return *once, seen.heads
 
 
-COUNTS = dict.fromkeys((BITS, NUMBERS, WEIGHTS), 6) | {BFS: 9}  # features of each verb
+COUNTS = {BITS: 7, NUMBERS: 7, WEIGHTS: 7, BFS: 9}  # features of each verb
 
 
 @dataclass(frozen=True)

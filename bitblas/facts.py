@@ -20,6 +20,7 @@ from .formats.split import format as split
 SAMPLES = 64  # blocks of 64 rows that the profile looks at, fewer where they hold more than
 SAMPLED_ENTRIES = 1 << 16  # in all; but eight blocks at least
 SEEDS, HOPS, REACHED = 8, 8, 1 << 17  # balls that are grown for the depth, their radius, and edges looked at in a hop
+HEAD = 32  # entries of a row that a GPU fetches with the first one: a line of 128 bytes
 
 
 class Parts(NamedTuple):
@@ -32,7 +33,8 @@ class Parts(NamedTuple):
 @dataclass(frozen=True)
 class Facts:
     """What the profile of a structure knows, predicted or counted. tiles: (tile size, number of non-empty tiles);
-    parts: (tile size, what a Split would hold); depth: levels of a breadth-first search, estimated; 0: not square."""
+    parts: (tile size, what a Split would hold); depth: levels of a breadth-first search, estimated (0: not square);
+    heads: entries among the first 32 of their row, of which a Boolean product reads no more where many are active."""
 
     nrows: int
     ncols: int
@@ -40,6 +42,7 @@ class Facts:
     tiles: tuple[tuple[int, float], ...]
     parts: tuple[tuple[int, Parts], ...] = ()
     depth: float = 0.0
+    heads: float = 0.0
 
     @property
     def fill(self) -> float:
@@ -85,7 +88,8 @@ def facts(structure: Structure, sizes: tuple[int, ...] = TILES, splits: tuple[in
     splits = tuple(tile for tile in splits if split.fits(structure.ncols, tile))
     tiles = _known(structure, "tiles", sizes, lambda rows, tile: float(count_tiles(rows, tile)), _sample_tiles)
     parts = _known(structure, "parts", splits, lambda rows, tile: Parts(*split.count_parts(rows, tile)), _sample_parts)
-    return Facts(structure.nrows, structure.ncols, structure.nvals, tiles, parts, _depth(structure) if sizes else 0.0)
+    walked = _walked(structure) if sizes else (0.0, 0.0)
+    return Facts(structure.nrows, structure.ncols, structure.nvals, tiles, parts, *walked)
 
 
 def _known(structure: Structure, name: str, sizes: tuple[int, ...], count: Any, sample: Any) -> tuple[Any, ...]:
@@ -104,19 +108,20 @@ def _known(structure: Structure, name: str, sizes: tuple[int, ...], count: Any, 
     return tuple((tile, known[tile]) for tile in sizes)
 
 
-# ---- levels ----
+# ---- rows and levels ----
 
 
-def _depth(structure: Structure) -> float:
-    """Levels of a breadth-first search, by how balls grow: looked at once."""
-    if structure.nrows != structure.ncols or not structure.nvals:
-        return 0.0
+def _walked(structure: Structure) -> tuple[float, float]:
+    """Depth and heads, looked at once."""
     cache = structure.primary.cache
-    if "depth" not in cache:
+    if "walked" not in cache:
         rows = structure.form(CSR)
         assert isinstance(rows, Csr)
-        cache["depth"] = depth_of(rows.nrows, *_balls(rows))
-    return float(cache["depth"])
+        square = rows.nrows == rows.ncols and rows.nvals
+        heads = rows.device.xp.minimum(rows.ptr[1:] - rows.ptr[:-1], HEAD).sum()
+        cache["walked"] = depth_of(rows.nrows, *_balls(rows)) if square else 0.0, float(heads)
+    found: tuple[float, float] = cache["walked"]
+    return found
 
 
 def depth_of(n: int, balls: list[float], ended: bool) -> float:
