@@ -19,7 +19,7 @@ from .formats.split import format as split
 
 SAMPLES = 64  # blocks of 64 rows that the profile looks at, fewer where they hold more than
 SAMPLED_ENTRIES = 1 << 16  # in all; but eight blocks at least
-SEEDS, HOPS, REACHED = 8, 8, 1 << 17  # balls that are grown for the depth, their radius, and edges looked at in a hop
+SEEDS, HOPS, REACHED = 8, 8, 1 << 16  # balls that are grown for the depth, their radius, and edges looked at in a hop
 HEAD = 32  # entries of a row that a GPU fetches with the first one: a line of 128 bytes
 
 
