@@ -1,14 +1,13 @@
-"""What a plan knows of a structure: its size, how many tiles of each size it has and how many of them pay, sampled, and
-about how many levels a breadth-first search has."""
+"""What a plan knows of a structure: its size, how many tiles of each size it has and how many of them pay, sampled."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .depth import walked
 from .formats import ROWS, Structure, tile_of
 from .formats.b2sr.format import TILES, B2sr, count_tiles
 from .formats.csr.format import KEY as CSR
@@ -19,8 +18,6 @@ from .formats.split import format as split
 
 SAMPLES = 64  # blocks of 64 rows that the profile looks at, fewer where they hold more than
 SAMPLED_ENTRIES = 1 << 16  # in all; but eight blocks at least
-SEEDS, HOPS, REACHED = 8, 8, 1 << 16  # balls that are grown for the depth, their radius, and edges looked at in a hop
-HEAD = 32  # entries of a row that a GPU fetches with the first one: a line of 128 bytes
 
 
 class Parts(NamedTuple):
@@ -77,7 +74,7 @@ class Facts:
     def from_json(made: Any) -> Facts:
         """What `json` made of `dataclasses.asdict`. TypeError, KeyError, ValueError for anything else."""
         tiles = tuple((int(tile), float(count)) for tile, count in made["tiles"])
-        parts = tuple((int(tile), Parts(*map(float, part))) for tile, part in made["parts"])
+        parts = tuple((int(tile), Parts(*part)) for tile, part in made["parts"])
         return Facts(**{**made, "tiles": tiles, "parts": parts})
 
 
@@ -88,8 +85,8 @@ def facts(structure: Structure, sizes: tuple[int, ...] = TILES, splits: tuple[in
     splits = tuple(tile for tile in splits if split.fits(structure.ncols, tile))
     tiles = _known(structure, "tiles", sizes, lambda rows, tile: float(count_tiles(rows, tile)), _sample_tiles)
     parts = _known(structure, "parts", splits, lambda rows, tile: Parts(*split.count_parts(rows, tile)), _sample_parts)
-    walked = _walked(structure) if sizes else (0.0, 0.0)
-    return Facts(structure.nrows, structure.ncols, structure.nvals, tiles, parts, *walked)
+    depth, heads = walked(structure) if sizes else (0.0, 0.0)
+    return Facts(structure.nrows, structure.ncols, structure.nvals, tiles, parts, depth, heads)
 
 
 def _known(structure: Structure, name: str, sizes: tuple[int, ...], count: Any, sample: Any) -> tuple[Any, ...]:
@@ -106,65 +103,6 @@ def _known(structure: Structure, name: str, sizes: tuple[int, ...], count: Any, 
         else:
             known.update(sample(_picked(rows), rows.ncols))
     return tuple((tile, known[tile]) for tile in sizes)
-
-
-# ---- rows and levels ----
-
-
-def _walked(structure: Structure) -> tuple[float, float]:
-    """Depth and heads, looked at once."""
-    cache = structure.primary.cache
-    if "walked" not in cache:
-        rows = structure.form(CSR)
-        assert isinstance(rows, Csr)
-        square = rows.nrows == rows.ncols and rows.nvals
-        heads = rows.device.xp.minimum(rows.ptr[1:] - rows.ptr[:-1], HEAD).sum()
-        cache["walked"] = depth_of(rows.nrows, *_balls(rows)) if square else 0.0, float(heads)
-    found: tuple[float, float] = cache["walked"]
-    return found
-
-
-def depth_of(n: int, balls: list[float], ended: bool) -> float:
-    """The radius at which a ball has all n vertices, if those of radius 0, 1, 2, .. have as many as `balls` says and go
-    on to grow as (radius)^d: d is 1 on a path, 2 on a mesh, and so large in a power-law graph that few levels remain.
-    ended: they do not grow any more."""
-    last = len(balls) - 1
-    if last < 1 or ended:
-        return float(last + 1)
-    half = max(1, last // 2)
-    growth = math.log(balls[last] / balls[half], last / half) if last > 1 else math.log2(balls[1])
-    return max(1.0, last * max(1.0, n / balls[last]) ** (1 / max(1.0, growth)))
-
-
-def _balls(rows: Csr) -> tuple[list[float], bool]:
-    """The mean number of vertices within 0, 1, 2, .. edges of vertices that evenly spaced edges leave, as far as few
-    edges have to be looked at; and whether nothing is left to look at. The host walks, so that a GPU is asked for two
-    gathers a hop."""
-    n, device = rows.nrows, rows.device
-
-    def gather(array: Any, at: Any) -> Any:
-        return device.to_host(array[device.asarray(at)]).astype(np.int64)
-
-    edges = (np.arange(SEEDS) * 2 + 1) * rows.nvals // (2 * SEEDS)
-    found = device.to_host(device.xp.searchsorted(rows.ptr, device.asarray(edges.astype(rows.ptr.dtype)), side="right"))
-    frontier = np.arange(SEEDS) * n + (found.astype(np.int64) - 1)  # of ball k the vertex v: k * n + v
-    seen, sizes = frontier, [1.0]
-    while len(frontier) and len(sizes) <= HOPS:
-        ball, vertex = np.divmod(frontier, n)
-        limits = gather(rows.ptr, np.concatenate([vertex, vertex + 1]))
-        begin, length = limits[: len(vertex)], limits[len(vertex) :] - limits[: len(vertex)]
-        total = int(length.sum())
-        if total > REACHED:
-            return sizes, False
-        before = np.cumsum(length) - length
-        ends = gather(rows.col, np.arange(total) + np.repeat(begin - before, length))
-        frontier = np.setdiff1d(np.repeat(ball, length) * n + ends, seen)
-        seen = np.concatenate([seen, frontier])
-        sizes.append(len(seen) / SEEDS)
-    return sizes, not len(frontier)
-
-
-# ---- samples ----
 
 
 class Sample(NamedTuple):

@@ -21,7 +21,7 @@ from .formats.split import format as split
 
 FORMATS = ("auto", "csr", "mplg", "b2sr", "split")  # what may be asked for
 DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on the GPU (measured)
-# Entries below which no facts are looked for: every form takes the time of a launch, and looking takes 1 to 10 ms.
+# Entries below which nothing is looked at, for time: every form takes that of a launch, and looking takes 1 to 10 ms.
 SMALL = 1 << 12
 # What MPLG and Split must gain in every verb: products of matrices, unions and selections, which the costs do not know,
 # unpack them for each statement (a tenth is also what the bar of the benchmarks allows).
@@ -67,9 +67,9 @@ def is_compact(key: str) -> bool:
 
 
 def without_facts(nrows: int, nvals: int, prefer: str) -> bool:
-    """Whether rows are taken unseen: where there is little, and for time also for an entry a row: pointers and
-    permutations, which algorithms make in every round, so that looking would take longer than using them."""
-    return nvals < SMALL or (nvals <= nrows and prefer == "time")
+    """Whether rows are taken unseen, for time: where there is little, or an entry a row: pointers and permutations,
+    which algorithms make in every round, so that looking would take longer than using them."""
+    return prefer == "time" and nvals <= max(SMALL - 1, nrows)
 
 
 def choose_split(structure: Structure, tile: int | None = None) -> str:

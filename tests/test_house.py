@@ -30,7 +30,7 @@ FLOORS = (
     ("bitblas.config",),
     ("bitblas.formats",),
     ("bitblas.store", "bitblas.order"),
-    ("bitblas.facts", "bitblas.ending"),
+    ("bitblas.facts", "bitblas.depth", "bitblas.ending"),
     ("bitblas.costs",),
     ("bitblas.plan", "bitblas.plan_forms", "bitblas.plan_limit", "bitblas.plan_mxm", "bitblas.plan_profile"),
     ("bitblas.formats.build", "bitblas.formats.chunks"),

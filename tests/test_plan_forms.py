@@ -11,7 +11,8 @@ from battery import generator
 import bitblas
 from bitblas import costs, plan_forms, plan_profile
 from bitblas.config import config
-from bitblas.facts import Facts, Parts, depth_of, facts
+from bitblas.depth import depth_of
+from bitblas.facts import Facts, Parts, facts
 from bitblas.sample_matrices import grid, shuffled
 
 
@@ -104,8 +105,8 @@ def test_ratios_are_those_of_the_worst_verb():
 
 def test_what_is_small_or_short_is_not_looked_at():
     small = plan_forms.SMALL
-    assert plan_forms.without_facts(10, small - 1, "memory") and not plan_forms.without_facts(10, small, "time")
-    assert plan_forms.without_facts(small, small, "time") and not plan_forms.without_facts(small, small, "memory")
+    assert plan_forms.without_facts(10, small - 1, "time") and not plan_forms.without_facts(10, small, "time")
+    assert plan_forms.without_facts(small, small, "time") and not plan_forms.without_facts(small, small - 1, "memory")
 
 
 # ---- the levels of a search -----------------------------------------------------------------------------------------
