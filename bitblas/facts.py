@@ -105,6 +105,19 @@ def _known(structure: Structure, name: str, sizes: tuple[int, ...], count: Any, 
     return tuple((tile, known[tile]) for tile in sizes)
 
 
+def count(structure: Structure, tile: int) -> bool:
+    """Put the number of tiles of that size in the place of what was sampled; False if it was known."""
+    cache = structure.primary.cache
+    counted: set[int] = cache.setdefault("counted", set())
+    if structure.device.is_gpu or tile in counted:
+        return False
+    rows = structure.form(CSR)
+    assert isinstance(rows, Csr)
+    cache["tiles"][tile] = float(count_tiles(rows, tile))
+    counted.add(tile)
+    return True
+
+
 class Sample(NamedTuple):
     """Entries of some blocks of 64 rows, the numbers of these, and how many blocks each stands for."""
 

@@ -57,7 +57,21 @@ class Profile:
             for verb, us in self.predicted(key).items():
                 line += f" {us:>12.1f}" + (f" {measured[key, verb]:>10.1f}" if measured else "")
             lines.append(line + (" <- auto" if key == self.chosen else "") + (" (held)" if key in self.held else ""))
+        if measured:
+            lines.append(f"measured: {self.verdict()}")
         return "\n".join(lines + [self.reason] * bool(self.reason))
+
+    def verdict(self) -> str:
+        """How far the choice is from the best form of no more bytes than CSR, for each verb, as it was measured."""
+        us, found = dict(self.measured), []
+        forms = {
+            self.chosen,
+            *(key for key in self.facts.forms if self.facts.bytes_of(key) <= self.facts.bytes_of(CSR)),
+        }
+        for verb in self.verbs:
+            best = min(sorted(forms), key=lambda key: us[key, verb])
+            found.append(f"{verb} {us[self.chosen, verb] / us[best, verb]:.2f} times {best}")
+        return f"{self.chosen} takes {', '.join(found)}"
 
 
 def _head(f: Facts, costs: Costs) -> str:

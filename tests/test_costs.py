@@ -120,9 +120,14 @@ def test_a_profile_with_measured_times(device, monkeypatch):
     n = 1 << 12
     A = gb.Matrix.from_coo(*kinds.near(n, 4, n), True, nrows=n, ncols=n, format="csr")
     held = [key for key, _, _, _ in A._store.structure.forms()]
-    table = calibrate.measured(A, A.profile())
+    table = A.profile(measure=True)
     assert {key for (key, _), us in table.measured if us > 0} == set(table.facts.forms)
     assert str(table).count(" measured") == len(table.verbs) == 3
+    told = table.verdict()
+    assert told.startswith(f"{table.chosen} takes ") and all(verb in told for verb in table.verbs)
+    assert f"measured: {told}" in str(table) and "measured:" not in str(A.profile())
+    with pytest.raises(InvalidValue, match="measure or orders"):
+        A.profile(measure=True, orders=True)
     assert held == [key for key, _, _, _ in A._store.structure.forms()], "nothing is kept"
 
 

@@ -45,6 +45,7 @@ UPWARDS = {
     ("bitblas.formats", "bitblas.formats.build"): "a form that is asked for is built",
     ("bitblas.formats.build", "bitblas.verbs.arrays"): "duplicates are combined by an operator",
     ("bitblas.core.matrix_order", "bitblas.reorder"): "A.reorder(name) asks for that order, A.profile for all",
+    ("bitblas.core.matrix_order", "bitblas.calibrate"): "A.profile(measure=True) times what it predicts",
     ("bitblas.plan", "bitblas.verbs.vector"): "the value of equal products is cast as a verb casts it",
 }
 

@@ -109,6 +109,20 @@ def test_what_is_small_or_short_is_not_looked_at():
     assert plan_forms.without_facts(small, small, "time") and not plan_forms.without_facts(small, small - 1, "memory")
 
 
+def test_tiles_that_a_sample_foretells_wrongly_are_counted(monkeypatch):
+    """Full tiles where the sample looks, scattered entries elsewhere: never more bytes than plain CSR."""
+    n = 1 << 12
+    i, j = shuffled(n, grid(n))
+    A = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, device="cpu", format="csr")
+    structure = A._store.structure
+    structure.primary.cache["tiles"] = dict.fromkeys((4, 8, 16, 32, 64), len(i) / 4)
+    quick = flat(b2sr8=50.0, b2sr4=55.0)
+    monkeypatch.setattr(plan_forms, "costs_of", lambda device: quick)
+    assert plan_forms.best_form(facts(structure), quick, "time", iso=True) == "b2sr8"
+    assert plan_forms.choose_form(structure) == "csr"
+    assert dict(facts(structure).tiles)[8] == structure.form("b2sr8").tiles, "and is known from now on"
+
+
 # ---- the levels of a search -----------------------------------------------------------------------------------------
 
 

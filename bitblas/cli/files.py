@@ -40,11 +40,7 @@ def info(args: argparse.Namespace) -> None:
     graph = load(args, square=False)
     A = graph.matrix
     rows, cols, _ = host_coo(A)
-    profile = A.profile()
-    if args.measure:
-        from ..calibrate import measured
-
-        profile = measured(A, profile)
+    profile = A.profile(measure=args.measure)
     seen = profile.facts
     forms: dict[str, dict[str, float]] = {key: {"bytes": seen.bytes_of(key)} for key in seen.forms}
     for tile, count in seen.tiles:

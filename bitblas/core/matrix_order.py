@@ -38,16 +38,23 @@ class MatrixOrder:
         return type(self)._from_store(matrix_in(self._stored, found, self._form), name, self._form)
 
     @guarded
-    def profile(self: Matrix, *, orders: bool = False) -> Any:
+    def profile(self: Matrix, *, measure: bool = False, orders: bool = False) -> Any:
         """What the plan predicts for every stored form: bytes, and microseconds of Boolean mxv, plus_second mxv and
         breadth-first search (min_plus mxv where values differ); and its choice. Prints as a table.
 
+        measure: times all that is predicted as well, on the device, in every form, and tells how good the choice is.
         orders: the same under each order of `bitblas.reorder` as well, with the best pair of order and form. That finds
         the orders and sorts the entries by each, which takes as long as `reorder` does; A stays as it is.
-        Raises DimensionMismatch (orders of a matrix that is not square).
+        Raises DimensionMismatch (orders of a matrix that is not square), InvalidValue (both).
         """
         from .. import plan_profile
 
+        if measure and orders:
+            raise InvalidValue("profile: expected measure or orders, got both; A.reorder(order).profile(measure=True)")
+        if measure:
+            from ..calibrate import measured
+
+            return measured(self, plan_profile.profile(self._stored))
         if not orders:
             return plan_profile.profile(self._stored)
         from .. import reorder
