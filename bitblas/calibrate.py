@@ -99,7 +99,7 @@ def measure(A: Matrix, verb: str, source: int = 0) -> float:
     """Microseconds of one product, of the kernels on a GPU, of the statement on the CPU; or of a search, call and wait
     included."""
     search = verb == BFS
-    return A.device.time_us(statement(A, verb, source), samples=3 if search else 5, captured=not search)
+    return A.device.time_us(statement(A, verb, source), samples=2 if search else 5, captured=not search)
 
 
 # ---- the fit ----

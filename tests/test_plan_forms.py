@@ -116,7 +116,7 @@ def test_tiles_that_a_sample_foretells_wrongly_are_counted(monkeypatch):
     A = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, device="cpu", format="csr")
     structure = A._store.structure
     structure.primary.cache["tiles"] = dict.fromkeys((4, 8, 16, 32, 64), len(i) / 4)
-    quick = flat(b2sr8=50.0, b2sr4=55.0)
+    quick = flat(b2sr8=50.0)
     monkeypatch.setattr(plan_forms, "costs_of", lambda device: quick)
     assert plan_forms.best_form(facts(structure), quick, "time", iso=True) == "b2sr8"
     assert plan_forms.choose_form(structure) == "csr"
