@@ -1,10 +1,10 @@
-"""What a plan knows of rows and of searches: how many entries stand first in their rows, and about how many levels a
-breadth-first search has."""
+"""What a plan knows of rows and of searches: how long the longest row is, how many entries stand first in their rows,
+and about how many levels a breadth-first search has."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,17 +15,26 @@ SEEDS, HOPS, REACHED = 8, 8, 1 << 16  # balls that are grown, their radius, and 
 HEAD = 32  # entries of a row that a GPU fetches with the first one: a line of 128 bytes
 
 
-def walked(structure: Structure) -> tuple[float, float]:
-    """Levels of a search (0: not square), and entries among the first 32 of their row; looked at once."""
+class Walked(NamedTuple):
+    """Levels of a search (0: not square), entries among the first 32 of their row, entries of the longest row."""
+
+    depth: float = 0.0
+    heads: float = 0.0
+    longest: float = 0.0
+
+
+def walked(structure: Structure) -> Walked:
+    """What is found by walking over all row pointers, and along some edges; looked at once."""
     cache = structure.primary.cache
     if "walked" not in cache:
         there = structure.has(CSR) and structure.kept_as(CSR) == CSR
         rows = structure.form(CSR) if there else structure.primary.to_csr(False)[0]  # for this alone
         assert isinstance(rows, Csr)
         square = rows.nrows == rows.ncols and rows.nvals
-        heads = rows.device.xp.minimum(rows.ptr[1:] - rows.ptr[:-1], HEAD).sum()
-        cache["walked"] = depth_of(rows.nrows, *balls(rows)) if square else 0.0, float(heads)
-    found: tuple[float, float] = cache["walked"]
+        length = rows.ptr[1:] - rows.ptr[:-1]
+        heads, longest = rows.device.xp.minimum(length, HEAD).sum(), length.max() if rows.nvals else 0
+        cache["walked"] = Walked(depth_of(rows.nrows, *balls(rows)) if square else 0.0, float(heads), float(longest))
+    found: Walked = cache["walked"]
     return found
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .depth import walked
+from .depth import Walked, walked
 from .formats import ROWS, Structure, tile_of
 from .formats.b2sr.format import TILES, B2sr, count_tiles
 from .formats.csr.format import KEY as CSR
@@ -18,6 +18,7 @@ from .formats.split import format as split
 
 SAMPLES = 64  # blocks of 64 rows that the profile looks at, fewer where they hold more than
 SAMPLED_ENTRIES = 1 << 16  # in all; but eight blocks at least
+UNEVEN = 32  # times the mean that the longest row has where rows are uneven (RMAT 20: 2000; meshes: 1 to 4)
 
 
 class Parts(NamedTuple):
@@ -31,7 +32,8 @@ class Parts(NamedTuple):
 class Facts:
     """What the profile of a structure knows, predicted or counted. tiles: (tile size, number of non-empty tiles);
     parts: (tile size, what a Split would hold); depth: levels of a breadth-first search, estimated (0: not square);
-    heads: entries among the first 32 of their row, of which a Boolean product reads no more where many are active."""
+    heads: entries among the first 32 of their row, of which a Boolean product reads no more where many are active;
+    longest: entries of the longest row."""
 
     nrows: int
     ncols: int
@@ -40,11 +42,17 @@ class Facts:
     parts: tuple[tuple[int, Parts], ...] = ()
     depth: float = 0.0
     heads: float = 0.0
+    longest: float = 0.0
 
     @property
     def fill(self) -> float:
         """Entries per non-empty 8x8 tile."""
         return self.nvals / max(1.0, dict(self.tiles)[8])
+
+    @property
+    def uneven(self) -> bool:
+        """Whether rows are of so different lengths that products read them in another way (`plan.is_staged`)."""
+        return self.longest * self.nrows > UNEVEN * self.nvals
 
     @property
     def forms(self) -> tuple[str, ...]:
@@ -73,6 +81,8 @@ class Facts:
     @staticmethod
     def from_json(made: Any) -> Facts:
         """What `json` made of `dataclasses.asdict`. TypeError, KeyError, ValueError for anything else."""
+        if missing := {field.name for field in fields(Facts)} - set(made):
+            raise KeyError(*missing)
         tiles = tuple((int(tile), float(count)) for tile, count in made["tiles"])
         parts = tuple((int(tile), Parts(*part)) for tile, part in made["parts"])
         return Facts(**{**made, "tiles": tiles, "parts": parts})
@@ -85,8 +95,8 @@ def facts(structure: Structure, sizes: tuple[int, ...] = TILES, splits: tuple[in
     splits = tuple(tile for tile in splits if split.fits(structure.ncols, tile))
     tiles = _known(structure, "tiles", sizes, lambda rows, tile: float(count_tiles(rows, tile)), _sample_tiles)
     parts = _known(structure, "parts", splits, lambda rows, tile: Parts(*split.count_parts(rows, tile)), _sample_parts)
-    depth, heads = walked(structure) if sizes else (0.0, 0.0)
-    return Facts(structure.nrows, structure.ncols, structure.nvals, tiles, parts, depth, heads)
+    rows = walked(structure) if sizes else Walked()
+    return Facts(structure.nrows, structure.ncols, structure.nvals, tiles, parts, *rows)
 
 
 def _known(structure: Structure, name: str, sizes: tuple[int, ...], count: Any, sample: Any) -> tuple[Any, ...]:

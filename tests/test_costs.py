@@ -23,23 +23,27 @@ def some_facts(nvals=1000.0, **more):
 
 def test_features_count_what_a_form_has():
     seen = some_facts(depth=7.0, heads=900.0)
-    one, size, units, items, lines, chain, heads = costs.features(seen, "csr", costs.BITS)
-    assert (one, units, items, lines, chain, heads) == (1, 640, 1000, 1000 / 64, 1000 / 640, 900)
+    one, size, units, items, lines, chain, uneven, heads = costs.features(seen, "csr", costs.BITS)
+    assert (one, units, items, lines, chain, uneven, heads) == (1, 640, 1000, 1000 / 64, 1000 / 640, 0, 900)
     assert size == seen.bytes_of("csr") + (320 + 2 * 640) / 8
+    assert costs.features(some_facts(longest=51.0), "b2sr8", costs.BITS)[6] == 125, "uneven: 32 times the mean"
+    assert costs.features(some_facts(longest=50.0), "b2sr8", costs.BITS)[6] == 0
     weighted = costs.features(seen, "csr", costs.WEIGHTS)
     assert weighted[1] == seen.bytes_of("csr") + 4 * 1000 + 4.125 * 960 and weighted[4] == 1000 / 16
     assert costs.features(seen, "b2sr8", costs.NUMBERS)[2:4] == (80, 125)
     assert costs.features(seen, "split8", costs.NUMBERS)[2:4] == (80, 30)
     search = costs.features(seen, "csr", costs.BFS)
-    assert search == (*costs.features(seen, "csr", costs.BITS)[:6], 7, 7 * 640, 7 * seen.bytes_of("csr"))
+    assert search == (*costs.features(seen, "csr", costs.BITS)[:7], 7, 7 * 640, 7 * seen.bytes_of("csr"))
     assert {verb: len(costs.features(seen, "csr", verb)) for verb in costs.VERBS} == costs.COUNTS
 
 
 def test_facts_are_kept_as_json():
-    seen = some_facts(depth=2.5, heads=99.0)
+    seen = some_facts(depth=2.5, heads=99.0, longest=3.0)
     assert Facts.from_json(json.loads(json.dumps(dataclasses.asdict(seen)))) == seen
     with pytest.raises(TypeError):
         Facts.from_json(dataclasses.asdict(seen) | {"edges": 3})
+    with pytest.raises(KeyError):
+        Facts.from_json({name: x for name, x in dataclasses.asdict(seen).items() if name != "heads"})
 
 
 def test_a_fit_finds_the_constants():
@@ -83,7 +87,7 @@ def test_a_calibration_is_kept_and_read(monkeypatch, tmp_path):
     try:
         costs.costs_of.cache_clear()
         assert costs.costs_of(device) is costs.shipped("cpu")
-        made = costs.Costs("this", "a test", {"csr bits": (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)})
+        made = costs.Costs("this", "a test", {"csr bits": (1.0, *[0.0] * 7)})
         calibrate.save(made, costs.path_of(device))
         costs.costs_of.cache_clear()
         assert costs.costs_of(device) == made and made.predict(some_facts(), "csr", costs.BITS) == 1

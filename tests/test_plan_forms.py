@@ -147,10 +147,11 @@ def test_balls_are_counted(device):
     ring = bitblas.Matrix.from_coo([*at, *at], [*(at + 1) % n, *(at - 1) % n], True, nrows=n, ncols=n, format="csr")
     seen = facts(ring._store.structure)
     assert seen.depth == pytest.approx(8 * n / 17, rel=0.1) and seen.heads == seen.nvals == 2 * n
+    assert seen.longest == 2 and not seen.uneven
     star = bitblas.Matrix.from_coo([0] * (n - 1), at[1:], True, nrows=n, ncols=n, format="csr")
     seen = facts(star._store.structure)
     assert seen.depth == 3, "a hop, and one that finds nothing more"
-    assert seen.heads == 32 < seen.nvals
+    assert seen.heads == 32 < seen.nvals == seen.longest and seen.uneven
     wide = bitblas.Matrix.from_coo([0], [n], True, nrows=n, ncols=n + 1)
     assert facts(wide._store.structure).depth == 0 and "levels" not in str(wide.profile())
 
