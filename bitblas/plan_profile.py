@@ -44,8 +44,8 @@ class Profile:
             return ""
         if not key.startswith("split"):
             return f"{f.nvals / max(1.0, dict(f.tiles)[tile_of(key)]):.2f}"
-        tiles, in_rest = dict(f.parts)[tile_of(key)]  # of the tiles that pay
-        return f"{(f.nvals - in_rest) / max(1.0, tiles):.2f}" if tiles else "0.00"
+        parts = dict(f.parts)[tile_of(key)]  # of the tiles that pay
+        return f"{(f.nvals - parts.in_rest) / parts.tiles:.2f}" if parts.tiles else "0.00"
 
     def __str__(self) -> str:
         f, measured = self.facts, dict(self.measured)
