@@ -184,9 +184,10 @@ def text(made: dict[str, Any], costs: Any, gpu: bool) -> str:
 
 def run(
     names: Sequence[str], on: str = "cpu", *, samples: int = 3, jobs: int = 0, limit: float = float("inf"),
-    timer: Any = None, say: Callable[[str], None] = print,
+    timer: Any = None, out: str | None = None, say: Callable[[str], None] = print,
 ) -> dict[str, Any]:  # fmt: skip
-    """Measures and judges; tables go to `say`, everything into the result. timer: for kernels (cuda_timing.py)."""
+    """Measures and judges; tables go to `say`, everything into the result, and after each graph into the file `out`.
+    timer: for kernels (cuda_timing.py)."""
     from bitblas import device as devices
 
     begin, device = time.perf_counter(), devices.get(on)
@@ -196,18 +197,21 @@ def run(
 
         timer = Timer(samples)
     costs, measured, found = costs_of(device), [], []
+    result = table.surroundings(device=device.model, gpu=device.is_gpu, samples=measured, costs=costs.to_json())
     for case in cases:
         made = measure(case, device, timer, samples)
         measured.append(made)
         found += judge.pairs(calibrate.Sample.from_json(made), costs, device.is_gpu)
         say(text(made, costs, device.is_gpu))
+        result |= {"right": judge.share(found), "equal": not any(made["wrong"] for made in measured)}
+        if out:
+            table.write(out, result)
         if time.perf_counter() - begin > limit:
             say(f"\nno time for {len(names) - len(measured)} more graphs")
             break
     cases.close()
     say(f"\n{costs.device}, {costs.source}\n{judge.summary(found)}")
-    result = table.surroundings(device=device.model, gpu=device.is_gpu, samples=measured, costs=costs.to_json())
-    return result | {"right": judge.share(found), "equal": not any(made["wrong"] for made in measured)}
+    return result
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -237,12 +241,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.folder:
             files = sorted([*args.folder.glob("*.mtx"), *args.folder.glob("*.mtx.gz")])
             names += [str(path) for path in files if path.stat().st_size >= args.least]
-        result = run(names, args.device, samples=args.samples, jobs=args.jobs, limit=args.limit)
+        result = run(names, args.device, samples=args.samples, jobs=args.jobs, limit=args.limit, out=args.json)
     except (ImportError, OSError, KeyError, ValueError) as error:
         print(f"benchmarks.choices: {error}", file=sys.stderr)
         return 2
-    if args.json:
-        table.write(args.json, result)
     return 0 if result["equal"] else 1
 
 
