@@ -1,8 +1,8 @@
 """Measures what products and searches cost in each stored form on a device, and fits the constants of costs.py to them.
 
 The matrices of sample_matrices.py are timed in each form, warm; the constants of a form and verb are the non-negative
-ones that minimise the sum of squared relative errors. (Lawson and Hanson: Solving least squares problems. 1974,
-chapter 23.) Forms of many times the bytes of CSR, which nobody is given, are left out.
+ones that minimise squared errors, in which twice the time weighs as much as half of it. (Lawson and Hanson: Solving
+least squares problems. 1974, chapter 23.) Forms of many times the bytes of CSR, which nobody is given, are left out.
 """
 
 from __future__ import annotations
@@ -34,10 +34,12 @@ from .plan_profile import Profile
 from .sample_matrices import samples
 from .store import MatrixStore
 
-SCALE = {"cpu": 17, "gpu": 20}  # log2 of the vertices
-MOST = 6  # times the bytes of CSR that a form may have to be measured
+SCALE = {"cpu": 16, "gpu": 20}  # log2 of the vertices
+MOST = 3  # times the bytes of CSR that a form may have to be measured
 # How much an error counts where a form has more bytes than CSR, so that it is not chosen for time.
 LARGE = 0.3
+ROUNDS = 20  # of the fit: by then a mean of two times, one a hundred of the other, is known to a thousandth
+SHARED = 1.5  # by how much all forms may err together with CSR
 
 
 @dataclass(frozen=True)
@@ -99,21 +101,29 @@ def measure(A: Matrix, verb: str, source: int = 0) -> float:
     """Microseconds of one product, of the kernels on a GPU, of the statement on the CPU; or of a search, call and wait
     included."""
     search = verb == BFS
-    return A.device.time_us(statement(A, verb, source), samples=2 if search else 5, captured=not search)
+    return A.device.time_us(statement(A, verb, source), samples=2 if search else 3, captured=not search)
 
 
 # ---- the fit ----
 
 
 def fit(rows: Sequence[tuple[tuple[float, ...], float, float]]) -> tuple[float, ...]:
-    """c >= 0 that minimises sum((weight * (c . features / time - 1))^2) over (features, time, weight)."""
+    """c >= 0 that minimises sum(weight^2 (p - time)^2 / (p time)), p = c . features, over (features, time, weight):
+    a ratio p / time and its inverse err alike. Relative errors would not: to be told nothing is only one time wrong.
+    By least squares, weighted anew with what was predicted in the round before: so that the gradients agree."""
     from scipy.optimize import nnls
 
-    scaled = np.array([np.array(features) * weight / time for features, time, weight in rows])
-    widths = np.abs(scaled).max(axis=0)  # features span nine orders of magnitude
-    widths[widths == 0] = 1
-    found, _ = nnls(scaled / widths, np.array([weight for _, _, weight in rows]))
-    return tuple(float(c) for c in found / widths)
+    features = np.array([found for found, _, _ in rows])
+    times, weights = (np.array([row[k] for row in rows]) for k in (1, 2))
+    scale = times  # relative errors, to begin with
+    for _ in range(ROUNDS):
+        scaled = features * (weights / scale)[:, None]
+        widths = np.abs(scaled).max(axis=0)  # features span nine orders of magnitude
+        widths[widths == 0] = 1
+        found = nnls(scaled / widths, weights * times / scale)[0] / widths
+        told = np.maximum(features @ found, times / 50)
+        scale = told * np.sqrt(times / (told + times))
+    return tuple(float(c) for c in found)
 
 
 @dataclass(frozen=True)
@@ -132,7 +142,8 @@ class Calibration:
 
 def fitted(seen: Sequence[Sample], device: str, source: str) -> Calibration:
     """The constants that suit the samples best. A choice compares forms, so that ratios matter more than times: all
-    forms but CSR are fitted to what is predicted for CSR times the measured ratio to it, and err where it errs."""
+    forms but CSR are fitted to what is predicted for CSR times the measured ratio to it, and err where it errs, if that
+    is not by much."""
     us: dict[str, tuple[float, ...]] = {}
     errors: dict[str, tuple[float, float]] = {}
     names = sorted({name for sample in seen for name in sample.us})
@@ -142,7 +153,8 @@ def fitted(seen: Sequence[Sample], device: str, source: str) -> Calibration:
         for sample in (sample for sample in seen if name in sample.us):
             time, weight = sample.us[name], 1.0
             if plain in us and plain in sample.us:
-                time *= float(np.dot(us[plain], costs.features(sample.facts, CSR, verb))) / sample.us[plain]
+                told = float(np.dot(us[plain], costs.features(sample.facts, CSR, verb)))
+                time *= min(SHARED, max(1 / SHARED, told / sample.us[plain]))
             if sample.facts.bytes_of(key) > sample.facts.bytes_of(CSR):
                 weight = LARGE
             rows.append((costs.features(sample.facts, key, verb), time, weight))
@@ -157,7 +169,7 @@ def fitted(seen: Sequence[Sample], device: str, source: str) -> Calibration:
 
 
 def calibrate(device: Device, scale: int | None = None) -> Calibration:
-    """Measure and fit all forms. scale: log2 of the vertices of the samples (default 17 on a CPU, 20 on a GPU)."""
+    """Measure and fit all forms. scale: log2 of the vertices of the samples (default 16 on a CPU, 20 on a GPU)."""
     how: dict[str, Any]
     found = []
     for name, n, (i, j) in samples(1 << (scale or SCALE["gpu" if device.is_gpu else "cpu"])):

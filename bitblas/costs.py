@@ -2,13 +2,13 @@
 
     us(form, verb) = c . features(facts, form, verb),    c >= 0
 
-A product reads bytes (of the form and the vectors), units (rows or tile rows), items (entries or tiles), lines (64-byte
-lines of the vector that rows near each other read), heads (of rows that end at their first hit no more is read) and a
-chain (items of a unit on average: one group of lanes walks along it, so that few long units take longer than many short
-ones); items of matrices with uneven rows are read in another way and cost something more. A search reads each item
-once too, over all its levels together; each level costs something by itself, something for each row (the vectors of a
-statement), and, where a form has no steps along a frontier, another product. How many levels there will be is an
-estimate (`Facts.depth`).
+A product reads bytes (of the form and the vectors), units (rows or tile rows), tiles, the entries in tiles, entries
+that are listed, lines (64-byte lines of the vector that rows near each other read), and heads (of rows that end at
+their first hit no more is read). Chains are the tiles and listed entries, and the entries in tiles, of a unit on
+average: one group of lanes walks along them, so that few long units take longer than many short ones. What a matrix
+with uneven rows lists is read in another way, and costs something more. A search reads everything once, over all its
+levels together; each level costs something by itself, something for each row (the vectors of a statement), and, where
+a form has no steps along a frontier, another product. How many levels there will be is an estimate (`Facts.depth`).
 
 The constants of each form and verb are fitted to measurements (calibrate.py): Algorithm 1 of the B2SR paper, which
 counts tiles in sampled rows, says what there is; a calibration says what it costs on this device.
@@ -44,20 +44,23 @@ SHIPPED = Path(__file__).parent / "data" / "costs.json"
 
 
 def features(seen: Facts, key: str, verb: str) -> tuple[float, ...]:
-    """What the constants of a form and verb are multiplied with: (1, bytes, units, items, lines, chain, uneven items,
-    heads), for a search levels, levels * rows and levels * bytes in the place of heads."""
-    units, items, size = -(-seen.nrows // tile_of(key)), seen.items_of(key), seen.bytes_of(key)
+    """What the constants of a form and verb are multiplied with: (1, bytes, units, tiles, entries in tiles, listed
+    entries, lines, chain of tiles and listed entries, chain of entries in tiles, uneven, heads), for a search levels,
+    levels * rows and levels * bytes in the place of heads."""
+    units, size = max(1, -(-seen.nrows // tile_of(key))), seen.bytes_of(key)
     on_bits = (seen.ncols + 2 * seen.nrows) / 8
     vectors = on_bits if verb in (BITS, BFS) else 4.125 * (seen.ncols + seen.nrows)
     values = 4 * seen.nvals if verb == WEIGHTS else 0
-    lines, chain = dict(seen.tiles)[LINE[verb]], items / max(1, units)
-    once = 1.0, size + vectors + values, float(units), items, lines, chain, items if seen.uneven else 0.0
+    tiles, inside, listed = seen.held_in(key)
+    items, lines = tiles + listed, dict(seen.tiles)[LINE[verb]]
+    held = 1.0, size + vectors + values, float(units), tiles, inside, listed, lines
+    walks = items / units, inside / units, items if seen.uneven else 0.0
     if verb == BFS:
-        return *once, seen.depth, seen.depth * seen.nrows, seen.depth * size
-    return *once, seen.heads
+        return *held, *walks, seen.depth, seen.depth * seen.nrows, seen.depth * size
+    return *held, *walks, seen.heads
 
 
-COUNTS = {BITS: 8, NUMBERS: 8, WEIGHTS: 8, BFS: 10}  # features of each verb
+COUNTS = {BITS: 11, NUMBERS: 11, WEIGHTS: 11, BFS: 13}  # features of each verb
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,15 @@ class Facts:
             return float(sum(dict(self.parts)[tile_of(key)]))
         return float(self.nvals) if key in ROWS else dict(self.tiles)[tile_of(key)]
 
+    def held_in(self, key: str) -> tuple[float, float, float]:
+        """Tiles of a form, entries in them, and entries that are listed one by one."""
+        if key in ROWS:
+            return 0.0, 0.0, float(self.nvals)
+        if not key.startswith("split"):
+            return dict(self.tiles)[tile_of(key)], float(self.nvals), 0.0
+        parts = dict(self.parts)[tile_of(key)]
+        return parts.tiles, self.nvals - parts.in_rest, parts.in_rest
+
     @staticmethod
     def from_json(made: Any) -> Facts:
         """What `json` made of `dataclasses.asdict`. TypeError, KeyError, ValueError for anything else."""

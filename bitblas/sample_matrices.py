@@ -52,17 +52,32 @@ def stencil(n: int) -> Entries:
 
 
 def near(n: int, degree: int, reach: int) -> Entries:
-    """Columns drawn within `reach` of the diagonal."""
+    """Columns drawn within `reach` of the diagonal, around the ends."""
     rng = np.random.default_rng(reach)
     rows = np.repeat(np.arange(n), degree)
-    return rows, np.clip(rows + rng.integers(-reach, reach + 1, len(rows)), 0, n - 1)
+    return rows, (rows + rng.integers(-reach, reach + 1, len(rows))) % n
 
 
 def skewed(n: int, degree: int = 12) -> Entries:
-    """Rows and columns drawn with probability falling as 1 / number, as after ordering by degree; all have one."""
+    """Rows and columns drawn with probability falling as number^(-2/3), as after ordering a power-law graph by degree;
+    all have one. Each edge goes both ways."""
     rng = np.random.default_rng(2)
-    rows, cols = (np.minimum((n ** rng.random(degree * n)).astype(np.int64), n - 1) for _ in range(2))
-    return np.concatenate([rows, np.arange(n)]), np.concatenate([cols, rng.integers(0, n, n)])
+    a, b = ((n * rng.random(degree * n // 2) ** 3).astype(np.int64) for _ in range(2))
+    return np.concatenate([a, b, np.arange(n)]), np.concatenate([b, a, rng.integers(0, n, n)])
+
+
+def mycielskian(order: int) -> Entries:
+    """The graph that Mycielski made of that of two vertices, again and again: few long rows, of which tiles make much.
+    (Sur le coloriage des graphs. Colloquium Mathematicum 3, 1955.)"""
+    rows, cols, n = np.array([0, 1]), np.array([1, 0]), 2
+    for _ in range(order - 2):
+        new, top = np.arange(n) + n, np.full(n, 2 * n)
+        rows, cols, n = (
+            np.concatenate([rows, rows, cols + n, new, top]),
+            np.concatenate([cols, cols + n, rows, top, new]),
+            2 * n + 1,
+        )
+    return rows, cols
 
 
 def arrow(n: int) -> Entries:
@@ -87,12 +102,13 @@ def samples(n: int) -> Iterator[tuple[str, int, Entries]]:
     yield "mesh, shuffled", n, shuffled(n, mesh(n))
     yield "roads", n, mesh(n, 0.62)
     yield "stencil", n // 2, stencil(n // 2)
-    yield "full tiles", n // 4, near(n // 4, 24, 16)
+    yield "full tiles", n // 8, near(n // 8, 24, 16)
     yield "wide band", n, near(n, 8, 2000)
     yield "random", n, near(n, 8, n)
     yield "skewed", n, skewed(n)
     yield "skewed, shuffled", n, shuffled(n, skewed(n))
     yield "arrow", n, arrow(n)
     yield "few rows", n >> 6, skewed(n >> 6, 200)
+    yield "Mycielskian", 3 * (n >> 8) - 1, mycielskian((n >> 8).bit_length() + 1)
     yield "small mesh", n >> 5, mesh(n >> 5)
     yield "tiny", 1 << 10, near(1 << 10, 8, 1 << 10)

@@ -23,17 +23,21 @@ def some_facts(nvals=1000.0, **more):
 
 def test_features_count_what_a_form_has():
     seen = some_facts(depth=7.0, heads=900.0)
-    one, size, units, items, lines, chain, uneven, heads = costs.features(seen, "csr", costs.BITS)
-    assert (one, units, items, lines, chain, uneven, heads) == (1, 640, 1000, 1000 / 64, 1000 / 640, 0, 900)
+    one, size, units, tiles, inside, listed, lines, chain, inner, uneven, heads = costs.features(
+        seen, "csr", costs.BITS
+    )
+    assert (one, units, tiles, inside, listed, lines) == (1, 640, 0, 0, 1000, 1000 / 64)
+    assert (chain, inner, uneven, heads) == (1000 / 640, 0, 0, 900)
     assert size == seen.bytes_of("csr") + (320 + 2 * 640) / 8
-    assert costs.features(some_facts(longest=51.0), "b2sr8", costs.BITS)[6] == 125, "uneven: 32 times the mean"
-    assert costs.features(some_facts(longest=50.0), "b2sr8", costs.BITS)[6] == 0
+    assert costs.features(some_facts(longest=51.0), "b2sr8", costs.BITS)[9] == 125, "uneven: 32 times the mean"
+    assert costs.features(some_facts(longest=50.0), "b2sr8", costs.BITS)[9] == 0
     weighted = costs.features(seen, "csr", costs.WEIGHTS)
-    assert weighted[1] == seen.bytes_of("csr") + 4 * 1000 + 4.125 * 960 and weighted[4] == 1000 / 16
-    assert costs.features(seen, "b2sr8", costs.NUMBERS)[2:4] == (80, 125)
-    assert costs.features(seen, "split8", costs.NUMBERS)[2:4] == (80, 30)
+    assert weighted[1] == seen.bytes_of("csr") + 4 * 1000 + 4.125 * 960 and weighted[6] == 1000 / 16
+    assert costs.features(seen, "b2sr8", costs.NUMBERS)[2:6] == (80, 125, 1000, 0)
+    assert costs.features(seen, "split8", costs.NUMBERS)[2:6] == (80, 10, 980, 20)
+    assert costs.features(seen, "split8", costs.NUMBERS)[7:9] == (30 / 80, 980 / 80)
     search = costs.features(seen, "csr", costs.BFS)
-    assert search == (*costs.features(seen, "csr", costs.BITS)[:7], 7, 7 * 640, 7 * seen.bytes_of("csr"))
+    assert search == (*costs.features(seen, "csr", costs.BITS)[:10], 7, 7 * 640, 7 * seen.bytes_of("csr"))
     assert {verb: len(costs.features(seen, "csr", verb)) for verb in costs.VERBS} == costs.COUNTS
 
 
@@ -56,12 +60,14 @@ def test_a_fit_finds_the_constants():
     assert min(never) == 0, "no constant is below zero"
     heavy = calibrate.fit([((1.0,), 2.0, 100.0), ((1.0,), 1.0, 1.0)])
     assert heavy[0] == pytest.approx(2, abs=1e-3), "errors count by their weights"
+    between = calibrate.fit([((1.0,), 1.0, 1.0), ((1.0,), 100.0, 1.0)])
+    assert between[0] == pytest.approx(10, rel=1e-3), "ten times too much is as wrong as ten times too little"
 
 
 def test_ratios_to_rows_are_fitted_where_times_cannot_be():
     """No constants explain CSR's times; MPLG takes twice as long on each matrix, and that is what is predicted."""
     seen = [some_facts(nvals) for nvals in (1000, 2000, 3000)]
-    times = (7.0, 3.0, 11.0)
+    times = (7.0, 5.0, 9.0)
     samples = [calibrate.Sample("x", f, {"csr bits": t, "mplg bits": 2 * t}) for f, t in zip(seen, times)]
     made = calibrate.fitted(samples, "a device", "a test")
     assert made.errors["csr bits"][1] > 0.1
@@ -87,7 +93,7 @@ def test_a_calibration_is_kept_and_read(monkeypatch, tmp_path):
     try:
         costs.costs_of.cache_clear()
         assert costs.costs_of(device) is costs.shipped("cpu")
-        made = costs.Costs("this", "a test", {"csr bits": (1.0, *[0.0] * 7)})
+        made = costs.Costs("this", "a test", {"csr bits": (1.0, *[0.0] * 10)})
         calibrate.save(made, costs.path_of(device))
         costs.costs_of.cache_clear()
         assert costs.costs_of(device) == made and made.predict(some_facts(), "csr", costs.BITS) == 1
@@ -143,4 +149,6 @@ def test_samples_are_matrices():
     for name, entries in (("mesh", kinds.mesh(1 << 11)), ("roads", kinds.mesh(1 << 11, 0.62))):
         edges = set(zip(*(x.tolist() for x in entries)))
         assert edges == {(b, a) for a, b in edges} and len(edges) == len(entries[0]), name
+    rows, _ = kinds.mycielskian(5)
+    assert len(rows) == 2 * 71 and rows.max() == 22, "23 vertices, 71 edges"
     assert len(kinds.mesh(1 << 11)[0]) == 2 * (31 * 64 + 32 * 63 + 31 * 63), "a square of triangles"

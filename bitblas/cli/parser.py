@@ -45,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--orders", action="store_true", help="also every form under each order of the vertices")
     p = command("calibrate", files.calibrate, "measure what products cost on a device, and remember it for the plan")
     p.add_argument("--device", metavar="DEVICE", help="default: cuda if it works")
-    p.add_argument("--scale", type=int, metavar="N", help="log2 of the vertices of the samples (default 17, GPU 20)")
+    p.add_argument("--scale", type=int, metavar="N", help="log2 of the vertices of the samples (default 16, GPU 20)")
     p.add_argument("--out", metavar="OUT", help="write to this file, not to the one that the plan reads")
     for algorithm in algorithms.COMMANDS:
         p = command(algorithm.name, algorithms.run, algorithm.help)
