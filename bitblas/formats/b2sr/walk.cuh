@@ -5,15 +5,6 @@
 
 typedef PLACE(PTR_T) place_t;
 
-#if TILE == 4
-#define SPREAD 0x1111ull
-#define WORD_ROWS 4
-#define TILE_WORDS 1
-#else
-#define SPREAD (TILE == 8 ? 0x0101010101010101ull : TILE == 16 ? 0x0001000100010001ull : TILE == 32 ? 0x100000001ull : 1ull)
-#define WORD_ROWS (64 / TILE)              // rows in a word
-#define TILE_WORDS (TILE * TILE / 64)
-#endif
 #define WORD_LANES (TILE_WORDS < 32 ? TILE_WORDS : 32)  // lanes that share a tile
 #define UNROLL (TILE < 16 ? 3 : TILE == 16 ? 2 : 1)      // tiles that a lane loads at once (measured for T = 8)
 #define LANE_WORDS (TILE_WORDS / WORD_LANES)            // words of a tile per lane: 2 for T = 64
@@ -26,29 +17,6 @@ typedef u64 rows_t;  // rows of a tile row, one bit each
 typedef u32 rows_t;
 #endif
 #define ROW_MASK (TILE == 64 ? (rows_t)~0ull : (rows_t)((1ull << (TILE & 63)) - 1))
-
-// Bit r of the result: whether row r of the word has a bit. The carry of an addition gathers each row in its top bit;
-// 32-bit arithmetic throughout, because the instructions, not the bytes, bound this kernel.
-__device__ __forceinline__ u32 tops(u32 half, u32 low) { return (half | ((half & low) + low)) & ~low; }
-__device__ __forceinline__ u32 fold_rows(u64 word) {
-  const u32 lo = (u32)word;
-#if TILE > 4
-  const u32 hi = (u32)(word >> 32);
-#endif
-#if TILE == 4
-  const u32 t = tops(lo, 0x7777u) & 0x8888u;
-  return (t >> 3 & 1u) | (t >> 6 & 2u) | (t >> 9 & 4u) | (t >> 12 & 8u);
-#elif TILE == 8
-  return (tops(lo, 0x7f7f7f7fu) >> 7) * 0x10204080u >> 28 | ((tops(hi, 0x7f7f7f7fu) >> 7) * 0x10204080u >> 24 & 0xf0u);
-#elif TILE == 16
-  const u32 a = tops(lo, 0x7fff7fffu), b = tops(hi, 0x7fff7fffu);
-  return (a >> 15 & 1u) | (a >> 30 & 2u) | (b >> 13 & 4u) | (b >> 28 & 8u);
-#elif TILE == 32
-  return (u32)(lo != 0) | (u32)(hi != 0) << 1;
-#else
-  return (u32)((lo | hi) != 0);
-#endif
-}
 
 __device__ __forceinline__ u64 or_lanes(u64 x, int from, int to) {
 #pragma unroll
