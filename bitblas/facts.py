@@ -53,7 +53,7 @@ class Facts:
             return Mplg.predict_bytes(self.nrows, self.ncols, self.nvals)
         if key.startswith("split"):
             return layout.predict_bytes(self.nrows, self.ncols, tile, dict(self.parts)[tile])
-        return B2sr.predict_bytes(self.nrows, self.ncols, round(dict(self.tiles)[tile]), tile)
+        return B2sr.predict_bytes(self.nrows, self.ncols, max(1, round(dict(self.tiles)[tile])), tile)
 
     def items_of(self, key: str) -> float:
         """What the units of a form list: entries, or tiles, or both."""
@@ -63,26 +63,32 @@ class Facts:
         return float(self.nvals) if key in ROWS else dict(self.tiles)[tile_of(key)]
 
 
-def facts(structure: Structure, sizes: tuple[int, ...] = TILES, splits: tuple[int, ...] = layout.TILES) -> Facts:
+def facts(
+    structure: Structure, sizes: tuple[int, ...] = TILES, splits: tuple[int, ...] = layout.TILES, *, exact: bool = False
+) -> Facts:
     """Tiles of these sizes, and the parts of a Split with those. Sampled on the CPU as in the B2SR paper (Algorithm 1):
     up to 64 blocks of 64 rows, evenly spaced, count their tiles. A GPU counts all tiles, which takes less time than
-    bringing a sample to the host. Sizes of which 32 bits cannot number the columns have no parts."""
+    bringing a sample to the host; with `exact` the CPU does so too. Sizes of which 32 bits cannot number the columns
+    have no parts."""
     splits = tuple(tile for tile in splits if layout.fits(structure.ncols, tile))
-    tiles = _known(structure, "tiles", sizes, lambda rows, tile: float(count_tiles(rows, tile)), _sample_tiles)
-    parts = _known(structure, "parts", splits, count_parts, _sample_parts)
+    tiles = _known(structure, "tiles", sizes, exact, lambda rows, tile: float(count_tiles(rows, tile)), _sample_tiles)
+    parts = _known(structure, "parts", splits, exact, count_parts, _sample_parts)
     return Facts(structure.nrows, structure.ncols, structure.nvals, tiles, parts)
 
 
-def _known(structure: Structure, name: str, sizes: tuple[int, ...], count: Any, sample: Any) -> tuple[Any, ...]:
+def _known(
+    structure: Structure, name: str, sizes: tuple[int, ...], exact: bool, count: Any, sample: Any
+) -> tuple[Any, ...]:
     """(size, what was counted or sampled for it), for each of the sizes; looked at once."""
-    known: dict[int, Any] = structure.primary.cache.setdefault(name, {})
+    counts = exact or structure.device.is_gpu
+    known: dict[int, Any] = structure.primary.cache.setdefault(f"{name}, counted" if exact else name, {})
     missing = [tile for tile in sizes if tile not in known]
     if missing and not structure.nvals:
-        known.update(dict.fromkeys(missing, Parts(0.0, 0.0, 0.0) if name == "parts" else 0.0))
+        known.update(dict.fromkeys(missing, Parts(0.0, 0.0) if name == "parts" else 0.0))
     elif missing:
         rows = structure.form(CSR)
         assert isinstance(rows, Csr)
-        if rows.device.is_gpu:
+        if counts:
             known.update((tile, count(rows, tile)) for tile in missing)
         else:
             known.update(sample(_picked(rows), rows.nrows, rows.ncols))
@@ -153,7 +159,7 @@ def _sample_parts(of: Sample, nrows: int, ncols: int) -> list[tuple[int, Parts]]
             near = col < rule.limit
             pays = held >= np.where(near, rule.near, rule.far)
             listed = w * held * ~pays
-            return Parts(float(w[pays].sum()), float(listed[near].sum()), float(listed[~near].sum()), near_width)
+            return Parts(float(w[pays].sum()), float(listed[~near].sum()), float(listed[near].sum()), near_width)
 
         found.append((tile, layout.best_parts(count, below, nrows, ncols, tile)))
     return found

@@ -78,7 +78,7 @@ def assert_sound(form) -> None:
 
 
 def assert_sound_split(form) -> None:
-    """Also: tiles are those that pay, each range of the rest ascends in every tile row and keeps to its columns, padding
+    """Also: tiles are those that pay, each range of the rest ascends in a tile row and keeps to its columns, padding
     bits of packed numbers are zero."""
     t, d, xp = form.tile, form.device, form.device.xp
     rule, far_width = split_layout.rule_of(form.ncols, t, form.near_width), split_layout.entry_width(form.ncols, t)
@@ -103,10 +103,11 @@ def assert_sound_split(form) -> None:
         is_near = codes // (t * t) < rule.limit
         assert is_near.all() if part + 1 < form.parts else not is_near.any()
     near_bits, near_words = form.in_near * form.near_width, split_layout.near_words(form.in_near, form.near_width)
-    for string, bits in ((form.col, form.tiles * split_layout.column_width(form.ncols, t)),
+    columns = form.tiles * split_layout.column_width(form.ncols, t)
+    for string, bits in ((form.col, columns),
                          (form.rest[:near_words], near_bits), (form.rest[near_words:], in_far * far_width)):  # fmt: skip
         assert int.from_bytes(host(xp.ascontiguousarray(string)).tobytes(), "little") >> bits == 0
-    parts = split_layout.Parts(form.tiles, form.in_near, in_far, form.near_width)
+    parts = split_layout.Parts(form.tiles, in_far, form.in_near, form.near_width)
     ranks = 0 if form.value_ptr is None else host(form.value_ptr).nbytes
     assert form.nbytes - ranks == form.predict_bytes(form.nrows, form.ncols, t, parts)
 

@@ -26,7 +26,7 @@ def counted(csr: Csr, tile: int) -> tuple[Parts, Merge, Any]:
     def count(near_width: int) -> Parts:
         out = counts[near_width] = merge.count(rule_of(csr.ncols, tile, near_width))
         tiles, near, far = csr.device.to_host(out[:, -1]).tolist()
-        return Parts(tiles, near, far, near_width)
+        return Parts(tiles, far, near, near_width)
 
     parts = best_parts(count, lambda: columns_below(csr), csr.nrows, csr.ncols, tile)
     return parts, merge, counts[parts.near_width]

@@ -263,7 +263,7 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[Split, Any]:
     """
     xp, device, width = csr.device.xp, csr.device, entry_width(csr.ncols, tile)
     parts, merge, out = counted(csr, tile)
-    tiles, in_near, in_far, near_width = (int(x) for x in parts)
+    tiles, in_far, in_near, near_width = (int(x) for x in parts)
     in_rest, kind = in_near + in_far, index_type(csr.nvals)
     in_tiles = csr.nvals - in_rest
     needed = layout.predict_bytes(csr.nrows, csr.ncols, tile, parts) + 4 * (tiles + in_rest)

@@ -25,12 +25,12 @@ TILES = (4, 8, 16)
 
 
 class Parts(NamedTuple):
-    """What a Split holds (sampled counts are no integers): tiles that pay, entries of the rest in near and in far
+    """What a Split holds (sampled counts are no integers): tiles that pay, entries of the rest in far and in near
     columns, and the bits of a near one (0: there are none)."""
 
     tiles: float
-    near: float
     far: float
+    near: float = 0.0
     near_width: int = 0
 
     @property
@@ -95,7 +95,7 @@ def rest_words(in_near: int, in_far: int, near_width: int, ncols: int, tile: int
 
 
 def predict_bytes(nrows: int, ncols: int, tile: int, parts: Parts) -> int:
-    tiles, near, far = map(round, parts[:3])
+    tiles, far, near = map(round, parts[:3])
     pointers = parts.kinds * (-(-nrows // tile) + 1) * index_type(max(tiles, near, far))().itemsize
     words = packed_words(tiles, column_width(ncols, tile)) + rest_words(near, far, parts.near_width, ncols, tile)
     return pointers + 4 * words + max(1, tiles) * max(2, tile * tile // 8)
