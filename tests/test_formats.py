@@ -104,8 +104,8 @@ def assert_sound_split(form) -> None:
         assert is_near.all() if part + 1 < form.parts else not is_near.any()
     near_bits, near_words = form.in_near * form.near_width, split_layout.near_words(form.in_near, form.near_width)
     columns = form.tiles * split_layout.column_width(form.ncols, t)
-    for string, bits in ((form.col, columns),
-                         (form.rest[:near_words], near_bits), (form.rest[near_words:], in_far * far_width)):  # fmt: skip
+    near, far = form.rest[:near_words], form.rest[near_words:]
+    for string, bits in ((form.col, columns), (near, near_bits), (far, in_far * far_width)):
         assert int.from_bytes(host(xp.ascontiguousarray(string)).tobytes(), "little") >> bits == 0
     parts = split_layout.Parts(form.tiles, in_far, form.in_near, form.near_width)
     ranks = 0 if form.value_ptr is None else host(form.value_ptr).nbytes

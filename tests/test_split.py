@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
 from battery import MATRICES, generator, values
+from hypothesis import given
 from test_formats import assert_entries, assert_sound, host
 
 import bitblas
@@ -91,6 +93,54 @@ def test_near_entries_end_at_the_limit(device, bits, monkeypatch):
             assert A.isequal(B) and A.T.new().isequal(B.T.new())
             twin = bitblas.Matrix.from_coo(i, j, x, nrows=35, ncols=n, format="split", tile=tile)
             assert form.equals(twin._store.structure.primary)
+
+
+@given(st.sampled_from(layout.TILES), st.integers(0, 4), st.data())
+def test_random_entries_around_the_limit(tile, bits, data):
+    edge = tile << bits
+    n = edge + data.draw(st.integers(1, 3 * tile), "columns beyond")
+    col = st.sampled_from((0, tile - 1, tile, edge - tile, edge - 1, edge, n - 1)) | st.integers(0, n - 1)
+    places = data.draw(st.sets(st.tuples(st.integers(0, 2 * tile), col), min_size=1, max_size=3 * tile), "places")
+    i, j = np.array(sorted(places)).T
+    x = np.arange(len(i))
+    with pytest.MonkeyPatch.context() as patch, bitblas.config.set(device="cpu"):
+        with_near(patch, bits)
+        A = bitblas.Matrix.from_coo(i, j, x, nrows=2 * tile + 1, ncols=n, format="split", tile=tile)
+        form = A._store.structure.primary
+        assert form.near_width == bits + 2 * layout.log_of(tile)
+        assert_sound(form)
+        form.check()
+        again = layout_again(form)
+        assert again.equals(form) and again.numbers() == form.numbers()
+        assert [host(a).tolist() for a in A.to_coo()] == [i.tolist(), j.tolist(), x.tolist()]
+        assert_sound(A.select("colle", edge).new()._store.structure.primary)
+
+
+def layout_again(form):
+    """The form of what it gives for a file."""
+    return type(form).restored(form.device, form.numbers(), form.arrays())
+
+
+def test_the_limit_needs_the_fewest_bytes():
+    """Among those that are tried; none where near entries do not pay for their pointers."""
+    rng, n = generator("limit"), 1 << 13
+    for power, tile in ((1, 8), (6, 4), (6, 8), (6, 16), (12, 8)):
+        i, j = rng.integers(0, n, 40_000), (rng.random(40_000) ** power * n).astype(np.int64)
+        with bitblas.config.set(device="cpu"):
+            A = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, format="csr")
+        rows = A._store.structure.primary
+        sizes = {}
+        for width in (0, *range(2 * layout.log_of(tile), layout.entry_width(n, tile))):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(counting, "best_parts", lambda count, *_, w=width: count(w))
+                parts = counting.count_parts(rows, tile)
+            sizes[width] = layout.predict_bytes(n, n, tile, parts)
+        found = counting.count_parts(rows, tile)
+        size = layout.predict_bytes(n, n, tile, found)
+        assert size == sizes[found.near_width] <= min(sizes[0], 1.01 * min(sizes.values())), (power, tile)
+        assert tile == 4 or (found.near_width > 0) == (power > 1)
+        assert counting.columns_below(rows) == [int((host(rows.col) < 1 << k).sum()) for k in range(13)]
+        assert facts(A._store.structure, exact=True).bytes_of(f"split{tile}") == size
 
 
 def test_products_with_near_entries(device, monkeypatch):
