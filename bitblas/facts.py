@@ -145,7 +145,7 @@ def _sample_parts(of: Sample, nrows: int, ncols: int) -> list[tuple[int, Parts]]
     def below() -> list[float]:
         """The entries in columns below 1, 2, 4, .. (as formats/split/counting.py counts them)."""
         weight = np.repeat(of.weights, entries)
-        return [float(weight[of.cols < 1 << k].sum()) for k in range(max(0, ncols - 1).bit_length())]
+        return [float(weight[of.cols < 1 << k].sum()) for k in range((ncols - 1).bit_length() + 1)]
 
     for tile in (tile for tile in layout.TILES if layout.fits(ncols, tile)):
         keys = np.sort((of.rows // tile << 32) | (of.cols // tile))

@@ -139,7 +139,7 @@ def test_the_limit_needs_the_fewest_bytes():
         size = layout.predict_bytes(n, n, tile, found)
         assert size == sizes[found.near_width] <= min(sizes[0], 1.01 * min(sizes.values())), (power, tile)
         assert tile == 4 or (found.near_width > 0) == (power > 1)
-        assert counting.columns_below(rows) == [int((host(rows.col) < 1 << k).sum()) for k in range(13)]
+        assert counting.columns_below(rows) == [int((host(rows.col) < 1 << k).sum()) for k in range(14)]
         assert facts(A._store.structure, exact=True).bytes_of(f"split{tile}") == size
 
 

@@ -11,11 +11,8 @@ from .layout import Parts, best_parts, rule_of
 
 
 def columns_below(csr: Csr) -> list[int]:
-    """The entries in columns below 1, 2, 4, .., the last power of two below the number of columns. A byte per entry."""
-    limits = [1 << k for k in range(max(0, csr.ncols - 1).bit_length())]
-    if not limits:
-        return []
-    col = csr.col[: csr.nvals]
+    """The entries in columns below 1, 2, 4, .. up to the first power of two that all are below. A byte per entry."""
+    limits, col = [1 << k for k in range((csr.ncols - 1).bit_length() + 1)], csr.col[: csr.nvals]
     return [int(x) for x in csr.device.to_host(csr.device.xp.stack([(col < limit).sum() for limit in limits]))]
 
 

@@ -7,9 +7,9 @@ none (`near_width` 0), and all entries are far.
 
 A tile of n entries is kept as bits where these and its tile column need fewer bits than its entries would in their
 range: T*T + bits of a tile column < n * bits of an entry (`least_entries`). So what is a tile depends on the limit.
-`best_parts` looks for the limit where most bits would be saved if all entries were in the rest, counts with it and with
-twice it, and keeps what needs the fewest bytes; near entries are not tried where what is in the rest without them could
-not pay for the pointers.
+`best_parts` looks for the limit where most bits would be saved if all entries were in the rest, counts with it, looks
+again with what is known of the rest then, and keeps what needs the fewest bytes. Near entries are not tried where the
+rest that there is without them could not pay for the pointers.
 """
 
 from __future__ import annotations
@@ -105,15 +105,18 @@ def best_parts(
     count: Callable[[int], Parts], below: Callable[[], Sequence[float]], nrows: int, ncols: int, tile: int
 ) -> Parts:
     """The parts that need the fewest bytes. count: the parts for a width of near entries. below: a function that gives
-    the number of all entries in columns below 1, 2, 4, .. (the last is no power of two that all are below)."""
-    best = count(0)
-    inner, width, pointers = 2 * log_of(tile), entry_width(ncols, tile), 32 * (-(-nrows // tile) + 1)
-    if best.in_rest * (width - inner) <= pointers:
+    the number of all entries in columns below 1, 2, 4, .. up to the first power of two that all are below."""
+    best, log, width = count(0), log_of(tile), entry_width(ncols, tile)
+    widths, pointers = range(2 * log, width), 32 * (-(-nrows // tile) + 1)
+    if best.in_rest * len(widths) <= pointers:
         return best
     some = below()
-    saved = {w: some[w - log_of(tile)] * (width - w) for w in range(inner, width)}
-    first = max(saved, key=lambda w: saved[w], default=0)
-    for w in (first, first + 1):
-        if w in saved and min(saved[w], best.in_rest * (width - w)) > pointers:
-            best = min(best, count(w), key=lambda parts: predict_bytes(nrows, ncols, tile, parts))
-    return best
+    first = max(widths, key=lambda w: some[w - log] * (width - w))
+    if min(some[first - log], best.in_rest) * (width - first) <= pointers:
+        return best
+    tried = count(first)
+    # Entries in tiles are more often near than far: their share beyond the first limit is taken for that of all beyond.
+    share = tried.far / max(1, some[-1] - some[first - log])
+    second = max(widths, key=lambda w: (tried.in_rest - share * (some[-1] - some[w - log])) * (width - w))
+    found = [best, tried] if second == first else [best, tried, count(second)]
+    return min(found, key=lambda parts: predict_bytes(nrows, ncols, tile, parts))
