@@ -38,14 +38,6 @@ HEADS = ("graph", "order", "edges", *FORMS, "packed", "slices", "perm", "of csr"
 MEAN, CHOICE = 0.60, 1.02  # the bars: smallest over CSR in the geometric mean, chosen over smallest on any graph
 
 
-def counts(structure: Structure, height: int, width: int) -> Any:
-    """Entries of each non-empty tile of that shape."""
-    rows, cols = structure.coo()
-    keys = np.sort(rows // height * -(-structure.ncols // width) + cols // width)
-    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else np.zeros(0, np.int64)
-    return np.diff(starts, append=len(keys))
-
-
 def packed_b2sr(of: Structure, tile: int, tiles: int) -> int:
     columns = 4 * packing.packed_words(tiles, layout.column_width(of.ncols, tile))
     return 4 * (-(-of.nrows // tile) + 1) + columns + tiles * max(2, tile * tile // 8)
@@ -53,14 +45,24 @@ def packed_b2sr(of: Structure, tile: int, tiles: int) -> int:
 
 def sliced(of: Structure, width: int, tile: int = 8) -> int:
     """A Split with slices of one row, W columns wide, by tile rows of `tile` rows: a slice is W bits, its row in the
-    tile row and its place in it. What would be near entries is left out."""
-    count = counts(of, 1, width)
-    inner = layout.log_of(tile)
-    entry = inner + packing.width_of(of.ncols)
-    slice_bits = width + inner + packing.width_of(-(-of.ncols // width))
-    pays = count * entry > slice_bits
-    words = packing.packed_words(int(pays.sum()), slice_bits) + packing.packed_words(int(count[~pays].sum()), entry)
-    return 8 * (-(-of.nrows // tile) + 1) + 4 * words
+    tile row and its place in it. Near entries end where the fewest bytes are needed."""
+    rows, cols = of.coo()
+    across = -(-of.ncols // width)
+    keys = np.sort(rows * across + cols // width)
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else np.zeros(0, np.int64)
+    held, first = np.diff(starts, append=len(keys)), keys[starts] % across * width
+    far, inner = layout.entry_width(of.ncols, tile), layout.log_of(tile)
+    slice_bits = width + inner + packing.width_of(across)
+    found = []
+    for near in (0, *range(max(2 * inner, far - 8), far)):
+        is_near = first < layout.near_limit(near, tile) * tile
+        pays = held * np.where(is_near, near, far) > slice_bits
+        listed = held * ~pays
+        in_near, in_far = int(listed[is_near].sum()), int(listed[~is_near].sum())
+        words = packing.packed_words(int(pays.sum()), slice_bits)
+        words += layout.rest_words(in_near, in_far, near, of.ncols, tile)
+        found.append(4 * (3 if near else 2) * (-(-of.nrows // tile) + 1) + 4 * words)
+    return min(found)
 
 
 def sizes(of: Structure) -> dict[str, int]:
@@ -117,6 +119,10 @@ def bars(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
             found = mean(list(ratios))
             held = "holds" if found <= MEAN else "MISSED"
             yield f"smallest form over CSR, geometric mean of {len(ratios)} graphs, each {what}: {found:.3f} ({held})"
+    slices, split = HEADS.index("slices"), [HEADS.index(layout.key_of(tile)) for tile in layout.TILES]
+    gain = [row[slices] / min(row[k] for k in split) for row in rows if row[split[0]] is not None]
+    if gain:
+        yield f"Split of slices over Split, geometric mean of all lines: {mean(gain):.3f}"
     worst = max(rows, key=lambda row: row[over])
     held = "holds" if worst[over] <= CHOICE else "MISSED"
     yield f"chosen over smallest, at most: {worst[over]:.4f}, on {worst[0]} in {worst[1]} order ({held})"

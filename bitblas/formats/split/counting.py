@@ -11,9 +11,14 @@ from .layout import Parts, best_parts, rule_of
 
 
 def columns_below(csr: Csr) -> list[int]:
-    """The entries in columns below 1, 2, 4, .. up to the first power of two that all are below. A byte per entry."""
-    limits, col = [1 << k for k in range((csr.ncols - 1).bit_length() + 1)], csr.col[: csr.nvals]
-    return [int(x) for x in csr.device.to_host(csr.device.xp.stack([(col < limit).sum() for limit in limits]))]
+    """The entries in columns below 1, 2, 4, .. up to the first power of two that all are below; counted once. Peak
+    memory: a byte per entry."""
+    if "columns below" not in csr.cache:
+        limits, col = [1 << k for k in range((csr.ncols - 1).bit_length() + 1)], csr.col[: csr.nvals]
+        found = csr.device.to_host(csr.device.xp.stack([(col < limit).sum() for limit in limits]))
+        csr.cache["columns below"] = found.tolist()
+    below: list[int] = csr.cache["columns below"]
+    return below
 
 
 def counted(csr: Csr, tile: int) -> tuple[Parts, Merge, Any]:
