@@ -144,22 +144,23 @@ def test_the_limit_needs_the_fewest_bytes():
 
 
 def test_products_with_near_entries(device, monkeypatch):
-    """In every kind of kernel, also cut into segments."""
+    """In every kind of kernel, pulled and pushed, with tile rows that are cut into segments."""
     monkeypatch.setattr(plan, "PUSH_COST", {"cpu": 0.0, "gpu": 0.0})
+    monkeypatch.setattr(plan, "LONGEST", 1)
     for bits, name in ((2, "gaps"), (3, "long hub"), (2, "65x65")):
         with_near(monkeypatch, bits)
         x = values(generator(name), "FP32", len(MATRICES[name]().rows))
-        A, plain = made(name, 8, x), made(name, x=x, **CSR)
-        form = A._store.structure.primary
-        assert form.in_near and form.in_rest > form.in_near
-        u = bitblas.Vector.from_coo(np.arange(0, A.ncols, 2), 1.5, size=A.ncols)
-        v = bitblas.Vector.from_coo(np.arange(0, A.nrows, 9), 1.5, size=A.nrows)
-        for ring in (bitblas.semiring.lor_land, bitblas.semiring.min_plus):
-            if ring is bitblas.semiring.lor_land:
-                assert A.mxv(u, ring).new().isequal(plain.mxv(u, ring).new()), name
+        for ring, weights, one in (
+            (bitblas.semiring.lor_land, True, True),
+            (bitblas.semiring.min_plus, x, np.float32(2)),
+        ):
+            A, plain = made(name, 8, weights), made(name, x=weights, **CSR)
+            form = A._store.structure.primary
+            assert form.in_near and form.in_rest > form.in_near
+            u = bitblas.Vector.from_coo(np.arange(0, A.ncols, 2), one, size=A.ncols)
+            v = bitblas.Vector.from_coo(np.arange(0, A.nrows, 9), one, size=A.nrows)
+            assert A.mxv(u, ring).new().isequal(plain.mxv(u, ring).new()), name
             assert v.vxm(A, ring).new().isequal(v.vxm(plain, ring).new()), name
-        ring = bitblas.semiring.min_plus
-        assert A.mxv(u, ring).new().isequal(plain.mxv(u, ring).new()), name
 
 
 def test_what_is_left_of_a_matrix_is_split_anew(device):
