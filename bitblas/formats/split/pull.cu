@@ -8,9 +8,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step, const u32* col,
      i64 col_width, const word_t* bits, const PLACE_T* value_ptr, const u32* near, i64 near_width, const u32* far,
      i64 far_width, i64 in_tiles, i64 in_near, i64 parts, const A_T* a_val, A_T a_iso, i64 a_step, const u64* u_bits,
-     const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u64* mask, i64 mask_step, u64 mask_flip, Z_T product, const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso,
-     i64 w_step, i64 moved, i64 replace, u64* t_bits, STORED(W_T)* t_val) {
-  const i64 unit = thread_number() / LANES;
+     const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u64* mask, i64 mask_step, u64 mask_flip, Z_T product,
+     const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso, i64 w_step, i64 moved, i64 replace, u64* t_bits,
+     STORED(W_T)* t_val) {
+  const i64 unit = (i64)blockIdx.x * (BLOCK / LANES) + threadIdx.x / LANES;
   const int lane = threadIdx.x & (LANES - 1);
   const bool inside = unit < n;
   const i64 tile_row = row_step && inside ? row_of[unit] : unit;
@@ -18,8 +19,9 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   // its segments only set the bits that are missing.
   const bool segment = PRESENCE && row_step;
   bool hub = false;
-  u64 open = inside ? (mask_step ? tile_bits(mask, tile_row) : 0ull) ^ (mask_flip & ROW_MASK) : 0ull;
-  if (segment && inside) open &= ~tile_bits(t_bits, tile_row);
+  rows_t open = 0;  // the rows that the mask allows
+  if (inside) open = (rows_t)((mask_step ? tile_bits(mask, tile_row) : 0ull) ^ mask_flip) & ROW_MASK;
+  if (segment && inside) open &= ~(rows_t)tile_bits(t_bits, tile_row);
   const Rest rest = {near, far, (u32)near_width, (u32)far_width, in_tiles, in_near, (int)parts};
   const PTR_T* starts = begin + parts * unit;
   const PTR_T* ends = end + parts * unit;
@@ -30,6 +32,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
     for (int part = 1; part < parts; ++part) work += (i64)ends[part] - (i64)starts[part];
     if (!segment && work > longest) {
       hub = !PRESENCE;
+      if (hub) open = 0;
       most = PRESENCE ? (place_t)longest : 0;
       const i64 tiles = PRESENCE ? longest / SHARE : 0;
       if ((i64)(stop - tile) > tiles) stop = tile + (place_t)tiles;
@@ -41,7 +44,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   u32 rows = hit_rows(tile, stop, lane, columns, bits, u_bits);
 #pragma unroll 1
   for (int part = 1; part < rest.parts; ++part)
-    rows = hit_rest(rows, (u32)open, Range(rest, part, starts, ends, most), lane, u_bits);
+    rows = hit_rest(rows, open, Range(rest, part, starts, ends, most), lane, u_bits);
   end_words(to, tile_row, rows, segment, product);
 #else
   Sums of;
