@@ -10,7 +10,7 @@ from .costs import FLOOR, Costs, costs_of
 from .facts import Facts, facts
 from .formats import CSR, ROWS, tile_of
 from .formats.packing import packed_words, width_of
-from .plan_forms import COMPACT, candidates, choose_form, is_compact, verbs_of, worst_ratios
+from .plan_forms import candidates, choose_form, handicap, verbs_of, worst_ratios
 from .plan_limit import limited
 from .store import MatrixStore
 
@@ -140,7 +140,7 @@ def best_pair(found: Mapping[str, Profile], prefer: str, *, iso: bool, gpu: bool
     names = {f"{order} {key}": (order, key) for order, key in fit}
     us = {name: found[order].predicted(key) for name, (order, key) in names.items()}
     worst = worst_ratios(us, FLOOR["gpu" if gpu else "cpu"])
-    return names[min(us, key=lambda name: worst[name] * (COMPACT if is_compact(names[name][1]) else 1.0))]
+    return names[min(us, key=lambda name: worst[name] * handicap(names[name][1]))]
 
 
 __all__ = ["AS_IT_IS", "Orders", "Profile", "best_pair", "orders", "profile"]

@@ -32,6 +32,8 @@ def test_what_promises_most_is_chosen(device):
     small = bitblas.Matrix.from_coo(near[:8].ravel() // 8, near[:8].ravel() % 8, True, nrows=n, ncols=n)
     assert small.nvals < plan_forms.SMALL and small.format == "csr"
     with config.set(prefer="memory"):
+        of = facts(small._store.structure)
+        assert small.dup().profile().chosen == min(of.forms, key=of.bytes_of) != "csr", "small ones too"
         for A, of in zip((full, scattered), seen):
             least = A.dup().profile()
             assert least.chosen == min(of.forms, key=of.bytes_of) != "csr"
@@ -70,7 +72,9 @@ CHOICES = {
     "searches do not, of a rectangular matrix": ({"ncols": 1 << 15}, {"b2sr8": {BITS: 50, BFS: 300}}, "b2sr8"),
     "two that win a verb each, and one between": (
         {}, {"csr": {NUMBERS: 50}, "b2sr8": {BITS: 50}, "b2sr4": {BITS: 60, NUMBERS: 60}}, "b2sr4"),
-    "a compact form must gain more": ({}, {"mplg": 95}, "csr"),
+    "tiles must gain something": ({}, {"b2sr8": 97}, "csr"),
+    "tiles that do": ({}, {"b2sr8": 94}, "b2sr8"),
+    "a compact form must gain more": ({}, {"mplg": 94}, "csr"),
     "a compact form that does": ({}, {"mplg": 85}, "mplg"),
     "parts": ({}, {"split8": 50, "b2sr8": 60}, "split8"),
     "below the floor all are alike": ({}, {**dict.fromkeys(FORMS, 4.9), "b2sr8": 2.0, "mplg": 1.0}, "csr"),
