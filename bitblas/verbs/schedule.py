@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..device import Device, balanced_bounds
+from ..formats.csr.format import pieces
 from ..formats.split.format import Split
 from ..jit import BLOCK
 
@@ -28,9 +31,13 @@ def ranges_of_work(work: Any, device: Device) -> Any:
     return np.concatenate(([0], np.searchsorted(work, wanted), [len(work)])).astype(np.int64)
 
 
-def dot_bounds(b_ptr: Any, cols: Any, device: Device) -> Any:
-    """Parallel ranges of the places of a mask, by the lengths of the rows of B' that are read there."""
-    return ranges_of_work(np.cumsum((np.diff(b_ptr) + 1)[cols], dtype=np.int64), device)
+def dot_bounds(b_ptr: Any, n: int, columns: Callable[[int, int], Any], device: Device) -> Any:
+    """Parallel ranges of the n places of a mask, by the lengths of the rows of B' that are read there. columns: of the
+    places low .. high."""
+    length, limits, work = np.diff(b_ptr) + 1, pieces(n), np.empty(n, np.int64)
+    for low, high in itertools.pairwise(limits):
+        work[low:high] = length[columns(low, high)]
+    return ranges_of_work(np.cumsum(work, out=work), device)
 
 
 def padding_blocks(n: int, bits: int, lanes: int) -> int:

@@ -37,14 +37,14 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     """A[I, J]; indices may repeat."""
     xp, device = A.device.xp, A.device
     nrows, ncols = A.nrows if I is None else len(I), A.ncols if J is None else len(J)
-    csr: Any = A.structure.form("csr")
-    values = A.values_for("csr", False)
+    form = A.structure.rows()
+    values = A.values_for(form.key, False)
     if I is None:
-        rows, cols = csr.coo()
+        rows, cols = form.coo()
     else:
-        rows, rank = _expand(device, (csr.ptr[1:] - csr.ptr[:-1])[I])
-        at = csr.ptr[I][rows] + rank
-        cols, values = csr.col[at].astype(np.int64), take(values, at)
+        rows, rank = _expand(device, (form.ptr[1:] - form.ptr[:-1])[I])
+        at = form.ptr[I][rows] + rank
+        cols, values = form.columns_at(at).astype(np.int64), take(values, at)
     if J is not None:
         place = xp.full(A.ncols, -1, np.int64)
         place[J] = xp.arange(ncols)

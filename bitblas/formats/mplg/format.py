@@ -85,6 +85,10 @@ class Mplg:
         high = self.nvals if high is None else high
         return packing.unpack(self.device, self.col, high, self.width, csr.index_type(self.ncols), first=low)
 
+    def columns_at(self, places: Any) -> Any:
+        """The columns of these entries."""
+        return packing.unpack_at(self.device, self.col, places, self.width, csr.index_type(self.ncols))
+
     def coo(self) -> tuple[Any, Any]:
         columns = packing.unpack(self.device, self.col, self.nvals, self.width, np.int64)
         return csr.numbers_of(self.ptr, self.nvals, self.device), columns
@@ -96,14 +100,14 @@ class Mplg:
         return csr.from_arrays(self.device, self.nrows, self.ncols, self.ptr, self.columns()), None
 
     def clip(self, region: Region, order: bool) -> tuple[Mplg, Any]:
-        """The entries in a region; order[e]: the place of entry e in this form. Peak memory: plain columns, twice."""
-        rows, places = self.to_csr(False)[0].clip(region, order)
+        """The entries in a region; order[e]: the place of entry e in this form. Peak memory: their plain columns."""
+        rows, places = csr.clipped(self, region, order)
         return from_csr(rows, False)[0], places
 
     def transpose(self, order: bool) -> tuple[Mplg, Any]:
-        """The packed form of the transpose; order[e]: the place of its entry e in this form. By way of plain rows,
-        whose peak of memory it has."""
-        rows, places = self.to_csr(False)[0].transpose(order)
+        """The packed form of the transpose; order[e]: the place of its entry e in this form. By way of the plain rows
+        of the transpose, whose peak of memory it has (`csr.turned`)."""
+        rows, places = csr.turned(self, order)
         return from_csr(rows, False)[0], places
 
     def equals(self, other: Mplg) -> bool:
