@@ -159,13 +159,14 @@ def structural() -> Iterator[Variant]:
     from ..verbs.variants import blank_variant
 
     places = (*TYPES, ("PLACE", INT32))
+    both = (*places, ("TILE_COL", INT32))
     for tile in TILES:
         lanes = ("LANES", min(tile, 32))
         for fill, order in ((0, 0), (1, 0), (1, 1)):
             shape = (("TILE", tile), lanes, ("FILL", fill), ("ORDER", order))
             for parts in (0, 1) if tile == 8 or (tile in SPLIT_TILES and order) else (0,):
-                yield Variant("formats/b2sr/build", places, (*shape, ("SPLIT", parts)))
-            yield Variant("formats/b2sr/unbuild", places, shape)
+                yield Variant("formats/b2sr/build", both, (*shape, ("SPLIT", parts)))
+            yield Variant("formats/b2sr/unbuild", both, shape)
         for order in (0, 1):
             yield Variant("formats/b2sr/turn", (places[0], places[2]), (("TILE", tile), lanes, ("ORDER", order)))
         yield Variant("formats/b2sr/cut", TYPES, (("TILE", tile), lanes))

@@ -26,6 +26,7 @@ class Merge:
         xp, device = csr.device.xp, csr.device
         self.least, self.kinds = least, 2 if least else 1  # what is counted: tiles, entries of no tile
         self.csr, self.tile, self.tile_rows = csr, tile, -(-csr.nrows // tile)
+        self.tile_col = index_type(-(-csr.ncols // tile))  # which may be narrower than columns are
         self.none, self.no_bits = xp.zeros(1, index_type(csr.nvals)), xp.zeros(1, word)
         self.no_codes = xp.zeros(1, np.uint32)
         self.cuts = self.cut_cols = xp.zeros(1, np.int64)
@@ -55,7 +56,7 @@ class Merge:
             xp.zeros(self.kinds * max(1, self.units), np.int64),
             xp.zeros((self.kinds, self.units + 1), np.int64),
         )
-        self._run(0, 0, 0, out, counts, self.none, self.no_bits, self.none, self.none, self.no_codes)
+        self._run(0, 0, 0, out, counts, xp.zeros(1, self.tile_col), self.no_bits, self.none, self.none, self.no_codes)
         for kind in range(self.kinds):
             xp.cumsum(counts[kind * self.units : (kind + 1) * self.units], out=out[kind, 1:])
         return out
@@ -74,7 +75,8 @@ class Merge:
     ) -> None:  # fmt: skip
         csr = self.csr
         split = int(self.least > 0)
-        variant = self._variant("build", ("PLACE", self.none), FILL=fill, ORDER=order, SPLIT=split)
+        more = ("PLACE", self.none), ("TILE_COL", col)
+        variant = self._variant("build", *more, FILL=fill, ORDER=order, SPLIT=split)
         rows = (self.tile_rows, csr.nrows, csr.ptr, csr.col, self.cuts, self.cut_cols, self.least, in_tiles)
         written = (col, bits, ranks, places, codes)
         csr.device.kernel(variant)(self.units, *rows, out.reshape(-1), counts, *written, bounds=self.bounds)
