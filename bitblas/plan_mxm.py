@@ -6,8 +6,8 @@ import numpy as np
 
 from semirings import Semiring, Typed
 
-from .formats import ROWS
-from .formats.csr.format import KEY as CSR
+from .formats import CSR, MPLG, ROWS
+from .formats.mplg.format import Mplg
 from .plan import VALUES, Plan, kind_of, power_of_two
 from .store import MatrixStore
 
@@ -37,9 +37,11 @@ def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: 
         return Plan("mxm", semiring.op.name, CSR, False, "gustavson", kind, 1, "no mask to dot at" + note), product
     form = A.structure.primary
     key = CSR if form.compact else form.key
+    if key == CSR and B.structure.primary.key == MPLG and Mplg.holds(A.nrows, A.ncols):
+        key = MPLG  # the other is packed too, once: plain columns would be made in every statement
     lanes = 1
     if A.device.is_gpu:
-        per_row = A.nvals / max(1, A.nrows) if key == CSR else form.work / max(1, form.units)
+        per_row = A.nvals / max(1, A.nrows) if key in ROWS else form.work / max(1, form.units)
         # Half a lane per tile (delaunay_n20: 0.21 ms with 4 lanes, 0.30 with 8), one per entry (rmat20: 10.8 ms with
         # 4 lanes, 9.6 and 10.8 in two runs with 8, 10.0 with 32).
         lanes = power_of_two(per_row / (1 if key in ROWS else 2), 4, 32)

@@ -137,6 +137,46 @@ def test_no_plain_columns_are_kept(device):
     assert memory.forms["mplg"] == memory.structure == Mplg.predict_bytes(140, 140, A.nvals)
 
 
+STATEMENTS = {
+    "mxm": lambda A, B: A.mxm(B, gb.semiring.plus_times).new(),
+    "a plain mask, a plain operand": lambda A, B: B.mxm(A.T, gb.semiring.plus_times).new(mask=B.S),
+    "a packed mask": lambda A, B: B.mxm(B.T, gb.semiring.plus_times).new(mask=A.S),
+    "union": lambda A, B: B.ewise_add(A, gb.binary.plus).new(),
+    "tril": lambda A, B: A.select("tril").new(),
+    "select": lambda A, B: A.select(">", 30).new(),
+    "apply": lambda A, B: A.apply(gb.binary.plus, 1).new(),
+    "rows": lambda A, B: A[[3, 0, 3], :].new(),
+    "row and column": lambda A, B: A[3, :].new().ewise_add(A[:, 5].new(), gb.binary.plus).new(),
+    "diagonal": lambda A, B: A.diag(1),
+    "reduce": lambda A, B: A.reduce_rowwise(gb.monoid.plus).new(),
+    "equal": lambda A, B: gb.Vector.from_scalar(A.isequal(A.dup(int)), 1),
+    "assign": lambda A, B: assigned(A),
+}
+
+
+def assigned(A):
+    C = A.dup()
+    C[2, :] = 7
+    return C
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_statements_read_packed_columns(device, statement, monkeypatch):
+    """None makes plain columns of a whole matrix, whichever operand is packed."""
+    B, expected = uneven(60, format="csr"), STATEMENTS[statement](uneven(60, format="csr"), uneven(60, format="csr"))
+    A = uneven(60, format="mplg")
+    if "plain" in statement:
+        A.T.new()  # SciPy, which transposes on the CPU, unpacks
+
+    def refuse(self, *args):
+        raise AssertionError("plain columns of the whole matrix")
+
+    monkeypatch.setattr(Mplg, "to_csr", refuse)
+    found = STATEMENTS[statement](A, B)
+    assert found.isequal(expected)
+    assert found.nvals
+
+
 def test_what_is_too_wide_is_refused():
     with pytest.raises(InvalidValue, match=r"format: .*2\*\*32"):
         gb.Matrix.from_coo([0], [0], True, nrows=3, ncols=(1 << 32) + 1, device="cpu", format="mplg")

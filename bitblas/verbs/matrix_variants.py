@@ -8,7 +8,7 @@ from semirings import Operator, Semiring, Typed
 from semirings.dtypes import BOOL, INT64, DataType
 from semirings.expressions import names_in, rename
 
-from ..formats import MPLG, ROWS
+from ..formats import CSR, MPLG, ROWS
 from ..kernels.prologue import Function, Variant, product_of_entries, sum_of, value
 from ..plan import VALUES, WORDS
 from ..plan_mxm import DOT_TABLE
@@ -28,9 +28,10 @@ def packed_constants(*keys: str) -> Constants:
 @functools.cache
 def dot_variant(
     key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
-    b: DataType, lanes: int, wide: bool = False,
+    b: DataType, lanes: int, wide: bool = False, mask: str = CSR,
 ) -> Variant:  # fmt: skip
-    """The dot kernel of a form for a semiring; `semiring` is None for WORDS. wide: the CPU's, by whole tiles."""
+    """The dot kernel of a form for a semiring; `semiring` is None for WORDS. wide: the CPU's, by whole tiles. mask: its
+    form, where it is by rows."""
     op, t, monoid, z = algebra_of(semiring)
     functions, values, terminal = sum_of(monoid, z)
     if kind != VALUES:
@@ -41,7 +42,7 @@ def dot_variant(
     if key in ROWS:  # a block takes 256 entries: one a thread, LANES, though GROUP lanes then share its work
         folder, wide_columns = "csr", int(dict(types)["COL"] is INT64)
         extra: tuple[tuple[str, int], ...] = (("LANES", 1), ("GROUP", lanes), ("COL_64", wide_columns), *DOT_TABLE)
-        extra += tuple(column_constants(key))
+        extra += (*column_constants(key), ("M_PACKED", int(mask == MPLG)))
     else:
         folder, extra = "b2sr", (("LANES", lanes), ("TILE", int(key[4:])))
     constants = (("KIND", kind), ("U_BOOL", 0), ("Z_BOOL", int(z is BOOL)), ("HAS_TERMINAL", terminal), *extra)

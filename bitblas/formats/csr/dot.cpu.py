@@ -19,7 +19,7 @@ def dot(lo, hi, m_ptr, m_rows, m_col, m_width, width, a_ptr, a_col, a_val, a_iso
     for entry in range(lo, hi):
         while np.int64(at(m_ptr, i + 1)) <= entry:
             i += 1
-        j = column(m_col, m_width, entry)
+        j = column_of(M_PACKED, m_col, m_width, entry)
         if i != marked:
             for p in range(a, a_end):
                 k = column(a_col, width, p)

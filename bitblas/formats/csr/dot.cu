@@ -10,7 +10,7 @@
 #include "formats/csr/columns.cuh"
 #define AHEAD 4  // loads in flight per lane
 typedef AnyColumn<PACKED, COL_T> Far;
-typedef AnyColumn<PACKED, MCOL_T> MaskColumn;
+typedef AnyColumn<M_PACKED, MCOL_T> MaskColumn;
 
 struct Rows {
   i64 width;  // of the columns of both

@@ -234,7 +234,9 @@ def picked(rows: Any, keep: Any) -> Csr:
     return from_arrays(device, rows.nrows, rows.ncols, before[rows.ptr], col[: at[-1]])
 
 
-PIECE = 1 << 22  # entries whose packed columns are unpacked together: 16 to 32 MB
+PIECE = (
+    1 << 20
+)  # entries whose packed columns are unpacked together: 4 to 8 MB, and as much again for what is done with them
 
 
 def pieces(nvals: int) -> list[int]:
