@@ -70,24 +70,29 @@ def measure(
     result = table.surroundings(device=device, samples=samples, budget=budget, rows=[])
     for name in names:
         graph = graphs.make(name)
+        how: dict[str, Any] = {"nrows": graph.n, "ncols": graph.n, "device": device}
+        made = {
+            (form, weighted): gb.Matrix.from_csr(
+                graph.ptr, graph.col, graph.weights if weighted else True, format=form, **how
+            )
+            for form in FORMS
+            for weighted in {program in WEIGHTED for program in programs}
+        }
         for program in (p for p in PROGRAMS if p in programs):
-            run, values = _programs(graph.source)[program], graph.weights if program in WEIGHTED else True
-            answers, ms, held, times = [], [], [], []
+            run, answers, times, held = _programs(graph.source)[program], [], [], []
             for form in FORMS:
-                n = graph.n
-                A = gb.Matrix.from_csr(graph.ptr, graph.col, values, nrows=n, ncols=n, device=device, format=form)
+                A = made[form, program in WEIGHTED]
                 answer, taken = _timed(d, lambda A=A, run=run: run(A), samples, budget)
                 answers.append(answer)
                 times.append(taken)
-                ms.append(float(np.median(taken)))
                 held.append(A.memory().structure + A.memory().values)
+            ms = [float(np.median(taken)) for taken in times]
             equal = answers[0].isequal(answers[1], check_dtype=True)
             row = {"graph": name, "program": program, "equal": equal, "ms": ms, "times_ms": times, "bytes": held}
             result["rows"].append(row)
             counts = "/".join(str(len(taken)) for taken in times)
             ratio, smaller, size = ms[1] / ms[0], held[1] / held[0], [x / 1e6 for x in held]
             rows.append((name, program, "yes" if equal else "NO", *ms, ratio, *size, smaller, counts, ""))
-            del A, answer, answers
     say(table.table(HEADS, rows))
     result["equal"] = all(row["equal"] for row in result["rows"])
     result["ratio"] = float(np.exp(np.mean([np.log(row["ms"][1] / row["ms"][0]) for row in result["rows"]])))

@@ -2,7 +2,7 @@
 
 Azami and Burtscher, Compressed In-memory Graphs for Accelerating GPU-based Analytics, section IV. Row pointers
 stay plain, so that every row is reached at once; kernels are those of CSR, which read packed columns where PACKED
-(csr/columns.cuh).
+(csr/columns.cuh: on a walk through a row; csr/any_column.cuh: of any entry).
 """
 
 from __future__ import annotations
