@@ -12,9 +12,12 @@ from bitblas import plan
 from bitblas.ending import End
 from bitblas.exceptions import InvalidValue
 from bitblas.formats import packing
+from bitblas.formats.csr import format as csr
 from bitblas.formats.mplg.format import Mplg
 from bitblas.loop import build as loop_build
 from bitblas.loop import repeat
+from bitblas.verbs.gustavson import products_before
+from bitblas.verbs.schedule import dot_bounds
 from bitblas.verbs.variants import pull_variant
 from semirings.dtypes import BOOL, INT32, INT64
 
@@ -172,9 +175,21 @@ def test_statements_read_packed_columns(device, statement, monkeypatch):
         raise AssertionError("plain columns of the whole matrix")
 
     monkeypatch.setattr(Mplg, "to_csr", refuse)
+    monkeypatch.setattr(csr, "PIECE", 50)
     found = STATEMENTS[statement](A, B)
     assert found.isequal(expected)
     assert found.nvals
+
+
+def test_work_is_counted_in_pieces(monkeypatch):
+    """Products before each row, and parallel ranges of a mask: of packed columns as of plain ones."""
+    monkeypatch.setattr(csr, "PIECE", 50)
+    d, forms = devices.get("cpu"), [uneven(90, format=form, device="cpu")._store.structure for form in ("csr", "mplg")]
+    plain, packed = (form.primary for form in forms)
+    products = np.diff(plain.ptr)[plain.columns()]
+    expected = [int(products[:end].sum()) for end in plain.ptr]
+    assert products_before(plain, plain).tolist() == products_before(packed, plain).tolist() == expected
+    assert dot_bounds(plain.ptr, plain, d).tolist() == dot_bounds(plain.ptr, packed, d).tolist()
 
 
 def test_what_is_too_wide_is_refused():

@@ -83,7 +83,6 @@ def test_products_of_packed_rows(device, outside, rows, monkeypatch):
 
     monkeypatch.setattr(Mplg, "to_csr", refuse)
     monkeypatch.setattr(csr, "PIECE", 64)
-    monkeypatch.setattr(gustavson, "PARALLEL_ENTRIES", 0)
     shapes = (40, 90, 0.05, 1, (7,)), (90, 300, 0.02, 2, (3,)), (40, 300, 0.2, 3, (5,))
     same(program, "INT64", device, *shapes, format="mplg")
 

@@ -89,7 +89,7 @@ def products_before(a: Any, b: Any) -> Any:
     that packed columns never are plain all together."""
     device, xp = a.device, a.device.xp
     length, before = b.ptr[1:] - b.ptr[:-1], xp.zeros(a.nrows + 1, np.int64)
-    limits = pieces(a.nvals)
+    limits = pieces(a)
     cuts = [0, a.nrows + 1]  # the pointers that end in each piece
     if len(limits) > 2:
         cuts = device.to_host(xp.searchsorted(a.ptr, device.asarray(limits, a.ptr.dtype), side="right")).tolist()

@@ -75,8 +75,7 @@ def _dot(
     value = z.np_type.type(0 if product is None else product)
     bounds = None
     if not device.is_gpu and at.nvals > PARALLEL_ENTRIES:
-        columns = at.columns if key in ROWS else lambda low, high: at.col[low:high]
-        bounds = dot_bounds(right.ptr, n, columns, device)
+        bounds = dot_bounds(right.ptr, at, device)
     compiled(device, variant)(
         n, *where, *same[0], *entry_values(device, a_type, a_val), *same[1], *entry_values(device, b_type, b_val),
         left.ncols, value, present, sums, bounds=bounds,

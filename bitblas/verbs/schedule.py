@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..device import Device, balanced_bounds
+from ..formats import ROWS
 from ..formats.csr.format import pieces
 from ..formats.split.format import Split
 from ..jit import BLOCK
@@ -31,12 +31,14 @@ def ranges_of_work(work: Any, device: Device) -> Any:
     return np.concatenate(([0], np.searchsorted(work, wanted), [len(work)])).astype(np.int64)
 
 
-def dot_bounds(b_ptr: Any, n: int, columns: Callable[[int, int], Any], device: Device) -> Any:
-    """Parallel ranges of the n places of a mask, by the lengths of the rows of B' that are read there. columns: of the
-    places low .. high."""
-    length, limits, work = np.diff(b_ptr) + 1, pieces(n), np.empty(n, np.int64)
-    for low, high in itertools.pairwise(limits):
-        work[low:high] = length[columns(low, high)]
+def dot_bounds(b_ptr: Any, mask: Any, device: Device) -> Any:
+    """Parallel ranges of the places (or tiles) of a mask, by the lengths of the rows of B' that are read there."""
+    length = np.diff(b_ptr) + 1
+    if mask.key not in ROWS:
+        return ranges_of_work(np.cumsum(length[mask.col[: mask.work]], dtype=np.int64), device)
+    work = np.empty(mask.nvals, np.int64)
+    for low, high in itertools.pairwise(pieces(mask)):
+        work[low:high] = length[mask.columns(low, high)]
     return ranges_of_work(np.cumsum(work, out=work), device)
 
 

@@ -226,19 +226,22 @@ def picked(rows: Any, keep: Any) -> Csr:
     xp, device, nvals = rows.device.xp, rows.device, rows.nvals
     before = xp.zeros(nvals + 1, np.int64)  # entries kept before each entry
     xp.cumsum(keep, out=before[1:])
-    limits = pieces(nvals)
-    at = device.to_host(before[device.asarray(np.array(limits))]).tolist()
-    col = xp.empty(max(1, at[-1]), index_type(rows.ncols))
-    for low, high, first, last in zip(limits, limits[1:], at, at[1:], strict=False):
-        col[first:last] = rows.columns(low, high)[keep[low:high]]
-    return from_arrays(device, rows.nrows, rows.ncols, before[rows.ptr], col[: at[-1]])
+    limits = pieces(rows)
+    if len(limits) == 2:
+        col = rows.columns()[keep]
+    else:
+        at = device.to_host(before[device.asarray(np.array(limits))]).tolist()
+        col = xp.empty(at[-1], index_type(rows.ncols))
+        for low, high, first, last in zip(limits, limits[1:], at, at[1:], strict=False):
+            col[first:last] = rows.columns(low, high)[keep[low:high]]
+    return from_arrays(device, rows.nrows, rows.ncols, before[rows.ptr], col)
 
 
-PIECE = (
-    1 << 20
-)  # entries whose packed columns are unpacked together: 4 to 8 MB, and as much again for what is done with them
+PIECE = 1 << 22  # entries whose packed columns are unpacked together: 16 to 32 MB, and few launches (not measured)
 
 
-def pieces(nvals: int) -> list[int]:
-    """Limits of at most PIECE entries each, 0 and the end among them."""
-    return [*range(0, nvals, PIECE), nvals] if nvals else [0, 0]
+def pieces(rows: Any) -> list[int]:
+    """Limits of entries that are looked at together, 0 and the end among them: all plain columns, packed ones in pieces
+    of PIECE."""
+    nvals = rows.nvals
+    return [*range(0, nvals, PIECE), nvals] if nvals and rows.key == MPLG else [0, nvals]
