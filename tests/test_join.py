@@ -53,7 +53,7 @@ def test_statements(device, statement, n):
     same(statement, n, device)
 
 
-@pytest.mark.parametrize("statement", ("union", "intersection", "outside", "accumulated", "selected"))
+@pytest.mark.parametrize("statement", ("union", "intersection", "outside"))
 def test_statements_on_packed_columns(device, statement, monkeypatch):
     """They are read as they lie: nothing makes plain ones of a whole matrix."""
 

@@ -100,7 +100,7 @@ def test_the_parts_are_named(device):
     assert empty.memory().total == reachable(empty._store, device)
 
 
-@pytest.mark.parametrize("key", ["b2sr8", "split8", "mplg"])
+@pytest.mark.parametrize("key", ["b2sr8", "split8"])
 def test_a_look_at_the_rows_does_not_keep_them(device, key):
     A, B = grid(x=1.0, **FORMS[key]), grid(x=1.0, **FORMS[key])
     assert A.isequal(B) and not A.isequal(B.T)

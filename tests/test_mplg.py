@@ -152,7 +152,6 @@ STATEMENTS = {
     "row and column": lambda A, B: A[3, :].new().ewise_add(A[:, 5].new(), gb.binary.plus).new(),
     "diagonal": lambda A, B: A.diag(1),
     "reduce": lambda A, B: A.reduce_rowwise(gb.monoid.plus).new(),
-    "equal": lambda A, B: gb.Vector.from_scalar(A.isequal(A.dup(int)), 1),
     "assign": lambda A, B: assigned(A),
 }
 
@@ -176,9 +175,8 @@ def test_statements_read_packed_columns(device, statement, monkeypatch):
 
     monkeypatch.setattr(Mplg, "to_csr", refuse)
     monkeypatch.setattr(csr, "PIECE", 50)
-    found = STATEMENTS[statement](A, B)
-    assert found.isequal(expected)
-    assert found.nvals
+    found, right = (list(map(host, M.to_coo())) for M in (STATEMENTS[statement](A, B), expected))
+    assert all((x == y).all() for x, y in zip(found, right, strict=True)) and len(right[0])
 
 
 def test_work_is_counted_in_pieces(monkeypatch):
