@@ -190,6 +190,20 @@ def test_work_is_counted_in_pieces(monkeypatch):
     assert dot_bounds(plain.ptr, plain, d).tolist() == dot_bounds(plain.ptr, packed, d).tolist()
 
 
+@pytest.mark.parametrize("at", [48, 49, 50])
+def test_a_fault_between_two_pieces_is_found(monkeypatch, at):
+    A = uneven(120, format="mplg", device="cpu")
+    form = A._store.structure.primary
+    assert form.ptr[40] < 48 < 51 < form.ptr[41]  # all in one row
+    monkeypatch.setattr(csr, "PIECE", 50)
+    form.check()
+    columns = form.columns()
+    columns[[at, at + 1]] = columns[[at + 1, at]]
+    faulty = Mplg(form.device, 120, 120, form.ptr, packing.pack(form.device, columns, form.width), form.nvals)
+    with pytest.raises(ValueError, match="ascend"):
+        faulty.check()
+
+
 def test_what_is_too_wide_is_refused():
     with pytest.raises(InvalidValue, match=r"format: .*2\*\*32"):
         gb.Matrix.from_coo([0], [0], True, nrows=3, ncols=(1 << 32) + 1, device="cpu", format="mplg")

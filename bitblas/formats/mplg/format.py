@@ -68,7 +68,8 @@ class Mplg:
         return cls(device, nrows, ncols, ptr, col, nvals)
 
     def check(self) -> None:
-        self.to_csr(False)[0].check()
+        sound.check_pointers(self.ptr, self.nvals)
+        sound.check_columns(self.device.xp, self.ptr, self.columns, csr.pieces(self), self.ncols)
 
     @staticmethod
     def holds(nrows: int, ncols: int) -> bool:
