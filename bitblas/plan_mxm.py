@@ -31,11 +31,12 @@ BITSET_BYTES = 1 << 30  # of all blocks: fewer take the long rows where theirs w
 def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: bool) -> tuple[Plan, np.generic | None]:
     """Dot products at the entries of a mask; without one (or with a complement) row by row: see verbs/gustavson.py."""
     kind, product = kind_of(semiring, A.values, B.values)
+    form = A.structure.primary
     made = [M.structure.primary.key for M in (A, B) if M.structure.primary.compact]
     note = f"; another form of {' and '.join(made)} is made for the statement" if made else ""
     if not masked:
-        return Plan("mxm", semiring.op.name, CSR, False, "gustavson", kind, 1, "no mask to dot at" + note), product
-    form = A.structure.primary
+        key = form.key if form.key in ROWS else CSR
+        return Plan("mxm", semiring.op.name, key, False, "gustavson", kind, 1, "no mask to dot at" + note), product
     key = CSR if form.compact else form.key
     if key == CSR and B.structure.primary.key == MPLG and Mplg.holds(A.nrows, A.ncols):
         key = MPLG  # the other is packed too, once: plain columns would be made in every statement
