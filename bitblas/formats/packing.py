@@ -34,13 +34,20 @@ def packed_words(size: int, width: int) -> int:
 
 def pack(device: Device, numbers: Any, width: int) -> Any:
     """Integers below 2**width as a packed string, uint32 of shape (packed_words(len(numbers), width),)."""
-    n = packed_words(len(numbers), width)
-    string = device.xp.empty(n, np.uint32)
+    string = device.xp.empty(packed_words(len(numbers), width), np.uint32)
+    pack_into(device, numbers, width, string)
+    return string
+
+
+def pack_into(device: Device, numbers: Any, width: int, string: Any) -> None:
+    """The same into words that are there; bits beyond those of the numbers become zero."""
+    n = len(string)
+    if not n:
+        return
     bounds = even_bounds(n, 4 * device.threads) if not device.is_gpu and len(numbers) > PARALLEL_NUMBERS else None
     narrow_variant = Variant("kernels/narrow", (("NUMBER", lookup_dtype(numbers.dtype)),), (("LANES", 1),))
     some = numbers if len(numbers) else device.xp.zeros(1, numbers.dtype)
     device.kernel(narrow_variant)(n, len(numbers), width, some, string, bounds=bounds)
-    return string
 
 
 def unpack(device: Device, string: Any, size: int, width: int, dtype: Any, *, first: int = 0) -> Any:
