@@ -27,7 +27,7 @@ SMALL = 1 << 12
 # kinds, full tiles and single entries, its standard deviation is 0.18 at most.
 SURE = 0.5
 # What forms must gain against CSR, which every verb reads: predictions err by as much, and what the costs do not know
-# (products of matrices, unions, selections) makes rows of tiles once, and of MPLG and Split for each statement.
+# (products of matrices, unions, selections) decodes MPLG, and makes rows of tiles once, of Split for each statement.
 TILED, COMPACT = 1.05, 1.1
 
 

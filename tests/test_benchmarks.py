@@ -9,12 +9,9 @@ import numpy as np
 import pytest
 
 import bitblas
-from benchmarks import builds, bytes, choices, cpu, gpu, graphs, judge, programs, small
+from benchmarks import builds, bytes, cpu, decode, gpu, graphs, mplg, programs, small
 from benchmarks.__main__ import main
 from benchmarks.verbs import VERBS
-from bitblas import costs
-from bitblas.calibrate import Sample
-from bitblas.facts import Facts
 
 SMALL = ("rmat6", "delaunay_n6", "delaunay_n6_random", "grid2d_9", "stencil27_4", "mycielskian5", "hub_n6", "even_n6")
 
@@ -239,46 +236,38 @@ def test_bars_that_are_missed_are_said():
     assert said[0].endswith("0.700 (MISSED)") and "1.5000, on g in natural order (MISSED)" in said[-1]
 
 
-# ---- the choices of the plan ----------------------------------------------------------------------------------------
+def test_programs_on_packed_columns(tmp_path, capsys, monkeypatch):
+    options = ["--device", "cpu", "--graphs", "grid2d_8", "--samples", "1", "--json", str(tmp_path / "mplg.json")]
+    assert mplg.main(options) == 0
+    rows = json.loads((tmp_path / "mplg.json").read_text())["rows"]
+    assert [row["program"] for row in rows] == list(mplg.PROGRAMS) and all(row["equal"] for row in rows)
+    assert all(packed < plain for plain, packed in (row["bytes"] for row in rows))
+    answers = iter([bitblas.Vector(bool, 3)] * 2 + [bitblas.Vector(int, 3)] * 2)
+    monkeypatch.setattr(bitblas.algorithms, "maximal_independent_set", lambda A: next(answers))
+    assert mplg.main([*options, "--programs", "mis"]) == 1
+    assert "NOT ALL EQUAL" in capsys.readouterr().out
+    assert mplg.main([*options, "--programs", "sort"]) == 2
 
 
-def test_choices_are_measured_checked_and_fitted(tmp_path, capsys, monkeypatch):
-    """A graph and a rectangular file in two forms; then the constants are fitted to what was measured."""
-    monkeypatch.setattr(Facts, "forms", property(lambda self: ("csr", "b2sr8")))
-    monkeypatch.setattr(choices, "SAMPLE_US", 1.0)
-    (tmp_path / "wide.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n2 3 2\n1 1\n2 3\n")
-    out, made = tmp_path / "out.json", tmp_path / "costs.json"
-    options = ["--jobs", "0", "--samples", "1", "--folder", str(tmp_path), "--least", "1"]
-    assert choices.main([*options, "--graphs", "grid2d_9", "--json", str(out)]) == 0
-    text, data = capsys.readouterr().out, json.loads(out.read_text())
-    grid, wide = data["samples"]
-    assert grid["levels"] == 15 and wide["levels"] is None and grid["wrong"] == wide["wrong"] == []
-    assert {name.split()[1] for name in wide["us"]} == {"bits", "numbers", "weights"}
-    assert {name.split()[1] for name in grid["us"]} == {"bits", "numbers", "weights", "bfs"}
-    assert "15 levels (estimated" in text and "the best single form: 100%" in text
-    assert choices.main(["--refit", str(out), "--costs", str(made)]) == 0
-    assert "fitted without it" in capsys.readouterr().out
-    fitted = costs.Costs.from_json(json.loads(made.read_text())["cpu"])
-    assert set(fitted.us) == {f"{key} {verb}" for key in ("csr", "b2sr8") for verb in costs.VERBS}
-    assert choices.main([*options, "--graphs", "grid2d_9", "--limit", "0"]) == 0
-    assert "no time for" in capsys.readouterr().out
-    monkeypatch.setattr(choices, "difference", lambda got, expected: 1.0)
-    assert choices.main(["--jobs", "0", "--graphs", "grid2d_9"]) == 1 and "WRONG ANSWERS" in capsys.readouterr().out
-    assert choices.main(["--refit", str(made)]) == choices.main(["--graphs", "nothing", "--jobs", "0"]) == 2
-
-
-def test_a_choice_is_judged():
-    tiles = tuple((t, 1e4) for t in (4, 8, 16, 32, 64))
-    seen = Facts(1 << 14, 1 << 14, 1 << 16, tiles, (), 9.0)
-    us = {"csr": (20.0, 40.0, 500.0, 30.0), "b2sr8": (10.0, 50.0, 510.0, 20.0), "b2sr64": (1.0, 1.0, 1.0, 1.0)}
-    sample = Sample("x", seen, {f"{k} {v}": t for k, times in us.items() for v, t in zip(costs.VERBS[:2], times)})
-    sample.us.update({f"{k} bfs": times[2] for k, times in us.items()} | {"csr weights": 30.0, "b2sr8 weights": 20.0})
-    alike = {f"{k} {v}": (1.0, *[0.0] * (costs.COUNTS[v] - 1)) for k in seen.forms for v in costs.VERBS}
-    found = {pair.verb: pair for pair in judge.pairs(sample, costs.Costs("a test", "x", alike), gpu=True)}
-    assert {pair.chosen for pair in found.values()} == {"csr"}, "all promise the same"
-    assert found["bits"].ratio == 2 and found["bits"].best == "b2sr8" and found["bits"].single == 1
-    assert found["bits"].of_all == 4, "b2sr64 takes 1 us, which counts as 5, but has more bytes than CSR"
-    assert found["numbers"].ratio == 1 and found["numbers"].single == 1.25
-    assert found["bfs"].single == pytest.approx(1.02) and found["weights"].ratio == 1, "values stay by rows"
-    assert judge.share(list(found.values())) == 0.75 == judge.share(list(found.values()), "single")
-    assert "75%" in judge.summary(list(found.values()))
+def test_instructions_of_a_loop_are_counted(tmp_path, capsys):
+    """Two ways through a loop with another one inside it; the longer way counts, the inner loop does not."""
+    lines = """
+    MOV R0 ;
+    .L_x_1:
+    LDG.E R1 ; @P0 BRA `(.L_x_2) ; LDG.E R2 ; IADD R3 ; BRA `(.L_x_3) ;
+    .L_x_2:
+    IADD R2 ;
+    .L_x_3:
+    .L_x_4:
+    FADD R4 ; LDG.E R7 ; @P2 BRA `(.L_x_4) ;
+    @P1 BRA `(.L_x_1) ;
+    EXIT ;
+    """
+    text, place = [], 0
+    for line in lines.split("\n"):
+        for part in filter(None, map(str.strip, line.split(";"))):
+            text.append(part if part.endswith(":") else f"        /*{place:04x}*/   {part} ;")
+            place += 0 if part.endswith(":") else 16
+    assert decode.loops("\n".join(text)) == [decode.Loop(6, 2), decode.Loop(3, 1)]
+    assert decode.main(["--nvdisasm", str(tmp_path / "nothing")]) == 2
+    assert "nothing is not there" in capsys.readouterr().err

@@ -53,9 +53,20 @@ def pack_into(device: Device, numbers: Any, width: int, string: Any) -> None:
 def unpack(device: Device, string: Any, size: int, width: int, dtype: Any, *, first: int = 0) -> Any:
     """Of the first `size` numbers of a packed string those from `first` on, as an array of integers of that type."""
     skipped = first // 32  # times 32 numbers, which end with a word
-    string, size, first = string[skipped * width :], size - 32 * skipped, first % 32
-    numbers = device.xp.empty(max(1, size), dtype)
+    size, first = size - 32 * skipped, first % 32
+    return _widened(device, string[skipped * width :], size, width, dtype, None)[first:]
+
+
+def unpack_at(device: Device, string: Any, places: Any, width: int, dtype: Any) -> Any:
+    """The numbers of a packed string at these places (INT64), as an array of integers of that type."""
+    return _widened(device, string, len(places), width, dtype, places)
+
+
+def _widened(device: Device, string: Any, size: int, width: int, dtype: Any, places: Any) -> Any:
+    xp, some = device.xp, places is not None and size > 0
+    numbers = xp.empty(max(1, size), dtype)
     bounds = even_bounds(size, 4 * device.threads) if not device.is_gpu and size > PARALLEL_NUMBERS else None
-    widen_variant = Variant("kernels/widen", (("NUMBER", lookup_dtype(numbers.dtype)),), (("LANES", 1),))
-    device.kernel(widen_variant)(size, width, string, numbers, bounds=bounds)
-    return numbers[first:size]
+    types, constants = (("NUMBER", lookup_dtype(numbers.dtype)),), (("LANES", 1), ("PLACES", int(some)))
+    widen = device.kernel(Variant("kernels/widen", types, constants))
+    widen(size, width, string, places if some else xp.zeros(1, np.int64), numbers, bounds=bounds)
+    return numbers[:size]

@@ -124,26 +124,33 @@ def split() -> Iterator[Variant]:
 
 def rows() -> Iterator[Variant]:
     """Products row by row on a GPU."""
-    from ..verbs.matrix_variants import rows_variant
+    from ..verbs.matrix_variants import packed_constants, rows_variant
 
+    plain, packed = packed_constants(CSR, CSR, CSR), packed_constants(MPLG, MPLG, MPLG)
     types = (("PTR", INT32), ("INNER", INT32), ("BPTR", INT32), ("COL", INT32), ("MPTR", INT32))
     chosen = [p for p in PRODUCTS if p[0] in ("plus_pair", "plus_times", "min_plus")]
     for fill in (0, 1):
-        yield Variant("formats/csr/sort_rows", types[:1], (("LANES", 1), ("FILL", fill)))
+        yield Variant("formats/csr/sort_rows", (), (("LANES", 1), ("FILL", fill)))
     for shared in (0, SHARED_WORDS):
-        constants: tuple[tuple[str, int], ...] = (("LANES", 256), ("SHARED_WORDS", shared))
+        constants: tuple[tuple[str, int], ...] = (("LANES", 256), ("SHARED_WORDS", shared), *plain)
         for fill in (0, 1):
             yield rows_variant("long_rows", types, None, WORDS, BOOL, BOOL, fill, constants)
         for name, dtype, a, b, kind in chosen:
             yield rows_variant("long_rows", types, _typed(name, dtype), kind, a, b, 1, constants)
     for fill in (0, 1):
         for lanes, slots in row_tables(4):
-            constants = (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1))
+            constants = (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1), *plain)
             yield rows_variant("short_rows", types, None, WORDS, BOOL, BOOL, fill, constants)
     for name, dtype, a, b, kind in chosen:
         for lanes, slots in row_tables(4 + (8 if kind == COUNT else dtype.nbytes)):
-            constants = (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1))
+            constants = (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1), *plain)
             yield rows_variant("short_rows", types, _typed(name, dtype), kind, a, b, 1, constants)
+    min_plus, (lanes, slots) = _typed("min_plus", FP64), row_tables(12)[0]
+    for fill in (0, 1):
+        constants = (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1), *packed)
+        yield rows_variant("short_rows", types, min_plus, VALUES, FP64, FP64, fill, constants)
+        constants = (("LANES", 256), ("SHARED_WORDS", SHARED_WORDS), *packed)
+        yield rows_variant("long_rows", types, min_plus, VALUES, FP64, FP64, fill, constants)
 
 
 def structural() -> Iterator[Variant]:
@@ -152,13 +159,14 @@ def structural() -> Iterator[Variant]:
     from ..verbs.variants import blank_variant
 
     places = (*TYPES, ("PLACE", INT32))
+    both = (*places, ("TILE_COL", INT32))
     for tile in TILES:
         lanes = ("LANES", min(tile, 32))
         for fill, order in ((0, 0), (1, 0), (1, 1)):
             shape = (("TILE", tile), lanes, ("FILL", fill), ("ORDER", order))
             for parts in (0, 1) if tile == 8 or (tile in SPLIT_TILES and order) else (0,):
-                yield Variant("formats/b2sr/build", places, (*shape, ("SPLIT", parts)))
-            yield Variant("formats/b2sr/unbuild", places, shape)
+                yield Variant("formats/b2sr/build", both, (*shape, ("SPLIT", parts)))
+            yield Variant("formats/b2sr/unbuild", both, shape)
         for order in (0, 1):
             yield Variant("formats/b2sr/turn", (places[0], places[2]), (("TILE", tile), lanes, ("ORDER", order)))
         yield Variant("formats/b2sr/cut", TYPES, (("TILE", tile), lanes))
@@ -167,8 +175,8 @@ def structural() -> Iterator[Variant]:
         yield Variant("formats/b2sr/filter", places[2:], (("TILE", tile), ("LANES", 1)))
         for fill in (0, 1):
             yield Variant("formats/b2sr/clip", places, (("TILE", tile), lanes, ("FILL", fill)))
-    for order in (0, 1):
-        yield Variant("formats/csr/keys", TYPES, (("ORDER", order),))
+    for packed, order in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        yield Variant("formats/csr/keys", TYPES, (("PACKED", packed), ("ORDER", order)))
     for pointers in (INT32, INT64):
         yield Variant("formats/csr/rows", (("PTR", pointers),))
     for rows in (1, *TILES):
@@ -176,24 +184,27 @@ def structural() -> Iterator[Variant]:
     for t in (INT64, FP32, INT32):
         yield blank_variant(MONOIDS["min"], t, t)
     yield FIND
-    for fill, order in ((0, 0), (0, 1), (1, 0), (1, 1)):
-        constants = (("PACKED", 0), ("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", order))
+    for packed, fill, order in ((0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1), (1, 0, 1), (1, 1, 1)):
+        constants = (("PACKED", packed), ("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", order))
         yield Variant("formats/csr/clip", places, constants)
 
 
 def joins() -> Iterator[Variant]:
     """Unions and intersections of two matrices."""
-    from ..verbs.matrix_variants import join_variant, match_variant
+    from ..verbs.matrix_variants import join_variant, match_variant, packed_constants
 
     types = (*TYPES, ("BPTR", INT32))
-    yield match_variant(types)
+    plain, packed = packed_constants(CSR, CSR), packed_constants(MPLG, MPLG)
+    yield from (match_variant(types, plain), match_variant(types, packed))
     for name, t in (("plus", FP64), ("times", FP64), ("second", INT64), ("firsti", INT64)):
         for side, intersect, filled in ((0, False, False), (1, False, False), (0, True, False), (0, False, True)):
             how: dict[str, Any] = {"side": side, "intersect": intersect, "filled": filled}
-            yield join_variant(types, BINARY[name][t], t, t, t, **how)
+            yield join_variant(types, plain, BINARY[name][t], t, t, t, **how)
+            if name == "plus" and not filled:
+                yield join_variant(types, packed, BINARY[name][t], t, t, t, **how)
     for side in (0, 1):
         how = {"side": side, "intersect": False, "filled": False}
-        yield join_variant(types, None, BOOL, BOOL, BOOL, **how)
+        yield join_variant(types, plain, None, BOOL, BOOL, BOOL, **how)
 
 
 def elementwise() -> Iterator[Variant]:
@@ -235,9 +246,10 @@ def by_index() -> Iterator[Variant]:
     from ..verbs.variants import place_variant, sum_by_index_variant, vector_variant
 
     yield from (BITS, COUNT, DENSE, PACK, RANGE)
-    for name in ("narrow", "widen"):
-        for number in (INT32, INT64, UINT32):
-            yield Variant(f"kernels/{name}", (("NUMBER", number),), (("LANES", 1),))
+    for number in (INT32, INT64, UINT32):
+        yield Variant("kernels/narrow", (("NUMBER", number),), (("LANES", 1),))
+        for places in (0, 1) if number is INT32 else (0,):
+            yield Variant("kernels/widen", (("NUMBER", number),), (("LANES", 1), ("PLACES", places)))
     for t in (BOOL, INT32, INT64, FP64):
         yield vector_variant("dense", t)
         yield vector_variant("compact", t, LANES=256, CHUNK=CHUNK)
