@@ -39,6 +39,7 @@ STAGE = 1024  # entries that a block of the GPU's CSR kernel reads at once where
 # Steps of a group of lanes, each waiting for its loads; longer rows are hubs, cut into segments (estimated). Rows that
 # end at their first hit are seldom gone through (RMAT 20: 26.6, 21.9, 21.7 us with 8, 32, 128).
 LONGEST, LONGEST_EARLY = 16, 128
+SPREAD = 1 << 21  # threads that uneven rows are spread over
 
 
 # ---- products -------------------------------------------------------------------------------------------------------
@@ -235,6 +236,13 @@ def is_staged(semiring: Typed[Semiring], kind: int, form: Form, full: bool) -> b
     monoid, op = semiring.op.monoid, semiring.op.binaryop
     may = form.key in ROWS and kind == VALUES and full and monoid.name != "any" and not op.positional
     return may and longest_row(form) * form.units > UNEVEN * form.nvals
+
+
+def staged_lanes(lanes: int, rows: int) -> int:
+    """Lanes for a row where rows are staged: more where these are few, so that the long ones, which neighbour each
+    other in an order by degree, are spread over more blocks (plus_second, H200, microseconds with 4, 8, 16 lanes:
+    RMAT 20 224, 242, 300; RMAT 18 55, 55, 68, by degree 108, 55, 58; email-Enron 25, 17, 15, and with 1: 79)."""
+    return max(lanes, power_of_two(SPREAD / max(1, rows), 1, 8))
 
 
 def longest_row(form: Form) -> int:
