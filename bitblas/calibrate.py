@@ -160,7 +160,7 @@ def measured(A: Matrix, profile: Profile) -> Profile:
     """The profile with the products of A timed in every form; each form is made for it and dropped."""
     found, held = [], A._store
     for key in profile.facts.forms:
-        rows = MatrixStore(Structure(held.structure.form(CSR)), held.dtype, held.values_for(CSR, False))
+        rows = MatrixStore(Structure(held.structure.form(CSR)), held.dtype, held.raw_for(CSR, False))
         B = in_form(Matrix._from_store(rows), key)
         found += [((key, verb), measure(B, verb)) for verb in profile.verbs]
     return replace(profile, measured=tuple(found))

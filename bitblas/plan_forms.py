@@ -5,13 +5,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
+from semirings.dtypes import DataType
+
 from .config import config
 from .costs import BITS, NUMBERS, WEIGHTS, Costs, costs_of
+from .device import Device
 from .exceptions import InvalidValue
 from .facts import Facts, facts
 from .formats import CSR, MPLG, ROWS, Structure, tile_of
 from .formats.b2sr.format import TILES
 from .formats.mplg.format import Mplg
+from .formats.packing import packed_words
 from .formats.split import format as split
 from .plan_limit import limited
 from .store import MatrixStore
@@ -97,6 +103,24 @@ def choose_form(structure: Structure, format: str = "auto", tile: int | None = N
         return CSR  # an entry a row (pointers, permutations): nothing to gather in tiles
     device = structure.device
     return best_form(facts(structure), costs_of(device), config.prefer, iso=iso, gpu=device.is_gpu)
+
+
+def wants_packed(nvals: int) -> bool:
+    """Whether values may be packed though nobody asks: for bytes, and of so many entries that it matters."""
+    return config.prefer == "memory" and nvals >= SMALL
+
+
+def packed_bytes(nvals: int, width: int) -> int:
+    """Bytes of that many packed values of `width` bits."""
+    return 4 * packed_words(nvals, width)
+
+
+def packs(device: Device, dtype: DataType, nvals: int, found: tuple[np.generic, int] | str) -> bool:
+    """Whether values are packed though nobody asks. found: their base and bits, or why they have none."""
+    if isinstance(found, str):
+        return False
+    needed = packed_bytes(nvals, found[1])
+    return needed < nvals * dtype.nbytes and not device.missing(needed)
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,8 @@ class MatrixOrder:
 
             order = reorder.by_name(order)(self)
         found = None if order is None else order_of(self.device, permutation(self.device, order, self.nrows))
-        return type(self)._from_store(matrix_in(self._stored, found, self._form), name, self._form)
+        layout = self._layout
+        return type(self)._from_store(matrix_in(self._stored, found, *layout[:2]), name, layout)
 
 
 def permutation(device: Device, data: Any, n: int) -> Any:

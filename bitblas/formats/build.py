@@ -14,7 +14,7 @@ from semirings.dtypes import DataType
 
 from .. import plan_forms, plan_limit
 from ..device import Device
-from ..exceptions import OutOfMemory
+from ..exceptions import InvalidValue, OutOfMemory
 from ..store import MatrixStore
 from . import Form, Structure, tile_of
 from .b2sr import format as b2sr
@@ -22,6 +22,8 @@ from .csr import format as csr
 from .csr.format import sort_entries
 from .mplg import format as mplg
 from .split import format as split
+from .values import PackedValues, fit
+from .values import packed as pack_values
 
 FORMS: dict[str, Any] = {  # by their keys, without the size of a tile
     "csr": csr.Csr, "mplg": mplg.Mplg, "b2sr": b2sr.B2sr, "split": split.Split,
@@ -223,8 +225,29 @@ def with_format(A: MatrixStore, format: str = "auto", tile: int | None = None) -
         key, _ = plan_limit.limited(A.structure, key, A.iso)
     if key == A.structure.primary.key:
         return A
-    values = A.values_for(key, False)  # first: the pass that finds the order also finds the ranks
+    values = A.raw_for(key, False)  # first: the pass that finds the order also finds the ranks
     return MatrixStore(Structure(A.structure.form(key)), A.dtype, values).tagged(A.order)
+
+
+def with_values(A: MatrixStore, packed: bool | None = None) -> MatrixStore:
+    """The same matrix, its values packed (InvalidValue where they cannot be) or plain; None: packed where the plan
+    wants it, else as they are. One value for all entries is left alone."""
+    if packed is None and (A.deferred or not plan_forms.wants_packed(A.nvals)):
+        return A
+    raw = A.raw
+    if isinstance(raw, np.generic) or not A.nvals or isinstance(raw, PackedValues) == bool(packed):
+        return A
+    if isinstance(raw, PackedValues):
+        return A if packed is None else MatrixStore(A.structure, A.dtype, raw.plain()).tagged(A.order)
+    found = fit(A.device, A.dtype, raw)
+    if packed is None and not plan_forms.packs(A.device, A.dtype, A.nvals, found):
+        return A
+    if isinstance(found, str):
+        raise InvalidValue(
+            f"packed: expected integers whose range is below 2**32 (and no -0.0), got {found}; packed=None packs what "
+            "can be, and only where config.prefer is 'memory'"
+        )
+    return MatrixStore(A.structure, A.dtype, pack_values(A.device, A.dtype, raw, *found)).tagged(A.order)
 
 
 def filter_entries(A: MatrixStore, keep: Any) -> MatrixStore:
@@ -235,7 +258,7 @@ def filter_entries(A: MatrixStore, keep: Any) -> MatrixStore:
     if isinstance(form, split.Split):
         kept: Any
         kept, places = form.filter(keep)
-        return MatrixStore(Structure(kept), A.dtype, A.values if A.iso else A.values[places])
+        return MatrixStore(Structure(kept), A.dtype, A.taken(places))
     if isinstance(form, b2sr.B2sr):
         kept = form.filter(keep)
     else:
@@ -245,4 +268,4 @@ def filter_entries(A: MatrixStore, keep: Any) -> MatrixStore:
         kept = csr.from_arrays(rows.device, rows.nrows, rows.ncols, before[rows.ptr], rows.columns()[keep])
         if form.key == mplg.KEY:
             kept, _ = mplg.from_csr(kept, False)
-    return MatrixStore(Structure(kept), A.dtype, A.values if A.iso else A.values[keep])
+    return MatrixStore(Structure(kept), A.dtype, A.taken(keep))

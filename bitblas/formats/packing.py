@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from semirings.dtypes import lookup_dtype
+from semirings.dtypes import DataType, lookup_dtype
 
 from ..device import Device, even_bounds
 from ..kernels.prologue import Variant
@@ -32,23 +32,45 @@ def packed_words(size: int, width: int) -> int:
     return -(-size * width // 32) + 1
 
 
-def pack(device: Device, numbers: Any, width: int) -> Any:
-    """Integers below 2**width as a packed string, uint32 of shape (packed_words(len(numbers), width),)."""
+def narrow_variant(number: DataType, gather: bool = False) -> Variant:
+    """The kernel that packs numbers of that type, or packed numbers at places of that type."""
+    return Variant("kernels/narrow", (("NUMBER", number),), (("LANES", 1), ("GATHER", int(gather))))
+
+
+def widen_variant(number: DataType) -> Variant:
+    """The kernel that makes an array of that type of packed numbers."""
+    return Variant("kernels/widen", (("NUMBER", number),), (("LANES", 1),))
+
+
+def pack(device: Device, numbers: Any, width: int, base: np.generic | None = None) -> Any:
+    """What numbers have above `base` (None: 0), below 2**width, as a packed string: uint32 of shape
+    (packed_words(len(numbers), width),). The numbers are integers, of any type."""
+    return _narrowed(device, numbers, width, numbers.dtype.type(0) if base is None else base, None)
+
+
+def gather(device: Device, string: Any, places: Any, width: int) -> Any:
+    """The numbers of a packed string at these places (INT32 or INT64), packed alike."""
+    return _narrowed(device, places, width, places.dtype.type(0), string)
+
+
+def _narrowed(device: Device, numbers: Any, width: int, base: Any, source: Any | None) -> Any:
     n = packed_words(len(numbers), width)
     string = device.xp.empty(n, np.uint32)
     bounds = even_bounds(n, 4 * device.threads) if not device.is_gpu and len(numbers) > PARALLEL_NUMBERS else None
-    narrow_variant = Variant("kernels/narrow", (("NUMBER", lookup_dtype(numbers.dtype)),), (("LANES", 1),))
+    run = device.kernel(narrow_variant(lookup_dtype(numbers.dtype), source is not None))
     some = numbers if len(numbers) else device.xp.zeros(1, numbers.dtype)
-    device.kernel(narrow_variant)(n, len(numbers), width, some, string, bounds=bounds)
+    run(n, len(numbers), width, some, base, string if source is None else source, string, bounds=bounds)
     return string
 
 
-def unpack(device: Device, string: Any, size: int, width: int, dtype: Any, *, first: int = 0) -> Any:
-    """Of the first `size` numbers of a packed string those from `first` on, as an array of integers of that type."""
+def unpack(
+    device: Device, string: Any, size: int, width: int, dtype: Any, *, first: int = 0, base: np.generic | None = None
+) -> Any:
+    """Of the first `size` numbers of a packed string those from `first` on, as an array of that type; above `base`."""
     skipped = first // 32  # times 32 numbers, which end with a word
     string, size, first = string[skipped * width :], size - 32 * skipped, first % 32
     numbers = device.xp.empty(max(1, size), dtype)
     bounds = even_bounds(size, 4 * device.threads) if not device.is_gpu and size > PARALLEL_NUMBERS else None
-    widen_variant = Variant("kernels/widen", (("NUMBER", lookup_dtype(numbers.dtype)),), (("LANES", 1),))
-    device.kernel(widen_variant)(size, width, string, numbers, bounds=bounds)
+    least = numbers.dtype.type(0) if base is None else base
+    device.kernel(widen_variant(lookup_dtype(numbers.dtype)))(size, width, string, least, numbers, bounds=bounds)
     return numbers[first:size]

@@ -230,14 +230,15 @@ def elementwise() -> Iterator[Variant]:
 
 def by_index() -> Iterator[Variant]:
     """Bitsets, and the entries of vectors by index."""
+    from ..formats.packing import narrow_variant, widen_variant
     from ..store import BITS, CHUNK, COUNT, DENSE, PACK
     from ..verbs.elements import RANGE
     from ..verbs.variants import place_variant, sum_by_index_variant, vector_variant
 
     yield from (BITS, COUNT, DENSE, PACK, RANGE)
-    for name in ("narrow", "widen"):
-        for number in (INT32, INT64, UINT32):
-            yield Variant(f"kernels/{name}", (("NUMBER", number),), (("LANES", 1),))
+    for number in (INT32, INT64, UINT32, FP32):
+        yield from (narrow_variant(number), widen_variant(number))
+    yield narrow_variant(INT32, gather=True)
     for t in (BOOL, INT32, INT64, FP64):
         yield vector_variant("dense", t)
         yield vector_variant("compact", t, LANES=256, CHUNK=CHUNK)

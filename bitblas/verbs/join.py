@@ -123,4 +123,4 @@ def restricted(A: MatrixStore, structure: Structure, inside: bool) -> MatrixStor
     a, m = _rows(A), structure.form("csr")
     assert isinstance(m, Csr)
     hit = meet(a, m).hit[: a.nvals]
-    return filter_entries(MatrixStore(Structure(a), A.dtype, A.values_for("csr", False)), hit == inside)
+    return filter_entries(MatrixStore(Structure(a), A.dtype, A.raw_for("csr", False)), hit == inside)

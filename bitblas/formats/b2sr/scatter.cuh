@@ -1,9 +1,10 @@
 // A tile in a push: WORDS ORs its active rows into the T bits of its tile column; VALUES scatters their products.
+#include "kernels/values.cuh"
 #include "formats/b2sr/columns.cuh"
 #include "kernels/push.cuh"
 
 __device__ __forceinline__ void scatter_tile(i64 tile, i64 tile_row, u64 active, const TileColumns& col,
-                                             const word_t* bits, const PLACE_T* value_ptr, const A_T* a_val, A_T a_iso,
+                                             const word_t* bits, const PLACE_T* value_ptr, const Values& values, A_T a_iso,
                                              const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u64* mask,
                                              i64 mask_step, u64 mask_flip, u64* t_bits, C_T* t_val) {
   const i64 left = (i64)col[tile] * TILE;
@@ -29,7 +30,7 @@ __device__ __forceinline__ void scatter_tile(i64 tile, i64 tile_row, u64 active,
     const U_T u = load<U_T>(u_val, u_iso, u_step, k);
     for (u64 rest = row_bits & open; rest; rest &= rest - 1) {
       const int c = __ffsll(rest) - 1;
-      const A_T a = RANKED ? a_val[rank + __popcll(row_bits & ((1ull << c) - 1))] : a_iso;
+      const A_T a = RANKED ? values[rank + __popcll(row_bits & ((1ull << c) - 1))] : a_iso;
       scatter(t_bits, t_val, left + c, mul(a, u, left + c, k));
     }
   }

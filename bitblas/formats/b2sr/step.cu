@@ -2,6 +2,7 @@
 // tile rows; LANES lanes share one, a lane takes a tile. The pull is for WORDS.
 #include "formats/b2sr/tile.cuh"
 #include "kernels/step.cuh"
+#include "kernels/values.cuh"
 #define GROUPS (32 / LANES)
 #define ROW_MASK (TILE == 64 ? ~0ull : (1ull << (TILE & 63)) - 1)
 
@@ -41,7 +42,7 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
      const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u32* u_list, const u64* u_state, const u32* u_segments,
      u64* t_bits, C_T* t_val, u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val,
      const u32* old_list, const u64* old_state, const u64* mask, i64 mask_step, u64 mask_flip, const PTR_T* ptr,
-     const COL_T* col, const word_t* bits, const PLACE_T* value_ptr, const A_T* a_val, A_T a_iso, i64 a_step,
+     const COL_T* col, const word_t* bits, const PLACE_T* value_ptr, const value_t* a_val, A_T a_iso, i64 a_step,
      const PTR_T* pull_ptr, const COL_T* pull_col, const word_t* pull_bits PARAMETERS) {
   (void)longest, (void)u_segments, (void)t_segments;
   // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
@@ -52,6 +53,7 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
   const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
   const int lane = threadIdx.x & (LANES - 1), group = WARP_LANE / LANES;
   const bool pull = PULLS && u_work > turn;
+  const Values values = {a_val, a_iso, a_step};
   u64 entries = 0, work = 0;
   __shared__ Stage stage;
   open_stage(stage);
@@ -110,7 +112,7 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
           const U_T u = load<U_T>(u_val, u_iso, u_step, i);
           for (u64 rest = row_bits & allowed_bits; rest; rest &= rest - 1) {
             const int c = __ffsll(rest) - 1;
-            const A_T a = RANKED ? a_val[rank + __popcll(row_bits & ((1ull << c) - 1))] : a_iso;
+            const A_T a = RANKED ? values[rank + __popcll(row_bits & ((1ull << c) - 1))] : a_iso;
             const i64 at = j * TILE + c;
             const Z_T z = mul(a, u, at, i);
             bool opened = false;

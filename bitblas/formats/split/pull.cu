@@ -6,7 +6,7 @@
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step, const u32* col,
      i64 col_width, const word_t* bits, const PLACE_T* value_ptr, const u32* codes, i64 code_width, i64 in_tiles,
-     const A_T* a_val, A_T a_iso, i64 a_step, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step,
+     const value_t* a_val, A_T a_iso, i64 a_step, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step,
      const u64* mask, i64 mask_step, u64 mask_flip, Z_T product, const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso,
      i64 w_step, i64 moved, i64 replace, u64* t_bits, STORED(W_T)* t_val) {
   const i64 unit = thread_number() / LANES;
@@ -38,8 +38,8 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
 #else
   Sums of;
   const i64 top = tile_row * TILE, row = top + (lane & (TILE - 1));
-  sum_tiles(of, tile, stop, lane, row, columns, bits, value_ptr, a_val, a_iso, u_bits, u_val, u_iso, u_step);
-  sum_rest(of, open, e, last, lane, top, codes, (u32)code_width, in_tiles, a_val, a_iso, u_bits, u_val, u_iso, u_step);
+  sum_tiles(of, tile, stop, lane, row, columns, bits, value_ptr, {a_val, a_iso, a_step}, a_iso, u_bits, u_val, u_iso, u_step);
+  sum_rest(of, open, e, last, lane, top, codes, (u32)code_width, in_tiles, {a_val, a_iso, a_step}, a_iso, u_bits, u_val, u_iso, u_step);
   end_sums(to, of, product);
 #endif
 }

@@ -6,7 +6,7 @@
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 push(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step, const u32* col,
      i64 col_width, const word_t* bits, const PLACE_T* value_ptr, const u32* codes, i64 code_width, i64 in_tiles,
-     const A_T* a_val, A_T a_iso, i64 a_step, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step,
+     const value_t* a_val, A_T a_iso, i64 a_step, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step,
      const u64* mask, i64 mask_step, u64 mask_flip, u64* t_bits, C_T* t_val) {
   const i64 unit = thread_number() / LANES;
   if (unit >= n) return;
@@ -17,9 +17,10 @@ push(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   const i64 stop = end[2 * unit], last = end[2 * unit + 1];
   if (!row_step && stop - tile + last - e > longest) return;  // a hub: its segments are rows of another launch
   const TileColumns columns = {col, (u32)col_width};
+  const Values values = {a_val, a_iso, a_step};
   const int lane = threadIdx.x & (LANES - 1);
   for (tile += lane; tile < stop; tile += LANES)
-    scatter_tile(tile, tile_row, active, columns, bits, value_ptr, a_val, a_iso, u_val, u_iso, u_step, mask, mask_step,
+    scatter_tile(tile, tile_row, active, columns, bits, value_ptr, values, a_iso, u_val, u_iso, u_step, mask, mask_step,
                  mask_flip, t_bits, t_val);
   Walk walk(codes, (u32)code_width, e + lane);
   for (e += lane; e < last; e += LANES, walk.skip(LANES)) {
@@ -30,7 +31,7 @@ push(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
     if (!bit_of(t_bits, j)) mark(t_bits, j);
 #else
     const i64 k = tile_row * TILE + row_in_tile(code);
-    scatter(t_bits, t_val, j, mul(RANKED ? a_val[in_tiles + e] : a_iso, load<U_T>(u_val, u_iso, u_step, k), j, k));
+    scatter(t_bits, t_val, j, mul(RANKED ? values[in_tiles + e] : a_iso, load<U_T>(u_val, u_iso, u_step, k), j, k));
 #endif
   }
 }

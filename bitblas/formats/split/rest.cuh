@@ -29,7 +29,7 @@ __device__ __forceinline__ u32 hit_rest(u32 rows, u32 open, place_t e, place_t s
 #else
 // T lanes take an entry each; then the lane of each row takes the products of its row from them, in their order.
 __device__ __forceinline__ void sum_rest(Sums& of, u64 open, place_t e, place_t stop, int lane, i64 top,
-                                         const u32* string, u32 width, i64 in_tiles, const A_T* a_val, A_T a_iso,
+                                         const u32* string, u32 width, i64 in_tiles, const Values& values, A_T a_iso,
                                          const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step) {
   const int mine = lane & (TILE - 1);
   const u32 mates = group_mask<TILE>();
@@ -50,7 +50,7 @@ __device__ __forceinline__ void sum_rest(Sums& of, u64 open, place_t e, place_t 
       const i64 j = column_of(code[i]);
       z[i] = Z_T();
       if (has[i])
-        z[i] = mul(RANKED ? a_val[in_tiles + (i64)e + i * LANES] : a_iso, load<U_T>(u_val, u_iso, u_step, j),
+        z[i] = mul(RANKED ? values[in_tiles + (i64)e + i * LANES] : a_iso, load<U_T>(u_val, u_iso, u_step, j),
                    top + row_in_tile(code[i]), j);
     }
 #endif
