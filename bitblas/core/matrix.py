@@ -244,7 +244,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Ou
         i, j = (host(x) for x in A.coo())
         more = {"nrows": A.nrows, "ncols": A.ncols, "name": self.name, **self._layout._asdict()}
         if isinstance(A.raw, PackedValues):
-            more["packed"] = True
+            more["stays_packed"] = True
         if A.order is not None:
             more["order"] = host(A.order.perm)
         args = i, j, A.values if A.iso else host(A.values), A.dtype.name
