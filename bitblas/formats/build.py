@@ -235,10 +235,10 @@ def with_values(A: MatrixStore, packed: bool | None = None) -> MatrixStore:
     if packed is None and (A.deferred or not plan_forms.wants_packed(A.nvals)):
         return A
     raw = A.raw
-    if isinstance(raw, np.generic) or not A.nvals or isinstance(raw, PackedValues) == bool(packed):
-        return A
     if isinstance(raw, PackedValues):
-        return A if packed is None else MatrixStore(A.structure, A.dtype, raw.plain()).tagged(A.order)
+        return A if packed is not False else MatrixStore(A.structure, A.dtype, raw.plain()).tagged(A.order)
+    if isinstance(raw, np.generic) or not A.nvals or packed is False:
+        return A
     found = fit(A.device, A.dtype, raw)
     if packed is None and not plan_forms.packs(A.device, A.dtype, A.nvals, found):
         return A

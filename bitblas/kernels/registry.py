@@ -96,6 +96,19 @@ def products() -> Iterator[Variant]:
                 yield push_variant(key, types, typed, kind, a, u, flip=True, ranked=ranked, lanes=2)
             if name in ("plus_pair", "plus_times", "min_plus"):
                 yield dot_variant(key, indices, typed, kind, a, u, 4)
+        if key in (CSR, MPLG, "b2sr8"):
+            yield from _of_packed_values(key, types, FP32 if key == MPLG else INT64)
+
+
+def _of_packed_values(key: str, types: Any, dtype: DataType = INT64) -> Iterator[Variant]:
+    from ..verbs.variants import pull_variant, push_variant
+
+    args, ranked = (key, types, _typed("min_plus", dtype), VALUES, dtype, dtype), key not in ROWS
+    for full in (False, True):
+        end = End(dtype, dtype)
+        how: dict[str, Any] = {"staged": full and not ranked, "end": end}
+        yield pull_variant(*args, flip=False, full=full, ranked=ranked, lanes=8, packed=True, **how)
+    yield push_variant(*args, flip=True, ranked=ranked, lanes=8, packed=True)
 
 
 def split() -> Iterator[Variant]:
@@ -120,6 +133,7 @@ def split() -> Iterator[Variant]:
     yield push_variant("split8", types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, lanes=2)
     min_plus = _typed("min_plus", FP32)
     yield push_variant("split8", types, min_plus, VALUES, FP32, FP32, flip=True, ranked=True, lanes=2)
+    yield from _of_packed_values("split8", types)
 
 
 def rows() -> Iterator[Variant]:

@@ -254,13 +254,12 @@ class Build:
 
     def _back(self, form: Any, back: Any, kind: int, a_type: DataType, product: Product) -> tuple[Any, ...]:
         """The matrix by rows of the result, for pulling."""
-        if back is None:
-            last = dummy(self.device, a_type.np_type.char) if form.key in ROWS else form.bits
-            return form.ptr, form.col, last
+        made = form if back is None else back  # what is not read has the right type
         if form.key not in ROWS:
-            return back.ptr, back.col, back.bits
-        values: Raw = product.matrix.raw_for(form.key, product.transpose) if kind == VALUES else np.bool_(True)
-        return back.ptr, back.col, entry_values(self.device, a_type, values)[0]
+            return made.ptr, made.col, made.bits
+        turned = product.transpose if back is not None else not product.transpose
+        values: Raw = product.matrix.raw_for(form.key, turned) if kind == VALUES else np.bool_(True)
+        return made.ptr, made.col, entry_values(self.device, a_type, values)[0]
 
     # ---- the end of the body ----
 

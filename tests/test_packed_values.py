@@ -1,0 +1,354 @@
+"""Values packed to the bits that they need: what can be packed and what cannot, every verb on them, what they take,
+and their files."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from pathlib import Path
+
+import hypothesis
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from battery import FORMS, generator
+from core_programs import EXPRESSIONS, MATRIX_STATEMENTS
+from test_core import each, operands, plain, same
+from test_damage import refused
+
+import bitblas as gb
+from bitblas import algorithms
+from bitblas import device as devices
+from bitblas.exceptions import InvalidValue, OutOfMemory
+from bitblas.formats import packing
+from bitblas.formats.container import Container, Section, write
+from bitblas.formats.values import PackedValues, fit, packed
+from bitblas.plan_forms import SMALL
+
+oracle = pytest.importorskip("graphblas")
+
+
+def host(x):
+    return devices.get(gb.config.device).to_host(x)
+
+
+def here():
+    return devices.get(gb.config.device)
+
+
+def raw(A):
+    return A._stored.raw
+
+
+def words(nvals: int, width: int) -> int:
+    """Bytes of packed values."""
+    return 4 * packing.packed_words(nvals, width)
+
+
+# ---- what can be packed ---------------------------------------------------------------------------------------------
+
+RANGES = {"INT8": 8, "INT64": 64, "UINT64": 64, "FP32": 25, "FP64": 54}  # bits of all integers that a type holds
+
+
+@st.composite
+def arrays(draw):
+    """Integers of a type that lie within some bits of a base, the least and the greatest among them."""
+    name = draw(st.sampled_from(sorted(RANGES)))
+    kind, bits = gb.dtypes.lookup_dtype(name), RANGES[name]
+    low = 0 if name.startswith("U") else -(1 << (bits - 1))
+    high = (1 << bits) - 1 if name.startswith("U") else (1 << (bits - 1)) - 1
+    base = draw(st.one_of(st.integers(low, high), st.sampled_from([low, high, 0])))
+    most = min(high, base + (1 << draw(st.integers(0, 32))) - 1)
+    return kind, np.array([base, most, *draw(st.lists(st.integers(base, most), max_size=70))], kind.np_type)
+
+
+@hypothesis.given(arrays())
+@hypothesis.settings(
+    max_examples=60, deadline=None, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
+)
+def test_integers_of_every_type_come_back(device, case):
+    kind, x = case
+    base, width = fit(here(), kind, here().asarray(x))
+    assert int(base) == int(x.min()) and width == max(1, (int(x.max()) - int(x.min())).bit_length())
+    values = packed(here(), kind, here().asarray(x), base, width)
+    assert host(values.plain()).tobytes() == x.tobytes() and values.string.nbytes == words(len(x), width)
+    places = np.arange(len(x) - 1, -1, -2)
+    taken = values.taken(here().asarray(places))
+    assert host(taken.plain()).tobytes() == x[places].tobytes() and (taken.base, taken.width) == (base, width)
+    assert host(values.taken(here().asarray(x == x[0])).plain()).tobytes() == x[x == x[0]].tobytes()
+    assert host(values.plain(1, 2))[0] == x[1]
+
+
+I64, U64 = np.iinfo(np.int64), np.iinfo(np.uint64)
+FIT = {
+    "one value": np.array([7, 7, 7]),
+    "negative": np.array([-3, -1, -200], np.int16),
+    "all bits": np.array([0, (1 << 32) - 1]),
+    "at the end of INT64": np.array([I64.max, I64.max - 5]),
+    "at its other end": np.array([I64.min, I64.min + 5]),
+    "above INT64": np.array([U64.max, U64.max - 100], np.uint64),
+    "across": np.array([1 << 63, (1 << 63) - 1], np.uint64),
+    "whole floats": np.array([-5.0, 0.0, 3e6]),
+    "FP32 far out": np.array([2.0**40, 2.0**40 + 2.0**17], np.float32),
+    "truths": np.array([True, False]),
+}
+BEYOND = {
+    "33 bits": (np.array([0, 1 << 32]), "0 to 4294967296, whose difference has 33 bits"),
+    "INT64 whole": (np.array([I64.min, I64.max]), "64 bits"),
+    "UINT64 whole": (np.array([0, U64.max], np.uint64), "64 bits"),
+    "a fraction": (np.array([1.0, 0.5]), "0.5"),
+    "NaN": (np.array([1.0, np.nan], np.float32), "nan"),
+    "infinity": (np.array([1.0, -np.inf]), "-inf"),
+    "-0.0": (np.array([1.0, -0.0]), "-0.0"),
+    "2 ** 54": (np.array([2.0**54, 2.0**54]), "1.8"),
+}
+
+
+@pytest.mark.parametrize("name", FIT)
+def test_what_fits(name):
+    x = FIT[name]
+    A = gb.Matrix.from_coo(np.arange(len(x)), np.arange(len(x)), x, device="cpu", packed=True)
+    assert isinstance(raw(A), PackedValues) and A.to_coo()[2].tobytes() == x.tobytes()
+    assert A.dtype == x.dtype and A[0, 0].new().value == x[0] and not A.ss.is_iso
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_what_does_not(name):
+    x, got = BEYOND[name]
+    at = np.arange(len(x))
+    with pytest.raises(InvalidValue, match=f"packed: expected integers .* got {re.escape(got)}|{re.escape(got)}"):
+        gb.Matrix.from_coo(at, at, x, device="cpu", packed=True)
+    assert not isinstance(raw(gb.Matrix.from_coo(at, at, x, device="cpu")), PackedValues)
+    C = gb.Matrix.from_coo(
+        [0, 1], [1, 0], np.array([3, 4], x.dtype), nrows=len(x), ncols=len(x), device="cpu", packed=True
+    )
+    before = C.dup()
+    with pytest.raises(InvalidValue, match="packed"):
+        C << gb.Matrix.from_coo(at, at, x, device="cpu")
+    assert C.isequal(before) and isinstance(raw(C), PackedValues)
+
+
+def test_options():
+    for wrong in ("yes", 1):
+        with pytest.raises(ValueError, match="packed: expected True, False or None"):
+            gb.Matrix.from_coo([0], [0], [1], packed=wrong)
+    for iso in (gb.Matrix("INT64", 3, 3, packed=True), gb.Matrix.from_coo([0], [0], 5, packed=True)):
+        assert iso._stored.iso  # less than packed ones already
+
+
+def test_who_knows_of_packed_values():
+    """All others ask for `values`, which are plain; mypy refuses a `raw` that is taken for an array."""
+    root = Path(gb.__file__).parent
+    known = {str(p.relative_to(root)) for p in root.rglob("*.py") if re.search(r"\.raw(_for)?\b", p.read_text())}
+    assert {name for name in known if not name.startswith("io/")} == {  # of files `raw` is the stream
+        "calibrate.py", "core/matrix.py", "core/matrix_build.py", "core/memory.py", "core/saved.py",
+        "formats/build.py", "loop/build.py", "loop/layout.py", "plan.py", "plan_mxm.py", "store.py", "verbs/join.py",
+        "verbs/product.py", "verbs/reorder.py", "verbs/submatrix.py",
+    }  # fmt: skip
+
+
+# ---- every verb -----------------------------------------------------------------------------------------------------
+
+# Products with vectors read them in their kernels, which are compiled for it: a few of those texts.
+READS = re.compile(r"\b(mxv|vxm)\b|[ABRI](\.T)? @ [vsw]|[vsw] @ [AR]")
+VERBS = [text for text in each(EXPRESSIONS) if re.search(r"\b[ABRL]\b", text) and not READS.search(text)]
+STATEMENTS = [text for text in each(MATRIX_STATEMENTS) if re.search(r"\b[ABL]\b", text)]
+SOME = ("csr", "mplg", "b2sr8", "split8")
+
+
+def outcome(library, text, look, form):
+    scope = operands(library, 0, "INT64")
+    if library is gb:
+        for name in "ABRL":
+            A = scope[name]
+            at = [x.astype(np.int64) for x in A.to_coo()[:2]]
+            how = FORMS[form] | {"nrows": A.nrows, "ncols": A.ncols, "packed": True}
+            scope[name] = A = gb.Matrix.from_coo(*at, A.to_coo()[2], A.dtype, **how)
+            assert isinstance(raw(A), PackedValues)
+    try:
+        exec(text, scope)
+        return "values", plain(eval(look, scope))
+    except Exception as error:
+        return "error", type(error).__name__
+
+
+@pytest.mark.parametrize("form", SOME)
+def test_every_verb(device, form):
+    for k, text in enumerate(VERBS):
+        if k % len(SOME) == SOME.index(form):
+            expected, found = (outcome(g, f"r = {text}", "r", form) for g in (oracle, gb))
+            assert expected[0] == found[0] and (expected[0] == "error" or same(expected[1], found[1])), text
+
+
+@pytest.mark.parametrize("form", SOME)
+def test_every_statement(device, form):
+    for k, text in enumerate(STATEMENTS):
+        if k % len(SOME) == SOME.index(form):
+            expected, found = (outcome(g, text, "A", form) for g in (oracle, gb))
+            assert expected[0] == found[0] and (expected[0] == "error" or same(expected[1], found[1])), text
+
+
+def uneven(n=300, dtype="INT64", low=-4, high=300, **how):
+    """A matrix with one row and one column of many entries."""
+    rng = generator("uneven", n)
+    i = np.concatenate([np.full(n, n // 3), np.arange(n), rng.integers(0, n, 4 * n)])
+    j = np.concatenate([np.arange(n), np.full(n, n // 2), rng.integers(0, n, 4 * n)])
+    x = rng.integers(low, high, len(i)).astype(gb.dtypes.lookup_dtype(dtype).np_type)
+    return gb.Matrix.from_coo(i, j, x, nrows=n, ncols=n, dup_op=gb.binary.min, **how)
+
+
+@pytest.mark.parametrize("form", SOME)
+def test_products_read_them(device, form):
+    """No array of plain values is made: not by a product in any direction, nor for the transpose."""
+    A, B = uneven(**FORMS[form], packed=True), uneven(format="csr")
+    n = A.nrows
+    rng = generator("u")
+    full = gb.Vector.from_coo(np.arange(n), rng.integers(-50, 50, n), size=n)
+    half = gb.Vector.from_coo(np.arange(0, n, 2), rng.integers(-50, 50, n // 2), size=n)
+    few = gb.Vector.from_coo([5, n // 3], [1, 9], size=n)
+    for u in (full, half, few):
+        for product in (lambda M, u=u: M.mxv(u, "min_plus"), lambda M, u=u: u.vxm(M, "min_plus")):
+            expected = product(B).new()
+            with gb.trace() as ran:
+                found = product(A).new()
+            assert found.isequal(expected) and "widen" not in {run.kernel.rpartition("/")[2] for run in ran}
+    held = A.memory()
+    width = raw(A).width
+    assert held.values == words(A.nvals, width) and set(held.copies.values()) <= {words(A.nvals, width)}
+    assert held.copies
+
+
+def test_floats_are_read_exactly(device):
+    """FP32 values that need all their digits, where one number above the base would not be an FP32 number."""
+    x = np.array([-(2.0**24), 2.0**24, 2.0**24 - 1, 2.0**24 - 2, 1, 0], np.float32)
+    A, B = (gb.Matrix.from_coo(np.arange(6), np.zeros(6, int), x, nrows=6, ncols=1, packed=p) for p in (True, False))
+    u = gb.Vector.from_coo([0], np.zeros(1, np.float32), size=1)
+    found, expected = (host(M.mxv(u, "min_plus").new().to_coo()[1]) for M in (A, B))
+    assert isinstance(raw(A), PackedValues) and found.tobytes() == expected.tobytes() == x.tobytes()
+
+
+@pytest.mark.parametrize("form", SOME)
+def test_shortest_paths(device, form):
+    A, B = (uneven(low=1, **FORMS[form], packed=p) for p in (True, False))
+    assert algorithms.sssp(A, 7, gb=gb).isequal(algorithms.sssp(B, 7, gb=gb))
+    assert isinstance(raw(A), PackedValues) and all(isinstance(x, PackedValues) for x in A._stored.copies.values())
+
+
+# ---- what is held ---------------------------------------------------------------------------------------------------
+
+
+def test_for_memory_values_are_packed(device):
+    for dtype in ("INT64", "FP32"):
+        assert uneven(1000, dtype).memory().values == uneven(1000, dtype).nvals * (8 if dtype == "INT64" else 4)
+        with gb.config.set(prefer="memory"):
+            A, plain_one, few = uneven(1000, dtype), uneven(1000, dtype, packed=False), uneven(20, dtype)
+            turned, moved, lower = A.T.new(), A.reorder(np.arange(1000)[::-1].copy()), A.select("tril").new()
+            total, cast = A.ewise_add(A, "plus").new(), A.dup("INT32")
+        assert A.nvals >= SMALL and A.memory().values == words(A.nvals, raw(A).width) and raw(A).width == 9
+        for B in (turned, moved, lower, total, cast):
+            assert isinstance(raw(B), PackedValues) and B.memory().values == words(B.nvals, raw(B).width)
+        assert A.T.new().isequal(turned) and moved.isequal(A) and lower.isequal(plain_one.select("tril").new())
+        assert not isinstance(raw(plain_one), PackedValues) and not isinstance(raw(few), PackedValues)
+
+
+@pytest.mark.uses_cpu
+def test_they_stay_packed(device):
+    """Where values move and none is computed; what is computed is plain, unless somebody asks."""
+    A = uneven(packed=True)
+    order = generator("order").permutation(A.nrows)
+    for B in (A.dup(), A.T.new(), A.reorder(order), A.select("tril").new(), A.to("cpu"), pickle.loads(pickle.dumps(A))):
+        assert isinstance(raw(B), PackedValues)
+    assert A.reorder(order).reorder(None).isequal(A) and pickle.loads(pickle.dumps(A)).isequal(A)
+    assert not isinstance(raw((A + 1).new()), PackedValues)
+    C = gb.Matrix("INT64", A.nrows, A.ncols, packed=True)
+    C << A + 1
+    assert isinstance(raw(C), PackedValues) and raw(C).base == raw(A).base + 1
+    C[0, 0] = 1 << 20
+    assert C[0, 0].new().value == 1 << 20 and raw(C).width == 21
+
+
+def test_what_is_unpacked_counts():
+    """A statement that needs plain values asks for them."""
+    A = uneven(1000, packed=True, device="cpu")
+    values = A.nvals * 8
+    with gb.config.set(memory_limit=A.memory().total + 500_000_000):
+        assert A.apply("abs").new().nvals == A.nvals
+    before = A.dup()
+    total = devices.held.bytes_on(A.device)
+    with (
+        gb.config.set(memory_limit=total + values // 2),
+        pytest.raises(OutOfMemory, match=f"plain values of {A.nvals} entries: needs {values} bytes"),
+    ):
+        A.apply("abs").new()
+    assert A.isequal(before) and isinstance(raw(A), PackedValues)
+
+
+# ---- files ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", SOME)
+def test_files(device, tmp_path, form):
+    A, path = uneven(**FORMS[form], packed=True), tmp_path / "a.bitblas"
+    A.T.new()
+    A.save(path, forms=True)
+    for how in ({}, {"verify": True}):
+        B = gb.load(path, **how)
+        assert isinstance(raw(B), PackedValues) and B.format == A.format
+        assert host(raw(B).string).tobytes() == host(raw(A).string).tobytes() and B.isequal(A)
+        assert (raw(B).base, raw(B).width, raw(B).dtype) == (raw(A).base, raw(A).width, raw(A).dtype)
+    u = gb.Vector.from_coo(np.arange(A.nrows), np.arange(A.nrows), size=A.nrows)
+    assert B.mxv(u, "min_plus").new().isequal(A.mxv(u, "min_plus").new())
+    C = gb.load(path, packed=False)
+    assert not isinstance(raw(C), PackedValues) and C.isequal(A)
+    C.save(path)
+    assert isinstance(raw(gb.load(path, packed=True)), PackedValues)
+    with gb.config.set(prefer="memory"):
+        assert not isinstance(raw(gb.load(path)), PackedValues)  # loading reads nothing
+
+
+@pytest.fixture
+def small(tmp_path):
+    with gb.config.set(device="cpu"):
+        A = gb.Matrix.from_coo([0, 1, 2, 4], [1, 2, 0, 4], np.array([100, 90, 127, 95], np.int8), packed=True, name="A")
+        A.save(tmp_path / "small.bitblas")
+        yield tmp_path / "small.bitblas", A
+
+
+def test_damaged_files(small):
+    path, A = small
+    data = path.read_bytes()
+    place = Container(path).sections[0].arrays["values"]
+    for k in (*range(0, len(data) // 2, 7), *range(place.offset, place.offset + place.nbytes)):
+        if k >= place.offset or k < 64:
+            refused(path, data[:k] + bytes([data[k] ^ 16]) + data[k + 1 :])
+    for length in (0, 63, place.offset, place.offset + 3, len(data) - 1):
+        refused(path, data[:length])
+
+
+@pytest.mark.parametrize(
+    ("lie", "match"),
+    [
+        ({"packed": {"base": 90, "width": 33}}, "1 to 32 bits, got 33"),
+        ({"packed": {"base": 90, "width": 0}}, "1 to 32 bits, got 0"),
+        ({"packed": {"base": 90, "width": True}}, "1 to 32 bits, got True"),
+        ({"packed": {"base": 90.0, "width": 6}}, "a base of INT8, got 90.0"),
+        ({"packed": {"base": -129, "width": 6}}, "a base of INT8, got -129"),
+        ({"packed": {"base": 100, "width": 6}}, "expected INT8, got 137"),
+        ({"packed": {"base": 90, "width": 16}}, "values: expected 3 of uint32, got 2"),
+        ({"packed": {"base": 90}}, "no 'width'"),
+        ({"packed": None}, "values: expected 4 of int8, got 2 of uint32"),
+        ({"iso": True}, "one for all entries or packed ones, got both"),
+        ({"dtype": "FP32", "packed": {"base": (1 << 24) + 1, "width": 6}}, "a base that FP32 holds"),
+        ({"dtype": "FP64", "packed": {"base": 1 << 53, "width": 6}}, "expected FP64, got"),
+    ],
+)
+def test_files_that_lie(small, lie, match):
+    path, A = small
+    file = Container(path)
+    cpu = devices.get("cpu")
+    sections = [
+        Section(s.name, s.facts | (lie if s.name == "matrix" else {}), file.load(s, cpu, True), s.required)
+        for s in file.sections
+    ]
+    write(path, sections, cpu)
+    refused(path, path.read_bytes(), match)
