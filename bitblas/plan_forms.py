@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from .formats.b2sr.format import TILES
 from .formats.mplg.format import Mplg
 from .formats.packing import packed_words
 from .formats.split import format as split
+from .formats.values import PackedValues, fit
 from .plan_limit import limited
 from .store import MatrixStore
 
@@ -123,11 +125,43 @@ def packs(device: Device, dtype: DataType, nvals: int, found: tuple[np.generic, 
     return needed < nvals * dtype.nbytes and not device.missing(needed)
 
 
+class ValueBytes(NamedTuple):
+    """Bytes of the values of a matrix: as an array of their type, packed to `width` bits, and as they are held.
+    plain is 0 where one value is all, width where they cannot be packed."""
+
+    plain: int
+    width: int
+    packed: int
+    held: int
+
+    def __str__(self) -> str:
+        if not self.plain:
+            return "values: one for all entries"
+        packed = f"packed to {self.width} bits: {self.packed} bytes" if self.width else "cannot be packed"
+        return f"values: {self.plain} bytes, {packed}; held: {self.held}"
+
+
+def value_bytes(A: MatrixStore) -> ValueBytes:
+    """Looks at all values, unless they are packed."""
+    raw = A.raw
+    if isinstance(raw, np.generic) or not A.nvals:
+        return ValueBytes(0, 0, 0, 0)
+    plain = A.nvals * A.dtype.nbytes
+    if isinstance(raw, PackedValues):
+        size = packed_bytes(A.nvals, raw.width)
+        return ValueBytes(plain, raw.width, size, size)
+    found = fit(A.device, A.dtype, raw)
+    if isinstance(found, str):
+        return ValueBytes(plain, 0, 0, plain)
+    return ValueBytes(plain, found[1], packed_bytes(A.nvals, found[1]), plain)
+
+
 @dataclass(frozen=True)
 class Profile:
     """Facts, predicted bytes per form and microseconds per product and form, and the choice; prints as a table.
 
-    measured: microseconds by (form, verb) where they were measured.
+    values: the bytes of the values, which come to those of every form. measured: microseconds by (form, verb) where
+    they were measured.
     """
 
     facts: Facts
@@ -135,6 +169,7 @@ class Profile:
     chosen: str
     held: tuple[str, ...]
     verbs: tuple[str, ...]
+    values: ValueBytes
     reason: str = ""  # why a limit of memory chose, if it did
     measured: tuple[tuple[tuple[str, str], float], ...] = ()
 
@@ -162,11 +197,11 @@ class Profile:
                 line += f" {self.costs.predict(f, key, verb):>12.1f}"
                 line += f" {measured[key, verb]:>9.1f}" if measured else ""
             lines.append(line + (" <- auto" if key == self.chosen else "") + (" (held)" if key in self.held else ""))
-        return "\n".join(lines + [self.reason] * bool(self.reason))
+        return "\n".join([*lines, str(self.values)] + [self.reason] * bool(self.reason))
 
 
 def profile(A: MatrixStore) -> Profile:
     """What the plan sees in a matrix, and what it would choose."""
     held = tuple(key for key, transposed, _, _ in A.structure.forms() if not transposed)
     chosen, reason = limited(A.structure, choose_form(A.structure, iso=A.iso), A.iso)
-    return Profile(facts(A.structure), costs_of(A.device), chosen, held, verbs_of(A.iso), reason)
+    return Profile(facts(A.structure), costs_of(A.device), chosen, held, verbs_of(A.iso), value_bytes(A), reason)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bitblas
-from benchmarks import builds, bytes, cpu, gpu, graphs, programs, small
+from benchmarks import builds, bytes, cpu, gpu, graphs, packed, programs, small
 from benchmarks.__main__ import main
 from benchmarks.verbs import VERBS
 
@@ -221,3 +221,8 @@ def test_bytes_of_a_folder(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "grid2d_9" in shown and "wide" in shown
     assert bytes.main(["--graphs", "nothing"]) == 2
+
+
+def test_packed_values_are_compared(capsys):
+    assert packed.main(["--graphs", "rmat6", "--most", "255", "--device", "cpu"]) == 0
+    assert "All results are equal." in capsys.readouterr().out

@@ -243,10 +243,8 @@ def with_values(A: MatrixStore, packed: bool | None = None) -> MatrixStore:
     if packed is None and not plan_forms.packs(A.device, A.dtype, A.nvals, found):
         return A
     if isinstance(found, str):
-        raise InvalidValue(
-            f"packed: expected integers whose range is below 2**32 (and no -0.0), got {found}; packed=None packs what "
-            "can be, and only where config.prefer is 'memory'"
-        )
+        expected = "integers less than 2**32 apart"
+        raise InvalidValue(f"packed: expected {expected}, got {found}; packed=None packs only what can be")
     return MatrixStore(A.structure, A.dtype, pack_values(A.device, A.dtype, raw, *found)).tagged(A.order)
 
 
