@@ -151,11 +151,11 @@ def _values(values: Any, facts: dict[str, Any], d: Device, dtype: dtypes.DataTyp
     nvals, iso, packing = facts["nvals"], facts["iso"], facts.get("packed")
     if iso and packing is not None:
         raise ValueError("values: expected one for all entries or packed ones, got both")
-    count, kind = (1 if iso else nvals), dtype.np_type
+    count, kind = (1 if iso else nvals), dtype
     if packing is not None:
         base, width = base_of(dtype, packing["base"], packing["width"]), packing["width"]
-        count, kind = packed_words(nvals, width), np.dtype(np.uint32)
-    if values.dtype != kind or len(values) != count:
+        count, kind = packed_words(nvals, width), dtypes.UINT32
+    if values.dtype != kind.np_type or len(values) != count:
         raise ValueError(f"values: expected {count} of {kind}, got {len(values)} of {values.dtype}")
     if packing is not None:
         found = PackedValues(d, dtype, base, width, nvals, values)
