@@ -60,6 +60,7 @@ def info(args: argparse.Namespace) -> None:
     if args.json:
         made = {"command": "info", "file": args.file, **facts(A), "labels": graph.labels is not None, "loops": loops}
         made |= {"row_degrees": rows_degrees, "column_degrees": cols_degrees, "forms": forms, "chosen": profile.chosen}
+        made |= {"values": profile.values._asdict()}
         print(json.dumps(made))
         return
     named = "" if graph.labels is None else f", vertices have names ({', '.join(graph.labels[:3])}, ...)"
