@@ -34,7 +34,6 @@ FIXED_FROM = 1 << 20
 PUSH_COST = {"cpu": 4.0, "gpu": 16.0}
 UNROLL = 4  # entries that a lane of the GPU's CSR kernel loads before it uses the first
 BLOCKS = 8  # of 256 threads a multiprocessor, at least, for 32-bit sums of CSR (min_plus, grid: 58 us; with 4, 64 us)
-TILES_AHEAD = 2  # tiles that a lane of the B2SR kernel loads before it sums the first (grid: 67, 74, 82 us; 2, 4, 8)
 STAGE = 1024  # entries that a block of the GPU's CSR kernel reads at once where it reads its rows as one run (measured)
 # Steps of a group of lanes, each waiting for its loads; longer rows are hubs, cut into segments (estimated). Rows that
 # end at their first hit are seldom gone through (RMAT 20: 26.6, 21.9, 21.7 us with 8, 32, 128).

@@ -23,6 +23,42 @@ template <class T> __device__ __forceinline__ T load_once(const T* p) { return _
 template <> __device__ __forceinline__ bool load_once(const bool* p) { return *p; }
 #endif
 
+// The place of the highest bit of x, which has one, counted from the left. __clz takes an instruction more, for x = 0.
+__device__ __forceinline__ u32 left_bit(u32 x) {
+#ifdef __CUDA_EMU__
+  return __clz(x);
+#else
+  u32 place;
+  asm("bfind.shiftamt.u32 %0, %1;" : "=r"(place) : "r"(x));
+  return place;
+#endif
+}
+
+// The bytes of a and b (numbers 0 to 3, and 4 to 7) that the digits of `pick` name. __byte_perm masks these first.
+__device__ __forceinline__ u32 picked_bytes(u32 a, u32 b, u32 pick) {
+#ifdef __CUDA_EMU__
+  return __byte_perm(a, b, pick);
+#else
+  u32 bytes;
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(a), "r"(b), "r"(pick));
+  return bytes;
+#endif
+}
+
+// Keeps what a loop needs in every round in a register: the compiler would rather compute it anew.
+__device__ __forceinline__ u32 pinned(u32 x) {
+#ifndef __CUDA_EMU__
+  asm volatile("" : "+r"(x));
+#endif
+  return x;
+}
+template <class T> __device__ __forceinline__ const T* pinned(const T* x) {
+#ifndef __CUDA_EMU__
+  asm volatile("" : "+l"(x));
+#endif
+  return x;
+}
+
 // The lanes of this thread's group of G consecutive lanes (G a power of two, at most 32).
 template <int G> __device__ __forceinline__ u32 group_mask() {
   return G == 32 ? ALL_LANES : ((1u << (G & 31)) - 1u) << ((threadIdx.x & 31) & ~(G - 1));

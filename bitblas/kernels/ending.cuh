@@ -44,7 +44,7 @@ __device__ __forceinline__ Ending finish(i64 row, bool open, bool some, Z_T sum,
 // n units if the launch has a group for each bit of them (`pull_blocks`).
 template <int BITS> __device__ __forceinline__ void write_bits(u64* t_bits, i64 n, i64 unit, u64 value) {
   const bool first = (threadIdx.x & (LANES - 1)) == 0;
-  const bool inside = unit * BITS < (n * BITS + 63) / 64 * 64;  // of the words
+  const bool inside = unit < ((n + 64 / BITS - 1) & -(64 / BITS));  // of the words
   if (BITS == 64) {
     if (first && inside) t_bits[unit] = value;
   } else if (BITS == 32) {

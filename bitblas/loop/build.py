@@ -30,7 +30,7 @@ from .ir import Masked, Product, Scal, Vec
 from .passes import entry_text, pass_variant
 from .pointwise import BLOCKS, Parameter
 from .pull import PullLaunch
-from .steps import ALPHA, LONGEST, blocks, can_pull, choose_lanes, step_variant
+from .steps import LONGEST, blocks, can_pull, choose_lanes, step_variant, turn
 
 Launch = Callable[[], None]
 
@@ -229,7 +229,7 @@ class Build:
             u_state = self.first[product.u] + 1 + k * self.turns[product.u] + stepped[product.u]
         back = A.structure.form(key, transposed=product.transpose) if pulls else None
         args = (
-            np.int64(form.units), np.int64(product.outer), np.int64(LONGEST), np.uint64(form.work // ALPHA),
+            np.int64(form.units), np.int64(product.outer), np.int64(LONGEST), np.uint64(turn(key, form.work)),
             *self._head(k), u.at(u.bits), *self._operand(u, u_type, kind), u.at(u.lists), self.number(u_state),
             u.at(u.segments), *self._out(t, 1, kind), t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1),
             *self._out(t, 2, kind), t.at(t.lists, 2), self.number(first), *self._mask(item.mask),

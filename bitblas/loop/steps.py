@@ -14,7 +14,10 @@ from ..verbs.variants import algebra_of, beginning, push_variant
 from .pointwise import Text, macro
 
 LONGEST = 512  # entries of a row that a group of lanes walks; longer rows are cut into segments of that length
-ALPHA = 16  # a frontier with more than 1/16 of all entries pulls (Beamer's alpha is 14; his graphs are RMAT too)
+# A frontier with more than 1/16 of all entries pulls (Beamer's alpha is 14; his graphs are RMAT too); with more than 1/4
+# of all tiles, because a tile row counts with all its tiles where one row is active (a search in a 27-point stencil:
+# 1.23, 1.32, 1.67 ms with 4, 8, 16; in a Delaunay mesh: the same with each).
+ALPHA, ALPHA_TILES = 16, 4
 BLOCKS = 528  # 4 blocks for each of 132 multiprocessors: what a step may keep busy
 
 
@@ -60,4 +63,9 @@ def blocks(units: int, lanes: int) -> int:
     return max(1, min(BLOCKS, -(-units * lanes // 256)))
 
 
-__all__ = ["ALPHA", "LONGEST", "blocks", "can_pull", "choose_lanes", "step_variant"]
+def turn(key: str, work: int) -> int:
+    """Entries (tiles) in the rows (tile rows) of a frontier beyond which a step pulls; `work`: those of all."""
+    return work // (ALPHA if key in ROWS else ALPHA_TILES)
+
+
+__all__ = ["LONGEST", "blocks", "can_pull", "choose_lanes", "step_variant", "turn"]

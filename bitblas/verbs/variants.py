@@ -16,7 +16,7 @@ from semirings.expressions import names_in, rename
 from ..ending import End
 from ..formats import MPLG, ROWS, tile_of
 from ..kernels.prologue import Function, Variant, is_neutral, product, sum_of, value
-from ..plan import BLOCKS, LANE_EXPRESSIONS, STAGE, TILES_AHEAD, UNROLL, VALUES
+from ..plan import BLOCKS, LANE_EXPRESSIONS, STAGE, UNROLL, VALUES
 
 LEFT, BOTH, UNION, FILLED = range(4)  # elementwise.cu
 # What the names of an operator's expression are bound to: the first operand u and the second v of the kernel.
@@ -192,7 +192,7 @@ def pull_variant(
         ]
     else:
         constants += [("TILE", tile_of(key)), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
-        constants += [("TILES_AHEAD", TILES_AHEAD), ("PADDED", int(padded)), ("PACKED", int(key.startswith("split")))]
+        constants += [("PADDED", int(padded)), ("PACKED", int(key.startswith("split")))]
     constants += [("A_PACKED", int(packed))]
     functions = (*functions, *ending_functions(end.w, z, end.accum))
     values = (*values, value("BEGIN", z, beginning(monoid, z)))

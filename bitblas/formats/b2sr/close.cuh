@@ -5,7 +5,7 @@ struct Output {
   i64 n, unit;
   int lane;
   bool inside, hub;  // hub: its segments are units of another launch, and its rows stay as they are
-  u64 open;          // the rows that the mask allows
+  rows_t open;       // the rows that the mask allows; of a hub none
   const u64* w_bits;
   const STORED(W_T)* w_val;
   W_T w_iso;
@@ -14,7 +14,7 @@ struct Output {
   STORED(W_T)* t_val;
 
   __device__ __forceinline__ Ending end_row(int r, bool some, Z_T sum) const {
-    return finish(unit * TILE + r, (open >> r & 1) && !hub, some, sum, w_bits, w_val, w_iso, w_step, moved,
+    return finish(unit * TILE + r, open >> r & 1, some, sum, w_bits, w_val, w_iso, w_step, moved,
                   hub ? 0 : replace, t_val);
   }
 };
@@ -29,14 +29,14 @@ __device__ __forceinline__ void or_bits(u64* bits, i64 tile_row, u64 value) {  /
 // segment: of presence alone, only sets the bits that are missing.
 __device__ __forceinline__ void end_words(const Output& to, i64 tile_row, rows_t rows, bool segment, Z_T product) {
 #if PRESENCE
-  u64 news = rows & to.open;
+  rows_t news = rows & to.open;
   if (segment) {
     if (news && to.lane == 0) or_bits(to.t_bits, tile_row, news);
     return;
   }
 #if MERGE
-  const u64 had = to.inside ? tile_bits(to.w_bits, tile_row) : 0ull;
-  news |= had & (ACCUM ? (to.replace ? to.open : ~0ull) : to.replace ? 0ull : ~to.open);
+  const rows_t had = to.inside ? (rows_t)tile_bits(to.w_bits, tile_row) : 0;
+  news |= had & (ACCUM ? (to.replace ? to.open : ~(rows_t)0) : to.replace ? 0 : ~to.open);
 #endif
   write_bits<TILE>(to.t_bits, to.n, to.unit, news);
 #else
@@ -59,10 +59,19 @@ __device__ __forceinline__ void end_words(const Output& to, i64 tile_row, rows_t
 #endif
 }
 #else
+// Bit r of the result: whether the lane that has row r says yes. Bit k of `yes`: for its row k.
+__device__ __forceinline__ u64 rows_where(u32 yes, int lane) {
+#if LANE_ROWS == 1
+  return __ballot_sync(ALL_LANES, yes) >> (threadIdx.x & 31 & ~(LANES - 1)) & ROW_MASK;
+#else
+  return or_lanes((u64)yes << (lane * LANE_ROWS & 63), 1, ROW_LANES);
+#endif
+}
+
 __device__ __forceinline__ void end_sums(const Output& to, Sums& of, Z_T product) {
-  u64 present = 0;
+  u32 present = 0;
 #if W_BOOL
-  u64 truths = 0;
+  u32 truths = 0;
 #endif
 #pragma unroll
   for (int k = 0; k < LANE_ROWS; ++k) {
@@ -75,16 +84,15 @@ __device__ __forceinline__ void end_sums(const Output& to, Sums& of, Z_T product
       join_lanes(of.some[k], of.sum[k], ROW_LANES);
     }
     if (!to.inside || to.lane >= ROW_LANES) continue;
-    const int r = (to.lane & (ROW_LANES - 1)) * LANE_ROWS + k;
-    const Ending done = to.end_row(r, of.some[k], of.sum[k]);
-    present |= (u64)done.present << r;
+    const Ending done = to.end_row(to.lane * LANE_ROWS + k, of.some[k], of.sum[k]);
+    present |= (u32)done.present << k;
 #if W_BOOL
-    truths |= (u64)done.value << r;
+    truths |= (u32)done.value << k;
 #endif
   }
-  write_bits<TILE>(to.t_bits, to.n, to.unit, or_lanes(present, 1, ROW_LANES));
+  write_bits<TILE>(to.t_bits, to.n, to.unit, rows_where(present, to.lane));
 #if W_BOOL
-  write_bits<TILE>(to.t_val, to.n, to.unit, or_lanes(truths, 1, ROW_LANES));
+  write_bits<TILE>(to.t_val, to.n, to.unit, rows_where(truths, to.lane));
 #endif
 }
 #endif

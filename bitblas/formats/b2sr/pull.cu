@@ -1,13 +1,17 @@
 // w<mask, accum, replace> = A (+).(x) u by tile rows: LANES lanes share a tile row.
 #include "formats/b2sr/close.cuh"
 
-extern "C" __global__ void __launch_bounds__(BLOCK, KIND == WORDS && TILE <= 8 ? 8 : 4)  // 8: one wave on a mesh of 10^6
+// Blocks at once on a multiprocessor: loads, and instructions of other warps, are what a warp waits for (plus_second, a
+// grid: 47 us with 8, 57 with 6).
+#define RESIDENT (TILE > 8 || (KIND != WORDS && sizeof(U_T) > 4) ? 4 : KIND != WORDS && TILE == 4 ? 6 : 8)
+
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step, const COL_T* col,
      const word_t* bits, const PLACE_T* value_ptr, const value_t* a_val, A_T a_iso, i64 a_step, const u64* u_bits,
      const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u64* mask, i64 mask_step, u64 mask_flip, Z_T product,
      const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso, i64 w_step, i64 moved, i64 replace, u64* t_bits,
      STORED(W_T)* t_val) {
-  const i64 unit = thread_number() / LANES;
+  const i64 unit = (i64)blockIdx.x * (BLOCK / LANES) + threadIdx.x / LANES;
   const int lane = threadIdx.x & (LANES - 1);
   const bool inside = unit < n;
   const i64 tile_row = row_step && inside ? row_of[unit] : unit;
@@ -15,13 +19,15 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   // its segments only set the bits that are missing.
   const bool segment = PRESENCE && row_step;
   bool hub = false;
-  u64 open = inside ? (mask_step ? tile_bits(mask, tile_row) : 0ull) ^ (mask_flip & ROW_MASK) : 0ull;
-  if (segment && inside) open &= ~tile_bits(t_bits, tile_row);
+  rows_t open = 0;  // the rows that the mask allows
+  if (inside) open = (rows_t)((mask_step ? tile_bits(mask, tile_row) : 0ull) ^ mask_flip) & ROW_MASK;
+  if (segment && inside) open &= ~(rows_t)tile_bits(t_bits, tile_row);
   place_t tile = 0, stop = 0;
   if (open) {
     tile = (place_t)begin[unit];
     stop = (place_t)end[unit];
     if ((i64)(stop - tile) > longest) hub = !PRESENCE, stop = PRESENCE ? tile + (place_t)longest : tile;
+    if (hub) open = 0;
   }
   const Output to = {n, unit, lane, inside, hub, open, w_bits, w_val, w_iso, w_step, moved, replace, t_bits, t_val};
 #if KIND == WORDS

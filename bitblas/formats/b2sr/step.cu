@@ -54,6 +54,7 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
   const int lane = threadIdx.x & (LANES - 1), group = WARP_LANE / LANES;
   const bool pull = PULLS && u_work > turn;
   const Values values = {a_val, a_iso, a_step};
+  (void)values;
   u64 entries = 0, work = 0;
   __shared__ Stage stage;
   open_stage(stage);
@@ -143,7 +144,8 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
       for (tile += lane; __any_sync(ALL_LANES, tile < stop); tile += LANES) {
         if (tile < stop) {
           const u64 u = tile_bits(u_bits, pull_col[tile]);
-          for (int r = 0; u && r < TILE; ++r) hit |= (u64)((tile_row_bits(pull_bits, tile, r) & u) != 0) << r;
+          for (int w = 0; u && w < TILE_WORDS; ++w)
+            hit |= (u64)fold_rows(pull_bits[tile * TILE_WORDS + w] & u * SPREAD) << (w * WORD_ROWS);
         }
 #pragma unroll
         for (int d = LANES / 2; d; d >>= 1) hit |= __shfl_xor_sync(ALL_LANES, hit, d);

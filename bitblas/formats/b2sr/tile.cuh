@@ -38,3 +38,36 @@ __device__ __forceinline__ u64 tile_bits(const u64* bits, i64 tile) {
   return ((const row_t*)bits)[tile];
 #endif
 }
+
+#if TILE == 4
+#define SPREAD 0x1111ull
+#define WORD_ROWS 4
+#define TILE_WORDS 1
+#else
+#define SPREAD (TILE == 8 ? 0x0101010101010101ull : TILE == 16 ? 0x0001000100010001ull : TILE == 32 ? 0x100000001ull : 1ull)
+#define WORD_ROWS (64 / TILE)  // rows in a word
+#define TILE_WORDS (TILE * TILE / 64)
+#endif
+
+// Bit r of the result: whether row r of the word has a bit. The carry of an addition gathers each row in its top bit;
+// 32-bit arithmetic throughout, because the instructions, not the bytes, bound the kernels.
+__device__ __forceinline__ u32 tops(u32 half, u32 low) { return (half | ((half & low) + low)) & ~low; }
+__device__ __forceinline__ u32 fold_rows(u64 word) {
+  const u32 lo = (u32)word;
+#if TILE > 4
+  const u32 hi = (u32)(word >> 32);
+#endif
+#if TILE == 4
+  const u32 t = tops(lo, 0x7777u) & 0x8888u;
+  return (t >> 3 & 1u) | (t >> 6 & 2u) | (t >> 9 & 4u) | (t >> 12 & 8u);
+#elif TILE == 8
+  return (tops(lo, 0x7f7f7f7fu) >> 7) * 0x10204080u >> 28 | ((tops(hi, 0x7f7f7f7fu) >> 7) * 0x10204080u >> 24 & 0xf0u);
+#elif TILE == 16
+  const u32 a = tops(lo, 0x7fff7fffu), b = tops(hi, 0x7fff7fffu);
+  return (a >> 15 & 1u) | (a >> 30 & 2u) | (b >> 13 & 4u) | (b >> 28 & 8u);
+#elif TILE == 32
+  return (u32)(lo != 0) | (u32)(hi != 0) << 1;
+#else
+  return (u32)((lo | hi) != 0);
+#endif
+}

@@ -6,45 +6,18 @@
 
 typedef PLACE(PTR_T) place_t;
 
-#if TILE == 4
-#define SPREAD 0x1111ull
-#define WORD_ROWS 4
-#define TILE_WORDS 1
-#else
-#define SPREAD (TILE == 8 ? 0x0101010101010101ull : TILE == 16 ? 0x0001000100010001ull : TILE == 32 ? 0x100000001ull : 1ull)
-#define WORD_ROWS (64 / TILE)              // rows in a word
-#define TILE_WORDS (TILE * TILE / 64)
-#endif
 #define WORD_LANES (TILE_WORDS < 32 ? TILE_WORDS : 32)  // lanes that share a tile
 #define UNROLL (TILE < 16 ? 3 : TILE == 16 ? 2 : 1)      // tiles that a lane loads at once (measured for T = 8)
 #define LANE_WORDS (TILE_WORDS / WORD_LANES)            // words of a tile per lane: 2 for T = 64
-#define SPREADS (KIND == VALUES && TILE <= 8 && !RANKED && HAS_TERMINAL != 2)
 #define BATCH (64 / TILE)  // tiles whose bits in one row make a word
-#define AHEAD (HAS_TERMINAL == 2 ? 1 : SPREADS ? TILES_AHEAD : 2)  // products, or tiles, that a lane loads at once
-#define ROW_MASK (TILE == 64 ? ~0ull : (1ull << (TILE & 63)) - 1)
-
-// Bit r of the result: whether row r of the word has a bit. The carry of an addition gathers each row in its top bit;
-// 32-bit arithmetic throughout, because the instructions, not the bytes, bound this kernel.
-__device__ __forceinline__ u32 tops(u32 half, u32 low) { return (half | ((half & low) + low)) & ~low; }
-__device__ __forceinline__ u32 fold_rows(u64 word) {
-  const u32 lo = (u32)word;
-#if TILE > 4
-  const u32 hi = (u32)(word >> 32);
-#endif
-#if TILE == 4
-  const u32 t = tops(lo, 0x7777u) & 0x8888u;
-  return (t >> 3 & 1u) | (t >> 6 & 2u) | (t >> 9 & 4u) | (t >> 12 & 8u);
-#elif TILE == 8
-  return (tops(lo, 0x7f7f7f7fu) >> 7) * 0x10204080u >> 28 | ((tops(hi, 0x7f7f7f7fu) >> 7) * 0x10204080u >> 24 & 0xf0u);
-#elif TILE == 16
-  const u32 a = tops(lo, 0x7fff7fffu), b = tops(hi, 0x7fff7fffu);
-  return (a >> 15 & 1u) | (a >> 30 & 2u) | (b >> 13 & 4u) | (b >> 28 & 8u);
-#elif TILE == 32
-  return (u32)(lo != 0) | (u32)(hi != 0) << 1;
+#define GATHERS (KIND == VALUES && TILE <= 32 && !RANKED && HAS_TERMINAL != 2)
+#define AHEAD (HAS_TERMINAL == 2 ? 1 : 2)  // products that a lane loads at once where it does not gather
+#if TILE == 64
+typedef u64 rows_t;  // rows of a tile row, one bit each
 #else
-  return (u32)((lo | hi) != 0);
+typedef u32 rows_t;
 #endif
-}
+#define ROW_MASK (TILE == 64 ? (rows_t)~0ull : (rows_t)((1ull << (TILE & 63)) - 1))
 
 __device__ __forceinline__ u64 or_lanes(u64 x, int from, int to) {
 #pragma unroll
@@ -54,11 +27,6 @@ __device__ __forceinline__ u64 or_lanes(u64 x, int from, int to) {
 }
 
 #if KIND == WORDS
-#if TILE == 64
-typedef u64 rows_t;
-#else
-typedef u32 rows_t;
-#endif
 // The rows that have a hit, one bit each; all lanes of the group get them.
 __device__ __forceinline__ rows_t hit_rows(place_t tile, place_t stop, int lane, const TileColumns& col,
                                            const word_t* bits, const u64* u_bits) {
@@ -101,6 +69,57 @@ struct Sums {
   i64 count[LANE_ROWS];
 };
 
+#if GATHERS
+// STEP tiles at a time, whose 32 columns are the bits of a word. A lane brings LOADS pieces of PIECE entries of u into
+// shared memory: of tile `lane % STEP` of the word, and of the one ROW_LANES further.
+#define STEP (32 / TILE)
+#define LOADS (STEP > ROW_LANES ? STEP / ROW_LANES : 1)
+#define PIECE (32 / (ROW_LANES * LOADS))
+#define ALL_THERE ((1u << PIECE) - 1)
+#define SPAN (32 + 8)  // entries of u for a row, and room that keeps groups of lanes in different banks
+struct alignas(PIECE * sizeof(U_T) < 16 ? PIECE * sizeof(U_T) : 16) Piece { U_T x[PIECE]; };
+
+// What a lane reads of the tiles of a word. T = 8: four rows of a tile, else its own row of each tile.
+struct Word {
+  u32 there[LOADS];  // the columns that there are
+  col_t J[LOADS];
+  u32 part[TILE == 8 ? 1 : STEP];
+
+  __device__ __forceinline__ void read(place_t tile, place_t stop, int row_lane, const TileColumns& col,
+                                       const word_t* bits, const u32* halves) {
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k) {
+      const place_t at = tile + k * ROW_LANES + row_lane % STEP;
+      there[k] = at < stop ? (u32)ROW_MASK : 0u;
+      J[k] = at < stop ? col[at] : 0;
+#if TILE == 8
+      part[k] = at < stop ? halves[2 * (i64)at] : 0u;
+#endif
+    }
+#if TILE != 8
+#pragma unroll
+    for (int i = 0; i < STEP; ++i) part[i] = tile + i < stop ? (u32)tile_row_bits(bits, tile + i, row_lane) : 0u;
+#endif
+  }
+
+  // The bits of the lane's row, of the columns where u has entries.
+  __device__ __forceinline__ u32 row(u32 pick, u32 pick_next) const {
+#if TILE == 8
+    // Four lanes transpose theirs: byte k of lane r becomes byte r of lane k.
+    const u32 four = U_FULL ? part[0] : part[0] & there[0] * 0x01010101u;
+    const u32 two = picked_bytes(four, shuffle_xor(ALL_LANES, four, 2), pick);
+    return picked_bytes(two, shuffle_xor(ALL_LANES, two, 1), pick_next);
+#else
+    u32 mine = 0;
+#pragma unroll
+    for (int i = 0; i < STEP; ++i)
+      mine |= (part[i] & shuffle_from<ROW_LANES>(there[i / ROW_LANES], i % ROW_LANES)) << (i * TILE & 31);
+    return mine;
+#endif
+  }
+};
+#endif
+
 // row: the lane's first.
 __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, int lane, i64 row,
                                           const TileColumns& col, const word_t* bits, const PLACE_T* value_ptr,
@@ -109,7 +128,7 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
   const int row_lane = lane & (ROW_LANES - 1);
   (void)row, (void)row_lane;
 #pragma unroll
-  for (int k = 0; k < LANE_ROWS; ++k) of.some[k] = false, of.sum[k] = SPREADS ? BEGIN : IDENTITY, of.count[k] = 0;
+  for (int k = 0; k < LANE_ROWS; ++k) of.some[k] = false, of.sum[k] = GATHERS ? BEGIN : IDENTITY, of.count[k] = 0;
 #if RANKED
   for (tile += lane / ROW_LANES; tile < stop; tile += LANES / ROW_LANES) {
     const i64 left = (i64)col[tile] * TILE;
@@ -130,37 +149,55 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
       rank += __popcll(mine[k]);
     }
   }
-#elif SPREADS
-  // A lane loads u at its column of a tile, hands it to the other rows and sums its own: no load waits for a bit to be
-  // found. BEGIN is neutral.
-  for (tile += lane / ROW_LANES; __any_sync(ALL_LANES, tile < stop); tile += AHEAD * (LANES / ROW_LANES)) {
-    u32 mine[AHEAD];
-    col_t J[AHEAD];
-    U_T x[AHEAD];
+#elif GATHERS
+  // The lanes bring the entries of u that a word of tiles covers into shared memory, and each the bits of its row into a
+  // word; then it walks these with u at hand. No load waits for a bit to be found. BEGIN is neutral.
+  alignas(16) __shared__ char near[BLOCK / ROW_LANES * SPAN * sizeof(U_T)];
+  const int mate = row_lane % STEP, first = row_lane / STEP * PIECE;
+  const u32 group = threadIdx.x / ROW_LANES * SPAN;
+  const u32 get = pinned(group * (u32)sizeof(U_T)), put = pinned((group + mate * TILE + first) * (u32)sizeof(U_T));
+  const u32* halves = pinned((const u32*)bits + (row_lane >> 2));
+  const u32 pick = pinned(row_lane & 2 ? 0x3276u : 0x5410u), pick_next = pinned(row_lane & 1 ? 0x3715u : 0x6240u);
+#if !U_BOOL
+  const STORED(U_T)* from = pinned(u_val + first);
+  const bool straight = pinned((u32)(u_step && ((u64)u_val & (alignof(Piece) - 1)) == 0));
+#endif
+  u32 some = 0;
+  Word word;
+  tile += lane / ROW_LANES * STEP;
+  word.read(tile, stop, row_lane, col, bits, halves);
+  for (; __any_sync(ALL_LANES, tile < stop); tile += LANES / ROW_LANES * STEP) {
+    Piece piece[LOADS];
 #pragma unroll
-    for (int i = 0; i < AHEAD; ++i) {
-      const place_t at = tile + i * (LANES / ROW_LANES);
-      J[i] = at < stop ? col[at] : 0;
-      mine[i] = at < stop ? (u32)tile_row_bits(bits, at, row_lane) : 0u;
-    }
-#pragma unroll
-    for (int i = 0; i < AHEAD; ++i) {
-      u32 u = tile + i * (LANES / ROW_LANES) < stop ? (u32)ROW_MASK : 0u;
-      if (!U_FULL || PADDED) u = u ? (u32)tile_bits(u_bits, J[i]) : 0u;  // padding of u is not there to be read
-      mine[i] &= u;
-      x[i] = u >> row_lane & 1 ? load<U_T>(u_val, u_iso, u_step, (i64)J[i] * TILE + row_lane) : U_T();
-    }
-#pragma unroll
-    for (int i = 0; i < AHEAD; ++i) {
-      if (i && !__any_sync(ALL_LANES, mine[i])) continue;
-      of.some[0] = of.some[0] || mine[i];
-#pragma unroll
-      for (int c = 0; c < TILE; ++c) {
-        const U_T y = shuffle_from<ROW_LANES>(x[i], c);
-        if (mine[i] >> c & 1) of.sum[0] = add(of.sum[0], mul(a_iso, y, row, (i64)J[i] * TILE + c));
+    for (int k = 0; k < LOADS; ++k) {
+      const i64 left = (i64)word.J[k] * TILE;
+      if (word.there[k] && (!U_FULL || PADDED)) word.there[k] = (u32)tile_bits(u_bits, word.J[k]);
+      const u32 exist = word.there[k] >> first & ALL_THERE;
+#if !U_BOOL
+      if (straight && (!PADDED || exist == ALL_THERE)) {
+        if (U_FULL || word.there[k]) piece[k] = *(const Piece*)(from + left);  // where there is no tile, of the first
+        continue;
       }
+#endif
+#pragma unroll
+      for (int i = 0; i < PIECE; ++i)
+        piece[k].x[i] = exist >> i & 1 ? load<U_T>(u_val, u_iso, u_step, left + first + i) : U_T();
     }
+    const u32 mine = word.row(pick, pick_next);
+    some |= mine;
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k) *(Piece*)(near + put + k * ROW_LANES * TILE * sizeof(U_T)) = piece[k];
+    __syncwarp();
+    word.read(tile + LANES / ROW_LANES * STEP, stop, row_lane, col, bits, halves);  // of the next round, while this walks
+    for (u32 rest = __brev(mine); rest;) {  // from the left, the top bit
+      const u32 c = left_bit(rest);
+      rest ^= 0x80000000u >> c;
+      const i64 inner = (i64)col[tile + (c >> LOG_TILE)] * TILE + (c & (TILE - 1));
+      of.sum[0] = add(of.sum[0], mul(a_iso, *(const U_T*)(near + get + c * sizeof(U_T)), row, inner));
+    }
+    __syncwarp();
   }
+  of.some[0] = some != 0;
 #else
   // A lane gathers its row of BATCH tiles into one word, so that no load waits for another, and walks the word's bits.
   for (tile += lane / ROW_LANES * BATCH; tile < stop; tile += LANES / ROW_LANES * BATCH) {

@@ -28,6 +28,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
     if ((i64)(stop - e) > longest) hub = !PRESENCE, stop = PRESENCE ? e + (place_t)longest : e;
   }
   const Values values = {a_val, a_iso, a_step};
+  (void)values;
   bool some = false;
   Z_T sum = IDENTITY;
   i64 count = 0;

@@ -1,6 +1,7 @@
 // t<mask> = A' (+).(x) u for a frontier u, one round of a program on the device; t, whose bits were cleared, becomes a
 // frontier. Few entries push: LANES lanes a row of `ptr`, long rows in segments. Many pull (PULLS): rows of `pull_ptr`
-// that the mask allows look for one entry of u; 32 rows a warp, first a few entries each, then one row after the other.
+// that the mask allows look for one entry of u; up to 32 rows a warp, first a few entries each, then one row after the
+// other.
 // Before, the statements that were fused (AT_ENTRY) run at every entry of u; ALSO: they put these into the mask's vector.
 // `old` is the frontier of the round before, which is cleared for the round after.
 #include "kernels/step.cuh"
@@ -128,9 +129,12 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
   }
 #if PULLS
   if (pull) {
-    for (i64 h = warp; h < halves; h += warps) {
-      const i64 j = h * 32 + WARP_LANE;
-      const bool wanted = j < size && open(j);
+    // Rows a warp: a power of two, so few that every warp has some. A row may have to be read to its end.
+    int share = 32;
+    while (share > 1 && size <= warps * (share / 2)) share /= 2;
+    for (i64 k = warp; k * share < size; k += warps) {
+      const i64 j = k * share + WARP_LANE;
+      const bool wanted = WARP_LANE < share && j < size && open(j);
       i64 e = 0, stop = 0;
       if (wanted) e = pull_ptr[j], stop = pull_ptr[j + 1];
       bool hit = false;
@@ -142,7 +146,7 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
 #define AT(e)
 #endif
       Columns entry(pull_col, width, e);
-      for (int k = 0; k < FEW && e < stop && !hit; ++k, ++e, entry.skip(1)) {
+      for (int few = 0; few < FEW && e < stop && !hit; ++few, ++e, entry.skip(1)) {
         from = entry.at(e, 0);
         hit = bit_of(u_bits, from);
         AT(e);
@@ -168,7 +172,9 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
         }
       }
       const u32 hits = __ballot_sync(ALL_LANES, hit);
-      if (WARP_LANE == 0) ((u32*)t_bits)[h] = hits;
+      const i64 at = k * share;
+      if (WARP_LANE == 0 && share == 32) ((u32*)t_bits)[k] = hits;
+      else if (WARP_LANE == 0 && hits) atomicOr((u32*)t_bits + (at >> 5), hits << (at & 31));  // t had no bits
 #if KIND == VALUES
       if (hit) t_val[j] = C_T(mul(Values{pull_val, a_iso, a_step}.at(place), load<U_T>(u_val, u_iso, u_step, from), j, from));
 #endif

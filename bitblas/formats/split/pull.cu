@@ -9,7 +9,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
      const value_t* a_val, A_T a_iso, i64 a_step, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step,
      const u64* mask, i64 mask_step, u64 mask_flip, Z_T product, const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso,
      i64 w_step, i64 moved, i64 replace, u64* t_bits, STORED(W_T)* t_val) {
-  const i64 unit = thread_number() / LANES;
+  const i64 unit = (i64)blockIdx.x * (BLOCK / LANES) + threadIdx.x / LANES;
   const int lane = threadIdx.x & (LANES - 1);
   const bool inside = unit < n;
   const i64 tile_row = row_step && inside ? row_of[unit] : unit;
@@ -17,14 +17,16 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   // its segments only set the bits that are missing.
   const bool segment = PRESENCE && row_step;
   bool hub = false;
-  u64 open = inside ? (mask_step ? tile_bits(mask, tile_row) : 0ull) ^ (mask_flip & ROW_MASK) : 0ull;
-  if (segment && inside) open &= ~tile_bits(t_bits, tile_row);
+  rows_t open = 0;  // the rows that the mask allows
+  if (inside) open = (rows_t)((mask_step ? tile_bits(mask, tile_row) : 0ull) ^ mask_flip) & ROW_MASK;
+  if (segment && inside) open &= ~(rows_t)tile_bits(t_bits, tile_row);
   place_t tile = 0, stop = 0, e = 0, last = 0;
   if (open) {
     tile = (place_t)begin[2 * unit], stop = (place_t)end[2 * unit];
     e = (place_t)begin[2 * unit + 1], last = (place_t)end[2 * unit + 1];
     if (!segment && (i64)(stop - tile) * SHARE + (i64)(last - e) > longest) {
       hub = !PRESENCE;
+      if (hub) open = 0;
       const i64 tiles = PRESENCE ? longest / SHARE : 0, entries = PRESENCE ? longest : 0;
       if ((i64)(stop - tile) > tiles) stop = tile + (place_t)tiles;
       if ((i64)(last - e) > entries) last = e + (place_t)entries;
@@ -34,7 +36,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   const Output to = {n, unit, lane, inside, hub, open, w_bits, w_val, w_iso, w_step, moved, replace, t_bits, t_val};
 #if KIND == WORDS
   const u32 rows = hit_rows(tile, stop, lane, columns, bits, u_bits);
-  end_words(to, tile_row, hit_rest(rows, (u32)open, e, last, lane, codes, (u32)code_width, u_bits), segment, product);
+  end_words(to, tile_row, hit_rest(rows, open, e, last, lane, codes, (u32)code_width, u_bits), segment, product);
 #else
   Sums of;
   const i64 top = tile_row * TILE, row = top + (lane & (TILE - 1));
