@@ -10,6 +10,7 @@ from test_packed_values import SOME, host, raw, uneven
 
 import bitblas as gb
 from bitblas import device as devices
+from bitblas.cli import main
 from bitblas.formats.container import Container, Section, write
 from bitblas.formats.values import PackedValues
 
@@ -80,3 +81,24 @@ def test_files_that_lie(small, lie, match):
     ]
     write(path, sections, cpu)
     refused(path, path.read_bytes(), match)
+
+
+def test_readers_and_the_command_line(tmp_path, capsys):
+    """Every reader of files passes it on; `convert --packed` writes it."""
+    A, path = uneven(50, device="cpu"), tmp_path / "a.mtx"
+    gb.io.mmwrite(path, A)
+    gb.io.write(tmp_path / "a.tsv", A)
+    gb.io.write(tmp_path / "a.npz", A)
+    with gb.config.set(device="cpu"):
+        found = [
+            gb.io.mmread(path, packed=True), gb.io.mmread(path, packed=True, chunked=True),
+            gb.io.read_npz(tmp_path / "a.npz", packed=True),
+            gb.io.read(tmp_path / "a.tsv", size=50, packed=True).matrix,
+            gb.io.from_scipy_sparse(gb.io.to_scipy_sparse(A), packed=True),
+        ]  # fmt: skip
+        assert main(["convert", str(path), "--out", str(tmp_path / "a.bitblas"), "--packed"]) == 0
+        found.append(gb.load(tmp_path / "a.bitblas"))
+        assert all(isinstance(raw(B), PackedValues) and B.isequal(A) for B in found)
+        gb.io.mmwrite(path, (A / 7).new())
+        assert main(["convert", str(path), "--out", str(tmp_path / "b.bitblas"), "--packed"]) != 0
+    assert "packed: expected integers less than 2**32 apart, got" in capsys.readouterr().err
