@@ -91,7 +91,7 @@ class Pull:
         scratch: what `scratch` gave, for those who must not take memory now."""
         form, hubs = self.of.form, self.hubs
         tail = (self.value, *old, t_bits, t_val)
-        bounds = unit_bounds(form, self.device)
+        bounds = unit_bounds(form, self.device, early=self.of.plan.kind == WORDS)
         self.kernel(form.units, self.longest, *operands, *tail, bounds=bounds, extra_blocks=self.extra)
         if hubs is None:
             return

@@ -11,15 +11,23 @@ from ..formats.split.format import Split
 from ..jit import BLOCK
 
 PARALLEL_ENTRIES = 1 << 14  # below this a parallel launch on the CPU costs more than it saves
+READ_EARLY = 8  # entries of a row that are read, about, where it ends at its first hit
 
 
-def unit_bounds(form: Any, device: Device) -> Any:
-    """Parallel ranges of units on the CPU, their limits on whole words of the output."""
+def unit_bounds(form: Any, device: Device, *, early: bool = False) -> Any:
+    """Parallel ranges of units on the CPU, their limits on whole words of the output. early: rows end at their first
+    hit, so that a long one costs no more than its beginning."""
     if device.is_gpu or form.nvals < PARALLEL_ENTRIES:
         return None
-    if "bounds" not in form.cache:
-        form.cache["bounds"] = balanced_bounds(form.ptr, 4 * device.threads, 64 // form.rows_per_unit)
-    return form.cache["bounds"]
+    early = early and form.rows_per_unit == 1
+    name = "early bounds" if early else "bounds"
+    if name not in form.cache:
+        ptr = form.ptr
+        if early:
+            ptr = np.zeros(len(form.ptr), np.int64)
+            np.cumsum(np.minimum(np.diff(form.ptr), READ_EARLY), out=ptr[1:])
+        form.cache[name] = balanced_bounds(ptr, 4 * device.threads, 64 // form.rows_per_unit)
+    return form.cache[name]
 
 
 def ranges_of_work(work: Any, device: Device) -> Any:
