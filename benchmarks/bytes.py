@@ -1,14 +1,18 @@
-"""python -m benchmarks.bytes: bytes per stored edge of every form, pointers included, a permutation not; exact, and
-without a device. Also of forms that are not built, to see what they would save:
+"""python -m benchmarks.bytes: bytes per stored edge of every form, pointers included; exact, and without a device. Also
+of forms that are not built, to see what they would save:
 
 packed    B2SR with packed tile columns, the best T
-low       the best Split, whose rest holds columns below 2^16 in 16 bits, as a part with pointers of its own
 slices    the best Split of 1 x W slices (W = 8, 16, 32) in the place of tiles
+
+and in other orders of the vertices (--orders), whose permutation, packed, is a column of its own. `of csr` is the
+smallest form over 32-bit CSR; `chosen` the form that config.prefer = "memory" chooses, `over` its bytes over those of
+the smallest form. Below the table stand the bars.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,126 +20,132 @@ from typing import Any
 
 import numpy as np
 
-from bitblas.formats import packing
-from bitblas.formats.b2sr.format import TILES, B2sr
-from bitblas.formats.csr.format import Csr
-from bitblas.formats.split import format as split
+import bitblas
+from bitblas import config, plan_forms
+from bitblas.facts import facts
+from bitblas.formats import Structure, packing
+from bitblas.formats.b2sr.format import TILES
+from bitblas.formats.split import layout
 
 from . import graphs, table
 
 GRAPHS = (
-    "rmat16", "rmat16+degree", "delaunay_n16", "delaunay_n16_random", "grid2d_512", "stencil27_50", "mycielskian12",
-    "road_ny",
+    "rmat16", "delaunay_n16", "delaunay_n16_random", "grid2d_512", "stencil27_50", "mycielskian12", "road_ny",
 )  # fmt: skip
-HEADS = (
-    "graph", "edges", "csr", "mplg", *(f"b2sr{t}" for t in TILES), "packed", *(f"split{t}" for t in split.TILES), "low",
-    "slices", "smallest",
-)  # fmt: skip
-LOW = 16  # bits
+NATURAL = "natural"
+FORMS = ("csr", "mplg", *(f"b2sr{t}" for t in TILES), *map(layout.key_of, layout.TILES))
+HEADS = ("graph", "order", "edges", *FORMS, "packed", "slices", "perm", "of csr", "over", "smallest", "chosen")
+MEAN, CHOICE = 0.60, 1.02  # the bars: smallest over CSR in the geometric mean, chosen over smallest on any graph
 
 
-class Pattern:
-    """Where the entries are: rows and columns (INT64), each place once."""
-
-    def __init__(self, nrows: int, ncols: int, rows: Any, cols: Any) -> None:
-        self.nrows, self.ncols, self.rows, self.cols = nrows, ncols, rows, cols
-
-    def tiles(self, height: int, width: int) -> Any:
-        """The number of the tile of that shape that each entry is in."""
-        return self.rows // height * -(-self.ncols // width) + self.cols // width
-
-    def counts(self, height: int, width: int) -> Any:
-        """Entries of each non-empty tile of that shape, by its number."""
-        keys = np.sort(self.tiles(height, width))
-        starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else np.zeros(0, np.int64)
-        return np.diff(starts, append=len(keys))
-
-
-def mplg(of: Pattern) -> int:
-    """CSR with packed columns."""
-    return 4 * (of.nrows + 1) + 4 * packing.packed_words(len(of.rows), packing.width_of(of.ncols))
-
-
-def packed_b2sr(of: Pattern, tile: int, tiles: int) -> int:
-    columns = 4 * packing.packed_words(tiles, split.column_width(of.ncols, tile))
+def packed_b2sr(of: Structure, tile: int, tiles: int) -> int:
+    columns = 4 * packing.packed_words(tiles, layout.column_width(of.ncols, tile))
     return 4 * (-(-of.nrows // tile) + 1) + columns + tiles * max(2, tile * tile // 8)
 
 
-def low_split(of: Pattern, tile: int, count: Any) -> int:
-    """A Split whose rest is two parts: columns below 2^16, and the others."""
-    pays = count >= split.least_entries(of.ncols, tile)
-    in_rest = ~pays[np.unique(of.tiles(tile, tile), return_inverse=True)[1]]
-    low = int((of.cols[in_rest] < 1 << LOW).sum())
-    high, tiles = int(in_rest.sum()) - low, int(pays.sum())
-    plain = split.Split.predict_bytes(of.nrows, of.ncols, tiles, high, tile)
-    bits = LOW + tile.bit_length() - 1
-    return plain + 4 * (-(-of.nrows // tile) + 1) + 4 * packing.packed_words(low, bits)
-
-
-def sliced(of: Pattern, width: int, tile: int = 8) -> int:
+def sliced(of: Structure, width: int, tile: int = 8) -> int:
     """A Split with slices of one row, W columns wide, by tile rows of `tile` rows: a slice is W bits, its row in the
-    tile row and its place in it."""
-    count = of.counts(1, width)
-    inner = tile.bit_length() - 1
-    entry = inner + packing.width_of(of.ncols)
-    slice_bits = width + inner + packing.width_of(-(-of.ncols // width))
-    pays = count * entry > slice_bits
-    words = packing.packed_words(int(pays.sum()), slice_bits) + packing.packed_words(int(count[~pays].sum()), entry)
-    return 8 * (-(-of.nrows // tile) + 1) + 4 * words
+    tile row and its place in it. Near entries end where the fewest bytes are needed."""
+    rows, cols = of.coo()
+    across = -(-of.ncols // width)
+    keys = np.sort(rows * across + cols // width)
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else np.zeros(0, np.int64)
+    held, first = np.diff(starts, append=len(keys)), keys[starts] % across * width
+    far, inner = layout.entry_width(of.ncols, tile), layout.log_of(tile)
+    slice_bits = width + inner + packing.width_of(across)
+    found = []
+    for near in (0, *range(max(2 * inner, far - 8), far)):
+        is_near = first < layout.near_limit(near, tile) * tile
+        pays = held * np.where(is_near, near, far) > slice_bits
+        listed = held * ~pays
+        in_near, in_far = int(listed[is_near].sum()), int(listed[~is_near].sum())
+        words = packing.packed_words(int(pays.sum()), slice_bits)
+        words += layout.rest_words(in_near, in_far, near, of.ncols, tile)
+        found.append(4 * (3 if near else 2) * (-(-of.nrows // tile) + 1) + 4 * words)
+    return min(found)
 
 
-def sizes(of: Pattern) -> dict[str, int]:
-    """Bytes of the structure in every form."""
-    found = {"csr": Csr.predict_bytes(of.nrows, of.ncols, len(of.rows)), "mplg": mplg(of)}
-    packed, low = [], []
-    for tile in TILES:
-        count = of.counts(tile, tile)
-        found[f"b2sr{tile}"] = B2sr.predict_bytes(of.nrows, of.ncols, max(1, len(count)), tile)
-        packed.append(packed_b2sr(of, tile, len(count)))
-        if tile in split.TILES:
-            pays = count >= split.least_entries(of.ncols, tile)
-            parts = int(pays.sum()), int(count[~pays].sum())
-            found[f"split{tile}"] = split.Split.predict_bytes(of.nrows, of.ncols, *parts, tile)
-            low.append(low_split(of, tile, count))
-    return found | {"packed": min(packed), "low": min(low), "slices": min(sliced(of, w) for w in (8, 16, 32))}
+def sizes(of: Structure) -> dict[str, int]:
+    """Bytes of the structure in every form that there is."""
+    seen = facts(of, exact=True)
+    return {key: seen.bytes_of(key) for key in seen.forms}
 
 
-def generated(name: str) -> Pattern:
-    """A graph of `graphs.make`."""
-    graph = graphs.make(name)
-    return Pattern(graph.n, graph.n, graph.rows, graph.col.astype(np.int64))
+def row_of(name: str, order: str, of: Structure) -> list[Any]:
+    """A row of the table."""
+    found, edges = sizes(of), of.nvals
+    tiles = dict(facts(of, exact=True).tiles)
+    packed = min(packed_b2sr(of, tile, round(tiles[tile])) for tile in TILES)
+    smallest = min(found, key=lambda key: found[key])
+    with config.set(prefer="memory"):
+        chosen = plan_forms.choose_form(of)
+    perm = 0 if order == NATURAL else 4 * packing.packed_words(of.nrows, packing.width_of(of.nrows))
+    others = [packed, min(sliced(of, width) for width in (8, 16, 32)), perm]
+    numbers = [None if size is None else size / edges for size in [*map(found.get, FORMS), *others]]
+    ratios = [found[smallest] / found["csr"], found[chosen] / found[smallest]]
+    return [name, order, edges, *numbers, *ratios, smallest, chosen]
 
 
-def of_folder(folder: Path, least: int) -> Iterator[tuple[str, Pattern]]:
-    """The Matrix Market files of a folder with at least that many entries, as they are."""
-    import bitblas
-    from bitblas.io import mmread
+def matrices(names: Sequence[str], folder: Path | None, least: int) -> Iterator[tuple[str, Any]]:
+    """The graphs of `graphs.make`; the Matrix Market files of a folder with at least that many entries, as they are."""
+    how: dict[str, Any] = {"device": "cpu", "format": "csr"}
+    for name in names:
+        graph = graphs.make(name)
+        yield name, bitblas.Matrix.from_csr(graph.ptr, graph.col, True, ncols=graph.n, **how)
+    for path in sorted([*folder.glob("*.mtx"), *folder.glob("*.mtx.gz")]) if folder else ():
+        A = bitblas.io.mmread(path, device="cpu", dup_op=bitblas.binary.any)
+        if A.nvals >= max(1, least):
+            rows, cols, _ = A.to_coo()
+            yield (
+                path.name.partition(".mtx")[0],
+                bitblas.Matrix.from_coo(rows, cols, True, nrows=A.nrows, ncols=A.ncols, **how),
+            )
 
-    for path in sorted([*folder.glob("*.mtx"), *folder.glob("*.mtx.gz")]):
-        A = mmread(path, device="cpu", dup_op=bitblas.binary.any)
-        if A.nvals >= least:
-            rows, cols = (np.asarray(x).astype(np.int64) for x in A.to_coo()[:2])
-            yield path.name.partition(".mtx")[0], Pattern(A.nrows, A.ncols, rows, cols)
+
+def mean(ratios: Sequence[float]) -> float:
+    return math.exp(math.fsum(map(math.log, ratios)) / len(ratios))
+
+
+def bars(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
+    """What is asked of the forms, and whether it holds."""
+    ratio, over, perm = HEADS.index("of csr"), HEADS.index("over"), HEADS.index("perm")
+    natural = [row[ratio] for row in rows if row[1] == NATURAL]
+    best: dict[str, float] = {}  # by graph, the permutation included
+    for row in rows:
+        size = row[ratio] + row[perm] / row[HEADS.index("csr")]
+        best[row[0]] = min(size, best.get(row[0], size))
+    for what, ratios in ((f"in {NATURAL} order", natural), ("in its best order, permutation included", best.values())):
+        if ratios:
+            found = mean(list(ratios))
+            held = "holds" if found <= MEAN else "MISSED"
+            yield f"smallest form over CSR, geometric mean of {len(ratios)} graphs, each {what}: {found:.3f} ({held})"
+    slices, split = HEADS.index("slices"), [HEADS.index(layout.key_of(tile)) for tile in layout.TILES]
+    gain = [row[slices] / min(row[k] for k in split) for row in rows if row[split[0]] is not None]
+    if gain:
+        yield f"Split of slices over Split, geometric mean of all lines: {mean(gain):.3f}"
+    worst = max(rows, key=lambda row: row[over])
+    held = "holds" if worst[over] <= CHOICE else "MISSED"
+    yield f"chosen over smallest, at most: {worst[over]:.4f}, on {worst[0]} in {worst[1]} order ({held})"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     p = argparse.ArgumentParser(prog="python -m benchmarks.bytes", description=__doc__.partition(";")[0])
     p.add_argument("--graphs", default=",".join(GRAPHS), help="names (see graphs.py), with commas")
     p.add_argument("--folder", type=Path, help="a folder of Matrix Market files")
-    p.add_argument("--least", type=int, default=1 << 14, help="entries that a file must have (16384)")
+    p.add_argument("--least", type=int, default=1, help="entries that a file must have (1)")
+    p.add_argument("--orders", default=NATURAL, help=f"{NATURAL}, degree, rcm, community, with commas; of square ones")
     args = p.parse_args(argv)
     rows = []
     try:
-        named = ((name, generated(name)) for name in args.graphs.split(",") if name)
-        for source in (named, of_folder(args.folder, args.least) if args.folder else ()):
-            for name, pattern in source:
-                found, edges = sizes(pattern), max(1, len(pattern.rows))
-                numbers = [found[h] / edges for h in HEADS[2:-1]]
-                rows.append([name, len(pattern.rows), *numbers, min(found, key=lambda form: found[form])])
+        for name, A in matrices([name for name in args.graphs.split(",") if name], args.folder, args.least):
+            for order in args.orders.split(","):
+                if order == NATURAL or A.nrows == A.ncols:
+                    B = A if order == NATURAL else A.reorder(order)
+                    rows.append(row_of(name, order, B._stored.structure))
     except (OSError, ValueError) as error:
         print(f"benchmarks.bytes: {error}", file=sys.stderr)
         return 2
-    print(table.table(HEADS, rows, left=1))
+    print("\n".join([table.table(HEADS, rows), "", *bars(rows)]))
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,17 +14,12 @@ from .formats.csr.format import KEY as CSR
 from .formats.csr.format import Csr
 from .formats.mplg.format import KEY as MPLG
 from .formats.mplg.format import Mplg
-from .formats.split import format as split
+from .formats.split import layout
+from .formats.split.counting import count_parts
+from .formats.split.layout import Parts
 
 SAMPLES = 64  # blocks of 64 rows that the profile looks at, fewer where they hold more than
 SAMPLED_ENTRIES = 1 << 16  # in all; but eight blocks at least
-
-
-class Parts(NamedTuple):
-    """What a Split would hold: tiles that pay, and entries of the others."""
-
-    tiles: float
-    in_rest: float
 
 
 @dataclass(frozen=True)
@@ -46,7 +42,7 @@ class Facts:
     def forms(self) -> tuple[str, ...]:
         """The forms that hold such a structure."""
         by_rows = (CSR, MPLG) if Mplg.holds(self.nrows, self.ncols) else (CSR,)
-        return *by_rows, *(f"b2sr{tile}" for tile, _ in self.tiles), *(split.key_of(tile) for tile, _ in self.parts)
+        return *by_rows, *(f"b2sr{tile}" for tile, _ in self.tiles), *(layout.key_of(tile) for tile, _ in self.parts)
 
     def bytes_of(self, key: str) -> int:
         """Predicted bytes of the structure in a form, values not counted."""
@@ -56,40 +52,46 @@ class Facts:
         if key == MPLG:
             return Mplg.predict_bytes(self.nrows, self.ncols, self.nvals)
         if key.startswith("split"):
-            tiles, in_rest = map(round, dict(self.parts)[tile])
-            return split.Split.predict_bytes(self.nrows, self.ncols, tiles, in_rest, tile)
-        return B2sr.predict_bytes(self.nrows, self.ncols, round(dict(self.tiles)[tile]), tile)
+            return layout.predict_bytes(self.nrows, self.ncols, tile, dict(self.parts)[tile])
+        return B2sr.predict_bytes(self.nrows, self.ncols, max(1, round(dict(self.tiles)[tile])), tile)
 
     def items_of(self, key: str) -> float:
         """What the units of a form list: entries, or tiles, or both."""
         if key.startswith("split"):
-            return float(sum(dict(self.parts)[tile_of(key)]))
+            parts = dict(self.parts)[tile_of(key)]
+            return float(parts.tiles + parts.in_rest)
         return float(self.nvals) if key in ROWS else dict(self.tiles)[tile_of(key)]
 
 
-def facts(structure: Structure, sizes: tuple[int, ...] = TILES, splits: tuple[int, ...] = split.TILES) -> Facts:
+def facts(
+    structure: Structure, sizes: tuple[int, ...] = TILES, splits: tuple[int, ...] = layout.TILES, *, exact: bool = False
+) -> Facts:
     """Tiles of these sizes, and the parts of a Split with those. Sampled on the CPU as in the B2SR paper (Algorithm 1):
     up to 64 blocks of 64 rows, evenly spaced, count their tiles. A GPU counts all tiles, which takes less time than
-    bringing a sample to the host. Sizes of which 32 bits cannot number the columns have no parts."""
-    splits = tuple(tile for tile in splits if split.fits(structure.ncols, tile))
-    tiles = _known(structure, "tiles", sizes, lambda rows, tile: float(count_tiles(rows, tile)), _sample_tiles)
-    parts = _known(structure, "parts", splits, lambda rows, tile: Parts(*split.count_parts(rows, tile)), _sample_parts)
+    bringing a sample to the host; with `exact` the CPU does so too. Sizes of which 32 bits cannot number the columns
+    have no parts."""
+    splits = tuple(tile for tile in splits if layout.fits(structure.ncols, tile))
+    tiles = _known(structure, "tiles", sizes, exact, lambda rows, tile: float(count_tiles(rows, tile)), _sample_tiles)
+    parts = _known(structure, "parts", splits, exact, count_parts, _sample_parts)
     return Facts(structure.nrows, structure.ncols, structure.nvals, tiles, parts)
 
 
-def _known(structure: Structure, name: str, sizes: tuple[int, ...], count: Any, sample: Any) -> tuple[Any, ...]:
+def _known(
+    structure: Structure, name: str, sizes: tuple[int, ...], exact: bool, count: Any, sample: Any
+) -> tuple[Any, ...]:
     """(size, what was counted or sampled for it), for each of the sizes; looked at once."""
-    known: dict[int, Any] = structure.primary.cache.setdefault(name, {})
+    counts = exact or structure.device.is_gpu
+    known: dict[int, Any] = structure.primary.cache.setdefault(f"{name}, counted" if exact else name, {})
     missing = [tile for tile in sizes if tile not in known]
     if missing and not structure.nvals:
         known.update(dict.fromkeys(missing, Parts(0.0, 0.0) if name == "parts" else 0.0))
     elif missing:
         rows = structure.form(CSR)
         assert isinstance(rows, Csr)
-        if rows.device.is_gpu:
+        if counts:
             known.update((tile, count(rows, tile)) for tile in missing)
         else:
-            known.update(sample(_picked(rows), rows.ncols))
+            known.update(sample(_picked(rows), rows.nrows, rows.ncols))
     return tuple((tile, known[tile]) for tile in sizes)
 
 
@@ -122,7 +124,7 @@ def _picked(rows: Csr) -> Sample:
     return Sample(np.concatenate(seen_rows), np.concatenate(seen_cols), chosen, weights)
 
 
-def _sample_tiles(of: Sample, ncols: int) -> list[tuple[int, float]]:
+def _sample_tiles(of: Sample, nrows: int, ncols: int) -> list[tuple[int, float]]:
     r, c = of.rows, of.cols
     found = []
     for tile in TILES:  # the tiles of one size are counted from those of the size below
@@ -135,14 +137,29 @@ def _sample_tiles(of: Sample, ncols: int) -> list[tuple[int, float]]:
     return found
 
 
-def _sample_parts(of: Sample, ncols: int) -> list[tuple[int, Parts]]:
+def _sample_parts(of: Sample, nrows: int, ncols: int) -> list[tuple[int, Parts]]:
     found = []
-    for tile in (tile for tile in split.TILES if split.fits(ncols, tile)):
+    entries = np.bincount(np.searchsorted(of.chosen, of.rows // 64), minlength=len(of.chosen))
+
+    @functools.cache
+    def below() -> list[float]:
+        """The entries in columns below 1, 2, 4, .. (as formats/split/counting.py counts them)."""
+        weight = np.repeat(of.weights, entries)
+        return [float(weight[of.cols < 1 << k].sum()) for k in range((ncols - 1).bit_length() + 1)]
+
+    for tile in (tile for tile in layout.TILES if layout.fits(ncols, tile)):
         keys = np.sort((of.rows // tile << 32) | (of.cols // tile))
         starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
-        count = np.diff(starts, append=len(keys))
-        block = np.searchsorted(of.chosen, (keys[starts] >> 32) // (64 // tile))
-        pays = count >= split.least_entries(ncols, tile)
-        weight = of.weights[block]
-        found.append((tile, Parts(float(weight[pays].sum()), float((weight * count)[~pays].sum()))))
+        held = np.diff(starts, append=len(keys))
+        tile_col = keys[starts] & 0xFFFFFFFF
+        weight = of.weights[np.searchsorted(of.chosen, (keys[starts] >> 32) // (64 // tile))]
+
+        def count(near_width: int, tile: int = tile, held: Any = held, col: Any = tile_col, w: Any = weight) -> Parts:
+            rule = layout.rule_of(ncols, tile, near_width)
+            near = col < rule.limit
+            pays = held >= np.where(near, rule.near, rule.far)
+            listed = w * held * ~pays
+            return Parts(float(w[pays].sum()), float(listed[~near].sum()), float(listed[near].sum()), near_width)
+
+        found.append((tile, layout.best_parts(count, below, nrows, ncols, tile)))
     return found

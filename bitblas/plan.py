@@ -19,7 +19,8 @@ from .formats import ROWS, Form, Structure, tile_of
 from .formats.b2sr.format import B2sr
 from .formats.csr.format import KEY as CSR
 from .formats.mplg.format import Mplg
-from .formats.split import format as split
+from .formats.split.format import Split
+from .formats.split.layout import key_of as split_key
 from .kernels.prologue import Variant
 from .plan_forms import DEFAULT_TILE
 from .store import MatrixStore, VectorStore, words
@@ -197,7 +198,7 @@ def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structu
     tile = tile_of(key)
     primary = structure.primary
     units = max(1, -(-nrows // tile))
-    if isinstance(primary, split.Split):  # a third of the loads, as for tiles (not measured)
+    if isinstance(primary, Split):  # a third of the loads, as for tiles (not measured)
         if push:
             return power_of_two((primary.tiles + primary.in_rest) / units / 2, 2, 32)
         share = tile_share(key, kind)
@@ -218,7 +219,7 @@ def tile_share(key: str, kind: int) -> int:
     return max(1, tile_of(key) ** 2 // 64) if kind == WORDS else tile_of(key)
 
 
-FUSED = (CSR, f"b2sr{DEFAULT_TILE}", split.key_of(DEFAULT_TILE))  # the forms that programs use
+FUSED = (CSR, f"b2sr{DEFAULT_TILE}", split_key(DEFAULT_TILE))  # the forms that programs use
 
 
 def is_fused(key: str, semiring: Typed[Semiring], w: DataType, accum: Typed | None) -> bool:

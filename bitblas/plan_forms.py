@@ -19,7 +19,7 @@ from .formats import CSR, MPLG, ROWS, Structure, tile_of
 from .formats.b2sr.format import TILES
 from .formats.mplg.format import Mplg
 from .formats.packing import packed_words
-from .formats.split import format as split
+from .formats.split import layout as split
 from .formats.values import PackedValues, fit
 from .plan_limit import limited
 from .store import MatrixStore
@@ -99,10 +99,8 @@ def choose_form(structure: Structure, format: str = "auto", tile: int | None = N
         return format
     if format == "b2sr" or tile is not None:
         return f"b2sr{tile or DEFAULT_TILE}"
-    if structure.nvals < SMALL:
-        return CSR
-    if structure.nvals <= structure.nrows and config.prefer == "time":
-        return CSR  # an entry a row (pointers, permutations): nothing to gather in tiles
+    if config.prefer == "time" and structure.nvals <= max(SMALL - 1, structure.nrows):
+        return CSR  # also of an entry a row (pointers, permutations): nothing to gather in tiles
     device = structure.device
     return best_form(facts(structure), costs_of(device), config.prefer, iso=iso, gpu=device.is_gpu)
 
@@ -179,8 +177,8 @@ class Profile:
             return ""
         if not key.startswith("split"):
             return f"{f.nvals / max(1.0, dict(f.tiles)[tile_of(key)]):.2f}"
-        tiles, in_rest = dict(f.parts)[tile_of(key)]  # of the tiles that pay
-        return f"{(f.nvals - in_rest) / max(1.0, tiles):.2f}" if tiles else "0.00"
+        parts = dict(f.parts)[tile_of(key)]  # of the tiles that pay
+        return f"{(f.nvals - parts.in_rest) / parts.tiles:.2f}" if parts.tiles else "0.00"
 
     def __str__(self) -> str:
         f, measured = self.facts, dict(self.measured)

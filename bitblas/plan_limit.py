@@ -32,7 +32,7 @@ def _scratch(seen: Facts, key: str) -> int:
     """Bytes that building a form from CSR takes beside the two."""
     units = -(-seen.nrows // tile_of(key))
     if key.startswith("split"):
-        return 40 * units + 4 * round(seen.items_of(key))
+        return 100 * units + seen.nvals + 4 * round(seen.items_of(key))
     return 0 if key in ROWS else 24 * units
 
 

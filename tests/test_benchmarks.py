@@ -210,17 +210,30 @@ def test_bytes_are_those_of_the_forms(name):
     graph = graphs.make(name)
     assert np.array_equal(np.sort(np.diff(graph.ptr))[::-1], np.diff(graph.ptr)) == name.endswith("degree")
     A = bitblas.Matrix.from_csr(graph.ptr, graph.col, True, ncols=graph.n, device="cpu", format="csr")
-    found = bytes.sizes(bytes.generated(name))
+    structure = A._store.structure
+    found = bytes.sizes(structure)
+    assert tuple(found) == bytes.FORMS
     for key in ("csr", "b2sr4", "b2sr64", "split4", "split8", "split16"):
-        assert found[key] == A._store.structure.form(key).nbytes, key
+        assert found[key] == structure.form(key).nbytes, key
 
 
 def test_bytes_of_a_folder(tmp_path, capsys):
     (tmp_path / "wide.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n2 3 2\n1 1\n2 3\n")
-    assert bytes.main(["--graphs", "grid2d_9", "--folder", str(tmp_path), "--least", "1"]) == 0
-    shown = capsys.readouterr().out
-    assert "grid2d_9" in shown and "wide" in shown
-    assert bytes.main(["--graphs", "nothing"]) == 2
+    assert bytes.main(["--graphs", "grid2d_9", "--folder", str(tmp_path), "--orders", "natural,degree"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    table = [(line[0], line[1]) for line in lines[2:] if len(line) == len(bytes.HEADS)]
+    assert table == [("grid2d_9", "natural"), ("grid2d_9", "degree"), ("wide", "natural")], "wide is not square"
+    assert [line[-1] for line in lines if line].count("(holds)") == 3
+    assert bytes.main(["--graphs", "grid2d_9", "--folder", str(tmp_path), "--least", "3"]) == 0
+    assert "wide" not in capsys.readouterr().out
+    assert bytes.main(["--graphs", "nothing"]) == bytes.main(["--graphs", "grid2d_9", "--orders", "nothing"]) == 2
+
+
+def test_bars_that_are_missed_are_said():
+    row = ["g", "natural", 10, *[4.0] * 13, 0.7, 1.5, "csr", "csr"]
+    assert len(row) == len(bytes.HEADS)
+    said = list(bytes.bars([row]))
+    assert said[0].endswith("0.700 (MISSED)") and "1.5000, on g in natural order (MISSED)" in said[-1]
 
 
 def test_packed_values_are_compared(capsys):

@@ -10,7 +10,7 @@ import zlib
 
 import numpy as np
 import pytest
-from battery import FORMS
+from battery import FORMS, MATRICES
 
 import bitblas as gb
 from bitblas import whole
@@ -181,6 +181,46 @@ def test_arrays_that_lie_are_refused(tmp_path):
             array[: len(value)] = value
             A.save(path)
             refused(path, path.read_bytes(), match)
+
+
+def test_splits_that_lie_are_refused(tmp_path):
+    p = MATRICES["wide"]()
+    with gb.config.set(device="cpu"):
+        for name, at, value, match in (
+            ("starts", 4, 1 << 30, "do not fall"),
+            ("starts", 5, -1, "do not fall"),
+            ("col", slice(None), 0xFFFFFFFF, "col: expected numbers"),
+            ("rest", slice(0, 3), 0, "expected numbers from 0 on that ascend"),
+            ("rest", slice(-9, None), 0, "expected numbers from 1024 on that ascend"),
+            ("rest", slice(-3, None), 0xFFFFFFFF, "entries of a matrix of 33 x 200|ascend"),
+        ):
+            A, path = (
+                gb.Matrix.from_coo(p.rows, p.cols, True, nrows=33, ncols=200, **FORMS["split8"]),
+                tmp_path / "small.bitblas",
+            )
+            form = A._store.structure.primary
+            assert form.near_width == 10
+            getattr(form, name)[at] = value
+            A.save(path)
+            refused(path, path.read_bytes(), match)
+        form = gb.Matrix.from_coo(p.rows, p.cols, True, nrows=33, ncols=200, **FORMS["split8"])._store.structure.primary
+        numbers = form.numbers()
+        for change, match in (
+            ({"near_width": 0}, "near_width: expected 0, or 6 to 10 bits, got 0 for"),
+            ({"near_width": 11}, "near_width"),
+            ({"near_width": 5}, "near_width"),
+            ({"in_near": form.nvals}, "near"),
+            ({"in_near": form.in_near - 40}, "rest: expected [0-9]+ numbers"),
+            ({"tile": 32}, "a tile of 32"),
+        ):
+            with pytest.raises(ValueError, match=match):
+                type(form).restored(form.device, numbers | change, form.arrays())
+        # What was saved before near entries were stored apart.
+        old = {name: numbers[name] for name in ("nrows", "ncols", "nvals", "tile", "tiles", "in_tiles")}
+        arrays = {{"starts": "pairs"}.get(name, name): array for name, array in form.arrays().items()}
+        for some, others in ((old, arrays), (numbers, arrays)):
+            with pytest.raises(ValueError, match=r"numbers: expected|arrays: expected"):
+                type(form).restored(form.device, some, others)
 
 
 def test_places_and_bools_are_looked_at(tmp_path):

@@ -16,6 +16,7 @@ from bitblas.formats import ROWS, b2sr, build, packing, tile_of
 from bitblas.formats.b2sr import format as b2sr_format
 from bitblas.formats.b2sr import merging
 from bitblas.formats.split import format as split_format
+from bitblas.formats.split import layout as split_layout
 from semirings.dtypes import lookup_dtype
 
 TILES = (4, 8, 16, 32, 64)
@@ -77,28 +78,38 @@ def assert_sound(form) -> None:
 
 
 def assert_sound_split(form) -> None:
-    """Also: tiles are those that pay, the rest ascends in every tile row, padding bits of packed numbers are zero."""
-    pairs, t, d = host(form.pairs).astype(np.int64), form.tile, form.device
-    least, width = split_format.least_entries(form.ncols, t), split_format.entry_width(form.ncols, t)
-    ends = [0, 0], [form.tiles, form.in_rest]
-    assert form.pairs.dtype == np.int32 and ([*pairs[:2]], [*pairs[-2:]]) == ends
-    assert len(pairs) == 2 * form.units + 2 and form.units == -(-form.nrows // t)
+    """Also: tiles are those that pay, each range of the rest ascends in a tile row and keeps to its columns, padding
+    bits of packed numbers are zero."""
+    t, d, xp = form.tile, form.device, form.device.xp
+    rule, far_width = split_layout.rule_of(form.ncols, t, form.near_width), split_layout.entry_width(form.ncols, t)
+    in_far = form.in_rest - form.in_near
+    sizes = (form.tiles, form.in_near, in_far) if form.near_width else (form.tiles, in_far)
+    starts = host(form.starts).astype(np.int64).reshape(-1, form.parts)
+    assert form.starts.dtype == np.int32 and not starts[0].any() and tuple(starts[-1]) == sizes
+    assert len(starts) == form.units + 1 == -(-form.nrows // t) + 1 and (form.near_width or not form.in_near)
     tiles = form.tile_part()
     if form.tiles:
         assert_sound(tiles)
         count = np.diff(host(tiles.ranks())[: form.tiles], append=form.in_tiles)
-        assert (count >= least).all()
-    codes = host(packing.unpack(d, form.rest, form.in_rest, width, np.int64))
-    row = np.repeat(np.arange(form.units), np.diff(pairs[1::2]))
-    assert (np.diff((row << 32) + codes) > 0).all()
-    _, count = np.unique((row << 32) + codes // (t * t), return_counts=True)
-    assert (count < least).all()
-    for string, size, bits in ((form.col, form.tiles, split_format.column_width(form.ncols, t)),
-                               (form.rest, form.in_rest, width)):  # fmt: skip
-        assert len(string) == packing.packed_words(size, bits)
-        assert int.from_bytes(host(string).tobytes(), "little") >> size * bits == 0
+        assert (count >= np.where(host(tiles.col)[: form.tiles] < rule.limit, rule.near, rule.far)).all()
+    widths = (form.near_width, far_width)[-len(sizes) + 1 :]
+    for part, (size, width, least) in enumerate(zip(sizes[1:], widths, (rule.near, rule.far)[-len(widths) :]), 1):
+        words = form.range_words()[-len(widths) :][part - 1]
+        codes = host(packing.unpack(d, words, size, width, np.int64))
+        row = np.repeat(np.arange(form.units), np.diff(starts[:, part]))
+        assert (np.diff((row << 32) + codes) > 0).all()
+        _, count = np.unique((row << 32) + codes // (t * t), return_counts=True)
+        assert (count < least).all()
+        is_near = codes // (t * t) < rule.limit
+        assert is_near.all() if part + 1 < form.parts else not is_near.any()
+    near_bits, near_words = form.in_near * form.near_width, split_layout.near_words(form.in_near, form.near_width)
+    columns = form.tiles * split_layout.column_width(form.ncols, t)
+    near, far = form.rest[:near_words], form.rest[near_words:]
+    for string, bits in ((form.col, columns), (near, near_bits), (far, in_far * far_width)):
+        assert int.from_bytes(host(xp.ascontiguousarray(string)).tobytes(), "little") >> bits == 0
+    parts = split_layout.Parts(form.tiles, in_far, form.in_near, form.near_width)
     ranks = 0 if form.value_ptr is None else host(form.value_ptr).nbytes
-    assert form.nbytes - ranks == form.predict_bytes(form.nrows, form.ncols, form.tiles, form.in_rest, t)
+    assert form.nbytes - ranks == form.predict_bytes(form.nrows, form.ncols, t, parts)
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -121,17 +132,21 @@ def test_round_trip_of_every_matrix(device, key):
 
 @pytest.mark.parametrize("key", KEYS)
 def test_order_of_entries(device, key):
-    """Tile row, tile, bit; in a Split first those in tiles: `to_coo(sort=False)` lists them so, values along."""
-    p = MATRICES["gaps"]()
+    """Tile row, tile, bit; in a Split first those in tiles, then near ones: `to_coo(sort=False)` lists them so, values
+    along."""
+    p = MATRICES["wide" if key == "split8" else "gaps"]()
     x = values(generator("order"), "INT64", len(p.rows))
-    i, j, found = (host(a).astype(np.int64) for a in make(p, x, "INT64", key).to_coo(sort=False))
+    A = make(p, x, "INT64", key)
+    i, j, found = (host(a).astype(np.int64) for a in A.to_coo(sort=False))
     t = tile_of(key)
     order = np.lexsort((j, i)) if t == 1 else np.lexsort((j % t, i % t, j // t, i // t))
     if key.startswith("split"):
         _, tile, count = np.unique(i // t * 1000 + j // t, return_inverse=True, return_counts=True)
-        thin = count[tile] < split_format.least_entries(p.ncols, t)
-        assert thin.any() and not thin.all()
-        order = order[np.argsort(thin[order], kind="stable")]
+        rule = split_layout.rule_of(p.ncols, t, A._store.structure.primary.near_width)
+        near = j // t < rule.limit
+        thin = count[tile] < np.where(near, rule.near, rule.far)
+        assert thin.any() and not thin.all() and (thin & near).any() == (key == "split8")
+        order = order[np.argsort((thin * (2 - near))[order], kind="stable")]
     assert np.array_equal(order, np.arange(len(i)))
     where = {(a, b): c for a, b, c in zip(p.rows.tolist(), p.cols.tolist(), x.tolist())}
     assert where == {(a, b): c for a, b, c in zip(i.tolist(), j.tolist(), found.tolist())}

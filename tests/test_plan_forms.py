@@ -31,6 +31,8 @@ def test_what_promises_most_is_chosen(device):
     small = bitblas.Matrix.from_coo(near[:8].ravel() // 8, near[:8].ravel() % 8, True, nrows=n, ncols=n)
     assert small.nvals < plan_forms.SMALL and small.format == "csr"
     with config.set(prefer="memory"):
+        of = facts(small._store.structure)
+        assert small.dup().profile().chosen == min(of.forms, key=of.bytes_of) != "csr", "small ones too"
         for A, of in zip((full, scattered), seen):
             least = A.dup().profile()
             assert least.chosen == min(of.forms, key=of.bytes_of) != "csr"

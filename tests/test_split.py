@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
 from battery import MATRICES, generator, values
+from hypothesis import given
 from test_formats import assert_entries, assert_sound, host
 
 import bitblas
 from bitblas import plan
 from bitblas.exceptions import InvalidValue
 from bitblas.facts import facts
-from bitblas.formats.split import format as split
+from bitblas.formats.split import counting, layout
 from bitblas.plan import VALUES, WORDS, tile_share
 from bitblas.verbs.schedule import split_hubs
 
@@ -32,18 +34,22 @@ def numbers(name: str) -> np.ndarray:
 
 def test_a_tile_pays_where_bits_are_fewer():
     for ncols in (1, 5, 64, 1000, 1 << 20, 1 << 28):
-        for tile in split.TILES:
-            least = split.least_entries(ncols, tile)
-            column, entry = split.column_width(ncols, tile), split.entry_width(ncols, tile)
-            assert tile * tile + column < least * entry and tile * tile + column >= (least - 1) * entry
+        for tile in layout.TILES:
+            column, entry = layout.column_width(ncols, tile), layout.entry_width(ncols, tile)
             last = -(-ncols // tile) - 1
             assert last < 1 << column and (last + 1) * tile * tile <= 1 << entry
-    assert [split.least_entries(1 << 20, tile) for tile in split.TILES] == [2, 4, 12]
+            for width in range(2 * layout.log_of(tile), entry):
+                rule = layout.rule_of(ncols, tile, width)
+                assert (rule.limit << 2 * layout.log_of(tile)) == 1 << width and rule.limit <= last
+                for least, bits in ((rule.near, width), (rule.far, entry)):
+                    assert tile * tile + column < least * bits and tile * tile + column >= (least - 1) * bits
+            assert layout.rule_of(ncols, tile, 0)[0] == 0
+    assert [layout.rule_of(1 << 20, tile, 0).far for tile in layout.TILES] == [2, 4, 12]
 
 
 @pytest.mark.parametrize("least", [1, 1 << 30], ids=["all tiles", "all rest"])
 def test_one_part_may_be_empty(device, least, monkeypatch):
-    monkeypatch.setattr(split, "least_entries", lambda ncols, tile: least)
+    monkeypatch.setattr(layout, "least_entries", lambda ncols, tile, width: least)
     for name in ("gaps", "long hub", "wide", "all ones", "no entries", "1x1", "65x65"):
         x = numbers(name)
         A, plain = made(name, 8, x), made(name, None, x, format="csr")
@@ -55,6 +61,106 @@ def test_one_part_may_be_empty(device, least, monkeypatch):
             assert A.mxv(u, bitblas.semiring.any_pair).new().isequal(plain.mxv(u, bitblas.semiring.any_pair).new()), (
                 name
             )
+
+
+def with_near(monkeypatch, bits: int) -> None:
+    """The limit of near tile columns is 2**bits wherever there are more."""
+
+    def chosen(count, below, nrows, ncols, tile):
+        width = bits + 2 * layout.log_of(tile)
+        return count(width if width < layout.entry_width(ncols, tile) else 0)
+
+    monkeypatch.setattr(counting, "best_parts", chosen)
+    monkeypatch.setattr(layout, "best_parts", chosen)
+
+
+@pytest.mark.parametrize("bits", [0, 1, 3])
+def test_near_entries_end_at_the_limit(device, bits, monkeypatch):
+    """Also where all are near, all far, in tile rows of either kind, and with values."""
+    with_near(monkeypatch, bits)
+    for tile in layout.TILES:
+        edge = tile << bits  # the first column that is not near
+        for cols in ([edge - 1, edge], [0, edge - 1], [edge], [edge - 1], [edge + 5 * tile, 0]):
+            i, j = np.array([0, 17, 34])[: len(cols) + 1], np.array([*cols, edge])[: len(cols) + 1]
+            x, n = np.arange(len(i)) + 2.0, edge + 6 * tile
+            A = bitblas.Matrix.from_coo(i, j, x, nrows=35, ncols=n, format="split", tile=tile)
+            form = A._store.structure.primary
+            near = int((j < edge).sum())
+            assert (form.in_near, form.in_rest - form.in_near, form.parts) == (near, len(i) - near, 3)
+            assert_sound(form)
+            assert [host(a).tolist() for a in A.to_coo()] == [i.tolist(), j.tolist(), x.tolist()]
+            B = bitblas.Matrix.from_coo(i, j, x, nrows=35, ncols=n, format="csr")
+            assert A.isequal(B) and A.T.new().isequal(B.T.new())
+            twin = bitblas.Matrix.from_coo(i, j, x, nrows=35, ncols=n, format="split", tile=tile)
+            assert form.equals(twin._store.structure.primary)
+
+
+@given(st.sampled_from(layout.TILES), st.integers(0, 4), st.data())
+def test_random_entries_around_the_limit(tile, bits, data):
+    edge = tile << bits
+    n = edge + data.draw(st.integers(1, 3 * tile), "columns beyond")
+    col = st.sampled_from((0, tile - 1, tile, edge - tile, edge - 1, edge, n - 1)) | st.integers(0, n - 1)
+    places = data.draw(st.sets(st.tuples(st.integers(0, 2 * tile), col), min_size=1, max_size=3 * tile), "places")
+    i, j = np.array(sorted(places)).T
+    x = np.arange(len(i))
+    with pytest.MonkeyPatch.context() as patch, bitblas.config.set(device="cpu"):
+        with_near(patch, bits)
+        A = bitblas.Matrix.from_coo(i, j, x, nrows=2 * tile + 1, ncols=n, format="split", tile=tile)
+        form = A._store.structure.primary
+        assert form.near_width == bits + 2 * layout.log_of(tile)
+        assert_sound(form)
+        form.check()
+        again = layout_again(form)
+        assert again.equals(form) and again.numbers() == form.numbers()
+        assert [host(a).tolist() for a in A.to_coo()] == [i.tolist(), j.tolist(), x.tolist()]
+        assert_sound(A.select("colle", edge).new()._store.structure.primary)
+
+
+def layout_again(form):
+    """The form of what it gives for a file."""
+    return type(form).restored(form.device, form.numbers(), form.arrays())
+
+
+def test_the_limit_needs_the_fewest_bytes():
+    """Among those that are tried; none where near entries do not pay for their pointers."""
+    rng, n = generator("limit"), 1 << 13
+    for power, tile in ((1, 8), (6, 4), (6, 8), (6, 16), (12, 8)):
+        i, j = rng.integers(0, n, 40_000), (rng.random(40_000) ** power * n).astype(np.int64)
+        with bitblas.config.set(device="cpu"):
+            A = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, format="csr")
+        rows = A._store.structure.primary
+        sizes = {}
+        for width in (0, *range(2 * layout.log_of(tile), layout.entry_width(n, tile))):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(counting, "best_parts", lambda count, *_, w=width: count(w))
+                parts = counting.count_parts(rows, tile)
+            sizes[width] = layout.predict_bytes(n, n, tile, parts)
+        found = counting.count_parts(rows, tile)
+        size = layout.predict_bytes(n, n, tile, found)
+        assert size == sizes[found.near_width] <= min(sizes[0], 1.01 * min(sizes.values())), (power, tile)
+        assert tile == 4 or (found.near_width > 0) == (power > 1)
+        assert counting.columns_below(rows) == [int((host(rows.col) < 1 << k).sum()) for k in range(14)]
+        assert facts(A._store.structure, exact=True).bytes_of(f"split{tile}") == size
+
+
+def test_products_with_near_entries(device, monkeypatch):
+    """In every kind of kernel, pulled and pushed, with tile rows that are cut into segments."""
+    monkeypatch.setattr(plan, "PUSH_COST", {"cpu": 0.0, "gpu": 0.0})
+    monkeypatch.setattr(plan, "LONGEST", 1)
+    for bits, name in ((2, "gaps"), (3, "long hub"), (2, "65x65")):
+        with_near(monkeypatch, bits)
+        x = values(generator(name), "FP32", len(MATRICES[name]().rows))
+        for ring, weights, one in (
+            (bitblas.semiring.lor_land, True, True),
+            (bitblas.semiring.min_plus, x, np.float32(2)),
+        ):
+            A, plain = made(name, 8, weights), made(name, x=weights, **CSR)
+            form = A._store.structure.primary
+            assert form.in_near and form.in_rest > form.in_near
+            u = bitblas.Vector.from_coo(np.arange(0, A.ncols, 2), one, size=A.ncols)
+            v = bitblas.Vector.from_coo(np.arange(0, A.nrows, 9), one, size=A.nrows)
+            assert A.mxv(u, ring).new().isequal(plain.mxv(u, ring).new()), name
+            assert v.vxm(A, ring).new().isequal(v.vxm(plain, ring).new()), name
 
 
 def test_what_is_left_of_a_matrix_is_split_anew(device):
@@ -73,7 +179,7 @@ CSR = {"format": "csr", "tile": None}
 def test_the_last_column_that_32_bits_can_number(device):
     limit = (1 << 32) // 4
     A = bitblas.Matrix.from_coo([0, 1, 1], [3, 0, limit - 1], True, nrows=3, ncols=limit, format="split")
-    assert A.format == "split4" and split.entry_width(limit, 4) == 32
+    assert A.format == "split4" and layout.entry_width(limit, 4) == 32
     assert host(A.to_coo()[1]).tolist() == [3, 0, limit - 1]
     assert_sound(A._store.structure.primary)
     for tile, ncols in ((None, limit + 1), (16, limit // 4 + 1)):
@@ -88,10 +194,10 @@ def test_the_last_column_that_32_bits_can_number(device):
 def test_the_tile_that_needs_the_fewest_bytes(device):
     for name in ("gaps", "wide", "all ones", "long hub", "127x127", "0x5", "no entries"):
         A = made(name, None)
-        built = {tile: made(name, tile).memory().structure for tile in split.TILES}
+        built = {tile: made(name, tile).memory().structure for tile in layout.TILES}
         assert A.memory().structure == min(built.values()), name
         seen = facts(A._store.structure)
-        assert {tile: seen.bytes_of(f"split{tile}") for tile in split.TILES} == built
+        assert {tile: seen.bytes_of(f"split{tile}") for tile in layout.TILES} == built
 
 
 def test_a_sample_is_near_the_truth():
@@ -104,7 +210,7 @@ def test_a_sample_is_near_the_truth():
     )
     A = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, device="cpu", format="csr")
     seen = facts(A._store.structure)
-    for tile in split.TILES:
+    for tile in layout.TILES:
         form = A._store.structure.form(f"split{tile}")
         assert abs(seen.bytes_of(form.key) - form.nbytes) < 0.05 * form.nbytes
         assert form.tiles and form.in_rest, "both parts are looked at"
@@ -148,20 +254,21 @@ def test_the_plan_says_what_is_made_and_nothing_of_it_is_kept(device):
 @pytest.mark.parametrize("kind", [WORDS, VALUES])
 def test_segments_cover_each_hub_once(device, kind):
     for name in ("hub", "long hub", "dense row", "all ones", "wide", "no entries"):
-        for tile in split.TILES:
+        for tile in layout.TILES:
             form = made(name, tile)._store.structure.primary
-            pairs, share = host(form.pairs).reshape(-1, 2).astype(np.int64), tile_share(form.key, kind)
-            work = np.diff(pairs, axis=0) @ [share, 1]
+            starts, share = host(form.starts).reshape(-1, form.parts).astype(np.int64), tile_share(form.key, kind)
+            costs = [share, 1, 1][: form.parts]
+            work = np.diff(starts, axis=0) @ costs
             for longest, part in ((1, 1), (64, 20), (200, 200), (3000, 512)):
                 hubs, long = split_hubs(form, longest, part, share), np.flatnonzero(work > longest)
                 if not len(long):
                     assert hubs is None
                     continue
                 rows, first, begin, end, row_of = map(host, hubs)
-                begin, end = begin.reshape(-1, 2), end.reshape(-1, 2)
+                begin, end = begin.reshape(-1, form.parts), end.reshape(-1, form.parts)
                 assert np.array_equal(rows, long) and hubs.segments == len(begin) == len(end) == first[-1]
-                assert ((end - begin) @ [share, 1] <= part + share).all() and (end >= begin).all()
+                assert ((end - begin) @ costs <= part + share + 1).all() and (end >= begin).all()
                 for h, row in enumerate(rows):
                     mine = slice(first[h], first[h + 1])
                     assert (row_of[mine] == row).all() and np.array_equal(end[mine][:-1], begin[mine][1:])
-                    assert np.array_equal((begin[mine][0], end[mine][-1]), pairs[row : row + 2])
+                    assert np.array_equal((begin[mine][0], end[mine][-1]), starts[row : row + 2])

@@ -45,22 +45,31 @@ def widen_variant(number: DataType) -> Variant:
 def pack(device: Device, numbers: Any, width: int, base: np.generic | None = None) -> Any:
     """What numbers have above `base` (None: 0), below 2**width, as a packed string: uint32 of shape
     (packed_words(len(numbers), width),). The numbers are integers, of any type."""
-    return _narrowed(device, numbers, width, numbers.dtype.type(0) if base is None else base, None)
+    string = device.xp.empty(packed_words(len(numbers), width), np.uint32)
+    pack_into(device, numbers, width, string, base)
+    return string
 
 
-def gather(device: Device, string: Any, places: Any, width: int) -> Any:
+def pack_into(device: Device, numbers: Any, width: int, string: Any, base: np.generic | None = None) -> None:
+    """The same into words that are there; bits beyond those of the numbers become zero."""
+    _narrow(device, numbers, width, string, numbers.dtype.type(0) if base is None else base, None)
+
+
+def gather(device: Device, source: Any, places: Any, width: int) -> Any:
     """The numbers of a packed string at these places (INT32 or INT64), packed alike."""
-    return _narrowed(device, places, width, places.dtype.type(0), string)
+    string = device.xp.empty(packed_words(len(places), width), np.uint32)
+    _narrow(device, places, width, string, places.dtype.type(0), source)
+    return string
 
 
-def _narrowed(device: Device, numbers: Any, width: int, base: Any, source: Any | None) -> Any:
-    n = packed_words(len(numbers), width)
-    string = device.xp.empty(n, np.uint32)
+def _narrow(device: Device, numbers: Any, width: int, string: Any, base: Any, source: Any | None) -> None:
+    n = len(string)
+    if not n:
+        return
     bounds = even_bounds(n, 4 * device.threads) if not device.is_gpu and len(numbers) > PARALLEL_NUMBERS else None
     run = device.kernel(narrow_variant(lookup_dtype(numbers.dtype), source is not None))
     some = numbers if len(numbers) else device.xp.zeros(1, numbers.dtype)
     run(n, len(numbers), width, some, base, string if source is None else source, string, bounds=bounds)
-    return string
 
 
 def unpack(

@@ -16,7 +16,7 @@ from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, Dat
 from ..ending import End
 from ..formats import CSR, MPLG, ROWS
 from ..formats.b2sr.format import TILES
-from ..formats.split.format import TILES as SPLIT_TILES
+from ..formats.split.layout import TILES as SPLIT_TILES
 from ..plan import COUNT, FUSED, VALUES, WORDS
 from ..plan_mxm import SHARED_WORDS, row_tables
 from .prologue import Variant

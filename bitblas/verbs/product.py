@@ -17,7 +17,8 @@ from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
 from ..ending import End, plan_end
 from ..formats import ROWS
 from ..formats.csr.format import index_type
-from ..formats.split.format import Split, column_width, entry_width
+from ..formats.split.format import Split
+from ..formats.split.layout import column_width, entry_width
 from ..formats.values import PackedValues
 from ..plan import VALUES, WORDS, Plan, has_rows, is_fused, is_light, is_sparse, is_staged, may_push, plan_mxv
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
@@ -35,7 +36,7 @@ def index_types(form: Any, ranks: Any) -> tuple[tuple[str, DataType], ...]:
     key = ("types", None if ranks is None else ranks.dtype)
     if key not in form.cache:
         if isinstance(form, Split):
-            types = {"PTR": form.pairs.dtype, "PLACE": ranks.dtype}
+            types = {"PTR": form.starts.dtype, "PLACE": ranks.dtype}
         elif form.key in ROWS:
             types = {"PTR": form.ptr.dtype, "COL": index_type(form.ncols)}
         else:
@@ -174,9 +175,11 @@ def matrix_arguments(form: Any, ranks: Any) -> tuple[Any, ...]:
     """The arrays of a form as pull and push take them: where each unit begins and ends, and what it holds."""
     none = dummy(form.device, "int64")
     if isinstance(form, Split):
-        widths = column_width(form.ncols, form.tile), entry_width(form.ncols, form.tile)
-        pairs = form.pairs[:-2], form.pairs[2:], none, 0
-        return *pairs, form.col, widths[0], form.bits, ranks, form.rest, widths[1], form.in_tiles
+        near, far = form.range_words()
+        width = entry_width(form.ncols, form.tile)
+        rest = near, form.near_width, far, width, form.in_tiles, form.in_near, form.parts
+        limits = form.starts[: -form.parts], form.starts[form.parts :], none, 0
+        return *limits, form.col, column_width(form.ncols, form.tile), form.bits, ranks, *rest
     rows = form.ptr[:-1], form.ptr[1:], none, 0
     return (*rows, form.col, form.width) if form.key in ROWS else (*rows, form.col, form.bits, ranks)
 

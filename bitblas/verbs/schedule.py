@@ -86,12 +86,12 @@ def hubs_of(form: Any, longest: int, part: int | None = None) -> Hubs | None:
 
 def split_hubs(form: Split, longest: int, part: int, share: int) -> Hubs | None:
     """The same for a Split. A tile costs as much as `share` entries of the rest; a segment of a tile row takes as large
-    a part of its tiles as of its rest. begin, end: two numbers each, as in `form.pairs`."""
+    a part of its tiles as of each range of the rest. begin, end: as many numbers each as `form.starts` has."""
     key = "hubs", longest, part, share
     if key not in form.cache:
-        xp, pairs = form.device.xp, form.pairs.reshape(-1, 2)
-        length = (pairs[1:] - pairs[:-1]).astype(np.int64)
-        work = length[:, 0] * share + length[:, 1]
+        xp, starts = form.device.xp, form.starts.reshape(-1, form.parts)
+        length = (starts[1:] - starts[:-1]).astype(np.int64)
+        work = length.sum(axis=1) + length[:, 0] * (share - 1)
         rows = xp.flatnonzero(work > longest)
         found = None
         if len(rows):
@@ -101,9 +101,9 @@ def split_hubs(form: Split, longest: int, part: int, share: int) -> Hubs | None:
             segment = xp.arange(int(first[-1]))
             hub = xp.searchsorted(first, segment, side="right") - 1
             number, parts = (segment - first[hub])[:, None], count[hub][:, None]
-            start, whole = pairs[rows][hub], length[rows][hub]
+            start, whole = starts[rows][hub], length[rows][hub]
             begin, end = start + whole * number // parts, start + whole * (number + 1) // parts
-            begin, end = (limits.astype(pairs.dtype).reshape(-1) for limits in (begin, end))
+            begin, end = (limits.astype(starts.dtype).reshape(-1) for limits in (begin, end))
             found = Hubs(rows, first, begin, end, rows[hub])
         form.cache[key] = found
     return form.cache[key]

@@ -5,8 +5,8 @@ NONE = np.int64(1) << np.int64(50)
 
 
 @njit(**KERNEL)
-def build(lo, hi, tile_rows, nrows, ptr, col, cuts, cut_cols, least, in_tiles, out, counts, tile_col, bits, value_ptr,
-          places, rest):  # fmt: skip
+def build(lo, hi, tile_rows, nrows, ptr, col, cuts, cut_cols, limit, least_near, least_far, in_tiles, out, counts,
+          tile_col, bits, value_ptr, places, rest):  # fmt: skip
     entry = np.empty(TILE, np.int64)
     next_tile = np.empty(TILE, np.int64)
     for tile_row in range(lo, hi):
@@ -16,8 +16,10 @@ def build(lo, hi, tile_rows, nrows, ptr, col, cuts, cut_cols, least, in_tiles, o
             entry[r] = ptr[first + r]
             next_tile[r] = np.int64(at(col, entry[r])) >> LOG_TILE if ptr[first + r] < ptr[first + r + 1] else NONE
         tile = np.int64(out[tile_row]) if FILL else np.int64(0)
-        other = np.int64(out[tile_rows + 1 + tile_row]) if SPLIT and FILL else np.int64(0)  # entry of no tile
-        rank = np.int64(ptr[first]) - other
+        in_near = np.int64(out[2 * tile_rows + 1]) if SPLIT and FILL else np.int64(0)
+        near = np.int64(out[tile_rows + 1 + tile_row]) if SPLIT and FILL else np.int64(0)  # the next entry of no tile
+        far = in_near + np.int64(out[2 * tile_rows + 2 + tile_row]) if SPLIT and FILL else np.int64(0)
+        rank = np.int64(ptr[first]) - (near + far - in_near)
         while True:
             tile_col_at = NONE
             for r in range(rows):
@@ -34,7 +36,9 @@ def build(lo, hi, tile_rows, nrows, ptr, col, cuts, cut_cols, least, in_tiles, o
                         while e < end and np.int64(at(col, e)) >> LOG_TILE == tile_col_at:
                             e += 1
                         entries += e - at(entry, r)
-                pays = entries >= least
+                pays = entries >= (least_near if tile_col_at < limit else least_far)
+            is_near = tile_col_at < limit
+            other = near if is_near else far
             if FILL and pays:
                 put(tile_col, tile, tile_col_at)
                 if ORDER:
@@ -68,7 +72,12 @@ def build(lo, hi, tile_rows, nrows, ptr, col, cuts, cut_cols, least, in_tiles, o
                     put(entry, r, e)
             if pays:
                 tile += 1
+            elif is_near:
+                near = other
+            else:
+                far = other
         if not FILL:
             counts[tile_row] = tile
             if SPLIT:
-                counts[tile_rows + tile_row] = other
+                counts[tile_rows + tile_row] = near
+                counts[2 * tile_rows + tile_row] = far

@@ -1,8 +1,9 @@
 // Tiles from CSR rows. One lane per row; the rows of a tile row merge by tile column: the least next tile column is the
 // next tile, and every row takes its entries there. FILL = 0 counts the tiles of each part of a tile row, FILL = 1
 // writes them from tile out[part] on.
-// SPLIT: only what holds `least` entries becomes a tile. The entries of the others are counted too, past the counts of
-// tiles, and written as codes (split/rest.cuh), from out[n + 1 + part] on; they come after the `in_tiles` entries of tiles.
+// SPLIT: only what holds `least_near` entries becomes a tile, or `least_far` from tile column `limit` on. The entries of
+// the others are counted too, near and then far ones past the counts of tiles, and written as codes (split/entries.cuh),
+// all near ones before all far ones; they come after the `in_tiles` entries of tiles.
 #include "formats/b2sr/tile.cuh"
 #include "formats/b2sr/parts.cuh"
 
@@ -17,8 +18,8 @@ __device__ __forceinline__ i64 least_of_group(i64 x) {
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 build(i64 n, i64 tile_rows, i64 nrows, const PTR_T* ptr, const COL_T* col, const i64* cuts, const i64* cut_cols,
-      i64 least, i64 in_tiles, const i64* out, i64* counts, COL_T* tile_col, word_t* bits, PLACE_T* value_ptr,
-      PLACE_T* places, u32* rest) {
+      i64 limit, i64 least_near, i64 least_far, i64 in_tiles, const i64* out, i64* counts, COL_T* tile_col, word_t* bits,
+      PLACE_T* value_ptr, PLACE_T* places, u32* rest) {
   const i64 unit = thread_number() / ROW_LANES;
   const int lane = threadIdx.x & (ROW_LANES - 1);
   if (unit >= n) return;
@@ -36,11 +37,17 @@ build(i64 n, i64 tile_rows, i64 nrows, const PTR_T* ptr, const COL_T* col, const
     skipped += entry[k] - first;
   }
   i64 tile = FILL ? out[part.number] : 0;
-  i64 other = SPLIT && FILL ? out[n + 1 + part.number] : 0;  // entry of no tile
-#if ORDER
-  i64 rank = (i64)ptr[part.tile_row * TILE] + (part.begin ? sum_of_group(skipped) : 0) - other;
+#if SPLIT
+  const i64 in_near = FILL ? out[2 * n + 1] : 0;
+  i64 near = FILL ? out[n + 1 + part.number] : 0, far = FILL ? in_near + out[2 * n + 2 + part.number] : 0;
 #endif
-  (void)skipped, (void)least, (void)in_tiles, (void)rest;
+#if ORDER
+  i64 rank = (i64)ptr[part.tile_row * TILE] + (part.begin ? sum_of_group(skipped) : 0);
+#if SPLIT
+  rank -= near + far - in_near;
+#endif
+#endif
+  (void)skipped, (void)limit, (void)least_near, (void)least_far, (void)in_tiles, (void)rest;
   for (;;) {
     i64 mine = next[0];
 #pragma unroll
@@ -93,7 +100,11 @@ build(i64 n, i64 tile_rows, i64 nrows, const PTR_T* ptr, const COL_T* col, const
     i64 place = rank + below;
 #endif
 #if SPLIT
-    if (entries < least) {
+    const bool is_near = at < limit;
+    if (entries < (is_near ? least_near : least_far)) {
+#if FILL
+      const i64 other = is_near ? near : far;
+#endif
 #if FILL
       i64 code = other + below;
       for (u64 word = row_bits[0]; word; word &= word - 1)
@@ -103,7 +114,7 @@ build(i64 n, i64 tile_rows, i64 nrows, const PTR_T* ptr, const COL_T* col, const
       place = in_tiles + other + below;
       for (i64 e = first; e < entry[0]; ++e) places[place++] = (PLACE_T)e;
 #endif
-      other += entries;
+      (is_near ? near : far) += entries;
       continue;
     }
 #endif
@@ -131,6 +142,9 @@ build(i64 n, i64 tile_rows, i64 nrows, const PTR_T* ptr, const COL_T* col, const
   }
   if (!FILL && lane == 0) {
     counts[part.number] = tile;
-    if (SPLIT) counts[n + part.number] = other;
+#if SPLIT
+    counts[n + part.number] = near;
+    counts[2 * n + part.number] = far;
+#endif
   }
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,14 +17,21 @@ from ..csr.format import PARALLEL_ENTRIES, Csr, index_type
 LONG = 32
 
 
+class Rule(NamedTuple):
+    """Entries that a tile must hold, in tile columns below a limit and in those from it on; those of other tiles are
+    listed, near and far ones apart (formats/split)."""
+
+    limit: int
+    near: int
+    far: int
+
+
 class Merge:
     """Both passes over the rows of a CSR that merge them to tiles; long tile rows are cut into parts on a GPU."""
 
-    def __init__(self, csr: Csr, tile: int, word: Any, least: int = 0) -> None:
-        """word: the NumPy type of the tiles' bits. least: entries that a tile must hold, 0 for all tiles; the entries
-        of the others are listed (formats/split)."""
+    def __init__(self, csr: Csr, tile: int, word: Any) -> None:
+        """word: the NumPy type of the tiles' bits."""
         xp, device = csr.device.xp, csr.device
-        self.least, self.kinds = least, 2 if least else 1  # what is counted: tiles, entries of no tile
         self.csr, self.tile, self.tile_rows = csr, tile, -(-csr.nrows // tile)
         self.none, self.no_bits = xp.zeros(1, index_type(csr.nvals)), xp.zeros(1, word)
         self.no_codes = xp.zeros(1, np.uint32)
@@ -48,36 +55,35 @@ class Merge:
         ptr, xp = self.csr.ptr, self.csr.device.xp
         return ptr[:: self.tile] if self.csr.nrows % self.tile == 0 else xp.append(ptr[:: self.tile], ptr[-1:])
 
-    def count(self) -> Any:
-        """The tiles before each part, and in all; in a second row the entries of no tile. Shape (kinds, units + 1)."""
-        xp = self.csr.device.xp
-        counts, out = (
-            xp.zeros(self.kinds * max(1, self.units), np.int64),
-            xp.zeros((self.kinds, self.units + 1), np.int64),
-        )
-        self._run(0, 0, 0, out, counts, self.none, self.no_bits, self.none, self.none, self.no_codes)
-        for kind in range(self.kinds):
+    def count(self, rule: Rule | None = None) -> Any:
+        """The tiles before each part, and in all; with a rule also the near entries of no tile, and the far ones. Shape
+        (1 or 3, units + 1)."""
+        xp, kinds = self.csr.device.xp, 3 if rule else 1
+        counts = xp.zeros(kinds * max(1, self.units), np.int64)
+        out = xp.zeros((kinds, self.units + 1), np.int64)
+        self._run(0, 0, rule, 0, out, counts, self.none, self.no_bits, self.none, self.none, self.no_codes)
+        for kind in range(kinds):
             xp.cumsum(counts[kind * self.units : (kind + 1) * self.units], out=out[kind, 1:])
         return out
 
     def fill(
-        self, order: bool, out: Any, col: Any, bits: Any, ranks: Any, places: Any, codes: Any = None, in_tiles: int = 0
-    ) -> None:
-        """Write the tiles of each part from where `out` says, and the codes (uint32) of the entries of no tile, whose
-        places come after those of the `in_tiles` entries of tiles."""
+        self, order: bool, out: Any, col: Any, bits: Any, ranks: Any, places: Any, rule: Rule | None = None,
+        codes: Any = None, in_tiles: int = 0,
+    ) -> None:  # fmt: skip
+        """Write the tiles of each part from where `out` says, and the codes (uint32) of the entries of no tile, all
+        near ones and then the far ones; their places come after those of the `in_tiles` entries of tiles."""
         codes = self.no_codes if codes is None else codes
-        self._run(1, int(order), in_tiles, out, self.cuts, col, bits, ranks, places, codes)
+        self._run(1, int(order), rule, in_tiles, out, self.cuts, col, bits, ranks, places, codes)
 
     def _run(
-        self, fill: int, order: int, in_tiles: int, out: Any, counts: Any, col: Any, bits: Any, ranks: Any, places: Any,
-        codes: Any,
+        self, fill: int, order: int, rule: Rule | None, in_tiles: int, out: Any, counts: Any, col: Any, bits: Any,
+        ranks: Any, places: Any, codes: Any,
     ) -> None:  # fmt: skip
         csr = self.csr
-        split = int(self.least > 0)
-        variant = self._variant("build", ("PLACE", self.none), FILL=fill, ORDER=order, SPLIT=split)
-        rows = (self.tile_rows, csr.nrows, csr.ptr, csr.col, self.cuts, self.cut_cols, self.least, in_tiles)
+        variant = self._variant("build", ("PLACE", self.none), FILL=fill, ORDER=order, SPLIT=int(rule is not None))
+        rows = (self.tile_rows, csr.nrows, csr.ptr, csr.col, self.cuts, self.cut_cols, *(rule or Rule(0, 0, 0)))
         written = (col, bits, ranks, places, codes)
-        csr.device.kernel(variant)(self.units, *rows, out.reshape(-1), counts, *written, bounds=self.bounds)
+        csr.device.kernel(variant)(self.units, *rows, in_tiles, out.reshape(-1), counts, *written, bounds=self.bounds)
 
     def tile_rows_of(self, out: Any) -> Any:
         """What is counted (a row of `count`) before each tile row, and in all: before its first part."""

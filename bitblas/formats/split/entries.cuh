@@ -1,5 +1,6 @@
 // The rest of a tile row: entries outside of its tiles, one packed number each, J << 2L | r << L | c with T = 2^L: tile
-// column, row and column in it, which ascend.
+// column, row and column in it, which ascend. They lie in ranges with a string each: near ones, in low columns, and far
+// ones.
 #include "kernels/packed.cuh"
 
 #if TILE > 16
@@ -24,4 +25,16 @@ struct Walk {
     word += from >> 5;
     bit = from & 31;
   }
+};
+
+// Part 0 of a tile row are its tiles, the last one its far entries; where there are three, its near ones stand between.
+struct Rest {
+  const u32 *near, *far;
+  u32 near_width, far_width;
+  i64 in_tiles, in_near;
+  int parts;
+  __device__ __forceinline__ bool is_far(int part) const { return part + 1 == parts; }
+  __device__ __forceinline__ const u32* string(int part) const { return is_far(part) ? far : near; }
+  __device__ __forceinline__ u32 width(int part) const { return is_far(part) ? far_width : near_width; }
+  __device__ __forceinline__ i64 first_rank(int part) const { return in_tiles + (is_far(part) ? in_near : 0); }
 };

@@ -1,74 +1,66 @@
 """Split: the tiles that pay for themselves as bits, all other entries as packed numbers by tile row.
 
-A tile of n entries is kept as bits where these and its tile column need fewer bits than the entries would in the rest:
-T*T + bits of a tile column < n * bits of an entry (`least_entries`). With T = 2^L, an entry of the rest is one number,
-J << 2L | r << L | c: tile column, row and column in the tile; that is L bits more than a column has. Numbers of both
-kinds are packed to the bits that the largest needs (kernels/packed.cuh), at most 32.
+What goes where, and how many bits a number has, is decided in layout.py: tiles that pay, near entries (of low columns,
+short numbers), far entries. Numbers are packed to the bits that the largest needs (kernels/packed.cuh): tile columns in
+one string, the rest in two, near entries first, the far ones from a new word on.
 
-Pointers are pairs: tiles and entries of the rest before tile row I stand side by side, so that a kernel finds both
-parts of a tile row, and their ends, in 16 consecutive bytes.
+Where the parts of tile row I start stands side by side in `starts`, so that a kernel finds them, and their ends, in 16
+to 24 consecutive bytes.
 
-Entry order: first the entries of all tiles (tile row, tile, bit), then those of the rest (tile row, number: the order
-that they would have in tiles). So entry k of the rest has the rank `in_tiles` + k, and only tiles need a `value_ptr`.
+Entry order: first the entries of all tiles (tile row, tile, bit), then the near ones, then the far ones (tile row,
+number: the order that they would have in tiles). So number k of the rest has the rank `in_tiles` + k, and only tiles
+need a `value_ptr`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...device import Device
 from .. import Region, sound
 from ..b2sr.format import B2sr, word_type, words_per_tile
-from ..b2sr.merging import Merge
 from ..csr.format import Csr, from_arrays, index_type, numbers_of, pointers_of, sort_entries
-from ..packing import pack, packed_words, unpack, width_of
+from ..packing import pack, pack_into, packed_words, unpack
+from . import layout
+from .check import check_split
+from .counting import counted
+from .layout import TILES, column_width, entry_width, near_words
 
-TILES = (4, 8, 16)
-
-
-def column_width(ncols: int, tile: int) -> int:
-    """Bits of a tile column."""
-    return width_of(-(-ncols // tile))
-
-
-def fits(ncols: int, tile: int) -> bool:
-    """Whether 32 bits can number the entries of a tile row."""
-    return ncols * tile <= 1 << 32
+NUMBERS = ("nrows", "ncols", "nvals", "tile", "tiles", "in_tiles", "in_near", "near_width")
 
 
-def entry_width(ncols: int, tile: int) -> int:
-    """Bits of an entry of the rest. ValueError where they are more than 32."""
-    if not fits(ncols, tile):
-        raise ValueError(f"ncols: format 'split' with tile={tile} holds up to {(1 << 32) // tile} columns, got {ncols}")
-    return width_of(-(-ncols // tile) * tile * tile)
+class Range(NamedTuple):
+    """Entries of the rest: their packed string, how many they are, the bits of each, how many stand before each tile
+    row and in all, and the least number that they may have."""
 
-
-def least_entries(ncols: int, tile: int) -> int:
-    """Entries from which on a tile is kept as bits."""
-    return (tile * tile + column_width(ncols, tile)) // entry_width(ncols, tile) + 1
-
-
-def key_of(tile: int) -> str:
-    return f"split{tile}"
+    string: Any
+    size: int
+    width: int
+    ends: Any
+    least: int
 
 
 @dataclass(eq=False)
 class Split:
-    """Tile row I holds tiles pairs[2I] .. pairs[2I + 2] and entries pairs[2I + 1] .. pairs[2I + 3] of the rest."""
+    """Tile row I holds tiles starts[P * I] .. starts[P * (I + 1)] and, of the P - 1 ranges of the rest, range p from
+    starts[P * I + p] to starts[P * (I + 1) + p]: near entries, if there are any, and far ones."""
 
     device: Device
     nrows: int
     ncols: int
     tile: int
-    pairs: Any  # 2 * (tile rows + 1)
+    starts: Any  # P * (tile rows + 1), P = 2 or 3
     col: Any  # packed tile columns
     bits: Any  # tiles * words_per_tile (of one tile at least)
     rest: Any  # packed entries
     tiles: int
     in_tiles: int  # entries in tiles
+    in_near: int
+    near_width: int  # bits of a near entry; 0: there are none, P = 2
     nvals: int
     value_ptr: Any = None  # tiles: rank of the first bit of each; only where values are stored in this order
     cache: dict[Any, Any] = field(default_factory=dict)  # schedules of kernels: hubs, parallel bounds
@@ -77,21 +69,26 @@ class Split:
 
     @property
     def key(self) -> str:
-        return key_of(self.tile)
+        return layout.key_of(self.tile)
 
     @property
     def rows_per_unit(self) -> int:
         return self.tile
 
     @property
+    def parts(self) -> int:
+        """P: the numbers of a tile row in `starts`."""
+        return 3 if self.near_width else 2
+
+    @property
     def units(self) -> int:
         """What kernels count: tile rows."""
-        return len(self.pairs) // 2 - 1
+        return len(self.starts) // self.parts - 1
 
     @property
     def ptr(self) -> Any:
         """Tiles and entries of the rest before each tile row, together: the work there. Made at every call."""
-        return self.pairs[::2] + self.pairs[1::2]
+        return self.starts.reshape(-1, self.parts).sum(axis=1)
 
     @property
     def work(self) -> int:
@@ -105,57 +102,65 @@ class Split:
     @property
     def nbytes(self) -> int:
         ranks = 0 if self.value_ptr is None else int(self.value_ptr.nbytes)
-        return sum(int(a.nbytes) for a in (self.pairs, self.col, self.bits, self.rest)) + ranks
+        return sum(int(a.nbytes) for a in self.arrays().values()) + ranks
 
-    @staticmethod
-    def predict_bytes(nrows: int, ncols: int, tiles: int, in_rest: int, tile: int) -> int:
-        """tiles: those that pay; in_rest: the entries of the others."""
-        pointers = 2 * (-(-nrows // tile) + 1) * index_type(max(tiles, in_rest))().itemsize
-        words = packed_words(tiles, column_width(ncols, tile)) + packed_words(in_rest, entry_width(ncols, tile))
-        return pointers + 4 * words + max(1, tiles) * max(2, tile * tile // 8)
+    predict_bytes = staticmethod(layout.predict_bytes)
 
     def arrays(self) -> dict[str, Any]:
-        return {"pairs": self.pairs, "col": self.col, "bits": self.bits, "rest": self.rest}
+        return {"starts": self.starts, "col": self.col, "bits": self.bits, "rest": self.rest}
 
     def numbers(self) -> dict[str, int]:
-        return {name: getattr(self, name) for name in ("nrows", "ncols", "nvals", "tile", "tiles", "in_tiles")}
+        return {name: getattr(self, name) for name in NUMBERS}
 
     @classmethod
     def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Split:
-        names = ("nrows", "ncols", "nvals", "tile", "tiles", "in_tiles")
-        nrows, ncols, nvals, tile, tiles, in_tiles = sound.counts(numbers, *names)
-        if tile not in TILES or not fits(ncols, tile) or in_tiles > nvals:
-            raise ValueError(f"numbers: a tile of {tile}, {ncols} columns, {in_tiles} of {nvals} entries in tiles")
-        pairs, col, bits, rest = sound.expect(
+        nrows, ncols, nvals, tile, tiles, in_tiles, in_near, near_width = sound.counts(numbers, *NUMBERS)
+        if tile not in TILES or not layout.fits(ncols, tile) or in_tiles + in_near > nvals:
+            held = f"{in_tiles} of {nvals} entries in tiles, {in_near} near"
+            raise ValueError(f"numbers: a tile of {tile}, {ncols} columns, {held}")
+        least, most = 2 * layout.log_of(tile), entry_width(ncols, tile)
+        if not least <= near_width < most and (near_width or in_near):
+            held = f"{near_width} for {in_near} entries"
+            raise ValueError(f"near_width: expected 0, or {least} to {most - 1} bits, got {held}")
+        in_far = nvals - in_tiles - in_near
+        starts, col, bits, rest = sound.expect(
             arrays,
-            pairs=(sound.INDEX, 2 * (-(-nrows // tile) + 1)),
+            starts=(sound.INDEX, (3 if near_width else 2) * (-(-nrows // tile) + 1)),
             col=((np.uint32,), packed_words(tiles, column_width(ncols, tile))),
             bits=((word_type(tile),), max(1, tiles) * words_per_tile(tile)),
-            rest=((np.uint32,), packed_words(nvals - in_tiles, entry_width(ncols, tile))),
+            rest=((np.uint32,), layout.rest_words(in_near, in_far, near_width, ncols, tile)),
         )
-        return cls(device, nrows, ncols, tile, pairs, col, bits, rest, tiles, in_tiles, nvals)
+        counts = tiles, in_tiles, in_near, near_width, nvals
+        return cls(device, nrows, ncols, tile, starts, col, bits, rest, *counts)
 
     def check(self) -> None:
-        self.tile_part().check()
-        xp, ends = self.device.xp, self.pairs[1::2]
-        sound.check_pointers(ends, self.in_rest)
-        rows, cols = self.coo()
-        if self.nvals and (int(rows.max()) >= self.nrows or int(cols.max()) >= self.ncols):
-            raise ValueError(f"rest: expected entries of a matrix of {self.nrows} x {self.ncols}")
-        codes = unpack(self.device, self.rest, self.in_rest, entry_width(self.ncols, self.tile), np.uint32)
-        after = xp.ones(self.in_rest + 1, bool)
-        xp.greater(codes[1:], codes[:-1], out=after[1:-1])
-        after[ends] = True  # the first of a tile row comes after nothing
-        if self.in_rest and not bool(after.all()):
-            raise ValueError("rest: expected numbers that ascend in each tile row")
-        self.to_csr(False)[0].check()  # no entry stands in both parts
+        check_split(self)
+
+    def range_words(self) -> tuple[Any, Any]:
+        """The strings of near and of far entries."""
+        near = near_words(self.in_near, self.near_width)
+        return self.rest[: near + 1], self.rest[near:]
+
+    def ranges(self) -> Iterator[Range]:
+        """The ranges of the rest."""
+        xp, of = self.device.xp, self.starts.reshape(-1, self.parts)
+        near, far = self.range_words()
+        if self.near_width:
+            yield Range(near, self.in_near, self.near_width, xp.ascontiguousarray(of[:, 1]), 0)
+        least = 1 << self.near_width if self.near_width else 0
+        in_far, width = self.in_rest - self.in_near, entry_width(self.ncols, self.tile)
+        yield Range(far, in_far, width, xp.ascontiguousarray(of[:, -1]), least)
+
+    def codes(self, part: Range) -> Any:
+        """The numbers of a range of the rest, uint32."""
+        return unpack(self.device, part.string, part.size, part.width, np.uint32)
 
     def tile_part(self) -> B2sr:
         """The tiles alone, with plain columns."""
         xp, kind = self.device.xp, index_type(-(-self.ncols // self.tile))
         col = unpack(self.device, self.col, self.tiles, column_width(self.ncols, self.tile), kind)
         col = col if self.tiles else xp.zeros(1, kind)
-        ptr = xp.ascontiguousarray(self.pairs[::2])
+        ptr = xp.ascontiguousarray(self.starts[:: self.parts])
         shape = (self.device, self.nrows, self.ncols, self.tile)
         return B2sr(*shape, ptr, col, self.bits, self.tiles, self.in_tiles, self.value_ptr)
 
@@ -171,15 +176,19 @@ class Split:
 
     def coo(self) -> tuple[Any, Any]:
         """Rows and columns (INT64) of the entries: those of the tiles, then those of the rest."""
-        xp, tile, log = self.device.xp, self.tile, self.tile.bit_length() - 1
+        xp, tile, log = self.device.xp, self.tile, layout.log_of(self.tile)
         rows, cols = xp.empty(self.nvals, np.int64), xp.empty(self.nvals, np.int64)
+        at = self.in_tiles
         if self.tiles:
-            rows[: self.in_tiles], cols[: self.in_tiles] = self.tile_part().coo()
-        if self.in_rest:
-            r, c, width = rows[self.in_tiles :], cols[self.in_tiles :], entry_width(self.ncols, tile)
-            r[:] = numbers_of(xp.ascontiguousarray(self.pairs[1::2]), self.in_rest, self.device)
+            rows[:at], cols[:at] = self.tile_part().coo()
+        for part in self.ranges():
+            if not part.size:
+                continue
+            r, c = rows[at : at + part.size], cols[at : at + part.size]
+            at += part.size
+            r[:] = numbers_of(part.ends, part.size, self.device)
             r *= tile
-            c[:] = unpack(self.device, self.rest, self.in_rest, width, np.uint32)
+            c[:] = self.codes(part)
             r += c >> log & (tile - 1)
             low = c & (tile - 1)
             c >>= 2 * log
@@ -236,44 +245,45 @@ class Split:
 
     def equals(self, other: Split) -> bool:
         """Whether both hold the same entries."""
-        pairs = ((self.pairs, other.pairs), (self.col, other.col), (self.bits, other.bits), (self.rest, other.rest))
-        if any(a.shape != b.shape for a, b in pairs):
+        pairs = [(a, other.arrays()[name]) for name, a in self.arrays().items()]
+        if self.near_width != other.near_width or any(a.shape != b.shape for a, b in pairs):
             return False
         same = [(a == b).all() for a, b in pairs]
         return bool(same[0] & same[1] & same[2] & same[3])  # the host waits once
 
 
-def count_parts(csr: Csr, tile: int) -> tuple[int, int]:
-    """The number of tiles that pay, and of entries in the others."""
-    merge = Merge(csr, tile, word_type(tile), least_entries(csr.ncols, tile))
-    tiles, in_rest = csr.device.to_host(merge.count()[:, -1]).tolist()
-    return tiles, in_rest
-
-
 def from_csr(csr: Csr, tile: int, order: bool) -> tuple[Split, Any]:
-    """Each tile row merges its T rows by tile column, once to count and once to fill: a tile, or entries of the rest.
+    """Each tile row merges its T rows by tile column, to count, for up to three limits of near columns, and to fill: a
+    tile, or entries of the rest.
 
     order[e]: the place of entry e of the Split in `csr`. Peak memory: the result, the order where asked for, 4 bytes
-    per tile and per entry of the rest, which are packed afterwards, and 40 bytes per tile row, on a GPU 40 more per
-    T * merging.LONG entries. Raises ValueError for more columns than 32 bits can number (`entry_width`).
+    per tile and per entry of the rest, which are packed afterwards, 1 byte per entry, and 100 bytes per tile row, on a
+    GPU 100 more per T * merging.LONG entries. Raises ValueError for more columns than 32 bits can number
+    (`entry_width`).
     """
     xp, device, width = csr.device.xp, csr.device, entry_width(csr.ncols, tile)
-    merge = Merge(csr, tile, word_type(tile), least_entries(csr.ncols, tile))
-    out = merge.count()
-    tiles, in_rest = device.to_host(out[:, -1]).tolist()
-    in_tiles, kind = csr.nvals - in_rest, index_type(csr.nvals)
-    needed = Split.predict_bytes(csr.nrows, csr.ncols, tiles, in_rest, tile) + 4 * (tiles + in_rest)
+    parts, merge, out = counted(csr, tile)
+    tiles, in_far, in_near, near_width = (int(x) for x in parts)
+    in_rest, kind = in_near + in_far, index_type(csr.nvals)
+    in_tiles = csr.nvals - in_rest
+    needed = layout.predict_bytes(csr.nrows, csr.ncols, tile, parts) + 4 * (tiles + in_rest)
     device.foresee(f"Split-{tile} of {csr.nvals} entries", needed + order * (tiles + csr.nvals) * kind().itemsize)
     col, codes = xp.empty(max(1, tiles), csr.col.dtype), xp.empty(max(1, in_rest), np.uint32)
     bits = xp.zeros(max(1, tiles) * words_per_tile(tile), word_type(tile))
     ranks = xp.empty(max(1, tiles) if order else 1, kind)
     places = xp.empty(max(1, csr.nvals) if order else 1, kind)
-    merge.fill(order, out, col, bits, ranks, places, codes, in_tiles)
-    pairs = xp.empty(2 * merge.tile_rows + 2, index_type(max(tiles, in_rest)))
-    pairs[::2], pairs[1::2] = merge.tile_rows_of(out[0]), merge.tile_rows_of(out[1])
-    columns, rest = pack(device, col[:tiles], column_width(csr.ncols, tile)), pack(device, codes[:in_rest], width)
+    rule = layout.rule_of(csr.ncols, tile, near_width)
+    merge.fill(order, out, col, bits, ranks, places, rule, codes, in_tiles)
+    starts = xp.empty(parts.kinds * (merge.tile_rows + 1), index_type(max(tiles, in_near, in_far)))
+    for k, part in enumerate((0, 1, 2) if near_width else (0, 2)):
+        starts[k :: parts.kinds] = merge.tile_rows_of(out[part])
+    columns = pack(device, col[:tiles], column_width(csr.ncols, tile))
+    near = near_words(in_near, near_width)
+    rest = xp.empty(layout.rest_words(in_near, in_far, near_width, csr.ncols, tile), np.uint32)
+    pack_into(device, codes[:in_near], near_width, rest[:near])
+    pack_into(device, codes[in_near:in_rest], width, rest[near:])
     shape = (device, csr.nrows, csr.ncols, tile)
-    form = Split(*shape, pairs, columns, bits, rest, tiles, in_tiles, csr.nvals)
+    form = Split(*shape, starts, columns, bits, rest, tiles, in_tiles, in_near, near_width, csr.nvals)
     if not order:
         return form, None
     form.value_ptr = ranks

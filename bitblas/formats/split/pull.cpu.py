@@ -10,39 +10,43 @@ ROW_BITS = np.uint64(LOG_TILE)
 
 
 @njit(**KERNEL)
-def pull(lo, hi, longest, begin, end, row_of, row_step, col, col_width, bits, value_ptr, codes, code_width, in_tiles,
-         a_val, a_iso, a_step, u_bits, u_val, u_iso, u_step, mask, mask_step, mask_flip, product, w_bits, w_val, w_iso,
-         w_step, moved, replace, t_bits, t_val):  # fmt: skip
+def pull(lo, hi, longest, begin, end, row_of, row_step, col, col_width, bits, value_ptr, near, near_width, far,
+         far_width, in_tiles, in_near, parts, a_val, a_iso, a_step, u_bits, u_val, u_iso, u_step, mask, mask_step,
+         mask_flip, product, w_bits, w_val, w_iso, w_step, moved, replace, t_bits, t_val):  # fmt: skip
     acc = np.empty(TILE_WORDS, np.uint64)
     count = np.empty(TILE, np.int64)
     total = np.empty(TILE, Z_T)
     for tile_row in range(lo, hi):
         open_rows = (tile_bits(mask, tile_row * mask_step) ^ mask_flip) & ROW
-        first = np.int64(at(begin, 2 * tile_row))
-        stop = np.int64(at(end, 2 * tile_row)) if open_rows != 0 else first
+        first = np.int64(at(begin, parts * tile_row))
+        stop = np.int64(at(end, parts * tile_row)) if open_rows != 0 else first
         # include: formats/b2sr/walk.cpu.py
-        e = np.int64(at(begin, 2 * tile_row + 1))
-        stop = np.int64(at(end, 2 * tile_row + 1)) if open_rows != 0 else e
-        while e < stop:
-            if (KIND == WORDS or HAS_TERMINAL == 2) and rows & open_rows == open_rows:  # nothing changes any more
-                break
-            code = packed_at(codes, e, code_width)
-            place = code >> ROW_BITS & np.uint64(TILE - 1)
-            j = np.int64(code >> CELL_BITS << ROW_BITS | code & np.uint64(TILE - 1))
-            hit = ONE if U_FULL else at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE
-            if KIND == WORDS:
-                rows |= hit << place
-            elif hit & open_rows >> place != 0:
-                r = np.int64(place)
-                if KIND == VALUES:
-                    a = value_at(a_val, a_iso, a_step, in_tiles + e) if RANKED else a_iso
-                    z = mul(a, load_u(u_val, u_iso, u_step, j), (tile_row << LOG_TILE) + r, j)
-                    if NEUTRAL:
-                        put(total, r, add(at(total, r), z))
+        for part in range(1, parts):
+            e = np.int64(at(begin, parts * tile_row + part))
+            stop = np.int64(at(end, parts * tile_row + part)) if open_rows != 0 else e
+            is_far = part + 1 == parts
+            codes, code_width = (far, far_width) if is_far else (near, near_width)
+            first_rank = in_tiles + in_near if is_far else in_tiles
+            while e < stop:
+                if (KIND == WORDS or HAS_TERMINAL == 2) and rows & open_rows == open_rows:  # nothing changes any more
+                    break
+                code = packed_at(codes, e, code_width)
+                place = code >> ROW_BITS & np.uint64(TILE - 1)
+                j = np.int64(code >> CELL_BITS << ROW_BITS | code & np.uint64(TILE - 1))
+                hit = ONE if U_FULL else at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE
+                if KIND == WORDS:
+                    rows |= hit << place
+                elif hit & open_rows >> place != 0:
+                    r = np.int64(place)
+                    if KIND == VALUES:
+                        a = value_at(a_val, a_iso, a_step, first_rank + e) if RANKED else a_iso
+                        z = mul(a, load_u(u_val, u_iso, u_step, j), (tile_row << LOG_TILE) + r, j)
+                        if NEUTRAL:
+                            put(total, r, add(at(total, r), z))
+                        else:
+                            put(total, r, z if rows >> place & ONE == 0 else add(at(total, r), z))
+                        rows |= ONE << place
                     else:
-                        put(total, r, z if rows >> place & ONE == 0 else add(at(total, r), z))
-                    rows |= ONE << place
-                else:
-                    put(count, r, at(count, r) + 1)
-            e += 1
+                        put(count, r, at(count, r) + 1)
+                e += 1
         # include: formats/b2sr/close.cpu.py

@@ -1,14 +1,16 @@
 // w<mask, accum, replace> = A (+).(x) u by tile rows: LANES lanes share a tile row, its tiles and then its rest; the
-// statement ends once, after both. begin and end hold two numbers a unit: of tiles, of entries of the rest.
+// statement ends once, after both. begin and end hold `parts` numbers a unit: of tiles, and of entries of each range of
+// the rest.
 #include "formats/split/rest.cuh"
 #define SHARE (KIND != WORDS ? TILE : TILE == 16 ? 4 : 1)  // lanes that share a tile: what it costs, in entries
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step, const u32* col,
-     i64 col_width, const word_t* bits, const PLACE_T* value_ptr, const u32* codes, i64 code_width, i64 in_tiles,
-     const value_t* a_val, A_T a_iso, i64 a_step, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step,
-     const u64* mask, i64 mask_step, u64 mask_flip, Z_T product, const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso,
-     i64 w_step, i64 moved, i64 replace, u64* t_bits, STORED(W_T)* t_val) {
+     i64 col_width, const word_t* bits, const PLACE_T* value_ptr, const u32* near, i64 near_width, const u32* far,
+     i64 far_width, i64 in_tiles, i64 in_near, i64 parts, const value_t* a_val, A_T a_iso, i64 a_step, const u64* u_bits,
+     const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u64* mask, i64 mask_step, u64 mask_flip, Z_T product,
+     const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso, i64 w_step, i64 moved, i64 replace, u64* t_bits,
+     STORED(W_T)* t_val) {
   const i64 unit = (i64)blockIdx.x * (BLOCK / LANES) + threadIdx.x / LANES;
   const int lane = threadIdx.x & (LANES - 1);
   const bool inside = unit < n;
@@ -20,28 +22,38 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   rows_t open = 0;  // the rows that the mask allows
   if (inside) open = (rows_t)((mask_step ? tile_bits(mask, tile_row) : 0ull) ^ mask_flip) & ROW_MASK;
   if (segment && inside) open &= ~(rows_t)tile_bits(t_bits, tile_row);
-  place_t tile = 0, stop = 0, e = 0, last = 0;
+  const Rest rest = {near, far, (u32)near_width, (u32)far_width, in_tiles, in_near, (int)parts};
+  const PTR_T* starts = begin + parts * unit;
+  const PTR_T* ends = end + parts * unit;
+  place_t tile = 0, stop = 0, most = 0;  // most: entries of each range
   if (open) {
-    tile = (place_t)begin[2 * unit], stop = (place_t)end[2 * unit];
-    e = (place_t)begin[2 * unit + 1], last = (place_t)end[2 * unit + 1];
-    if (!segment && (i64)(stop - tile) * SHARE + (i64)(last - e) > longest) {
+    tile = (place_t)starts[0], stop = (place_t)ends[0], most = EVERY;
+    i64 work = (i64)(stop - tile) * SHARE;
+    for (int part = 1; part < parts; ++part) work += (i64)ends[part] - (i64)starts[part];
+    if (!segment && work > longest) {
       hub = !PRESENCE;
       if (hub) open = 0;
-      const i64 tiles = PRESENCE ? longest / SHARE : 0, entries = PRESENCE ? longest : 0;
+      most = PRESENCE ? (place_t)longest : 0;
+      const i64 tiles = PRESENCE ? longest / SHARE : 0;
       if ((i64)(stop - tile) > tiles) stop = tile + (place_t)tiles;
-      if ((i64)(last - e) > entries) last = e + (place_t)entries;
     }
   }
   const TileColumns columns = {col, (u32)col_width};
   const Output to = {n, unit, lane, inside, hub, open, w_bits, w_val, w_iso, w_step, moved, replace, t_bits, t_val};
 #if KIND == WORDS
-  const u32 rows = hit_rows(tile, stop, lane, columns, bits, u_bits);
-  end_words(to, tile_row, hit_rest(rows, open, e, last, lane, codes, (u32)code_width, u_bits), segment, product);
+  u32 rows = hit_rows(tile, stop, lane, columns, bits, u_bits);
+#pragma unroll 1
+  for (int part = 1; part < rest.parts; ++part)
+    rows = hit_rest(rows, open, Range(rest, part, starts, ends, most), lane, u_bits);
+  end_words(to, tile_row, rows, segment, product);
 #else
   Sums of;
   const i64 top = tile_row * TILE, row = top + (lane & (TILE - 1));
-  sum_tiles(of, tile, stop, lane, row, columns, bits, value_ptr, {a_val, a_iso, a_step}, a_iso, u_bits, u_val, u_iso, u_step);
-  sum_rest(of, open, e, last, lane, top, codes, (u32)code_width, in_tiles, {a_val, a_iso, a_step}, a_iso, u_bits, u_val, u_iso, u_step);
+  const Values values = {a_val, a_iso, a_step};
+  sum_tiles(of, tile, stop, lane, row, columns, bits, value_ptr, values, a_iso, u_bits, u_val, u_iso, u_step);
+#pragma unroll 1
+  for (int part = 1; part < rest.parts; ++part)
+    sum_rest(of, open, Range(rest, part, starts, ends, most), lane, top, values, a_iso, u_bits, u_val, u_iso, u_step);
   end_sums(to, of, product);
 #endif
 }

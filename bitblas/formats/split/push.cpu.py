@@ -10,30 +10,36 @@ ROW_BITS = np.uint64(LOG_TILE)
 
 
 @njit(**KERNEL)
-def push(lo, hi, longest, begin, end, row_of, row_step, col, col_width, bits, value_ptr, codes, code_width, in_tiles,
-         a_val, a_iso, a_step, u_bits, u_val, u_iso, u_step, mask, mask_step, mask_flip, t_bits, t_val):  # fmt: skip
+def push(lo, hi, longest, begin, end, row_of, row_step, col, col_width, bits, value_ptr, near, near_width, far,
+         far_width, in_tiles, in_near, parts, a_val, a_iso, a_step, u_bits, u_val, u_iso, u_step, mask, mask_step,
+         mask_flip, t_bits, t_val):  # fmt: skip
     for w in range(lo, hi):
         if at(u_bits, w) == 0:
             continue
-        for tile_row in range(w * GROUPS, min((w + 1) * GROUPS, begin.size >> 1)):
+        for tile_row in range(w * GROUPS, min((w + 1) * GROUPS, begin.size // parts)):
             active = tile_bits(u_bits, tile_row)
             if active == 0:
                 continue
-            first = np.int64(at(begin, 2 * tile_row))
-            stop = np.int64(at(end, 2 * tile_row))
+            first = np.int64(at(begin, parts * tile_row))
+            stop = np.int64(at(end, parts * tile_row))
             # include: formats/b2sr/scatter.cpu.py
-            for e in range(np.int64(at(begin, 2 * tile_row + 1)), np.int64(at(end, 2 * tile_row + 1))):
-                code = packed_at(codes, e, code_width)
-                place = code >> ROW_BITS & np.uint64(TILE - 1)
-                j = np.int64(code >> CELL_BITS << ROW_BITS | code & np.uint64(TILE - 1))
-                mask_word = at(mask, (j >> 6) * mask_step) ^ mask_flip
-                if active >> place & mask_word >> np.uint64(j & 63) & ONE == 0:
-                    continue
-                had = bit_of(t_bits, j)
-                if KIND != WORDS and not (had and HAS_TERMINAL == 2):
-                    k = (tile_row << LOG_TILE) + np.int64(place)
-                    a = value_at(a_val, a_iso, a_step, in_tiles + e) if RANKED else a_iso
-                    z = mul(a, load_u(u_val, u_iso, u_step, k), j, k)
-                    put(t_val, j, add(take(at(t_val, j)), z) if had else z)
-                if not had:
-                    set_bit(t_bits, j)
+            for part in range(1, parts):
+                is_far = part + 1 == parts
+                codes, code_width = (far, far_width) if is_far else (near, near_width)
+                first_rank = in_tiles + in_near if is_far else in_tiles
+                at_part = parts * tile_row + part
+                for e in range(np.int64(at(begin, at_part)), np.int64(at(end, at_part))):
+                    code = packed_at(codes, e, code_width)
+                    place = code >> ROW_BITS & np.uint64(TILE - 1)
+                    j = np.int64(code >> CELL_BITS << ROW_BITS | code & np.uint64(TILE - 1))
+                    mask_word = at(mask, (j >> 6) * mask_step) ^ mask_flip
+                    if active >> place & mask_word >> np.uint64(j & 63) & ONE == 0:
+                        continue
+                    had = bit_of(t_bits, j)
+                    if KIND != WORDS and not (had and HAS_TERMINAL == 2):
+                        k = (tile_row << LOG_TILE) + np.int64(place)
+                        a = value_at(a_val, a_iso, a_step, first_rank + e) if RANKED else a_iso
+                        z = mul(a, load_u(u_val, u_iso, u_step, k), j, k)
+                        put(t_val, j, add(take(at(t_val, j)), z) if had else z)
+                    if not had:
+                        set_bit(t_bits, j)

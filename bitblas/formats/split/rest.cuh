@@ -1,14 +1,29 @@
-// The rest of a tile row in a pull. A lane walks its entries with steps of LANES.
+// A range of the rest of a tile row in a pull. A lane walks its entries with steps of LANES.
 #include "formats/b2sr/close.cuh"
 #include "formats/split/entries.cuh"
 #define REST_AHEAD 4  // entries that a lane loads before it uses the first
+#define EVERY ((place_t)~0ull)
+
+// Entries of a range; entry e has the rank `rank` + e.
+struct Range {
+  const u32* string;
+  u32 width;
+  place_t begin, end;
+  i64 rank;
+  // Of a part of a unit the first `most` entries, or fewer; with none, `starts` and `ends` are not read.
+  __device__ __forceinline__ Range(const Rest& rest, int part, const PTR_T* starts, const PTR_T* ends, place_t most)
+      : string(rest.string(part)), width(rest.width(part)), begin(0), end(0), rank(rest.first_rank(part)) {
+    if (!most) return;
+    begin = (place_t)starts[part], end = (place_t)ends[part];
+    if (end - begin > most) end = begin + most;
+  }
+};
 
 #if KIND == WORDS
 // The rows that have a hit here or in `rows`. Ends where every open row has one.
-__device__ __forceinline__ u32 hit_rest(u32 rows, u32 open, place_t e, place_t stop, int lane, const u32* string,
-                                        u32 width, const u64* u_bits) {
-  if (!(open & ~rows)) stop = e;
-  Walk walk(string, width, (i64)e + lane);
+__device__ __forceinline__ u32 hit_rest(u32 rows, u32 open, const Range& of, int lane, const u64* u_bits) {
+  place_t e = of.begin, stop = open & ~rows ? of.end : e;
+  Walk walk(of.string, of.width, (i64)e + lane);
   for (e += lane; __any_sync(ALL_LANES, e < stop); e += REST_AHEAD * LANES, walk.skip(REST_AHEAD * LANES)) {
     u32 found = 0;
     if (e < stop) {
@@ -28,12 +43,13 @@ __device__ __forceinline__ u32 hit_rest(u32 rows, u32 open, place_t e, place_t s
 }
 #else
 // T lanes take an entry each; then the lane of each row takes the products of its row from them, in their order.
-__device__ __forceinline__ void sum_rest(Sums& of, u64 open, place_t e, place_t stop, int lane, i64 top,
-                                         const u32* string, u32 width, i64 in_tiles, const Values& values, A_T a_iso,
-                                         const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step) {
+__device__ __forceinline__ void sum_rest(Sums& of, u64 open, const Range& range, int lane, i64 top, const Values& values,
+                                         A_T a_iso, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso,
+                                         i64 u_step) {
   const int mine = lane & (TILE - 1);
   const u32 mates = group_mask<TILE>();
-  Walk walk(string, width, (i64)e + lane);
+  place_t e = range.begin, stop = range.end;
+  Walk walk(range.string, range.width, (i64)e + lane);
   for (e += lane; __any_sync(ALL_LANES, e < stop); e += REST_AHEAD * LANES, walk.skip(REST_AHEAD * LANES)) {
     u32 code[REST_AHEAD];
     bool has[REST_AHEAD];
@@ -50,7 +66,7 @@ __device__ __forceinline__ void sum_rest(Sums& of, u64 open, place_t e, place_t 
       const i64 j = column_of(code[i]);
       z[i] = Z_T();
       if (has[i])
-        z[i] = mul(RANKED ? values[in_tiles + (i64)e + i * LANES] : a_iso, load<U_T>(u_val, u_iso, u_step, j),
+        z[i] = mul(RANKED ? values[range.rank + (i64)e + i * LANES] : a_iso, load<U_T>(u_val, u_iso, u_step, j),
                    top + row_in_tile(code[i]), j);
     }
 #endif

@@ -1,0 +1,27 @@
+"""Whether arrays from outside hold a sound Split."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import sound
+
+
+def check_split(form: Any) -> None:
+    """ValueError unless the tiles are sound, and the numbers of each range of the rest ascend in each tile row, lie in
+    the matrix and in their range, and stand for no entry twice."""
+    form.tile_part().check()
+    xp = form.device.xp
+    for part in form.ranges():
+        sound.check_pointers(part.ends, part.size)
+    rows, cols = form.coo()
+    if form.nvals and (int(rows.max()) >= form.nrows or int(cols.max()) >= form.ncols):
+        raise ValueError(f"rest: expected entries of a matrix of {form.nrows} x {form.ncols}")
+    for part in form.ranges():
+        codes = form.codes(part)
+        after = xp.ones(part.size + 1, bool)
+        xp.greater(codes[1:], codes[:-1], out=after[1:-1])
+        after[part.ends] = True  # the first of a tile row comes after nothing
+        if part.size and (not bool(after.all()) or int(codes.min()) < part.least):
+            raise ValueError(f"rest: expected numbers from {part.least} on that ascend in each tile row")
+    form.to_csr(False)[0].check()  # no entry stands in both parts

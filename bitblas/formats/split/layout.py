@@ -1,0 +1,122 @@
+"""What goes where in a Split, and the bits that it takes: pure functions of counts.
+
+With T = 2^L, an entry of the rest is one number, J << 2L | r << L | c: tile column, row and column in the tile. Numbers
+have as many bits as the largest of their range needs: *near* entries, in tile columns below a limit 2^k, have 2L + k,
+*far* ones as many as the last column needs, at most 32. Near ones cost a pointer a tile row; without them there is
+none (`near_width` 0), and all entries are far.
+
+A tile of n entries is kept as bits where these and its tile column need fewer bits than its entries would in their
+range: T*T + bits of a tile column < n * bits of an entry (`least_entries`). So what is a tile depends on the limit.
+`best_parts` looks for the limit where most bits would be saved if all entries were in the rest, counts with it, looks
+again with what is known of the rest then, and keeps what needs the fewest bytes. Near entries are not tried where the
+rest that there is without them could not pay for the pointers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ..b2sr.merging import Rule
+from ..csr.format import index_type
+from ..packing import packed_words, width_of
+
+TILES = (4, 8, 16)
+
+
+class Parts(NamedTuple):
+    """What a Split holds (sampled counts are no integers): tiles that pay, entries of the rest in far and in near
+    columns, and the bits of a near one (0: there are none)."""
+
+    tiles: float
+    far: float
+    near: float = 0.0
+    near_width: int = 0
+
+    @property
+    def in_rest(self) -> float:
+        return self.near + self.far
+
+    @property
+    def kinds(self) -> int:
+        """Numbers of a tile row: 2 or 3."""
+        return 3 if self.near_width else 2
+
+
+def key_of(tile: int) -> str:
+    return f"split{tile}"
+
+
+def log_of(tile: int) -> int:
+    return tile.bit_length() - 1
+
+
+def column_width(ncols: int, tile: int) -> int:
+    """Bits of a tile column."""
+    return width_of(-(-ncols // tile))
+
+
+def fits(ncols: int, tile: int) -> bool:
+    """Whether 32 bits can number the entries of a tile row."""
+    return ncols * tile <= 1 << 32
+
+
+def entry_width(ncols: int, tile: int) -> int:
+    """Bits of a far entry. ValueError where they are more than 32."""
+    if not fits(ncols, tile):
+        raise ValueError(f"ncols: format 'split' with tile={tile} holds up to {(1 << 32) // tile} columns, got {ncols}")
+    return width_of(-(-ncols // tile) * tile * tile)
+
+
+def near_limit(near_width: int, tile: int) -> int:
+    """The first tile column that is not near."""
+    return 1 << (near_width - 2 * log_of(tile)) if near_width else 0
+
+
+def least_entries(ncols: int, tile: int, width: int) -> int:
+    """Entries from which on a tile is kept as bits, where an entry would take `width` bits."""
+    return (tile * tile + column_width(ncols, tile)) // width + 1
+
+
+def rule_of(ncols: int, tile: int, near_width: int) -> Rule:
+    """Which tiles are kept as bits."""
+    far = least_entries(ncols, tile, entry_width(ncols, tile))
+    near = least_entries(ncols, tile, near_width) if near_width else far
+    return Rule(near_limit(near_width, tile), near, far)
+
+
+def near_words(in_near: int, near_width: int) -> int:
+    """Words of the near entries, before those of the far ones."""
+    return -(-in_near * near_width // 32)
+
+
+def rest_words(in_near: int, in_far: int, near_width: int, ncols: int, tile: int) -> int:
+    return near_words(in_near, near_width) + packed_words(in_far, entry_width(ncols, tile))
+
+
+def predict_bytes(nrows: int, ncols: int, tile: int, parts: Parts) -> int:
+    tiles, far, near = map(round, parts[:3])
+    pointers = parts.kinds * (-(-nrows // tile) + 1) * index_type(max(tiles, near, far))().itemsize
+    words = packed_words(tiles, column_width(ncols, tile)) + rest_words(near, far, parts.near_width, ncols, tile)
+    return pointers + 4 * words + max(1, tiles) * max(2, tile * tile // 8)
+
+
+def best_parts(
+    count: Callable[[int], Parts], below: Callable[[], Sequence[float]], nrows: int, ncols: int, tile: int
+) -> Parts:
+    """The parts that need the fewest bytes. count: the parts for a width of near entries. below: a function that gives
+    the number of all entries in columns below 1, 2, 4, .. up to the first power of two that all are below."""
+    best, log, width = count(0), log_of(tile), entry_width(ncols, tile)
+    widths, pointers = range(2 * log, width), 32 * (-(-nrows // tile) + 1)
+    if best.in_rest * len(widths) <= pointers:
+        return best
+    some = below()
+    first = max(widths, key=lambda w: some[w - log] * (width - w))
+    if min(some[first - log], best.in_rest) * (width - first) <= pointers:
+        return best
+    tried = count(first)
+    # Entries in tiles are more often near than far: their share beyond the first limit is taken for that of all beyond.
+    share = tried.far / max(1, some[-1] - some[first - log])
+    second = max(widths, key=lambda w: (tried.in_rest - share * (some[-1] - some[w - log])) * (width - w))
+    found = [best, tried] if second == first else [best, tried, count(second)]
+    return min(found, key=lambda parts: predict_bytes(nrows, ncols, tile, parts))
