@@ -86,8 +86,7 @@ def _known(
     if missing and not structure.nvals:
         known.update(dict.fromkeys(missing, Parts(0.0, 0.0) if name == "parts" else 0.0))
     elif missing:
-        rows = structure.form(CSR)
-        assert isinstance(rows, Csr)
+        rows = _rows(structure, counts)
         if counts:
             known.update((tile, count(rows, tile)) for tile in missing)
         else:
@@ -95,8 +94,17 @@ def _known(
     return tuple((tile, known[tile]) for tile in sizes)
 
 
+def _rows(structure: Structure, counts: bool) -> Any:
+    """Rows to look at: those that are there, else some that are made for this alone. A sample reads packed columns as
+    they lie; to count in all of them plain ones are made."""
+    sampled = not counts and structure.primary.key in ROWS
+    there = structure.has(CSR) and structure.kept_as(CSR) == CSR
+    return structure.rows() if sampled or there else structure.primary.to_csr(False)[0]
+
+
 class Sample(NamedTuple):
-    """Entries of some blocks of 64 rows, the numbers of these, and how many blocks each stands for."""
+    """Entries of some blocks of 64 rows, the numbers of these, and how many blocks each stands for. Columns beyond
+    2**34 are numbered anew, so that a number of a tile and one of a row share 64 bits."""
 
     rows: Any
     cols: Any
@@ -104,7 +112,7 @@ class Sample(NamedTuple):
     weights: Any
 
 
-def _picked(rows: Csr) -> Sample:
+def _picked(rows: Any) -> Sample:
     blocks = -(-rows.nrows // 64)
     picks = min(SAMPLES, max(8, SAMPLED_ENTRIES * rows.nrows // (64 * rows.nvals)))
     # Evenly spaced entries pick the blocks, so that a block counts by its size and a hub is not taken for the rule:
@@ -120,8 +128,11 @@ def _picked(rows: Csr) -> Sample:
     for block in chosen:
         ptr = rows.ptr[block * 64 : block * 64 + 65].astype(np.int64)
         seen_rows.append(np.repeat(np.arange(len(ptr) - 1) + block * 64, np.diff(ptr)))
-        seen_cols.append(rows.col[ptr[0] : ptr[-1]].astype(np.int64))
-    return Sample(np.concatenate(seen_rows), np.concatenate(seen_cols), chosen, weights)
+        seen_cols.append(rows.columns(int(ptr[0]), int(ptr[-1])).astype(np.int64))
+    cols = np.concatenate(seen_cols)
+    if rows.ncols > 1 << 34:  # what shares a tile still does
+        cols = np.unique(cols >> 6, return_inverse=True)[1] << 6 | cols & 63
+    return Sample(np.concatenate(seen_rows), cols, chosen, weights)
 
 
 def _sample_tiles(of: Sample, nrows: int, ncols: int) -> list[tuple[int, float]]:

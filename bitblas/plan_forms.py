@@ -39,8 +39,8 @@ def verbs_of(iso: bool) -> tuple[str, ...]:
 
 
 def candidates(seen: Facts, prefer: str, iso: bool, gpu: bool) -> tuple[str, ...]:
-    """Forms to choose from. For time those that have a kernel for every verb and steps for loops: rows and tiles; MPLG
-    and Split unpack for some. With values rows alone: tiles and parts find them by rank, which costs more than it saves
+    """Forms to choose from. For time plain rows and tiles: packed columns are decoded, in the same kernels, and Split
+    makes rows for some verbs. With values rows alone: tiles and parts find them by rank, which costs more than it saves
     (min_plus, H200: 26 us on a mesh's rows, 86 on its tiles)."""
     if prefer == "time":
         tiles = [key for key in seen.forms if iso and key.startswith("b2sr")]

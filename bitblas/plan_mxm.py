@@ -6,8 +6,8 @@ import numpy as np
 
 from semirings import Semiring, Typed
 
-from .formats import ROWS
-from .formats.csr.format import KEY as CSR
+from .formats import CSR, MPLG, ROWS
+from .formats.mplg.format import Mplg
 from .plan import VALUES, Plan, kind_of, power_of_two
 from .store import MatrixStore
 
@@ -31,15 +31,18 @@ BITSET_BYTES = 1 << 30  # of all blocks: fewer take the long rows where theirs w
 def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: bool) -> tuple[Plan, np.generic | None]:
     """Dot products at the entries of a mask; without one (or with a complement) row by row: see verbs/gustavson.py."""
     kind, product = kind_of(semiring, A.raw, B.raw)
+    form = A.structure.primary
     made = [M.structure.primary.key for M in (A, B) if M.structure.primary.compact]
     note = f"; another form of {' and '.join(made)} is made for the statement" if made else ""
     if not masked:
-        return Plan("mxm", semiring.op.name, CSR, False, "gustavson", kind, 1, "no mask to dot at" + note), product
-    form = A.structure.primary
+        key = form.key if form.key in ROWS else CSR
+        return Plan("mxm", semiring.op.name, key, False, "gustavson", kind, 1, "no mask to dot at" + note), product
     key = CSR if form.compact else form.key
+    if key == CSR and B.structure.primary.key == MPLG and Mplg.holds(A.nrows, A.ncols):
+        key = MPLG  # the other is packed too, once: plain columns would be made in every statement
     lanes = 1
     if A.device.is_gpu:
-        per_row = A.nvals / max(1, A.nrows) if key == CSR else form.work / max(1, form.units)
+        per_row = A.nvals / max(1, A.nrows) if key in ROWS else form.work / max(1, form.units)
         # Half a lane per tile (delaunay_n20: 0.21 ms with 4 lanes, 0.30 with 8), one per entry (rmat20: 10.8 ms with
         # 4 lanes, 9.6 and 10.8 in two runs with 8, 10.0 with 32).
         lanes = power_of_two(per_row / (1 if key in ROWS else 2), 4, 32)

@@ -18,7 +18,7 @@ from semirings.dtypes import BOOL, DataType
 
 from . import readback
 from .device import Device, held
-from .formats import Structure
+from .formats import CSR, Structure
 from .formats.values import PackedValues
 from .kernels.prologue import Variant
 from .order import Order
@@ -221,6 +221,12 @@ class MatrixStore:
         if places is None or isinstance(self.raw, np.generic):
             return self.raw
         return self.raw.taken(places) if isinstance(self.raw, PackedValues) else self.raw[places]
+
+    def in_passing(self) -> MatrixStore:
+        """The same matrix for one look at its rows, which are not kept unless they are there already."""
+        if self.structure.has(CSR):
+            return self
+        return MatrixStore(Structure(self.structure.primary), self.dtype, self.raw).tagged(self.order)
 
     def coo(self) -> tuple[Any, Any]:
         """Rows and columns of the entries (INT64, the user's numbers) as they are stored."""

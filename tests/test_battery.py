@@ -114,7 +114,11 @@ def pytest_generate_tests(metafunc):
     if "mxm_case" in metafunc.fixturenames:
         metafunc.parametrize("mxm_case", cases(MXM, 1500, MXM_KERNELS), ids=label)
     if "entry_case" in metafunc.fixturenames:
-        metafunc.parametrize("entry_case", cases(ENTRYWISE, 2500), ids=label)
+        found = cases(ENTRYWISE, 2500)
+        if not metafunc.config.getoption("--all"):  # packed rows meet their like, of one type (test_mplg.py: others)
+            packed = {"form": "mplg", "right": "mplg", "dtypes": ("INT64", "INT64", "minus", "plus", "ainv", "plus")}
+            found = [case | packed if "mplg" in (case["form"], case["right"]) else case for case in found]
+        metafunc.parametrize("entry_case", found, ids=label)
 
 
 # ---- operands and comparison ----------------------------------------------------------------------------------------

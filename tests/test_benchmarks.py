@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bitblas
-from benchmarks import builds, bytes, cpu, gpu, graphs, packed, programs, small
+from benchmarks import builds, bytes, cpu, decode, gpu, graphs, mplg, packed, programs, small
 from benchmarks.__main__ import main
 from benchmarks.verbs import VERBS
 
@@ -239,3 +239,40 @@ def test_bars_that_are_missed_are_said():
 def test_packed_values_are_compared(capsys):
     assert packed.main(["--graphs", "rmat6", "--most", "255", "--device", "cpu"]) == 0
     assert "All results are equal." in capsys.readouterr().out
+
+
+def test_programs_on_packed_columns(tmp_path, capsys, monkeypatch):
+    options = ["--device", "cpu", "--graphs", "grid2d_8", "--samples", "1", "--json", str(tmp_path / "mplg.json")]
+    assert mplg.main(options) == 0
+    rows = json.loads((tmp_path / "mplg.json").read_text())["rows"]
+    assert [row["program"] for row in rows] == list(mplg.PROGRAMS) and all(row["equal"] for row in rows)
+    assert all(packed < plain for plain, packed in (row["bytes"] for row in rows))
+    answers = iter([bitblas.Vector(bool, 3)] * 2 + [bitblas.Vector(int, 3)] * 2)
+    monkeypatch.setattr(bitblas.algorithms, "maximal_independent_set", lambda A: next(answers))
+    assert mplg.main([*options, "--programs", "mis"]) == 1
+    assert "NOT ALL EQUAL" in capsys.readouterr().out
+    assert mplg.main([*options, "--programs", "sort"]) == 2
+
+
+def test_instructions_of_a_loop_are_counted(tmp_path, capsys):
+    """Two ways through a loop with another one inside it; the longer way counts, the inner loop does not."""
+    lines = """
+    MOV R0 ;
+    .L_x_1:
+    LDG.E R1 ; @P0 BRA `(.L_x_2) ; LDG.E R2 ; IADD R3 ; BRA `(.L_x_3) ;
+    .L_x_2:
+    IADD R2 ;
+    .L_x_3:
+    .L_x_4:
+    FADD R4 ; LDG.E R7 ; @P2 BRA `(.L_x_4) ;
+    @P1 BRA `(.L_x_1) ;
+    EXIT ;
+    """
+    text, place = [], 0
+    for line in lines.split("\n"):
+        for part in filter(None, map(str.strip, line.split(";"))):
+            text.append(part if part.endswith(":") else f"        /*{place:04x}*/   {part} ;")
+            place += 0 if part.endswith(":") else 16
+    assert decode.loops("\n".join(text)) == [decode.Loop(6, 2), decode.Loop(3, 1)]
+    assert decode.main(["--nvdisasm", str(tmp_path / "nothing")]) == 2
+    assert "nothing is not there" in capsys.readouterr().err

@@ -278,3 +278,23 @@ def test_formats_have_a_contract():
         for name in names.split():
             assert hasattr(form, name), f"{form.__name__}.{name}"
     assert b2sr.__name__ == "bitblas.formats.b2sr"
+
+
+def test_tile_columns_may_be_narrower_than_columns(device):
+    """From 2**31 columns on a column number has 64 bits, that of a tile has 32 up to 2**31 tiles."""
+    rows, cols = np.array([0, 0, 8, 9, 70]), np.array([0, (1 << 31) - 2, (1 << 31) + 1, (1 << 32) - 1, 1 << 31])
+    A = bitblas.Matrix.from_coo(rows, cols, True, nrows=71, ncols=1 << 32, format="b2sr", tile=8)
+    form = A._store.structure.primary
+    assert form.col.dtype == np.int32 and form.tiles == 5 and form.to_csr(False)[0].col.dtype == np.int64
+    for found, expected in zip(A.to_coo(), (rows, cols)):
+        np.testing.assert_array_equal(A.device.to_host(found), expected)
+
+
+@pytest.mark.parametrize("ncols", [1 << 34, 1 << 36, (1 << 45) + 3])
+def test_a_profile_of_very_many_columns(ncols):
+    """Tiles are counted by numbers of rows and columns side by side in 64 bits."""
+    rows, cols = np.array([0, 1, 5, 64, 130]), ncols - np.array([1, 2, 3, 70, 1])
+    A = bitblas.Matrix.from_coo(rows, cols, True, nrows=131, ncols=ncols, device="cpu")
+    expected = {T: float(len({(r // T, c // T) for r, c in zip(rows.tolist(), cols.tolist())})) for T in (4, 8, 64)}
+    found = dict(A.profile().facts.tiles)
+    assert {T: found[T] for T in expected} == expected

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import bitblas
+from bitblas.formats.mplg.format import Mplg
 
 STATEMENTS = {
     "union": lambda gb, A, B, M: A.ewise_add(B, gb.binary.minus).new(),
@@ -31,13 +32,13 @@ def into(gb, C, B, *how):
     return C
 
 
-def operands(gb, n, device):
+def operands(gb, n, device, **form):
     """A and B share many places, both have a long row and empty ones; M has one value."""
     rng = np.random.default_rng(5)
     flags = rng.random((2, n, n)) < 0.3
     flags[0, 7], flags[1, 9], flags[1, n // 2 :: 3] = True, True, False
     flags[0, :5] = False
-    where = {"device": device} if gb is bitblas else {}
+    where = {"device": device, **form} if gb is bitblas else {}
     made = []
     for pattern in flags:
         i, j = np.nonzero(pattern)
@@ -49,7 +50,22 @@ def operands(gb, n, device):
 @pytest.mark.parametrize("n", (40, 300))
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_statements(device, statement, n):
-    found = STATEMENTS[statement](bitblas, *operands(bitblas, n, device))
+    same(statement, n, device)
+
+
+@pytest.mark.parametrize("statement", ("union", "intersection", "outside"))
+def test_statements_on_packed_columns(device, statement, monkeypatch):
+    """They are read as they lie: nothing makes plain ones of a whole matrix."""
+
+    def refuse(self, *args):
+        raise AssertionError("plain columns of the whole matrix")
+
+    monkeypatch.setattr(Mplg, "to_csr", refuse)
+    same(statement, 90, device, format="mplg")
+
+
+def same(statement, n, device, **form):
+    found = STATEMENTS[statement](bitblas, *operands(bitblas, n, device, **form))
     expected = STATEMENTS[statement](graphblas, *operands(graphblas, n, device))
     assert found.dtype == expected.dtype.name
     for x, y in zip(found.to_coo(), expected.to_coo(), strict=True):

@@ -98,3 +98,16 @@ def test_the_parts_are_named(device):
     assert "b2sr8 ranks" in text and "values" in text and "total" in text
     empty = gb.Matrix(gb.dtypes.BOOL, 0, 0)
     assert empty.memory().total == reachable(empty._store, device)
+
+
+@pytest.mark.parametrize("key", ["b2sr8", "split8"])
+def test_a_look_at_the_rows_does_not_keep_them(device, key):
+    A, B = grid(x=1.0, **FORMS[key]), grid(x=1.0, **FORMS[key])
+    assert A.isequal(B) and not A.isequal(B.T)
+    A.profile()
+    for M in (A, B):
+        assert [form for form in M.memory().forms if not form.endswith(".T")] == [key]
+        assert not {form for form in M.memory().copies if not form.endswith(".T")}
+    if key == "b2sr8":
+        A.ewise_add(B, gb.binary.plus).new()  # keeps its rows, and a look leaves them there
+        assert A.isequal(B) and "csr" in A.memory().forms

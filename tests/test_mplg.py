@@ -12,9 +12,12 @@ from bitblas import plan
 from bitblas.ending import End
 from bitblas.exceptions import InvalidValue
 from bitblas.formats import packing
+from bitblas.formats.csr import format as csr
 from bitblas.formats.mplg.format import Mplg
 from bitblas.loop import build as loop_build
 from bitblas.loop import repeat
+from bitblas.verbs.gustavson import products_before
+from bitblas.verbs.schedule import dot_bounds
 from bitblas.verbs.variants import pull_variant
 from semirings.dtypes import BOOL, INT32, INT64
 
@@ -135,6 +138,70 @@ def test_no_plain_columns_are_kept(device):
     assert {key for key, _ in A._store.copies} <= {"mplg"}
     memory = A.memory()
     assert memory.forms["mplg"] == memory.structure == Mplg.predict_bytes(140, 140, A.nvals)
+
+
+STATEMENTS = {
+    "mxm": lambda A, B: A.mxm(B, gb.semiring.plus_times).new(),
+    "a plain mask, a plain operand": lambda A, B: B.mxm(A.T, gb.semiring.plus_times).new(mask=B.S),
+    "a packed mask": lambda A, B: B.mxm(B.T, gb.semiring.plus_times).new(mask=A.S),
+    "union": lambda A, B: B.ewise_add(A, gb.binary.plus).new(),
+    "tril": lambda A, B: A.select("tril").new(),
+    "select": lambda A, B: A.select(">", 30).new(),
+    "apply": lambda A, B: A.apply(gb.binary.plus, 1).new(),
+    "rows": lambda A, B: A[[3, 0, 3], :].new(),
+    "row and column": lambda A, B: A[3, :].new().ewise_add(A[:, 5].new(), gb.binary.plus).new(),
+    "diagonal": lambda A, B: A.diag(1),
+    "reduce": lambda A, B: A.reduce_rowwise(gb.monoid.plus).new(),
+    "assign": lambda A, B: assigned(A),
+}
+
+
+def assigned(A):
+    C = A.dup()
+    C[2, :] = 7
+    return C
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_statements_read_packed_columns(device, statement, monkeypatch):
+    """None makes plain columns of a whole matrix, whichever operand is packed."""
+    B, expected = uneven(60, format="csr"), STATEMENTS[statement](uneven(60, format="csr"), uneven(60, format="csr"))
+    A = uneven(60, format="mplg")
+    if "plain" in statement:
+        A.T.new()  # SciPy, which transposes on the CPU, unpacks
+
+    def refuse(self, *args):
+        raise AssertionError("plain columns of the whole matrix")
+
+    monkeypatch.setattr(Mplg, "to_csr", refuse)
+    monkeypatch.setattr(csr, "PIECE", 50)
+    found, right = (list(map(host, M.to_coo())) for M in (STATEMENTS[statement](A, B), expected))
+    assert all((x == y).all() for x, y in zip(found, right, strict=True)) and len(right[0])
+
+
+def test_work_is_counted_in_pieces(monkeypatch):
+    """Products before each row, and parallel ranges of a mask: of packed columns as of plain ones."""
+    monkeypatch.setattr(csr, "PIECE", 50)
+    d, forms = devices.get("cpu"), [uneven(90, format=form, device="cpu")._store.structure for form in ("csr", "mplg")]
+    plain, packed = (form.primary for form in forms)
+    products = np.diff(plain.ptr)[plain.columns()]
+    expected = [int(products[:end].sum()) for end in plain.ptr]
+    assert products_before(plain, plain).tolist() == products_before(packed, plain).tolist() == expected
+    assert dot_bounds(plain.ptr, plain, d).tolist() == dot_bounds(plain.ptr, packed, d).tolist()
+
+
+@pytest.mark.parametrize("at", [48, 49, 50])
+def test_a_fault_between_two_pieces_is_found(monkeypatch, at):
+    A = uneven(120, format="mplg", device="cpu")
+    form = A._store.structure.primary
+    assert form.ptr[40] < 48 < 51 < form.ptr[41]  # all in one row
+    monkeypatch.setattr(csr, "PIECE", 50)
+    form.check()
+    columns = form.columns()
+    columns[[at, at + 1]] = columns[[at + 1, at]]
+    faulty = Mplg(form.device, 120, 120, form.ptr, packing.pack(form.device, columns, form.width), form.nvals)
+    with pytest.raises(ValueError, match="ascend"):
+        faulty.check()
 
 
 def test_what_is_too_wide_is_refused():

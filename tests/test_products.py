@@ -9,6 +9,8 @@ import pytest
 
 import bitblas
 from bitblas import plan_mxm
+from bitblas.formats.csr import format as csr
+from bitblas.formats.mplg.format import Mplg
 from bitblas.verbs import gustavson, matrix_variants
 from bitblas.verbs.sieve import Sieve
 
@@ -24,19 +26,19 @@ def entries(nrows, ncols, density, seed, hubs=()):
     return rows, cols, rng.integers(1, 9, len(rows))
 
 
-def matrices(gb, dtype, device, *shapes):
+def matrices(gb, dtype, device, *shapes, **form):
     """Matrices of (nrows, ncols, density, seed, hubs), made the same by both libraries."""
     made = []
     for nrows, ncols, *rest in shapes:
         rows, cols, values = entries(nrows, ncols, *rest)
-        where = {"device": device} if gb is bitblas else {}
+        where = {"device": device, **form} if gb is bitblas else {}
         made.append(gb.Matrix.from_coo(rows, cols, values.astype(np.dtype(dtype.lower().replace("fp", "float"))),
                                        nrows=nrows, ncols=ncols, dtype=dtype, **where))  # fmt: skip
     return made
 
 
-def same(program, dtype, device, *shapes):
-    found = program(bitblas, *matrices(bitblas, dtype, device, *shapes))
+def same(program, dtype, device, *shapes, **form):
+    found = program(bitblas, *matrices(bitblas, dtype, device, *shapes, **form))
     expected = program(graphblas, *matrices(graphblas, dtype, device, *shapes))
     to_host = found.device.to_host
     for x, y in zip(found.to_coo(), expected.to_coo(), strict=True):
@@ -67,6 +69,23 @@ def test_products_outside_a_mask(device, name, dtype, rows):
         return A.mxm(B, getattr(gb.semiring, name)).new(mask=~M.S)
 
     same(program, dtype, device, (40, 90, 0.05, 1, (7,)), (90, 300, 0.02, 2, (3,)), (40, 300, 0.2, 3, (5,)))
+
+
+@pytest.mark.parametrize("outside", (False, True))
+@pytest.mark.parametrize("rows", ("tables", "bitsets"), indirect=True)
+def test_products_of_packed_rows(device, outside, rows, monkeypatch):
+    """Columns are read as they lie, in small pieces where they are counted, and never made plain all together."""
+
+    def program(gb, A, B, M):
+        return A.mxm(B, gb.semiring.min_plus).new(mask=~M.S if outside else None)
+
+    def refuse(self, *args):
+        raise AssertionError("plain columns of the whole matrix")
+
+    monkeypatch.setattr(Mplg, "to_csr", refuse)
+    monkeypatch.setattr(csr, "PIECE", 64)
+    shapes = (40, 90, 0.05, 1), (90, 300, 0.01, 2), (40, 300, 0.2, 3)
+    same(program, "INT64", device, *shapes, format="mplg")
 
 
 @pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)

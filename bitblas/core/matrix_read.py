@@ -253,7 +253,10 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
             return False
         f = typed(binary_ops.eq, "binary", self.dtype, B.dtype)
         order = common((self, B))
-        same = verbs.ewise_mult(self._at(order), B._at(order), f)
+        x, y = self._at(order), B._at(order)
+        if x.structure is not y.structure:
+            x, y = x.in_passing(), y.in_passing()
+        same = verbs.ewise_mult(x, y, f)
         return same.nvals == self.nvals and bool(verbs.reduce_scalar(same, monoid.land[BOOL]) in (None, True))
 
     def isclose(

@@ -148,9 +148,9 @@ class Structure:
         times the memory, is made for a statement and dropped. Entries lie in the same order in both."""
         return MPLG if key == CSR and self.primary.key == MPLG else key
 
-    def rows(self) -> Any:
-        """The structure in a form by rows, as it lies there: plain or packed."""
-        return self.primary if self.primary.key in ROWS else self.form(CSR)
+    def rows(self, *, transposed: bool = False) -> Any:
+        """The structure (or its transpose) in a form by rows, as it lies there: plain or packed."""
+        return self.form(self.primary.key if self.primary.key in ROWS else CSR, transposed=transposed)
 
     def form(self, key: str, *, transposed: bool = False) -> Form:
         """The structure (or its transpose) in the form `key`, built once, but for what `kept_as` and `keeps` say."""

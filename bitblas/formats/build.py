@@ -260,10 +260,7 @@ def filter_entries(A: MatrixStore, keep: Any) -> MatrixStore:
     if isinstance(form, b2sr.B2sr):
         kept = form.filter(keep)
     else:
-        rows, xp = A.structure.rows(), form.device.xp
-        before = xp.zeros(rows.nvals + 1, np.int64)  # entries kept before each entry
-        xp.cumsum(keep, out=before[1:])
-        kept = csr.from_arrays(rows.device, rows.nrows, rows.ncols, before[rows.ptr], rows.columns()[keep])
+        kept = csr.picked(form, keep)
         if form.key == mplg.KEY:
             kept, _ = mplg.from_csr(kept, False)
     return MatrixStore(Structure(kept), A.dtype, A.taken(keep))

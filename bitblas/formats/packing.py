@@ -37,9 +37,9 @@ def narrow_variant(number: DataType, gather: bool = False) -> Variant:
     return Variant("kernels/narrow", (("NUMBER", number),), (("LANES", 1), ("GATHER", int(gather))))
 
 
-def widen_variant(number: DataType) -> Variant:
-    """The kernel that makes an array of that type of packed numbers."""
-    return Variant("kernels/widen", (("NUMBER", number),), (("LANES", 1),))
+def widen_variant(number: DataType, places: bool = False) -> Variant:
+    """The kernel that makes an array of that type of packed numbers; places: of those at some places."""
+    return Variant("kernels/widen", (("NUMBER", number),), (("LANES", 1), ("PLACES", int(places))))
 
 
 def pack(device: Device, numbers: Any, width: int, base: np.generic | None = None) -> Any:
@@ -77,9 +77,22 @@ def unpack(
 ) -> Any:
     """Of the first `size` numbers of a packed string those from `first` on, as an array of that type; above `base`."""
     skipped = first // 32  # times 32 numbers, which end with a word
-    string, size, first = string[skipped * width :], size - 32 * skipped, first % 32
-    numbers = device.xp.empty(max(1, size), dtype)
+    size, first = size - 32 * skipped, first % 32
+    return _widened(device, string[skipped * width :], size, width, dtype, None, base)[first:]
+
+
+def unpack_at(device: Device, string: Any, places: Any, width: int, dtype: Any, base: np.generic | None = None) -> Any:
+    """The numbers of a packed string at these places (INT64), as an array of that type; above `base`."""
+    return _widened(device, string, len(places), width, dtype, places, base)
+
+
+def _widened(
+    device: Device, string: Any, size: int, width: int, dtype: Any, places: Any, base: np.generic | None
+) -> Any:
+    xp, some = device.xp, places is not None and size > 0
+    numbers = xp.empty(max(1, size), dtype)
     bounds = even_bounds(size, 4 * device.threads) if not device.is_gpu and size > PARALLEL_NUMBERS else None
+    run = device.kernel(widen_variant(lookup_dtype(numbers.dtype), places=some))
     least = numbers.dtype.type(0) if base is None else base
-    device.kernel(widen_variant(lookup_dtype(numbers.dtype)))(size, width, string, least, numbers, bounds=bounds)
-    return numbers[first:size]
+    run(size, width, string, places if some else xp.zeros(1, np.int64), least, numbers, bounds=bounds)
+    return numbers[:size]

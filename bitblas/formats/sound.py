@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -40,11 +42,20 @@ def check_pointers(ptr: Any, count: int) -> None:
 def check_rows(xp: Any, ptr: Any, col: Any, count: int, limit: int) -> None:
     """Pointers from 0 to `count` that do not fall; `col` ascends between them, from 0 to below `limit`."""
     check_pointers(ptr, count)
-    if not count:
-        return
-    col = col[:count]
-    after = xp.ones(count + 1, bool)
-    xp.greater(col[1:], col[:-1], out=after[1:-1])
-    after[ptr] = True  # the first of a row comes after nothing
-    if not bool(after.all()) or int(col.min()) < 0 or int(col.max()) >= limit:
-        raise ValueError(f"col: expected numbers from 0 to {limit - 1} that ascend in each row")
+    check_columns(xp, ptr, lambda low, high: col[low:high], [0, count], limit)
+
+
+def check_columns(xp: Any, ptr: Any, columns: Callable[[int, int], Any], limits: list[int], limit: int) -> None:
+    """Columns ascend between sound pointers, from 0 to below `limit`; `columns` gives those of entries low .. high, and
+    is asked from each of `limits` to the next."""
+    first = xp.zeros(limits[-1] + 1, bool)
+    first[ptr] = True  # the first of a row comes after nothing
+    for low, high in itertools.pairwise(limits):
+        low = max(0, low - 1)  # with the one before
+        some = columns(low, high)
+        if not len(some):
+            continue
+        ascends = some[1:] > some[:-1]
+        ascends |= first[low + 1 : high]
+        if not bool(ascends.all()) or int(some.min()) < 0 or int(some.max()) >= limit:
+            raise ValueError(f"col: expected numbers from 0 to {limit - 1} that ascend in each row")

@@ -5,7 +5,7 @@
 
 @njit(**KERNEL)
 def find(lo, hi, keys, count, wanted, places, hit):
-    place = lower_bound(keys, 0, 0, count, at(wanted, lo)) if lo < hi else 0
+    place = lower_bound(0, keys, 0, 0, count, at(wanted, lo)) if lo < hi else 0
     for i in range(lo, hi):
         key = at(wanted, i)
         if place < count and at(keys, place) < key:
@@ -13,6 +13,6 @@ def find(lo, hi, keys, count, wanted, places, hit):
             while place + step < count and at(keys, place + step) < key:
                 place += step
                 step <<= 1
-            place = lower_bound(keys, 0, place + 1, min(place + step, count), key)
+            place = lower_bound(0, keys, 0, place + 1, min(place + step, count), key)
         put(places, i, place)
         put(hit, i, place < count and at(keys, place) == key)

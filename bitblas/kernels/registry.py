@@ -56,9 +56,11 @@ def _typed(name: str, dtype: DataType) -> Typed:
 
 def products() -> Iterator[Variant]:
     """Pull, push and dot of every form."""
+    from ..verbs import samples
     from ..verbs.matrix_variants import DOT_INDICES, dot_variant
     from ..verbs.variants import pull_variant, push_variant
 
+    yield from samples.packed_values()
     for key in KEYS:
         tile = 1 if key in ROWS else int(key[4:])
         types = TYPES if key in ROWS else (*TYPES, ("PLACE", INT32))
@@ -96,19 +98,6 @@ def products() -> Iterator[Variant]:
                 yield push_variant(key, types, typed, kind, a, u, flip=True, ranked=ranked, lanes=2)
             if name in ("plus_pair", "plus_times", "min_plus"):
                 yield dot_variant(key, indices, typed, kind, a, u, 4)
-        if key in (CSR, MPLG, "b2sr8"):
-            yield from _of_packed_values(key, types, FP32 if key == MPLG else INT64)
-
-
-def _of_packed_values(key: str, types: Any, dtype: DataType = INT64) -> Iterator[Variant]:
-    from ..verbs.variants import pull_variant, push_variant
-
-    args, ranked = (key, types, _typed("min_plus", dtype), VALUES, dtype, dtype), key not in ROWS
-    for full in (False, True):
-        end = End(dtype, dtype)
-        how: dict[str, Any] = {"staged": full and not ranked, "end": end}
-        yield pull_variant(*args, flip=False, full=full, ranked=ranked, lanes=8, packed=True, **how)
-    yield push_variant(*args, flip=True, ranked=ranked, lanes=8, packed=True)
 
 
 def split() -> Iterator[Variant]:
@@ -133,31 +122,37 @@ def split() -> Iterator[Variant]:
     yield push_variant("split8", types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, lanes=2)
     min_plus = _typed("min_plus", FP32)
     yield push_variant("split8", types, min_plus, VALUES, FP32, FP32, flip=True, ranked=True, lanes=2)
-    yield from _of_packed_values("split8", types)
 
 
 def rows() -> Iterator[Variant]:
     """Products row by row on a GPU."""
-    from ..verbs.matrix_variants import rows_variant
+    from ..verbs.matrix_variants import packed_constants, rows_variant
 
+    plain, packed = packed_constants(CSR, CSR, CSR), packed_constants(MPLG, MPLG, MPLG)
     types = (("PTR", INT32), ("INNER", INT32), ("BPTR", INT32), ("COL", INT32), ("MPTR", INT32))
     chosen = [p for p in PRODUCTS if p[0] in ("plus_pair", "plus_times", "min_plus")]
     for fill in (0, 1):
-        yield Variant("formats/csr/sort_rows", types[:1], (("LANES", 1), ("FILL", fill)))
+        yield Variant("formats/csr/sort_rows", (), (("LANES", 1), ("FILL", fill)))
     for shared in (0, SHARED_WORDS):
-        constants: tuple[tuple[str, int], ...] = (("LANES", 256), ("SHARED_WORDS", shared))
+        constants: tuple[tuple[str, int], ...] = (("LANES", 256), ("SHARED_WORDS", shared), *plain)
         for fill in (0, 1):
             yield rows_variant("long_rows", types, None, WORDS, BOOL, BOOL, fill, constants)
         for name, dtype, a, b, kind in chosen:
             yield rows_variant("long_rows", types, _typed(name, dtype), kind, a, b, 1, constants)
     for fill in (0, 1):
         for lanes, slots in row_tables(4):
-            constants = (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1))
+            constants = (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1), *plain)
             yield rows_variant("short_rows", types, None, WORDS, BOOL, BOOL, fill, constants)
     for name, dtype, a, b, kind in chosen:
         for lanes, slots in row_tables(4 + (8 if kind == COUNT else dtype.nbytes)):
-            constants = (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1))
+            constants = (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1), *plain)
             yield rows_variant("short_rows", types, _typed(name, dtype), kind, a, b, 1, constants)
+    min_plus, (lanes, slots) = _typed("min_plus", FP64), row_tables(12)[0]
+    for fill in (0, 1):
+        constants = (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1), *packed)
+        yield rows_variant("short_rows", types, min_plus, VALUES, FP64, FP64, fill, constants)
+        constants = (("LANES", 256), ("SHARED_WORDS", SHARED_WORDS), *packed)
+        yield rows_variant("long_rows", types, min_plus, VALUES, FP64, FP64, fill, constants)
 
 
 def structural() -> Iterator[Variant]:
@@ -166,13 +161,14 @@ def structural() -> Iterator[Variant]:
     from ..verbs.variants import blank_variant
 
     places = (*TYPES, ("PLACE", INT32))
+    both = (*places, ("TILE_COL", INT32))
     for tile in TILES:
         lanes = ("LANES", min(tile, 32))
         for fill, order in ((0, 0), (1, 0), (1, 1)):
             shape = (("TILE", tile), lanes, ("FILL", fill), ("ORDER", order))
             for parts in (0, 1) if tile == 8 or (tile in SPLIT_TILES and order) else (0,):
-                yield Variant("formats/b2sr/build", places, (*shape, ("SPLIT", parts)))
-            yield Variant("formats/b2sr/unbuild", places, shape)
+                yield Variant("formats/b2sr/build", both, (*shape, ("SPLIT", parts)))
+            yield Variant("formats/b2sr/unbuild", both, shape)
         for order in (0, 1):
             yield Variant("formats/b2sr/turn", (places[0], places[2]), (("TILE", tile), lanes, ("ORDER", order)))
         yield Variant("formats/b2sr/cut", TYPES, (("TILE", tile), lanes))
@@ -181,8 +177,8 @@ def structural() -> Iterator[Variant]:
         yield Variant("formats/b2sr/filter", places[2:], (("TILE", tile), ("LANES", 1)))
         for fill in (0, 1):
             yield Variant("formats/b2sr/clip", places, (("TILE", tile), lanes, ("FILL", fill)))
-    for order in (0, 1):
-        yield Variant("formats/csr/keys", TYPES, (("ORDER", order),))
+    for packed, order in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        yield Variant("formats/csr/keys", TYPES, (("PACKED", packed), ("ORDER", order)))
     for pointers in (INT32, INT64):
         yield Variant("formats/csr/rows", (("PTR", pointers),))
     for rows in (1, *TILES):
@@ -190,24 +186,27 @@ def structural() -> Iterator[Variant]:
     for t in (INT64, FP32, INT32):
         yield blank_variant(MONOIDS["min"], t, t)
     yield FIND
-    for fill, order in ((0, 0), (0, 1), (1, 0), (1, 1)):
-        constants = (("PACKED", 0), ("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", order))
+    for packed, fill, order in ((0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1), (1, 0, 1), (1, 1, 1)):
+        constants = (("PACKED", packed), ("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", order))
         yield Variant("formats/csr/clip", places, constants)
 
 
 def joins() -> Iterator[Variant]:
     """Unions and intersections of two matrices."""
-    from ..verbs.matrix_variants import join_variant, match_variant
+    from ..verbs.matrix_variants import join_variant, match_variant, packed_constants
 
     types = (*TYPES, ("BPTR", INT32))
-    yield match_variant(types)
+    plain, packed = packed_constants(CSR, CSR), packed_constants(MPLG, MPLG)
+    yield from (match_variant(types, plain), match_variant(types, packed))
     for name, t in (("plus", FP64), ("times", FP64), ("second", INT64), ("firsti", INT64)):
         for side, intersect, filled in ((0, False, False), (1, False, False), (0, True, False), (0, False, True)):
             how: dict[str, Any] = {"side": side, "intersect": intersect, "filled": filled}
-            yield join_variant(types, BINARY[name][t], t, t, t, **how)
+            yield join_variant(types, plain, BINARY[name][t], t, t, t, **how)
+            if name == "plus" and not filled:
+                yield join_variant(types, packed, BINARY[name][t], t, t, t, **how)
     for side in (0, 1):
         how = {"side": side, "intersect": False, "filled": False}
-        yield join_variant(types, None, BOOL, BOOL, BOOL, **how)
+        yield join_variant(types, plain, None, BOOL, BOOL, BOOL, **how)
 
 
 def elementwise() -> Iterator[Variant]:
@@ -252,7 +251,7 @@ def by_index() -> Iterator[Variant]:
     yield from (BITS, COUNT, DENSE, PACK, RANGE)
     for number in (INT32, INT64, UINT32, FP32):
         yield from (narrow_variant(number), widen_variant(number))
-    yield narrow_variant(INT32, gather=True)
+    yield from (narrow_variant(INT32, gather=True), widen_variant(INT32, places=True))
     for t in (BOOL, INT32, INT64, FP64):
         yield vector_variant("dense", t)
         yield vector_variant("compact", t, LANES=256, CHUNK=CHUNK)

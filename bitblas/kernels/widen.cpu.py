@@ -3,6 +3,6 @@
 
 
 @njit(**KERNEL)
-def widen(lo, hi, width, string, base, numbers):
+def widen(lo, hi, width, string, places, base, numbers):
     for k in range(lo, hi):
-        put(numbers, k, based(base, packed_at(string, k, width)))
+        put(numbers, k, based(base, packed_at(string, at(places, k) if PLACES else k, width)))

@@ -17,12 +17,12 @@ from semirings.dtypes import BOOL, DataType, lookup_dtype
 from ..device import Device
 from ..formats import Structure
 from ..formats.build import with_format
-from ..formats.csr.format import Csr, from_arrays, index_type
+from ..formats.csr.format import Csr, from_arrays, index_type, pieces
 from ..kernels.prologue import Variant
 from ..plan import COUNT, VALUES, WORDS, Plan
 from ..plan_mxm import BITSET_BYTES, BLOCKS, SHARED_WORDS, row_tables
 from ..store import MatrixStore
-from .matrix_variants import gustavson_variant, rows_variant
+from .matrix_variants import Constants, gustavson_variant, packed_constants, rows_variant
 from .operands import dummy, entry_values
 from .product import compiled
 from .schedule import PARALLEL_ENTRIES, ranges_of_work
@@ -34,13 +34,24 @@ class Task(NamedTuple):
     device: Device
     semiring: Typed[Semiring]
     kind: int
-    a: Csr
-    b: Csr
+    a: Any  # forms by rows
+    b: Any
+    m: Any  # of the mask; where there is none, b
     types: tuple[DataType, DataType]
     left: tuple[Any, Any, int]  # the values of A, as kernels take them
     right: tuple[Any, Any, int]
-    mask: tuple[Any, Any, int]  # row pointers, columns; 0: none, 1: only there, 2: everywhere but there
+    mask_kind: int  # 0: none, 1: only there, 2: everywhere but there
     value: np.generic  # of all products, where they are equal
+
+    @property
+    def packed(self) -> Constants:
+        return packed_constants(self.a.key, self.b.key, self.m.key)
+
+    def operands(self, left: tuple[Any, ...], right: tuple[Any, ...], *width: int) -> tuple[Any, ...]:
+        """The arrays of A, of B and of the mask as kernels take them, with these values; width: of C, for the CPU."""
+        a, b, m = self.a, self.b, self.m
+        mask = m.ptr, m.col, m.width, self.mask_kind
+        return a.ptr, a.col, a.width, *left, b.ptr, b.col, b.width, *right, *width, *mask
 
 
 def row_by_row(
@@ -49,17 +60,15 @@ def row_by_row(
 ) -> MatrixStore:  # fmt: skip
     """C<mask> = A (+).(x) B, of the transposes where asked for."""
     device, xp, kind, true = A.device, A.device.xp, plan.kind, BOOL.np_type.type(True)
-    a: Any = A.structure.form("csr", transposed=transpose_a)
-    b: Any = B.structure.form("csr", transposed=transpose_b)
+    a, b = A.structure.rows(transposed=transpose_a), B.structure.rows(transposed=transpose_b)
     valued = kind == VALUES
-    a_val, b_val = (A.values_for("csr", transpose_a), B.values_for("csr", transpose_b)) if valued else (true, true)
+    a_val, b_val = (A.values_for(a.key, transpose_a), B.values_for(b.key, transpose_b)) if valued else (true, true)
     types = (A.dtype, B.dtype) if valued else (BOOL, BOOL)
     left, right = entry_values(device, types[0], a_val), entry_values(device, types[1], b_val)
     z = semiring.return_type if kind != WORDS else BOOL
-    m: Any = None if mask is None else mask.structure.form("csr")
-    masked = (a.ptr, b.col, 0) if m is None else (m.ptr, m.col, 1 + int(mask.complement))
+    m, mask_kind = (b, 0) if mask is None else (mask.structure.rows(), 1 + int(mask.complement))
     value = z.np_type.type(0 if product is None else product)
-    task = Task(device, semiring, kind, a, b, types, left, right, masked, value)
+    task = Task(device, semiring, kind, a, b, m, types, left, right, mask_kind, value)
     walk = _on_gpu if device.is_gpu else _on_cpu
     ptr = xp.zeros(a.nrows + 1, np.int64)
     walk(task, 0, ptr, xp.zeros(1, index_type(b.ncols)), dummy(device, z.np_type.char))
@@ -75,17 +84,32 @@ def row_by_row(
     return with_format(MatrixStore(Structure(C), semiring.return_type, values))
 
 
+def products_before(a: Any, b: Any) -> Any:
+    """The number of products a(i, k) b(k, j) before each row i, and in all, INT64. Entries of A are taken in pieces, so
+    that packed columns never are plain all together."""
+    device, xp = a.device, a.device.xp
+    length, before = b.ptr[1:] - b.ptr[:-1], xp.zeros(a.nrows + 1, np.int64)
+    limits = pieces(a)
+    cuts = [0, a.nrows + 1]  # the pointers that end in each piece
+    if len(limits) > 2:
+        cuts = device.to_host(xp.searchsorted(a.ptr, device.asarray(limits, a.ptr.dtype), side="right")).tolist()
+    done = xp.zeros(1, np.int64)
+    for low, high, first, last in zip(limits, limits[1:], cuts, cuts[1:], strict=False):
+        sums = xp.zeros(high - low + 1, np.int64)
+        xp.cumsum(length[a.columns(low, high)], out=sums[1:])
+        sums += done
+        before[first:last] = sums[a.ptr[first:last] - low]
+        done = sums[-1:]
+    return before
+
+
 def _on_cpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
-    variant = gustavson_variant(None if t.kind == WORDS else t.semiring, t.kind, *t.types, fill)
+    variant = gustavson_variant(None if t.kind == WORDS else t.semiring, t.kind, *t.types, fill, t.packed)
     bounds = None
     if t.a.nvals + t.b.nvals >= PARALLEL_ENTRIES:  # parallel ranges of rows with about equal numbers of products
-        before = np.zeros(t.a.nvals + 1, np.int64)
-        np.cumsum(np.diff(t.b.ptr)[t.a.col[: t.a.nvals]] + 1, out=before[1:])
-        bounds = ranges_of_work(before[t.a.ptr][1:], t.device)
-    compiled(t.device, variant)(
-        t.a.nrows, t.a.ptr, t.a.col, *t.left, t.b.ptr, t.b.col, *t.right, t.b.ncols, *t.mask, t.value, ptr, col, sums,
-        bounds=bounds,
-    )  # fmt: skip
+        bounds = ranges_of_work((products_before(t.a, t.b) + t.a.ptr)[1:], t.device)
+    operands = t.operands(t.left, t.right, t.b.ncols)
+    compiled(t.device, variant)(t.a.nrows, *operands, t.value, ptr, col, sums, bounds=bounds)
 
 
 def _on_gpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
@@ -93,23 +117,21 @@ def _on_gpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
     device, xp, a, b = t.device, t.device.xp, t.a, t.b
     cell = 0 if not fill or t.kind == WORDS else 8 if t.kind == COUNT else sums.itemsize
     tables = row_tables(col.itemsize + cell)
-    before = ptr
-    if not fill:
-        before = xp.zeros(a.nvals + 1, np.int64)  # products before each entry of A
-        xp.cumsum((b.ptr[1:] - b.ptr[:-1])[a.col[: a.nvals]], out=before[1:])
+    before = ptr if fill else products_before(a, b)
     lists, counts = xp.empty((4, max(1, a.nrows)), np.int64), xp.zeros(4, np.uint64)
     limits = (3 * slots // 4 for _, slots in tables)
-    types = (("PTR", lookup_dtype(a.ptr.dtype)),)
-    sort = compiled(device, Variant("formats/csr/sort_rows", types, (("LANES", 1), ("FILL", fill))))
-    sort(a.nrows, a.ptr, before, b.ncols, *limits, ptr, lists, counts)
+    sort = compiled(device, Variant("formats/csr/sort_rows", (), (("LANES", 1), ("FILL", fill))))
+    sort(a.nrows, before, b.ncols, *limits, ptr, lists, counts)
 
-    given = ("PTR", a.ptr), ("INNER", a.col), ("BPTR", b.ptr), ("COL", b.col), ("MPTR", t.mask[0])
-    indices = tuple((name, lookup_dtype(array.dtype)) for name, array in given)
+    given = a.ptr.dtype, index_type(a.ncols), b.ptr.dtype, index_type(b.ncols), t.m.ptr.dtype
+    names = "PTR", "INNER", "BPTR", "COL", "MPTR"
+    indices = tuple((name, lookup_dtype(kind)) for name, kind in zip(names, given, strict=True))
     none = dummy(device, "bool"), BOOL.np_type.type(True), 0
     u, v, value, out = (t.left, t.right, t.value, sums) if fill else (none, none, none[1], none[0])
-    operands = (a.ptr, a.col, *u, b.ptr, b.col, *v, *t.mask, value, ptr, col, out)
+    operands = (*t.operands(u, v), value, ptr, col, out)
 
     def kernel(name: str, *constants: tuple[str, int]) -> Any:
+        constants += t.packed
         return compiled(device, rows_variant(name, indices, t.semiring, t.kind, *t.types, fill, constants))
 
     *short, many = device.to_host(counts).tolist()

@@ -1,5 +1,5 @@
-"""Unions and intersections of the entries of two matrices, row by row on CSR: formats/csr/match.cu finds where each
-entry of A would stand in B, join.cu writes the entries of A and those of B alone where they belong."""
+"""Unions and intersections of the entries of two matrices, row by row, columns plain or packed: formats/csr/match.cu
+finds where each entry of A would stand in B, join.cu writes the entries of A and those of B alone where they belong."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from semirings.dtypes import DataType, lookup_dtype
 from ..device import Device, even_bounds
 from ..formats import Structure
 from ..formats.build import filter_entries, with_format
-from ..formats.csr.format import Csr, from_arrays, index_type
+from ..formats.csr.format import Csr, column_types, from_arrays, index_type
 from ..store import MatrixStore
 from . import arrays
-from .matrix_variants import join_variant, match_variant
+from .matrix_variants import join_variant, match_variant, packed_constants
 from .operands import dummy, entry_values
 from .product import compiled
 from .schedule import PARALLEL_ENTRIES
@@ -38,15 +38,16 @@ def _bounds(device: Device, n: int) -> Any:
     return even_bounds(n, 4 * device.threads) if not device.is_gpu and n > PARALLEL_ENTRIES else None
 
 
-def _types(a: Csr, b: Csr) -> tuple[tuple[str, DataType], ...]:
-    return ("PTR", lookup_dtype(a.ptr.dtype)), ("COL", lookup_dtype(a.col.dtype)), ("BPTR", lookup_dtype(b.ptr.dtype))
+def _types(a: Any, b: Any) -> tuple[tuple[str, DataType], ...]:
+    return *column_types(a), ("BPTR", lookup_dtype(b.ptr.dtype))
 
 
-def meet(a: Csr, b: Csr) -> Meeting:
+def meet(a: Any, b: Any) -> Meeting:
+    """a, b: forms by rows."""
     device, xp, n = a.device, a.device.xp, a.nvals
     place, hit, before = xp.empty(max(1, n), b.ptr.dtype), xp.empty(max(1, n), np.uint8), xp.zeros(n + 1, a.ptr.dtype)
-    run = compiled(device, match_variant(_types(a, b)))
-    run(n, a.nrows, a.ptr, a.col, b.ptr, b.col, place, hit, bounds=_bounds(device, n))
+    run = compiled(device, match_variant(_types(a, b), packed_constants(a.key, b.key)))
+    run(n, a.nrows, a.ptr, a.col, a.width, b.ptr, b.col, b.width, place, hit, bounds=_bounds(device, n))
     xp.cumsum(hit[:n], out=before[1:])
     return Meeting(place, hit, before)
 
@@ -58,7 +59,7 @@ def join(
     """The union of the entries (or the intersection), of type z: op where both have one, cast to z; else the one there
     is, cast to z, or op with the default for the other. op: a BinaryOp of the types of A and B."""
     device, xp = A.device, A.device.xp
-    a, b = _rows(A), _rows(B)
+    a, b = A.structure.rows(), B.structure.rows()
     met = meet(a, b)
     common = met.common
     if intersect:
@@ -73,8 +74,8 @@ def join(
     if value is None:
         values: Any = xp.empty(max(1, n), z.np_type)
         given = tuple(
-            (*entry_values(device, M.dtype, M.values_for("csr", False)), M.dtype.np_type.type(default))
-            for M, default in zip((A, B), defaults or (0, 0), strict=True)
+            (*entry_values(device, M.dtype, M.values_for(form.key, False)), M.dtype.np_type.type(default))
+            for M, form, default in zip((A, B), (a, b), defaults or (0, 0), strict=True)
         )
     else:
         values, given = dummy(device, "bool"), ((dummy(device, "bool"), np.True_, 0, np.True_),) * 2
@@ -82,19 +83,13 @@ def join(
         count = (a, b)[side].nvals
         if count:
             variant = join_variant(
-                _types(a, b), op if value is None else None, A.dtype, B.dtype, z,
+                _types(a, b), packed_constants(a.key, b.key), op if value is None else None, A.dtype, B.dtype, z,
                 side=side, intersect=intersect, filled=defaults is not None,
             )  # fmt: skip
-            left, right = (a.ptr, a.col, *given[0]), (b.ptr, b.col, *given[1])
+            left, right = (a.ptr, a.col, a.width, *given[0]), (b.ptr, b.col, b.width, *given[1])
             compiled(device, variant)(count, a.nrows, *left, *right, *met, col, values, bounds=_bounds(device, count))
     C = from_arrays(device, a.nrows, a.ncols, ptr, col[:n])
     return with_format(MatrixStore(Structure(C), z, values[:n] if value is None else value))
-
-
-def _rows(A: MatrixStore) -> Csr:
-    form = A.structure.form("csr")
-    assert isinstance(form, Csr)
-    return form
 
 
 def _equal(
@@ -120,7 +115,6 @@ def _equal(
 
 def restricted(A: MatrixStore, structure: Structure, inside: bool) -> MatrixStore:
     """The entries of A that stand where the structure has one, or (inside False) where it has none."""
-    a, m = _rows(A), structure.form("csr")
-    assert isinstance(m, Csr)
-    hit = meet(a, m).hit[: a.nvals]
-    return filter_entries(MatrixStore(Structure(a), A.dtype, A.raw_for("csr", False)), hit == inside)
+    a = A.structure.rows()
+    hit = meet(a, structure.rows()).hit[: a.nvals]
+    return filter_entries(MatrixStore(Structure(a), A.dtype, A.raw_for(a.key, False)), hit == inside)

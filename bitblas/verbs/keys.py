@@ -11,7 +11,7 @@ from semirings.dtypes import INT64, DataType
 
 from ..device import Device, even_bounds
 from ..exceptions import NotImplementedException
-from ..formats import Structure, build
+from ..formats import ROWS, Structure, build
 from ..kernels.prologue import Variant
 from ..store import MatrixStore, plain
 from . import arrays
@@ -34,12 +34,20 @@ def keys_of(structure: Structure, order: bool) -> tuple[Any, Any]:
     if known is not None:
         return known
     check_keys(structure.nrows, structure.ncols)
-    csr, places = structure.primary.to_csr(order)
-    rows, cols = csr.coo()
-    found = rows * structure.ncols + cols, places if structure.primary.key != "csr" else None
+    form, places = _by_rows(structure, order)
+    rows, cols = form.coo()
+    rows *= structure.ncols
+    rows += cols
+    found = rows, places
     if structure.nvals <= FEW:
         structure.primary.cache["keys", order] = found
     return found
+
+
+def _by_rows(structure: Structure, order: bool) -> tuple[Any, Any]:
+    """A form by rows, made for the moment where the primary one is none, and where its values lie."""
+    primary = structure.primary
+    return (primary, None) if primary.key in ROWS else primary.to_csr(order)
 
 
 def entries(A: MatrixStore) -> tuple[Any, Any]:
@@ -50,14 +58,14 @@ def entries(A: MatrixStore) -> tuple[Any, Any]:
 
 def coo(A: MatrixStore) -> tuple[Any, Any, Any]:
     """Rows, columns (INT64, by row, then column) and values as arrays."""
-    csr, order = A.structure.primary.to_csr(not A.iso)
-    rows, cols = csr.coo()
+    form, order = _by_rows(A.structure, not A.iso)
+    rows, cols = form.coo()
     if A.iso:
         return rows, cols, A.device.xp.full(len(rows), A.values)
-    return rows, cols, plain(A.taken(None if A.structure.primary.key == "csr" else order))
+    return rows, cols, plain(A.taken(order))
 
 
-FIND = Variant("kernels/find", (("COL", INT64),), (("PACKED", 0),))
+FIND = Variant("kernels/find", (("COL", INT64),))
 
 
 def find(device: Device, keys: Any, wanted: Any) -> tuple[Any, Any]:

@@ -8,7 +8,7 @@ from semirings import Operator, Semiring, Typed
 from semirings.dtypes import BOOL, INT64, DataType
 from semirings.expressions import names_in, rename
 
-from ..formats import ROWS
+from ..formats import CSR, MPLG, ROWS
 from ..kernels.prologue import Function, Variant, product_of_entries, sum_of, value
 from ..plan import VALUES, WORDS
 from ..plan_mxm import DOT_TABLE
@@ -17,13 +17,21 @@ from .variants import LET, PLAIN, Types, algebra_of, beginning, cast_function, c
 # The types of a dot kernel's index arrays: of A, of B' (which may hold more entries), of the mask; ranks for tiles.
 DOT_INDICES = ("PTR", "COL", "BPTR", "MPTR", "MCOL", "PLACE", "BPLACE", "MPLACE")
 
+Constants = tuple[tuple[str, int], ...]
+
+
+def packed_constants(*keys: str) -> Constants:
+    """What any_column.cuh asks for: which of the operands A, B and M (the mask) have packed columns, by their forms."""
+    return tuple((f"{name}_PACKED", int(key == MPLG)) for name, key in zip("ABM", keys, strict=False))
+
 
 @functools.cache
 def dot_variant(
     key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
-    b: DataType, lanes: int, wide: bool = False,
+    b: DataType, lanes: int, wide: bool = False, mask: str = CSR,
 ) -> Variant:  # fmt: skip
-    """The dot kernel of a form for a semiring; `semiring` is None for WORDS. wide: the CPU's, by whole tiles."""
+    """The dot kernel of a form for a semiring; `semiring` is None for WORDS. wide: the CPU's, by whole tiles. mask: its
+    form, where it is by rows."""
     op, t, monoid, z = algebra_of(semiring)
     functions, values, terminal = sum_of(monoid, z)
     if kind != VALUES:
@@ -34,7 +42,7 @@ def dot_variant(
     if key in ROWS:  # a block takes 256 entries: one a thread, LANES, though GROUP lanes then share its work
         folder, wide_columns = "csr", int(dict(types)["COL"] is INT64)
         extra: tuple[tuple[str, int], ...] = (("LANES", 1), ("GROUP", lanes), ("COL_64", wide_columns), *DOT_TABLE)
-        extra += tuple(column_constants(key))
+        extra += (*column_constants(key), ("M_PACKED", int(mask == MPLG)))
     else:
         folder, extra = "b2sr", (("LANES", lanes), ("TILE", int(key[4:])))
     constants = (("KIND", kind), ("U_BOOL", 0), ("Z_BOOL", int(z is BOOL)), ("HAS_TERMINAL", terminal), *extra)
@@ -46,7 +54,9 @@ def dot_variant(
 
 
 @functools.cache
-def gustavson_variant(semiring: Typed[Semiring] | None, kind: int, a: DataType, b: DataType, fill: int) -> Variant:
+def gustavson_variant(
+    semiring: Typed[Semiring] | None, kind: int, a: DataType, b: DataType, fill: int, packed: Constants,
+) -> Variant:  # fmt: skip
     """The CPU's row-by-row mxm for a semiring (None for WORDS). fill 0: the pass that counts, one for all semirings."""
     if not fill:
         semiring, kind = None, WORDS
@@ -55,7 +65,7 @@ def gustavson_variant(semiring: Typed[Semiring] | None, kind: int, a: DataType, 
     mul = product_of_entries(*(op, t, a, b) if kind == VALUES else (PLAIN, BOOL, BOOL, BOOL))
     if mul.result is not z:
         mul = Function(mul.name, z, mul.args, mul.let, mul.expr)
-    constants = (("KIND", kind), ("FILL", fill), ("U_BOOL", 0), ("HAS_TERMINAL", 0))
+    constants = (("KIND", kind), ("FILL", fill), ("U_BOOL", 0), ("HAS_TERMINAL", 0), *packed)
     label = "words" if semiring is None else repr(semiring)
     return Variant("formats/csr/gustavson", (("Z", z),), constants, values, (*functions, mul), label)
 
@@ -63,7 +73,7 @@ def gustavson_variant(semiring: Typed[Semiring] | None, kind: int, a: DataType, 
 @functools.cache
 def rows_variant(
     kernel: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
-    b: DataType, fill: int, constants: tuple[tuple[str, int], ...],
+    b: DataType, fill: int, constants: Constants,
 ) -> Variant:  # fmt: skip
     """The GPU's row-by-row mxm ("short_rows", "long_rows"); fill 0 counts, and needs no semiring, as WORDS do not."""
     if not fill or kind == WORDS:
@@ -84,15 +94,15 @@ def rows_variant(
 
 
 @functools.cache
-def match_variant(types: Types) -> Variant:
+def match_variant(types: Types, packed: Constants) -> Variant:
     """The kernel that looks the entries of A up in B."""
-    return Variant("formats/csr/match", types, (("LANES", 1), ("PACKED", 0)))
+    return Variant("formats/csr/match", types, (("LANES", 1), *packed))
 
 
 @functools.cache
 def join_variant(
-    types: Types, op: Typed[Operator] | None, a: DataType, b: DataType, z: DataType, *, side: int, intersect: bool,
-    filled: bool,
+    types: Types, packed: Constants, op: Typed[Operator] | None, a: DataType, b: DataType, z: DataType, *, side: int,
+    intersect: bool, filled: bool,
 ) -> Variant:  # fmt: skip
     """The kernel that joins the entries of A and B by op, which is cast to z; op None: no values are written."""
     functions: tuple[Function, ...] = ()
@@ -111,7 +121,7 @@ def join_variant(
             cast_function("only_a", a, z), cast_function("only_b", b, z),
         )  # fmt: skip
     constants = (
-        ("LANES", 1), ("PACKED", 0), ("SIDE", side), ("INTERSECT", int(intersect)), ("FILLED", int(filled)),
+        ("LANES", 1), *packed, ("SIDE", side), ("INTERSECT", int(intersect)), ("FILLED", int(filled)),
         ("VALUED", int(op is not None)), ("PLACES", int(positional)),
     )  # fmt: skip
     types = (*types, ("A", a), ("B", b), ("Z", z))

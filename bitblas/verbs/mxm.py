@@ -51,7 +51,7 @@ def _dot(
     a_type, b_type = (A.dtype, B.dtype) if kind == VALUES else (BOOL, BOOL)
     left: Any = A.structure.form(key, transposed=ta)
     right: Any = B.structure.form(key, transposed=not tb)
-    at: Any = mask.form(key)
+    at: Any = mask.rows() if key in ROWS else mask.form(key)
     z = semiring.return_type if kind != WORDS else BOOL
     places = max(1, at.nvals)
     present, sums = xp.empty(places, np.uint8), xp.empty(places if kind != WORDS else 1, z.np_type)
@@ -70,11 +70,12 @@ def _dot(
         indices = (left.ptr, left.col, right.ptr, at.ptr, at.col, *ranks, at.ranks())
         types = tuple(array.dtype for array in indices)
     named = tuple((name, lookup_dtype(dtype)) for name, dtype in zip(DOT_INDICES, types, strict=False))
-    variant = dot_variant(key, named, None if kind == WORDS else semiring, kind, a_type, b_type, plan.lanes, plan.wide)
+    typed = None if kind == WORDS else semiring
+    variant = dot_variant(key, named, typed, kind, a_type, b_type, plan.lanes, plan.wide, at.key)
     value = z.np_type.type(0 if product is None else product)
     bounds = None
     if not device.is_gpu and at.nvals > PARALLEL_ENTRIES:
-        bounds = dot_bounds(right.ptr, at.columns() if key in ROWS else at.col[:n], device)
+        bounds = dot_bounds(right.ptr, at, device)
     compiled(device, variant)(
         n, *where, *same[0], *entry_values(device, a_type, a_val), *same[1], *entry_values(device, b_type, b_val),
         left.ncols, value, present, sums, bounds=bounds,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..device import Device, balanced_bounds
+from ..formats import ROWS
+from ..formats.csr.format import pieces
 from ..formats.split.format import Split
 from ..jit import BLOCK
 
@@ -36,9 +39,15 @@ def ranges_of_work(work: Any, device: Device) -> Any:
     return np.concatenate(([0], np.searchsorted(work, wanted), [len(work)])).astype(np.int64)
 
 
-def dot_bounds(b_ptr: Any, cols: Any, device: Device) -> Any:
-    """Parallel ranges of the places of a mask, by the lengths of the rows of B' that are read there."""
-    return ranges_of_work(np.cumsum((np.diff(b_ptr) + 1)[cols], dtype=np.int64), device)
+def dot_bounds(b_ptr: Any, mask: Any, device: Device) -> Any:
+    """Parallel ranges of the places (or tiles) of a mask, by the lengths of the rows of B' that are read there."""
+    length = np.diff(b_ptr) + 1
+    if mask.key not in ROWS:
+        return ranges_of_work(np.cumsum(length[mask.col[: mask.work]], dtype=np.int64), device)
+    work = np.empty(mask.nvals, np.int64)
+    for low, high in itertools.pairwise(pieces(mask)):
+        work[low:high] = length[mask.columns(low, high)]
+    return ranges_of_work(np.cumsum(work, out=work), device)
 
 
 def padding_blocks(n: int, bits: int, lanes: int) -> int:

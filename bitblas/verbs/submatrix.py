@@ -15,7 +15,7 @@ from semirings.dtypes import DataType
 
 from ..device import Device
 from ..exceptions import OutOfMemory
-from ..formats import Structure, build
+from ..formats import Region, Structure, build
 from ..formats.csr.format import numbers_of
 from ..formats.values import PackedValues
 from ..store import MatrixStore, VectorStore, unpack
@@ -39,14 +39,14 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     """A[I, J]; indices may repeat."""
     xp, device = A.device.xp, A.device
     nrows, ncols = A.nrows if I is None else len(I), A.ncols if J is None else len(J)
-    csr: Any = A.structure.form("csr")
-    values = A.values_for("csr", False)
+    form = A.structure.rows()
+    values = A.values_for(form.key, False)
     if I is None:
-        rows, cols = csr.coo()
+        rows, cols = form.coo()
     else:
-        rows, rank = _expand(device, (csr.ptr[1:] - csr.ptr[:-1])[I])
-        at = csr.ptr[I][rows] + rank
-        cols, values = csr.col[at].astype(np.int64), take(values, at)
+        rows, rank = _expand(device, (form.ptr[1:] - form.ptr[:-1])[I])
+        at = form.ptr[I][rows] + rank
+        cols, values = form.columns_at(at).astype(np.int64), take(values, at)
     if J is not None:
         place = xp.full(A.ncols, -1, np.int64)
         place[J] = xp.arange(ncols)
@@ -91,15 +91,19 @@ def line(A: MatrixStore, i: int, *, column: bool) -> VectorStore:
     """Row i, or column i, as a vector."""
     xp = A.device.xp
     if column:
-        keys, values = entries(A)
-        hit = keys % max(1, A.ncols) == i
-        at, values = keys[hit] // max(1, A.ncols), take(values, hit)
+        (at, _), values = _part(A, Region(col_low=i, col_high=i + 1))
     else:
         form, order = A.structure.rows(), None if A.iso else A.structure.order("csr")
         low, high = A.device.to_host(form.ptr[i : i + 2]).tolist()
         places = xp.arange(low, high) if order is None else order[low:high]
         at, values = form.columns(low, high).astype(np.int64), unpacked(A.taken(places))
     return vector_build.build(A.device, A.nrows if column else A.ncols, A.dtype, at, values)
+
+
+def _part(A: MatrixStore, region: Region) -> tuple[tuple[Any, Any], Any]:
+    """Rows and columns of the entries in a region, and their values."""
+    form, places = A.structure.primary.clip(region, not A.iso)
+    return form.coo(), unpacked(A.taken(places))
 
 
 def element(A: MatrixStore, i: int, j: int) -> np.generic | None:
@@ -230,7 +234,5 @@ def from_diagonal(u: VectorStore, k: int) -> MatrixStore:
 def diagonal(A: MatrixStore, k: int) -> VectorStore:
     """Diagonal k as a vector."""
     size = max(0, min(A.nrows + min(0, k), A.ncols - max(0, k)))
-    rows, cols = A.structure.coo()
-    hit = cols - rows == k
-    at = (cols if k <= 0 else rows)[hit]
-    return vector_build.build(A.device, size, A.dtype, at, unpacked(A.taken(hit)))
+    (rows, cols), values = _part(A, Region(diag_low=k, diag_high=k))
+    return vector_build.build(A.device, size, A.dtype, cols if k <= 0 else rows, values)

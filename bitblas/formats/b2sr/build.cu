@@ -18,8 +18,8 @@ __device__ __forceinline__ i64 least_of_group(i64 x) {
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 build(i64 n, i64 tile_rows, i64 nrows, const PTR_T* ptr, const COL_T* col, const i64* cuts, const i64* cut_cols,
-      i64 limit, i64 least_near, i64 least_far, i64 in_tiles, const i64* out, i64* counts, COL_T* tile_col, word_t* bits,
-      PLACE_T* value_ptr, PLACE_T* places, u32* rest) {
+      i64 limit, i64 least_near, i64 least_far, i64 in_tiles, const i64* out, i64* counts, TILE_COL_T* tile_col,
+      word_t* bits, PLACE_T* value_ptr, PLACE_T* places, u32* rest) {
   const i64 unit = thread_number() / ROW_LANES;
   const int lane = threadIdx.x & (ROW_LANES - 1);
   if (unit >= n) return;
@@ -119,7 +119,7 @@ build(i64 n, i64 tile_rows, i64 nrows, const PTR_T* ptr, const COL_T* col, const
     }
 #endif
 #if FILL
-    if (lane == 0) tile_col[tile] = (COL_T)at;
+    if (lane == 0) tile_col[tile] = (TILE_COL_T)at;
 #if TILE == 4
     u32 whole = (u32)row_bits[0] << (4 * lane);
     whole |= shuffle_xor(group_mask<4>(), whole, 1);

@@ -122,12 +122,12 @@ class B2sr:
         places = xp.empty(max(1, self.nvals) if order else 1, none.dtype)
         ptr = xp.full(self.nrows + 1, self.nvals, np.int64)
         ranks = self.ranks() if order else none
-        for fill in (0, 1):
+        for fill, ordered in ((0, 0), (1, int(order))):
             out = counts
             if fill:
                 out = xp.cumsum(counts)
                 out -= counts  # the entries before each row of each part
-            variant = _variant("unbuild", self.tile, self.ptr, col, places, FILL=fill, ORDER=int(order and fill))
+            variant = _variant("unbuild", self.tile, self.ptr, col, places, self.col, FILL=fill, ORDER=ordered)
             device.kernel(variant)(
                 self.tile_rows + most, self.tile_rows, self.nrows, self.ptr, self.col, self.bits, ranks, cuts, out,
                 counts, ptr, col, places, bounds=self._bounds(),
@@ -272,22 +272,23 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
     tiles, kinds = int(out[0, -1]), index_type(csr.nvals)
     needed = B2sr.predict_bytes(csr.nrows, csr.ncols, tiles, tile) + order * (tiles + csr.nvals) * kinds().itemsize
     csr.device.foresee(f"B2SR-{tile} of {csr.nvals} entries in {tiles} tiles", needed)
-    col = xp.empty(max(1, tiles), index_type(-(-csr.ncols // tile)))
+    col = xp.empty(max(1, tiles), merge.tile_col)
     bits = xp.zeros(max(1, tiles) * words_per_tile(tile), word_type(tile))
     ranks = xp.empty(max(1, tiles) if order else 1, kinds)
     places = xp.empty(max(1, csr.nvals) if order else 1, kinds)
     merge.fill(order, out, col, bits, ranks, places)
     ptr = merge.tile_rows_of(out[0]).astype(index_type(tiles))
     form = B2sr(csr.device, csr.nrows, csr.ncols, tile, ptr, col, bits, tiles, csr.nvals)
-    if not order:
-        return form, None
-    form.value_ptr = ranks
-    return form, places[: csr.nvals]
+    if order:
+        form.value_ptr = ranks
+    return form, places[: csr.nvals] if order else None
 
 
-def _variant(kernel: str, tile: int, ptr: Any = None, col: Any = None, places: Any = None, **constants: int) -> Variant:
+def _variant(
+    kernel: str, tile: int, ptr: Any = None, col: Any = None, places: Any = None, tile_col: Any = None, **constants: int
+) -> Variant:
     """The structural kernels depend on the tile size and the index types alone."""
-    given = (("PTR", ptr), ("COL", col), ("PLACE", places))
+    given = (("PTR", ptr), ("COL", col), ("PLACE", places), ("TILE_COL", tile_col))
     return _made(kernel, tile, tuple((n, a.dtype) for n, a in given if a is not None), tuple(constants.items()))
 
 

@@ -33,6 +33,7 @@ class Merge:
         """word: the NumPy type of the tiles' bits."""
         xp, device = csr.device.xp, csr.device
         self.csr, self.tile, self.tile_rows = csr, tile, -(-csr.nrows // tile)
+        self.tile_col = index_type(-(-csr.ncols // tile))  # which may be narrower than columns are
         self.none, self.no_bits = xp.zeros(1, index_type(csr.nvals)), xp.zeros(1, word)
         self.no_codes = xp.zeros(1, np.uint32)
         self.cuts = self.cut_cols = xp.zeros(1, np.int64)
@@ -61,7 +62,8 @@ class Merge:
         xp, kinds = self.csr.device.xp, 3 if rule else 1
         counts = xp.zeros(kinds * max(1, self.units), np.int64)
         out = xp.zeros((kinds, self.units + 1), np.int64)
-        self._run(0, 0, rule, 0, out, counts, self.none, self.no_bits, self.none, self.none, self.no_codes)
+        none = xp.zeros(1, self.tile_col)
+        self._run(0, 0, rule, 0, out, counts, none, self.no_bits, self.none, self.none, self.no_codes)
         for kind in range(kinds):
             xp.cumsum(counts[kind * self.units : (kind + 1) * self.units], out=out[kind, 1:])
         return out
@@ -80,7 +82,8 @@ class Merge:
         ranks: Any, places: Any, codes: Any,
     ) -> None:  # fmt: skip
         csr = self.csr
-        variant = self._variant("build", ("PLACE", self.none), FILL=fill, ORDER=order, SPLIT=int(rule is not None))
+        more = ("PLACE", self.none), ("TILE_COL", col)
+        variant = self._variant("build", *more, FILL=fill, ORDER=order, SPLIT=int(rule is not None))
         rows = (self.tile_rows, csr.nrows, csr.ptr, csr.col, self.cuts, self.cut_cols, *(rule or Rule(0, 0, 0)))
         written = (col, bits, ranks, places, codes)
         csr.device.kernel(variant)(self.units, *rows, in_tiles, out.reshape(-1), counts, *written, bounds=self.bounds)

@@ -1,8 +1,7 @@
 // t<mask> = A' (+).(x) u for a frontier u, one round of a program on the device, by tile rows: see csr/step.cu. Units are
 // tile rows; LANES lanes share one, a lane takes a tile. The pull is for WORDS.
-#include "formats/b2sr/tile.cuh"
+#include "formats/b2sr/scatter.cuh"
 #include "kernels/step.cuh"
-#include "kernels/values.cuh"
 #define GROUPS (32 / LANES)
 #define ROW_MASK (TILE == 64 ? ~0ull : (1ull << (TILE & 63)) - 1)
 
@@ -19,22 +18,6 @@ __device__ __forceinline__ u64 mark_tile(u64* bits, i64 j, u64 hit, bool& first)
 #endif
   first = before == 0;
   return hit & ~before;
-}
-
-// The columns that the active rows of a tile reach.
-__device__ __forceinline__ u64 reached(const word_t* bits, i64 tile, u64 active) {
-#if TILE == 8
-  u64 rows = active * 0x0101010101010101ull & 0x8040201008040201ull;  // byte r holds bit r
-  rows = (((rows + 0x7f7f7f7f7f7f7f7full) | rows) >> 7 & 0x0101010101010101ull) * 0xffull;
-  u64 hit = bits[tile] & rows;
-  hit |= hit >> 32;
-  hit |= hit >> 16;
-  return (hit | hit >> 8) & 0xffull;
-#else
-  u64 hit = 0;
-  for (u64 rest = active; rest; rest &= rest - 1) hit |= tile_row_bits(bits, tile, __ffsll(rest) - 1);
-  return hit;
-#endif
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
@@ -102,30 +85,17 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
         const u64 hit = reached(bits, tile, active) & allowed_bits & ~tile_bits(t_bits, j);
         if (hit) fresh = mark_tile(t_bits, j, hit, first);
 #else
-        i64 rank = RANKED ? (i64)value_ptr[tile] : 0;
-        int ranked = 0;  // rows of the tile whose bits `rank` counts
-        for (u64 rows = allowed_bits ? active : 0ull; rows; rows &= rows - 1) {
-          const int r = __ffsll(rows) - 1;
-          if (RANKED)
-            for (; ranked < r; ++ranked) rank += __popcll(tile_row_bits(bits, tile, ranked));
-          const u64 row_bits = tile_row_bits(bits, tile, r);
-          const i64 i = tile_row * TILE + r;
-          const U_T u = load<U_T>(u_val, u_iso, u_step, i);
-          for (u64 rest = row_bits & allowed_bits; rest; rest &= rest - 1) {
-            const int c = __ffsll(rest) - 1;
-            const A_T a = RANKED ? values[rank + __popcll(row_bits & ((1ull << c) - 1))] : a_iso;
-            const i64 at = j * TILE + c;
-            const Z_T z = mul(a, u, at, i);
-            bool opened = false;
-            u64 new_bit = 0;
-            if (CELLS_BEGIN) join_cell(t_val + at, z);
-            if (!bit_of(t_bits, at)) new_bit = mark_tile(t_bits, j, 1ull << c, opened);
-            if (!CELLS_BEGIN && new_bit) t_val[at] = C_T(z);
-            fresh |= new_bit;
-            first = first || opened;
-          }
-        }
-        (void)ranked;
+        const auto put = [&](i64 at, Z_T z) {
+          bool opened = false;
+          u64 new_bit = 0;
+          if (CELLS_BEGIN) join_cell(t_val + at, z);
+          if (!bit_of(t_bits, at)) new_bit = mark_tile(t_bits, j, 1ull << (at & (TILE - 1)), opened);
+          if (!CELLS_BEGIN && new_bit) t_val[at] = C_T(z);
+          fresh |= new_bit;
+          first = first || opened;
+        };
+        products_of_tile(tile, tile_row, j * TILE, active, allowed_bits, bits, value_ptr, values, a_iso, u_val, u_iso,
+                         u_step, put);
 #endif
       }
       put_on(stage, first, (u32)j, t_list, t_state + LISTED);

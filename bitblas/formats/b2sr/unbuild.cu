@@ -6,7 +6,7 @@
 #include "formats/csr/ranges.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-unbuild(i64 n, i64 tile_rows, i64 nrows, const PTR_T* tile_ptr, const COL_T* tile_col, const word_t* bits,
+unbuild(i64 n, i64 tile_rows, i64 nrows, const PTR_T* tile_ptr, const TILE_COL_T* tile_col, const word_t* bits,
         const PLACE_T* value_ptr, const i64* cuts, const i64* out, i64* counts, i64* ptr, COL_T* col, PLACE_T* places) {
   const i64 unit = thread_number() / ROW_LANES, cut = unit - tile_rows;
   const int lane = threadIdx.x & (ROW_LANES - 1);

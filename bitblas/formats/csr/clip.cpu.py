@@ -3,12 +3,12 @@
 
 
 @njit(**KERNEL)
-def clip(lo, hi, ptr, col, row_low, row_high, col_low, col_high, diag_low, diag_high, begin, out, left, places):
+def clip(lo, hi, ptr, col, width, row_low, row_high, col_low, col_high, diag_low, diag_high, begin, out, left, places):
     for row in range(lo, hi):
         if FILL:
             source = at(begin, row)
             for k in range(at(out, row), at(out, row + 1)):
-                put(left, k, at(col, source))
+                put(left, k, column_of(PACKED, col, width, source))
                 if ORDER:
                     put(places, k, source)
                 source += 1
@@ -18,8 +18,8 @@ def clip(lo, hi, ptr, col, row_low, row_high, col_low, col_high, diag_low, diag_
             low = max(col_low, row + diag_low)
             high = min(col_high, row + diag_high + 1)
             if row >= row_low and row < row_high and low < high:
-                first = lower_bound(col, 0, first, stop, low)
-                stop = lower_bound(col, 0, first, stop, high)
+                first = lower_bound(PACKED, col, width, first, stop, low)
+                stop = lower_bound(PACKED, col, width, first, stop, high)
             else:
                 stop = first
             put(begin, row, first)

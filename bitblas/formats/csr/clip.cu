@@ -1,18 +1,21 @@
 // The part of each row that lies in a region: rows [row_low, row_high), columns [col_low, col_high), and diagonals
 // column - row in [diag_low, diag_high]. Columns ascend, so it is one run, found by search. FILL = 0 writes where the
 // run of each row begins, and its length to out[row + 1]; FILL = 1 copies the runs to where `out` says. LANES a row.
+#include "formats/csr/any_column.cuh"
 #include "formats/csr/search.cuh"
+typedef AnyColumn<PACKED, COL_T> Column;
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-clip(i64 n, const PTR_T* ptr, const COL_T* col, i64 row_low, i64 row_high, i64 col_low, i64 col_high, i64 diag_low,
-     i64 diag_high, i64* begin, i64* out, COL_T* left, PLACE_T* places) {
+clip(i64 n, const PTR_T* ptr, const Column::stored* col, i64 width, i64 row_low, i64 row_high, i64 col_low,
+     i64 col_high, i64 diag_low, i64 diag_high, i64* begin, i64* out, COL_T* left, PLACE_T* places) {
   const i64 row = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1);
   if (row >= n) return;
+  const Column column(col, width);
 #if FILL
   const i64 source = begin[row], target = out[row], count = out[row + 1] - target;
   for (i64 k = lane; k < count; k += LANES) {
-    left[target + k] = col[source + k];
+    left[target + k] = column[source + k];
 #if ORDER
     places[target + k] = (PLACE_T)(source + k);
 #endif
@@ -22,8 +25,8 @@ clip(i64 n, const PTR_T* ptr, const COL_T* col, i64 row_low, i64 row_high, i64 c
   i64 first = ptr[row], stop = ptr[row + 1];
   const i64 low = max(col_low, row + diag_low), high = min(col_high, row + diag_high + 1);
   if (row >= row_low && row < row_high && low < high) {
-    first = lower_bound(col, first, stop, low);
-    stop = lower_bound(col, first, stop, high);
+    first = lower_bound(column, first, stop, low);
+    stop = lower_bound(column, first, stop, high);
   } else {
     stop = first;
   }

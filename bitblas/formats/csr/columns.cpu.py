@@ -1,10 +1,18 @@
-# How a kernel by rows reads column numbers, the twin of columns.cuh.
+# How a kernel by rows reads column numbers, the twin of columns.cuh and any_column.cuh.
 # include: kernels/packed.cpu.py
 
 
 @njit(**FUNCTION)
+def column_of(packed, col, width, e):
+    """The column of entry e, of plain ones or of packed ones of `width` bits."""
+    if packed:
+        return np.int64(packed_at(col, e, width))
+    return np.int64(at(col, e))
+
+
+@njit(**FUNCTION)
 def column(col, width, e):
-    """The column of entry e; width: the bits of packed ones."""
+    """The same where PACKED says it for all operands: a constant, of which Numba compiles one side alone."""
     if PACKED:
         return np.int64(packed_at(col, e, width))
     return np.int64(at(col, e))

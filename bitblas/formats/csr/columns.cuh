@@ -1,8 +1,9 @@
 // How a kernel by rows reads column numbers: plain ones, COL_T each, or PACKED ones of `width` bits (packed.cuh), as in
 // the listings of the MPLG paper (Azami and Burtscher): where a walk begins, its first bit is found by a multiplication
 // of 64 bits; from there on all bits are counted from a word nearby, in 32-bit numbers.
-#if PACKED
 #include "kernels/packed.cuh"
+
+#if PACKED
 typedef u32 column_t;  // what the array holds
 #define SIDE_BY_SIDE 1
 #define BITS(width) (WIDTH ? (u32)WIDTH : (u32)(width))  // WIDTH: fixed when it was compiled; 0: any
@@ -49,13 +50,6 @@ struct Columns {
     if (n % 32) first = (first + n * width) & 31;
   }
 };
-
-struct AnyColumn {  // of any entry
-  const u32* string;
-  u32 width;
-  __device__ __forceinline__ i64 operator[](i64 e) const { return packed_at(string, e, width); }
-};
-__device__ __forceinline__ AnyColumn any_column(const u32* string, i64 bits) { return {string, BITS(bits)}; }
 #else
 typedef COL_T column_t;
 #define SIDE_BY_SIDE 0
@@ -67,5 +61,4 @@ struct Columns {
   template <class E> __device__ __forceinline__ COL_T once(E e, u32 n) const { return load_once(col + (e + n)); }
   __device__ __forceinline__ void skip(u32) {}
 };
-template <class C> __device__ __forceinline__ const C* any_column(const C* col, i64) { return col; }
 #endif

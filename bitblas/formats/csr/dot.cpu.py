@@ -19,7 +19,7 @@ def dot(lo, hi, m_ptr, m_rows, m_col, m_width, width, a_ptr, a_col, a_val, a_iso
     for entry in range(lo, hi):
         while np.int64(at(m_ptr, i + 1)) <= entry:
             i += 1
-        j = column(m_col, m_width, entry)
+        j = column_of(M_PACKED, m_col, m_width, entry)
         if i != marked:
             for p in range(a, a_end):
                 k = column(a_col, width, p)
@@ -41,7 +41,7 @@ def dot(lo, hi, m_ptr, m_rows, m_col, m_width, width, a_ptr, a_col, a_val, a_iso
         if b_end - b > MUCH * (a_end - a):
             for p in range(a, a_end):
                 k = column(a_col, width, p)
-                b = lower_bound(b_col, width, b, b_end, k)
+                b = lower_bound(PACKED, b_col, width, b, b_end, k)
                 if b == b_end:
                     break
                 if column(b_col, width, b) == k:

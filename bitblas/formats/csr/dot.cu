@@ -6,13 +6,11 @@
 #include "formats/csr/table.cuh"
 #include "kernels/rows.cuh"
 #include "kernels/product.cuh"
+#include "formats/csr/any_column.cuh"
 #include "formats/csr/columns.cuh"
 #define AHEAD 4  // loads in flight per lane
-#if PACKED
-typedef u32 mask_column_t;
-#else
-typedef MCOL_T mask_column_t;
-#endif
+typedef AnyColumn<PACKED, COL_T> Far;
+typedef AnyColumn<M_PACKED, MCOL_T> MaskColumn;
 
 struct Rows {
   i64 width;  // of the columns of both
@@ -28,7 +26,7 @@ struct Sum { bool some; Z_T sum; i64 count; };
 __device__ __forceinline__ void search(const Rows& m, i64 i, i64 j, int lane, int lanes, Sum& t) {
   const i64 a = m.a_ptr[i], a_end = m.a_ptr[i + 1], b = m.b_ptr[j], b_end = m.b_ptr[j + 1];
   const bool by_a = a_end - a <= b_end - b;
-  const auto far = any_column(by_a ? m.b_col : m.a_col, m.width);
+  const Far far(by_a ? m.b_col : m.a_col, m.width);
   const i64 stop = by_a ? a_end : b_end, far_end = by_a ? b_end : a_end;
   i64 low = by_a ? b : a, p = (by_a ? a : b) + lane;
   for (Columns near(by_a ? m.a_col : m.b_col, m.width, p); p < stop; p += lanes, near.skip(lanes)) {
@@ -68,7 +66,7 @@ __device__ __forceinline__ void write(const Sum& t, i64 entry, Z_T product, u8* 
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const mask_column_t* m_col, i64 m_width, i64 width, const PTR_T* a_ptr,
+dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MaskColumn::stored* m_col, i64 m_width, i64 width, const PTR_T* a_ptr,
     const column_t* a_col, const A_T* a_val, A_T a_iso, i64 a_step, const BPTR_T* b_ptr, const column_t* b_col,
     const B_T* b_val, B_T b_iso, i64 b_step, i64 inner, Z_T product, u8* present, Z_T* sums) {
   (void)inner;
@@ -79,7 +77,7 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const mask_column_t* m_col, i64 m_wi
   __shared__ u16 tables[BLOCK], longs[BLOCK];
   __shared__ int table_count, long_count;
   const Rows m = {width, a_ptr, a_col, a_val, a_iso, a_step, b_ptr, b_col, b_val, b_iso, b_step};
-  const auto mask_column = any_column(m_col, m_width);
+  const MaskColumn mask_column(m_col, m_width);
   const int thread = threadIdx.x, lane = thread & 31;
   const i64 first = (i64)blockIdx.x * BLOCK;
   const int entries = n - first < BLOCK ? (int)(n - first) : BLOCK;

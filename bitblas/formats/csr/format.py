@@ -12,7 +12,7 @@ from semirings.dtypes import DataType, lookup_dtype
 from ...device import Device, balanced_bounds
 from ...exceptions import OutOfMemory
 from ...kernels.prologue import Variant
-from .. import CSR, Region, sound
+from .. import CSR, MPLG, Region, sound
 
 KEY = CSR
 PARALLEL_ENTRIES = 1 << 16  # below this a parallel launch on the CPU costs more than it saves (measured: about 0.1 ms)
@@ -100,6 +100,10 @@ class Csr:
         """The columns of entries low .. high."""
         return self.col[low : self.nvals if high is None else high]
 
+    def columns_at(self, places: Any) -> Any:
+        """The columns of these entries."""
+        return self.col[places]
+
     def rows(self) -> Any:
         """The row of every entry, INT64."""
         return numbers_of(self.ptr, self.nvals, self.device)
@@ -130,64 +134,17 @@ class Csr:
 
     def clip(self, region: Region, order: bool) -> tuple[Csr, Any]:
         """The entries in a region; order[e]: the place of its entry e in this form."""
-        xp, device = self.device.xp, self.device
-        begin, out = xp.empty(self.nrows, np.int64), xp.zeros(self.nrows + 1, np.int64)
-        col, places = xp.zeros(1, self.col.dtype), xp.zeros(1, index_type(self.nvals))
-        bounds = None
-        if not device.is_gpu and self.nvals > PARALLEL_ENTRIES:
-            bounds = balanced_bounds(self.ptr, 4 * device.threads)
-        for fill in (0, 1):
-            types = (("PTR", self.ptr), ("COL", self.col), ("PLACE", places))
-            constants = (("PACKED", 0), ("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", int(order)))
-            variant = Variant("formats/csr/clip", tuple((n, lookup_dtype(a.dtype)) for n, a in types), constants)
-            device.kernel(variant)(
-                self.nrows, self.ptr, self.col, *region, begin, out, col, places, bounds=bounds
-            )  # fmt: skip
-            if not fill:
-                xp.cumsum(out, out=out)
-                nvals = int(out[-1])
-                col = xp.empty(max(1, nvals), col.dtype)
-                places = xp.empty(max(1, nvals) if order else 1, places.dtype)
-        return from_arrays(device, self.nrows, self.ncols, out, col[:nvals]), places[:nvals] if order else None
+        return clipped(self, region, order)
 
     def transpose(self, order: bool) -> tuple[Csr, Any]:
-        """The CSR of the transpose; order[e]: the place of its entry e in this form.
-
-        On a GPU the entries are sorted by column and row. Peak memory there: the result, 16 bytes per entry, and 16
-        per column.
-        """
-        nvals, xp = self.nvals, self.device.xp
-        shift = max(1, (nvals if order else self.nrows).bit_length())
-        if self.device.is_gpu and shift + self.ncols.bit_length() > 64:
-            raise OutOfMemory(f"transpose: {nvals} entries in {self.ncols} columns exceed what any GPU can sort")
-        needed = self.predict_bytes(self.ncols, self.nrows, nvals) + 16 * nvals
-        self.device.foresee(f"transpose of {nvals} entries", needed)
-        if not self.device.is_gpu:
-            from scipy.sparse import csr_array
-
-            shape = (self.nrows, self.ncols)
-            turned = csr_array((np.arange(self.nvals), self.col[: self.nvals], self.ptr), shape=shape).tocsc()
-            rows = from_arrays(self.device, self.ncols, self.nrows, turned.indptr, turned.indices)
-            return rows, turned.data.astype(index_type(self.nvals)) if order else None
-        key = xp.empty(max(1, nvals), np.uint64)
-        variant = Variant("formats/csr/keys", self._types(), (("ORDER", int(order)),))
-        self.device.kernel(variant)(nvals, self.nrows, shift, self.ptr, self.col, key)
-        key = key[:nvals]
-        key.sort()
-        ptr = xp.searchsorted(key, xp.arange(self.ncols + 1, dtype=np.uint64) << np.uint64(shift))
-        key &= np.uint64((1 << shift) - 1)
-        places = key.astype(index_type(nvals)) if order else None
-        col = xp.searchsorted(self.ptr, places, side="right") - 1 if order else key
-        return from_arrays(self.device, self.ncols, self.nrows, ptr, col), places
+        """The CSR of the transpose; order[e]: the place of its entry e in this form. Peak memory: see `turned`."""
+        return turned(self, order)
 
     def equals(self, other: Csr) -> bool:
         """Whether both hold the same entries."""
         if self.ptr.shape != other.ptr.shape or self.nvals != other.nvals:
             return False
         return bool((self.ptr == other.ptr).all() & (self.col == other.col).all())
-
-    def _types(self) -> tuple[tuple[str, DataType], ...]:
-        return ("PTR", lookup_dtype(self.ptr.dtype)), ("COL", lookup_dtype(self.col.dtype))
 
 
 def from_arrays(device: Device, nrows: int, ncols: int, ptr: Any, col: Any) -> Csr:
@@ -197,3 +154,94 @@ def from_arrays(device: Device, nrows: int, ncols: int, ptr: Any, col: Any) -> C
     if nvals == 0:
         col = device.xp.zeros(1, col.dtype)
     return Csr(device, nrows, ncols, ptr.astype(index_type(nvals), copy=False), col, nvals)
+
+
+# ---- what packed rows (formats/mplg) share: the same kernels read both ----------------------------------------------
+
+
+def column_types(rows: Any) -> tuple[tuple[str, DataType], ...]:
+    """The types of row pointers and of column numbers, plain or as they are unpacked."""
+    return ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(index_type(rows.ncols)))
+
+
+def clipped(rows: Any, region: Region, order: bool) -> tuple[Csr, Any]:
+    """The entries of a CSR or an MPLG in a region; order[e]: the place of entry e there. Peak memory: the result, the
+    order where asked for, and 16 bytes per row."""
+    xp, device, nrows = rows.device.xp, rows.device, rows.nrows
+    begin, out = xp.empty(nrows, np.int64), xp.zeros(nrows + 1, np.int64)
+    kind = index_type(rows.ncols)
+    col, places = xp.zeros(1, kind), xp.zeros(1, index_type(rows.nvals))
+    bounds = None
+    if not device.is_gpu and rows.nvals > PARALLEL_ENTRIES:
+        bounds = balanced_bounds(rows.ptr, 4 * device.threads)
+    types = (*column_types(rows), ("PLACE", lookup_dtype(places.dtype)))
+    for fill in (0, 1):
+        lanes = 8 if fill else 1
+        constants = (("PACKED", int(rows.key == MPLG)), ("LANES", lanes), ("FILL", fill), ("ORDER", int(order)))
+        clip = device.kernel(Variant("formats/csr/clip", types, constants))
+        clip(nrows, rows.ptr, rows.col, rows.width, *region, begin, out, col, places, bounds=bounds)
+        if not fill:
+            xp.cumsum(out, out=out)
+            nvals = int(out[-1])
+            col = xp.empty(max(1, nvals), kind)
+            places = xp.empty(max(1, nvals) if order else 1, places.dtype)
+    return from_arrays(device, nrows, rows.ncols, out, col[:nvals]), places[:nvals] if order else None
+
+
+def turned(rows: Any, order: bool) -> tuple[Csr, Any]:
+    """The CSR of the transpose of a CSR or an MPLG; order[e]: the place there of its entry e.
+
+    On a GPU the entries are sorted by column and row. Peak memory there: the result, 16 bytes per entry, and 16 per
+    column. On the CPU SciPy counts, for which packed columns are unpacked: the result, and 12 bytes per entry.
+    """
+    nvals, xp, device, ncols = rows.nvals, rows.device.xp, rows.device, rows.ncols
+    shift = max(1, (nvals if order else rows.nrows).bit_length())
+    if device.is_gpu and shift + ncols.bit_length() > 64:
+        raise OutOfMemory(f"transpose: {nvals} entries in {ncols} columns exceed what any GPU can sort")
+    device.foresee(f"transpose of {nvals} entries", Csr.predict_bytes(ncols, rows.nrows, nvals) + 16 * nvals)
+    if not device.is_gpu:
+        from scipy.sparse import csr_array
+
+        given = (np.arange(nvals), rows.columns(), rows.ptr)
+        found = csr_array(given, shape=(rows.nrows, ncols)).tocsc()
+        made = from_arrays(device, ncols, rows.nrows, found.indptr, found.indices)
+        return made, found.data.astype(index_type(nvals)) if order else None
+    key = xp.empty(max(1, nvals), np.uint64)
+    constants = (("PACKED", int(rows.key == MPLG)), ("ORDER", int(order)))
+    device.kernel(Variant("formats/csr/keys", column_types(rows), constants))(
+        nvals, rows.nrows, shift, rows.ptr, rows.col, rows.width, key
+    )
+    key = key[:nvals]
+    key.sort()
+    ptr = xp.searchsorted(key, xp.arange(ncols + 1, dtype=np.uint64) << np.uint64(shift))
+    key &= np.uint64((1 << shift) - 1)
+    places = key.astype(index_type(nvals)) if order else None
+    col = xp.searchsorted(rows.ptr, places, side="right") - 1 if order else key
+    return from_arrays(device, ncols, rows.nrows, ptr, col), places
+
+
+def picked(rows: Any, keep: Any) -> Csr:
+    """The entries of a CSR or an MPLG for which `keep` (bools in entry order) is true. Peak memory: the result, 8 bytes
+    per entry, and what a piece takes."""
+    xp, device, nvals = rows.device.xp, rows.device, rows.nvals
+    before = xp.zeros(nvals + 1, np.int64)  # entries kept before each entry
+    xp.cumsum(keep, out=before[1:])
+    limits = pieces(rows)
+    if len(limits) == 2:
+        col = rows.columns()[keep]
+    else:
+        at = device.to_host(before[device.asarray(np.array(limits))]).tolist()
+        col = xp.empty(at[-1], index_type(rows.ncols))
+        for low, high, first, last in zip(limits, limits[1:], at, at[1:], strict=False):
+            col[first:last] = rows.columns(low, high)[keep[low:high]]
+    return from_arrays(device, rows.nrows, rows.ncols, before[rows.ptr], col)
+
+
+PIECE = 1 << 22  # entries whose packed columns are unpacked together: 16 to 32 MB, and few launches (not measured)
+
+
+def pieces(rows: Any) -> list[int]:
+    """Limits of entries that are looked at together, 0 and the end among them: all plain columns, packed ones in pieces
+    of PIECE."""
+    nvals = rows.nvals
+    return [*range(0, nvals, PIECE), nvals] if nvals and rows.key == MPLG else [0, nvals]

@@ -2,12 +2,13 @@
 # names. A dense row of sums takes the products; `found` has a bit for each column that has one, and `filled` a bit for
 # each word of it that is not zero, so that the columns come out in order without sorting. FILL = 0 counts the entries
 # of each row of C, FILL = 1 writes them where `c_ptr` says. mask_kind: 0 none, 1 only there, 2 everywhere but there.
+# include: formats/csr/columns.cpu.py
 # include: kernels/product.cpu.py
 
 
 @njit(**KERNEL)
-def gustavson(lo, hi, a_ptr, a_col, a_val, a_iso, a_step, b_ptr, b_col, b_val, b_iso, b_step, ncols, m_ptr, m_col,
-              mask_kind, product, c_ptr, c_col, c_val):  # fmt: skip
+def gustavson(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_step, b_ptr, b_col, b_width, b_val, b_iso, b_step, ncols,
+              m_ptr, m_col, m_width, mask_kind, product, c_ptr, c_col, c_val):  # fmt: skip
     words = (ncols >> 6) + 1
     found = np.zeros(words, np.uint64)
     filled = np.zeros((words >> 6) + 1, np.uint64)
@@ -21,13 +22,13 @@ def gustavson(lo, hi, a_ptr, a_col, a_val, a_iso, a_step, b_ptr, b_col, b_val, b
             continue
         if mask_kind:
             for p in range(np.int64(at(m_ptr, i)), np.int64(at(m_ptr, i + 1))):
-                set_bit(masked, np.int64(at(m_col, p)))
+                set_bit(masked, column_of(M_PACKED, m_col, m_width, p))
         low = np.int64(filled.size)
         high = np.int64(-1)
         for p in range(a, a_end):
-            k = np.int64(at(a_col, p))
+            k = column_of(A_PACKED, a_col, a_width, p)
             for q in range(np.int64(at(b_ptr, k)), np.int64(at(b_ptr, k + 1))):
-                j = np.int64(at(b_col, q))
+                j = column_of(B_PACKED, b_col, b_width, q)
                 if mask_kind and bit_of(masked, j) == (mask_kind == 2):
                     continue
                 word = at(found, j >> 6)
@@ -69,4 +70,4 @@ def gustavson(lo, hi, a_ptr, a_col, a_val, a_iso, a_step, b_ptr, b_col, b_val, b
             put(c_ptr, i + 1, place)
         if mask_kind:
             for p in range(np.int64(at(m_ptr, i)), np.int64(at(m_ptr, i + 1))):
-                put(masked, np.int64(at(m_col, p)) >> 6, np.uint64(0))
+                put(masked, column_of(M_PACKED, m_col, m_width, p) >> 6, np.uint64(0))

@@ -1,11 +1,16 @@
 // Row by row products C = A (+).(x) B (Gustavson: ACM TOMS 4(3), 1978): what the kernels for short and long rows share.
+#include "formats/csr/any_column.cuh"
+#include "formats/csr/search.cuh"
 #include "formats/csr/table.cuh"
 #include "kernels/product.cuh"
+typedef AnyColumn<A_PACKED, INNER_T> AColumn;
+typedef AnyColumn<B_PACKED, COL_T> BColumn;
+typedef AnyColumn<M_PACKED, COL_T> MColumn;
 
 struct Factors {
-  const PTR_T* a_ptr; const INNER_T* a_col; const A_T* a_val; A_T a_iso; i64 a_step;
-  const BPTR_T* b_ptr; const COL_T* b_col; const B_T* b_val; B_T b_iso; i64 b_step;
-  const MPTR_T* m_ptr; const COL_T* m_col; i64 mask_kind;  // 0: none; 1: only there; 2: everywhere but there
+  const PTR_T* a_ptr; AColumn a_col; const A_T* a_val; A_T a_iso; i64 a_step;
+  const BPTR_T* b_ptr; BColumn b_col; const B_T* b_val; B_T b_iso; i64 b_step;
+  const MPTR_T* m_ptr; MColumn m_col; i64 mask_kind;  // 0: none; 1: only there; 2: everywhere but there
   Z_T value;
 
   // The product of entries p of A and q of B, at (i, k) and (k, j); KIND COUNT: the value that all products have.
@@ -16,13 +21,7 @@ struct Factors {
   // Whether the mask lets C(i, j) be.
   __device__ __forceinline__ bool allows(i64 i, COL_T j) const {
     if (mask_kind == 0) return true;
-    i64 low = m_ptr[i];
-    const i64 end = m_ptr[i + 1];
-    for (i64 high = end; low < high;) {
-      const i64 middle = (low + high) >> 1;
-      if (m_col[middle] < j) low = middle + 1;
-      else high = middle;
-    }
-    return (low < end && m_col[low] == j) == (mask_kind == 1);
+    const i64 end = m_ptr[i + 1], at = lower_bound(m_col, m_ptr[i], end, j);
+    return (at < end && m_col[at] == j) == (mask_kind == 1);
   }
 };

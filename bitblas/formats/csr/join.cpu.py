@@ -4,8 +4,8 @@
 
 
 @njit(**KERNEL)
-def join(lo, hi, rows, a_ptr, a_col, a_val, a_iso, a_step, a_default, b_ptr, b_col, b_val, b_iso, b_step, b_default,
-         place, hit, before, c_col, c_val):  # fmt: skip
+def join(lo, hi, rows, a_ptr, a_col, a_width, a_val, a_iso, a_step, a_default, b_ptr, b_col, b_width, b_val, b_iso,
+         b_step, b_default, place, hit, before, c_col, c_val):  # fmt: skip
     ptr = b_ptr if SIDE else a_ptr
     i = row_of(ptr, rows, lo) - 1
     next_row = lo
@@ -20,17 +20,17 @@ def join(lo, hi, rows, a_ptr, a_col, a_val, a_iso, a_step, a_default, b_ptr, b_c
                 end = np.int64(at(a_ptr, i + 1))
         if SIDE:
             q = np.int64(entry)
-            j = np.int64(at(b_col, q))
-            p = ahead(a_col, p, end, j)
+            j = column_of(B_PACKED, b_col, b_width, q)
+            p = ahead(A_PACKED, a_col, a_width, p, end, j)
             in_a = False
             in_b = True
-            if p < end and np.int64(at(a_col, p)) == j:
+            if p < end and column_of(A_PACKED, a_col, a_width, p) == j:
                 continue
             c = q + p - np.int64(at(before, p))
         else:
             p = np.int64(entry)
             q = np.int64(at(place, p))
-            j = np.int64(at(a_col, p))
+            j = column_of(A_PACKED, a_col, a_width, p)
             in_a = True
             in_b = at(hit, p) != 0
             if INTERSECT and not in_b:

@@ -2,13 +2,13 @@
 // (SIDE 1) go where they belong in C, joined with what stands there in the other. `place` and `hit` are what match.cu
 // says of A's entries, and before[e] the number of hits among those below e. An entry of one operand alone is cast, or,
 // FILLED, joined with the default of the other.
-#include "formats/csr/search.cuh"
+#include "formats/csr/operands.cuh"
 #include "kernels/rows.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-join(i64 n, i64 rows, const PTR_T* a_ptr, const COL_T* a_col, const A_T* a_val, A_T a_iso, i64 a_step, A_T a_default,
-     const BPTR_T* b_ptr, const COL_T* b_col, const B_T* b_val, B_T b_iso, i64 b_step, B_T b_default,
-     const BPTR_T* place, const u8* hit, const PTR_T* before, COL_T* c_col, Z_T* c_val) {
+join(i64 n, i64 rows, const PTR_T* a_ptr, const AColumn::stored* a_col, i64 a_width, const A_T* a_val, A_T a_iso,
+     i64 a_step, A_T a_default, const BPTR_T* b_ptr, const BColumn::stored* b_col, i64 b_width, const B_T* b_val,
+     B_T b_iso, i64 b_step, B_T b_default, const BPTR_T* place, const u8* hit, const PTR_T* before, COL_T* c_col, Z_T* c_val) {
   const i64 entry = thread_number();
 #if PLACES || SIDE
 #if SIDE
@@ -24,14 +24,15 @@ join(i64 n, i64 rows, const PTR_T* a_ptr, const COL_T* a_col, const A_T* a_val, 
   const i64 i = 0;
 #endif
   (void)rows, (void)i, (void)place, (void)hit;
+  const AColumn in_row(a_col, a_width);
 #if SIDE
-  const COL_T j = b_col[entry];
-  const i64 end = a_ptr[i + 1], p = lower_bound(a_col, (i64)a_ptr[i], end, j), q = entry;
-  if (p < end && a_col[p] == j) return;
+  const COL_T j = BColumn(b_col, b_width)[entry];
+  const i64 end = a_ptr[i + 1], p = lower_bound(in_row, (i64)a_ptr[i], end, j), q = entry;
+  if (p < end && in_row[p] == j) return;
   const i64 c = q + p - before[p];
   const bool in_a = false, in_b = true;
 #else
-  const COL_T j = a_col[entry];
+  const COL_T j = in_row[entry];
   const i64 p = entry, q = place[p];
   const bool in_a = true, in_b = hit[p];
   if (INTERSECT && !in_b) return;

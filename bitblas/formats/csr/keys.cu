@@ -1,9 +1,11 @@
 // The keys that sort entries into the order of the transpose: column, then row; with ORDER the number of the entry stands
 // for its row, which gives the same order. One thread an entry.
+#include "formats/csr/any_column.cuh"
 #include "formats/csr/ranges.cuh"
+typedef AnyColumn<PACKED, COL_T> Column;
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-keys(i64 n, i64 rows, i64 shift, const PTR_T* ptr, const COL_T* col, u64* key) {
+keys(i64 n, i64 rows, i64 shift, const PTR_T* ptr, const Column::stored* col, i64 width, u64* key) {
   const i64 entry = thread_number();
   if (entry >= n) return;
 #if ORDER
@@ -11,5 +13,5 @@ keys(i64 n, i64 rows, i64 shift, const PTR_T* ptr, const COL_T* col, u64* key) {
 #else
   const i64 second = range_of(ptr, rows, entry);
 #endif
-  key[entry] = (u64)col[entry] << shift | (u64)second;
+  key[entry] = (u64)Column(col, width)[entry] << shift | (u64)second;
 }

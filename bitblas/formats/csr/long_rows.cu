@@ -26,9 +26,10 @@ __device__ __forceinline__ u32 block_sum_below(u32 x, u32* parts, u32& total) {
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32* all_ranks, i64 words,
-          const PTR_T* a_ptr, const INNER_T* a_col, const A_T* a_val, A_T a_iso, i64 a_step, const BPTR_T* b_ptr,
-          const COL_T* b_col, const B_T* b_val, B_T b_iso, i64 b_step, const MPTR_T* m_ptr, const COL_T* m_col,
-          i64 mask_kind, Z_T product, i64* c_ptr, COL_T* c_col, Z_T* c_val) {
+          const PTR_T* a_ptr, const AColumn::stored* a_col, i64 a_width, const A_T* a_val, A_T a_iso, i64 a_step,
+          const BPTR_T* b_ptr, const BColumn::stored* b_col, i64 b_width, const B_T* b_val, B_T b_iso, i64 b_step,
+          const MPTR_T* m_ptr, const MColumn::stored* m_col, i64 m_width, i64 mask_kind, Z_T product, i64* c_ptr,
+          COL_T* c_col, Z_T* c_val) {
   (void)n;
 #if SHARED_WORDS
   __shared__ u64 found[SHARED_WORDS];
@@ -48,8 +49,8 @@ long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32*
   __shared__ i64 begin[WARPS], end[WARPS], inner[WARPS];
 #endif
   __shared__ u32 parts[WARPS];
-  const Factors f = {a_ptr, a_col, a_val, a_iso, a_step, b_ptr, b_col, b_val, b_iso, b_step, m_ptr, m_col, mask_kind,
-                     product};
+  const Factors f = {a_ptr, {a_col, a_width}, a_val, a_iso, a_step, b_ptr, {b_col, b_width}, b_val, b_iso, b_step,
+                     m_ptr, {m_col, m_width}, mask_kind, product};
   const int warp = threadIdx.x / 32, lane = threadIdx.x & 31;
   for (;;) {
     __syncthreads();
@@ -62,9 +63,9 @@ long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32*
     if (i < 0) return;
     const i64 a = a_ptr[i], a_end = a_ptr[i + 1];
     for (i64 p = a + warp; p < a_end; p += WARPS) {
-      const i64 k = (i64)a_col[p], stop = b_ptr[k + 1];
+      const i64 k = (i64)f.a_col[p], stop = b_ptr[k + 1];
       for (i64 q = (i64)b_ptr[k] + lane; q < stop; q += 32) {
-        const COL_T j = b_col[q];
+        const COL_T j = f.b_col[q];
         const u64 bit = 1ull << (j & 63);
         // Another thread may be setting it: then it is set twice.
         if (!(((const volatile u64*)found)[j >> 6] & bit) && f.allows(i, j)) atomicOr(&found[j >> 6], bit);
@@ -112,7 +113,7 @@ long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32*
       const i64 mine = first + warp, p = HAS_TERMINAL == 2 ? a_end - 1 - (mine - a) : mine;
       __syncthreads();
       if (lane == 0) {
-        const i64 k = mine < a_end ? (i64)a_col[p] : 0;
+        const i64 k = mine < a_end ? (i64)f.a_col[p] : 0;
         inner[warp] = k;
         begin[warp] = mine < a_end ? (i64)b_ptr[k] : 0;
         end[warp] = mine < a_end ? (i64)b_ptr[k + 1] : 0;
@@ -127,7 +128,7 @@ long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32*
 #pragma unroll
         for (int u = 0; u < SHORT / 32; ++u) {
           const i64 q = begin[warp] + lane + 32 * u;
-          const COL_T j = q < end[warp] ? b_col[q] : 0;
+          const COL_T j = q < end[warp] ? f.b_col[q] : 0;
           cell[u] = q < end[warp] ? cell_of(j) : nullptr;
           if (cell[u]) z[u] = f.product(p, q, i, inner[warp], (i64)j);
         }
@@ -141,7 +142,7 @@ long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32*
         for (int w = 0; w < WARPS; ++w) {
           const i64 at = HAS_TERMINAL == 2 ? p + warp - w : p + w - warp;
           for (i64 q = begin[w] + threadIdx.x; q < end[w]; q += BLOCK) {
-            const COL_T j = b_col[q];
+            const COL_T j = f.b_col[q];
             Z_T* cell = cell_of(j);
             if (cell) put(cell, f.product(at, q, i, inner[w], (i64)j));
           }

@@ -4,7 +4,7 @@
 
 
 @njit(**KERNEL)
-def match(lo, hi, rows, a_ptr, a_col, b_ptr, b_col, place, hit):
+def match(lo, hi, rows, a_ptr, a_col, a_width, b_ptr, b_col, b_width, place, hit):
     i = row_of(a_ptr, rows, lo) - 1
     next_row = lo
     b = np.int64(0)
@@ -15,7 +15,7 @@ def match(lo, hi, rows, a_ptr, a_col, b_ptr, b_col, place, hit):
             next_row = np.int64(at(a_ptr, i + 1))
             b = np.int64(at(b_ptr, i))
             end = np.int64(at(b_ptr, i + 1))
-        j = np.int64(at(a_col, entry))
-        b = ahead(b_col, b, end, j)
+        j = column_of(A_PACKED, a_col, a_width, entry)
+        b = ahead(B_PACKED, b_col, b_width, b, end, j)
         put(place, entry, b)
-        put(hit, entry, b < end and np.int64(at(b_col, b)) == j)
+        put(hit, entry, b < end and column_of(B_PACKED, b_col, b_width, b) == j)

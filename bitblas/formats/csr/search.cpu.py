@@ -3,11 +3,11 @@
 
 
 @njit(**FUNCTION)
-def lower_bound(col, width, low, high, k):
+def lower_bound(packed, col, width, low, high, k):
     """The first place from `low` to `high` whose column is not below k."""
     while low < high:
         middle = (low + high) >> 1
-        if column(col, width, middle) < k:
+        if column_of(packed, col, width, middle) < k:
             low = middle + 1
         else:
             high = middle
@@ -15,14 +15,14 @@ def lower_bound(col, width, low, high, k):
 
 
 @njit(**FUNCTION)
-def ahead(col, low, high, k):
+def ahead(packed, col, width, low, high, k):
     """The same, quick where that place is near `low`."""
     step = np.int64(1)
-    while low < high and np.int64(at(col, low)) < k:
+    while low < high and column_of(packed, col, width, low) < k:
         low += 1
-        if low + step < high and np.int64(at(col, low + step)) < k:
+        if low + step < high and column_of(packed, col, width, low + step) < k:
             low += step
             step <<= 1
         elif step > 1:
-            return lower_bound(col, 0, low, min(low + step + 1, high), k)
+            return lower_bound(packed, col, width, low, min(low + step + 1, high), k)
     return low

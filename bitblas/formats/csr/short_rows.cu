@@ -10,17 +10,18 @@ typedef Z_T cell_t;
 #endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-short_rows(i64 n, const i64* rows, const PTR_T* a_ptr, const INNER_T* a_col, const A_T* a_val, A_T a_iso, i64 a_step,
-           const BPTR_T* b_ptr, const COL_T* b_col, const B_T* b_val, B_T b_iso, i64 b_step, const MPTR_T* m_ptr,
-           const COL_T* m_col, i64 mask_kind, Z_T product, i64* c_ptr, COL_T* c_col, Z_T* c_val) {
+short_rows(i64 n, const i64* rows, const PTR_T* a_ptr, const AColumn::stored* a_col, i64 a_width, const A_T* a_val,
+           A_T a_iso, i64 a_step, const BPTR_T* b_ptr, const BColumn::stored* b_col, i64 b_width, const B_T* b_val,
+           B_T b_iso, i64 b_step, const MPTR_T* m_ptr, const MColumn::stored* m_col, i64 m_width, i64 mask_kind,
+           Z_T product, i64* c_ptr, COL_T* c_col, Z_T* c_val) {
   __shared__ COL_T all_keys[BLOCK / LANES * SLOTS];
 #if FILL
   __shared__ cell_t all_cells[KIND == WORDS ? 1 : BLOCK / LANES * SLOTS];
   cell_t* cells = all_cells + (KIND == WORDS ? 0 : threadIdx.x / LANES * SLOTS);
 #endif
   COL_T* keys = all_keys + threadIdx.x / LANES * SLOTS;
-  const Factors f = {a_ptr, a_col, a_val, a_iso, a_step, b_ptr, b_col, b_val, b_iso, b_step, m_ptr, m_col, mask_kind,
-                     product};
+  const Factors f = {a_ptr, {a_col, a_width}, a_val, a_iso, a_step, b_ptr, {b_col, b_width}, b_val, b_iso, b_step,
+                     m_ptr, {m_col, m_width}, mask_kind, product};
   const int lane = threadIdx.x & (LANES - 1);
   const u32 group = group_mask<LANES>();
   const i64 at = thread_number() / LANES;
@@ -36,13 +37,13 @@ short_rows(i64 n, const i64* rows, const PTR_T* a_ptr, const INNER_T* a_col, con
   u32 fresh = 0;
   const i64 a_end = inside ? (i64)a_ptr[i + 1] : 0;
   for (i64 p = inside ? (i64)a_ptr[i] + lane : lane; __any_sync(ALL_LANES, p - lane < a_end); p += LANES) {
-    const i64 my_k = p < a_end ? (i64)a_col[p] : 0;
+    const i64 my_k = p < a_end ? (i64)f.a_col[p] : 0;
     const i64 my_begin = p < a_end ? (i64)b_ptr[my_k] : 0, my_end = p < a_end ? (i64)b_ptr[my_k + 1] : 0;
     for (int turn = 0; turn < LANES && __any_sync(ALL_LANES, p - lane + turn < a_end); ++turn) {
       const i64 k = __shfl_sync(ALL_LANES, my_k, turn, LANES);
       const i64 end = __shfl_sync(ALL_LANES, my_end, turn, LANES);
       for (i64 q = __shfl_sync(ALL_LANES, my_begin, turn, LANES) + lane; q < end; q += LANES) {
-        const COL_T j = b_col[q];
+        const COL_T j = f.b_col[q];
         if (!f.allows(i, j)) continue;
         const int found = insert(keys, last, 32 - bits, j), slot = found < 0 ? -1 - found : found;
         fresh += found < 0;

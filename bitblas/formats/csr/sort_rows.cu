@@ -1,18 +1,15 @@
 // Sorts the rows of a product C = A B by how much they hold: lists[k * n ...] are the rows that hold more than limit
 // k - 1 and at most limit k, in any order, and counts[k] says how many there are. FILL = 0: by their products, of which
-// there are before[p] before entry p of A, and c_ptr[i + 1] is set to the most that row i can hold. FILL = 1: by their
-// entries, c_ptr[i] to c_ptr[i + 1].
+// there are before[i] before row i, and c_ptr[i + 1] is set to the most that row i can hold. FILL = 1: by their
+// entries: before is c_ptr.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-sort_rows(i64 n, const PTR_T* a_ptr, const i64* before, i64 ncols, i64 limit_0, i64 limit_1, i64 limit_2, i64* c_ptr,
-          i64* lists, u64* counts) {
+sort_rows(i64 n, const i64* before, i64 ncols, i64 limit_0, i64 limit_1, i64 limit_2, i64* c_ptr, i64* lists,
+          u64* counts) {
   const i64 i = thread_number();
   i64 size = 0;
   if (i < n) {
-#if FILL
-    (void)a_ptr, (void)before, (void)ncols;
-    size = c_ptr[i + 1] - c_ptr[i];
-#else
-    size = min(before[a_ptr[i + 1]] - before[a_ptr[i]], ncols);
+    size = min(before[i + 1] - before[i], ncols);
+#if !FILL
     c_ptr[i + 1] = size;
 #endif
   }

@@ -2,7 +2,7 @@
 
 Azami and Burtscher, Compressed In-memory Graphs for Accelerating GPU-based Analytics, section IV. Row pointers
 stay plain, so that every row is reached at once; kernels are those of CSR, which read packed columns where PACKED
-(csr/columns.cuh).
+(csr/columns.cuh: on a walk through a row; csr/any_column.cuh: of any entry).
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ class Mplg:
         return cls(device, nrows, ncols, ptr, col, nvals)
 
     def check(self) -> None:
-        self.to_csr(False)[0].check()
+        sound.check_pointers(self.ptr, self.nvals)
+        sound.check_columns(self.device.xp, self.ptr, self.columns, csr.pieces(self), self.ncols)
 
     @staticmethod
     def holds(nrows: int, ncols: int) -> bool:
@@ -85,6 +86,10 @@ class Mplg:
         high = self.nvals if high is None else high
         return packing.unpack(self.device, self.col, high, self.width, csr.index_type(self.ncols), first=low)
 
+    def columns_at(self, places: Any) -> Any:
+        """The columns of these entries."""
+        return packing.unpack_at(self.device, self.col, places, self.width, csr.index_type(self.ncols))
+
     def coo(self) -> tuple[Any, Any]:
         columns = packing.unpack(self.device, self.col, self.nvals, self.width, np.int64)
         return csr.numbers_of(self.ptr, self.nvals, self.device), columns
@@ -96,14 +101,14 @@ class Mplg:
         return csr.from_arrays(self.device, self.nrows, self.ncols, self.ptr, self.columns()), None
 
     def clip(self, region: Region, order: bool) -> tuple[Mplg, Any]:
-        """The entries in a region; order[e]: the place of entry e in this form. Peak memory: plain columns, twice."""
-        rows, places = self.to_csr(False)[0].clip(region, order)
+        """The entries in a region; order[e]: the place of entry e in this form. Peak memory: their plain columns."""
+        rows, places = csr.clipped(self, region, order)
         return from_csr(rows, False)[0], places
 
     def transpose(self, order: bool) -> tuple[Mplg, Any]:
-        """The packed form of the transpose; order[e]: the place of its entry e in this form. By way of plain rows,
-        whose peak of memory it has."""
-        rows, places = self.to_csr(False)[0].transpose(order)
+        """The packed form of the transpose; order[e]: the place of its entry e in this form. By way of the plain rows
+        of the transpose, whose peak of memory it has (`csr.turned`)."""
+        rows, places = csr.turned(self, order)
         return from_csr(rows, False)[0], places
 
     def equals(self, other: Mplg) -> bool:

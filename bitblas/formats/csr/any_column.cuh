@@ -1,0 +1,18 @@
+// The column of any entry by its number, where a kernel is not on a walk through a row: plain numbers, C each, or (P)
+// packed ones of `width` bits. Operands may differ in that.
+#include "kernels/packed.cuh"
+
+template <int P, class C> struct AnyColumn {
+  typedef C stored;  // what the array holds
+  const C* col;
+  __device__ __forceinline__ AnyColumn(const C* numbers, i64) : col(numbers) {}
+  __device__ __forceinline__ C operator[](i64 e) const { return col[e]; }
+};
+
+template <class C> struct AnyColumn<1, C> {
+  typedef u32 stored;
+  const u32* string;
+  u32 width;
+  __device__ __forceinline__ AnyColumn(const u32* words, i64 bits) : string(words), width((u32)bits) {}
+  __device__ __forceinline__ C operator[](i64 e) const { return (C)packed_at(string, e, width); }
+};

@@ -1,0 +1,5 @@
+// Two operands by rows, each of plain or of packed columns.
+#include "formats/csr/any_column.cuh"
+#include "formats/csr/search.cuh"
+typedef AnyColumn<A_PACKED, COL_T> AColumn;
+typedef AnyColumn<B_PACKED, COL_T> BColumn;
