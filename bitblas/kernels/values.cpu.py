@@ -5,6 +5,6 @@
 @njit(**FUNCTION)
 def value_at(values, one, step, e):
     """The value of entry e: `one` for all (step 0), of an array, or a packed number of `step` bits above `one`."""
-    if A_PACKED:
+    if VALUES_PACKED:
         return A_T(based(one, packed_at(values, e, step)))
     return at(values, e) if step else one

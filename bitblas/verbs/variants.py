@@ -193,7 +193,7 @@ def pull_variant(
     else:
         constants += [("TILE", tile_of(key)), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
         constants += [("PADDED", int(padded)), ("PACKED", int(key.startswith("split")))]
-    constants += [("A_PACKED", int(packed))]
+    constants += [("VALUES_PACKED", int(packed))]
     functions = (*functions, *ending_functions(end.w, z, end.accum))
     values = (*values, value("BEGIN", z, beginning(monoid, z)))
     return _product_variant(
@@ -216,7 +216,7 @@ def push_variant(
     else:
         constants += [("TILE", tile_of(key)), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
         constants += [("PACKED", int(key.startswith("split")))]
-    constants += [("A_PACKED", int(packed))]
+    constants += [("VALUES_PACKED", int(packed))]
     functions = (*functions, cast_function("take", cell, z))
     return _product_variant(
         "push", key, (*types, ("C", cell)), semiring, kind, (op, t, a, u, z), flip, constants, values, functions
