@@ -14,7 +14,7 @@ import numpy as np
 from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
 
-from .facts import facts
+from .facts import UNEVEN, facts
 from .formats import ROWS, Form, Structure, tile_of
 from .formats.b2sr.format import B2sr
 from .formats.csr.format import KEY as CSR
@@ -39,7 +39,6 @@ STAGE = 1024  # entries that a block of the GPU's CSR kernel reads at once where
 # Steps of a group of lanes, each waiting for its loads; longer rows are hubs, cut into segments (estimated). Rows that
 # end at their first hit are seldom gone through (RMAT 20: 26.6, 21.9, 21.7 us with 8, 32, 128).
 LONGEST, LONGEST_EARLY = 16, 128
-UNEVEN = 32  # times the mean that the longest row has where rows are read as runs (RMAT 20: 2000; meshes: 1 to 4)
 
 
 # ---- products -------------------------------------------------------------------------------------------------------

@@ -225,12 +225,6 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Ou
 
         return Memory.of(self._stored)
 
-    def profile(self) -> Any:
-        """Predicted bytes for every stored form, and the plan's choice; prints as a table."""
-        from .. import plan_forms
-
-        return plan_forms.profile(self._stored)
-
     def to(self, device: str | Device) -> Matrix:
         """A copy on another device; the object itself if it is there already."""
         d = devices.get(device)

@@ -12,7 +12,7 @@ import numpy as np
 
 from semirings.dtypes import DataType
 
-from .. import plan_forms, plan_limit
+from .. import plan_forms, plan_limit, plan_values
 from ..device import Device
 from ..exceptions import InvalidValue, OutOfMemory
 from ..store import MatrixStore
@@ -232,7 +232,7 @@ def with_format(A: MatrixStore, format: str = "auto", tile: int | None = None) -
 def with_values(A: MatrixStore, packed: bool | None = None) -> MatrixStore:
     """The same matrix, its values packed (InvalidValue where they cannot be) or plain; None: packed where the plan
     wants it, else as they are. One value for all entries is left alone."""
-    if packed is None and (A.deferred or not plan_forms.wants_packed(A.nvals)):
+    if packed is None and (A.deferred or not plan_values.wants_packed(A.nvals)):
         return A
     raw = A.raw
     if isinstance(raw, PackedValues):
@@ -240,7 +240,7 @@ def with_values(A: MatrixStore, packed: bool | None = None) -> MatrixStore:
     if isinstance(raw, np.generic) or not A.nvals or packed is False:
         return A
     found = fit(A.device, A.dtype, raw)
-    if packed is None and not plan_forms.packs(A.device, A.dtype, A.nvals, found):
+    if packed is None and not plan_values.packs(A.device, A.dtype, A.nvals, found):
         return A
     if isinstance(found, str):
         expected = "integers less than 2**32 apart"

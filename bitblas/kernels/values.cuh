@@ -1,5 +1,5 @@
-// The values of a matrix: one for all entries (step 0), an array of them (step 1), or VALUES_PACKED: that of entry e is `one`
-// and number e of a string of numbers of `step` bits more.
+// The values of a matrix: one for all entries (step 0), an array of them (step 1), or VALUES_PACKED: that of entry e is
+// `one` and number e of a string of numbers of `step` bits more.
 #include "kernels/packed.cuh"
 
 #if VALUES_PACKED
