@@ -170,7 +170,7 @@ def plan_mxv(
 ) -> tuple[Plan, np.generic | None]:
     """Format, direction and kernel of A (+).(x) u, and the value of all products where they are equal."""
     gpu = A.device.is_gpu
-    kind, product = kind_of(semiring, A.values, u.values, flip=flip)
+    kind, product = kind_of(semiring, A.raw, u.values, flip=flip)
     key = A.structure.primary.key
     floats = semiring.return_type.kind == "f" and not semiring.op.monoid.is_exact_in_any_order
     push, reason = False, "a float sum has a fixed order" if floats else "counts are taken by rows"
@@ -183,7 +183,7 @@ def plan_mxv(
     transposed = transpose != push
     lanes = choose_lanes(key, A.nvals, A.ncols if transposed else A.nrows, kind, A.structure, push) if gpu else 1
     verb = "vxm" if flip else "mxv"
-    wide = not gpu and not push and is_wide(semiring, kind, key, A.values)
+    wide = not gpu and not push and is_wide(semiring, kind, key, A.raw)
     return Plan(verb, semiring.op.name, key, transposed, "push" if push else "pull", kind, lanes, reason, wide), product
 
 

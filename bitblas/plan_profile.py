@@ -12,6 +12,7 @@ from .formats import CSR, ROWS, tile_of
 from .formats.packing import packed_words, width_of
 from .plan_forms import candidates, choose_form, handicap, verbs_of, worst_ratios
 from .plan_limit import limited
+from .plan_values import NO_VALUES, ValueBytes, value_bytes
 from .store import MatrixStore
 
 AS_IT_IS = "as it is"  # the order in which a matrix is stored now
@@ -22,6 +23,7 @@ class Profile:
     """Facts, predicted bytes per form and microseconds per verb and form, and the choice; prints as a table.
 
     measured: microseconds by (form, verb) where they were measured. permutation: bytes of the order, packed.
+    values: the bytes of the values, which come to those of every form.
     """
 
     facts: Facts
@@ -32,6 +34,7 @@ class Profile:
     reason: str = ""  # why a limit of memory chose, if it did
     measured: tuple[tuple[tuple[str, str], float], ...] = ()
     permutation: int = 0
+    values: ValueBytes = NO_VALUES
 
     def predicted(self, key: str) -> dict[str, float]:
         """Microseconds of each verb in a form."""
@@ -59,6 +62,7 @@ class Profile:
             lines.append(line + (" <- auto" if key == self.chosen else "") + (" (held)" if key in self.held else ""))
         if measured:
             lines.append(f"measured: {self.verdict()}")
+        lines += [str(self.values)] * bool(self.values.plain)
         return "\n".join(lines + [self.reason] * bool(self.reason))
 
     def verdict(self) -> str:
@@ -87,7 +91,7 @@ def profile(A: MatrixStore) -> Profile:
     held = tuple(key for key, transposed, _, _ in A.structure.forms() if not transposed)
     chosen, reason = limited(A.structure, choose_form(A.structure, iso=A.iso), A.iso)
     verbs = verbs_of(A.iso, A.nrows == A.ncols)
-    return Profile(facts(A.structure), costs_of(A.device), chosen, held, verbs, reason)
+    return Profile(facts(A.structure), costs_of(A.device), chosen, held, verbs, reason, values=value_bytes(A))
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ FLOORS = (
     ("bitblas.store", "bitblas.order"),
     ("bitblas.facts", "bitblas.depth", "bitblas.ending"),
     ("bitblas.costs",),
-    ("bitblas.plan", "bitblas.plan_forms", "bitblas.plan_limit", "bitblas.plan_mxm", "bitblas.plan_profile"),
+    ("bitblas.plan", *(f"bitblas.plan_{name}" for name in ("forms", "limit", "mxm", "profile", "values"))),
     ("bitblas.formats.build", "bitblas.formats.chunks"),
     ("bitblas.verbs",),
     ("bitblas.core",),

@@ -58,6 +58,7 @@ def info(args: argparse.Namespace) -> None:
     if args.json:
         made = {"command": "info", "file": args.file, **facts(A), "labels": graph.labels is not None, "loops": loops}
         made |= {"row_degrees": rows_degrees, "column_degrees": cols_degrees, "forms": forms, "chosen": profile.chosen}
+        made |= {"values": profile.values._asdict()}
         made |= {"depth": seen.depth} | ({} if orders is None else {"orders": ordered(orders), "best": orders.best})
         print(json.dumps(made))
         return
@@ -142,6 +143,7 @@ def add_convert_options(p: argparse.ArgumentParser) -> None:
     own = p.add_argument_group("to .bitblas")
     own.add_argument("--format", choices=FORMATS[1:], help="the stored form (default: as the plan chooses)")
     own.add_argument("--tile", type=int, choices=[4, 8, 16, 32, 64], help="edge of a tile (b2sr, split)")
+    own.add_argument("--packed", action="store_true", help="values in as many bits as they need: integers alone")
     edges = p.add_argument_group("to an edge list")
     edges.add_argument("--output-base", type=int, choices=[0, 1], help="the number of the first vertex (default 0)")
     edges.add_argument("--output-header", action="store_true", help="name the columns in the first line")
@@ -154,7 +156,7 @@ def convert(args: argparse.Namespace) -> None:
     groups: dict[str, dict[str, Any]] = {
         "mtx": {"field": args.field, "symmetry": args.symmetry, "precision": args.precision, "comment": args.comment},
         "npz": {"layout": args.layout},
-        "bitblas": {"format": args.format, "tile": args.tile},
+        "bitblas": {"format": args.format, "tile": args.tile, "packed": args.packed or None},
         "edges": {
             "base": args.output_base, "header": args.output_header or None,
             "directed": False if args.output_undirected else None,

@@ -35,7 +35,8 @@ class MatrixOrder:
         the user's. Raises DimensionMismatch (A is not square), InvalidValue (no permutation, unknown name), ValueError.
         """
         found = self._order_named("reorder", order)
-        return type(self)._from_store(matrix_in(self._stored, found, self._form), name, self._form)
+        layout = self._layout
+        return type(self)._from_store(matrix_in(self._stored, found, *layout[:2]), name, layout)
 
     @guarded
     def profile(self: Matrix, *, measure: bool = False, orders: bool = False) -> Any:
@@ -61,7 +62,7 @@ class MatrixOrder:
 
         stores = {plan_profile.AS_IT_IS: self._stored}
         for order in reorder.ORDERS:
-            stores[order] = matrix_in(self._stored, self._order_named("profile", order), ("csr", None))
+            stores[order] = matrix_in(self._stored, self._order_named("profile", order), "csr")
         return plan_profile.orders(stores, self.device.is_gpu)
 
     def _order_named(self: Matrix, verb: str, order: Any) -> Order | None:  # type: ignore[misc]

@@ -15,9 +15,11 @@ from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..device import Device, held
 from ..formats import ROWS
+from ..formats.values import PackedValues
 from ..jit import BLOCK
 from ..kernels.prologue import Variant
 from ..plan import VALUES, WORDS
+from ..store import Raw
 from ..verbs.operands import dummy, entry_values
 from ..verbs.product import index_types
 from ..verbs.variants import beginning
@@ -209,9 +211,9 @@ class Build:
         form, segments = self.rows_of(product)
         key, A = form.key, product.matrix
         semiring = None if kind == WORDS else product.semiring
-        a_values: Any = A.values_for(key, not product.transpose) if kind == VALUES else np.bool_(True)
+        a_values: Raw = A.raw_for(key, not product.transpose) if kind == VALUES else np.bool_(True)
         ranked = key not in ROWS and not isinstance(a_values, np.generic)
-        a_type = lookup_dtype(a_values.dtype)
+        a_type = A.dtype if kind == VALUES else BOOL
         u_type = product.u.dtype if kind == VALUES else BOOL
         pulls = can_pull(key, product.semiring, kind)
         before = entry_text(item.before, product.u, self.iso)
@@ -219,7 +221,7 @@ class Build:
         lanes = choose_lanes(form.work, form.units, skewed=segments > 0)
         variant = step_variant(
             key, index_types(form, ranks), semiring, kind, a_type, u_type, flip=product.flip, ranked=ranked,
-            also=item.also, pulls=pulls, lanes=lanes, entry=before,
+            also=item.also, pulls=pulls, lanes=lanes, entry=before, packed=isinstance(a_values, PackedValues),
         )  # fmt: skip
         first = self.first[item.target] + k * self.turns[item.target] + stepped[item.target]
         u_state = activated
@@ -252,13 +254,12 @@ class Build:
 
     def _back(self, form: Any, back: Any, kind: int, a_type: DataType, product: Product) -> tuple[Any, ...]:
         """The matrix by rows of the result, for pulling."""
-        if back is None:
-            last = dummy(self.device, a_type.np_type.char) if form.key in ROWS else form.bits
-            return form.ptr, form.col, last
+        made = form if back is None else back  # what is not read has the right type
         if form.key not in ROWS:
-            return back.ptr, back.col, back.bits
-        values: Any = product.matrix.values_for(form.key, product.transpose) if kind == VALUES else np.bool_(True)
-        return back.ptr, back.col, entry_values(self.device, a_type, values)[0]
+            return made.ptr, made.col, made.bits
+        turned = product.transpose if back is not None else not product.transpose
+        values: Raw = product.matrix.raw_for(form.key, turned) if kind == VALUES else np.bool_(True)
+        return made.ptr, made.col, entry_values(self.device, a_type, values)[0]
 
     # ---- the end of the body ----
 
@@ -280,7 +281,7 @@ def activate_variant(per: int, lists: int, ptr: DataType) -> Variant:
     return Variant("loop/activate", (("PTR", ptr),), (("PER", per), ("LISTS", lists), ("LANES", 1)))
 
 
-def matrix_arguments(device: Device, form: Any, ranks: Any, a_type: DataType, values: Any) -> tuple[Any, ...]:
+def matrix_arguments(device: Device, form: Any, ranks: Any, a_type: DataType, values: Raw) -> tuple[Any, ...]:
     arrays = (form.ptr, form.col, np.int64(form.width)) if form.key in ROWS else (form.ptr, form.col, form.bits, ranks)
     array, iso, step = entry_values(device, a_type, values)
     return (*arrays, array, iso, np.int64(step))

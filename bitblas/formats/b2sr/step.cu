@@ -25,7 +25,7 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
      const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u32* u_list, const u64* u_state, const u32* u_segments,
      u64* t_bits, C_T* t_val, u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val,
      const u32* old_list, const u64* old_state, const u64* mask, i64 mask_step, u64 mask_flip, const PTR_T* ptr,
-     const COL_T* col, const word_t* bits, const PLACE_T* value_ptr, const A_T* a_val, A_T a_iso, i64 a_step,
+     const COL_T* col, const word_t* bits, const PLACE_T* value_ptr, const value_t* a_val, A_T a_iso, i64 a_step,
      const PTR_T* pull_ptr, const COL_T* pull_col, const word_t* pull_bits PARAMETERS) {
   (void)longest, (void)u_segments, (void)t_segments;
   // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
@@ -36,6 +36,8 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
   const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
   const int lane = threadIdx.x & (LANES - 1), group = WARP_LANE / LANES;
   const bool pull = PULLS && u_work > turn;
+  const Values values = {a_val, a_iso, a_step};
+  (void)values;
   u64 entries = 0, work = 0;
   __shared__ Stage stage;
   open_stage(stage);
@@ -92,7 +94,7 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
           fresh |= new_bit;
           first = first || opened;
         };
-        products_of_tile(tile, tile_row, j * TILE, active, allowed_bits, bits, value_ptr, a_val, a_iso, u_val, u_iso,
+        products_of_tile(tile, tile_row, j * TILE, active, allowed_bits, bits, value_ptr, values, a_iso, u_val, u_iso,
                          u_step, put);
 #endif
       }
