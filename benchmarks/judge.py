@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from bitblas.calibrate import Sample, fitted
 from bitblas.costs import FLOOR, Costs
 from bitblas.formats import CSR
-from bitblas.plan_forms import best_form, candidates, verbs_of, without_facts, worst_ratios
+from bitblas.plan_forms import allowed, best_form, verbs_of, without_facts, worst_ratios
 
 from . import table
 
@@ -54,14 +54,14 @@ def pairs(sample: Sample, costs: Costs, gpu: bool) -> list[Pair]:
     for iso in (True, False):
         verbs = [v for v in verbs_of(iso, seen.nrows == seen.ncols) if f"{CSR} {v}" in sample.us]
         us = {key: {v: sample.us.get(f"{key} {v}", float("inf")) for v in verbs} for key in seen.forms}
-        allowed = {key: us[key] for key in candidates(seen, "time", iso)}
+        may = {key: us[key] for key in allowed(seen, "time", iso)}
         if not verbs:
             continue
-        chosen, worst = choice(sample, costs, iso=iso, gpu=gpu), worst_ratios(allowed, floor)
+        chosen, worst = choice(sample, costs, iso=iso, gpu=gpu), worst_ratios(may, floor)
         single = min(worst, key=lambda key: worst[key])
         for verb in verbs:
             time = {key: max(floor, times[verb]) for key, times in us.items()}
-            best = min(allowed, key=lambda key: time[key])
+            best = min(may, key=lambda key: time[key])
             found.append(
                 Pair(
                     sample.name, verb, chosen, costs.predict(seen, chosen, verb), us[chosen][verb], best,
@@ -92,10 +92,10 @@ def errors(samples: Sequence[Sample], costs: Costs) -> str:
     """The mean and the largest relative error of predictions for forms that may be chosen, by form and verb."""
     off: dict[str, list[float]] = {}
     for sample in samples:
-        allowed = candidates(sample.facts, "time", True)
+        may = allowed(sample.facts, "time", True)
         for name, us in sample.us.items():
             key, verb = name.split()
-            if key in allowed:
+            if key in may:
                 off.setdefault(name, []).append(abs(costs.predict(sample.facts, key, verb) / us - 1))
     rows = [(*name.split(), len(x), 100 * sum(x) / len(x), 100 * max(x)) for name, x in sorted(off.items())]
     return table.table(("form", "verb", "graphs", "mean error %", "largest %"), rows, left=2)

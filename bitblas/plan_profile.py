@@ -135,7 +135,7 @@ def best_pair(found: Mapping[str, Profile], prefer: str, *, iso: bool, gpu: bool
     size = {
         (order, key): seen.facts.bytes_of(key) + seen.permutation
         for order, seen in found.items()
-        for key in candidates(seen.facts, prefer, iso)
+        for key in candidates(seen.facts, prefer, iso, gpu)
     }
     if prefer == "memory":
         return min(size, key=lambda pair: size[pair])
