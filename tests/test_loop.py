@@ -13,7 +13,7 @@ from bitblas.exceptions import CaptureError, InvalidValue
 from bitblas.loop import Program, repeat
 
 BOOL, INT64, FP64, FP32 = gb.dtypes.BOOL, gb.dtypes.INT64, gb.dtypes.FP64, gb.dtypes.FP32
-FORMS = (("csr", None), ("b2sr", 4), ("b2sr", 8), ("b2sr", 16), ("b2sr", 32), ("b2sr", 64), ("mplg", None))
+FORMS = (("csr", None), ("b2sr", 4), ("b2sr", 8), ("b2sr", 16), ("b2sr", 32), ("b2sr", 64), ("mplg", None), ("split", 8))
 
 
 def graph(n=150, m=400, spread=12, seed=0, weights=None, **form):
@@ -76,7 +76,7 @@ def oracle_levels(A, source):
     return level
 
 
-@pytest.mark.parametrize("form", (*FORMS[:3], FORMS[-1]))
+@pytest.mark.parametrize("form", (*FORMS[:3], *FORMS[-2:]))
 def test_breadth_first_parents(device, form):
     A = graph(**options(form))
     n = A.nrows
@@ -96,7 +96,7 @@ def test_breadth_first_parents(device, form):
         assert child == parent == 3 or ((parent, child) in edges and level[parent] == level[child] - 1)
 
 
-@pytest.mark.parametrize("form", FORMS[:4])
+@pytest.mark.parametrize("form", (*FORMS[:4], FORMS[-1]))
 @pytest.mark.parametrize("dtype", [FP32, INT64])
 def test_shortest_paths(device, form, dtype):
     A = graph(weights=dtype.np_type, **options(form))
@@ -124,7 +124,7 @@ def test_shortest_paths(device, form, dtype):
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("form", (*FORMS[:3], ("split", 8)))
+@pytest.mark.parametrize("form", (*FORMS[:3], FORMS[-1]))
 def test_a_scalar_may_be_the_condition(device, form):
     A = graph(**options(form))
     n = A.nrows

@@ -19,7 +19,7 @@ from ..jit import BLOCK
 from ..kernels.prologue import Variant
 from ..plan import VALUES, WORDS
 from ..verbs.operands import dummy, entry_values
-from ..verbs.product import index_types
+from ..verbs.product import index_types, unit_contents, unit_starts
 from ..verbs.variants import beginning
 from . import layout
 from .buffers import DENSE, ENTRIES, LEFT, STATE, TURNS, Frontier, States
@@ -154,12 +154,15 @@ class Build:
         bits, to = frontier.at(frontier.bits), self.number(state)
         if product is None:
             none = dummy(device, "uint32")
-            args = (bits, dummy(device, "int32"), none, to, none)
+            args: tuple[Any, ...] = bits, dummy(device, "int32"), np.int64(1), none, to, none
             variant = activate_variant(1, 0, lookup_dtype(np.int32))
         else:
             form, _ = self.rows_of(product)
-            args = (bits, form.ptr, frontier.at(frontier.lists), to, frontier.at(frontier.segments))
-            variant = activate_variant(form.rows_per_unit, 1, lookup_dtype(form.ptr.dtype))
+            starts, parts = unit_starts(form)
+            args = (
+                bits, starts, np.int64(parts), frontier.at(frontier.lists), to, frontier.at(frontier.segments),
+            )  # fmt: skip
+            variant = activate_variant(form.rows_per_unit, 1, lookup_dtype(starts.dtype))
         return self.launcher(variant, grid, (np.int64(vec.size), np.int64(vec.size), np.int64(LONGEST), *args))
 
     def _resolve(self, parameters: tuple[Parameter, ...], slot: Any = None) -> tuple[Any, ...]:
@@ -231,8 +234,8 @@ class Build:
             *self._head(k), u.at(u.bits), *self._operand(u, u_type, kind), u.at(u.lists), self.number(u_state),
             u.at(u.segments), *self._out(t, 1, kind), t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1),
             *self._out(t, 2, kind), t.at(t.lists, 2), self.number(first), *self._mask(item.mask),
-            *matrix_arguments(device, form, ranks, a_type, a_values),
-            *self._back(form, back, kind, a_type, product), *self._resolve(tuple(before[0].parameters)),
+            *form_arguments(form, ranks), *launchable(entry_values(device, a_type, a_values)),
+            *self._back(form, back, ranks, kind, a_type, product), *self._resolve(tuple(before[0].parameters)),
         )  # fmt: skip
         if kind == VALUES and product.semiring.op.monoid.name != "any":
             self.cells[item.target] = item.target.dtype.np_type.type(
@@ -250,15 +253,16 @@ class Build:
     def _out(self, t: Frontier, ahead: int, kind: int) -> tuple[Any, Any]:
         return t.at(t.bits, ahead), t.at(t.values, ahead) if kind == VALUES else dummy(self.device, "int32")
 
-    def _back(self, form: Any, back: Any, kind: int, a_type: DataType, product: Product) -> tuple[Any, ...]:
-        """The matrix by rows of the result, for pulling."""
-        if back is None:
-            last = dummy(self.device, a_type.np_type.char) if form.key in ROWS else form.bits
-            return form.ptr, form.col, last
+    def _back(
+        self, form: Any, back: Any, ranks: Any, kind: int, a_type: DataType, product: Product
+    ) -> tuple[Any, ...]:
+        """The matrix by rows of the result, for pulling; without that the same arrays again, which are not read."""
+        arguments = form_arguments(form if back is None else back, ranks)
         if form.key not in ROWS:
-            return back.ptr, back.col, back.bits
-        values: Any = product.matrix.values_for(form.key, product.transpose) if kind == VALUES else np.bool_(True)
-        return back.ptr, back.col, entry_values(self.device, a_type, values)[0]
+            return arguments
+        pulls = kind == VALUES and back is not None
+        values: Any = product.matrix.values_for(form.key, product.transpose) if pulls else np.bool_(True)
+        return *arguments[:2], entry_values(self.device, a_type, values)[0]
 
     # ---- the end of the body ----
 
@@ -280,7 +284,11 @@ def activate_variant(per: int, lists: int, ptr: DataType) -> Variant:
     return Variant("loop/activate", (("PTR", ptr),), (("PER", per), ("LISTS", lists), ("LANES", 1)))
 
 
-def matrix_arguments(device: Device, form: Any, ranks: Any, a_type: DataType, values: Any) -> tuple[Any, ...]:
-    arrays = (form.ptr, form.col, np.int64(form.width)) if form.key in ROWS else (form.ptr, form.col, form.bits, ranks)
-    array, iso, step = entry_values(device, a_type, values)
-    return (*arrays, array, iso, np.int64(step))
+def form_arguments(form: Any, ranks: Any) -> tuple[Any, ...]:
+    """The arrays and numbers of a form as steps take them."""
+    return unit_starts(form)[0], *launchable(unit_contents(form, ranks))
+
+
+def launchable(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Python's numbers as a launch takes them."""
+    return tuple(np.int64(x) if isinstance(x, int) else x for x in arguments)

@@ -9,7 +9,7 @@ from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64
 
 from ..formats import ROWS
 from ..kernels.prologue import Variant
-from ..plan import VALUES, WORDS
+from ..plan import FUSED, VALUES, WORDS
 from ..verbs.variants import BOTH, LEFT
 from .build import activate_variant
 from .ir import Const, Masked, Pointwise, Reduce, Scal, Statement, Vec
@@ -22,12 +22,15 @@ def steps(key: str) -> Iterator[Variant]:
     from semirings import semiring
 
     types = (("PTR", INT32), ("COL", INT32), ("PLACE", INT32))[: 2 if key in ROWS else 3]
+    types = tuple(t for t in types if t[0] != "COL" or not key.startswith("split"))
     v, q = Vec(0, 64, INT64), Vec(1, 64, BOOL)
     level = Statement(v, Pointwise(LEFT, None, Scal(-1, INT64)), Masked(q, True, False))
     entry = entry_text([level], q, {1: True})
     yield step_variant(
         key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, also=True, pulls=True, lanes=8, entry=entry
     )
+    if key.startswith("split") and key not in FUSED:
+        return
     yield step_variant(key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, also=False, pulls=True, lanes=16)
     parent = Statement(v, Pointwise(LEFT, None, Vec(1, 64, INT64)), Masked(Vec(1, 64, INT64), True, False))
     yield step_variant(
