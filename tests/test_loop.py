@@ -13,16 +13,17 @@ from bitblas.exceptions import CaptureError, InvalidValue
 from bitblas.loop import Program, repeat
 
 BOOL, INT64, FP64, FP32 = gb.dtypes.BOOL, gb.dtypes.INT64, gb.dtypes.FP64, gb.dtypes.FP32
-FORMS = (("csr", None), ("b2sr", 4), ("b2sr", 8), ("b2sr", 16), ("b2sr", 32), ("b2sr", 64), ("mplg", None), ("split", 8))
+TILES = tuple(("b2sr", tile) for tile in (4, 8, 16, 32, 64))
+FORMS = (("csr", None), *TILES, ("mplg", None), ("split", 8))
 
 
-def graph(n=150, m=400, spread=12, seed=0, weights=None, **form):
-    """A directed graph with a hub, self loops and vertices without edges."""
+def graph(n=150, m=400, spread=12, seed=0, weights=None, symmetric=False, **form):
+    """A directed graph, or all edges both ways, with a hub, self loops and vertices without edges."""
     rng = np.random.default_rng(seed)
     rows = rng.integers(0, n, m)
     cols = np.clip(rows + rng.integers(-spread, spread + 1, m), 0, n - 1)
     rows, cols = np.concatenate([rows, np.full(n // 2, 7)]), np.concatenate([cols, np.arange(0, n, 2)[: n // 2]])
-    keys = np.unique(rows * n + cols)
+    keys = np.unique(np.concatenate([rows * n + cols, (cols * n + rows)[: symmetric * len(rows)]]))
     values = True if weights is None else rng.integers(1, 64, len(keys)).astype(weights)
     return gb.Matrix.from_coo(keys // n, keys % n, values, nrows=n, ncols=n, **form)
 

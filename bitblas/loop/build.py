@@ -13,7 +13,7 @@ import numpy as np
 
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
-from ..device import Device, held
+from ..device import held
 from ..formats import ROWS
 from ..jit import BLOCK
 from ..kernels.prologue import Variant
@@ -108,7 +108,8 @@ class Build:
                     self.buffers[item.product.u].list_units(form.units, segments)
 
     def rows_of(self, product: Product) -> tuple[Any, int]:
-        """The form that a step pushes along, and how many segments its long rows have."""
+        """The form that a step pushes along, and how many segments its long rows have. Where it is not there, it is
+        made, and kept with the matrix, also beside a compact one: it pays in every round."""
         structure = product.matrix.structure
         form = structure.form(structure.primary.key, transposed=not product.transpose)
         if form.key not in ROWS:
@@ -253,9 +254,7 @@ class Build:
     def _out(self, t: Frontier, ahead: int, kind: int) -> tuple[Any, Any]:
         return t.at(t.bits, ahead), t.at(t.values, ahead) if kind == VALUES else dummy(self.device, "int32")
 
-    def _back(
-        self, form: Any, back: Any, ranks: Any, kind: int, a_type: DataType, product: Product
-    ) -> tuple[Any, ...]:
+    def _back(self, form: Any, back: Any, ranks: Any, kind: int, a_type: DataType, product: Product) -> tuple[Any, ...]:
         """The matrix by rows of the result, for pulling; without that the same arrays again, which are not read."""
         arguments = form_arguments(form if back is None else back, ranks)
         if form.key not in ROWS:

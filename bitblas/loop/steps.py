@@ -65,7 +65,8 @@ def blocks(units: int, lanes: int) -> int:
 
 
 def turn(key: str, work: int) -> int:
-    """Entries (tiles) in the rows (tile rows) of a frontier beyond which a step pulls; `work`: those of all."""
+    """Entries (items: tiles, and entries of a Split's rest) in the rows (tile rows) of a frontier beyond which a step
+    pulls; `work`: those of all."""
     return work // (ALPHA if key in ROWS else ALPHA_TILES)
 
 
