@@ -1,17 +1,18 @@
-"""Measures what products cost in each stored form on a device, and fits the constants of costs.py to them.
+"""Measures what products and searches cost in each stored form on a device, and fits the constants of costs.py to them.
 
-Matrices of seven kinds (a mesh, a stencil, full tiles, tiles with some entries, random, skewed, and tiny) are made from
-a fixed seed; each product is timed in each form, warm; the constants of a form and verb are the non-negative ones
-that minimise the sum of squared relative errors. (Lawson and Hanson: Solving least squares problems. 1974, chapter 23.)
+The matrices of sample_matrices.py are timed in each form, warm; the constants of a form and verb are the non-negative
+ones that minimise squared errors, in which twice the time weighs as much as half of it. (Lawson and Hanson: Solving
+least squares problems. 1974, chapter 23.) Forms of many times the bytes of CSR, which nobody is given, are left out.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,71 +25,53 @@ from semirings.catalog import SEMIRINGS
 from . import costs, facts
 from .core.matrix import Matrix
 from .core.vector import Vector
-from .costs import BITS, NUMBERS, WEIGHTS, Costs
+from .costs import BFS, BITS, NUMBERS, WEIGHTS, Costs
 from .device import Device
+from .facts import Facts
 from .formats import CSR, Structure, build, tile_of
-from .plan_forms import Profile
+from .plan_forms import verbs_of
+from .plan_profile import Profile
+from .sample_matrices import samples
 from .store import MatrixStore
 
-SCALE = {"cpu": 17, "gpu": 20}  # log2 of the vertices
+SCALE = {"cpu": 16, "gpu": 20}  # log2 of the vertices
+MOST = 3  # times the bytes of CSR that a form may have to be measured
+# How much an error counts where a form has more bytes than CSR, so that it is not chosen for time.
+LARGE = 0.3
+ROUNDS = 20  # of the fit: by then a mean of two times, one a hundred of the other, is known to a thousandth
+SHARED = 1.5  # by how much all forms may err together with CSR
 
 
-def grid(n: int) -> tuple[Any, Any]:
-    """A square grid, row by row: four neighbours."""
-    side = int(n**0.5)
-    at = np.arange(side * side)
-    row, col = at // side, at % side
-    steps = ((1, col < side - 1), (-1, col > 0), (side, row < side - 1), (-side, row > 0))
-    pairs = [(at[inside], at[inside] + step) for step, inside in steps]
-    return np.concatenate([r for r, _ in pairs]), np.concatenate([c for _, c in pairs])
+@dataclass(frozen=True)
+class Sample:
+    """What was measured of one matrix: microseconds by "form verb"."""
+
+    name: str
+    facts: Facts
+    us: dict[str, float]
+
+    def to_json(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    @staticmethod
+    def from_json(made: Any) -> Sample:
+        """What `to_json` gave, more keys or not. KeyError, TypeError, ValueError for anything else."""
+        us = {str(name): float(time) for name, time in made["us"].items()}
+        return Sample(str(made["name"]), Facts.from_json(made["facts"]), us)
 
 
-def stencil(n: int) -> tuple[Any, Any]:
-    """Runs of three columns at nine distances, as those of a 27-point stencil."""
-    side = max(2, round(n ** (1 / 3)))
-    steps = [x + side * (y + side * z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)]
-    rows = np.repeat(np.arange(n // 2), len(steps))
-    cols = rows + np.tile(steps, n // 2)
-    inside = (cols >= 0) & (cols < n // 2)
-    return rows[inside], cols[inside]
+def statement(A: Matrix, verb: str, source: int = 0) -> Callable[[], Any]:
+    """What is timed: w << A.mxv(u), or the search from a vertex; it gives the result."""
+    if verb == BFS:
+        from .algorithms import bfs_levels
 
-
-def near(n: int, degree: int, reach: int) -> tuple[Any, Any]:
-    """Columns drawn within `reach` of the diagonal."""
-    rng = np.random.default_rng(reach)
-    rows = np.repeat(np.arange(n), degree)
-    return rows, np.clip(rows + rng.integers(-reach, reach + 1, len(rows)), 0, n - 1)
-
-
-def skewed(n: int, degree: int = 12) -> tuple[Any, Any]:
-    """Rows and columns drawn with probability falling as 1 / number, as after ordering by degree."""
-    rng = np.random.default_rng(2)
-    rows, cols = (np.minimum((n ** rng.random(degree * n)).astype(np.int64), n - 1) for _ in range(2))
-    return rows, cols
-
-
-def samples(n: int) -> Iterator[tuple[int, tuple[Any, Any]]]:
-    """(vertices, entries) of each kind."""
-    yield n, grid(n)
-    yield n // 2, stencil(n)
-    yield n // 4, near(n // 4, 24, 16)  # full tiles
-    yield n, near(n, 6, 40)  # a mesh in a good order
-    yield n, near(n, 8, 2000)  # tiles with an entry or two in lines that are read again
-    yield n, near(n, 8, n)
-    yield n, skewed(n)
-    yield 1 << 10, near(1 << 10, 8, 1 << 10)
-
-
-def _product(A: Matrix, verb: str) -> Callable[[], Any]:
-    """The statement that is timed."""
-    n, device = A.nrows, A.device.name
+        return lambda: bfs_levels(A, source)
+    device = A.device.name
     ring = {BITS: "any_pair", NUMBERS: "plus_second", WEIGHTS: "min_plus"}[verb]
     t = dtypes.BOOL if verb == BITS else dtypes.FP32
-    if verb == BITS:
-        u = Vector.from_coo(np.flatnonzero(np.random.default_rng(0).random(n) < 0.3), True, size=n, device=device)
-    else:
-        u = Vector.from_dense(np.arange(n, dtype=np.float32) % 7, device=device)
-    w, semiring = Vector(t, n, device=device), SEMIRINGS[ring][t]
+    u = Vector.from_coo(present(A.ncols), True, size=A.ncols, device=device) if verb == BITS else None
+    u = Vector.from_dense(numbers(A.ncols), device=device) if u is None else u
+    w, semiring = Vector(t, A.nrows, device=device), SEMIRINGS[ring][t]
     assert u.nvals >= 0  # known from here on: counting waits for the device, which a captured statement must not do
 
     def run() -> Any:
@@ -98,34 +81,58 @@ def _product(A: Matrix, verb: str) -> Callable[[], Any]:
     return run
 
 
+def present(n: int) -> np.ndarray:
+    """The places of the Boolean vector that is multiplied: 30 % of all."""
+    return np.flatnonzero(np.random.default_rng(0).random(n) < 0.3)
+
+
+def numbers(n: int) -> np.ndarray:
+    """The full FP32 vector that is multiplied: small whole numbers, so that sums are exact."""
+    return np.arange(n, dtype=np.float32) % 7
+
+
 def in_form(A: Matrix, key: str) -> Matrix:
     """The same matrix with `key` as its primary form."""
     name = key.rstrip("0123456789") if tile_of(key) > 1 else key
     return Matrix._from_store(build.with_format(A._store, name, tile_of(key) if name != key else None))
 
 
-def measure(A: Matrix, verb: str) -> float:
-    """Microseconds of one product, the median of several: of the kernels on a GPU, of the statement on the CPU."""
-    return A.device.time_us(_product(A, verb))
+def measure(A: Matrix, verb: str, source: int = 0) -> float:
+    """Microseconds of one product, of the kernels on a GPU, of the statement on the CPU; or of a search, call and wait
+    included."""
+    search = verb == BFS
+    return A.device.time_us(statement(A, verb, source), samples=2 if search else 3, captured=not search)
 
 
-def fit(rows: list[tuple[tuple[float, ...], float]]) -> tuple[float, ...]:
-    """c >= 0 that minimises sum((c . features / time - 1)^2) over (features, time)."""
+# ---- the fit ----
+
+
+def fit(rows: Sequence[tuple[tuple[float, ...], float, float]]) -> tuple[float, ...]:
+    """c >= 0 that minimises sum(weight^2 (p - time)^2 / (p time)), p = c . features, over (features, time, weight):
+    a ratio p / time and its inverse err alike. Relative errors would not: to be told nothing is only one time wrong.
+    By least squares, weighted anew with what was predicted in the round before: so that the gradients agree."""
     from scipy.optimize import nnls
 
-    scaled = np.array([np.array(features) / time for features, time in rows])
-    widths = np.abs(scaled).max(axis=0)  # features span nine orders of magnitude
-    widths[widths == 0] = 1
-    found, _ = nnls(scaled / widths, np.ones(len(rows)))
-    return tuple(float(c) for c in found / widths)
+    features = np.array([found for found, _, _ in rows])
+    times, weights = (np.array([row[k] for row in rows]) for k in (1, 2))
+    scale = times  # relative errors, to begin with
+    for _ in range(ROUNDS):
+        scaled = features * (weights / scale)[:, None]
+        widths = np.abs(scaled).max(axis=0)  # features span nine orders of magnitude
+        widths[widths == 0] = 1
+        found = nnls(scaled / widths, weights * times / scale)[0] / widths
+        told = np.maximum(features @ found, times / 50)
+        scale = told * np.sqrt(times / (told + times))
+    return tuple(float(c) for c in found)
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Fitted constants, and the largest and the mean relative error of each form and verb on the samples."""
+    """Fitted constants, and the mean and the largest relative error of each form and verb on the samples."""
 
     costs: Costs
     errors: dict[str, tuple[float, float]]
+    samples: Sequence[Sample]
 
     def __str__(self) -> str:
         lines = [f"{self.costs.device}, {self.costs.source}", f"{'form verb':16s} {'mean error':>10s} {'worst':>8s}"]
@@ -133,36 +140,68 @@ class Calibration:
         return "\n".join(lines)
 
 
+def fitted(seen: Sequence[Sample], device: str, source: str) -> Calibration:
+    """The constants that suit the samples best. A choice compares forms, so that ratios matter more than times: all
+    forms but CSR are fitted to what is predicted for CSR times the measured ratio to it, and err where it errs, if that
+    is not by much."""
+    us: dict[str, tuple[float, ...]] = {}
+    errors: dict[str, tuple[float, float]] = {}
+    names = sorted({name for sample in seen for name in sample.us})
+    for name in sorted(names, key=lambda name: not name.startswith(CSR)):
+        key, verb = name.split()
+        plain, rows = f"{CSR} {verb}", []
+        for sample in (sample for sample in seen if name in sample.us):
+            time, weight = sample.us[name], 1.0
+            if plain in us and plain in sample.us:
+                told = float(np.dot(us[plain], costs.features(sample.facts, CSR, verb)))
+                time *= min(SHARED, max(1 / SHARED, told / sample.us[plain]))
+            if sample.facts.bytes_of(key) > sample.facts.bytes_of(CSR):
+                weight = LARGE
+            rows.append((costs.features(sample.facts, key, verb), time, weight))
+        us[name] = fit(rows)
+        off = [
+            abs(float(np.dot(us[name], costs.features(sample.facts, key, verb))) / sample.us[name] - 1)
+            for sample in seen
+            if name in sample.us
+        ]
+        errors[name] = float(np.mean(off)), max(off)
+    return Calibration(Costs(device, source, dict(sorted(us.items()))), dict(sorted(errors.items())), tuple(seen))
+
+
 def calibrate(device: Device, scale: int | None = None) -> Calibration:
-    """Measure and fit all forms. scale: log2 of the vertices of the samples (default 17 on a CPU, 20 on a GPU)."""
+    """Measure and fit all forms. scale: log2 of the vertices of the samples (default 16 on a CPU, 20 on a GPU)."""
     how: dict[str, Any]
-    rows: dict[str, list[tuple[tuple[float, ...], float]]] = {}
-    for n, (i, j) in samples(1 << (scale or SCALE["gpu" if device.is_gpu else "cpu"])):
+    found = []
+    for name, n, (i, j) in samples(1 << (scale or SCALE["gpu" if device.is_gpu else "cpu"])):
+        us: dict[str, float] = {}
+        source = int(np.bincount(i).argmax())
         for weighted in (False, True):
             values = ((i * 7 + j) % 63 + 1).astype(np.float32) if weighted else True
             how = {"dup_op": "first"} if weighted else {}
             A = Matrix.from_coo(i, j, values, nrows=n, ncols=n, device=device.name, format="csr", **how)
             seen = facts.facts(A._store.structure)
-            for key in seen.forms:
+            for key in (key for key in seen.forms if seen.bytes_of(key) <= MOST * seen.bytes_of(CSR)):
                 B = in_form(A, key)
-                for verb in (WEIGHTS,) if weighted else (BITS, NUMBERS):
-                    rows.setdefault(f"{key} {verb}", []).append((costs.features(seen, key, verb), measure(B, verb)))
-    us = {name: fit(measured) for name, measured in sorted(rows.items())}
-    errors = {}
-    for name, constants in us.items():
-        off = [abs(np.dot(constants, features) / time - 1) for features, time in rows[name]]
-        errors[name] = float(np.mean(off)), float(np.max(off))
+                us |= {f"{key} {verb}": measure(B, verb, source) for verb in verbs_of(not weighted, True)}
+        found.append(Sample(name, seen, us))
     when = datetime.date.today().isoformat()
-    return Calibration(Costs(device.model, f"calibrated {when}", us), errors)
+    return fitted(found, device.model, f"calibrated {when}")
+
+
+def longest_row(A: MatrixStore) -> int:
+    """Where searches start: a row with the most entries."""
+    rows = A.structure.rows()
+    return int((rows.ptr[1:] - rows.ptr[:-1]).argmax()) if A.nrows else 0
 
 
 def measured(A: Matrix, profile: Profile) -> Profile:
     """The profile with the products of A timed in every form; each form is made for it and dropped."""
     found, held = [], A._store
+    source = longest_row(held)
     for key in profile.facts.forms:
-        rows = MatrixStore(Structure(held.structure.form(CSR)), held.dtype, held.values_for(CSR, False))
+        rows = MatrixStore(Structure(held.structure.form(CSR)), held.dtype, held.raw_for(CSR, False))
         B = in_form(Matrix._from_store(rows), key)
-        found += [((key, verb), measure(B, verb)) for verb in profile.verbs]
+        found += [((key, verb), measure(B, verb, source)) for verb in profile.verbs]
     return replace(profile, measured=tuple(found))
 
 

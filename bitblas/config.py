@@ -20,7 +20,8 @@ class Config:
     memory_limit the bytes that the objects of this process and the build of one more may take on each device: a
                  number, text such as "4GiB", or None; at first $BITBLAS_MEMORY_LIMIT. What would pass it is stored or
                  built smaller where the library may choose, else it is OutOfMemory, and nothing is lost
-    prefer       what the planner optimises: "time" (never more bytes than plain 32-bit CSR) or "memory"
+    prefer       what the planner optimises: "time" (never more bytes than plain 32-bit CSR) or "memory", which also
+                 holds values that are integers of a small range in as many bits as they need
 
     `config.set(device="cpu")` changes at once; as a context manager it changes back at the end.
     """

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .depth import Walked, walked
 from .formats import ROWS, Structure, tile_of
 from .formats.b2sr.format import TILES, B2sr, count_tiles
 from .formats.csr.format import KEY as CSR
@@ -20,23 +21,34 @@ from .formats.split.layout import Parts
 
 SAMPLES = 64  # blocks of 64 rows that the profile looks at, fewer where they hold more than
 SAMPLED_ENTRIES = 1 << 16  # in all; but eight blocks at least
+UNEVEN = 32  # times the mean that the longest row has where rows are uneven (RMAT 20: 2000; meshes: 1 to 4)
 
 
 @dataclass(frozen=True)
 class Facts:
     """What the profile of a structure knows, predicted or counted. tiles: (tile size, number of non-empty tiles);
-    parts: (tile size, what a Split would hold)."""
+    parts: (tile size, what a Split would hold); depth: levels of a breadth-first search, estimated (0: not square);
+    heads: entries among the first 32 of their row, of which a Boolean product reads no more where many are active;
+    longest: entries of the longest row."""
 
     nrows: int
     ncols: int
     nvals: int
     tiles: tuple[tuple[int, float], ...]
     parts: tuple[tuple[int, Parts], ...] = ()
+    depth: float = 0.0
+    heads: float = 0.0
+    longest: float = 0.0
 
     @property
     def fill(self) -> float:
         """Entries per non-empty 8x8 tile."""
         return self.nvals / max(1.0, dict(self.tiles)[8])
+
+    @property
+    def uneven(self) -> bool:
+        """Whether rows are of so different lengths that products read them in another way (`plan.is_staged`)."""
+        return self.longest * self.nrows > UNEVEN * self.nvals
 
     @property
     def forms(self) -> tuple[str, ...]:
@@ -62,6 +74,24 @@ class Facts:
             return float(parts.tiles + parts.in_rest)
         return float(self.nvals) if key in ROWS else dict(self.tiles)[tile_of(key)]
 
+    def held_in(self, key: str) -> tuple[float, float, float]:
+        """Tiles of a form, entries in them, and entries that are listed one by one."""
+        if key in ROWS:
+            return 0.0, 0.0, float(self.nvals)
+        if not key.startswith("split"):
+            return dict(self.tiles)[tile_of(key)], float(self.nvals), 0.0
+        parts = dict(self.parts)[tile_of(key)]
+        return parts.tiles, self.nvals - parts.in_rest, parts.in_rest
+
+    @staticmethod
+    def from_json(made: Any) -> Facts:
+        """What `json` made of `dataclasses.asdict`. TypeError, KeyError, ValueError for anything else."""
+        if missing := {field.name for field in fields(Facts)} - set(made):
+            raise KeyError(*missing)
+        tiles = tuple((int(tile), float(count)) for tile, count in made["tiles"])
+        parts = tuple((int(tile), Parts(*part)) for tile, part in made["parts"])
+        return Facts(**{**made, "tiles": tiles, "parts": parts})
+
 
 def facts(
     structure: Structure, sizes: tuple[int, ...] = TILES, splits: tuple[int, ...] = layout.TILES, *, exact: bool = False
@@ -73,7 +103,8 @@ def facts(
     splits = tuple(tile for tile in splits if layout.fits(structure.ncols, tile))
     tiles = _known(structure, "tiles", sizes, exact, lambda rows, tile: float(count_tiles(rows, tile)), _sample_tiles)
     parts = _known(structure, "parts", splits, exact, count_parts, _sample_parts)
-    return Facts(structure.nrows, structure.ncols, structure.nvals, tiles, parts)
+    rows = walked(structure) if sizes else Walked()
+    return Facts(structure.nrows, structure.ncols, structure.nvals, tiles, parts, *rows)
 
 
 def _known(
@@ -92,6 +123,16 @@ def _known(
         else:
             known.update(sample(_picked(rows), rows.nrows, rows.ncols))
     return tuple((tile, known[tile]) for tile in sizes)
+
+
+def count(structure: Structure, tile: int) -> bool:
+    """Put the number of tiles of that size in the place of what was sampled; False if it was known."""
+    if structure.device.is_gpu:
+        return False
+    sampled = structure.primary.cache["tiles"]
+    ((_, counted),) = facts(structure, (tile,), (), exact=True).tiles
+    found, sampled[tile] = sampled[tile] != counted, counted
+    return bool(found)
 
 
 def _rows(structure: Structure, counts: bool) -> Any:

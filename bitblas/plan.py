@@ -14,7 +14,7 @@ import numpy as np
 from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
 
-from .facts import facts
+from .facts import UNEVEN, facts
 from .formats import ROWS, Form, Structure, tile_of
 from .formats.b2sr.format import B2sr
 from .formats.csr.format import KEY as CSR
@@ -39,7 +39,7 @@ STAGE = 1024  # entries that a block of the GPU's CSR kernel reads at once where
 # Steps of a group of lanes, each waiting for its loads; longer rows are hubs, cut into segments (estimated). Rows that
 # end at their first hit are seldom gone through (RMAT 20: 26.6, 21.9, 21.7 us with 8, 32, 128).
 LONGEST, LONGEST_EARLY = 16, 128
-UNEVEN = 32  # times the mean that the longest row has where rows are read as runs (RMAT 20: 2000; meshes: 1 to 4)
+SPREAD = 1 << 21  # threads that uneven rows are spread over
 
 
 # ---- products -------------------------------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ def plan_mxv(
 ) -> tuple[Plan, np.generic | None]:
     """Format, direction and kernel of A (+).(x) u, and the value of all products where they are equal."""
     gpu = A.device.is_gpu
-    kind, product = kind_of(semiring, A.values, u.values, flip=flip)
+    kind, product = kind_of(semiring, A.raw, u.values, flip=flip)
     key = A.structure.primary.key
     floats = semiring.return_type.kind == "f" and not semiring.op.monoid.is_exact_in_any_order
     push, reason = False, "a float sum has a fixed order" if floats else "counts are taken by rows"
@@ -184,7 +184,7 @@ def plan_mxv(
     transposed = transpose != push
     lanes = choose_lanes(key, A.nvals, A.ncols if transposed else A.nrows, kind, A.structure, push) if gpu else 1
     verb = "vxm" if flip else "mxv"
-    wide = not gpu and not push and is_wide(semiring, kind, key, A.values)
+    wide = not gpu and not push and is_wide(semiring, kind, key, A.raw)
     return Plan(verb, semiring.op.name, key, transposed, "push" if push else "pull", kind, lanes, reason, wide), product
 
 
@@ -237,6 +237,13 @@ def is_staged(semiring: Typed[Semiring], kind: int, form: Form, full: bool) -> b
     monoid, op = semiring.op.monoid, semiring.op.binaryop
     may = form.key in ROWS and kind == VALUES and full and monoid.name != "any" and not op.positional
     return may and longest_row(form) * form.units > UNEVEN * form.nvals
+
+
+def staged_lanes(lanes: int, rows: int) -> int:
+    """Lanes for a row where rows are staged: more where these are few, so that the long ones, which neighbour each
+    other in an order by degree, are spread over more blocks (plus_second, H200, microseconds with 4, 8, 16 lanes:
+    RMAT 20 224, 242, 300; RMAT 18 55, 55, 68, by degree 108, 55, 58; email-Enron 25, 17, 15, and with 1: 79)."""
+    return max(lanes, power_of_two(SPREAD / max(1, rows), 1, 8))
 
 
 def longest_row(form: Form) -> int:

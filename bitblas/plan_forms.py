@@ -1,58 +1,78 @@
-"""The choice of a stored form: the bytes and microseconds that each is predicted to take, and the rule; see plan.py."""
+"""The choice of a stored form: the bytes and microseconds that each is predicted to take, and the rule; see plan.py.
+
+One form serves all statements: two would take more bytes than plain CSR does. So the choice for time is the form whose
+*worst* verb is nearest to the best form for that verb. A mean would let a product that gains three times pay for one
+that loses twice, and whoever runs the second one would be better off without the choice; the worst ratio is what a user
+of any one verb can lose, and where it is close to 1 all of them have (nearly) the form that is best for them.
+"""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from .config import config
-from .costs import BITS, NUMBERS, WEIGHTS, Costs, costs_of
+from .costs import BFS, BITS, FLOOR, NUMBERS, WEIGHTS, Costs, costs_of
 from .exceptions import InvalidValue
-from .facts import Facts, facts
+from .facts import Facts, count, facts
 from .formats import CSR, MPLG, ROWS, Structure, tile_of
 from .formats.b2sr.format import TILES
 from .formats.mplg.format import Mplg
 from .formats.split import layout as split
-from .plan_limit import limited
-from .store import MatrixStore
 
 FORMATS = ("auto", "csr", "mplg", "b2sr", "split")  # what may be asked for
-SMALL = 1 << 12  # entries; below, rows are as good as tiles, and a build would cost more than it saves (not measured)
 DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on the GPU (measured)
-
-# Threads that a GPU needs to be busy: 32 lanes for each tile row are fewer where these are few and long, and then rows
-# are faster (H200, Boolean, Mycielskian 14 with 1,536 tile rows of 8: 17 us, its rows 7).
-BUSY = 1 << 18
-
-
-def verbs_of(iso: bool) -> tuple[str, ...]:
-    """The products that count for a matrix: those of a pattern, or those that read its values."""
-    return (BITS, NUMBERS) if iso else (WEIGHTS,)
-
-
-def candidates(seen: Facts, prefer: str, iso: bool, gpu: bool) -> tuple[str, ...]:
-    """Forms to choose from. For time plain rows and tiles: packed columns are decoded, in the same kernels, and Split
-    makes rows for some verbs. With values rows alone: tiles and parts find them by rank, which costs more than it saves
-    (min_plus, H200: 26 us on a mesh's rows, 86 on its tiles)."""
-    if prefer == "time":
-        tiles = [key for key in seen.forms if iso and key.startswith("b2sr")]
-        return CSR, *(key for key in tiles if not gpu or 32 * seen.nrows >= BUSY * tile_of(key))
-    return seen.forms if iso else tuple(key for key in seen.forms if key in ROWS)
+# Entries below which nothing is looked at, for time: every form takes that of a launch, and looking takes 1 to 10 ms.
+SMALL = 1 << 12
+# Of the bytes of CSR, from which on a sampled number of tiles is counted before they are chosen: with blocks of two
+# kinds, full tiles and single entries, its standard deviation is 0.18 at most.
+SURE = 0.5
+# What forms must gain against CSR, which every verb reads: predictions err by as much, and what the costs do not know
+# (products of matrices, unions, selections) decodes MPLG, and makes rows of tiles once, of Split for each statement.
+TILED, COMPACT = 1.05, 1.1
 
 
-def slowness(seen: Facts, costs: Costs, key: str, iso: bool) -> float:
-    """The predicted time in units of that of plain rows: the geometric mean over the products that count."""
-    ratios = [costs.predict(seen, key, verb) / costs.predict(seen, CSR, verb) for verb in verbs_of(iso)]
-    return float(math.prod(ratios) ** (1 / len(ratios)))
+def verbs_of(iso: bool, square: bool) -> tuple[str, ...]:
+    """What counts for a matrix: products and searches of a pattern, or the product that reads its values."""
+    return (WEIGHTS,) if not iso else (BITS, NUMBERS, BFS) if square else (BITS, NUMBERS)
+
+
+def candidates(seen: Facts, prefer: str, iso: bool) -> tuple[str, ...]:
+    """Forms to choose from: for time those of no more bytes than 32-bit CSR. With values those by rows: tiles and parts
+    find a value by its rank, which costs more than it saves in products (H200: 26 us on a mesh's rows, 86 on its tiles)
+    and in programs, which the costs do not know."""
+    keys = [key for key in seen.forms if iso or key in ROWS]
+    return tuple(key for key in keys if prefer == "memory" or seen.bytes_of(key) <= seen.bytes_of(CSR))
+
+
+def worst_ratios(us: Mapping[str, Mapping[str, float]], floor: float) -> dict[str, float]:
+    """For each form the largest ratio, over the verbs, of its microseconds to those of the best form there. Times below
+    the floor count as the floor: they are those of a launch. us: by form and verb."""
+    verbs = next(iter(us.values()))
+    best = {verb: max(floor, min(times[verb] for times in us.values())) for verb in verbs}
+    return {key: max(max(floor, times[verb]) / best[verb] for verb in verbs) for key, times in us.items()}
 
 
 def best_form(seen: Facts, costs: Costs, prefer: str, *, iso: bool, gpu: bool = False) -> str:
-    """prefer "memory": the form of fewest bytes. "time": the fastest one of no more bytes than 32-bit CSR."""
-    keys = candidates(seen, prefer, iso, gpu)
+    """prefer "memory": the form of fewest bytes. "time": of those of no more bytes than 32-bit CSR, the one that is
+    nearest to the best form for every verb."""
+    keys = candidates(seen, prefer, iso)
     if prefer == "memory":
         return min(keys, key=seen.bytes_of)
-    fit = [key for key in keys if seen.bytes_of(key) <= seen.bytes_of(CSR)]
-    return min(fit, key=lambda key: slowness(seen, costs, key, iso))
+    verbs = verbs_of(iso, seen.nrows == seen.ncols)
+    us = {key: {verb: costs.predict(seen, key, verb) for verb in verbs} for key in keys}
+    worst = worst_ratios(us, FLOOR["gpu" if gpu else "cpu"])
+    return min(keys, key=lambda key: worst[key] * handicap(key))
+
+
+def handicap(key: str) -> float:
+    """What the ratio of a form to the best one is multiplied with."""
+    return 1.0 if key == CSR else TILED if key.startswith("b2sr") else COMPACT
+
+
+def without_facts(nrows: int, nvals: int, prefer: str) -> bool:
+    """Whether rows are taken unseen, for time: where there is little, or an entry a row: pointers and permutations,
+    which algorithms make in every round, so that looking would take longer than using them."""
+    return prefer == "time" and nvals <= max(SMALL - 1, nrows)
 
 
 def choose_split(structure: Structure, tile: int | None = None) -> str:
@@ -91,56 +111,13 @@ def choose_form(structure: Structure, format: str = "auto", tile: int | None = N
         return format
     if format == "b2sr" or tile is not None:
         return f"b2sr{tile or DEFAULT_TILE}"
-    if config.prefer == "time" and structure.nvals <= max(SMALL - 1, structure.nrows):
-        return CSR  # also of an entry a row (pointers, permutations): nothing to gather in tiles
+    if without_facts(structure.nrows, structure.nvals, config.prefer):
+        return CSR
     device = structure.device
-    return best_form(facts(structure), costs_of(device), config.prefer, iso=iso, gpu=device.is_gpu)
-
-
-@dataclass(frozen=True)
-class Profile:
-    """Facts, predicted bytes per form and microseconds per product and form, and the choice; prints as a table.
-
-    measured: microseconds by (form, verb) where they were measured.
-    """
-
-    facts: Facts
-    costs: Costs
-    chosen: str
-    held: tuple[str, ...]
-    verbs: tuple[str, ...]
-    reason: str = ""  # why a limit of memory chose, if it did
-    measured: tuple[tuple[tuple[str, str], float], ...] = ()
-
-    def _fill(self, key: str) -> str:
-        f = self.facts
-        if key in ROWS:
-            return ""
-        if not key.startswith("split"):
-            return f"{f.nvals / max(1.0, dict(f.tiles)[tile_of(key)]):.2f}"
-        parts = dict(f.parts)[tile_of(key)]  # of the tiles that pay
-        return f"{(f.nvals - parts.in_rest) / parts.tiles:.2f}" if parts.tiles else "0.00"
-
-    def __str__(self) -> str:
-        f, measured = self.facts, dict(self.measured)
-        times = "".join(f" {verb + ' us':>12s}" + f" {'measured':>9s}" * bool(measured) for verb in self.verbs)
-        lines = [
-            f"{f.nrows} x {f.ncols}, {f.nvals} entries, {f.fill:.2f} entries per 8x8 tile (sampled); "
-            f"times: {self.costs.device}, {self.costs.source}",
-            f"{'form':8s} {'entries/tile':>12s} {'bytes':>14s} {'bytes/entry':>12s}{times}",
-        ]
-        for key in f.forms:
-            size = f.bytes_of(key)
-            line = f"{key:8s} {self._fill(key):>12s} {size:>14d} {size / max(1, f.nvals):>12.2f}"
-            for verb in self.verbs:
-                line += f" {self.costs.predict(f, key, verb):>12.1f}"
-                line += f" {measured[key, verb]:>9.1f}" if measured else ""
-            lines.append(line + (" <- auto" if key == self.chosen else "") + (" (held)" if key in self.held else ""))
-        return "\n".join(lines + [self.reason] * bool(self.reason))
-
-
-def profile(A: MatrixStore) -> Profile:
-    """What the plan sees in a matrix, and what it would choose."""
-    held = tuple(key for key, transposed, _, _ in A.structure.forms() if not transposed)
-    chosen, reason = limited(A.structure, choose_form(A.structure, iso=A.iso), A.iso)
-    return Profile(facts(A.structure), costs_of(A.device), chosen, held, verbs_of(A.iso), reason)
+    while True:
+        seen = facts(structure)
+        key = best_form(seen, costs_of(device), config.prefer, iso=iso, gpu=device.is_gpu)
+        if not key.startswith("b2sr") or seen.bytes_of(key) <= SURE * seen.bytes_of(CSR):
+            return key
+        if not count(structure, tile_of(key)):
+            return key

@@ -30,7 +30,7 @@ BITSET_BYTES = 1 << 30  # of all blocks: fewer take the long rows where theirs w
 
 def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: bool) -> tuple[Plan, np.generic | None]:
     """Dot products at the entries of a mask; without one (or with a complement) row by row: see verbs/gustavson.py."""
-    kind, product = kind_of(semiring, A.values, B.values)
+    kind, product = kind_of(semiring, A.raw, B.raw)
     form = A.structure.primary
     made = [M.structure.primary.key for M in (A, B) if M.structure.primary.compact]
     note = f"; another form of {' and '.join(made)} is made for the statement" if made else ""

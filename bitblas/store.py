@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import functools
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from semirings.dtypes import BOOL, DataType
 from . import readback
 from .device import Device, held
 from .formats import CSR, Structure
+from .formats.values import PackedValues
 from .kernels.prologue import Variant
 from .order import Order
 
@@ -162,40 +163,70 @@ def dense_values(device: Device, size: int, dtype: DataType, blank: bool = True)
     return device.xp.empty(max(1, size), dtype.np_type)
 
 
+# The values of a matrix as they are held: one for all entries (np.generic: iso), packed, or an array. Not Any, so that
+# type checkers ask everyone who takes them which they are.
+Raw: TypeAlias = "np.generic | PackedValues | Any"
+
+
+def plain(values: Raw) -> Any:
+    """Values as np.generic or an array: packed ones unpacked, for as long as the caller keeps them."""
+    return values.plain() if isinstance(values, PackedValues) else values
+
+
 @held.root
 @dataclass(frozen=True, eq=False)
 class MatrixStore:
-    """A matrix: an immutable structure plus values, iso or an array in the structure's entry order (BOOL: bools)."""
+    """A matrix: an immutable structure plus values in its entry order: iso, an array (BOOL: bools), or packed.
+
+    `values` are for whoever wants an array or one value: packed ones are unpacked at every call, for as long as the
+    caller keeps them. `raw` is for those who know all three.
+    """
 
     structure: Structure
     dtype: DataType
-    values: Any  # np.generic: iso
-    copies: dict[tuple[str, bool], Any] = field(default_factory=dict)  # values gathered for forms that are not primary
+    raw: Raw  # the values as they are held
+    copies: dict[tuple[str, bool], Raw] = field(default_factory=dict)  # gathered for forms that are not primary
     prepared: dict[Any, Any] = field(default_factory=dict)  # products that have run: what need not be decided again
     order: Order | None = None  # in which rows and columns are stored; None: the user's
+    deferred = False  # whether to ask for the entries costs more than reading them
 
     @property
     def iso(self) -> bool:
-        return isinstance(self.values, np.generic)
+        return isinstance(self.raw, np.generic)
+
+    @property
+    def values(self) -> Any:
+        """One value (np.generic: iso), or an array."""
+        return plain(self.raw)
 
     def values_for(self, key: str, transposed: bool) -> Any:
-        """The values in the entry order of a form; a gathered copy is kept as long as this matrix lives."""
+        """The same in the entry order of a form."""
+        return plain(self.raw_for(key, transposed))
+
+    def raw_for(self, key: str, transposed: bool) -> Raw:
+        """The values in the entry order of a form; a gathered copy is kept as long as this matrix lives, packed if the
+        values are."""
         key = self.structure.kept_as(key)
         if self.iso or (key == self.structure.primary.key and not transposed):
-            return self.values
+            return self.raw
         if (key, transposed) in self.copies:
             return self.copies[key, transposed]
-        order = self.structure.order(key, transposed=transposed)
-        copy = self.values if order is None else self.values[order]
+        copy = self.taken(self.structure.order(key, transposed=transposed))
         if self.structure.keeps(key):
             self.copies[key, transposed] = copy
         return copy
+
+    def taken(self, places: Any) -> Raw:
+        """The values at these places (integers, or bools that keep some; None: all as they are), packed if they are."""
+        if places is None or isinstance(self.raw, np.generic):
+            return self.raw
+        return self.raw.taken(places) if isinstance(self.raw, PackedValues) else self.raw[places]
 
     def in_passing(self) -> MatrixStore:
         """The same matrix for one look at its rows, which are not kept unless they are there already."""
         if self.structure.has(CSR):
             return self
-        return MatrixStore(Structure(self.structure.primary), self.dtype, self.values).tagged(self.order)
+        return MatrixStore(Structure(self.structure.primary), self.dtype, self.raw).tagged(self.order)
 
     def coo(self) -> tuple[Any, Any]:
         """Rows and columns of the entries (INT64, the user's numbers) as they are stored."""

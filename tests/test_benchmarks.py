@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bitblas
-from benchmarks import builds, bytes, cpu, decode, gpu, graphs, mplg, programs, small
+from benchmarks import builds, bytes, cpu, decode, gpu, graphs, mplg, packed, programs, small
 from benchmarks.__main__ import main
 from benchmarks.verbs import VERBS
 
@@ -234,6 +234,11 @@ def test_bars_that_are_missed_are_said():
     assert len(row) == len(bytes.HEADS)
     said = list(bytes.bars([row]))
     assert said[0].endswith("0.700 (MISSED)") and "1.5000, on g in natural order (MISSED)" in said[-1]
+
+
+def test_packed_values_are_compared(capsys):
+    assert packed.main(["--graphs", "rmat6", "--most", "255", "--device", "cpu"]) == 0
+    assert "All results are equal." in capsys.readouterr().out
 
 
 def test_programs_on_packed_columns(tmp_path, capsys, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import numpy as np
@@ -9,35 +10,71 @@ import pytest
 
 import bitblas as gb
 from bitblas import calibrate, costs
+from bitblas import sample_matrices as kinds
 from bitblas.exceptions import InvalidValue
 from bitblas.facts import Facts, Parts
 from bitblas.jit import cache_dir
 
 
-def some_facts(nvals=1000.0):
+def some_facts(nvals=1000.0, **more):
     tiles = tuple((t, nvals / t) for t in (4, 8, 16, 32, 64))
-    return Facts(640, 320, int(nvals), tiles, ((8, Parts(10.0, 20.0)),))
+    return Facts(640, 320, int(nvals), tiles, ((8, Parts(10.0, 20.0)),), **more)
 
 
 def test_features_count_what_a_form_has():
-    seen = some_facts()
-    one, size, units, items, lines = costs.features(seen, "csr", costs.BITS)
-    assert (one, units, items, lines) == (1, 640, 1000, 1000 / 64)
+    seen = some_facts(depth=7.0, heads=900.0)
+    one, size, units, tiles, inside, listed, lines, chain, inner, uneven, heads = costs.features(
+        seen, "csr", costs.BITS
+    )
+    assert (one, units, tiles, inside, listed, lines) == (1, 640, 0, 0, 1000, 1000 / 64)
+    assert (chain, inner, uneven, heads) == (1000 / 640, 0, 0, 900)
     assert size == seen.bytes_of("csr") + (320 + 2 * 640) / 8
+    assert costs.features(some_facts(longest=51.0), "b2sr8", costs.BITS)[9] == 125, "uneven: 32 times the mean"
+    assert costs.features(some_facts(longest=50.0), "b2sr8", costs.BITS)[9] == 0
     weighted = costs.features(seen, "csr", costs.WEIGHTS)
-    assert weighted[1] == seen.bytes_of("csr") + 4 * 1000 + 4.125 * 960 and weighted[4] == 1000 / 16
-    assert costs.features(seen, "b2sr8", costs.NUMBERS)[2:4] == (80, 125)
-    assert costs.features(seen, "split8", costs.NUMBERS)[2:4] == (80, 30)
+    assert weighted[1] == seen.bytes_of("csr") + 4 * 1000 + 4.125 * 960 and weighted[6] == 1000 / 16
+    assert costs.features(seen, "b2sr8", costs.NUMBERS)[2:6] == (80, 125, 1000, 0)
+    assert costs.features(seen, "split8", costs.NUMBERS)[2:6] == (80, 10, 980, 20)
+    assert costs.features(seen, "split8", costs.NUMBERS)[7:9] == (30 / 80, 980 / 80)
+    search = costs.features(seen, "csr", costs.BFS)
+    assert search == (*costs.features(seen, "csr", costs.BITS)[:10], 7, 7 * 640, 7 * seen.bytes_of("csr"))
+    assert {verb: len(costs.features(seen, "csr", verb)) for verb in costs.VERBS} == costs.COUNTS
+
+
+def test_facts_are_kept_as_json():
+    seen = some_facts(depth=2.5, heads=99.0, longest=3.0)
+    assert Facts.from_json(json.loads(json.dumps(dataclasses.asdict(seen)))) == seen
+    with pytest.raises(TypeError):
+        Facts.from_json(dataclasses.asdict(seen) | {"edges": 3})
+    with pytest.raises(KeyError):
+        Facts.from_json({name: x for name, x in dataclasses.asdict(seen).items() if name != "heads"})
 
 
 def test_a_fit_finds_the_constants():
     rng = np.random.default_rng(0)
     truth = np.array([3.0, 1e-4, 0.0, 2e-3, 5e-2])
     features = [tuple(map(float, rng.integers(1, 1 << k, 5) * [1, 1000, 10, 10, 1])) for k in range(4, 16)]
-    found = calibrate.fit([(f, float(truth @ f)) for f in features])
+    found = calibrate.fit([(f, float(truth @ f), 1.0) for f in features])
     np.testing.assert_allclose(found, truth, rtol=1e-6, atol=1e-12)
-    never = calibrate.fit([((1.0, float(k), 0.0, 0.0, 0.0), 5.0 - 0.1 * k) for k in range(5)])
+    never = calibrate.fit([((1.0, float(k), 0.0, 0.0, 0.0), 5.0 - 0.1 * k, 1.0) for k in range(5)])
     assert min(never) == 0, "no constant is below zero"
+    heavy = calibrate.fit([((1.0,), 2.0, 100.0), ((1.0,), 1.0, 1.0)])
+    assert heavy[0] == pytest.approx(2, abs=1e-3), "errors count by their weights"
+    between = calibrate.fit([((1.0,), 1.0, 1.0), ((1.0,), 100.0, 1.0)])
+    assert between[0] == pytest.approx(10, rel=1e-3), "ten times too much is as wrong as ten times too little"
+
+
+def test_ratios_to_rows_are_fitted_where_times_cannot_be():
+    """No constants explain CSR's times; MPLG takes twice as long on each matrix, and that is what is predicted."""
+    seen = [some_facts(nvals) for nvals in (1000, 2000, 3000)]
+    times = (7.0, 5.0, 9.0)
+    samples = [calibrate.Sample("x", f, {"csr bits": t, "mplg bits": 2 * t}) for f, t in zip(seen, times)]
+    made = calibrate.fitted(samples, "a device", "a test")
+    assert made.errors["csr bits"][1] > 0.1
+    for f in seen:
+        assert made.costs.predict(f, "mplg", "bits") == pytest.approx(
+            2 * made.costs.predict(f, "csr", "bits"), rel=1e-6
+        )
 
 
 def test_shipped_constants_cover_every_form_and_verb():
@@ -56,16 +93,17 @@ def test_a_calibration_is_kept_and_read(monkeypatch, tmp_path):
     try:
         costs.costs_of.cache_clear()
         assert costs.costs_of(device) is costs.shipped("cpu")
-        made = costs.Costs("this", "a test", {"csr bits": (1.0, 0.0, 0.0, 0.0, 0.0)})
+        made = costs.Costs("this", "a test", {"csr bits": (1.0, *[0.0] * 10)})
         calibrate.save(made, costs.path_of(device))
         costs.costs_of.cache_clear()
         assert costs.costs_of(device) == made and made.predict(some_facts(), "csr", costs.BITS) == 1
         with pytest.raises(InvalidValue, match="lack b2sr8 bits: bitblas calibrate"):
             made.predict(some_facts(), "b2sr8", costs.BITS)
-        for bad in ("", "{}", '{"version": 0}', json.dumps(made.to_json() | {"us": {"csr bits": [1, 2]}})):
+        wrong = [made.to_json() | x for x in ({"version": 1}, {"us": {"csr bits": [1, 2]}}, {"us": {"csr": [1]}})]
+        for bad in ("", "{}", '{"version": 0}', *map(json.dumps, wrong)):
             costs.path_of(device).write_text(bad)
             costs.costs_of.cache_clear()
-            with pytest.raises(InvalidValue, match="damaged"):
+            with pytest.raises(InvalidValue, match=r"damaged.*another version.*bitblas calibrate"):
                 costs.costs_of(device)
     finally:
         monkeypatch.undo()
@@ -75,28 +113,42 @@ def test_a_calibration_is_kept_and_read(monkeypatch, tmp_path):
 
 def test_products_are_measured(monkeypatch):
     """Two of the samples, two forms: every pair of form and verb has constants, and an error that is told."""
-    samples = lambda n: [(n, calibrate.near(n, 6, 40)), (64, calibrate.grid(64))]
-    monkeypatch.setattr(calibrate, "samples", samples)
+    few = lambda n: [("near", n, kinds.near(n, 6, 40)), ("grid", 64, kinds.grid(64))]
+    monkeypatch.setattr(calibrate, "samples", few)
     monkeypatch.setattr(Facts, "forms", property(lambda self: ("csr", "b2sr8")))
-    monkeypatch.setattr(calibrate, "measure", lambda A, verb: float(A.nvals))
+    monkeypatch.setattr(calibrate, "measure", lambda A, verb, source: float(A.nvals))
     made = calibrate.calibrate(gb.device.get("cpu"), 10)
     assert set(made.costs.us) == {f"{key} {verb}" for key in ("csr", "b2sr8") for verb in costs.VERBS}
     assert all(worst < 1e-6 for name, (_, worst) in made.errors.items() if name.startswith("csr"))
-    assert "csr bits" in str(made)
+    assert "csr bits" in str(made) and "csr bfs" in str(made)
+    again = [calibrate.Sample.from_json(json.loads(json.dumps(sample.to_json()))) for sample in made.samples]
+    assert again == list(made.samples) and calibrate.fitted(again, "x", "y").costs.us == made.costs.us
 
 
 def test_a_profile_with_measured_times(device, monkeypatch):
     monkeypatch.setattr(Facts, "forms", property(lambda self: ("csr", "b2sr8")))
     n = 1 << 12
-    A = gb.Matrix.from_coo(*calibrate.near(n, 4, 4), True, nrows=n, ncols=n, format="csr")
+    A = gb.Matrix.from_coo(*kinds.near(n, 4, n), True, nrows=n, ncols=n, format="csr")
     held = [key for key, _, _, _ in A._store.structure.forms()]
-    table = calibrate.measured(A, A.profile())
+    table = A.profile(measure=True)
     assert {key for (key, _), us in table.measured if us > 0} == set(table.facts.forms)
-    assert str(table).count(" measured") == len(table.verbs) == 2
+    assert str(table).count(" measured") == len(table.verbs) == 3
+    told = table.verdict()
+    assert told.startswith(f"{table.chosen} takes ") and all(verb in told for verb in table.verbs)
+    assert f"measured: {told}" in str(table) and "measured:" not in str(A.profile())
+    with pytest.raises(InvalidValue, match="measure or orders"):
+        A.profile(measure=True, orders=True)
     assert held == [key for key, _, _, _ in A._store.structure.forms()], "nothing is kept"
 
 
-@pytest.mark.parametrize("name", ["grid", "stencil", "skewed"])
-def test_samples_are_matrices(name):
-    i, j = getattr(calibrate, name)(1 << 10)
-    assert len(i) == len(j) > 1 << 10 and min(i.min(), j.min()) >= 0 and max(i.max(), j.max()) < 1 << 10
+def test_samples_are_matrices():
+    found = list(kinds.samples(1 << 10))
+    assert len({name for name, _, _ in found}) == len(found)
+    for name, n, (i, j) in found:
+        assert len(i) == len(j) >= n and min(i.min(), j.min()) >= 0 and max(i.max(), j.max()) < n, name
+    for name, entries in (("mesh", kinds.mesh(1 << 11)), ("roads", kinds.mesh(1 << 11, 0.62))):
+        edges = set(zip(*(x.tolist() for x in entries)))
+        assert edges == {(b, a) for a, b in edges} and len(edges) == len(entries[0]), name
+    rows, _ = kinds.mycielskian(5)
+    assert len(rows) == 2 * 71 and rows.max() == 22, "23 vertices, 71 edges"
+    assert len(kinds.mesh(1 << 11)[0]) == 2 * (31 * 64 + 32 * 63 + 31 * 63), "a square of triangles"

@@ -30,9 +30,9 @@ FLOORS = (
     ("bitblas.config",),
     ("bitblas.formats",),
     ("bitblas.store", "bitblas.order"),
-    ("bitblas.facts", "bitblas.ending"),
+    ("bitblas.facts", "bitblas.depth", "bitblas.ending"),
     ("bitblas.costs",),
-    ("bitblas.plan", "bitblas.plan_forms", "bitblas.plan_limit", "bitblas.plan_mxm"),
+    ("bitblas.plan", *(f"bitblas.plan_{name}" for name in ("forms", "limit", "mxm", "profile", "values"))),
     ("bitblas.formats.build", "bitblas.formats.chunks"),
     ("bitblas.verbs",),
     ("bitblas.core",),
@@ -44,7 +44,8 @@ FLOOR = {name: number for number, names in enumerate(FLOORS) for name in names}
 UPWARDS = {
     ("bitblas.formats", "bitblas.formats.build"): "a form that is asked for is built",
     ("bitblas.formats.build", "bitblas.verbs.arrays"): "duplicates are combined by an operator",
-    ("bitblas.core.matrix_order", "bitblas.reorder"): "A.reorder(name) asks for the order of that name",
+    ("bitblas.core.matrix_order", "bitblas.reorder"): "A.reorder(name) asks for that order, A.profile for all",
+    ("bitblas.core.matrix_order", "bitblas.calibrate"): "A.profile(measure=True) times what it predicts",
     ("bitblas.plan", "bitblas.verbs.vector"): "the value of equal products is cast as a verb casts it",
 }
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
 import pytest
 from battery import MATRICES
 from test_reorder import host, matrix
 
 import bitblas as gb
-from bitblas import exceptions, reorder
+from bitblas import exceptions, readback, reorder
 
 
 @pytest.mark.parametrize("order", reorder.ORDERS)
@@ -99,3 +101,18 @@ def test_hubs_stand_first_and_leaves_of_one_star_together():
     B = gb.Matrix.from_coo(i, i % 50, True, nrows=n, ncols=n, device="cpu")  # no hub: stars of 8
     star = reorder.community(B) % 50
     assert (star[1:] != star[:-1]).sum() < 2 * 50
+
+
+def test_a_search_waits_once_a_level(device, monkeypatch):
+    """On a graph of many levels the host's waits are what an order takes."""
+    waits, n = [], 40
+    read = readback.Readback.read
+    monkeypatch.setattr(readback.Readback, "read", lambda self, *a: waits.append(a) or read(self, *a))
+    i = np.arange(n - 1)
+    A = gb.Matrix.from_coo(np.r_[i, i + 1], np.r_[i + 1, i], True, nrows=n, ncols=n)
+    d = A.device
+    degree, label = d.asarray(np.r_[1, np.full(n - 2, 2), 1]), d.asarray(np.zeros(n, np.int64))
+    waits.clear()
+    found = importlib.import_module("bitblas.reorder.rcm").searched(A, d.asarray(np.zeros(1, np.int64)), label, degree)
+    assert d.to_host(found).tolist() == list(range(n))
+    assert len(waits) <= n + 2

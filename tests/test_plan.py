@@ -235,7 +235,8 @@ def test_no_unit_of_work_is_longer_than_the_plan_allows(device, key, name, monke
             limits = [plan.longest(*how, push=plan_of.direction == "push", staged=x) for x in (False, True)]
             if gpu and longest == EVERYWHERE:
                 assert lanes == pull.PART_LANES and length.max() <= plan.segment(key)
-            assert longest == EVERYWHERE or (lanes == plan_of.lanes and longest in limits)
+            planned = plan_of.lanes, plan.staged_lanes(plan_of.lanes, n)
+            assert longest == EVERYWHERE or (lanes in planned and longest in limits)
         if gpu:  # each entry (or tile) of the form is done exactly once, in units that are short enough
             form = A._store.structure.form(key, transposed=plan_of.transposed)
             done = sum(int(length[length <= longest].sum()) for _, longest, length in launches)

@@ -1,4 +1,4 @@
-"""Which stored form is chosen: the rule, and what the constants that come with bitblas make of it."""
+"""Which stored form and order is chosen: the rules, and what the constants that come with bitblas make of them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import dataclasses
 import numpy as np
 import pytest
 from battery import generator
-from test_plan import matrix
 
 import bitblas
-from bitblas import costs, plan_forms
+from bitblas import costs, plan_forms, plan_profile
 from bitblas.config import config
-from bitblas.facts import facts
+from bitblas.depth import depth_of
+from bitblas.facts import Facts, Parts, facts
+from bitblas.sample_matrices import grid, shuffled
 
 
 def test_what_promises_most_is_chosen(device):
@@ -39,34 +40,157 @@ def test_what_promises_most_is_chosen(device):
             assert least.facts.bytes_of(least.chosen) < of.bytes_of("csr")
 
 
-def flat(**bytes_cost):
-    """Costs by bytes alone: so much for each byte of a form, 1 where nothing is said."""
-    us = {}
-    for key in ("csr", "mplg", *(f"b2sr{t}" for t in (4, 8, 16, 32, 64)), "split4", "split8", "split16"):
-        for verb in costs.VERBS:
-            us[f"{key} {verb}"] = (0.0, bytes_cost.get(key, 1.0), 0.0, 0.0, 0.0)
-    return costs.Costs("a test", "made up", us)
+FORMS = ("csr", "mplg", *(f"b2sr{t}" for t in (4, 8, 16, 32, 64)), "split4", "split8", "split16")
 
 
-def test_the_rule_of_the_choice():
-    sparse, dense = (facts(matrix(name, device="cpu")._store.structure) for name in ("130x130", "all ones"))
-    best = plan_forms.best_form
-    assert sparse.bytes_of("b2sr64") > sparse.bytes_of("csr")
-    assert best(sparse, flat(b2sr64=1e-9), "time", iso=True) != "b2sr64", "never more bytes than plain CSR"
-    assert best(dense, flat(b2sr64=1e-9), "time", iso=True) == "b2sr64"
-    slow = dict.fromkeys(("mplg", "b2sr4", "b2sr8", "b2sr16", "b2sr32", "b2sr64", "split4", "split8", "split16"), 1e3)
-    assert best(dense, flat(**slow), "time", iso=True) == "csr"
-    assert best(dense, flat(**slow | {"b2sr8": 1e-9, "split8": 0.0}), "time", iso=True) == "b2sr8", "all verbs"
-    assert best(dense, flat(**slow), "memory", iso=True) == min(dense.forms, key=dense.bytes_of)
-    assert best(dense, flat(b2sr8=1e-9, mplg=0.0), "time", iso=False) == "csr", "values are found by row"
-    assert best(dense, flat(**slow), "memory", iso=False) == "mplg"
-    cheap = flat(**slow | {"b2sr8": 1e-9, "b2sr64": 1e-9})
-    assert best(dense, cheap, "time", iso=True, gpu=True) == "csr", "too few tile rows"
-    wide = facts(matrix("all ones", device="cpu")._store.structure)
-    wide = dataclasses.replace(wide, nrows=plan_forms.BUSY // 4)
-    assert plan_forms.candidates(wide, "time", True, True) == ("csr", "b2sr4", "b2sr8")
-    uneven = flat(**slow | {"b2sr8": 1.0, "b2sr4": 1.0})
-    uneven.us["b2sr8 bits"], uneven.us["b2sr8 numbers"] = (0.0, 0.01, 0.0, 0.0, 0.0), (0.0, 50.0, 0.0, 0.0, 0.0)
-    gain = plan_forms.slowness(dense, uneven, "b2sr8", True) ** 2
-    ratios = [uneven.predict(dense, "b2sr8", v) / uneven.predict(dense, "csr", v) for v in (costs.BITS, costs.NUMBERS)]
-    assert gain == pytest.approx(ratios[0] * ratios[1]), "a gain of one product may pay for a loss of the other"
+def flat(**us):
+    """Costs that are the same for any matrix: microseconds by form, for all verbs or for each; 100 where not given."""
+    made = {}
+    for key in FORMS:
+        each = us.get(key, 100.0)
+        each = each if isinstance(each, dict) else dict.fromkeys(costs.VERBS, each)
+        made |= {f"{key} {verb}": (each.get(verb, 100.0), *[0.0] * (costs.COUNTS[verb] - 1)) for verb in costs.VERBS}
+    return costs.Costs("a test", "made up", made)
+
+
+def some_facts(nrows=1 << 16, ncols=1 << 16, nvals=1 << 20, fill=8.0):
+    """Facts of a matrix with that many entries in each tile of 8 x 8."""
+    tiles = tuple((t, nvals / max(1.0, fill * t / 8)) for t in (4, 8, 16, 32, 64))
+    parts = tuple((t, Parts(nvals / fill, nvals / 10)) for t in (4, 8, 16))
+    return Facts(nrows, ncols, nvals, tiles, parts, 10.0 if nrows == ncols else 0.0)
+
+
+BITS, NUMBERS, BFS = costs.BITS, costs.NUMBERS, costs.BFS
+# Facts, costs and the choice for time: 100 us is what all other forms take.
+CHOICES = {
+    "all alike: rows": ({}, {}, "csr"),
+    "faster tiles": ({}, {"b2sr8": 50}, "b2sr8"),
+    "tiles of more bytes than CSR": ({"fill": 1.0}, {"b2sr8": 50}, "csr"),
+    "a gain of three times, a loss of two": ({}, {"b2sr8": {BITS: 33, NUMBERS: 200}}, "b2sr8"),
+    "a gain of two times, a loss of three": ({}, {"b2sr8": {BITS: 50, NUMBERS: 300}}, "csr"),
+    "searches count": ({}, {"b2sr8": {BITS: 50, BFS: 300}}, "csr"),
+    "searches do not, of a rectangular matrix": ({"ncols": 1 << 15}, {"b2sr8": {BITS: 50, BFS: 300}}, "b2sr8"),
+    "two that win a verb each, and one between": (
+        {}, {"csr": {NUMBERS: 50}, "b2sr8": {BITS: 50}, "b2sr4": {BITS: 60, NUMBERS: 60}}, "b2sr4"),
+    "tiles must gain something": ({}, {"b2sr8": 97}, "csr"),
+    "tiles that do": ({}, {"b2sr8": 94}, "b2sr8"),
+    "a compact form must gain more": ({}, {"mplg": 94}, "csr"),
+    "a compact form that does": ({}, {"mplg": 85}, "mplg"),
+    "parts": ({}, {"split8": 50, "b2sr8": 60}, "split8"),
+    "below the floor all are alike": ({}, {**dict.fromkeys(FORMS, 4.9), "b2sr8": 2.0, "mplg": 1.0}, "csr"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_the_form_nearest_to_the_best_for_every_verb_is_chosen(name):
+    of, us, chosen = CHOICES[name]
+    assert plan_forms.best_form(some_facts(**of), flat(**us), "time", iso=True, gpu=True) == chosen
+
+
+def test_values_stay_by_rows():
+    seen, best = some_facts(), plan_forms.best_form
+    assert best(seen, flat(b2sr8=1, split8=1), "time", iso=False) == "csr"
+    assert best(seen, flat(mplg=50), "time", iso=False) == "mplg"
+    assert best(seen, flat(), "memory", iso=False) == "mplg"
+    assert best(seen, flat(), "memory", iso=True) == min(seen.forms, key=seen.bytes_of)
+
+
+def test_the_floor_of_a_cpu_is_higher():
+    us = {**dict.fromkeys(FORMS, 19.0), "b2sr8": 6.0}
+    assert plan_forms.best_form(some_facts(), flat(**us), "time", iso=True, gpu=False) == "csr"
+    assert plan_forms.best_form(some_facts(), flat(**us), "time", iso=True, gpu=True) == "b2sr8"
+
+
+def test_ratios_are_those_of_the_worst_verb():
+    us = {"csr": {BITS: 10.0, NUMBERS: 10.0}, "b2sr8": {BITS: 5.0, NUMBERS: 30.0}, "mplg": {BITS: 1.0, NUMBERS: 40.0}}
+    assert plan_forms.worst_ratios(us, 0.5) == {"csr": 10.0, "b2sr8": 5.0, "mplg": 4.0}
+    assert plan_forms.worst_ratios(us, 5.0) == {"csr": 2.0, "b2sr8": 3.0, "mplg": 4.0}
+
+
+def test_what_is_small_or_short_is_not_looked_at():
+    small = plan_forms.SMALL
+    assert plan_forms.without_facts(10, small - 1, "time") and not plan_forms.without_facts(10, small, "time")
+    assert plan_forms.without_facts(small, small, "time") and not plan_forms.without_facts(small, small - 1, "memory")
+
+
+def test_tiles_that_a_sample_foretells_wrongly_are_counted(monkeypatch):
+    """Full tiles where the sample looks, scattered entries elsewhere: never more bytes than plain CSR."""
+    n = 1 << 12
+    i, j = shuffled(n, grid(n))
+    A = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, device="cpu", format="csr")
+    structure = A._store.structure
+    structure.primary.cache["tiles"] = dict.fromkeys((4, 8, 16, 32, 64), len(i) / 4)
+    quick = flat(b2sr8=50.0)
+    monkeypatch.setattr(plan_forms, "costs_of", lambda device: quick)
+    assert plan_forms.best_form(facts(structure), quick, "time", iso=True) == "b2sr8"
+    assert plan_forms.choose_form(structure) == "csr"
+    assert dict(facts(structure).tiles)[8] == structure.form("b2sr8").tiles, "and is known from now on"
+
+
+# ---- the levels of a search -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n", "balls", "ended", "low", "high"),
+    [
+        (1000, [1, 3, 5, 7, 9, 11, 13, 15, 17], False, 300, 600),  # a path, from its middle: 500
+        (10_000, [1, 5, 13, 25, 41, 61, 85, 113, 145], False, 50, 110),  # a grid of 100 x 100, likewise: 100
+        (1 << 20, [1, 60, 9000], False, 2, 4),  # a power-law graph
+        (100, [1, 40, 100, 100], True, 4, 4),  # everything was seen
+        (100, [1], False, 1, 1),  # one row has too many to look at
+    ],
+)
+def test_the_levels_are_told_by_the_growth_of_balls(n, balls, ended, low, high):
+    assert low <= depth_of(n, list(map(float, balls)), ended) <= high
+
+
+def test_balls_are_counted(device):
+    """A ring, whose balls are known; stars; and a matrix that is no graph."""
+    n = 200
+    at = np.arange(n)
+    ring = bitblas.Matrix.from_coo([*at, *at], [*(at + 1) % n, *(at - 1) % n], True, nrows=n, ncols=n, format="csr")
+    seen = facts(ring._store.structure)
+    assert seen.depth == pytest.approx(8 * n / 17, rel=0.1) and seen.heads == seen.nvals == 2 * n
+    assert seen.longest == 2 and not seen.uneven
+    star = bitblas.Matrix.from_coo([0] * (n - 1), at[1:], True, nrows=n, ncols=n, format="csr")
+    seen = facts(star._store.structure)
+    assert seen.depth == 3, "a hop, and one that finds nothing more"
+    assert seen.heads == 32 < seen.nvals == seen.longest and seen.uneven
+    wide = bitblas.Matrix.from_coo([0], [n], True, nrows=n, ncols=n + 1)
+    assert facts(wide._store.structure).depth == 0 and "levels" not in str(wide.profile())
+
+
+# ---- orders ---------------------------------------------------------------------------------------------------------
+
+
+def test_orders_are_compared(device):
+    """A grid whose vertices are shuffled: it has a better order, and the table knows it."""
+    i, j = shuffled(1 << 12, grid(1 << 12))
+    A = bitblas.Matrix.from_coo(i, j, True, nrows=1 << 12, ncols=1 << 12)
+    before = [key for key, _, _, _ in A._store.structure.forms()]
+    with config.set(prefer="memory"):
+        found = A.profile(orders=True)
+    assert list(found.profiles) == ["as it is", "degree", "rcm", "community"]
+    assert found.profiles["rcm"].facts.fill > 2 * found.profiles["as it is"].facts.fill
+    assert found.profiles["as it is"].permutation == 0 and found.profiles["rcm"].permutation == 4 * (12 * 128 + 1)
+    order, key = found.best
+    size = lambda order, key: found.profiles[order].facts.bytes_of(key) + found.profiles[order].permutation
+    assert size(order, key) == min(size(o, k) for o, seen in found.profiles.items() for k in seen.facts.forms)
+    lines = str(found).splitlines()
+    assert sum("<- best" in line and line.startswith(order) for line in lines) == str(found).count("<- best") == 1
+    assert str(found).count("<- auto") == 4 and len(lines) == 2 + 4 * len(found.profiles["rcm"].facts.forms)
+    assert A.order is None and before == [key for key, _, _, _ in A._store.structure.forms()], "A stays as it is"
+    with pytest.raises(bitblas.exceptions.DimensionMismatch, match="profile: expected a square matrix"):
+        bitblas.Matrix(bool, 2, 3).profile(orders=True)
+
+
+def test_the_best_pair_is_no_larger_than_plain_rows():
+    seen = {name: dataclasses.replace(PROFILE, facts=some_facts(fill=fill), permutation=p) for name, fill, p in
+            (("as it is", 1.0, 0), ("rcm", 8.0, 1 << 10), ("degree", 8.0, 1 << 40))}  # fmt: skip
+    assert plan_profile.best_pair(seen, "time", iso=True, gpu=True) == ("rcm", "b2sr8")
+    assert plan_profile.best_pair(seen, "memory", iso=True, gpu=True)[0] == "rcm"
+    del seen["rcm"]
+    assert plan_profile.best_pair(seen, "time", iso=True, gpu=True) == ("as it is", "csr")
+
+
+PROFILE = plan_profile.Profile(some_facts(), flat(b2sr8=50), "csr", ("csr",), plan_forms.verbs_of(True, True))

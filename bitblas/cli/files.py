@@ -14,6 +14,7 @@ import numpy as np
 from ..exceptions import DeviceError
 from ..io import FILE_FORMATS, file_format_of, host_coo, write
 from ..plan_forms import FORMATS
+from ..plan_profile import Orders
 from .source import TEXTS, Fault, facts, load
 
 QUANTILES = {"min": 0, "25 %": 25, "median": 50, "75 %": 75, "90 %": 90, "99 %": 99, "max": 100}
@@ -39,11 +40,7 @@ def info(args: argparse.Namespace) -> None:
     graph = load(args, square=False)
     A = graph.matrix
     rows, cols, _ = host_coo(A)
-    profile = A.profile()
-    if args.measure:
-        from ..calibrate import measured
-
-        profile = measured(A, profile)
+    profile = A.profile(measure=args.measure)
     seen = profile.facts
     forms: dict[str, dict[str, float]] = {key: {"bytes": seen.bytes_of(key)} for key in seen.forms}
     for tile, count in seen.tiles:
@@ -51,15 +48,18 @@ def info(args: argparse.Namespace) -> None:
     for tile, parts in seen.parts:
         forms[f"split{tile}"]["entries_in_tiles"] = seen.nvals - parts.in_rest
     for key, form in forms.items():
-        form |= {f"{verb}_us": profile.costs.predict(seen, key, verb) for verb in profile.verbs}
+        form |= {f"{verb}_us": us for verb, us in profile.predicted(key).items()}
     for (key, verb), us in profile.measured:
         forms[key][f"{verb}_measured_us"] = us
     rows_degrees = degrees(np.bincount(rows, minlength=A.nrows))
     cols_degrees = degrees(np.bincount(cols, minlength=A.ncols))
     loops = int((rows == cols).sum())
+    orders = A.profile(orders=True) if args.orders else None
     if args.json:
         made = {"command": "info", "file": args.file, **facts(A), "labels": graph.labels is not None, "loops": loops}
         made |= {"row_degrees": rows_degrees, "column_degrees": cols_degrees, "forms": forms, "chosen": profile.chosen}
+        made |= {"values": profile.values._asdict()}
+        made |= {"depth": seen.depth} | ({} if orders is None else {"orders": ordered(orders), "best": orders.best})
         print(json.dumps(made))
         return
     named = "" if graph.labels is None else f", vertices have names ({', '.join(graph.labels[:3])}, ...)"
@@ -68,6 +68,23 @@ def info(args: argparse.Namespace) -> None:
     for name, found in (("row", rows_degrees), ("column", cols_degrees)):
         print(f"{name:12}" + "".join(f"{x:>9.2f}" if key == "mean" else f"{x:>9}" for key, x in found.items()))
     print(f"\n{profile}\n\nheld now\n{A.memory()}")
+    if orders is not None:
+        print(f"\nin other orders of the vertices\n{orders}")
+
+
+def ordered(orders: Orders) -> dict[str, Any]:
+    """The bytes and microseconds of each form under each order, and the bytes of the order."""
+    return {
+        name: {
+            "permutation": seen.permutation,
+            "forms": {
+                key: {"bytes": seen.facts.bytes_of(key)}
+                | {f"{verb}_us": us for verb, us in seen.predicted(key).items()}
+                for key in seen.facts.forms
+            },
+        }
+        for name, seen in orders.profiles.items()
+    }
 
 
 def _machine(args: argparse.Namespace) -> None:
@@ -104,7 +121,9 @@ def calibrate(args: argparse.Namespace) -> None:
     costs_of.cache_clear()
     seconds = time.perf_counter() - start
     if args.json:
-        print(json.dumps({"command": "calibrate", "out": str(path), "seconds": seconds, **found.costs.to_json()}))
+        made = {"command": "calibrate", "out": str(path), "seconds": seconds, **found.costs.to_json()}
+        made |= {"gpu": device.is_gpu, "samples": [sample.to_json() for sample in found.samples]}
+        print(json.dumps(made))
     else:
         print(f"{found}\n\n{path}, in {seconds:.1f} s")
 
@@ -124,6 +143,7 @@ def add_convert_options(p: argparse.ArgumentParser) -> None:
     own = p.add_argument_group("to .bitblas")
     own.add_argument("--format", choices=FORMATS[1:], help="the stored form (default: as the plan chooses)")
     own.add_argument("--tile", type=int, choices=[4, 8, 16, 32, 64], help="edge of a tile (b2sr, split)")
+    own.add_argument("--packed", action="store_true", help="values in as many bits as they need: integers alone")
     edges = p.add_argument_group("to an edge list")
     edges.add_argument("--output-base", type=int, choices=[0, 1], help="the number of the first vertex (default 0)")
     edges.add_argument("--output-header", action="store_true", help="name the columns in the first line")
@@ -136,7 +156,7 @@ def convert(args: argparse.Namespace) -> None:
     groups: dict[str, dict[str, Any]] = {
         "mtx": {"field": args.field, "symmetry": args.symmetry, "precision": args.precision, "comment": args.comment},
         "npz": {"layout": args.layout},
-        "bitblas": {"format": args.format, "tile": args.tile},
+        "bitblas": {"format": args.format, "tile": args.tile, "packed": args.packed or None},
         "edges": {
             "base": args.output_base, "header": args.output_header or None,
             "directed": False if args.output_undirected else None,

@@ -41,10 +41,11 @@ def parser() -> argparse.ArgumentParser:
     p = command("info", files.info, "what a file holds and how it would be stored; without FILE, what works here")
     _input(p, "?")
     _storage(p)
-    p.add_argument("--measure", action="store_true", help="also time products in every form, beside what is predicted")
+    p.add_argument("--measure", action="store_true", help="also time all that is predicted, in every form")
+    p.add_argument("--orders", action="store_true", help="also every form under each order of the vertices")
     p = command("calibrate", files.calibrate, "measure what products cost on a device, and remember it for the plan")
     p.add_argument("--device", metavar="DEVICE", help="default: cuda if it works")
-    p.add_argument("--scale", type=int, metavar="N", help="log2 of the vertices of the samples (default 17, GPU 20)")
+    p.add_argument("--scale", type=int, metavar="N", help="log2 of the vertices of the samples (default 16, GPU 20)")
     p.add_argument("--out", metavar="OUT", help="write to this file, not to the one that the plan reads")
     for algorithm in algorithms.COMMANDS:
         p = command(algorithm.name, algorithms.run, algorithm.help)

@@ -12,6 +12,7 @@ from semirings.dtypes import DataType
 
 from ..device import Device
 from ..exceptions import OutputNotEmpty
+from ..formats.build import with_values
 from ..store import VectorStore, full_vector
 from ..verbs import reading, vector_build
 from ..verbs import vector as verbs
@@ -44,8 +45,10 @@ def check_lengths(values: Any, *indices: Any) -> None:
 
 def restored(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What pickle and copy call: the object made anew, on its device."""
-    order = kwargs.pop("order", None)
+    order, stays_packed = kwargs.pop("order", None), kwargs.pop("stays_packed", False)
     made = kind.from_coo(*args, **kwargs)
+    if stays_packed:
+        made._data = with_values(made._data, True)
     return made if order is None else made.reorder(order, name=kwargs["name"])
 
 

@@ -14,6 +14,7 @@ from ..formats import chunks as build
 from ..formats.csr.format import index_type
 from .build import check_lengths, duplicates
 from .convert import check_range, check_size, device_of, index_array, value_array
+from .options import check_layout
 
 Entries = tuple[Any, Any, Any]  # rows, columns, values (None: there are none)
 
@@ -82,7 +83,7 @@ class ChunkBuild:
     def from_chunks(
         cls, chunks: Any, value: Any = True, dtype: Any = None, *, nrows: Any = None, ncols: Any = None,
         dup_op: Any = None, name: str | None = None, device: str | Device | None = None, format: str | None = None,
-        tile: int | None = None,
+        tile: int | None = None, packed: bool | None = None,
     ) -> Any:  # fmt: skip
         """The Matrix that `from_coo` makes of all chunks one after the other, without having them all at once.
 
@@ -97,9 +98,7 @@ class ChunkBuild:
         million; `bitblas/formats/chunks.py` has the formula. Raises what `from_coo` raises, and ValueError for chunks
         that are not alike, or not the same the second time.
         """
-        from .matrix_build import check_format
-
-        kind, tile = check_format(format, tile)
+        layout = check_layout(format, tile, packed)
         d = device_of(device)
         given = [None if n is None else check_size(what, n) for n, what in ((nrows, "nrows"), (ncols, "ncols"))]
         source = Chunks(chunks, d, dtype)
@@ -118,8 +117,8 @@ class ChunkBuild:
             if one is not None and not isinstance(one, np.generic):
                 raise ValueError("value: expected a scalar; values of their own come in the chunks")
             dup = duplicates(dup_op, one, of)
-            store = build.from_counts(counts, source.again(), *shape, one, of, dup, format=kind, tile=tile)
-        return cls._from_store(store, name, None if kind == "auto" else (kind, tile))
+            store = build.from_counts(counts, source.again(), *shape, one, of, dup, format=layout.format, tile=tile)
+        return cls._from_store(store, name, layout)
 
 
 def _sizes(given: list[int | None], chunks: Any) -> tuple[int | None, int | None]:

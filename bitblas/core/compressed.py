@@ -42,8 +42,8 @@ def _pointers(device: Device, indptr: Any, entries: int) -> Any:
 
 
 class CompressedBuild:
-    """Constructors; all take `device`, `format` and `tile` of `Matrix.from_coo` too. Raise InvalidValue for pointers
-    or sizes that do not fit, and what `from_coo` raises."""
+    """Constructors; all take `device`, `format`, `tile` and `packed` of `Matrix.from_coo` too. Raise InvalidValue for
+    pointers or sizes that do not fit, and what `from_coo` raises."""
 
     __slots__ = ()
     from_coo: ClassVar[Any]

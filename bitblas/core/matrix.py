@@ -13,6 +13,7 @@ from semirings.dtypes import FP64, DataType
 from .. import device as devices
 from ..device import Device
 from ..formats import build
+from ..formats.values import PackedValues
 from ..store import MatrixStore
 from ..verbs import matrix as verbs
 from ..verbs import submatrix
@@ -24,11 +25,12 @@ from .door import assignment, statement
 from .expr import MatrixExpression
 from .indexing import Axis, parse
 from .mask import Mask
-from .matrix_build import MatrixBuild, check_format
+from .matrix_build import MatrixBuild
 from .matrix_order import MatrixOrder
 from .matrix_read import MatrixRead
 from .matrix_shape import MatrixReshape
 from .operators import typed
+from .options import AUTO, Layout, check_layout
 from .saved import MatrixFile
 from .vector import Vector
 
@@ -94,29 +96,34 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Ou
     """Matrix(dtype=FP64, nrows=0, ncols=0): no entries yet. GraphBLAS C API 2.1, section 3.8.2.
 
     format: "auto", "csr", "mplg", "b2sr" with a `tile` of 4, 8, 16, 32 or 64, or "split" with one of 4, 8 or 16 (or
-    that of the fewest bytes): the stored form, which results assigned to this object take too. Raises TypeError
-    (dtype), InvalidValue (sizes), ValueError (format), DeviceError, OutOfMemory.
+    that of the fewest bytes): the stored form, which results assigned to this object take too. packed: whether values
+    that differ are stored in as many bits as they need (True; InvalidValue where they are not integers of a range below
+    2**32), as an array of their type (False), or as `config.prefer` says (None). Raises TypeError (dtype), InvalidValue
+    (sizes), ValueError (format), DeviceError, OutOfMemory.
     """
 
-    __slots__ = ("__weakref__", "_data", "_form", "_pending", "name")
+    __slots__ = ("__weakref__", "_data", "_layout", "_pending", "name")
     _transposed = False
 
     def __init__(
         self, dtype: Any = FP64, nrows: Any = 0, ncols: Any = 0, *, name: str | None = None,
         device: str | Device | None = None, format: str | None = None, tile: int | None = None,
+        packed: bool | None = None,
     ) -> None:  # fmt: skip
-        kind, tile = check_format(format, tile)
+        self._layout = check_layout(format, tile, packed)
         shape = check_size("nrows", nrows), check_size("ncols", ncols)
         empty = verbs.empty(device_of(device), *shape, dtypes.lookup_dtype(dtype))
-        self._data = empty if kind == "auto" else build.with_format(empty, kind, tile)
-        self._form = None if kind == "auto" else (kind, tile)
+        self._data = build.with_format(empty, *self._layout[:2]) if self._layout.asks else empty
         self._pending: dict[tuple[int, int], np.generic | None] = {}
         self.name = f"M_{next(_names)}" if name is None else name
 
     @classmethod
-    def _from_store(cls, store: MatrixStore, name: str | None = None, form: Any = None) -> Matrix:
+    def _from_store(
+        cls, store: MatrixStore, name: str | None = None, layout: Layout = AUTO, *, settled: bool = False
+    ) -> Matrix:
         A = cls.__new__(cls)
-        A._data, A._form, A._pending = store, form, {}
+        A._data = store if settled else build.with_values(store, layout.packed)
+        A._layout, A._pending = layout, {}
         A.name = f"M_{next(_names)}" if name is None else name
         return A
 
@@ -140,9 +147,9 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Ou
         return self._data
 
     def _adopt(self, store: MatrixStore) -> None:
-        if self._form is not None:
-            store = build.with_format(store, *self._form).tagged(store.order)
-        self._data = store
+        if self._layout.asks:
+            store = build.with_format(store, *self._layout[:2])
+        self._data = build.with_values(store, self._layout.packed)
         self._pending.clear()
 
     def _put(self, i: int, j: int, value: np.generic | None) -> None:
@@ -160,9 +167,9 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Ou
         written = list(self._pending.values())
         kept = np.array([x is not None for x in written], bool)[order]
         values = np.array([data.dtype.np_type.type(0) if x is None else x for x in written], data.dtype.np_type)[order]
-        one = values[kept][0] if kept.any() else data.values
+        one = values[kept][0] if kept.any() else data.raw
         new: Any = values[kept]
-        if (data.iso and (new == data.values).all()) or (not data.nvals and len(new) and (new == one).all()):
+        if (data.iso and (new == data.raw).all()) or (not data.nvals and len(new) and (new == one).all()):
             new = one  # one value for all entries stays one value
         put = new if isinstance(new, np.generic) else d.asarray(new)
         keys = keys[order]
@@ -218,12 +225,6 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Ou
 
         return Memory.of(self._stored)
 
-    def profile(self) -> Any:
-        """Predicted bytes for every stored form, and the plan's choice; prints as a table."""
-        from .. import plan_forms
-
-        return plan_forms.profile(self._stored)
-
     def to(self, device: str | Device) -> Matrix:
         """A copy on another device; the object itself if it is there already."""
         d = devices.get(device)
@@ -235,8 +236,9 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Ou
     def __reduce__(self) -> Any:
         A, host = self._stored, self.device.to_host
         i, j = (host(x) for x in A.coo())
-        format, tile = self._form or (None, None)
-        more = {"nrows": A.nrows, "ncols": A.ncols, "name": self.name, "format": format, "tile": tile}
+        more = {"nrows": A.nrows, "ncols": A.ncols, "name": self.name, **self._layout._asdict()}
+        if isinstance(A.raw, PackedValues):
+            more["stays_packed"] = True
         if A.order is not None:
             more["order"] = host(A.order.perm)
         args = i, j, A.values if A.iso else host(A.values), A.dtype.name
@@ -252,7 +254,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Ou
         store = self._stored
         if ("kept", key) not in store.prepared:
             twin = type(self)._from_store(
-                MatrixStore(store.structure, store.dtype, store.values, store.copies, order=store.order)
+                MatrixStore(store.structure, store.dtype, store.raw, store.copies, order=store.order)
             )
             store.prepared["kept", key] = make(twin)
         return store.prepared["kept", key]

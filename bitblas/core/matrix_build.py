@@ -10,7 +10,6 @@ from semirings import dtypes
 
 from ..device import Device
 from ..formats import build
-from ..plan_forms import FORMATS
 from ..store import MatrixStore
 from ..verbs import arrays, submatrix
 from ..verbs import matrix as verbs
@@ -19,20 +18,9 @@ from .chunks import ChunkBuild
 from .compressed import CompressedBuild, CompressedExport
 from .convert import cast_scalar, check_range, check_size, device_of, index_array, scalar_type, value_array
 from .door import guarded
-from .options import check_options
+from .options import check_layout, check_options
 from .orders import in_users_order
 from .scalar import of
-
-
-def check_format(format: str | None, tile: int | None) -> tuple[str, int | None]:
-    if format is not None and format not in FORMATS:
-        raise ValueError(f"format: expected one of {', '.join(map(repr, FORMATS))}, got {format!r}")
-    if tile is not None and tile not in {"b2sr": (4, 8, 16, 32, 64), "split": (4, 8, 16)}.get(format or "", ()):
-        raise ValueError(
-            f"tile: expected 4, 8, 16, 32 or 64 with format='b2sr', 4, 8 or 16 with format='split', "
-            f"got {tile!r} with format={format!r}"
-        )
-    return format or "auto", tile
 
 
 def _limit(indices: Any, given: Any, name: str) -> int:
@@ -45,7 +33,7 @@ def _limit(indices: Any, given: Any, name: str) -> int:
 
 class MatrixBuild(ChunkBuild, CompressedBuild):
     """The constructors of Matrix. format: "auto" (the plan chooses), "csr", "mplg", or "b2sr" or "split" with
-    the `tile`; a "split" without one has the tiles that need the fewest bytes."""
+    the `tile`; a "split" without one has the tiles that need the fewest bytes. packed: as `Matrix` says."""
 
     __slots__ = ()
     _from_store: ClassVar[Any]  # (store, name, ..): of the class that this is mixed into
@@ -54,7 +42,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
     def from_coo(
         cls, rows: Any, columns: Any, values: Any = 1.0, dtype: Any = None, *, nrows: Any = None, ncols: Any = None,
         dup_op: Any = None, name: str | None = None, device: str | Device | None = None, format: str | None = None,
-        tile: int | None = None,
+        tile: int | None = None, packed: bool | None = None,
     ) -> Any:  # fmt: skip
         """A Matrix with values[k] at (rows[k], columns[k]).
 
@@ -63,7 +51,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         of equal indices, in their order. Raises ValueError (equal indices without dup_op; lengths; float indices),
         IndexOutOfBound, DeviceError, OutOfMemory.
         """
-        kind, tile = check_format(format, tile)
+        layout = check_layout(format, tile, packed)
         d = device_of(device)
         i, j = index_array(d, rows, "rows"), index_array(d, columns, "columns")
         array, dtype = value_array(d, values, dtype)
@@ -73,24 +61,24 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         check_range(j, ncols, "columns")
         dup = duplicates(dup_op, array, dtype)
         with d.guard:
-            store = build.from_coo(d, nrows, ncols, i, j, array, dtype, dup, format=kind, tile=tile)
-        return cls._from_store(store, name, None if kind == "auto" else (kind, tile))
+            store = build.from_coo(d, nrows, ncols, i, j, array, dtype, dup, format=layout.format, tile=tile)
+        return cls._from_store(store, name, layout)
 
     @classmethod
     def _from_rows(
         cls, d: Device, ptr: Any, cols: Any, values: Any, dtype: Any, nrows: int, ncols: Any, *, dup_op: Any = None,
-        name: str | None = None, format: str | None = None, tile: int | None = None,
+        name: str | None = None, format: str | None = None, tile: int | None = None, packed: bool | None = None,
     ) -> Any:  # fmt: skip
         """Of row pointers and columns on device d."""
-        kind, tile = check_format(format, tile)
+        layout = check_layout(format, tile, packed)
         array, dtype = value_array(d, values, dtype)
         check_lengths(array, cols)
         ncols = _limit(cols, ncols, "ncols")
         check_range(cols, ncols, "columns")
         dup = duplicates(dup_op, array, dtype)
         with d.guard:
-            store = build.from_csr(d, nrows, ncols, ptr, cols, array, dtype, dup, format=kind, tile=tile)
-        return cls._from_store(store, name, None if kind == "auto" else (kind, tile))
+            store = build.from_csr(d, nrows, ncols, ptr, cols, array, dtype, dup, format=layout.format, tile=tile)
+        return cls._from_store(store, name, layout)
 
     @classmethod
     def from_scalar(
@@ -111,11 +99,12 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
     @classmethod
     def from_dense(
         cls, values: Any, missing_value: Any = None, *, dtype: Any = None, name: str | None = None,
-        device: str | Device | None = None, format: str | None = None, tile: int | None = None, **opts: Any,
+        device: str | Device | None = None, format: str | None = None, tile: int | None = None,
+        packed: bool | None = None, **opts: Any,
     ) -> Any:  # fmt: skip
         """A Matrix with an entry for each element of a two-dimensional array but those equal to `missing_value`."""
         check_options(opts)
-        kind, tile = check_format(format, tile)
+        layout = check_layout(format, tile, packed)
         d = device_of(device)
         array, dtype = value_array(d, values, dtype)
         if isinstance(array, np.generic) or array.ndim != 2:
@@ -126,8 +115,8 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
                 keep = flat != missing_value
                 flat, keys = flat[keep], keys[keep]
             nrows, ncols = array.shape
-            store = build.from_sorted_keys(d, nrows, ncols, keys, flat, dtype, format=kind, tile=tile)
-        return cls._from_store(store, name, None if kind == "auto" else (kind, tile))
+            store = build.from_sorted_keys(d, nrows, ncols, keys, flat, dtype, format=layout.format, tile=tile)
+        return cls._from_store(store, name, layout)
 
 
 class MatrixExport(CompressedExport):
@@ -156,8 +145,8 @@ class MatrixExport(CompressedExport):
         else:
             i, j = A.coo()
             x = A.device.xp.full(len(i), A.values) if A.iso else A.values
-        if values and x is A.values:
-            x = x.copy()  # what is given away may be written to
+        if values and x is A.raw:
+            x = A.values.copy()  # what is given away may be written to
         u = np.uint64
         return (i.view(u) if rows else None, j.view(u) if columns else None, x if values else None)
 

@@ -234,7 +234,7 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
 
         check_options(opts)
         kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
-        form = self._matrix._form
+        layout = self._matrix._layout
         if clear or mask is not None:
             C = Matrix(kind, self.nrows, self.ncols, name=name, device=self.device)
             if mask is not None and not clear:
@@ -242,7 +242,7 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
             return C
         # Structures are immutable: a copy shares them.
         with self.device.guard:
-            return Matrix._from_store(verbs.cast(self._stored, kind).tagged(self._order), name, form)
+            return Matrix._from_store(verbs.cast(self._stored, kind).tagged(self._order), name, layout)
 
     def isequal(self, other: Any, *, check_dtype: bool = False, **opts: Any) -> bool:
         """The same shape, the same structure, equal values; the dtype counts with `check_dtype`."""

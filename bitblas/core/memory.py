@@ -37,7 +37,7 @@ class Memory:
         named = [(key + ".T" * transposed, form, order) for key, transposed, form, order in structure.forms()]
         forms = {name: sum(map(size, form.arrays().values())) for name, form, _ in named}
         orders = {name: size(order) for name, _, order in named if order is not None}
-        values = size(A.values)
+        values = size(A.raw)
         copies = {key + ".T" * transposed: size(x) for (key, transposed), x in list(A.copies.items())}
         caches: dict[str, int] = {}
         for name, form, _ in named:

@@ -1,8 +1,42 @@
-"""`**opts`: the descriptor options of SuiteSparse:GraphBLAS that python-graphblas passes on, one name each."""
+"""How a Matrix is to be stored; and `**opts`: the descriptor options of SuiteSparse:GraphBLAS that python-graphblas
+passes on, one name each."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+
+from ..plan_forms import FORMATS
+
+
+class Layout(NamedTuple):
+    """What is asked for. packed: of values that differ; None: as the plan says."""
+
+    format: str = "auto"
+    tile: int | None = None
+    packed: bool | None = None
+
+    @property
+    def asks(self) -> bool:
+        """Whether a form is asked for."""
+        return self.format != "auto"
+
+
+AUTO = Layout()
+
+
+def check_layout(format: str | None, tile: int | None, packed: bool | None = None) -> Layout:
+    """The options of a constructor; ValueError for what is none of the choices."""
+    if format is not None and format not in FORMATS:
+        raise ValueError(f"format: expected one of {', '.join(map(repr, FORMATS))}, got {format!r}")
+    if tile is not None and tile not in {"b2sr": (4, 8, 16, 32, 64), "split": (4, 8, 16)}.get(format or "", ()):
+        raise ValueError(
+            f"tile: expected 4, 8, 16, 32 or 64 with format='b2sr', 4, 8 or 16 with format='split', "
+            f"got {tile!r} with format={format!r}"
+        )
+    if packed is not None and not isinstance(packed, bool):
+        raise ValueError(f"packed: expected True, False or None (as config.prefer says), got {packed!r}")
+    return Layout(format or "auto", tile, packed)
+
 
 KNOWN = ("nthreads", "chunk", "axb_method", "sort", "secure_import", "compression", "compression_level")
 

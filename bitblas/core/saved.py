@@ -18,10 +18,12 @@ from ..device import Device
 from ..exceptions import InvalidValue
 from ..formats import Form, Structure, build
 from ..formats.container import Container, Section, write
+from ..formats.packing import packed_words
+from ..formats.values import PackedValues, base_of
 from ..order import Order, order_of
-from ..store import MatrixStore
+from ..store import MatrixStore, Raw
 from .convert import check_size, device_of
-from .matrix_build import check_format
+from .options import AUTO, check_layout
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -43,9 +45,13 @@ class MatrixFile:
         """
         A, d = self._stored, self.device
         facts = {"nrows": A.nrows, "ncols": A.ncols, "nvals": A.nvals, "dtype": A.dtype.name, "iso": A.iso}
-        asked = None if self._form is None else list(self._form)
-        values = np.array([A.values]) if A.iso else A.values
-        sections = [Section("matrix", {**facts, "name": self.name, "format": asked}, {"values": values})]
+        values = A.raw
+        if isinstance(values, PackedValues):
+            facts["packed"] = {"base": int(values.base), "width": values.width}
+            values = values.string
+        elif isinstance(values, np.generic):
+            values = np.array([values])
+        sections = [Section("matrix", {**facts, "name": self.name, "format": list(self._layout)}, {"values": values})]
         if A.order is not None:
             sections.append(Section("order", {}, {"perm": A.order.perm}))
         written: list[Form] = []
@@ -65,6 +71,7 @@ class MatrixFile:
     def load(
         cls, path: str | os.PathLike[str], *, verify: bool = False, name: str | None = None,
         device: str | Device | None = None, format: str | None = None, tile: int | None = None,
+        packed: bool | None = None,
     ) -> Any:  # fmt: skip
         """The Matrix that `save` wrote, in the same stored form, or the one asked for.
 
@@ -73,10 +80,12 @@ class MatrixFile:
         each block checked. verify: check all blocks and the contents of every array, which reads all of them; without,
         a file that was made to deceive can make kernels read beyond their arrays.
 
+        Packed values stay so, and plain ones plain, unless `packed` says otherwise.
+
         Raises OSError; InvalidValue, with file and reason, if it is not such a file, was cut off, changed or written by
         another version or on a machine of other byte order, or does not fit together; DeviceError, OutOfMemory.
         """
-        kind, tile = check_format(format, tile)
+        layout = check_layout(format, tile, packed)
         d = device_of(device)
         file = Container(path)
         d.foresee(f"{file.name}: its arrays", file.nbytes)
@@ -88,10 +97,12 @@ class MatrixFile:
                     raise
                 what = f"no {error}" if isinstance(error, KeyError) else str(error)
                 raise file.fault(f"expected arrays that make a matrix, got a fault in them: {what}") from None
-            if kind != "auto":
-                return cls._from_store(build.with_format(store, kind, tile), name or facts["name"], (kind, tile))
-        asked = facts["format"]
-        return cls._from_store(store, name or facts["name"], asked and (asked[0], asked[1]))
+            if layout.asks:
+                store = build.with_format(store, *layout[:2])
+            if packed is not None:
+                store = build.with_values(store, packed)
+        asked = check_layout(*facts["format"] or AUTO) if layout == AUTO else layout
+        return cls._from_store(store, name or facts["name"], asked, settled=True)
 
 
 def _restored(file: Container, d: Device, verify: bool) -> tuple[MatrixStore, dict[str, Any]]:
@@ -103,8 +114,7 @@ def _restored(file: Container, d: Device, verify: bool) -> tuple[MatrixStore, di
     size = nrows, ncols, nvals = [check_size(x, facts[x]) for x in ("nrows", "ncols", "nvals")]
     if matrix.name != "matrix" or not isinstance(facts["name"], str) or not isinstance(facts["iso"], bool):
         raise ValueError("no matrix in the first section")
-    if facts["format"] is not None:
-        check_format(*facts["format"])
+    check_layout(*facts["format"] or AUTO)
     forms: list[tuple[str, bool, Form]] = []
     places: dict[int, Any] = {}
     order: Order | None = None
@@ -130,15 +140,31 @@ def _restored(file: Container, d: Device, verify: bool) -> tuple[MatrixStore, di
     for k, (key, transposed, form) in enumerate(forms):
         structure.keep(key, transposed, form, places.get(k))
     dtype = dtypes.lookup_dtype(facts["dtype"])
-    values = file.load(matrix, d, verify)["values"]
-    if values.dtype != dtype.np_type or len(values) != (1 if facts["iso"] else nvals):
-        raise ValueError(f"values: expected {nvals} of {dtype}, got {len(values)} of {values.dtype}")
-    if verify and dtype is dtypes.BOOL and len(values) and int(values.view(np.uint8).max()) > 1:
-        raise ValueError("values: expected bytes of 0 and 1")
+    values = _values(file.load(matrix, d, verify)["values"], facts, d, dtype, verify)
     if order is not None and nrows != ncols:
         raise ValueError("an order of vertices, but no square matrix")
-    stored = MatrixStore(structure, dtype, dtype.np_type.type(d.to_host(values)[0]) if facts["iso"] else values)
-    return stored.tagged(order), facts
+    return MatrixStore(structure, dtype, values).tagged(order), facts
+
+
+def _values(values: Any, facts: dict[str, Any], d: Device, dtype: dtypes.DataType, verify: bool) -> Raw:
+    """What a store holds of the array of a file."""
+    nvals, iso, packing = facts["nvals"], facts["iso"], facts.get("packed")
+    if iso and packing is not None:
+        raise ValueError("values: expected one for all entries or packed ones, got both")
+    count, kind = (1 if iso else nvals), dtype
+    if packing is not None:
+        base, width = base_of(dtype, packing["base"], packing["width"]), packing["width"]
+        count, kind = packed_words(nvals, width), dtypes.UINT32
+    if values.dtype != kind.np_type or len(values) != count:
+        raise ValueError(f"values: expected {count} of {kind}, got {len(values)} of {values.dtype}")
+    if packing is not None:
+        found = PackedValues(d, dtype, base, width, nvals, values)
+        if verify:
+            found.check()
+        return found
+    if verify and dtype is dtypes.BOOL and len(values) and int(values.view(np.uint8).max()) > 1:
+        raise ValueError("values: expected bytes of 0 and 1")
+    return dtype.np_type.type(d.to_host(values)[0]) if iso else values
 
 
 def _each_once(d: Device, name: str, numbers: Any, size: int, verify: bool) -> Any:

@@ -150,9 +150,10 @@ class Device(ABC):
         """Microseconds from one mark to another."""
         return 1e6 * (end - begin)
 
-    def time_us(self, run: Callable[[], Any], samples: int = 7) -> float:
+    def time_us(self, run: Callable[[], Any], samples: int = 7, *, captured: bool = True) -> float:
         """Microseconds that one call of `run` takes once it has run: the least of several measurements, since what else
-        the machine does only adds to it."""
+        the machine does only adds to it. captured: of its kernels alone, where the device can tell; else `run` may wait
+        for results, and the wait counts."""
         run()
         begin = self.mark()
         run()

@@ -12,9 +12,9 @@ import numpy as np
 
 from semirings.dtypes import DataType
 
-from .. import plan_forms, plan_limit
+from .. import plan_forms, plan_limit, plan_values
 from ..device import Device
-from ..exceptions import OutOfMemory
+from ..exceptions import InvalidValue, OutOfMemory
 from ..store import MatrixStore
 from . import Form, Structure, tile_of
 from .b2sr import format as b2sr
@@ -22,6 +22,8 @@ from .csr import format as csr
 from .csr.format import sort_entries
 from .mplg import format as mplg
 from .split import format as split
+from .values import PackedValues, fit
+from .values import packed as pack_values
 
 FORMS: dict[str, Any] = {  # by their keys, without the size of a tile
     "csr": csr.Csr, "mplg": mplg.Mplg, "b2sr": b2sr.B2sr, "split": split.Split,
@@ -223,8 +225,27 @@ def with_format(A: MatrixStore, format: str = "auto", tile: int | None = None) -
         key, _ = plan_limit.limited(A.structure, key, A.iso)
     if key == A.structure.primary.key:
         return A
-    values = A.values_for(key, False)  # first: the pass that finds the order also finds the ranks
+    values = A.raw_for(key, False)  # first: the pass that finds the order also finds the ranks
     return MatrixStore(Structure(A.structure.form(key)), A.dtype, values).tagged(A.order)
+
+
+def with_values(A: MatrixStore, packed: bool | None = None) -> MatrixStore:
+    """The same matrix, its values packed (InvalidValue where they cannot be) or plain; None: packed where the plan
+    wants it, else as they are. One value for all entries is left alone."""
+    if packed is None and (A.deferred or not plan_values.wants_packed(A.nvals)):
+        return A
+    raw = A.raw
+    if isinstance(raw, PackedValues):
+        return A if packed is not False else MatrixStore(A.structure, A.dtype, raw.plain()).tagged(A.order)
+    if isinstance(raw, np.generic) or not A.nvals or packed is False:
+        return A
+    found = fit(A.device, A.dtype, raw)
+    if packed is None and not plan_values.packs(A.device, A.dtype, A.nvals, found):
+        return A
+    if isinstance(found, str):
+        expected = "integers less than 2**32 apart"
+        raise InvalidValue(f"packed: expected {expected}, got {found}; packed=None packs only what can be")
+    return MatrixStore(A.structure, A.dtype, pack_values(A.device, A.dtype, raw, *found)).tagged(A.order)
 
 
 def filter_entries(A: MatrixStore, keep: Any) -> MatrixStore:
@@ -235,11 +256,11 @@ def filter_entries(A: MatrixStore, keep: Any) -> MatrixStore:
     if isinstance(form, split.Split):
         kept: Any
         kept, places = form.filter(keep)
-        return MatrixStore(Structure(kept), A.dtype, A.values if A.iso else A.values[places])
+        return MatrixStore(Structure(kept), A.dtype, A.taken(places))
     if isinstance(form, b2sr.B2sr):
         kept = form.filter(keep)
     else:
         kept = csr.picked(form, keep)
         if form.key == mplg.KEY:
             kept, _ = mplg.from_csr(kept, False)
-    return MatrixStore(Structure(kept), A.dtype, A.values if A.iso else A.values[keep])
+    return MatrixStore(Structure(kept), A.dtype, A.taken(keep))

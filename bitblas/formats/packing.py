@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from semirings.dtypes import lookup_dtype
+from semirings.dtypes import DataType, lookup_dtype
 
 from ..device import Device, even_bounds
 from ..kernels.prologue import Variant
@@ -32,41 +32,67 @@ def packed_words(size: int, width: int) -> int:
     return -(-size * width // 32) + 1
 
 
-def pack(device: Device, numbers: Any, width: int) -> Any:
-    """Integers below 2**width as a packed string, uint32 of shape (packed_words(len(numbers), width),)."""
+def narrow_variant(number: DataType, gather: bool = False) -> Variant:
+    """The kernel that packs numbers of that type, or packed numbers at places of that type."""
+    return Variant("kernels/narrow", (("NUMBER", number),), (("LANES", 1), ("GATHER", int(gather))))
+
+
+def widen_variant(number: DataType, places: bool = False) -> Variant:
+    """The kernel that makes an array of that type of packed numbers; places: of those at some places."""
+    return Variant("kernels/widen", (("NUMBER", number),), (("LANES", 1), ("PLACES", int(places))))
+
+
+def pack(device: Device, numbers: Any, width: int, base: np.generic | None = None) -> Any:
+    """What numbers have above `base` (None: 0), below 2**width, as a packed string: uint32 of shape
+    (packed_words(len(numbers), width),). The numbers are integers, of any type."""
     string = device.xp.empty(packed_words(len(numbers), width), np.uint32)
-    pack_into(device, numbers, width, string)
+    pack_into(device, numbers, width, string, base)
     return string
 
 
-def pack_into(device: Device, numbers: Any, width: int, string: Any) -> None:
+def pack_into(device: Device, numbers: Any, width: int, string: Any, base: np.generic | None = None) -> None:
     """The same into words that are there; bits beyond those of the numbers become zero."""
+    _narrow(device, numbers, width, string, numbers.dtype.type(0) if base is None else base, None)
+
+
+def gather(device: Device, source: Any, places: Any, width: int) -> Any:
+    """The numbers of a packed string at these places (INT32 or INT64), packed alike."""
+    string = device.xp.empty(packed_words(len(places), width), np.uint32)
+    _narrow(device, places, width, string, places.dtype.type(0), source)
+    return string
+
+
+def _narrow(device: Device, numbers: Any, width: int, string: Any, base: Any, source: Any | None) -> None:
     n = len(string)
     if not n:
         return
     bounds = even_bounds(n, 4 * device.threads) if not device.is_gpu and len(numbers) > PARALLEL_NUMBERS else None
-    narrow_variant = Variant("kernels/narrow", (("NUMBER", lookup_dtype(numbers.dtype)),), (("LANES", 1),))
+    run = device.kernel(narrow_variant(lookup_dtype(numbers.dtype), source is not None))
     some = numbers if len(numbers) else device.xp.zeros(1, numbers.dtype)
-    device.kernel(narrow_variant)(n, len(numbers), width, some, string, bounds=bounds)
+    run(n, len(numbers), width, some, base, string if source is None else source, string, bounds=bounds)
 
 
-def unpack(device: Device, string: Any, size: int, width: int, dtype: Any, *, first: int = 0) -> Any:
-    """Of the first `size` numbers of a packed string those from `first` on, as an array of integers of that type."""
+def unpack(
+    device: Device, string: Any, size: int, width: int, dtype: Any, *, first: int = 0, base: np.generic | None = None
+) -> Any:
+    """Of the first `size` numbers of a packed string those from `first` on, as an array of that type; above `base`."""
     skipped = first // 32  # times 32 numbers, which end with a word
     size, first = size - 32 * skipped, first % 32
-    return _widened(device, string[skipped * width :], size, width, dtype, None)[first:]
+    return _widened(device, string[skipped * width :], size, width, dtype, None, base)[first:]
 
 
-def unpack_at(device: Device, string: Any, places: Any, width: int, dtype: Any) -> Any:
-    """The numbers of a packed string at these places (INT64), as an array of integers of that type."""
-    return _widened(device, string, len(places), width, dtype, places)
+def unpack_at(device: Device, string: Any, places: Any, width: int, dtype: Any, base: np.generic | None = None) -> Any:
+    """The numbers of a packed string at these places (INT64), as an array of that type; above `base`."""
+    return _widened(device, string, len(places), width, dtype, places, base)
 
 
-def _widened(device: Device, string: Any, size: int, width: int, dtype: Any, places: Any) -> Any:
+def _widened(
+    device: Device, string: Any, size: int, width: int, dtype: Any, places: Any, base: np.generic | None
+) -> Any:
     xp, some = device.xp, places is not None and size > 0
     numbers = xp.empty(max(1, size), dtype)
     bounds = even_bounds(size, 4 * device.threads) if not device.is_gpu and size > PARALLEL_NUMBERS else None
-    types, constants = (("NUMBER", lookup_dtype(numbers.dtype)),), (("LANES", 1), ("PLACES", int(some)))
-    widen = device.kernel(Variant("kernels/widen", types, constants))
-    widen(size, width, string, places if some else xp.zeros(1, np.int64), numbers, bounds=bounds)
+    run = device.kernel(widen_variant(lookup_dtype(numbers.dtype), places=some))
+    least = numbers.dtype.type(0) if base is None else base
+    run(size, width, string, places if some else xp.zeros(1, np.int64), least, numbers, bounds=bounds)
     return numbers[:size]

@@ -22,6 +22,7 @@ def read_edgelist(
     weights: bool | None = None, base: int = 0, directed: bool = True, size: int | None = None, dup_op: Any = None,
     dtype: Any = None, name: str | None = None, progress: bool | None = None, chunked: bool | None = None,
     device: str | None = None, format: str | None = None, tile: int | None = None,
+    packed: bool | None = None,
 ) -> Graph:  # fmt: skip
     """Read an edge list: a Graph of the square adjacency Matrix and the labels of the vertices.
 
@@ -39,8 +40,8 @@ def read_edgelist(
 
     The dtype is BOOL, with one value for all entries, without weights; INT64 if all weights are integers, else FP64;
     or ``dtype``. An edge that is there twice counts once without weights; else ``dup_op`` must say how to join them.
-    ``progress`` and ``chunked`` are those of `mmread`, ``device``, ``format`` and ``tile`` those of
-    ``Matrix.from_coo``.
+    ``progress`` and ``chunked`` are those of `mmread`, ``device``, ``format``, ``tile`` and ``packed`` those
+    of ``Matrix.from_coo``.
 
     Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a line that is no edge;
     OutOfMemory.
@@ -54,8 +55,8 @@ def read_edgelist(
     asked = Layout(delimiter_of(source, delimiter), header, labels, weights)
     if chunked_(source, chunked, lambda: text_bytes(source)):
         edges = EdgeChunks(source, asked, base, size, None if directed else _both, progress)
-        how = {"dup_op": dup_op, "dtype": dtype, "name": name, "device": device, "format": format, "tile": tile}
-        return Graph(edges.matrix(**how), edges.labels)
+        storage: dict[str, Any] = {"device": device, "format": format, "tile": tile, "packed": packed}
+        return Graph(edges.matrix(dup_op=dup_op, dtype=dtype, name=name, **storage), edges.labels)
     with opened(source, progress) as stream:
         reader = Reader(stream.name, asked, base, size)
         for block in stream.blocks():
@@ -73,7 +74,7 @@ def read_edgelist(
 
     A = build(
         reader.name, rows, cols, values, (n, n), dup_op=dup_op, dtype=dtype, name=name, where=where, device=device,
-        format=format, tile=tile,
+        format=format, tile=tile, packed=packed,
     )  # fmt: skip
     return Graph(A, reader.labels)
 

@@ -16,7 +16,7 @@ _SCIPY_FORMATS = ("bsr", "csr", "csc", "coo", "lil", "dia", "dok")
 
 def from_scipy_sparse(
     A: Any, *, dup_op: Any = None, name: str | None = None, device: str | None = None, format: str | None = None,
-    tile: int | None = None,
+    tile: int | None = None, packed: bool | None = None,
 ) -> Any:  # fmt: skip
     """A Matrix from a scipy.sparse array or matrix of any format, of the same dtype; explicit zeros are entries.
 
@@ -33,7 +33,7 @@ def from_scipy_sparse(
         values, dup_op = values[0], None
     return gb.Matrix.from_coo(
         coo.row, coo.col, values, A.dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name, device=device,
-        format=format, tile=tile,
+        format=format, tile=tile, packed=packed,
     )  # fmt: skip
 
 
@@ -53,7 +53,9 @@ def to_scipy_sparse(A: Any, format: str = "csr") -> Any:
     return coo_array((values, (rows, cols)), shape=shape).asformat(format)
 
 
-def from_graphblas(M: Any, *, device: str | None = None, format: str | None = None, tile: int | None = None) -> Any:
+def from_graphblas(
+    M: Any, *, device: str | None = None, format: str | None = None, tile: int | None = None, packed: bool | None = None
+) -> Any:
     """A Matrix or Vector from a python-graphblas one, of the same dtype; an iso-valued one stays so.
 
     DomainMismatch or TypeError for a dtype that there is not here (complex, user-defined).
@@ -68,7 +70,7 @@ def from_graphblas(M: Any, *, device: str | None = None, format: str | None = No
         return gb.Vector.from_coo(indices[0], values, dtype, size=M.size, device=device)
     rows, cols = indices
     return gb.Matrix.from_coo(
-        rows, cols, values, dtype, nrows=M.nrows, ncols=M.ncols, device=device, format=format, tile=tile
+        rows, cols, values, dtype, nrows=M.nrows, ncols=M.ncols, device=device, format=format, tile=tile, packed=packed
     )
 
 
@@ -91,6 +93,7 @@ def to_graphblas(A: Any) -> Any:
 def from_networkx(
     G: Any, nodelist: Any = None, dtype: Any = None, weight: str | None = "weight", name: str | None = None, *,
     device: str | None = None, format: str | None = None, tile: int | None = None,
+    packed: bool | None = None,
 ) -> Any:  # fmt: skip
     """The square adjacency Matrix of a NetworkX graph: vertex k is the k-th of ``nodelist``, or of ``G``.
 
@@ -105,12 +108,14 @@ def from_networkx(
 
     kind = None if dtype is None else gb.dtypes.lookup_dtype(dtype)
     if not len(G):
-        return gb.Matrix(kind or gb.dtypes.INT64, 0, 0, name=name, device=device, format=format, tile=tile)
+        return gb.Matrix(
+            kind or gb.dtypes.INT64, 0, 0, name=name, device=device, format=format, tile=tile, packed=packed
+        )
     try:
         A = networkx.to_scipy_sparse_array(G, nodelist, None if kind is None else kind.np_type, weight)
     except networkx.NetworkXError as error:
         raise InvalidValue(f"nodelist: expected nodes of the graph, each once, got: {error}") from None
-    return from_scipy_sparse(A, name=name, device=device, format=format, tile=tile)
+    return from_scipy_sparse(A, name=name, device=device, format=format, tile=tile, packed=packed)
 
 
 def to_networkx(m: Any, edge_attribute: str | None = "weight") -> Any:

@@ -28,7 +28,7 @@ def _choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
 def mmread(
     source: Any, engine: str = "auto", *, dup_op: Any = None, name: str | None = None, dtype: Any = None,
     progress: bool | None = None, chunked: bool | None = None, device: str | None = None, format: str | None = None,
-    tile: int | None = None,
+    tile: int | None = None, packed: bool | None = None,
 ) -> Any:  # fmt: skip
     """Read a Matrix Market file into a Matrix.
 
@@ -38,7 +38,8 @@ def mmread(
     The dtype is BOOL, with one value for all entries, for a pattern; INT64 for integer and FP64 for real; or
     ``dtype``. Explicit zeros are entries, and so is every element of an array file. An entry that is there twice
     counts once in a pattern; where it has a value, ``dup_op`` must say how to join the two (``binary.plus`` for
-    finite elements), as in python-graphblas. ``device``, ``format`` and ``tile`` are those of ``Matrix.from_coo``.
+    finite elements), as in python-graphblas. ``device``, ``format``,
+    ``tile`` and ``packed`` are those of ``Matrix.from_coo``.
 
     Beside the result, memory holds the entries once, some 24 bytes each. chunked: read the file twice and hold a
     block of it at a time (`Matrix.from_chunks`); None where the entries do not fit at once. That is for paths, and
@@ -54,7 +55,7 @@ def mmread(
     if head is not None:
         made = MatrixMarketChunks(source, head, mmfile.read_header, progress)
         one = {"value": True, "dup_op": None} if head.field == "pattern" else {"dup_op": dup_op}
-        return made.matrix(**one, dtype=dtype, name=name, device=device, format=format, tile=tile)
+        return made.matrix(**one, dtype=dtype, name=name, device=device, format=format, tile=tile, packed=packed)
     head, rows, cols, values = mmfile.read(source, progress)
 
     def where(i: int, j: int) -> str:
@@ -64,7 +65,7 @@ def mmread(
 
     return build(
         name_of(source), rows, cols, None if head.field == "pattern" else values, (head.nrows, head.ncols),
-        dup_op=dup_op, dtype=dtype, name=name, where=where, device=device, format=format, tile=tile,
+        dup_op=dup_op, dtype=dtype, name=name, where=where, device=device, format=format, tile=tile, packed=packed,
     )  # fmt: skip
 
 

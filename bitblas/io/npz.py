@@ -26,6 +26,7 @@ _FAULTS = (
 def read_npz(
     source: Any, *, dup_op: Any = None, name: str | None = None, dtype: Any = None, device: str | None = None,
     format: str | None = None, tile: int | None = None,
+    packed: bool | None = None,
 ) -> Any:  # fmt: skip
     """A Matrix from a file of scipy.sparse.save_npz, in any format that this writes; nothing is unpickled.
 
@@ -37,7 +38,7 @@ def read_npz(
     if isinstance(source, (str, os.PathLike)):
         with open(source, "rb") as stream:
             return read_npz(
-                stream, dup_op=dup_op, name=name, dtype=dtype, device=device, format=format, tile=tile
+                stream, dup_op=dup_op, name=name, dtype=dtype, device=device, format=format, tile=tile, packed=packed
             )  # fmt: skip
     try:
         data = source if source.seekable() else io.BytesIO(source.read())
@@ -52,7 +53,7 @@ def read_npz(
         raise InvalidValue(f"{place}: expected a matrix saved by scipy.sparse.save_npz, got {words}") from None
     return build(
         place, A.row, A.col, A.data, A.shape, dup_op=dup_op, dtype=dtype, name=name, device=device,
-        format=format, tile=tile,
+        format=format, tile=tile, packed=packed,
     )  # fmt: skip
 
 

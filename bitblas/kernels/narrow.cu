@@ -1,13 +1,17 @@
 // Numbers packed to `width` bits each (packed.cuh): the 32 bits of word w are gathered from the numbers that touch it.
+// They are what `numbers` have above `base`; GATHER: those at the places `numbers` of another string of that width.
+#include "kernels/packed.cuh"
+
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-narrow(i64 n, i64 size, i64 width, const NUMBER_T* numbers, u32* string) {
+narrow(i64 n, i64 size, i64 width, const NUMBER_T* numbers, NUMBER_T base, const u32* source, u32* string) {
   const i64 word = thread_number();
   if (word >= n) return;
   const i64 begin = word * 32, end = begin + 32;
   u32 bits = 0;
   for (i64 k = begin / width; k < size && k * width < end; ++k) {
+    const u32 number = GATHER ? packed_at(source, (i64)numbers[k], (u32)width) : above(numbers[k], base);
     const i64 shift = k * width - begin;
-    bits |= shift >= 0 ? (u32)numbers[k] << shift : (u32)numbers[k] >> -shift;
+    bits |= shift >= 0 ? number << shift : number >> -shift;
   }
   string[word] = bits;
 }

@@ -12,3 +12,9 @@ def packed_at(string, k, width):
     word = start >> np.uint64(5)
     pair = np.uint64(at(string, word)) | np.uint64(at(string, word + np.uint64(1))) << np.uint64(32)
     return pair >> (start & np.uint64(31)) & low_bits(width)
+
+
+@njit(**FUNCTION)
+def based(base, number):
+    """The value that is `number` above a base, as INT64, modulo 2**64: floats are integers that 64 bits hold."""
+    return np.int64(base) + np.int64(number)

@@ -56,9 +56,11 @@ def _typed(name: str, dtype: DataType) -> Typed:
 
 def products() -> Iterator[Variant]:
     """Pull, push and dot of every form."""
+    from ..verbs import samples
     from ..verbs.matrix_variants import DOT_INDICES, dot_variant
     from ..verbs.variants import pull_variant, push_variant
 
+    yield from samples.packed_values()
     for key in KEYS:
         tile = 1 if key in ROWS else int(key[4:])
         types = TYPES if key in ROWS else (*TYPES, ("PLACE", INT32))
@@ -241,15 +243,15 @@ def elementwise() -> Iterator[Variant]:
 
 def by_index() -> Iterator[Variant]:
     """Bitsets, and the entries of vectors by index."""
+    from ..formats.packing import narrow_variant, widen_variant
     from ..store import BITS, CHUNK, COUNT, DENSE, PACK
     from ..verbs.elements import RANGE
     from ..verbs.variants import place_variant, sum_by_index_variant, vector_variant
 
     yield from (BITS, COUNT, DENSE, PACK, RANGE)
-    for number in (INT32, INT64, UINT32):
-        yield Variant("kernels/narrow", (("NUMBER", number),), (("LANES", 1),))
-        for places in (0, 1) if number is INT32 else (0,):
-            yield Variant("kernels/widen", (("NUMBER", number),), (("LANES", 1), ("PLACES", places)))
+    for number in (INT32, INT64, UINT32, FP32):
+        yield from (narrow_variant(number), widen_variant(number))
+    yield from (narrow_variant(INT32, gather=True), widen_variant(INT32, places=True))
     for t in (BOOL, INT32, INT64, FP64):
         yield vector_variant("dense", t)
         yield vector_variant("compact", t, LANES=256, CHUNK=CHUNK)

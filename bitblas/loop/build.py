@@ -15,9 +15,11 @@ from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..device import held
 from ..formats import ROWS
+from ..formats.values import PackedValues
 from ..jit import BLOCK
 from ..kernels.prologue import Variant
 from ..plan import VALUES, WORDS
+from ..store import Raw
 from ..verbs.operands import dummy, entry_values
 from ..verbs.product import index_types, unit_contents, unit_starts
 from ..verbs.variants import beginning
@@ -213,9 +215,9 @@ class Build:
         form, segments = self.rows_of(product)
         key, A = form.key, product.matrix
         semiring = None if kind == WORDS else product.semiring
-        a_values: Any = A.values_for(key, not product.transpose) if kind == VALUES else np.bool_(True)
+        a_values: Raw = A.raw_for(key, not product.transpose) if kind == VALUES else np.bool_(True)
         ranked = key not in ROWS and not isinstance(a_values, np.generic)
-        a_type = lookup_dtype(a_values.dtype)
+        a_type = A.dtype if kind == VALUES else BOOL
         u_type = product.u.dtype if kind == VALUES else BOOL
         pulls = can_pull(key, product.semiring, kind)
         before = entry_text(item.before, product.u, self.iso)
@@ -223,7 +225,7 @@ class Build:
         lanes = choose_lanes(form.work, form.units, skewed=segments > 0)
         variant = step_variant(
             key, index_types(form, ranks), semiring, kind, a_type, u_type, flip=product.flip, ranked=ranked,
-            also=item.also, pulls=pulls, lanes=lanes, entry=before,
+            also=item.also, pulls=pulls, lanes=lanes, entry=before, packed=isinstance(a_values, PackedValues),
         )  # fmt: skip
         first = self.first[item.target] + k * self.turns[item.target] + stepped[item.target]
         u_state = activated
@@ -259,8 +261,8 @@ class Build:
         arguments = form_arguments(form if back is None else back, ranks)
         if form.key not in ROWS:
             return arguments
-        pulls = kind == VALUES and back is not None
-        values: Any = product.matrix.values_for(form.key, product.transpose) if pulls else np.bool_(True)
+        turned = product.transpose if back is not None else not product.transpose
+        values: Raw = product.matrix.raw_for(form.key, turned) if kind == VALUES else np.bool_(True)
         return *arguments[:2], entry_values(self.device, a_type, values)[0]
 
     # ---- the end of the body ----

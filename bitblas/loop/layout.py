@@ -53,7 +53,7 @@ def _constant(s: Statement, dtype: DataType, iso: Mapping[int, Any]) -> Any:
     """The one value that a statement writes, None if it may write several."""
     e = s.value
     if isinstance(e, Product):
-        kind, value = kind_of(e.semiring, e.matrix.values, operand(e, iso), flip=e.flip)
+        kind, value = kind_of(e.semiring, e.matrix.raw, operand(e, iso), flip=e.flip)
         return cast_scalar(value, dtype) if kind == WORDS else None
     if not isinstance(e, Pointwise) or not (e.op is None or e.keep):
         return None
@@ -70,7 +70,7 @@ def operand(product: Product, iso: Mapping[int, Any]) -> Any:
 
 def kind(product: Product, iso: Mapping[int, Any]) -> tuple[int, Any]:
     """WORDS, COUNT or VALUES, and the value of all products where they are equal."""
-    return kind_of(product.semiring, product.matrix.values, operand(product, iso), flip=product.flip)
+    return kind_of(product.semiring, product.matrix.raw, operand(product, iso), flip=product.flip)
 
 
 def is_step(s: Statement, iso: Mapping[int, Any]) -> bool:

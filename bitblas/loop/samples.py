@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64
 
-from ..formats import ROWS
+from ..formats import MPLG, ROWS
 from ..kernels.prologue import Variant
 from ..plan import FUSED, VALUES, WORDS
 from ..verbs.variants import BOTH, LEFT
@@ -37,10 +37,11 @@ def steps(key: str) -> Iterator[Variant]:
         key, types, semiring.any_secondi[INT64], VALUES, BOOL, INT64, flip=True, ranked=False, also=True,
         pulls=key in ROWS, lanes=8, entry=entry_text([parent], Vec(1, 64, INT64), {}),
     )  # fmt: skip
-    for dtype in (FP32, FP64, INT64):
+    packed = [(INT64, True)] if key in (*FUSED, MPLG) else []
+    for dtype, is_packed in [(FP32, False), (FP64, False), (INT64, False), *packed]:
         yield step_variant(
             key, types, semiring.min_plus[dtype], VALUES, dtype, dtype, flip=True, ranked=key not in ROWS, also=False,
-            pulls=False, lanes=8,
+            pulls=False, lanes=8, packed=is_packed,
         )  # fmt: skip
 
 

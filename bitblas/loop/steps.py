@@ -25,11 +25,11 @@ BLOCKS = 528  # 4 blocks for each of 132 multiprocessors: what a step may keep b
 def step_variant(
     key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
     u: DataType, *, flip: bool, ranked: bool, also: bool, pulls: bool, lanes: int,
-    entry: tuple[Text, str] | None = None,
+    entry: tuple[Text, str] | None = None, packed: bool = False,
 ) -> Variant:  # fmt: skip
     """The step of a form for a semiring (None for WORDS); entry: the statements that go along."""
     folder = "csr" if key in ROWS else "b2sr"
-    plain = push_variant(key, types, semiring, kind, a, u, flip=flip, ranked=ranked, lanes=lanes)
+    plain = push_variant(key, types, semiring, kind, a, u, flip=flip, ranked=ranked, lanes=lanes, packed=packed)
     _, _, monoid, z = algebra_of(semiring)
     text, at_entry = entry if entry is not None else (Text({}), macro("AT_ENTRY(i)", ["(void)(i);"]))
     parameters = macro("PARAMETERS", [f", {p.declaration}" for p in text.parameters])

@@ -22,6 +22,7 @@ from ..algorithms import connected_components
 from ..core import Vector
 from ..core.base import replace
 from ..core.door import guarded
+from ..verbs.vector_build import build
 from ._graph import by, firsts, square, undirected
 
 
@@ -57,7 +58,7 @@ def searched(G: Any, roots: Any, label: Any, degree: Any) -> Any:
     while len(level):
         levels.append(level)
         places = xp.arange(place, place + len(level), dtype=np.int64)
-        last = Vector.from_coo(level, places, INT64, size=n, device=G.device)
+        last = Vector._from_store(build(G.device, n, INT64, level, places, distinct=True))
         seen(last.S) << True
         # near<!seen, replace> = G min.second last: the first neighbour in the last level
         near(~seen.S, replace) << G.mxv(last, semiring.min_second[INT64])

@@ -117,4 +117,4 @@ def restricted(A: MatrixStore, structure: Structure, inside: bool) -> MatrixStor
     """The entries of A that stand where the structure has one, or (inside False) where it has none."""
     a = A.structure.rows()
     hit = meet(a, structure.rows()).hit[: a.nvals]
-    return filter_entries(MatrixStore(Structure(a), A.dtype, A.values_for(a.key, False)), hit == inside)
+    return filter_entries(MatrixStore(Structure(a), A.dtype, A.raw_for(a.key, False)), hit == inside)

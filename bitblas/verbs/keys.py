@@ -13,7 +13,7 @@ from ..device import Device, even_bounds
 from ..exceptions import NotImplementedException
 from ..formats import ROWS, Structure, build
 from ..kernels.prologue import Variant
-from ..store import MatrixStore
+from ..store import MatrixStore, plain
 from . import arrays
 
 
@@ -53,7 +53,7 @@ def _by_rows(structure: Structure, order: bool) -> tuple[Any, Any]:
 def entries(A: MatrixStore) -> tuple[Any, Any]:
     """Sorted keys and the values in that order (np.generic: iso)."""
     keys, order = keys_of(A.structure, not A.iso)
-    return keys, A.values if A.iso or order is None else A.values[order]
+    return keys, plain(A.taken(order))
 
 
 def coo(A: MatrixStore) -> tuple[Any, Any, Any]:
@@ -62,7 +62,7 @@ def coo(A: MatrixStore) -> tuple[Any, Any, Any]:
     rows, cols = form.coo()
     if A.iso:
         return rows, cols, A.device.xp.full(len(rows), A.values)
-    return rows, cols, A.values if order is None else A.values[order]
+    return rows, cols, plain(A.taken(order))
 
 
 FIND = Variant("kernels/find", (("COL", INT64),))

@@ -114,11 +114,7 @@ def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
         limit = max(A.nrows, A.ncols) + 1  # beyond it nothing changes, and sums with it cannot overflow
         region = REGIONS[op.name](min(max(int(vector.cast_scalar(thunk, INT64)), -limit), limit))
         form, places = A.structure.primary.clip(region, not A.iso)
-        return (
-            A
-            if form.nvals == A.nvals
-            else MatrixStore(Structure(form), A.dtype, A.values if A.iso else A.values[places])
-        )
+        return A if form.nvals == A.nvals else MatrixStore(Structure(form), A.dtype, A.taken(places))
     if A.iso and not op.op.positional:
         one = A.device.xp.zeros(1, np.int64)
         keep = bool(arrays.index(A.device, op, A.values, one, one, thunk)[0])
@@ -156,7 +152,7 @@ def transpose(A: MatrixStore) -> MatrixStore:
     key = A.structure.primary.key
     order = None if A.iso else A.structure.order(key, transposed=True)
     form = A.structure.form(key, transposed=True)
-    return MatrixStore(Structure(form), A.dtype, A.values if order is None else A.values[order])
+    return MatrixStore(Structure(form), A.dtype, A.taken(order))
 
 
 def all_close(device: Device, x: Any, y: Any, rel_tol: float, abs_tol: float) -> bool:

@@ -11,7 +11,8 @@ from semirings import Typed, dtypes
 from semirings.dtypes import BOOL, DataType
 
 from ..device import Device, even_bounds
-from ..store import ALL, NONE, VectorStore, words
+from ..formats.values import PackedValues
+from ..store import ALL, NONE, Raw, VectorStore, words
 
 PARALLEL_WORDS = 1 << 11  # below this a parallel launch on the CPU costs more than it saves
 
@@ -55,10 +56,13 @@ def mask_arguments(device: Device, mask: Mask | None) -> tuple[Any, int, np.uint
     return mask.words, 1, ALL if mask.complement else NONE
 
 
-def entry_values(device: Device, dtype: DataType, values: Any) -> tuple[Any, Any, int]:
-    """The same for the values of a matrix, one per entry (BOOL: bools)."""
+def entry_values(device: Device, dtype: DataType, values: Raw) -> tuple[Any, Any, int]:
+    """The same for the values of a matrix, one per entry (BOOL: bools); of packed ones, for a kernel that reads them
+    (kernels/values.cuh), the string, the base and the bits of a number."""
     if isinstance(values, np.generic):
         return dummy(device, dtype.np_type.char), values, 0
+    if isinstance(values, PackedValues):
+        return values.string, values.base, values.width
     return (values if len(values) else dummy(device, dtype.np_type.char)), dtype.np_type.type(0), 1
 
 

@@ -19,8 +19,9 @@ from ..formats import ROWS
 from ..formats.csr.format import index_type
 from ..formats.split.format import Split
 from ..formats.split.layout import column_width, entry_width
+from ..formats.values import PackedValues
 from ..plan import VALUES, WORDS, Plan, has_rows, is_fused, is_light, is_sparse, is_staged, may_push, plan_mxv
-from ..store import MatrixStore, VectorStore, dense_values, full_vector, words
+from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
 from . import vector
 from .operands import Into, Mask, dummy, entry_values, mask_arguments, stored
 from .pull import Pull
@@ -56,7 +57,7 @@ def mxv(
     if found is None:
         if len(A.prepared) >= MANY:
             A.prepared.clear()
-        found = A.prepared[key] = may_push(semiring, A.values, u.values, flip=flip), {}
+        found = A.prepared[key] = may_push(semiring, A.raw, u.values, flip=flip), {}
     push: bool = found[0] and has_rows(A.structure, not transpose) and is_sparse(u)
     if push:
         push = is_light(u, A.structure.form(A.structure.primary.key, transposed=not transpose))
@@ -83,17 +84,19 @@ class Product:
         device, kind, key = A.device, plan.kind, plan.key
         self.plan, self.product, self.semiring, self.device = plan, product, semiring, device
         push = plan.direction == "push"
-        a_values = A.values_for(key, plan.transposed) if kind == VALUES else BOOL.np_type.type(True)
-        ranked = kind == VALUES and not isinstance(a_values, np.generic) and _reads(semiring, "y" if flip else "x")
+        a_values: Raw = BOOL.np_type.type(True)
+        if kind == VALUES:
+            a_values = A.raw_for(key, plan.transposed) if A.iso or _reads(semiring, flip) else A.dtype.np_type.type(0)
+        ranked = not isinstance(a_values, np.generic)
         form: Any = A.structure.form(key, transposed=plan.transposed)  # kernels take the arrays of their own form
         ranks = form.ranks() if ranked and key not in ROWS else dummy(device, "int32")
         self.z = z = semiring.return_type
         self.u_type = u.dtype if kind == VALUES else BOOL
-        if plan.wide and kind == VALUES:  # lanes compute in one type
-            a_values, self.u_type = cast(a_values, z), z
-        a_type = lookup_dtype(a_values.dtype)
+        a_type = A.dtype if kind == VALUES else BOOL
+        if plan.wide and kind == VALUES:  # lanes compute in one type, and A is iso
+            a_values, a_type, self.u_type = cast(a_values, z), z, z
         full = not push and 0 < u.size and full  # of no entries nothing is gained: no kernel of its own
-        options = {"flip": flip, "ranked": ranked, "full": full}
+        options = {"flip": flip, "ranked": ranked, "full": full, "packed": isinstance(a_values, PackedValues)}
         self.algebra = (index_types(form, ranks), None if kind == WORDS else semiring, kind, a_type, options)
         self.form, self.size = form, form.ncols if push else form.nrows
         self.staged = device.is_gpu and is_staged(semiring, kind, form, options["full"])
@@ -189,10 +192,10 @@ def unit_contents(form: Any, ranks: Any) -> tuple[Any, ...]:
     return (form.col, form.width) if form.key in ROWS else (form.col, form.bits, ranks)
 
 
-def _reads(semiring: Typed[Semiring], side: str) -> bool:
-    """Whether the multiplier reads the matrix's values (side: the name that they have in its expression)."""
+def _reads(semiring: Typed[Semiring], flip: bool) -> bool:
+    """Whether the multiplier reads the matrix's values, which are y in its expression where `flip`, else x."""
     op = semiring.op.binaryop
-    return not op.positional and op.expr not in ("1", "y" if side == "x" else "x")
+    return not op.positional and op.expr not in ("1", "x" if flip else "y")
 
 
 def reduce_rows(A: MatrixStore, monoid: Typed[Monoid], *, transpose: bool = False) -> VectorStore:

@@ -12,7 +12,7 @@ from ..ending import End
 from ..formats import EVERYWHERE
 from ..formats.split.format import Split
 from ..kernels.prologue import Variant
-from ..plan import WORDS, fixed_width, longest, segment, tile_share
+from ..plan import WORDS, fixed_width, longest, segment, staged_lanes, tile_share
 from .operands import dummy, mask_arguments, stored
 from .schedule import Hubs, hubs_of, padding_blocks, split_hubs, unit_bounds
 from .variants import hubs_variant, pull_variant
@@ -56,7 +56,8 @@ class Pull:
             pull_variant, plan.key, types, semiring, kind, a_type, of.u_type, padded=padded, **options
         )
         width = fixed_width(form) if staged else 0
-        self.kernel = compiled(device, variants(end=end, lanes=plan.lanes, staged=staged, width=width))
+        lanes = staged_lanes(plan.lanes, form.units) if staged else plan.lanes
+        self.kernel = compiled(device, variants(end=end, lanes=lanes, staged=staged, width=width))
         self.value = end.z.np_type.type(of.value)
         self.one = cast(of.value, w)
         self.nothing = no_output(device, end.w)
@@ -66,8 +67,8 @@ class Pull:
         if not device.is_gpu:
             return
         per, presence = form.rows_per_unit, kind == WORDS and not end.store
-        self.longest = longest(plan.key, kind, plan.lanes, staged=staged)
-        self.extra = padding_blocks(form.units, per, plan.lanes)
+        self.longest = longest(plan.key, kind, lanes, staged=staged)
+        self.extra = padding_blocks(form.units, per, lanes)
         part = self.longest if presence else min(self.longest, segment(plan.key))
         if isinstance(form, Split):
             self.hubs = split_hubs(form, self.longest, part, tile_share(plan.key, kind))

@@ -31,7 +31,7 @@ class Push:
     def __init__(self, of: Product) -> None:
         device, plan, z = of.device, of.plan, of.z
         types, semiring, kind, a_type, options = of.algebra
-        how = {name: options[name] for name in ("flip", "ranked")}
+        how = {name: options[name] for name in ("flip", "ranked", "packed")}
         self.of, self.cell = of, z if z in CELLS else INT32
         self.kernel = compiled(
             device, push_variant(plan.key, types, semiring, kind, a_type, of.u_type, lanes=plan.lanes, **how)

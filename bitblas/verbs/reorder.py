@@ -12,6 +12,7 @@ from semirings.catalog import BINARY, compose
 from semirings.dtypes import INT64
 
 from ..formats import build
+from ..formats.values import PackedValues
 from ..order import Order, turn
 from ..store import MatrixStore, VectorStore, empty_vector
 from . import elements
@@ -32,8 +33,8 @@ def vector_in(u: VectorStore, order: Order | None) -> VectorStore:
     return t
 
 
-def matrix_in(A: MatrixStore, order: Order | None, form: tuple[str, int | None] | None = None) -> MatrixStore:
-    """A stored in that order; A itself if it is already. form: format and tile; None: the plan chooses.
+def matrix_in(A: MatrixStore, order: Order | None, format: str = "auto", tile: int | None = None) -> MatrixStore:
+    """A stored in that order; A itself if it is already. Packed values stay so.
 
     Peak memory: 24 bytes per entry for places and keys (values: 24 more), and the result.
     """
@@ -42,8 +43,9 @@ def matrix_in(A: MatrixStore, order: Order | None, form: tuple[str, int | None] 
     rows, cols = A.coo()
     if order is not None:
         rows, cols = order.places(rows), order.places(cols)
-    kind, tile = form or ("auto", None)
-    B = build.from_coo(A.device, A.nrows, A.ncols, rows, cols, A.values, A.dtype, format=kind, tile=tile)
+    B = build.from_coo(A.device, A.nrows, A.ncols, rows, cols, A.values, A.dtype, format=format, tile=tile)
+    if isinstance(A.raw, PackedValues):
+        B = MatrixStore(B.structure, B.dtype, A.raw.again(B.values))
     return B.tagged(order)
 
 

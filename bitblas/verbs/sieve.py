@@ -27,6 +27,8 @@ class Sieve(MatrixStore):
     """places: where a sum may be; present: whether there is one (bools); sums: np.generic, or the identity of `monoid`
     where there is none."""
 
+    deferred = True
+
     def __init__(self, places: Structure, dtype: DataType, sums: Any, present: Any, monoid: Typed[Monoid]) -> None:
         attributes = {"places": places, "dtype": dtype, "sums": sums, "present": present, "monoid": monoid}
         self.__dict__.update(attributes, copies={}, prepared={})
@@ -36,8 +38,8 @@ class Sieve(MatrixStore):
         return filter_entries(MatrixStore(self.places, self.dtype, self.sums), self.present)
 
     def __getattr__(self, name: str) -> Any:
-        """`structure` and `values`, when they are asked for."""
-        if name not in ("structure", "values"):
+        """`structure` and `raw`, when they are asked for."""
+        if name not in ("structure", "raw"):
             raise AttributeError(name)
         found = self.__dict__[name] = getattr(self._entries, name)
         return found

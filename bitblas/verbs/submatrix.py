@@ -17,7 +17,9 @@ from ..device import Device
 from ..exceptions import OutOfMemory
 from ..formats import Region, Structure, build
 from ..formats.csr.format import numbers_of
+from ..formats.values import PackedValues
 from ..store import MatrixStore, VectorStore, unpack
+from ..store import plain as unpacked
 from . import arrays, reading, vector_build
 from .matrix import check_keys, entries, find, joined, keys_of, merge, plain, store, take
 
@@ -94,14 +96,14 @@ def line(A: MatrixStore, i: int, *, column: bool) -> VectorStore:
         form, order = A.structure.rows(), None if A.iso else A.structure.order("csr")
         low, high = A.device.to_host(form.ptr[i : i + 2]).tolist()
         places = xp.arange(low, high) if order is None else order[low:high]
-        at, values = form.columns(low, high).astype(np.int64), take(A.values, places)
+        at, values = form.columns(low, high).astype(np.int64), unpacked(A.taken(places))
     return vector_build.build(A.device, A.nrows if column else A.ncols, A.dtype, at, values)
 
 
 def _part(A: MatrixStore, region: Region) -> tuple[tuple[Any, Any], Any]:
     """Rows and columns of the entries in a region, and their values."""
     form, places = A.structure.primary.clip(region, not A.iso)
-    return form.coo(), A.values if A.iso or places is None else A.values[places]
+    return form.coo(), unpacked(A.taken(places))
 
 
 def element(A: MatrixStore, i: int, j: int) -> np.generic | None:
@@ -112,11 +114,12 @@ def element(A: MatrixStore, i: int, j: int) -> np.generic | None:
     at = int(A.device.xp.searchsorted(cols, A.device.asarray([j], cols.dtype))[0])
     if low + at >= high or int(cols[at]) != j:
         return None
-    if A.iso:
-        return A.values
+    if isinstance(A.raw, np.generic):
+        return A.raw
     order = A.structure.order("csr")
     place = low + at if order is None else int(order[low + at])
-    return A.dtype.np_type.type(A.device.to_host(A.values[place : place + 1])[0])
+    one = A.raw.plain(place, place + 1) if isinstance(A.raw, PackedValues) else A.raw[place : place + 1]
+    return A.dtype.np_type.type(A.device.to_host(one)[0])
 
 
 def full(device: Device, nrows: int, ncols: int, value: np.generic, dtype: DataType) -> MatrixStore:

@@ -171,10 +171,12 @@ def column_constants(key: str, width: int = 0) -> list[tuple[str, int]]:
 def pull_variant(
     key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, a: DataType, u: DataType, *, flip: bool,
     full: bool, ranked: bool, lanes: int, end: End, staged: bool = False, padded: bool = True, width: int = 0,
+    packed: bool = False,
 ) -> Variant:  # fmt: skip
     """The pull kernel of a form for a semiring (None for WORDS) and the end of a statement.
 
     padded: the last tile column is wider than the matrix. staged, width: see `plan.is_staged`, `plan.fixed_width`.
+    packed: the matrix's values are.
     """
     op, t, monoid, z = algebra_of(semiring, end.z)
     functions, values, terminal = sum_of(monoid, z)
@@ -190,8 +192,8 @@ def pull_variant(
         ]
     else:
         constants += [("TILE", tile_of(key)), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
-        packed = int(key.startswith("split"))
-        constants += [("PADDED", int(padded)), ("PACKED", packed)]
+        constants += [("PADDED", int(padded)), ("PACKED", int(key.startswith("split")))]
+    constants += [("VALUES_PACKED", int(packed))]
     functions = (*functions, *ending_functions(end.w, z, end.accum))
     values = (*values, value("BEGIN", z, beginning(monoid, z)))
     return _product_variant(
@@ -202,7 +204,7 @@ def pull_variant(
 @functools.cache
 def push_variant(
     key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, a: DataType, u: DataType, *, flip: bool,
-    ranked: bool, lanes: int,
+    ranked: bool, lanes: int, packed: bool = False,
 ) -> Variant:  # fmt: skip
     """The push kernel of a form for a semiring; `semiring` is None for WORDS."""
     op, t, monoid, z = algebra_of(semiring)
@@ -214,6 +216,7 @@ def push_variant(
     else:
         constants += [("TILE", tile_of(key)), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
         constants += [("PACKED", int(key.startswith("split")))]
+    constants += [("VALUES_PACKED", int(packed))]
     functions = (*functions, cast_function("take", cell, z))
     return _product_variant(
         "push", key, (*types, ("C", cell)), semiring, kind, (op, t, a, u, z), flip, constants, values, functions

@@ -6,7 +6,6 @@
 #include "formats/b2sr/tile.cuh"
 #include "kernels/rows.cuh"
 #include "kernels/product.cuh"
-#define TILE_WORDS (TILE == 4 ? 1 : TILE * TILE / 64)
 #define OWN 4
 
 // The place of a tile: in 32 bits, which are cheaper, where both pointers are.

@@ -86,20 +86,20 @@ struct Form {
   // put(k, z) for each product of the active rows of an item with u, at the columns k of its tile column j that are open.
   template <class Put>
   __device__ __forceinline__ void products(const Items& of, i64 item, i64 tile_row, u64 active, const Open& open,
-                                           const A_T* a_val, A_T a_iso, const STORED(U_T)* u_val, U_T u_iso, i64 u_step,
-                                           i64& j, Put put) const {
+                                           const Values& values, A_T a_iso, const STORED(U_T)* u_val, U_T u_iso,
+                                           i64 u_step, i64& j, Put put) const {
 #if PACKED
     if (item >= of.tiles) {
       const Entry e = entry(of, item);
       j = e.code >> 2 * LOG_TILE;
       const i64 i = tile_row * TILE + row_in_tile(e.code), k = column_of(e.code);
       if (!(active >> row_in_tile(e.code) & open[j] >> (k & (TILE - 1)) & 1)) return;
-      put(k, mul(RANKED ? a_val[e.rank] : a_iso, load<U_T>(u_val, u_iso, u_step, i), k, i));
+      put(k, mul(RANKED ? values[e.rank] : a_iso, load<U_T>(u_val, u_iso, u_step, i), k, i));
       return;
     }
 #endif
     j = col[of.tile + item];
-    products_of_tile(of.tile + item, tile_row, j * TILE, active, open[j], bits, value_ptr, a_val, a_iso, u_val, u_iso,
+    products_of_tile(of.tile + item, tile_row, j * TILE, active, open[j], bits, value_ptr, values, a_iso, u_val, u_iso,
                      u_step, put);
   }
 #endif

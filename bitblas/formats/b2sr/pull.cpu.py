@@ -1,6 +1,7 @@
 # w<mask, accum, replace> = A (+).(x) u by tile rows, the twin of pull.cu. Parallel bounds are multiples of 64 rows: no
 # words of t are shared.
 # include: formats/b2sr/tile.cpu.py
+# include: kernels/values.cpu.py
 # include: formats/b2sr/fold.cpu.py
 # include: kernels/ending.cpu.py
 

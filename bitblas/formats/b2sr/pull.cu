@@ -7,7 +7,7 @@
 
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step, const COL_T* col,
-     const word_t* bits, const PLACE_T* value_ptr, const A_T* a_val, A_T a_iso, i64 a_step, const u64* u_bits,
+     const word_t* bits, const PLACE_T* value_ptr, const value_t* a_val, A_T a_iso, i64 a_step, const u64* u_bits,
      const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u64* mask, i64 mask_step, u64 mask_flip, Z_T product,
      const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso, i64 w_step, i64 moved, i64 replace, u64* t_bits,
      STORED(W_T)* t_val) {
@@ -35,7 +35,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
 #else
   Sums of;
   const i64 row = tile_row * TILE + (lane & (ROW_LANES - 1)) * LANE_ROWS;
-  sum_tiles(of, tile, stop, lane, row, col, bits, value_ptr, a_val, a_iso, u_bits, u_val, u_iso, u_step);
+  sum_tiles(of, tile, stop, lane, row, col, bits, value_ptr, {a_val, a_iso, a_step}, a_iso, u_bits, u_val, u_iso, u_step);
   end_sums(to, of, product);
 #endif
 }

@@ -1,5 +1,6 @@
 # t = A' (+).(x) u by the tile rows that u touches, the twin of push.cu. Units are the 64-bit words of u; one thread.
 # include: formats/b2sr/tile.cpu.py
+# include: kernels/values.cpu.py
 # include: kernels/product.cpu.py
 GROUPS = 64 // TILE  # tile rows in a word of u
 

@@ -34,7 +34,7 @@ for tile in range(first, stop):
             had = bit_of(t_bits, j)
             if not (had and HAS_TERMINAL == 2):
                 if RANKED:
-                    a = at(a_val, rank + np.int64(popcount(row_bits & ((ONE << c) - ONE))))
+                    a = value_at(a_val, a_iso, a_step, rank + np.int64(popcount(row_bits & ((ONE << c) - ONE))))
                 else:
                     a = a_iso
                 z = mul(a, u, j, k)

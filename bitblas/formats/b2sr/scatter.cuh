@@ -1,4 +1,5 @@
 // A tile in a push: WORDS ORs its active rows into the T bits of its tile column; VALUES scatters their products.
+#include "kernels/values.cuh"
 #include "formats/b2sr/columns.cuh"
 #include "kernels/push.cuh"
 
@@ -22,7 +23,7 @@ __device__ __forceinline__ u64 reached(const word_t* bits, i64 tile, u64 active)
 // put(j, z) for each product of the active rows of a tile with u, at the columns j that `open` has; `left` is its first.
 template <class Put>
 __device__ __forceinline__ void products_of_tile(i64 tile, i64 tile_row, i64 left, u64 active, u64 open,
-                                                 const word_t* bits, const PLACE_T* value_ptr, const A_T* a_val,
+                                                 const word_t* bits, const PLACE_T* value_ptr, const Values& values,
                                                  A_T a_iso, const STORED(U_T)* u_val, U_T u_iso, i64 u_step, Put put) {
   i64 rank = RANKED ? (i64)value_ptr[tile] : 0;
   int ranked = 0;  // rows of the tile whose bits `rank` counts
@@ -35,7 +36,7 @@ __device__ __forceinline__ void products_of_tile(i64 tile, i64 tile_row, i64 lef
     const U_T u = load<U_T>(u_val, u_iso, u_step, i);
     for (u64 rest = row_bits & open; rest; rest &= rest - 1) {
       const int c = __ffsll(rest) - 1;
-      const A_T a = RANKED ? a_val[rank + __popcll(row_bits & ((1ull << c) - 1))] : a_iso;
+      const A_T a = RANKED ? values[rank + __popcll(row_bits & ((1ull << c) - 1))] : a_iso;
       put(left + c, mul(a, u, left + c, i));
     }
   }
@@ -44,7 +45,7 @@ __device__ __forceinline__ void products_of_tile(i64 tile, i64 tile_row, i64 lef
 #endif
 
 __device__ __forceinline__ void scatter_tile(i64 tile, i64 tile_row, u64 active, const TileColumns& col,
-                                             const word_t* bits, const PLACE_T* value_ptr, const A_T* a_val, A_T a_iso,
+                                             const word_t* bits, const PLACE_T* value_ptr, const Values& values, A_T a_iso,
                                              const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u64* mask,
                                              i64 mask_step, u64 mask_flip, u64* t_bits, C_T* t_val) {
   const i64 left = (i64)col[tile] * TILE;
@@ -57,7 +58,7 @@ __device__ __forceinline__ void scatter_tile(i64 tile, i64 tile_row, u64 active,
     atomicOr((u32*)t_bits + (left >> 5), (u32)hit << (left & 31));
   }
 #else
-  products_of_tile(tile, tile_row, left, active, open, bits, value_ptr, a_val, a_iso, u_val, u_iso, u_step,
+  products_of_tile(tile, tile_row, left, active, open, bits, value_ptr, values, a_iso, u_val, u_iso, u_step,
                    [&](i64 j, Z_T z) { scatter(t_bits, t_val, j, z); });
 #endif
 }

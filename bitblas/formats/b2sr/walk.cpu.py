@@ -52,7 +52,7 @@ else:
                     if KIND == VALUES:
                         j = left + (p & (TILE - 1))
                         if RANKED:
-                            a = at(a_val, rank + np.int64(popcount(word & ((ONE << place) - ONE))))
+                            a = value_at(a_val, a_iso, a_step, rank + np.int64(popcount(word & ((ONE << place) - ONE))))
                         else:
                             a = a_iso
                         z = mul(a, load_u(u_val, u_iso, u_step, j), (tile_row << LOG_TILE) + r, j)

@@ -1,5 +1,6 @@
 // The tiles of a tile row, gone through by LANES lanes. WORDS works on whole words of tiles: spread the T bits of u over
 // the rows of a word, AND, OR over the tiles, fold each row to a bit. COUNT and VALUES give each lane a row.
+#include "kernels/values.cuh"
 #include "formats/b2sr/columns.cuh"
 #include "kernels/ending.cuh"
 
@@ -122,7 +123,7 @@ struct Word {
 // row: the lane's first.
 __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, int lane, i64 row,
                                           const TileColumns& col, const word_t* bits, const PLACE_T* value_ptr,
-                                          const A_T* a_val, A_T a_iso, const u64* u_bits, const STORED(U_T)* u_val,
+                                          const Values& values, A_T a_iso, const u64* u_bits, const STORED(U_T)* u_val,
                                           U_T u_iso, i64 u_step) {
   const int row_lane = lane & (ROW_LANES - 1);
   (void)row, (void)row_lane;
@@ -142,7 +143,7 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
       if (!is_final(of.some[k], of.sum[k]))
         for (u64 rest = mine[k] & u; rest; rest &= rest - 1) {
           const int c = __ffsll(rest) - 1;
-          const A_T a = a_val[rank + __popcll(mine[k] & ((1ull << c) - 1))];
+          const A_T a = values[rank + __popcll(mine[k] & ((1ull << c) - 1))];
           join(of.some[k], of.sum[k], true, mul(a, load<U_T>(u_val, u_iso, u_step, left + c), row + k, left + c));
         }
       rank += __popcll(mine[k]);

@@ -192,7 +192,7 @@ def turned(rows: Any, order: bool) -> tuple[Csr, Any]:
     """The CSR of the transpose of a CSR or an MPLG; order[e]: the place there of its entry e.
 
     On a GPU the entries are sorted by column and row. Peak memory there: the result, 16 bytes per entry, and 16 per
-    column. On the CPU SciPy counts, for which packed columns are unpacked: the result, and 12 bytes per entry.
+    column. On the CPU SciPy counts, for which packed columns are unpacked: the result, and 20 bytes per entry.
     """
     nvals, xp, device, ncols = rows.nvals, rows.device.xp, rows.device, rows.ncols
     shift = max(1, (nvals if order else rows.nrows).bit_length())
@@ -221,10 +221,10 @@ def turned(rows: Any, order: bool) -> tuple[Csr, Any]:
 
 
 def picked(rows: Any, keep: Any) -> Csr:
-    """The entries of a CSR or an MPLG for which `keep` (bools in entry order) is true. Peak memory: the result, 8 bytes
-    per entry, and what a piece takes."""
+    """The entries of a CSR or an MPLG for which `keep` (bools in entry order) is true. Peak memory: the result, 4 bytes
+    per entry (8 from 2**31 on), and what a piece takes."""
     xp, device, nvals = rows.device.xp, rows.device, rows.nvals
-    before = xp.zeros(nvals + 1, np.int64)  # entries kept before each entry
+    before = xp.zeros(nvals + 1, index_type(nvals))  # entries kept before each entry
     xp.cumsum(keep, out=before[1:])
     limits = pieces(rows)
     if len(limits) == 2:

@@ -1,5 +1,6 @@
 # w<mask, accum, replace> = A (+).(x) u row by row, the twin of pull.cu. Parallel bounds are multiples of 64 rows:
 # words of t are not shared.
+# include: kernels/values.cpu.py
 # include: kernels/ending.cpu.py
 # include: formats/csr/columns.cpu.py
 
@@ -37,7 +38,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_step, col, width, a_val, a_iso
                 j = column(col, width, e)
                 if U_FULL or bit_of(u_bits, j):
                     if KIND == VALUES:
-                        z = mul(at(a_val, e) if a_step else a_iso, load_u(u_val, u_iso, u_step, j), row, j)
+                        z = mul(value_at(a_val, a_iso, a_step, e), load_u(u_val, u_iso, u_step, j), row, j)
                         total = add(total, z) if some else z
                         some = True
                         if is_final(total):

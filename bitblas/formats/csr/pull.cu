@@ -2,13 +2,14 @@
 // value ends it. A lane loads UNROLL entries before it uses the first: packed ones side by side, plain ones so that the
 // lanes read side by side. STAGED: no mask, u full, rows side by side: the block reads the entries of its rows as one run.
 #include "kernels/ending.cuh"
+#include "kernels/values.cuh"
 #include "formats/csr/columns.cuh"
 
 typedef PLACE(PTR_T) place_t;
 
 extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
 pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step,
-     const column_t* col, i64 width, const A_T* a_val, A_T a_iso, i64 a_step, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step,
+     const column_t* col, i64 width, const value_t* a_val, A_T a_iso, i64 a_step, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step,
      const u64* mask, i64 mask_step, u64 mask_flip, Z_T product, const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso,
      i64 w_step, i64 moved, i64 replace, u64* t_bits, STORED(W_T)* t_val) {
   const i64 unit = thread_number() / LANES;
@@ -26,6 +27,8 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
     stop = (place_t)end[unit];
     if ((i64)(stop - e) > longest) hub = !PRESENCE, stop = PRESENCE ? e + (place_t)longest : e;
   }
+  const Values values = {a_val, a_iso, a_step};
+  (void)values;
   bool some = false;
   Z_T sum = IDENTITY;
   i64 count = 0;
@@ -65,7 +68,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
 #pragma unroll
     for (int i = 0; i < STAGE / BLOCK; ++i) {
       const place_t k = at + threadIdx.x + i * BLOCK;
-      if (k < until) j[i] = entries.once(at + threadIdx.x, i * BLOCK), a[i] = a_step ? load_once(a_val + k) : a_iso;
+      if (k < until) j[i] = entries.once(at + threadIdx.x, i * BLOCK), a[i] = values.once(k);
     }
 #pragma unroll
     for (int i = 0; i < STAGE / BLOCK; ++i) {
@@ -104,7 +107,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
     A_T a[UNROLL];
     U_T x[UNROLL];
 #pragma unroll
-    for (int i = 0; i < UNROLL; ++i) a[i] = a_step && has[i] ? a_val[e + i * APART] : a_iso;
+    for (int i = 0; i < UNROLL; ++i) a[i] = has[i] ? values.at(e + i * APART) : a_iso;
 #endif
 #pragma unroll
     for (int i = 0; i < UNROLL; ++i) {

@@ -1,4 +1,5 @@
 # t = A' (+).(x) u by the entries of u, the twin of push.cu. Units are the 64-bit words of u; one thread.
+# include: kernels/values.cpu.py
 # include: kernels/product.cpu.py
 # include: formats/csr/columns.cpu.py
 
@@ -18,7 +19,7 @@ def push(lo, hi, longest, begin, end, row_of, row_step, col, width, a_val, a_iso
                     continue
                 had = bit_of(t_bits, j)
                 if KIND != WORDS and not (had and HAS_TERMINAL == 2):
-                    z = mul(at(a_val, e) if a_step else a_iso, u, j, row)
+                    z = mul(value_at(a_val, a_iso, a_step, e), u, j, row)
                     put(t_val, j, add(take(at(t_val, j)), z) if had else z)
                 if not had:
                     set_bit(t_bits, j)

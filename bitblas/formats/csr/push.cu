@@ -1,10 +1,11 @@
 // t = A' (+).(x) u by the entries of u: LANES lanes share a row of A, rows that u lacks are not read.
 #include "kernels/push.cuh"
+#include "kernels/values.cuh"
 #include "formats/csr/columns.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 push(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step,
-     const column_t* col, i64 width, const A_T* a_val, A_T a_iso, i64 a_step, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step,
+     const column_t* col, i64 width, const value_t* a_val, A_T a_iso, i64 a_step, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step,
      const u64* mask, i64 mask_step, u64 mask_flip, u64* t_bits, C_T* t_val) {
   const i64 unit = thread_number() / LANES;
   if (unit >= n) return;
@@ -14,13 +15,14 @@ push(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   const i64 stop = end[unit];
   if (stop - e > longest) return;  // a hub: its segments are rows of another launch
   e += threadIdx.x & (LANES - 1);
+  const Values values = {a_val, a_iso, a_step};
   for (Columns entries(col, width, e); e < stop; e += LANES, entries.skip(LANES)) {
     const i64 j = entries.at(e, 0);
     if (!allowed(mask, mask_step, mask_flip, j)) continue;
     if (KIND == WORDS) {
       if (!bit_of(t_bits, j)) mark(t_bits, j);
     } else {
-      scatter(t_bits, t_val, j, mul(a_step ? a_val[e] : a_iso, load<U_T>(u_val, u_iso, u_step, row), j, row));
+      scatter(t_bits, t_val, j, mul(values.at(e), load<U_T>(u_val, u_iso, u_step, row), j, row));
     }
   }
 }

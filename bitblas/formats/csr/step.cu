@@ -5,15 +5,16 @@
 // Before, the statements that were fused (AT_ENTRY) run at every entry of u; ALSO: they put these into the mask's vector.
 // `old` is the frontier of the round before, which is cleared for the round after.
 #include "kernels/step.cuh"
+#include "kernels/values.cuh"
 #include "formats/csr/columns.cuh"
 #define GROUPS (32 / LANES)
 #define FEW 4  // entries of a row that its lane looks at alone
 
 // Entry j of t gets the product of entry e of the matrix and entry i of u; true for the one that made it.
-__device__ __forceinline__ bool reach(u64* t_bits, C_T* t_val, i64 j, i64 e, i64 i, const A_T* a_val, A_T a_iso, i64 a_step,
+__device__ __forceinline__ bool reach(u64* t_bits, C_T* t_val, i64 j, i64 e, i64 i, const Values& a,
                                       const STORED(U_T)* u_val, U_T u_iso, i64 u_step) {
   if (KIND == WORDS) return !bit_of(t_bits, j) && mark(t_bits, j);
-  return scatter(t_bits, t_val, j, mul(a_step ? a_val[e] : a_iso, load<U_T>(u_val, u_iso, u_step, i), j, i));
+  return scatter(t_bits, t_val, j, mul(a.at(e), load<U_T>(u_val, u_iso, u_step, i), j, i));
 }
 
 struct Out {
@@ -47,8 +48,8 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
      const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u32* u_list, const u64* u_state, const u32* u_segments,
      u64* t_bits, C_T* t_val, u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val,
      const u32* old_list, const u64* old_state, const u64* mask, i64 mask_step, u64 mask_flip, const PTR_T* ptr,
-     const column_t* col, i64 width, const A_T* a_val, A_T a_iso, i64 a_step, const PTR_T* pull_ptr,
-     const column_t* pull_col, const A_T* pull_val PARAMETERS) {
+     const column_t* col, i64 width, const value_t* a_val, A_T a_iso, i64 a_step, const PTR_T* pull_ptr,
+     const column_t* pull_col, const value_t* pull_val PARAMETERS) {
   (void)n;
   // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
   const bool runs = may_run(gate, rounds, ahead), dense = u_state[DENSE] != 0, old_dense = old_state[DENSE] != 0;
@@ -61,6 +62,7 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
   const bool pull = PULLS && u_work > turn;
   const i64 halves = (size + 31) / 32;
   const Out t = {t_bits, t_val, t_list, t_state, t_segments, ptr, longest};
+  const Values values = {a_val, a_iso, a_step};
   u64 entries = 0, work = 0;
   __shared__ Stage stage;
   open_stage(stage);
@@ -105,7 +107,7 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
       for (Columns entry(col, width, e); __any_sync(ALL_LANES, e < stop); e += LANES, entry.skip(LANES)) {
         const i64 j = e < stop ? (i64)entry.at(e, 0) : 0;
         bool fresh = false;
-        if (e < stop && open(j)) fresh = reach(t_bits, t_val, j, e, i, a_val, a_iso, a_step, u_val, u_iso, u_step);
+        if (e < stop && open(j)) fresh = reach(t_bits, t_val, j, e, i, values, u_val, u_iso, u_step);
         found(stage, t, fresh, j, entries, work, true);
       }
     }
@@ -120,7 +122,7 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
       for (Columns entry(col, width, e); __any_sync(ALL_LANES, e < stop); e += 32, entry.skip(32)) {
         const i64 j = e < stop ? (i64)entry.at(e, 0) : 0;
         bool fresh = false;
-        if (e < stop && open(j)) fresh = reach(t_bits, t_val, j, e, i, a_val, a_iso, a_step, u_val, u_iso, u_step);
+        if (e < stop && open(j)) fresh = reach(t_bits, t_val, j, e, i, values, u_val, u_iso, u_step);
         found(stage, t, fresh, j, entries, work, true);
       }
     }
@@ -174,7 +176,7 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
       if (WARP_LANE == 0 && share == 32) ((u32*)t_bits)[k] = hits;
       else if (WARP_LANE == 0 && hits) atomicOr((u32*)t_bits + (at >> 5), hits << (at & 31));  // t had no bits
 #if KIND == VALUES
-      if (hit) t_val[j] = C_T(mul(a_step ? pull_val[place] : a_iso, load<U_T>(u_val, u_iso, u_step, from), j, from));
+      if (hit) t_val[j] = C_T(mul(Values{pull_val, a_iso, a_step}.at(place), load<U_T>(u_val, u_iso, u_step, from), j, from));
 #endif
       found(stage, t, hit, j, entries, work, false);
     }

@@ -1,6 +1,7 @@
 # w<mask, accum, replace> = A (+).(x) u by tile rows, their tiles and then their rest, the twin of pull.cu. Parallel
 # bounds are multiples of 64 rows: no words of t are shared.
 # include: formats/b2sr/tile.cpu.py
+# include: kernels/values.cpu.py
 # include: formats/b2sr/fold.cpu.py
 # include: kernels/packed.cpu.py
 # include: kernels/ending.cpu.py
@@ -38,7 +39,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_step, col, col_width, bits, va
                 elif hit & open_rows >> place != 0:
                     r = np.int64(place)
                     if KIND == VALUES:
-                        a = at(a_val, first_rank + e) if RANKED else a_iso
+                        a = value_at(a_val, a_iso, a_step, first_rank + e) if RANKED else a_iso
                         z = mul(a, load_u(u_val, u_iso, u_step, j), (tile_row << LOG_TILE) + r, j)
                         if NEUTRAL:
                             put(total, r, add(at(total, r), z))

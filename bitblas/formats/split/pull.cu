@@ -7,7 +7,7 @@
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step, const u32* col,
      i64 col_width, const word_t* bits, const PLACE_T* value_ptr, const u32* near, i64 near_width, const u32* far,
-     i64 far_width, i64 in_tiles, i64 in_near, i64 parts, const A_T* a_val, A_T a_iso, i64 a_step, const u64* u_bits,
+     i64 far_width, i64 in_tiles, i64 in_near, i64 parts, const value_t* a_val, A_T a_iso, i64 a_step, const u64* u_bits,
      const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u64* mask, i64 mask_step, u64 mask_flip, Z_T product,
      const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso, i64 w_step, i64 moved, i64 replace, u64* t_bits,
      STORED(W_T)* t_val) {
@@ -49,10 +49,11 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
 #else
   Sums of;
   const i64 top = tile_row * TILE, row = top + (lane & (TILE - 1));
-  sum_tiles(of, tile, stop, lane, row, columns, bits, value_ptr, a_val, a_iso, u_bits, u_val, u_iso, u_step);
+  const Values values = {a_val, a_iso, a_step};
+  sum_tiles(of, tile, stop, lane, row, columns, bits, value_ptr, values, a_iso, u_bits, u_val, u_iso, u_step);
 #pragma unroll 1
   for (int part = 1; part < rest.parts; ++part)
-    sum_rest(of, open, Range(rest, part, starts, ends, most), lane, top, a_val, a_iso, u_bits, u_val, u_iso, u_step);
+    sum_rest(of, open, Range(rest, part, starts, ends, most), lane, top, values, a_iso, u_bits, u_val, u_iso, u_step);
   end_sums(to, of, product);
 #endif
 }

@@ -1,6 +1,7 @@
 # t = A' (+).(x) u by the tile rows that u touches, their tiles and then their rest, the twin of push.cu. Units are the
 # 64-bit words of u; one thread.
 # include: formats/b2sr/tile.cpu.py
+# include: kernels/values.cpu.py
 # include: kernels/packed.cpu.py
 # include: kernels/product.cpu.py
 GROUPS = 64 // TILE  # tile rows in a word of u
@@ -37,7 +38,8 @@ def push(lo, hi, longest, begin, end, row_of, row_step, col, col_width, bits, va
                     had = bit_of(t_bits, j)
                     if KIND != WORDS and not (had and HAS_TERMINAL == 2):
                         k = (tile_row << LOG_TILE) + np.int64(place)
-                        z = mul(at(a_val, first_rank + e) if RANKED else a_iso, load_u(u_val, u_iso, u_step, k), j, k)
+                        a = value_at(a_val, a_iso, a_step, first_rank + e) if RANKED else a_iso
+                        z = mul(a, load_u(u_val, u_iso, u_step, k), j, k)
                         put(t_val, j, add(take(at(t_val, j)), z) if had else z)
                     if not had:
                         set_bit(t_bits, j)

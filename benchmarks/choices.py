@@ -1,0 +1,253 @@
+"""python -m benchmarks.choices: whether the plan chooses the form that is fastest.
+
+Each graph is put into every form that needs at most twice the bytes of CSR, and timed: Boolean mxv, plus_second and
+min_plus in FP32, and a breadth-first search from a vertex with the most edges. On a GPU a product's time is that of its
+kernels, in a captured graph (cuda_timing.py); that of a search, and all on the CPU, is what the caller waits for. Every
+answer is compared with SciPy's. Then the choice of the plan is judged (judge.py).
+
+Graphs are named as in graphs.py; the files of a folder are taken as they are, rectangular ones without the search.
+--refit FILES measures nothing: it fits the constants of the plan to what earlier runs (--json), and `bitblas calibrate
+--json`, have measured, and says how well they would choose.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import sys
+import time
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bitblas import calibrate
+from bitblas.costs import BFS, BITS, NUMBERS, WEIGHTS, costs_of
+from bitblas.facts import facts
+from bitblas.formats import CSR, Structure
+from bitblas.plan_forms import verbs_of
+from bitblas.store import MatrixStore
+
+from . import graphs, judge, table
+from .verbs import VERBS, Answer, answer_of, difference
+
+GRAPHS = {
+    "cuda": ("delaunay_n20", "grid2d_2048", "stencil27_100", "delaunay_n20_random", "rmat20", "rmat20+degree",
+             "mycielskian14", "even_n20", "hub_n20", "road_ny"),
+    "cpu": ("delaunay_n17", "grid2d_512", "stencil27_40", "delaunay_n17_random", "rmat16", "rmat16+degree",
+            "mycielskian12", "even_n17", "road_ny"),
+}  # fmt: skip
+MOST = 2.0  # times the bytes of CSR that a form may have to be measured
+SAMPLE_US = 2000.0  # that one sample of a median takes, at least
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A pattern by rows, its weights, and what SciPy says of each verb."""
+
+    name: str
+    ncols: int
+    ptr: np.ndarray
+    col: np.ndarray
+    weights: np.ndarray
+    source: int
+    answers: dict[str, Answer]
+
+    @property
+    def nrows(self) -> int:
+        return len(self.ptr) - 1
+
+
+def prepare(name: str) -> Case:
+    """The graph of that name, or of a Matrix Market file, and the answers."""
+    if name.endswith((".mtx", ".mtx.gz")):
+        import bitblas
+        from bitblas.io import mmread
+
+        A = mmread(name, device="cpu", dup_op=bitblas.binary.any)
+        rows, cols = (np.asarray(x).astype(np.int64) for x in A.to_coo()[:2])
+        ptr = np.searchsorted(rows, np.arange(A.nrows + 1))
+        graph, ncols = graphs.Graph(Path(name).name.partition(".mtx")[0], ptr, cols.astype(np.int32)), A.ncols
+    else:
+        graph = graphs.make(name)
+        ncols = graph.n
+    weights = ((graph.rows * 7 + graph.col) % 63 + 1).astype(np.float32)
+    return Case(graph.name, ncols, graph.ptr, graph.col, weights, graph.source, answers(graph, ncols, weights))
+
+
+def answers(graph: graphs.Graph, ncols: int, weights: np.ndarray) -> dict[str, Answer]:
+    """The results of calibrate's statements."""
+    from scipy.sparse import csr_array
+
+    A = csr_array((np.ones(graph.nvals, np.float32), graph.col, graph.ptr), shape=(graph.n, ncols))
+    some, x = np.zeros(ncols, np.float32), calibrate.numbers(ncols)
+    some[calibrate.present(ncols)] = 1
+    hit, rows = np.flatnonzero(A @ some > 0), np.flatnonzero(np.diff(graph.ptr))
+    least = np.minimum.reduceat(weights + x[graph.col], graph.ptr[rows]) if len(rows) else weights[:0]
+    found = {
+        BITS: (hit, np.ones(len(hit), bool)),
+        NUMBERS: (rows, (A.astype(np.float64) @ x.astype(np.float64))[rows].astype(np.float32)),
+        WEIGHTS: (rows, least),
+    }
+    return found | ({BFS: VERBS["bfs"].reference(graph)} if graph.n == ncols else {})
+
+
+def prepared(names: Sequence[str], jobs: int, at_once: bool) -> Generator[Case, None, None]:
+    """The cases, made by processes of their own, as they get ready. at_once: all before the first, in order, so that
+    making them disturbs no measurement."""
+    if jobs == 0:
+        yield from map(prepare, names)
+        return
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"))
+    try:
+        if at_once:
+            made = list(pool.map(prepare, names))
+            pool.shutdown()
+            yield from made
+        else:
+            for future in as_completed([pool.submit(prepare, name) for name in names]):
+                yield future.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+# ---- times ----
+
+
+def median_us(device: Any, run: Callable[[], Any], samples: int) -> float:
+    """Microseconds of a call and the wait for its result."""
+
+    def several(times: int) -> float:
+        device.synchronize()
+        begin = time.perf_counter()
+        for _ in range(times):
+            run()
+        device.synchronize()
+        return (time.perf_counter() - begin) / times * 1e6
+
+    once = several(1)
+    times = max(1, min(200, int(SAMPLE_US / once)))
+    return float(np.median([several(times) for _ in range(samples)]))
+
+
+def measure(case: Case, device: Any, timer: Any, samples: int) -> dict[str, Any]:
+    """Facts, and microseconds by "form verb"; `wrong`: those whose answer is not SciPy's."""
+    import bitblas as gb
+
+    begin, us, wrong = time.perf_counter(), {}, []
+    ptr, col = device.asarray(case.ptr), device.asarray(case.col)
+    size = {"nrows": case.nrows, "ncols": case.ncols, "device": device.name, "format": CSR}
+    for values in (True, device.asarray(case.weights)):
+        A = gb.Matrix.from_csr(ptr, col, values, **size)
+        held = A._store
+        seen = facts(held.structure)
+        verbs = verbs_of(values is True, case.nrows == case.ncols)
+        for key in (key for key in seen.forms if seen.bytes_of(key) <= MOST * seen.bytes_of(CSR)):
+            rows = MatrixStore(Structure(held.structure.primary), held.dtype, held.values)  # nothing is kept with A
+            B = calibrate.in_form(gb.Matrix._from_store(rows), key)
+            for verb in verbs:
+                run = calibrate.statement(B, verb, case.source)
+                places, found = (device.to_host(x) for x in answer_of(run()))
+                if difference((places, found), case.answers[verb]) > 0:
+                    wrong.append(f"{key} {verb}")
+                kernels = timer is not None and verb != BFS
+                device.synchronize()  # the timer has a stream of its own
+                us[f"{key} {verb}"] = timer.warm(run) if kernels else median_us(device, run, samples)
+    levels = 1 + int(case.answers[BFS][1].max()) if BFS in case.answers else None
+    sample = calibrate.Sample(case.name, seen, us)
+    return {**sample.to_json(), "levels": levels, "wrong": wrong, "seconds": time.perf_counter() - begin}
+
+
+HEADS = ("form", "bytes/edge", "may", "verb", "us", "predicted us", "ratio to the best")
+
+
+def text(made: dict[str, Any], costs: Any, gpu: bool) -> str:
+    """The table of one graph."""
+    sample = calibrate.Sample.from_json(made)
+    seen, plain = sample.facts, sample.facts.bytes_of(CSR)
+    levels = f", {made['levels']} levels (estimated {seen.depth:.0f})" if made["levels"] else ""
+    rows = []
+    for name, us in sample.us.items():
+        key, verb = name.split()
+        best = min(x for other, x in sample.us.items() if other.endswith(verb))
+        size, may = seen.bytes_of(key) / max(1, seen.nvals), "yes" if seen.bytes_of(key) <= plain else "no"
+        rows.append((key, size, may, verb, us, costs.predict(seen, key, verb), us / best))
+    head = f"\n{sample.name}: {seen.nrows} x {seen.ncols}, {seen.nvals} entries{levels}; {made['seconds']:.0f} s"
+    wrong = f"\nWRONG ANSWERS: {', '.join(made['wrong'])}" if made["wrong"] else ""
+    found = judge.pairs(sample, costs, gpu)
+    return f"{head}\n{table.table(HEADS, rows, left=1)}\n{table.table(judge.HEADS, found, left=3)}{wrong}"
+
+
+def run(
+    names: Sequence[str], on: str = "cpu", *, samples: int = 3, jobs: int = 0, limit: float = float("inf"),
+    timer: Any = None, out: str | None = None, say: Callable[[str], None] = print,
+) -> dict[str, Any]:  # fmt: skip
+    """Measures and judges; tables go to `say`, everything into the result, and after each graph into the file `out`.
+    timer: for kernels (cuda_timing.py)."""
+    from bitblas import device as devices
+
+    begin, device = time.perf_counter(), devices.get(on)
+    cases = prepared(names, jobs, at_once=not device.is_gpu)
+    if timer is None and device.captures:
+        from .cuda_timing import Timer
+
+        timer = Timer(samples)
+    costs, measured, found = costs_of(device), [], []
+    result = table.surroundings(device=device.model, gpu=device.is_gpu, samples=measured, costs=costs.to_json())
+    result |= {"right": 1.0, "equal": True}
+    for case in cases:
+        made = measure(case, device, timer, samples)
+        measured.append(made)
+        found += judge.pairs(calibrate.Sample.from_json(made), costs, device.is_gpu)
+        say(text(made, costs, device.is_gpu))
+        result |= {"right": judge.share(found), "equal": not any(made["wrong"] for made in measured)}
+        if out:
+            table.write(out, result)
+        if time.perf_counter() - begin > limit:
+            say(f"\nno time for {len(names) - len(measured)} more graphs")
+            break
+    cases.close()
+    say(f"\n{costs.device}, {costs.source}\n{judge.summary(found)}")
+    return result
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """0 if every answer was right, 1 if one was wrong, 2 for what cannot run."""
+    p = argparse.ArgumentParser(prog="python -m benchmarks.choices", description=__doc__.partition("\n")[0])
+    p.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1")
+    p.add_argument("--graphs", help="names (see graphs.py) or .mtx files, with commas")
+    p.add_argument("--folder", type=Path, help="also the Matrix Market files of a folder")
+    p.add_argument("--least", type=int, default=1 << 14, help="bytes that a file of the folder must have (16384)")
+    p.add_argument("--samples", type=int, default=3, help="timed samples, of which the median counts (3)")
+    p.add_argument("--jobs", type=int, default=min(8, (os.cpu_count() or 2) // 2), help="processes that make graphs")
+    p.add_argument("--limit", type=float, default=float("inf"), help="seconds after which no graph is added")
+    p.add_argument("--json", help="where the samples go, for --refit")
+    p.add_argument("--refit", nargs="+", metavar="FILE", help="fit constants to these samples, and judge them")
+    p.add_argument(
+        "--costs", type=Path, metavar="FILE", help="with --refit: put them into this file, as data/costs.json"
+    )
+    args = p.parse_args(argv)
+    try:
+        if args.refit:
+            costs, gpu, said = judge.refit(args.refit)
+            print(said)
+            if args.costs:
+                judge.ship(costs, gpu, args.costs)
+            return 0
+        names = args.graphs.split(",") if args.graphs else [] if args.folder else list(GRAPHS[args.device[:4]])
+        if args.folder:
+            files = sorted([*args.folder.glob("*.mtx"), *args.folder.glob("*.mtx.gz")])
+            names += [str(path) for path in files if path.stat().st_size >= args.least]
+        result = run(names, args.device, samples=args.samples, jobs=args.jobs, limit=args.limit, out=args.json)
+    except (ImportError, OSError, KeyError, ValueError) as error:
+        print(f"benchmarks.choices: {error}", file=sys.stderr)
+        return 2
+    return 0 if result["equal"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,146 @@
+"""Whether the plan chose well: its choice against what was measured; and constants fitted anew.
+
+A pair of a graph and a verb is right where the chosen form takes at most 1.1 times as long as the fastest of the forms
+that may be chosen for time (no more bytes than 32-bit CSR). Times below `costs.FLOOR` count as the floor: they are
+those of a launch, and do not tell forms apart. As one form serves all verbs, no choice may be right for each: `single`
+is the ratio of the form that an all-knowing plan would choose by the same rule.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bitblas.calibrate import Sample, fitted
+from bitblas.costs import FLOOR, Costs
+from bitblas.formats import CSR
+from bitblas.plan_forms import best_form, candidates, verbs_of, without_facts, worst_ratios
+
+from . import table
+
+RIGHT = 1.1  # a ratio to the best form
+
+
+class Pair(NamedTuple):
+    """One graph and verb. us: measured; ratio: to the best form that may be chosen; of_all: to the best of all."""
+
+    graph: str
+    verb: str
+    chosen: str
+    predicted: float
+    us: float
+    best: str
+    ratio: float
+    of_all: float
+    single: float
+
+
+HEADS = ("graph", "verb", "chosen", "predicted us", "us", "best", "ratio", "to all", "single form")
+
+
+def choice(sample: Sample, costs: Costs, *, iso: bool, gpu: bool) -> str:
+    """What the plan chooses for time."""
+    seen = sample.facts
+    if without_facts(seen.nrows, seen.nvals, "time"):
+        return CSR
+    return best_form(seen, costs, "time", iso=iso, gpu=gpu)
+
+
+def pairs(sample: Sample, costs: Costs, gpu: bool) -> list[Pair]:
+    """The verdicts on one graph, without those that were not measured."""
+    seen, floor, found = sample.facts, FLOOR["gpu" if gpu else "cpu"], []
+    for iso in (True, False):
+        verbs = [v for v in verbs_of(iso, seen.nrows == seen.ncols) if f"{CSR} {v}" in sample.us]
+        us = {key: {v: sample.us.get(f"{key} {v}", float("inf")) for v in verbs} for key in seen.forms}
+        allowed = {key: us[key] for key in candidates(seen, "time", iso)}
+        if not verbs:
+            continue
+        chosen, worst = choice(sample, costs, iso=iso, gpu=gpu), worst_ratios(allowed, floor)
+        single = min(worst, key=lambda key: worst[key])
+        for verb in verbs:
+            time = {key: max(floor, times[verb]) for key, times in us.items()}
+            best = min(allowed, key=lambda key: time[key])
+            found.append(
+                Pair(
+                    sample.name, verb, chosen, costs.predict(seen, chosen, verb), us[chosen][verb], best,
+                    time[chosen] / time[best], time[chosen] / min(time.values()), time[single] / time[best],
+                )
+            )  # fmt: skip
+    return found
+
+
+def share(found: Sequence[Pair], ratio: str = "ratio") -> float:
+    """Of the pairs, those that are right."""
+    return sum(getattr(pair, ratio) <= RIGHT for pair in found) / max(1, len(found))
+
+
+def summary(found: Sequence[Pair], worst: int = 12) -> str:
+    """Shares by verb and in all, and the pairs that are furthest off."""
+    lines = []
+    for verb in (*dict.fromkeys(pair.verb for pair in found), "all"):
+        mine = [pair for pair in found if verb in (pair.verb, "all")]
+        known = share(mine, "single")
+        within = f"within {RIGHT}: {share(mine):.0%}; the best single form: {known:.0%}"
+        lines.append(f"{verb:8s} {len(mine):4d} pairs, {within}")
+    wrong = sorted((p for p in found if p.ratio > RIGHT), key=lambda p: -p.ratio)[:worst]
+    return "\n".join(lines + ([table.table(HEADS, wrong, left=3)] if wrong else []))
+
+
+def errors(samples: Sequence[Sample], costs: Costs) -> str:
+    """The mean and the largest relative error of predictions for forms that may be chosen, by form and verb."""
+    off: dict[str, list[float]] = {}
+    for sample in samples:
+        allowed = candidates(sample.facts, "time", True)
+        for name, us in sample.us.items():
+            key, verb = name.split()
+            if key in allowed:
+                off.setdefault(name, []).append(abs(costs.predict(sample.facts, key, verb) / us - 1))
+    rows = [(*name.split(), len(x), 100 * sum(x) / len(x), 100 * max(x)) for name, x in sorted(off.items())]
+    return table.table(("form", "verb", "graphs", "mean error %", "largest %"), rows, left=2)
+
+
+# ---- fitted anew ----
+
+
+def load(paths: Sequence[str]) -> tuple[str, bool, list[tuple[Sample, bool]]]:
+    """Device, whether that is a GPU, and the samples of files of `bitblas calibrate --json` or `choices --json`; with
+    each whether it is a graph of the latter. ValueError for anything else, or of several kinds of devices."""
+    found, kinds = [], set()
+    for path in paths:
+        try:
+            made = json.loads(Path(path).read_text())
+            kinds.add((str(made["device"]), bool(made["gpu"])))
+            found += [(Sample.from_json(sample), "command" not in made) for sample in made["samples"]]
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path}: not measured samples ({error!r})") from error
+    if len(kinds) != 1:
+        raise ValueError(f"expected files of one device, got those of {sorted(kinds)}")
+    device, gpu = kinds.pop()
+    return device, gpu, found
+
+
+def refit(paths: Sequence[str]) -> tuple[Costs, bool, str]:
+    """Constants of all the samples, whether they are a GPU's, and how well they choose: for graphs that they were
+    fitted to, and for each graph by those of the others."""
+    device, gpu, found = load(paths)
+    everything = [sample for sample, _ in found]
+    graphs = [sample for sample, judged in found if judged] or everything
+    costs = fitted(everything, device, "shipped").costs
+    seen = [pair for sample in graphs for pair in pairs(sample, costs, gpu)]
+    unseen = []
+    for sample in graphs:
+        others = fitted([other for other in everything if other.name != sample.name], device, "without one").costs
+        if others.us.keys() >= sample.us.keys():
+            unseen += pairs(sample, others, gpu)
+    text = [errors(graphs, costs), "", "fitted to these graphs too", summary(seen), ""]
+    return costs, gpu, "\n".join([*text, "each graph by constants fitted without it", summary(unseen)])
+
+
+def ship(costs: Costs, gpu: bool, path: Path) -> None:
+    """Put the constants into the file of those that come with bitblas."""
+    made: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    mine = costs.to_json()
+    mine["us"] = {name: [float(f"{c:.4g}") for c in constants] for name, constants in mine["us"].items()}
+    path.write_text(json.dumps(made | {"gpu" if gpu else "cpu": mine}, indent=0) + "\n")

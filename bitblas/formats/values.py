@@ -1,0 +1,102 @@
+"""The values of a matrix in as many bits as they need: frame of reference, value = base + number.
+
+Any values that are integers of a range below 2**32 can be packed so, floats too: -0.0, fractions, infinities and NaN
+are none. (Zukowski et al., Super-Scalar RAM-CPU Cache Compression, ICDE 2006; the string is that of packing.py.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import BOOL, DataType
+
+from ..device import Device
+from . import packing
+
+EXACT = 1 << 53  # floats of larger magnitude are left alone: up to here FP64 holds every integer
+CHUNK = 1 << 22  # floats that are looked at together: what that takes stays small beside them
+
+
+@dataclass(frozen=True, eq=False)
+class PackedValues:
+    """Value k is `base` and number k of the packed `string`, `width` bits (1 to 32) each. Immutable."""
+
+    device: Device
+    dtype: DataType
+    base: np.generic
+    width: int
+    count: int
+    string: Any  # uint32: packing.packed_words(count, width)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def plain(self, low: int = 0, high: int | None = None) -> Any:
+        """Values low .. high as an array. Peak memory: the result."""
+        high = self.count if high is None else high
+        self.device.foresee(f"plain values of {high - low} entries", (high - low) * self.dtype.np_type.itemsize)
+        numpy = self.dtype.np_type
+        return packing.unpack(self.device, self.string, high, self.width, numpy, first=low, base=self.base)
+
+    def taken(self, places: Any) -> PackedValues:
+        """The values at these places (integers, or bools that keep some), packed alike. Peak memory: the result."""
+        if places.dtype == bool:
+            places = self.device.xp.flatnonzero(places)
+        string = packing.gather(self.device, self.string, places, self.width)
+        return PackedValues(self.device, self.dtype, self.base, self.width, len(places), string)
+
+    def again(self, values: Any) -> PackedValues:
+        """Other values that lie between the same limits, packed alike."""
+        return packed(self.device, self.dtype, values, self.base, self.width)
+
+    def check(self) -> None:
+        """ValueError where a value is beyond the type: no array could have held it."""
+        numbers = packing.unpack(self.device, self.string, self.count, self.width, np.uint32)
+        most = int(self.base) + (int(numbers.max()) if self.count else 0)
+        if most > (EXACT if self.dtype.kind == "f" else int(self.dtype.highest)):
+            raise ValueError(f"values: expected {self.dtype}, got {most}")
+
+
+def packed(device: Device, dtype: DataType, values: Any, base: np.generic, width: int) -> PackedValues:
+    """An array of values whose numbers above `base` have at most `width` bits. Peak memory: the result."""
+    device.foresee(f"packed values of {len(values)} entries", 4 * packing.packed_words(len(values), width))
+    string = packing.pack(device, values, width, base)
+    return PackedValues(device, dtype, base, width, len(values), string)
+
+
+def base_of(dtype: DataType, base: Any, width: Any) -> np.generic:
+    """A base as the type has it. ValueError unless base and width (from a file) are integers of their ranges."""
+    low, high = (-EXACT, EXACT) if dtype.kind == "f" else (int(dtype.lowest), int(dtype.highest))
+    if type(width) is not int or not 1 <= width <= packing.MOST_BITS:
+        raise ValueError(f"values: expected 1 to {packing.MOST_BITS} bits, got {width!r}")
+    if type(base) is not int or not low <= base <= high:
+        raise ValueError(f"values: expected a base of {dtype}, got {base!r}")
+    found: np.generic = dtype.np_type.type(base)
+    if int(found) != base:
+        raise ValueError(f"values: expected a base that {dtype} holds, got {base}")
+    return found
+
+
+def fit(device: Device, dtype: DataType, values: Any) -> tuple[np.generic, int] | str:
+    """The least of a non-empty array of values and the bits of what the others have above it; or why there are none."""
+    if dtype is BOOL:
+        return np.False_, 1
+    if dtype.kind == "f":
+        for at in range(0, len(values), CHUNK):
+            if reason := _fault(device, values[at : at + CHUNK]):
+                return reason
+    low, high = int(values.min()), int(values.max())
+    width = max(1, (high - low).bit_length())
+    if width > packing.MOST_BITS:
+        return f"{low} to {high}, whose difference has {width} bits"
+    return dtype.np_type.type(low), width
+
+
+def _fault(device: Device, values: Any) -> str:
+    """Which of these floats is no integer that can be packed; "" where all are."""
+    xp = device.xp
+    wrong = ~((values == xp.trunc(values)) & (xp.abs(values) <= EXACT)) | ((values == 0) & xp.signbit(values))
+    return f"{device.to_host(values[wrong][:1])[0]}" if bool(wrong.any()) else ""

@@ -1,0 +1,33 @@
+// The values of a matrix: one for all entries (step 0), an array of them (step 1), or VALUES_PACKED: that of entry e is
+// `one` and number e of a string of numbers of `step` bits more.
+#include "kernels/packed.cuh"
+
+#if VALUES_PACKED
+typedef u32 value_t;  // what the array holds
+#else
+typedef A_T value_t;
+#endif
+
+struct Values {
+  const value_t* array;
+  A_T one;
+  i64 step;
+
+  // Of entry e, where there is more than one value.
+  __device__ __forceinline__ A_T operator[](i64 e) const {
+#if VALUES_PACKED
+    return based(one, packed_at(array, e, (u32)step));
+#else
+    return array[e];
+#endif
+  }
+  __device__ __forceinline__ A_T at(i64 e) const { return VALUES_PACKED || step ? (*this)[e] : one; }
+  // The same of a value that is not read again; the words of packed ones are, by the entries beside it.
+  __device__ __forceinline__ A_T once(i64 e) const {
+#if VALUES_PACKED
+    return (*this)[e];
+#else
+    return step ? load_once(array + e) : one;
+#endif
+  }
+};

@@ -1,0 +1,114 @@
+"""The matrices that a calibration measures: small ones of the kinds that people have, from fixed seeds.
+
+Each function gives rows and columns of a square pattern of about `n` rows; entries may come twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+Entries = tuple[Any, Any]
+
+
+def grid(n: int) -> Entries:
+    """A square grid, row by row: four neighbours."""
+    side = int(n**0.5)
+    at = np.arange(side * side)
+    row, col = at // side, at % side
+    steps = ((1, col < side - 1), (-1, col > 0), (side, row < side - 1), (-side, row > 0))
+    pairs = [(at[inside], at[inside] + step) for step, inside in steps]
+    return np.concatenate([r for r, _ in pairs]), np.concatenate([c for _, c in pairs])
+
+
+def mesh(n: int, kept: float = 1.0) -> Entries:
+    """Triangles in a square, numbered along a Z-order curve, as meshes are; of the edges of a grid alone that share
+    `kept`, as roads have, where it is less than 1."""
+    bits = n.bit_length() - 1
+    number = _spread(bits // 2)[:, None] << 1 | _spread(-(-bits // 2))
+    edges = [(number[:, :-1], number[:, 1:]), (number[:-1], number[1:]), (number[:-1, :-1], number[1:, 1:])]
+    a, b = (np.concatenate([pair[k].ravel() for pair in edges[: 3 if kept == 1 else 2]]) for k in (0, 1))
+    chosen = np.random.default_rng(3).random(len(a)) < kept
+    a, b = a[chosen], b[chosen]
+    return np.concatenate([a, b]), np.concatenate([b, a])
+
+
+def _spread(bits: int) -> Any:
+    """The numbers below 2^bits, each with its bits at even places."""
+    numbers = np.arange(1 << bits)
+    return sum((numbers >> bit & 1) << 2 * bit for bit in range(bits)) + np.zeros_like(numbers)
+
+
+def stencil(n: int) -> Entries:
+    """Runs of three columns at nine distances, as those of a 27-point stencil."""
+    side = max(2, round(n ** (1 / 3)))
+    steps = [x + side * (y + side * z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)]
+    rows = np.repeat(np.arange(n), len(steps))
+    cols = rows + np.tile(steps, n)
+    inside = (cols >= 0) & (cols < n)
+    return rows[inside], cols[inside]
+
+
+def near(n: int, degree: int, reach: int) -> Entries:
+    """Columns drawn within `reach` of the diagonal, around the ends."""
+    rng = np.random.default_rng(reach)
+    rows = np.repeat(np.arange(n), degree)
+    return rows, (rows + rng.integers(-reach, reach + 1, len(rows))) % n
+
+
+def skewed(n: int, degree: int = 12) -> Entries:
+    """Rows and columns drawn with probability falling as number^(-2/3), as after ordering a power-law graph by degree;
+    all have one. Each edge goes both ways."""
+    rng = np.random.default_rng(2)
+    a, b = ((n * rng.random(degree * n // 2) ** 3).astype(np.int64) for _ in range(2))
+    return np.concatenate([a, b, np.arange(n)]), np.concatenate([b, a, rng.integers(0, n, n)])
+
+
+def mycielskian(order: int) -> Entries:
+    """The graph that Mycielski made of that of two vertices, again and again: few long rows, of which tiles make much.
+    (Sur le coloriage des graphs. Colloquium Mathematicum 3, 1955.)"""
+    rows, cols, n = np.array([0, 1]), np.array([1, 0]), 2
+    for _ in range(order - 2):
+        new, top = np.arange(n) + n, np.full(n, 2 * n)
+        rows, cols, n = (
+            np.concatenate([rows, rows, cols + n, new, top]),
+            np.concatenate([cols, cols + n, rows, top, new]),
+            2 * n + 1,
+        )
+    return rows, cols
+
+
+def arrow(n: int) -> Entries:
+    """A band, with a few rows and columns that have an entry in every eighth place, as linear programs have."""
+    rng = np.random.default_rng(4)
+    hubs = np.repeat(np.arange(8) * (n // 8), n // 8)
+    far = rng.integers(0, n, len(hubs))
+    rows, cols = near(n, 3, 500)
+    return np.concatenate([rows, hubs, far]), np.concatenate([cols, far, hubs])
+
+
+def shuffled(n: int, entries: Entries) -> Entries:
+    """The same graph with its vertices numbered at random."""
+    number = np.random.default_rng(5).permutation(n)
+    return number[entries[0]], number[entries[1]]
+
+
+def samples(n: int) -> Iterator[tuple[str, int, Entries]]:
+    """Name, vertices and entries of each kind."""
+    yield "grid", n, grid(n)
+    yield "mesh", n, mesh(n)
+    yield "mesh, shuffled", n, shuffled(n, mesh(n))
+    yield "roads", n, mesh(n, 0.62)
+    yield "stencil", n // 2, stencil(n // 2)
+    yield "full tiles", n // 8, near(n // 8, 24, 16)
+    yield "wide band", n, near(n, 8, 2000)
+    yield "random", n, near(n, 8, n)
+    yield "skewed", n, skewed(n)
+    yield "skewed, shuffled", n, shuffled(n, skewed(n))
+    yield "arrow", n, arrow(n)
+    yield "few rows", n >> 6, skewed(n >> 6, 200)
+    yield "Mycielskian", 3 * (n >> 8) - 1, mycielskian((n >> 8).bit_length() + 1)
+    yield "small mesh", n >> 5, mesh(n >> 5)
+    yield "tiny", 1 << 10, near(1 << 10, 8, 1 << 10)
