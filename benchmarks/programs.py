@@ -102,13 +102,14 @@ def _is_right(name: str, graph: graphs.Graph, answer: Any, start: int) -> bool:
 
 def measure(
     names: Sequence[str], algorithms: Sequence[str], samples: int, device: str = "cuda", check: bool = True,
-    say: Callable[[str], None] = print,
+    say: Callable[[str], None] = print, *, format: str = "auto", tile: int | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Milliseconds of each algorithm on each graph; a table goes to `say`, everything into the result."""
     import bitblas as gb
 
     d = gb.device.get(device)
-    result = table.surroundings(device=device, samples=samples, rows=[])
+    stored: dict[str, Any] = {"device": device, "format": format, "tile": tile}
+    result = table.surroundings(device=device, samples=samples, format=format, tile=tile, rows=[])
     heads = (
         "graph",
         "algorithm",
@@ -126,8 +127,8 @@ def measure(
     for name in names:
         graph = graphs.make(name)
         n = graph.n
-        A = gb.Matrix.from_csr(graph.ptr, graph.col, True, nrows=n, ncols=n, device=device)
-        W = gb.Matrix.from_csr(graph.ptr, graph.col, graph.weights, nrows=n, ncols=n, device=device)
+        A = gb.Matrix.from_csr(graph.ptr, graph.col, True, nrows=n, ncols=n, **stored)
+        W = gb.Matrix.from_csr(graph.ptr, graph.col, graph.weights, nrows=n, ncols=n, **stored)
         linked = np.flatnonzero(np.diff(graph.ptr))
         sources = [int(s) for s in np.random.default_rng(1).choice(linked, SOURCES)]
         for algorithm, calls in _calls(gb, A, W, sources, graph.source).items():
@@ -169,13 +170,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     p.add_argument("--algorithms", default=",".join(PEERS), help="with commas")
     p.add_argument("--samples", type=int, default=5)
     p.add_argument("--no-check", action="store_true", help="do not check answers (SciPy can take seconds)")
+    p.add_argument("--format", default="auto", help="that of the matrices: csr, mplg, b2sr, split")
+    p.add_argument("--tile", type=int, help="the size of its tiles")
     p.add_argument("--json", help="where all samples go")
     args = p.parse_args(argv)
     algorithms = args.algorithms.split(",")
     if unknown := set(algorithms) - set(PEERS):
         p.error(f"--algorithms: unknown {', '.join(sorted(unknown))}; known: {', '.join(PEERS)}")
     try:
-        result = measure(args.graphs.split(","), algorithms, args.samples, args.device, not args.no_check)
+        stored = {"format": args.format, "tile": args.tile}
+        result = measure(args.graphs.split(","), algorithms, args.samples, args.device, not args.no_check, **stored)
     except (ImportError, OSError, RuntimeError, ValueError) as error:
         print(f"benchmarks: {error}", file=sys.stderr)
         return 2

@@ -126,7 +126,8 @@ def may_push(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool) -> bool:
 
 
 def has_rows(structure: Structure, transposed: bool) -> bool:
-    """Whether the form that a push reads may be asked for: a compact one is not made again to push along it."""
+    """Whether the form that a push reads may be asked for: a compact one is not made again to push along it once, but
+    for a loop (loop/build.py)."""
     return not structure.primary.compact or structure.has(structure.primary.key, transposed=transposed)
 
 

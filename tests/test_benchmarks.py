@@ -119,6 +119,8 @@ def test_whole_algorithms_are_checked(tmp_path, capsys, monkeypatch):
     rows = json.loads((tmp_path / "programs.json").read_text())["rows"]
     assert [row["algorithm"] for row in rows] == list(programs.PEERS)
     assert all(row["right"] for row in rows)
+    form = [*options, "--format", "split", "--tile", "8", "--algorithms", "bfs"]
+    assert programs.main(form) == 0 and capsys.readouterr().out.splitlines()[-1].split()[-1] == "split8"
     monkeypatch.setattr(bitblas.algorithms, "sssp", lambda A, s: bitblas.algorithms.bfs_levels(A, s))
     assert programs.main(options) == 1
     assert "NO" in capsys.readouterr().out

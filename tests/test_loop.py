@@ -13,16 +13,17 @@ from bitblas.exceptions import CaptureError, InvalidValue
 from bitblas.loop import Program, repeat
 
 BOOL, INT64, FP64, FP32 = gb.dtypes.BOOL, gb.dtypes.INT64, gb.dtypes.FP64, gb.dtypes.FP32
-FORMS = (("csr", None), ("b2sr", 4), ("b2sr", 8), ("b2sr", 16), ("b2sr", 32), ("b2sr", 64), ("mplg", None))
+TILES = tuple(("b2sr", tile) for tile in (4, 8, 16, 32, 64))
+FORMS = (("csr", None), *TILES, ("mplg", None), ("split", 8))
 
 
-def graph(n=150, m=400, spread=12, seed=0, weights=None, **form):
-    """A directed graph with a hub, self loops and vertices without edges."""
+def graph(n=150, m=400, spread=12, seed=0, weights=None, symmetric=False, **form):
+    """A directed graph, or all edges both ways, with a hub, self loops and vertices without edges."""
     rng = np.random.default_rng(seed)
     rows = rng.integers(0, n, m)
     cols = np.clip(rows + rng.integers(-spread, spread + 1, m), 0, n - 1)
     rows, cols = np.concatenate([rows, np.full(n // 2, 7)]), np.concatenate([cols, np.arange(0, n, 2)[: n // 2]])
-    keys = np.unique(rows * n + cols)
+    keys = np.unique(np.concatenate([rows * n + cols, (cols * n + rows)[: symmetric * len(rows)]]))
     values = True if weights is None else rng.integers(1, 64, len(keys)).astype(weights)
     return gb.Matrix.from_coo(keys // n, keys % n, values, nrows=n, ncols=n, **form)
 
@@ -76,7 +77,7 @@ def oracle_levels(A, source):
     return level
 
 
-@pytest.mark.parametrize("form", (*FORMS[:3], FORMS[-1]))
+@pytest.mark.parametrize("form", (*FORMS[:3], *FORMS[-2:]))
 def test_breadth_first_parents(device, form):
     A = graph(**options(form))
     n = A.nrows
@@ -96,7 +97,7 @@ def test_breadth_first_parents(device, form):
         assert child == parent == 3 or ((parent, child) in edges and level[parent] == level[child] - 1)
 
 
-@pytest.mark.parametrize("form", FORMS[:4])
+@pytest.mark.parametrize("form", (*FORMS[:4], FORMS[-1]))
 @pytest.mark.parametrize("dtype", [FP32, INT64])
 def test_shortest_paths(device, form, dtype):
     A = graph(weights=dtype.np_type, **options(form))
@@ -124,7 +125,7 @@ def test_shortest_paths(device, form, dtype):
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("form", (*FORMS[:3], ("split", 8)))
+@pytest.mark.parametrize("form", (*FORMS[:3], FORMS[-1]))
 def test_a_scalar_may_be_the_condition(device, form):
     A = graph(**options(form))
     n = A.nrows

@@ -2,11 +2,6 @@
 #include "kernels/product.cuh"
 #define PRESENCE (KIND == WORDS && !STORE)  // bits alone: no values are summed, and none are written
 
-// Unsigned places, so that a lane may step past the end of 2^31 entries.
-template <class T> struct Unsigned { typedef u64 type; };
-template <> struct Unsigned<int> { typedef u32 type; };
-#define PLACE(T) typename Unsigned<T>::type
-
 // The end of the statement w<mask, accum, replace> = t in the kernel that computes t (C API 2.1, section 2.3.4).
 // MERGE 0: the result is t alone. MERGE 1: where t has nothing to say, w stays: its old bits and values are read at
 // w_*, and copied where the result lies elsewhere (moved). STORE: values are written, not presence alone.

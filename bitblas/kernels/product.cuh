@@ -7,6 +7,11 @@
 #define COUNT 1
 #define VALUES 2
 
+// Unsigned places, so that a lane may step past the end of 2^31 entries.
+template <class T> struct Unsigned { typedef u64 type; };
+template <> struct Unsigned<int> { typedef u32 type; };
+#define PLACE(T) typename Unsigned<T>::type
+
 // Sums with a flag for "no product yet": GraphBLAS knows no implicit zero.
 __device__ __forceinline__ void join(bool& some, Z_T& sum, bool more, Z_T z) {
   if (more) sum = some ? add(sum, z) : z;

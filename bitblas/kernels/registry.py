@@ -286,7 +286,7 @@ def programs() -> Iterator[Variant]:
     """What loops on the device are made of."""
     from ..loop import samples
 
-    for key in KEYS:
+    for key in (*KEYS, *(f"split{t}" for t in SPLIT_TILES)):
         yield from samples.steps(key)
     yield from samples.others()
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
-from ..device import Device, held
+from ..device import held
 from ..formats import ROWS
 from ..formats.values import PackedValues
 from ..jit import BLOCK
@@ -21,7 +21,7 @@ from ..kernels.prologue import Variant
 from ..plan import VALUES, WORDS
 from ..store import Raw
 from ..verbs.operands import dummy, entry_values
-from ..verbs.product import index_types
+from ..verbs.product import index_types, unit_contents, unit_starts
 from ..verbs.variants import beginning
 from . import layout
 from .buffers import DENSE, ENTRIES, LEFT, STATE, TURNS, Frontier, States
@@ -110,7 +110,8 @@ class Build:
                     self.buffers[item.product.u].list_units(form.units, segments)
 
     def rows_of(self, product: Product) -> tuple[Any, int]:
-        """The form that a step pushes along, and how many segments its long rows have."""
+        """The form that a step pushes along, and how many segments its long rows have. Where it is not there, it is
+        made, and kept with the matrix, also beside a compact one: it pays in every round."""
         structure = product.matrix.structure
         form = structure.form(structure.primary.key, transposed=not product.transpose)
         if form.key not in ROWS:
@@ -156,12 +157,15 @@ class Build:
         bits, to = frontier.at(frontier.bits), self.number(state)
         if product is None:
             none = dummy(device, "uint32")
-            args = (bits, dummy(device, "int32"), none, to, none)
+            args: tuple[Any, ...] = bits, dummy(device, "int32"), np.int64(1), none, to, none
             variant = activate_variant(1, 0, lookup_dtype(np.int32))
         else:
             form, _ = self.rows_of(product)
-            args = (bits, form.ptr, frontier.at(frontier.lists), to, frontier.at(frontier.segments))
-            variant = activate_variant(form.rows_per_unit, 1, lookup_dtype(form.ptr.dtype))
+            starts, parts = unit_starts(form)
+            args = (
+                bits, starts, np.int64(parts), frontier.at(frontier.lists), to, frontier.at(frontier.segments),
+            )  # fmt: skip
+            variant = activate_variant(form.rows_per_unit, 1, lookup_dtype(starts.dtype))
         return self.launcher(variant, grid, (np.int64(vec.size), np.int64(vec.size), np.int64(LONGEST), *args))
 
     def _resolve(self, parameters: tuple[Parameter, ...], slot: Any = None) -> tuple[Any, ...]:
@@ -233,8 +237,8 @@ class Build:
             *self._head(k), u.at(u.bits), *self._operand(u, u_type, kind), u.at(u.lists), self.number(u_state),
             u.at(u.segments), *self._out(t, 1, kind), t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1),
             *self._out(t, 2, kind), t.at(t.lists, 2), self.number(first), *self._mask(item.mask),
-            *matrix_arguments(device, form, ranks, a_type, a_values),
-            *self._back(form, back, kind, a_type, product), *self._resolve(tuple(before[0].parameters)),
+            *form_arguments(form, ranks), *launchable(entry_values(device, a_type, a_values)),
+            *self._back(form, back, ranks, kind, a_type, product), *self._resolve(tuple(before[0].parameters)),
         )  # fmt: skip
         if kind == VALUES and product.semiring.op.monoid.name != "any":
             self.cells[item.target] = item.target.dtype.np_type.type(
@@ -252,14 +256,14 @@ class Build:
     def _out(self, t: Frontier, ahead: int, kind: int) -> tuple[Any, Any]:
         return t.at(t.bits, ahead), t.at(t.values, ahead) if kind == VALUES else dummy(self.device, "int32")
 
-    def _back(self, form: Any, back: Any, kind: int, a_type: DataType, product: Product) -> tuple[Any, ...]:
-        """The matrix by rows of the result, for pulling."""
-        made = form if back is None else back  # what is not read has the right type
+    def _back(self, form: Any, back: Any, ranks: Any, kind: int, a_type: DataType, product: Product) -> tuple[Any, ...]:
+        """The matrix by rows of the result, for pulling; without that the same arrays again, which are not read."""
+        arguments = form_arguments(form if back is None else back, ranks)
         if form.key not in ROWS:
-            return made.ptr, made.col, made.bits
+            return arguments
         turned = product.transpose if back is not None else not product.transpose
         values: Raw = product.matrix.raw_for(form.key, turned) if kind == VALUES else np.bool_(True)
-        return made.ptr, made.col, entry_values(self.device, a_type, values)[0]
+        return *arguments[:2], entry_values(self.device, a_type, values)[0]
 
     # ---- the end of the body ----
 
@@ -281,7 +285,11 @@ def activate_variant(per: int, lists: int, ptr: DataType) -> Variant:
     return Variant("loop/activate", (("PTR", ptr),), (("PER", per), ("LISTS", lists), ("LANES", 1)))
 
 
-def matrix_arguments(device: Device, form: Any, ranks: Any, a_type: DataType, values: Raw) -> tuple[Any, ...]:
-    arrays = (form.ptr, form.col, np.int64(form.width)) if form.key in ROWS else (form.ptr, form.col, form.bits, ranks)
-    array, iso, step = entry_values(device, a_type, values)
-    return (*arrays, array, iso, np.int64(step))
+def form_arguments(form: Any, ranks: Any) -> tuple[Any, ...]:
+    """The arrays and numbers of a form as steps take them."""
+    return unit_starts(form)[0], *launchable(unit_contents(form, ranks))
+
+
+def launchable(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Python's numbers as a launch takes them."""
+    return tuple(np.int64(x) if isinstance(x, int) else x for x in arguments)

@@ -81,7 +81,7 @@ def is_step(s: Statement, iso: Mapping[int, Any]) -> bool:
     found, _ = kind(product, iso)
     z = product.semiring.return_type
     exact = z.kind != "f" or product.semiring.op.monoid.is_exact_in_any_order
-    square = product.matrix.nrows == product.matrix.ncols and not product.matrix.structure.primary.compact
+    square = product.matrix.nrows == product.matrix.ncols
     return square and (found == WORDS or (found == VALUES and exact and z in CELLS))
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64
 
-from ..formats import CSR, MPLG, ROWS
+from ..formats import MPLG, ROWS
 from ..kernels.prologue import Variant
-from ..plan import VALUES, WORDS
+from ..plan import FUSED, VALUES, WORDS
 from ..verbs.variants import BOTH, LEFT
 from .build import activate_variant
 from .ir import Const, Masked, Pointwise, Reduce, Scal, Statement, Vec
@@ -22,19 +22,22 @@ def steps(key: str) -> Iterator[Variant]:
     from semirings import semiring
 
     types = (("PTR", INT32), ("COL", INT32), ("PLACE", INT32))[: 2 if key in ROWS else 3]
+    types = tuple(t for t in types if t[0] != "COL" or not key.startswith("split"))
     v, q = Vec(0, 64, INT64), Vec(1, 64, BOOL)
     level = Statement(v, Pointwise(LEFT, None, Scal(-1, INT64)), Masked(q, True, False))
     entry = entry_text([level], q, {1: True})
     yield step_variant(
         key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, also=True, pulls=True, lanes=8, entry=entry
     )
+    if key.startswith("split") and key not in FUSED:
+        return
     yield step_variant(key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, also=False, pulls=True, lanes=16)
     parent = Statement(v, Pointwise(LEFT, None, Vec(1, 64, INT64)), Masked(Vec(1, 64, INT64), True, False))
     yield step_variant(
         key, types, semiring.any_secondi[INT64], VALUES, BOOL, INT64, flip=True, ranked=False, also=True,
         pulls=key in ROWS, lanes=8, entry=entry_text([parent], Vec(1, 64, INT64), {}),
     )  # fmt: skip
-    packed = [(INT64, True)] if key in (CSR, MPLG, "b2sr8") else []
+    packed = [(INT64, True)] if key in (*FUSED, MPLG) else []
     for dtype, is_packed in [(FP32, False), (FP64, False), (INT64, False), *packed]:
         yield step_variant(
             key, types, semiring.min_plus[dtype], VALUES, dtype, dtype, flip=True, ranked=key not in ROWS, also=False,

@@ -16,7 +16,8 @@ from .pointwise import Text, macro
 LONGEST = 512  # entries of a row that a group of lanes walks; longer rows are cut into segments of that length
 # A frontier with more than 1/16 of all entries pulls (Beamer's alpha is 14; his graphs are RMAT too); with over 1/4
 # of all tiles, because a tile row counts with all its tiles where one row is active (a search in a 27-point stencil:
-# 1.23, 1.32, 1.67 ms with 4, 8, 16; in a Delaunay mesh: the same with each).
+# 1.23, 1.32, 1.67 ms with 4, 8, 16; in a Delaunay mesh: the same with each); a Split's entries of the rest count alike
+# (not measured).
 ALPHA, ALPHA_TILES = 16, 4
 BLOCKS = 528  # 4 blocks for each of 132 multiprocessors: what a step may keep busy
 
@@ -64,7 +65,8 @@ def blocks(units: int, lanes: int) -> int:
 
 
 def turn(key: str, work: int) -> int:
-    """Entries (tiles) in the rows (tile rows) of a frontier beyond which a step pulls; `work`: those of all."""
+    """Entries (items: tiles, and entries of a Split's rest) in the rows (tile rows) of a frontier beyond which a step
+    pulls; `work`: those of all."""
     return work // (ALPHA if key in ROWS else ALPHA_TILES)
 
 

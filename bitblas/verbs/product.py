@@ -173,15 +173,23 @@ class Product:
 
 def matrix_arguments(form: Any, ranks: Any) -> tuple[Any, ...]:
     """The arrays of a form as pull and push take them: where each unit begins and ends, and what it holds."""
-    none = dummy(form.device, "int64")
+    starts, parts = unit_starts(form)
+    return starts[:-parts], starts[parts:], dummy(form.device, "int64"), 0, *unit_contents(form, ranks)
+
+
+def unit_starts(form: Any) -> tuple[Any, int]:
+    """Where what each unit holds begins, and the last one's ends; the numbers that a unit has there."""
+    return (form.starts, form.parts) if isinstance(form, Split) else (form.ptr, 1)
+
+
+def unit_contents(form: Any, ranks: Any) -> tuple[Any, ...]:
+    """What the units of a form hold, as kernels take it."""
     if isinstance(form, Split):
         near, far = form.range_words()
         width = entry_width(form.ncols, form.tile)
         rest = near, form.near_width, far, width, form.in_tiles, form.in_near, form.parts
-        limits = form.starts[: -form.parts], form.starts[form.parts :], none, 0
-        return *limits, form.col, column_width(form.ncols, form.tile), form.bits, ranks, *rest
-    rows = form.ptr[:-1], form.ptr[1:], none, 0
-    return (*rows, form.col, form.width) if form.key in ROWS else (*rows, form.col, form.bits, ranks)
+        return form.col, column_width(form.ncols, form.tile), form.bits, ranks, *rest
+    return (form.col, form.width) if form.key in ROWS else (form.col, form.bits, ranks)
 
 
 def _reads(semiring: Typed[Semiring], flip: bool) -> bool:

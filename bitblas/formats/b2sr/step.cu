@@ -1,12 +1,9 @@
 // t<mask> = A' (+).(x) u for a frontier u, one round of a program on the device, by tile rows: see csr/step.cu. Units are
-// tile rows; LANES lanes share one, a lane takes a tile. The pull is for WORDS.
-#include "formats/b2sr/scatter.cuh"
+// tile rows; LANES lanes share one, however long it is, and a lane takes an item: a tile, or an entry of a Split's rest.
+// The pull is for WORDS.
+#include "formats/b2sr/items.cuh"
 #include "kernels/step.cuh"
 #define GROUPS (32 / LANES)
-#define ROW_MASK (TILE == 64 ? ~0ull : (1ull << (TILE & 63)) - 1)
-
-// The T bits of tile column j that a mask leaves open.
-#define open_bits(j) (((mask_step ? tile_bits(mask, j) : 0ull) | (ALSO ? tile_bits(u_bits, j) : 0ull)) ^ (mask_flip & ROW_MASK))
 
 // Sets bits of tile column j: the ones that were not set before, and whether none of the T was.
 __device__ __forceinline__ u64 mark_tile(u64* bits, i64 j, u64 hit, bool& first) {
@@ -24,9 +21,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 ahead, const u64* u_bits,
      const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u32* u_list, const u64* u_state, const u32* u_segments,
      u64* t_bits, C_T* t_val, u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val,
-     const u32* old_list, const u64* old_state, const u64* mask, i64 mask_step, u64 mask_flip, const PTR_T* ptr,
-     const COL_T* col, const word_t* bits, const PLACE_T* value_ptr, const value_t* a_val, A_T a_iso, i64 a_step,
-     const PTR_T* pull_ptr, const COL_T* pull_col, const word_t* pull_bits PARAMETERS) {
+     const u32* old_list, const u64* old_state, const u64* mask, i64 mask_step, u64 mask_flip, FORM(),
+     const value_t* a_val, A_T a_iso, i64 a_step, FORM(pull_) PARAMETERS) {
   (void)longest, (void)u_segments, (void)t_segments;
   // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
   const bool runs = may_run(gate, rounds, ahead), dense = u_state[DENSE] != 0, old_dense = old_state[DENSE] != 0;
@@ -36,6 +32,8 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
   const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
   const int lane = threadIdx.x & (LANES - 1), group = WARP_LANE / LANES;
   const bool pull = PULLS && u_work > turn;
+  const Form A = FORM_OF();
+  const Open open = {mask, mask_step, mask_flip, u_bits};
   const Values values = {a_val, a_iso, a_step};
   (void)values;
   u64 entries = 0, work = 0;
@@ -64,8 +62,8 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
     const i64 mine = k + group;
     const i64 tile_row = mine < listed ? dense ? mine : (i64)u_list[mine] : 0;
     const u64 active = mine < listed ? tile_bits(u_bits, tile_row) : 0ull;
-    i64 tile = 0, stop = 0;
-    if (mine < listed) tile = ptr[tile_row] + lane, stop = ptr[tile_row + 1];
+    Items items = {};
+    if (mine < listed) items = A.items(tile_row);
     for (u64 rest = active; rest; rest &= rest - 1) {
       const i64 i = tile_row * TILE + __ffsll(rest) - 1;
       if ((i & (LANES - 1)) == lane) {
@@ -73,16 +71,15 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
       }
     }
     if (pull) continue;
-    if (!active) stop = tile;
-    for (; __any_sync(ALL_LANES, tile < stop); tile += LANES) {
+    if (!active) items.count = 0;
+    for (i64 item = lane; __any_sync(ALL_LANES, item < items.count); item += LANES) {
       i64 j = 0;
       u64 fresh = 0;
       bool first = false;
-      if (tile < stop) {
-        j = col[tile];
-        const u64 allowed_bits = open_bits(j);
+      if (item < items.count) {
 #if KIND == WORDS
-        const u64 hit = reached(bits, tile, active) & allowed_bits & ~tile_bits(t_bits, j);
+        u64 hit = A.reach(items, item, active, j);
+        hit &= open[j] & ~tile_bits(t_bits, j);
         if (hit) fresh = mark_tile(t_bits, j, hit, first);
 #else
         const auto put = [&](i64 at, Z_T z) {
@@ -94,37 +91,47 @@ step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 a
           fresh |= new_bit;
           first = first || opened;
         };
-        products_of_tile(tile, tile_row, j * TILE, active, allowed_bits, bits, value_ptr, values, a_iso, u_val, u_iso,
-                         u_step, put);
+        A.products(items, item, tile_row, active, open, values, a_iso, u_val, u_iso, u_step, j, put);
 #endif
       }
       put_on(stage, first, (u32)j, t_list, t_state + LISTED);
       entries += __popcll(fresh);
-      if (first) work += ptr[j + 1] - ptr[j];
+      if (first) work += A.items(j).count;
     }
   }
 #if PULLS
   if (pull) {
+    const Form back = FORM_OF(pull_);
     for (i64 k = warp * GROUPS; k < n; k += warps * GROUPS) {
       const i64 j = k + group;
-      const u64 wanted = j < n ? open_bits(j) : 0ull;
-      i64 tile = 0, stop = 0;
-      if (wanted) tile = pull_ptr[j], stop = pull_ptr[j + 1];
+      const u64 wanted = j < n ? open[j] : 0ull;
+      Items items = {};
+      if (wanted) items = back.items(j);
+      i64 tile = items.tile;
+      i64 stop = tile + items.tiles;
       u64 hit = 0;
       for (tile += lane; __any_sync(ALL_LANES, tile < stop); tile += LANES) {
         if (tile < stop) {
-          const u64 u = tile_bits(u_bits, pull_col[tile]);
+          const u64 u = tile_bits(u_bits, back.col[tile]);
           for (int w = 0; u && w < TILE_WORDS; ++w)
-            hit |= (u64)fold_rows(pull_bits[tile * TILE_WORDS + w] & u * SPREAD) << (w * WORD_ROWS);
+            hit |= (u64)fold_rows(back.bits[tile * TILE_WORDS + w] & u * SPREAD) << (w * WORD_ROWS);
         }
 #pragma unroll
         for (int d = LANES / 2; d; d >>= 1) hit |= __shfl_xor_sync(ALL_LANES, hit, d);
         if ((hit & wanted) == wanted) tile = stop;
       }
+#if PACKED
+      const PTR_T* starts = pull_ptr + back.rest.parts * j;
+#pragma unroll 1
+      for (int part = 1; part < back.rest.parts; ++part) {
+        const Range range(back.rest, part, starts, starts + back.rest.parts, wanted ? EVERY : 0);
+        hit = hit_rest((u32)hit, (u32)wanted, range, lane, u_bits);
+      }
+#endif
       hit &= wanted;
       if (lane == 0 && j < n) {
         entries += __popcll(hit);
-        if (hit) work += ptr[j + 1] - ptr[j];
+        if (hit) work += A.items(j).count;
       }
       u64 word = lane == 0 && j < n ? hit : 0ull;
 #if TILE == 64

@@ -1,0 +1,68 @@
+"""Steps of loops by what they push along: undirected graphs, a Split against its edges, near entries of its rest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import test_loop
+from test_loop import BOOL, INT64, entries, graph, options, oracle_levels
+from test_split import with_near
+
+import bitblas as gb
+from bitblas.loop import Program
+
+
+@pytest.mark.parametrize("form", [("b2sr", 8), ("split", 8)])
+def test_components(device, form):
+    """The lowest number in each component spreads. An undirected graph is pushed along as it lies."""
+    A = graph(m=60, symmetric=True, **options(form))
+    n = A.nrows
+    label = gb.Vector.from_coo(range(n), range(n), size=n, dtype=INT64)
+    q, worse = label.dup(), gb.Vector(BOOL, n)
+
+    def body(_):
+        q << A.mxv(q, gb.semiring.min_second[INT64])
+        worse << gb.binary.ge(q & label)
+        q(~worse.V, gb.replace) << q
+        label(q.S) << q
+
+    program = Program(body, while_=q)
+    assert program.run() > 2
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    rows, cols, _ = entries(A)
+    count, of = connected_components(csr_array((np.ones(len(rows)), (rows, cols)), shape=(n, n)))
+    _, lowest = np.unique(of, return_index=True)
+    assert 3 < count < n / 2
+    assert entries(label)[1].tolist() == lowest[of].tolist()
+    if device != "cpu":
+        assert "step" in [launch.kind for launch in program.explain().launches]
+
+
+def test_a_split_is_turned_to_be_pushed_along(device):
+    """A loop against the edges makes the transpose, once; it is kept and counted, and nothing else is."""
+    A = graph(format="split", tile=8)
+    n = A.nrows
+    v, q = gb.Vector(INT64, n), gb.Vector(BOOL, n)
+    q[149] = True
+
+    def body(level):
+        v(q.S) << level
+        q(~v.S, gb.replace) << A.mxv(q, gb.semiring.any_pair[BOOL])
+
+    program = Program(body, while_=q)
+    program.run()
+    assert dict(zip(*entries(v))) == oracle_levels(A.T.new(), 149)
+    if device != "cpu":
+        assert [launch.kind for launch in program.explain().launches] == ["step"]
+        assert list(A.memory().forms) == ["split8", "split8.T"]
+
+
+@pytest.mark.parametrize("bits", [1, 3])
+def test_loops_step_through_near_entries(device, bits, monkeypatch):
+    with_near(monkeypatch, bits)
+    form = graph(format="split", tile=8)._store.structure.primary
+    assert form.parts == 3 and min(form.tiles, form.in_near, form.in_rest - form.in_near) > 0
+    test_loop.test_breadth_first_levels(device, ("split", 8))
+    test_loop.test_shortest_paths(device, ("split", 8), INT64)
