@@ -37,9 +37,9 @@ def verbs_of(iso: bool, square: bool) -> tuple[str, ...]:
 
 
 def allowed(seen: Facts, prefer: str, iso: bool) -> tuple[str, ...]:
-    """Forms that may be chosen: for time those of no more bytes than 32-bit CSR. With values those by rows: tiles and parts
-    find a value by its rank, which costs more than it saves in products (H200: 26 us on a mesh's rows, 86 on its tiles)
-    and in programs, which the costs do not know."""
+    """Forms that may be chosen: for time those of no more bytes than 32-bit CSR. With values those by rows: tiles and
+    parts find a value by its rank, which costs more than it saves in products (H200: 26 us on a mesh's rows, 86 on its
+    tiles) and in programs, which the costs do not know."""
     keys = [key for key in seen.forms if iso or key in ROWS]
     return tuple(key for key in keys if prefer == "memory" or seen.bytes_of(key) <= seen.bytes_of(CSR))
 
