@@ -45,7 +45,8 @@ __device__ __forceinline__ u32 picked_bytes(u32 a, u32 b, u32 pick) {
 #endif
 }
 
-// Keeps what a loop needs in every round in a register: the compiler would rather compute it anew.
+// Keeps what a loop needs in every round in a register: the compiler would rather compute it anew. `pinned` holds the
+// front of the compiler back, `held` its assembler too, to which a shuffle (all lanes call it) is an unknown number.
 __device__ __forceinline__ u32 pinned(u32 x) {
 #ifndef __CUDA_EMU__
   asm volatile("" : "+r"(x));
@@ -58,6 +59,7 @@ template <class T> __device__ __forceinline__ const T* pinned(const T* x) {
 #endif
   return x;
 }
+__device__ __forceinline__ u32 held(u32 x) { return __shfl_sync(ALL_LANES, x, threadIdx.x & 31); }
 
 // The lanes of this thread's group of G consecutive lanes (G a power of two, at most 32).
 template <int G> __device__ __forceinline__ u32 group_mask() {

@@ -155,12 +155,12 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
   alignas(16) __shared__ char near[BLOCK / ROW_LANES * SPAN * sizeof(U_T)];
   const int mate = row_lane % STEP, first = row_lane / STEP * PIECE;
   const u32 group = threadIdx.x / ROW_LANES * SPAN;
-  const u32 get = pinned(group * (u32)sizeof(U_T)), put = pinned((group + mate * TILE + first) * (u32)sizeof(U_T));
+  const u32 get = held(group * (u32)sizeof(U_T)), put = pinned((group + mate * TILE + first) * (u32)sizeof(U_T));
   const u32* halves = pinned((const u32*)bits + (row_lane >> 2));
   const u32 pick = pinned(row_lane & 2 ? 0x3276u : 0x5410u), pick_next = pinned(row_lane & 1 ? 0x3715u : 0x6240u);
 #if !U_BOOL
   const STORED(U_T)* from = pinned(u_val + first);
-  const bool straight = pinned((u32)(u_step && ((u64)u_val & (alignof(Piece) - 1)) == 0));
+  const bool straight = __all_sync(ALL_LANES, u_step && ((u64)u_val & (alignof(Piece) - 1)) == 0);
 #endif
   u32 some = 0;
   Word word;
@@ -191,7 +191,7 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
     word.read(tile + LANES / ROW_LANES * STEP, stop, row_lane, col, bits, halves);  // of the next round, while this walks
     for (u32 rest = __brev(mine); rest;) {  // from the left, the top bit
       const u32 c = left_bit(rest);
-      rest ^= 0x80000000u >> c;
+      rest &= 0x7fffffffu >> c;
       const i64 inner = (i64)col[tile + (c >> LOG_TILE)] * TILE + (c & (TILE - 1));
       of.sum[0] = add(of.sum[0], mul(a_iso, *(const U_T*)(near + get + c * sizeof(U_T)), row, inner));
     }
