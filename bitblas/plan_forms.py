@@ -29,6 +29,7 @@ SURE = 0.5
 # What forms must gain against CSR, which every verb reads: predictions err by as much, and what the costs do not know
 # (products of matrices, unions, selections) decodes MPLG, and makes rows of tiles once, of Split for each statement.
 TILED, COMPACT = 1.05, 1.1
+HUBS = 8  # times the mean that the longest row has where there are hubs (meshes, grids, roads: 1 to 4; webs: from 20)
 
 
 def verbs_of(iso: bool, square: bool) -> tuple[str, ...]:
@@ -45,11 +46,11 @@ def allowed(seen: Facts, prefer: str, iso: bool) -> tuple[str, ...]:
 
 
 def candidates(seen: Facts, prefer: str, iso: bool, gpu: bool) -> tuple[str, ...]:
-    """Forms to choose from: those allowed, but where rows are uneven, on a GPU, for time, those by rows. What the tiles
+    """Forms to choose from: those allowed, but of matrices with hubs, on a GPU, for time, those by rows. What the tiles
     of a hub take is not predicted (web-indochina-2004, Boolean: 3 us by rows, 15 by tiles, where 2 were predicted), and
-    on all of 11 such graphs rows were best, or within 1.1 of it, for products."""
+    on all of 13 such graphs rows were best, or within 1.1 of it, for products."""
     keys = allowed(seen, prefer, iso)
-    by_rows = gpu and prefer == "time" and seen.uneven
+    by_rows = gpu and prefer == "time" and seen.longest * seen.nrows > HUBS * seen.nvals
     return tuple(key for key in keys if key in ROWS or not by_rows)
 
 
