@@ -233,7 +233,7 @@ class Build:
             u_state = self.first[product.u] + 1 + k * self.turns[product.u] + stepped[product.u]
         back = A.structure.form(key, transposed=product.transpose) if pulls else None
         args = (
-            np.int64(form.units), np.int64(product.outer), np.int64(LONGEST), np.uint64(turn(key, form.work)),
+            np.int64(form.units), np.int64(product.outer), np.int64(LONGEST), np.uint64(turn(form)),
             *self._head(k), u.at(u.bits), *self._operand(u, u_type, kind), u.at(u.lists), self.number(u_state),
             u.at(u.segments), *self._out(t, 1, kind), t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1),
             *self._out(t, 2, kind), t.at(t.lists, 2), self.number(first), *self._mask(item.mask),

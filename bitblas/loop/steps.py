@@ -7,9 +7,9 @@ import dataclasses
 from semirings import Semiring, Typed
 from semirings.dtypes import DataType
 
-from ..formats import ROWS
+from ..formats import ROWS, Form
 from ..kernels.prologue import Variant, value
-from ..plan import VALUES, WORDS
+from ..plan import VALUES, WORDS, longest_row
 from ..verbs.variants import algebra_of, beginning, push_variant
 from .pointwise import Text, macro
 
@@ -19,6 +19,7 @@ LONGEST = 512  # entries of a row that a group of lanes walks; longer rows are c
 # 1.23, 1.32, 1.67 ms with 4, 8, 16; in a Delaunay mesh: the same with each); a Split's entries of the rest count alike
 # (not measured).
 ALPHA, ALPHA_TILES = 16, 4
+UNCUT = 1 << 13  # items that a group of lanes goes through in less time than a pull takes (estimated)
 BLOCKS = 528  # 4 blocks for each of 132 multiprocessors: what a step may keep busy
 
 
@@ -64,10 +65,13 @@ def blocks(units: int, lanes: int) -> int:
     return max(1, min(BLOCKS, -(-units * lanes // 256)))
 
 
-def turn(key: str, work: int) -> int:
+def turn(form: Form) -> int:
     """Entries (items: tiles, and entries of a Split's rest) in the rows (tile rows) of a frontier beyond which a step
-    pulls; `work`: those of all."""
-    return work // (ALPHA if key in ROWS else ALPHA_TILES)
+    pulls. Long rows are cut into segments, long tile rows are not: a frontier that has one of these pulls."""
+    if form.key in ROWS:
+        return form.work // ALPHA
+    longest = longest_row(form)
+    return min(form.work // ALPHA_TILES, longest - 1 if longest > UNCUT else form.work)
 
 
 __all__ = ["LONGEST", "blocks", "can_pull", "choose_lanes", "step_variant", "turn"]
