@@ -17,8 +17,8 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -96,23 +96,13 @@ def answers(graph: graphs.Graph, ncols: int, weights: np.ndarray) -> dict[str, A
     return found | ({BFS: VERBS["bfs"].reference(graph)} if graph.n == ncols else {})
 
 
-def prepared(names: Sequence[str], jobs: int, at_once: bool) -> Generator[Case, None, None]:
-    """The cases, made by processes of their own, as they get ready. at_once: all before the first, in order, so that
-    making them disturbs no measurement."""
+def prepared(names: Sequence[str], jobs: int) -> Iterator[Case]:
+    """The cases; `jobs` processes make all of them before the first is given, so that making disturbs no measurement: a
+    search is timed by the host's clock."""
     if jobs == 0:
-        yield from map(prepare, names)
-        return
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"))
-    try:
-        if at_once:
-            made = list(pool.map(prepare, names))
-            pool.shutdown()
-            yield from made
-        else:
-            for future in as_completed([pool.submit(prepare, name) for name in names]):
-                yield future.result()
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        return map(prepare, names)
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+        return iter(list(pool.map(prepare, names)))
 
 
 # ---- times ----
@@ -190,8 +180,8 @@ def run(
     timer: for kernels (cuda_timing.py)."""
     from bitblas import device as devices
 
-    begin, device = time.perf_counter(), devices.get(on)
-    cases = prepared(names, jobs, at_once=not device.is_gpu)
+    device, cases = devices.get(on), prepared(names, jobs)
+    begin = time.perf_counter()
     if timer is None and device.captures:
         from .cuda_timing import Timer
 
@@ -210,7 +200,6 @@ def run(
         if time.perf_counter() - begin > limit:
             say(f"\nno time for {len(names) - len(measured)} more graphs")
             break
-    cases.close()
     say(f"\n{costs.device}, {costs.source}\n{judge.summary(found)}")
     return result
 

@@ -28,7 +28,8 @@ SMALL = 1 << 12
 SURE = 0.5
 # What forms must gain against CSR, which every verb reads: predictions err by as much, and what the costs do not know
 # (products of matrices, unions, selections) decodes MPLG, and makes rows of tiles once, of Split for each statement.
-TILED, COMPACT = 1.05, 1.1
+# Pulls on tiles of other sizes than 8 end their statement with a pass more (plan.FUSED).
+TILED, OTHER_TILES, COMPACT = 1.05, 1.2, 1.1
 HUBS = 8  # times the mean that the longest row has where there are hubs (meshes, grids, roads: 1 to 4; webs: from 20)
 
 
@@ -76,7 +77,9 @@ def best_form(seen: Facts, costs: Costs, prefer: str, *, iso: bool, gpu: bool = 
 
 def handicap(key: str) -> float:
     """What the ratio of a form to the best one is multiplied with."""
-    return 1.0 if key == CSR else TILED if key.startswith("b2sr") else COMPACT
+    if not key.startswith("b2sr"):
+        return 1.0 if key == CSR else COMPACT
+    return TILED if tile_of(key) == DEFAULT_TILE else OTHER_TILES
 
 
 def without_facts(nrows: int, nvals: int, prefer: str) -> bool:
