@@ -10,8 +10,10 @@ test that compares devices is marked `uses_cpu`.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 # Compiled kernels stay between runs. Set before anything asks for the folder, and inherited by subprocesses.
@@ -68,6 +70,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("gpu") and item.config.getoption("--device") != "cuda":
         pytest.skip("needs a GPU: run with --device cuda")
+
+
+@pytest.fixture
+def few_objects() -> Iterator[None]:
+    """A memory limit looks through all objects of the process; not through those that other tests left behind."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")

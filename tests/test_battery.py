@@ -62,6 +62,10 @@ STATEMENT = {"mask": MASKS, "accum": (False, True), "replace": (False, True)}
 
 # Packed rows run the kernels of plain ones, and meet two algebras of all: bits, counts and values come of them.
 PACKED = tuple(a for a in ALGEBRAS if a[:2] in (("lor_land", "BOOL"), ("plus_times", "INT64")))
+# Forms that run the kernels of others with another tile size meet one algebra of a kind: bits, counts, values, places.
+ALIKE = ("b2sr16", "b2sr32", "b2sr64", "split4", "split16")
+KINDS = ("lor_land", "ss.any_secondi", "plus_second", "plus_pair", "min_plus", "max_plus")
+KINDS_OF = PACKED + tuple(a for a in ALGEBRAS if a[0] in KINDS and a not in PACKED)
 KERNELS = {"form": PLAIN_FORMS, "algebra": ALGEBRAS, "call": ("mxv pull", "mxv push", "vxm pull", "vxm push")}
 KERNELS |= {"u": VECTORS}
 SHAPES = tuple(k for k in MATRICES if not k[0].isdigit())  # the other ones: test_product_of_every_matrix
@@ -70,7 +74,10 @@ PRODUCTS = {"matrix": SHAPES, "T": ("", ".T"), "iso": (False, True), "longest": 
 
 SUMS = tuple(a for a in ALGEBRAS if a[0] in ("lor_land", "any_pair", "plus_pair", "min_plus", "max_times"))
 SUMS += (("plus_times", "INT64", "INT64", "INT64", "plus"), ("plus_first", "UINT8", "FP64", "FP64", "plus"))
-MXM_KERNELS = [{"form": f, "algebra": a} for f in FORMS for a in SUMS if f != "mplg" or a in PACKED]
+MXM_KERNELS = [
+    {"form": f, "algebra": a} for f in FORMS for a in SUMS
+    if f not in (*ALIKE, "mplg") or a in PACKED or (f != "mplg" and a[0] == "min_plus")
+]  # fmt: skip
 MXM = {
     "matrix": tuple(k for k in SHAPES if k != "long hub"),
     "right": ("csr", "b2sr4", "b2sr64"), "at": ("csr", "b2sr16"), "T": ("", ".T"), "TB": ("", ".T"),
@@ -90,31 +97,35 @@ ENTRYWISE = {
     ),
     "form": PLAIN_FORMS, "right": SOME_FORMS, "at": ("csr", "split8"), "matrix": SHAPES, "iso": (False, True),
     "dtypes": (
-        ("BOOL", "BOOL", "lor", "land", "lnot", "lor"), ("INT8", "INT8", "plus", "plus", "ainv", "plus"),
-        ("UINT8", "INT64", "minus", "max", "abs", "max"), ("INT64", "BOOL", "times", "second", "one", "min"),
-        ("UINT64", "UINT64", "min", "plus", "ainv", "plus"), ("FP32", "FP64", "plus", "times", "abs", "max"),
+        ("BOOL", "BOOL", "lor", "land", "lnot", "lor"), ("UINT8", "INT64", "minus", "max", "abs", "max"),
+        ("INT64", "BOOL", "times", "second", "one", "min"), ("FP32", "FP64", "plus", "times", "abs", "max"),
         ("FP64", "FP64", "first", "min", "sqrt", "plus"),
     ),
     "T": ("", ".T"), **STATEMENT,
 }  # fmt: skip
 
+MORE_DTYPES = ENTRYWISE["dtypes"] + (  # with --all
+    ("INT8", "INT8", "plus", "plus", "ainv", "plus"), ("UINT64", "UINT64", "min", "plus", "ainv", "plus"),
+)  # fmt: skip
+
 
 def pytest_generate_tests(metafunc):
-    def cases(factors, count, kernels=({},), every=None):
+    def cases(factors, count, kernels=({},), every=None, **more):
         found = covering(factors, kernels)
         if metafunc.config.getoption("--all"):
-            found += sample(factors, count, every or kernels)
+            found += sample({**factors, **more}, count, every or kernels)
         return found
 
     if "product_case" in metafunc.fixturenames:
-        plain = covering({**KERNELS, "form": tuple(f for f in FORMS if f != "mplg")})
+        plain = covering({**KERNELS, "form": tuple(f for f in FORMS if f != "mplg" and f not in ALIKE)})
+        plain += covering({**KERNELS, "form": ALIKE, "algebra": KINDS_OF})
         packed = covering({**KERNELS, "form": ("mplg",), "algebra": PACKED, "u": ("full", "half", "sparse")})
         every = list(sample({**KERNELS, "algebra": ALGEBRAS + MORE_ALGEBRAS}, 800))
         metafunc.parametrize("product_case", cases(PRODUCTS, 4000, plain + packed, every), ids=label)
     if "mxm_case" in metafunc.fixturenames:
         metafunc.parametrize("mxm_case", cases(MXM, 1500, MXM_KERNELS), ids=label)
     if "entry_case" in metafunc.fixturenames:
-        found = cases(ENTRYWISE, 2500)
+        found = cases(ENTRYWISE, 2500, dtypes=MORE_DTYPES)
         if not metafunc.config.getoption("--all"):  # packed rows meet their like, of one type (test_mplg.py: others)
             packed = {"form": "mplg", "right": "mplg", "dtypes": ("INT64", "INT64", "minus", "plus", "ainv", "plus")}
             found = [case | packed if "mplg" in (case["form"], case["right"]) else case for case in found]
@@ -403,7 +414,7 @@ def square(form):
 
 
 @pytest.mark.parametrize("direction", ["pull", "push"])
-@pytest.mark.parametrize("form", PLAIN_FORMS)
+@pytest.mark.parametrize("form", ["csr", "mplg", "b2sr4", "b2sr8", "b2sr64"])
 def test_an_output_may_be_an_input(device, form, direction, monkeypatch):
     force(monkeypatch, direction, 1)
     for text in ALIASES.split(";"):

@@ -129,7 +129,12 @@ PAIRS = [("INT64", "FP32"), ("BOOL", "INT8"), ("UINT8", "INT8"), ("FP32", "FP64"
 TWO_TYPES = [(x, PAIRS[k % len(PAIRS)]) for k, x in enumerate(each(EXPRESSIONS)) if "w" in x or "B" in x]
 
 
-@pytest.mark.parametrize(("text", "pair"), TWO_TYPES)
+def some(cases, every):
+    """One of `every` cases; the others are slow."""
+    return [case if k % every == 0 else pytest.param(*case, marks=pytest.mark.slow) for k, case in enumerate(cases)]
+
+
+@pytest.mark.parametrize(("text", "pair"), some(TWO_TYPES, 2))
 def test_expression_of_two_types(device, text, pair):
     both(f"r = {text}", "r", *pair, seed=1)
 
@@ -148,8 +153,10 @@ def test_expression_of_every_type(device, text, dtype):
     both(f"r = {text}", "r", dtype, seed=2)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("op", VALUE_SELECTS)
+SELECTS = [(op, t) for k, t in enumerate(DTYPES) for op in VALUE_SELECTS[k % 2 :] + VALUE_SELECTS[: k % 2]]
+
+
+@pytest.mark.parametrize(("op", "dtype"), some(SELECTS, 2))
 def test_select_by_value(device, op, dtype):
     # The thunk in the dtype of the object: SuiteSparse errs when they differ.
     thunk = f"Scalar.from_value(1, dtype='{dtype}')"

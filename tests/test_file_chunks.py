@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import gzip
 import io
 
@@ -34,13 +33,11 @@ LISTS = {
 
 
 @pytest.fixture(autouse=True)
-def _small(monkeypatch):
-    """On the CPU, and in blocks of a line or two; a limit does not look through what other tests left behind."""
+def _small(monkeypatch, few_objects):
+    """On the CPU, and in blocks of a line or two."""
     monkeypatch.setattr(chunks, "BLOCK", 20)
-    gc.freeze()
     with config.set(device="cpu"):
         yield
-    gc.unfreeze()
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -106,7 +103,7 @@ def test_files_that_do_not_fit_at_once_are_read_in_chunks(tmp_path, monkeypatch)
     rng = np.random.default_rng(5)
     n, k = 200, 60_000
     i, j = rng.integers(0, n, k), rng.integers(0, n, k)
-    A = gb.Matrix.from_coo(i, j, True, nrows=n, ncols=n)
+    A = gb.Matrix.from_coo(i, j, True, nrows=n, ncols=n, format="csr")
     text = "".join(f"{a} {b}\n" for a, b in zip(i + 1, j + 1))
     (tmp_path / "a.mtx").write_text(f"{HEAD}pattern general\n{n} {n} {k}\n{text}")
     (tmp_path / "a.edges").write_text(text)

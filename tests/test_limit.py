@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import re
 import subprocess
 import sys
@@ -25,12 +24,10 @@ NUMBERS = re.compile(r"needs (\d+) bytes on device '\w+', (\d+) are held, the li
 
 
 @pytest.fixture(autouse=True)
-def _lifted():
-    """No limit afterwards; and what other tests left behind is not looked through for each build."""
-    gc.freeze()
+def _lifted(few_objects):
+    """No limit afterwards."""
     yield
     config.memory_limit = None
-    gc.unfreeze()
 
 
 def on(device: str) -> int:

@@ -278,7 +278,7 @@ def test_they_stay_packed(device):
     assert C[0, 0].new().value == 1 << 20 and raw(C).width == 21
 
 
-def test_what_is_unpacked_counts():
+def test_what_is_unpacked_counts(few_objects):
     """A statement that needs plain values asks for them."""
     A = uneven(1000, packed=True, device="cpu")
     values = A.nvals * 8
