@@ -7,8 +7,8 @@ that are listed, lines (64-byte lines of the vector that rows near each other re
 their first hit no more is read). Chains are the tiles and listed entries, and the entries in tiles, of a unit on
 average: one group of lanes walks along them, so that few long units take longer than many short ones. What a matrix
 with uneven rows lists is read in another way, and costs something more. A search reads everything once, over all its
-levels together; each level costs something by itself, something for each row (the vectors of a statement), and, where
-a form has no steps along a frontier, another product. How many levels there will be is an estimate (`Facts.depth`).
+levels together; each level costs something by itself, something for each row (the vectors of a statement), and
+something for the bytes, where levels pull. How many levels there will be is an estimate (`Facts.depth`).
 
 The constants of each form and verb are fitted to measurements (calibrate.py): Algorithm 1 of the B2SR paper, which
 counts tiles in sampled rows, says what there is; a calibration says what it costs on this device.
