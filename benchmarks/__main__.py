@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from . import cpu, gpu, table
 from .verbs import VERBS
@@ -36,21 +37,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     def say(text: str) -> None:
         print(text, flush=True)
 
-    try:
+    def measure() -> dict[str, Any]:
         if args.device == "cpu":
-            result = cpu.measure(
-                args.graphs or cpu.GRAPHS, args.verbs or list(VERBS), args.samples, args.threads, args.budget, say
-            )
-        else:
-            result = gpu.measure(
-                args.graphs or gpu.GRAPHS, args.formats, args.samples, args.verbs or gpu.PRODUCTS, say=say
-            )
-    except (cpu.WorkerError, ImportError, OSError, ValueError) as error:
-        print(f"benchmarks: {error}", file=sys.stderr)
-        return 2
-    if args.json:
-        table.write(args.json, result)
-    return 0 if result["equal"] else 1
+            verbs = args.verbs or list(VERBS)
+            return cpu.measure(args.graphs or cpu.GRAPHS, verbs, args.samples, args.threads, args.budget, say)
+        return gpu.measure(args.graphs or gpu.GRAPHS, args.formats, args.samples, args.verbs or gpu.PRODUCTS, say=say)
+
+    return table.ended("benchmarks", measure, args.json)
 
 
 if __name__ == "__main__":

@@ -111,14 +111,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     p.add_argument("--json", help="where all samples go")
     args = p.parse_args(argv)
     names = args.graphs.split(",") if args.graphs else GRAPHS["cuda" if args.device.startswith("cuda") else "cpu"]
-    try:
-        result = measure(names, args.programs.split(","), args.samples, args.device, args.budget)
-    except (ImportError, OSError, RuntimeError, ValueError) as error:
-        print(f"benchmarks.mplg: {error}", file=sys.stderr)
-        return 2
-    if args.json:
-        table.write(args.json, result)
-    return 0 if result["equal"] else 1
+    programs = args.programs.split(",")
+    return table.ended(
+        "benchmarks.mplg", lambda: measure(names, programs, args.samples, args.device, args.budget), args.json
+    )
 
 
 if __name__ == "__main__":

@@ -177,15 +177,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     algorithms = args.algorithms.split(",")
     if unknown := set(algorithms) - set(PEERS):
         p.error(f"--algorithms: unknown {', '.join(sorted(unknown))}; known: {', '.join(PEERS)}")
-    try:
-        stored = {"format": args.format, "tile": args.tile}
-        result = measure(args.graphs.split(","), algorithms, args.samples, args.device, not args.no_check, **stored)
-    except (ImportError, OSError, RuntimeError, ValueError) as error:
-        print(f"benchmarks: {error}", file=sys.stderr)
-        return 2
-    if args.json:
-        table.write(args.json, result)
-    return 0 if result["equal"] else 1
+    stored = {"format": args.format, "tile": args.tile}
+    return table.ended(
+        "benchmarks.programs",
+        lambda: measure(args.graphs.split(","), algorithms, args.samples, args.device, not args.no_check, **stored),
+        args.json,
+    )
 
 
 if __name__ == "__main__":

@@ -7,8 +7,9 @@ import json
 import os
 import platform
 import subprocess
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,18 @@ def surroundings(**more: Any) -> dict[str, Any]:
         "changed_since_commit": None if changed is None else bool(changed),
         **more,
     }
+
+
+def ended(name: str, measure: Callable[[], dict[str, Any]], path: str | None = None) -> int:
+    """The exit code of a command: 0 if all answers were equal, 1 if not, 2 for what cannot run. path: for the JSON."""
+    try:
+        result = measure()
+    except (ImportError, OSError, RuntimeError, ValueError) as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 2
+    if path:
+        write(path, result)
+    return 0 if result["equal"] else 1
 
 
 def write(path: str | os.PathLike[str], data: dict[str, Any]) -> None:

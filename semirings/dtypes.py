@@ -131,4 +131,5 @@ def cast(value: Any, to: DataType) -> np.generic:
         exact = 0 if value != value else min(max(float(value), int(to.lowest)), int(to.highest))
         return to.np_type.type(int(exact))
     with np.errstate(all="ignore"):
-        return np.asarray(value).astype(to.np_type)[()]  # type: ignore[return-value]
+        found: np.generic = np.asarray(value).astype(to.np_type).reshape(-1)[0]
+    return found

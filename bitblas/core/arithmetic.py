@@ -7,7 +7,7 @@ entry. GraphBLAS C API 2.1, sections 4.3.4, 4.3.5, 4.3.8.
 from __future__ import annotations
 
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from semirings import binary as _binary
 from semirings.dtypes import BOOL
@@ -45,9 +45,13 @@ class Arithmetic:
     """The operators of everything that may stand in an expression."""
 
     __slots__ = ()
-    ndim: int
     dtype: Any
     _resolve: Any
+
+    if TYPE_CHECKING:  # some hold it, some compute it
+
+        @property
+        def ndim(self) -> int: ...
 
     # fmt: off
     def __eq__(self, other: Any) -> Any: return infix(self, other, "eq")

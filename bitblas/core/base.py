@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from semirings import BinaryOp, Monoid, Typed, UnaryOp
 
 from ..device import Device
+from . import mask as _mask
+from . import operators as _operators
 from .arithmetic import Arithmetic, InPlace
 from .options import check_options, check_wait
 
@@ -34,9 +36,12 @@ class Operand(Arithmetic):
     """Anything that may stand in an expression: objects, and what is still to be computed."""
 
     __slots__ = ()
-    ndim: int
     dtype: Any
-    device: Device
+
+    if TYPE_CHECKING:  # some hold it, some compute it
+
+        @property
+        def device(self) -> Device: ...
 
     def _resolve(self) -> Any:
         return self
@@ -107,8 +112,6 @@ class Updater:
     def __eq__(self, other: Any) -> Any:
         raise TypeError("C(...) == x: not defined; perhaps `<<` is meant")
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __bool__(self) -> bool:
         raise TypeError("C(...): has no truth value")
 
@@ -176,8 +179,5 @@ class Output(Operand, InPlace):
 
 
 _REPLACE = replace
-
-from . import mask as _mask  # noqa: E402 - masks are made of objects, and objects take masks
-from . import operators as _operators  # noqa: E402
 
 __all__ = ["Operand", "Output", "Updater", "describe", "replace"]

@@ -47,7 +47,7 @@ class Broadcast(MatrixRead, Operand):
         return self.vector.dtype
 
     @property
-    def device(self) -> Device:  # type: ignore[override]
+    def device(self) -> Device:
         return self.vector.device
 
     @property

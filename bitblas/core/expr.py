@@ -47,7 +47,7 @@ class Expression(ShownExpression, Operand):
         return self._dtype
 
     @property
-    def device(self) -> Device:  # type: ignore[override]
+    def device(self) -> Device:
         return self.args[0].device
 
     def new(

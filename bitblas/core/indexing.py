@@ -10,10 +10,12 @@ import numpy as np
 from ..device import Device
 from ..exceptions import DimensionMismatch, IndexOutOfBound
 from ..verbs import elements
-from .base import Operand, Updater, describe
+from .base import Operand, Output, Updater, describe
 from .mask import Mask, check
 from .options import check_options
 from .show import ShownExpression
+
+_OUTPUT_CALL: Any = Output.__call__
 
 
 class Axis:
@@ -121,7 +123,7 @@ class IndexExpr(ShownExpression, Operand):
         return tuple(a.size for a in self.axes if a.size is not None)
 
     @property
-    def ndim(self) -> int:  # type: ignore[override]
+    def ndim(self) -> int:
         return len(self.shape)
 
     @property
@@ -129,7 +131,7 @@ class IndexExpr(ShownExpression, Operand):
         return self.parent.dtype
 
     @property
-    def device(self) -> Device:  # type: ignore[override]
+    def device(self) -> Device:
         return self.parent.device
 
     def _to_expr(self) -> Any:
@@ -235,8 +237,3 @@ class Assigner:
         u.target._assign(self.axes, value, u.mask, u.accum, u.replace, self.region_mask)
 
     update = __lshift__
-
-
-from .base import Output  # noqa: E402
-
-_OUTPUT_CALL: Any = Output.__call__

@@ -25,7 +25,7 @@ class Infix(ShownExpression, Operand):
         self._expr: Expression | None = None
 
     @property
-    def ndim(self) -> int:  # type: ignore[override]
+    def ndim(self) -> int:
         if self.symbol == "@":
             return self.left.ndim + self.right.ndim - 2
         return max(self.left.ndim, self.right.ndim)
@@ -37,7 +37,7 @@ class Infix(ShownExpression, Operand):
         return max(self.left.shape, self.right.shape, key=len)  # a Vector counts as every row or column of a Matrix
 
     @property
-    def device(self) -> Any:  # type: ignore[override]
+    def device(self) -> Any:
         return self.left.device
 
     @property

@@ -41,6 +41,7 @@ class TransposedMatrix(MatrixRead, Operand):
     """A.T: reads A with rows and columns exchanged; `.new()` makes it a Matrix. Products take it as it is."""
 
     __slots__ = ("_matrix",)
+    _matrix: Matrix
     _transposed = True
 
     def __init__(self, matrix: Matrix) -> None:
@@ -59,7 +60,7 @@ class TransposedMatrix(MatrixRead, Operand):
         return self._matrix.dtype
 
     @property
-    def device(self) -> Device:  # type: ignore[override]
+    def device(self) -> Device:
         return self._matrix.device
 
     @property
@@ -79,7 +80,7 @@ class TransposedMatrix(MatrixRead, Operand):
         return verbs.transpose(self._matrix._store)
 
     @property
-    def _stored(self) -> MatrixStore:  # type: ignore[override]
+    def _stored(self) -> MatrixStore:
         return verbs.transpose(self._matrix._stored).tagged(self._order)
 
     def wait(self, how: str = "materialize") -> TransposedMatrix:
@@ -130,7 +131,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Ou
     # ---- what it holds ----
 
     @property
-    def _matrix(self) -> Matrix:  # type: ignore[override]
+    def _matrix(self) -> Matrix:
         return self
 
     @property
@@ -139,7 +140,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Ou
         return store if store.order is None else orders.in_users_order(self, store)
 
     @property
-    def _stored(self) -> MatrixStore:  # type: ignore[override]
+    def _stored(self) -> MatrixStore:
         if devices.several:
             devices.activate(self._data.device)
         if self._pending:
@@ -180,7 +181,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Ou
         return self._data.dtype
 
     @property
-    def device(self) -> Device:  # type: ignore[override]
+    def device(self) -> Device:
         return self._data.device
 
     @property

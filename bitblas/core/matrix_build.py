@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -123,7 +123,11 @@ class MatrixExport(CompressedExport):
     """What reads a Matrix or a TransposedMatrix whole."""
 
     __slots__ = ()
-    _stored: MatrixStore
+
+    if TYPE_CHECKING:
+
+        @property
+        def _stored(self) -> MatrixStore: ...
 
     @property
     def _whole(self) -> MatrixStore:

@@ -52,12 +52,13 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
 
     __slots__ = ()
     ndim = 2
-    _matrix: Matrix
     _transposed: bool
     name: Any
 
     if TYPE_CHECKING:
 
+        @property
+        def _matrix(self) -> Matrix: ...
         @property
         def nrows(self) -> int: ...
         @property

@@ -67,7 +67,7 @@ class Scalar(ShownScalar, Output):
         self._value = None if value is None else cast_scalar(value, self.dtype)
 
     @property
-    def device(self) -> Device:  # type: ignore[override]
+    def device(self) -> Device:
         return devices.get("cpu")
 
     @property

@@ -129,7 +129,7 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
         return self._data.dtype
 
     @property
-    def device(self) -> Device:  # type: ignore[override]
+    def device(self) -> Device:
         return self._data.device
 
     @property

@@ -145,7 +145,8 @@ class Recorder:
         if isinstance(value, IndexExpr):
             self.refuse(f"{_text(value)}: extraction by index")
         if isinstance(value, Operand) and value.ndim == 1:
-            size = value._data.size if not isinstance(value, Expression) else value.size  # type: ignore[attr-defined]
+            of: Any = value  # a vector, or what gives one
+            size = of.size if isinstance(value, Expression) else of._data.size
             if size != target.size:
                 raise DimensionMismatch(f"w << x: expected a vector of size {target.size}, got {size}")
             if isinstance(value, VectorExpression) and value._value is None:
