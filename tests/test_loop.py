@@ -216,13 +216,18 @@ def test_an_interrupt_ends_a_loop(device):
         v(q.S) << k
         q << q.apply(gb.binary.plus, right=1)
 
-    program = Program(body, while_=q)
-    timer = threading.Timer(1.0, signal.raise_signal, (signal.SIGINT,))
-    timer.start()
+    program, ended = Program(body, while_=q), threading.Event()
+
+    def interrupt():
+        while not ended.wait(1.0):  # again: Python drops an exception that comes while it clears an object away
+            signal.raise_signal(signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
     try:
         with pytest.raises(KeyboardInterrupt):
             program.run()
     finally:
+        ended.set()
         signal.signal(signal.SIGINT, before)
     if device != "cpu":  # a plain loop changes its vectors as it goes
         assert v.nvals == 0
