@@ -38,7 +38,8 @@ def from_scipy_sparse(
 
 
 def to_scipy_sparse(A: Any, format: str = "csr") -> Any:
-    """A scipy.sparse array of the same shape and dtype, in host memory; explicit zeros stay. A Vector gives one row.
+    """A scipy.sparse array of the same shape and dtype, in host memory; explicit zeros stay. A Vector gives one row;
+    as csc, one column.
 
     format: bsr, csr, csc, coo, lil, dia or dok; ValueError for another.
     """
@@ -48,7 +49,7 @@ def to_scipy_sparse(A: Any, format: str = "csr") -> Any:
     if format not in _SCIPY_FORMATS:
         raise ValueError(f"format: expected one of {', '.join(_SCIPY_FORMATS)}, got {format!r}")
     rows, cols, values, shape = columns_of(A)
-    if not hasattr(A, "nrows"):
+    if not hasattr(A, "nrows") and format != "csc":
         rows, cols, shape = cols, rows, shape[::-1]
     return coo_array((values, (rows, cols)), shape=shape).asformat(format)
 

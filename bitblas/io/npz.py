@@ -85,7 +85,7 @@ def _matrix_of(parts: dict[str, Any], place: str) -> Any:
 
 
 def write_npz(target: Any, matrix: Any, *, layout: str = "csr", compressed: bool = True) -> None:
-    """Write a Matrix, or a Vector as one row, as scipy.sparse.save_npz does, so that load_npz reads it.
+    """Write a Matrix as scipy.sparse.save_npz does, so that load_npz reads it; a Vector as `to_scipy_sparse` gives it.
 
     target: a path (the file appears whole or not at all) or a file open for binary writing. layout: csr, csc or coo.
     Raises InvalidValue for another layout; OSError if the file cannot be written.
