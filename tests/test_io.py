@@ -46,6 +46,8 @@ GOOD = {
     "symmetric": (REAL.replace("general", "symmetric") + "2 2 2\n1 1 1\n2 1 3\n", "FP64", (2, 2),
                   {(0, 0): 1, (1, 0): 3, (0, 1): 3}),
     "skew": (INTEGER.replace("general", "skew-symmetric") + "2 2 1\n2 1 3\n", "INT64", (2, 2), {(1, 0): 3, (0, 1): -3}),
+    "skew with zeros": (REAL.replace("general", "skew-symmetric") + "2 2 3\n1 1 0\n2 1 3\n2 2 -0.0\n", "FP64", (2, 2),
+                        {(0, 0): 0, (1, 0): 3, (0, 1): -3, (1, 1): 0}),
     "array": (ARRAY + "2 2\n1\n0\n3\n4\n", "FP64", (2, 2), {(0, 0): 1, (1, 0): 0, (0, 1): 3, (1, 1): 4}),
     "array symmetric": (ARRAY.replace("general", "symmetric") + "2 2\n1\n2\n3\n", "FP64", (2, 2),
                         {(0, 0): 1, (1, 0): 2, (0, 1): 2, (1, 1): 3}),
@@ -84,6 +86,7 @@ BAD = {
     "value overflows": (INTEGER + "2 2 1\n1 1 99999999999999999999\n", ["line 3", "out of range"]),
     "index overflows": (PATTERN + "2 2 1\n99999999999999999999 1\n", ["line 3", "out of range"]),
     "skew diagonal": (REAL.replace("general", "skew-symmetric") + "2 2 1\n1 1 1\n", ["line 3", "diagonal"]),
+    "skew diagonal of NaN": (REAL.replace("general", "skew-symmetric") + "2 2 2\n2 2 0\n1 1 nan\n", ["line 4", "zero"]),
     "array cut": (ARRAY + "2 2\n1\n2\n3\n", ["expected 4 entries, got 3"]),
     "array too long": (ARRAY + "1 1\n1\n2\n", ["line 4"]),
     "twice": (REAL + "2 2 2\n2 1 1\n2 1 2\n", ["line 4", "row 2, column 1", "dup_op"]),
@@ -311,6 +314,19 @@ def test_write_symmetry(symmetry):
         else:
             with pytest.raises(gb.exceptions.InvalidValue, match=f"a matrix that is {asked}"):
                 mmwrite(stream, A, symmetry=asked)
+
+
+def test_write_skew_symmetric_with_zeros():
+    """The standard has no diagonal there, so that such a file is written on demand alone."""
+    A = gb.Matrix.from_coo([0, 0, 1, 1], [0, 1, 0, 1], [0.0, 2.5, -2.5, -0.0], nrows=2, ncols=2)
+    for asked in (None, "skew-symmetric"):
+        stream = io.BytesIO()
+        mmwrite(stream, A, symmetry=asked)
+        assert stream.getvalue().splitlines()[0].endswith((asked or "general").encode())
+        same(A, mmread(io.BytesIO(stream.getvalue())))
+    A[1, 1] = 1
+    with pytest.raises(gb.exceptions.InvalidValue, match="a matrix that is skew-symmetric"):
+        mmwrite(io.BytesIO(), A, symmetry="skew-symmetric")
 
 
 def test_symmetry_is_exact():

@@ -67,13 +67,16 @@ def one_value(values: np.ndarray) -> bool:
 def symmetry_of(rows: np.ndarray, cols: np.ndarray, values: np.ndarray, asked: str | None = None) -> str:
     """What the entries of a square matrix, by row, then column, are: symmetric, skew-symmetric or general.
 
-    To the bit: a file of the lower triangle gives the same matrix back. asked: what is tried first.
+    To the bit: a file of the lower triangle gives the same matrix back. asked: what is tried first; a matrix with zeros
+    on its diagonal is skew-symmetric if that was asked for.
     """
     turned = np.lexsort((rows, cols))
     if not (np.array_equal(rows, cols[turned]) and np.array_equal(cols, rows[turned])):
         return "general"
-    mirror, signed = values[turned], values.dtype.kind in "if" and not (rows == cols).any()
-    kinds = {"symmetric": mirror} | ({"skew-symmetric": -mirror} if signed else {})
+    mirror, diagonal = values[turned], rows == cols
+    kinds = {"symmetric": mirror}
+    if values.dtype.kind in "if" and not (values[diagonal] if asked == "skew-symmetric" else diagonal).any():
+        kinds["skew-symmetric"] = np.where(diagonal, values, -mirror)
     for kind in (asked, *kinds):
         if kind in kinds and np.array_equal(_bits(values), _bits(kinds[kind])):
             return kind

@@ -158,12 +158,13 @@ def _read_body(stream: Source, head: Header, source: Any) -> tuple[np.ndarray, n
     if head.layout == "array":
         rows, cols = (part.ravel() for part in np.indices(matrix.shape))
         return rows, cols, np.asarray(matrix).ravel()
-    diagonal = matrix.row[matrix.row == matrix.col] if head.symmetry == "skew-symmetric" else []
-    if len(diagonal):
-        ends = str(diagonal[0] + 1), str(diagonal[0] + 1)
-        line = line_of(source, ends, 1, mirrored=False, delimiter=None, skip=head.lines)
+    skew = head.symmetry == "skew-symmetric"
+    wrong = matrix.row[(matrix.row == matrix.col) & (matrix.data != 0)] if skew else []
+    if len(wrong):
+        end = str(wrong[0] + 1)
+        line = line_of(source, (end, end), 1, mirrored=False, delimiter=None, skip=head.lines)
         raise InvalidValue(
-            f"{name}{line}: expected no entry on the diagonal, as it is skew-symmetric, got one in row {ends[0]}"
+            f"{name}{line}: expected zeros on the diagonal, as it is skew-symmetric, got another value in row {end}"
         )
     return matrix.row, matrix.col, matrix.data
 
