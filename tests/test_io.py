@@ -6,6 +6,7 @@ import gzip
 import io
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -56,6 +57,7 @@ GOOD = {
     "comments, blanks": (REAL + "% c\n\n%\n 2  2\t1 \n\n1 2  5\n\n", "FP64", (2, 2), {(0, 1): 5}),
     "DOS": ((PATTERN + "% c\n2 2 1\n2 2\n").replace("\n", "\r\n"), "BOOL", (2, 2), {(1, 1): True}),
     "no last newline": (REAL + "1 1 1\n1 1 2", "FP64", (1, 1), {(0, 0): 2}),
+    "long comment": (REAL + "%" * 300_000 + "\n2 2 1\n1 2 5\n", "FP64", (2, 2), {(0, 1): 5}),
     "capitals": (PATTERN.upper() + "1 1 1\n1 1\n", "BOOL", (1, 1), {(0, 0): True}),
 }  # fmt: skip
 
@@ -88,7 +90,14 @@ BAD = {
     "skew diagonal": (REAL.replace("general", "skew-symmetric") + "2 2 1\n1 1 1\n", ["line 3", "diagonal"]),
     "skew diagonal of NaN": (REAL.replace("general", "skew-symmetric") + "2 2 2\n2 2 0\n1 1 nan\n", ["line 4", "zero"]),
     "array cut": (ARRAY + "2 2\n1\n2\n3\n", ["expected 4 entries, got 3"]),
-    "array too long": (ARRAY + "1 1\n1\n2\n", ["line 4"]),
+    "array too long": (ARRAY + "1 1\n1\n2\n", ["line 4", "expected 1 entries, got more"]),
+    "array of several a line": (ARRAY + "2 2\n1 2\n3 4\n", ["line 3", "a real number and nothing after it, got '1 2'"]),
+    "array symmetric cut": (ARRAY.replace("general", "symmetric") + "2 2\n1\n2\n", ["expected 3 entries, got 2"]),
+    "array skew cut": (ARRAY.replace("general", "skew-symmetric") + "3 3\n1\n2\n", ["expected 3 entries, got 2"]),
+    "array skew too long": (ARRAY.replace("general", "skew-symmetric") + "2 2\n1\n\n2\n",
+                            ["line 5", "expected 1 entries, got more"]),
+    "exponent cut": (REAL + "1 1 1\n1 1 1e", ["line 3", "1 1 1e"]),
+    "size of many digits": (REAL + "9" * 5000 + " 1 0\n", ["line 2", "2^63"]),
     "twice": (REAL + "2 2 2\n2 1 1\n2 1 2\n", ["line 4", "row 2, column 1", "dup_op"]),
     "both triangles": (REAL.replace("general", "symmetric") + "2 2 2\n\n1 2 1\n2 1 3\n",
                        ["line 5", "row 1, column 2", "dup_op"]),
@@ -165,6 +174,31 @@ def test_impossible_count(tmp_path):
         (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
         with pytest.raises(gb.exceptions.InvalidValue, match="99999999999 entries, but a file of"):
             mmread(tmp_path / name)
+
+
+@pytest.mark.parametrize("text", [ARRAY + "2 2\n1 2\n3 4\n", ARRAY + "2 2\n1\n2\n3\n", ARRAY + "1 1\n1\n2\n"])
+def test_names_the_count_where_lines_are_gone(text):
+    with pytest.raises(gb.exceptions.InvalidValue, match=r"expected [14] entries, (one a line|got 3|got more)"):
+        mmread(io.BytesIO(text.encode()))
+
+
+@pytest.mark.parametrize("start, line", [("", 1), (REAL, 2), (REAL + "% c\n", 3), (REAL + "3 3 5000\n1 1 5\n", 4)])
+@pytest.mark.parametrize("text", ["1 1 ", "0", "%", " "])
+def test_endless_line(tmp_path, start, line, text):
+    """A small file that unpacks to one line of 100 MB is refused when little of it is unpacked."""
+    path = tmp_path / "a.mtx.gz"
+    with gzip.open(path, "wb", compresslevel=1) as stream:
+        stream.write(start.encode())
+        for _ in range(100):
+            stream.write((text * (1_000_000 // len(text))).encode())
+    tracemalloc.start()
+    try:
+        for options in ({}, {"chunked": True}):
+            with pytest.raises(gb.exceptions.InvalidValue, match=f"line {line}: expected at most 1048576 bytes"):
+                mmread(path, **options)
+        assert tracemalloc.get_traced_memory()[1] < 20 << 20
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("pack", [gzip, bz2])
