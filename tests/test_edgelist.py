@@ -44,6 +44,7 @@ GOOD = {  # text, options, dtype, vertices, entries, labels
     "DOS": ("0 1\r\n1 2\r\n", {}, B, 3, {(0, 1): 1, (1, 2): 1}, None),
     "mark of UTF-8": ("\ufeff0 1\n", {}, B, 2, {(0, 1): 1}, None),
     "no last newline": ("0 1\n1 2", {}, B, 3, {(0, 1): 1, (1, 2): 1}, None),
+    "comment without an end": ("0 1\n# so", {}, B, 2, {(0, 1): 1}, None),
     "commas": ("0,1\n1, 2\n", {"delimiter": ","}, B, 3, {(0, 1): 1, (1, 2): 1}, None),
     "header seen": ("from,to,w\n0,1,3\n", {"delimiter": ","}, I, 2, {(0, 1): 3}, None),
     "header said": ("a,b\nx,y\n", {"delimiter": ",", "header": True}, B, 2, {(0, 1): 1}, ("x", "y")),

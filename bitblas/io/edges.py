@@ -88,7 +88,7 @@ class Reader:
             block = _COMMENT.sub(b"", block)
         if not self.layout.columns:
             block = self._begin(block)
-        if self.layout.columns and not block.isspace():
+        if self.layout.columns and block and not block.isspace():
             rows, cols, values = self._labelled(block) if self.layout.labels else self._numbered(block)
             self.highest = max(self.highest, int(rows.max()), int(cols.max())) if len(rows) else self.highest
             self.parts.append((rows, cols, values))
