@@ -22,13 +22,11 @@ from bitblas.io import (
     mmread,
     mmwrite,
     read,
-    read_npz,
     replacing,
     to_graphblas,
     to_networkx,
     to_scipy_sparse,
     write,
-    write_npz,
 )
 
 REAL = "%%MatrixMarket matrix coordinate real general\n"
@@ -462,111 +460,6 @@ def test_damage_is_read_right_or_refused(data):
         assert str(error).startswith("<BytesIO>")
     else:
         assert as_dict(A) == plain(whole.decode("latin-1"), field)
-
-
-# --- NPZ ---
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("layout", ["csr", "csc", "coo"])
-def test_npz(tmp_path, dtype, layout):
-    import scipy.sparse as sp
-
-    A, path = sample(dtype), tmp_path / "a.npz"
-    write_npz(path, A, layout=layout)
-    assert [p.name for p in tmp_path.iterdir()] == ["a.npz"]
-    theirs = sp.load_npz(path)
-    assert (theirs.format, (theirs != to_scipy_sparse(A)).nnz) == (layout, 0) or dtype.startswith("FP")
-    same(A, read_npz(path))
-    sp.save_npz(path, to_scipy_sparse(A, layout), compressed=False)
-    same(A, read_npz(path))
-    with open(path, "rb") as stream:
-        same(A, read_npz(stream))
-
-
-@pytest.mark.parametrize("layout", ["bsr", "dia"])
-def test_npz_of_other_layouts(layout):
-    import scipy.sparse as sp
-
-    stream = io.BytesIO()
-    sp.save_npz(stream, sp.eye_array(4, format=layout))
-    stream.seek(0)
-    assert as_dict(read_npz(stream).select("!=", 0).new()) == {(k, k): 1.0 for k in range(4)}
-
-
-def npz(**arrays):
-    stream = io.BytesIO()
-    np.savez(stream, **arrays)
-    return stream.getvalue()
-
-
-CSR = {
-    "format": b"csr",
-    "shape": (2, 2),
-    "data": np.ones(2),
-    "indptr": np.array([0, 1, 2]),
-    "indices": np.array([0, 1]),
-}
-COO = {"format": b"coo", "shape": (2, 2), "data": np.ones(2), "row": np.array([0, 1]), "col": np.array([0, 1])}
-BAD_NPZ = {
-    "empty": b"",
-    "junk": b"hello",
-    "one array": None,
-    "no sparse matrix": npz(a=np.ones(3)),
-    "no data": npz(**{k: v for k, v in CSR.items() if k != "data"}),
-    "unknown format": npz(**CSR | {"format": b"xyz"}),
-    "format no text": npz(**CSR | {"format": 3}),
-    "shape of three": npz(**COO | {"shape": (2, 2, 2)}),
-    "negative shape": npz(**CSR | {"shape": (-2, 2)}),
-    "index outside": npz(**CSR | {"indices": np.array([0, 2])}),
-    "negative index": npz(**CSR | {"indices": np.array([0, -1])}),
-    "falling pointers": npz(**CSR | {"indptr": np.array([0, 3, 2])}),
-    "coo outside": npz(**COO | {"row": np.array([0, 5])}),
-    "coo negative": npz(**COO | {"row": np.array([0, -1])}),
-    "lengths": npz(**COO | {"row": np.array([0])}),
-    "NaN index": npz(**COO | {"row": np.array([0, np.nan])}),
-    "complex": npz(**CSR | {"data": np.ones(2, complex)}),
-    "text": npz(**CSR | {"data": np.array(["a", "b"])}),
-    "pickled": npz(**CSR | {"data": np.array([1, "b"], object)}),
-    "twice": npz(**COO | {"row": np.array([0, 0]), "col": np.array([0, 0]), "data": np.array([1.0, 2.0])}),
-}
-
-
-@pytest.mark.parametrize("data", BAD_NPZ.values(), ids=BAD_NPZ)
-def test_bad_npz(tmp_path, data):
-    path = tmp_path / "a.npz"
-    if data is None:
-        stream = io.BytesIO()
-        np.save(stream, np.ones(3))
-        data = stream.getvalue()
-    path.write_bytes(data)
-    with pytest.raises(gb.exceptions.InvalidValue, match=r"a\.npz: expected"):
-        read_npz(path)
-
-
-def test_npz_too_large(tmp_path):
-    path = tmp_path / "a.npz"
-    path.write_bytes(npz(**COO | {"shape": (1 << 50, 2)}))
-    with pytest.raises(gb.exceptions.OutOfMemory, match=r"a\.npz: 1125899906842624 x 2"):
-        read_npz(path)
-    with pytest.raises(FileNotFoundError):
-        read_npz(tmp_path / "none.npz")
-    with pytest.raises(gb.exceptions.InvalidValue, match="layout"):
-        write_npz(path, sample("FP64"), layout="bsr")
-
-
-@given(st.data())
-def test_damaged_npz_is_read_or_refused(data):
-    packed = bytearray(npz(**data.draw(st.sampled_from([CSR, COO]))))
-    for _ in range(data.draw(st.integers(1, 4))):
-        at = data.draw(st.integers(0, len(packed) - 1))
-        packed[at : at + data.draw(st.sampled_from([1, 1, 4, 600]))] = data.draw(st.binary(min_size=1, max_size=4))
-    try:
-        A = read_npz(io.BytesIO(bytes(packed)), dup_op=gb.binary.plus)
-    except (gb.exceptions.InvalidValue, gb.exceptions.OutOfMemory) as error:
-        assert str(error).startswith("<BytesIO>")
-    else:
-        assert A.nvals <= 2
 
 
 # --- by suffix ---

@@ -21,7 +21,7 @@ CHUNK = 1 << 18  # what fits the cache of a core, for the passes over it
 LINE = 1 << 20  # bytes of a line, comments included: a longer one is refused before it fills the memory
 _UNPACK: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open}
 _SUFFIX = {".gz": b"\x1f\x8b", ".bz2": b"BZ"}
-_GZIP_RATIO = 1032  # deflate cannot do better
+DEFLATE_RATIO = 1032  # deflate cannot do better
 
 
 def name_of(source: Any) -> str:
@@ -68,7 +68,7 @@ class Source:
         """The most bytes that can come out; None if nobody knows."""
         if self.size is None or isinstance(self.stream, bz2.BZ2File):
             return None
-        return self.size * (_GZIP_RATIO if isinstance(self.stream, gzip.GzipFile) else 1)
+        return self.size * (DEFLATE_RATIO if isinstance(self.stream, gzip.GzipFile) else 1)
 
     def read(self, size: int) -> bytes:
         data: bytes = self.stream.read(size)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..exceptions import DimensionMismatch, InvalidValue
-from .build import columns_of, host_coo, one_value
+from .build import columns_of, from_entries, host_coo, one_value
 
 _SCIPY_FORMATS = ("bsr", "csr", "csc", "coo", "lil", "dia", "dok")
 
@@ -23,17 +23,10 @@ def from_scipy_sparse(
     Where all values are equal the Matrix holds one value. ``dup_op`` joins entries that are there twice; without it
     they raise. DomainMismatch or TypeError for a dtype that GraphBLAS has not here (complex).
     """
-    import bitblas as gb
-
-    nrows, ncols = A.shape
-    canonical = A.format in ("csr", "csc") and A.has_canonical_format
     coo = A.tocoo()
-    values = coo.data
-    if canonical and one_value(values):
-        values, dup_op = values[0], None
-    return gb.Matrix.from_coo(
-        coo.row, coo.col, values, A.dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name, device=device,
-        format=format, tile=tile, packed=packed,
+    return from_entries(
+        coo.row, coo.col, coo.data, A.dtype, A.shape, dup_op=dup_op, name=name, device=device, format=format, tile=tile,
+        packed=packed,
     )  # fmt: skip
 
 
