@@ -139,13 +139,11 @@ def read(source: Any, progress: bool | None = None) -> tuple[Header, np.ndarray,
 
 
 def _read_body(stream: Source, head: Header, source: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    from scipy.io import mmread
-
     body, name = _Checked(stream, head), stream.name
     failure: Exception | None = None
     matrix: Any = None
     try:
-        matrix = mmread(body)
+        matrix = _parsed(body, head)
         while body.read():
             pass
     except MemoryError:
@@ -174,6 +172,15 @@ def _read_body(stream: Source, head: Header, source: Any) -> tuple[np.ndarray, n
             f"{name}{line}: expected zeros on the diagonal, as it is skew-symmetric, got another value in row {end}"
         )
     return matrix.row, matrix.col, matrix.data
+
+
+def _parsed(body: _Checked, head: Header) -> Any:
+    """What SciPy makes of a body. Not of an array without a number: SciPy divides by its rows."""
+    from scipy.io import mmread
+
+    if head.layout == "array" and not head.entries:
+        return np.zeros((head.nrows, head.ncols), {"integer": np.int64, "real": np.float64}.get(head.field, np.uint64))
+    return mmread(body)
 
 
 def _explain(message: str, head: Header, name: str, source: Any) -> str:
