@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from object_programs import ALIASES, ERRORS, EXPRESSIONS, SCALARS, STATEMENTS
-from test_core import N, both, each, operands, plain
+from test_core import N, both, each, operands, plain, same
 
 import bitblas
 
@@ -79,6 +79,20 @@ def test_aggregator(device, name, dtype):
     text = f"x = {space}.{name}; v = v.apply(unary.abs).new() + 1; A = A.apply(unary.abs).new() + 1; "
     names = [f"r{k}" for k in range(len(ways))]
     both(text + "; ".join(f"{r} = {way.format('x')}" for r, way in zip(names, ways)), ", ".join(names), dtype)
+
+
+def test_aggregators_compute_by_themselves(device):
+    """A recipe has several steps; config.autocompute is about what the user left delayed."""
+    A, v = (operands(bitblas, 0, "INT64")[k] for k in "Av")
+    for name in bitblas.core.aggregators.AGGREGATORS:
+        agg = getattr(bitblas.agg, name)
+        if not has(*NEEDS.get(name, ())) or v.dtype not in agg:
+            continue
+        delayed = [v.reduce(agg), A.reduce_rowwise(agg), A.T.reduce_rowwise(agg), A.reduce_columnwise(agg)]
+        delayed += [] if name in POSITIONAL else [A.reduce_scalar(agg)]
+        expected = [plain(x.new()) for x in delayed]
+        with bitblas.config.set(autocompute=False):
+            assert same(expected, [plain(x.new()) for x in delayed]), name
 
 
 def test_constant_results_store_one_value(device):
