@@ -64,6 +64,17 @@ A[:, [3, 3]] = 4; v.wait(); A.wait("complete"); v[[5, 5, 6]] = 8; A[:, :](L.S) <
 v[...](b.S) << 3; A(L.S)[...] << 4
 """
 
+# A Vector's mask along a row or a column of a Matrix, outside which nothing changes.
+LINES = """
+A(b.S)[0, :] << v; A(b.V)[:, 3] << v; A(~b.S)[3, :] << 5; A(b)[3, :] = v; A(b.S)[3, :] << v.reduce();
+A(b.S, replace)[3, :] << w; A(~b.V, replace)[:, 3] << w; A(b.S, binary.plus)[3, :] << w; A(v < 3)[3, :] << v + w;
+A(b.S, binary.plus, replace)[:, 3] << list(range(n)); A(b.S)[3, [5, 3, 9]] << [1, 2, 3]; A(b.S)[3, [1, 1]] << 7;
+A(~b.V, replace)[[5, 3, 9], 3] << v[:3].new(); A(b.S, binary.plus)[-1, 5:8] << 5; A(~b.S)[60:63, 1] << [1, 2, 3];
+A(~b.V, binary.plus, replace)[2, ::30] << v[:3].new(); del A(b.S)[3, :]; del A(~b.V)[:, 3]; A(b.S)[3, :] << Scalar(int);
+A(v.S)[3, :] << v; A(v.S, replace)[3, :] << A[1, :]; A(A[3, :].new().S)[3, :] << A[1, ::-1]; E(b.S)[:, 69] << 3;
+I(b.S)[0, :] << 1; R(b.S, replace)[:, 0] << v; R(R[3, :].new().S, binary.plus)[-1, :] << 4
+"""
+
 # The output is an operand, a mask, or both.
 ALIASES = """
 v(v.S) << v.vxm(A); v << A.mxv(v); v(~v.S) << A.mxv(v); v(~v.V, replace) << v.vxm(A);
@@ -94,5 +105,7 @@ A[:2, :2].new(mask=L[:2, :2].new().S, input_mask=L.S); Scalar(int)(input_mask=b.
 v.reduce(gb.agg.mean, allow_empty=False); A.reduce_scalar(gb.agg.ss.argmin); b.reduce(gb.agg.sum);
 gb.agg.sum(v, rowwise=True); gb.agg.sum(3); Vector.from_pairs([(1, 2, 3)]); v.ss.iso_value;
 Scalar.from_value(3).ewise_add(v); Scalar.from_value(3).apply(binary.plus); A(foo=1) << B; v.reposition("a");
-v.wait("a"); A.wait("b"); Scalar(int).wait("c")
+v.wait("a"); A.wait("b"); Scalar(int).wait("c"); A(s.S)[0, :] << v; R(b.S)[0, :] << s; A(b.S)[0, 0] << 1;
+A(b.S)[:2, :2] << 1; A(b.S) << B; A(b.S)[:, :] << B; A(b.S)[0, :] << s; A(b.S)[0, :] << [1, 2]; A[0, :](L.S) << v;
+A(L.T) << B; E(input_mask=b.S)[0, :] << v; E(input_mask=b.S)[0, :] = v; E(input_mask=b.S) << B[0, :]
 """

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from object_programs import ALIASES, ERRORS, EXPRESSIONS, SCALARS, STATEMENTS
+from object_programs import ALIASES, ERRORS, EXPRESSIONS, LINES, SCALARS, STATEMENTS
 from test_core import N, both, each, operands, plain, same
 
 import bitblas
@@ -29,6 +29,12 @@ def test_scalar(device, text):
 @pytest.mark.parametrize("text", each(STATEMENTS))
 def test_statement(device, text):
     both(text, OBJECTS)
+
+
+@pytest.mark.parametrize("text", each(LINES))
+def test_mask_of_a_vector_along_a_line(device, text):
+    both(text, "A, E, I, R")
+    both(text, "A, E, I, R", "FP32", "INT8", seed=5)
 
 
 @pytest.mark.parametrize("text", each(ALIASES))

@@ -106,6 +106,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Ou
 
     __slots__ = ("__weakref__", "_data", "_layout", "_pending", "name")
     _transposed = False
+    _mask_ranks = (1, 2)
 
     def __init__(
         self, dtype: Any = FP64, nrows: Any = 0, ncols: Any = 0, *, name: str | None = None,

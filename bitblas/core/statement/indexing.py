@@ -199,10 +199,11 @@ class IndexExpr(ShownExpression, Operand):
 class _Region:
     """Stands for parent[I] while the parameters of an assignment are read: masks have its rank."""
 
-    __slots__ = ("dtype", "ndim")
+    __slots__ = ("_mask_ranks", "dtype", "ndim")
 
     def __init__(self, shape: tuple[int, ...], parent: Any) -> None:
         self.ndim, self.dtype = max(1, len(shape)), parent.dtype
+        self._mask_ranks = (self.ndim,)
 
 
 def extracted_mask(expr: Any, input_mask: Any) -> Mask:
