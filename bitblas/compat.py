@@ -16,7 +16,7 @@ from semirings import BinaryOp, IndexUnaryOp, Monoid, Semiring, Typed, UnaryOp, 
 from . import core
 from .core import aggregators, operators
 from .core.aggregators import Aggregator, TypedAggregator
-from .core.statement import expr, indexing, infix, mask
+from .core.statement import base, expr, indexing, infix, mask
 
 NAME = "graphblas"
 SPACES = ("agg", "binary", "config", "dtypes", "indexunary", "monoid", "op", "select", "semiring", "unary")
@@ -34,7 +34,7 @@ def ensure_type(value: Any, types: type | tuple[type, ...]) -> Any:
     found = output_type(value)
     if not issubclass(found, types):
         raise TypeError(f"expected {types}, got {found}")
-    return value._resolve() if isinstance(value, expr.Operand) else value
+    return value._resolve() if isinstance(value, base.Operand) else value
 
 
 def find_opclass(op: Any) -> tuple[Any, str]:

@@ -48,6 +48,29 @@ Scalar(int, is_cscalar=False).dup(is_cscalar=True).is_cscalar; Scalar(int) - Sca
 3 - Scalar.from_value(4); Scalar.from_value(3) + Scalar(int)
 """
 
+# Operators and infix of scalars, Python's numbers among them. x: 3, y: 2.5, t: True, f: False, z, o: empty.
+NUMBERS = """
+binary.plus(1, 1); binary.plus(1, 1.5); binary.plus(True, True); binary.minus(1, 5); binary.plus[float](1, 1);
+monoid.plus(1, 1); monoid.min(3, 4.5); binary.pair(1, 2); binary.eq(1, 1); binary.plus(np.int8(1), np.int8(1));
+binary.plus(np.array(1), 1); binary.minus(x, y); binary.minus(1, x); binary.minus(z, x); binary.plus("a", 1);
+binary.plus([1], 1); binary.plus(1); binary.plus(1, None); semiring.plus_times(1, 1); unary.abs(-1.5); unary.abs("a");
+unary.abs[float](1); unary.sqrt(4); unary.lnot(True); unary.abs(x - 5); unary.abs(z); unary.abs(1, 2);
+indexunary.rowindex(1, 2); indexunary.valuegt(1, thunk=0); select.valuegt(1, 0); select.valuegt(1, 2); select.tril(1);
+monoid.plus(x | 1); monoid.plus(1 | x); binary.minus(x | 1); binary.minus(x & 1); monoid.plus(x | y | 1);
+monoid.plus(z | x | 1); monoid.times(x & 2 & 4); monoid.plus(x | x & x); monoid.plus((x & 1) | 1);
+binary.minus(x | 1, left_default=10, right_default=20); binary.minus(z | 1, left_default=10, right_default=20);
+binary.minus(z | 1, left_default=10.5, right_default=20); monoid.plus((x + 1) | 1); monoid.plus(v.reduce() | 1);
+v | 1; 1 | v; A & 1; x | v; x @ 1; x @ v; t | f; t & f; (t | f) | t; o | t; ~(t | f); bool(t | f); (t | f) == True;
+(v @ v) == (v @ v); int(v @ v); float(v @ v); complex(v @ v); v.reduce() == 4; x << None; x << (t | f);
+x.ewise_union(z, binary.minus, z, z); x.ewise_union(z, binary.minus, 0, z); z.ewise_union(x, binary.minus, z, 0);
+x.ewise_union(y, binary.minus, "a", 1); x.ewise_union(z, binary.minus, x, y); z - x; x - z; 1 - z; x - y;
+Scalar.from_value(None, dtype=int); Scalar.from_value(None); Scalar.from_value(None, dtype="FP32", is_cscalar=True);
+np.array(v.reduce()); np.array(x + 1); np.array(t | t); np.array(v.reduce(), dtype=float); np.array(v[list(v)[0]]);
+np.array(v[[0, 1]]); np.array(z); range(x); range(x + 1); range(t); range(v @ v); range(v[[0, 1]]); range(A[0, :]);
+range(abs(v.reduce("max"))); [1, 2, 3, 4][t]; [1, 2, 3, 4][x - 1]; int(v[[0, 1]]); float(v @ A); complex(v);
+[hasattr(k, "__index__") for k in (x, y, t, z, v, A, v[0], v[[0, 1]], A[0, :], A @ A, v @ v, y + 1, t | t)]
+"""
+
 # Statements that change an object.
 STATEMENTS = """
 A.resize(30, 20); A.resize(100, 90); v.resize(33); v.resize(90); A.setdiag(5); A.setdiag(5, 3); A.setdiag(5.9, -69);

@@ -18,12 +18,12 @@ from ...store import MatrixStore
 from ...verbs import matrix as verbs
 from ...verbs import submatrix
 from ..convert import cast_scalar, same_device, value_array
-from ..scalar import of
 from ..statement.base import Operand, describe
+from ..statement.delayed import Delayed
 from ..statement.expr import MatrixExpression
-from ..statement.indexing import Axis, IndexExpr
-from ..statement.infix import Infix
+from ..statement.indexing import Axis
 from ..statement.mask import Mask
+from ..statement.operands import of
 from ..statement.orders import common
 
 
@@ -90,10 +90,9 @@ def _parents(mask: Mask | None) -> tuple[Any, ...]:
 
 def _source(C: Any, value: Any) -> Any:
     """A MatrixExpression, a Matrix, or a scalar with its type."""
-    if type(value) is MatrixExpression:
-        return value if value._value is None else value._value
-    if isinstance(value, (Infix, IndexExpr)) and value.ndim == 2:
-        return _source(C, value._to_expr())
+    if isinstance(value, Delayed) and value.ndim == 2:
+        expr = value._to_expr()
+        return expr if expr._value is None else expr._value
     if isinstance(value, Operand) and value.ndim:
         if value.ndim != 2:
             raise TypeError(f"C << x: expected a Matrix, a delayed one, or a scalar, got {describe(value)}")

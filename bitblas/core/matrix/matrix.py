@@ -41,7 +41,7 @@ _names = itertools.count()
 class TransposedMatrix(MatrixRead, Operand):
     """A.T: reads A with rows and columns exchanged; `.new()` makes it a Matrix. Products take it as it is."""
 
-    __slots__ = ("_matrix",)
+    __slots__ = ("__weakref__", "_matrix")
     _matrix: Matrix
     _transposed = True
 

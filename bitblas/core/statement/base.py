@@ -74,11 +74,21 @@ class Operand(Arithmetic):
 
         return elementwise(self, other, "|")
 
+    def __rand__(self, other: Any) -> Any:
+        from .infix import elementwise
+
+        return elementwise(other, self, "&")
+
+    def __ror__(self, other: Any) -> Any:
+        from .infix import elementwise
+
+        return elementwise(other, self, "|")
+
 
 class Updater:
     """C(mask, accum, replace): waits for `<<`, for an index, or for `del`."""
 
-    __slots__ = ("accum", "input_mask", "mask", "replace", "target")
+    __slots__ = ("__weakref__", "accum", "input_mask", "mask", "replace", "target")
 
     def __init__(self, target: Any, mask: Any, accum: Typed | None, replace: bool, input_mask: Any = None) -> None:
         self.target, self.mask, self.accum, self.replace = target, mask, accum, replace

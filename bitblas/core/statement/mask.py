@@ -17,7 +17,7 @@ from ..show import ShownMask
 class Mask(ShownMask):
     """A mask made of a Vector or Matrix, `parent`; it follows the parent when that changes."""
 
-    __slots__ = ("complement", "parent", "structure")
+    __slots__ = ("__weakref__", "complement", "parent", "structure")
 
     def __init__(self, parent: Any, structure: bool, complement: bool = False) -> None:
         self.parent, self.structure, self.complement = parent, structure, complement
