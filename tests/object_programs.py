@@ -29,6 +29,8 @@ len(list(A.ss.itervalues(-3))); sorted(R.ss.iteritems())[:9];
 {k: plain(x) for k, x in A.ss.export("hypercsr").items()}; {k: plain(x) for k, x in A.ss.export("csc").items()};
 {k: plain(x) for k, x in I.ss.export("hypercsc").items()}; {k: plain(x) for k, x in v.ss.export("sparse").items()};
 {k: plain(x) for k, x in R.ss.export("coor").items()};
+A.T.to_coo(); R.T.to_coo("FP32"); E.T.to_coo(); I.T.to_coo(); A.T.to_coo(values=False)[0]; A.T.to_edgelist(); list(A.T);
+[list(x) for x in A.T.to_dicts().values()]; (A @ A).T.to_coo();
 A.T.nrows, A.T.shape, A.T.nvals, A.T.dtype.name, A.T.T.isequal(A), (3, 4) in A.T, A.T.get(4, 3); A.T @ A; A.T @ v;
 v @ A.T; A.T.reduce_scalar(); A.T.to_dense(0); A.T.select("tril"); A.T.isequal(A); A.T.isclose(A.T.new());
 A.T.diag(-1); sorted(A.T)[:4]; A.dup(nthreads=2); A.isequal(A, nthreads=2); v.to_dense(0, nthreads=2);
@@ -46,6 +48,23 @@ Scalar.from_value(3).select(">", 2); Scalar.from_value(3).select("<", 2); Scalar
 Scalar.from_value(3, is_cscalar=True).is_cscalar; Scalar.from_value(3).is_grbscalar; Scalar.from_value(3).wait();
 Scalar(int, is_cscalar=False).dup(is_cscalar=True).is_cscalar; Scalar(int) - Scalar.from_value(4);
 3 - Scalar.from_value(4); Scalar.from_value(3) + Scalar(int)
+"""
+
+# Sizes that are not given, where there are no entries.
+SIZES = """
+Matrix.from_csr([0], [], []); Matrix.from_csr([0, 0, 0], []); Matrix.from_csr([0, 0, 0], [], 5, nrows=2);
+Matrix.from_csr([0, 0], [], [], "BOOL"); Matrix.from_csr([0, 0, 0], [], [], ncols=4); Matrix.from_csc([0, 0, 0], []);
+Matrix.from_csc([0, 0, 0], [], [], nrows=2); Matrix.from_dcsr([], [0], []); Matrix.from_dcsr([], [0], [], nrows=3);
+Matrix.from_dcsr([], [0], [], ncols=3); Matrix.from_dcsr([], [], [], []); Matrix.from_dcsr([1], [0, 0], []);
+Matrix.from_dcsr([1, 2], [0, 0, 0], [], [], nrows=4); Matrix.from_dcsc([], [0], []); Matrix.from_dcsc([1], [0, 0], []);
+Matrix.from_dcsc([], [0], [], [], nrows=3); Matrix.from_dicts({}); Matrix.from_dicts([]); Matrix.from_dicts([{}, {}]);
+Matrix.from_dicts({1: {}}); Matrix.from_dicts({0: {}, 3: {}}, int); Matrix.from_dicts({0: {1: 2}, 4: {}});
+Matrix.from_dicts([{}, {}], nrows=3); Matrix.from_dicts([{}, {}], order="columnwise"); Matrix.from_dicts({}, nrows=2);
+Matrix.from_dicts({1: {}}, order="columnwise"); Matrix.from_dicts({}, order="columnwise", nrows=3);
+Matrix.from_csr(*E.to_csr()); Matrix.from_csc(*E.to_csc()); Matrix.from_dcsr(*E.to_dcsr());
+Matrix.from_dcsc(*E.to_dcsc()); Matrix.from_coo(*E.to_coo()); Matrix.from_edgelist([]);
+Matrix.from_coo([], [], nrows=2); Matrix.from_edgelist([], nrows=3, ncols=3); Vector.from_coo([], []);
+Vector.from_dict({}, int); Vector.from_pairs([]); Vector.from_dense([], dtype=int); Matrix.from_dense([[], []])
 """
 
 # Operators and infix of scalars, Python's numbers among them. x: 3, y: 2.5, t: True, f: False, z, o: empty.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from object_programs import ALIASES, ERRORS, EXPRESSIONS, LINES, NUMBERS, SCALARS, STATEMENTS
+from object_programs import ALIASES, ERRORS, EXPRESSIONS, LINES, NUMBERS, SCALARS, SIZES, STATEMENTS
 from test_core import N, both, each, operands, plain, same
 
 import bitblas
@@ -25,6 +25,12 @@ def test_expression(device, text):
 @pytest.mark.parametrize("text", each(SCALARS))
 def test_scalar(device, text):
     both(f"r = {text}", "r")
+
+
+@pytest.mark.parametrize("text", each(SIZES))
+def test_sizes_without_entries(device, text):
+    # python-graphblas gives some sizes as NumPy's integers.
+    both(f"r = {text}; size = list(map(int, r.shape)); r.resize(*size)", "r, size")
 
 
 NAMED = "x, y, t, f = (Scalar.from_value(k) for k in (3, 2.5, True, False)); z, o = Scalar(int), Scalar(bool); "
