@@ -361,6 +361,20 @@ def test_write_skew_symmetric_with_zeros():
         mmwrite(io.BytesIO(), A, symmetry="skew-symmetric")
 
 
+@pytest.mark.parametrize("values", [[1.5, 1.5, 2.0, 2.0, 3.0, 3.0], [1.5, -1.5, 2.0, 3.0, 3.0, 4.0]])
+def test_write_transpose(values):
+    graphblas = pytest.importorskip("graphblas")
+    A = gb.Matrix.from_coo([0, 1, 1, 2, 0, 2], [1, 0, 2, 1, 2, 0], values, nrows=3, ncols=3)
+    files = []
+    for M in (A.T, A.T.new(), to_graphblas(A).T):
+        stream = io.BytesIO()
+        mmwrite(stream, M)
+        same(A.T.new(), mmread(io.BytesIO(stream.getvalue())))
+        files.append(stream.getvalue().split(b"\n"))
+    assert files[0] == files[1] == files[2]
+    assert isinstance(to_graphblas(A.T), graphblas.Matrix) and to_graphblas(A.T).isequal(to_graphblas(A).T.new())
+
+
 def test_symmetry_is_exact():
     zeros = gb.Matrix.from_coo([0, 1], [1, 0], [0.0, -0.0], nrows=2, ncols=2)
     stream = io.BytesIO()

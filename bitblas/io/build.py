@@ -54,7 +54,9 @@ def _first_duplicate(rows: np.ndarray, cols: np.ndarray) -> tuple[int, int] | No
 
 
 def host_coo(A: Any) -> tuple[np.ndarray, ...]:
-    """`A.to_coo()` as NumPy arrays, wherever A is. Objects of python-graphblas will do too."""
+    """`A.to_coo()` as NumPy arrays, wherever A is, by row, then column. Objects of python-graphblas will do too."""
+    if type(A).__name__ == "TransposedMatrix":  # of either library; its entries come in the order of A.T
+        A = A.new()
     arrays = A.to_coo()
     return tuple(map(A.device.to_host, arrays)) if hasattr(A, "device") else tuple(arrays)
 

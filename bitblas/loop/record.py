@@ -20,6 +20,7 @@ from ..core.statement.expr import Expression, ScalarExpression, VectorExpression
 from ..core.statement.indexing import IndexExpr
 from ..core.statement.infix import Infix
 from ..core.statement.mask import Mask
+from ..core.statement.operands import of
 from ..core.statement.recording import Symbol, state
 from ..core.vector.vector import Vector
 from ..exceptions import CaptureError, DimensionMismatch
@@ -157,8 +158,6 @@ class Recorder:
         return Pointwise(LEFT, None, self._scalar_term(value))
 
     def _scalar_term(self, value: Any) -> Term:
-        from ..core.scalar import of
-
         found, dtype = of(value)
         return self._term(found, dtype)
 
