@@ -58,6 +58,7 @@ def info(args: argparse.Namespace) -> None:
     if args.json:
         made = {"command": "info", "file": args.file, **facts(A), "labels": graph.labels is not None, "loops": loops}
         made |= {"row_degrees": rows_degrees, "column_degrees": cols_degrees, "forms": forms, "chosen": profile.chosen}
+        made |= {"stored": profile.stored, "outlook": profile.outlook}
         made |= {"values": profile.values._asdict()}
         made |= {"depth": seen.depth} | ({} if orders is None else {"orders": ordered(orders), "best": orders.best})
         print(json.dumps(made))

@@ -199,7 +199,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Ou
 
         Not make(self): what is kept would keep the matrix alive that keeps it.
         """
-        store = self._stored
+        store = self._read(now=True)  # what is kept would hold another form besides
         if ("kept", key) not in store.prepared:
             twin = type(self)._from_store(
                 MatrixStore(store.structure, store.dtype, store.raw, store.copies, order=store.order)
