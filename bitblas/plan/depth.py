@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..formats import CSR, Structure
+from ..formats import Structure
 from ..formats.csr.format import Csr
 
 SEEDS, HOPS, REACHED = 8, 8, 1 << 16  # balls that are grown, their radius, and edges looked at in a hop
@@ -27,9 +27,7 @@ def walked(structure: Structure) -> Walked:
     """What is found by walking over all row pointers, and along some edges; looked at once."""
     cache = structure.primary.cache
     if "walked" not in cache:
-        there = structure.has(CSR) and structure.kept_as(CSR) == CSR
-        rows = structure.form(CSR) if there else structure.primary.to_csr(False)[0]  # for this alone
-        assert isinstance(rows, Csr)
+        rows = structure.plain_rows()
         square = rows.nrows == rows.ncols and rows.nvals
         length = rows.ptr[1:] - rows.ptr[:-1]
         heads, longest = rows.device.xp.minimum(length, HEAD).sum(), length.max() if rows.nvals else 0

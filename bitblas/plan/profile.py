@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ..config import config
-from ..formats import CSR, ROWS, tile_of
+from ..formats import CSR, format_of
 from ..formats.packing import packed_words, width_of
 from ..store import MatrixStore
 from .costs import FLOOR, Costs, costs_of
 from .facts import Facts, facts
-from .forms import candidates, choose_form, handicap, verbs_of, worst_ratios
+from .forms import candidates, choose_form, verbs_of, worst_ratios
 from .limit import limited
 from .values import NO_VALUES, ValueBytes, value_bytes
 
@@ -42,13 +42,10 @@ class Profile:
 
     def fill(self, key: str) -> str:
         """Entries per tile, of a form that has some."""
-        f = self.facts
-        if key in ROWS:
+        if format_of(key).tile is None:
             return ""
-        if not key.startswith("split"):
-            return f"{f.nvals / max(1.0, dict(f.tiles)[tile_of(key)]):.2f}"
-        parts = dict(f.parts)[tile_of(key)]  # of the tiles that pay
-        return f"{(f.nvals - parts.in_rest) / parts.tiles:.2f}" if parts.tiles else "0.00"
+        tiles, inside, _ = self.facts.held_in(key)
+        return f"{inside / max(1.0, tiles):.2f}"
 
     def __str__(self) -> str:
         f, measured = self.facts, dict(self.measured)
@@ -144,7 +141,7 @@ def best_pair(found: Mapping[str, Profile], prefer: str, *, iso: bool, gpu: bool
     names = {f"{order} {key}": (order, key) for order, key in fit}
     us = {name: found[order].predicted(key) for name, (order, key) in names.items()}
     worst = worst_ratios(us, FLOOR["gpu" if gpu else "cpu"])
-    return names[min(us, key=lambda name: worst[name] * handicap(names[name][1]))]
+    return names[min(us, key=lambda name: worst[name] * format_of(names[name][1]).handicap)]
 
 
 __all__ = ["AS_IT_IS", "Orders", "Profile", "best_pair", "orders", "profile"]
