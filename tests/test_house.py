@@ -131,7 +131,7 @@ def folders_of_forms() -> dict[str, set[str]]:
 
 
 def test_forms_import_in_no_circles():
-    """The contract stands below the forms, what holds and converts them above; a form knows only those it is made of."""
+    """The contract stands below the forms, what holds and converts them above; a form knows those it is made of."""
     left = folders_of_forms()
     while ends := {name for name, found in left.items() if not found & set(left)}:
         left = {name: found for name, found in left.items() if name not in ends}

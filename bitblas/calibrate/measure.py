@@ -180,7 +180,8 @@ def calibrate(device: Device, scale: int | None = None) -> Calibration:
             how = {"dup_op": "first"} if weighted else {}
             A = Matrix.from_coo(i, j, values, nrows=n, ncols=n, device=device.name, format="csr", **how)
             seen = facts.facts(A._store.structure)
-            for key in (key for key in seen.forms if seen.bytes_of(key) <= MOST * seen.bytes_of(CSR)):
+            keys = (key for key in seen.forms if format_of(key).timed)
+            for key in (key for key in keys if seen.bytes_of(key) <= MOST * seen.bytes_of(CSR)):
                 B = in_form(A, key)
                 us |= {f"{key} {verb}": measure(B, verb, source) for verb in verbs_of(not weighted, True)}
         found.append(Sample(name, seen, us))

@@ -76,7 +76,9 @@ class Format:
     reads_values: ClassVar[bool] = False  # a step that pulls reads values (loop/steps.py)
     indices: ClassVar[tuple[str, ...]]  # names that pulls and pushes give the types of its index arrays
     dot_indices: ClassVar[tuple[str, ...]] = ()  # names that its dot kernel gives them; none: there is no such kernel
-    registered: str = "few"  # how many of its products registry/ lists: "all", "few", "packed" rows', or "words" alone
+    # Which of its products registry/ lists, in all their kinds: "all", a "few", those that "packed" rows need; or each
+    # kind once: "thin", of "words" alone.
+    registered: str = "few"
 
     def __init__(self, tile: int | None = None) -> None:
         self.tile = tile

@@ -37,7 +37,9 @@ class Profile:
     values: ValueBytes = NO_VALUES
 
     def predicted(self, key: str) -> dict[str, float]:
-        """Microseconds of each verb in a form."""
+        """Microseconds of each verb in a form; of one that no calibration knows none."""
+        if not format_of(key).timed:
+            return {}
         return {verb: self.costs.predict(self.facts, key, verb) for verb in self.verbs}
 
     def fill(self, key: str) -> str:
@@ -54,8 +56,8 @@ class Profile:
         for key in f.forms:
             size = f.bytes_of(key)
             line = f"{key:8s} {self.fill(key):>12s} {size:>14d} {size / max(1, f.nvals):>12.2f}"
-            for verb, us in self.predicted(key).items():
-                line += f" {us:>12.1f}" + (f" {measured[key, verb]:>10.1f}" if measured else "")
+            for verb, us in _times(self, key):
+                line += f" {us:>12s}" + (f" {measured[key, verb]:>10.1f}" if measured else "")
             lines.append(line + (" <- auto" if key == self.chosen else "") + (" (held)" if key in self.held else ""))
         if measured:
             lines.append(f"measured: {self.verdict()}")
@@ -81,6 +83,12 @@ def _head(f: Facts, costs: Costs) -> str:
         f"{f.nrows} x {f.ncols}, {f.nvals} entries, {f.fill:.2f} entries per 8x8 tile (sampled){levels}; "
         f"times: {costs.device}, {costs.source}"
     )
+
+
+def _times(seen: Profile, key: str) -> list[tuple[str, str]]:
+    """The verbs, and what each is predicted to take in a form, as a table says it."""
+    us = seen.predicted(key)
+    return [(verb, f"{us[verb]:.1f}" if verb in us else "-") for verb in seen.verbs]
 
 
 def profile(A: MatrixStore) -> Profile:
@@ -110,7 +118,7 @@ class Orders:
                 size, extra = f.bytes_of(key), seen.permutation
                 line = f"{order:10s} {key:8s} {seen.fill(key):>12s} {size:>14d} {extra:>12d}"
                 line += f" {(size + extra) / max(1, f.nvals):>12.2f}"
-                line += "".join(f" {us:>12.1f}" for us in seen.predicted(key).values())
+                line += "".join(f" {us:>12s}" for _, us in _times(seen, key))
                 line += " <- auto" if key == seen.chosen else ""
                 lines.append(line + (" <- best" if (order, key) == self.best else ""))
         return "\n".join(lines)

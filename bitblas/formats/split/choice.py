@@ -23,7 +23,7 @@ class SplitChoice(TiledChoice):
 
     def __init__(self, tile: int) -> None:
         super().__init__(tile)
-        self.registered = "few" if self.fused else "words"
+        self.registered = "thin" if self.fused else "words"
 
     def refusal(self, nrows: int, ncols: int) -> str:
         fits = layout.fits(ncols, self.tile)
