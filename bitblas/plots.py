@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from .core.options import either
 from .exceptions import InvalidValue
-from .formats import tile_of
+from .formats import TILES, format_of
+from .formats.b2sr.choice import DEFAULT_TILE
 from .io import host_coo, replacing
-from .plan.forms import DEFAULT_TILE
 
 BINS = 512  # squares along the longer side of the picture, and a quarter of that for the map of tiles
 SUFFIXES = ("png", "svg", "pdf")
@@ -33,9 +34,9 @@ def spy(A: Any, *, title: str | None = None, tile: int | None = None, bins: int 
         raise ImportError(f"pictures need matplotlib: pip install 'bit-graphblas[plots]' ({error})") from None
     held = A.format
     if tile is None:
-        tile = tile_of(held) if tile_of(held) > 1 else DEFAULT_TILE
-    if tile not in (4, 8, 16, 32, 64):
-        raise InvalidValue(f"tile: expected 4, 8, 16, 32 or 64, got {tile!r}")
+        tile = format_of(held).tile or DEFAULT_TILE
+    if tile not in TILES:
+        raise InvalidValue(f"tile: expected {either(TILES)}, got {tile!r}")
     rows, cols = (part.astype(np.int64, copy=False) for part in host_coo(A)[:2])
     tile_rows, tile_cols, fill = tiles_of(rows, cols, A.ncols, tile)
 

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import DeviceError
+from ..formats import TILES, format_of, tiled
 from ..io import FILE_FORMATS, file_format_of, host_coo, write
 from ..plan.forms import FORMATS
 from ..plan.profile import Orders
-from .source import TEXTS, Fault, facts, load
+from .source import TEXTS, Fault, check_tile, facts, load
 
 QUANTILES = {"min": 0, "25 %": 25, "median": 50, "75 %": 75, "90 %": 90, "99 %": 99, "max": 100}
 
@@ -43,11 +44,10 @@ def info(args: argparse.Namespace) -> None:
     profile = A.profile(measure=args.measure)
     seen = profile.facts
     forms: dict[str, dict[str, float]] = {key: {"bytes": seen.bytes_of(key)} for key in seen.forms}
-    for tile, count in seen.tiles:
-        forms[f"b2sr{tile}"]["entries_per_tile"] = seen.nvals / max(1.0, count)
-    for tile, parts in seen.parts:
-        forms[f"split{tile}"]["entries_in_tiles"] = seen.nvals - parts.in_rest
     for key, form in forms.items():
+        if format_of(key).tile is not None:
+            tiles, inside, _ = seen.held_in(key)
+            form |= {"entries_per_tile": inside / max(1.0, tiles), "entries_in_tiles": inside}
         form |= {f"{verb}_us": us for verb, us in profile.predicted(key).items()}
     for (key, verb), us in profile.measured:
         forms[key][f"{verb}_measured_us"] = us
@@ -143,7 +143,7 @@ def add_convert_options(p: argparse.ArgumentParser) -> None:
     p.add_argument_group("to .npz").add_argument("--layout", choices=["csr", "csc", "coo"], help="default: csr")
     own = p.add_argument_group("to .bitblas")
     own.add_argument("--format", choices=FORMATS[1:], help="the stored form (default: as the plan chooses)")
-    own.add_argument("--tile", type=int, choices=[4, 8, 16, 32, 64], help="edge of a tile (b2sr, split)")
+    own.add_argument("--tile", type=int, choices=TILES, help=f"edge of a tile ({', '.join(tiled())})")
     own.add_argument("--packed", action="store_true", help="values in as many bits as they need: integers alone")
     edges = p.add_argument_group("to an edge list")
     edges.add_argument("--output-base", type=int, choices=[0, 1], help="the number of the first vertex (default 0)")
@@ -169,8 +169,7 @@ def convert(args: argparse.Namespace) -> None:
         wrong = ", ".join(name for group in given.values() for name in group)
         raise Fault(f"--out: a file of format {kind} has no {wrong}")
     stored, own = (own, {}) if kind == "bitblas" else ({}, own)
-    if "tile" in stored and stored.get("format") not in ("b2sr", "split"):
-        raise Fault("--tile: expected together with --format b2sr or split")
+    check_tile(stored.get("format"), stored.get("tile"))
     start = time.perf_counter()
     graph = load(args, square=False, device="cpu", **stored)
     A = graph.matrix

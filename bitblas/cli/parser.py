@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from ..formats import TILES, tiled
 from ..io import FILE_FORMATS
 from ..plan.forms import FORMATS
 from . import algorithms, comparison, files
@@ -94,4 +95,5 @@ def _storage(p: argparse.ArgumentParser) -> None:
         "--device", metavar="DEVICE", help="cpu, cuda, or cuda:1 for the second GPU; default: cuda if it works"
     )
     p.add_argument("--format", choices=FORMATS, default="auto", help="how the matrix is stored")
-    p.add_argument("--tile", type=int, choices=[4, 8, 16, 32, 64], help="edge of a tile (b2sr, split: 4, 8, 16)")
+    sizes = (name if all_of == TILES else f"{name}: {', '.join(map(str, all_of))}" for name, all_of in tiled().items())
+    p.add_argument("--tile", type=int, choices=TILES, help=f"edge of a tile ({', '.join(sizes)})")

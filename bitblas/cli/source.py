@@ -9,6 +9,8 @@ import stat
 import sys
 from typing import Any
 
+from ..core.options import either
+from ..formats import tiled
 from ..io import Graph, file_format_of, host_coo, read
 
 TEXTS = ("tsv", "csv", "edges")
@@ -18,13 +20,20 @@ class Fault(Exception):
     """What the user must hear, in one line."""
 
 
+def check_tile(format: str | None, tile: int | None) -> None:
+    """Fault for a tile that the format has not."""
+    if tile is None:
+        return
+    if format not in tiled():
+        raise Fault(f"--tile: expected together with --format {either(tiled())}")
+    if tile not in tiled()[format]:
+        raise Fault(f"--tile: expected {either(tiled()[format])} with --format {format}, got {tile}")
+
+
 def storage(args: argparse.Namespace) -> dict[str, Any]:
     """Where and how the matrix is to be stored."""
     format = None if args.format == "auto" else args.format
-    if args.tile is not None and format not in ("b2sr", "split"):
-        raise Fault("--tile: expected together with --format b2sr or split")
-    if format == "split" and args.tile not in (None, 4, 8, 16):
-        raise Fault(f"--tile: expected 4, 8 or 16 with --format split, got {args.tile}")
+    check_tile(format, args.tile)
     return {"device": args.device, "format": format, "tile": args.tile}
 
 

@@ -214,6 +214,12 @@ class Cpu(Device):
         return int(numba.get_num_threads())
 
 
+@functools.cache
+def dummy(device: Device, name: str) -> Any:
+    """An array for an argument that the kernel does not read."""
+    return device.xp.zeros(1, name)
+
+
 def balanced_bounds(pointers: Any, parts: int, align: int = 1) -> np.ndarray:
     """`parts` consecutive ranges of rows with about equal numbers of entries, their limits multiples of `align`."""
     rows = len(pointers) - 1

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ..config import config
-from ..formats import CSR, ROWS, tile_of
+from ..formats import CSR, format_of
 from ..formats.packing import packed_words, width_of
 from ..store import MatrixStore
 from .choice import outlook
 from .costs import FLOOR, Costs, costs_of
 from .facts import Facts, facts
-from .forms import candidates, choose_form, handicap, verbs_of, worst_ratios
+from .forms import candidates, choose_form, verbs_of, worst_ratios
 from .limit import limited
 from .values import NO_VALUES, ValueBytes, value_bytes
 
@@ -39,18 +39,17 @@ class Profile:
     outlook: str = ""  # when the form that is chosen will be made, where it is not there yet
 
     def predicted(self, key: str) -> dict[str, float]:
-        """Microseconds of each verb in a form."""
+        """Microseconds of each verb in a form; of one that no calibration knows none."""
+        if not format_of(key).timed:
+            return {}
         return {verb: self.costs.predict(self.facts, key, verb) for verb in self.verbs}
 
     def fill(self, key: str) -> str:
         """Entries per tile, of a form that has some."""
-        f = self.facts
-        if key in ROWS:
+        if format_of(key).tile is None:
             return ""
-        if not key.startswith("split"):
-            return f"{f.nvals / max(1.0, dict(f.tiles)[tile_of(key)]):.2f}"
-        parts = dict(f.parts)[tile_of(key)]  # of the tiles that pay
-        return f"{(f.nvals - parts.in_rest) / parts.tiles:.2f}" if parts.tiles else "0.00"
+        tiles, inside, _ = self.facts.held_in(key)
+        return f"{inside / max(1.0, tiles):.2f}"
 
     def __str__(self) -> str:
         f, measured = self.facts, dict(self.measured)
@@ -59,8 +58,8 @@ class Profile:
         for key in f.forms:
             size = f.bytes_of(key)
             line = f"{key:8s} {self.fill(key):>12s} {size:>14d} {size / max(1, f.nvals):>12.2f}"
-            for verb, us in self.predicted(key).items():
-                line += f" {us:>12.1f}" + (f" {measured[key, verb]:>10.1f}" if measured else "")
+            for verb, us in _times(self, key):
+                line += f" {us:>12s}" + (f" {measured[key, verb]:>10.1f}" if measured else "")
             lines.append(line + (" <- auto" if key == self.chosen else "") + (" (held)" if key in self.held else ""))
         if measured:
             lines.append(f"measured: {self.verdict()}")
@@ -90,6 +89,12 @@ def _head(f: Facts, costs: Costs) -> str:
         f"{f.nrows} x {f.ncols}, {f.nvals} entries, {f.fill:.2f} entries per 8x8 tile (sampled){levels}; "
         f"times: {costs.device}, {costs.source}"
     )
+
+
+def _times(seen: Profile, key: str) -> list[tuple[str, str]]:
+    """The verbs, and what each is predicted to take in a form, as a table says it."""
+    us = seen.predicted(key)
+    return [(verb, f"{us[verb]:.1f}" if verb in us else "-") for verb in seen.verbs]
 
 
 def profile(A: MatrixStore, *, asked: bool = False) -> Profile:
@@ -122,7 +127,7 @@ class Orders:
                 size, extra = f.bytes_of(key), seen.permutation
                 line = f"{order:10s} {key:8s} {seen.fill(key):>12s} {size:>14d} {extra:>12d}"
                 line += f" {(size + extra) / max(1, f.nvals):>12.2f}"
-                line += "".join(f" {us:>12.1f}" for us in seen.predicted(key).values())
+                line += "".join(f" {us:>12s}" for _, us in _times(seen, key))
                 line += " <- auto" if key == seen.chosen else ""
                 lines.append(line + (" <- best" if (order, key) == self.best else ""))
         return "\n".join(lines)
@@ -153,7 +158,7 @@ def best_pair(found: Mapping[str, Profile], prefer: str, *, iso: bool, gpu: bool
     names = {f"{order} {key}": (order, key) for order, key in fit}
     us = {name: found[order].predicted(key) for name, (order, key) in names.items()}
     worst = worst_ratios(us, FLOOR["gpu" if gpu else "cpu"])
-    return names[min(us, key=lambda name: worst[name] * handicap(names[name][1]))]
+    return names[min(us, key=lambda name: worst[name] * format_of(names[name][1]).handicap)]
 
 
 __all__ = ["AS_IT_IS", "Orders", "Profile", "best_pair", "orders", "profile"]

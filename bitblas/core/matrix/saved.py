@@ -17,7 +17,7 @@ from semirings import dtypes
 from ...build import entries as build
 from ...device import Device
 from ...exceptions import InvalidValue
-from ...formats import Form, Structure
+from ...formats import Form, Structure, restored
 from ...formats.container import Container, Section, write
 from ...formats.packing import packed_words
 from ...formats.values import PackedValues, base_of
@@ -129,7 +129,7 @@ def _restored(file: Container, d: Device, verify: bool) -> tuple[MatrixStore, di
             order = order_of(d, _each_once(d, "perm", arrays["perm"], nrows, True).astype(np.int64))
             continue
         key, transposed, same = about["key"], bool(about["transposed"]), about["same"]
-        form = forms[same][2] if same is not None else build.restored(d, key, about["numbers"], arrays)
+        form = forms[same][2] if same is not None else restored(d, key, about["numbers"], arrays)
         shape = [ncols, nrows, nvals] if transposed else size
         if [form.nrows, form.ncols, form.nvals] != shape:
             raise ValueError(f"form {key}: expected {shape}, got {[form.nrows, form.ncols, form.nvals]}")
