@@ -10,8 +10,6 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import json
-import os
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,6 +31,7 @@ from .plan_forms import verbs_of
 from .plan_profile import Profile
 from .sample_matrices import samples
 from .store import MatrixStore
+from .whole import replacing
 
 SCALE = {"cpu": 16, "gpu": 20}  # log2 of the vertices
 MOST = 3  # times the bytes of CSR that a form may have to be measured
@@ -208,6 +207,5 @@ def measured(A: Matrix, profile: Profile) -> Profile:
 def save(made: Costs, path: Path) -> None:
     """Whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as out:
-        json.dump(made.to_json(), out, indent=1)
-    os.replace(out.name, path)
+    with replacing(path) as out:
+        out.write(json.dumps(made.to_json(), indent=1).encode())
