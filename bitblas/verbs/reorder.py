@@ -11,7 +11,7 @@ from semirings import Semiring, Typed
 from semirings.catalog import BINARY, compose
 from semirings.dtypes import INT64
 
-from ..formats import build
+from ..build import entries as build
 from ..formats.values import PackedValues
 from ..order import Order, turn
 from ..store import MatrixStore, VectorStore, empty_vector
