@@ -52,7 +52,6 @@ UPWARDS = {
     ("bitblas.build.entries", "bitblas.verbs.arrays"): "duplicates are combined by an operator",
     ("bitblas.core.matrix.order", "bitblas.reorder"): "A.reorder(name) asks for that order, A.profile for all",
     ("bitblas.core.matrix.order", "bitblas.calibrate.measure"): "A.profile(measure=True) times what it predicts",
-    ("bitblas.compare.comparison", "bitblas.cli"): "prints as the command line does",
 }
 
 

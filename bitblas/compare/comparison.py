@@ -232,11 +232,3 @@ def cpu_threads() -> int:
 def demo_path() -> Path:
     """The shipped road network."""
     return Path(__file__).parents[1] / "data" / DEMO_GRAPH
-
-
-if __name__ == "__main__":
-    import sys
-
-    from ..cli import main
-
-    sys.exit(main(["demo", *sys.argv[1:]]))
