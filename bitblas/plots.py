@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from . import extras
 from .exceptions import InvalidValue
 from .formats import tile_of
 from .io import host_coo, replacing
@@ -30,7 +31,7 @@ def spy(A: Any, *, title: str | None = None, tile: int | None = None, bins: int 
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError(f"pictures need matplotlib: pip install 'bit-graphblas[plots]' ({error})") from None
+        raise ImportError(f"pictures need matplotlib ({error}); {extras.hint('plots')}") from None
     held = A.profile().held[0]
     if tile is None:
         tile = tile_of(held) if tile_of(held) > 1 else DEFAULT_TILE

@@ -22,7 +22,7 @@ MODULES = {
 
 # From the ground up; the longest name that fits a module says its floor. A module may import its own floor and below.
 FLOORS = (
-    ("semirings", "bitblas.exceptions", "bitblas.atomic"),
+    ("semirings", "bitblas.exceptions", "bitblas.atomic", "bitblas.extras"),
     ("bitblas.kernels",),
     ("bitblas.device",),
     ("bitblas.config",),
