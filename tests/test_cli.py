@@ -107,6 +107,13 @@ def test_info(capsys, graph):
     assert run(capsys, "info")[0] == 0
 
 
+def test_bare_call_prints_help(capsys, monkeypatch):
+    status, out, err = run(capsys)
+    assert (status, err) == (0, "") and out.startswith("usage: bitblas") and "betweenness" in out
+    monkeypatch.setattr(sys, "argv", ["bitblas"])
+    assert cli.main() == 0 and capsys.readouterr()[0] == out
+
+
 def test_stdin(capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(GRAPH.encode())))
     assert result(capsys, "triangles", "-")["result"] == {"triangles": 2}
@@ -126,8 +133,14 @@ def test_out(capsys, graph, tmp_path):
 
 
 ERRORS = {
-    "no command": ([], "COMMAND"),
-    "unknown command": (["walk"], "walk"),
+    "no command": (["--"], "COMMAND"),
+    "unknown command": (["walk"], "expected one of info, calibrate, bfs, "),
+    "nearly a command": (["pagrank"], "got 'pagrank'; did you mean 'pagerank'? (see 'bitblas --help')"),
+    "nearly an option": (["bfs", "GRAPH", "--sorce=1"], "--sorce=1: no such option; did you mean '--source'?"),
+    "an argument too many": (["bfs", "GRAPH", "1"], "1: expected options, got one more argument"),
+    "nearly a format": (["bfs", "GRAPH", "--format", "b2rs"], "got 'b2rs'; did you mean 'b2sr'?"),
+    "nearly a device": (["spy", "GRAPH", "--out", "a.png", "--device", "cdua"], "got 'cdua'; did you mean 'cuda'?"),
+    "nearly an operator": (["bfs", "GRAPH", "--dup-op", "pluss"], "got 'pluss'; did you mean 'plus'?"),
     "no file": (["bfs"], "FILE"),
     "missing file": (["bfs", "none.mtx"], "none.mtx: No such file or directory"),
     "a folder": (["bfs", "."], "Is a directory"),
@@ -156,7 +169,7 @@ ERRORS = {
 @pytest.mark.parametrize("argv, words", ERRORS.values(), ids=ERRORS)
 def test_errors(capsys, graph, argv, words):
     argv = [graph if a == "GRAPH" else a for a in argv]
-    device = ["--device", "cpu"] if graph in argv else []
+    device = ["--device", "cpu"] if graph in argv and "--device" not in argv else []
     status, out, err = run(capsys, *argv, *device)
     assert (status, out) == (2, "")
     assert err.startswith("bitblas: error: ")

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from ..io import FILE_FORMATS
 from ..plan.forms import FORMATS
 from . import algorithms, comparison, files
-from .source import Fault
+from .source import Fault, meant
 
 DESCRIPTION = (
     "Graph algorithms as linear algebra on bits. FILE is a Matrix Market file, an edge list, .npz of SciPy or .bitblas "
@@ -18,10 +18,27 @@ DESCRIPTION = (
 
 
 class Parser(argparse.ArgumentParser):
-    """Errors are one line, and exit code 2, as for all that is wrong."""
+    """Errors are one line, and exit code 2, as for all that is wrong; they say what may have been meant."""
 
     def error(self, message: str) -> NoReturn:
         raise Fault(f"{message} (see '{self.prog} --help')")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            known = [str(choice) for choice in action.choices]
+            raise argparse.ArgumentError(
+                action, f"expected one of {', '.join(known)}, got {value!r}{meant(str(value), known)}"
+            )
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        made, rest = self.parse_known_args(args, namespace)
+        if rest:
+            of: Parser = made.parser
+            if not rest[0].startswith("-"):
+                of.error(f"{rest[0]}: expected options, got one more argument")
+            known = [flag for action in of._actions for flag in action.option_strings]
+            of.error(f"{rest[0]}: no such option{meant(rest[0].partition('=')[0], known)}")
+        return made
 
 
 def parser() -> argparse.ArgumentParser:
@@ -35,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
     def command(name: str, run: Callable[..., Any], help: str) -> argparse.ArgumentParser:
         p: argparse.ArgumentParser = commands.add_parser(name, help=help, description=help)
         p.add_argument("--json", action="store_true", help="the result as one JSON object")
-        p.set_defaults(run=run)
+        p.set_defaults(run=run, parser=p)
         return p
 
     p = command("info", files.info, "what a file holds and how it would be stored; without FILE, what works here")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import errno
 import os
 import stat
 import sys
+from collections.abc import Iterable
 from typing import Any
 
+from .. import device as devices
 from ..io import Graph, file_format_of, host_coo, read
 
 TEXTS = ("tsv", "csv", "edges")
@@ -18,6 +21,12 @@ class Fault(Exception):
     """What the user must hear, in one line."""
 
 
+def meant(word: str, known: Iterable[str]) -> str:
+    """What is said after a word that is none of those known: the one that looks like it."""
+    found = difflib.get_close_matches(word, list(known), 1)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
 def storage(args: argparse.Namespace) -> dict[str, Any]:
     """Where and how the matrix is to be stored."""
     format = None if args.format == "auto" else args.format
@@ -25,6 +34,11 @@ def storage(args: argparse.Namespace) -> dict[str, Any]:
         raise Fault("--tile: expected together with --format b2sr or split")
     if format == "split" and args.tile not in (None, 4, 8, 16):
         raise Fault(f"--tile: expected 4, 8 or 16 with --format split, got {args.tile}")
+    if args.device is not None:
+        try:
+            devices.get(args.device)
+        except ValueError as error:
+            raise Fault(f"--{error}{meant(args.device, ('cpu', 'cuda'))}") from None
     return {"device": args.device, "format": format, "tile": args.tile}
 
 
@@ -64,7 +78,8 @@ def _dup_op(name: str | None) -> Any:
         return None
     found = getattr(gb.binary, name, None)
     if found is None or name.startswith("_"):
-        raise Fault(f"--dup-op: expected the name of a binary operator, such as plus, got {name!r}")
+        hint = meant(name, dir(gb.binary))
+        raise Fault(f"--dup-op: expected the name of a binary operator, such as plus, got {name!r}{hint}")
     return found
 
 
