@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from ..io import FILE_FORMATS
 from ..plan.forms import FORMATS
-from . import algorithms, comparison, files
+from . import algorithms, comparison, files, output
 from .source import Fault, meant
 
 DESCRIPTION = (
@@ -63,7 +63,7 @@ def parser() -> argparse.ArgumentParser:
     p = command("calibrate", files.calibrate, "measure what products cost on a device, and remember it for the plan")
     p.add_argument("--device", metavar="DEVICE", help="default: cuda if it works")
     p.add_argument("--scale", type=int, metavar="N", help="log2 of the vertices of the samples (default 16, GPU 20)")
-    p.add_argument("--out", metavar="OUT", help="write to this file, not to the one that the plan reads")
+    output.add_out(p, "write to this .json, not to the file that the plan reads")
     for algorithm in algorithms.COMMANDS:
         p = command(algorithm.name, algorithms.run, algorithm.help)
         p.set_defaults(algorithm=algorithm)
@@ -73,14 +73,14 @@ def parser() -> argparse.ArgumentParser:
         for flag, options in algorithm.options.items():
             p.add_argument(flag, **options)
         if algorithm.writes:
-            p.add_argument("--out", metavar="OUT", help=f"write {algorithm.writes}")
+            output.add_out(p, f"write {algorithm.writes}")
     p = command("convert", files.convert, "the same matrix in a file of another format")
     _input(p)
     files.add_convert_options(p)
     p = command("spy", files.spy, "a picture of where the entries are, and how full the tiles (needs matplotlib)")
     _input(p)
     _storage(p)
-    p.add_argument("--out", metavar="OUT", required=True, help="the picture: .png, .svg or .pdf")
+    output.add_out(p, "the picture: .png, .svg or .pdf", required=True)
     for name, help in (
         ("compare", "all algorithms against SuiteSparse:GraphBLAS: answers, times, bytes"),
         ("demo", "compare, on the shipped road network of New York"),
