@@ -158,7 +158,7 @@ ERRORS = {
     "another format": (["bfs", "GRAPH", "--input-format", "npz"], "saved by scipy.sparse.save_npz"),
     "an edge list's option": (
         ["bfs", "GRAPH", "--undirected", "--base", "1"],
-        "options of edge lists (base, directed)",
+        "options of edge lists (base)",
     ),
     "no output": (["convert", "GRAPH"], "--out"),
     "forest into a text": (["forest", "GRAPH", "--out", "tree.xyz"], "tree.xyz: expected a name"),
@@ -220,6 +220,26 @@ def test_names(capsys, names, tmp_path):
     status, _, err = run(capsys, "bfs", names, "--source", "eve", "--device", "cpu")
     assert (status, err) == (2, "bitblas: error: --source: expected one of the 5 labels of the file, got 'eve'\n")
     assert "vertices have names (ann, bob, carl, ...)" in run(capsys, "info", names, "--device", "cpu")[1]
+
+
+@pytest.mark.parametrize("name", ["a.mtx", "a.npz", "a.bitblas", "a.tsv"])
+def test_undirected(capsys, tmp_path, name):
+    """0 -> 1 -> 2 -> 3 -> 0 with weights, once more the other way where it says so; in every format."""
+    A = gb.Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 0], [5, 1, 1, 1], nrows=4, ncols=4, device="cpu")
+    gb.io.write(tmp_path / name, A)
+    assert result(capsys, "sssp", tmp_path / name)["result"]["farthest"] == 7
+    made = result(capsys, "sssp", tmp_path / name, "--undirected", "--format", "b2sr", "--tile", "4")
+    assert (made["result"]["farthest"], made["nvals"]) == (3, 8)
+    run(capsys, "convert", tmp_path / name, "--undirected", "--out", tmp_path / "b.mtx")
+    assert gb.io.mmread(tmp_path / "b.mtx").isequal(A.ewise_add(A.T).new())
+
+
+def test_undirected_takes_the_lesser_value(capsys, tmp_path):
+    (tmp_path / "a.mtx").write_text(GRAPH.replace("1 2 4", "1 2 1"))
+    made = result(capsys, "sssp", tmp_path / "a.mtx", "--undirected", "--source", "4")
+    assert made["result"] == {"source": 4, "reached": 5, "farthest": 3} and made["nvals"] == 12
+    (tmp_path / "b.mtx").write_text(GRAPH.replace("6 6 11", "6 7 11"))
+    assert "expected a square matrix" in run(capsys, "info", tmp_path / "b.mtx", "--undirected")[2]
 
 
 def test_betweenness(capsys, names):

@@ -15,7 +15,7 @@ import numpy as np
 from ..device import Trace
 from ..io import Graph, host_coo
 from . import output
-from .source import facts, load, undirected, undirected_weights, vertex
+from .source import both_ways, facts, load, undirected, vertex
 
 Summary = dict[str, Any]
 
@@ -108,7 +108,7 @@ def _forest(graph: Graph, args: argparse.Namespace) -> tuple[Any, Summary]:
 
     from ..algorithms import minimum_spanning_forest
 
-    F = minimum_spanning_forest(undirected_weights(graph.matrix))
+    F = minimum_spanning_forest(both_ways(graph.matrix))
     tree = F.select(gb.select.triu, 1).new()  # it comes both ways
     trees = F.nrows - tree.nvals
     weight = host_coo(tree)[2].sum().item()

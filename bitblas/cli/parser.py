@@ -97,9 +97,11 @@ def _input(p: argparse.ArgumentParser, count: str | None = None) -> None:
     p.add_argument("file", metavar="FILE", nargs=count, help="the graph; - reads stdin")
     p.add_argument("--input-format", choices=FILE_FORMATS, help="default: by the suffix; Matrix Market for stdin")
     p.add_argument("--dup-op", metavar="OP", help="how to join entries given twice: plus, min, max, first, ...")
+    p.add_argument(
+        "--undirected", action="store_true", help="edges go both ways; the lesser value where the two differ"
+    )
     group = p.add_argument_group("edge lists")
     group.add_argument("--base", type=int, choices=[0, 1], help="the number of the first vertex (default 0)")
-    group.add_argument("--undirected", action="store_true", help="every line is an edge in both directions")
     group.add_argument("--header", action="store_true", help="the first line names the columns")
     group.add_argument("--labels", action="store_true", help="vertices are names, even where they look like numbers")
     group.add_argument("--no-weights", action="store_true", help="leave a third column out")

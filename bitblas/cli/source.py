@@ -50,24 +50,26 @@ def load(args: argparse.Namespace, square: bool = True, **where: Any) -> Graph:
     kind = args.input_format
     if kind is None:
         kind = "mtx" if args.file == "-" else file_format_of(args.file)
-    options: dict[str, Any] = {"dup_op": _dup_op(args.dup_op), **(where or storage(args))}
+    where = where or storage(args)
+    options: dict[str, Any] = {"dup_op": _dup_op(args.dup_op), **where}
     given = {
         name: value
         for name, value in (
-            ("base", args.base), ("directed", False if args.undirected else None), ("size", args.size),
-            ("header", args.header or None), ("labels", args.labels or None),
-            ("weights", False if args.no_weights else None),
+            ("base", args.base), ("size", args.size), ("header", args.header or None),
+            ("labels", args.labels or None), ("weights", False if args.no_weights else None),
         )
         if value is not None
     }  # fmt: skip
     if kind in TEXTS:
-        options |= given
+        options |= given | ({"directed": False} if args.undirected else {})
     elif given:
         raise Fault(f"{args.file}: options of edge lists ({', '.join(given)}) do not fit a file of format {kind}")
     graph = read(source, kind, **options)
     A = graph.matrix
-    if square and A.nrows != A.ncols:
+    if (square or args.undirected) and A.nrows != A.ncols:
         raise Fault(f"{args.file}: expected a square matrix, got {A.nrows} x {A.ncols}")
+    if args.undirected and kind not in TEXTS:
+        return Graph(both_ways(A, **where), graph.labels)
     return graph
 
 
@@ -104,12 +106,14 @@ def undirected(A: Any, args: argparse.Namespace) -> Any:
     return gb.Matrix.from_coo(*both, True, nrows=A.nrows, ncols=A.nrows, **storage(args))
 
 
-def undirected_weights(A: Any) -> Any:
-    """Every edge in both directions with its value, the lesser one where the two differ."""
+def both_ways(A: Any, **where: Any) -> Any:
+    """Every edge in both directions with its value, the lesser one where the two differ. where: the storage."""
     import bitblas as gb
 
     least = gb.binary.land if str(A.dtype) == "BOOL" else gb.binary.min
-    return A.ewise_add(A.T, least).new()
+    both = gb.Matrix(A.dtype, *A.shape, **{**where, "device": A.device})
+    both << A.ewise_add(A.T, least)
+    return both
 
 
 def facts(A: Any) -> dict[str, Any]:
