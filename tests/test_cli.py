@@ -12,7 +12,10 @@ import test_edgelist
 import test_io
 
 import bitblas as gb
-from bitblas import cli
+from bitblas import algorithms, cli
+from bitblas.algorithms import Watch
+from bitblas.cli import ticker
+from bitblas.cli.ticker import Ticker
 from bitblas.compare import comparison as compare
 
 # Two triangles that share the edge 1-2, a directed tail 3 -> 4, and a vertex alone.
@@ -75,6 +78,62 @@ def test_pagerank(capsys, graph):
     made = result(capsys, "pagerank", graph, "--alpha", "0.5", "--max-iter", "50")["result"]
     assert len(made["first"]) == 5
     assert made["ranks"] == sorted(made["ranks"], reverse=True)
+
+
+def test_what_did_not_converge_is_said(capsys, graph):
+    made = result(capsys, "pagerank", graph)
+    assert made["converged"] and 1 < made["rounds"] < 100
+    short = result(capsys, "pagerank", graph, "--max-iter", "3")
+    assert (short["converged"], short["rounds"]) == (False, 3)
+    out = run(capsys, "pagerank", graph, "--device", "cpu", "--max-iter", "3")[1].splitlines()
+    assert out[1] == "not converged after 3 rounds: give more by --max-iter, or a larger --tol"
+    assert "converged" not in run(capsys, "pagerank", graph, "--device", "cpu")[1]
+    last = result(capsys, "pagerank", graph, "--max-iter", str(made["rounds"]))
+    assert (last["converged"], last["rounds"]) == (True, made["rounds"])
+
+
+ROUNDS = {"bfs": 4, "betweenness": 6, "triangles": None}  # of the others at least one
+
+
+@pytest.mark.parametrize("command", [*EXPECTED, "betweenness"])
+def test_rounds(capsys, graph, command):
+    made = result(capsys, command, graph)
+    assert made["converged"]
+    assert made["rounds"] == ROUNDS[command] if command in ROUNDS else made["rounds"] >= 1
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_is_for_terminals(monkeypatch, terminal):
+    seen = Terminal() if terminal else io.StringIO()
+    monkeypatch.setattr(sys, "stderr", seen)
+    monkeypatch.setattr(ticker, "WAIT", 0.001)
+    monkeypatch.setattr(ticker, "PAUSE", 0.001)
+    with Watch() as watch, Ticker("betweenness", watch):
+        A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], nrows=3, ncols=3, device="cpu")
+        algorithms.betweenness_centrality(A)
+        while terminal and "round 3 of 3, " not in seen.getvalue():
+            pass
+    last = seen.getvalue().rpartition("betweenness")[2]
+    assert seen.getvalue() == "" if not terminal else last.endswith("\r") and not last.partition("\r")[2].strip()
+    assert watch.rounds == 3
+
+
+def test_watches_are_told_apart():
+    A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], nrows=3, ncols=3, device="cpu")
+    with Watch() as outer:
+        with Watch() as inner:
+            algorithms.pagerank(A, max_iter=1, tol=1e-300)
+        algorithms.bfs_levels(A, 0)
+    algorithms.bfs_levels(A, 0)
+    assert (inner.rounds, inner.converged, outer.rounds, outer.converged) == (1, True, 3, True)
+    with Watch() as seen:
+        algorithms.pagerank(gb.Matrix.from_coo([0], [1], nrows=2, ncols=2, device="cpu"), max_iter=1)
+    assert (seen.rounds, seen.converged) == (1, False)
 
 
 def test_text(capsys, graph):

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from ..algorithms import Watch
 from ..device import Trace
 from ..io import Graph, host_coo
 from . import output
 from .source import both_ways, facts, load, undirected, vertex
+from .ticker import Ticker
 
 Summary = dict[str, Any]
 
@@ -165,7 +167,7 @@ def run(args: argparse.Namespace) -> None:
     read = time.perf_counter() - start
     trace = Trace()
     start = time.perf_counter()
-    with trace if args.trace else nullcontext():
+    with trace if args.trace else nullcontext(), Watch() as seen, Ticker(args.command, seen):
         answer, summary = args.algorithm.call(graph, args)
     seconds = time.perf_counter() - start
     if args.trace:
@@ -173,7 +175,10 @@ def run(args: argparse.Namespace) -> None:
     if writes and args.out:
         output.write(args.out, answer, graph, args.algorithm.vertices(args))
     A = graph.matrix
-    made = {"file": args.file, **facts(A), "result": summary, "read_seconds": read, "seconds": seconds}
+    made = {"file": args.file, **facts(A), "result": summary, "rounds": seen.rounds, "converged": seen.converged}
+    made |= {"read_seconds": read, "seconds": seconds}
     found = ", ".join(f"{key} {output.plain(value)}" for key, value in summary.items())
+    if not seen.converged:
+        found += f"\nnot converged after {seen.rounds} rounds: give more by --max-iter, or a larger --tol"
     times = f"read in {read:.3f} s, ran in {seconds:.3f} s"
     output.tell(args, made, f"{found}\n{A.nrows} vertices, {A.nvals} entries, on {A.device.name}: {times}")

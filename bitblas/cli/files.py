@@ -18,6 +18,7 @@ from ..plan.forms import FORMATS
 from ..plan.profile import Orders
 from . import output
 from .source import TEXTS, Fault, facts, load
+from .ticker import Ticker
 
 QUANTILES = {"min": 0, "25 %": 25, "median": 50, "75 %": 75, "90 %": 90, "99 %": 99, "max": 100}
 
@@ -42,7 +43,9 @@ def info(args: argparse.Namespace) -> None:
     graph = load(args, square=False)
     A = graph.matrix
     rows, cols, _ = host_coo(A)
-    profile = A.profile(measure=args.measure)
+    with Ticker("info"):
+        profile = A.profile(measure=args.measure)
+        orders = A.profile(orders=True) if args.orders else None
     seen = profile.facts
     forms: dict[str, dict[str, float]] = {key: {"bytes": seen.bytes_of(key)} for key in seen.forms}
     for tile, count in seen.tiles:
@@ -56,7 +59,6 @@ def info(args: argparse.Namespace) -> None:
     rows_degrees = degrees(np.bincount(rows, minlength=A.nrows))
     cols_degrees = degrees(np.bincount(cols, minlength=A.ncols))
     loops = int((rows == cols).sum())
-    orders = A.profile(orders=True) if args.orders else None
     if args.json:
         made = {"command": "info", "file": args.file, **facts(A), "labels": graph.labels is not None, "loops": loops}
         made |= {"row_degrees": rows_degrees, "column_degrees": cols_degrees, "forms": forms, "chosen": profile.chosen}
@@ -120,7 +122,8 @@ def calibrate(args: argparse.Namespace) -> None:
         raise Fault(f"{args.out}: expected a name that ends in .json")
     device = gb.device.get(args.device or gb.config.device)
     start = time.perf_counter()
-    found = calibrate.calibrate(device, args.scale)
+    with Ticker("calibrate"):
+        found = calibrate.calibrate(device, args.scale)
     path = Path(args.out) if args.out else path_of(device)
     if args.out == output.STDOUT:
         print(json.dumps(found.costs.to_json(), indent=1))
