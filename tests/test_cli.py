@@ -1,5 +1,6 @@
 """The command line: what it prints, what it writes, and how it fails."""
 
+import dataclasses
 import gzip
 import io
 import json
@@ -17,6 +18,7 @@ from bitblas.algorithms import Watch
 from bitblas.cli import ticker
 from bitblas.cli.ticker import Ticker
 from bitblas.compare import comparison as compare
+from bitblas.plan import costs, profile
 
 # Two triangles that share the edge 1-2, a directed tail 3 -> 4, and a vertex alone.
 GRAPH = """%%MatrixMarket matrix coordinate integer general
@@ -161,6 +163,22 @@ def test_info(capsys, graph):
     assert made["orders"]["rcm"]["permutation"] > 0 == made["orders"]["as it is"]["permutation"]
     assert set(made["orders"]["rcm"]["forms"]["csr"]) == {"bytes", "weights_us"} and "<- best" not in text
     assert "<- best" in run(capsys, "info", graph, "--orders", "--device", "cpu")[1]
+
+
+def test_info_says_of_which_machine_times_are(capsys, graph, monkeypatch):
+    here = gb.device.get("cpu").model
+    for device, more in (("a big machine", f"; this is {here}: bitblas calibrate measures it"), (here, "")):
+        known = dataclasses.replace(costs.shipped("cpu"), device=device, source="calibrated")
+        monkeypatch.setattr(profile, "costs_of", lambda device, known=known: known)
+        text = run(capsys, "info", graph, "--device", "cpu")[1]
+        assert f"times: predicted for {device} (calibrated){more}\n" in text and "measured" not in text
+        assert f"measured on {here}: csr takes" in run(capsys, "info", graph, "--measure", "--device", "cpu")[1]
+        made = result(capsys, "info", graph)
+        assert made["times"] == {"predicted_for": device, "source": "calibrated", "measured_on": None}
+        assert result(capsys, "info", graph, "--measure")["times"]["measured_on"] == here
+
+
+def test_info_of_the_machine(capsys):
     made = result(capsys, "info")
     assert "cpu" in made["devices"]
     assert run(capsys, "info")[0] == 0

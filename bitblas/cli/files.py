@@ -63,6 +63,8 @@ def info(args: argparse.Namespace) -> None:
         made = {"command": "info", "file": args.file, **facts(A), "labels": graph.labels is not None, "loops": loops}
         made |= {"row_degrees": rows_degrees, "column_degrees": cols_degrees, "forms": forms, "chosen": profile.chosen}
         made |= {"values": profile.values._asdict()}
+        costs, measured = profile.costs, profile.device if args.measure else None
+        made |= {"times": {"predicted_for": costs.device, "source": costs.source, "measured_on": measured}}
         made |= {"depth": seen.depth} | ({} if orders is None else {"orders": ordered(orders), "best": orders.best})
         print(json.dumps(made))
         return
