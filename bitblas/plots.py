@@ -33,7 +33,7 @@ def spy(A: Any, *, title: str | None = None, tile: int | None = None, bins: int 
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError(f"pictures need matplotlib ({error}); {extras.hint('plots')}") from None
-    held = A.profile().held[0]
+    held = A.format
     if tile is None:
         tile = tile_of(held) if tile_of(held) > 1 else DEFAULT_TILE
     if tile not in (4, 8, 16, 32, 64):

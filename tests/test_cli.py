@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import test_edgelist
 import test_io
+import test_npz
 
 import bitblas as gb
 from bitblas import algorithms, cli
@@ -396,7 +397,7 @@ def test_spy(capsys, graph, tmp_path, suffix):
 BROKEN = {
     **{f"a.mtx {name}": text.encode() for name, (text, _) in test_io.BAD.items()},
     **{f"a.edges {name}": text.encode() for name, (text, options, _) in test_edgelist.BAD.items() if not options},
-    **{f"a.npz {name}": data for name, data in test_io.BAD_NPZ.items() if data is not None},
+    **{f"a.npz {name}": data for name, data in test_npz.BAD_NPZ.items() if data is not None},
     "a.mtx.gz not gzip": b"hello",
     "a.mtx.gz cut short": gzip.compress(GRAPH.encode())[:-9],
     "a.csv.gz cut short": gzip.compress(b"0,1\n" * 99)[:-9],

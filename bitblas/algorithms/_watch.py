@@ -5,9 +5,11 @@ with Watch() as seen:
 print(seen.rounds, seen.converged)
 """
 
+from __future__ import annotations
+
 from contextvars import ContextVar
 
-_watching = ContextVar("watching", default=None)
+_watching: ContextVar[Watch | None] = ContextVar("watching", default=None)
 
 
 class Watch:
@@ -19,7 +21,9 @@ class Watch:
     """
 
     def __init__(self):
-        self.rounds, self.total, self.converged = None, None, True
+        self.rounds: int | None = None
+        self.total: int | None = None
+        self.converged = True
 
     def __enter__(self):
         self._token = _watching.set(self)

@@ -35,7 +35,7 @@ def betweenness_centrality(A, sources=None, *, gb=None):
     sources = range(n) if sources is None else check.vertices(gb, "sources", sources, n)
 
     # c = the sum of d - 1
-    c = gb.Vector.from_scalar(-float(len(sources)), n)
+    c = gb.Vector.from_scalar(float(-len(sources)), n)
     for source in sources:
         p, levels = _paths(A, source, gb)
         c(gb.monoid.plus) << _dependencies(A, p, levels, gb)

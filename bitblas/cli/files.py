@@ -62,6 +62,7 @@ def info(args: argparse.Namespace) -> None:
     if args.json:
         made = {"command": "info", "file": args.file, **facts(A), "labels": graph.labels is not None, "loops": loops}
         made |= {"row_degrees": rows_degrees, "column_degrees": cols_degrees, "forms": forms, "chosen": profile.chosen}
+        made |= {"stored": profile.stored, "outlook": profile.outlook}
         made |= {"values": profile.values._asdict()}
         costs, measured = profile.costs, profile.device if args.measure else None
         made |= {"times": {"predicted_for": costs.device, "source": costs.source, "measured_on": measured}}

@@ -140,7 +140,9 @@ def _rows(structure: Structure, counts: bool) -> Any:
     they lie; to count in all of them plain ones are made."""
     sampled = not counts and structure.primary.key in ROWS
     there = structure.has(CSR) and structure.kept_as(CSR) == CSR
-    return structure.rows() if sampled or there else structure.primary.to_csr(False)[0]
+    if sampled:
+        return structure.primary
+    return structure.form(CSR) if there else structure.primary.to_csr(False)[0]
 
 
 class Sample(NamedTuple):

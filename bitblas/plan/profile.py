@@ -9,6 +9,7 @@ from ..config import config
 from ..formats import CSR, ROWS, tile_of
 from ..formats.packing import packed_words, width_of
 from ..store import MatrixStore
+from .choice import outlook
 from .costs import FLOOR, Costs, costs_of
 from .facts import Facts, facts
 from .forms import candidates, choose_form, handicap, verbs_of, worst_ratios
@@ -37,6 +38,7 @@ class Profile:
     permutation: int = 0
     values: ValueBytes = NO_VALUES
     device: str = ""
+    outlook: str = ""  # when the form that is chosen will be made, where it is not there yet
 
     def predicted(self, key: str) -> dict[str, float]:
         """Microseconds of each verb in a form."""
@@ -65,7 +67,11 @@ class Profile:
         if measured:
             lines.append(f"measured on {self.device}: {self.verdict()}")
         lines += [str(self.values)] * bool(self.values.plain)
-        return "\n".join(lines + [self.reason] * bool(self.reason))
+        return "\n".join(lines + [line for line in (self.reason, self.outlook) if line])
+
+    @property
+    def stored(self) -> str:
+        return self.held[0]
 
     def verdict(self) -> str:
         """How far the choice is from the best form of no more bytes than CSR, for each verb, as it was measured."""
@@ -90,14 +96,15 @@ def _head(seen: Profile) -> str:
     )
 
 
-def profile(A: MatrixStore) -> Profile:
-    """What the plan sees in a matrix, and what it would choose."""
+def profile(A: MatrixStore, *, asked: bool = False) -> Profile:
+    """What the plan sees in a matrix, and what it would choose. asked: its form was asked for, and stays."""
     held = tuple(key for key, transposed, _, _ in A.structure.forms() if not transposed)
     chosen, reason = limited(A.structure, choose_form(A.structure, iso=A.iso), A.iso)
     verbs = verbs_of(A.iso, A.nrows == A.ncols)
+    when = "" if asked else outlook(A.structure, A.iso)
     return Profile(
         facts(A.structure), costs_of(A.device), chosen, held, verbs, reason,
-        values=value_bytes(A), device=A.device.model,
+        values=value_bytes(A), device=A.device.model, outlook=when,
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Matrix, and TransposedMatrix, which reads one the other way round."""
+"""Matrix: rows and columns, some places with an entry."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..convert import check_size, device_of, same_device
 from ..operators import typed
 from ..options import AUTO, Layout, check_layout
 from ..statement import orders
-from ..statement.base import Operand, Output, Updater
+from ..statement.base import Output, Updater
 from ..statement.door import assignment, statement
 from ..statement.expr import MatrixExpression
 from ..statement.indexing import Axis, parse
@@ -34,65 +34,10 @@ from .order import MatrixOrder
 from .read import MatrixRead
 from .saved import MatrixFile
 from .shape import MatrixReshape
+from .transposed import TransposedMatrix
 from .writes import Writes
 
 _names = itertools.count()
-
-
-class TransposedMatrix(MatrixRead, Operand):
-    """A.T: reads A with rows and columns exchanged; `.new()` makes it a Matrix. Products take it as it is."""
-
-    __slots__ = ("_matrix",)
-    _matrix: Matrix
-    _transposed = True
-
-    def __init__(self, matrix: Matrix) -> None:
-        self._matrix = matrix
-
-    @property
-    def T(self) -> Matrix:
-        return self._matrix
-
-    @property
-    def name(self) -> str:
-        return f"{self._matrix.name}.T"
-
-    @property
-    def dtype(self) -> DataType:
-        return self._matrix.dtype
-
-    @property
-    def device(self) -> Device:
-        return self._matrix.device
-
-    @property
-    def nrows(self) -> int:
-        return self._matrix.ncols
-
-    @property
-    def ncols(self) -> int:
-        return self._matrix.nrows
-
-    @property
-    def nvals(self) -> int:
-        return self._matrix.nvals
-
-    @property
-    def _store(self) -> MatrixStore:
-        return verbs.transpose(self._matrix._store)
-
-    @property
-    def _stored(self) -> MatrixStore:
-        return verbs.transpose(self._matrix._stored).tagged(self._order)
-
-    def wait(self, how: str = "materialize") -> TransposedMatrix:
-        """Itself, when pending writes and the device are done."""
-        self._matrix.wait(how)
-        return self
-
-    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None, **opts: Any) -> Matrix:
-        """The transpose as a Matrix."""
-        return self.dup(dtype, mask=mask, name=name, **opts)
 
 
 class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Output):
@@ -107,6 +52,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Ou
 
     __slots__ = ("__weakref__", "_data", "_layout", "_pending", "name")
     _transposed = False
+    _mask_ranks = (1, 2)
 
     def __init__(
         self, dtype: Any = FP64, nrows: Any = 0, ncols: Any = 0, *, name: str | None = None,
@@ -243,7 +189,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Ou
 
         Not make(self): what is kept would keep the matrix alive that keeps it.
         """
-        store = self._stored
+        store = self._read(now=True)  # what is kept would hold another form besides
         if ("kept", key) not in store.prepared:
             twin = type(self)._from_store(
                 MatrixStore(store.structure, store.dtype, store.raw, store.copies, order=store.order)
