@@ -22,7 +22,7 @@ MODULES = {
 
 # From the ground up; the longest name that fits a module says its floor. A module may import its own floor and below.
 FLOORS = (
-    ("semirings", "bitblas.exceptions", "bitblas.atomic"),
+    ("semirings", "bitblas.exceptions", "bitblas.atomic", "bitblas.extras"),
     ("bitblas.kernels",),
     ("bitblas.device",),
     ("bitblas.config",),
@@ -51,7 +51,6 @@ UPWARDS = {
     ("bitblas.build.entries", "bitblas.verbs.arrays"): "duplicates are combined by an operator",
     ("bitblas.core.matrix.order", "bitblas.reorder"): "A.reorder(name) asks for that order, A.profile for all",
     ("bitblas.core.matrix.order", "bitblas.calibrate.measure"): "A.profile(measure=True) times what it predicts",
-    ("bitblas.compare.comparison", "bitblas.cli"): "prints as the command line does",
 }
 
 

@@ -43,7 +43,10 @@ class MatrixFile:
         the form that was asked for, else the best one (docs/planning.md), which it has from then on. forms: in those
         that are held now, such as the transpose, and in no other.
 
-        The file appears whole or not at all. Memory on the host: 32 MiB. Raises OSError if it cannot be written.
+        The file appears whole or not at all, whoever else saves under that name, with the mode of the one that it
+        replaces. A kill leaves nothing behind where the file system has files without a name (ext4, XFS, Btrfs, tmpfs);
+        elsewhere a hidden `.bitblas-*.part`, which the next save into that folder removes. Memory on the host: 32 MiB.
+        Raises OSError if it cannot be written.
         """
         A, d = self._stored if forms else self._read(now=True), self.device
         facts = {"nrows": A.nrows, "ncols": A.ncols, "nvals": A.nvals, "dtype": A.dtype.name, "iso": A.iso}
