@@ -118,7 +118,8 @@ class Semiring(Applicable):
 
     def multiply_type(self, t: DataType) -> DataType | None:
         """The type at which the multiplier is used for operands of type `t`: BOOL for a logical monoid over a
-        multiplier that would not give BOOL; unsigned for a monoid of bits over signed integers."""
+        multiplier that would not give BOOL; unsigned for a monoid of bits over signed integers; INT64 where BOOL pairs
+        are counted, multiplied or compared."""
         times, plus = self.binaryop, self.monoid
         t = UNSIGNED.get(t, t) if plus.rule is unsigned else t
         product = times.rule(t)
@@ -127,11 +128,12 @@ class Semiring(Applicable):
         if plus.rule in (logical, boolean):
             product = product if product[1] is BOOL else times.rule(t := BOOL)
             return t if product is not None and product[1] is BOOL else None
-        if product[1] is BOOL and (
-            arithmetic in (times.rule, plus.rule) or (times.name == "pair" and plus.binaryop.rule is arithmetic)
-        ):
+        if product[1] is BOOL and times.rule is arithmetic:
             return None
-        return t if plus.rule(product[1]) else None
+        if product[1] is BOOL and times.default_type is not None and plus.binaryop.rule is arithmetic:
+            t = times.default_type
+            product = times.rule(t)
+        return t if product is not None and plus.rule(product[1]) else None
 
     operand_type_or_none = multiply_type
 

@@ -169,7 +169,9 @@ def test_unify_equals_python_graphblas(gb):
 
 def objects(library):
     A = library.Matrix.from_coo([0, 0, 1, 2, 2], [1, 2, 2, 0, 1], [4, -1, 3, 2, 5], nrows=3, ncols=3)
-    return A, library.Vector.from_coo([0, 2, 3], [1, 7, 4], size=5)
+    B = library.Matrix.from_coo([0, 0, 1, 2, 2], [1, 2, 2, 0, 1], [True, False, True, False, True], nrows=3, ncols=3)
+    b = library.Vector.from_coo([0, 1, 2], [True, True, False])
+    return {"A": A, "B": B, "b": b, "v": library.Vector.from_coo([0, 2, 3], [1, 7, 4], size=5)}
 
 
 STATEMENTS = [
@@ -181,6 +183,9 @@ STATEMENTS = [
     "A.mxv(A.reduce_rowwise().new(), semiring.ss.max_firstj1)", "A.mxm(A, semiring.plus_isgt)",
     "unary.exp2(v)", "v.ewise_mult(v, binary.bshift)", "v.ewise_add(v, 'hypot')", "A.mxm(A, semiring.bor_band)",
     "A.reduce_rowwise('*')", "A % 3", "v // 2", "v ** 2",
+    "B.reduce_rowwise('*')", "B.reduce_columnwise('*')", "B.mxm(B, semiring.plus_pair['BOOL'])",
+    "B.mxv(b, semiring.min_pair['BOOL'])", "b.vxm(B, semiring.max_pair['BOOL'])", "B.mxm(B, semiring.times_pair['BOOL'])",
+    "B.mxv(b, semiring.times_first)", "b.vxm(B, semiring.times_second)", "B.mxm(B, semiring.times_first)",
 ]  # fmt: skip
 
 
@@ -188,15 +193,14 @@ STATEMENTS = [
 def test_statements_equal_python_graphblas(gb, device, statement):
     results = []
     for library in (bitblas, gb):
-        A, v = objects(library)
         names = {n: getattr(library, n) for n in ("select", "indexunary", "unary", "binary", "semiring")}
-        found = eval(statement, {**names, "A": A, "v": v}).new()
+        found = eval(statement, {**names, **objects(library)}).new()
         results.append([found.dtype.name, *(x.tolist() for x in found.to_coo())])
     assert results[0] == results[1]
 
 
 def test_what_is_no_comparison():
-    A, v = objects(bitblas)
+    A, v = map(objects(bitblas).get, "Av")
     for wrong in (A, A.S, A.mxv(v, semiring.min_plus) if A.ncols == v.size else A.T):
         with pytest.raises(TypeError, match=r"Typical usage: select\.value"):
             select.value(wrong)

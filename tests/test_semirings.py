@@ -276,15 +276,22 @@ def test_types_equal_python_graphblas(gb, family, ours):
         assert {str(t): str(z) for t, z in op.types.items()} == wanted, f"{family}.{name}"
 
 
+def signature(op):
+    return {t.name: op[t.name].return_type.name for t in dtypes.ALL if t.name in op}
+
+
+MORE = {f"times_{name}": {"BOOL": "BOOL"} for name in ("lor", "land", "lxor")}
+
+
 def test_types_of_semirings_equal_python_graphblas(gb):
+    """What is asked for by type: `.types` leaves out there what is made when it is asked for."""
     for name in (f"{m}_{b}" for m in catalog.MONOIDS for b in catalog.BINARY):
         ring = catalog.find_semiring(name)
         if name not in dir(gb.semiring) and name not in dir(gb.semiring.ss):
             continue  # more names here
-        other = theirs(gb.semiring, name)
-        wanted = {str(t): str(z) for t, z in other.types.items() if str(t) in dtypes._BY_NAME}
-        found = {str(t): str(z) for t, z in ring.types.items()} if ring is not None else {}
-        assert found == wanted, name
+        found = signature(ring) if ring is not None else {}
+        assert found == signature(theirs(gb.semiring, name)) | MORE.get(name, {}), name
+        assert ring is None or {str(t): str(z) for t, z in ring.types.items()} == found
 
 
 def test_identities_equal_python_graphblas(gb):
