@@ -55,7 +55,7 @@ def get_typed_op(op: Any, dtype: Any, dtype2: Any = None, *, kind: str = "binary
 
 def get_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Any:
     """The semiring of a monoid and a multiplier."""
-    from semirings.catalog import compose
+    from semirings.algebra import compose
 
     return compose(monoid, binaryop)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from .dtypes import BOOL, DataType, cast
 from .expressions import code
+from .known import transposed
 from .operators import NAMESPACE, BinaryOp, operand
 from .rules import UNSIGNED, Rule, arithmetic, boolean, logical, same, unsigned
 from .typed import Applicable, Ruled
@@ -110,10 +112,7 @@ class Semiring(Applicable):
     def commutes_to(self) -> Semiring | None:
         """The semiring of the products with their operands exchanged, as A (+).(x) B = (B' (+).(x') A')'. Positions
         are exchanged with them: the row of the first operand becomes the column of the second."""
-        from .catalog import BINARY, TRANSPOSED, compose
-
-        name = TRANSPOSED.get(self.binaryop.name)
-        found = BINARY[name] if name is not None else self.binaryop.commutes_to
+        found = transposed(self.binaryop)
         return self if self.is_commutative else None if found is None else compose(self.monoid, found)
 
     def multiply_type(self, t: DataType) -> DataType | None:
@@ -147,4 +146,10 @@ class Semiring(Applicable):
         return self.binaryop.result_type(self.operand_type(t))
 
 
-__all__ = ["EXACT", "Monoid", "Semiring"]
+@functools.cache
+def compose(m: Monoid, op: BinaryOp) -> Semiring:
+    """The semiring of a monoid and a multiplier: one object for each pair."""
+    return Semiring(m, op)
+
+
+__all__ = ["EXACT", "Monoid", "Semiring", "compose"]

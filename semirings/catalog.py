@@ -6,7 +6,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
-from .algebra import Monoid, Semiring
+from . import known
+from .algebra import Monoid, Semiring, compose
 from .dtypes import INT64
 from .expressions import ByKind
 from .operators import BinaryOp, IndexUnaryOp, Operator, Parameterized, SelectOp, UnaryOp
@@ -143,11 +144,8 @@ BINARY["oneb"] = BINARY["pair"]  # its name in the C API
 _MODULUS = BinaryOp(
     "numpy.mod", ByKind("0", "modulus(x, y)", "real_modulus(x, y)", "unsigned_modulus(x, y)"), small_boolean
 )
+known.BINARY.update(BINARY)
 NUMPY_BINARY = {"mod": _MODULUS, "remainder": _MODULUS}  # "%": the sign is the divisor's, as in Python
-
-# In a product of transposed operands, the row of the first becomes the column of the second.
-_FIRST_TO_SECOND = {"firsti": "secondj", "firstj": "secondi", "firsti1": "secondj1", "firstj1": "secondi1"}
-TRANSPOSED = _FIRST_TO_SECOND | {second: first for first, second in _FIRST_TO_SECOND.items()}
 
 
 @functools.lru_cache(1 << 10)
@@ -233,24 +231,8 @@ NAMED_SEMIRINGS = (
 ).split()
 
 
-_own_monoids: dict[BinaryOp, Monoid] = {}  # of operators that are not in the list
-
-
-def monoid_of(op: BinaryOp) -> Monoid | None:
-    """The monoid that adds with an operator, if there is one: the catalogue's, or the last that was registered."""
-    found = MONOIDS.get(op.name)
-    return found if found is not None and found.binaryop is op else _own_monoids.get(op)
-
-
-def remember_monoid(m: Monoid) -> None:
-    """The monoid of an operator that a program made."""
-    _own_monoids[m.binaryop] = m
-
-
-@functools.cache
-def compose(m: Monoid, op: BinaryOp) -> Semiring:
-    """The semiring of a monoid and a multiplier: one object for each pair."""
-    return Semiring(m, op)
+for _monoid in MONOIDS.values():
+    known.remember_monoid(_monoid, own=False)
 
 
 def find_semiring(name: str) -> Semiring | None:

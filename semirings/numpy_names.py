@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .catalog import BINARY, MONOIDS, NUMPY_BINARY, UNARY, compose
+from .algebra import compose
+from .catalog import BINARY, MONOIDS, NUMPY_BINARY, UNARY
 from .namespace import Namespace
 
 _UNARY = {

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import functions
+from . import functions, known
 from .dtypes import BOOL, INT8, DataType, cast
 from .expressions import Expression, code, names_in, resolve
 from .rules import Rule, same
@@ -108,9 +108,7 @@ class BinaryOp(Operator):
     @property
     def commutes_to(self) -> BinaryOp | None:
         """The operator with the operands exchanged: f(x, y) = g(y, x)."""
-        from .catalog import BINARY
-
-        return self if self.is_commutative else None if self.exchanged is None else BINARY[self.exchanged]
+        return self if self.is_commutative else None if self.exchanged is None else known.BINARY[self.exchanged]
 
     @property
     def is_commutative(self) -> bool:
@@ -119,9 +117,7 @@ class BinaryOp(Operator):
     @property
     def monoid(self) -> Monoid | None:
         """The monoid of the catalogue, or the last one registered, that adds with this operator."""
-        from .catalog import monoid_of
-
-        return monoid_of(self)
+        return known.monoid_of(self)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any
 
-from .algebra import Monoid, Semiring
-from .catalog import compose, remember_monoid
+from .algebra import Monoid, Semiring, compose
 from .dtypes import BOOL, DataType, lookup_dtype
+from .known import remember_monoid
 from .namespace import Delayed, Namespace
 from .operators import BinaryOp, IndexUnaryOp, Operator, Parameterized, SelectOp, UnaryOp
 from .udf import Call, UserRule, check
@@ -74,7 +74,7 @@ def _build_monoid(name: str | None, binaryop: Any, identity: Any, is_idempotent:
         name or binaryop.name, binaryop, lambda t: identity if given is None else given[t],
         repeated="x" if is_idempotent else None, rule=rule,
     )  # fmt: skip
-    remember_monoid(made)
+    remember_monoid(made, own=True)
     return made
 
 

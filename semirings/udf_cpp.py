@@ -17,8 +17,8 @@ import numpy as np
 
 from .dtypes import BOOL, DataType, lookup_dtype
 from .errors import UdfParseError
-from .udf import typed_form
 from .udf_tables import ANY, ARITHMETIC, COMPARE, DIVISION, REAL, WORDS
+from .udf_types import typed_form
 
 
 def definition(name: str, function: FunctionType, arguments: tuple[DataType, ...]) -> str:

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,12 @@ def test_who_may_import_what():
         if module != "bitblas.device.cuda":
             assert not any(i.partition(".")[0] in ("cupy", "cupyx") for i in found), f"{module} imports CuPy"
     assert "bitblas.jit" in all_imports["bitblas.device.cuda"]
+
+
+def test_the_algebra_imports_in_no_circle():
+    """At the top or inside functions."""
+    graph = {m: {i for i, _ in imports(m) if i in MODULES} for m in MODULES if m.startswith("semirings.")}
+    assert len(list(TopologicalSorter(graph).static_order())) >= len(graph)  # CycleError names a circle
 
 
 # ---- twins ----------------------------------------------------------------------------------------------------------

@@ -184,8 +184,8 @@ STATEMENTS = [
     "unary.exp2(v)", "v.ewise_mult(v, binary.bshift)", "v.ewise_add(v, 'hypot')", "A.mxm(A, semiring.bor_band)",
     "A.reduce_rowwise('*')", "A % 3", "v // 2", "v ** 2",
     "B.reduce_rowwise('*')", "B.reduce_columnwise('*')", "B.mxm(B, semiring.plus_pair['BOOL'])",
-    "B.mxv(b, semiring.min_pair['BOOL'])", "b.vxm(B, semiring.max_pair['BOOL'])", "B.mxm(B, semiring.times_pair['BOOL'])",
-    "B.mxv(b, semiring.times_first)", "b.vxm(B, semiring.times_second)", "B.mxm(B, semiring.times_first)",
+    "B.mxv(b, semiring.min_pair['BOOL'])", "b.vxm(B, semiring.max_pair['BOOL'])", "B.mxv(b, semiring.times_first)",
+    "B.mxm(B, semiring.times_pair['BOOL'])", "b.vxm(B, semiring.times_second)", "B.mxm(B, semiring.times_first)",
 ]  # fmt: skip
 
 
