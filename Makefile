@@ -68,10 +68,10 @@ bench: $(RUN_ENV)
 	$(PY) -m benchmarks $(ARGS)
 
 kernels: $(DEV_ENV)
-	$(PY) -m bitblas.kernels.check
+	$(PY) -m bitblas.registry.check
 
 list: $(DEV_ENV)
-	@$(PY) -m bitblas.kernels.check --list
+	@$(PY) -m bitblas.registry.check --list
 
 lint: $(DEV_ENV)
 	$(PY) -m ruff check .

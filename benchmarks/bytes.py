@@ -21,11 +21,12 @@ from typing import Any
 import numpy as np
 
 import bitblas
-from bitblas import config, plan_forms
-from bitblas.facts import facts
+from bitblas import config
 from bitblas.formats import Structure, packing
 from bitblas.formats.b2sr.format import TILES
 from bitblas.formats.split import layout
+from bitblas.plan import forms as plan_forms
+from bitblas.plan.facts import facts
 
 from . import graphs, table
 

@@ -25,11 +25,11 @@ from typing import Any
 
 import numpy as np
 
-from bitblas import calibrate
-from bitblas.costs import BFS, BITS, NUMBERS, WEIGHTS, costs_of
-from bitblas.facts import facts
+from bitblas.calibrate import measure as calibrate
 from bitblas.formats import CSR, Structure
-from bitblas.plan_forms import verbs_of
+from bitblas.plan.costs import BFS, BITS, NUMBERS, WEIGHTS, costs_of
+from bitblas.plan.facts import facts
+from bitblas.plan.forms import verbs_of
 from bitblas.store import MatrixStore
 
 from . import graphs, judge, table

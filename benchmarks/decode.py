@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bitblas import jit
-from bitblas.ending import End
+from bitblas.device import jit
 from bitblas.kernels.prologue import Variant
-from bitblas.plan import STAGE, UNROLL, VALUES, WORDS
+from bitblas.plan.ending import End
+from bitblas.plan.product import STAGE, UNROLL, VALUES, WORDS
 from bitblas.verbs.variants import pull_variant
 from semirings import semiring
 from semirings.dtypes import BOOL, FP32, INT32

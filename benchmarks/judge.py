@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bitblas.calibrate import Sample, fitted
-from bitblas.costs import FLOOR, Costs
+from bitblas.calibrate.measure import Sample, fitted
 from bitblas.formats import CSR
-from bitblas.plan_forms import allowed, best_form, verbs_of, without_facts, worst_ratios
+from bitblas.plan.costs import FLOOR, Costs
+from bitblas.plan.forms import allowed, best_form, verbs_of, without_facts, worst_ratios
 
 from . import table
 

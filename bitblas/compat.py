@@ -14,8 +14,9 @@ from typing import Any
 from semirings import BinaryOp, IndexUnaryOp, Monoid, Semiring, Typed, UnaryOp, dtypes
 
 from . import core
-from .core import aggregators, expr, indexing, infix, mask, operators
+from .core import aggregators, operators
 from .core.aggregators import Aggregator, TypedAggregator
+from .core.statement import expr, indexing, infix, mask
 
 NAME = "graphblas"
 SPACES = ("agg", "binary", "config", "dtypes", "indexunary", "monoid", "op", "select", "semiring", "unary")

@@ -13,7 +13,7 @@ import numpy as np
 from .exceptions import InvalidValue
 from .formats import tile_of
 from .io import host_coo, replacing
-from .plan_forms import DEFAULT_TILE
+from .plan.forms import DEFAULT_TILE
 
 BINS = 512  # squares along the longer side of the picture, and a quarter of that for the map of tiles
 SUFFIXES = ("png", "svg", "pdf")

@@ -16,8 +16,7 @@ import numpy as np
 
 from semirings.dtypes import BOOL, DataType
 
-from . import readback
-from .device import Device, held
+from .device import Device, held, readback
 from .formats import CSR, Structure
 from .formats.values import PackedValues
 from .kernels.prologue import Variant

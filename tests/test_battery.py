@@ -25,7 +25,7 @@ from battery import (
 )
 
 import bitblas
-from bitblas import plan
+from bitblas.plan import product as plan
 
 oracle = pytest.importorskip("graphblas")
 

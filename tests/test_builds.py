@@ -8,10 +8,10 @@ import pytest
 import bitblas
 from bitblas import device as devices
 from bitblas.config import config
-from bitblas.facts import facts
 from bitblas.formats.b2sr import format as b2sr
 from bitblas.formats.b2sr import merging
 from bitblas.formats.csr import format as csr
+from bitblas.plan.facts import facts
 
 TILES = b2sr.TILES
 

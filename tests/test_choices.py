@@ -7,9 +7,9 @@ import json
 import pytest
 
 from benchmarks import choices, judge
-from bitblas import costs
-from bitblas.calibrate import Sample
-from bitblas.facts import Facts
+from bitblas.calibrate.measure import Sample
+from bitblas.plan import costs
+from bitblas.plan.facts import Facts
 
 
 def test_choices_are_measured_checked_and_fitted(tmp_path, capsys, monkeypatch):

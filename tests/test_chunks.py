@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bitblas as gb
+from bitblas.build import chunks
 from bitblas.config import config
 from bitblas.exceptions import IndexOutOfBound
-from bitblas.formats import chunks
 
 
 def cut(*arrays, at: list[int]):

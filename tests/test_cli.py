@@ -12,7 +12,8 @@ import test_edgelist
 import test_io
 
 import bitblas as gb
-from bitblas import cli, compare
+from bitblas import cli
+from bitblas.compare import comparison as compare
 
 # Two triangles that share the edge 1-2, a directed tail 3 -> 4, and a vertex alone.
 GRAPH = """%%MatrixMarket matrix coordinate integer general

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import bitblas as gb
-from bitblas import calibrate, costs
-from bitblas import sample_matrices as kinds
+from bitblas.calibrate import matrices as kinds
+from bitblas.calibrate import measure as calibrate
+from bitblas.device.jit import cache_dir
 from bitblas.exceptions import InvalidValue
-from bitblas.facts import Facts, Parts
-from bitblas.jit import cache_dir
+from bitblas.plan import costs
+from bitblas.plan.facts import Facts, Parts
 
 
 def some_facts(nvals=1000.0, **more):

@@ -13,7 +13,7 @@ import pytest
 from battery import FORMS, MATRICES
 
 import bitblas as gb
-from bitblas import whole
+from bitblas import atomic as whole
 from bitblas.exceptions import InvalidValue
 from bitblas.formats import container
 from bitblas.formats.container import ALIGN, HEAD, Container

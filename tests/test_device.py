@@ -11,11 +11,10 @@ import pytest
 
 import bitblas as gb
 from bitblas import device as devices
-from bitblas import jit
 from bitblas.config import config
-from bitblas.device import base, cuda
+from bitblas.device import base, cuda, jit
+from bitblas.device.readback import Readback
 from bitblas.exceptions import DeviceError, JitError, OutOfMemory
-from bitblas.readback import Readback
 
 # ---- what can be missing --------------------------------------------------------------------------------------------
 

@@ -11,7 +11,8 @@ from battery import FORMS, MATRICES, PLAIN_FORMS
 from test_battery import MASKS, check
 
 import bitblas
-from bitblas import ending, plan
+from bitblas.plan import ending
+from bitblas.plan import product as plan
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, FP64, INT64
 

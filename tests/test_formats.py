@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 import bitblas
 from bitblas import device as devices
+from bitblas.build import entries as build
 from bitblas.config import config
-from bitblas.facts import facts
-from bitblas.formats import ROWS, b2sr, build, packing, tile_of
+from bitblas.formats import ROWS, b2sr, packing, tile_of
 from bitblas.formats.b2sr import format as b2sr_format
-from bitblas.formats.b2sr import merging
 from bitblas.formats.split import format as split_format
 from bitblas.formats.split import layout as split_layout
+from bitblas.plan.facts import facts
 from semirings.dtypes import lookup_dtype
 
 TILES = (4, 8, 16, 32, 64)
@@ -251,7 +251,7 @@ def test_parallel_build_equals_serial(tile, monkeypatch):
     with config.set(device="cpu"):
         many = make(p, x, "INT64", f"b2sr{tile}")._store
         assert_entries(bitblas.Matrix._from_store(many), p, x)
-        for module in (b2sr_format, merging):
+        for module in (b2sr_format, b2sr.merging):
             monkeypatch.setattr(module, "PARALLEL_ENTRIES", 1 << 40)
         one = make(p, x, "INT64", f"b2sr{tile}")._store
     a, b = many.structure.primary, one.structure.primary

@@ -287,7 +287,7 @@ def test_does_not_fit():
 
 
 def test_shipped_graph():
-    from bitblas.compare import demo_path
+    from bitblas.compare.comparison import demo_path
 
     A = mmread(demo_path())
     assert (A.shape, A.nvals, str(A.dtype)) == ((264346, 264346), 730100, "BOOL")

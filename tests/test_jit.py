@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import semirings
-from bitblas import jit
+from bitblas.device import jit
 from bitblas.kernels.prologue import Function, Variant, sum_of
 from semirings.dtypes import FP64, INT64
 

@@ -3,9 +3,9 @@
 import pytest
 
 import semirings
-from bitblas import jit
-from bitblas.kernels import check
+from bitblas.device import jit
 from bitblas.kernels.prologue import Variant, sum_of
+from bitblas.registry import check
 from semirings.dtypes import BOOL, FP32, FP64, INT8, INT64, UINT8, UINT64
 
 pytest.importorskip("cuda.core", reason="compiling CUDA kernels needs cuda-core and NVRTC")
@@ -74,9 +74,9 @@ def test_the_command(monkeypatch, capsys):
     import sys
     import types
 
-    registry = types.ModuleType("bitblas.kernels.registry")
+    registry = types.ModuleType("bitblas.registry.variants")
     registry.variants = lambda: VARIANTS[:2]
-    monkeypatch.setitem(sys.modules, "bitblas.kernels.registry", registry)
+    monkeypatch.setitem(sys.modules, "bitblas.registry.variants", registry)
     assert check.main(["--arch", "sm_90", "--only", "INT8"]) == 0
     out = capsys.readouterr().out
     assert "kernels/reduce monoid.plus U=INT8 Z=INT8" in out

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import bitblas
-from bitblas import jit
-from bitblas.kernels.registry import variants
+from bitblas.device import jit
+from bitblas.registry.variants import variants
 
 GROUPS: dict[str, list] = {}
 for variant in variants():

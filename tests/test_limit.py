@@ -12,13 +12,13 @@ import pytest
 
 import bitblas as gb
 from bitblas import device as devices
-from bitblas import plan_forms
+from bitblas.build import chunks
 from bitblas.config import config
 from bitblas.device import held
 from bitblas.exceptions import OutOfMemory
-from bitblas.facts import Facts
-from bitblas.formats import chunks
-from bitblas.plan_limit import within
+from bitblas.plan import forms as plan_forms
+from bitblas.plan.facts import Facts
+from bitblas.plan.limit import within
 
 NUMBERS = re.compile(r"needs (\d+) bytes on device '\w+', (\d+) are held, the limit is (\d+) \(config.memory_limit\)")
 

@@ -8,14 +8,14 @@ from battery import MATRICES, generator
 
 import bitblas as gb
 from bitblas import device as devices
-from bitblas import plan
-from bitblas.ending import End
 from bitblas.exceptions import InvalidValue
 from bitblas.formats import packing
 from bitblas.formats.csr import format as csr
 from bitblas.formats.mplg.format import Mplg
 from bitblas.loop import build as loop_build
 from bitblas.loop import repeat
+from bitblas.plan import product as plan
+from bitblas.plan.ending import End
 from bitblas.verbs.gustavson import products_before
 from bitblas.verbs.schedule import dot_bounds
 from bitblas.verbs.variants import pull_variant

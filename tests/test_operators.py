@@ -5,7 +5,8 @@ import pytest
 from test_semirings import cuda_text
 
 import bitblas
-from bitblas import binary, indexunary, jit, monoid, op, select, semiring, unary
+from bitblas import binary, indexunary, monoid, op, select, semiring, unary
+from bitblas.device import jit
 from bitblas.kernels.prologue import sum_of
 from semirings import __main__ as document
 from semirings import agreement, catalog, dtypes, laws, numpy_names

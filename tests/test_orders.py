@@ -10,7 +10,8 @@ from battery import MATRICES
 from test_reorder import host, matrix
 
 import bitblas as gb
-from bitblas import exceptions, readback, reorder
+from bitblas import exceptions, reorder
+from bitblas.device import readback
 
 
 @pytest.mark.parametrize("order", reorder.ORDERS)

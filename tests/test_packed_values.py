@@ -20,7 +20,7 @@ from bitblas import device as devices
 from bitblas.exceptions import InvalidValue, OutOfMemory
 from bitblas.formats import packing
 from bitblas.formats.values import PackedValues, fit, packed
-from bitblas.plan_values import SMALL
+from bitblas.plan.values import SMALL
 
 oracle = pytest.importorskip("graphblas")
 
@@ -138,9 +138,9 @@ def test_who_knows_of_packed_values():
     root = Path(gb.__file__).parent
     known = {str(p.relative_to(root)) for p in root.rglob("*.py") if re.search(r"\.raw(_for)?\b", p.read_text())}
     assert {name for name in known if not name.startswith("io/")} == {  # of files `raw` is the stream
-        "calibrate.py", "core/matrix.py", "core/matrix_build.py", "core/memory.py", "core/saved.py",
-        "formats/build.py", "loop/build.py", "loop/layout.py", "plan.py", "plan_mxm.py", "plan_values.py", "store.py",
-        "verbs/join.py", "verbs/product.py", "verbs/reorder.py", "verbs/submatrix.py",
+        "build/entries.py", "calibrate/measure.py", "core/matrix/build.py", "core/matrix/matrix.py",
+        "core/matrix/saved.py", "core/memory.py", "loop/build.py", "loop/layout.py", "plan/mxm.py", "plan/product.py",
+        "plan/values.py", "store.py", "verbs/join.py", "verbs/product.py", "verbs/reorder.py", "verbs/submatrix.py",
     }  # fmt: skip
 
 

@@ -10,11 +10,12 @@ from battery import FORMS, MATRICES, PLAIN_FORMS, generator
 
 import bitblas
 from bitblas import device as devices
-from bitblas import plan, plan_forms
 from bitblas.config import config
 from bitblas.exceptions import InvalidValue
-from bitblas.facts import facts
 from bitblas.formats import EVERYWHERE, ROWS
+from bitblas.plan import forms as plan_forms
+from bitblas.plan import product as plan
+from bitblas.plan.facts import facts
 from bitblas.verbs import product, pull
 from bitblas.verbs.schedule import hubs_of
 

@@ -9,11 +9,13 @@ import pytest
 from battery import generator
 
 import bitblas
-from bitblas import costs, plan_forms, plan_profile
+from bitblas.calibrate.matrices import grid, shuffled
 from bitblas.config import config
-from bitblas.depth import depth_of
-from bitblas.facts import Facts, Parts, facts
-from bitblas.sample_matrices import grid, shuffled
+from bitblas.plan import costs
+from bitblas.plan import forms as plan_forms
+from bitblas.plan import profile as plan_profile
+from bitblas.plan.depth import depth_of
+from bitblas.plan.facts import Facts, Parts, facts
 
 
 def test_what_promises_most_is_chosen(device):

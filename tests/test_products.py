@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import bitblas
-from bitblas import plan_mxm
 from bitblas.formats.csr import format as csr
 from bitblas.formats.mplg.format import Mplg
+from bitblas.plan import mxm as plan_mxm
 from bitblas.verbs import gustavson, matrix_variants
 from bitblas.verbs.sieve import Sieve
 

@@ -14,7 +14,7 @@ from test_battery import ALGEBRAS, ENTRYWISE, MXM, PRODUCTS, SUMS
 
 import bitblas as gb
 from bitblas import exceptions
-from bitblas.programs import arrays, programs
+from bitblas.compare.programs import arrays, programs
 
 SQUARE = ("no entries", "1x1", "gaps", "self loops", "symmetric", "hub", "65x65", "dense row")
 ORDERED = ("csr reordered", "b2sr8 reordered")

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from bitblas import jit
+from bitblas.device import jit
 from bitblas.kernels.prologue import Function, sum_of
 from semirings import BinaryOp, IndexUnaryOp, Monoid, Semiring, UnaryOp, agreement, catalog, dtypes, laws
 from semirings.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT8

@@ -10,11 +10,11 @@ from hypothesis import given
 from test_formats import assert_entries, assert_sound, host
 
 import bitblas
-from bitblas import plan
 from bitblas.exceptions import InvalidValue
-from bitblas.facts import facts
 from bitblas.formats.split import counting, layout
-from bitblas.plan import VALUES, WORDS, tile_share
+from bitblas.plan import product as plan
+from bitblas.plan.facts import facts
+from bitblas.plan.product import VALUES, WORDS, tile_share
 from bitblas.verbs.schedule import split_hubs
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 import bitblas as gb
-from bitblas import jit
+from bitblas.device import jit
 from bitblas.exceptions import UdfParseError
 from bitblas.kernels.prologue import Function
 from semirings import dtypes, laws

@@ -9,7 +9,7 @@ import pytest
 from udf_texts import SAVED, generate, heads, made_by, unpacked
 
 from bitblas import device as devices
-from bitblas import jit
+from bitblas.device import jit
 from bitblas.kernels.prologue import Variant
 
 TEXTS = json.loads(SAVED.read_text())

@@ -64,7 +64,7 @@ def generate():
 
 def heads():
     """What every text stands on, as it is now, so that it is not saved: the kernels' head, the operators' library."""
-    from bitblas import jit
+    from bitblas.device import jit
 
     head = (jit.PACKAGE / "kernels" / "base.cuh").read_text() + (jit.ALGEBRA / "functions.cuh").read_text()
     return head, f"#ifndef UDF_CUH\n#define UDF_CUH\n{(jit.ALGEBRA / 'udf.cuh').read_text()}#endif\n"

@@ -15,7 +15,7 @@ def compare(args: argparse.Namespace) -> int:
     # SuiteSparse and Numba bring an OpenMP runtime each, and the idle threads of one, spinning, take the cores from the
     # other: milliseconds per call on two cores. Read when the runtimes are loaded, so before anything else.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    from .. import compare
+    from ..compare import comparison as compare
 
     where = storage(args)
     if args.command == "demo":

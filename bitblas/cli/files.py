@@ -13,8 +13,8 @@ import numpy as np
 
 from ..exceptions import DeviceError
 from ..io import FILE_FORMATS, file_format_of, host_coo, write
-from ..plan_forms import FORMATS
-from ..plan_profile import Orders
+from ..plan.forms import FORMATS
+from ..plan.profile import Orders
 from .source import TEXTS, Fault, facts, load
 
 QUANTILES = {"min": 0, "25 %": 25, "median": 50, "75 %": 75, "90 %": 90, "99 %": 99, "max": 100}
@@ -90,7 +90,7 @@ def ordered(orders: Orders) -> dict[str, Any]:
 def _machine(args: argparse.Namespace) -> None:
     import bitblas as gb
 
-    from ..compare import cpu_threads
+    from ..compare.comparison import cpu_threads
 
     found = {
         "version": gb.__version__, "devices": gb.device.available(), "device": gb.config.device,
@@ -110,8 +110,8 @@ def calibrate(args: argparse.Namespace) -> None:
     """Measure the products in all forms, fit the constants, and keep them."""
     import bitblas as gb
 
-    from .. import calibrate
-    from ..costs import costs_of, path_of
+    from ..calibrate import measure as calibrate
+    from ..plan.costs import costs_of, path_of
 
     device = gb.device.get(args.device or gb.config.device)
     start = time.perf_counter()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ..io import FILE_FORMATS
-from ..plan_forms import FORMATS
+from ..plan.forms import FORMATS
 from . import algorithms, comparison, files
 from .source import Fault
 

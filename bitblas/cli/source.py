@@ -80,7 +80,7 @@ def undirected(A: Any, args: argparse.Namespace) -> Any:
     """Every edge in both directions, without values and loops."""
     import bitblas as gb
 
-    from ..compare import symmetrised
+    from ..compare.comparison import symmetrised
 
     rows, cols, _ = host_coo(A)
     both = symmetrised(rows, cols, A.nrows)

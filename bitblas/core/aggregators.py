@@ -13,7 +13,7 @@ from typing import Any
 from semirings import Monoid, binary, dtypes, indexunary, monoid, unary
 from semirings.dtypes import BOOL, FP32, FP64, INT64, DataType
 
-from .expr import ScalarExpression, VectorExpression
+from .statement.expr import ScalarExpression, VectorExpression
 
 
 @dataclass(frozen=True)

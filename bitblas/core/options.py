@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..plan_forms import FORMATS
+from ..plan.forms import FORMATS
 
 
 class Layout(NamedTuple):

@@ -13,13 +13,13 @@ from semirings.dtypes import BOOL, FP64, DataType
 
 from .. import device as devices
 from ..device import Device
-from .base import Operand, Output, describe
 from .convert import cast_scalar, scalar_type, scalar_value
-from .expr import ScalarExpression
 from .operators import compute_type, typed
 from .options import check_options, check_wait
-from .recording import state as recording
 from .show import ShownScalar
+from .statement.base import Operand, Output, describe
+from .statement.expr import ScalarExpression
+from .statement.recording import state as recording
 
 _names = itertools.count()
 
@@ -150,7 +150,7 @@ class Scalar(ShownScalar, Output):
 
     def apply(self, op: Any, right: Any = None, *, left: Any = None) -> ScalarExpression:
         """op(value), op(value, right) or op(left, value); an empty Scalar stays empty."""
-        from .operands import apply_operator, operands
+        from .statement.operands import apply_operator, operands
 
         kind, f, scalar = apply_operator(op, self.dtype, left, right)
 
@@ -184,7 +184,7 @@ class Scalar(ShownScalar, Output):
             keep: Any = op._resolve()
             run: Any = lambda mask: self._value if bool(keep) else None
             return ScalarExpression("select", (self, op), None, run, self.dtype)
-        from .operands import index_operator
+        from .statement.operands import index_operator
 
         f, value = index_operator(op, self.dtype, thunk, "select")
         kept = lambda mask: None if self._value is None or not _indexed(f, self._value, value) else self._value

@@ -10,10 +10,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .. import jit
 from ..exceptions import DeviceError, OutOfMemory
 from ..kernels.prologue import Variant
-from . import held, tracing
+from . import held, jit, tracing
 
 _DLPACK_CPU = 1  # dlpack.h: kDLCPU
 MEASURED_US = 2000.0  # that one measurement of time_us takes, at least

@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import jit
 from ..exceptions import DeviceError, OutOfMemory
 from ..kernels.prologue import Variant
-from ..launch import launcher
-from . import tracing
+from . import jit, tracing
 from .base import _DLPACK_CPU, Device
+from .launch import launcher
 
 OLDEST_CUPY = 13
 OLDEST_GPU = 70  # compute capability, times ten

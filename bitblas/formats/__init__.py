@@ -171,7 +171,7 @@ class Structure:
         return key == self.primary.key or not self.primary.compact
 
     def _make(self, key: str, transposed: bool, order: bool) -> tuple[Form, Any]:
-        from .build import convert
+        from ..build.entries import convert
 
         form, places = convert(self, key, transposed=transposed, order=order)
         if not self.keeps(key):

@@ -29,9 +29,9 @@ import numpy as np
 
 from semirings import dtypes
 
+from ..atomic import replacing
 from ..device import Device
 from ..exceptions import InvalidValue
-from ..whole import replacing
 
 MAGIC, MARK, VERSION = b"\x93bitblas", 0x01020304, 1
 HEAD = struct.Struct("=8sIIQQQI20x")

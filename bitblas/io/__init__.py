@@ -4,7 +4,7 @@ Vertices count from 0 here, and from 1 in Matrix Market files. Every fault of a 
 file and, in a text, the line. Other libraries are imported by the functions that need them.
 """
 
-from ..whole import replacing
+from ..atomic import replacing
 from .build import host_coo
 from .edgelist import read_edgelist, write_edgelist
 from .graph import Graph

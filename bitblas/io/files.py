@@ -13,8 +13,8 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from .. import device as devices
+from ..atomic import replacing
 from ..exceptions import InvalidValue
-from ..whole import replacing
 from .progress import Progress
 
 CHUNK = 1 << 18  # what fits the cache of a core, for the passes over it

@@ -14,11 +14,11 @@ import numpy as np
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..device import held
+from ..device.jit import BLOCK
 from ..formats import ROWS
 from ..formats.values import PackedValues
-from ..jit import BLOCK
 from ..kernels.prologue import Variant
-from ..plan import VALUES, WORDS
+from ..plan.product import VALUES, WORDS
 from ..store import Raw
 from ..verbs.operands import dummy, entry_values
 from ..verbs.product import index_types, unit_contents, unit_starts

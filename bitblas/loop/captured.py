@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.vector import Vector
+from ..core.vector.vector import Vector
 from ..device import tracing
 from ..exceptions import CaptureError
 from ..order import Order

@@ -9,7 +9,7 @@ import numpy as np
 
 from semirings.dtypes import DataType
 
-from ..plan import VALUES, WORDS, kind_of
+from ..plan.product import VALUES, WORDS, kind_of
 from ..store import VectorStore
 from ..verbs.variants import CELLS
 from ..verbs.vector import cast_scalar, same_value

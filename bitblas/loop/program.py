@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..config import config
-from ..core.recording import state
 from ..core.scalar import Scalar
-from ..core.vector import Vector
+from ..core.statement.recording import state
+from ..core.vector.vector import Vector
 from ..device import get
 from ..exceptions import InvalidValue
 from .build import Line

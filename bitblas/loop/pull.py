@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..plan import plan_mxv
+from ..plan.product import plan_mxv
 from ..store import VectorStore
 from ..verbs.operands import stored
 from ..verbs.product import Product as Planned

@@ -14,14 +14,14 @@ from semirings import IndexUnaryOp, Monoid, Typed, UnaryOp
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, INT64, DataType, lookup_dtype
 
-from ..core.base import Operand
-from ..core.expr import Expression, ScalarExpression, VectorExpression
-from ..core.indexing import IndexExpr
-from ..core.infix import Infix
-from ..core.mask import Mask
-from ..core.recording import Symbol, state
 from ..core.scalar import Scalar
-from ..core.vector import Vector
+from ..core.statement.base import Operand
+from ..core.statement.expr import Expression, ScalarExpression, VectorExpression
+from ..core.statement.indexing import IndexExpr
+from ..core.statement.infix import Infix
+from ..core.statement.mask import Mask
+from ..core.statement.recording import Symbol, state
+from ..core.vector.vector import Vector
 from ..exceptions import CaptureError, DimensionMismatch
 from ..order import Order
 from ..store import VectorStore, empty_vector, full_bits

@@ -9,7 +9,7 @@ from semirings.dtypes import DataType
 
 from ..formats import ROWS, Form
 from ..kernels.prologue import Variant, value
-from ..plan import VALUES, WORDS, longest_row
+from ..plan.product import VALUES, WORDS, longest_row
 from ..verbs.variants import algebra_of, beginning, push_variant
 from .pointwise import Text, macro
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.door import guarded
+from ..core.statement.door import guarded
 from ._graph import square
 
 

@@ -11,8 +11,8 @@ from semirings import Typed
 from semirings.dtypes import BOOL, DataType
 
 from ..device import Device, even_bounds
+from ..device.readback import Readback
 from ..kernels.prologue import Variant
-from ..readback import Readback
 from ..store import VectorStore, dense_values, empty_vector, full_vector, words, write_bits, zero_word
 from .operands import PARALLEL_WORDS, Mask, stored
 from .reading import cast_scalar, kernel_of, make_dense, same_value

@@ -14,13 +14,13 @@ import numpy as np
 from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
+from ..build.entries import with_format
 from ..device import Device
 from ..formats import Structure
-from ..formats.build import with_format
 from ..formats.csr.format import Csr, from_arrays, index_type, pieces
 from ..kernels.prologue import Variant
-from ..plan import COUNT, VALUES, WORDS, Plan
-from ..plan_mxm import BITSET_BYTES, BLOCKS, SHARED_WORDS, row_tables
+from ..plan.mxm import BITSET_BYTES, BLOCKS, SHARED_WORDS, row_tables
+from ..plan.product import COUNT, VALUES, WORDS, Plan
 from ..store import MatrixStore
 from .matrix_variants import Constants, gustavson_variant, packed_constants, rows_variant
 from .operands import dummy, entry_values

@@ -10,9 +10,9 @@ import numpy as np
 from semirings import Operator, Typed
 from semirings.dtypes import DataType, lookup_dtype
 
+from ..build.entries import filter_entries, with_format
 from ..device import Device, even_bounds
 from ..formats import Structure
-from ..formats.build import filter_entries, with_format
 from ..formats.csr.format import Csr, column_types, from_arrays, index_type
 from ..store import MatrixStore
 from . import arrays

@@ -9,9 +9,10 @@ import numpy as np
 
 from semirings.dtypes import INT64, DataType
 
+from ..build import entries as build
 from ..device import Device, even_bounds
 from ..exceptions import NotImplementedException
-from ..formats import ROWS, Structure, build
+from ..formats import ROWS, Structure
 from ..kernels.prologue import Variant
 from ..store import MatrixStore, plain
 from . import arrays

@@ -16,9 +16,10 @@ from semirings import Monoid, Operator, Typed
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, INT64, DataType
 
+from ..build import entries as build
+from ..build.entries import empty
 from ..device import Device
-from ..formats import Region, Structure, build
-from ..formats.build import empty
+from ..formats import Region, Structure
 from ..store import MatrixStore
 from . import arrays, vector
 from .join import join, restricted

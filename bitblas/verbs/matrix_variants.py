@@ -10,8 +10,8 @@ from semirings.expressions import names_in, rename
 
 from ..formats import CSR, MPLG, ROWS
 from ..kernels.prologue import Function, Variant, product_of_entries, sum_of, value
-from ..plan import VALUES, WORDS
-from ..plan_mxm import DOT_TABLE
+from ..plan.mxm import DOT_TABLE
+from ..plan.product import VALUES, WORDS
 from .variants import LET, PLAIN, Types, algebra_of, beginning, cast_function, column_constants
 
 # The types of a dot kernel's index arrays: of A, of B' (which may hold more entries), of the mask; ranks for tiles.

@@ -11,8 +11,8 @@ from semirings.dtypes import BOOL, lookup_dtype
 
 from ..formats import ROWS, Structure
 from ..formats.csr.format import index_type
-from ..plan import VALUES, WORDS, Plan
-from ..plan_mxm import plan_mxm
+from ..plan.mxm import plan_mxm
+from ..plan.product import VALUES, WORDS, Plan
 from ..store import MatrixStore
 from .gustavson import row_by_row
 from .matrix_variants import DOT_INDICES, dot_variant

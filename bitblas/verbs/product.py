@@ -15,13 +15,13 @@ from semirings.algebra import compose
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
 
-from ..ending import End, plan_end
 from ..formats import ROWS
 from ..formats.csr.format import index_type
 from ..formats.split.format import Split
 from ..formats.split.layout import column_width, entry_width
 from ..formats.values import PackedValues
-from ..plan import VALUES, WORDS, Plan, has_rows, is_fused, is_light, is_sparse, is_staged, may_push, plan_mxv
+from ..plan.ending import End, plan_end
+from ..plan.product import VALUES, WORDS, Plan, has_rows, is_fused, is_light, is_sparse, is_staged, may_push, plan_mxv
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
 from . import vector
 from .operands import Into, Mask, dummy, entry_values, mask_arguments, stored

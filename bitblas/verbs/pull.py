@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from semirings.dtypes import DataType, cast
 
 from ..device import Device
-from ..ending import End
 from ..formats import EVERYWHERE
 from ..formats.split.format import Split
 from ..kernels.prologue import Variant
-from ..plan import WORDS, fixed_width, longest, segment, staged_lanes, tile_share
+from ..plan.ending import End
+from ..plan.product import WORDS, fixed_width, longest, segment, staged_lanes, tile_share
 from .operands import dummy, mask_arguments, stored
 from .schedule import Hubs, hubs_of, padding_blocks, split_hubs, unit_bounds
 from .variants import hubs_variant, pull_variant

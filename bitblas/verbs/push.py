@@ -11,7 +11,7 @@ from semirings.dtypes import INT32
 
 from ..formats import EVERYWHERE
 from ..formats.split.format import Split
-from ..plan import WORDS, longest
+from ..plan.product import WORDS, longest
 from ..store import VectorStore, dense_values, words
 from . import vector
 from .operands import dummy

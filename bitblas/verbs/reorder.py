@@ -12,7 +12,7 @@ from semirings.algebra import compose
 from semirings.catalog import BINARY
 from semirings.dtypes import INT64
 
-from ..formats import build
+from ..build import entries as build
 from ..formats.values import PackedValues
 from ..order import Order, turn
 from ..store import MatrixStore, VectorStore, empty_vector

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..device import Device, balanced_bounds
+from ..device.jit import BLOCK
 from ..formats import ROWS
 from ..formats.csr.format import pieces
 from ..formats.split.format import Split
-from ..jit import BLOCK
 
 PARALLEL_ENTRIES = 1 << 14  # below this a parallel launch on the CPU costs more than it saves
 READ_EARLY = 8  # entries of a row that are read, about, where it ends at its first hit

@@ -15,9 +15,9 @@ import numpy as np
 from semirings import Monoid, Typed
 from semirings.dtypes import DataType
 
+from ..build.entries import filter_entries
 from ..device import Device
 from ..formats import Structure
-from ..formats.build import filter_entries
 from ..kernels.prologue import is_neutral
 from ..store import MatrixStore
 from . import arrays

@@ -13,9 +13,10 @@ import numpy as np
 from semirings import Operator, Typed
 from semirings.dtypes import DataType
 
+from ..build import entries as build
 from ..device import Device
 from ..exceptions import OutOfMemory
-from ..formats import Region, Structure, build
+from ..formats import Region, Structure
 from ..formats.csr.format import numbers_of
 from ..formats.values import PackedValues
 from ..store import MatrixStore, VectorStore, unpack

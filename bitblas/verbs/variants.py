@@ -13,10 +13,10 @@ from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DataType
 from semirings.expressions import names_in, rename
 
-from ..ending import End
 from ..formats import MPLG, ROWS, tile_of
 from ..kernels.prologue import Function, Variant, is_neutral, product, sum_of, value
-from ..plan import BLOCKS, LANE_EXPRESSIONS, STAGE, UNROLL, VALUES
+from ..plan.ending import End
+from ..plan.product import BLOCKS, LANE_EXPRESSIONS, STAGE, UNROLL, VALUES
 
 LEFT, BOTH, UNION, FILLED = range(4)  # elementwise.cu
 # What the names of an operator's expression are bound to: the first operand u and the second v of the kernel.

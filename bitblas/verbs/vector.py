@@ -13,8 +13,8 @@ from semirings.catalog import UNARY
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..device import Device, even_bounds
-from ..ending import plan_end
-from ..readback import Readback
+from ..device.readback import Readback
+from ..plan.ending import plan_end
 from ..store import CHUNK, VectorStore, dense_values, words, write_bits
 from .operands import PARALLEL_WORDS, ZERO, Into, Mask, dummy, mask_arguments, stored, word_bounds
 from .reading import cast_scalar, kernel_of, make_dense, same_value

@@ -12,8 +12,8 @@ from semirings.catalog import MONOIDS
 from semirings.dtypes import BOOL, DataType
 
 from ..device import Device
+from ..device.readback import Readback
 from ..exceptions import IndexOutOfBound
-from ..readback import Readback
 from ..store import VectorStore, dense_values, empty_vector, full_vector, zero_word
 from . import arrays
 from .elements import place, unread

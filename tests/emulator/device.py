@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bitblas import device, jit
+from bitblas import device
+from bitblas.device import jit
 from bitblas.exceptions import DeviceError
 from bitblas.kernels.prologue import Variant
 

@@ -1,0 +1,214 @@
+"""Measures what products and searches cost in each stored form on a device, and fits the constants of the plan to them.
+
+The matrices of matrices.py are timed in each form, warm; the constants of a form and verb are the non-negative
+ones that minimise squared errors, in which twice the time weighs as much as half of it. (Lawson and Hanson: Solving
+least squares problems. 1974, chapter 23.) Forms of many times the bytes of CSR, which nobody is given, are left out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from semirings import dtypes
+from semirings.catalog import SEMIRINGS
+
+from ..build import entries as build
+from ..core.matrix.matrix import Matrix
+from ..core.vector.vector import Vector
+from ..device import Device
+from ..formats import CSR, Structure, tile_of
+from ..plan import costs, facts
+from ..plan.costs import BFS, BITS, NUMBERS, WEIGHTS, Costs
+from ..plan.facts import Facts
+from ..plan.forms import verbs_of
+from ..plan.profile import Profile
+from ..store import MatrixStore
+from .matrices import samples
+
+SCALE = {"cpu": 16, "gpu": 20}  # log2 of the vertices
+MOST = 3  # times the bytes of CSR that a form may have to be measured
+# How much an error counts where a form has more bytes than CSR, so that it is not chosen for time.
+LARGE = 0.3
+ROUNDS = 20  # of the fit: by then a mean of two times, one a hundred of the other, is known to a thousandth
+SHARED = 1.5  # by how much all forms may err together with CSR
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What was measured of one matrix: microseconds by "form verb"."""
+
+    name: str
+    facts: Facts
+    us: dict[str, float]
+
+    def to_json(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    @staticmethod
+    def from_json(made: Any) -> Sample:
+        """What `to_json` gave, more keys or not. KeyError, TypeError, ValueError for anything else."""
+        us = {str(name): float(time) for name, time in made["us"].items()}
+        return Sample(str(made["name"]), Facts.from_json(made["facts"]), us)
+
+
+def statement(A: Matrix, verb: str, source: int = 0) -> Callable[[], Any]:
+    """What is timed: w << A.mxv(u), or the search from a vertex; it gives the result."""
+    if verb == BFS:
+        from ..algorithms import bfs_levels
+
+        return lambda: bfs_levels(A, source)
+    device = A.device.name
+    ring = {BITS: "any_pair", NUMBERS: "plus_second", WEIGHTS: "min_plus"}[verb]
+    t = dtypes.BOOL if verb == BITS else dtypes.FP32
+    u = Vector.from_coo(present(A.ncols), True, size=A.ncols, device=device) if verb == BITS else None
+    u = Vector.from_dense(numbers(A.ncols), device=device) if u is None else u
+    w, semiring = Vector(t, A.nrows, device=device), SEMIRINGS[ring][t]
+    assert u.nvals >= 0  # known from here on: counting waits for the device, which a captured statement must not do
+
+    def run() -> Any:
+        w << A.mxv(u, semiring)
+        return w
+
+    return run
+
+
+def present(n: int) -> np.ndarray:
+    """The places of the Boolean vector that is multiplied: 30 % of all."""
+    return np.flatnonzero(np.random.default_rng(0).random(n) < 0.3)
+
+
+def numbers(n: int) -> np.ndarray:
+    """The full FP32 vector that is multiplied: small whole numbers, so that sums are exact."""
+    return np.arange(n, dtype=np.float32) % 7
+
+
+def in_form(A: Matrix, key: str) -> Matrix:
+    """The same matrix with `key` as its primary form."""
+    name = key.rstrip("0123456789") if tile_of(key) > 1 else key
+    return Matrix._from_store(build.with_format(A._store, name, tile_of(key) if name != key else None))
+
+
+def measure(A: Matrix, verb: str, source: int = 0) -> float:
+    """Microseconds of one product, of the kernels on a GPU, of the statement on the CPU; or of a search, call and wait
+    included."""
+    search = verb == BFS
+    return A.device.time_us(statement(A, verb, source), samples=2 if search else 3, captured=not search)
+
+
+# ---- the fit ----
+
+
+def fit(rows: Sequence[tuple[tuple[float, ...], float, float]]) -> tuple[float, ...]:
+    """c >= 0 that minimises sum(weight^2 (p - time)^2 / (p time)), p = c . features, over (features, time, weight):
+    a ratio p / time and its inverse err alike. Relative errors would not: to be told nothing is only one time wrong.
+    By least squares, weighted anew with what was predicted in the round before: so that the gradients agree."""
+    from scipy.optimize import nnls
+
+    features = np.array([found for found, _, _ in rows])
+    times, weights = (np.array([row[k] for row in rows]) for k in (1, 2))
+    scale = times  # relative errors, to begin with
+    for _ in range(ROUNDS):
+        scaled = features * (weights / scale)[:, None]
+        widths = np.abs(scaled).max(axis=0)  # features span nine orders of magnitude
+        widths[widths == 0] = 1
+        found = nnls(scaled / widths, weights * times / scale)[0] / widths
+        told = np.maximum(features @ found, times / 50)
+        scale = told * np.sqrt(times / (told + times))
+    return tuple(float(c) for c in found)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Fitted constants, and the mean and the largest relative error of each form and verb on the samples."""
+
+    costs: Costs
+    errors: dict[str, tuple[float, float]]
+    samples: Sequence[Sample]
+
+    def __str__(self) -> str:
+        lines = [f"{self.costs.device}, {self.costs.source}", f"{'form verb':16s} {'mean error':>10s} {'worst':>8s}"]
+        lines += [f"{name:16s} {mean:>9.0%} {worst:>8.0%}" for name, (mean, worst) in self.errors.items()]
+        return "\n".join(lines)
+
+
+def fitted(seen: Sequence[Sample], device: str, source: str) -> Calibration:
+    """The constants that suit the samples best. A choice compares forms, so that ratios matter more than times: all
+    forms but CSR are fitted to what is predicted for CSR times the measured ratio to it, and err where it errs, if that
+    is not by much."""
+    us: dict[str, tuple[float, ...]] = {}
+    errors: dict[str, tuple[float, float]] = {}
+    names = sorted({name for sample in seen for name in sample.us})
+    for name in sorted(names, key=lambda name: not name.startswith(CSR)):
+        key, verb = name.split()
+        plain, rows = f"{CSR} {verb}", []
+        for sample in (sample for sample in seen if name in sample.us):
+            time, weight = sample.us[name], 1.0
+            if plain in us and plain in sample.us:
+                told = float(np.dot(us[plain], costs.features(sample.facts, CSR, verb)))
+                time *= min(SHARED, max(1 / SHARED, told / sample.us[plain]))
+            if sample.facts.bytes_of(key) > sample.facts.bytes_of(CSR):
+                weight = LARGE
+            rows.append((costs.features(sample.facts, key, verb), time, weight))
+        us[name] = fit(rows)
+        off = [
+            abs(float(np.dot(us[name], costs.features(sample.facts, key, verb))) / sample.us[name] - 1)
+            for sample in seen
+            if name in sample.us
+        ]
+        errors[name] = float(np.mean(off)), max(off)
+    return Calibration(Costs(device, source, dict(sorted(us.items()))), dict(sorted(errors.items())), tuple(seen))
+
+
+def calibrate(device: Device, scale: int | None = None) -> Calibration:
+    """Measure and fit all forms. scale: log2 of the vertices of the samples (default 16 on a CPU, 20 on a GPU)."""
+    how: dict[str, Any]
+    found = []
+    for name, n, (i, j) in samples(1 << (scale or SCALE["gpu" if device.is_gpu else "cpu"])):
+        us: dict[str, float] = {}
+        source = int(np.bincount(i).argmax())
+        for weighted in (False, True):
+            values = ((i * 7 + j) % 63 + 1).astype(np.float32) if weighted else True
+            how = {"dup_op": "first"} if weighted else {}
+            A = Matrix.from_coo(i, j, values, nrows=n, ncols=n, device=device.name, format="csr", **how)
+            seen = facts.facts(A._store.structure)
+            for key in (key for key in seen.forms if seen.bytes_of(key) <= MOST * seen.bytes_of(CSR)):
+                B = in_form(A, key)
+                us |= {f"{key} {verb}": measure(B, verb, source) for verb in verbs_of(not weighted, True)}
+        found.append(Sample(name, seen, us))
+    when = datetime.date.today().isoformat()
+    return fitted(found, device.model, f"calibrated {when}")
+
+
+def longest_row(A: MatrixStore) -> int:
+    """Where searches start: a row with the most entries."""
+    rows = A.structure.rows()
+    return int((rows.ptr[1:] - rows.ptr[:-1]).argmax()) if A.nrows else 0
+
+
+def measured(A: Matrix, profile: Profile) -> Profile:
+    """The profile with the products of A timed in every form; each form is made for it and dropped."""
+    found, held = [], A._store
+    source = longest_row(held)
+    for key in profile.facts.forms:
+        rows = MatrixStore(Structure(held.structure.form(CSR)), held.dtype, held.raw_for(CSR, False))
+        B = in_form(Matrix._from_store(rows), key)
+        found += [((key, verb), measure(B, verb, source)) for verb in profile.verbs]
+    return replace(profile, measured=tuple(found))
+
+
+def save(made: Costs, path: Path) -> None:
+    """Whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as out:
+        json.dump(made.to_json(), out, indent=1)
+    os.replace(out.name, path)

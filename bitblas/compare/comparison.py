@@ -1,0 +1,242 @@
+"""bitblas against SuiteSparse:GraphBLAS: the same programs on the same graph, answers, times and bytes.
+
+Both run the program text of `bitblas.algorithms`, SuiteSparse through python-graphblas. What SuiteSparse can do with
+programs tuned for it (LAGraph's, in C) is another question.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from statistics import median
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..io import host_coo
+from .programs import PAGERANK_ROUNDS, arrays, programs
+
+DEMO_GRAPH = "USA-road-d.NY.mtx.gz"
+SUITESPARSE = "SuiteSparse"
+RUNS, BUDGET = 3, 10.0  # runs after the warm-up; no further one starts once all together took this many seconds
+TOLERANCE = {4: 1e-5, 8: 1e-9}  # relative, by the width of a float: sums may be made in another order
+
+Coo = tuple[np.ndarray, np.ndarray, Any]
+
+
+def hash_weights(rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
+    """Integer weights 1..63 (INT64), the same for (i, j) and (j, i), for graphs that have none."""
+    low, high = np.minimum(rows, cols).astype(np.uint64), np.maximum(rows, cols).astype(np.uint64)
+    word = np.uint64(0xFFFFFFFF)
+    h = (low * np.uint64(2654435761) + high * np.uint64(40503)) & word
+    h = ((h ^ (h >> np.uint64(13))) * np.uint64(1274126177)) & word
+    return (1 + (h >> np.uint64(16)) % np.uint64(63)).astype(np.int64)
+
+
+def positive_weights(rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The absolute values, with 1 for 0 and NaN; `hash_weights` where the values are BOOL."""
+    if values.dtype == np.bool_:
+        return hash_weights(rows, cols)
+    values = np.abs(values)
+    return np.where(values > 0, values, values.dtype.type(1))
+
+
+def symmetrised(rows: np.ndarray, cols: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The edges in both directions, each once, without loops, sorted."""
+    rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
+    apart = rows != cols
+    rows, cols = rows[apart], cols[apart]
+    keys = np.unique(np.concatenate([rows * n + cols, cols * n + rows]))
+    return keys // max(n, 1), keys % max(n, 1)
+
+
+class Graph:
+    """The forms of one matrix that the algorithms read, as host arrays."""
+
+    def __init__(self, A: Any) -> None:
+        self.n = A.nrows
+        self.rows, self.cols, self.values = host_coo(A)
+
+    @cached_property
+    def pattern(self) -> Coo:
+        return self.rows, self.cols, True
+
+    @cached_property
+    def weighted(self) -> Coo:
+        return self.rows, self.cols, positive_weights(self.rows, self.cols, self.values)
+
+    @cached_property
+    def undirected(self) -> Coo:
+        return *symmetrised(self.rows, self.cols, self.n), True
+
+    @cached_property
+    def undirected_weighted(self) -> Coo:
+        rows, cols, _ = self.undirected
+        return rows, cols, hash_weights(rows, cols)
+
+
+class Side:
+    """One library on one device, and the matrices that it holds."""
+
+    def __init__(self, name: str, gb: ModuleType, graph: Graph, **options: Any) -> None:
+        self.name, self.gb, self.graph, self.options = name, gb, graph, options
+        self.matrices: dict[str, Any] = {}
+
+    def matrix(self, form: str) -> Any:
+        if form not in self.matrices:
+            rows, cols, values = getattr(self.graph, form)
+            self.matrices[form] = self.gb.Matrix.from_coo(
+                rows, cols, values, nrows=self.graph.n, ncols=self.graph.n, **self.options
+            )
+        return self.matrices[form]
+
+    def nbytes(self, form: str) -> int:
+        A = self.matrices[form]
+        return int(A.ss.nbytes if self.name == SUITESPARSE else A.memory().total)
+
+    def finish(self, result: Any) -> None:
+        """Wait until the result is there."""
+        if self.name != SUITESPARSE:
+            from .. import device
+
+            device.get(self.name).synchronize()
+        elif hasattr(result, "wait"):
+            result.wait()
+
+
+@dataclass
+class Row:
+    """One line of the table. `difference` is the largest relative one; None where the answers are not comparable."""
+
+    algorithm: str
+    answer: str
+    equal: bool
+    difference: float | None
+    seconds: dict[str, float] = field(default_factory=dict)
+    nbytes: dict[str, int] = field(default_factory=dict)
+    runs: dict[str, int] = field(default_factory=dict)
+
+
+def difference(one: Any, other: Any) -> float | None:
+    """The largest relative difference of two answers; None if they have entries at different places, or NaN."""
+    (index, values), (index2, values2) = arrays(one), arrays(other)
+    if not np.array_equal(index, index2) or values.dtype != values2.dtype:
+        return None
+    if values.dtype.kind != "f":
+        wrong = np.count_nonzero(values != values2)
+        return 0.0 if not wrong else float("inf")
+    apart = values != values2
+    if not apart.any():
+        return 0.0
+    with np.errstate(all="ignore"):
+        most = float((np.abs(values - values2) / np.maximum(np.abs(values), np.abs(values2)))[apart].max())
+    return None if np.isnan(most) else most
+
+
+def _timed(call: Callable[[], Any], finish: Callable[[Any], None]) -> tuple[Any, float, int]:
+    """The answer, the median of up to RUNS runs after a warm-up, and their number."""
+    times: list[float] = []
+    begin = time.perf_counter()
+    finish(result := call())
+    while len(times) < RUNS and (not times or time.perf_counter() - begin < BUDGET):
+        start = time.perf_counter()
+        finish(result := call())
+        times.append(time.perf_counter() - start)
+    return result, median(times), len(times)
+
+
+def sides(A: Any, devices: list[str] | None = None, **options: Any) -> list[Side]:
+    """SuiteSparse, and bitblas on each of `devices` (all that work here). ImportError without python-graphblas."""
+    import bitblas
+
+    from .. import device
+
+    try:
+        import graphblas
+    except ImportError as error:
+        raise ImportError(f"compare needs python-graphblas: pip install 'bit-graphblas[compare]' ({error})") from None
+    graph = Graph(A)
+    ours = [Side(name, bitblas, graph, device=name, **options) for name in devices or device.available()]
+    return [Side(SUITESPARSE, graphblas, graph), *ours]
+
+
+def rows(all_sides: list[Side], source: int = 0) -> Iterator[Row]:
+    """Run each program on each side, the first being what the others are compared with."""
+    for program in programs():
+        reference: Any = None
+        row = Row(program.name, "", True, 0.0)
+        for side in all_sides:
+            A = side.matrix(program.form)
+            answer, row.seconds[side.name], row.runs[side.name] = _timed(
+                partial(program.call, A, source, side.gb), side.finish
+            )
+            row.nbytes[side.name] = side.nbytes(program.form)
+            if reference is None:
+                reference, row.answer = answer, program.summary(answer)
+                continue
+            apart = difference(reference, answer)
+            if row.difference is not None:
+                row.difference = None if apart is None else max(apart, row.difference)
+            kind = arrays(reference)[1].dtype
+            row.equal &= apart is not None and apart <= (TOLERANCE[kind.itemsize] if kind.kind == "f" else 0)
+        yield row
+
+
+def heading(all_sides: list[Side]) -> str:
+    cells = [f"{side.name + ' ms':>15}" for side in all_sides] + [f"{side.name + ' bytes':>18}" for side in all_sides]
+    return f"{'algorithm':<12}{'answer':<38}{'equal':<16}" + "".join(cells)
+
+
+def line(row: Row) -> str:
+    verdict = "yes" if row.difference == 0 else "no"
+    if row.difference is not None and row.difference > 0:
+        verdict = f"{'yes' if row.equal else 'no'}, to {row.difference:.1e}"
+    cells = [f"{1000 * s:>15.3f}" for s in row.seconds.values()] + [f"{b:>18}" for b in row.nbytes.values()]
+    return f"{row.algorithm:<12}{row.answer:<38}{verdict:<16}" + "".join(cells)
+
+
+def as_dict(row: Row) -> dict[str, Any]:
+    """A row as JSON knows it."""
+    made = asdict(row)
+    if row.difference is not None and not np.isfinite(row.difference):
+        made["difference"] = None
+    return made
+
+
+def introduction(file: str, A: Any, source: int) -> list[str]:
+    """What the table below it compares, and how, in lines of text."""
+    import graphblas
+
+    threads = f"{SUITESPARSE} {graphblas.ss.config['nthreads']}, cpu {cpu_threads()}"
+    made = str(A.dtype) == "BOOL"
+    weights = "1 to 63, a hash of the edge, as the file has none" if made else "those of the file, made positive"
+    return [
+        f"{file}: {A.nrows} vertices, {A.nvals} entries; source {source}; weights: {weights}",
+        f"The same programs on both, median of {RUNS} runs after a warm-up (fewer where slow). Threads: {threads}",
+        f"PageRank runs {PAGERANK_ROUNDS} rounds, betweenness counts paths from the source alone.",
+        "Bytes are those of the matrix with all its cached forms.",
+    ]
+
+
+def cpu_threads() -> int:
+    """The worker threads of the CPU backend."""
+    from .. import device
+
+    return int(getattr(device.get("cpu"), "threads", 1))
+
+
+def demo_path() -> Path:
+    """The shipped road network."""
+    return Path(__file__).parents[1] / "data" / DEMO_GRAPH
+
+
+if __name__ == "__main__":
+    import sys
+
+    from ..cli import main
+
+    sys.exit(main(["demo", *sys.argv[1:]]))

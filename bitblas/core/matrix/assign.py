@@ -1,0 +1,201 @@
+"""`C << value` and `C[I, J] = value` for Matrices. GraphBLAS C API 2.1, sections 2.3.4 and 4.3.7. All is checked before
+anything is changed."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semirings import Typed
+from semirings.dtypes import DataType
+
+from ...build import entries as build
+from ...exceptions import DimensionMismatch
+from ...formats import Structure
+from ...order import Order
+from ...store import MatrixStore
+from ...verbs import matrix as verbs
+from ...verbs import submatrix
+from ..convert import cast_scalar, same_device, value_array
+from ..scalar import of
+from ..statement.base import Operand, describe
+from ..statement.expr import MatrixExpression
+from ..statement.indexing import Axis, IndexExpr
+from ..statement.infix import Infix
+from ..statement.mask import Mask
+from ..statement.orders import common
+
+
+class StructureMask(NamedTuple):
+    """A mask as the verbs take it: `structure` names the entries that may be written, or (complement) may not."""
+
+    structure: Structure
+    complement: bool
+
+
+def matrix_mask(mask: Mask, order: Order | None = None) -> StructureMask:
+    """A value mask drops its falsy entries first; a complement stays a flag."""
+    store = mask.parent._at(order)
+    return StructureMask(store.structure if mask.structure else verbs.truthy(store), mask.complement)
+
+
+def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
+    """C(mask, accum, replace) << value."""
+    if mask is not None:
+        mask.fits(C)
+    value = _source(C, value)
+    delayed, is_matrix = isinstance(value, MatrixExpression), isinstance(value, Operand)
+    if is_matrix:
+        if value.shape != C.shape:
+            raise DimensionMismatch(f"C << x: expected a matrix of shape {C.shape}, got {value.shape}")
+        same_device("C << x", C, value)
+    held: MatrixStore = C._stored
+    kept = held.nvals and (accum is not None or (mask is not None and not replace))
+    order = common([*_along(value), *_parents(mask), *([C] if kept else [])])
+    m = None if mask is None else matrix_mask(mask, order)
+    restricted = False
+    if delayed:
+        t, restricted = value.computed(m if value.masked else None, order), value.masked
+    elif is_matrix:
+        t = value._at(order)
+    else:
+        found, dtype = value
+        t = _fill(held, found, dtype, m)
+    # t is all that C will hold where nothing of C is kept: it is empty, or replaced.
+    if (m is None or restricted) and not kept:
+        C._adopt(verbs.cast(t, C.dtype).tagged(order))
+    else:
+        C._adopt(verbs.merge(C._at(order) if kept else held, t, m, accum, replace).tagged(order))
+
+
+def alone(expr: MatrixExpression, dtype: DataType, mask: Mask | None) -> MatrixStore:
+    """What an expression gives under a mask that it honours itself, of type dtype."""
+    if mask is not None:
+        mask.fits(expr)
+    order = common([*_along(expr), *_parents(mask)])
+    return verbs.cast(expr.computed(None if mask is None else matrix_mask(mask, order), order), dtype).tagged(order)
+
+
+def _along(value: Any) -> tuple[Any, ...]:
+    """The matrices in whose order `value` may run; what takes the user's order alone has it itself."""
+    if isinstance(value, MatrixExpression):
+        return (value,) if value.along is None else value.along
+    return (value,) if isinstance(value, Operand) else ()
+
+
+def _parents(mask: Mask | None) -> tuple[Any, ...]:
+    return () if mask is None else (mask.parent,)
+
+
+def _source(C: Any, value: Any) -> Any:
+    """A MatrixExpression, a Matrix, or a scalar with its type."""
+    if type(value) is MatrixExpression:
+        return value if value._value is None else value._value
+    if isinstance(value, (Infix, IndexExpr)) and value.ndim == 2:
+        return _source(C, value._to_expr())
+    if isinstance(value, Operand) and value.ndim:
+        if value.ndim != 2:
+            raise TypeError(f"C << x: expected a Matrix, a delayed one, or a scalar, got {describe(value)}")
+        return value._resolve()
+    try:
+        return of(value)
+    except TypeError:
+        raise TypeError(f"C << x: expected a Matrix, a delayed one, or a scalar, got {describe(value)}") from None
+
+
+def _fill(C: MatrixStore, value: np.generic | None, dtype: DataType, m: StructureMask | None) -> MatrixStore:
+    if value is None:
+        return verbs.empty(C.device, C.nrows, C.ncols, C.dtype)
+    if m is not None and not m.complement:
+        return verbs.mask_of(m.structure, value, dtype)
+    if m is not None:
+        return submatrix.outside(m.structure, value, dtype)
+    return submatrix.full(C.device, C.nrows, C.ncols, value, dtype)
+
+
+def assign_matrix(
+    C: Any, axes: tuple[Axis, ...], value: Any, mask: Mask | None, accum: Typed | None, replace: bool, region: bool
+) -> None:
+    """C(mask, accum, replace)[I, J] << value, or with `region` C[I, J](mask, accum, replace) << value."""
+    rows, cols = axes
+    if rows.size is None and cols.size is None and mask is None and accum is None:
+        try:
+            found, _ = of(value)
+        except TypeError:
+            raise TypeError(f"C[i, j] = x: expected a scalar, got {describe(value)}") from None
+        C._put(rows.at, cols.at, None if found is None else cast_scalar(found, C.dtype))
+        return
+    if rows.at is None and cols.at is None and not region:
+        update_matrix(C, _square(C, value), mask, accum, replace)
+        return
+    if mask is not None and not region:
+        mask.fits(C)
+    store: MatrixStore = C._store
+    shape = tuple(1 if a.size is None else a.size for a in axes)
+    t = _values(C, value, axes, shape)
+    I, J = (None if a.at is None else a.array(store.device) for a in axes)
+    if region and mask is not None:
+        same_device("mask", C, mask.parent)
+        m = _region_mask(mask, axes, shape)
+        part = submatrix.extract(store, I, J)
+        t, mask, accum, replace = verbs.merge(part, t, m, accum, replace), None, None, False
+    C._adopt(submatrix.assign(store, I, J, t, None if mask is None else matrix_mask(mask), accum, replace))
+
+
+def _square(C: Any, value: Any) -> Any:
+    """C[:, :] = [[...]]: an array of C's shape."""
+    if isinstance(value, Operand) or np.ndim(value) != 2:
+        return value
+    from .matrix import Matrix
+
+    return Matrix.from_dense(value, device=C.device)
+
+
+def _region_mask(mask: Mask, axes: tuple[Axis, ...], shape: tuple[int, ...]) -> StructureMask:
+    expected = tuple(a.size for a in axes if a.size is not None)
+    if mask.parent.shape != expected:
+        raise DimensionMismatch(f"mask: expected shape {expected}, that of the region, got {mask.parent.shape}")
+    if mask.parent.ndim == 2:
+        return matrix_mask(mask)
+    t = _line(mask.parent._store, axes)
+    return StructureMask(t.structure if mask.structure else verbs.truthy(t), mask.complement)
+
+
+def _line(u: Any, axes: tuple[Axis, ...]) -> MatrixStore:
+    """A vector as one row, or as one column."""
+    from ...verbs import reading
+
+    i, x = reading.entries(u)
+    nrows, ncols = (1, u.size) if axes[0].size is None else (u.size, 1)
+    return build.from_sorted_keys(u.device, nrows, ncols, i, u.values if u.iso else x, u.dtype)
+
+
+def _values(C: Any, value: Any, axes: tuple[Axis, ...], shape: tuple[int, ...]) -> MatrixStore:
+    """The right side of an assignment to a region of `shape`."""
+    device = C.device
+    lines = sum(a.size is not None for a in axes)
+    if not isinstance(value, Operand) and (isinstance(value, (list, tuple)) or bool(getattr(value, "ndim", False))):
+        array, dtype = value_array(device, value, None)
+        expected = tuple(a.size for a in axes if a.size is not None)
+        if array.shape != expected:
+            raise ValueError(f"C[I, J] = x: expected values of shape {expected}, got {array.shape}")
+        keys = device.xp.arange(array.size, dtype=np.int64)
+        return build.from_sorted_keys(device, shape[0], shape[1], keys, array.reshape(-1), dtype)
+    if isinstance(value, Operand) and value.ndim:
+        if value.ndim != lines:
+            expected_kind = ("scalar", "Vector", "Matrix")[lines]
+            raise TypeError(f"C[I, J] = x: expected a {expected_kind} or a scalar, got {describe(value)}")
+        x = value._resolve()
+        same_device("C[I, J] = x", C, x)
+        expected = tuple(a.size for a in axes if a.size is not None)
+        if x.shape != expected:
+            raise DimensionMismatch(f"C[I, J] = x: expected shape {expected}, got {x.shape}")
+        return _line(x._store, axes) if lines == 1 else x._store
+    try:
+        found, dtype = of(value)
+    except TypeError:
+        raise TypeError(f"C[I, J] = x: expected a Matrix, Vector, array or scalar, got {describe(value)}") from None
+    if found is None:
+        return verbs.empty(device, shape[0], shape[1], C.dtype)
+    return submatrix.full(device, shape[0], shape[1], found, dtype)

@@ -1,0 +1,128 @@
+"""Matrices whose entries come in chunks: more of them than fit beside the result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from semirings import dtypes
+
+from ...build import chunks as build
+from ...device import Device
+from ...formats.csr.format import index_type
+from ..convert import check_range, check_size, device_of, index_array, value_array
+from ..options import check_layout
+from ..vector.build import check_lengths, duplicates
+
+Entries = tuple[Any, Any, Any]  # rows, columns, values (None: there are none)
+
+
+class Chunks:
+    """Chunks as arrays of a device, as often as they are asked for."""
+
+    def __init__(self, source: Any, device: Device, dtype: Any) -> None:
+        self.source, self.device = source, device
+        self.dtype = None if dtype is None else dtypes.lookup_dtype(dtype)
+        self.found: Any = None  # the NumPy type that holds the values of all chunks seen
+        self.parts = 0  # arrays in a chunk: 2 or 3
+        self.kept: list[Entries] | None = None if callable(source) or iter(source) is not source else []
+
+    def first(self) -> Iterator[Entries]:
+        """All chunks; those that cannot be had again are kept, in narrow types."""
+        for entries in self._read():
+            if self.kept is not None:
+                narrow = [x.astype(index_type(int(x.max()) + 1 if len(x) else 0)) for x in entries[:2]]
+                own = entries[2].copy() if entries[2] is not None else None
+                self.kept.append((*narrow, own))
+            yield entries
+
+    def again(self) -> Iterator[Entries]:
+        """All chunks a second time, values in the type that holds all."""
+        if self.kept is None:
+            chunks = self._read()
+        else:
+            self.kept.reverse()
+            chunks = (self.kept.pop() for _ in range(len(self.kept)))
+        for i, j, x in chunks:
+            yield i.astype(np.int64, copy=False), j.astype(np.int64, copy=False), self._as_one(x)
+
+    def _as_one(self, x: Any) -> Any:
+        return None if x is None else x.astype(self.value_type.np_type, copy=False)
+
+    @property
+    def value_type(self) -> Any:
+        """The type of all values, when the chunks have been seen."""
+        return self.dtype or dtypes.lookup_dtype(self.found)
+
+    def _read(self) -> Iterator[Entries]:
+        for chunk in self.source() if callable(self.source) else self.source:
+            given = tuple(chunk)
+            if len(given) not in (2, 3) or self.parts not in (0, len(given)):
+                expected = self.parts or "2 or 3 (rows, columns and, if there are any, values)"
+                raise ValueError(f"chunks: expected {expected} arrays in each, got {len(given)}")
+            self.parts = len(given)
+            i, j = index_array(self.device, given[0], "rows"), index_array(self.device, given[1], "columns")
+            x = None
+            if len(given) == 3:
+                x, kind = value_array(self.device, given[2], self.dtype)
+                x = self.device.xp.full(len(i), x) if isinstance(x, np.generic) else x
+                self.found = kind.np_type if self.found is None else np.result_type(self.found, kind.np_type)
+            check_lengths(np.bool_(True) if x is None else x, i, j)
+            yield i, j, x
+
+
+class ChunkBuild:
+    """The constructor that is mixed into Matrix."""
+
+    __slots__ = ()
+    _from_store: ClassVar[Any]  # (store, name, ..): of the class that this is mixed into
+
+    @classmethod
+    def from_chunks(
+        cls, chunks: Any, value: Any = True, dtype: Any = None, *, nrows: Any = None, ncols: Any = None,
+        dup_op: Any = None, name: str | None = None, device: str | Device | None = None, format: str | None = None,
+        tile: int | None = None, packed: bool | None = None,
+    ) -> Any:  # fmt: skip
+        """The Matrix that `from_coo` makes of all chunks one after the other, without having them all at once.
+
+        chunks: an iterable of (rows, columns) or (rows, columns, values), arrays as `from_coo` takes them. It is gone
+        through twice: give a list, an object whose `__iter__` begins anew, or a function without arguments that gives
+        an iterator each time. An iterator, which ends for good, is kept while it is read: 8 bytes an entry (16 for
+        indices from 2**31 on), and its values. value: the one of all entries where chunks bring none. dtype: of the
+        values; None: the type that holds those of all chunks. nrows, ncols: if not given, what `chunks.shape` says
+        before or after the first time, if it is there, else one more than the largest index. The rest as in `from_coo`.
+
+        Memory: about 4 bytes an entry, and its value, 40 a row, and 96 for each entry of the largest chunk or of a
+        million; `bitblas/build/chunks.py` has the formula. Raises what `from_coo` raises, and ValueError for chunks
+        that are not alike, or not the same the second time.
+        """
+        layout = check_layout(format, tile, packed)
+        d = device_of(device)
+        given = [None if n is None else check_size(what, n) for n, what in ((nrows, "nrows"), (ncols, "ncols"))]
+        source = Chunks(chunks, d, dtype)
+        with d.guard:
+            first, second = _sizes(given, chunks)
+            counts = build.Counts(d, first)
+            for i, j, _ in source.first():
+                check_range(i, 1 << 60 if first is None else first, "rows")
+                check_range(j, 1 << 60 if second is None else second, "columns")
+                counts.add(i, j)
+            first, second = _sizes(given, chunks)
+            if not counts.entries and None in (first, second):
+                raise ValueError("nrows, ncols: expected sizes where there are no indices, got None")
+            shape = counts.nrows if first is None else first, counts.ncols if second is None else second
+            one, of = (None, source.value_type) if source.parts == 3 else value_array(d, value, source.dtype)
+            if one is not None and not isinstance(one, np.generic):
+                raise ValueError("value: expected a scalar; values of their own come in the chunks")
+            dup = duplicates(dup_op, one, of)
+            store = build.from_counts(counts, source.again(), *shape, one, of, dup, format=layout.format, tile=tile)
+        return cls._from_store(store, name, layout)
+
+
+def _sizes(given: list[int | None], chunks: Any) -> tuple[int | None, int | None]:
+    """Rows and columns, as far as they are known now: as given, else what the chunks say."""
+    said: Any = getattr(chunks, "shape", ())
+    rows, cols = said if len(said) == 2 else (None, None)
+    return rows if given[0] is None else given[0], cols if given[1] is None else given[1]

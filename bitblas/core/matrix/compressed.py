@@ -1,0 +1,198 @@
+"""Matrices from compressed rows or columns, lists of edges and nested dicts, and back.
+
+`indptr` and the `minor` indices are those of rows (CSR) or of columns (CSC); the D in DCSR and DCSC lists only those
+rows or columns that have entries, `major`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from semirings import dtypes
+
+from ...device import Device
+from ...exceptions import InvalidValue
+from ...formats.csr.format import numbers_of, pointers_of
+from ..convert import check_size, device_of, index_array
+
+
+def is_columnwise(order: Any) -> bool:
+    """Whether text such as "columnwise" or "F" means by columns. ValueError for unknown text."""
+    text = str(order).lower()
+    if text in ("f", "col", "cols", "column", "columns", "colwise", "columnwise"):
+        return True
+    if text in ("c", "row", "rows", "rowwise"):
+        return False
+    raise ValueError(f"order: expected 'rowwise' (or 'C') or 'columnwise' (or 'F'), got {order!r}")
+
+
+def _pointers(device: Device, indptr: Any, entries: int) -> Any:
+    """The pointers, checked."""
+    ptr = index_array(device, indptr, "indptr", narrow=True)
+    right = len(ptr) > 0
+    if right:  # one answer, so that the host waits once
+        right = bool((ptr[0] == 0) & (ptr[-1] == entries) & (ptr[1:] >= ptr[:-1]).all())
+    if not right:
+        raise InvalidValue(f"indptr: expected 0 <= ... <= {entries} (the number of indices given), not falling")
+    return ptr
+
+
+class CompressedBuild:
+    """Constructors; all take `device`, `format`, `tile` and `packed` of `Matrix.from_coo` too. Raise InvalidValue for
+    pointers or sizes that do not fit, and what `from_coo` raises."""
+
+    __slots__ = ()
+    from_coo: ClassVar[Any]
+    _from_rows: ClassVar[Any]
+
+    @classmethod
+    def _from_compressed(
+        cls, major: Any, indptr: Any, minor: Any, values: Any, dtype: Any, nmajor: Any, nminor: Any, columns: bool,
+        device: Any, more: dict[str, Any],
+    ) -> Any:  # fmt: skip
+        d = device_of(device)
+        j = index_array(d, minor, "row_indices" if columns else "col_indices", narrow=True)
+        ptr = _pointers(d, indptr, len(j))
+        name = "ncols" if columns else "nrows"
+        if major is None:
+            if nmajor is not None and check_size(name, nmajor) != len(ptr) - 1:
+                raise InvalidValue(f"{name}: expected {len(ptr) - 1}, one less than the length of indptr, got {nmajor}")
+            nmajor = len(ptr) - 1
+            if not columns:
+                return cls._from_rows(d, ptr, j, values, dtype, nmajor, nminor, **more)
+        i = numbers_of(ptr, len(j), d)
+        if major is not None:
+            major = index_array(d, major, "compressed_cols" if columns else "compressed_rows")
+            if len(major) != len(ptr) - 1:
+                raise InvalidValue(f"indptr: expected {len(major) + 1} of them, one more than indices, got {len(ptr)}")
+            if nmajor is None and len(major):
+                nmajor = int(major.max()) + 1
+            i = major[i]
+        ij, shape = ((j, i), (nminor, nmajor)) if columns else ((i, j), (nmajor, nminor))
+        return cls.from_coo(*ij, values, dtype, nrows=shape[0], ncols=shape[1], device=d, **more)
+
+    @classmethod
+    def from_csr(
+        cls, indptr: Any, col_indices: Any, values: Any = 1.0, dtype: Any = None, *, nrows: Any = None,
+        ncols: Any = None, device: str | Device | None = None, **more: Any,
+    ) -> Any:  # fmt: skip
+        """A Matrix whose row i has columns col_indices[indptr[i]:indptr[i + 1]], in any order."""
+        return cls._from_compressed(None, indptr, col_indices, values, dtype, nrows, ncols, False, device, more)
+
+    @classmethod
+    def from_csc(
+        cls, indptr: Any, row_indices: Any, values: Any = 1.0, dtype: Any = None, *, nrows: Any = None,
+        ncols: Any = None, device: str | Device | None = None, **more: Any,
+    ) -> Any:  # fmt: skip
+        """A Matrix whose column j has rows row_indices[indptr[j]:indptr[j + 1]]."""
+        return cls._from_compressed(None, indptr, row_indices, values, dtype, ncols, nrows, True, device, more)
+
+    @classmethod
+    def from_dcsr(
+        cls, compressed_rows: Any, indptr: Any, col_indices: Any, values: Any = 1.0, dtype: Any = None, *,
+        nrows: Any = None, ncols: Any = None, device: str | Device | None = None, **more: Any,
+    ) -> Any:  # fmt: skip
+        """A Matrix whose row compressed_rows[k] has columns col_indices[indptr[k]:indptr[k + 1]]."""
+        args = compressed_rows, indptr, col_indices, values, dtype, nrows, ncols, False, device, more
+        return cls._from_compressed(*args)
+
+    @classmethod
+    def from_dcsc(
+        cls, compressed_cols: Any, indptr: Any, row_indices: Any, values: Any = 1.0, dtype: Any = None, *,
+        nrows: Any = None, ncols: Any = None, device: str | Device | None = None, **more: Any,
+    ) -> Any:  # fmt: skip
+        """A Matrix whose column compressed_cols[k] has rows row_indices[indptr[k]:indptr[k + 1]]."""
+        args = compressed_cols, indptr, row_indices, values, dtype, ncols, nrows, True, device, more
+        return cls._from_compressed(*args)
+
+    @classmethod
+    def from_edgelist(cls, edgelist: Any, values: Any = None, dtype: Any = None, **more: Any) -> Any:
+        """A Matrix of (row, column) or (row, column, value) tuples, or of an array of shape (nvals, 2).
+
+        values: as in `from_coo`, where the edges bring none. Raises ValueError for another shape, TypeError for two
+        sources of values.
+        """
+        if hasattr(edgelist, "ndim"):
+            if edgelist.ndim != 2 or edgelist.shape[1] != 2:
+                raise ValueError(f"edgelist: expected an array of shape (nvals, 2), got {edgelist.shape}")
+            rows, cols, found = edgelist[:, 0], edgelist[:, 1], None
+        else:
+            parts = list(zip(*edgelist, strict=True))
+            if len(parts) not in (0, 2, 3):
+                raise ValueError(f"edgelist: expected two or three elements in each item, got {len(parts)}")
+            rows, cols = (list(part) for part in parts[:2]) if parts else ([], [])
+            found = list(parts[2]) if len(parts) == 3 else None
+        if values is not None and found is not None:
+            raise TypeError("values: expected one source of values, got the triples of `edgelist` and `values`")
+        values = found if values is None else values
+        return cls.from_coo(rows, cols, 1.0 if values is None else values, dtype, **more)
+
+    @classmethod
+    def from_dicts(
+        cls, nested_dicts: Any, dtype: Any = None, *, order: Any = "rowwise", nrows: Any = None, ncols: Any = None,
+        **more: Any,
+    ) -> Any:  # fmt: skip
+        """A Matrix of {row: {column: value}}, or of a list with one {column: value} for each row; with
+        order="columnwise" of {column: {row: value}}. Raises ValueError for `order`."""
+        columns = is_columnwise(order)
+        keyed = isinstance(nested_dicts, Mapping)
+        major = np.fromiter(nested_dicts, np.int64, len(nested_dicts)) if keyed else None
+        dicts = list(nested_dicts.values()) if keyed else list(nested_dicts)
+        indptr = np.cumsum([0, *map(len, dicts)])
+        minor = np.array(list(itertools.chain.from_iterable(dicts)), np.int64)
+        values: Any = [x for inner in dicts for x in inner.values()]
+        if dtype is not None and not values:
+            values = np.zeros(0, dtypes.lookup_dtype(dtype).np_type)
+        sizes = (ncols, nrows) if columns else (nrows, ncols)
+        return cls._from_compressed(
+            major, indptr, minor, values, dtype, *sizes, columns, more.pop("device", None), more
+        )
+
+
+class CompressedExport:
+    """What reads a Matrix or a TransposedMatrix as compressed rows or columns; indices are UINT64, on its device."""
+
+    __slots__ = ()
+    to_coo: Any
+    T: Any
+    nrows: Any
+    device: Any
+
+    def to_csr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:
+        """(indptr, columns, values); columns ascend within a row."""
+        i, j, x = self.to_coo(dtype)
+        ptr = pointers_of(i, self.nrows, self.device).view(np.uint64)
+        return ptr, j, x
+
+    def to_csc(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:
+        """(indptr, rows, values); rows ascend within a column."""
+        return self.T.to_csr(dtype)
+
+    def to_dcsr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any, Any]:
+        """(rows that have entries, indptr, columns, values)."""
+        ptr, j, x = self.to_csr(dtype)
+        xp = self.device.xp
+        rows = xp.flatnonzero(ptr[1:] != ptr[:-1])
+        return rows.astype(np.uint64), xp.append(ptr[rows], ptr[-1:]), j, x
+
+    def to_dcsc(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any, Any]:
+        """(columns that have entries, indptr, rows, values)."""
+        return self.T.to_dcsr(dtype)
+
+    def to_edgelist(self, dtype: Any = None, *, values: bool = True, sort: bool = True) -> tuple[Any, Any]:
+        """An array of shape (nvals, 2) with row and column of each entry, and the values (None if not wanted)."""
+        i, j, x = self.to_coo(dtype, values=values, sort=sort)
+        return self.device.xp.stack((i, j), axis=1), x
+
+    def to_dicts(self, order: Any = "rowwise") -> dict[int, dict[int, Any]]:
+        """{row: {column: value}} (order="columnwise": {column: {row: value}}), Python numbers."""
+        source = self.T if is_columnwise(order) else self
+        host = self.device.to_host
+        out: dict[int, dict[int, Any]] = {}
+        for i, j, x in zip(*(host(a).tolist() for a in source.to_coo())):
+            out.setdefault(i, {})[j] = x
+        return out

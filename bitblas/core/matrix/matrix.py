@@ -1,0 +1,294 @@
+"""Matrix, and TransposedMatrix, which reads one the other way round."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from semirings import Typed, dtypes
+from semirings.dtypes import FP64, DataType
+
+from ... import device as devices
+from ...build import entries as build
+from ...device import Device
+from ...formats.values import PackedValues
+from ...store import MatrixStore
+from ...verbs import matrix as verbs
+from ...verbs import submatrix
+from ..convert import check_size, device_of, same_device
+from ..operators import typed
+from ..options import AUTO, Layout, check_layout
+from ..statement import orders
+from ..statement.base import Operand, Output, Updater
+from ..statement.door import assignment, statement
+from ..statement.expr import MatrixExpression
+from ..statement.indexing import Axis, parse
+from ..statement.mask import Mask
+from ..vector.build import restored
+from ..vector.vector import Vector
+from . import assign as assign_matrix
+from .build import MatrixBuild
+from .order import MatrixOrder
+from .read import MatrixRead
+from .saved import MatrixFile
+from .shape import MatrixReshape
+
+_names = itertools.count()
+
+
+class TransposedMatrix(MatrixRead, Operand):
+    """A.T: reads A with rows and columns exchanged; `.new()` makes it a Matrix. Products take it as it is."""
+
+    __slots__ = ("_matrix",)
+    _matrix: Matrix
+    _transposed = True
+
+    def __init__(self, matrix: Matrix) -> None:
+        self._matrix = matrix
+
+    @property
+    def T(self) -> Matrix:
+        return self._matrix
+
+    @property
+    def name(self) -> str:
+        return f"{self._matrix.name}.T"
+
+    @property
+    def dtype(self) -> DataType:
+        return self._matrix.dtype
+
+    @property
+    def device(self) -> Device:
+        return self._matrix.device
+
+    @property
+    def nrows(self) -> int:
+        return self._matrix.ncols
+
+    @property
+    def ncols(self) -> int:
+        return self._matrix.nrows
+
+    @property
+    def nvals(self) -> int:
+        return self._matrix.nvals
+
+    @property
+    def _store(self) -> MatrixStore:
+        return verbs.transpose(self._matrix._store)
+
+    @property
+    def _stored(self) -> MatrixStore:
+        return verbs.transpose(self._matrix._stored).tagged(self._order)
+
+    def wait(self, how: str = "materialize") -> TransposedMatrix:
+        """Itself, when pending writes and the device are done."""
+        self._matrix.wait(how)
+        return self
+
+    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None, **opts: Any) -> Matrix:
+        """The transpose as a Matrix."""
+        return self.dup(dtype, mask=mask, name=name, **opts)
+
+
+class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Output):
+    """Matrix(dtype=FP64, nrows=0, ncols=0): no entries yet. GraphBLAS C API 2.1, section 3.8.2.
+
+    format: "auto", "csr", "mplg", "b2sr" with a `tile` of 4, 8, 16, 32 or 64, or "split" with one of 4, 8 or 16 (or
+    that of the fewest bytes): the stored form, which results assigned to this object take too. packed: whether values
+    that differ are stored in as many bits as they need (True; InvalidValue where they are not integers of a range below
+    2**32), as an array of their type (False), or as `config.prefer` says (None). Raises TypeError (dtype), InvalidValue
+    (sizes), ValueError (format), DeviceError, OutOfMemory.
+    """
+
+    __slots__ = ("__weakref__", "_data", "_layout", "_pending", "name")
+    _transposed = False
+
+    def __init__(
+        self, dtype: Any = FP64, nrows: Any = 0, ncols: Any = 0, *, name: str | None = None,
+        device: str | Device | None = None, format: str | None = None, tile: int | None = None,
+        packed: bool | None = None,
+    ) -> None:  # fmt: skip
+        self._layout = check_layout(format, tile, packed)
+        shape = check_size("nrows", nrows), check_size("ncols", ncols)
+        empty = verbs.empty(device_of(device), *shape, dtypes.lookup_dtype(dtype))
+        self._data = build.with_format(empty, *self._layout[:2]) if self._layout.asks else empty
+        self._pending: dict[tuple[int, int], np.generic | None] = {}
+        self.name = f"M_{next(_names)}" if name is None else name
+
+    @classmethod
+    def _from_store(
+        cls, store: MatrixStore, name: str | None = None, layout: Layout = AUTO, *, settled: bool = False
+    ) -> Matrix:
+        A = cls.__new__(cls)
+        A._data = store if settled else build.with_values(store, layout.packed)
+        A._layout, A._pending = layout, {}
+        A.name = f"M_{next(_names)}" if name is None else name
+        return A
+
+    # ---- what it holds ----
+
+    @property
+    def _matrix(self) -> Matrix:
+        return self
+
+    @property
+    def _store(self) -> MatrixStore:
+        store = self._stored
+        return store if store.order is None else orders.in_users_order(self, store)
+
+    @property
+    def _stored(self) -> MatrixStore:
+        if devices.several:
+            devices.activate(self._data.device)
+        if self._pending:
+            self._flush()
+        return self._data
+
+    def _adopt(self, store: MatrixStore) -> None:
+        if self._layout.asks:
+            store = build.with_format(store, *self._layout[:2])
+        self._data = build.with_values(store, self._layout.packed)
+        self._pending.clear()
+
+    def _put(self, i: int, j: int, value: np.generic | None) -> None:
+        """Set (None: delete) one entry; many of them cost one rebuild, at the next read."""
+        verbs.check_keys(*self.shape)
+        self._pending[i, j] = value
+
+    def _flush(self) -> None:
+        data, d = self._data, self._data.device
+        at = np.array(list(self._pending), np.int64)
+        if data.order is not None:
+            at = d.to_host(data.order.places(d.asarray(at)))
+        keys = at[:, 0] * data.ncols + at[:, 1]
+        order = np.argsort(keys)
+        written = list(self._pending.values())
+        kept = np.array([x is not None for x in written], bool)[order]
+        values = np.array([data.dtype.np_type.type(0) if x is None else x for x in written], data.dtype.np_type)[order]
+        one = values[kept][0] if kept.any() else data.raw
+        new: Any = values[kept]
+        if (data.iso and (new == data.raw).all()) or (not data.nvals and len(new) and (new == one).all()):
+            new = one  # one value for all entries stays one value
+        put = new if isinstance(new, np.generic) else d.asarray(new)
+        keys = keys[order]
+        self._adopt(submatrix.put(data, d.asarray(keys[kept]), put, d.asarray(keys[~kept])).tagged(data.order))
+
+    @property
+    def dtype(self) -> DataType:
+        return self._data.dtype
+
+    @property
+    def device(self) -> Device:
+        return self._data.device
+
+    @property
+    def nrows(self) -> int:
+        return self._data.nrows
+
+    @property
+    def ncols(self) -> int:
+        return self._data.ncols
+
+    @property
+    def nvals(self) -> int:
+        """The number of entries."""
+        try:
+            return self._stored.nvals
+        except self.device.errors as error:
+            return self.device.fail(error)
+
+    @property
+    def S(self) -> Mask:
+        """The structural mask: where there is an entry, whatever its value."""
+        return Mask(self, True)
+
+    @property
+    def V(self) -> Mask:
+        """The value mask: where there is an entry that is not zero."""
+        return Mask(self, False)
+
+    @property
+    def T(self) -> TransposedMatrix:
+        """The transpose, not computed: products and reductions read A the other way round."""
+        return TransposedMatrix(self)
+
+    @property
+    def format(self) -> str:
+        """The primary stored form: "csr", "mplg", "b2sr8", "split8"..."""
+        return self._stored.structure.primary.key
+
+    def memory(self) -> Any:
+        """The bytes held: a Memory with .forms, .structure, .values, .caches, .total .., which prints as a table."""
+        from ..memory import Memory
+
+        return Memory.of(self._stored)
+
+    def to(self, device: str | Device) -> Matrix:
+        """A copy on another device; the object itself if it is there already."""
+        d = devices.get(device)
+        if d is self.device:
+            return self
+        make, (kind, args, more) = self.__reduce__()
+        return make(kind, args, more | {"device": d})
+
+    def __reduce__(self) -> Any:
+        A, host = self._stored, self.device.to_host
+        i, j = (host(x) for x in A.coo())
+        more = {"nrows": A.nrows, "ncols": A.ncols, "name": self.name, **self._layout._asdict()}
+        if isinstance(A.raw, PackedValues):
+            more["stays_packed"] = True
+        if A.order is not None:
+            more["order"] = host(A.order.perm)
+        args = i, j, A.values if A.iso else host(A.values), A.dtype.name
+        return restored, (Matrix, args, more | {"device": self.device.name})
+
+    # ---- statements ----
+
+    def _keep(self, key: Any, make: Any) -> Any:
+        """make(a matrix of the same contents), made once and kept as long as these contents are.
+
+        Not make(self): what is kept would keep the matrix alive that keeps it.
+        """
+        store = self._stored
+        if ("kept", key) not in store.prepared:
+            twin = type(self)._from_store(
+                MatrixStore(store.structure, store.dtype, store.raw, store.copies, order=store.order)
+            )
+            store.prepared["kept", key] = make(twin)
+        return store.prepared["kept", key]
+
+    def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
+        statement(assign_matrix.update_matrix, self, value, mask, accum, replace)
+
+    def _assign(self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Any, replace: bool, region: bool) -> None:
+        assignment(assign_matrix.assign_matrix, self, axes, value, mask, accum, replace, region)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._assign(parse(self, key), value, None, None, False, False)
+
+    def __delitem__(self, key: Any) -> None:
+        del Updater(self, None, None, False)[key]
+
+    def clear(self) -> None:
+        """Delete all entries."""
+        self._adopt(verbs.empty(self.device, self.nrows, self.ncols, self.dtype))
+
+
+# ---- with vectors ---------------------------------------------------------------------------------------------------
+
+
+def outer(u: Vector, v: Vector, op: Any) -> MatrixExpression:
+    same_device("outer", u, v)
+    f = typed(op, "binary", u.dtype, v.dtype)
+    return MatrixExpression(u.size, v.size, "outer", (u, v), f, lambda mask: submatrix.outer(u._store, v._store, f))
+
+
+def from_diagonal(u: Vector, k: int, name: str | None) -> Matrix:
+    return Matrix._from_store(submatrix.from_diagonal(u._store, k), name)
+
+
+__all__ = ["Matrix", "TransposedMatrix", "from_diagonal", "outer"]

@@ -1,0 +1,101 @@
+"""A.reorder: the same matrix, stored in another order of its vertices; A.profile: what the plan sees in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...device import Device
+from ...exceptions import DimensionMismatch, InvalidValue
+from ...order import Order, order_of
+from ...verbs.reorder import matrix_in
+from ..convert import index_array
+from ..statement.door import guarded
+
+if TYPE_CHECKING:
+    from .matrix import Matrix
+
+
+class MatrixOrder:
+    __slots__ = ()
+
+    @property
+    def order(self: Matrix) -> Any:  # type: ignore[misc]
+        """The permutation in which rows and columns are stored (INT64: order[stored place] = user's number); None where
+        that is the user's numbering."""
+        return None if self._order is None else self._order.perm.astype(np.int64)
+
+    @guarded
+    def reorder(self: Matrix, order: Any, *, name: str | None = None) -> Matrix:
+        """The same entries, stored in another order of the vertices: rows and columns are permuted alike.
+
+        order: "degree", "rcm" or "community" (bitblas.reorder computes them); a permutation of 0 .. n - 1 with
+        order[new] = old; None for the user's numbering. Nothing that is read from the result changes: its indices are
+        the user's. Raises DimensionMismatch (A is not square), InvalidValue (no permutation, unknown name), ValueError.
+        """
+        found = self._order_named("reorder", order)
+        layout = self._layout
+        return type(self)._from_store(matrix_in(self._stored, found, *layout[:2]), name, layout)
+
+    @guarded
+    def profile(self: Matrix, *, measure: bool = False, orders: bool = False) -> Any:
+        """What the plan predicts for every stored form: bytes, and microseconds of Boolean mxv, plus_second mxv and
+        breadth-first search (min_plus mxv where values differ); and its choice. Prints as a table.
+
+        measure: times all that is predicted as well, on the device, in every form, and tells how good the choice is.
+        orders: the same under each order of `bitblas.reorder` as well, with the best pair of order and form. That finds
+        the orders and sorts the entries by each, which takes as long as `reorder` does; A stays as it is.
+        Raises DimensionMismatch (orders of a matrix that is not square), InvalidValue (both).
+        """
+        from ...plan import profile as plan_profile
+
+        if measure and orders:
+            raise InvalidValue("profile: expected measure or orders, got both; A.reorder(order).profile(measure=True)")
+        if measure:
+            from ...calibrate.measure import measured
+
+            return measured(self, plan_profile.profile(self._stored))
+        if not orders:
+            return plan_profile.profile(self._stored)
+        from ... import reorder
+
+        stores = {plan_profile.AS_IT_IS: self._stored}
+        for order in reorder.ORDERS:
+            stores[order] = matrix_in(self._stored, self._order_named("profile", order), "csr")
+        return plan_profile.orders(stores, self.device.is_gpu)
+
+    def _order_named(self: Matrix, verb: str, order: Any) -> Order | None:  # type: ignore[misc]
+        """A name or a permutation as an Order of this device."""
+        if self.nrows != self.ncols:
+            raise DimensionMismatch(
+                f"{verb}: expected a square matrix, whose rows and columns are the same vertices, got {self.shape}; "
+                "A[rows, columns] permutes the two by themselves"
+            )
+        if isinstance(order, str):
+            from ... import reorder
+
+            order = reorder.by_name(order)(self)
+        return None if order is None else order_of(self.device, permutation(self.device, order, self.nrows))
+
+
+def permutation(device: Device, data: Any, n: int) -> Any:
+    """`data` as an INT64 array of the device. InvalidValue unless it has each of 0 .. n - 1 once."""
+    perm = index_array(device, data, "order")
+    hint = "order[new] = old holds each of them once"
+    if len(perm) != n:
+        raise InvalidValue(f"order: expected a permutation of the {n} numbers 0 .. {n - 1}, got {len(perm)}; {hint}")
+    if not n:
+        return perm
+    low, high = int(perm.min()), int(perm.max())
+    if low < 0 or high >= n:
+        raise InvalidValue(f"order: expected numbers from 0 to {n - 1}, got {low if low < 0 else high}; {hint}")
+    found = device.xp.zeros(n, bool)
+    found[perm] = True
+    if not bool(found.all()):
+        missing = int(device.xp.argmin(found))
+        raise InvalidValue(f"order: expected a permutation of 0 .. {n - 1}, got one without {missing}; {hint}")
+    return perm
+
+
+__all__ = ["MatrixOrder", "permutation"]

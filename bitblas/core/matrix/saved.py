@@ -1,0 +1,182 @@
+"""A Matrix in a file of its own: its stored forms as they are, so that loading is mapping, or one copy to a GPU.
+
+Sections: "matrix" (shape, dtype, name; the values), "form" for each stored form, the primary one first, and "places"
+for a form: where the values of its entries lie in the primary one; "order": the permutation of a reordered matrix. A
+section that a version does not know is left out if it says that it may be, else the file is refused.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from semirings import dtypes
+
+from ...build import entries as build
+from ...device import Device
+from ...exceptions import InvalidValue
+from ...formats import Form, Structure
+from ...formats.container import Container, Section, write
+from ...formats.packing import packed_words
+from ...formats.values import PackedValues, base_of
+from ...order import Order, order_of
+from ...store import MatrixStore, Raw
+from ..convert import check_size, device_of
+from ..options import AUTO, check_layout
+
+if TYPE_CHECKING:
+    from .matrix import Matrix
+
+KNOWN = ("matrix", "order", "form", "places")
+
+
+class MatrixFile:
+    """What writes a Matrix to a file and reads it."""
+
+    __slots__ = ()
+    _from_store: ClassVar[Any]  # (store, name, ..): of the class that this is mixed into
+
+    def save(self: Matrix, path: str | os.PathLike[str], *, forms: bool = False) -> None:  # type: ignore[misc]
+        """Write the matrix into a file of bitblas' own (`.bitblas`), in the stored form and the order that it has, for
+        `Matrix.load`. forms: also in the other forms that are held now, such as the transpose.
+
+        The file appears whole or not at all. Memory on the host: 32 MiB. Raises OSError if it cannot be written.
+        """
+        A, d = self._stored, self.device
+        facts = {"nrows": A.nrows, "ncols": A.ncols, "nvals": A.nvals, "dtype": A.dtype.name, "iso": A.iso}
+        values = A.raw
+        if isinstance(values, PackedValues):
+            facts["packed"] = {"base": int(values.base), "width": values.width}
+            values = values.string
+        elif isinstance(values, np.generic):
+            values = np.array([values])
+        sections = [Section("matrix", {**facts, "name": self.name, "format": list(self._layout)}, {"values": values})]
+        if A.order is not None:
+            sections.append(Section("order", {}, {"perm": A.order.perm}))
+        written: list[Form] = []
+        with d.guard:
+            for key, transposed, form, places in A.structure.forms():
+                if written and not forms:
+                    break
+                same = next((k for k, other in enumerate(written) if other is form), None)
+                about = {"key": key, "transposed": transposed, "same": same, "numbers": form.numbers()}
+                sections.append(Section("form", about, form.arrays() if same is None else {}))
+                if places is not None:
+                    sections.append(Section("places", {"form": len(written)}, {"places": places}))
+                written.append(form)
+            write(path, sections, d)
+
+    @classmethod
+    def load(
+        cls, path: str | os.PathLike[str], *, verify: bool = False, name: str | None = None,
+        device: str | Device | None = None, format: str | None = None, tile: int | None = None,
+        packed: bool | None = None,
+    ) -> Any:  # fmt: skip
+        """The Matrix that `save` wrote, in the same stored form, or the one asked for.
+
+        On the CPU the arrays are mapped from the file: nothing is read before it is needed, and the file must not be
+        changed in place meanwhile (`save` never does: it makes a new one). On a GPU they are copied, block by block,
+        each block checked. verify: check all blocks and the contents of every array, which reads all of them; without,
+        a file that was made to deceive can make kernels read beyond their arrays.
+
+        Packed values stay so, and plain ones plain, unless `packed` says otherwise.
+
+        Raises OSError; InvalidValue, with file and reason, if it is not such a file, was cut off, changed or written by
+        another version or on a machine of other byte order, or does not fit together; DeviceError, OutOfMemory.
+        """
+        layout = check_layout(format, tile, packed)
+        d = device_of(device)
+        file = Container(path)
+        d.foresee(f"{file.name}: its arrays", file.nbytes)
+        with d.guard:
+            try:
+                store, facts = _restored(file, d, verify)
+            except (ValueError, KeyError, TypeError, IndexError) as error:
+                if isinstance(error, InvalidValue) and str(error).startswith(file.name):
+                    raise
+                what = f"no {error}" if isinstance(error, KeyError) else str(error)
+                raise file.fault(f"expected arrays that make a matrix, got a fault in them: {what}") from None
+            if layout.asks:
+                store = build.with_format(store, *layout[:2])
+            if packed is not None:
+                store = build.with_values(store, packed)
+        asked = check_layout(*facts["format"] or AUTO) if layout == AUTO else layout
+        return cls._from_store(store, name or facts["name"], asked, settled=True)
+
+
+def _restored(file: Container, d: Device, verify: bool) -> tuple[MatrixStore, dict[str, Any]]:
+    unknown = [s.name for s in file.sections if s.name not in KNOWN and s.required]
+    if unknown:
+        raise file.fault(f"expected sections {', '.join(KNOWN)}, got {unknown[0]!r}, which a newer bitblas may know")
+    matrix, *others = [s for s in file.sections if s.name in KNOWN]
+    facts = matrix.facts
+    size = nrows, ncols, nvals = [check_size(x, facts[x]) for x in ("nrows", "ncols", "nvals")]
+    if matrix.name != "matrix" or not isinstance(facts["name"], str) or not isinstance(facts["iso"], bool):
+        raise ValueError("no matrix in the first section")
+    check_layout(*facts["format"] or AUTO)
+    forms: list[tuple[str, bool, Form]] = []
+    places: dict[int, Any] = {}
+    order: Order | None = None
+    for section in others:
+        arrays, about = file.load(section, d, verify), section.facts
+        if section.name == "places":
+            places[about["form"]] = _each_once(d, "places", arrays["places"], nvals, verify)
+            continue
+        if section.name == "order":  # looked at in any case: the user's numbers are found through it
+            order = order_of(d, _each_once(d, "perm", arrays["perm"], nrows, True).astype(np.int64))
+            continue
+        key, transposed, same = about["key"], bool(about["transposed"]), about["same"]
+        form = forms[same][2] if same is not None else build.restored(d, key, about["numbers"], arrays)
+        shape = [ncols, nrows, nvals] if transposed else size
+        if [form.nrows, form.ncols, form.nvals] != shape:
+            raise ValueError(f"form {key}: expected {shape}, got {[form.nrows, form.ncols, form.nvals]}")
+        if verify and same is None:
+            form.check()
+        forms.append((key, transposed, form))
+    if forms[0][1]:
+        raise ValueError("a primary form that is a transpose")
+    structure = Structure(forms[0][2])
+    for k, (key, transposed, form) in enumerate(forms):
+        structure.keep(key, transposed, form, places.get(k))
+    dtype = dtypes.lookup_dtype(facts["dtype"])
+    values = _values(file.load(matrix, d, verify)["values"], facts, d, dtype, verify)
+    if order is not None and nrows != ncols:
+        raise ValueError("an order of vertices, but no square matrix")
+    return MatrixStore(structure, dtype, values).tagged(order), facts
+
+
+def _values(values: Any, facts: dict[str, Any], d: Device, dtype: dtypes.DataType, verify: bool) -> Raw:
+    """What a store holds of the array of a file."""
+    nvals, iso, packing = facts["nvals"], facts["iso"], facts.get("packed")
+    if iso and packing is not None:
+        raise ValueError("values: expected one for all entries or packed ones, got both")
+    count, kind = (1 if iso else nvals), dtype
+    if packing is not None:
+        base, width = base_of(dtype, packing["base"], packing["width"]), packing["width"]
+        count, kind = packed_words(nvals, width), dtypes.UINT32
+    if values.dtype != kind.np_type or len(values) != count:
+        raise ValueError(f"values: expected {count} of {kind}, got {len(values)} of {values.dtype}")
+    if packing is not None:
+        found = PackedValues(d, dtype, base, width, nvals, values)
+        if verify:
+            found.check()
+        return found
+    if verify and dtype is dtypes.BOOL and len(values) and int(values.view(np.uint8).max()) > 1:
+        raise ValueError("values: expected bytes of 0 and 1")
+    return dtype.np_type.type(d.to_host(values)[0]) if iso else values
+
+
+def _each_once(d: Device, name: str, numbers: Any, size: int, verify: bool) -> Any:
+    """The integers below `size` in some order."""
+    if numbers.dtype.kind != "i" or numbers.shape != (size,):
+        raise ValueError(f"{name}: expected {size} integers, got {numbers.dtype} of shape {numbers.shape}")
+    if verify and size:
+        seen = d.xp.zeros(size, bool)
+        if int(numbers.min()) < 0 or int(numbers.max()) >= size:
+            raise ValueError(f"{name}: expected numbers from 0 to {size - 1}")
+        seen[numbers] = True
+        if not bool(seen.all()):
+            raise ValueError(f"{name}: expected every number once")
+    return numbers

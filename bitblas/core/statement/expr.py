@@ -1,0 +1,200 @@
+"""Delayed expressions: the operands and the verb, run by `.new()`, by `C << expr`, or where a value is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from semirings import Typed, dtypes
+from semirings.dtypes import DataType
+
+from ...config import config
+from ...device import Device
+from ..options import check_options
+from ..show import ShownExpression
+from .base import Operand
+from .door import computed
+from .recording import state as recording
+
+
+class Expression(ShownExpression, Operand):
+    """What the three kinds share.
+
+    method, args, op: what was asked (read by `explain`). `run(mask)` gives the result, a fresh store; only where
+    `masked` is true does the verb itself honour the mask.
+    """
+
+    __slots__ = ("_dtype", "_value", "args", "masked", "method", "op", "run")
+
+    def __init__(
+        self, method: str, args: tuple[Any, ...], op: Typed | None, run: Callable[..., Any],
+        dtype: DataType | None = None, masked: bool = False,
+    ) -> None:  # fmt: skip
+        self.method = method
+        self.args = args
+        self.op = op
+        self.run = run
+        self.masked = masked
+        self._dtype = dtype
+        self._value: Any = None
+
+    @property
+    def dtype(self) -> DataType:
+        # Late: a statement `w << expr` never asks.
+        if self._dtype is None:
+            assert self.op is not None  # what has no operator says its type
+            self._dtype = self.op.return_type
+        return self._dtype
+
+    @property
+    def device(self) -> Device:
+        return self.args[0].device
+
+    def new(
+        self, dtype: Any = None, *, mask: Any = None, name: str | None = None, is_cscalar: Any = None, **opts: Any
+    ) -> Any:
+        """Compute into a new object, of `dtype` if given; with `mask` (of the same shape), only where it allows."""
+        if opts:
+            check_options(opts)
+        kind = None if dtype is None else dtypes.lookup_dtype(dtype)
+        if mask is None and self._value is not None and (kind is None or self._value.dtype is kind):
+            value, self._value = self._value, None  # it was computed before and belongs to nobody yet
+            if name is not None:
+                value.name = name
+            return value
+        return self._new(kind, mask, name)
+
+    _new: Any  # (dtype, mask, name): compute into the kind of object that this expression gives
+
+    def dup(self, dtype: Any = None, **kwargs: Any) -> Any:
+        return self._resolve().dup(dtype, **kwargs)
+
+    def _resolve(self) -> Any:
+        if self._value is None:
+            if not config.autocompute:
+                raise TypeError(f"{self.method}: not computed yet, and config.autocompute is off; use .new()")
+            self._value = self._new(None, None, None)
+        return self._value
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._resolve(), name)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._resolve()[key]
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self._resolve()
+
+    def __iter__(self) -> Any:
+        return iter(self._resolve())
+
+    def _text(self) -> str:
+        first, *rest = (getattr(a, "name", None) or str(a) for a in self.args if a is not None)
+        inner = [*rest, *([f"op={self.op!r}"] if self.op is not None else [])]
+        return f"{first}.{self.method}({', '.join(inner)})"
+
+
+class VectorExpression(Expression):
+    """A delayed Vector of `size` positions.
+
+    ends: `run` takes an `Into` instead of a mask, and ends the statement itself: it gives what the vector on the
+    left is to hold from now on, or None where that has been changed in place.
+    along: the operands in whose order it may run (orders.py); None: in the user's alone.
+    """
+
+    __slots__ = ("along", "ends", "size")
+    ndim = 1
+
+    def __init__(
+        self, size: int, method: str, args: tuple[Any, ...], op: Any, run: Callable[[Any], Any],
+        dtype: DataType | None = None, masked: bool = False, ends: bool = False, along: Any = None,
+    ) -> None:  # fmt: skip
+        Expression.__init__(self, method, args, op, run, dtype, masked)
+        self.size = size
+        self.ends = ends
+        self.along = along
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (self.size,)
+
+    def _new(self, dtype: DataType | None, mask: Any, name: str | None) -> Any:
+        from ..vector.vector import Vector
+
+        w = Vector(self.dtype if dtype is None else dtype, self.size, name=name, device=self.device)
+        w._update(self, None if mask is None else _check_mask(mask, 1), None, mask is not None)
+        return w
+
+
+class MatrixExpression(Expression):
+    """A delayed Matrix of nrows x ncols.
+
+    along: the operands in whose order it may run (orders.py): `run(mask, order)`; None: in the user's alone,
+    `run(mask)`.
+    """
+
+    __slots__ = ("along", "ncols", "nrows")
+    ndim = 2
+
+    def __init__(self, nrows: int, ncols: int, *args: Any, along: Any = None, **kwargs: Any) -> None:
+        Expression.__init__(self, *args, **kwargs)
+        self.nrows, self.ncols = nrows, ncols
+        self.along = along
+
+    def computed(self, mask: Any, order: Any) -> Any:
+        """The result as a store, in that order."""
+        return self.run(mask) if self.along is None else self.run(mask, order).tagged(order)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (self.nrows, self.ncols)
+
+    def _new(self, dtype: DataType | None, mask: Any, name: str | None) -> Any:
+        from ..matrix.assign import alone
+        from ..matrix.matrix import Matrix
+
+        kind, m = self.dtype if dtype is None else dtype, None if mask is None else _check_mask(mask, 2)
+        if self._value is None and (m is None or self.masked):  # what comes out is all that it holds
+            with self.device.guard:
+                return Matrix._from_store(alone(self, kind, m), name)
+        C = Matrix(kind, self.nrows, self.ncols, name=name, device=self.device)
+        C._update(self, m, None, m is not None)
+        return C
+
+
+class ScalarExpression(Expression):
+    """A delayed Scalar; `run` gives a NumPy scalar, or None for an empty one."""
+
+    __slots__ = ()
+    ndim = 0
+    shape = ()
+
+    def _new(self, dtype: DataType | None, mask: Any, name: str | None) -> Any:
+        from ..scalar import Scalar
+
+        if mask is not None:
+            raise TypeError("mask: not allowed for Scalars")
+        s = Scalar(self.dtype if dtype is None else dtype, name=name)
+        if recording.recorder is not None:
+            recording.recorder.scalar_statement(s, self, None)
+        else:
+            s._store(computed(self))
+        return s
+
+    # fmt: off
+    def __bool__(self) -> bool: return bool(self._resolve())
+    def __int__(self) -> int: return int(self._resolve())
+    def __float__(self) -> float: return float(self._resolve())
+    def __index__(self) -> int: return self._resolve().__index__()
+    def __eq__(self, other: Any) -> Any: return self._resolve() == other
+    def __ne__(self, other: Any) -> Any: return self._resolve() != other
+    # fmt: on
+    __hash__ = Operand.__hash__
+
+
+def _check_mask(mask: Any, ndim: int) -> Any:
+    from .mask import check
+
+    return check(mask, ndim)

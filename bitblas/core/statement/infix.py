@@ -1,0 +1,161 @@
+"""A & B, A | B, A @ B: operands that wait for an operator, and op(...), which gives them one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semirings import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, Typed, UnaryOp, binary, semiring
+from semirings.dtypes import BOOL
+
+from ...exceptions import DimensionMismatch
+from ..show import ShownExpression
+from .base import Operand, describe
+from .expr import Expression
+from .mask import Mask
+
+
+class Infix(ShownExpression, Operand):
+    """Two operands and a symbol. `op(A & B)` names the operator; alone, `@` means plus_times, and `&`, `|` of BOOL
+    operands mean land, lor."""
+
+    __slots__ = ("_expr", "left", "right", "symbol")
+
+    def __init__(self, left: Any, right: Any, symbol: str) -> None:
+        self.left, self.right, self.symbol = left, right, symbol
+        self._expr: Expression | None = None
+
+    @property
+    def ndim(self) -> int:
+        if self.symbol == "@":
+            return self.left.ndim + self.right.ndim - 2
+        return max(self.left.ndim, self.right.ndim)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        if self.symbol == "@":
+            return (*self.left.shape[:-1], *self.right.shape[1:])
+        return max(self.left.shape, self.right.shape, key=len)  # a Vector counts as every row or column of a Matrix
+
+    @property
+    def device(self) -> Any:
+        return self.left.device
+
+    @property
+    def dtype(self) -> Any:
+        return self._to_expr().dtype
+
+    def with_operator(self, op: Any, left_default: Any = None, right_default: Any = None) -> Expression:
+        left, right = (_joined(x, self.symbol, op, left_default, right_default) for x in (self.left, self.right))
+        if self.symbol == "@":
+            if left.ndim == 1:
+                return left.inner(right, op) if right.ndim == 1 else left.vxm(right, op)
+            return left.mxv(right, op) if right.ndim == 1 else left.mxm(right, op)
+        if left_default is not None or right_default is not None:
+            if self.symbol != "|" or left_default is None or right_default is None:
+                raise TypeError("left_default, right_default: expected both, and an infix expression x | y")
+            return left.ewise_union(right, op, left_default, right_default)
+        return left.ewise_mult(right, op) if self.symbol == "&" else left.ewise_add(right, op)
+
+    def _to_expr(self) -> Expression:
+        if self._expr is None:
+            if self.symbol != "@" and not (self.left.dtype is BOOL and self.right.dtype is BOOL):
+                example = "monoid.times(x & y)" if self.symbol == "&" else "monoid.plus(x | y)"
+                raise TypeError(
+                    f"x {self.symbol} y: expected an operator, as in {example}; without one both must be BOOL, "
+                    f"got {self.left.dtype} and {self.right.dtype}"
+                )
+            op = {"@": semiring.plus_times, "&": binary.land, "|": binary.lor}[self.symbol]
+            self._expr = self.with_operator(op)
+        return self._expr
+
+    def new(self, dtype: Any = None, **kwargs: Any) -> Any:
+        """Compute with the default operator into a new object."""
+        return self._to_expr().new(dtype, **kwargs)
+
+    def _resolve(self) -> Any:
+        return self._to_expr()._resolve()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"'Infix' object has no attribute {name!r}")
+        return getattr(self._to_expr(), name)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._resolve()[key]
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self._resolve()
+
+    def __iter__(self) -> Any:
+        return iter(self._resolve())
+
+    def _text(self) -> str:
+        left, right = (getattr(x, "name", None) or x._text() for x in (self.left, self.right))
+        return f"{left} {self.symbol} {right}"
+
+
+def _joined(x: Any, symbol: str, op: Any, left_default: Any, right_default: Any) -> Any:
+    """op(A & B & C): an operand that is the same infix takes the same operator."""
+    if isinstance(x, Infix) and x.symbol == symbol:
+        return x.with_operator(op, left_default, right_default).new()
+    return x._resolve()
+
+
+def _tensor(x: Any) -> bool:
+    return isinstance(x, Operand) and x.ndim > 0
+
+
+def elementwise(left: Any, right: Any, symbol: str) -> Any:
+    """A & B and A | B. DimensionMismatch unless the shapes are the same."""
+    if isinstance(right, Mask):
+        return right & left if symbol == "&" else right | left
+    if not (_tensor(left) and _tensor(right)) and not (left.ndim == 0 and getattr(right, "ndim", None) == 0):
+        raise TypeError(f"x {symbol} y: expected Vectors or Matrices, got {describe(left)} and {describe(right)}")
+    for x in (left, right):
+        if isinstance(x, Infix) and x.symbol not in (symbol, "@"):
+            raise TypeError(f"x {symbol} y: expected operands of one symbol, got {x._text()}; give that an operator")
+    fits = left.shape == right.shape
+    if left.ndim + right.ndim == 3:  # a Vector on the right counts as every row, one on the left as every column
+        fits = left.shape[-1] == right.shape[0]
+    if not fits:
+        raise DimensionMismatch(f"x {symbol} y: expected operands of one shape, got {left.shape} and {right.shape}")
+    return Infix(left, right, symbol)
+
+
+def matmul(left: Any, right: Any) -> Any:
+    """A @ B, A @ v, v @ A, v @ w. DimensionMismatch unless the inner sizes are the same."""
+    if not (_tensor(left) and _tensor(right)):
+        raise TypeError(f"x @ y: expected Vectors or Matrices, got {describe(left)} and {describe(right)}")
+    if left.shape[-1] != right.shape[0]:
+        raise DimensionMismatch(f"x @ y: expected inner sizes that are the same, got {left.shape} and {right.shape}")
+    return Infix(left, right, "@")
+
+
+def apply_operator(op: Any, left: Any, right: Any = None, **kwargs: Any) -> Any:
+    """op(A), op(A, 2), op(2, A), op(A & B), op(A | B, left_default=, right_default=), op(A @ B), select.tril(A, -1)."""
+    plain = op.op if isinstance(op, Typed) else op
+    if isinstance(left, Infix) and right is None and isinstance(plain, (BinaryOp, Monoid, Semiring)):
+        if isinstance(plain, Semiring) != (left.symbol == "@"):
+            kind = "Semiring" if left.symbol == "@" else "BinaryOp or Monoid"
+            raise TypeError(f"{op!r}(x {left.symbol} y): expected a {kind}")
+        return left.with_operator(op, **kwargs)
+    if isinstance(plain, Semiring):
+        raise TypeError(f"{op!r}: expected an infix expression such as A @ B, got {describe(left)}")
+    if isinstance(plain, UnaryOp):
+        if right is not None:
+            raise TypeError(f"{op!r}: expected one operand, got two")
+        return left._resolve().apply(op)
+    if isinstance(plain, (IndexUnaryOp, SelectOp)):
+        thunk = kwargs.pop("thunk", right)
+        left = left._resolve()
+        return left.select(op, thunk) if isinstance(plain, SelectOp) else left.apply(op, thunk)
+    if kwargs:
+        raise TypeError(f"{op!r}: left_default and right_default need an infix expression x | y")
+    if right is None:
+        raise TypeError(f"{op!r}: expected op(A & B), op(A | B), op(A, 1) or op(1, A), got op({describe(left)})")
+    if isinstance(left, Operand) and (left.ndim > 0 or not _tensor(right)):
+        return left._resolve().apply(op, right)
+    return right._resolve().apply(op, left=left)
+
+
+__all__ = ["Infix", "apply_operator", "elementwise", "matmul"]

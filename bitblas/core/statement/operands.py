@@ -1,0 +1,84 @@
+"""Operators together with a scalar operand, as `apply`, `select` and `ewise_union` of Vector and Matrix take them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semirings import IndexUnaryOp, Typed, dtypes
+from semirings.dtypes import DataType
+
+from ...exceptions import EmptyObject
+from ..convert import cast_scalar
+from ..operators import compute_type, find, typed
+from ..scalar import of
+from .base import Operand, describe
+from .mask import Mask, check
+
+
+def operand(value: Any, where: str) -> tuple[np.generic, DataType]:
+    """A scalar that must not be empty."""
+    try:
+        found, dtype = of(value)
+    except TypeError:
+        raise TypeError(f"{where}: expected a scalar, got {describe(value)}") from None
+    if found is None:
+        raise EmptyObject(f"{where}: expected a scalar with a value, got an empty Scalar")
+    return found, dtype
+
+
+def compute_scalar(op: Typed, value: np.generic) -> np.generic:
+    return cast_scalar(value, compute_type(op))
+
+
+def apply_operator(op: Any, dtype: DataType, left: Any, right: Any) -> tuple[str, Typed, np.generic | None]:
+    """For `apply`: which kind of call ("unary", "left", "right", "index"), the typed operator, the scalar."""
+    if left is not None and right is not None:
+        raise TypeError("apply: expected left or right, got both")
+    if isinstance(op, str):
+        for kind in ("unary", "indexunary") if left is None and right is None else ("binary", "indexunary"):
+            try:
+                op = find(op, kind)
+                break
+            except ValueError:
+                continue
+    if isinstance(op.op if isinstance(op, Typed) else op, IndexUnaryOp):
+        if left is not None:
+            raise TypeError("left: an IndexUnaryOp takes its thunk as right")
+        f, value = index_operator(op, dtype, right, "indexunary")
+        return "index", f, value
+    if left is None and right is None:
+        return "unary", typed(op, "unary", dtype), None
+    side = "left" if right is None else "right"
+    value, kind_of = operand(left if right is None else right, f"apply, {side}")
+    f = typed(op, "binary", kind_of, dtype) if side == "left" else typed(op, "binary", dtype, kind_of)
+    return side, f, compute_scalar(f, value)
+
+
+def operands(x: Any, kind: str, scalar: np.generic | None) -> tuple[Any, ...]:
+    """The operands of x.apply(op, right, left) in the order of its parameters."""
+    return (x,) if scalar is None else (x, None, scalar) if kind == "left" else (x, scalar)
+
+
+def index_operator(op: Any, dtype: DataType, thunk: Any, kind: str) -> tuple[Typed, np.generic]:
+    """An operator of that kind ("indexunary", "select") and its thunk; where none is given False, the least type."""
+    value, thunk_type = operand(False if thunk is None else thunk, "thunk")
+    f = typed(op, kind, dtype, thunk_type)
+    return f, compute_scalar(f, value)
+
+
+def select_mask(op: Any, thunk: Any, ndim: int) -> Mask | None:
+    """The mask that `select` was given instead of an operator, if so."""
+    if not isinstance(op, (Mask, Operand)):
+        return None
+    if thunk is not None:
+        raise TypeError("thunk: expected none with a mask or a BOOL object")
+    return check(op, ndim)
+
+
+def union_operator(op: Any, left: DataType, right: DataType, x: Any, y: Any) -> tuple[Typed, np.generic, np.generic]:
+    """The operator of ewise_union and the two defaults, all of one type."""
+    (a, at), (b, bt) = operand(x, "left_default"), operand(y, "right_default")
+    f = typed(op, "binary", dtypes.unify(left, bt), dtypes.unify(at, right))
+    return f, compute_scalar(f, a), compute_scalar(f, b)

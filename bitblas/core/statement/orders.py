@@ -1,0 +1,108 @@
+"""In which order a statement runs, where an operand is stored in another order than the user's (bitblas/order.py).
+
+The rule: a statement runs in one order. A product with a vector runs in that of its matrix. What goes position by
+position runs in the first order that an operand, the mask or the output brings; a Vector that is in another one is put
+into it, and stays there. Matrices are not moved: where those of a statement differ, it runs in the user's order, in
+which a reordered Matrix then holds a second copy. Whatever else asks for entries gets them in the user's order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import nullcontext
+from typing import Any
+
+from ... import order as orders
+from ...device import tracing
+from ...order import Order
+from ...store import MatrixStore, VectorStore
+from ...verbs import reorder
+
+
+def moved(vector: Any, store: VectorStore, order: Order | None) -> VectorStore:
+    """What a Vector holds, in that order; a trace shows the gather under a line of its own."""
+    with _noted(vector.name, order):
+        return reorder.vector_in(store, order)
+
+
+def in_users_order(A: Any, store: MatrixStore, *, keep: bool = True) -> MatrixStore:
+    """What a Matrix holds, in the user's order; kept for the next time, or not."""
+    if store.order is None:
+        return store
+    found: MatrixStore | None = store.prepared.get("user")
+    if found is None:
+        with _noted(A.name, None):
+            found = reorder.matrix_in(store, None)
+        if keep:
+            store.prepared["user"] = found
+    return found
+
+
+def _noted(name: str, order: Order | None) -> Any:
+    if tracing.active is None:
+        return nullcontext()
+    return tracing.active.of(f"{name} into {'the order of the matrix' if order else 'the order of the user'}")
+
+
+def first(vectors: Iterable[Any]) -> Order | None:
+    """The first order that a Vector brings."""
+    return next((v._data.order for v in vectors if v._data.order is not None), None)
+
+
+def common(matrices: Iterable[Any]) -> Order | None:
+    """The order that all matrices have; the user's if they differ."""
+    found = {getattr(m, "_order", None) for m in matrices}
+    return found.pop() if len(found) == 1 else None
+
+
+def movable(op: Any, *operands: Any) -> tuple[Any, ...] | None:
+    """The operands, if their order may be that of the result; None where op reads positions, which are the user's."""
+    return None if getattr(op.op, "positional", False) else operands
+
+
+def placed(order: Order | None, written: dict[int, Any]) -> dict[int, Any]:
+    """Single writes, by stored places."""
+    return written if order is None else dict(zip(map(order.place, written), written.values()))
+
+
+def meet(*vectors: Any) -> None:
+    """Put vectors into one order."""
+    order = first(vectors)
+    for v in vectors:
+        v._in(order)
+
+
+def used() -> bool:
+    """Whether any object may be in another order than the user's."""
+    return orders.used
+
+
+def foreseen(product: Any) -> str:
+    """For `explain`: in which order a product will run, and what has to be moved for that."""
+    matrices = [x for x in product.args if hasattr(x, "_at")]
+    chosen = None if product.along is None else common(matrices)
+    moved = [x.name for x in product.args if (x._order if hasattr(x, "_at") else x._data.order) is not chosen]
+    text = f"in {'the order of the matrix' if chosen else 'the order of the user'}"
+    if moved:
+        return f"{text}, into which {', '.join(moved)} will be put"
+    return text if chosen else ""
+
+
+def settle(w: Any, value: Any, mask: Any, kept: bool) -> Order | None:
+    """The order in which w(mask) << value runs; vectors that the statement reads, and w if it keeps entries, are put
+    into it."""
+    along = (value,) if hasattr(value, "_data") else getattr(value, "along", ())
+    if along is None:  # what reads positions finds the user's; an extraction, which has no operator, asks by itself
+        operands = value.args if value.op is not None else ()
+    else:
+        operands = along
+    vectors = [x for x in operands if hasattr(x, "_in")]
+    matrices = [x for x in operands if hasattr(x, "_at")]
+    others = [*([] if mask is None else [mask.parent]), *([w] if kept else [])]
+    if along is None:  # its result is in the user's order
+        order: Order | None = None
+    else:
+        order = matrices[0]._order if matrices else first([*vectors, *others])
+    for v in (*vectors, *others):
+        v._in(order)
+    return order

@@ -1,0 +1,48 @@
+"""A.mxv(v) and v.vxm(A): GraphBLAS C API 2.1, sections 4.3.2 and 4.3.3. One statement of an algorithm's inner loop, so
+facts are read once and straight from the stores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...exceptions import DimensionMismatch
+from ...verbs import product, reorder
+from ..convert import same_device
+from ..operators import typed
+from .base import Operand, describe
+from .expr import VectorExpression
+
+
+def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> VectorExpression:
+    """A.mxv(v), or v.vxm(A). DimensionMismatch unless the inner sizes are the same; TypeError, KeyError for op."""
+    A = matrix
+    if not hasattr(A, "_matrix"):
+        A = A._resolve() if isinstance(A, Operand) and A.ndim == 2 else None
+    if A is None:
+        raise TypeError(f"{method}: expected a Matrix, got {describe(matrix)}")
+    M = A._matrix
+    flip = method == "vxm"
+    transpose = A._transposed != flip
+    form, u, dtype = M._data.structure.primary, vector._data, M._data.dtype
+    nrows, ncols = (form.ncols, form.nrows) if transpose else (form.nrows, form.ncols)
+    if u.size != ncols:
+        raise DimensionMismatch(
+            f"{method}: expected a vector of size {ncols} for a matrix of {A.nrows} x {A.ncols}, got {u.size}"
+        )
+    if form.device is not u.device:
+        same_device(method, M, vector)
+    if flip:
+        f, args = typed(op, "semiring", u.dtype, dtype), (vector, A)
+    else:
+        f, args = typed(op, "semiring", dtype, u.dtype), (A, vector)
+
+    along = None if f.op.is_positional and reorder.reads_result(f, flip) else args
+
+    def run(into: Any) -> Any:
+        mask = None if into is None else into.mask
+        held, u, op = M._store if along is None else M._stored, vector._stored, f
+        if u.order is not None:
+            u, op = reorder.by_value(u, f, flip)
+        return product.mxv(held, u, op, transpose=transpose, flip=flip, mask=mask, into=into)
+
+    return VectorExpression(nrows, method, args, f, run, ends=True, along=along)

@@ -1,0 +1,203 @@
+"""`w << value` and `w[I] = value` for Vectors. GraphBLAS C API 2.1, sections 2.3.4 (mask, accumulator, replace) and
+4.3.7 (assign). All is checked before anything is changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semirings import Typed
+from semirings.dtypes import DataType
+
+from ...exceptions import DimensionMismatch
+from ...order import Order
+from ...store import VectorStore, empty_vector, full_vector
+from ...verbs import elements, vector_build
+from ...verbs import vector as verbs
+from ...verbs.operands import Into
+from ..convert import cast_scalar, same_device, value_array
+from ..scalar import of
+from ..statement.base import Operand, describe
+from ..statement.expr import VectorExpression
+from ..statement.indexing import Axis, IndexExpr
+from ..statement.infix import Infix
+from ..statement.mask import Mask
+from ..statement.orders import settle, used
+from ..statement.recording import state as recording
+
+
+def vector_mask(mask: Mask) -> verbs.Mask:
+    """A mask as the verbs take it: a bitset (that of the parent itself for a structural one), in the parent's order."""
+    return verbs.Mask(verbs.mask_words(mask.parent._stored, structural=mask.structure), mask.complement)
+
+
+def copied(u: VectorStore, dtype: DataType) -> VectorStore:
+    """A store of its own, cast to dtype."""
+    if u.dtype is dtype:
+        return u.copy()
+    t = verbs.cast(u, dtype)
+    if t.present is u.present:
+        t.bits = t.present.copy()
+    t.order = u.order
+    return t
+
+
+def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
+    """w(mask, accum, replace) << value."""
+    if recording.recorder is not None:
+        recording.recorder.vector_statement(w, value, mask, accum, replace)
+        return
+    order = settle(w, value, mask, _keeps(w._stored, mask, accum, replace)) if used() else None
+    store: VectorStore = w._stored
+    m = None
+    if mask is not None:
+        known = mask.parent._stored
+        if known.size != store.size or known.device is not store.device:
+            mask.fits(w)
+    if type(value) is not VectorExpression:
+        value = _source(w, value, mask, accum, replace, order)
+        if value is None:
+            w._data.order = order
+            return
+    if type(value) is VectorExpression:
+        if value.size != store.size:
+            raise DimensionMismatch(f"w << x: expected a vector of size {store.size}, got {value.size}")
+        if value.device is not store.device:
+            same_device("w << x", w, value)
+        if mask is not None:
+            m = vector_mask(mask)
+        if value.ends:
+            held = value.run(Into(store, m, accum, replace, _keeps(store, m, accum, replace)))
+            if held is not None and held is not store:
+                w._adopt(verbs.cast(held, store.dtype))
+            w._data.order = order
+            return
+        t, fresh = value.run(None), True
+    else:
+        if mask is not None:
+            m = vector_mask(mask)
+        t, fresh = value, False
+    _finish(w, t, m, accum, replace, fresh)
+    w._data.order = order
+
+
+def _keeps(w: VectorStore, m: Any, accum: Typed | None, replace: bool) -> bool:
+    """Whether entries of w may stay: else t is all that it will hold, because w is known to be empty, or replaced."""
+    return w.count != 0 and (accum is not None or (m is not None and not replace))
+
+
+def _finish(w: Any, t: VectorStore, m: verbs.Mask | None, accum: Typed | None, replace: bool, fresh: bool) -> None:
+    store: VectorStore = w._stored
+    if t is store and accum is None:  # its own entries: those outside the mask go, or nothing happens
+        if m is not None and replace:
+            verbs.restrict(store, m)
+        return
+    if m is None and not _keeps(store, m, accum, replace):
+        w._adopt((t if t.dtype is store.dtype else verbs.cast(t, store.dtype)) if fresh else copied(t, store.dtype))
+        return
+    verbs.merge(store, t.copy() if t is store else t, m, accum, replace)
+
+
+def _source(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool, order: Order | None) -> Any:
+    """What stands on the right as a VectorExpression or a VectorStore; None where the statement is already done."""
+    if isinstance(value, (Infix, IndexExpr)) and value.ndim == 1:
+        expr = value._to_expr()
+        if expr._value is None:
+            return expr
+        value = expr._value
+    if isinstance(value, Operand) and value.ndim:
+        if value.ndim != 1:
+            raise TypeError(f"w << x: expected a Vector, a delayed one, or a scalar, got {describe(value)}")
+        value = value._resolve()
+        if value.size != w.size:
+            raise DimensionMismatch(f"w << x: expected a vector of size {w.size}, got {value.size}")
+        same_device("w << x", w, value)
+        return value._in(order)
+    try:
+        found, dtype = of(value)
+    except TypeError:
+        raise TypeError(f"w << x: expected a Vector, a delayed one, or a scalar, got {describe(value)}") from None
+    m = None if mask is None else vector_mask(mask)
+    _finish(w, fill(w._stored, found, dtype, m, accum), m, accum, replace, True)
+    return None
+
+
+def fill(
+    w: VectorStore, value: np.generic | None, dtype: DataType, m: verbs.Mask | None, accum: Typed | None
+) -> VectorStore:
+    """A scalar at all positions of w; only at those of a mask that names them, to spare the full bitset."""
+    if value is None:
+        return empty_vector(w.device, w.size, w.dtype)
+    if accum is None:
+        value, dtype = cast_scalar(value, w.dtype), w.dtype
+    if m is not None and not m.complement:
+        return VectorStore(w.device, w.size, dtype, m.words, value)
+    return full_vector(w.device, w.size, value, dtype)
+
+
+def assign_vector(
+    w: Any, index: Axis, value: Any, mask: Mask | None, accum: Typed | None, replace: bool, region: bool
+) -> None:
+    """w(mask, accum, replace)[I] << value, or with `region` w[I](mask, accum, replace) << value."""
+    if recording.recorder is not None:
+        recording.recorder.refuse(f"{w.name}[...] << ...: assignment by index")
+    if index.size is None and mask is None and accum is None:
+        found, _ = _element(value)
+        w._put(index.at, None if found is None else cast_scalar(found, w.dtype))
+        return
+    store: VectorStore = w._store
+    size = 1 if index.size is None else index.size
+    if mask is not None and not region:
+        mask.fits(w)
+    if mask is not None:
+        mask.parent._in(None)
+    t = _values(w, value, size, accum, index.size is None)
+    positions = index.array(store.device)
+    if region and mask is not None:
+        part = elements.extract(store, positions)
+        if mask.parent.size != size:
+            raise DimensionMismatch(f"mask: expected size {size}, that of the region, got {mask.parent.size}")
+        same_device("mask", w, mask.parent)
+        verbs.merge(part, t, vector_mask(mask), accum, replace)
+        t, mask, accum, replace = part, None, None, False
+    if index.at is None:
+        _finish(w, t, None if mask is None else vector_mask(mask), accum, replace, True)
+        return
+    elements.assign(store, positions, t, None if mask is None else vector_mask(mask), accum, replace)
+
+
+def _element(value: Any) -> tuple[np.generic | None, DataType]:
+    try:
+        return of(value)
+    except TypeError:
+        raise TypeError(f"v[i] = x: expected a scalar, got {describe(value)}") from None
+
+
+def _values(w: Any, value: Any, size: int, accum: Typed | None, single: bool) -> VectorStore:
+    """The right side of an assignment as a store of `size` that nobody else writes to."""
+    store: VectorStore = w._store
+    if isinstance(value, Operand) and value.ndim:
+        if value.ndim != 1:
+            raise TypeError(f"v[I] = x: expected a Vector, a list or a scalar, got {describe(value)}")
+        if single:
+            raise TypeError("v[i] = x: expected a scalar for one element, got a Vector")
+        u = value._resolve()
+        if u.size != size:
+            raise DimensionMismatch(f"v[I] = x: expected a vector of size {size}, got {u.size}")
+        same_device("v[I] = x", w, u)
+        return u._store.copy()
+    try:
+        found, dtype = of(value)
+    except TypeError:
+        if single or not hasattr(value, "__len__") or isinstance(value, (str, bytes, dict)):
+            raise TypeError(f"v[I] = x: expected a Vector, a list or a scalar, got {describe(value)}") from None
+        array, dtype = value_array(store.device, value, None)
+        if array.ndim != 1 or len(array) != size:
+            raise ValueError(f"v[I] = x: expected {size} values, got an array of shape {array.shape}") from None
+        return vector_build.full(store.device, array)
+    if found is None:
+        return empty_vector(store.device, size, store.dtype)
+    if accum is None:
+        found, dtype = cast_scalar(found, store.dtype), store.dtype
+    return full_vector(store.device, size, found, dtype)

@@ -1,0 +1,219 @@
+"""Vectors from arrays, lists and dicts, and back. GraphBLAS C API 2.1, sections 4.2.4 (build) and 4.2.8 (tuples)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from semirings import dtypes
+from semirings.dtypes import DataType
+
+from ...build.entries import with_values
+from ...device import Device
+from ...exceptions import OutputNotEmpty
+from ...store import VectorStore, full_vector
+from ...verbs import reading, vector_build
+from ...verbs import vector as verbs
+from ..convert import cast_scalar, check_size, device_of, index_array, scalar_type, value_array
+from ..operators import typed
+from ..options import check_options
+from ..scalar import of
+from ..statement.door import guarded
+from ..statement.expr import VectorExpression
+
+
+def duplicates(dup_op: Any, values: Any, dtype: DataType) -> Any:
+    """The typed operator that joins duplicates, None if there is none."""
+    if dup_op is None:
+        return None
+    if isinstance(values, np.generic):
+        raise ValueError(
+            "dup_op must be None if values is a scalar so that all values can be identical.  "
+            "Duplicate indices will be ignored."
+        )
+    return typed(dup_op, "binary", dtype)
+
+
+def check_lengths(values: Any, *indices: Any) -> None:
+    lengths = {len(i) for i in indices} | (set() if isinstance(values, np.generic) else {len(values)})
+    if len(lengths) > 1 or (not isinstance(values, np.generic) and values.ndim != 1):
+        shape = () if isinstance(values, np.generic) else values.shape
+        raise ValueError(f"indices and values: lengths must match: {[len(i) for i in indices]} and {shape}")
+
+
+def restored(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What pickle and copy call: the object made anew, on its device."""
+    order, stays_packed = kwargs.pop("order", None), kwargs.pop("stays_packed", False)
+    made = kind.from_coo(*args, **kwargs)
+    if stays_packed:
+        made._data = with_values(made._data, True)
+    return made if order is None else made.reorder(order, name=kwargs["name"])
+
+
+class VectorBuild:
+    """The constructors of Vector, and what reads it whole."""
+
+    __slots__ = ()
+    _from_store: ClassVar[Any]  # (store, name, ..): of the class that this is mixed into
+    if TYPE_CHECKING:
+
+        @property
+        def _store(self) -> VectorStore: ...
+        @property
+        def _whole(self) -> VectorStore: ...
+
+        def _adopt(self, store: VectorStore) -> None: ...
+
+    @classmethod
+    def from_coo(
+        cls, indices: Any, values: Any = 1.0, dtype: Any = None, *, size: Any = None, dup_op: Any = None,
+        name: str | None = None, device: str | Device | None = None,
+    ) -> Any:  # fmt: skip
+        """A Vector with values[k] at indices[k].
+
+        indices: integers. values: as many, or one scalar for all entries (then equal indices fall together). size: one
+        more than the largest index if not given. dup_op: joins the values of equal indices, in their order.
+        Raises ValueError (equal indices without dup_op; lengths; float indices), IndexOutOfBound, DeviceError.
+        """
+        d = device_of(device)
+        at = index_array(d, indices, "indices")
+        array, kind = value_array(d, values, dtype)
+        check_lengths(array, at)
+        if size is None:
+            if not len(at):
+                raise ValueError("size: expected one where there are no indices, got None")
+            size = int(at.max()) + 1
+        size = check_size("size", size)
+        dup = duplicates(dup_op, array, kind)
+        with d.guard:
+            return cls._from_store(vector_build.build(d, size, kind, at, array, dup), name)
+
+    @classmethod
+    def from_scalar(
+        cls, value: Any, size: Any, dtype: Any = None, *, name: str | None = None, device: str | Device | None = None,
+        **opts: Any,
+    ) -> Any:  # fmt: skip
+        """A Vector with the same value at every position; one value is stored."""
+        check_options(opts)
+        found, kind = of(value)
+        if found is None:
+            raise ValueError("value: expected one, got an empty Scalar")
+        kind = kind if dtype is None else dtypes.lookup_dtype(dtype)
+        d = device_of(device)
+        with d.guard:
+            return cls._from_store(full_vector(d, check_size("size", size), cast_scalar(found, kind), kind), name)
+
+    @classmethod
+    def from_dense(
+        cls, values: Any, missing_value: Any = None, *, dtype: Any = None, name: str | None = None,
+        device: str | Device | None = None, **opts: Any,
+    ) -> Any:  # fmt: skip
+        """A Vector with an entry for each element of a one-dimensional array but those equal to `missing_value`."""
+        check_options(opts)
+        d = device_of(device)
+        array, _ = value_array(d, values, dtype)
+        if isinstance(array, np.generic):
+            raise TypeError("values: expected an array, got a scalar; use Vector.from_scalar")
+        if array.ndim != 1:
+            raise ValueError(f"values: expected one dimension, got {array.ndim}")
+        with d.guard:
+            v = cls._from_store(vector_build.full(d, array), name)
+        return v if missing_value is None else v.select("!=", missing_value).new(name=name)
+
+    @classmethod
+    def from_dict(
+        cls, d: Mapping[Any, Any], dtype: Any = None, *, size: Any = None, name: str | None = None,
+        device: str | Device | None = None,
+    ) -> Any:  # fmt: skip
+        """A Vector from {index: value}."""
+        if size is None and not d:
+            size = 0
+        values: Any = list(d.values())
+        if not d and dtype is None:
+            values = np.zeros(0)
+        return cls.from_coo(np.fromiter(d, np.int64, len(d)), values, dtype, size=size, name=name, device=device)
+
+    @classmethod
+    def from_pairs(
+        cls, pairs: Any, dtype: Any = None, *, size: Any = None, dup_op: Any = None, name: str | None = None,
+        device: str | Device | None = None,
+    ) -> Any:  # fmt: skip
+        """A Vector from (index, value) pairs. ValueError for items of another length."""
+        parts = list(zip(*pairs, strict=True))
+        if len(parts) not in (0, 2):
+            raise ValueError(f"pairs: expected two elements in each item, got {len(parts)}")
+        indices, values = parts or ((), ())
+        at = np.array(indices, np.int64)
+        return cls.from_coo(at, list(values), dtype, size=size, dup_op=dup_op, name=name, device=device)
+
+    @guarded
+    def to_coo(self, dtype: Any = None, *, indices: bool = True, values: bool = True, sort: bool = True) -> Any:
+        """(indices, values) as arrays on the object's device: UINT64 ascending, and `dtype` or the Vector's own.
+
+        None in the place of what is not wanted.
+        """
+        u = self._whole if dtype is None else verbs.cast(self._whole, dtypes.lookup_dtype(dtype))
+        i, x = reading.entries(u)
+        return (i.view(np.uint64) if indices else None, x if values else None)
+
+    @guarded
+    def to_dense(self, fill_value: Any = None, dtype: Any = None, **opts: Any) -> Any:
+        """An array of `size` values, fill_value where there is no entry; of a type that holds both.
+
+        Raises TypeError where entries are missing and no fill_value is given.
+        """
+        check_options(opts)
+        u = self._whole
+        if fill_value is None:
+            if u.nvals != u.size:
+                raise TypeError("fill_value must be given in `to_dense` when there are missing values")
+            fill_value = False
+        found, kind = of(fill_value)
+        if found is None:
+            raise TypeError("fill_value: expected a value, got an empty Scalar")
+        if dtype is not None:
+            kind = dtypes.lookup_dtype(dtype)
+        else:
+            kind = dtypes.unify(u.dtype, scalar_type(found)) if u.nvals != u.size else u.dtype
+        return reading.dense(verbs.cast(u, kind), cast_scalar(found, kind))
+
+    def __reduce__(self) -> Any:
+        u = self._whole
+        host = u.device.to_host
+        vector: Any = self
+        i, x = reading.entries(u)
+        args = host(i), u.values if u.iso else host(x), u.dtype.name
+        more = {"size": u.size, "name": vector.name, "device": u.device.name}
+        return restored, (type(self), args, more)
+
+    def to_dict(self) -> dict[int, Any]:
+        """{index: value}, Python numbers."""
+        i, x = reading.entries(u := self._whole)
+        host = u.device.to_host
+        return dict(zip(host(i).tolist(), host(x).tolist()))
+
+    def reposition(self, offset: Any, *, size: Any = None) -> VectorExpression:
+        """A Vector of `size` (self's if not given) with self's entries moved by `offset`; what falls out is dropped."""
+        size = self._store.size if size is None else check_size("size", int(size))
+        shift = int(offset)
+        run = lambda mask: vector_build.place_at(self._store, shift, size)
+        return VectorExpression(size, "reposition", (self, shift), None, run, self._store.dtype)
+
+    def resize(self, size: Any) -> None:
+        """Change the size in place; entries beyond it are deleted."""
+        self._adopt(vector_build.place_at(self._store, 0, check_size("size", size)))
+
+    def build(self, indices: Any, values: Any, *, dup_op: Any = None, clear: bool = False, size: Any = None) -> None:
+        """Insert entries into a Vector that has none, or after `clear`. GraphBLAS C API 2.1, section 4.2.3.4.
+
+        size: resize it first. Raises OutputNotEmpty, and what `from_coo` raises.
+        """
+        old = self._store
+        size = old.size if size is None else check_size("size", size)
+        if old.nvals and not clear:
+            raise OutputNotEmpty(f"build: expected a Vector without entries, got {old.nvals}; clear=True deletes them")
+        array, _ = value_array(old.device, values, old.dtype)
+        fresh = type(self).from_coo(indices, array, old.dtype, size=size, dup_op=dup_op, device=old.device)
+        self._adopt(fresh._store)

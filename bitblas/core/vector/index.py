@@ -1,0 +1,85 @@
+"""v[I] of a Vector: reading and writing by index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...store import VectorStore
+from ...verbs import elements
+from ..statement.base import Updater, describe
+from ..statement.expr import ScalarExpression, VectorExpression
+from ..statement.indexing import Axis, IndexExpr, parse
+
+
+class VectorIndex:
+    """Indices are ints (negative ones count from the end), slices, lists or arrays of ints, integer Scalars; out of
+    range raises IndexError, another kind TypeError."""
+
+    __slots__ = ()
+    if TYPE_CHECKING:
+
+        @property
+        def _stored(self) -> VectorStore: ...
+        @property
+        def _whole(self) -> VectorStore: ...
+
+    device: Any
+    dtype: Any
+    to_coo: Any
+    _assign: Any
+
+    def _extract(self, axes: tuple[Axis, ...]) -> Any:
+        (index,) = axes
+        if index.size is None:
+            i = index.at
+            return ScalarExpression("__getitem__", (self,), None, lambda mask: self._element(i), self.dtype)
+
+        def run(mask: Any) -> VectorStore:
+            if index.at is None:
+                return self._whole.copy()
+            at, order = index.array(self.device), self._stored.order
+            return elements.extract(self._stored, at if order is None else order.places(at))
+
+        return VectorExpression(index.size, "__getitem__", (self,), None, run, self.dtype)
+
+    def _element(self, i: int) -> np.generic | None:
+        store = self._stored
+        return elements.get(store, i if store.order is None else store.order.place(i))
+
+    def __getitem__(self, key: Any) -> IndexExpr:
+        return IndexExpr(self, parse(self, key))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._assign(parse(self, key), value, None, None, False, False)
+
+    def __delitem__(self, key: Any) -> None:
+        del Updater(self, None, None, False)[key]
+
+    def __contains__(self, index: Any) -> bool:
+        (at,) = parse(self, index)
+        if at.size is not None:
+            raise TypeError(f"index in v: expected an integer, got {describe(index)}")
+        return self._element(at.at) is not None
+
+    def __iter__(self) -> Iterator[Any]:
+        """The indices of the entries, ascending."""
+        indices, _ = self.to_coo(values=False)
+        return iter(self.device.to_host(indices))
+
+    def get(self, index: Any, default: Any = None) -> Any:
+        """v[index] as a Python scalar, or `default` where there is no entry. IndexError out of range."""
+        (at,) = parse(self, index)
+        if at.size is not None:
+            raise ValueError(f"index: expected a single one, got {describe(index)}")
+        found = self._element(at.at)
+        return default if found is None else found.item()
+
+    @property
+    def ss(self) -> Any:
+        """The extras of SuiteSparse that programs use: see core/ss.py."""
+        from ..ss import VectorExtras
+
+        return VectorExtras(self)

@@ -1,0 +1,296 @@
+"""Vector: `size` positions, some with an entry."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from semirings import Typed, dtypes, monoid, semiring
+from semirings import binary as binary_ops
+from semirings.dtypes import FP64, DataType
+
+from ... import device as devices
+from ...device import Device
+from ...exceptions import DimensionMismatch
+from ...store import VectorStore, empty_vector
+from ...verbs import elements
+from ...verbs import vector as verbs
+from .. import aggregators
+from ..convert import check_size, device_of, same_device
+from ..operators import typed
+from ..show import Shown
+from ..statement import orders
+from ..statement.base import Operand, Output, describe
+from ..statement.door import assignment, statement
+from ..statement.expr import ScalarExpression, VectorExpression
+from ..statement.indexing import Axis
+from ..statement.mask import Mask
+from ..statement.operands import apply_operator, index_operator, operands, select_mask, union_operator
+from ..statement.orders import movable
+from ..statement.products import multiply_vector
+from ..statement.recording import state as recording
+from . import assign
+from .build import VectorBuild
+from .index import VectorIndex
+from .whole import VectorWhole
+
+_names = itertools.count()
+
+
+def vector_of(value: Any, where: str) -> Vector:
+    """A Vector, or a delayed one, computed. TypeError otherwise."""
+    if type(value) is Vector:
+        return value
+    if isinstance(value, Operand) and value.ndim == 1:
+        return value._resolve()
+    raise TypeError(f"{where}: expected a Vector, got {describe(value)}")
+
+
+def _is_matrix(value: Any) -> bool:
+    return type(value) is not Vector and isinstance(value, Operand) and value.ndim == 2
+
+
+HUGE = 1 << 29  # positions: from here on it is asked whether they fit
+
+
+class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
+    """Vector(dtype=FP64, size=0): no entries yet. GraphBLAS C API 2.1, section 3.8.1.
+
+    dtype: a type of `dtypes`, its name, or a NumPy dtype. device: "cpu", "cuda"; else that of the configuration.
+    Raises TypeError (dtype), InvalidValue (size), DeviceError, OutOfMemory.
+    """
+
+    __slots__ = ("__weakref__", "_data", "_pending", "name")
+    ndim = 1
+
+    def __init__(
+        self, dtype: Any = FP64, size: Any = 0, *, name: str | None = None, device: str | Device | None = None
+    ) -> None:
+        kind = dtypes.lookup_dtype(dtype)
+        if type(size) is not int or not 0 <= size < 1 << 60:
+            size = check_size("size", size)
+        d = device if isinstance(device, Device) else device_of(device)
+        if size >= HUGE:
+            d.foresee(f"presence bits of a vector of size {size}", size // 8)
+        self._data = empty_vector(d, size, kind)
+        self._pending: dict[int, np.generic | None] = {}
+        self.name = f"v_{next(_names)}" if name is None else name
+
+    @classmethod
+    def _from_store(cls, store: VectorStore, name: str | None = None) -> Vector:
+        v = cls.__new__(cls)
+        v._data, v._pending, v.name = store, {}, f"v_{next(_names)}" if name is None else name
+        return v
+
+    # ---- what it holds ----
+
+    @property
+    def _store(self) -> VectorStore:
+        """What it holds, in the user's order from now on."""
+        store = self._stored
+        return store if store.order is None else self._in(None)
+
+    @property
+    def _stored(self) -> VectorStore:
+        """What it holds, as it lies."""
+        if recording.recorder is not None:
+            return recording.recorder.shape_of(self)
+        if devices.several:
+            devices.activate(self._data.device)
+        if self._pending:
+            elements.put(self._data, orders.placed(self._data.order, self._pending))
+            self._pending.clear()
+        return self._data
+
+    def _adopt(self, store: VectorStore) -> None:
+        self._data = store
+        self._pending.clear()
+
+    def _release(self) -> Vector:
+        """A Vector with what this one holds, which is left without entries."""
+        held = self._stored
+        self._adopt(empty_vector(held.device, held.size, held.dtype))
+        return self._from_store(held)
+
+    def _put(self, i: int, value: np.generic | None) -> None:
+        """Set (None: delete) one entry; many of them cost one pass, at the next read."""
+        self._pending[i] = value
+
+    @property
+    def size(self) -> int:
+        return self._data.size
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (self._data.size,)
+
+    @property
+    def dtype(self) -> DataType:
+        return self._data.dtype
+
+    @property
+    def device(self) -> Device:
+        return self._data.device
+
+    @property
+    def nvals(self) -> int:
+        """The number of entries."""
+        try:
+            return self._stored.nvals
+        except self.device.errors as error:
+            return self.device.fail(error)
+
+    @property
+    def S(self) -> Mask:
+        """The structural mask: where there is an entry, whatever its value."""
+        return Mask(self, True)
+
+    @property
+    def V(self) -> Mask:
+        """The value mask: where there is an entry that is not zero."""
+        return Mask(self, False)
+
+    # ---- statements ----
+
+    def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
+        statement(assign.update_vector, self, value, mask, accum, replace)
+
+    def _assign(self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Any, replace: bool, region: bool) -> None:
+        assignment(assign.assign_vector, self, axes[0], value, mask, accum, replace, region)
+
+    # ---- operations: all return delayed expressions ----
+
+    def _partner(self, other: Any, where: str) -> Vector:
+        v = vector_of(other, where)
+        if v._data.size != self._data.size:
+            raise DimensionMismatch(f"{where}: expected two vectors of one size, got {self.size} and {v.size}")
+        same_device(where, self, v)
+        return v
+
+    def _columns(self, other: Any, where: str) -> Any:
+        """self as every column of a matrix like `other`."""
+        from ..statement.broadcast import Broadcast
+
+        return Broadcast(self, other._resolve(), where, columns=True, restrict=where == "ewise_mult")
+
+    def ewise_add(self, other: Any, op: Any = monoid.plus) -> VectorExpression:
+        """The union: op where both have an entry, else the one there is. C API 2.1, 4.3.5. With a Matrix: self counts
+        as every column.
+
+        op: BinaryOp, Monoid or text. Raises DimensionMismatch, TypeError, KeyError (op has not that type).
+        """
+        if _is_matrix(other):
+            return self._columns(other, "ewise_add").ewise_add(other, op)
+        v = self._partner(other, "ewise_add")
+        f = typed(op, "binary", self.dtype, v.dtype)
+        run = lambda out: verbs.ewise(self._stored, v._stored, f, union=True, out=out)
+        return VectorExpression(self.size, "ewise_add", (self, v), f, run, ends=True, along=movable(f, self, v))
+
+    def ewise_mult(self, other: Any, op: Any = binary_ops.times) -> VectorExpression:
+        """The intersection: op where both have an entry. C API 2.1, 4.3.4. Errors as in `ewise_add`."""
+        if _is_matrix(other):
+            return self._columns(other, "ewise_mult").ewise_mult(other, op)
+        v = self._partner(other, "ewise_mult")
+        f = typed(op, "binary", self.dtype, v.dtype)
+        run = lambda out: verbs.ewise(self._stored, v._stored, f, union=False, out=out)
+        return VectorExpression(self.size, "ewise_mult", (self, v), f, run, ends=True, along=movable(f, self, v))
+
+    def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> VectorExpression:
+        """The union, with a default for the operand that is missing; the type also holds the defaults."""
+        if _is_matrix(other):
+            return self._columns(other, "ewise_union").ewise_union(other, op, left_default, right_default)
+        v = self._partner(other, "ewise_union")
+        f, left, right = union_operator(op, self.dtype, v.dtype, left_default, right_default)
+
+        def run(out: Any) -> VectorStore | None:
+            x, y = verbs.cast(self._stored, f.dtype), verbs.cast(v._stored, f.dtype)
+            return verbs.ewise_union(x, y, f, left, right, out)
+
+        return VectorExpression(
+            self.size, "ewise_union", (self, v, left, right), f, run, ends=True, along=movable(f, self, v)
+        )
+
+    def vxm(self, other: Any, op: Any = semiring.plus_times) -> VectorExpression:
+        """self times a Matrix, as a row. C API 2.1, 4.3.2. Gives a vector of other.ncols.
+
+        Raises DimensionMismatch unless self.size is other.nrows; TypeError, KeyError for op.
+        """
+        return multiply_vector(other, self, op, "vxm")
+
+    def inner(self, other: Any, op: Any = semiring.plus_times) -> ScalarExpression:
+        """The inner product of two vectors; empty where no index has both. `v @ w` is the same."""
+        v = self._partner(other, "inner")
+        f = typed(op, "semiring", self.dtype, v.dtype)
+        multiply: Typed = f.op.binaryop[f.op.multiply_type(f.dtype)]
+        add: Typed = f.op.monoid[multiply.return_type]
+
+        def run(mask: Any) -> np.generic | None:
+            orders.meet(self, v)
+            return verbs.reduce(verbs.ewise(self._stored, v._stored, multiply, union=False), add)
+
+        return ScalarExpression("inner", (self, v), f, run)
+
+    def outer(self, other: Any, op: Any = binary_ops.times) -> Any:
+        """The Matrix op(self[i], other[j]) of self.size x other.size."""
+        from ..matrix.matrix import outer
+
+        return outer(self, vector_of(other, "outer"), op)
+
+    def apply(self, op: Any, right: Any = None, *, left: Any = None) -> VectorExpression:
+        """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its thunk as
+        `right`. C API 2.1, 4.3.8. Raises TypeError, KeyError (op has not that type)."""
+        kind, f, scalar = apply_operator(op, self.dtype, left, right)
+        if kind == "unary":
+            run: Any = lambda out: verbs.apply(self._stored, f, out)
+        elif kind == "index":
+            run = lambda out: verbs.apply_index(self._stored, f, scalar, out)
+        else:
+            run = lambda out: verbs.apply_bound(self._stored, f, scalar, left=kind == "left", out=out)
+        return VectorExpression(
+            self.size, "apply", operands(self, kind, scalar), f, run, ends=True, along=movable(f, self)
+        )
+
+    def select(self, op: Any, thunk: Any = None) -> VectorExpression:
+        """The entries for which op(value, index, 0, thunk) is true; or those under a mask, or a BOOL object.
+        C API 2.1, 4.3.9. Raises TypeError, KeyError (op has not that type)."""
+        mask = select_mask(op, thunk, 1)
+        if mask is not None:
+            mask.fits(self)
+
+            def run(_: Any) -> VectorStore:
+                t = empty_vector(self.device, self.size, self.dtype)
+                verbs.merge(t, self._stored, assign.vector_mask(mask), None, True)
+                return t
+
+            return VectorExpression(self.size, "select", (self, mask), None, run, self.dtype, along=(self, mask.parent))
+        f, value = index_operator(op, self.dtype, thunk, "select")
+        keep = lambda out: verbs.select(self._stored, f, value, out)
+        return VectorExpression(
+            self.size, "select", (self, value), f, keep, self.dtype, ends=True, along=movable(f, self)
+        )
+
+    def reduce(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
+        """The monoid's sum of all entries. C API 2.1, 4.3.10. Without entries: an empty Scalar, or the identity if
+        `allow_empty` is false. op may be an aggregator too, as `agg.mean` or text. Raises TypeError (op has no monoid),
+        KeyError."""
+        aggregator = aggregators.find(op)
+        if aggregator is not None:
+            return aggregators.delayed(aggregator, self, "reduce", None, allow_empty)
+        f = typed(op, "monoid", self.dtype)
+
+        def run(mask: Any) -> np.generic | None:
+            found = verbs.reduce(self._stored, f)
+            return f.identity if found is None and not allow_empty else found
+
+        return ScalarExpression("reduce", (self,) if allow_empty else (self, f.identity), f, run)
+
+    def diag(self, k: int = 0, *, name: str | None = None) -> Any:
+        """The Matrix with this vector on diagonal k, of size + abs(k) rows and columns."""
+        from ..matrix.matrix import from_diagonal
+
+        return from_diagonal(self, int(k), name)
+
+
+__all__ = ["Vector", "vector_of"]

@@ -1,0 +1,210 @@
+"""From a Variant to something that can be called: prologue + headers + kernel = one source text = the cache key.
+
+CUDA: NVRTC through cuda.core makes a cubin, without a GPU too. CPU: one generated Python file per variant, compiled by
+Numba, whose own disk cache then works. Both lie in the cache folder ($BITBLAS_CACHE, else ~/.cache/bitblas), named by
+the hash of the whole text and of what compiles it.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import os
+import platform
+import re
+import sys
+import tempfile
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import semirings
+
+from ..exceptions import DeviceError, JitError
+from ..kernels.prologue import Variant
+
+PACKAGE = Path(__file__).parent.parent
+ALGEBRA = Path(semirings.__file__).parent
+BLOCK = 256  # threads per CUDA block: the size that every kernel is written for
+
+_CPP_INCLUDE = re.compile(r'^#include "([^"]+)"\n', re.M)
+_PY_INCLUDE = re.compile(r"^( *)# include: (\S+)\n", re.M)  # indented: statements of a function
+
+_PY_HEAD = """\
+import numpy as np
+from numba import njit, prange
+from bitblas.kernels.intrinsics import *
+COMMON = dict(nogil=True, error_model="numpy", boundscheck=False)
+FUNCTION = dict(inline="always", **COMMON)  # in Numba's own IR: a third of the compile time of separate functions
+KERNEL = dict(cache=True, no_cfunc_wrapper=True, **COMMON)
+"""
+
+
+@functools.cache
+def cache_dir() -> Path:
+    """The folder of compiled kernels; a temporary one where the usual place cannot be written."""
+    home = os.environ.get("BITBLAS_CACHE") or os.path.join(os.path.expanduser("~"), ".cache", "bitblas")
+    try:
+        Path(home).mkdir(parents=True, exist_ok=True)
+        if os.access(home, os.W_OK):
+            return Path(home)
+    except OSError:
+        pass
+    return Path(tempfile.mkdtemp(prefix="bitblas-"))
+
+
+def _inline(text: str, pattern: re.Pattern[str], seen: set[str]) -> str:
+    """Replace each include line by the file's text, once."""
+
+    def load(match: re.Match[str]) -> str:
+        name = match.groups()[-1]
+        if name in seen:
+            return ""
+        seen.add(name)
+        root = ALGEBRA.parent if name.startswith("semirings/") else PACKAGE
+        text = _inline((root / name).read_text(), pattern, seen)
+        return textwrap.indent(text, match[1]) if match.lastindex == 2 else text
+
+    return pattern.sub(load, text)
+
+
+@functools.cache
+def cuda_source(variant: Variant) -> str:
+    """The complete CUDA C++ text of a variant."""
+    seen: set[str] = set()
+    head = _inline('#include "kernels/base.cuh"\n#include "semirings/functions.cuh"\n', _CPP_INCLUDE, seen)
+    body = _inline((PACKAGE / f"{variant.kernel}.cu").read_text(), _CPP_INCLUDE, seen)
+    return f"// {variant}\n{head}{variant.cpp()}{body}"
+
+
+@functools.cache
+def cpu_source(variant: Variant) -> str:
+    """The complete Python text of a variant: the serial kernel, and `parallel` over a list of bounds."""
+    functions = (ALGEBRA / "functions.py").read_text().replace("\ndef ", "\n@njit(**FUNCTION)\ndef ")
+    folder, _, name = variant.kernel.rpartition("/")
+    body = _inline((PACKAGE / folder / f"{name}.cpu.py").read_text(), _PY_INCLUDE, set())
+    signature = re.search(rf"^def {name}\(lo, hi, ([^)]*)\):", body, re.M)
+    if signature is None:
+        raise SyntaxError(f"{variant.kernel}.cpu.py must define {name}(lo, hi, ...)")
+    args = " ".join(signature[1].split()).rstrip(",")
+    driver = (
+        f"\n\n@njit(parallel=True, **KERNEL)\ndef parallel(bounds, {args}):\n"
+        f"    for part in prange(bounds.size - 1):\n        {name}(bounds[part], bounds[part + 1], {args})\n"
+    )
+    return f"# {variant}\n{_PY_HEAD}{functions}\n{variant.python()}{body}{driver}"
+
+
+def numbered(text: str) -> str:
+    return "\n".join(f"{i:4d}  {line}" for i, line in enumerate(text.splitlines(), 1))
+
+
+def _key(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest().encode()
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Whole or not at all: another process may read or write the same name."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as f:
+        f.write(data)
+    os.replace(f.name, path)
+
+
+# ---- CPU ------------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def cpu_module(variant: Variant) -> Any:
+    """The generated module of a variant, imported from the cache folder. Numba compiles at the first call."""
+    import llvmlite
+    import numba
+
+    text = cpu_source(variant)
+    intrinsics = "".join((PACKAGE / "kernels" / name).read_text() for name in ("intrinsics.py", "lanes.py"))
+    versions = (numba.__version__, llvmlite.__version__, sys.version, platform.processor(), numba_cpu())
+    key = _key(text, intrinsics, *versions)
+    path = cache_dir() / "cpu" / f"{variant.entry}_{key}.py"
+    if not path.exists() or path.read_bytes() != text.encode():
+        _write(path, text.encode())
+    spec = importlib.util.spec_from_file_location(f"bitblas_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # Numba's cache pickles functions by module name
+    spec.loader.exec_module(module)
+    return module
+
+
+@functools.cache
+def numba_cpu() -> str:
+    from llvmlite import binding
+
+    return str(os.environ.get("NUMBA_CPU_NAME") or binding.get_host_cpu_name())
+
+
+# ---- CUDA -----------------------------------------------------------------------------------------------------------
+
+
+# Subnormals stay and a*b+c rounds twice, as on the CPU: results then differ by summation order only.
+_OPTIONS: dict[str, Any] = {"std": "c++17", "ftz": False, "fma": False, "ptxas_options": ["-v"]}
+
+
+class CompileError(JitError, RuntimeError):
+    """A kernel that does not compile: the variant, the compiler's log, and the numbered source."""
+
+
+@functools.cache
+def nvrtc_version() -> str:
+    """The version of NVRTC. DeviceError where it is not installed."""
+    try:
+        import cuda.bindings.nvrtc as nvrtc
+
+        return str(nvrtc.nvrtcVersion()[1:])
+    except (ImportError, RuntimeError, OSError) as error:  # RuntimeError: the library itself is not found
+        raise _missing(error) from error
+
+
+def _missing(error: Exception) -> DeviceError:
+    return DeviceError(
+        f"device 'cuda': NVRTC, which compiles the kernels, cannot be loaded ({' '.join(str(error).split())}); "
+        "pip install 'bit-graphblas[cuda13]' (or [cuda12], as the driver is)"
+    )
+
+
+def cubin(variant: Variant, arch: str, log: Callable[[str], None] | None = None) -> Path:
+    """The cached cubin of a variant for `arch` ("sm_90"). Needs cuda.core and NVRTC, no GPU.
+
+    With `log`, always compiles, and passes on what ptxas says of registers, shared memory and spills.
+    """
+    text = cuda_source(variant)
+    path = cache_dir() / "cuda" / f"{variant.entry}_{_key(text, arch, nvrtc_version(), repr(_OPTIONS))}.cubin"
+    check = path.with_suffix(".sha256")  # a damaged cubin would only fail on the device, and then for ever
+    if log is None and path.exists() and check.exists() and check.read_bytes() == _digest(path.read_bytes()):
+        return path
+    data, said = _nvrtc(text, variant, arch)
+    if log is not None:
+        log(said)
+    _write(path, data)
+    _write(check, _digest(data))
+    return path
+
+
+def _nvrtc(text: str, variant: Variant, arch: str) -> tuple[bytes, str]:
+    import io
+
+    try:
+        from cuda.core import Program, ProgramOptions
+    except ImportError as error:
+        raise _missing(error) from error
+    options = ProgramOptions(arch=arch, name=f"{variant.entry}.cu", **_OPTIONS)
+    logs = io.StringIO()
+    try:
+        code = Program(text, "c++", options).compile("cubin", logs=logs)
+    except Exception as error:
+        raise CompileError(f"{variant} for {arch}\n{error}\n{logs.getvalue()}\n{numbered(text)}") from error
+    return bytes(code.code), logs.getvalue().replace("\0", "")

@@ -1,0 +1,122 @@
+"""What a product of a matrix with a vector, and a breadth-first search, take in each stored form, predicted from facts.
+
+    us(form, verb) = c . features(facts, form, verb),    c >= 0
+
+A product reads bytes (of the form and the vectors), units (rows or tile rows), tiles, the entries in tiles, entries
+that are listed, lines (64-byte lines of the vector that rows near each other read), and heads (of rows that end at
+their first hit no more is read). Chains are the tiles and listed entries, and the entries in tiles, of a unit on
+average: one group of lanes walks along them, so that few long units take longer than many short ones. What a matrix
+with uneven rows lists is read in another way, and costs something more. A search reads everything once, over all its
+levels together; each level costs something by itself, something for each row (the vectors of a statement), and
+something for the bytes, where levels pull. How many levels there will be is an estimate (`Facts.depth`).
+
+The constants of each form and verb are fitted to measurements (calibrate/): Algorithm 1 of the B2SR paper, which
+counts tiles in sampled rows, says what there is; a calibration says what it costs on this device.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..device import Device
+from ..device.jit import cache_dir
+from ..exceptions import InvalidValue
+from ..formats import tile_of
+from .facts import Facts
+
+VERSION = 2
+# Boolean mxv (bits in, bits out); plus_second in FP32 (no values of the matrix are read); min_plus in FP32; the levels
+# of a whole breadth-first search.
+BITS, NUMBERS, WEIGHTS, BFS = "bits", "numbers", "weights", "bfs"
+VERBS = (BITS, NUMBERS, WEIGHTS, BFS)
+# Columns of a tile that stands for a line; 512 bits would need tiles of 512.
+LINE = {BITS: 64, NUMBERS: 16, WEIGHTS: 16, BFS: 64}
+# Microseconds below which times do not differ: what a launch (a statement on the CPU) costs anyway.
+FLOOR = {"cpu": 20.0, "gpu": 5.0}
+# Of a CPU and of an H200, which stands for GPUs without their own.
+SHIPPED = Path(__file__).parents[1] / "data" / "costs.json"
+
+
+def features(seen: Facts, key: str, verb: str) -> tuple[float, ...]:
+    """What the constants of a form and verb are multiplied with: (1, bytes, units, tiles, entries in tiles, listed
+    entries, lines, chain of tiles and listed entries, chain of entries in tiles, uneven, heads), for a search levels,
+    levels * rows and levels * bytes in the place of heads."""
+    units, size = max(1, -(-seen.nrows // tile_of(key))), seen.bytes_of(key)
+    on_bits = (seen.ncols + 2 * seen.nrows) / 8
+    vectors = on_bits if verb in (BITS, BFS) else 4.125 * (seen.ncols + seen.nrows)
+    values = 4 * seen.nvals if verb == WEIGHTS else 0
+    tiles, inside, listed = seen.held_in(key)
+    items, lines = tiles + listed, dict(seen.tiles)[LINE[verb]]
+    held = 1.0, size + vectors + values, float(units), tiles, inside, listed, lines
+    walks = items / units, inside / units, items if seen.uneven else 0.0
+    if verb == BFS:
+        return *held, *walks, seen.depth, seen.depth * seen.nrows, seen.depth * size
+    return *held, *walks, seen.heads
+
+
+COUNTS = {BITS: 11, NUMBERS: 11, WEIGHTS: 11, BFS: 13}  # features of each verb
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Microseconds per feature, by "form verb". source: who measured them."""
+
+    device: str
+    source: str
+    us: Mapping[str, tuple[float, ...]] = field(repr=False)
+
+    def predict(self, seen: Facts, key: str, verb: str) -> float:
+        """Microseconds of one product or search. InvalidValue for a form that was not calibrated."""
+        constants = self.us.get(f"{key} {verb}")
+        if constants is None:
+            raise InvalidValue(f"costs: those of {self.device} ({self.source}) lack {key} {verb}: bitblas calibrate")
+        return math.fsum(c * f for c, f in zip(constants, features(seen, key, verb), strict=True))
+
+    def to_json(self) -> dict[str, Any]:
+        return {"version": VERSION, "device": self.device, "source": self.source, "us": dict(self.us)}
+
+    @staticmethod
+    def from_json(made: Any) -> Costs:
+        """ValueError, LookupError, TypeError for what `to_json` did not write."""
+        if made["version"] != VERSION:
+            raise ValueError(f"version {made['version']}, expected {VERSION}")
+        us = {str(name): tuple(float(c) for c in constants) for name, constants in made["us"].items()}
+        for name, c in us.items():
+            count = COUNTS[name.split()[1]]
+            if len(c) != count or not all(math.isfinite(x) and x >= 0 for x in c):
+                raise ValueError(f"{name}: expected {count} constants >= 0")
+        return Costs(str(made["device"]), str(made["source"]), us)
+
+
+def path_of(device: Device) -> Path:
+    """Where the calibration of a device is kept: beside the compiled kernels."""
+    name = "".join(c if c.isalnum() else "-" for c in device.model)
+    return cache_dir() / "costs" / f"{name}.json"
+
+
+@functools.cache
+def costs_of(device: Device) -> Costs:
+    """Those that were calibrated on this device, else the shipped ones of its kind. InvalidValue for a broken file."""
+    path = path_of(device)
+    if path.exists():
+        try:
+            return Costs.from_json(json.loads(path.read_text()))
+        except (LookupError, ValueError, TypeError, AttributeError) as error:
+            wrong = f"costs: {path} is damaged or of another version ({error})"
+            raise InvalidValue(f"{wrong}; `bitblas calibrate` makes it anew") from error
+    return shipped("gpu" if device.is_gpu else "cpu")
+
+
+@functools.cache
+def shipped(kind: str) -> Costs:
+    """The constants that come with bitblas, of a "cpu" or a "gpu"."""
+    return Costs.from_json(json.loads(SHIPPED.read_text())[kind])
+
+
+__all__ = ["BFS", "BITS", "FLOOR", "NUMBERS", "VERBS", "WEIGHTS", "Costs", "costs_of", "features", "path_of", "shipped"]

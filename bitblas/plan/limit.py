@@ -1,0 +1,52 @@
+"""The choice of a form under `config.memory_limit`: pure functions of facts, of the choice without a limit, and of the
+bytes that there are for one matrix."""
+
+from __future__ import annotations
+
+from ..device import held
+from ..formats import CSR, ROWS, Structure, tile_of
+from .facts import Facts, facts
+
+
+def within(seen: Facts, key: str, budget: int) -> tuple[str, str]:
+    """The form to take in the place of `key`, and why ("": it is `key`).
+
+    Entries come as CSR, so that another form is built beside that. A product may read the transpose: where a form
+    and its transpose do not fit, the smallest form that can be built is taken.
+    """
+    size = seen.bytes_of
+
+    def can_be_built(k: str) -> bool:
+        return k == CSR or size(CSR) + size(k) + _scratch(seen, k) <= budget
+
+    if can_be_built(key) and 2 * size(key) <= budget:
+        return key, ""
+    best = min(filter(can_be_built, seen.forms), key=size)
+    if best == key:
+        return key, ""
+    needed = f"{key} and its transpose need {2 * size(key)} bytes" if can_be_built(key) else f"no room to build {key}"
+    return best, f"memory_limit leaves {budget} bytes: {needed}, {best} is the smallest that can be built"
+
+
+def _scratch(seen: Facts, key: str) -> int:
+    """Bytes that building a form from CSR takes beside the two."""
+    units = -(-seen.nrows // tile_of(key))
+    if key.startswith("split"):
+        return 100 * units + seen.nvals + 4 * round(seen.items_of(key))
+    return 0 if key in ROWS else 24 * units
+
+
+def budget_of(structure: Structure) -> int | None:
+    """Bytes that the forms of a matrix may take under the limit, beside what else is held; None without a limit."""
+    if held.limit is None:
+        return None
+    seen: set[int] = set()
+    arrays = [x for _, _, form, _ in structure.forms() for x in form.arrays().values()]
+    own = sum(held.bytes_in(x, structure.device, seen) for x in arrays)
+    return held.limit - held.bytes_on(structure.device) + own
+
+
+def limited(structure: Structure, key: str, iso: bool) -> tuple[str, str]:
+    """`within` for a matrix that is there. Values that differ are more than any structure: those stay by rows."""
+    budget = budget_of(structure)
+    return (key, "") if budget is None or not iso else within(facts(structure), key, budget)

@@ -1,0 +1,150 @@
+"""What the plan sees in a matrix, as tables: of the stored forms, and of the forms under each order of the vertices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from ..config import config
+from ..formats import CSR, ROWS, tile_of
+from ..formats.packing import packed_words, width_of
+from ..store import MatrixStore
+from .costs import FLOOR, Costs, costs_of
+from .facts import Facts, facts
+from .forms import candidates, choose_form, handicap, verbs_of, worst_ratios
+from .limit import limited
+from .values import NO_VALUES, ValueBytes, value_bytes
+
+AS_IT_IS = "as it is"  # the order in which a matrix is stored now
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Facts, predicted bytes per form and microseconds per verb and form, and the choice; prints as a table.
+
+    measured: microseconds by (form, verb) where they were measured. permutation: bytes of the order, packed.
+    values: the bytes of the values, which come to those of every form.
+    """
+
+    facts: Facts
+    costs: Costs
+    chosen: str
+    held: tuple[str, ...]
+    verbs: tuple[str, ...]
+    reason: str = ""  # why a limit of memory chose, if it did
+    measured: tuple[tuple[tuple[str, str], float], ...] = ()
+    permutation: int = 0
+    values: ValueBytes = NO_VALUES
+
+    def predicted(self, key: str) -> dict[str, float]:
+        """Microseconds of each verb in a form."""
+        return {verb: self.costs.predict(self.facts, key, verb) for verb in self.verbs}
+
+    def fill(self, key: str) -> str:
+        """Entries per tile, of a form that has some."""
+        f = self.facts
+        if key in ROWS:
+            return ""
+        if not key.startswith("split"):
+            return f"{f.nvals / max(1.0, dict(f.tiles)[tile_of(key)]):.2f}"
+        parts = dict(f.parts)[tile_of(key)]  # of the tiles that pay
+        return f"{(f.nvals - parts.in_rest) / parts.tiles:.2f}" if parts.tiles else "0.00"
+
+    def __str__(self) -> str:
+        f, measured = self.facts, dict(self.measured)
+        times = "".join(f" {verb + ' us':>12s}" + f" {'measured':>10s}" * bool(measured) for verb in self.verbs)
+        lines = [_head(f, self.costs), f"{'form':8s} {'entries/tile':>12s} {'bytes':>14s} {'bytes/entry':>12s}{times}"]
+        for key in f.forms:
+            size = f.bytes_of(key)
+            line = f"{key:8s} {self.fill(key):>12s} {size:>14d} {size / max(1, f.nvals):>12.2f}"
+            for verb, us in self.predicted(key).items():
+                line += f" {us:>12.1f}" + (f" {measured[key, verb]:>10.1f}" if measured else "")
+            lines.append(line + (" <- auto" if key == self.chosen else "") + (" (held)" if key in self.held else ""))
+        if measured:
+            lines.append(f"measured: {self.verdict()}")
+        lines += [str(self.values)] * bool(self.values.plain)
+        return "\n".join(lines + [self.reason] * bool(self.reason))
+
+    def verdict(self) -> str:
+        """How far the choice is from the best form of no more bytes than CSR, for each verb, as it was measured."""
+        us, found = dict(self.measured), []
+        forms = {
+            self.chosen,
+            *(key for key in self.facts.forms if self.facts.bytes_of(key) <= self.facts.bytes_of(CSR)),
+        }
+        for verb in self.verbs:
+            best = min(sorted(forms), key=lambda key: us[key, verb])
+            found.append(f"{verb} {us[self.chosen, verb] / us[best, verb]:.2f} times {best}")
+        return f"{self.chosen} takes {', '.join(found)}"
+
+
+def _head(f: Facts, costs: Costs) -> str:
+    levels = f", about {f.depth:.0f} levels" if f.depth else ""
+    return (
+        f"{f.nrows} x {f.ncols}, {f.nvals} entries, {f.fill:.2f} entries per 8x8 tile (sampled){levels}; "
+        f"times: {costs.device}, {costs.source}"
+    )
+
+
+def profile(A: MatrixStore) -> Profile:
+    """What the plan sees in a matrix, and what it would choose."""
+    held = tuple(key for key, transposed, _, _ in A.structure.forms() if not transposed)
+    chosen, reason = limited(A.structure, choose_form(A.structure, iso=A.iso), A.iso)
+    verbs = verbs_of(A.iso, A.nrows == A.ncols)
+    return Profile(facts(A.structure), costs_of(A.device), chosen, held, verbs, reason, values=value_bytes(A))
+
+
+@dataclass(frozen=True)
+class Orders:
+    """The profile of a matrix under each order of its vertices, and the best pair of an order and a form; prints as a
+    table. Bytes of the permutation count, those of the order in which the matrix is now as well."""
+
+    profiles: Mapping[str, Profile]  # by the name of the order
+    best: tuple[str, str]  # order and form
+
+    def __str__(self) -> str:
+        first = next(iter(self.profiles.values()))
+        times = "".join(f" {verb + ' us':>12s}" for verb in first.verbs)
+        head = f"{'order':10s} {'form':8s} {'entries/tile':>12s} {'bytes':>14s} {'permutation':>12s}"
+        lines = [_head(first.facts, first.costs), f"{head} {'bytes/entry':>12s}{times}"]
+        for order, seen in self.profiles.items():
+            f = seen.facts
+            for key in f.forms:
+                size, extra = f.bytes_of(key), seen.permutation
+                line = f"{order:10s} {key:8s} {seen.fill(key):>12s} {size:>14d} {extra:>12d}"
+                line += f" {(size + extra) / max(1, f.nvals):>12.2f}"
+                line += "".join(f" {us:>12.1f}" for us in seen.predicted(key).values())
+                line += " <- auto" if key == seen.chosen else ""
+                lines.append(line + (" <- best" if (order, key) == self.best else ""))
+        return "\n".join(lines)
+
+
+def orders(stores: Mapping[str, MatrixStore], gpu: bool) -> Orders:
+    """The table of a matrix that is given in several orders, the first one as it is now."""
+    found = {
+        name: replace(profile(A), permutation=0 if A.order is None else 4 * packed_words(A.nrows, width_of(A.nrows)))
+        for name, A in stores.items()
+    }
+    iso = next(iter(stores.values())).iso
+    return Orders(found, best_pair(found, config.prefer, iso=iso, gpu=gpu))
+
+
+def best_pair(found: Mapping[str, Profile], prefer: str, *, iso: bool, gpu: bool) -> tuple[str, str]:
+    """The order and the form of fewest bytes, the permutation counted; for time, of the pairs that are no larger than
+    32-bit CSR, the one nearest to the best pair for every verb, by the rule of `forms.best_form`."""
+    size = {
+        (order, key): seen.facts.bytes_of(key) + seen.permutation
+        for order, seen in found.items()
+        for key in candidates(seen.facts, prefer, iso, gpu)
+    }
+    if prefer == "memory":
+        return min(size, key=lambda pair: size[pair])
+    plain = next(iter(found.values())).facts.bytes_of(CSR)
+    fit = [pair for pair, nbytes in size.items() if nbytes <= plain or pair[1] == CSR]
+    names = {f"{order} {key}": (order, key) for order, key in fit}
+    us = {name: found[order].predicted(key) for name, (order, key) in names.items()}
+    worst = worst_ratios(us, FLOOR["gpu" if gpu else "cpu"])
+    return names[min(us, key=lambda name: worst[name] * handicap(names[name][1]))]
+
+
+__all__ = ["AS_IT_IS", "Orders", "Profile", "best_pair", "orders", "profile"]

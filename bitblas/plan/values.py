@@ -1,0 +1,69 @@
+"""Whether the values of a matrix are packed, and the bytes that they take: see formats/values.py."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from semirings.dtypes import DataType
+
+from ..config import config
+from ..device import Device
+from ..formats.packing import packed_words
+from ..formats.values import PackedValues, fit
+from ..store import MatrixStore
+
+SMALL = 1 << 12  # entries below which nobody gains by it: 32 KB at most
+
+
+def wants_packed(nvals: int) -> bool:
+    """Whether values may be packed though nobody asks: for bytes, and of so many entries that it matters."""
+    return config.prefer == "memory" and nvals >= SMALL
+
+
+def packed_bytes(nvals: int, width: int) -> int:
+    """Bytes of that many packed values of `width` bits."""
+    return 4 * packed_words(nvals, width)
+
+
+def packs(device: Device, dtype: DataType, nvals: int, found: tuple[np.generic, int] | str) -> bool:
+    """Whether values are packed though nobody asks. found: their base and bits, or why they have none."""
+    if isinstance(found, str):
+        return False
+    needed = packed_bytes(nvals, found[1])
+    return needed < nvals * dtype.nbytes and not device.missing(needed)
+
+
+class ValueBytes(NamedTuple):
+    """Bytes of the values of a matrix: as an array of their type, packed to `width` bits, and as they are held.
+    plain is 0 where one value is all, width where they cannot be packed."""
+
+    plain: int = 0
+    width: int = 0
+    packed: int = 0
+    held: int = 0
+
+    def __str__(self) -> str:
+        if not self.plain:
+            return "values: one for all entries"
+        packed = f"packed to {self.width} bits: {self.packed} bytes" if self.width else "cannot be packed"
+        return f"values: {self.plain} bytes, {packed}; held: {self.held}"
+
+
+NO_VALUES = ValueBytes()
+
+
+def value_bytes(A: MatrixStore) -> ValueBytes:
+    """Looks at all values, unless they are packed."""
+    raw = A.raw
+    if isinstance(raw, np.generic) or not A.nvals:
+        return NO_VALUES
+    plain = A.nvals * A.dtype.nbytes
+    if isinstance(raw, PackedValues):
+        size = packed_bytes(A.nvals, raw.width)
+        return ValueBytes(plain, raw.width, size, size)
+    found = fit(A.device, A.dtype, raw)
+    if isinstance(found, str):
+        return ValueBytes(plain, held=plain)
+    return ValueBytes(plain, found[1], packed_bytes(A.nvals, found[1]), plain)

@@ -1,0 +1,297 @@
+"""The registered variants: a finite, printed list that is compiled for every architecture and executed in CI.
+
+The product of the named semirings, the types that programs use them with, and the kernels of every format; element-wise
+kernels for the operators that the algorithms use. What is not here compiles at first use, from the same sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from semirings import Typed, semiring
+from semirings.catalog import BINARY, INDEXUNARY, MONOIDS, UNARY
+from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DataType
+
+from ..formats import CSR, MPLG, ROWS
+from ..formats.b2sr.format import TILES
+from ..formats.split.layout import TILES as SPLIT_TILES
+from ..kernels.prologue import Variant
+from ..plan.ending import End
+from ..plan.mxm import SHARED_WORDS, row_tables
+from ..plan.product import COUNT, FUSED, VALUES, WORDS
+
+# (semiring, type that it computes in, type of the matrix, type of the vector, kind)
+PRODUCTS = (
+    ("min_plus", FP32, FP32, FP32, VALUES),
+    ("min_plus", FP64, FP64, FP64, VALUES),
+    ("min_plus", INT64, INT64, INT64, VALUES),
+    ("min_second", INT64, BOOL, INT64, VALUES),
+    ("max_plus", FP64, FP64, FP64, VALUES),
+    ("max_times", FP32, FP32, FP32, VALUES),
+    ("plus_times", FP32, FP32, FP32, VALUES),
+    ("plus_times", FP64, FP64, FP64, VALUES),
+    ("plus_second", FP32, BOOL, FP32, VALUES),
+    ("plus_second", FP64, BOOL, FP64, VALUES),
+    ("any_secondi", BOOL, BOOL, BOOL, VALUES),
+    ("lor_land", BOOL, BOOL, BOOL, VALUES),
+    ("plus_pair", INT64, BOOL, BOOL, COUNT),
+)
+# Of these, for the sizes of tiles that the plan does not choose by itself: one of each kind of kernel.
+FEW = tuple(p for p in PRODUCTS if p[:2] in (
+    ("min_plus", FP32), ("plus_times", FP64), ("plus_second", FP32), ("any_secondi", BOOL), ("lor_land", BOOL),
+    ("plus_pair", INT64),
+))  # fmt: skip
+# And for packed rows, whose kernels are those of CSR but for how a column is read.
+PACKED = tuple(p for p in FEW if p[0] in ("min_plus", "plus_second", "any_secondi", "plus_pair"))
+KEYS = (CSR, MPLG, *(f"b2sr{t}" for t in TILES))
+# Those whose statements keep entries of the output, with the accumulator.
+MERGED = {"min_plus": "min", "plus_second": "plus", "lor_land": "lor", "plus_pair": "plus"}
+TYPES = (("PTR", INT32), ("COL", INT32))
+
+
+def _typed(name: str, dtype: DataType) -> Typed:
+    return semiring[name][dtype]
+
+
+def products() -> Iterator[Variant]:
+    """Pull, push and dot of every form."""
+    from ..verbs.matrix_variants import DOT_INDICES, dot_variant
+    from ..verbs.variants import pull_variant, push_variant
+    from . import packed as samples
+
+    yield from samples.packed_values()
+    for key in KEYS:
+        tile = 1 if key in ROWS else int(key[4:])
+        types = TYPES if key in ROWS else (*TYPES, ("PLACE", INT32))
+        indices = tuple((name, INT32) for name in DOT_INDICES[: 5 if key in ROWS else None])
+        words = max(1, tile * tile // 64)
+        lanes_words = 2 if key in ROWS else max(4, min(words, 32))
+        lanes = 2 if key in ROWS else min(tile, 32)
+        plain: dict[str, Any] = {"flip": False, "full": False, "ranked": False}
+        ends = [End(BOOL, BOOL, store=False)]
+        if key in FUSED:
+            ends += [End(BOOL, BOOL, merge=True, store=False), End(BOOL, FP64, merge=True)]
+        for end in ends:
+            for full in (False, True):
+                how = plain | {"full": full, "lanes": lanes_words, "end": end}
+                yield pull_variant(key, types, None, WORDS, BOOL, BOOL, **how)
+        yield push_variant(key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, lanes=2)
+        yield dot_variant(key, indices, None, WORDS, BOOL, BOOL, 4)
+        for name, dtype, a, u, kind in PRODUCTS if key in FUSED else PACKED if key == MPLG else FEW:
+            typed = _typed(name, dtype)
+            z = typed.return_type
+            ranked = key not in ROWS and kind == VALUES and name.endswith(("plus", "times", "land"))
+            ends = [End(z, z)]
+            if name in MERGED and key in FUSED:
+                ends += [End(z, z, None, merge=True), End(z, z, BINARY[MERGED[name]][z], merge=True)]
+            for end in ends:
+                for full in (False, True):
+                    how = plain | {"full": full, "ranked": ranked, "lanes": lanes, "end": end}
+                    yield pull_variant(key, types, typed, kind, a, u, **how)
+            if kind == VALUES and not name.startswith("any"):  # rows read as a run; tiles without padding
+                how = plain | {"full": True, "ranked": ranked, "lanes": lanes, "end": End(z, z)}
+                yield pull_variant(key, types, typed, kind, a, u, **how, staged=key in ROWS, padded=False)
+                if key == MPLG:
+                    yield pull_variant(key, types, typed, kind, a, u, **how, staged=True, width=20)
+            if kind == VALUES and not (z.kind == "f" and name.startswith("plus")):
+                yield push_variant(key, types, typed, kind, a, u, flip=True, ranked=ranked, lanes=2)
+            if name in ("plus_pair", "plus_times", "min_plus"):
+                yield dot_variant(key, indices, typed, kind, a, u, 4)
+
+
+def split() -> Iterator[Variant]:
+    """Pulls and pushes of tiles and packed entries: all kinds for tiles of 8 x 8, words for the others."""
+    from ..verbs.variants import pull_variant, push_variant
+
+    types = (TYPES[0], ("PLACE", INT32))
+    presence, kept = End(BOOL, BOOL, store=False), End(BOOL, BOOL, merge=True, store=False)
+    how: dict[str, Any] = {"flip": False, "ranked": False, "full": False}
+    for tile in SPLIT_TILES:
+        yield pull_variant(f"split{tile}", types, None, WORDS, BOOL, BOOL, **how, lanes=8, end=presence)
+    for end, full in ((kept, False), (presence, True), (End(BOOL, FP64, merge=True), False)):
+        yield pull_variant("split8", types, None, WORDS, BOOL, BOOL, **how | {"full": full}, lanes=8, end=end)
+    for name, dtype, a, u, kind in FEW:
+        typed = _typed(name, dtype)
+        z = typed.return_type
+        how |= {"full": dtype in (FP64, INT64), "ranked": kind == VALUES and a is not BOOL, "lanes": 8}
+        yield pull_variant("split8", types, typed, kind, a, u, **how, end=End(z, z))
+        if name in MERGED:
+            end = End(z, z, BINARY[MERGED[name]][z], merge=True)
+            yield pull_variant("split8", types, typed, kind, a, u, **how, end=end)
+    yield push_variant("split8", types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, lanes=2)
+    min_plus = _typed("min_plus", FP32)
+    yield push_variant("split8", types, min_plus, VALUES, FP32, FP32, flip=True, ranked=True, lanes=2)
+
+
+def rows() -> Iterator[Variant]:
+    """Products row by row on a GPU."""
+    from ..verbs.matrix_variants import packed_constants, rows_variant
+
+    plain, packed = packed_constants(CSR, CSR, CSR), packed_constants(MPLG, MPLG, MPLG)
+    types = (("PTR", INT32), ("INNER", INT32), ("BPTR", INT32), ("COL", INT32), ("MPTR", INT32))
+    chosen = [p for p in PRODUCTS if p[0] in ("plus_pair", "plus_times", "min_plus")]
+    for fill in (0, 1):
+        yield Variant("formats/csr/sort_rows", (), (("LANES", 1), ("FILL", fill)))
+    for shared in (0, SHARED_WORDS):
+        constants: tuple[tuple[str, int], ...] = (("LANES", 256), ("SHARED_WORDS", shared), *plain)
+        for fill in (0, 1):
+            yield rows_variant("long_rows", types, None, WORDS, BOOL, BOOL, fill, constants)
+        for name, dtype, a, b, kind in chosen:
+            yield rows_variant("long_rows", types, _typed(name, dtype), kind, a, b, 1, constants)
+    for fill in (0, 1):
+        for lanes, slots in row_tables(4):
+            constants = (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1), *plain)
+            yield rows_variant("short_rows", types, None, WORDS, BOOL, BOOL, fill, constants)
+    for name, dtype, a, b, kind in chosen:
+        for lanes, slots in row_tables(4 + (8 if kind == COUNT else dtype.nbytes)):
+            constants = (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1), *plain)
+            yield rows_variant("short_rows", types, _typed(name, dtype), kind, a, b, 1, constants)
+    min_plus, (lanes, slots) = _typed("min_plus", FP64), row_tables(12)[0]
+    for fill in (0, 1):
+        constants = (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1), *packed)
+        yield rows_variant("short_rows", types, min_plus, VALUES, FP64, FP64, fill, constants)
+        constants = (("LANES", 256), ("SHARED_WORDS", SHARED_WORDS), *packed)
+        yield rows_variant("long_rows", types, min_plus, VALUES, FP64, FP64, fill, constants)
+
+
+def structural() -> Iterator[Variant]:
+    """Building tiles from rows and rows from tiles; parts of both; what depends on types alone."""
+    from ..verbs.keys import FIND
+    from ..verbs.variants import blank_variant
+
+    places = (*TYPES, ("PLACE", INT32))
+    both = (*places, ("TILE_COL", INT32))
+    for tile in TILES:
+        lanes = ("LANES", min(tile, 32))
+        for fill, order in ((0, 0), (1, 0), (1, 1)):
+            shape = (("TILE", tile), lanes, ("FILL", fill), ("ORDER", order))
+            for parts in (0, 1) if tile == 8 or (tile in SPLIT_TILES and order) else (0,):
+                yield Variant("formats/b2sr/build", both, (*shape, ("SPLIT", parts)))
+            yield Variant("formats/b2sr/unbuild", both, shape)
+        for order in (0, 1):
+            yield Variant("formats/b2sr/turn", (places[0], places[2]), (("TILE", tile), lanes, ("ORDER", order)))
+        yield Variant("formats/b2sr/cut", TYPES, (("TILE", tile), lanes))
+        yield Variant("formats/b2sr/coo", places, (("TILE", tile), lanes))
+        yield Variant("formats/b2sr/ranks", (), (("TILE", tile), ("LANES", 1)))
+        yield Variant("formats/b2sr/filter", places[2:], (("TILE", tile), ("LANES", 1)))
+        for fill in (0, 1):
+            yield Variant("formats/b2sr/clip", places, (("TILE", tile), lanes, ("FILL", fill)))
+    for packed, order in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        yield Variant("formats/csr/keys", TYPES, (("PACKED", packed), ("ORDER", order)))
+    for pointers in (INT32, INT64):
+        yield Variant("formats/csr/rows", (("PTR", pointers),))
+    for rows in (1, *TILES):
+        yield Variant("kernels/weigh", TYPES[:1], (("ROWS", rows), ("LANES", 1)))
+    for t in (INT64, FP32, INT32):
+        yield blank_variant(MONOIDS["min"], t, t)
+    yield FIND
+    for packed, fill, order in ((0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1), (1, 0, 1), (1, 1, 1)):
+        constants = (("PACKED", packed), ("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", order))
+        yield Variant("formats/csr/clip", places, constants)
+
+
+def joins() -> Iterator[Variant]:
+    """Unions and intersections of two matrices."""
+    from ..verbs.matrix_variants import join_variant, match_variant, packed_constants
+
+    types = (*TYPES, ("BPTR", INT32))
+    plain, packed = packed_constants(CSR, CSR), packed_constants(MPLG, MPLG)
+    yield from (match_variant(types, plain), match_variant(types, packed))
+    for name, t in (("plus", FP64), ("times", FP64), ("second", INT64), ("firsti", INT64)):
+        for side, intersect, filled in ((0, False, False), (1, False, False), (0, True, False), (0, False, True)):
+            how: dict[str, Any] = {"side": side, "intersect": intersect, "filled": filled}
+            yield join_variant(types, plain, BINARY[name][t], t, t, t, **how)
+            if name == "plus" and not filled:
+                yield join_variant(types, packed, BINARY[name][t], t, t, t, **how)
+    for side in (0, 1):
+        how = {"side": side, "intersect": False, "filled": False}
+        yield join_variant(types, plain, None, BOOL, BOOL, BOOL, **how)
+
+
+def elementwise() -> Iterator[Variant]:
+    """The operators of the algorithms over vectors, sums, and the merge."""
+    from ..verbs.variants import BOTH, LEFT, UNION, elementwise_variant, fold_variant, merge_variant, reduce_variant
+
+    for name, t in (("times", FP64), ("minus", FP64), ("truediv", FP64), ("plus", FP64), ("min", INT64), ("ge", FP64)):
+        yield elementwise_variant(BOTH, BINARY[name][t], t, t, "xy")[0]
+    for name, t in (("min", FP64), ("plus", FP64), ("plus", INT64), ("lor", BOOL)):
+        yield elementwise_variant(UNION, BINARY[name][t], t, t, "xy")[0]
+    for name, t in (("abs", FP64), ("ainv", FP64), ("identity", INT64), ("lnot", BOOL), ("sqrt", FP64)):
+        yield elementwise_variant(LEFT, UNARY[name][t], t, t, "x")[0]
+    yield elementwise_variant(LEFT, BINARY["truediv"][FP64], FP64, FP64, "yx")[0]
+    yield elementwise_variant(UNION, BINARY["plus"][FP64], FP64, FP64, "xy", fresh=False)[0]
+    yield elementwise_variant(LEFT, INDEXUNARY["valuegt"][FP64], FP64, FP64, "xt", keep=True, fresh=False)[0]
+    for iso in (False, True):
+        yield elementwise_variant(LEFT, UNARY["identity"][BOOL], FP64, FP64, "x", keep=True, iso=iso)[0]
+    for name, t in (("valuegt", FP64), ("tril", INT64), ("index", INT64)):
+        keep, places = name != "index", name == "tril"
+        thunk = t if name.startswith("value") else INT64
+        yield elementwise_variant(LEFT, INDEXUNARY[name][t], t, thunk, "xt", keep=keep, places=places)[0]
+    for name, t in (("plus", FP64), ("plus", INT64), ("min", FP64), ("max", INT64), ("lor", BOOL)):
+        yield reduce_variant(MONOIDS[name][t], t)[0]
+        yield reduce_variant(MONOIDS[name][t], t, flags=True)[0]
+    for name, t in (("plus", FP64), ("min", INT64)):
+        yield fold_variant(BINARY[name][t], t)[0]
+    for w, t, accum in (
+        (FP64, FP64, None), (INT64, INT64, None), (BOOL, BOOL, None), (INT64, UINT64, None), (INT32, INT32, None),
+        (FP64, FP64, "min"), (FP64, FP64, "plus"), (INT64, INT64, "min"), (BOOL, BOOL, "lor"), (FP32, FP32, "plus"),
+    ):  # fmt: skip
+        yield merge_variant(t, End(t, w, None if accum is None else BINARY[accum][w], merge=True))
+    yield merge_variant(BOOL, End(BOOL, BOOL, merge=True, store=False))
+
+
+def by_index() -> Iterator[Variant]:
+    """Bitsets, and the entries of vectors by index."""
+    from ..formats.packing import narrow_variant, widen_variant
+    from ..store import BITS, CHUNK, COUNT, DENSE, PACK
+    from ..verbs.elements import RANGE
+    from ..verbs.variants import place_variant, sum_by_index_variant, vector_variant
+
+    yield from (BITS, COUNT, DENSE, PACK, RANGE)
+    for number in (INT32, INT64, UINT32, FP32):
+        yield from (narrow_variant(number), widen_variant(number))
+    yield from (narrow_variant(INT32, gather=True), widen_variant(INT32, places=True))
+    for t in (BOOL, INT32, INT64, FP64):
+        yield vector_variant("dense", t)
+        yield vector_variant("compact", t, LANES=256, CHUNK=CHUNK)
+        yield vector_variant("equal", t, LANES=64)
+        for values in (0, 1):
+            yield vector_variant("put", t, DENSE=values)
+            for full in (0, 1):
+                yield vector_variant("gather", t, LANES=64, FULL=full, DENSE=values)
+            for clear in (False, True):
+                yield place_variant(t, t, values=bool(values), clear=clear)
+    yield place_variant(FP64, BOOL, values=True)
+    yield place_variant(INT64, INT64, values=True, clear=True, bits=False)
+    yield place_variant(BOOL, FP64, values=True, clear=True)
+    for name, t in (("min", INT64), ("plus", INT64), ("lor", BOOL), ("max", FP64), ("times", FP32)):
+        yield sum_by_index_variant(t, MONOIDS[name][t])[0]
+
+
+def hub_joins() -> Iterator[Variant]:
+    """The long rows of every format and kind."""
+    from ..verbs.variants import hubs_variant
+
+    for per in (1, *TILES):
+        yield hubs_variant(None, WORDS, per, End(FP64, FP64, merge=True))
+        for name, dtype, _, _, kind in PRODUCTS[:2] + PRODUCTS[-1:]:
+            typed = _typed(name, dtype)
+            z = typed.return_type
+            yield hubs_variant(typed, kind, per, End(z, z))
+            yield hubs_variant(typed, kind, per, End(z, z, BINARY["plus"][z], merge=True))
+
+
+def programs() -> Iterator[Variant]:
+    """What loops on the device are made of."""
+    from . import programs as samples
+
+    for key in (*KEYS, *(f"split{t}" for t in SPLIT_TILES)):
+        yield from samples.steps(key)
+    yield from samples.others()
+
+
+def variants() -> list[Variant]:
+    """All of them, each once."""
+    groups = (products(), split(), rows(), structural(), joins(), elementwise(), by_index(), hub_joins(), programs())
+    return list(dict.fromkeys(variant for group in groups for variant in group))
