@@ -110,7 +110,10 @@ def install() -> None:
         raise ImportError(f"{NAME}: expected it not to be imported yet, but {there.__file__} is")
     _alias(NAME, {}, "bitblas")
     for space in SPACES:
-        sys.modules[f"{NAME}.{space}"] = getattr(sys.modules[NAME], space)
+        found = sys.modules[f"{NAME}.{space}"] = getattr(sys.modules[NAME], space)
+        for part in ("numpy", "ss"):
+            if hasattr(found, part):
+                sys.modules[f"{NAME}.{space}.{part}"] = getattr(found, part)
     for module in ("exceptions", "io"):
         _alias(f"{NAME}.{module}", {}, f"bitblas.{module}")
     for name, content in _internals().items():

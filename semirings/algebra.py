@@ -83,7 +83,7 @@ class Monoid(Ruled):
 
 
 # The monoids of the catalogue whose sums do not depend on the order, whatever the type.
-EXACT = frozenset("min max any lor land lxor lxnor eq bor band bxor bxnor".split())
+EXACT = frozenset("min max any lor land lxor lxnor eq bor band bxor bxnor numpy.maximum numpy.minimum".split())
 
 
 @dataclass(frozen=True, eq=False)
