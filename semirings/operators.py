@@ -117,23 +117,43 @@ class BinaryOp(Operator):
     @property
     def monoid(self) -> Monoid | None:
         """The monoid of the catalogue, or the last one registered, that adds with this operator."""
-        return known.monoid_of(self)
+        found: Monoid | None = known.monoid_of(self)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
 class Parameterized:
-    """Operators of a family: `binary.isclose(rel_tol=1e-5)` makes one, and the bare name stands for the defaults."""
+    """Operators of a family: `binary.isclose(rel_tol=1e-5)` makes one, and the bare name stands for the defaults.
+
+    signature: of the function that makes them; parts: what a program registered it with, as `registration.make` takes
+    it.
+    """
 
     name: str
     make: Callable[..., Any]
     family: str
     signature: Any = None
+    parts: tuple[Any, ...] = ()
+    is_commutative: bool = False
+
+    is_positional = False
 
     def __repr__(self) -> str:
         return f"{self.family}.{self.name}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.make(*args, **kwargs)
+        made = self.make(*args, **kwargs)
+        known.remember_origin(made, self, args, kwargs)
+        return made
+
+    @property
+    def monoid(self) -> Any:
+        """The monoids that add with these operators; the monoid, or the monoids, of semirings."""
+        return self.parts[0] if self.family == "semiring" else known.monoid_of(self)
+
+    @property
+    def commutes_to(self) -> Parameterized | None:
+        return self if self.is_commutative else None
 
 
 __all__ = ["BinaryOp", "IndexUnaryOp", "Operator", "Parameterized", "SelectOp", "UnaryOp"]
