@@ -29,9 +29,13 @@ __all__ = [
     "op", "op_from_string", "reorder", "replace", "select", "semiring", "trace", "unary",
 ]  # fmt: skip
 
-# `from bitblas.semiring import min_plus` works, though the lists of operators are no files.
+# `from bitblas.semiring import min_plus` and `import bitblas.binary.numpy` work, though the lists of operators are no
+# files.
 for _name in ("binary", "dtypes", "indexunary", "monoid", "op", "select", "semiring", "unary"):
     sys.modules[f"{__name__}.{_name}"] = globals()[_name]
+    for _part in ("numpy", "ss"):
+        if hasattr(globals()[_name], _part):
+            sys.modules[f"{__name__}.{_name}.{_part}"] = getattr(globals()[_name], _part)
 
 
 def init(backend: str = "bitblas", blocking: bool = False) -> None:

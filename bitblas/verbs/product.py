@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from semirings import Monoid, Semiring, Typed
-from semirings.catalog import BINARY, compose
+from semirings.algebra import compose
+from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, DataType, cast
 
 from ..formats.values import PackedValues
