@@ -50,8 +50,6 @@ FLOOR = {name: number for number, names in enumerate(FLOORS) for name in names}
 UPWARDS = {
     ("bitblas.formats", "bitblas.build.entries"): "a form that is asked for is built",
     ("bitblas.build.entries", "bitblas.verbs.arrays"): "duplicates are combined by an operator",
-    ("bitblas.core.matrix.order", "bitblas.reorder"): "A.reorder(name) asks for that order, A.profile for all",
-    ("bitblas.core.matrix.order", "bitblas.calibrate.measure"): "A.profile(measure=True) times what it predicts",
     ("bitblas.compare.comparison", "bitblas.cli"): "prints as the command line does",
 }
 
