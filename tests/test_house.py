@@ -50,8 +50,6 @@ FLOOR = {name: number for number, names in enumerate(FLOORS) for name in names}
 # Upwards, inside a function, because two floors need each other.
 UPWARDS = {
     ("bitblas.build.entries", "bitblas.verbs.arrays"): "duplicates are combined by an operator",
-    ("bitblas.core.matrix.order", "bitblas.reorder"): "A.reorder(name) asks for that order, A.profile for all",
-    ("bitblas.core.matrix.order", "bitblas.calibrate.measure"): "A.profile(measure=True) times what it predicts",
 }
 
 
