@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..plan.product import plan_mxv
-from ..store import VectorStore
+from ..plan.direction import Seen, pulled
+from ..verbs import deciding
 from ..verbs.operands import stored
 from ..verbs.product import Product as Planned
 from .buffers import Frontier
@@ -20,10 +20,10 @@ class PullLaunch:
 
     def __init__(self, device: Any, product: Product, values: Any, u: Frontier, t: Frontier, masked: bool) -> None:
         self.device, self.u, self.t = device, u, t
-        like = VectorStore(device, product.u.size, product.u.dtype, u.at(u.bits), values, None)
-        like.count = product.u.size // 2 + 1  # neither sparse nor full: the plan must hold for any entries
-        plan, value = plan_mxv(product.matrix, like, product.semiring, transpose=product.transpose, flip=product.flip)
-        self.planned = Planned(plan, value, product.matrix, like, product.semiring, product.flip, full=False)
+        A, semiring, flip = product.matrix, product.semiring, product.flip
+        case = deciding.case(A, values, semiring, transpose=product.transpose, flip=flip)
+        plan = deciding.planned(A, case, pulled(case), Seen(product.u.size))
+        self.planned = Planned(plan, case.product, A, product.u.dtype, semiring, flip, full=False)
         self.pull = self.planned.pull(self.planned.z, None, None, False, masked)
 
     def launch(self, mask: tuple[np.ndarray, np.int64, np.uint64]) -> Callable[[], None]:

@@ -19,10 +19,11 @@ from ..formats.csr.format import index_type
 from ..formats.split.format import Split
 from ..formats.split.layout import column_width, entry_width
 from ..formats.values import PackedValues
+from ..plan.direction import Case
 from ..plan.ending import End, plan_end
-from ..plan.product import VALUES, WORDS, Plan, has_rows, is_fused, is_light, is_sparse, is_staged, may_push, plan_mxv
+from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
-from . import vector
+from . import deciding, vector
 from .operands import Into, Mask, dummy, entry_values, mask_arguments, stored
 from .pull import Pull
 from .pull import compiled as compiled  # what other verbs call it by
@@ -57,15 +58,14 @@ def mxv(
     if found is None:
         if len(A.prepared) >= MANY:
             A.prepared.clear()
-        found = A.prepared[key] = may_push(semiring, A.raw, u.values, flip=flip), {}
-    push: bool = found[0] and has_rows(A.structure, not transpose) and is_sparse(u)
-    if push:
-        push = is_light(u, A.structure.form(A.structure.primary.key, transposed=not transpose))
+        found = A.prepared[key] = deciding.case(A, u.values, semiring, transpose=transpose, flip=flip), {}
+    case: Case = found[0]
     ways: dict[tuple[bool, bool], Product] = found[1]
-    way = push, u.count == u.size
+    chosen = deciding.decide(A, u, case)
+    way = chosen[0].push, u.count == u.size
     if way not in ways:
-        plan, product = plan_mxv(A, u, semiring, transpose=transpose, flip=flip)
-        ways[way] = Product(plan, product, A, u, semiring, flip, full=way[1])  # to plan may be to count the entries
+        plan = deciding.planned(A, case, *chosen)
+        ways[way] = Product(plan, case.product, A, u.dtype, semiring, flip, full=way[1])
     return ways[way].run(u, mask, into)
 
 
@@ -78,7 +78,7 @@ class Product:
     )  # fmt: skip
 
     def __init__(
-        self, plan: Plan, product: Any, A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], flip: bool,
+        self, plan: Plan, product: Any, A: MatrixStore, u_type: DataType, semiring: Typed[Semiring], flip: bool,
         *, full: bool,
     ) -> None:  # fmt: skip
         device, kind, key = A.device, plan.kind, plan.key
@@ -91,11 +91,11 @@ class Product:
         form: Any = A.structure.form(key, transposed=plan.transposed)  # kernels take the arrays of their own form
         ranks = form.ranks() if ranked and key not in ROWS else dummy(device, "int32")
         self.z = z = semiring.return_type
-        self.u_type = u.dtype if kind == VALUES else BOOL
+        self.u_type = u_type if kind == VALUES else BOOL
         a_type = A.dtype if kind == VALUES else BOOL
         if plan.wide and kind == VALUES:  # lanes compute in one type, and A is iso
             a_values, a_type, self.u_type = cast(a_values, z), z, z
-        full = not push and 0 < u.size and full  # of no entries nothing is gained: no kernel of its own
+        full = not push and 0 < form.ncols and full  # of no entries nothing is gained: no kernel of its own
         options = {"flip": flip, "ranked": ranked, "full": full, "packed": isinstance(a_values, PackedValues)}
         self.algebra = (index_types(form, ranks), None if kind == WORDS else semiring, kind, a_type, options)
         self.form, self.size = form, form.ncols if push else form.nrows
