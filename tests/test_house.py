@@ -120,6 +120,13 @@ def test_who_may_import_what():
     assert "bitblas.device.jit" in all_imports["bitblas.device.cuda"]
 
 
+def test_exemptions_are_needed():
+    for module, found in UPWARDS:
+        assert (found, False) in imports(module) and floor(found) > floor(module), f"{module} needs not import {found}"
+    assert set(KERNELS) >= GPU_ONLY and not CPU_ONLY & set(KERNELS)
+    assert {name for name in LONG if len((ROOT / name).read_text().splitlines()) <= LIMIT} == set()
+
+
 # ---- twins ----------------------------------------------------------------------------------------------------------
 
 GPU_ONLY = {"kernels/hubs", "formats/b2sr/cut"}  # the CPU never splits a row

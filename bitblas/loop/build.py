@@ -28,9 +28,9 @@ from .buffers import DENSE, ENTRIES, LEFT, STATE, TURNS, Frontier, States
 from .fuse import Activate, Item, Pass, Pull, Round, Step, size_of
 from .ir import Masked, Product, Scal, Vec
 from .passes import entry_text, pass_variant
-from .pointwise import BLOCKS, Parameter
+from .pointwise import Parameter
 from .pull import PullLaunch
-from .steps import LONGEST, blocks, can_pull, choose_lanes, step_variant, turn
+from .steps import BLOCKS, LONGEST, can_pull, choose_lanes, step_variant, turn
 
 Launch = Callable[[], None]
 
@@ -61,6 +61,7 @@ class Build:
         copies: int,
     ) -> None:  # fmt: skip
         self.device, self.round, self.iso, self.condition, self.copies = device, plan, iso, condition, copies
+        self.blocks = BLOCKS * device.multiprocessors  # of a launch at most
         self.steps = [item for item in plan.items if isinstance(item, Step)]
         self.turns = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # of each vector in a round
         self.lines: list[Line] = []  # what one round launches
@@ -74,7 +75,6 @@ class Build:
         self._list_frontiers()
         by_pass = any(isinstance(item, Pass) and item.counted is not None for item in plan.items)
         self.left = self.states.take(copies + 1, 1) if by_pass else None
-        self.states_at: list[int] = [self._gate(k)[0] for k in range(copies + 1)]
         for k in range(copies):
             for number, item in enumerate(plan.items):
                 if isinstance(item, Activate):
@@ -147,13 +147,17 @@ class Build:
         run, self._launched = self.device.load(variant), str(variant)
         return lambda: run((grid,), (BLOCK,), args)
 
+    def grid(self, threads: int) -> int:
+        """Blocks of a launch: what these threads take, as far as the GPU can hold it."""
+        return max(1, min(self.blocks, -(-threads // BLOCK)))
+
     def _head(self, k: int) -> tuple[Any, ...]:
         return self.number(*self._gate(k)), self.rounds, np.int64(k)
 
     def activation(self, vec: Vec, product: Product | None, state: int) -> Launch:
         """The entries of a vector counted, and listed where a step wants it."""
         frontier, device = self.buffers[vec], self.device
-        grid = max(1, min(BLOCKS, -(-vec.size // BLOCK)))
+        grid = self.grid(vec.size)
         bits, to = frontier.at(frontier.bits), self.number(state)
         if product is None:
             none = dummy(device, "uint32")
@@ -184,7 +188,7 @@ class Build:
             elif kind == "ticket":
                 found.append(xp.zeros(1, np.uint32))
             else:
-                found.append(xp.zeros(BLOCKS, np.uint8 if kind == "has" else lookup_dtype(rest[1]).np_type))
+                found.append(xp.zeros(self.blocks, np.uint8 if kind == "has" else lookup_dtype(rest[1]).np_type))
         return tuple(found)
 
     def _pass(self, item: Pass, k: int) -> Launch:
@@ -192,7 +196,7 @@ class Build:
         size = max((found for s in item.statements if (found := size_of(s)) is not None), default=1)
         slot = None if item.counted is None or self.left is None else self.number(self.left + k + 1)
         args = (np.int64(size), np.int64(size), *self._head(k), *self._resolve(parameters, slot))
-        return self.launcher(variant, max(1, min(BLOCKS, -(-size // BLOCK))), args)
+        return self.launcher(variant, self.grid(size), args)
 
     def _mask(self, mask: Masked | None) -> tuple[Any, np.int64, np.uint64]:
         if mask is None:
@@ -245,7 +249,7 @@ class Build:
                 beginning(product.semiring.op.monoid, item.target.dtype)
             )
         t.turn = (t.turn + 1) % TURNS
-        return self.launcher(variant, blocks(form.units, lanes), args)
+        return self.launcher(variant, self.grid(form.units * lanes), args)
 
     def _operand(self, u: Frontier, u_type: DataType, kind: int) -> tuple[Any, Any, np.int64]:
         name = "uint64" if u_type is BOOL else u_type.np_type.char

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from semirings.dtypes import DataType
+from semirings.dtypes import DataType, cast_scalar
 
 from ..plan.product import WORDS, any_order, kind_of
 from ..store import VectorStore
 from ..verbs.variants import CELLS
-from ..verbs.vector import cast_scalar, same_value
+from ..verbs.vector import same_value
 from .ir import Body, Const, Pointwise, Product, Statement, Vec
 
 

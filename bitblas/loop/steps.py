@@ -20,7 +20,7 @@ LONGEST = 512  # entries of a row that a group of lanes walks; longer rows are c
 # (not measured).
 ALPHA, ALPHA_TILES = 16, 4
 UNCUT = 1 << 13  # items that a group of lanes goes through in less time than a pull takes (estimated)
-BLOCKS = 528  # 4 blocks for each of 132 multiprocessors: what a step may keep busy
+BLOCKS = 4  # for each multiprocessor, at most: a launch walks through what is more (a pass has one part of a sum each)
 
 
 def step_variant(
@@ -60,11 +60,6 @@ def choose_lanes(words: int, units: int, skewed: bool) -> int:
     return next((lanes for lanes in (8, 16) if lanes * units >= 3 * words), 32)
 
 
-def blocks(units: int, lanes: int) -> int:
-    """Blocks of a step: what one lane group a unit takes, as far as the GPU can hold it."""
-    return max(1, min(BLOCKS, -(-units * lanes // 256)))
-
-
 def turn(form: Form) -> int:
     """Entries (items: tiles, and entries of a Split's rest) in the rows (tile rows) of a frontier beyond which a step
     pulls. Long rows are cut into segments, long tile rows are not: a frontier that has one of these pulls."""
@@ -74,4 +69,4 @@ def turn(form: Form) -> int:
     return min(form.work // ALPHA_TILES, longest - 1 if longest > UNCUT else form.work)
 
 
-__all__ = ["LONGEST", "blocks", "can_pull", "choose_lanes", "step_variant", "turn"]
+__all__ = ["BLOCKS", "LONGEST", "can_pull", "choose_lanes", "step_variant", "turn"]

@@ -91,7 +91,7 @@ def direction(case: Case, seen: Seen) -> Direction | Ask:
     if case.ordered:
         return Direction(False, case.ordered)
     cost = PUSH_COST["gpu" if case.gpu else "cpu"]
-    if (seen.least if seen.nvals is None else seen.nvals) * cost >= seen.size:
+    if not (seen.least if seen.nvals is None else seen.nvals) * cost < seen.size:  # a cost may be infinite
         return AT_LEAST if seen.nvals is None else MANY
     if not seen.rows:
         return COMPACT

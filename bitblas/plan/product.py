@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from semirings import Semiring, Typed
-from semirings.dtypes import BOOL, DataType, cast
+from semirings.dtypes import BOOL, DataType, cast_scalar
 
 from ..formats import ROWS, Form, Structure, tile_of
 from ..formats.b2sr.format import B2sr
@@ -57,10 +57,8 @@ def _equal_products(semiring: Typed[Semiring], x: Any, y: Any) -> np.generic | N
     if op.positional or any(used and given[name] is None for name, used in uses.items()):
         return None
     compute = op.compute_type(t)
-    names = {
-        name: cast(np.frombuffer(given[name][1], given[name][0])[0], compute) if used else compute.np_type.type(0)
-        for name, used in uses.items()
-    }
+    values = {name: np.frombuffer(given[name][1], given[name][0])[0] if used else 0 for name, used in uses.items()}
+    names = {name: cast_scalar(value, compute) for name, value in values.items()}
     return op.evaluate(t, **names)
 
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from semirings import Typed
-from semirings.dtypes import BOOL, DataType
+from semirings.dtypes import BOOL, DataType, cast_scalar
 
 from ..device import Device, even_bounds
 from ..device.readback import Readback
 from ..kernels.prologue import Variant
 from ..store import VectorStore, dense_values, empty_vector, full_vector, words, write_bits, zero_word
 from .operands import PARALLEL_WORDS, Mask, stored
-from .reading import cast_scalar, kernel_of, make_dense, same_value
+from .reading import kernel_of, make_dense, same_value
 from .variants import place_variant
 from .vector import merge, restrict
 

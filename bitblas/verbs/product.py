@@ -12,7 +12,7 @@ import numpy as np
 
 from semirings import Monoid, Semiring, Typed
 from semirings.catalog import BINARY, compose
-from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
+from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
 
 from ..formats import ROWS
 from ..formats.csr.format import index_type
@@ -94,7 +94,7 @@ class Product:
         self.u_type = u_type if kind == VALUES else BOOL
         a_type = A.dtype if kind == VALUES else BOOL
         if plan.wide and kind == VALUES:  # lanes compute in one type, and A is iso
-            a_values, a_type, self.u_type = cast(a_values, z), z, z
+            a_values, a_type, self.u_type = cast_scalar(a_values, z), z, z
         full = not push and 0 < form.ncols and full  # of no entries nothing is gained: no kernel of its own
         options = {"flip": flip, "ranked": ranked, "full": full, "packed": isinstance(a_values, PackedValues)}
         self.algebra = (index_types(form, ranks), None if kind == WORDS else semiring, kind, a_type, options)

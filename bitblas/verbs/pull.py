@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from semirings.dtypes import DataType, cast
+from semirings.dtypes import DataType, cast_scalar
 
 from ..device import Device
 from ..formats import EVERYWHERE
@@ -59,7 +59,7 @@ class Pull:
         lanes = staged_lanes(plan.lanes, form.units) if staged else plan.lanes
         self.kernel = compiled(device, variants(end=end, lanes=lanes, staged=staged, width=width))
         self.value = end.z.np_type.type(of.value)
-        self.one = cast(of.value, w)
+        self.one = cast_scalar(of.value, w)
         self.nothing = no_output(device, end.w)
         self.longest, self.extra, self.hubs = 1 << 62, 0, None
         self.parts: Any = None

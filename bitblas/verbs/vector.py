@@ -10,14 +10,14 @@ import numpy as np
 
 from semirings import Monoid, Operator, Typed
 from semirings.catalog import UNARY
-from semirings.dtypes import BOOL, DataType, lookup_dtype
+from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
 
 from ..device import Device, even_bounds
 from ..device.readback import Readback
 from ..plan.ending import plan_end
 from ..store import CHUNK, VectorStore, dense_values, words, write_bits
 from .operands import PARALLEL_WORDS, ZERO, Into, Mask, dummy, mask_arguments, stored, word_bounds
-from .reading import cast_scalar, kernel_of, make_dense, same_value
+from .reading import kernel_of, make_dense, same_value
 from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, merge_variant, reduce_variant
 
 

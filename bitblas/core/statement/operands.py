@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from semirings import IndexUnaryOp, Typed, dtypes
-from semirings.dtypes import DataType
+from semirings.dtypes import DataType, cast_scalar
 
 from ...exceptions import EmptyObject
-from ..convert import cast_scalar
 from ..operators import compute_type, find, typed
 from ..scalar import of
 from .base import Operand, describe

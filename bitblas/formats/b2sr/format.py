@@ -18,7 +18,7 @@ from semirings.dtypes import lookup_dtype
 from ...device import Device, balanced_bounds, even_bounds
 from ...kernels.prologue import Variant
 from .. import Region, sound
-from ..csr.format import PARALLEL_ENTRIES, Csr, from_arrays, index_type, numbers_of
+from ..csr.format import PARALLEL_ENTRIES, Csr, from_arrays, index_type
 from .check import check_tiles
 from .merging import Merge
 
@@ -163,10 +163,6 @@ class B2sr:
             return False
         same = [(a == b).all() for a, b in pairs]
         return bool(same[0] & same[1] & same[2])  # the host waits once
-
-    def tile_row_numbers(self) -> Any:
-        """The tile row of every tile, INT64."""
-        return numbers_of(self.ptr, self.tiles, self.device)
 
     def arrays(self) -> dict[str, Any]:
         return {"ptr": self.ptr, "col": self.col, "bits": self.bits}
