@@ -20,13 +20,14 @@ from ..formats.values import PackedValues
 from ..kernels.prologue import Variant
 from ..plan.product import VALUES, WORDS
 from ..store import Raw
-from ..verbs.operands import dummy, entry_values
+from ..verbs.operands import Allowed, Mask, Values, allowed, dummy, entry_values, stored
 from ..verbs.product import index_types, unit_contents, unit_starts
 from ..verbs.variants import beginning
 from . import layout
 from .buffers import DENSE, ENTRIES, LEFT, STATE, TURNS, Frontier, States
 from .fuse import Activate, Item, Pass, Pull, Round, Step, size_of
 from .ir import Masked, Product, Scal, Vec
+from .operands import Cleared, Head, Source, Target, launchable
 from .passes import entry_text, pass_variant
 from .pointwise import Parameter
 from .pull import PullLaunch
@@ -198,11 +199,10 @@ class Build:
         args = (np.int64(size), np.int64(size), *self._head(k), *self._resolve(parameters, slot))
         return self.launcher(variant, self.grid(size), args)
 
-    def _mask(self, mask: Masked | None) -> tuple[Any, np.int64, np.uint64]:
-        if mask is None:
-            return dummy(self.device, "uint64"), np.int64(0), ~np.uint64(0)
-        frontier = self.buffers[mask.vec]
-        return frontier.at(frontier.bits), np.int64(1), ~np.uint64(0) if mask.complement else np.uint64(0)
+    def _mask(self, mask: Masked | None) -> Allowed:
+        if mask is not None:
+            frontier = self.buffers[mask.vec]
+        return allowed(self.device, None if mask is None else Mask(frontier.at(frontier.bits), mask.complement))
 
     def _pull(self, item: Pull) -> Launch:
         frontiers = self.buffers[item.product.u], self.buffers[item.target]
@@ -236,12 +236,16 @@ class Build:
         if u_state is None:
             u_state = self.first[product.u] + 1 + k * self.turns[product.u] + stepped[product.u]
         back = A.structure.form(key, transposed=product.transpose) if pulls else None
+        work = np.int64(form.units), np.int64(product.outer), np.int64(LONGEST), np.uint64(turn(form))
+        head = Head(*work, *self._head(k))
+        lists = u.at(u.lists), self.number(u_state), u.at(u.segments)
+        source = Source(u.at(u.bits), *self._values(u, u_type, kind), *lists)
+        lists = t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1)
+        target = Target(t.at(t.bits, 1), self._cells(t, 1, kind), *lists)
+        cleared = Cleared(t.at(t.bits, 2), self._cells(t, 2, kind), t.at(t.lists, 2), self.number(first))
+        matrix = *form_arguments(form, ranks), *launchable(entry_values(device, a_type, a_values))
         args = (
-            np.int64(form.units), np.int64(product.outer), np.int64(LONGEST), np.uint64(turn(form)),
-            *self._head(k), u.at(u.bits), *self._operand(u, u_type, kind), u.at(u.lists), self.number(u_state),
-            u.at(u.segments), *self._out(t, 1, kind), t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1),
-            *self._out(t, 2, kind), t.at(t.lists, 2), self.number(first), *self._mask(item.mask),
-            *form_arguments(form, ranks), *launchable(entry_values(device, a_type, a_values)),
+            *head, *launchable(source), *target, *cleared, *launchable(self._mask(item.mask)), *matrix,
             *self._back(form, back, ranks, kind, a_type, product), *self._resolve(tuple(before[0].parameters)),
         )  # fmt: skip
         if kind == VALUES and product.semiring.op.monoid.name != "any":
@@ -251,14 +255,13 @@ class Build:
         t.turn = (t.turn + 1) % TURNS
         return self.launcher(variant, self.grid(form.units * lanes), args)
 
-    def _operand(self, u: Frontier, u_type: DataType, kind: int) -> tuple[Any, Any, np.int64]:
-        name = "uint64" if u_type is BOOL else u_type.np_type.char
+    def _values(self, u: Frontier, u_type: DataType, kind: int) -> Values:
         if kind == VALUES and u.values:
-            return u.at(u.values), u_type.np_type.type(0), np.int64(1)
-        return dummy(self.device, name), u_type.np_type.type(u.iso if kind == VALUES else 1), np.int64(0)
+            return stored(self.device, u_type, u.at(u.values))
+        return stored(self.device, u_type, u_type.np_type.type(u.iso if kind == VALUES else 1))
 
-    def _out(self, t: Frontier, ahead: int, kind: int) -> tuple[Any, Any]:
-        return t.at(t.bits, ahead), t.at(t.values, ahead) if kind == VALUES else dummy(self.device, "int32")
+    def _cells(self, t: Frontier, ahead: int, kind: int) -> Any:
+        return t.at(t.values, ahead) if kind == VALUES else dummy(self.device, "int32")
 
     def _back(self, form: Any, back: Any, ranks: Any, kind: int, a_type: DataType, product: Product) -> tuple[Any, ...]:
         """The matrix by rows of the result, for pulling; without that the same arrays again, which are not read."""
@@ -267,7 +270,7 @@ class Build:
             return arguments
         turned = product.transpose if back is not None else not product.transpose
         values: Raw = product.matrix.raw_for(form.key, turned) if kind == VALUES else np.bool_(True)
-        return *arguments[:2], entry_values(self.device, a_type, values)[0]
+        return *arguments[:2], entry_values(self.device, a_type, values).array
 
     # ---- the end of the body ----
 
@@ -292,8 +295,3 @@ def activate_variant(per: int, lists: int, ptr: DataType) -> Variant:
 def form_arguments(form: Any, ranks: Any) -> tuple[Any, ...]:
     """The arrays and numbers of a form as steps take them."""
     return unit_starts(form)[0], *launchable(unit_contents(form, ranks))
-
-
-def launchable(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Python's numbers as a launch takes them."""
-    return tuple(np.int64(x) if isinstance(x, int) else x for x in arguments)

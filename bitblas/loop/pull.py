@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ..plan.direction import Seen, pulled
 from ..verbs import deciding
-from ..verbs.operands import stored
+from ..verbs.operands import Allowed, Input, Operands, Output, stored
 from ..verbs.product import Product as Planned
 from .buffers import Frontier
 from .ir import Product
@@ -26,11 +24,11 @@ class PullLaunch:
         self.planned = Planned(plan, case.product, A, product.u.dtype, semiring, flip, full=False)
         self.pull = self.planned.pull(self.planned.z, None, None, False, masked)
 
-    def launch(self, mask: tuple[np.ndarray, np.int64, np.uint64]) -> Callable[[], None]:
-        """The product as a launch; mask: its words, step and flip."""
+    def launch(self, mask: Allowed) -> Callable[[], None]:
+        """The product as a launch."""
         planned, pull, u, t = self.planned, self.pull, self.u, self.t
         u_values = planned.u_values or stored(self.device, u.vec.dtype, u.at(u.values) if u.values else u.iso)
-        operands = (*planned.head, u.at(u.bits), *u_values, *mask)
-        bits, values = t.at(t.bits), t.at(t.values) if pull.end.store else pull.nothing[1]
+        operands = Operands(planned.matrix, Input(u.at(u.bits), *u_values), mask)
+        to = Output(t.at(t.bits), t.at(t.values) if pull.end.store else pull.nothing.array)
         scratch = pull.scratch()
-        return lambda: pull.run(operands, pull.nothing, bits, values, scratch)
+        return lambda: pull.run(operands, pull.nothing, to, scratch)

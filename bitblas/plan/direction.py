@@ -51,16 +51,17 @@ class Seen(NamedTuple):
     size: int
     least: int = 0  # entries that the vector has at least
     nvals: int | None = None  # entries that it has
-    rows: bool = True  # the form that a push reads is there, or may be made: a compact one is not made for one push
+    rows: bool | None = None  # whether the form that a push reads is there, or may be made for it: no compact one
     work: int | None = None  # entries (tiles) of that form; None: it is not there
     longest: int | None = None  # entries (tiles) of its longest row (tile row)
     active: int | None = None  # entries (tiles) of its rows (tile rows) where the vector has entries
 
 
 class Ask(Enum):
-    """What the decision still needs: a field of Seen, and its price is a look through the vector or the form. On a GPU
-    the host waits for the answer."""
+    """What the decision still needs: a field of Seen. ROWS has its work and its longest with it, where they are known.
+    The others are counted, and on a GPU the host waits for the answer."""
 
+    ROWS = "rows"
     NVALS = "nvals"
     LONGEST = "longest"
     ACTIVE = "active"
@@ -94,7 +95,7 @@ def direction(case: Case, seen: Seen) -> Direction | Ask:
     if not (seen.least if seen.nvals is None else seen.nvals) * cost < seen.size:  # a cost may be infinite
         return AT_LEAST if seen.nvals is None else MANY
     if not seen.rows:
-        return COMPACT
+        return Ask.ROWS if seen.rows is None else COMPACT
     if seen.nvals is None:
         return Ask.NVALS
     if seen.work is None:

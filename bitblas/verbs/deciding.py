@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from semirings import Semiring, Typed
@@ -25,15 +22,29 @@ def case(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, 
 
 def decide(A: MatrixStore, u: VectorStore, of: Case) -> tuple[Direction, Seen]:
     """Push or pull, and what was looked at to say so. Makes no form."""
-    structure = A.structure
-    there = structure.has(of.key, transposed=of.push_of)
-    form = structure.form(of.key, transposed=of.push_of) if there else None
-    known = (None, None) if form is None else (form.work, form.cache.get("longest"))
-    seen = Seen(u.size, u.least, u.count, there or not structure.primary.compact, *known)
+    seen = Seen(u.size, u.least, u.count)
     while isinstance(found := direction(of, seen), Ask):
-        counted: dict[str, Any] = {found.value: COUNT[found](u, form)}
-        seen = seen._replace(**counted)
+        seen = _rows(A, of, seen) if found is Ask.ROWS else _counted(A, u, of, seen, found)
     return found, seen
+
+
+def _rows(A: MatrixStore, of: Case, seen: Seen) -> Seen:
+    structure = A.structure
+    if not structure.has(of.key, transposed=of.push_of):
+        return seen._replace(rows=not structure.primary.compact)
+    form = structure.form(of.key, transposed=of.push_of)
+    return Seen(seen.size, seen.least, seen.nvals, True, form.work, form.cache.get("longest"))
+
+
+def _counted(A: MatrixStore, u: VectorStore, of: Case, seen: Seen, what: Ask) -> Seen:
+    if what is Ask.NVALS:
+        return seen._replace(nvals=u.nvals)
+    form = A.structure.form(of.key, transposed=of.push_of)
+    return (
+        seen._replace(longest=longest_row(form))
+        if what is Ask.LONGEST
+        else seen._replace(active=active_entries(u, form))
+    )
 
 
 def explained(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool) -> Plan:
@@ -64,10 +75,3 @@ def active_entries(u: VectorStore, form: Form) -> int:
     else:
         units = np.flatnonzero(u.present.view(f"uint{per}"))
     return int((form.ptr[units + 1] - form.ptr[units]).sum())
-
-
-COUNT: dict[Ask, Callable[[VectorStore, Any], int]] = {
-    Ask.NVALS: lambda u, form: u.nvals,
-    Ask.LONGEST: lambda u, form: longest_row(form),
-    Ask.ACTIVE: active_entries,
-}

@@ -24,7 +24,7 @@ from ..plan.ending import End, plan_end
 from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
 from . import deciding, vector
-from .operands import Into, Mask, dummy, entry_values, mask_arguments, stored
+from .operands import Input, Into, Mask, Matrix, Old, Operands, Output, Rows, allowed, dummy, entry_values, stored
 from .pull import Pull
 from .pull import compiled as compiled  # what other verbs call it by
 from .push import Push, WidePull
@@ -73,7 +73,7 @@ class Product:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
     __slots__ = (
-        "algebra", "apart", "device", "form", "head", "plan", "product", "pulls", "semiring", "size", "staged",
+        "algebra", "apart", "device", "form", "matrix", "plan", "product", "pulls", "semiring", "size", "staged",
         "u_type", "u_values", "value", "z",
     )  # fmt: skip
 
@@ -100,7 +100,9 @@ class Product:
         self.algebra = (index_types(form, ranks), None if kind == WORDS else semiring, kind, a_type, options)
         self.form, self.size = form, form.ncols if push else form.nrows
         self.staged = device.is_gpu and is_staged(semiring, kind, form, options["full"])
-        self.head = (*matrix_arguments(form, ranks), *entry_values(device, a_type, a_values))
+        starts, parts = unit_starts(form)
+        rows = Rows(starts[:-parts], starts[parts:], dummy(device, "int64"), 0)
+        self.matrix = Matrix(rows, unit_contents(form, ranks), entry_values(device, a_type, a_values))
         self.u_values = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.value = z.np_type.type(0 if product is None else product)
         self.pulls: dict[Any, Pull] = {}
@@ -112,7 +114,7 @@ class Product:
         if self.u_values is None and u.dtype is not self.u_type:
             u = vector.cast(u, self.u_type)
         u_values = self.u_values or stored(self.device, u.dtype, u.values)
-        operands = (*self.head, u.present, *u_values, *mask_arguments(self.device, mask))
+        operands = Operands(self.matrix, Input(u.present, *u_values), allowed(self.device, mask))
         fused = into is None or is_fused(self.plan.key, self.semiring, into.w.dtype, into.accum)
         if self.apart is None and fused:
             return self._pull(operands, u, mask, into)
@@ -122,7 +124,7 @@ class Product:
         vector.merge(into.w, t, mask, into.accum, into.replace)
         return into.w
 
-    def _pull(self, operands: tuple[Any, ...], u: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
+    def _pull(self, operands: Operands, u: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
         """The product and the end of the statement in one kernel: in place, unless w is read elsewhere too."""
         if into is None:
             pull = self.pull(self.z, None, None, False, mask is not None)
@@ -137,18 +139,18 @@ class Product:
             t_bits = self.bits(self.size) if moved else w.present
         end, t_val, old = pull.end, w.values, pull.nothing
         if not end.store:
-            t_val = old[1]
+            t_val = old.array
         elif moved or w.iso:
             moved, t_val = True, self.dense(self.size, w.dtype)
         if into is not None and into.keeps:
-            old = (w.present, *stored(self.device, w.dtype, w.values), int(moved), int(into.replace))
-        pull.run(operands, old, t_bits, t_val)
+            old = Old(w.present, *stored(self.device, w.dtype, w.values), int(moved), int(into.replace))
+        pull.run(operands, old, Output(t_bits, t_val))
         w.present = t_bits
         if end.store:
             w.values = t_val
         elif not end.merge:
             w.values = pull.one
-        w.changed(grown=end.merge and end.accum is not None and not old[-1])
+        w.changed(grown=end.merge and end.accum is not None and not old.replace)
         return w
 
     def pull(self, w: DataType, value: np.generic | None, accum: Typed | None, keeps: bool, masked: bool) -> Pull:
@@ -169,12 +171,6 @@ class Product:
 
     def dense(self, size: int, dtype: DataType) -> Any:
         return self.bits(size) if dtype is BOOL else dense_values(self.device, size, dtype)
-
-
-def matrix_arguments(form: Any, ranks: Any) -> tuple[Any, ...]:
-    """The arrays of a form as pull and push take them: where each unit begins and ends, and what it holds."""
-    starts, parts = unit_starts(form)
-    return starts[:-parts], starts[parts:], dummy(form.device, "int64"), 0, *unit_contents(form, ranks)
 
 
 def unit_starts(form: Any) -> tuple[Any, int]:
