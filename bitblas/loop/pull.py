@@ -7,7 +7,7 @@ from typing import Any
 
 from ..plan.direction import Seen, pulled
 from ..verbs import deciding
-from ..verbs.operands import Allowed, Input, Operands, Output, stored
+from ..verbs.operands import Allowed, Input, Output, stored
 from ..verbs.product import Product as Planned
 from .buffers import Frontier
 from .ir import Product
@@ -28,7 +28,7 @@ class PullLaunch:
         """The product as a launch."""
         planned, pull, u, t = self.planned, self.pull, self.u, self.t
         u_values = planned.u_values or stored(self.device, u.vec.dtype, u.at(u.values) if u.values else u.iso)
-        operands = Operands(planned.matrix, Input(u.at(u.bits), *u_values), mask)
+        given = Input(u.at(u.bits), *u_values)
         to = Output(t.at(t.bits), t.at(t.values) if pull.end.store else pull.nothing.array)
         scratch = pull.scratch()
-        return lambda: pull.run(operands, pull.nothing, to, scratch)
+        return lambda: pull.run(given, mask, pull.nothing, to, scratch)

@@ -30,9 +30,9 @@ def decide(A: MatrixStore, u: VectorStore, of: Case) -> tuple[Direction, Seen]:
 
 def _rows(A: MatrixStore, of: Case, seen: Seen) -> Seen:
     structure = A.structure
-    if not structure.has(of.key, transposed=of.push_of):
+    if not structure.has(of.key, transposed=not of.pull_of):
         return seen._replace(rows=not structure.primary.compact)
-    form = structure.form(of.key, transposed=of.push_of)
+    form = structure.form(of.key, transposed=not of.pull_of)
     return Seen(seen.size, seen.least, seen.nvals, True, form.work, form.cache.get("longest"))
 
 

@@ -80,18 +80,9 @@ class Matrix(NamedTuple):
     contents: tuple[Any, ...]
     values: Values
 
-
-class Operands(NamedTuple):
-    """What pull and push read."""
-
-    matrix: Matrix
-    input: Input
-    mask: Allowed
-
-    def flat(self, rows: Rows | None = None) -> tuple[Any, ...]:
-        """The arguments of a kernel; rows: others than those of the matrix, such as segments of them."""
-        matrix = self.matrix
-        return *(rows or matrix.rows), *matrix.contents, *matrix.values, *self.input, *self.mask
+    def flat(self) -> tuple[Any, ...]:
+        """The arguments of a kernel."""
+        return *self.rows, *self.contents, *self.values
 
 
 class Old(NamedTuple):

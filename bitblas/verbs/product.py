@@ -24,7 +24,7 @@ from ..plan.ending import End, plan_end
 from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
 from . import deciding, vector
-from .operands import Input, Into, Mask, Matrix, Old, Operands, Output, Rows, allowed, dummy, entry_values, stored
+from .operands import Input, Into, Mask, Matrix, Old, Output, Rows, allowed, dummy, entry_values, stored
 from .pull import Pull
 from .pull import compiled as compiled  # what other verbs call it by
 from .push import Push, WidePull
@@ -73,8 +73,8 @@ class Product:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
     __slots__ = (
-        "algebra", "apart", "device", "form", "matrix", "plan", "product", "pulls", "semiring", "size", "staged",
-        "u_type", "u_values", "value", "z",
+        "algebra", "apart", "arguments", "device", "form", "matrix", "plan", "product", "pulls", "semiring", "size",
+        "staged", "u_type", "u_values", "value", "z",
     )  # fmt: skip
 
     def __init__(
@@ -102,7 +102,8 @@ class Product:
         self.staged = device.is_gpu and is_staged(semiring, kind, form, options["full"])
         starts, parts = unit_starts(form)
         rows = Rows(starts[:-parts], starts[parts:], dummy(device, "int64"), 0)
-        self.matrix = Matrix(rows, unit_contents(form, ranks), entry_values(device, a_type, a_values))
+        self.matrix = matrix = Matrix(rows, unit_contents(form, ranks), entry_values(device, a_type, a_values))
+        self.arguments = matrix.flat()
         self.u_values = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.value = z.np_type.type(0 if product is None else product)
         self.pulls: dict[Any, Pull] = {}
@@ -113,18 +114,20 @@ class Product:
         given back, changed in place; or a store of its own, if w keeps nothing."""
         if self.u_values is None and u.dtype is not self.u_type:
             u = vector.cast(u, self.u_type)
-        u_values = self.u_values or stored(self.device, u.dtype, u.values)
-        operands = Operands(self.matrix, Input(u.present, *u_values), allowed(self.device, mask))
+        given = Input(u.present, *(self.u_values or stored(self.device, u.dtype, u.values)))
         fused = into is None or is_fused(self.plan.key, self.semiring, into.w.dtype, into.accum)
         if self.apart is None and fused:
-            return self._pull(operands, u, mask, into)
-        t = self._pull(operands, u, mask, None) if self.apart is None else self.apart.run(operands, u)
+            return self._pull(given, u, mask, into)
+        if self.apart is None:
+            t = self._pull(given, u, mask, None)
+        else:
+            t = self.apart.run(given, allowed(self.device, mask), u)
         if into is None or not into.keeps:
             return t
         vector.merge(into.w, t, mask, into.accum, into.replace)
         return into.w
 
-    def _pull(self, operands: Operands, u: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
+    def _pull(self, given: Input, u: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
         """The product and the end of the statement in one kernel: in place, unless w is read elsewhere too."""
         if into is None:
             pull = self.pull(self.z, None, None, False, mask is not None)
@@ -144,7 +147,7 @@ class Product:
             moved, t_val = True, self.dense(self.size, w.dtype)
         if into is not None and into.keeps:
             old = Old(w.present, *stored(self.device, w.dtype, w.values), int(moved), int(into.replace))
-        pull.run(operands, old, Output(t_bits, t_val))
+        pull.run(given, allowed(self.device, mask), old, Output(t_bits, t_val))
         w.present = t_bits
         if end.store:
             w.values = t_val

@@ -13,7 +13,7 @@ from ..formats.split.format import Split
 from ..kernels.prologue import Variant
 from ..plan.ending import End
 from ..plan.product import WORDS, fixed_width, longest, segment, staged_lanes, tile_share
-from .operands import Old, Operands, Output, Rows, dummy, no_mask, stored
+from .operands import Allowed, Input, Old, Output, Rows, dummy, no_mask, stored
 from .schedule import hubs_of, padding_blocks, split_hubs, unit_bounds
 from .variants import hubs_variant, pull_variant
 
@@ -85,25 +85,25 @@ class Pull:
         size = self.hubs.segments * self.of.form.rows_per_unit
         return Output(self.of.bits(size), self.of.dense(size, self.end.z))
 
-    def run(self, operands: Operands, old: Old, to: Output, scratch: Output | None = None) -> None:
+    def run(self, u: Input, mask: Allowed, old: Old, to: Output, scratch: Output | None = None) -> None:
         """The product into the output. scratch: what `scratch` gave, for those who must not take memory now."""
-        form, hubs = self.of.form, self.hubs
-        tail = self.value, *old, *to
+        of, form, hubs = self.of, self.of.form, self.hubs
+        tail = *u, *mask, self.value, *old, *to
         bounds = unit_bounds(form, self.device, early=self.of.plan.kind == WORDS)
-        self.kernel(form.units, self.longest, *operands.flat(), *tail, bounds=bounds, extra_blocks=self.extra)
+        self.kernel(form.units, self.longest, *of.arguments, *tail, bounds=bounds, extra_blocks=self.extra)
         if hubs is None:
             return
-        segments = Rows(hubs.begin, hubs.end, hubs.row_of, 1)
+        segments = of.matrix._replace(rows=Rows(hubs.begin, hubs.end, hubs.row_of, 1)).flat()
         if self.join is None:
-            self.kernel(hubs.segments, self.longest, *operands.flat(segments), *tail)
+            self.kernel(hubs.segments, self.longest, *segments, *tail)
             return
         # Segments as rows of a vector of their own, then one block per long row joins them.
         device, per = self.device, form.rows_per_unit
         parts = scratch or self.scratch()
-        bare, extra = operands._replace(mask=no_mask(device)), padding_blocks(hubs.segments, per, PART_LANES)
-        rest = self.value, *no_output(device, self.end.z), *parts
-        self.parts(hubs.segments, EVERYWHERE, *bare.flat(segments), *rest, extra_blocks=extra)
-        self.join(len(hubs.rows) * per, hubs.rows, hubs.first, *parts, *operands.mask, *old, *to)
+        rest = *u, *no_mask(device), self.value, *no_output(device, self.end.z), *parts
+        extra = padding_blocks(hubs.segments, per, PART_LANES)
+        self.parts(hubs.segments, EVERYWHERE, *segments, *rest, extra_blocks=extra)
+        self.join(len(hubs.rows) * per, hubs.rows, hubs.first, *parts, *mask, *old, *to)
 
 
 @functools.cache
