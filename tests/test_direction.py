@@ -9,7 +9,7 @@ import bitblas as gb
 from bitblas import device as devices
 from bitblas.config import config
 from bitblas.plan import direction as plan
-from bitblas.plan.direction import Ask, Case, Seen, direction
+from bitblas.plan.direction import Ask, Case, Known, direction
 from bitblas.plan.product import VALUES, WORDS
 from bitblas.store import VectorStore
 from bitblas.verbs import deciding
@@ -17,8 +17,8 @@ from bitblas.verbs import deciding
 CASE = Case("mxv", "min_plus", "csr", False, VALUES, None, False, False, "")
 
 
-def decided(*, case=CASE, **seen):
-    return direction(case, Seen(1000, **{"rows": True} | seen))
+def decided(*, case=CASE, **known):
+    return direction(case, Known(1000, **{"rows": True} | known))
 
 
 def test_what_is_known_decides():
@@ -36,25 +36,24 @@ def test_what_is_known_decides():
 def test_what_is_not_known_is_asked_for_and_the_cheapest_first():
     assert decided(rows=None) is decided(rows=None, nvals=3) is Ask.ROWS
     assert decided() is decided(least=249) is Ask.NVALS
-    assert decided(nvals=2, work=1000) is Ask.LONGEST
     assert decided(nvals=2, work=1000, longest=125) is Ask.ACTIVE
     gpu = CASE._replace(gpu=True)
     assert decided(case=gpu, least=63) is plan.AT_LEAST and decided(case=gpu, least=62) is Ask.NVALS
-    assert {ask.value for ask in Ask} <= set(Seen._fields)
+    assert {ask.value for ask in Ask} <= set(Known._fields)
 
 
 def test_a_direction_says_why():
-    seen = Seen(1000, 3, 9, True, 50, 40, 45)
+    known = Known(1000, 3, 9, True, 50, 40, 45)
     for found, text in (
         (plan.FEW, "9 of 1000 entries active"),
         (plan.AT_LEAST, "at least 3 of 1000 entries active"),
         (plan.HEAVY, "9 of 1000 entries active, their rows hold 45 of 50"),
         (plan.COMPACT, "pushing would need csr of the transpose too"),
     ):
-        assert found.reason(CASE, seen) == text
-    lined = plan.plan_mxv(CASE._replace(wide=True), seen, plan.FEW, 4)
+        assert found.reason(CASE, known) == text
+    lined = plan.plan_mxv(CASE._replace(wide=True), known, plan.FEW, 4)
     assert (lined.direction, lined.transposed, lined.wide, lined.lanes) == ("push", True, False, 4)
-    assert plan.plan_mxv(CASE._replace(wide=True), seen, plan.HEAVY, 1).wide
+    assert plan.plan_mxv(CASE._replace(wide=True), known, plan.HEAVY, 1).wide
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..plan.direction import Seen, pulled
+from ..plan.direction import Known, pulled
 from ..verbs import deciding
 from ..verbs.operands import Allowed, Input, Output, stored
 from ..verbs.product import Product as Planned
@@ -20,7 +20,7 @@ class PullLaunch:
         self.device, self.u, self.t = device, u, t
         A, semiring, flip = product.matrix, product.semiring, product.flip
         case = deciding.case(A, values, semiring, transpose=product.transpose, flip=flip)
-        plan = deciding.planned(A, case, pulled(case), Seen(product.u.size))
+        plan = deciding.planned(A, case, pulled(case), Known(product.u.size))
         self.planned = Planned(plan, case.product, A, product.u.dtype, semiring, flip, full=False)
         self.pull = self.planned.pull(self.planned.z, None, None, False, masked)
 

@@ -45,7 +45,7 @@ def case_of(semiring: Typed[Semiring], key: str, a: Any, u: Any, *, transpose: b
     return Case("vxm" if flip else "mxv", semiring.op.name, key, transpose, kind, product, wide, gpu, ordered)
 
 
-class Seen(NamedTuple):
+class Known(NamedTuple):
     """What is known of a vector's entries and of the rows that a push along them reads; None: not known (yet)."""
 
     size: int
@@ -53,28 +53,27 @@ class Seen(NamedTuple):
     nvals: int | None = None  # entries that it has
     rows: bool | None = None  # whether the form that a push reads is there, or may be made for it: no compact one
     work: int | None = None  # entries (tiles) of that form; None: it is not there
-    longest: int | None = None  # entries (tiles) of its longest row (tile row)
+    longest: int = 0  # entries (tiles) of its longest row (tile row)
     active: int | None = None  # entries (tiles) of its rows (tile rows) where the vector has entries
 
 
 class Ask(Enum):
-    """What the decision still needs: a field of Seen. ROWS has its work and its longest with it, where they are known.
-    The others are counted, and on a GPU the host waits for the answer."""
+    """What the decision still needs: a field of Known; with the rows their work and the longest, which are counted once
+    for a form. The others change with the vector, and on a GPU the host waits for them."""
 
     ROWS = "rows"
     NVALS = "nvals"
-    LONGEST = "longest"
     ACTIVE = "active"
 
 
 class Direction(NamedTuple):
-    """Push or pull, and why, with the names of what was seen."""
+    """Push or pull, and why, with the names of what is known."""
 
     push: bool
     why: str
 
-    def reason(self, case: Case, seen: Seen) -> str:
-        return self.why.format(key=case.key, **seen._asdict())
+    def reason(self, case: Case, known: Known) -> str:
+        return self.why.format(key=case.key, **known._asdict())
 
 
 MANY, FEW = (Direction(push, "{nvals} of {size} entries active") for push in (False, True))
@@ -83,7 +82,7 @@ COMPACT = Direction(False, "pushing would need {key} of the transpose too")
 HEAVY = Direction(False, "{nvals} of {size} entries active, their rows hold {active} of {work}")
 
 
-def direction(case: Case, seen: Seen) -> Direction | Ask:
+def direction(case: Case, known: Known) -> Direction | Ask:
     """Push or pull, or what has to be counted before it can be said: what is known decides as far as it goes.
 
     A push pays where the vector has few entries, and where the rows at these hold few entries too: a few vertices can
@@ -92,21 +91,17 @@ def direction(case: Case, seen: Seen) -> Direction | Ask:
     if case.ordered:
         return Direction(False, case.ordered)
     cost = PUSH_COST["gpu" if case.gpu else "cpu"]
-    if not (seen.least if seen.nvals is None else seen.nvals) * cost < seen.size:  # a cost may be infinite
-        return AT_LEAST if seen.nvals is None else MANY
-    if not seen.rows:
-        return Ask.ROWS if seen.rows is None else COMPACT
-    if seen.nvals is None:
+    if not (known.least if known.nvals is None else known.nvals) * cost < known.size:  # a cost may be infinite
+        return AT_LEAST if known.nvals is None else MANY
+    if not known.rows:
+        return Ask.ROWS if known.rows is None else COMPACT
+    if known.nvals is None:
         return Ask.NVALS
-    if seen.work is None:
+    if known.work is None or known.nvals * known.longest * cost < known.work:
         return FEW
-    if seen.longest is None:
-        return Ask.LONGEST
-    if seen.nvals * seen.longest * cost < seen.work:
-        return FEW
-    if seen.active is None:
+    if known.active is None:
         return Ask.ACTIVE
-    return FEW if seen.active * cost < seen.work else HEAVY
+    return FEW if known.active * cost < known.work else HEAVY
 
 
 def pulled(case: Case) -> Direction:
@@ -114,9 +109,9 @@ def pulled(case: Case) -> Direction:
     return Direction(False, case.ordered or "whatever entries the vector has")
 
 
-def plan_mxv(case: Case, seen: Seen, found: Direction, lanes: int) -> Plan:
+def plan_mxv(case: Case, known: Known, found: Direction, lanes: int) -> Plan:
     """The plan of a product for which a direction is found. lanes: that share a row, as the form says."""
-    push, reason = found.push, found.reason(case, seen)
+    push, reason = found.push, found.reason(case, known)
     transposed, wide = (case.push_of, False) if push else (case.pull_of, case.wide)
     how = "push" if push else "pull"
     return Plan(case.verb, case.semiring, case.key, transposed, how, case.kind, lanes, reason, wide)

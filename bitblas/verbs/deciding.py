@@ -7,10 +7,10 @@ import numpy as np
 from semirings import Semiring, Typed
 from semirings.dtypes import lookup_dtype
 
-from ..formats import Form
+from ..formats import Form, longest_unit
 from ..kernels.prologue import Variant
-from ..plan.direction import Ask, Case, Direction, Seen, case_of, direction, plan_mxv
-from ..plan.product import Plan, choose_lanes, longest_row
+from ..plan.direction import Ask, Case, Direction, Known, case_of, direction, plan_mxv
+from ..plan.product import Plan
 from ..store import MatrixStore, Raw, VectorStore, words
 
 
@@ -20,31 +20,20 @@ def case(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, 
     return case_of(semiring, key, A.raw, u, transpose=transpose, flip=flip, gpu=A.device.is_gpu)
 
 
-def decide(A: MatrixStore, u: VectorStore, of: Case) -> tuple[Direction, Seen]:
+def decide(A: MatrixStore, u: VectorStore, of: Case) -> tuple[Direction, Known]:
     """Push or pull, and what was looked at to say so. Makes no form."""
-    seen = Seen(u.size, u.least, u.count)
-    while isinstance(found := direction(of, seen), Ask):
-        seen = _rows(A, of, seen) if found is Ask.ROWS else _counted(A, u, of, seen, found)
-    return found, seen
-
-
-def _rows(A: MatrixStore, of: Case, seen: Seen) -> Seen:
-    structure = A.structure
-    if not structure.has(of.key, transposed=not of.pull_of):
-        return seen._replace(rows=not structure.primary.compact)
-    form = structure.form(of.key, transposed=not of.pull_of)
-    return Seen(seen.size, seen.least, seen.nvals, True, form.work, form.cache.get("longest"))
-
-
-def _counted(A: MatrixStore, u: VectorStore, of: Case, seen: Seen, what: Ask) -> Seen:
-    if what is Ask.NVALS:
-        return seen._replace(nvals=u.nvals)
-    form = A.structure.form(of.key, transposed=of.push_of)
-    return (
-        seen._replace(longest=longest_row(form))
-        if what is Ask.LONGEST
-        else seen._replace(active=active_entries(u, form))
-    )
+    known = Known(u.size, u.least, u.count)
+    while isinstance(found := direction(of, known), Ask):
+        form = A.structure.held(of.key, transposed=not of.pull_of)
+        if found is Ask.NVALS:
+            known = known._replace(nvals=u.nvals)
+        elif form is None:
+            known = known._replace(rows=not A.structure.primary.compact)
+        elif found is Ask.ROWS:
+            known = Known(u.size, u.least, u.count, True, form.work, longest_unit(form))
+        else:
+            known = known._replace(active=active_entries(u, form))
+    return found, known
 
 
 def explained(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool) -> Plan:
@@ -53,13 +42,13 @@ def explained(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, tran
     return planned(A, of, *decide(A, u, of))
 
 
-def planned(A: MatrixStore, of: Case, found: Direction, seen: Seen) -> Plan:
+def planned(A: MatrixStore, of: Case, found: Direction, known: Known) -> Plan:
     """The plan of a case for which a direction was found."""
-    key, kind, push = of.key, of.kind, found.push
+    kind, push = of.kind, found.push
     transposed = of.push_of if push else of.pull_of
-    gpu = A.device.is_gpu
-    lanes = choose_lanes(key, A.nvals, A.ncols if transposed else A.nrows, kind, A.structure, push) if gpu else 1
-    return plan_mxv(of, seen, found, lanes)
+    primary, nrows = A.structure.primary, A.ncols if transposed else A.nrows
+    lanes = primary.format.lanes(primary, nrows, kind, push=push) if A.device.is_gpu else 1
+    return plan_mxv(of, known, found, lanes)
 
 
 def active_entries(u: VectorStore, form: Form) -> int:
