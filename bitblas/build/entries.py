@@ -44,11 +44,13 @@ def convert(structure: Structure, key: str, *, transposed: bool, order: bool) ->
     """A form of the structure (or of its transpose); with `order`, where its values lie in the primary form."""
     if transposed:
         source: Any = structure.form(key)  # turned as it lies
+        if structure.symmetric and not order:
+            return source, None  # an undirected graph is its own transpose: nothing more to make or to store
         made, places = source.transpose(order)
         base = structure.order(key) if order else None
-        if structure.nrows == structure.ncols and source.equals(made):
+        if structure.symmetric:
             source.adopt(made)
-            made = source  # an undirected graph is its own transpose: nothing more to store
+            made = source
         return made, places if base is None or places is None else base[places]
     rows, places = structure.primary.to_csr(order)
     if key == csr.KEY:
@@ -232,7 +234,7 @@ def in_form(A: MatrixStore, key: str) -> MatrixStore:
     if key == A.structure.primary.key:
         return A
     values = A.raw_for(key, False)  # first: the pass that finds the order also finds the ranks
-    return MatrixStore(Structure(A.structure.form(key)), A.dtype, values).tagged(A.order)
+    return MatrixStore(A.structure.led_by(key), A.dtype, values).tagged(A.order)
 
 
 def with_values(A: MatrixStore, packed: bool | None = None) -> MatrixStore:

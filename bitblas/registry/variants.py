@@ -15,6 +15,7 @@ from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, Dat
 
 from ..formats import CSR, MPLG, ROWS
 from ..formats.b2sr.format import TILES
+from ..formats.mirror import CHUNK
 from ..formats.split.layout import TILES as SPLIT_TILES
 from ..kernels.prologue import Variant
 from ..plan.ending import End
@@ -173,12 +174,15 @@ def structural() -> Iterator[Variant]:
             yield Variant("formats/b2sr/turn", (places[0], places[2]), (("TILE", tile), lanes, ("ORDER", order)))
         yield Variant("formats/b2sr/cut", TYPES, (("TILE", tile), lanes))
         yield Variant("formats/b2sr/coo", places, (("TILE", tile), lanes))
+        yield Variant("formats/b2sr/mirror", places[:2], (("TILE", tile), ("CHUNK", CHUNK["b2sr"]), ("LANES", 32)))
         yield Variant("formats/b2sr/ranks", (), (("TILE", tile), ("LANES", 1)))
         yield Variant("formats/b2sr/filter", places[2:], (("TILE", tile), ("LANES", 1)))
         for fill in (0, 1):
             yield Variant("formats/b2sr/clip", places, (("TILE", tile), lanes, ("FILL", fill)))
     for packed, order in ((0, 0), (0, 1), (1, 0), (1, 1)):
         yield Variant("formats/csr/keys", TYPES, (("PACKED", packed), ("ORDER", order)))
+    for packed in (0, 1):
+        yield Variant("formats/csr/mirror", TYPES, (("PACKED", packed), ("CHUNK", CHUNK[CSR]), ("LANES", 32)))
     for pointers in (INT32, INT64):
         yield Variant("formats/csr/rows", (("PTR", pointers),))
     for rows in (1, *TILES):

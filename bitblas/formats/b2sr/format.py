@@ -17,8 +17,8 @@ from semirings.dtypes import lookup_dtype
 
 from ...device import Device, balanced_bounds, even_bounds
 from ...kernels.prologue import Variant
-from .. import Region, sound
-from ..csr.format import PARALLEL_ENTRIES, Csr, from_arrays, index_type, numbers_of
+from .. import Region, mirror, sound
+from ..csr.format import PARALLEL_ENTRIES, Csr, from_arrays, index_type
 from .check import check_tiles
 from .merging import Merge
 
@@ -156,6 +156,11 @@ class B2sr:
         turn(self.tiles, source, self.bits, self.ranks(), turned.ranks(), bits, places, bounds=bounds)
         return turned, places[: self.nvals]
 
+    def is_symmetric(self) -> bool:
+        """Whether it equals its transpose."""
+        found = self.tiles, self.nvals, self.ptr, self.col, self.col.dtype, self.tile_rows, self.bits
+        return mirror.is_symmetric(self.device, "b2sr", (("TILE", self.tile),), *found)
+
     def equals(self, other: B2sr) -> bool:
         """Whether both hold the same entries."""
         pairs = ((self.ptr, other.ptr), (self.col, other.col), (self.bits, other.bits))
@@ -163,10 +168,6 @@ class B2sr:
             return False
         same = [(a == b).all() for a, b in pairs]
         return bool(same[0] & same[1] & same[2])  # the host waits once
-
-    def tile_row_numbers(self) -> Any:
-        """The tile row of every tile, INT64."""
-        return numbers_of(self.ptr, self.tiles, self.device)
 
     def arrays(self) -> dict[str, Any]:
         return {"ptr": self.ptr, "col": self.col, "bits": self.bits}

@@ -111,6 +111,10 @@ class Mplg:
         rows, places = csr.turned(self, order)
         return from_csr(rows, False)[0], places
 
+    def is_symmetric(self) -> bool:
+        """Whether it equals its transpose (`csr.mirrored`)."""
+        return csr.mirrored(self)
+
     def equals(self, other: Mplg) -> bool:
         """Whether both hold the same entries."""
         if self.ptr.shape != other.ptr.shape or self.nvals != other.nvals:

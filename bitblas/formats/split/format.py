@@ -243,6 +243,10 @@ class Split:
 
         return self._through_rows(drop, True)
 
+    def is_symmetric(self) -> bool:
+        """Whether it equals its transpose. Peak memory: that of `to_csr`."""
+        return self.to_csr(False)[0].is_symmetric()
+
     def equals(self, other: Split) -> bool:
         """Whether both hold the same entries."""
         pairs = [(a, other.arrays()[name]) for name, a in self.arrays().items()]
