@@ -61,7 +61,7 @@ def get_typed_op(op: Any, dtype: Any, dtype2: Any = None, *, kind: str = "binary
 
 def get_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Any:
     """The semiring of a monoid and a multiplier."""
-    from semirings.catalog import compose
+    from semirings.algebra import compose
 
     return compose(monoid, binaryop)
 
@@ -115,7 +115,10 @@ def install() -> None:
         raise ImportError(f"{NAME}: expected it not to be imported yet, but {there.__file__} is")
     _alias(NAME, {}, "bitblas")
     for space in SPACES:
-        sys.modules[f"{NAME}.{space}"] = getattr(sys.modules[NAME], space)
+        found = sys.modules[f"{NAME}.{space}"] = getattr(sys.modules[NAME], space)
+        for part in ("numpy", "ss"):
+            if hasattr(found, part):
+                sys.modules[f"{NAME}.{space}.{part}"] = getattr(found, part)
     for module in ("exceptions", "io"):
         _alias(f"{NAME}.{module}", {}, f"bitblas.{module}")
     for name, content in _internals().items():

@@ -24,9 +24,7 @@ def is_symmetric(
     n = -(-items // chunk)
     sums = device.xp.zeros(max(1, n), "uint64")
     types = ("PTR", lookup_dtype(ptr.dtype)), ("COL", lookup_dtype(col_type))
-    kernel = device.kernel(
-        Variant(f"formats/{family}/mirror", types, (*constants, ("CHUNK", chunk), ("LANES", 32)))
-    )
+    kernel = device.kernel(Variant(f"formats/{family}/mirror", types, (*constants, ("CHUNK", chunk), ("LANES", 32))))
     bounds = even_bounds(n, device.threads) if not device.is_gpu and nvals > PARALLEL else None
     kernel(n, units, items, ptr, col, *more, sums, bounds=bounds)
     return int(sums.sum()) == 0

@@ -167,20 +167,44 @@ def line_of(source: Any, ends: tuple[str, str], nth: int, *, mirrored: bool, del
     return ""
 
 
+class _Bz2(io.RawIOBase):
+    """What is written into it, packed into a stream. BZ2File says where it is but cannot go there; SciPy tries."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream, self.packer = stream, bz2.BZ2Compressor()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.stream.write(self.packer.compress(data))
+        return len(data)
+
+    def close(self) -> None:
+        if not self.closed:
+            super().close()
+            self.stream.write(self.packer.flush())
+
+
 @contextmanager
 def created(target: Any) -> Iterator[Any]:
-    """A binary stream into a path, compressed where it ends in .gz and there whole or not at all, or into a file."""
+    """A binary stream into a path, compressed where it ends in .gz or .bz2 and there whole or not at all, or into a
+    file."""
     if hasattr(target, "write"):
         yield target
         return
     if not isinstance(target, (str, os.PathLike)):
         raise TypeError(f"target: expected a path or a file open for binary writing, got {type(target).__name__}")
     with replacing(target) as stream:
-        if not os.fspath(target).endswith(".gz"):
+        suffix = os.path.splitext(os.fspath(target))[1]
+        if suffix == ".gz":
+            with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=stream, mtime=0) as packed:
+                yield packed
+        elif suffix == ".bz2":
+            with io.BufferedWriter(_Bz2(stream)) as packed:
+                yield packed
+        else:
             yield stream
-            return
-        with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=stream, mtime=0) as packed:
-            yield packed
 
 
 def check_fits(place: str, nrows: int, ncols: int, entries: int = 0) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from ..config import config
 from ..device import Device
-from ..formats import CSR, ROWS, Structure
+from ..formats import CSR, Structure, class_of, format_of
 from ..formats.b2sr.format import TILES
 from .costs import FLOOR, LINE, costs_of
 from .depth import row_ends
@@ -109,7 +109,7 @@ def forms_to_make(structure: Structure, key: str) -> int:
     """The form; its transpose, where that is held now; rows again, where something else than products read them."""
     mine = structure.primary
     turned = structure.has(mine.key, transposed=True) and structure.form(mine.key, transposed=True) is not mine
-    return 1 + turned + (structure.read_besides > 0 and key not in ROWS)
+    return 1 + turned + (structure.read_besides > 0 and not format_of(key).by_rows)
 
 
 def most_gain(structure: Structure, iso: bool) -> float:
@@ -132,7 +132,7 @@ def look(structure: Structure, iso: bool) -> None:
     if not rows_suffice(structure, iso):
         key = choose_form(structure, iso=iso)
     key, _ = limited(structure, key, iso)
-    if structure.read_besides and key.startswith("split"):
+    if structure.read_besides and class_of(key).compact:
         key = CSR  # whose rows would be made again for each of those statements
     if key != CSR:
         seen, device = facts(structure), structure.device
@@ -150,7 +150,7 @@ def rows_suffice(structure: Structure, iso: bool) -> bool:
         shared = dict(zip(sorted(set(LINE.values())), most))
         tiles = tuple((tile, nvals / tile ** shared.get(tile, 0)) for tile in TILES)
         seen = Facts(n, structure.ncols, nvals, tiles, (), depth, heads, longest)
-        if not set(candidates(seen, prefer, iso, gpu)) <= set(ROWS):
+        if not all(format_of(key).by_rows for key in candidates(seen, prefer, iso, gpu)):
             return False
         if best_form(seen, costs, prefer, iso=iso, gpu=gpu) != CSR:
             return False
