@@ -256,7 +256,6 @@ class Split(SplitCall):
         return self._through_rows(drop, True)
 
     def is_symmetric(self) -> bool:
-        """Peak memory: that of `to_csr`."""
         return self.to_csr(False)[0].is_symmetric()
 
     def equals(self, other: Split) -> bool:
