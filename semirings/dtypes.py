@@ -128,14 +128,15 @@ def unify(type1: Any, type2: Any, *, is_left_scalar: bool = False, is_right_scal
     return left if left is right else _BY_NUMPY[np.promote_types(left.np_type, right.np_type)]
 
 
-def cast(value: Any, to: DataType) -> np.generic:
+def cast_scalar(value: Any, to: DataType) -> np.generic:
     """A GraphBLAS cast of one value: to BOOL is != 0; integers wrap; a float goes to an integer towards zero,
     saturated, NaN to 0 (as SuiteSparse does)."""
-    if to is BOOL:
-        return np.bool_(value != 0)
-    if to.kind in "iu" and isinstance(value, (float, np.floating)):
-        exact = 0 if value != value else min(max(float(value), int(to.lowest)), int(to.highest))
+    if type(value) is to.np_type.type:
+        same: np.generic = value
+        return same
+    found: np.generic = np.asarray(value).reshape(-1)[0]
+    if to.kind in "iu" and found.dtype.kind == "f":
+        exact = 0 if found != found else min(max(float(found), int(to.lowest)), int(to.highest))
         return to.np_type.type(int(exact))
     with np.errstate(all="ignore"):
-        found: np.generic = np.asarray(value).astype(to.np_type).reshape(-1)[0]
-    return found
+        return to.np_type.type(found.astype(to.np_type))

@@ -82,6 +82,7 @@ def test_one_gpu_has_one_name(fake):
     assert d is devices.get("cuda:0") is devices.get(d) and d.name == "cuda" and d.arch == "sm_90"
     assert d.described() == "Fake GPU, sm_90, 16384 of 32768 MiB free, CuPy 14.0.0, driver of CUDA 13.0"
     assert devices.default() == "cuda" and devices.available()[-1] == "cuda" and not devices.several
+    assert d.multiprocessors == 132
 
 
 @pytest.fixture

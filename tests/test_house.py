@@ -119,6 +119,13 @@ def test_who_may_import_what():
     assert "bitblas.device.jit" in all_imports["bitblas.device.cuda"]
 
 
+def test_exemptions_are_needed():
+    for module, found in UPWARDS:
+        assert (found, False) in imports(module) and floor(found) > floor(module), f"{module} needs not import {found}"
+    assert set(KERNELS) >= GPU_ONLY and not CPU_ONLY & set(KERNELS)
+    assert {name for name in LONG if len((ROOT / name).read_text().splitlines()) <= LIMIT} == set()
+
+
 def folders_of_forms() -> dict[str, set[str]]:
     """Which parts of bitblas.formats (a module, or the folder of a form) import which others, anywhere in them."""
     part = lambda name: ".".join(name.split(".")[:3])

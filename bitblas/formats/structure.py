@@ -58,7 +58,11 @@ class Structure:
         return self.primary.coo()
 
     def has(self, key: str, *, transposed: bool = False) -> bool:
-        return (self.kept_as(key), transposed) in self._forms
+        return self.held(key, transposed=transposed) is not None
+
+    def held(self, key: str, *, transposed: bool) -> Form | None:
+        """The form in which `key` is kept, where it is there."""
+        return self._forms.get((self.kept_as(key), transposed))
 
     def kept_as(self, key: str) -> str:
         """The form that is kept where `key` is asked for: another one is made for a statement and dropped."""
