@@ -89,6 +89,9 @@ class Toy(RowsCall):
     def filter(self, keep: Any) -> tuple[Toy, Any]:
         return self.from_csr(csr.picked(self, keep), None, False)[0], keep
 
+    def is_symmetric(self) -> bool:
+        return self.to_csr(False)[0].is_symmetric()
+
     def equals(self, other: Toy) -> bool:
         return sound.same(self, other)
 

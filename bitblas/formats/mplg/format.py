@@ -118,6 +118,9 @@ class Mplg(RowsCall):
         rows, places = csr.turned(self, order)
         return from_csr(rows, False)[0], places
 
+    def is_symmetric(self) -> bool:
+        return csr.mirrored(self)
+
     def equals(self, other: Mplg) -> bool:
         return sound.same(self, other)
 
