@@ -19,8 +19,8 @@ from ..formats.csr import format as csr
 from ..formats.csr.format import sort_entries
 from ..formats.values import PackedValues, fit
 from ..formats.values import packed as pack_values
+from ..plan import choice as plan_choice
 from ..plan import forms as plan_forms
-from ..plan import limit as plan_limit
 from ..plan import values as plan_values
 from ..store import MatrixStore
 
@@ -185,10 +185,14 @@ def check_rows(device: Device, nrows: int) -> None:
 
 
 def with_format(A: MatrixStore, format: str = "auto", tile: int | None = None) -> MatrixStore:
-    """The same matrix with its primary form as asked: "auto" lets the plan choose."""
-    key = plan_forms.choose_form(A.structure, format, tile, iso=A.iso)
+    """The same matrix with its primary form as asked: "auto" leaves it as it is, but where the plan has to look."""
     if format == "auto" and tile is None:
-        key, _ = plan_limit.limited(A.structure, key, A.iso)
+        return in_form(A, plan_choice.when_made(A.structure, A.iso))
+    return in_form(A, plan_forms.choose_form(A.structure, format, tile, iso=A.iso))
+
+
+def in_form(A: MatrixStore, key: str) -> MatrixStore:
+    """The same matrix with that primary form."""
     if key == A.structure.primary.key:
         return A
     values = A.raw_for(key, False)  # first: the pass that finds the order also finds the ranks

@@ -10,8 +10,6 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import json
-import os
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +20,7 @@ import numpy as np
 from semirings import dtypes
 from semirings.catalog import SEMIRINGS
 
+from ..atomic import replacing
 from ..build import entries as build
 from ..core.matrix.matrix import Matrix
 from ..core.vector.vector import Vector
@@ -209,6 +208,5 @@ def measured(A: Matrix, profile: Profile) -> Profile:
 def save(made: Costs, path: Path) -> None:
     """Whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as out:
-        json.dump(made.to_json(), out, indent=1)
-    os.replace(out.name, path)
+    with replacing(path) as out:
+        out.write(json.dumps(made.to_json(), indent=1).encode())

@@ -24,6 +24,10 @@ class Structure:
         self.primary = primary
         self._forms: dict[tuple[str, bool], Form] = {(primary.key, False): primary}
         self._orders: dict[tuple[str, bool], Any] = {(primary.key, False): None}
+        # For plan/choice.py. Counts that threads share may lose one: nothing depends on the exact number.
+        self.reads, self.read_besides = 0, 0  # by products with vectors, and by what else reads rows
+        self.choices: dict[Any, Any] = {}
+        self.due = [1, 1]  # the reads at which to ask again, for matrices of several values and of one
 
     @property
     def device(self) -> Device:
@@ -54,6 +58,7 @@ class Structure:
 
     def rows(self, *, transposed: bool = False) -> Any:
         """The structure (or its transpose) in a form by rows, as it lies there: plain or packed."""
+        self.read_besides += 1
         return self.form(self.primary.format.rows_key(), transposed=transposed)
 
     def plain_rows(self) -> Csr:

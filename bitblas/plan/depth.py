@@ -29,11 +29,25 @@ def walked(structure: Structure) -> Walked:
     if "walked" not in cache:
         rows = structure.plain_rows()
         square = rows.nrows == rows.ncols and rows.nvals
-        length = rows.ptr[1:] - rows.ptr[:-1]
-        heads, longest = rows.device.xp.minimum(length, HEAD).sum(), length.max() if rows.nvals else 0
-        cache["walked"] = Walked(depth_of(rows.nrows, *balls(rows)) if square else 0.0, float(heads), float(longest))
+        cache["walked"] = Walked(depth_of(rows.nrows, *balls(rows)) if square else 0.0, *_ends(rows))
     found: Walked = cache["walked"]
     return found
+
+
+def row_ends(structure: Structure) -> tuple[float, float]:
+    """Entries among the first 32 of their row, and of the longest row: what row pointers tell by themselves."""
+    cache = structure.primary.cache
+    if "walked" in cache:
+        return walked(structure)[1:]
+    if "ends" not in cache:
+        cache["ends"] = _ends(structure.plain_rows())
+    found: tuple[float, float] = cache["ends"]
+    return found
+
+
+def _ends(rows: Csr) -> tuple[float, float]:
+    length = rows.ptr[1:] - rows.ptr[:-1]
+    return float(rows.device.xp.minimum(length, HEAD).sum()), float(length.max() if rows.nvals else 0)
 
 
 def depth_of(n: int, balls: list[float], ended: bool) -> float:

@@ -116,7 +116,7 @@ def _rows(structure: Structure, counts: bool) -> Any:
     """Rows to look at: those that are there, else some that are made for this alone. A sample reads packed columns as
     they lie; to count in all of them plain ones are made."""
     if not counts and structure.primary.format.by_rows:
-        return structure.rows()
+        return structure.primary
     return structure.plain_rows()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from ..device import held
 from ..formats import CSR, Structure, format_of
+from ..formats.csr.format import rows_bytes
 from .facts import Facts, facts
 
 
@@ -40,5 +41,7 @@ def budget_of(structure: Structure) -> int | None:
 
 def limited(structure: Structure, key: str, iso: bool) -> tuple[str, str]:
     """`within` for a matrix that is there. Values that differ are more than any structure: those stay by rows."""
-    budget = budget_of(structure)
-    return (key, "") if budget is None or not iso else within(facts(structure), key, budget)
+    budget = budget_of(structure) if iso else None
+    if budget is None or (key == CSR and 2 * rows_bytes(structure.nrows, structure.ncols, structure.nvals) <= budget):
+        return key, ""
+    return within(facts(structure), key, budget)

@@ -9,6 +9,7 @@ from ..config import config
 from ..formats import CSR, format_of
 from ..formats.packing import packed_words, width_of
 from ..store import MatrixStore
+from .choice import outlook
 from .costs import FLOOR, Costs, costs_of
 from .facts import Facts, facts
 from .forms import candidates, choose_form, verbs_of, worst_ratios
@@ -23,7 +24,8 @@ class Profile:
     """Facts, predicted bytes per form and microseconds per verb and form, and the choice; prints as a table.
 
     measured: microseconds by (form, verb) where they were measured. permutation: bytes of the order, packed.
-    values: the bytes of the values, which come to those of every form.
+    values: the bytes of the values, which come to those of every form. device: on which the matrix lies, and where is
+    measured; what is predicted holds for `costs.device`.
     """
 
     facts: Facts
@@ -35,6 +37,8 @@ class Profile:
     measured: tuple[tuple[tuple[str, str], float], ...] = ()
     permutation: int = 0
     values: ValueBytes = NO_VALUES
+    device: str = ""
+    outlook: str = ""  # when the form that is chosen will be made, where it is not there yet
 
     def predicted(self, key: str) -> dict[str, float]:
         """Microseconds of each verb in a form; of one that no calibration knows none."""
@@ -52,7 +56,7 @@ class Profile:
     def __str__(self) -> str:
         f, measured = self.facts, dict(self.measured)
         times = "".join(f" {verb + ' us':>12s}" + f" {'measured':>10s}" * bool(measured) for verb in self.verbs)
-        lines = [_head(f, self.costs), f"{'form':8s} {'entries/tile':>12s} {'bytes':>14s} {'bytes/entry':>12s}{times}"]
+        lines = [_head(self), f"{'form':8s} {'entries/tile':>12s} {'bytes':>14s} {'bytes/entry':>12s}{times}"]
         for key in f.forms:
             size = f.bytes_of(key)
             line = f"{key:8s} {self.fill(key):>12s} {size:>14d} {size / max(1, f.nvals):>12.2f}"
@@ -60,9 +64,13 @@ class Profile:
                 line += f" {us:>12s}" + (f" {measured[key, verb]:>10.1f}" if measured else "")
             lines.append(line + (" <- auto" if key == self.chosen else "") + (" (held)" if key in self.held else ""))
         if measured:
-            lines.append(f"measured: {self.verdict()}")
+            lines.append(f"measured on {self.device}: {self.verdict()}")
         lines += [str(self.values)] * bool(self.values.plain)
-        return "\n".join(lines + [self.reason] * bool(self.reason))
+        return "\n".join(lines + [line for line in (self.reason, self.outlook) if line])
+
+    @property
+    def stored(self) -> str:
+        return self.held[0]
 
     def verdict(self) -> str:
         """How far the choice is from the best form of no more bytes than CSR, for each verb, as it was measured."""
@@ -77,11 +85,13 @@ class Profile:
         return f"{self.chosen} takes {', '.join(found)}"
 
 
-def _head(f: Facts, costs: Costs) -> str:
+def _head(seen: Profile) -> str:
+    f, costs = seen.facts, seen.costs
+    elsewhere = "" if costs.device == seen.device else f"; this is {seen.device}: bitblas calibrate measures it"
     levels = f", about {f.depth:.0f} levels" if f.depth else ""
     return (
         f"{f.nrows} x {f.ncols}, {f.nvals} entries, {f.fill:.2f} entries per 8x8 tile (sampled){levels}; "
-        f"times: {costs.device}, {costs.source}"
+        f"times: predicted for {costs.device} ({costs.source}){elsewhere}"
     )
 
 
@@ -91,12 +101,16 @@ def _times(seen: Profile, key: str) -> list[tuple[str, str]]:
     return [(verb, f"{us[verb]:.1f}" if verb in us else "-") for verb in seen.verbs]
 
 
-def profile(A: MatrixStore) -> Profile:
-    """What the plan sees in a matrix, and what it would choose."""
+def profile(A: MatrixStore, *, asked: bool = False) -> Profile:
+    """What the plan sees in a matrix, and what it would choose. asked: its form was asked for, and stays."""
     held = tuple(key for key, transposed, _, _ in A.structure.forms() if not transposed)
     chosen, reason = limited(A.structure, choose_form(A.structure, iso=A.iso), A.iso)
     verbs = verbs_of(A.iso, A.nrows == A.ncols)
-    return Profile(facts(A.structure), costs_of(A.device), chosen, held, verbs, reason, values=value_bytes(A))
+    when = "" if asked else outlook(A.structure, A.iso)
+    return Profile(
+        facts(A.structure), costs_of(A.device), chosen, held, verbs, reason,
+        values=value_bytes(A), device=A.device.model, outlook=when,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -111,7 +125,7 @@ class Orders:
         first = next(iter(self.profiles.values()))
         times = "".join(f" {verb + ' us':>12s}" for verb in first.verbs)
         head = f"{'order':10s} {'form':8s} {'entries/tile':>12s} {'bytes':>14s} {'permutation':>12s}"
-        lines = [_head(first.facts, first.costs), f"{head} {'bytes/entry':>12s}{times}"]
+        lines = [_head(first), f"{head} {'bytes/entry':>12s}{times}"]
         for order, seen in self.profiles.items():
             f = seen.facts
             for key in f.forms:

@@ -33,6 +33,8 @@ def mxm(
     mask: MatrixMask | None = None,
 ) -> MatrixStore:  # fmt: skip
     """C<mask> = A (+).(x) B, of the transposes where asked for."""
+    A.structure.read_besides += 1
+    B.structure.read_besides += 1
     plan, product = plan_mxm(A, B, semiring, mask is not None and not mask.complement)
     if plan.direction == "dot":
         assert mask is not None

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from semirings import Monoid, Semiring, Typed
-from semirings.catalog import BINARY, compose
+from semirings.algebra import compose
+from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, DataType, cast
 
 from ..formats.values import PackedValues
@@ -43,6 +44,8 @@ def mxv(
     push: bool = found[0] and has_rows(A.structure, not transpose) and is_sparse(u)
     if push:
         push = is_light(u, A.structure.form(A.structure.primary.key, transposed=not transpose))
+    if not push:
+        A.structure.reads += 1
     ways: dict[tuple[bool, bool], Product] = found[1]
     way = push, u.count == u.size
     if way not in ways:
