@@ -11,12 +11,14 @@ from . import agg, device, exceptions
 from .config import config
 from .core import Matrix, Scalar, TransposedMatrix, Vector, explain, op, op_from_string, replace
 from .device import Trace as trace
+from .extras import check_name as _check_name
 
 if TYPE_CHECKING:
     from . import algorithms, compat, io, loop, reorder
 
 __version__ = "0.1.0.dev0"
 
+_check_name(__path__[0])
 load = Matrix.load
 MAX_SIZE = 1 << 60  # the largest number of rows, columns or positions that an object may have
 backend = "bitblas"

@@ -16,9 +16,14 @@ from semirings import BinaryOp, IndexUnaryOp, Monoid, Semiring, Typed, UnaryOp, 
 from . import core
 from .core import aggregators, operators
 from .core.aggregators import Aggregator, TypedAggregator
-from .core.statement import expr, indexing, infix, mask
+from .core.statement import base, expr, indexing, infix, mask
 
 NAME = "graphblas"
+# What `from graphblas import *` gives there, as far as bitblas has it.
+STAR = (
+    "MAX_SIZE", "Matrix", "Recorder", "Scalar", "Vector", "agg", "backend", "binary", "config", "core", "dtypes",
+    "exceptions", "indexunary", "init", "io", "monoid", "op", "replace", "select", "semiring", "ss", "unary", "viz",
+)  # fmt: skip
 SPACES = ("agg", "binary", "config", "dtypes", "indexunary", "monoid", "op", "select", "semiring", "unary")
 
 
@@ -34,7 +39,7 @@ def ensure_type(value: Any, types: type | tuple[type, ...]) -> Any:
     found = output_type(value)
     if not issubclass(found, types):
         raise TypeError(f"expected {types}, got {found}")
-    return value._resolve() if isinstance(value, expr.Operand) else value
+    return value._resolve() if isinstance(value, base.Operand) else value
 
 
 def find_opclass(op: Any) -> tuple[Any, str]:
@@ -82,17 +87,17 @@ def _internals() -> dict[str, dict[str, Any]]:
 class _Alias(ModuleType):
     """A module under python-graphblas' name: what it holds itself, and whatever `source` has."""
 
-    source: str | None = None
+    _source: str | None = None
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or self.source is None:
+        if (name.startswith("__") and name != "__all__") or self._source is None:
             raise AttributeError(f"{self.__name__}: bitblas has nothing under the name {name!r} there")
-        return getattr(importlib.import_module(self.source), name)
+        return getattr(importlib.import_module(self._source), name)
 
 
 def _alias(name: str, content: dict[str, Any], source: str | None = None) -> None:
     module = _Alias(name)
-    module.source = source
+    module._source = source
     module.__path__ = []  # a package: `import graphblas.core.operator` looks for submodules
     module.__dict__.update(content)
     sys.modules[name] = module
@@ -118,6 +123,8 @@ def install() -> None:
         _alias(f"{NAME}.{module}", {}, f"bitblas.{module}")
     for name, content in _internals().items():
         _alias(f"{NAME}.{name}", content)
+    whole: Any = sys.modules[NAME]
+    whole.__all__ = [name for name in STAR if hasattr(whole, name)]
 
 
 def uninstall() -> None:

@@ -138,7 +138,7 @@ class MatrixExtras(_Extras):
     def _coo(self, format: str) -> dict[str, Any]:
         A = self._parent
         if format == "cooc":
-            j, i, x = A.T.to_coo()
+            j, i, x = A.T._coo()
         else:
             i, j, x = A.to_coo()
         host = A.device.to_host

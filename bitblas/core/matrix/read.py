@@ -200,7 +200,7 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
             return aggregators.delayed(aggregator, self, method, size)
         f = typed(op, "monoid", self.dtype)
         A = self._matrix
-        run = lambda mask: product.reduce_rows(A._stored, f, transpose=transpose)
+        run = lambda mask: product.reduce_rows(A._read(), f, transpose=transpose)
         return VectorExpression(size, method, (self,), f, run, along=(self,))
 
     def reduce_scalar(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:

@@ -64,6 +64,7 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
 
     __slots__ = ("__weakref__", "_data", "_pending", "name")
     ndim = 1
+    _mask_ranks = (1,)
 
     def __init__(
         self, dtype: Any = FP64, size: Any = 0, *, name: str | None = None, device: str | Device | None = None
