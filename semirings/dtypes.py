@@ -79,6 +79,7 @@ ALL = (BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FP32, FP6
 INTEGERS = tuple(t for t in ALL if t.kind in "iu")
 FLOATS = (FP32, FP64)
 NUMBERS = INTEGERS + FLOATS
+_supports_complex = False  # programs for python-graphblas ask
 
 _BY_NAME = {t.name: t for t in ALL}
 _BY_NUMPY = {t.np_type: t for t in ALL}
