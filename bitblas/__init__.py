@@ -13,7 +13,7 @@ from .core import Matrix, Scalar, TransposedMatrix, Vector, explain, op, op_from
 from .device import Trace as trace
 
 if TYPE_CHECKING:
-    from . import algorithms, compat, io, loop, reorder
+    from . import algorithms, compat, io, loop, reorder, ss
 
 __version__ = "0.1.0.dev0"
 
@@ -24,7 +24,7 @@ backend = "bitblas"
 __all__ = [
     "MAX_SIZE", "Matrix", "Scalar", "TransposedMatrix", "Vector", "agg", "algorithms", "backend", "binary", "compat",
     "config", "device", "dtypes", "exceptions", "explain", "indexunary", "init", "io", "load", "loop", "monoid",
-    "op", "op_from_string", "reorder", "replace", "select", "semiring", "trace", "unary",
+    "op", "op_from_string", "reorder", "replace", "select", "semiring", "ss", "trace", "unary",
 ]  # fmt: skip
 
 # `from bitblas.semiring import min_plus` works, though the lists of operators are no files.
@@ -40,7 +40,7 @@ def init(backend: str = "bitblas", blocking: bool = False) -> None:
 
 def __getattr__(name: str) -> Any:
     # What `import bitblas` does not need comes at first use.
-    if name in ("algorithms", "compat", "io", "loop", "reorder"):
+    if name in ("algorithms", "compat", "io", "loop", "reorder", "ss"):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")

@@ -41,6 +41,7 @@ FLOORS = (
         "bitblas.algorithms",
         "bitblas.reorder",
         "bitblas.plots",
+        "bitblas.ss",
     ),
     ("bitblas.registry", "bitblas.calibrate", "bitblas.compare"),
     ("bitblas.cli", "bitblas.__main__"),
@@ -200,4 +201,5 @@ NOT_OURS = {
     "bitblas.plots",
     "bitblas.registry",
     "bitblas.reorder",
+    "bitblas.ss",
 }

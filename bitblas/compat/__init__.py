@@ -16,7 +16,7 @@ from . import inside
 NAME = "graphblas"
 VERSION = "2025.2.0"  # of python-graphblas, whose names and call style bitblas follows
 SPACES = ("agg", "binary", "config", "dtypes", "indexunary", "monoid", "op", "select", "semiring", "unary")
-MODULES = ("exceptions", "io")  # files of bitblas with the names of theirs
+MODULES = ("exceptions", "io", "ss")  # files of bitblas with the names of theirs
 
 
 class _Alias(ModuleType):
