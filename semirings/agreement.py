@@ -46,7 +46,9 @@ class Case:
         limit = catalog.ULPS.get(getattr(self.what, "name", ""), 0)
         if limit and self.result.kind == "f":
             with np.errstate(all="ignore"):
-                scale = np.spacing(np.maximum(np.abs(want), 1) if self.what.name == "lgamma" else np.abs(want))
+                scale = np.spacing(
+                    np.maximum(np.abs(want), 1) if self.what.name in catalog.WITH_ZEROS else np.abs(want)
+                )
                 apart &= ~(np.abs(want - got) <= limit * np.where(np.isfinite(want), scale, 0))
         return apart
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from .dtypes import BOOL, DataType, cast
 from .expressions import code
+from .known import transposed
 from .operators import NAMESPACE, BinaryOp, operand
 from .rules import UNSIGNED, Rule, arithmetic, boolean, logical, same, unsigned
 from .typed import Applicable, Ruled
@@ -81,7 +83,7 @@ class Monoid(Ruled):
 
 
 # The monoids of the catalogue whose sums do not depend on the order, whatever the type.
-EXACT = frozenset("min max any lor land lxor lxnor eq bor band bxor bxnor".split())
+EXACT = frozenset("min max any lor land lxor lxnor eq bor band bxor bxnor numpy.maximum numpy.minimum".split())
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,15 +112,13 @@ class Semiring(Applicable):
     def commutes_to(self) -> Semiring | None:
         """The semiring of the products with their operands exchanged, as A (+).(x) B = (B' (+).(x') A')'. Positions
         are exchanged with them: the row of the first operand becomes the column of the second."""
-        from .catalog import BINARY, TRANSPOSED, compose
-
-        name = TRANSPOSED.get(self.binaryop.name)
-        found = BINARY[name] if name is not None else self.binaryop.commutes_to
+        found = transposed(self.binaryop)
         return self if self.is_commutative else None if found is None else compose(self.monoid, found)
 
     def multiply_type(self, t: DataType) -> DataType | None:
         """The type at which the multiplier is used for operands of type `t`: BOOL for a logical monoid over a
-        multiplier that would not give BOOL; unsigned for a monoid of bits over signed integers."""
+        multiplier that would not give BOOL; unsigned for a monoid of bits over signed integers; INT64 where BOOL pairs
+        are counted, multiplied or compared."""
         times, plus = self.binaryop, self.monoid
         t = UNSIGNED.get(t, t) if plus.rule is unsigned else t
         product = times.rule(t)
@@ -127,11 +127,12 @@ class Semiring(Applicable):
         if plus.rule in (logical, boolean):
             product = product if product[1] is BOOL else times.rule(t := BOOL)
             return t if product is not None and product[1] is BOOL else None
-        if product[1] is BOOL and (
-            arithmetic in (times.rule, plus.rule) or (times.name == "pair" and plus.binaryop.rule is arithmetic)
-        ):
+        if product[1] is BOOL and times.rule is arithmetic:
             return None
-        return t if plus.rule(product[1]) else None
+        if product[1] is BOOL and times.default_type is not None and plus.binaryop.rule is arithmetic:
+            t = times.default_type
+            product = times.rule(t)
+        return t if product is not None and plus.rule(product[1]) else None
 
     operand_type_or_none = multiply_type
 
@@ -145,4 +146,10 @@ class Semiring(Applicable):
         return self.binaryop.result_type(self.operand_type(t))
 
 
-__all__ = ["EXACT", "Monoid", "Semiring"]
+@functools.cache
+def compose(m: Monoid, op: BinaryOp) -> Semiring:
+    """The semiring of a monoid and a multiplier: one object for each pair."""
+    return Semiring(m, op)
+
+
+__all__ = ["EXACT", "Monoid", "Semiring", "compose"]

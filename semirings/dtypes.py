@@ -104,6 +104,12 @@ def lookup_dtype(key: Any, value: Any = None) -> DataType:
         return lookup_dtype(value.dtype)
     if found is None and key is None:
         raise TypeError(f"dtype: expected one of {', '.join(_BY_NAME)}, got None")
+    shape: Any = () if isinstance(key, (type, np.dtype)) else getattr(key, "shape", ())
+    if found is None and shape:  # NumPy takes the dtype of what has one
+        raise ValueError(
+            f"dtype: expected one of {', '.join(_BY_NAME)}, got data of shape {shape} ({type(key).__module__}."
+            f"{type(key).__qualname__}); from_coo, from_dense and io.from_scipy_sparse read data, dup copies"
+        )
     if found is None:
         try:
             found = _BY_NUMPY.get(np.dtype(key))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import functions
+from . import functions, known
 from .dtypes import BOOL, INT8, DataType, cast
 from .expressions import Expression, code, names_in, resolve
 from .rules import Rule, same
@@ -108,9 +108,7 @@ class BinaryOp(Operator):
     @property
     def commutes_to(self) -> BinaryOp | None:
         """The operator with the operands exchanged: f(x, y) = g(y, x)."""
-        from .catalog import BINARY
-
-        return self if self.is_commutative else None if self.exchanged is None else BINARY[self.exchanged]
+        return self if self.is_commutative else None if self.exchanged is None else known.BINARY[self.exchanged]
 
     @property
     def is_commutative(self) -> bool:
@@ -119,25 +117,43 @@ class BinaryOp(Operator):
     @property
     def monoid(self) -> Monoid | None:
         """The monoid of the catalogue, or the last one registered, that adds with this operator."""
-        from .catalog import monoid_of
-
-        return monoid_of(self)
+        found: Monoid | None = known.monoid_of(self)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
 class Parameterized:
-    """Operators of a family: `binary.isclose(rel_tol=1e-5)` makes one, and the bare name stands for the defaults."""
+    """Operators of a family: `binary.isclose(rel_tol=1e-5)` makes one, and the bare name stands for the defaults.
+
+    signature: of the function that makes them; parts: what a program registered it with, as `registration.make` takes
+    it.
+    """
 
     name: str
     make: Callable[..., Any]
     family: str
     signature: Any = None
+    parts: tuple[Any, ...] = ()
+    is_commutative: bool = False
+
+    is_positional = False
 
     def __repr__(self) -> str:
         return f"{self.family}.{self.name}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.make(*args, **kwargs)
+        made = self.make(*args, **kwargs)
+        known.remember_origin(made, self, args, kwargs)
+        return made
+
+    @property
+    def monoid(self) -> Any:
+        """The monoids that add with these operators; the monoid, or the monoids, of semirings."""
+        return self.parts[0] if self.family == "semiring" else known.monoid_of(self)
+
+    @property
+    def commutes_to(self) -> Parameterized | None:
+        return self if self.is_commutative else None
 
 
 __all__ = ["BinaryOp", "IndexUnaryOp", "Operator", "Parameterized", "SelectOp", "UnaryOp"]

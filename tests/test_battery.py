@@ -25,6 +25,7 @@ from battery import (
 )
 
 import bitblas
+from bitblas.formats import lanes
 from bitblas.plan import product as plan
 
 oracle = pytest.importorskip("graphblas")
@@ -222,7 +223,7 @@ def force(monkeypatch, direction, longest=None):
     cost = 0.0 if direction == "push" else float("inf")
     monkeypatch.setattr(plan, "PUSH_COST", {"cpu": cost, "gpu": cost})
     if longest is not None:
-        monkeypatch.setattr(plan, "LONGEST", longest)
+        monkeypatch.setattr(lanes, "LONGEST", longest)
 
 
 def products_of(verb, multiply, turned):

@@ -136,7 +136,7 @@ def test_a_profile_with_measured_times(device, monkeypatch):
     assert str(table).count(" measured") == len(table.verbs) == 3
     told = table.verdict()
     assert told.startswith(f"{table.chosen} takes ") and all(verb in told for verb in table.verbs)
-    assert f"measured: {told}" in str(table) and "measured:" not in str(A.profile())
+    assert f"measured on {A.device.model}: {told}" in str(table) and "measured" not in str(A.profile())
     with pytest.raises(InvalidValue, match="measure or orders"):
         A.profile(measure=True, orders=True)
     assert held == [key for key, _, _, _ in A._store.structure.forms()], "nothing is kept"

@@ -11,6 +11,8 @@ from battery import FORMS, MATRICES, PLAIN_FORMS
 from test_battery import MASKS, check
 
 import bitblas
+from bitblas.formats import lanes
+from bitblas.formats.csr import choice as rows
 from bitblas.plan import ending
 from bitblas.plan import product as plan
 from semirings.catalog import BINARY
@@ -37,8 +39,8 @@ def test_every_end(device, form, statement, monkeypatch):
     for k, (kind, mask, joined, replaced, right) in enumerate(cases):
         if (replaced and not mask) or (right == "w" and kind != "half"):
             continue
-        monkeypatch.setattr(plan, "LONGEST", (16, 1)[k % 2])  # every other one cuts the hub into segments
-        monkeypatch.setattr(plan, "LONGEST_EARLY", (128, 1)[k % 2])
+        monkeypatch.setattr(lanes, "LONGEST", (16, 1)[k % 2])  # every other one cuts the hub into segments
+        monkeypatch.setattr(rows, "LONGEST_EARLY", (128, 1)[k % 2])
 
         def make(operands, kind=kind, full=k % 3):
             operands.matrix("A", p, a, form, a == "BOOL")

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ MODULES = {
 
 # From the ground up; the longest name that fits a module says its floor. A module may import its own floor and below.
 FLOORS = (
-    ("semirings", "bitblas.exceptions", "bitblas.atomic"),
+    ("semirings", "bitblas.exceptions", "bitblas.atomic", "bitblas.extras"),
     ("bitblas.kernels",),
     ("bitblas.device",),
     ("bitblas.config",),
@@ -49,11 +50,9 @@ FLOORS = (
 FLOOR = {name: number for number, names in enumerate(FLOORS) for name in names}
 # Upwards, inside a function, because two floors need each other.
 UPWARDS = {
-    ("bitblas.formats", "bitblas.build.entries"): "a form that is asked for is built",
     ("bitblas.build.entries", "bitblas.verbs.arrays"): "duplicates are combined by an operator",
     ("bitblas.core.matrix.order", "bitblas.reorder"): "A.reorder(name) asks for that order, A.profile for all",
     ("bitblas.core.matrix.order", "bitblas.calibrate.measure"): "A.profile(measure=True) times what it predicts",
-    ("bitblas.compare.comparison", "bitblas.cli"): "prints as the command line does",
 }
 
 
@@ -121,6 +120,37 @@ def test_who_may_import_what():
     assert "bitblas.device.jit" in all_imports["bitblas.device.cuda"]
 
 
+def folders_of_forms() -> dict[str, set[str]]:
+    """Which parts of bitblas.formats (a module, or the folder of a form) import which others, anywhere in them."""
+    part = lambda name: ".".join(name.split(".")[:3])
+    found: dict[str, set[str]] = {}
+    for module in MODULES:
+        if module.startswith("bitblas.formats"):
+            some = {part(i) for i, _ in imports(module) if i.startswith("bitblas.formats")}
+            found.setdefault(part(module), set()).update(some - {part(module)})
+    return found
+
+
+def test_forms_import_in_no_circles():
+    """The contract stands below the forms, what holds and converts them above; a form knows those it is made of."""
+    left = folders_of_forms()
+    while ends := {name for name, found in left.items() if not found & set(left)}:
+        left = {name: found for name, found in left.items() if name not in ends}
+    assert left == {}
+    contract, above = ("contract", "choice", "hubs", "lanes"), ("catalog", "convert", "structure")
+    for name, found in folders_of_forms().items():
+        if name.rpartition(".")[2] in contract:
+            assert not found - {f"bitblas.formats.{other}" for other in contract}, name
+        if name.rpartition(".")[2] not in above and name != "bitblas.formats":
+            assert not found & {f"bitblas.formats.{other}" for other in above}, name
+
+
+def test_the_algebra_imports_in_no_circle():
+    """At the top or inside functions."""
+    graph = {m: {i for i, _ in imports(m) if i in MODULES} for m in MODULES if m.startswith("semirings.")}
+    assert len(list(TopologicalSorter(graph).static_order())) >= len(graph)  # CycleError names a circle
+
+
 # ---- twins ----------------------------------------------------------------------------------------------------------
 
 GPU_ONLY = {"kernels/hubs", "formats/b2sr/cut"}  # the CPU never splits a row
@@ -170,7 +200,7 @@ def test_every_twin_has_a_kernel():
 LIMIT = 300
 LONG = {"tests/emulator/cuda_emu.h", "tests/emulator/runtime.cpp", "tests/emulator/emu.py"}
 # Lists of cases more than programs.
-LONG |= {f"tests/test_{name}.py" for name in ("algorithms", "battery", "cli", "core", "io", "udf")}
+LONG |= {f"tests/test_{name}.py" for name in ("algorithms", "battery", "cli", "core", "io", "objects", "udf")}
 
 
 def test_files_are_short():

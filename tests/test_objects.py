@@ -2,13 +2,14 @@
 
 import copy
 import pickle
+import weakref
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from object_programs import ALIASES, ERRORS, EXPRESSIONS, SCALARS, STATEMENTS
-from test_core import N, both, each, operands, plain
+from object_programs import ALIASES, ERRORS, EXPRESSIONS, LINES, NUMBERS, SCALARS, SIZES, STATEMENTS
+from test_core import N, both, each, operands, plain, same
 
 import bitblas
 
@@ -26,9 +27,52 @@ def test_scalar(device, text):
     both(f"r = {text}", "r")
 
 
+@pytest.mark.parametrize("text", each(SIZES))
+def test_sizes_without_entries(device, text):
+    # python-graphblas gives some sizes as NumPy's integers.
+    both(f"r = {text}; size = list(map(int, r.shape)); r.resize(*size)", "r, size")
+
+
+NAMED = "x, y, t, f = (Scalar.from_value(k) for k in (3, 2.5, True, False)); z, o = Scalar(int), Scalar(bool); "
+
+
+@pytest.mark.parametrize("text", each(NUMBERS))
+def test_operator_of_numbers(device, text):
+    both(NAMED + (f"r = {text}" if "<<" not in text else f"{text}; r = x"), "r")
+
+
+def test_what_scalars_do_more(device):
+    """python-graphblas turns `1 | s` round, has no default for `s | True`, and an AttributeError for range(2.5)."""
+    x, t = bitblas.Scalar.from_value(3), bitblas.Scalar.from_value(True)
+    assert bitblas.binary.minus(1 | x).new().value == -2
+    assert (t & False).new().value is False and (True | t).new().value is True
+    with pytest.raises(TypeError, match="integer Scalar"):
+        range(x / 2)
+    with pytest.raises(TypeError, match="scalar"):
+        x | "a"
+    with pytest.raises(bitblas.exceptions.EmptyObject, match="left_default"):
+        x.ewise_union(x, "minus", bitblas.Scalar(int), 0)
+
+
+def test_weak_references(device):
+    scope = operands(bitblas, 0, "INT64")
+    A, v, x = scope["A"], scope["v"], bitblas.Scalar(int)
+    delayed = [A @ v, A.mxv(v), v.reduce(), A.mxm(A), v | v, x | x, v[0], A[0, :]]
+    for made in (A, v, x, A.T, A.S, ~v.V, *delayed, v(v.S), v(v.S)[0]):
+        assert weakref.ref(made)() is made
+    gone = weakref.ref(v.dup())
+    assert gone() is None
+
+
 @pytest.mark.parametrize("text", each(STATEMENTS))
 def test_statement(device, text):
     both(text, OBJECTS)
+
+
+@pytest.mark.parametrize("text", each(LINES))
+def test_mask_of_a_vector_along_a_line(device, text):
+    both(text, "A, E, I, R")
+    both(text, "A, E, I, R", "FP32", "INT8", seed=5)
 
 
 @pytest.mark.parametrize("text", each(ALIASES))
@@ -79,6 +123,20 @@ def test_aggregator(device, name, dtype):
     text = f"x = {space}.{name}; v = v.apply(unary.abs).new() + 1; A = A.apply(unary.abs).new() + 1; "
     names = [f"r{k}" for k in range(len(ways))]
     both(text + "; ".join(f"{r} = {way.format('x')}" for r, way in zip(names, ways)), ", ".join(names), dtype)
+
+
+def test_aggregators_compute_by_themselves(device):
+    """A recipe has several steps; config.autocompute is about what the user left delayed."""
+    A, v = (operands(bitblas, 0, "INT64")[k] for k in "Av")
+    for name in bitblas.core.aggregators.AGGREGATORS:
+        agg = getattr(bitblas.agg, name)
+        if not has(*NEEDS.get(name, ())) or v.dtype not in agg:
+            continue
+        delayed = [v.reduce(agg), A.reduce_rowwise(agg), A.T.reduce_rowwise(agg), A.reduce_columnwise(agg)]
+        delayed += [] if name in POSITIONAL else [A.reduce_scalar(agg)]
+        expected = [plain(x.new()) for x in delayed]
+        with bitblas.config.set(autocompute=False):
+            assert same(expected, [plain(x.new()) for x in delayed]), name
 
 
 def test_constant_results_store_one_value(device):

@@ -15,6 +15,11 @@ from . import inside
 
 NAME = "graphblas"
 VERSION = "2025.2.0"  # of python-graphblas, whose names and call style bitblas follows
+# What `from graphblas import *` gives there, as far as bitblas has it.
+STAR = (
+    "MAX_SIZE", "Matrix", "Recorder", "Scalar", "Vector", "agg", "backend", "binary", "config", "core", "dtypes",
+    "exceptions", "indexunary", "init", "io", "monoid", "op", "replace", "select", "semiring", "ss", "unary", "viz",
+)  # fmt: skip
 SPACES = ("agg", "binary", "config", "dtypes", "indexunary", "monoid", "op", "select", "semiring", "unary")
 MODULES = ("exceptions", "io", "ss")  # files of bitblas with the names of theirs
 
@@ -22,20 +27,20 @@ MODULES = ("exceptions", "io", "ss")  # files of bitblas with the names of their
 class _Alias(ModuleType):
     """A module under python-graphblas' name: what it holds itself, and whatever `source` has."""
 
-    source: str | None = None
+    _source: str | None = None
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or self.source is None:
+        if (name.startswith("__") and name != "__all__") or self._source is None:
             raise AttributeError(f"{self.__name__}: bitblas has nothing under the name {name!r} there")
-        return getattr(importlib.import_module(self.source), name)
+        return getattr(importlib.import_module(self._source), name)
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *(dir(importlib.import_module(self.source)) if self.source else ())]
+        return [*super().__dir__(), *(dir(importlib.import_module(self._source)) if self._source else ())]
 
 
 def _alias(name: str, content: dict[str, Any], source: str | None = None) -> None:
     module = _Alias(name)
-    module.source = source
+    module._source = source
     module.__path__ = []  # a package: `import graphblas.core.operator` looks for submodules
     module.__dict__.update(content)
     sys.modules[name] = module
@@ -53,14 +58,16 @@ def install() -> None:
         raise ImportError(f"{NAME}: expected it not to be imported yet, but {there.__file__} is")
     _alias(NAME, {"__version__": VERSION}, "bitblas")
     for space in SPACES:
-        held = getattr(sys.modules[NAME], space)
-        sys.modules[f"{NAME}.{space}"] = held
-        if hasattr(held, "numpy"):
-            sys.modules[f"{NAME}.{space}.numpy"] = held.numpy
+        found = sys.modules[f"{NAME}.{space}"] = getattr(sys.modules[NAME], space)
+        for part in ("numpy", "ss"):
+            if hasattr(found, part):
+                sys.modules[f"{NAME}.{space}.{part}"] = getattr(found, part)
     for module in MODULES:
         _alias(f"{NAME}.{module}", {}, f"bitblas.{module}")
     for name, content in inside.modules().items():
         _alias(f"{NAME}.{name}", content)
+    whole: Any = sys.modules[NAME]
+    whole.__all__ = [name for name in STAR if hasattr(whole, name)]
 
 
 def uninstall() -> None:

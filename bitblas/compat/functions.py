@@ -9,7 +9,7 @@ from semirings import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, Typed,
 from .. import core
 from ..core import operators
 from ..core.aggregators import Aggregator, TypedAggregator
-from ..core.statement import expr, indexing, infix
+from ..core.statement import base, expr, indexing, infix
 
 UNKNOWN_OPCLASS = "UnknownOpClass"
 
@@ -26,7 +26,7 @@ def ensure_type(value: Any, types: type | tuple[type, ...]) -> Any:
     found = output_type(value)
     if not issubclass(found, types):
         raise TypeError(f"expected {types}, got {found}")
-    return value._resolve() if isinstance(value, expr.Operand) else value
+    return value._resolve() if isinstance(value, base.Operand) else value
 
 
 def find_opclass(op: Any) -> tuple[Any, str]:
@@ -48,6 +48,6 @@ def get_typed_op(op: Any, dtype: Any, dtype2: Any = None, *, kind: str = "binary
 
 def get_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Any:
     """The semiring of a monoid and a multiplier."""
-    from semirings.catalog import compose
+    from semirings.algebra import compose
 
     return compose(monoid, binaryop)

@@ -3,8 +3,10 @@ passes on, one name each."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from ..formats import sizes_of, tiled
 from ..plan.forms import FORMATS
 
 
@@ -24,15 +26,19 @@ class Layout(NamedTuple):
 AUTO = Layout()
 
 
+def either(choices: Iterable[object]) -> str:
+    """Choices in words: "4, 8 or 16"."""
+    *others, last = map(str, choices)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
 def check_layout(format: str | None, tile: int | None, packed: bool | None = None) -> Layout:
     """The options of a constructor; ValueError for what is none of the choices."""
     if format is not None and format not in FORMATS:
         raise ValueError(f"format: expected one of {', '.join(map(repr, FORMATS))}, got {format!r}")
-    if tile is not None and tile not in {"b2sr": (4, 8, 16, 32, 64), "split": (4, 8, 16)}.get(format or "", ()):
-        raise ValueError(
-            f"tile: expected 4, 8, 16, 32 or 64 with format='b2sr', 4, 8 or 16 with format='split', "
-            f"got {tile!r} with format={format!r}"
-        )
+    if tile is not None and tile not in sizes_of(format or ""):
+        expected = ", ".join(f"{either(sizes)} with format={name!r}" for name, sizes in tiled().items())
+        raise ValueError(f"tile: expected {expected}, got {tile!r} with format={format!r}")
     if packed is not None and not isinstance(packed, bool):
         raise ValueError(f"packed: expected True, False or None (as config.prefer says), got {packed!r}")
     return Layout(format or "auto", tile, packed)

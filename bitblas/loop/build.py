@@ -15,13 +15,11 @@ from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..device import held
 from ..device.jit import BLOCK
-from ..formats import ROWS
 from ..formats.values import PackedValues
 from ..kernels.prologue import Variant
 from ..plan.product import VALUES, WORDS
 from ..store import Raw
 from ..verbs.operands import dummy, entry_values
-from ..verbs.product import index_types, unit_contents, unit_starts
 from ..verbs.variants import beginning
 from . import layout
 from .buffers import DENSE, ENTRIES, LEFT, STATE, TURNS, Frontier, States
@@ -30,7 +28,7 @@ from .ir import Masked, Product, Scal, Vec
 from .passes import entry_text, pass_variant
 from .pointwise import BLOCKS, Parameter
 from .pull import PullLaunch
-from .steps import LONGEST, blocks, can_pull, choose_lanes, step_variant, turn
+from .steps import LONGEST, blocks, can_pull, choose_lanes, step_variant
 
 Launch = Callable[[], None]
 
@@ -114,12 +112,7 @@ class Build:
         made, and kept with the matrix, also beside a compact one: it pays in every round."""
         structure = product.matrix.structure
         form = structure.form(structure.primary.key, transposed=not product.transpose)
-        if form.key not in ROWS:
-            return form, 0
-        if "segments" not in form.cache:
-            length = form.ptr[1:] - form.ptr[:-1]
-            form.cache["segments"] = int((-(-length // LONGEST))[length > LONGEST].sum())
-        return form, form.cache["segments"]
+        return form, form.segments(LONGEST)
 
     # ---- launches ----
 
@@ -161,7 +154,7 @@ class Build:
             variant = activate_variant(1, 0, lookup_dtype(np.int32))
         else:
             form, _ = self.rows_of(product)
-            starts, parts = unit_starts(form)
+            starts, parts = form.unit_starts()
             args = (
                 bits, starts, np.int64(parts), frontier.at(frontier.lists), to, frontier.at(frontier.segments),
             )  # fmt: skip
@@ -216,15 +209,14 @@ class Build:
         key, A = form.key, product.matrix
         semiring = None if kind == WORDS else product.semiring
         a_values: Raw = A.raw_for(key, not product.transpose) if kind == VALUES else np.bool_(True)
-        ranked = key not in ROWS and not isinstance(a_values, np.generic)
+        ranked = form.format.ranked and not isinstance(a_values, np.generic)
         a_type = A.dtype if kind == VALUES else BOOL
         u_type = product.u.dtype if kind == VALUES else BOOL
         pulls = can_pull(key, product.semiring, kind)
         before = entry_text(item.before, product.u, self.iso)
-        ranks = form.ranks() if ranked else dummy(device, "int32")
         lanes = choose_lanes(form.work, form.units, skewed=segments > 0)
         variant = step_variant(
-            key, index_types(form, ranks), semiring, kind, a_type, u_type, flip=product.flip, ranked=ranked,
+            key, form.types(ranked), semiring, kind, a_type, u_type, flip=product.flip, ranked=ranked,
             also=item.also, pulls=pulls, lanes=lanes, entry=before, packed=isinstance(a_values, PackedValues),
         )  # fmt: skip
         first = self.first[item.target] + k * self.turns[item.target] + stepped[item.target]
@@ -233,12 +225,12 @@ class Build:
             u_state = self.first[product.u] + 1 + k * self.turns[product.u] + stepped[product.u]
         back = A.structure.form(key, transposed=product.transpose) if pulls else None
         args = (
-            np.int64(form.units), np.int64(product.outer), np.int64(LONGEST), np.uint64(turn(form)),
+            np.int64(form.units), np.int64(product.outer), np.int64(LONGEST), np.uint64(form.format.turn(form)),
             *self._head(k), u.at(u.bits), *self._operand(u, u_type, kind), u.at(u.lists), self.number(u_state),
             u.at(u.segments), *self._out(t, 1, kind), t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1),
             *self._out(t, 2, kind), t.at(t.lists, 2), self.number(first), *self._mask(item.mask),
-            *form_arguments(form, ranks), *launchable(entry_values(device, a_type, a_values)),
-            *self._back(form, back, ranks, kind, a_type, product), *self._resolve(tuple(before[0].parameters)),
+            *form_arguments(form, ranked), *launchable(entry_values(device, a_type, a_values)),
+            *self._back(form, back, ranked, kind, a_type, product), *self._resolve(tuple(before[0].parameters)),
         )  # fmt: skip
         if kind == VALUES and product.semiring.op.monoid.name != "any":
             self.cells[item.target] = item.target.dtype.np_type.type(
@@ -256,14 +248,16 @@ class Build:
     def _out(self, t: Frontier, ahead: int, kind: int) -> tuple[Any, Any]:
         return t.at(t.bits, ahead), t.at(t.values, ahead) if kind == VALUES else dummy(self.device, "int32")
 
-    def _back(self, form: Any, back: Any, ranks: Any, kind: int, a_type: DataType, product: Product) -> tuple[Any, ...]:
+    def _back(
+        self, form: Any, back: Any, ranked: bool, kind: int, a_type: DataType, product: Product
+    ) -> tuple[Any, ...]:
         """The matrix by rows of the result, for pulling; without that the same arrays again, which are not read."""
-        arguments = form_arguments(form if back is None else back, ranks)
-        if form.key not in ROWS:
+        arguments = launchable((form if back is None else back).pulled(ranked))
+        if not form.format.reads_values:
             return arguments
         turned = product.transpose if back is not None else not product.transpose
         values: Raw = product.matrix.raw_for(form.key, turned) if kind == VALUES else np.bool_(True)
-        return *arguments[:2], entry_values(self.device, a_type, values)[0]
+        return *arguments, entry_values(self.device, a_type, values)[0]
 
     # ---- the end of the body ----
 
@@ -285,9 +279,9 @@ def activate_variant(per: int, lists: int, ptr: DataType) -> Variant:
     return Variant("loop/activate", (("PTR", ptr),), (("PER", per), ("LISTS", lists), ("LANES", 1)))
 
 
-def form_arguments(form: Any, ranks: Any) -> tuple[Any, ...]:
+def form_arguments(form: Any, ranked: bool) -> tuple[Any, ...]:
     """The arrays and numbers of a form as steps take them."""
-    return unit_starts(form)[0], *launchable(unit_contents(form, ranks))
+    return form.unit_starts()[0], *launchable(form.unit_contents(ranked))
 
 
 def launchable(arguments: tuple[Any, ...]) -> tuple[Any, ...]:

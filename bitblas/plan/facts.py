@@ -8,12 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..formats import ROWS, Structure, tile_of
-from ..formats.b2sr.format import TILES, B2sr, count_tiles
-from ..formats.csr.format import KEY as CSR
-from ..formats.csr.format import Csr
-from ..formats.mplg.format import KEY as MPLG
-from ..formats.mplg.format import Mplg
+from ..formats import FORMATS, Held, Structure, format_of
+from ..formats.b2sr.choice import TILES
+from ..formats.b2sr.merging import count_tiles
+from ..formats.csr.choice import UNEVEN
 from ..formats.split import layout
 from ..formats.split.counting import count_parts
 from ..formats.split.layout import Parts
@@ -21,7 +19,6 @@ from .depth import Walked, walked
 
 SAMPLES = 64  # blocks of 64 rows that the profile looks at, fewer where they hold more than
 SAMPLED_ENTRIES = 1 << 16  # in all; but eight blocks at least
-UNEVEN = 32  # times the mean that the longest row has where rows are uneven (RMAT 20: 2000; meshes: 1 to 4)
 
 
 @dataclass(frozen=True)
@@ -52,36 +49,16 @@ class Facts:
 
     @property
     def forms(self) -> tuple[str, ...]:
-        """The forms that hold such a structure."""
-        by_rows = (CSR, MPLG) if Mplg.holds(self.nrows, self.ncols) else (CSR,)
-        return *by_rows, *(f"b2sr{tile}" for tile, _ in self.tiles), *(layout.key_of(tile) for tile, _ in self.parts)
+        """The forms that hold such a structure, and of which these facts say what they would hold."""
+        return tuple(key for key, format in FORMATS.items() if format.knows(self))
 
     def bytes_of(self, key: str) -> int:
         """Predicted bytes of the structure in a form, values not counted."""
-        tile = tile_of(key)
-        if key == CSR:
-            return Csr.predict_bytes(self.nrows, self.ncols, self.nvals)
-        if key == MPLG:
-            return Mplg.predict_bytes(self.nrows, self.ncols, self.nvals)
-        if key.startswith("split"):
-            return layout.predict_bytes(self.nrows, self.ncols, tile, dict(self.parts)[tile])
-        return B2sr.predict_bytes(self.nrows, self.ncols, max(1, round(dict(self.tiles)[tile])), tile)
+        return format_of(key).predict_bytes(self)
 
-    def items_of(self, key: str) -> float:
-        """What the units of a form list: entries, or tiles, or both."""
-        if key.startswith("split"):
-            parts = dict(self.parts)[tile_of(key)]
-            return float(parts.tiles + parts.in_rest)
-        return float(self.nvals) if key in ROWS else dict(self.tiles)[tile_of(key)]
-
-    def held_in(self, key: str) -> tuple[float, float, float]:
+    def held_in(self, key: str) -> Held:
         """Tiles of a form, entries in them, and entries that are listed one by one."""
-        if key in ROWS:
-            return 0.0, 0.0, float(self.nvals)
-        if not key.startswith("split"):
-            return dict(self.tiles)[tile_of(key)], float(self.nvals), 0.0
-        parts = dict(self.parts)[tile_of(key)]
-        return parts.tiles, self.nvals - parts.in_rest, parts.in_rest
+        return format_of(key).held(self)
 
     @staticmethod
     def from_json(made: Any) -> Facts:
@@ -138,9 +115,9 @@ def count(structure: Structure, tile: int) -> bool:
 def _rows(structure: Structure, counts: bool) -> Any:
     """Rows to look at: those that are there, else some that are made for this alone. A sample reads packed columns as
     they lie; to count in all of them plain ones are made."""
-    sampled = not counts and structure.primary.key in ROWS
-    there = structure.has(CSR) and structure.kept_as(CSR) == CSR
-    return structure.rows() if sampled or there else structure.primary.to_csr(False)[0]
+    if not counts and structure.primary.format.by_rows:
+        return structure.primary
+    return structure.plain_rows()
 
 
 class Sample(NamedTuple):

@@ -17,7 +17,8 @@ from semirings.dtypes import BOOL, DataType, lookup_dtype
 from ..build.entries import with_format
 from ..device import Device
 from ..formats import Structure
-from ..formats.csr.format import Csr, from_arrays, index_type, pieces
+from ..formats.csr.call import pieces
+from ..formats.csr.format import from_arrays, index_type, rows_bytes
 from ..kernels.prologue import Variant
 from ..plan.mxm import BITSET_BYTES, BLOCKS, SHARED_WORDS, row_tables
 from ..plan.product import COUNT, VALUES, WORDS, Plan
@@ -75,7 +76,7 @@ def row_by_row(
     xp.cumsum(ptr, out=ptr)
     nvals = int(ptr[-1])
     wide = 0 if kind == WORDS else z.np_type.itemsize
-    device.foresee(f"product of {nvals} entries", Csr.predict_bytes(a.nrows, b.ncols, nvals) + wide * nvals)
+    device.foresee(f"product of {nvals} entries", rows_bytes(a.nrows, b.ncols, nvals) + wide * nvals)
     col = xp.empty(max(1, nvals), index_type(b.ncols))
     sums = xp.empty(max(1, nvals) if kind != WORDS else 1, z.np_type)
     walk(task, 1, ptr, col, sums)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from semirings import Typed, dtypes
 from semirings.dtypes import BOOL, DataType
 
 from ..device import Device, even_bounds
+from ..device import dummy as dummy  # what verbs call it by
 from ..formats.values import PackedValues
 from ..store import ALL, NONE, Raw, VectorStore, words
 
@@ -34,12 +34,6 @@ class Into(NamedTuple):
     accum: Typed | None
     replace: bool
     keeps: bool  # whether entries of w may stay; else t is all that it will hold
-
-
-@functools.cache
-def dummy(device: Device, name: str) -> Any:
-    """An array for an argument that the kernel does not read."""
-    return device.xp.zeros(1, name)
 
 
 def stored(device: Device, dtype: DataType, values: Any) -> tuple[Any, Any, int]:

@@ -11,13 +11,10 @@ from typing import Any
 import numpy as np
 
 from semirings import Monoid, Semiring, Typed
-from semirings.catalog import BINARY, compose
-from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
+from semirings.algebra import compose
+from semirings.catalog import BINARY
+from semirings.dtypes import BOOL, DataType, cast
 
-from ..formats import ROWS
-from ..formats.csr.format import index_type
-from ..formats.split.format import Split
-from ..formats.split.layout import column_width, entry_width
 from ..formats.values import PackedValues
 from ..plan.ending import End, plan_end
 from ..plan.product import VALUES, WORDS, Plan, has_rows, is_fused, is_light, is_sparse, is_staged, may_push, plan_mxv
@@ -29,20 +26,6 @@ from .pull import compiled as compiled  # what other verbs call it by
 from .push import Push, WidePull
 
 MANY = 64  # prepared products that a matrix keeps; vectors with ever new iso values would make ever more
-
-
-def index_types(form: Any, ranks: Any) -> tuple[tuple[str, DataType], ...]:
-    """The types of a form's index arrays, by the names that kernels give them."""
-    key = ("types", None if ranks is None else ranks.dtype)
-    if key not in form.cache:
-        if isinstance(form, Split):
-            types = {"PTR": form.starts.dtype, "PLACE": ranks.dtype}
-        elif form.key in ROWS:
-            types = {"PTR": form.ptr.dtype, "COL": index_type(form.ncols)}
-        else:
-            types = {"PTR": form.ptr.dtype, "COL": form.col.dtype, "PLACE": ranks.dtype}
-        form.cache[key] = tuple((name, lookup_dtype(dtype)) for name, dtype in types.items())
-    return form.cache[key]
 
 
 def mxv(
@@ -61,6 +44,8 @@ def mxv(
     push: bool = found[0] and has_rows(A.structure, not transpose) and is_sparse(u)
     if push:
         push = is_light(u, A.structure.form(A.structure.primary.key, transposed=not transpose))
+    if not push:
+        A.structure.reads += 1
     ways: dict[tuple[bool, bool], Product] = found[1]
     way = push, u.count == u.size
     if way not in ways:
@@ -89,7 +74,6 @@ class Product:
             a_values = A.raw_for(key, plan.transposed) if A.iso or _reads(semiring, flip) else A.dtype.np_type.type(0)
         ranked = not isinstance(a_values, np.generic)
         form: Any = A.structure.form(key, transposed=plan.transposed)  # kernels take the arrays of their own form
-        ranks = form.ranks() if ranked and key not in ROWS else dummy(device, "int32")
         self.z = z = semiring.return_type
         self.u_type = u.dtype if kind == VALUES else BOOL
         a_type = A.dtype if kind == VALUES else BOOL
@@ -97,10 +81,10 @@ class Product:
             a_values, a_type, self.u_type = cast(a_values, z), z, z
         full = not push and 0 < u.size and full  # of no entries nothing is gained: no kernel of its own
         options = {"flip": flip, "ranked": ranked, "full": full, "packed": isinstance(a_values, PackedValues)}
-        self.algebra = (index_types(form, ranks), None if kind == WORDS else semiring, kind, a_type, options)
+        self.algebra = (form.types(ranked), None if kind == WORDS else semiring, kind, a_type, options)
         self.form, self.size = form, form.ncols if push else form.nrows
         self.staged = device.is_gpu and is_staged(semiring, kind, form, options["full"])
-        self.head = (*matrix_arguments(form, ranks), *entry_values(device, a_type, a_values))
+        self.head = (*matrix_arguments(form, ranked), *entry_values(device, a_type, a_values))
         self.u_values = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.value = z.np_type.type(0 if product is None else product)
         self.pulls: dict[Any, Pull] = {}
@@ -171,25 +155,10 @@ class Product:
         return self.bits(size) if dtype is BOOL else dense_values(self.device, size, dtype)
 
 
-def matrix_arguments(form: Any, ranks: Any) -> tuple[Any, ...]:
+def matrix_arguments(form: Any, ranked: bool) -> tuple[Any, ...]:
     """The arrays of a form as pull and push take them: where each unit begins and ends, and what it holds."""
-    starts, parts = unit_starts(form)
-    return starts[:-parts], starts[parts:], dummy(form.device, "int64"), 0, *unit_contents(form, ranks)
-
-
-def unit_starts(form: Any) -> tuple[Any, int]:
-    """Where what each unit holds begins, and the last one's ends; the numbers that a unit has there."""
-    return (form.starts, form.parts) if isinstance(form, Split) else (form.ptr, 1)
-
-
-def unit_contents(form: Any, ranks: Any) -> tuple[Any, ...]:
-    """What the units of a form hold, as kernels take it."""
-    if isinstance(form, Split):
-        near, far = form.range_words()
-        width = entry_width(form.ncols, form.tile)
-        rest = near, form.near_width, far, width, form.in_tiles, form.in_near, form.parts
-        return form.col, column_width(form.ncols, form.tile), form.bits, ranks, *rest
-    return (form.col, form.width) if form.key in ROWS else (form.col, form.bits, ranks)
+    starts, parts = form.unit_starts()
+    return starts[:-parts], starts[parts:], dummy(form.device, "int64"), 0, *form.unit_contents(ranked)
 
 
 def _reads(semiring: Typed[Semiring], flip: bool) -> bool:

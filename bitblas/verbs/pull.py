@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 from semirings.dtypes import DataType, cast
 
 from ..device import Device
-from ..formats import EVERYWHERE
-from ..formats.split.format import Split
+from ..formats import EVERYWHERE, Hubs
 from ..kernels.prologue import Variant
 from ..plan.ending import End
-from ..plan.product import WORDS, fixed_width, longest, segment, staged_lanes, tile_share
+from ..plan.product import WORDS, staged_lanes
 from .operands import dummy, mask_arguments, stored
-from .schedule import Hubs, hubs_of, padding_blocks, split_hubs, unit_bounds
+from .schedule import padding_blocks, unit_bounds
 from .variants import hubs_variant, pull_variant
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ class Pull:
         variants = functools.partial(
             pull_variant, plan.key, types, semiring, kind, a_type, of.u_type, padded=padded, **options
         )
-        width = fixed_width(form) if staged else 0
+        width = form.format.fixed_width(form) if staged else 0
         lanes = staged_lanes(plan.lanes, form.units) if staged else plan.lanes
         self.kernel = compiled(device, variants(end=end, lanes=lanes, staged=staged, width=width))
         self.value = end.z.np_type.type(of.value)
@@ -67,13 +66,10 @@ class Pull:
         if not device.is_gpu:
             return
         per, presence = form.rows_per_unit, kind == WORDS and not end.store
-        self.longest = longest(plan.key, kind, lanes, staged=staged)
+        self.longest = form.format.longest(kind, lanes, staged=staged)
         self.extra = padding_blocks(form.units, per, lanes)
-        part = self.longest if presence else min(self.longest, segment(plan.key))
-        if isinstance(form, Split):
-            self.hubs = split_hubs(form, self.longest, part, tile_share(plan.key, kind))
-        else:
-            self.hubs = hubs_of(form, self.longest, part)
+        part = self.longest if presence else min(self.longest, form.format.segment())
+        self.hubs = form.hubs(self.longest, part, form.format.share(kind))
         if self.hubs is not None and not presence:  # presence alone needs no sums of segments
             self.parts = compiled(device, variants(end=End(end.z, end.z), lanes=PART_LANES))
             self.join = compiled(device, hubs_variant(semiring, kind, per, end))

@@ -10,13 +10,12 @@ import numpy as np
 from semirings.dtypes import INT32
 
 from ..formats import EVERYWHERE
-from ..formats.split.format import Split
-from ..plan.product import WORDS, longest
+from ..plan.product import WORDS
 from ..store import VectorStore, dense_values, words
 from . import vector
 from .operands import dummy
 from .pull import compiled
-from .schedule import hubs_of, split_hubs, unit_bounds
+from .schedule import unit_bounds
 from .variants import CELLS, blank_variant, lanes_variant, push_variant
 
 if TYPE_CHECKING:
@@ -38,11 +37,8 @@ class Push:
         )
         self.longest, self.hubs, self.blank = EVERYWHERE, None, None
         if device.is_gpu:
-            self.longest = longest(plan.key, kind, plan.lanes, push=True)
-            if isinstance(of.form, Split):
-                self.hubs = split_hubs(of.form, self.longest, self.longest, 1)
-            else:
-                self.hubs = hubs_of(of.form, self.longest)
+            self.longest = of.form.format.longest(kind, plan.lanes, push=True)
+            self.hubs = of.form.hubs(self.longest)
             if kind != WORDS:  # atomics join what is there
                 self.blank = compiled(device, blank_variant(of.semiring.op.monoid, z, self.cell))
 

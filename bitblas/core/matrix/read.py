@@ -18,8 +18,8 @@ from ...verbs import matrix as verbs
 from ...verbs import product, submatrix
 from ...verbs.mxm import mxm
 from .. import aggregators
+from ..accessor import Accessor
 from ..convert import same_device
-from ..extras import Accessor
 from ..operators import typed
 from ..options import check_options
 from ..show import Shown
@@ -196,7 +196,7 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
             return aggregators.delayed(aggregator, self, method, size)
         f = typed(op, "monoid", self.dtype)
         A = self._matrix
-        run = lambda mask: product.reduce_rows(A._stored, f, transpose=transpose)
+        run = lambda mask: product.reduce_rows(A._read(), f, transpose=transpose)
         return VectorExpression(size, method, (self,), f, run, along=(self,))
 
     def reduce_scalar(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:

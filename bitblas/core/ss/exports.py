@@ -120,7 +120,7 @@ class MatrixArrays(Arrays):
     def _coo(self, format: str) -> dict[str, Any]:
         A = self._parent
         if format == "cooc":
-            j, i, x = A.T.to_coo()
+            j, i, x = A.T._coo()
         else:
             i, j, x = A.to_coo()
         host = A.device.to_host

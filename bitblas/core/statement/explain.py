@@ -6,9 +6,7 @@ import dataclasses
 from typing import Any
 
 from ...verbs.reorder import by_value
-from .expr import Expression
-from .indexing import IndexExpr
-from .infix import Infix
+from .delayed import Delayed
 from .orders import foreseen, used
 
 
@@ -20,9 +18,9 @@ def explain(expr: Any, *, mask: Any = None) -> Any:
     from ...plan import mxm as plan_mxm
     from ...plan import product as plan
 
-    if isinstance(expr, (Infix, IndexExpr)):
+    if isinstance(expr, Delayed):
         expr = expr._to_expr()
-    if not isinstance(expr, Expression) or expr.method not in ("mxv", "vxm", "mxm"):
+    if getattr(expr, "method", None) not in ("mxv", "vxm", "mxm"):
         raise TypeError(f"explain: expected a delayed product such as A.mxv(v), got {expr!r}")
     left, right = expr.args
     op: Any = expr.op

@@ -17,12 +17,12 @@ from ...verbs import elements, vector_build
 from ...verbs import vector as verbs
 from ...verbs.operands import Into
 from ..convert import cast_scalar, same_device, value_array
-from ..scalar import of
 from ..statement.base import Operand, describe
+from ..statement.delayed import Delayed
 from ..statement.expr import VectorExpression
-from ..statement.indexing import Axis, IndexExpr
-from ..statement.infix import Infix
+from ..statement.indexing import Axis
 from ..statement.mask import Mask
+from ..statement.operands import of
 from ..statement.orders import settle, used
 from ..statement.recording import state as recording
 
@@ -104,7 +104,7 @@ def _finish(w: Any, t: VectorStore, m: verbs.Mask | None, accum: Typed | None, r
 
 def _source(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool, order: Order | None) -> Any:
     """What stands on the right as a VectorExpression or a VectorStore; None where the statement is already done."""
-    if isinstance(value, (Infix, IndexExpr)) and value.ndim == 1:
+    if isinstance(value, Delayed) and value.ndim == 1:
         expr = value._to_expr()
         if expr._value is None:
             return expr

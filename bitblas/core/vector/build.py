@@ -19,9 +19,9 @@ from ...verbs import vector as verbs
 from ..convert import cast_scalar, check_size, device_of, index_array, scalar_type, value_array
 from ..operators import typed
 from ..options import check_options
-from ..scalar import of
 from ..statement.door import guarded
 from ..statement.expr import VectorExpression
+from ..statement.operands import of
 
 
 def duplicates(dup_op: Any, values: Any, dtype: DataType) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...store import VectorStore
 from ...verbs import elements
-from ..extras import Accessor
+from ..accessor import Accessor
 from ..options import check_options
 from ..statement.base import Updater, describe
 from ..statement.expr import ScalarExpression, VectorExpression

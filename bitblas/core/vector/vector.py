@@ -18,8 +18,8 @@ from ...store import VectorStore, empty_vector
 from ...verbs import elements
 from ...verbs import vector as verbs
 from .. import aggregators
+from ..accessor import Sized
 from ..convert import check_size, device_of, same_device
-from ..extras import Sized
 from ..operators import typed
 from ..show import Shown
 from ..statement import orders
@@ -65,6 +65,7 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Sized, Shown, Output):
 
     __slots__ = ("__weakref__", "_data", "_pending", "name")
     ndim = 1
+    _mask_ranks = (1,)
 
     def __init__(
         self, dtype: Any = FP64, size: Any = 0, *, name: str | None = None, device: str | Device | None = None

@@ -1,26 +1,30 @@
 """MPLG: CSR whose column numbers are packed to the bits that they need. The smallest form of scattered entries.
 
 Azami and Burtscher, Compressed In-memory Graphs for Accelerating GPU-based Analytics, section IV. Row pointers
-stay plain, so that every row is reached at once; kernels are those of CSR, which read packed columns where PACKED
-(csr/columns.cuh: on a walk through a row; csr/any_column.cuh: of any entry).
+stay plain, so that every row is reached at once; kernels are those of CSR, which read packed columns too (call.py).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...device import Device
-from .. import MPLG, Region, packing, sound
+from ...kernels.prologue import Variant
+from .. import packing, sound
+from ..choice import Format
+from ..contract import Region
 from ..csr import format as csr
-
-KEY = MPLG
+from ..csr import samples
+from ..csr.call import RowsCall, pieces
+from .call import PackedFormat
 
 
 @dataclass(eq=False)
-class Mplg:
+class Mplg(RowsCall):
     """Row i holds entries ptr[i] .. ptr[i + 1]; number k of the packed string `col` is entry k's column. Entry order:
     row, column."""
 
@@ -32,9 +36,11 @@ class Mplg:
     nvals: int
     cache: dict[Any, Any] = field(default_factory=dict)  # schedules of kernels: hubs, parallel bounds
 
-    key = KEY
+    format = PackedFormat()
+    formats: ClassVar[tuple[Format, ...]] = (format,)
+    key = format.key
     rows_per_unit = 1  # a row is a unit
-    compact = False  # a transpose or tiles may be kept beside it; plain rows never are (Structure.kept_as)
+    compact = False  # a transpose or tiles may be kept beside it; plain rows never are (`Format.kept_as`)
 
     @property
     def width(self) -> int:
@@ -69,17 +75,7 @@ class Mplg:
 
     def check(self) -> None:
         sound.check_pointers(self.ptr, self.nvals)
-        sound.check_columns(self.device.xp, self.ptr, self.columns, csr.pieces(self), self.ncols)
-
-    @staticmethod
-    def holds(nrows: int, ncols: int) -> bool:
-        """Whether there is such a form, and of the transpose too."""
-        return max(nrows, ncols) <= 1 << packing.MOST_BITS
-
-    @staticmethod
-    def predict_bytes(nrows: int, ncols: int, nvals: int) -> int:
-        words = packing.packed_words(nvals, packing.width_of(ncols))
-        return (nrows + 1) * csr.index_type(nvals)().itemsize + 4 * words
+        sound.check_columns(self.device.xp, self.ptr, self.columns, pieces(self), self.ncols)
 
     def columns(self, low: int = 0, high: int | None = None) -> Any:
         """The columns of entries low .. high, in the type that CSR has for them."""
@@ -94,6 +90,13 @@ class Mplg:
         columns = packing.unpack(self.device, self.col, self.nvals, self.width, np.int64)
         return csr.numbers_of(self.ptr, self.nvals, self.device), columns
 
+    @classmethod
+    def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Mplg, Any]:
+        return from_csr(rows, order)
+
+    def by_rows(self, order: bool) -> tuple[Mplg, Any]:
+        return self, None
+
     def to_csr(self, order: bool) -> tuple[csr.Csr, Any]:
         """The same entries with plain columns; they lie in the same order. Peak memory: the plain columns."""
         needed = self.nvals * csr.index_type(self.ncols)().itemsize
@@ -105,6 +108,10 @@ class Mplg:
         rows, places = csr.clipped(self, region, order)
         return from_csr(rows, False)[0], places
 
+    def filter(self, keep: Any) -> tuple[Mplg, Any]:
+        """The entries for which `keep` (bools in entry order) is true, and that. Peak memory: their plain columns."""
+        return from_csr(csr.picked(self, keep), False)[0], keep
+
     def transpose(self, order: bool) -> tuple[Mplg, Any]:
         """The packed form of the transpose; order[e]: the place of its entry e in this form. By way of the plain rows
         of the transpose, whose peak of memory it has (`csr.turned`)."""
@@ -112,10 +119,11 @@ class Mplg:
         return from_csr(rows, False)[0], places
 
     def equals(self, other: Mplg) -> bool:
-        """Whether both hold the same entries."""
-        if self.ptr.shape != other.ptr.shape or self.nvals != other.nvals:
-            return False
-        return bool((self.ptr == other.ptr).all() & (self.col == other.col).all())
+        return sound.same(self, other)
+
+    @classmethod
+    def samples(cls) -> Iterator[Variant]:
+        return samples.packed_samples()
 
     def adopt(self, twin: Mplg) -> None:
         pass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..b2sr.format import word_type
+from ..b2sr.choice import word_type
 from ..b2sr.merging import Merge
 from ..csr.format import Csr
 from .layout import Parts, best_parts, rule_of
