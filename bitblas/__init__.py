@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from semirings import binary, dtypes, indexunary, monoid, select, semiring, unary
@@ -10,6 +12,7 @@ from semirings import binary, dtypes, indexunary, monoid, select, semiring, unar
 from . import agg, device, exceptions
 from .config import config
 from .core import Matrix, Scalar, TransposedMatrix, Vector, explain, op, op_from_string, replace
+from .core.matrix.order import above as _above
 from .device import Trace as trace
 from .extras import check_name as _check_name
 
@@ -38,6 +41,14 @@ for _name in ("binary", "dtypes", "indexunary", "monoid", "op", "select", "semir
             sys.modules[f"{__name__}.{_name}.{_part}"] = getattr(globals()[_name], _part)
 
 
+def _later(module: str, name: str) -> Callable[[], Any]:
+    """What gives a name of a module that `import bitblas` does not load."""
+    return lambda: getattr(importlib.import_module(f"{__name__}.{module}"), name)
+
+
+_above.update(orders=_later("reorder", "ORDERS"), measured=_later("calibrate.measure", "measured"))
+
+
 def init(backend: str = "bitblas", blocking: bool = False) -> None:
     """Nothing to do: bitblas is ready when it is imported. ValueError for another backend."""
     if backend not in ("bitblas", "suitesparse"):
@@ -47,8 +58,6 @@ def init(backend: str = "bitblas", blocking: bool = False) -> None:
 def __getattr__(name: str) -> Any:
     # What `import bitblas` does not need comes at first use.
     if name in ("algorithms", "compat", "io", "loop", "reorder"):
-        import importlib
-
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

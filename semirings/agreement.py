@@ -55,7 +55,7 @@ class Case:
     def on_host(self) -> np.ndarray:
         """What Python says."""
         if self.kind == "cast":
-            values = [dtypes.cast(x, self.result) for x in self.x]
+            values = [dtypes.cast_scalar(x, self.result) for x in self.x]
         elif self.kind == "repeat":
             values = [self.what.repeat(self.dtype, x, int(k)) for x, k in zip(self.x, self.i)]
         else:

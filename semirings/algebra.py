@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .dtypes import BOOL, DataType, cast
+from .dtypes import BOOL, DataType, cast_scalar
 from .expressions import code
 from .known import transposed
 from .operators import NAMESPACE, BinaryOp, operand
@@ -48,11 +48,11 @@ class Monoid(Ruled):
 
     def identity(self, t: DataType) -> np.generic:
         z = self.result_type(t)
-        return cast(self.identity_of(z), z)
+        return cast_scalar(self.identity_of(z), z)
 
     def terminal(self, t: DataType) -> np.generic | None:
         z = self.result_type(t)
-        return None if self.terminal_of is None else cast(self.terminal_of(z), z)
+        return None if self.terminal_of is None else cast_scalar(self.terminal_of(z), z)
 
     @property
     def is_idempotent(self) -> bool:
@@ -68,10 +68,10 @@ class Monoid(Ruled):
         """The sum of k equal values x on the host."""
         z = self.result_type(t)
         if self.repeated is None:
-            return self._doubled(z, cast(x, z), int(k))
+            return self._doubled(z, cast_scalar(x, z), int(k))
         with np.errstate(all="ignore"):
             names = {"x": operand(x, z), "k": np.int64(k), "kx": operand(np.int64(k), z)}
-            return cast(eval(code(self.repeated), {**NAMESPACE, **names}), z)
+            return cast_scalar(eval(code(self.repeated), {**NAMESPACE, **names}), z)
 
     def _doubled(self, z: DataType, x: np.generic, k: int) -> np.generic:
         total, k = x, k - 1

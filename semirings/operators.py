@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import functions, known
-from .dtypes import BOOL, INT8, DataType, cast
+from .dtypes import BOOL, INT8, DataType, cast_scalar
 from .expressions import Expression, code, names_in, resolve
 from .rules import Rule, same
 from .typed import Ruled
@@ -28,8 +28,8 @@ NAMESPACE = {name: f for name, f in vars(functions).items() if not name.startswi
 
 def operand(value: Any, t: DataType) -> np.generic:
     """A value as an expression meets it on the host. BOOL becomes an integer: NumPy subtracts no booleans."""
-    value = cast(value, t)
-    return cast(value, INT8) if t is BOOL else value
+    value = cast_scalar(value, t)
+    return cast_scalar(value, INT8) if t is BOOL else value
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +63,10 @@ class Operator(Ruled):
     def _evaluate(self, t: DataType, names: dict[str, Any]) -> np.generic:
         compute, result = self.compute_type(t), self.result_type(t)
         if isinstance(self.expr, Expression):
-            return cast(self.expr.evaluate(dict.fromkeys(("x", "y", "t"), compute), names), result)
+            return cast_scalar(self.expr.evaluate(dict.fromkeys(("x", "y", "t"), compute), names), result)
         names = {k: operand(v, compute) if k in ("x", "y", "t") else np.int64(v) for k, v in names.items()}
         with np.errstate(all="ignore"):
-            return cast(eval(code(resolve(self.expr, compute)), {**NAMESPACE, **names}), result)
+            return cast_scalar(eval(code(resolve(self.expr, compute)), {**NAMESPACE, **names}), result)
 
 
 @functools.lru_cache(1 << 12)

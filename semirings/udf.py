@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from . import udf_cpp
-from .dtypes import ALL, BOOL, FP64, INT8, INT64, UINT64, DataType, cast
+from .dtypes import ALL, BOOL, FP64, INT8, INT64, UINT64, DataType, cast_scalar
 from .errors import UdfParseError
 from .expressions import Expression
 from .udf_types import captured, jitted, result_of, typed_form
@@ -54,7 +54,7 @@ class Call(Expression):
         return found
 
     def evaluate(self, types: Mapping[str, DataType], names: Mapping[str, Any]) -> Any:
-        args = [cast(names[n], t) for n, t in zip(self.names, self.arguments(types))]
+        args = [cast_scalar(names[n], t) for n, t in zip(self.names, self.arguments(types))]
         return jitted(self.function)(*args)
 
     def definition_python(self, types: Mapping[str, DataType]) -> str:

@@ -60,7 +60,7 @@ def result(capsys, *argv):
 EXPECTED = {
     "mis": {"members": 3},
     "coloring": {"colors": 3, "largest": 3},
-    "forest": {"trees": 2, "edges": 4, "weight": 4},
+    "msf": {"trees": 2, "edges": 4, "weight": 4},
     "bfs": {"source": 0, "reached": 5, "depth": 3},
     "sssp": {"source": 0, "reached": 5, "farthest": 4},
     "components": {"components": 2, "largest": 5},
@@ -239,9 +239,13 @@ ERRORS = {
         "options of edge lists (base)",
     ),
     "no output": (["convert", "GRAPH"], "--out"),
-    "forest into a text": (["forest", "GRAPH", "--out", "tree.xyz"], "tree.xyz: expected a name"),
+    "forest into a text": (["msf", "GRAPH", "--out", "tree.xyz"], "tree.xyz: expected a name"),
     "no folder for the output": (["bfs", "GRAPH", "--out", "none/x.tsv"], "none/x.tsv: No such file"),
 }
+
+
+def test_msf_answers_to_forest_too(capsys, graph):
+    assert result(capsys, "forest", graph)["result"] == result(capsys, "msf", graph)["result"] == EXPECTED["msf"]
 
 
 @pytest.mark.parametrize("argv, words", ERRORS.values(), ids=ERRORS)
@@ -290,7 +294,7 @@ def test_names(capsys, names, tmp_path):
     result(capsys, "sssp", names, "--source", "carl", "--out", out)
     assert out.read_text() == "ann\t7\nbob\t11\ncarl\t0\n"
     assert result(capsys, "pagerank", names)["result"]["first"][0] in ("ann", "bob", "carl", "emil")
-    assert result(capsys, "forest", names, "--out", out)["result"] == {"trees": 2, "edges": 3, "weight": 7}
+    assert result(capsys, "msf", names, "--out", out)["result"] == {"trees": 2, "edges": 3, "weight": 7}
     assert out.read_text() == "ann\tbob\t4\nbob\tcarl\t1\ndora\temil\t2\n"
     result(capsys, "mis", names, "--out", tmp_path / "out.npz")
     with np.load(tmp_path / "out.npz") as saved:
@@ -332,7 +336,7 @@ def test_seed_and_weights(capsys, graph, tmp_path):
     colors = dict(map(int, line.split()) for line in (tmp_path / "colors.tsv").read_text().splitlines())
     assert len(colors) == 6
     assert all(colors[i] != colors[j] for i, j in [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3), (3, 4)])
-    run(capsys, "forest", graph, "--device", "cpu", "--out", tmp_path / "tree.mtx")
+    run(capsys, "msf", graph, "--device", "cpu", "--out", tmp_path / "tree.mtx")
     tree = gb.io.mmread(tmp_path / "tree.mtx")
     rows, cols, values = (part.tolist() for part in tree.to_coo())
     assert dict(zip(zip(rows, cols), values)) == {(0, 2): 1, (1, 2): 2, (1, 3): 1, (3, 4): 0}

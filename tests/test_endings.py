@@ -13,8 +13,7 @@ from test_battery import MASKS, check
 import bitblas
 from bitblas.formats import lanes
 from bitblas.formats.csr import choice as rows
-from bitblas.plan import ending
-from bitblas.plan import product as plan
+from bitblas.plan import direction, ending
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, FP64, INT64
 
@@ -32,7 +31,7 @@ STATEMENTS = (
 @pytest.mark.parametrize("form", ["csr", "b2sr8", "b2sr64"])
 @pytest.mark.parametrize("statement", STATEMENTS, ids=lambda s: s[0] + " " + s[3])
 def test_every_end(device, form, statement, monkeypatch):
-    monkeypatch.setattr(plan, "PUSH_COST", {"cpu": float("inf"), "gpu": float("inf")})
+    monkeypatch.setattr(direction, "PUSH_COST", {"cpu": float("inf"), "gpu": float("inf")})
     name, a, u, w, accum = statement
     p = MATRICES["hub"]()
     cases = itertools.product(OUTPUTS, MASKS, ("", f"binary.{accum}"), ("", "replace"), ("u", "w"))

@@ -14,10 +14,11 @@ from bitblas.config import config
 from bitblas.exceptions import InvalidValue
 from bitblas.formats import EVERYWHERE, format_of
 from bitblas.formats.b2sr.choice import DEFAULT_TILE
+from bitblas.plan import direction as plan_direction
 from bitblas.plan import forms as plan_forms
 from bitblas.plan import product as plan
 from bitblas.plan.facts import facts
-from bitblas.verbs import product, pull
+from bitblas.verbs import deciding, product, pull
 
 TILES = (4, 8, 16, 32, 64)
 
@@ -33,9 +34,9 @@ def vector(size, share, dtype="INT64"):
     return bitblas.Vector.from_coo(at, 1, dtype, size=size)
 
 
-def chosen(A, u, semiring, **options):
+def chosen(A, u, semiring):
     f = bitblas.semiring[semiring] if isinstance(semiring, str) else semiring
-    return plan.plan_mxv(A._store, u._store, f["INT64"], transpose=False, flip=False, **options)[0]
+    return deciding.explained(A._store, u._store, f["INT64"], transpose=False, flip=False)
 
 
 # ---- pure, printable ------------------------------------------------------------------------------------------------
@@ -264,7 +265,7 @@ def test_hubs_give_the_same_answer(device):
 @pytest.mark.parametrize(("at", "direction"), [([1000], "pull"), ([500, 501], "push")])
 def test_a_push_along_a_hub_is_not_light(device, key, at, direction, monkeypatch):
     """Vertex 1000 alone has half of the edges."""
-    monkeypatch.setattr(plan, "PUSH_COST", {"cpu": 16.0, "gpu": 16.0})
+    monkeypatch.setattr(plan_direction, "PUSH_COST", {"cpu": 16.0, "gpu": 16.0})
     A, u = one_hub(3000, **FORMS[key]), bitblas.Vector.from_coo(at, 1, size=3000)
     both = u.vxm(A, bitblas.semiring.min_second)
     assert bitblas.explain(both).direction == direction

@@ -13,7 +13,7 @@ import bitblas
 from bitblas.exceptions import InvalidValue
 from bitblas.formats import lanes
 from bitblas.formats.split import counting, layout
-from bitblas.plan import product as plan
+from bitblas.plan import direction
 from bitblas.plan.facts import facts
 from bitblas.plan.product import VALUES, WORDS
 
@@ -145,7 +145,7 @@ def test_the_limit_needs_the_fewest_bytes():
 
 def test_products_with_near_entries(device, monkeypatch):
     """In every kind of kernel, pulled and pushed, with tile rows that are cut into segments."""
-    monkeypatch.setattr(plan, "PUSH_COST", {"cpu": 0.0, "gpu": 0.0})
+    monkeypatch.setattr(direction, "PUSH_COST", {"cpu": 0.0, "gpu": 0.0})
     monkeypatch.setattr(lanes, "LONGEST", 1)
     for bits, name in ((2, "gaps"), (3, "long hub"), (2, "65x65")):
         with_near(monkeypatch, bits)
@@ -218,7 +218,7 @@ def test_a_sample_is_near_the_truth():
 
 def test_a_push_needs_no_second_form(device, monkeypatch):
     """vxm pushes along the rows that are there; mxv does so only where those of the transpose are there too."""
-    monkeypatch.setattr(plan, "PUSH_COST", {"cpu": 0.0, "gpu": 0.0})
+    monkeypatch.setattr(direction, "PUSH_COST", {"cpu": 0.0, "gpu": 0.0})
     A, u = made("gaps", 8), bitblas.Vector.from_coo([3, 70], True, size=140)
     pushed, pulled = u.vxm(A, bitblas.semiring.lor_land), A.mxv(u, bitblas.semiring.lor_land)
     assert bitblas.explain(pushed).direction == "push" and bitblas.explain(pulled).direction == "pull"

@@ -34,6 +34,7 @@ class Command:
     options: dict[str, dict[str, Any]] = field(default_factory=dict)
     vertices: Callable[[argparse.Namespace], bool] = lambda args: False
     matrix: bool = False
+    aliases: tuple[str, ...] = ()  # other names that it answers to
 
 
 def _bfs(graph: Graph, args: argparse.Namespace) -> tuple[Any, Summary]:
@@ -105,7 +106,7 @@ def _coloring(graph: Graph, args: argparse.Namespace) -> tuple[Any, Summary]:
     return v, {"colors": len(sizes), "largest": int(sizes.max(initial=0))}
 
 
-def _forest(graph: Graph, args: argparse.Namespace) -> tuple[Any, Summary]:
+def _msf(graph: Graph, args: argparse.Namespace) -> tuple[Any, Summary]:
     import bitblas as gb
 
     from ..algorithms import minimum_spanning_forest
@@ -149,8 +150,9 @@ COMMANDS = (
     Command("coloring", "colors from 0, different for neighbours; edges count in both directions", _coloring,
             options=_SEED),
     Command(
-        "forest", "a minimum spanning forest; edges count in both directions, the lesser weight where they differ",
-        _forest, writes="its edges, each once: an edge list, .mtx or .npz by suffix", matrix=True,
+        "msf", "a minimum spanning forest; edges count in both directions, the lesser weight where they differ",
+        _msf, writes="its edges, each once: an edge list, .mtx or .npz by suffix", matrix=True,
+        aliases=("forest",),
     ),
 )  # fmt: skip
 

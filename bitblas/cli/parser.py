@@ -50,8 +50,10 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"bitblas {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
-    def command(name: str, run: Callable[..., Any], help: str) -> argparse.ArgumentParser:
-        p: argparse.ArgumentParser = commands.add_parser(name, help=help, description=help)
+    def command(
+        name: str, run: Callable[..., Any], help: str, aliases: tuple[str, ...] = ()
+    ) -> argparse.ArgumentParser:
+        p: argparse.ArgumentParser = commands.add_parser(name, help=help, description=help, aliases=aliases)
         p.add_argument("--json", action="store_true", help="the result as one JSON object")
         p.set_defaults(run=run, parser=p)
         return p
@@ -66,7 +68,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--scale", type=int, metavar="N", help="log2 of the vertices of the samples (default 16, GPU 20)")
     output.add_out(p, "write to this .json, not to the file that the plan reads")
     for algorithm in algorithms.COMMANDS:
-        p = command(algorithm.name, algorithms.run, algorithm.help)
+        p = command(algorithm.name, algorithms.run, algorithm.help, algorithm.aliases)
         p.set_defaults(algorithm=algorithm)
         _input(p)
         _storage(p)

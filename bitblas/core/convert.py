@@ -68,21 +68,6 @@ def scalar_type(value: np.generic) -> DataType:
     return dtypes.lookup_dtype(value.dtype)
 
 
-def cast_scalar(value: np.generic, dtype: DataType) -> np.generic:
-    """A typecast as in C: float to integer saturates and NaN gives 0, as in SuiteSparse; to BOOL: not equal to 0."""
-    if value.dtype == dtype.np_type:
-        return value
-    if value.dtype.kind == "f" and dtype.kind in "iu":
-        if np.isnan(value):
-            return dtype.np_type.type(0)
-        number = float(value)
-        if number >= float(dtype.highest):
-            return dtype.highest
-        return dtype.lowest if number <= float(dtype.lowest) else dtype.np_type.type(int(number))
-    with np.errstate(all="ignore"):
-        return value.astype(dtype.np_type)
-
-
 def index_array(device: Device, data: Any, name: str, *, narrow: bool = False) -> Any:
     """Indices as an INT64 array of the device; narrow: INT32 ones stay. ValueError for floats and for more than one
     dimension."""

@@ -193,6 +193,10 @@ class Cuda(Device):
                 return lost
         return DeviceError(f"device {self.name!r}: {error}")
 
+    @functools.cached_property
+    def multiprocessors(self) -> int:
+        return int(self.xp.cuda.runtime.deviceGetAttribute(16, self.ordinal))  # cudaDevAttrMultiProcessorCount
+
     @property
     def model(self) -> str:
         return str(self.xp.cuda.runtime.getDeviceProperties(self.ordinal)["name"].decode())

@@ -14,7 +14,7 @@ from ..verbs.variants import algebra_of, beginning, push_variant
 from .pointwise import Text, macro
 
 LONGEST = 512  # entries of a row that a group of lanes walks; longer rows are cut into segments of that length
-BLOCKS = 528  # 4 blocks for each of 132 multiprocessors: what a step may keep busy
+BLOCKS = 4  # for each multiprocessor, at most: a launch walks through what is more (a pass has one part of a sum each)
 
 
 def step_variant(
@@ -53,9 +53,4 @@ def choose_lanes(words: int, units: int, skewed: bool) -> int:
     return next((lanes for lanes in (8, 16) if lanes * units >= 3 * words), 32)
 
 
-def blocks(units: int, lanes: int) -> int:
-    """Blocks of a step: what one lane group a unit takes, as far as the GPU can hold it."""
-    return max(1, min(BLOCKS, -(-units * lanes // 256)))
-
-
-__all__ = ["LONGEST", "blocks", "can_pull", "choose_lanes", "step_variant"]
+__all__ = ["BLOCKS", "LONGEST", "can_pull", "choose_lanes", "step_variant"]

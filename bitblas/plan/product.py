@@ -1,6 +1,6 @@
-"""The plan: facts about the operands go in, a frozen decision that prints itself comes out. Kernels decide nothing.
-
-Thresholds stand here, with their reason and whether they were measured; those of a stored form in its choice.py.
+"""The plan of a product: facts about the operands go in, a frozen decision that prints itself comes out. Kernels decide
+nothing. Thresholds stand beside what they decide, each with its reason and whether it was measured; those of a stored
+form in its choice.py.
 """
 
 from __future__ import annotations
@@ -12,17 +12,13 @@ from typing import Any
 import numpy as np
 
 from semirings import Semiring, Typed
-from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
+from semirings.dtypes import BOOL, DataType, cast_scalar
 
-from ..formats import Form, Structure, format_of, longest_unit
+from ..formats import Form, format_of
 from ..formats.lanes import power_of_two as power_of_two
 from ..kernels.kinds import COUNT as COUNT
 from ..kernels.kinds import KINDS, VALUES, WORDS
-from ..kernels.prologue import Variant
-from ..store import MatrixStore, VectorStore, words
 
-# A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9).
-PUSH_COST = {"cpu": 4.0, "gpu": 16.0}
 SPREAD = 1 << 21  # threads that uneven rows are spread over
 
 
@@ -46,10 +42,8 @@ def _equal_products(semiring: Typed[Semiring], x: Any, y: Any) -> np.generic | N
     if op.positional or any(used and given[name] is None for name, used in uses.items()):
         return None
     compute = op.compute_type(t)
-    names = {
-        name: cast(np.frombuffer(given[name][1], given[name][0])[0], compute) if used else compute.np_type.type(0)
-        for name, used in uses.items()
-    }
+    values = {name: np.frombuffer(given[name][1], given[name][0])[0] if used else 0 for name, used in uses.items()}
+    names = {name: cast_scalar(value, compute) for name, value in values.items()}
     return op.evaluate(t, **names)
 
 
@@ -98,74 +92,10 @@ def kind_of(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool = False) ->
     return VALUES if product is None else WORDS if semiring.op.monoid.is_idempotent else COUNT, product
 
 
-def _unordered(semiring: Typed[Semiring], kind: int) -> bool:
-    """Sums that may be taken in any order: not counts, which are taken by rows, and no float sums."""
+def any_order(semiring: Typed[Semiring], kind: int) -> bool:
+    """Whether sums may be taken in any order: not counts, which are taken by rows, and no float sums."""
     exact = semiring.return_type.kind != "f" or semiring.op.monoid.is_exact_in_any_order
     return kind == WORDS or (kind == VALUES and exact)
-
-
-def may_push(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool) -> bool:
-    """Whether the product can be made by pushing along the entries of the vector."""
-    return _unordered(semiring, kind_of(semiring, a, u, flip=flip)[0])
-
-
-def has_rows(structure: Structure, transposed: bool) -> bool:
-    """Whether the form that a push reads may be asked for: a compact one is not made again to push along it once, but
-    for a loop (loop/build.py)."""
-    return not structure.primary.compact or structure.has(structure.primary.key, transposed=transposed)
-
-
-def is_sparse(u: VectorStore) -> bool:
-    """Whether the entries of a vector are so few that pushing along them may cost less than pulling by rows. They are
-    counted only where what is known leaves it open, because a GPU's host waits for the count."""
-    cost = PUSH_COST["gpu" if u.device.is_gpu else "cpu"]
-    return not (u.count is None and u.least * cost >= u.size) and u.nvals * cost < u.size
-
-
-def is_light(u: VectorStore, form: Form) -> bool:
-    """Whether the rows of a form where u has entries hold few entries too: a few vertices can have most of the edges.
-    They are counted only where the longest row leaves it open, because a GPU's host waits for the count."""
-    stored = form.work
-    cost = PUSH_COST["gpu" if u.device.is_gpu else "cpu"]
-    return u.nvals * longest_unit(form) * cost < stored or _entries_of(u, form) * cost < stored
-
-
-def _entries_of(u: VectorStore, form: Form) -> int:
-    """The entries (tiles) of the rows (tile rows) where u has entries."""
-    per, device = form.rows_per_unit, u.device
-    if device.is_gpu:
-        total = device.xp.zeros(1, np.uint64)
-        variant = Variant("kernels/weigh", (("PTR", lookup_dtype(form.ptr.dtype)),), (("ROWS", per), ("LANES", 1)))
-        device.kernel(variant)(words(u.size), u.present, form.ptr, total)
-        return int(device.to_host(total)[0])
-    if per < 8:
-        units = np.flatnonzero(np.unpackbits(u.present.view(np.uint8), bitorder="little")) // per
-    else:
-        units = np.flatnonzero(u.present.view(f"uint{per}"))
-    return int((form.ptr[units + 1] - form.ptr[units]).sum())
-
-
-def plan_mxv(
-    A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
-) -> tuple[Plan, np.generic | None]:
-    """Format, direction and kernel of A (+).(x) u, and the value of all products where they are equal."""
-    gpu = A.device.is_gpu
-    kind, product = kind_of(semiring, A.raw, u.values, flip=flip)
-    key = A.structure.primary.key
-    floats = semiring.return_type.kind == "f" and not semiring.op.monoid.is_exact_in_any_order
-    push, reason = False, "a float sum has a fixed order" if floats else "counts are taken by rows"
-    if _unordered(semiring, kind):
-        push, reason = is_sparse(u), f"{u.nvals} of {u.size} entries active"
-        if push and not has_rows(A.structure, not transpose):
-            push, reason = False, f"pushing would need {key} of the transpose too"
-        if push and A.structure.has(key, transposed=not transpose):  # planning builds nothing
-            push = is_light(u, A.structure.form(key, transposed=not transpose))
-    transposed = transpose != push
-    primary, nrows = A.structure.primary, A.ncols if transposed else A.nrows
-    lanes = primary.format.lanes(primary, nrows, kind, push=push) if gpu else 1
-    verb = "vxm" if flip else "mxv"
-    wide = not gpu and not push and is_wide(semiring, kind, key, A.raw)
-    return Plan(verb, semiring.op.name, key, transposed, "push" if push else "pull", kind, lanes, reason, wide), product
 
 
 def is_fused(key: str, semiring: Typed[Semiring], w: DataType, accum: Typed | None) -> bool:

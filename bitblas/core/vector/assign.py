@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from semirings import Typed
-from semirings.dtypes import DataType
+from semirings.dtypes import DataType, cast_scalar
 
 from ...exceptions import DimensionMismatch
 from ...order import Order
@@ -16,7 +16,7 @@ from ...store import VectorStore, empty_vector, full_vector
 from ...verbs import elements, vector_build
 from ...verbs import vector as verbs
 from ...verbs.operands import Into
-from ..convert import cast_scalar, same_device, value_array
+from ..convert import same_device, value_array
 from ..statement.base import Operand, describe
 from ..statement.delayed import Delayed
 from ..statement.expr import VectorExpression

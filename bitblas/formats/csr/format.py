@@ -13,7 +13,7 @@ from semirings.dtypes import lookup_dtype
 from ...device import Device, balanced_bounds
 from ...exceptions import OutOfMemory
 from ...kernels.prologue import Variant
-from .. import sound
+from .. import mirror, sound
 from ..choice import Format
 from ..contract import Region
 from . import samples
@@ -21,6 +21,7 @@ from .call import RowsCall, RowsFormat, column_types, pieces
 from .choice import index_type as index_type
 from .choice import rows_bytes as rows_bytes
 
+LOOKED_UP = 32  # entries whose mirror images are looked for before all are hashed
 PARALLEL_ENTRIES = 1 << 16  # below this a parallel launch on the CPU costs more than it saves (measured: about 0.1 ms)
 
 
@@ -95,6 +96,10 @@ class Rows(RowsCall):
         """The transpose; order[e]: the place of its entry e in this form. Peak memory: see `turned`."""
         rows, places = turned(self, order)
         return self.from_csr(rows, None, False)[0], places
+
+    def is_symmetric(self) -> bool:
+        """Whether the structure is its own transpose: see `mirrored`."""
+        return mirrored(self)
 
     def equals(self, other: Any) -> bool:
         return sound.same(self, other)
@@ -228,6 +233,27 @@ def turned(rows: Any, order: bool) -> tuple[Csr, Any]:
     places = key.astype(index_type(nvals)) if order else None
     col = xp.searchsorted(rows.ptr, places, side="right") - 1 if order else key
     return from_arrays(device, ncols, rows.nrows, ptr, col), places
+
+
+def mirrored(rows: Any) -> bool:
+    """Whether a square CSR or MPLG equals its transpose."""
+    if not rows.device.is_gpu and _lacks_one(rows):
+        return False
+    packed = (("PACKED", int(rows.format.packed)),)
+    found = rows.nvals, rows.nvals, rows.ptr, rows.col, index_type(rows.ncols), rows.nrows, rows.width
+    return mirror.is_symmetric(rows.device, "csr", packed, *found)
+
+
+def _lacks_one(rows: Any) -> bool:
+    """Whether an entry of a few has no mirror image: directed graphs are known by that, on the CPU."""
+    places = np.arange(LOOKED_UP) * rows.nvals // LOOKED_UP if rows.nvals else np.zeros(0, np.int64)
+    found = np.searchsorted(rows.ptr, places, side="right") - 1
+    for i, j in zip(found.tolist(), rows.columns_at(places).tolist()):
+        columns = rows.columns(int(rows.ptr[j]), int(rows.ptr[j + 1]))
+        at = int(np.searchsorted(columns, i))
+        if at == len(columns) or columns[at] != i:
+            return True
+    return False
 
 
 def picked(rows: Any, keep: Any) -> Csr:
