@@ -15,7 +15,7 @@ from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..build.entries import with_format
-from ..device import Device
+from ..device import Device, ranges
 from ..formats import Structure
 from ..formats.csr.call import pieces
 from ..formats.csr.format import from_arrays, index_type, rows_bytes
@@ -26,7 +26,7 @@ from ..store import MatrixStore
 from .matrix_variants import Constants, gustavson_variant, packed_constants, rows_variant
 from .operands import Values, dummy, entry_values
 from .product import compiled
-from .schedule import PARALLEL_ENTRIES, ranges_of_work
+from .schedule import PARALLEL_ENTRIES
 
 
 class Task(NamedTuple):
@@ -107,8 +107,8 @@ def products_before(a: Any, b: Any) -> Any:
 def _on_cpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
     variant = gustavson_variant(None if t.kind == WORDS else t.semiring, t.kind, *t.types, fill, t.packed)
     bounds = None
-    if t.a.nvals + t.b.nvals >= PARALLEL_ENTRIES:  # parallel ranges of rows with about equal numbers of products
-        bounds = ranges_of_work((products_before(t.a, t.b) + t.a.ptr)[1:], t.device)
+    if t.device.splits(t.a.nvals + t.b.nvals, PARALLEL_ENTRIES):  # rows with about equal numbers of products
+        bounds = ranges.by_work((products_before(t.a, t.b) + t.a.ptr)[1:], t.device.parts)
     operands = t.operands(t.left, t.right, t.b.ncols)
     compiled(t.device, variant)(t.a.nrows, *operands, t.value, ptr, col, sums, bounds=bounds)
 

@@ -62,7 +62,7 @@ def _dot(
     variant = dot_variant(key, given.types, typed, kind, a_type, b_type, plan.lanes, plan.wide, at.key)
     value = z.np_type.type(0 if product is None else product)
     bounds = None
-    if not device.is_gpu and at.nvals > PARALLEL_ENTRIES:
+    if device.splits(at.nvals, PARALLEL_ENTRIES):
         bounds = dot_bounds(right.ptr, at, device)
     compiled(device, variant)(
         given.units, *given.mask, *given.left, *entry_values(device, a_type, a_val), *given.right,

@@ -12,7 +12,7 @@ from semirings import Monoid, Operator, Typed
 from semirings.catalog import UNARY
 from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
 
-from ..device import Device, even_bounds
+from ..device import Device
 from ..device.readback import Readback
 from ..plan.ending import plan_end
 from ..store import CHUNK, VectorStore, dense_values, words, write_bits
@@ -66,7 +66,7 @@ def run_elementwise(
         left, right = ZERO[u.dtype.name], ZERO[v.dtype.name]
     else:
         left, right = u.dtype.np_type.type(defaults[0]), v.dtype.np_type.type(defaults[1])
-    bounds = None if device.is_gpu else word_bounds(u if mode in (LEFT, BOTH) or u.nvals > v.nvals else v)
+    bounds = word_bounds(u) if mode in (LEFT, BOTH) else word_bounds(u, v)
     kernel(
         words(size), size, u.present, *stored(device, u.dtype, u.values), v.present,
         *stored(device, v.dtype, v.values), left, right, rows, cols, *allowed(device, mask), replace,
@@ -189,7 +189,7 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
             sums, some = told.part(z.np_type), told.part(np.uint8, 8)
         else:
             sums, some = device.xp.empty(chunks, z.np_type), device.xp.empty(chunks, np.uint8)
-        bounds = even_bounds(chunks, device.threads) if not device.is_gpu and n > PARALLEL_WORDS else None
+        bounds = device.ranges(chunks, PARALLEL_WORDS, work=n, parts=device.threads)
         kernel(chunks, CHUNK, size, *operand, some, sums, bounds=bounds)
         if told is not None:
             return told.read(z.np_type)[0] if told.read(np.uint8, 8)[0] else None

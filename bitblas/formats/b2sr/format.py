@@ -16,7 +16,7 @@ import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
-from ...device import Device, balanced_bounds, even_bounds
+from ...device import Device, ranges
 from ...kernels.prologue import Variant
 from .. import mirror, sound
 from ..choice import Format
@@ -93,15 +93,15 @@ class B2sr(TilesCall):
 
     def _bounds(self) -> Any:
         """Parallel ranges of tile rows on the CPU, for passes over the structure."""
-        if self.device.is_gpu or self.nvals <= PARALLEL_ENTRIES:
+        if not self.device.splits(self.nvals, PARALLEL_ENTRIES):
             return None
         if "passes" not in self.cache:
-            self.cache["passes"] = balanced_bounds(self.ptr, 4 * self.device.threads)
+            self.cache["passes"] = ranges.balanced(self.ptr, self.device.parts)
         return self.cache["passes"]
 
     def _tile_bounds(self) -> Any:
         """Parallel ranges of tiles on the CPU."""
-        return None if self._bounds() is None else even_bounds(self.tiles, self.device.threads)
+        return self.device.ranges(self.tiles, PARALLEL_ENTRIES, work=self.nvals, parts=self.device.threads)
 
     @classmethod
     def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[B2sr, Any]:

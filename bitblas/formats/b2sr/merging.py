@@ -8,7 +8,7 @@ import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
-from ...device import balanced_bounds
+from ...device import ranges
 from ...kernels.prologue import Variant
 from ..csr.format import PARALLEL_ENTRIES, Csr, index_type
 from .choice import word_type
@@ -43,8 +43,8 @@ class Merge:
         self.units = self.tile_rows + most
         if device.is_gpu:
             self.cuts = xp.zeros(self.tile_rows + 1, np.int64)
-        elif csr.nvals > PARALLEL_ENTRIES:
-            self.bounds = balanced_bounds(self._limits(), 4 * device.threads)
+        elif device.splits(csr.nvals, PARALLEL_ENTRIES):
+            self.bounds = ranges.balanced(self._limits(), device.parts)
         if most:
             limits = self._limits()
             xp.cumsum((limits[1:] - limits[:-1]) // (LONG * tile), out=self.cuts[1:])

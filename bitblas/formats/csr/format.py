@@ -10,7 +10,7 @@ import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
-from ...device import Device, balanced_bounds
+from ...device import Device, ranges
 from ...exceptions import OutOfMemory
 from ...kernels.prologue import Variant
 from .. import mirror, sound
@@ -187,8 +187,8 @@ def clipped(rows: Any, region: Region, order: bool) -> tuple[Csr, Any]:
     kind = index_type(rows.ncols)
     col, places = xp.zeros(1, kind), xp.zeros(1, index_type(rows.nvals))
     bounds = None
-    if not device.is_gpu and rows.nvals > PARALLEL_ENTRIES:
-        bounds = balanced_bounds(rows.ptr, 4 * device.threads)
+    if device.splits(rows.nvals, PARALLEL_ENTRIES):
+        bounds = ranges.balanced(rows.ptr, device.parts)
     types = (*column_types(rows), ("PLACE", lookup_dtype(places.dtype)))
     for fill in (0, 1):
         lanes = 8 if fill else 1
