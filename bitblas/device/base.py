@@ -38,13 +38,23 @@ class Device(ABC):
     """What every device offers. `name` is what users write: "cpu", "cuda", "cuda:1"."""
 
     name = "none"
-    is_gpu = False
-    captures = False  # whether a loop can run there without the host: as a graph with a while node
+    kind = "none"  # "cpu", "gpu": whose measured constants hold for it
+    # What it can do.
+    host_memory = False  # arrays are NumPy's: the host reads them as they lie, by NumPy where others take a kernel
+    shares_rows = False  # threads share a row, long ones are cut, atomics join sums; else a thread has rows of its own
+    sorts_keys = False  # sorting 64-bit keys is what it does best; else entries are counted into their places
+    records_loops = False  # bodies of loops are written down and made kernels of; else their statements run one by one
+    captures = False  # such a loop can run without the host: as a graph with a while node
     xp: Any = np  # the array module: NumPy or CuPy
     errors: tuple[type[BaseException], ...] = (MemoryError, ValueError)  # what `explained` looks at before a user does
 
     def __repr__(self) -> str:
         return f"<device {self.name}>"
+
+    @property
+    def is_gpu(self) -> bool:
+        """For users. Inside of the library a device is asked for what it can do."""
+        return self.kind == "gpu"
 
     @functools.cached_property
     def guard(self) -> Guard:
@@ -143,10 +153,7 @@ class Device(ABC):
         return error if isinstance(error, OutOfMemory) else OutOfMemory(f"{self.name}: {error}")
 
     def _advice(self) -> str:
-        advice = "free matrices that are not needed"
-        if self.is_gpu:
-            advice += ", ask for the smaller form (A.profile() lists them), or work on the CPU: device='cpu'"
-        return advice
+        return "free matrices that are not needed"
 
     @property
     def model(self) -> str:

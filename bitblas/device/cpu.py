@@ -14,7 +14,8 @@ from .base import Device
 class Cpu(Device):
     """NumPy arrays and Numba kernels: the embedded default and the readable definition."""
 
-    name = "cpu"
+    name = kind = "cpu"
+    host_memory = True
 
     @functools.cache  # noqa: B019 - one Cpu for the life of the process
     def kernel(self, variant: Variant) -> Callable[..., None]:

@@ -96,7 +96,7 @@ def _known(
     sample: Callable[[Sample], Iterable[tuple[Any, Any]]],
 ) -> tuple[Any, ...]:  # fmt: skip
     """(what is wanted, what was counted or sampled for it); looked at once. wanted: with what no entries give."""
-    counts = exact or structure.device.is_gpu
+    counts = exact or not structure.device.host_memory
     known: dict[Any, Any] = structure.primary.cache.setdefault(f"{name}, counted" if exact else name, {})
     missing = {what: nothing for what, nothing in wanted.items() if what not in known}
     if missing and not structure.nvals:
@@ -112,7 +112,7 @@ def _known(
 
 def count(structure: Structure, tile: int) -> bool:
     """Put the number of tiles of that size in the place of what was sampled; False if it was known."""
-    if structure.device.is_gpu:
+    if not structure.device.host_memory:
         return False
     sampled = structure.primary.cache["tiles"]
     ((_, counted),) = facts(structure, (tile,), (), exact=True).tiles

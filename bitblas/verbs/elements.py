@@ -36,7 +36,7 @@ FEW = 16  # entries written one by one; from here on the words of all of them to
 
 def put(w: VectorStore, written: dict[int, np.generic | None]) -> None:
     """w[i] = value for each item in place; None deletes the entry."""
-    if w.device.is_gpu:
+    if not w.device.host_memory:
         _put_by_kernel(w, written)
         return
     if len(written) < FEW:

@@ -70,7 +70,7 @@ def row_by_row(
     m, mask_kind = (b, 0) if mask is None else (mask.structure.rows(), 1 + int(mask.complement))
     value = z.np_type.type(0 if product is None else product)
     task = Task(device, semiring, kind, a, b, m, types, left, right, mask_kind, value)
-    walk = _on_gpu if device.is_gpu else _on_cpu
+    walk = _on_gpu if device.shares_rows else _on_cpu
     ptr = xp.zeros(a.nrows + 1, np.int64)
     walk(task, 0, ptr, xp.zeros(1, index_type(b.ncols)), dummy(device, z.np_type.char))
     xp.cumsum(ptr, out=ptr)

@@ -184,7 +184,7 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
     operand = u.present, *stored(device, u.dtype, u.values)
     while True:
         chunks = -(-n // CHUNK)
-        told = Readback(device, 16) if chunks == 1 and device.is_gpu else None
+        told = Readback(device, 16) if chunks == 1 else None
         if told is not None:
             sums, some = told.part(z.np_type), told.part(np.uint8, 8)
         else:
@@ -193,8 +193,6 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
         kernel(chunks, CHUNK, size, *operand, some, sums, bounds=bounds)
         if told is not None:
             return told.read(z.np_type)[0] if told.read(np.uint8, 8)[0] else None
-        if chunks == 1:
-            return sums[0] if some[0] else None
         kernel, _ = _reduce(device, monoid.op[z], z, True)
         operand, size, n = (some, sums, z.np_type.type(0), 1), chunks, words(chunks)
 
@@ -224,7 +222,7 @@ def _merge(
 def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
     """w<mask, accum, replace> = t in place; w keeps its type. GraphBLAS C API 2.1, section 2.3.4."""
     device = w.device
-    if w.iso and t.iso and (w.count if device.is_gpu else w.nvals) == 0:  # no entry has the value yet
+    if w.iso and t.iso and (w.nvals if device.host_memory else w.count) == 0:  # no entry has the value yet
         w.values = cast_scalar(t.values, w.dtype)
     t_value, w_value = (x.values.tobytes() if x.iso else None for x in (t, w))
     kernel, store = _merge(device, t.dtype, t_value, w.dtype, w_value, accum)
