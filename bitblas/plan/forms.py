@@ -8,6 +8,7 @@ of any one verb can lose, and where it is close to 1 all of them have (nearly) t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from ..config import config
@@ -23,7 +24,9 @@ SMALL = 1 << 12
 # Of the bytes of CSR, from which on a sampled number of tiles is counted before they are chosen: with blocks of two
 # kinds, full tiles and single entries, its standard deviation is 0.18 at most.
 SURE = 0.5
-HUBS = 8  # times the mean that the longest row has where there are hubs (meshes, grids, roads: 1 to 4; webs: from 20)
+# Times the mean that the longest row has where there are hubs (meshes, grids, roads: 1 to 4; webs: from 20). A CPU's
+# threads do not share rows, so that its tiles take what is predicted.
+HUBS = {"cpu": math.inf, "gpu": 8}
 
 
 def verbs_of(iso: bool, square: bool) -> tuple[str, ...]:
@@ -49,7 +52,7 @@ def candidates(seen: Facts, prefer: str, iso: bool, kind: str) -> tuple[str, ...
     of a hub take is not predicted (web-indochina-2004, Boolean: 3 us by rows, 15 by tiles, where 2 were predicted), and
     on all of 13 such graphs rows were best, or within 1.1 of it, for products."""
     keys = allowed(seen, prefer, iso)
-    by_rows = kind == "gpu" and prefer == "time" and seen.longest * seen.nrows > HUBS * seen.nvals
+    by_rows = prefer == "time" and seen.longest * seen.nrows > HUBS[kind] * max(1, seen.nvals)
     return tuple(key for key in keys if format_of(key).by_rows or not by_rows)
 
 
