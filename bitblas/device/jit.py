@@ -7,6 +7,7 @@ the hash of the whole text and of what compiles it.
 
 from __future__ import annotations
 
+import ast
 import functools
 import hashlib
 import importlib.util
@@ -16,7 +17,7 @@ import re
 import sys
 import tempfile
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,8 @@ BLOCK = 256  # threads per CUDA block: the size that every kernel is written for
 
 _CPP_INCLUDE = re.compile(r'^#include "([^"]+)"\n', re.M)
 _PY_INCLUDE = re.compile(r"^( *)# include: (\S+)\n", re.M)  # indented: statements of a function
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 _PY_HEAD = """\
 import numpy as np
@@ -93,7 +96,30 @@ def cpu_source(variant: Variant) -> str:
         f"\n\n@njit(parallel=True, **KERNEL)\ndef parallel(bounds, {args}):\n"
         f"    for part in prange(bounds.size - 1):\n        {name}(bounds[part], bounds[part + 1], {args})\n"
     )
-    return f"# {variant}\n{_PY_HEAD}{functions}\n{variant.python()}{body}{driver}"
+    text = _reached(f"{_PY_HEAD}{functions}\n{variant.python()}{body}{driver}", (name, "parallel"))
+    return f"# {variant.kernel}\n{text}"
+
+
+def _reached(text: str, roots: Iterable[str]) -> str:
+    """The definitions of a module that `roots` need, and all imports: variants that differ in what their kernel never
+    reads (lanes, on the CPU) are then one text, compiled once, and what is left is quicker to import."""
+    lines, needs, owners = text.splitlines(keepends=True), [], {}
+    for number, node in enumerate(ast.parse(text).body):
+        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+        words = set(_WORD.findall("".join(lines[first - 1 : node.end_lineno])))
+        needs.append((first, node.end_lineno, words))
+        targets = [node.name] if isinstance(node, ast.FunctionDef) else _WORD.findall(lines[first - 1].partition("=")[0])
+        if isinstance(node, (ast.FunctionDef, ast.Assign)):
+            owners.update(dict.fromkeys(targets, number))
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            owners[f"import {number}"] = number
+    wanted, found = [*roots, *(name for name in owners if name.startswith("import "))], set()
+    while wanted:
+        number = owners.get(wanted.pop())
+        if number is not None and number not in found:
+            found.add(number)
+            wanted += needs[number][2]
+    return "\n".join("".join(lines[needs[k][0] - 1 : needs[k][1]]) for k in sorted(found))
 
 
 def numbered(text: str) -> str:
