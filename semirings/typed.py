@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from . import dtypes
 from .dtypes import DataType
@@ -93,6 +94,14 @@ def typed(op: Any, dtype: DataType) -> Typed[Any]:
     return Typed(op, dtype)
 
 
+_of_scalars: list[Callable[..., Any]] = []  # what op(1, 2) calls, once a library has objects for its result
+
+
+def applied_to_scalars_by(handler: Callable[..., Any]) -> None:
+    """op(1, 2) means handler(op, 1, 2) from now on."""
+    _of_scalars[:] = [handler]
+
+
 def apply(op: Any, left: Any, right: Any = None, **kwargs: Any) -> Any:
     """op(A), op(A, thunk), op(A & B), op(A | B), op(A @ B), op(2, A): the operands know how (duck-typed: this package
     imports nothing of bitblas)."""
@@ -100,6 +109,8 @@ def apply(op: Any, left: Any, right: Any = None, **kwargs: Any) -> Any:
         handler = getattr(operand, "_apply_operator", None)
         if handler is not None:
             return handler(op, left, right, **kwargs)
+    for handler in _of_scalars:
+        return handler(op, left, right, **kwargs)
     raise TypeError(f"{op!r}: expected a Matrix, Vector, Scalar or infix expression such as A & B, got {left!r}")
 
 
@@ -107,6 +118,10 @@ class Applicable:
     """What all operators share: `op[dtype]` fixes the type, `op(...)` applies it, `dtype in op` asks."""
 
     name: str
+
+    # Operators of a program's own, in the namespace of the class and in none: registration.py gives every class its.
+    register_new: ClassVar[Callable[..., Any]]
+    register_anonymous: ClassVar[Callable[..., Any]]
 
     def operand_type_or_none(self, t: DataType) -> DataType | None:
         """The type that operands of type `t` are cast to, None where there is no version for them."""

@@ -29,6 +29,8 @@ len(list(A.ss.itervalues(-3))); sorted(R.ss.iteritems())[:9];
 {k: plain(x) for k, x in A.ss.export("hypercsr").items()}; {k: plain(x) for k, x in A.ss.export("csc").items()};
 {k: plain(x) for k, x in I.ss.export("hypercsc").items()}; {k: plain(x) for k, x in v.ss.export("sparse").items()};
 {k: plain(x) for k, x in R.ss.export("coor").items()};
+A.T.to_coo(); R.T.to_coo("FP32"); E.T.to_coo(); I.T.to_coo(); A.T.to_coo(values=False)[0]; A.T.to_edgelist(); list(A.T);
+[list(x) for x in A.T.to_dicts().values()]; (A @ A).T.to_coo();
 A.T.nrows, A.T.shape, A.T.nvals, A.T.dtype.name, A.T.T.isequal(A), (3, 4) in A.T, A.T.get(4, 3); A.T @ A; A.T @ v;
 v @ A.T; A.T.reduce_scalar(); A.T.to_dense(0); A.T.select("tril"); A.T.isequal(A); A.T.isclose(A.T.new());
 A.T.diag(-1); sorted(A.T)[:4]; A.dup(nthreads=2); A.isequal(A, nthreads=2); v.to_dense(0, nthreads=2);
@@ -48,6 +50,46 @@ Scalar(int, is_cscalar=False).dup(is_cscalar=True).is_cscalar; Scalar(int) - Sca
 3 - Scalar.from_value(4); Scalar.from_value(3) + Scalar(int)
 """
 
+# Sizes that are not given, where there are no entries.
+SIZES = """
+Matrix.from_csr([0], [], []); Matrix.from_csr([0, 0, 0], []); Matrix.from_csr([0, 0, 0], [], 5, nrows=2);
+Matrix.from_csr([0, 0], [], [], "BOOL"); Matrix.from_csr([0, 0, 0], [], [], ncols=4); Matrix.from_csc([0, 0, 0], []);
+Matrix.from_csc([0, 0, 0], [], [], nrows=2); Matrix.from_dcsr([], [0], []); Matrix.from_dcsr([], [0], [], nrows=3);
+Matrix.from_dcsr([], [0], [], ncols=3); Matrix.from_dcsr([], [], [], []); Matrix.from_dcsr([1], [0, 0], []);
+Matrix.from_dcsr([1, 2], [0, 0, 0], [], [], nrows=4); Matrix.from_dcsc([], [0], []); Matrix.from_dcsc([1], [0, 0], []);
+Matrix.from_dcsc([], [0], [], [], nrows=3); Matrix.from_dicts({}); Matrix.from_dicts([]); Matrix.from_dicts([{}, {}]);
+Matrix.from_dicts({1: {}}); Matrix.from_dicts({0: {}, 3: {}}, int); Matrix.from_dicts({0: {1: 2}, 4: {}});
+Matrix.from_dicts([{}, {}], nrows=3); Matrix.from_dicts([{}, {}], order="columnwise"); Matrix.from_dicts({}, nrows=2);
+Matrix.from_dicts({1: {}}, order="columnwise"); Matrix.from_dicts({}, order="columnwise", nrows=3);
+Matrix.from_csr(*E.to_csr()); Matrix.from_csc(*E.to_csc()); Matrix.from_dcsr(*E.to_dcsr());
+Matrix.from_dcsc(*E.to_dcsc()); Matrix.from_coo(*E.to_coo()); Matrix.from_edgelist([]);
+Matrix.from_coo([], [], nrows=2); Matrix.from_edgelist([], nrows=3, ncols=3); Vector.from_coo([], []);
+Vector.from_dict({}, int); Vector.from_pairs([]); Vector.from_dense([], dtype=int); Matrix.from_dense([[], []])
+"""
+
+# Operators and infix of scalars, Python's numbers among them. x: 3, y: 2.5, t: True, f: False, z, o: empty.
+NUMBERS = """
+binary.plus(1, 1); binary.plus(1, 1.5); binary.plus(True, True); binary.minus(1, 5); binary.plus[float](1, 1);
+monoid.plus(1, 1); monoid.min(3, 4.5); binary.pair(1, 2); binary.eq(1, 1); binary.plus(np.int8(1), np.int8(1));
+binary.plus(np.array(1), 1); binary.minus(x, y); binary.minus(1, x); binary.minus(z, x); binary.plus("a", 1);
+binary.plus([1], 1); binary.plus(1); binary.plus(1, None); semiring.plus_times(1, 1); unary.abs(-1.5); unary.abs("a");
+unary.abs[float](1); unary.sqrt(4); unary.lnot(True); unary.abs(x - 5); unary.abs(z); unary.abs(1, 2);
+indexunary.rowindex(1, 2); indexunary.valuegt(1, thunk=0); select.valuegt(1, 0); select.valuegt(1, 2); select.tril(1);
+monoid.plus(x | 1); monoid.plus(1 | x); binary.minus(x | 1); binary.minus(x & 1); monoid.plus(x | y | 1);
+monoid.plus(z | x | 1); monoid.times(x & 2 & 4); monoid.plus(x | x & x); monoid.plus((x & 1) | 1);
+binary.minus(x | 1, left_default=10, right_default=20); binary.minus(z | 1, left_default=10, right_default=20);
+binary.minus(z | 1, left_default=10.5, right_default=20); monoid.plus((x + 1) | 1); monoid.plus(v.reduce() | 1);
+v | 1; 1 | v; A & 1; x | v; x @ 1; x @ v; t | f; t & f; (t | f) | t; o | t; ~(t | f); bool(t | f); (t | f) == True;
+(v @ v) == (v @ v); int(v @ v); float(v @ v); complex(v @ v); v.reduce() == 4; x << None; x << (t | f);
+x.ewise_union(z, binary.minus, z, z); x.ewise_union(z, binary.minus, 0, z); z.ewise_union(x, binary.minus, z, 0);
+x.ewise_union(y, binary.minus, "a", 1); x.ewise_union(z, binary.minus, x, y); z - x; x - z; 1 - z; x - y;
+Scalar.from_value(None, dtype=int); Scalar.from_value(None); Scalar.from_value(None, dtype="FP32", is_cscalar=True);
+np.array(v.reduce()); np.array(x + 1); np.array(t | t); np.array(v.reduce(), dtype=float); np.array(v[list(v)[0]]);
+np.array(v[[0, 1]]); np.array(z); range(x); range(x + 1); range(t); range(v @ v); range(v[[0, 1]]); range(A[0, :]);
+range(abs(v.reduce("max"))); [1, 2, 3, 4][t]; [1, 2, 3, 4][x - 1]; int(v[[0, 1]]); float(v @ A); complex(v);
+[hasattr(k, "__index__") for k in (x, y, t, z, v, A, v[0], v[[0, 1]], A[0, :], A @ A, v @ v, y + 1, t | t)]
+"""
+
 # Statements that change an object.
 STATEMENTS = """
 A.resize(30, 20); A.resize(100, 90); v.resize(33); v.resize(90); A.setdiag(5); A.setdiag(5, 3); A.setdiag(5.9, -69);
@@ -62,6 +104,17 @@ A += v; A *= v; v.ss.build_diag(A); A.ss.build_diag(v); v(binary.plus)[[1, 2, 3]
 A(L.S, binary.plus)[:, 2] << 3; A(L.V, replace)[3, :] << w; A[[1, 2], :](L[[1, 2], :].new().S, replace) << 5;
 A[:, [3, 3]] = 4; v.wait(); A.wait("complete"); v[[5, 5, 6]] = 8; A[:, :](L.S) << B; v[:](b.S, binary.plus) << w;
 v[...](b.S) << 3; A(L.S)[...] << 4
+"""
+
+# A Vector's mask along a row or a column of a Matrix, outside which nothing changes.
+LINES = """
+A(b.S)[0, :] << v; A(b.V)[:, 3] << v; A(~b.S)[3, :] << 5; A(b)[3, :] = v; A(b.S)[3, :] << v.reduce();
+A(b.S, replace)[3, :] << w; A(~b.V, replace)[:, 3] << w; A(b.S, binary.plus)[3, :] << w; A(v < 3)[3, :] << v + w;
+A(b.S, binary.plus, replace)[:, 3] << list(range(n)); A(b.S)[3, [5, 3, 9]] << [1, 2, 3]; A(b.S)[3, [1, 1]] << 7;
+A(~b.V, replace)[[5, 3, 9], 3] << v[:3].new(); A(b.S, binary.plus)[-1, 5:8] << 5; A(~b.S)[60:63, 1] << [1, 2, 3];
+A(~b.V, binary.plus, replace)[2, ::30] << v[:3].new(); del A(b.S)[3, :]; del A(~b.V)[:, 3]; A(b.S)[3, :] << Scalar(int);
+A(v.S)[3, :] << v; A(v.S, replace)[3, :] << A[1, :]; A(A[3, :].new().S)[3, :] << A[1, ::-1]; E(b.S)[:, 69] << 3;
+I(b.S)[0, :] << 1; R(b.S, replace)[:, 0] << v; R(R[3, :].new().S, binary.plus)[-1, :] << 4
 """
 
 # The output is an operand, a mask, or both.
@@ -94,5 +147,7 @@ A[:2, :2].new(mask=L[:2, :2].new().S, input_mask=L.S); Scalar(int)(input_mask=b.
 v.reduce(gb.agg.mean, allow_empty=False); A.reduce_scalar(gb.agg.ss.argmin); b.reduce(gb.agg.sum);
 gb.agg.sum(v, rowwise=True); gb.agg.sum(3); Vector.from_pairs([(1, 2, 3)]); v.ss.iso_value;
 Scalar.from_value(3).ewise_add(v); Scalar.from_value(3).apply(binary.plus); A(foo=1) << B; v.reposition("a");
-v.wait("a"); A.wait("b"); Scalar(int).wait("c")
+v.wait("a"); A.wait("b"); Scalar(int).wait("c"); A(s.S)[0, :] << v; R(b.S)[0, :] << s; A(b.S)[0, 0] << 1;
+A(b.S)[:2, :2] << 1; A(b.S) << B; A(b.S)[:, :] << B; A(b.S)[0, :] << s; A(b.S)[0, :] << [1, 2]; A[0, :](L.S) << v;
+A(L.T) << B; E(input_mask=b.S)[0, :] << v; E(input_mask=b.S)[0, :] = v; E(input_mask=b.S) << B[0, :]
 """

@@ -304,7 +304,8 @@ class Programs:
         graph = GRAPHS["disconnected"]
         found = full(betweenness_centrality(matrix(gb, graph), [9, np.int8(3), 9], gb=gb))
         assert found == pytest.approx(oracles.betweenness(graph, [9, 3, 9]))
-        assert not full(betweenness_centrality(matrix(gb, graph), [], gb=gb)).any()
+        nothing = full(betweenness_centrality(matrix(gb, graph), [], gb=gb))
+        assert not nothing.any() and not np.signbit(nothing).any()
 
     def test_betweenness_is_that_of_networkx(self, gb):
         networkx = pytest.importorskip("networkx")
@@ -436,6 +437,20 @@ class Programs:
         assert [program(A, gb=gb).size for program in vectors] == [0] * 5
 
     # --- arguments ---
+
+    def test_nothing_is_left_to_autocompute(self, gb):
+        A = matrix(gb, GRAPHS["karate"], -1, "INT64")
+        with gb.config.set(autocompute=False):
+            assert triangle_count(A, gb=gb) == 45
+            for program in (pagerank, connected_components, betweenness_centrality, coloring):
+                program(A, gb=gb)
+            for program in (maximal_independent_set, minimum_spanning_forest):
+                program(A, gb=gb)
+            for program in (bfs_levels, bfs_parents):
+                program(A, 0, gb=gb)
+            sssp(A.apply(gb.unary.abs).new(), 0, gb=gb)
+            with pytest.raises(gb.exceptions.InvalidValue, match="negative cycle"):
+                sssp(A, 0, gb=gb)
 
     @pytest.mark.parametrize("dtype", ["BOOL", "UINT8", "INT64", "FP32"])
     def test_the_input_stays_as_it_was(self, gb, dtype):

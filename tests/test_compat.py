@@ -21,6 +21,14 @@ from graphblas.core.utils import ensure_type, output_type
 import graphblas.core.mask, graphblas.exceptions
 import bitblas
 
+star = {}
+exec("from graphblas import *", star)
+names = "Matrix Vector Scalar MAX_SIZE agg backend binary config core dtypes exceptions indexunary init io monoid op"
+assert set(names.split()) < set(star) and star["semiring"] is bitblas.semiring and "source" not in star
+assert "algorithms" not in star
+exec("from graphblas.io import *; from graphblas.exceptions import *", star)
+assert star["mmread"] is bitblas.io.mmread and star["DimensionMismatch"] is bitblas.exceptions.DimensionMismatch
+
 assert gb.Matrix is bitblas.Matrix and gb.exceptions.DimensionMismatch is bitblas.exceptions.DimensionMismatch
 assert callable(io.from_scipy_sparse)
 

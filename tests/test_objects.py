@@ -2,13 +2,14 @@
 
 import copy
 import pickle
+import weakref
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from object_programs import ALIASES, ERRORS, EXPRESSIONS, SCALARS, STATEMENTS
-from test_core import N, both, each, operands, plain
+from object_programs import ALIASES, ERRORS, EXPRESSIONS, LINES, SIZES, STATEMENTS
+from test_core import N, both, each, operands, plain, same
 
 import bitblas
 
@@ -21,14 +22,31 @@ def test_expression(device, text):
     both(f"r = {text}", "r")
 
 
-@pytest.mark.parametrize("text", each(SCALARS))
-def test_scalar(device, text):
-    both(f"r = {text}", "r")
+@pytest.mark.parametrize("text", each(SIZES))
+def test_sizes_without_entries(device, text):
+    # python-graphblas gives some sizes as NumPy's integers.
+    both(f"r = {text}; size = list(map(int, r.shape)); r.resize(*size)", "r, size")
+
+
+def test_weak_references(device):
+    scope = operands(bitblas, 0, "INT64")
+    A, v, x = scope["A"], scope["v"], bitblas.Scalar(int)
+    delayed = [A @ v, A.mxv(v), v.reduce(), A.mxm(A), v | v, x | x, v[0], A[0, :]]
+    for made in (A, v, x, A.T, A.S, ~v.V, *delayed, v(v.S), v(v.S)[0]):
+        assert weakref.ref(made)() is made
+    gone = weakref.ref(v.dup())
+    assert gone() is None
 
 
 @pytest.mark.parametrize("text", each(STATEMENTS))
 def test_statement(device, text):
     both(text, OBJECTS)
+
+
+@pytest.mark.parametrize("text", each(LINES))
+def test_mask_of_a_vector_along_a_line(device, text):
+    both(text, "A, E, I, R")
+    both(text, "A, E, I, R", "FP32", "INT8", seed=5)
 
 
 @pytest.mark.parametrize("text", each(ALIASES))
@@ -79,6 +97,20 @@ def test_aggregator(device, name, dtype):
     text = f"x = {space}.{name}; v = v.apply(unary.abs).new() + 1; A = A.apply(unary.abs).new() + 1; "
     names = [f"r{k}" for k in range(len(ways))]
     both(text + "; ".join(f"{r} = {way.format('x')}" for r, way in zip(names, ways)), ", ".join(names), dtype)
+
+
+def test_aggregators_compute_by_themselves(device):
+    """A recipe has several steps; config.autocompute is about what the user left delayed."""
+    A, v = (operands(bitblas, 0, "INT64")[k] for k in "Av")
+    for name in bitblas.core.aggregators.AGGREGATORS:
+        agg = getattr(bitblas.agg, name)
+        if not has(*NEEDS.get(name, ())) or v.dtype not in agg:
+            continue
+        delayed = [v.reduce(agg), A.reduce_rowwise(agg), A.T.reduce_rowwise(agg), A.reduce_columnwise(agg)]
+        delayed += [] if name in POSITIONAL else [A.reduce_scalar(agg)]
+        expected = [plain(x.new()) for x in delayed]
+        with bitblas.config.set(autocompute=False):
+            assert same(expected, [plain(x.new()) for x in delayed]), name
 
 
 def test_constant_results_store_one_value(device):
@@ -241,5 +273,5 @@ def test_names_of_modules():
     bitblas.init("suitesparse")
     with pytest.raises(ValueError, match="backend"):
         bitblas.init("other")
-    with pytest.raises(bitblas.exceptions.NotImplementedException, match=r"ss\.serialize"):
-        bitblas.Vector(int, N).ss.serialize()
+    with pytest.raises(bitblas.exceptions.NotImplementedException, match=r"ss\.unpack_hyperhash"):
+        bitblas.Matrix(int, N, N).ss.unpack_hyperhash()

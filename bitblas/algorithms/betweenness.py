@@ -16,6 +16,7 @@ Kepner, Gilbert (eds): Graph Algorithms in the Language of Linear Algebra. SIAM 
 """
 
 from . import _check as check
+from . import _watch as watch
 
 
 @check.on_its_device
@@ -34,10 +35,11 @@ def betweenness_centrality(A, sources=None, *, gb=None):
     sources = range(n) if sources is None else check.vertices(gb, "sources", sources, n)
 
     # c = the sum of d - 1
-    c = gb.Vector.from_scalar(-float(len(sources)), n)
+    c = gb.Vector.from_scalar(float(-len(sources)), n)
     for source in sources:
         p, levels = _paths(A, source, gb)
         c(gb.monoid.plus) << _dependencies(A, p, levels, gb)
+        watch.tell(total=len(sources))
     return c
 
 

@@ -101,9 +101,9 @@ def _relaxation(A, gb, dtype, delta, limit):
 def _weights(A, gb):
     """The lowest and the mean weight. Raises InvalidValue for NaN and -infinity."""
     FP64, plus = gb.dtypes.FP64, gb.monoid.plus
-    lowest = A.reduce_scalar(gb.monoid.min, allow_empty=False).value
+    lowest = A.reduce_scalar(gb.monoid.min, allow_empty=False).new().value
     B = A.apply(gb.unary.abs).new() if lowest < 0 else A  # in a sum of both signs, NaN might be inf - inf
-    mean = B.reduce_scalar(plus[FP64], allow_empty=False).value / max(1, A.nvals)
+    mean = B.reduce_scalar(plus[FP64], allow_empty=False).new().value / max(1, A.nvals)
     if mean != mean or lowest == -float("inf"):
         raise gb.exceptions.InvalidValue(
             f"argument A: expected weights above -infinity, got {'NaN' if mean != mean else '-infinity'}. "

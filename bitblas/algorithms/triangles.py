@@ -35,12 +35,12 @@ def triangle_count(A, *, gb=None):
 
     # degree = A plus.pair 1
     degree = A.mxv(gb.Vector.from_scalar(True, n), plus_pair).new()
-    highest = degree.reduce(gb.monoid.max, allow_empty=False).value
+    highest = degree.reduce(gb.monoid.max, allow_empty=False).new().value
     # L = A where i is before j
     L = _by_degree(A, degree, gb) if highest * n > SKEW * A.nvals else A.select(gb.select.tril, -1).new()
     # C<L> = L plus.pair L'
     C = L.mxm(L.T, plus_pair).new(mask=L.S)
-    return int(C.reduce_scalar(gb.monoid.plus, allow_empty=False).value)
+    return int(C.reduce_scalar(gb.monoid.plus, allow_empty=False).new().value)
 
 
 def _by_degree(A, degree, gb):

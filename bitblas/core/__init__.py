@@ -7,11 +7,16 @@ and 4.
 
 from __future__ import annotations
 
+from semirings.typed import applied_to_scalars_by
+
 from .matrix.matrix import Matrix, TransposedMatrix
 from .operators import op, op_from_string
 from .scalar import Scalar
 from .statement.base import replace
 from .statement.explain import explain
+from .statement.infix import apply_operator
 from .vector.vector import Vector
+
+applied_to_scalars_by(apply_operator)  # binary.plus(1, 2): the algebra has no Scalars
 
 __all__ = ["Matrix", "Scalar", "TransposedMatrix", "Vector", "explain", "op", "op_from_string", "replace"]

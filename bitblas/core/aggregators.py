@@ -1,4 +1,4 @@
-"""Aggregators: what `reduce` can do beyond monoids. Each is a recipe of reductions and element-wise steps.
+"""Aggregators: what `reduce` can do beyond monoids. Each is a recipe (recipes.py) of reductions and element-wise steps.
 
 A recipe takes a Reduction and gives a Vector or a Scalar; it runs where the operand lives. The names, and the result
 types that `types` says, are python-graphblas'.
@@ -10,39 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from semirings import Monoid, binary, dtypes, indexunary, monoid, unary
+from semirings import Monoid, binary, dtypes, monoid
 from semirings.dtypes import BOOL, FP32, FP64, INT64, DataType
 
+from . import recipes
+from .recipes import Recipe, Reduction
 from .statement.expr import ScalarExpression, VectorExpression
 
-
-@dataclass(frozen=True)
-class Reduction:
-    """Along what `x` is reduced; method: "reduce" (a Vector), "reduce_rowwise" or "reduce_scalar" (a Matrix)."""
-
-    x: Any
-    method: str
-
-    def by(self, m: Any, x: Any = None) -> Any:
-        """The sums of x (self's operand if not given) by a monoid."""
-        return getattr(self.x if x is None else x, self.method)(m).new()
-
-    def positions(self, x: Any) -> Any:
-        """The index of each entry along the reduction."""
-        return x.apply(indexunary.colindex if x.ndim == 2 else indexunary.rowindex)
-
-    def where(self, x: Any, y: Any, result: Any) -> Any:
-        """The entries of `x` at which y equals the `result` of their row, or the one result of all."""
-        if self.method == "reduce_rowwise":
-            same = result.ewise_mult(y, binary.eq)  # the Vector counts as every column
-        elif result.is_empty:  # and so is x
-            return x
-        else:
-            same = y.apply(binary.eq, right=result)
-        return x.select(same.new().V)
-
-
-Recipe = Callable[[Reduction], Any]
 Rule = Callable[[DataType], "DataType | None"]
 
 
@@ -166,91 +140,7 @@ def _squared(t: DataType) -> DataType | None:
     return None if t is BOOL else dtypes.unify(t, INT64)
 
 
-# ---- recipes --------------------------------------------------------------------------------------------------------
-
-
-def _count(r: Reduction) -> Any:
-    return r.by(monoid.plus, r.x.apply(binary.pair, right=1))
-
-
-def _count_if(test: Any) -> Recipe:
-    return lambda r: r.by(monoid.plus[r.x.dtype], r.x.apply(test, right=0))
-
-
-def _squares(r: Reduction) -> Any:
-    x = r.x.apply(unary.identity[_squared(r.x.dtype)]).new()
-    return r.by(monoid.plus, x.ewise_mult(x, binary.times))
-
-
-def _inverses(r: Reduction) -> Any:
-    return r.by(monoid.plus, r.x.apply(unary.minv[FP64]))
-
-
-def _norm(m: Monoid) -> Recipe:
-    return lambda r: r.by(m, r.x.apply(unary.abs))
-
-
-def _log_sum(base: float, log: str) -> Recipe:
-    def recipe(r: Reduction) -> Any:
-        return r.by(monoid.plus, r.x.apply(binary.pow, left=base)).apply(getattr(unary, log)).new()
-
-    return recipe
-
-
-def _divided(x: Any, y: Any) -> Any:
-    return x.ewise_mult(y, binary.truediv).new()
-
-
-def _square(x: Any) -> Any:
-    return x.ewise_mult(x, binary.times).new()
-
-
-def _root(recipe: Recipe) -> Recipe:
-    return lambda r: recipe(r).apply(unary.sqrt).new()
-
-
-def _varp(r: Reduction) -> Any:
-    """<x^2> / n - (<x> / n)^2"""
-    n = _count(r)
-    return _divided(_squares(r), n).ewise_mult(_square(_divided(r.by(monoid.plus), n)), binary.minus).new()
-
-
-def _vars(r: Reduction) -> Any:
-    """<x^2> / (n - 1) - <x>^2 / (n (n - 1))"""
-    n = _count(r)
-    less = n.apply(binary.minus, right=1).new()
-    right = _divided(_divided(_square(r.by(monoid.plus)), n), less)
-    return _divided(_squares(r), less).ewise_mult(right, binary.minus).new()
-
-
-def _range(r: Reduction) -> Any:
-    return r.by(monoid.max).ewise_mult(r.by(monoid.min), binary.minus).new()
-
-
-def _geometric(r: Reduction) -> Any:
-    return r.by(monoid.times).ewise_mult(_count(r).apply(unary.minv[FP64]), binary.pow).new()
-
-
-def _arg(m: Monoid) -> Recipe:
-    """The least index at which the least (greatest) value stands."""
-    return lambda r: r.by(monoid.min, r.positions(r.where(r.x, r.x, r.by(m))))
-
-
-def _edge_index(m: Monoid) -> Recipe:
-    """The least or greatest index that has an entry."""
-    return lambda r: r.by(m, r.positions(r.x))
-
-
-def _edge(m: Monoid) -> Recipe:
-    """The value at the least or greatest index."""
-
-    def recipe(r: Reduction) -> Any:
-        if r.method == "reduce_scalar":
-            return recipe(Reduction(recipe(Reduction(r.x, "reduce_rowwise")), "reduce"))
-        at = r.positions(r.x).new()
-        return r.by(monoid.any, r.where(r.x, at, r.by(m, at)))
-
-    return recipe
+# ---- the table -------------------------------------------------------------------------------------------------------
 
 
 def _of_monoid(name: str, m: Any) -> Aggregator:
@@ -268,33 +158,33 @@ _MONOIDS = {
 AGGREGATORS = {name: _of_monoid(name, getattr(monoid, m)) for name, m in _MONOIDS.items() if m in monoid} | {
     a.name: a
     for a in (
-        Aggregator("count", _always(INT64), _count),
-        Aggregator("count_nonzero", _number, _count_if(binary.ne)),
-        Aggregator("count_zero", _number, _count_if(binary.eq)),
+        Aggregator("count", _always(INT64), recipes.count),
+        Aggregator("count_nonzero", _number, recipes.count_if(binary.ne)),
+        Aggregator("count_zero", _number, recipes.count_if(binary.eq)),
         Aggregator("exists", _always(INT64), lambda r: r.by(monoid.any, r.x.apply(binary.pair, right=1))),
-        Aggregator("sum_of_squares", _squared, _squares),
-        Aggregator("sum_of_inverses", _double, _inverses),
-        Aggregator("hypot", _double, _root(_squares)),
-        Aggregator("logaddexp", _double, _log_sum(2.718281828459045, "log")),
-        Aggregator("logaddexp2", _double, _log_sum(2.0, "log2")),
-        Aggregator("L0norm", _number, _count_if(binary.ne)),
-        Aggregator("L1norm", _number, _norm(monoid.plus)),
-        Aggregator("L2norm", _double, _root(_squares)),
-        Aggregator("Linfnorm", _same, _norm(monoid.max)),
-        Aggregator("mean", _real, lambda r: _divided(r.by(monoid.plus), _count(r))),
-        Aggregator("peak_to_peak", _number, _range),
-        Aggregator("varp", _real, _varp),
-        Aggregator("vars", _real, _vars),
-        Aggregator("stdp", _real, _root(_varp)),
-        Aggregator("stds", _real, _root(_vars)),
-        Aggregator("geometric_mean", _real, _geometric),
-        Aggregator("harmonic_mean", _double, lambda r: _divided(_count(r), _inverses(r))),
-        Aggregator("root_mean_square", _real, _root(lambda r: _divided(_squares(r), _count(r)))),
-        Aggregator("first", _same, _edge(monoid.min)),
-        Aggregator("last", _same, _edge(monoid.max)),
-        Aggregator("first_index", _always(INT64), _edge_index(monoid.min), scalar=False),
-        Aggregator("last_index", _always(INT64), _edge_index(monoid.max), scalar=False),
-        Aggregator("argmin", _always(INT64), _arg(monoid.min), scalar=False),
-        Aggregator("argmax", _always(INT64), _arg(monoid.max), scalar=False),
+        Aggregator("sum_of_squares", _squared, recipes.squares),
+        Aggregator("sum_of_inverses", _double, recipes.inverses),
+        Aggregator("hypot", _double, recipes.root(recipes.squares)),
+        Aggregator("logaddexp", _double, recipes.log_sum(2.718281828459045, "log")),
+        Aggregator("logaddexp2", _double, recipes.log_sum(2.0, "log2")),
+        Aggregator("L0norm", _number, recipes.count_if(binary.ne)),
+        Aggregator("L1norm", _number, recipes.norm(monoid.plus)),
+        Aggregator("L2norm", _double, recipes.root(recipes.squares)),
+        Aggregator("Linfnorm", _same, recipes.norm(monoid.max)),
+        Aggregator("mean", _real, recipes.mean),
+        Aggregator("peak_to_peak", _number, recipes.peak_to_peak),
+        Aggregator("varp", _real, recipes.variance),
+        Aggregator("vars", _real, recipes.sample_variance),
+        Aggregator("stdp", _real, recipes.root(recipes.variance)),
+        Aggregator("stds", _real, recipes.root(recipes.sample_variance)),
+        Aggregator("geometric_mean", _real, recipes.geometric),
+        Aggregator("harmonic_mean", _double, recipes.harmonic),
+        Aggregator("root_mean_square", _real, recipes.root(recipes.mean_square)),
+        Aggregator("first", _same, recipes.edge(monoid.min)),
+        Aggregator("last", _same, recipes.edge(monoid.max)),
+        Aggregator("first_index", _always(INT64), recipes.edge_index(monoid.min), scalar=False),
+        Aggregator("last_index", _always(INT64), recipes.edge_index(monoid.max), scalar=False),
+        Aggregator("argmin", _always(INT64), recipes.arg(monoid.min), scalar=False),
+        Aggregator("argmax", _always(INT64), recipes.arg(monoid.max), scalar=False),
     )
 }

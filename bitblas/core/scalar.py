@@ -9,37 +9,23 @@ from typing import Any
 import numpy as np
 
 from semirings import Typed, binary, dtypes, monoid
-from semirings.dtypes import BOOL, FP64, DataType
+from semirings.dtypes import BOOL, FP64, DataType, cast_scalar
 
 from .. import device as devices
 from ..device import Device
-from .convert import cast_scalar, scalar_type, scalar_value
 from .operators import compute_type, typed
 from .options import check_options, check_wait
 from .show import ShownScalar
 from .statement.base import Operand, Output, describe
+from .statement.delayed import Number
 from .statement.expr import ScalarExpression
+from .statement.operands import apply_operator, index_operator, of, operands, union_operator
 from .statement.recording import state as recording
 
 _names = itertools.count()
 
 
-def of(value: Any) -> tuple[np.generic | None, DataType]:
-    """The NumPy scalar (None: empty) and type of a Python scalar, a Scalar or a delayed one. TypeError otherwise."""
-    if isinstance(value, Operand) and value.ndim == 0:
-        if recording.recorder is not None:
-            return recording.recorder.symbol(value)
-        if not isinstance(value, Scalar):
-            # Not `_resolve`: where a statement asks for the value, autocompute has no say.
-            delayed: Any = value
-            expr = value if isinstance(value, ScalarExpression) else delayed._to_expr()
-            value = expr.new() if expr._value is None else expr._value
-        return value._value, value.dtype
-    found = scalar_value(value)
-    return found, scalar_type(found)
-
-
-class Scalar(ShownScalar, Output):
+class Scalar(Number, ShownScalar, Output):
     """Scalar(dtype=FP64): empty until it gets a value. GraphBLAS C API 2.1, section 3.8.2."""
 
     __slots__ = ("__weakref__", "_value", "dtype", "is_cscalar", "name")
@@ -54,11 +40,12 @@ class Scalar(ShownScalar, Output):
 
     @classmethod
     def from_value(cls, value: Any, dtype: Any = None, *, is_cscalar: bool = False, name: str | None = None) -> Scalar:
-        """A Scalar of a bool (BOOL), int (INT64), float (FP64), NumPy scalar or Scalar; or of `dtype`.
+        """A Scalar of a bool (BOOL), int (INT64), float (FP64), NumPy scalar or Scalar; or of `dtype`. None, with a
+        dtype: an empty one.
 
         Raises TypeError for what is no scalar.
         """
-        found, kind = of(value)
+        found, kind = (None, None) if value is None and dtype is not None else of(value)
         s = cls(kind if dtype is None else dtype, is_cscalar=is_cscalar, name=name)
         s._store(found)
         return s
@@ -141,7 +128,7 @@ class Scalar(ShownScalar, Output):
             recording.recorder.scalar_statement(self, value, accum)
             return
         try:
-            found, _ = of(value)
+            found = None if value is None and accum is None else of(value)[0]
         except TypeError:
             raise TypeError(f"Scalar << x: expected a scalar or a delayed Scalar, got {describe(value)}") from None
         if accum is not None and self._value is not None:
@@ -150,8 +137,6 @@ class Scalar(ShownScalar, Output):
 
     def apply(self, op: Any, right: Any = None, *, left: Any = None) -> ScalarExpression:
         """op(value), op(value, right) or op(left, value); an empty Scalar stays empty."""
-        from .statement.operands import apply_operator, operands
-
         kind, f, scalar = apply_operator(op, self.dtype, left, right)
 
         def run(mask: Any) -> np.generic | None:
@@ -184,8 +169,6 @@ class Scalar(ShownScalar, Output):
             keep: Any = op._resolve()
             run: Any = lambda mask: self._value if bool(keep) else None
             return ScalarExpression("select", (self, op), None, run, self.dtype)
-        from .statement.operands import index_operator
-
         f, value = index_operator(op, self.dtype, thunk, "select")
         kept = lambda mask: None if self._value is None or not _indexed(f, self._value, value) else self._value
         return ScalarExpression("select", (self, value), f, kept, self.dtype)
@@ -194,17 +177,6 @@ class Scalar(ShownScalar, Output):
         if recording.recorder is not None:
             recording.recorder.refuse(f"bool({self.name}): reading a Scalar")
         return self._value is not None and bool(self._value)
-
-    # fmt: off
-    def __int__(self) -> int: return int(self.value)
-    def __float__(self) -> float: return float(self.value)
-    def __complex__(self) -> complex: return complex(self.value)
-    # fmt: on
-
-    def __index__(self) -> int:
-        if self.dtype.kind not in "iu" or self._value is None:
-            raise TypeError(f"Scalar: expected an integer where an index is needed, got {self!r}")
-        return int(self._value)
 
     # fmt: off
     def __eq__(self, other: Any) -> bool: return self.isequal(other)
@@ -240,14 +212,14 @@ def _indexed(op: Typed, x: np.generic, thunk: Any) -> np.generic:
     return op.op.evaluate(op.dtype, x=cast_scalar(x, compute_type(op)), t=thunk, ix=0, jx=0, iy=0, jy=0)
 
 
-def combine(left: Any, right: Any, op: Any, how: str = "mult", defaults: tuple[Any, Any] = (0, 0)) -> ScalarExpression:
+def combine(left: Any, right: Any, op: Any, how: str = "mult", defaults: Any = (False, False)) -> ScalarExpression:
     """op of two scalars. Where one is empty: empty ("mult"), the other one ("add"), or op with a default ("union")."""
     x, xt = of(left)
     y, yt = of(right)
-    (a, at), (b, bt) = (of(d) for d in defaults) if how == "union" else ((x, xt), (y, yt))
-    if how == "union" and defaults != (0, 0):
-        xt, yt = dtypes.unify(xt, bt), dtypes.unify(yt, at)
-    f = typed(op, "binary", xt, yt)
+    if how == "union":
+        f, *missing = union_operator(op, xt, yt, *defaults)
+    else:
+        f, missing = typed(op, "binary", xt, yt), []
 
     def run(mask: Any) -> np.generic | None:
         if x is not None and y is not None:
@@ -256,6 +228,6 @@ def combine(left: Any, right: Any, op: Any, how: str = "mult", defaults: tuple[A
             return None
         if how == "add":
             return y if x is None else x
-        return _evaluate(f, a if x is None else x, b if y is None else y)
+        return _evaluate(f, *(default if z is None else z for z, default in zip((x, y), missing)))
 
     return ScalarExpression(f"ewise_{how}", (Scalar.from_value(left), right), f, run)

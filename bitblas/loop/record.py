@@ -20,6 +20,7 @@ from ..core.statement.expr import Expression, ScalarExpression, VectorExpression
 from ..core.statement.indexing import IndexExpr
 from ..core.statement.infix import Infix
 from ..core.statement.mask import Mask
+from ..core.statement.operands import of
 from ..core.statement.recording import Symbol, state
 from ..core.vector.vector import Vector
 from ..exceptions import CaptureError, DimensionMismatch
@@ -157,8 +158,6 @@ class Recorder:
         return Pointwise(LEFT, None, self._scalar_term(value))
 
     def _scalar_term(self, value: Any) -> Term:
-        from ..core.scalar import of
-
         found, dtype = of(value)
         return self._term(found, dtype)
 
@@ -172,7 +171,7 @@ class Recorder:
     def _mxv(self, expr: Any, flip: bool = False) -> Product:
         A, vector = expr.args[::-1] if flip else expr.args
         u = self._vec(vector)
-        held, op = A._matrix._stored, expr.op
+        held, op = A._matrix._read(now=True), expr.op  # many rounds, and what is captured holds the form that it has
         self.matrices.append((A._matrix, held))
         if held.order is not None and op.op.is_positional:
             u, op = self._numbered(expr, u, held, flip)

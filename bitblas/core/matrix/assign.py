@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from semirings import Typed
-from semirings.dtypes import DataType
+from semirings.dtypes import DataType, cast_scalar
 
 from ...build import entries as build
 from ...exceptions import DimensionMismatch
@@ -17,13 +17,13 @@ from ...order import Order
 from ...store import MatrixStore
 from ...verbs import matrix as verbs
 from ...verbs import submatrix
-from ..convert import cast_scalar, same_device, value_array
-from ..scalar import of
+from ..convert import same_device, value_array
 from ..statement.base import Operand, describe
+from ..statement.delayed import Delayed
 from ..statement.expr import MatrixExpression
-from ..statement.indexing import Axis, IndexExpr
-from ..statement.infix import Infix
+from ..statement.indexing import Axis
 from ..statement.mask import Mask
+from ..statement.operands import of
 from ..statement.orders import common
 
 
@@ -90,10 +90,9 @@ def _parents(mask: Mask | None) -> tuple[Any, ...]:
 
 def _source(C: Any, value: Any) -> Any:
     """A MatrixExpression, a Matrix, or a scalar with its type."""
-    if type(value) is MatrixExpression:
-        return value if value._value is None else value._value
-    if isinstance(value, (Infix, IndexExpr)) and value.ndim == 2:
-        return _source(C, value._to_expr())
+    if isinstance(value, Delayed) and value.ndim == 2:
+        expr = value._to_expr()
+        return expr if expr._value is None else expr._value
     if isinstance(value, Operand) and value.ndim:
         if value.ndim != 2:
             raise TypeError(f"C << x: expected a Matrix, a delayed one, or a scalar, got {describe(value)}")
@@ -129,18 +128,37 @@ def assign_matrix(
     if rows.at is None and cols.at is None and not region:
         update_matrix(C, _square(C, value), mask, accum, replace)
         return
-    if mask is not None and not region:
-        mask.fits(C)
     store: MatrixStore = C._store
-    shape = tuple(1 if a.size is None else a.size for a in axes)
-    t = _values(C, value, axes, shape)
-    I, J = (None if a.at is None else a.array(store.device) for a in axes)
-    if region and mask is not None:
-        same_device("mask", C, mask.parent)
-        m = _region_mask(mask, axes, shape)
-        part = submatrix.extract(store, I, J)
-        t, mask, accum, replace = verbs.merge(part, t, m, accum, replace), None, None, False
-    C._adopt(submatrix.assign(store, I, J, t, None if mask is None else matrix_mask(mask), accum, replace))
+    if mask is None or (mask.ndim == 2 and not region):
+        if mask is not None:
+            mask.fits(C)
+        t = _values(C, value, axes)
+        m = None if mask is None else matrix_mask(mask)
+        C._adopt(submatrix.assign(store, *_positions(store, axes), t, m, accum, replace))
+        return
+    # The mask is one of a part of C: the region, or a whole row or column. The statement is one on that part.
+    area = axes if region else _whole_line(axes)
+    m, t = _area_mask(C, mask, area), _values(C, value, axes)
+    at = _positions(store, area)
+    part = submatrix.extract(store, *at)
+    # The one row or column of the part is all that it has.
+    I, J = (None, None) if region else (None if a.size is None else p for a, p in zip(axes, _positions(store, axes)))
+    part = submatrix.assign(part, I, J, t, m, accum, replace)
+    C._adopt(submatrix.assign(store, *at, part, None, None, False))
+
+
+def _positions(C: MatrixStore, axes: tuple[Axis, ...]) -> tuple[Any, Any]:
+    rows, cols = (None if a.at is None else a.array(C.device) for a in axes)
+    return rows, cols
+
+
+def _whole_line(axes: tuple[Axis, ...]) -> tuple[Axis, ...]:
+    """The row or the column in which C(mask)[i, J] or C(mask)[I, j] writes, whole: the mask of a Vector is along it."""
+    if sum(a.size is None for a in axes) != 1:
+        raise TypeError(
+            "mask: expected the mask of a Matrix, got that of a Vector, which goes with one row or column: C(m)[i, :]"
+        )
+    return tuple(a if a.size is None else Axis(a.dim, None, a.dim) for a in axes)
 
 
 def _square(C: Any, value: Any) -> Any:
@@ -152,10 +170,11 @@ def _square(C: Any, value: Any) -> Any:
     return Matrix.from_dense(value, device=C.device)
 
 
-def _region_mask(mask: Mask, axes: tuple[Axis, ...], shape: tuple[int, ...]) -> StructureMask:
+def _area_mask(C: Any, mask: Mask, axes: tuple[Axis, ...]) -> StructureMask:
+    same_device("mask", C, mask.parent)
     expected = tuple(a.size for a in axes if a.size is not None)
     if mask.parent.shape != expected:
-        raise DimensionMismatch(f"mask: expected shape {expected}, that of the region, got {mask.parent.shape}")
+        raise DimensionMismatch(f"mask: expected shape {expected}, that of the part, got {mask.parent.shape}")
     if mask.parent.ndim == 2:
         return matrix_mask(mask)
     t = _line(mask.parent._store, axes)
@@ -171,9 +190,10 @@ def _line(u: Any, axes: tuple[Axis, ...]) -> MatrixStore:
     return build.from_sorted_keys(u.device, nrows, ncols, i, u.values if u.iso else x, u.dtype)
 
 
-def _values(C: Any, value: Any, axes: tuple[Axis, ...], shape: tuple[int, ...]) -> MatrixStore:
-    """The right side of an assignment to a region of `shape`."""
+def _values(C: Any, value: Any, axes: tuple[Axis, ...]) -> MatrixStore:
+    """The right side of an assignment to the region of these indices."""
     device = C.device
+    shape = tuple(1 if a.size is None else a.size for a in axes)
     lines = sum(a.size is not None for a in axes)
     if not isinstance(value, Operand) and (isinstance(value, (list, tuple)) or bool(getattr(value, "ndim", False))):
         array, dtype = value_array(device, value, None)

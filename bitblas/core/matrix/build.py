@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from semirings import dtypes
+from semirings.dtypes import cast_scalar
 
 from ...build import entries as build
 from ...device import Device
 from ...store import MatrixStore
 from ...verbs import arrays, submatrix
 from ...verbs import matrix as verbs
-from ..convert import cast_scalar, check_range, check_size, device_of, index_array, scalar_type, value_array
+from ..convert import check_range, check_size, device_of, index_array, scalar_type, value_array
 from ..options import check_layout, check_options
-from ..scalar import of
 from ..statement.door import guarded
+from ..statement.operands import of
 from ..statement.orders import in_users_order
 from ..vector.build import check_lengths, duplicates
 from .chunks import ChunkBuild
@@ -134,12 +135,17 @@ class MatrixExport(CompressedExport):
         """What it holds, in the user's order, for a look: it stays as it lies, and no second copy is kept."""
         return in_users_order(self, self._stored, keep=False)
 
-    @guarded
     def to_coo(
         self, dtype: Any = None, *, rows: bool = True, columns: bool = True, values: bool = True, sort: bool = True
     ) -> Any:
         """(rows, columns, values) as arrays on the object's device: UINT64 by row, then column, and `dtype` or the
         Matrix's own. None in the place of what is not wanted; with sort=False in the order of the stored form."""
+        i, j, x = self._coo(dtype, values, sort)
+        return (i if rows else None, j if columns else None, x)
+
+    @guarded
+    def _coo(self, dtype: Any = None, values: bool = True, sort: bool = True) -> tuple[Any, Any, Any]:
+        """Its own rows, columns and values, of a transpose too: by row, then column, or as they are stored."""
         A = self._whole if sort else self._stored
         order = A.order
         if dtype is not None:
@@ -151,8 +157,7 @@ class MatrixExport(CompressedExport):
             x = A.device.xp.full(len(i), A.values) if A.iso else A.values
         if values and x is A.raw:
             x = A.values.copy()  # what is given away may be written to
-        u = np.uint64
-        return (i.view(u) if rows else None, j.view(u) if columns else None, x if values else None)
+        return i.view(np.uint64), j.view(np.uint64), x if values else None
 
     @guarded
     def to_dense(self, fill_value: Any = None, dtype: Any = None, **opts: Any) -> Any:

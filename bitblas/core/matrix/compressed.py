@@ -42,8 +42,9 @@ def _pointers(device: Device, indptr: Any, entries: int) -> Any:
 
 
 class CompressedBuild:
-    """Constructors; all take `device`, `format`, `tile` and `packed` of `Matrix.from_coo` too. Raise InvalidValue for
-    pointers or sizes that do not fit, and what `from_coo` raises."""
+    """Constructors; all take `device`, `format`, `tile` and `packed` of `Matrix.from_coo` too. Sizes that are not given
+    are one more than the largest index, 0 where there is none. Raise InvalidValue for pointers or sizes that do not
+    fit, and what `from_coo` raises."""
 
     __slots__ = ()
     from_coo: ClassVar[Any]
@@ -57,6 +58,8 @@ class CompressedBuild:
         d = device_of(device)
         j = index_array(d, minor, "row_indices" if columns else "col_indices", narrow=True)
         ptr = _pointers(d, indptr, len(j))
+        if nminor is None and not len(j):
+            nminor = 0
         name = "ncols" if columns else "nrows"
         if major is None:
             if nmajor is not None and check_size(name, nmajor) != len(ptr) - 1:
@@ -69,8 +72,8 @@ class CompressedBuild:
             major = index_array(d, major, "compressed_cols" if columns else "compressed_rows")
             if len(major) != len(ptr) - 1:
                 raise InvalidValue(f"indptr: expected {len(major) + 1} of them, one more than indices, got {len(ptr)}")
-            if nmajor is None and len(major):
-                nmajor = int(major.max()) + 1
+            if nmajor is None:  # a row that is named counts, also without entries
+                nmajor = int(major.max()) + 1 if len(major) else 0
             i = major[i]
         ij, shape = ((j, i), (nminor, nmajor)) if columns else ((i, j), (nmajor, nminor))
         return cls.from_coo(*ij, values, dtype, nrows=shape[0], ncols=shape[1], device=d, **more)
@@ -111,12 +114,18 @@ class CompressedBuild:
 
     @classmethod
     def from_edgelist(cls, edgelist: Any, values: Any = None, dtype: Any = None, **more: Any) -> Any:
-        """A Matrix of (row, column) or (row, column, value) tuples, or of an array of shape (nvals, 2).
+        """A Matrix of (row, column) or (row, column, value) tuples, of an array of shape (nvals, 2), or of a data frame
+        with two or three columns (pandas, polars).
 
         values: as in `from_coo`, where the edges bring none. Raises ValueError for another shape, TypeError for two
         sources of values.
         """
-        if hasattr(edgelist, "ndim"):
+        if hasattr(edgelist, "columns"):
+            parts = [edgelist[name] for name in edgelist.columns]
+            if len(parts) not in (2, 3):
+                raise ValueError(f"edgelist: expected two or three columns, got {len(parts)}")
+            rows, cols, found = parts if len(parts) == 3 else (*parts, None)
+        elif hasattr(edgelist, "ndim"):
             if edgelist.ndim != 2 or edgelist.shape[1] != 2:
                 raise ValueError(f"edgelist: expected an array of shape (nvals, 2), got {edgelist.shape}")
             rows, cols, found = edgelist[:, 0], edgelist[:, 1], None
@@ -158,13 +167,14 @@ class CompressedExport:
 
     __slots__ = ()
     to_coo: Any
+    _coo: Any  # (dtype): the same, of a transpose too by its own rows
     T: Any
     nrows: Any
     device: Any
 
     def to_csr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:
         """(indptr, columns, values); columns ascend within a row."""
-        i, j, x = self.to_coo(dtype)
+        i, j, x = self._coo(dtype)
         ptr = pointers_of(i, self.nrows, self.device).view(np.uint64)
         return ptr, j, x
 
@@ -193,6 +203,6 @@ class CompressedExport:
         source = self.T if is_columnwise(order) else self
         host = self.device.to_host
         out: dict[int, dict[int, Any]] = {}
-        for i, j, x in zip(*(host(a).tolist() for a in source.to_coo())):
+        for i, j, x in zip(*(host(a).tolist() for a in source._coo())):
             out.setdefault(i, {})[j] = x
         return out

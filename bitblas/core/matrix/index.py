@@ -74,7 +74,7 @@ class MatrixIndex:
         return self._element(rows.at, cols.at) is not None
 
     def __iter__(self) -> Iterator[Any]:
-        """The (row, column) pairs of the entries, by row, then column."""
+        """The (row, column) pairs of the entries, in the order of `to_coo`."""
         i, j, _ = self.to_coo(values=False)
         host = self.device.to_host
         return iter(zip(host(i), host(j)))

@@ -18,6 +18,7 @@ from ...verbs import matrix as verbs
 from ...verbs import product, submatrix
 from ...verbs.mxm import mxm
 from .. import aggregators
+from ..accessor import Accessor
 from ..convert import same_device
 from ..operators import typed
 from ..options import check_options
@@ -177,12 +178,7 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
         keep = lambda _, order: verbs.select(self._at(order), f, value)
         return MatrixExpression(self.nrows, self.ncols, "select", (self, value), f, keep, self.dtype, along=(self,))
 
-    @property
-    def ss(self) -> Any:
-        """The extras of SuiteSparse that programs use: see core/ss.py."""
-        from ..ss import MatrixExtras
-
-        return MatrixExtras(self)
+    ss = Accessor("MatrixExtras")
 
     # ---- reductions: section 4.3.10 ----
 
@@ -200,7 +196,7 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
             return aggregators.delayed(aggregator, self, method, size)
         f = typed(op, "monoid", self.dtype)
         A = self._matrix
-        run = lambda mask: product.reduce_rows(A._stored, f, transpose=transpose)
+        run = lambda mask: product.reduce_rows(A._read(), f, transpose=transpose)
         return VectorExpression(size, method, (self,), f, run, along=(self,))
 
     def reduce_scalar(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:

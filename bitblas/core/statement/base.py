@@ -74,11 +74,21 @@ class Operand(Arithmetic):
 
         return elementwise(self, other, "|")
 
+    def __rand__(self, other: Any) -> Any:
+        from .infix import elementwise
+
+        return elementwise(other, self, "&")
+
+    def __ror__(self, other: Any) -> Any:
+        from .infix import elementwise
+
+        return elementwise(other, self, "|")
+
 
 class Updater:
     """C(mask, accum, replace): waits for `<<`, for an index, or for `del`."""
 
-    __slots__ = ("accum", "input_mask", "mask", "replace", "target")
+    __slots__ = ("__weakref__", "accum", "input_mask", "mask", "replace", "target")
 
     def __init__(self, target: Any, mask: Any, accum: Typed | None, replace: bool, input_mask: Any = None) -> None:
         self.target, self.mask, self.accum, self.replace = target, mask, accum, replace
@@ -93,21 +103,25 @@ class Updater:
 
     update = __lshift__
 
-    def __getitem__(self, key: Any) -> Any:
-        from .indexing import Assigner, parse
-
-        return Assigner(self, parse(self.target, key), region_mask=False)
-
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def _axes(self, key: Any) -> Any:
         from .indexing import parse
 
-        self.target._assign(parse(self.target, key), value, self.mask, self.accum, self.replace, False)
+        if self.input_mask is not None:
+            raise TypeError("input_mask: expected an extraction, C(input_mask=m) << A[I, J], got an assignment")
+        return parse(self.target, key)
+
+    def __getitem__(self, key: Any) -> Any:
+        from .indexing import Assigner
+
+        return Assigner(self, self._axes(key), region_mask=False)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.target._assign(self._axes(key), value, self.mask, self.accum, self.replace, False)
 
     def __delitem__(self, key: Any) -> None:
         from ..scalar import Scalar
-        from .indexing import parse
 
-        self.target._assign(parse(self.target, key), Scalar(self.target.dtype), self.mask, None, self.replace, False)
+        self.target._assign(self._axes(key), Scalar(self.target.dtype), self.mask, None, self.replace, False)
 
     def __eq__(self, other: Any) -> Any:
         raise TypeError("C(...) == x: not defined; perhaps `<<` is meant")
@@ -123,13 +137,16 @@ class Output(Operand, InPlace):
     nvals: Any
 
     _update: Any  # (value, mask, accum, replace) -> None: the assignment of each kind of object
+    _mask_ranks: Any  # of the masks that C(mask) takes: for one row or column of a Matrix also that of a Vector
 
     def __call__(
         self, *args: Any, mask: Any = None, accum: Any = None, replace: Any = False, input_mask: Any = None, **opts: Any
     ) -> Updater:
         """The parameters of an assignment, told apart by their type or given by name.
 
-        mask: `.S` or `.V` of an object of the same shape, `~` for the complement, or a BOOL object (its values);
+        mask: `.S` or `.V` of an object of the same shape, `~` for the complement, or a BOOL object (its values); for
+        `C(mask)[i, J]` and `C(mask)[I, j]` also of a Vector along that whole row or column, outside which nothing
+        changes then;
         accum: BinaryOp, Monoid or text; replace: `gb.replace` or `replace=True`, only with a mask; input_mask, for
         `C(input_mask=m) << A[I, J]`: a mask of A's shape.
         Raises TypeError for anything else. GraphBLAS C API 2.1, section 2.4.
@@ -155,7 +172,7 @@ class Output(Operand, InPlace):
         elif mask is not None:
             if self.ndim == 0:
                 raise TypeError("mask: not allowed for Scalars")
-            mask = _mask.check(mask, self.ndim)
+            mask = _mask.check(mask, *self._mask_ranks)
         elif replace:
             raise TypeError("replace: expected a mask with it, got none")
         if accum is not None:

@@ -60,13 +60,10 @@ def guarded(method: Callable[..., Any]) -> Any:
 
 def reason(value: Any, mask: Any) -> str:
     """A statement in words: the plan of a product, else the expression."""
+    from .delayed import Delayed
     from .explain import explain
-    from .expr import Expression
-    from .indexing import IndexExpr
-    from .infix import Infix
 
-    if isinstance(value, (Infix, IndexExpr)):
+    if isinstance(value, Delayed):
         value = value._to_expr()
-    if isinstance(value, Expression):
         return str(explain(value, mask=mask)) if value.method in ("mxv", "vxm", "mxm") else value._text()
     return f"<< {getattr(value, 'name', value)}"

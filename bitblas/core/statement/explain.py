@@ -6,9 +6,7 @@ import dataclasses
 from typing import Any
 
 from ...verbs.reorder import by_value
-from .expr import Expression
-from .indexing import IndexExpr
-from .infix import Infix
+from .delayed import Delayed
 from .orders import foreseen, used
 
 
@@ -18,11 +16,11 @@ def explain(expr: Any, *, mask: Any = None) -> Any:
     mask: the mask that the statement would have. Raises TypeError for what is no delayed product.
     """
     from ...plan import mxm as plan_mxm
-    from ...plan import product as plan
+    from ...verbs import deciding
 
-    if isinstance(expr, (Infix, IndexExpr)):
+    if isinstance(expr, Delayed):
         expr = expr._to_expr()
-    if not isinstance(expr, Expression) or expr.method not in ("mxv", "vxm", "mxm"):
+    if getattr(expr, "method", None) not in ("mxv", "vxm", "mxm"):
         raise TypeError(f"explain: expected a delayed product such as A.mxv(v), got {expr!r}")
     left, right = expr.args
     op: Any = expr.op
@@ -35,6 +33,6 @@ def explain(expr: Any, *, mask: Any = None) -> Any:
         held, u = A._matrix._stored, v._stored
         if held.order is not None and expr.along is not None:
             u, op = by_value(dataclasses.replace(u, order=held.order), op, flip)
-        found = plan.plan_mxv(held, u, op, transpose=A._transposed != flip, flip=flip)[0]
+        found = deciding.explained(held, u, op, transpose=A._transposed != flip, flip=flip)
     moves = foreseen(expr) if used() else ""
     return dataclasses.replace(found, reason=f"{found.reason}; {moves}") if moves else found

@@ -11,13 +11,12 @@ from semirings.dtypes import DataType
 from ...config import config
 from ...device import Device
 from ..options import check_options
-from ..show import ShownExpression
-from .base import Operand
+from .delayed import Delayed
 from .door import computed
 from .recording import state as recording
 
 
-class Expression(ShownExpression, Operand):
+class Expression(Delayed):
     """What the three kinds share.
 
     method, args, op: what was asked (read by `explain`). `run(mask)` gives the result, a fresh store; only where
@@ -69,6 +68,9 @@ class Expression(ShownExpression, Operand):
     def dup(self, dtype: Any = None, **kwargs: Any) -> Any:
         return self._resolve().dup(dtype, **kwargs)
 
+    def _to_expr(self) -> Expression:
+        return self
+
     def _resolve(self) -> Any:
         if self._value is None:
             if not config.autocompute:
@@ -80,15 +82,6 @@ class Expression(ShownExpression, Operand):
         if name.startswith("_"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self._resolve(), name)
-
-    def __getitem__(self, key: Any) -> Any:
-        return self._resolve()[key]
-
-    def __contains__(self, key: Any) -> bool:
-        return key in self._resolve()
-
-    def __iter__(self) -> Any:
-        return iter(self._resolve())
 
     def _text(self) -> str:
         first, *rest = (getattr(a, "name", None) or str(a) for a in self.args if a is not None)
@@ -182,16 +175,6 @@ class ScalarExpression(Expression):
         else:
             s._store(computed(self))
         return s
-
-    # fmt: off
-    def __bool__(self) -> bool: return bool(self._resolve())
-    def __int__(self) -> int: return int(self._resolve())
-    def __float__(self) -> float: return float(self._resolve())
-    def __index__(self) -> int: return self._resolve().__index__()
-    def __eq__(self, other: Any) -> Any: return self._resolve() == other
-    def __ne__(self, other: Any) -> Any: return self._resolve() != other
-    # fmt: on
-    __hash__ = Operand.__hash__
 
 
 def _check_mask(mask: Any, ndim: int) -> Any:

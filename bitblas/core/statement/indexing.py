@@ -11,8 +11,8 @@ from ...device import Device
 from ...exceptions import DimensionMismatch, IndexOutOfBound
 from ...verbs import elements
 from ..options import check_options
-from ..show import ShownExpression
 from .base import Operand, Output, Updater, describe
+from .delayed import Delayed
 from .mask import Mask, check
 
 _OUTPUT_CALL: Any = Output.__call__
@@ -110,7 +110,7 @@ def parse(parent: Any, key: Any) -> tuple[Axis, ...]:
     return axis(key[0], shape[0], device), axis(key[1], shape[1], device)
 
 
-class IndexExpr(ShownExpression, Operand):
+class IndexExpr(Delayed):
     """parent[I]: extracts when it is read, assigns when it stands on the left of `<<`."""
 
     __slots__ = ("_expr", "axes", "parent")
@@ -139,9 +139,6 @@ class IndexExpr(ShownExpression, Operand):
             self._expr = self.parent._extract(self.axes)
         return self._expr
 
-    def _resolve(self) -> Any:
-        return self._to_expr()._resolve()
-
     def new(
         self, dtype: Any = None, *, mask: Any = None, input_mask: Any = None, name: str | None = None, **opts: Any
     ) -> Any:
@@ -168,29 +165,6 @@ class IndexExpr(ShownExpression, Operand):
         updater.target = self.parent
         return Assigner(updater, self.axes, region_mask=updater.mask is not None)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(f"'IndexExpr' object has no attribute {name!r}")
-        return getattr(self._to_expr(), name)
-
-    # fmt: off
-    def __getitem__(self, key: Any) -> Any: return self._resolve()[key]
-    def __contains__(self, key: Any) -> bool: return key in self._resolve()
-    def __iter__(self) -> Any: return iter(self._resolve())
-    def __bool__(self) -> bool: return bool(self._resolve())
-    def __int__(self) -> int: return int(self._resolve())
-    def __float__(self) -> float: return float(self._resolve())
-    def __index__(self) -> int: return self._resolve().__index__()
-    # fmt: on
-
-    def __eq__(self, other: Any) -> Any:
-        return self._resolve() == other
-
-    def __ne__(self, other: Any) -> Any:
-        return self._resolve() != other
-
-    __hash__ = Operand.__hash__
-
     def _text(self) -> str:
         places = ", ".join(":" if a.at is None else str(a.at) if a.size is None else f"[{a.size}]" for a in self.axes)
         return f"{self.parent.name}[{places}]"
@@ -199,10 +173,11 @@ class IndexExpr(ShownExpression, Operand):
 class _Region:
     """Stands for parent[I] while the parameters of an assignment are read: masks have its rank."""
 
-    __slots__ = ("dtype", "ndim")
+    __slots__ = ("_mask_ranks", "dtype", "ndim")
 
     def __init__(self, shape: tuple[int, ...], parent: Any) -> None:
         self.ndim, self.dtype = max(1, len(shape)), parent.dtype
+        self._mask_ranks = (self.ndim,)
 
 
 def extracted_mask(expr: Any, input_mask: Any) -> Mask:
@@ -225,7 +200,7 @@ def extracted_mask(expr: Any, input_mask: Any) -> Mask:
 class Assigner:
     """C(mask)[I] or C[I](mask): waits for `<<`."""
 
-    __slots__ = ("axes", "region_mask", "updater")
+    __slots__ = ("__weakref__", "axes", "region_mask", "updater")
 
     def __init__(self, updater: Updater, axes: tuple[Axis, ...], *, region_mask: bool) -> None:
         self.updater, self.axes, self.region_mask = updater, axes, region_mask

@@ -8,13 +8,13 @@ from semirings import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, Typed,
 from semirings.dtypes import BOOL
 
 from ...exceptions import DimensionMismatch
-from ..show import ShownExpression
 from .base import Operand, describe
+from .delayed import Delayed
 from .expr import Expression
 from .mask import Mask
 
 
-class Infix(ShownExpression, Operand):
+class Infix(Delayed):
     """Two operands and a symbol. `op(A & B)` names the operator; alone, `@` means plus_times, and `&`, `|` of BOOL
     operands mean land, lor."""
 
@@ -72,23 +72,6 @@ class Infix(ShownExpression, Operand):
         """Compute with the default operator into a new object."""
         return self._to_expr().new(dtype, **kwargs)
 
-    def _resolve(self) -> Any:
-        return self._to_expr()._resolve()
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(f"'Infix' object has no attribute {name!r}")
-        return getattr(self._to_expr(), name)
-
-    def __getitem__(self, key: Any) -> Any:
-        return self._resolve()[key]
-
-    def __contains__(self, key: Any) -> bool:
-        return key in self._resolve()
-
-    def __iter__(self) -> Any:
-        return iter(self._resolve())
-
     def _text(self) -> str:
         left, right = (getattr(x, "name", None) or x._text() for x in (self.left, self.right))
         return f"{left} {self.symbol} {right}"
@@ -106,11 +89,13 @@ def _tensor(x: Any) -> bool:
 
 
 def elementwise(left: Any, right: Any, symbol: str) -> Any:
-    """A & B and A | B. DimensionMismatch unless the shapes are the same."""
+    """A & B and A | B, of two scalars too. DimensionMismatch unless the shapes are the same."""
     if isinstance(right, Mask):
         return right & left if symbol == "&" else right | left
-    if not (_tensor(left) and _tensor(right)) and not (left.ndim == 0 and getattr(right, "ndim", None) == 0):
+    if _tensor(left) != _tensor(right):
         raise TypeError(f"x {symbol} y: expected Vectors or Matrices, got {describe(left)} and {describe(right)}")
+    if not _tensor(left):
+        left, right = (scalar(x, f"x {symbol} y") for x in (left, right))
     for x in (left, right):
         if isinstance(x, Infix) and x.symbol not in (symbol, "@"):
             raise TypeError(f"x {symbol} y: expected operands of one symbol, got {x._text()}; give that an operator")
@@ -120,6 +105,18 @@ def elementwise(left: Any, right: Any, symbol: str) -> Any:
     if not fits:
         raise DimensionMismatch(f"x {symbol} y: expected operands of one shape, got {left.shape} and {right.shape}")
     return Infix(left, right, symbol)
+
+
+def scalar(x: Any, where: str) -> Any:
+    """x, which may be a plain scalar, as an operand. TypeError for what is no scalar."""
+    if isinstance(x, Operand):
+        return x
+    from ..scalar import Scalar
+
+    try:
+        return Scalar.from_value(x, name=str(x))
+    except TypeError:
+        raise TypeError(f"{where}: expected a Matrix, Vector or scalar, got {describe(x)}") from None
 
 
 def matmul(left: Any, right: Any) -> Any:
@@ -132,7 +129,8 @@ def matmul(left: Any, right: Any) -> Any:
 
 
 def apply_operator(op: Any, left: Any, right: Any = None, **kwargs: Any) -> Any:
-    """op(A), op(A, 2), op(2, A), op(A & B), op(A | B, left_default=, right_default=), op(A @ B), select.tril(A, -1)."""
+    """op(A), op(A, 2), op(2, A), op(A & B), op(A | B, left_default=, right_default=), op(A @ B), select.tril(A, -1);
+    of plain scalars too: op(1), op(1, 2)."""
     plain = op.op if isinstance(op, Typed) else op
     if isinstance(left, Infix) and right is None and isinstance(plain, (BinaryOp, Monoid, Semiring)):
         if isinstance(plain, Semiring) != (left.symbol == "@"):
@@ -141,6 +139,8 @@ def apply_operator(op: Any, left: Any, right: Any = None, **kwargs: Any) -> Any:
         return left.with_operator(op, **kwargs)
     if isinstance(plain, Semiring):
         raise TypeError(f"{op!r}: expected an infix expression such as A @ B, got {describe(left)}")
+    if not isinstance(left, Operand) and not isinstance(right, Operand):
+        left = scalar(left, repr(op))
     if isinstance(plain, UnaryOp):
         if right is not None:
             raise TypeError(f"{op!r}: expected one operand, got two")
@@ -158,4 +158,4 @@ def apply_operator(op: Any, left: Any, right: Any = None, **kwargs: Any) -> Any:
     return right._resolve().apply(op, left=left)
 
 
-__all__ = ["Infix", "apply_operator", "elementwise", "matmul"]
+__all__ = ["Infix", "apply_operator", "elementwise", "matmul", "scalar"]

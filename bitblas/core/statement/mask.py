@@ -17,7 +17,7 @@ from ..show import ShownMask
 class Mask(ShownMask):
     """A mask made of a Vector or Matrix, `parent`; it follows the parent when that changes."""
 
-    __slots__ = ("complement", "parent", "structure")
+    __slots__ = ("__weakref__", "complement", "parent", "structure")
 
     def __init__(self, parent: Any, structure: bool, complement: bool = False) -> None:
         self.parent, self.structure, self.complement = parent, structure, complement
@@ -88,7 +88,8 @@ class Mask(ShownMask):
             raise DimensionMismatch(f"mask: expected shape {self.shape}, got {other.shape}")
 
     def fits(self, target: Any) -> None:
-        """Raise DimensionMismatch or DeviceError unless the mask can be used for an object like `target`."""
+        """Raise TypeError, DimensionMismatch or DeviceError unless the mask can be used for an object like `target`."""
+        _check_rank(self, target.ndim)
         if self.parent.shape != target.shape:
             raise DimensionMismatch(f"mask: expected shape {target.shape}, got {self.parent.shape}")
         if self.parent.device is not target.device:
@@ -106,8 +107,8 @@ class Mask(ShownMask):
         raise TypeError("mask: has no truth value")
 
 
-def check(mask: Any, ndim: int) -> Mask:
-    """A Mask, or a BOOL object as a mask of its values. TypeError for anything else."""
+def check(mask: Any, *ndim: int) -> Mask:
+    """A Mask of one of these ranks, or a BOOL object as a mask of its values. TypeError for anything else."""
     if not isinstance(mask, Mask):
         if getattr(mask, "ndim", 0) == 0 or not hasattr(mask, "_resolve"):
             raise TypeError(f"mask: expected a mask (x.S, x.V) or a BOOL object, got {type(mask).__qualname__}")
@@ -115,11 +116,19 @@ def check(mask: Any, ndim: int) -> Mask:
             raise TypeError(
                 f"mask: expected a BOOL object, or x.S for the structure or x.V for the values, got {mask.dtype}"
             )
-        mask = mask._resolve().V
-    if mask.parent.ndim != ndim:
-        kinds = {1: "Vector", 2: "Matrix"}
-        raise TypeError(f"mask: expected the mask of a {kinds[ndim]}, got that of a {kinds[mask.parent.ndim]}")
+        found = mask._resolve()
+        if not hasattr(found, "V"):
+            raise TypeError(f"mask: expected a Vector or a Matrix, got a {type(found).__name__}; .new() makes it one")
+        mask = found.V
+    _check_rank(mask, *ndim)
     return mask
+
+
+def _check_rank(mask: Mask, *ndim: int) -> None:
+    if mask.parent.ndim not in ndim:
+        kinds = {1: "Vector", 2: "Matrix"}
+        expected = " or ".join(kinds[n] for n in ndim)
+        raise TypeError(f"mask: expected the mask of a {expected}, got that of a {kinds[mask.parent.ndim]}")
 
 
 def _like(parent: Any, dtype: Any, name: str | None = None) -> Any:

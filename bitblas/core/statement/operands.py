@@ -1,4 +1,4 @@
-"""Operators together with a scalar operand, as `apply`, `select` and `ewise_union` of Vector and Matrix take them."""
+"""Scalar operands, alone and together with operators, as `apply`, `select` and `ewise_union` take them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,30 @@ from typing import Any
 import numpy as np
 
 from semirings import IndexUnaryOp, Typed, dtypes
-from semirings.dtypes import DataType
+from semirings.dtypes import DataType, cast_scalar
 
 from ...exceptions import EmptyObject
-from ..convert import cast_scalar
+from ..convert import scalar_type, scalar_value
 from ..operators import compute_type, find, typed
-from ..scalar import of
 from .base import Operand, describe
+from .delayed import Delayed
 from .mask import Mask, check
+from .recording import state as recording
+
+
+def of(value: Any) -> tuple[np.generic | None, DataType]:
+    """The NumPy scalar (None: empty) and type of a Python scalar, a Scalar or a delayed one. TypeError otherwise."""
+    if isinstance(value, Operand) and value.ndim == 0:
+        if recording.recorder is not None:
+            return recording.recorder.symbol(value)
+        if isinstance(value, Delayed):
+            # Not `_resolve`: where a statement asks for the value, autocompute has no say.
+            expr = value._to_expr()
+            value = expr.new() if expr._value is None else expr._value
+        scalar: Any = value
+        return scalar._value, scalar.dtype
+    found = scalar_value(value)
+    return found, scalar_type(found)
 
 
 def operand(value: Any, where: str) -> tuple[np.generic, DataType]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from semirings import Typed
-from semirings.dtypes import DataType
+from semirings.dtypes import DataType, cast_scalar
 
 from ...exceptions import DimensionMismatch
 from ...order import Order
@@ -16,13 +16,13 @@ from ...store import VectorStore, empty_vector, full_vector
 from ...verbs import elements, vector_build
 from ...verbs import vector as verbs
 from ...verbs.operands import Into
-from ..convert import cast_scalar, same_device, value_array
-from ..scalar import of
+from ..convert import same_device, value_array
 from ..statement.base import Operand, describe
+from ..statement.delayed import Delayed
 from ..statement.expr import VectorExpression
-from ..statement.indexing import Axis, IndexExpr
-from ..statement.infix import Infix
+from ..statement.indexing import Axis
 from ..statement.mask import Mask
+from ..statement.operands import of
 from ..statement.orders import settle, used
 from ..statement.recording import state as recording
 
@@ -96,12 +96,15 @@ def _finish(w: Any, t: VectorStore, m: verbs.Mask | None, accum: Typed | None, r
     if m is None and not _keeps(store, m, accum, replace):
         w._adopt((t if t.dtype is store.dtype else verbs.cast(t, store.dtype)) if fresh else copied(t, store.dtype))
         return
+    if m is not None and accum is None and not m.complement and store.present is m.words is t.present and t.iso:
+        store.values = t.values  # w(w.S) << x: one value for all its entries
+        return
     verbs.merge(store, t.copy() if t is store else t, m, accum, replace)
 
 
 def _source(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool, order: Order | None) -> Any:
     """What stands on the right as a VectorExpression or a VectorStore; None where the statement is already done."""
-    if isinstance(value, (Infix, IndexExpr)) and value.ndim == 1:
+    if isinstance(value, Delayed) and value.ndim == 1:
         expr = value._to_expr()
         if expr._value is None:
             return expr

@@ -1,0 +1,76 @@
+"""What is not computed yet: an Expression, an Infix that waits for its operator, parent[I]. Asked for values, it is
+computed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..show import ShownExpression
+from .arithmetic import Arithmetic
+from .base import Operand
+
+
+class NoIndex(TypeError, AttributeError):
+    """TypeError, as `range(x)` has it; AttributeError, so that hasattr(x, "__index__") is false."""
+
+
+class Number:
+    """What Scalars, and what will be one, are to Python."""
+
+    __slots__ = ()
+    ndim: Any
+    dtype: Any
+
+    @property
+    def __index__(self) -> Any:
+        if self.ndim or self.dtype.kind not in "biu":
+            kind = type(self).__name__
+            raise NoIndex(f"{kind}: expected an integer Scalar where an index is needed, got {self!r}")
+        return self.__int__
+
+    # fmt: off
+    def __int__(self) -> int: return int(self._number().value)
+    def __float__(self) -> float: return float(self._number().value)
+    def __complex__(self) -> complex: return complex(self._number().value)
+    # fmt: on
+
+    def _number(self) -> Any:
+        return self
+
+
+class Delayed(Number, ShownExpression, Operand):
+    """`_to_expr()`: the Expression that it stands for, itself if it is one."""
+
+    __slots__ = ("__weakref__",)
+    _to_expr: Any
+
+    def _resolve(self) -> Any:
+        return self._to_expr()._resolve()
+
+    def _number(self) -> Any:
+        if self.ndim:
+            raise TypeError(f"{type(self).__name__}: expected a Scalar where a number is needed, got {self!r}")
+        return self._resolve()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._to_expr(), name)
+
+    # fmt: off
+    def __getitem__(self, key: Any) -> Any: return self._resolve()[key]
+    def __contains__(self, key: Any) -> bool: return key in self._resolve()
+    def __iter__(self) -> Any: return iter(self._resolve())
+    def __bool__(self) -> bool: return Operand.__bool__(self) if self.ndim else bool(self._resolve())
+    # fmt: on
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return Operand.__array__(self, dtype, copy) if self.ndim else self._resolve().__array__(dtype, copy)
+
+    def __eq__(self, other: Any) -> Any:
+        return Arithmetic.__eq__(self, other) if self.ndim else self._resolve() == other
+
+    def __ne__(self, other: Any) -> Any:
+        return Arithmetic.__ne__(self, other) if self.ndim else self._resolve() != other
+
+    __hash__ = Operand.__hash__
