@@ -25,9 +25,8 @@ from test_core import operands
 
 import bitblas as gb
 from bitblas import algorithms, binary, device, semiring
-from bitblas.formats import ROWS
+from bitblas.formats import format_of
 from bitblas.kernels.prologue import Variant
-from bitblas.plan.product import FUSED
 from bitblas.registry import variants as registry
 
 CHOSEN = {"LANES", "UNROLL", "BLOCKS", "STAGE", "SLOTS", "LOG_SLOTS"}  # constants that the plan sets by the operands
@@ -146,12 +145,12 @@ def tasks() -> Iterator[Task]:
         how = FORMS[key]["format"], FORMS[key].get("tile")
         yield f"forms {key}", lambda key=key: forms(key)
         yield f"programs {key}", lambda key=key, how=how: programs(key, how)
-        if key in ROWS:
+        if format_of(key).by_rows:
             yield f"long rows {key}", lambda key=key: long_rows(key)
-        if key in ("csr", "mplg", "b2sr8", "split8"):
+        if format_of(key).fused or format_of(key).packed:
             yield f"packed {key}", lambda key=key: packed(key)
         few = dict.fromkeys((*registry.FEW, *registry.PRODUCTS[:2], *registry.PRODUCTS[-1:]))
-        for name, dtype, a, u, _ in registry.PRODUCTS if key in FUSED else few:
+        for name, dtype, a, u, _ in registry.PRODUCTS if format_of(key).fused else few:
             iso = not name.endswith(("plus", "times", "land"))
             which = key, name, dtype.name, a.name, u.name, iso
             yield f"products {' '.join(which[:3])}", lambda which=which: products(*which)
