@@ -105,23 +105,26 @@ def cpu_source(variant: Variant) -> str:
 def _reached(text: str, roots: Iterable[str]) -> str:
     """The definitions of a module that `roots` need, and all imports: variants that differ in what their kernel never
     reads (lanes, on the CPU) are then one text, compiled once, and what is left is quicker to import."""
-    lines, needs, owners = text.splitlines(keepends=True), [], {}
-    for number, node in enumerate(ast.parse(text).body):
+    lines = text.splitlines(keepends=True)
+    owners: dict[str, int] = {}  # the definition of each name; imports, which are all kept, under their text
+    parts: list[tuple[str, set[str]]] = []  # of each definition its text, and the words in it
+    for node in ast.parse(text).body:
         first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-        words = set(_WORD.findall("".join(lines[first - 1 : node.end_lineno])))
-        needs.append((first, node.end_lineno, words))
-        targets = [node.name] if isinstance(node, ast.FunctionDef) else _WORD.findall(lines[first - 1].partition("=")[0])
-        if isinstance(node, (ast.FunctionDef, ast.Assign)):
-            owners.update(dict.fromkeys(targets, number))
+        part = "".join(lines[first - 1 : node.end_lineno])
+        if isinstance(node, ast.FunctionDef):
+            owners[node.name] = len(parts)
+        elif isinstance(node, ast.Assign):
+            owners |= dict.fromkeys(_WORD.findall(part.partition("=")[0]), len(parts))
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            owners[f"import {number}"] = number
-    wanted, found = [*roots, *(name for name in owners if name.startswith("import "))], set()
+            owners[part] = len(parts)
+        parts.append((part, set(_WORD.findall(part))))
+    wanted, kept = [*roots, *(name for name in owners if "import " in name)], set[int]()
     while wanted:
         number = owners.get(wanted.pop())
-        if number is not None and number not in found:
-            found.add(number)
-            wanted += needs[number][2]
-    return "\n".join("".join(lines[needs[k][0] - 1 : needs[k][1]]) for k in sorted(found))
+        if number is not None and number not in kept:
+            kept.add(number)
+            wanted += parts[number][1]
+    return "\n".join(parts[k][0] for k in sorted(kept))
 
 
 def numbered(text: str) -> str:
