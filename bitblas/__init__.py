@@ -17,7 +17,7 @@ from .device import Trace as trace
 from .extras import check_name as _check_name
 
 if TYPE_CHECKING:
-    from . import algorithms, compat, io, loop, reorder
+    from . import algorithms, compat, io, loop, reorder, ss
 
 __version__ = "0.1.0.dev0"
 
@@ -29,7 +29,7 @@ backend = "bitblas"
 __all__ = [
     "MAX_SIZE", "Matrix", "Scalar", "TransposedMatrix", "Vector", "agg", "algorithms", "backend", "binary", "compat",
     "config", "device", "dtypes", "exceptions", "explain", "indexunary", "init", "io", "load", "loop", "monoid",
-    "op", "op_from_string", "reorder", "replace", "select", "semiring", "trace", "unary",
+    "op", "op_from_string", "reorder", "replace", "select", "semiring", "ss", "trace", "unary",
 ]  # fmt: skip
 
 # `from bitblas.semiring import min_plus` and `import bitblas.binary.numpy` work, though the lists of operators are no
@@ -57,7 +57,7 @@ def init(backend: str = "bitblas", blocking: bool = False) -> None:
 
 def __getattr__(name: str) -> Any:
     # What `import bitblas` does not need comes at first use.
-    if name in ("algorithms", "compat", "io", "loop", "reorder"):
+    if name in ("algorithms", "compat", "io", "loop", "reorder", "ss"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

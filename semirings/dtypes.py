@@ -90,6 +90,7 @@ ALL = (BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FP32, FP6
 INTEGERS = tuple(t for t in ALL if t.kind in "iu")
 FLOATS = (FP32, FP64)
 NUMBERS = INTEGERS + FLOATS
+_supports_complex = False  # programs for python-graphblas ask
 
 _INDEX = UINT64  # of indices that come back, as in python-graphblas
 _supports_complex = False  # programs for python-graphblas ask
