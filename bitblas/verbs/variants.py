@@ -170,7 +170,7 @@ def pull_variant(
 ) -> Variant:  # fmt: skip
     """The pull kernel of a form for a semiring (None for WORDS) and the end of a statement.
 
-    padded: the last tile column is wider than the matrix. staged, width: see `plan.is_staged`, `plan.fixed_width`.
+    padded: the last tile column is wider than the matrix. staged, width: see `plan.is_staged`, `Format.fixed_width`.
     packed: the matrix's values are.
     """
     op, t, monoid, z = algebra_of(semiring, end.z)
