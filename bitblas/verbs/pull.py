@@ -43,6 +43,7 @@ class Pull:
         "one",
         "parts",
         "value",
+        "variants",
     )
 
     def __init__(self, of: Product, end: End, w: DataType, masked: bool) -> None:
@@ -56,7 +57,8 @@ class Pull:
         )
         width = form.format.fixed_width(form) if staged else 0
         lanes = staged_lanes(plan.lanes, form.units) if staged else plan.lanes
-        self.kernel = compiled(device, variants(end=end, lanes=lanes, staged=staged, width=width))
+        self.variants: tuple[Variant, ...] = (variants(end=end, lanes=lanes, staged=staged, width=width),)
+        self.kernel = compiled(device, self.variants[0])
         self.value = end.z.np_type.type(of.value)
         self.one = cast_scalar(of.value, w)
         self.nothing = no_output(device, end.w)
@@ -71,8 +73,9 @@ class Pull:
         part = self.longest if presence else min(self.longest, form.format.segment())
         self.hubs = form.hubs(self.longest, part, form.format.share(kind))
         if self.hubs is not None and not presence:  # presence alone needs no sums of segments
-            self.parts = compiled(device, variants(end=End(end.z, end.z), lanes=PART_LANES))
-            self.join = compiled(device, hubs_variant(semiring, kind, per, end))
+            cut = variants(end=End(end.z, end.z), lanes=PART_LANES), hubs_variant(semiring, kind, per, end)
+            self.parts, self.join = (compiled(device, variant) for variant in cut)
+            self.variants += cut
 
     def scratch(self) -> Output:
         """Where the sums of segments go; nowhere where no rows are cut, or no values are summed."""
