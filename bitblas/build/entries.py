@@ -196,7 +196,7 @@ def in_form(A: MatrixStore, key: str) -> MatrixStore:
     if key == A.structure.primary.key:
         return A
     values = A.raw_for(key, False)  # first: the pass that finds the order also finds the ranks
-    return MatrixStore(Structure(A.structure.form(key)), A.dtype, values).tagged(A.order)
+    return MatrixStore(A.structure.led_by(key), A.dtype, values).tagged(A.order)
 
 
 def with_values(A: MatrixStore, packed: bool | None = None) -> MatrixStore:

@@ -114,6 +114,10 @@ class Form(Protocol):
     def ranks(self) -> Any:
         """Where the values of each item begin, made at first need; None where entries are the items."""
 
+    def is_symmetric(self) -> bool:
+        """Whether it, a square one, equals its transpose, which is not made for it; with a chance of 2^-64 to be wrong
+        where it does not."""
+
     def arrays(self) -> dict[str, Any]:
         """The arrays that it is made of, by name: what is counted as its bytes, and saved. Not what can be computed
         from them, such as ranks."""

@@ -16,11 +16,13 @@ def convert(structure: Structure, key: str, *, transposed: bool, order: bool) ->
     """A form of the structure (or of its transpose); with `order`, where its values lie in the primary form."""
     if transposed:
         source = structure.form(key)  # turned as it lies
+        if structure.symmetric and not order:
+            return source, None  # an undirected graph is its own transpose: nothing more to make or to store
         made, places = source.transpose(order)
         base = structure.order(key) if order else None
-        if structure.nrows == structure.ncols and source.equals(made):
+        if structure.symmetric:
             source.adopt(made)
-            made = source  # an undirected graph is its own transpose: nothing more to store
+            made = source
         return made, places if base is None or places is None else base[places]
     rows, places = structure.primary.to_csr(order)
     made, turn = class_of(key).from_csr(rows, format_of(key).tile, order)

@@ -24,6 +24,7 @@ class Structure:
         self.primary = primary
         self._forms: dict[tuple[str, bool], Form] = {(primary.key, False): primary}
         self._orders: dict[tuple[str, bool], Any] = {(primary.key, False): None}
+        self._symmetric: bool | None = None  # None: nobody has asked
         # For plan/choice.py. Counts that threads share may lose one: nothing depends on the exact number.
         self.reads, self.read_besides = 0, 0  # by products with vectors, and by what else reads rows
         self.choices: dict[Any, Any] = {}
@@ -44,6 +45,13 @@ class Structure:
     @property
     def nvals(self) -> int:
         return self.primary.nvals
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether it equals its transpose, which one form then serves as too: found in one pass, once."""
+        if self._symmetric is None:
+            self._symmetric = self.nrows == self.ncols and self.primary.is_symmetric()
+        return self._symmetric
 
     def coo(self) -> tuple[Any, Any]:
         """Rows and columns (INT64) of the entries in the order of the values."""
@@ -78,6 +86,12 @@ class Structure:
             return self.form(self.kept_as(key), transposed=transposed).to_csr(False)[0]
         known = self._forms.get((key, transposed))
         return self._make(key, transposed, order=False)[0] if known is None else known
+
+    def led_by(self, key: str) -> Structure:
+        """The same entries with that form as the primary one, alone."""
+        made = Structure(self.form(key))
+        made._symmetric = self._symmetric
+        return made
 
     def order(self, key: str, *, transposed: bool = False) -> Any:
         """For each entry of that form the place of its value in the primary form; None: the same order."""

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from ..config import config
 from ..device import Device
-from ..formats import CSR, Structure, format_of
-from ..formats.b2sr.format import TILES
+from ..formats import CSR, Structure, class_of, format_of
+from ..formats.b2sr.choice import TILES
 from .costs import FLOOR, LINE, costs_of
 from .depth import row_ends
 from .facts import Facts, facts
@@ -132,7 +132,7 @@ def look(structure: Structure, iso: bool) -> None:
     if not rows_suffice(structure, iso):
         key = choose_form(structure, iso=iso)
     key, _ = limited(structure, key, iso)
-    if structure.read_besides and key.startswith("split"):
+    if structure.read_besides and class_of(key).compact:
         key = CSR  # whose rows would be made again for each of those statements
     if key != CSR:
         seen, device = facts(structure), structure.device

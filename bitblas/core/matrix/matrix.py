@@ -17,9 +17,10 @@ from ...formats.values import PackedValues
 from ...store import MatrixStore
 from ...verbs import matrix as verbs
 from ...verbs import submatrix
+from ..accessor import Sized
 from ..convert import check_size, device_of, same_device
 from ..operators import typed
-from ..options import AUTO, Layout, check_layout
+from ..options import AUTO, Layout, check_layout, check_options
 from ..statement import orders
 from ..statement.base import Output, Updater
 from ..statement.door import assignment, statement
@@ -40,7 +41,7 @@ from .writes import Writes
 _names = itertools.count()
 
 
-class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Output):
+class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Sized, Output):
     """Matrix(dtype=FP64, nrows=0, ncols=0): no entries yet. GraphBLAS C API 2.1, section 3.8.2.
 
     format: "auto", "csr", "mplg", "b2sr" with a `tile` of 4, 8, 16, 32 or 64, or "split" with one of 4, 8 or 16 (or
@@ -203,7 +204,9 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Ou
     def _assign(self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Any, replace: bool, region: bool) -> None:
         assignment(assign_matrix.assign_matrix, self, axes, value, mask, accum, replace, region)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: Any, value: Any, **opts: Any) -> None:
+        if opts:
+            check_options(opts)
         self._assign(parse(self, key), value, None, None, False, False)
 
     def __delitem__(self, key: Any) -> None:

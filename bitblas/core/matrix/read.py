@@ -18,6 +18,7 @@ from ...verbs import matrix as verbs
 from ...verbs import product, submatrix
 from ...verbs.mxm import mxm
 from .. import aggregators
+from ..accessor import Accessor
 from ..convert import same_device
 from ..operators import typed
 from ..options import check_options
@@ -177,12 +178,7 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
         keep = lambda _, order: verbs.select(self._at(order), f, value)
         return MatrixExpression(self.nrows, self.ncols, "select", (self, value), f, keep, self.dtype, along=(self,))
 
-    @property
-    def ss(self) -> Any:
-        """The extras of SuiteSparse that programs use: see core/ss.py."""
-        from ..ss import MatrixExtras
-
-        return MatrixExtras(self)
+    ss = Accessor("MatrixExtras")
 
     # ---- reductions: section 4.3.10 ----
 

@@ -96,6 +96,9 @@ def _finish(w: Any, t: VectorStore, m: verbs.Mask | None, accum: Typed | None, r
     if m is None and not _keeps(store, m, accum, replace):
         w._adopt((t if t.dtype is store.dtype else verbs.cast(t, store.dtype)) if fresh else copied(t, store.dtype))
         return
+    if m is not None and accum is None and not m.complement and store.present is m.words is t.present and t.iso:
+        store.values = t.values  # w(w.S) << x: one value for all its entries
+        return
     verbs.merge(store, t.copy() if t is store else t, m, accum, replace)
 
 

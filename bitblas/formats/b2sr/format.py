@@ -18,7 +18,7 @@ from semirings.dtypes import lookup_dtype
 
 from ...device import Device, balanced_bounds, even_bounds
 from ...kernels.prologue import Variant
-from .. import sound
+from .. import mirror, sound
 from ..choice import Format
 from ..contract import Region
 from ..csr.format import PARALLEL_ENTRIES, Csr, from_arrays, index_type, rows_bytes
@@ -160,6 +160,10 @@ class B2sr(TilesCall):
         turn = device.kernel(_variant("turn", self.tile, ptr=self.ptr, places=none, ORDER=1))
         turn(self.tiles, source, self.bits, self.ranks(), turned.ranks(), bits, places, bounds=bounds)
         return turned, places[: self.nvals]
+
+    def is_symmetric(self) -> bool:
+        found = self.tiles, self.nvals, self.ptr, self.col, self.col.dtype, self.tile_rows, self.bits
+        return mirror.is_symmetric(self.device, "b2sr", (("TILE", self.tile),), *found)
 
     def equals(self, other: B2sr) -> bool:
         return sound.same(self, other)

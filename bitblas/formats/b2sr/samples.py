@@ -8,6 +8,7 @@ from semirings.dtypes import INT32
 
 from ...kernels.prologue import Variant
 from ..csr.samples import PLACES, TYPES
+from ..mirror import CHUNK
 from .choice import DEFAULT_TILE, TILES
 
 BOTH = (*PLACES, ("TILE_COL", INT32))
@@ -31,6 +32,7 @@ def samples() -> Iterator[Variant]:
             yield Variant("formats/b2sr/turn", (PLACES[0], PLACES[2]), (("TILE", tile), lanes, ("ORDER", order)))
         yield Variant("formats/b2sr/cut", TYPES, (("TILE", tile), lanes))
         yield Variant("formats/b2sr/coo", PLACES, (("TILE", tile), lanes))
+        yield Variant("formats/b2sr/mirror", TYPES, (("TILE", tile), ("CHUNK", CHUNK["b2sr"]), ("LANES", 32)))
         yield Variant("formats/b2sr/ranks", (), (("TILE", tile), ("LANES", 1)))
         yield Variant("formats/b2sr/filter", PLACES[2:], (("TILE", tile), ("LANES", 1)))
         for fill in (0, 1):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from semirings.dtypes import INT32, INT64
 
 from ...kernels.prologue import Variant
+from ..mirror import CHUNK
 
 TYPES = (("PTR", INT32), ("COL", INT32))
 PLACES = (*TYPES, ("PLACE", INT32))
@@ -16,6 +17,11 @@ def keys(packed: int) -> Iterator[Variant]:
     """Those that sort the transpose."""
     for order in (0, 1):
         yield Variant("formats/csr/keys", TYPES, (("PACKED", packed), ("ORDER", order)))
+
+
+def mirrors(packed: int) -> Iterator[Variant]:
+    """The one that looks for mirror images."""
+    yield Variant("formats/csr/mirror", TYPES, (("PACKED", packed), ("CHUNK", CHUNK["csr"]), ("LANES", 32)))
 
 
 def clips(packed: int, *passes: tuple[int, int]) -> Iterator[Variant]:
@@ -28,6 +34,7 @@ def clips(packed: int, *passes: tuple[int, int]) -> Iterator[Variant]:
 def samples() -> Iterator[Variant]:
     """Of plain rows."""
     yield from keys(0)
+    yield from mirrors(0)
     for pointers in (INT32, INT64):
         yield Variant("formats/csr/rows", (("PTR", pointers),))
     yield from clips(0, (0, 0), (0, 1), (1, 0), (1, 1))
@@ -36,4 +43,5 @@ def samples() -> Iterator[Variant]:
 def packed_samples() -> Iterator[Variant]:
     """Of packed rows."""
     yield from keys(1)
+    yield from mirrors(1)
     yield from clips(1, (0, 1), (1, 1))

@@ -255,6 +255,9 @@ class Split(SplitCall):
 
         return self._through_rows(drop, True)
 
+    def is_symmetric(self) -> bool:
+        return self.to_csr(False)[0].is_symmetric()
+
     def equals(self, other: Split) -> bool:
         return sound.same(self, other)
 
