@@ -13,7 +13,7 @@ from ..kernels.prologue import Variant
 from ..plan.ending import End
 from ..plan.product import WORDS, staged_lanes
 from .operands import Allowed, Input, Old, Output, Rows, dummy, no_mask, stored
-from .schedule import padding_blocks, unit_bounds
+from .schedule import pull_blocks, unit_bounds
 from .variants import hubs_variant, pull_variant
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Pull:
             return
         per, presence = form.rows_per_unit, kind == WORDS and not end.store
         self.longest = form.format.longest(kind, lanes, staged=staged)
-        self.extra = padding_blocks(form.units, per, lanes)
+        self.extra = pull_blocks(form.units, per, lanes)
         part = self.longest if presence else min(self.longest, form.format.segment())
         self.hubs = form.hubs(self.longest, part, form.format.share(kind))
         if self.hubs is not None and not presence:  # presence alone needs no sums of segments
@@ -100,7 +100,7 @@ class Pull:
         device, per = self.device, form.rows_per_unit
         parts = scratch or self.scratch()
         rest = *u, *no_mask(device), self.value, *no_output(device, self.end.z), *parts
-        extra = padding_blocks(hubs.segments, per, PART_LANES)
+        extra = pull_blocks(hubs.segments, per, PART_LANES)
         self.parts(hubs.segments, EVERYWHERE, *segments, *rest, extra_blocks=extra)
         self.join(len(hubs.rows) * per, hubs.rows, hubs.first, *parts, *mask, *old, *to)
 
