@@ -46,19 +46,29 @@ def prepared(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, trans
     """The product as it runs now, kept with the matrix."""
     value = u.values.tobytes() if isinstance(u.values, np.generic) else None
     key = (semiring, transpose, flip, u.dtype.name, value)
-    found = A.prepared.get(key)
+    found: Ways | None = A.prepared.get(key)
     if found is None:
         if len(A.prepared) >= MANY:
             A.prepared.clear()
-        found = A.prepared[key] = deciding.case(A, u.values, semiring, transpose=transpose, flip=flip), {}
-    case: Case = found[0]
-    ways: dict[tuple[bool, bool], Product] = found[1]
-    chosen = deciding.decide(A, u, case)
-    way = chosen[0].push, u.count == u.size
-    if way not in ways:
-        plan = deciding.planned(A, case, *chosen)
-        ways[way] = Product(plan, case.product, A, u.dtype, semiring, flip, full=way[1])
-    return ways[way]
+        found = A.prepared[key] = Ways(deciding.case(A, u.values, semiring, transpose=transpose, flip=flip))
+    direction, case, known = deciding.decide(A, u, found.case)
+    if case.work is not None:  # the form that a push reads is there, and stays
+        found.case = case
+    way = direction.push, u.count == u.size
+    if way not in found.products:
+        plan = deciding.planned(A, direction, case, known)
+        found.products[way] = Product(plan, case.product, A, u.dtype, semiring, flip, full=way[1])
+    return found.products[way]
+
+
+class Ways:
+    """A case, and the products that have run: pushed or not, with a full vector or not."""
+
+    __slots__ = ("case", "products")
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.products: dict[tuple[bool, bool], Product] = {}
 
 
 class Product:
