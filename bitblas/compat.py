@@ -45,7 +45,7 @@ def ensure_type(value: Any, types: type | tuple[type, ...]) -> Any:
 def find_opclass(op: Any) -> tuple[Any, str]:
     """The operator (that text or a Python function names) and the name of its class."""
     if isinstance(op, str):
-        op = operators.op_from_string(op)
+        op = core.op_from_string(op)
     plain = op.op if isinstance(op, Typed) else op
     kinds = (BinaryOp, Monoid, Semiring, UnaryOp, IndexUnaryOp)
     if isinstance(plain, (Aggregator, TypedAggregator)):

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from semirings.typed import applied_to_scalars_by
 
+from .aggregators import op, op_from_string
 from .matrix.matrix import Matrix, TransposedMatrix
-from .operators import op, op_from_string
 from .scalar import Scalar
 from .statement.base import replace
 from .statement.explain import explain

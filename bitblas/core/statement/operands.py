@@ -12,9 +12,9 @@ from semirings.dtypes import DataType
 from ...exceptions import EmptyObject
 from ..convert import cast_scalar, scalar_type, scalar_value
 from ..operators import compute_type, find, typed
-from .base import Operand, describe
 from .delayed import Delayed
 from .mask import Mask, check
+from .operand import Operand, describe
 from .recording import state as recording
 
 

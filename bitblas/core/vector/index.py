@@ -9,9 +9,11 @@ import numpy as np
 
 from ...store import VectorStore
 from ...verbs import elements
-from ..statement.base import Updater, describe
+from ..statement.axes import Axis, parse
+from ..statement.base import Updater
 from ..statement.expr import ScalarExpression, VectorExpression
-from ..statement.indexing import Axis, IndexExpr, parse
+from ..statement.indexing import IndexExpr
+from ..statement.operand import describe
 
 
 class VectorIndex:
