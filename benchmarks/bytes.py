@@ -22,8 +22,8 @@ import numpy as np
 
 import bitblas
 from bitblas import config
-from bitblas.formats import Structure, packing
-from bitblas.formats.b2sr.format import TILES
+from bitblas.formats import FORMATS, Structure, packing
+from bitblas.formats.b2sr.choice import TILES
 from bitblas.formats.split import layout
 from bitblas.plan import forms as plan_forms
 from bitblas.plan.facts import facts
@@ -34,7 +34,7 @@ GRAPHS = (
     "rmat16", "delaunay_n16", "delaunay_n16_random", "grid2d_512", "stencil27_50", "mycielskian12", "road_ny",
 )  # fmt: skip
 NATURAL = "natural"
-FORMS = ("csr", "mplg", *(f"b2sr{t}" for t in TILES), *map(layout.key_of, layout.TILES))
+FORMS = tuple(FORMATS)
 HEADS = ("graph", "order", "edges", *FORMS, "packed", "slices", "perm", "of csr", "over", "smallest", "chosen")
 MEAN, CHOICE = 0.60, 1.02  # the bars: smallest over CSR in the geometric mean, chosen over smallest on any graph
 
@@ -120,7 +120,10 @@ def bars(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
             found = mean(list(ratios))
             held = "holds" if found <= MEAN else "MISSED"
             yield f"smallest form over CSR, geometric mean of {len(ratios)} graphs, each {what}: {found:.3f} ({held})"
-    slices, split = HEADS.index("slices"), [HEADS.index(layout.key_of(tile)) for tile in layout.TILES]
+    slices, split = (
+        HEADS.index("slices"),
+        [HEADS.index(key) for key, format in FORMATS.items() if format.name == "split"],
+    )
     gain = [row[slices] / min(row[k] for k in split) for row in rows if row[split[0]] is not None]
     if gain:
         yield f"Split of slices over Split, geometric mean of all lines: {mean(gain):.3f}"

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bitblas.formats.b2sr.format import TILES
-from bitblas.formats.split import format as split
+from bitblas.formats import FORMATS as KEYS
+from bitblas.formats import NAMES
 
 from . import graphs, table
 from .graphs import numbers, present
@@ -21,7 +21,7 @@ from .verbs import VERBS, Verb, answer_of, difference
 
 GRAPHS = ("delaunay_n20", "grid2d_2048", "stencil27_100", "rmat18", "rmat20", "hub_n20", "even_n20")
 PRODUCTS = tuple(name for name, verb in VERBS.items() if verb.explain is not None)
-FORMATS = ("auto", "csr", "mplg", *(f"b2sr{t}" for t in TILES), "split", *(f"split{t}" for t in split.TILES))
+FORMATS = tuple(dict.fromkeys(("auto", *NAMES, *KEYS)))
 PEER = "cuSPARSE"
 TOLERANCE = 1e-5  # of cuSPARSE's FP32 sums in an order of its own, some past 2^24
 BANDWIDTH = 4.2e12  # bytes a second that an H200 was seen to read

@@ -12,14 +12,16 @@ from semirings import binary, dtypes, indexunary, monoid, select, semiring, unar
 from . import agg, device, exceptions
 from .config import config
 from .core import Matrix, Scalar, TransposedMatrix, Vector, explain, op, op_from_string, replace
-from .core.matrix.order import above as _above
+from .core.above import above as _above
 from .device import Trace as trace
+from .extras import check_name as _check_name
 
 if TYPE_CHECKING:
-    from . import algorithms, compat, io, loop, reorder
+    from . import algorithms, compat, io, loop, reorder, ss
 
 __version__ = "0.1.0.dev0"
 
+_check_name(__path__[0])
 load = Matrix.load
 MAX_SIZE = 1 << 60  # the largest number of rows, columns or positions that an object may have
 backend = "bitblas"
@@ -27,12 +29,16 @@ backend = "bitblas"
 __all__ = [
     "MAX_SIZE", "Matrix", "Scalar", "TransposedMatrix", "Vector", "agg", "algorithms", "backend", "binary", "compat",
     "config", "device", "dtypes", "exceptions", "explain", "indexunary", "init", "io", "load", "loop", "monoid",
-    "op", "op_from_string", "reorder", "replace", "select", "semiring", "trace", "unary",
+    "op", "op_from_string", "reorder", "replace", "select", "semiring", "ss", "trace", "unary",
 ]  # fmt: skip
 
-# `from bitblas.semiring import min_plus` works, though the lists of operators are no files.
+# `from bitblas.semiring import min_plus` and `import bitblas.binary.numpy` work, though the lists of operators are no
+# files.
 for _name in ("binary", "dtypes", "indexunary", "monoid", "op", "select", "semiring", "unary"):
     sys.modules[f"{__name__}.{_name}"] = globals()[_name]
+    for _part in ("numpy", "ss"):
+        if hasattr(globals()[_name], _part):
+            sys.modules[f"{__name__}.{_name}.{_part}"] = getattr(globals()[_name], _part)
 
 
 def _later(module: str, name: str) -> Callable[[], Any]:
@@ -51,7 +57,7 @@ def init(backend: str = "bitblas", blocking: bool = False) -> None:
 
 def __getattr__(name: str) -> Any:
     # What `import bitblas` does not need comes at first use.
-    if name in ("algorithms", "compat", "io", "loop", "reorder"):
+    if name in ("algorithms", "compat", "io", "loop", "reorder", "ss"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -1,31 +1,122 @@
-"""Files that are there whole or not at all."""
+"""Files that are there whole or not at all.
+
+What is being written has no name (O_TMPFILE) where the file system knows that: ext4, XFS, Btrfs, tmpfs. The kernel
+frees it when its process dies, whatever kills it, but in the instant between its first name and its last. Elsewhere
+(NFS, Lustre) it is a hidden `.bitblas-*.part` in the same folder, locked by who writes it: one that nobody locks was
+left behind by a kill, and the next file written there removes it.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
+import re
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO
+
+_PART = re.compile(r"\.bitblas-[0-9a-f]{16}\.part")
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file for writing that takes its name when the block ends well and its bytes are on the disk; and leaves no
-    trace when it does not: an older file of that name stays as it was."""
+    trace when it does not: an older file of that name stays as it was.
+
+    The new file has the mode of the one that it replaces, and its owner and group as far as the process may set them;
+    else what the umask leaves of 0666. Any number of threads and processes may write the same name: the last one to end
+    stays. A kill leaves nothing, or what the next call in that folder removes (see above). OSError names `path`.
+    """
     target = os.path.realpath(path)
-    if os.path.exists(target) and not os.path.isfile(target):
-        with open(target, "wb") as stream:  # a device or a pipe
+    folder, part = os.path.dirname(target), None
+    try:
+        old = _status(target)
+        special = old is not None and not stat.S_ISREG(old.st_mode)  # a device or a pipe
+        if special:
+            fd = os.open(target, os.O_WRONLY)
+        else:
+            part, fd = _opened(folder, 0o666 if old is None else stat.S_IMODE(old.st_mode))
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
+    if special:
+        with open(fd, "wb") as stream:
             yield stream
         return
-    part = os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.{os.getpid()}.part")
     try:
-        with open(part, "wb") as stream:
+        with open(fd, "wb") as stream:
             yield stream
             stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(part, target)
-    except FileNotFoundError as error:
-        raise FileNotFoundError(error.errno, error.strerror, os.fspath(path)) from None
+            if old is not None:
+                _take_over(fd, old)
+            os.fsync(fd)
+            if part is None:  # a link cannot replace what is there, so a name of its own comes first
+                part = _new_name(folder)
+                os.link(f"/proc/self/fd/{fd}", part, dst_dir_fd=fd)  # with a dir_fd, whatever it is, links are followed
+            os.replace(part, target)
+            part = None
     finally:
-        if os.path.exists(part):
-            os.unlink(part)
+        if part is not None:
+            with suppress(FileNotFoundError):
+                os.unlink(part)
+
+
+def _status(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
+
+
+def _new_name(folder: str) -> str:
+    return os.path.join(folder, f".bitblas-{os.urandom(8).hex()}.part")  # of one length, however long the target's is
+
+
+def _opened(folder: str, mode: int) -> tuple[str | None, int]:
+    """A new file in the folder, locked; without a name where that can be."""
+    with suppress(OSError):
+        fd = os.open(folder, os.O_WRONLY | os.O_TMPFILE, mode)
+        if os.path.exists(f"/proc/self/fd/{fd}"):  # what it is named by in the end
+            _lock(fd)
+            return None, fd
+        os.close(fd)
+    _sweep(folder)
+    while True:
+        part = _new_name(folder)
+        fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        _lock(fd)
+        if os.fstat(fd).st_nlink:
+            return part, fd
+        os.close(fd)  # another process swept it up before the lock was there
+
+
+def _lock(fd: int) -> bool:
+    """Whether nobody else writes the file. Where locks are not to be had, nothing is ever swept up."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _sweep(folder: str) -> None:
+    """Remove what killed processes left in the folder, as far as that can be told."""
+    with suppress(OSError):
+        for name in filter(_PART.fullmatch, os.listdir(folder)):
+            path = os.path.join(folder, name)
+            with suppress(OSError):
+                fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+                try:
+                    if _lock(fd):
+                        os.unlink(path)
+                finally:
+                    os.close(fd)
+
+
+def _take_over(fd: int, old: os.stat_result) -> None:
+    """Owner, group and mode of the file that is replaced."""
+    new = os.fstat(fd)
+    if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
+        with suppress(PermissionError):
+            os.fchown(fd, old.st_uid, old.st_gid)
+    os.fchmod(fd, stat.S_IMODE(old.st_mode))  # after the owner, whose change clears bits

@@ -3,7 +3,7 @@
 Every message names the argument, what was expected, what was got, and a hint where one helps.
 """
 
-from semirings.errors import GraphblasException, UdfParseError
+from semirings.errors import DomainMismatch, GraphblasException, NotImplementedException, UdfParseError
 
 __all__ = [
     "CaptureError", "DeviceError", "DimensionMismatch", "DomainMismatch", "EmptyObject", "GraphblasException",
@@ -29,10 +29,6 @@ class IndexOutOfBound(GraphblasException, IndexError):
     """An index beyond the object's size."""
 
 
-class DomainMismatch(GraphblasException, TypeError):
-    """An operator has no version for these types."""
-
-
 class DimensionMismatch(GraphblasException):
     """Shapes do not fit."""
 
@@ -43,10 +39,6 @@ class OutputNotEmpty(GraphblasException):
 
 class EmptyObject(GraphblasException):
     """A Scalar without a value where one is needed."""
-
-
-class NotImplementedException(GraphblasException):
-    """GraphBLAS has it, bitblas does not (yet)."""
 
 
 class OutOfMemory(GraphblasException, MemoryError):

@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from . import extras
+from .core.options import either
 from .exceptions import InvalidValue
-from .formats import tile_of
-from .io import host_coo, replacing
-from .plan.forms import DEFAULT_TILE
+from .formats import TILES, format_of
+from .formats.b2sr.choice import DEFAULT_TILE
+from .io import host_coo
+from .io.files import created
 
 BINS = 512  # squares along the longer side of the picture, and a quarter of that for the map of tiles
 SUFFIXES = ("png", "svg", "pdf")
@@ -30,12 +33,12 @@ def spy(A: Any, *, title: str | None = None, tile: int | None = None, bins: int 
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError(f"pictures need matplotlib: pip install 'bit-graphblas[plots]' ({error})") from None
-    held = A.profile().held[0]
+        raise ImportError(f"pictures need matplotlib ({error}); {extras.hint('plots')}") from None
+    held = A.format
     if tile is None:
-        tile = tile_of(held) if tile_of(held) > 1 else DEFAULT_TILE
-    if tile not in (4, 8, 16, 32, 64):
-        raise InvalidValue(f"tile: expected 4, 8, 16, 32 or 64, got {tile!r}")
+        tile = format_of(held).tile or DEFAULT_TILE
+    if tile not in TILES:
+        raise InvalidValue(f"tile: expected {either(TILES)}, got {tile!r}")
     rows, cols = (part.astype(np.int64, copy=False) for part in host_coo(A)[:2])
     tile_rows, tile_cols, fill = tiles_of(rows, cols, A.ncols, tile)
 
@@ -84,12 +87,19 @@ def binned(
     return sums.reshape(high, wide), (-0.5, wide * edge - 0.5, high * edge - 0.5, -0.5)
 
 
-def save(figure: Any, path: str | os.PathLike[str]) -> None:
-    """Write a Figure to a .png, .svg or .pdf file, which appears whole or not at all. InvalidValue for another name."""
+def kind_of(path: str | os.PathLike[str]) -> str:
+    """The format of a picture by its name. InvalidValue for an ending that is not known."""
     kind = os.path.splitext(os.fspath(path))[1][1:].lower()
     if kind not in SUFFIXES:
         raise InvalidValue(f"{os.fspath(path)}: expected a name that ends in {', '.join('.' + s for s in SUFFIXES)}")
-    with replacing(path) as stream:
+    return kind
+
+
+def save(figure: Any, target: Any) -> None:
+    """Write a Figure to a .png, .svg or .pdf file, which appears whole or not at all (InvalidValue for another name),
+    or as .png into a file open for binary writing."""
+    kind = "png" if hasattr(target, "write") else kind_of(target)
+    with created(target) as stream:
         figure.savefig(stream, format=kind)
 
 

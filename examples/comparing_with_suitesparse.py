@@ -66,7 +66,5 @@ for program in (neighbours, triangles, levels):
         assert answer.value == reference.value == 2 * (side - 1) ** 2
     else:
         assert bitblas.io.to_graphblas(answer).isequal(reference)
-print(
-    f"bytes of the structure: {ours.memory().structure} as {ours.profile().held[0]}, {theirs.ss.nbytes} in SuiteSparse"
-)
+print(f"bytes of the structure: {ours.memory().structure} as {ours.format}, {theirs.ss.nbytes} in SuiteSparse")
 assert bitblas.io.to_graphblas(ours).isequal(theirs)

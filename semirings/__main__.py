@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from . import dtypes, numpy_names
+from . import dtypes, numpy_operators
+from .algebra import Monoid
 from .catalog import BINARY, INDEXUNARY, MONOIDS, NAMED_SEMIRINGS, PARAMETERIZED, ULPS, UNARY, is_close
 from .dtypes import DataType
 from .expressions import ByKind
@@ -44,10 +45,14 @@ def signature(types: dict[DataType, DataType]) -> str:
 
 
 def expression(op: Operator) -> str:
+    texts = {"BOOL": op.expr, "integers": op.expr, "floats": op.expr}
     if isinstance(op.expr, ByKind):
+        kinds = {t.kind for t in op.types}
         texts = {"BOOL": op.expr.boolean, "integers": op.expr.integer, "floats": op.expr.floating}
-        return "; ".join(f"{kind}: `{text}`" for kind, text in texts.items())
-    return f"`{op.expr}`".replace("|", "\\|")
+        texts = {name: text for name, text in texts.items() if name[0].lower() in kinds}
+    if len(set(texts.values())) == 1:
+        texts = {"": texts.popitem()[1]}
+    return "; ".join(f"{kind}: `{text}`" if kind else f"`{text}`" for kind, text in texts.items()).replace("|", "\\|")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -71,16 +76,24 @@ def value(x: object) -> str:
     return "" if x is None else f"{x}"
 
 
-def monoids() -> str:
+def monoids(listed: Mapping[str, Monoid]) -> str:
     rows = []
-    for name, m in MONOIDS.items():
+    for name, m in listed.items():
         ones = {t: m.identity(t) for t in m.types}
-        shown = "least value" if name == "max" else "greatest value" if name == "min" else ""
+        shown = {"max": "least value", "min": "greatest value"}.get(name.replace("imum", ""), "")
         last = {"max": "greatest value", "min": "least value", "bor": "all bits", "any": "any value"}.get(name)
         some = next(iter(ones))
         one = shown or ("all bits" if name in ("band", "bxnor") else value(ones[some]))
         end = last or value(m.terminal(some))
-        rows.append([f"`{name}`", signature(m.types), one, end, "yes" if m.is_idempotent else f"`{m.repeated}`"])
+        rows.append(
+            [
+                f"`{name}`",
+                signature(m.types),
+                one,
+                end,
+                "yes" if m.is_idempotent else f"`{m.repeated or 'by doubling'}`",
+            ]
+        )
     return table(["name", "types", "identity", "terminal", "idempotent, or the sum of k equal values"], rows)
 
 
@@ -92,10 +105,12 @@ def page() -> str:
         "unary": operators(dict(UNARY)),
         "binary": operators({**BINARY, **{n: is_close() for n in PARAMETERIZED}}),
         "indexunary": operators(dict(INDEXUNARY)),
-        "monoids": monoids(),
+        "monoids": monoids(MONOIDS),
         "named": " ".join(f"`{name}`" for name in NAMED_SEMIRINGS),
         "ulps": "; ".join(f"{k}: {' '.join(names)}" for k, names in far.items()),
-        "numpy": "; ".join(f"`{f}.numpy`: {names}" for f, names in numpy_names.LEFT_OUT.items()),
+        "numpy_unary": operators(dict(numpy_operators.UNARY)),
+        "numpy_binary": operators(dict(numpy_operators.BINARY)),
+        "numpy_monoids": monoids(numpy_operators.MONOIDS),
         "calls": ", ".join(f"`{name}`" for name in CALLS),
     }
     text = PROSE.read_text()

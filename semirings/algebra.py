@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .dtypes import BOOL, DataType, cast
+from .dtypes import BOOL, DataType, cast_scalar
 from .expressions import code
+from .known import transposed
 from .operators import NAMESPACE, BinaryOp, operand
 from .rules import UNSIGNED, Rule, arithmetic, boolean, logical, same, unsigned
 from .typed import Applicable, Ruled
@@ -46,11 +48,11 @@ class Monoid(Ruled):
 
     def identity(self, t: DataType) -> np.generic:
         z = self.result_type(t)
-        return cast(self.identity_of(z), z)
+        return cast_scalar(self.identity_of(z), z)
 
     def terminal(self, t: DataType) -> np.generic | None:
         z = self.result_type(t)
-        return None if self.terminal_of is None else cast(self.terminal_of(z), z)
+        return None if self.terminal_of is None else cast_scalar(self.terminal_of(z), z)
 
     @property
     def is_idempotent(self) -> bool:
@@ -66,10 +68,10 @@ class Monoid(Ruled):
         """The sum of k equal values x on the host."""
         z = self.result_type(t)
         if self.repeated is None:
-            return self._doubled(z, cast(x, z), int(k))
+            return self._doubled(z, cast_scalar(x, z), int(k))
         with np.errstate(all="ignore"):
             names = {"x": operand(x, z), "k": np.int64(k), "kx": operand(np.int64(k), z)}
-            return cast(eval(code(self.repeated), {**NAMESPACE, **names}), z)
+            return cast_scalar(eval(code(self.repeated), {**NAMESPACE, **names}), z)
 
     def _doubled(self, z: DataType, x: np.generic, k: int) -> np.generic:
         total, k = x, k - 1
@@ -81,7 +83,7 @@ class Monoid(Ruled):
 
 
 # The monoids of the catalogue whose sums do not depend on the order, whatever the type.
-EXACT = frozenset("min max any lor land lxor lxnor eq bor band bxor bxnor".split())
+EXACT = frozenset("min max any lor land lxor lxnor eq bor band bxor bxnor numpy.maximum numpy.minimum".split())
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,15 +112,13 @@ class Semiring(Applicable):
     def commutes_to(self) -> Semiring | None:
         """The semiring of the products with their operands exchanged, as A (+).(x) B = (B' (+).(x') A')'. Positions
         are exchanged with them: the row of the first operand becomes the column of the second."""
-        from .catalog import BINARY, TRANSPOSED, compose
-
-        name = TRANSPOSED.get(self.binaryop.name)
-        found = BINARY[name] if name is not None else self.binaryop.commutes_to
+        found = transposed(self.binaryop)
         return self if self.is_commutative else None if found is None else compose(self.monoid, found)
 
     def multiply_type(self, t: DataType) -> DataType | None:
         """The type at which the multiplier is used for operands of type `t`: BOOL for a logical monoid over a
-        multiplier that would not give BOOL; unsigned for a monoid of bits over signed integers."""
+        multiplier that would not give BOOL; unsigned for a monoid of bits over signed integers; INT64 where BOOL pairs
+        are counted, multiplied or compared."""
         times, plus = self.binaryop, self.monoid
         t = UNSIGNED.get(t, t) if plus.rule is unsigned else t
         product = times.rule(t)
@@ -127,11 +127,12 @@ class Semiring(Applicable):
         if plus.rule in (logical, boolean):
             product = product if product[1] is BOOL else times.rule(t := BOOL)
             return t if product is not None and product[1] is BOOL else None
-        if product[1] is BOOL and (
-            arithmetic in (times.rule, plus.rule) or (times.name == "pair" and plus.binaryop.rule is arithmetic)
-        ):
+        if product[1] is BOOL and times.rule is arithmetic:
             return None
-        return t if plus.rule(product[1]) else None
+        if product[1] is BOOL and times.default_type is not None and plus.binaryop.rule is arithmetic:
+            t = times.default_type
+            product = times.rule(t)
+        return t if product is not None and plus.rule(product[1]) else None
 
     operand_type_or_none = multiply_type
 
@@ -145,4 +146,10 @@ class Semiring(Applicable):
         return self.binaryop.result_type(self.operand_type(t))
 
 
-__all__ = ["EXACT", "Monoid", "Semiring"]
+@functools.cache
+def compose(m: Monoid, op: BinaryOp) -> Semiring:
+    """The semiring of a monoid and a multiplier: one object for each pair."""
+    return Semiring(m, op)
+
+
+__all__ = ["EXACT", "Monoid", "Semiring", "compose"]

@@ -6,7 +6,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
-from .algebra import Monoid, Semiring
+from . import known, numpy_operators
+from .algebra import Monoid, Semiring, compose
 from .dtypes import INT64
 from .expressions import ByKind
 from .operators import BinaryOp, IndexUnaryOp, Operator, Parameterized, SelectOp, UnaryOp
@@ -140,14 +141,7 @@ BINARY = {
     )
 }  # fmt: skip
 BINARY["oneb"] = BINARY["pair"]  # its name in the C API
-_MODULUS = BinaryOp(
-    "numpy.mod", ByKind("0", "modulus(x, y)", "real_modulus(x, y)", "unsigned_modulus(x, y)"), small_boolean
-)
-NUMPY_BINARY = {"mod": _MODULUS, "remainder": _MODULUS}  # "%": the sign is the divisor's, as in Python
-
-# In a product of transposed operands, the row of the first becomes the column of the second.
-_FIRST_TO_SECOND = {"firsti": "secondj", "firstj": "secondi", "firsti1": "secondj1", "firstj1": "secondi1"}
-TRANSPOSED = _FIRST_TO_SECOND | {second: first for first, second in _FIRST_TO_SECOND.items()}
+known.BINARY.update(BINARY)
 
 
 @functools.lru_cache(1 << 10)
@@ -156,13 +150,16 @@ def is_close(rel_tol: float = 1e-7, abs_tol: float = 0.0) -> BinaryOp:
     return BinaryOp("isclose", f"near(x, y, {float(rel_tol)!r}, {float(abs_tol)!r})", close, exchanged="isclose")
 
 
-# What computers round differently, and how far results may lie apart, in units of the last place (for lgamma, of the
-# larger of its value and 1, since it has zeros that no library meets).
+# What computers round differently, and how far results may lie apart, in units of the last place (of the larger
+# of the value and 1 where there are zeros that no library meets).
 ULPS = dict.fromkeys((*_MATH, "pow", "rpow", "atan2", "hypot"), 4) | {"erfc": 16, "lgamma": 16, "tgamma": 16}
+ULPS |= {"numpy.rad2deg": 1, "numpy.deg2rad": 1}
+ULPS |= dict.fromkeys((f"numpy.{name}" for name in ("float_power", "hypot", "logaddexp", "logaddexp2")), 4)
+WITH_ZEROS = ("lgamma", "numpy.logaddexp", "numpy.logaddexp2")
 for _name in ("ceil", "floor", "sqrt", "trunc"):
     del ULPS[_name]
 
-PARAMETERIZED = {"isclose": Parameterized("isclose", is_close, "binary")}
+PARAMETERIZED = {"isclose": Parameterized("isclose", is_close, "binary", is_commutative=True)}
 
 INDEXUNARY = {
     op.name: op
@@ -188,12 +185,14 @@ INDEXUNARY = {
 }
 # For vectors, an index is a row.
 INDEXUNARY |= {f"index{end}": INDEXUNARY[f"row{end or 'index'}"] for end in ("", "le", "gt")}
-SELECT = {n: SelectOp(op.name, op.expr, op.rule) for n, op in INDEXUNARY.items() if op.rule is not position}
+_TESTS = {op: SelectOp(op.name, op.expr, op.rule) for op in INDEXUNARY.values() if op.rule is not position}
+SELECT = {name: _TESTS[op] for name, op in INDEXUNARY.items() if op in _TESTS}
 
 
 def all_operators() -> list[Operator]:
     """Every operator once, whatever its names: unary, binary (isclose with its defaults), index-unary."""
-    lists: tuple[Mapping[str, Operator], ...] = (UNARY, BINARY, NUMPY_BINARY, {"isclose": is_close()}, INDEXUNARY)
+    lists: tuple[Mapping[str, Operator], ...] = (UNARY, BINARY, {"isclose": is_close()}, INDEXUNARY)
+    lists += (numpy_operators.UNARY, numpy_operators.BINARY)
     return list(dict.fromkeys(op for ops in lists for op in ops.values()))
 
 
@@ -233,24 +232,8 @@ NAMED_SEMIRINGS = (
 ).split()
 
 
-_own_monoids: dict[BinaryOp, Monoid] = {}  # of operators that are not in the list
-
-
-def monoid_of(op: BinaryOp) -> Monoid | None:
-    """The monoid that adds with an operator, if there is one: the catalogue's, or the last that was registered."""
-    found = MONOIDS.get(op.name)
-    return found if found is not None and found.binaryop is op else _own_monoids.get(op)
-
-
-def remember_monoid(m: Monoid) -> None:
-    """The monoid of an operator that a program made."""
-    _own_monoids[m.binaryop] = m
-
-
-@functools.cache
-def compose(m: Monoid, op: BinaryOp) -> Semiring:
-    """The semiring of a monoid and a multiplier: one object for each pair."""
-    return Semiring(m, op)
+for _monoid in MONOIDS.values():
+    known.remember_monoid(_monoid.binaryop, _monoid, own=False)
 
 
 def find_semiring(name: str) -> Semiring | None:
@@ -261,6 +244,11 @@ def find_semiring(name: str) -> Semiring | None:
             found = compose(m, op)
             return found if found.types else None
     return None
+
+
+def semiring_names() -> list[str]:
+    """The names of all semirings of the two lists."""
+    return [name for m in MONOIDS for op in BINARY if find_semiring(name := f"{m}_{op}") is not None]
 
 
 def _named(name: str) -> Semiring:

@@ -7,3 +7,11 @@ class GraphblasException(Exception):
 
 class UdfParseError(GraphblasException):
     """A function that cannot become an operator: which construct, and at which line."""
+
+
+class DomainMismatch(GraphblasException, TypeError):
+    """An operator has no version for these types."""
+
+
+class NotImplementedException(GraphblasException, NotImplementedError):
+    """GraphBLAS has it, bitblas does not (yet)."""

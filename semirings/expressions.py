@@ -79,6 +79,11 @@ def names_in(expr: str) -> frozenset[str]:
     return frozenset(re.findall(r"\b(?:x|y|t|ix|jx|iy|jy)\b", expr))
 
 
+def once(guard: str, text: str) -> str:
+    """CUDA C++ that a text may hold twice."""
+    return f"#ifndef {guard}\n#define {guard}\n{text}#endif\n"
+
+
 @functools.cache
 def code(expr: str) -> CodeType:
     return compile(expr, "<expression>", "eval")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from typing import Any
 
 
@@ -16,28 +16,36 @@ class Delayed:
 class Namespace:
     """Operators by name; iterates over the names.
 
-    `missing` may make an entry on demand (semirings are the product of two lists). `helpers` are what else stands in
-    the namespace (from_string, register_new, numpy), which iterating leaves out. A name with dots leads through
-    namespaces inside this one.
+    `missing` may make an entry on demand (semirings are the product of two lists), and `names` are those that it can
+    make, for dir(). `helpers` are what else stands in the namespace (from_string, register_new, numpy), which iterating
+    leaves out. A name with dots leads through namespaces inside this one.
     """
 
     def __init__(
-        self, family: str, entries: MutableMapping[str, Any], missing: Callable[[str], Any] | None = None
+        self,
+        family: str,
+        entries: MutableMapping[str, Any],
+        missing: Callable[[str], Any] | None = None,
+        names: Callable[[], Iterable[str]] = tuple,
     ) -> None:
-        self._family, self._entries, self._missing = family, entries, missing
+        self._family, self._entries, self._missing, self._names = family, entries, missing, names
         self._helpers: dict[str, Any] = {}
 
     def __getattr__(self, name: str) -> Any:
-        entries = self.__dict__.get("_entries", {})  # while it is unpickled or copied there are none yet
-        if isinstance(entries.get(name), Delayed):
-            entries[name] = entries[name].make()
-        if name in entries:
-            return entries[name]
-        if name in self.__dict__.get("_helpers", {}):
-            return self._helpers[name]
-        found = self._missing(name) if self._missing is not None and not name.startswith("_") else None
-        if found is None:
-            raise AttributeError(f"{self._family} has no operator {name!r}; known: {', '.join(entries)}")
+        if "_helpers" not in self.__dict__:  # while it is unpickled or copied
+            raise AttributeError(name)
+        found = self._find(name)
+        if found is None and name not in self._helpers:
+            raise AttributeError(f"{self._family} has no operator {name!r}; known: {', '.join(self._entries)}")
+        return self._helpers[name] if found is None else found
+
+    def _find(self, name: str) -> Any:
+        """The operator, or the namespace inside this one; None where there is none."""
+        found = self._entries.get(name)
+        if isinstance(found, Delayed):
+            found = self._entries[name] = found.make()
+        if found is None and self._missing is not None and not name.startswith("_"):
+            found = self._missing(name)
         return found
 
     def __getitem__(self, name: str) -> Any:
@@ -95,7 +103,12 @@ class Namespace:
         return found is not None and (not dot or (isinstance(found, Namespace) and rest in found))
 
     def __dir__(self) -> list[str]:
-        return [*self._entries, *self._helpers, "ss"]
+        return [*self.__all__, *self._helpers, "ss"]
+
+    @property
+    def __all__(self) -> list[str]:
+        """What `from bitblas.semiring import *` takes: all that has a name."""
+        return list(dict.fromkeys((*self._entries, *self._names())))
 
     def __repr__(self) -> str:
         return f"<{self._family}: {', '.join(self._entries)}>"

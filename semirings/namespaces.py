@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from . import comparisons, numpy_names
-from .catalog import BINARY, INDEXUNARY, MONOIDS, PARAMETERIZED, SELECT, SEMIRINGS, UNARY, find_semiring
+from .catalog import BINARY, INDEXUNARY, MONOIDS, PARAMETERIZED, SELECT, SEMIRINGS, UNARY, find_semiring, semiring_names
 from .namespace import Namespace
 from .registration import register
 from .text import ORDER, any_from_string, from_string, get_semiring
@@ -16,18 +17,20 @@ binary = Namespace("binary", {**BINARY, **PARAMETERIZED})
 indexunary = Namespace("indexunary", dict(INDEXUNARY))
 select = Namespace("select", dict(SELECT))
 monoid = Namespace("monoid", dict(MONOIDS))
-semiring = Namespace("semiring", dict(SEMIRINGS), find_semiring)
+semiring = Namespace("semiring", dict(SEMIRINGS), find_semiring, semiring_names)
 
 
-def _any_family(name: str) -> Any:
-    return next((SPACES[f][name] for f in ("unary", "binary", "monoid", "semiring") if _has(SPACES[f], name)), None)
+def _of_all(name: str, spaces: Sequence[Namespace]) -> Namespace:
+    """A namespace with the names of several, of which the first counts."""
+
+    def find(key: str) -> Any:
+        return next((found for space in spaces if (found := space._find(key)) is not None), None)
+
+    return Namespace(name, {}, find, lambda: (key for space in spaces for key in space.__all__))
 
 
-def _has(space: Namespace, name: str) -> bool:
-    return name in space or (space is semiring and find_semiring(name) is not None)
-
-
-op = Namespace("op", {}, _any_family)
+op = _of_all("op", (unary, binary, monoid, semiring))
+op_numpy = _of_all("op.numpy", (numpy_names.unary, numpy_names.binary, numpy_names.monoid, numpy_names.semiring))
 SPACES: dict[str, Namespace] = {
     "unary": unary, "binary": binary, "indexunary": indexunary, "select": select, "monoid": monoid,
     "semiring": semiring,
@@ -37,7 +40,7 @@ for _family in ORDER:
     SPACES[_family]._help(from_string=partial(from_string, _family, spaces=SPACES))
 for _family in ("unary", "binary", "monoid", "semiring"):
     SPACES[_family]._help(numpy=getattr(numpy_names, _family))
-op._help(from_string=partial(any_from_string, spaces=SPACES))
+op._help(numpy=op_numpy, from_string=partial(any_from_string, spaces=SPACES))
 semiring._help(get_semiring=partial(get_semiring, space=semiring))
 select._help(**comparisons.helpers(select))
 register(SPACES)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .catalog import BINARY, MONOIDS, NUMPY_BINARY, UNARY, compose
+from . import numpy_operators
+from .algebra import Semiring, compose
+from .catalog import BINARY, MONOIDS, UNARY
 from .namespace import Namespace
 
 _UNARY = {
@@ -19,24 +21,16 @@ _MONOID = {
 }  # fmt: skip
 _BINARY = _MONOID | {
     "arctan2": "atan2", "copysign": "copysign", "divide": "truediv", "greater": "gt", "greater_equal": "ge",
-    "hypot": "hypot", "ldexp": "ldexp", "less": "lt", "less_equal": "le", "not_equal": "ne", "power": "pow",
+    "floor_divide": "floordiv", "ldexp": "ldexp", "less": "lt", "less_equal": "le", "not_equal": "ne", "power": "pow",
     "subtract": "minus", "true_divide": "truediv",
 }  # fmt: skip
 
-UNARY_NAMES = {name: UNARY[ours] for name, ours in _UNARY.items()}
-BINARY_NAMES = {name: BINARY[ours] for name, ours in _BINARY.items()} | NUMPY_BINARY
-MONOID_NAMES = {name: MONOIDS[ours] for name, ours in _MONOID.items()}
-
-# What python-graphblas has under these names and bitblas has not.
-LEFT_OUT = {
-    "unary": "conj conjugate deg2rad degrees fabs rad2deg radians reciprocal sign signbit spacing square",
-    "binary": "float_power floor_divide fmod gcd lcm left_shift logaddexp logaddexp2 maximum minimum nextafter "
-    "right_shift",
-    "monoid": "gcd hypot logaddexp logaddexp2 maximum minimum",
-}
+UNARY_NAMES = {name: UNARY[ours] for name, ours in _UNARY.items()} | numpy_operators.UNARY
+BINARY_NAMES = {name: BINARY[ours] for name, ours in _BINARY.items()} | numpy_operators.BINARY
+MONOID_NAMES = {name: MONOIDS[ours] for name, ours in _MONOID.items()} | numpy_operators.MONOIDS
 
 
-def _semiring(name: str) -> object | None:
+def _semiring(name: str) -> Semiring | None:
     words = name.split("_")
     for k in range(1, len(words)):
         add, multiply = MONOID_NAMES.get("_".join(words[:k])), BINARY_NAMES.get("_".join(words[k:]))
@@ -45,7 +39,13 @@ def _semiring(name: str) -> object | None:
     return None
 
 
+def _semiring_names() -> list[str]:
+    return [
+        f"{m}_{op}" for m in MONOID_NAMES for op in BINARY_NAMES if compose(MONOID_NAMES[m], BINARY_NAMES[op]).types
+    ]
+
+
 unary = Namespace("unary.numpy", UNARY_NAMES)
 binary = Namespace("binary.numpy", BINARY_NAMES)
 monoid = Namespace("monoid.numpy", MONOID_NAMES)
-semiring = Namespace("semiring.numpy", {}, _semiring)
+semiring = Namespace("semiring.numpy", {}, _semiring, _semiring_names)

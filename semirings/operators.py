@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import functions
-from .dtypes import BOOL, INT8, DataType, cast
+from . import functions, known
+from .dtypes import BOOL, INT8, DataType, cast_scalar
 from .expressions import Expression, code, names_in, resolve
 from .rules import Rule, same
 from .typed import Ruled
@@ -28,8 +28,8 @@ NAMESPACE = {name: f for name, f in vars(functions).items() if not name.startswi
 
 def operand(value: Any, t: DataType) -> np.generic:
     """A value as an expression meets it on the host. BOOL becomes an integer: NumPy subtracts no booleans."""
-    value = cast(value, t)
-    return cast(value, INT8) if t is BOOL else value
+    value = cast_scalar(value, t)
+    return cast_scalar(value, INT8) if t is BOOL else value
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +63,10 @@ class Operator(Ruled):
     def _evaluate(self, t: DataType, names: dict[str, Any]) -> np.generic:
         compute, result = self.compute_type(t), self.result_type(t)
         if isinstance(self.expr, Expression):
-            return cast(self.expr.evaluate(dict.fromkeys(("x", "y", "t"), compute), names), result)
+            return cast_scalar(self.expr.evaluate(dict.fromkeys(("x", "y", "t"), compute), names), result)
         names = {k: operand(v, compute) if k in ("x", "y", "t") else np.int64(v) for k, v in names.items()}
         with np.errstate(all="ignore"):
-            return cast(eval(code(resolve(self.expr, compute)), {**NAMESPACE, **names}), result)
+            return cast_scalar(eval(code(resolve(self.expr, compute)), {**NAMESPACE, **names}), result)
 
 
 @functools.lru_cache(1 << 12)
@@ -108,9 +108,7 @@ class BinaryOp(Operator):
     @property
     def commutes_to(self) -> BinaryOp | None:
         """The operator with the operands exchanged: f(x, y) = g(y, x)."""
-        from .catalog import BINARY
-
-        return self if self.is_commutative else None if self.exchanged is None else BINARY[self.exchanged]
+        return self if self.is_commutative else None if self.exchanged is None else known.BINARY[self.exchanged]
 
     @property
     def is_commutative(self) -> bool:
@@ -119,25 +117,43 @@ class BinaryOp(Operator):
     @property
     def monoid(self) -> Monoid | None:
         """The monoid of the catalogue, or the last one registered, that adds with this operator."""
-        from .catalog import monoid_of
-
-        return monoid_of(self)
+        found: Monoid | None = known.monoid_of(self)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
 class Parameterized:
-    """Operators of a family: `binary.isclose(rel_tol=1e-5)` makes one, and the bare name stands for the defaults."""
+    """Operators of a family: `binary.isclose(rel_tol=1e-5)` makes one, and the bare name stands for the defaults.
+
+    signature: of the function that makes them; parts: what a program registered it with, as `registration.make` takes
+    it.
+    """
 
     name: str
     make: Callable[..., Any]
     family: str
     signature: Any = None
+    parts: tuple[Any, ...] = ()
+    is_commutative: bool = False
+
+    is_positional = False
 
     def __repr__(self) -> str:
         return f"{self.family}.{self.name}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.make(*args, **kwargs)
+        made = self.make(*args, **kwargs)
+        known.remember_origin(made, self, args, kwargs)
+        return made
+
+    @property
+    def monoid(self) -> Any:
+        """The monoids that add with these operators; the monoid, or the monoids, of semirings."""
+        return self.parts[0] if self.family == "semiring" else known.monoid_of(self)
+
+    @property
+    def commutes_to(self) -> Parameterized | None:
+        return self if self.is_commutative else None
 
 
 __all__ = ["BinaryOp", "IndexUnaryOp", "Operator", "Parameterized", "SelectOp", "UnaryOp"]

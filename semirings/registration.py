@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any
 
-from .algebra import Monoid, Semiring
-from .catalog import compose, remember_monoid
+from .algebra import Monoid, Semiring, compose
 from .dtypes import BOOL, DataType, lookup_dtype
+from .errors import DomainMismatch, NotImplementedException
+from .known import remember_monoid
 from .namespace import Delayed, Namespace
 from .operators import BinaryOp, IndexUnaryOp, Operator, Parameterized, SelectOp, UnaryOp
 from .udf import Call, UserRule, check
@@ -39,53 +40,57 @@ def build(family: str, function: Any, name: str | None = None, *, narrow: bool =
     return made
 
 
-def _made(family: str, function: Any, name: str | None, parameterized: bool, is_udt: bool) -> Any:
-    if is_udt:
-        raise NotImplementedError("is_udt: user-defined types are not supported; operators work on the eleven types")
-    if not parameterized:
-        return build(family, function, name)
-    if not callable(function):
-        raise TypeError(f"func: expected a function that returns a function, got {type(function).__name__}")
-    name = name or function.__name__
-    make = functools.lru_cache(1 << 10)(lambda *args, **kwargs: build(family, function(*args, **kwargs), name))
-    return Parameterized(name, make, family, inspect.signature(function))
+class Identity:
+    """The identity that a program gave: one value, or one for each dtype."""
+
+    def __init__(self, given: Any) -> None:
+        self.given = given
+        self.by_type = {lookup_dtype(t): x for t, x in given.items()} if isinstance(given, Mapping) else None
+
+    def __call__(self, t: DataType) -> Any:
+        return self.given if self.by_type is None else self.by_type[t]
 
 
-def _build_monoid(name: str | None, binaryop: Any, identity: Any, is_idempotent: bool) -> Any:
+def _build_monoid(name: str | None, binaryop: Any, identity: Any, is_idempotent: bool = False) -> Any:
     if isinstance(binaryop, Parameterized):
         if callable(identity) and inspect.signature(identity) != binaryop.signature:
             raise ValueError("Signatures of binaryop and identity passed to Monoid must be the same")
         one = identity if callable(identity) else lambda *args, **kwargs: identity
-        make = functools.lru_cache(1 << 10)(
-            lambda *a, **k: _build_monoid(name, binaryop(*a, **k), one(*a, **k), is_idempotent)
-        )
-        return Parameterized(name or binaryop.name, make, "monoid", binaryop.signature)
+
+        def make(*args: Any, **kwargs: Any) -> Any:
+            return _build_monoid(name, binaryop(*args, **kwargs), one(*args, **kwargs), is_idempotent)
+
+        parts = (binaryop, identity, is_idempotent)
+        family = Parameterized(name or binaryop.name, _kept(make), "monoid", binaryop.signature, parts)
+        remember_monoid(binaryop, family, own=True)
+        return family
     if type(binaryop) is not BinaryOp:
         raise TypeError(f"binaryop: expected a BinaryOp, got {type(binaryop).__name__}")
-    given = {lookup_dtype(t): x for t, x in identity.items()} if isinstance(identity, Mapping) else None
-    wrong = [t for t in given or () if binaryop.result_type(t) is not t]
+    ones = Identity(identity)
+    wrong = [t for t in ones.by_type or () if binaryop.result_type(t) is not t]
     if wrong:
-        raise TypeError(f"identity: {binaryop.name} takes {wrong[0]}, but gives {binaryop.result_type(wrong[0])}")
+        raise DomainMismatch(f"identity: {binaryop.name} takes {wrong[0]}, but gives {binaryop.result_type(wrong[0])}")
 
     def rule(t: DataType) -> tuple[DataType, DataType] | None:
-        return (t, t) if binaryop.rule(t) == (t, t) and (given is None or t in given) else None
+        return (t, t) if binaryop.rule(t) == (t, t) and (ones.by_type is None or t in ones.by_type) else None
 
-    made = Monoid(
-        name or binaryop.name, binaryop, lambda t: identity if given is None else given[t],
-        repeated="x" if is_idempotent else None, rule=rule,
-    )  # fmt: skip
-    remember_monoid(made)
+    made = Monoid(name or binaryop.name, binaryop, ones, repeated="x" if is_idempotent else None, rule=rule)
+    remember_monoid(binaryop, made, own=True)
     return made
 
 
 def _build_semiring(name: str | None, monoid: Any, binaryop: Any) -> Any:
-    if isinstance(monoid, Parameterized) or isinstance(binaryop, Parameterized):
+    families = [p for p in (monoid, binaryop) if isinstance(p, Parameterized)]
+    if families:
+        if len({p.signature for p in families}) > 1:
+            raise ValueError("Signatures of monoid and binaryop passed to Semiring must be the same")
 
         def make(*args: Any, **kwargs: Any) -> Any:
             parts = (p(*args, **kwargs) if isinstance(p, Parameterized) else p for p in (monoid, binaryop))
             return _build_semiring(name, *parts)
 
-        return Parameterized(name or f"{monoid.name}_{binaryop.name}", functools.lru_cache(1 << 10)(make), "semiring")
+        whole = name or f"{monoid.name}_{binaryop.name}"
+        return Parameterized(whole, _kept(make), "semiring", families[0].signature, (monoid, binaryop))
     if not isinstance(monoid, Monoid):
         raise TypeError(f"monoid: expected a Monoid, got {type(monoid).__name__}")
     if not isinstance(binaryop, BinaryOp):
@@ -93,7 +98,31 @@ def _build_semiring(name: str | None, monoid: Any, binaryop: Any) -> Any:
     return compose(monoid, binaryop) if name is None else Semiring(monoid, binaryop, name)
 
 
-def _enter(space: Namespace, name: str, make: Callable[[], Any], lazy: bool) -> Any:
+def _kept(make: Callable[..., Any]) -> Callable[..., Any]:
+    """One object for each choice of parameters."""
+    return functools.lru_cache(1 << 10)(make)
+
+
+def make(family: str, name: str | None, *parts: Any, parameterized: bool = False, is_udt: bool = False) -> Any:
+    """An operator in no namespace: of a function (`parameterized`: one that returns the function), a monoid of
+    (binaryop, identity, is_idempotent), or a semiring of (monoid, binaryop)."""
+    if is_udt:
+        raise NotImplementedException("is_udt: user-defined types are not supported; operators take the eleven types")
+    if family == "monoid":
+        return _build_monoid(name, *parts)
+    if family == "semiring":
+        return _build_semiring(name, *parts)
+    (function,) = parts
+    if not parameterized:
+        return build(family, function, name)
+    if not callable(function):
+        raise TypeError(f"func: expected a function that returns a function, got {type(function).__name__}")
+    name = name or function.__name__
+    inner = _kept(lambda *args, **kwargs: build(family, function(*args, **kwargs), name))
+    return Parameterized(name, inner, family, inspect.signature(function), parts)
+
+
+def enter(space: Namespace, name: str, make: Callable[[], Any], lazy: bool = False) -> Any:
     """Make an operator, now or when it is asked for, and enter it. AttributeError where the name is taken."""
     space._refuse_taken(name)
     made = Delayed(make) if lazy else make()
@@ -102,36 +131,43 @@ def _enter(space: Namespace, name: str, make: Callable[[], Any], lazy: bool) -> 
 
 
 def register(spaces: Mapping[str, Namespace]) -> None:
-    """Give every namespace its register_new and register_anonymous."""
+    """Give every namespace, and the class of its operators, their register_new and register_anonymous."""
+
+    def named(family: str, op: Any) -> Any:
+        """The operator that a text names."""
+        return spaces[family].from_string(op) if isinstance(op, str) else op
+
+    def give(family: str, kind: Any, register_new: Callable[..., Any], register_anonymous: Callable[..., Any]) -> None:
+        spaces[family]._help(register_new=register_new, register_anonymous=register_anonymous)
+        kind.register_new, kind.register_anonymous = staticmethod(register_new), staticmethod(register_anonymous)
 
     def operators(family: str) -> None:
-        space = spaces[family]
-
         def register_new(
             name: str, func: Any, *, parameterized: bool = False, is_udt: bool = False, lazy: bool = False
         ) -> Any:
             """Enter an operator made of a Python function; its name may have dots, for namespaces inside this one."""
-            made = _enter(space, name, lambda: _made(family, func, name, parameterized, is_udt), lazy)
+            flags = {"parameterized": parameterized, "is_udt": is_udt}
+            made = enter(spaces[family], name, lambda: make(family, name, func, **flags), lazy)
             twin = {"select": "indexunary", "indexunary": "select"}.get(family)
             if twin is not None:
-                _enter_twin(spaces[twin], twin, name, made, lambda: _made(twin, func, name, parameterized, is_udt))
+                _enter_twin(spaces[twin], twin, name, made, lambda: make(twin, name, func, **flags))
             return made
 
         def register_anonymous(
             func: Any, name: str | None = None, *, parameterized: bool = False, is_udt: bool = False
         ) -> Any:
             """An operator made of a Python function, in no namespace."""
-            return _made(family, func, name, parameterized, is_udt)
+            return make(family, name, func, parameterized=parameterized, is_udt=is_udt)
 
-        space._help(register_new=register_new, register_anonymous=register_anonymous)
+        give(family, _CLASSES[family], register_new, register_anonymous)
 
     for family in _CLASSES:
         operators(family)
 
     def new_monoid(name: str, binaryop: Any, identity: Any, *, is_idempotent: bool = False, lazy: bool = False) -> Any:
         """Enter a monoid: a BinaryOp, its identity (or one for each dtype), and whether op(x, x) is x."""
-        make = lambda: _build_monoid(name, binaryop, identity, is_idempotent)
-        return _enter(spaces["monoid"], name, make, lazy)
+        made = lambda: _build_monoid(name, named("binary", binaryop), identity, is_idempotent)
+        return enter(spaces["monoid"], name, made, lazy)
 
     def anonymous_monoid(binaryop: Any, identity: Any, name: str | None = None, *, is_idempotent: bool = False) -> Any:
         """A monoid in no namespace."""
@@ -139,14 +175,15 @@ def register(spaces: Mapping[str, Namespace]) -> None:
 
     def new_semiring(name: str, monoid: Any, binaryop: Any, *, lazy: bool = False) -> Any:
         """Enter a semiring of a Monoid and a BinaryOp."""
-        return _enter(spaces["semiring"], name, lambda: _build_semiring(name, monoid, binaryop), lazy)
+        made = lambda: _build_semiring(name, named("monoid", monoid), named("binary", binaryop))
+        return enter(spaces["semiring"], name, made, lazy)
 
     def anonymous_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Any:
         """A semiring in no namespace."""
         return _build_semiring(name, monoid, binaryop)
 
-    spaces["monoid"]._help(register_new=new_monoid, register_anonymous=anonymous_monoid)
-    spaces["semiring"]._help(register_new=new_semiring, register_anonymous=anonymous_semiring)
+    give("monoid", Monoid, new_monoid, anonymous_monoid)
+    give("semiring", Semiring, new_semiring, anonymous_semiring)
 
 
 def _enter_twin(space: Namespace, family: str, name: str, made: Any, make: Callable[[], Any]) -> None:
@@ -159,4 +196,4 @@ def _enter_twin(space: Namespace, family: str, name: str, made: Any, make: Calla
         space._add(name, make())
 
 
-__all__ = ["build", "register"]
+__all__ = ["build", "enter", "make", "register"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .algebra import Monoid
-from .catalog import compose, monoid_of
+from .algebra import Monoid, compose
+from .known import monoid_of
 from .operators import BinaryOp, Parameterized
 from .typed import Typed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from . import dtypes
 from .dtypes import DataType
@@ -118,6 +118,10 @@ class Applicable:
     """What all operators share: `op[dtype]` fixes the type, `op(...)` applies it, `dtype in op` asks."""
 
     name: str
+
+    # Operators of a program's own, in the namespace of the class and in none: registration.py gives every class its.
+    register_new: ClassVar[Callable[..., Any]]
+    register_anonymous: ClassVar[Callable[..., Any]]
 
     def operand_type_or_none(self, t: DataType) -> DataType | None:
         """The type that operands of type `t` are cast to, None where there is no version for them."""

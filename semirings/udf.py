@@ -2,26 +2,25 @@
 
 Numba infers the types, as python-graphblas has it. On the CPU the function itself runs, compiled by Numba: its code
 and the numbers and functions that it captures become part of the kernel's text. On a GPU its typed form becomes CUDA
-C++ (udf_cpp.py). Numba is imported when a function is looked at for the first time.
+C++ (udf_cpp.py).
 """
 
 from __future__ import annotations
 
-import contextlib
-import dis
-import functools
 import hashlib
 import math
 import pickle
-from collections.abc import Iterator, Mapping
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
+from collections.abc import Mapping
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from .dtypes import ALL, BOOL, FP64, INT8, INT64, UINT64, DataType, cast, lookup_dtype
+from . import udf_cpp
+from .dtypes import ALL, BOOL, FP64, INT8, INT64, UINT64, DataType, cast_scalar
 from .errors import UdfParseError
 from .expressions import Expression
+from .udf_types import captured, jitted, result_of, typed_form
 
 _MODULES: dict[Any, str] = {math: "math", np: "numpy"}
 
@@ -55,7 +54,7 @@ class Call(Expression):
         return found
 
     def evaluate(self, types: Mapping[str, DataType], names: Mapping[str, Any]) -> Any:
-        args = [cast(names[n], t) for n, t in zip(self.names, self.arguments(types))]
+        args = [cast_scalar(names[n], t) for n, t in zip(self.names, self.arguments(types))]
         return jitted(self.function)(*args)
 
     def definition_python(self, types: Mapping[str, DataType]) -> str:
@@ -66,54 +65,10 @@ class Call(Expression):
         )
 
     def definition_cpp(self, types: Mapping[str, DataType]) -> str:
-        from .udf_cpp import definition
-
-        return definition(self.called, self.function, self.arguments(types))
+        return udf_cpp.definition(self.called, self.function, self.arguments(types))
 
 
 # ---- types ----------------------------------------------------------------------------------------------------------
-
-
-@functools.cache
-def result_of(function: FunctionType, arguments: tuple[DataType, ...]) -> DataType | None:
-    """The type that Numba infers for the result, None where the function does not take such arguments."""
-    from numba.core.errors import NumbaError
-
-    try:
-        found = typed_form(function, arguments).return_type
-        return lookup_dtype(str(getattr(found, "literal_type", found)))
-    except (NumbaError, ValueError):
-        return None
-
-
-def typed_form(function: FunctionType, arguments: tuple[DataType, ...]) -> Any:
-    """Numba's intermediate form of a function (func_ir), with the types of its variables (typemap) and calls
-    (calltypes). Raises numba.core.errors.NumbaError for what Numba cannot type."""
-    from numba import from_dtype
-
-    return _front_end(jitted(function), tuple(from_dtype(t.np_type) for t in arguments))
-
-
-def _front_end(dispatcher: Any, arguments: tuple[Any, ...]) -> Any:
-    from numba.core import compiler
-    from numba.core.typed_passes import NopythonTypeInference
-
-    class TypesOnly(compiler.CompilerBase):
-        def define_pipelines(self) -> list[Any]:
-            passes = compiler.DefaultPassBuilder.define_untyped_pipeline(self.state)
-            passes.add_pass(NopythonTypeInference, "types")
-            passes.finalize()
-            return [passes]
-
-    target = dispatcher.targetdescr
-    target.typing_context.refresh()
-    target.target_context.refresh()
-    flags = compiler.Flags()
-    flags.error_model = "numpy"
-    pipeline = TypesOnly(target.typing_context, target.target_context, None, arguments, None, flags, {})
-    with contextlib.suppress(AttributeError):  # there is no compiled result to return
-        pipeline.compile_extra(dispatcher.py_func)
-    return pipeline.state
 
 
 class UserRule:
@@ -153,35 +108,7 @@ def check(call: Call, rule: UserRule) -> None:
     raise UdfParseError(f"{call.function.__name__}: Unable to parse function using Numba: {why}")
 
 
-# ---- the function as Numba gets it, and as text ---------------------------------------------------------------------
-
-
-@functools.cache
-def jitted(function: FunctionType) -> Any:
-    """The function compiled by Numba, and with it the plain functions that it calls."""
-    import numba
-
-    inner = {n: jitted(v) for n, v in captured(function) if isinstance(v, FunctionType) and v is not function}
-    made = function
-    if inner:
-        cells = function.__closure__ or ()
-        closure = tuple(CellType(inner.get(n, c.cell_contents)) for n, c in zip(function.__code__.co_freevars, cells))
-        made = FunctionType(function.__code__, {**function.__globals__, **inner}, function.__name__, None, closure)
-    return numba.njit(made, error_model="numpy", nogil=True)
-
-
-def captured(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """The names that a function reads from its module and from functions around it, with their values."""
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
-        yield name, cell.cell_contents
-    for name in sorted(_global_names(function.__code__)):
-        if name in function.__globals__:
-            yield name, function.__globals__[name]
-
-
-def _global_names(code: CodeType) -> set[str]:
-    found = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    return found.union(*(_global_names(c) for c in code.co_consts if isinstance(c, CodeType)))
+# ---- the function as text -------------------------------------------------------------------------------------------
 
 
 def _text_of(name: str, function: FunctionType, callers: tuple[FunctionType, ...] = ()) -> str:

@@ -17,18 +17,15 @@ import numpy as np
 
 from .dtypes import BOOL, DataType, lookup_dtype
 from .errors import UdfParseError
-from .udf import typed_form
+from .expressions import once
 from .udf_tables import ANY, ARITHMETIC, COMPARE, DIVISION, REAL, WORDS
+from .udf_types import typed_form
 
 
 def definition(name: str, function: FunctionType, arguments: tuple[DataType, ...]) -> str:
     """`name(arguments)` in CUDA C++, guarded so that a text may hold it twice, after what it stands on."""
     library = (Path(__file__).parent / "udf.cuh").read_text()
-    return f"{_once('UDF_CUH', library)}{_Translation(name, function, arguments).text()}"
-
-
-def _once(guard: str, text: str) -> str:
-    return f"#ifndef {guard}\n#define {guard}\n{text}#endif\n"
+    return f"{once('UDF_CUH', library)}{_Translation(name, function, arguments).text()}"
 
 
 def _scalar(t: Any) -> DataType | None:
@@ -72,7 +69,7 @@ class _Translation:
         args = ", ".join(f"{t.c_type} a{k}" for k, t in enumerate(self.arguments))
         head = f"__device__ __forceinline__ {self.result.c_type} {self.name}({args}) {{"
         guard = "_".join((self.name, *(t.name for t in self.arguments)))
-        return "".join(self.helpers) + _once(guard, "\n".join([head, *variables, *body, "}", ""]))
+        return "".join(self.helpers) + once(guard, "\n".join([head, *variables, *body, "}", ""]))
 
     # ---- statements ----
 

@@ -13,12 +13,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-FORMS: dict[str, dict[str, Any]] = {key: {"format": key} for key in ("csr", "mplg")}
-FORMS |= {f"b2sr{t}": {"format": "b2sr", "tile": t} for t in (4, 8, 16, 32, 64)}
-FORMS |= {f"split{t}": {"format": "split", "tile": t} for t in (4, 8, 16)}
+from bitblas import formats
+
+FORMS: dict[str, dict[str, Any]] = {
+    key: {"format": format.name} | ({} if format.tile is None else {"tile": format.tile})
+    for key, format in formats.FORMATS.items()
+}
 # Tests of statements, which compile a kernel for each algebra and end: some with one Split for all, some without.
-SOME_FORMS = tuple(form for form in FORMS if form not in ("split4", "split16"))
-PLAIN_FORMS = tuple(form for form in FORMS if not form.startswith("split"))
+SOME_FORMS = tuple(form for form in FORMS if formats.format_of(form).registered != "words")
+PLAIN_FORMS = tuple(form for form in FORMS if not formats.class_of(form).compact)
 DTYPES = ("BOOL", "INT8", "UINT8", "INT64", "UINT64", "FP32", "FP64")
 EDGES = (3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 130)  # around every tile and word
 

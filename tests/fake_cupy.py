@@ -67,7 +67,8 @@ class Cupy(types.ModuleType):
             CUDARuntimeError=CUDARuntimeError, getDeviceCount=device_count, getDevice=lambda: at[0],
             setDevice=set_device, driverGetVersion=lambda: driver, runtimeGetVersion=lambda: runtime,
             getDeviceProperties=lambda k: {"name": b"Fake GPU"},
-            deviceGetAttribute=lambda number, k: capability[number - 75], memGetInfo=lambda: (free, 1 << 35),
+            deviceGetAttribute=lambda number, k: 132 if number == 16 else capability[number - 75],
+            memGetInfo=lambda: (free, 1 << 35),
         )  # fmt: skip
         stream = types.SimpleNamespace(synchronize=lambda: None, is_capturing=lambda: False)
         self.cuda = types.SimpleNamespace(

@@ -109,3 +109,88 @@ def test_arrays_of_torch_stay_on_the_gpu(device):
         gb.Vector.from_dense(torch.ones(3, device="cuda", requires_grad=True))
     with pytest.raises(DeviceError, match="expected data in host memory"):
         gb.Vector.from_dense(x, device="cpu")
+
+
+class Column:
+    """A column of a data frame as polars has it: a type of its own, which NumPy reads."""
+
+    class dtype: ...
+
+    def __init__(self, values):
+        self.values = values
+
+    def __len__(self):
+        return len(self.values)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype)
+
+
+class Frame(dict):
+    """A data frame: named columns."""
+
+    shape, columns = (3, 2), property(list)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.stack([np.asarray(column) for column in self.values()], axis=1)
+
+
+def test_columns():
+    i, x = Column([0, 2, 1]), Column([1.5, 2.0, 3.0])
+    expected = [[0, 1, 2], [0, 1, 2], [1.5, 3.0, 2.0]]
+    for A in (
+        gb.Matrix.from_coo(i, i, x),
+        gb.Matrix.from_edgelist(Frame(a=i, b=i, c=x)),
+        gb.Matrix.from_edgelist(Frame(a=i, b=i), x),
+    ):
+        assert A.dtype == gb.dtypes.FP64 and [part.tolist() for part in A.to_coo()] == expected
+    assert gb.Matrix.from_coo(i, i, x, "INT8").to_coo()[2].tolist() == [1, 3, 2]
+    assert gb.Vector.from_coo(i, x).to_coo()[1].tolist() == expected[2]
+    with pytest.raises(ValueError, match="edgelist: expected two or three columns, got 1"):
+        gb.Matrix.from_edgelist(Frame(a=i))
+
+
+def test_data_frames():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"from": [0, 2], "to": [1, 0], "weight": [1.5, 2.5]})
+    A = gb.Matrix.from_edgelist(frame)
+    assert A.to_dicts() == {0: {1: 1.5}, 2: {0: 2.5}}
+    for kind in ("Int64", "category"):
+        parts = frame["from"].astype(kind), frame["to"].astype(kind), frame["weight"]
+        assert gb.Matrix.from_coo(*parts, nrows=3, ncols=2).isequal(A)
+
+
+@pytest.mark.parametrize("kind", ["object", "string", "category", "numpy", "list", "column"])
+def test_columns_of_text_are_refused(kind):
+    names = ["a", "b", "c"]
+    if kind not in ("numpy", "list", "column"):
+        names = pytest.importorskip("pandas").Series(names, dtype=kind)
+    names = {"numpy": np.array, "column": Column}.get(kind, lambda given: given)(names)
+    number = [0, 1, 2]
+    for name, call in {
+        "rows": lambda: gb.Matrix.from_coo(names, number, 1),
+        "columns": lambda: gb.Matrix.from_coo(number, names, 1),
+        "indices": lambda: gb.Vector.from_coo(names, 1),
+        "rows of edges": lambda: gb.Matrix.from_edgelist([(name, 1) for name in np.asarray(names).tolist()]),
+        "rows of a frame": lambda: gb.Matrix.from_edgelist(Frame(a=names, b=number)),
+    }.items():
+        with pytest.raises(ValueError, match=rf"^{name.split()[0]}: expected integers, got text, .*'a'.*unique"):
+            call()
+    for dtype in (None, "INT64", "FP32", bool):
+        with pytest.raises(ValueError, match=r"^values: expected numbers, got text, such as .*'a'"):
+            gb.Matrix.from_coo(number, number, names, dtype)
+        with pytest.raises(ValueError, match=r"^values: expected numbers, got text, such as .*'a'"):
+            gb.Vector.from_coo(number, names, dtype)
+    with pytest.raises(ValueError, match="values: expected numbers, got an array of datetime64"):
+        gb.Vector.from_coo([0], np.array(["2020-01-01"], "M8[D]"))
+
+
+def test_data_in_the_place_of_a_type():
+    """NumPy takes the dtype of what has one, so that a matrix of SciPy made an empty one of 0 x 0."""
+    import scipy.sparse as sp
+
+    for data in (sp.eye_array(3, format="csr"), np.ones((2, 3)), gb.Matrix(int, 2, 2)):
+        with pytest.raises(ValueError, match=r"dtype: expected one of BOOL, .* got data of shape .*from_scipy_sparse"):
+            gb.Matrix(data)
+    with pytest.raises(ValueError, match=r"got data of shape \(3,\) \(numpy.ndarray\)"):
+        gb.Vector(np.ones(3))

@@ -25,6 +25,8 @@ from battery import (
 )
 
 import bitblas
+from bitblas.formats import lanes
+from bitblas.plan import direction as plan_direction
 from bitblas.plan import product as plan
 
 oracle = pytest.importorskip("graphblas")
@@ -220,9 +222,9 @@ def check(text, name, make, may=None, instead=None):
 def force(monkeypatch, direction, longest=None):
     """Pull or push wherever both are possible; rows longer than `longest` steps are hubs."""
     cost = 0.0 if direction == "push" else float("inf")
-    monkeypatch.setattr(plan, "PUSH_COST", {"cpu": cost, "gpu": cost})
+    monkeypatch.setattr(plan_direction, "PUSH_COST", {"cpu": cost, "gpu": cost})
     if longest is not None:
-        monkeypatch.setattr(plan, "LONGEST", longest)
+        monkeypatch.setattr(lanes, "LONGEST", longest)
 
 
 def products_of(verb, multiply, turned):

@@ -59,7 +59,7 @@ def test_long_tile_rows_are_cut(device, tile, long, monkeypatch):
     found = form.coo()
     assert np.array_equal(host(found[0]), i[expected]) and np.array_equal(host(found[1]), j[expected])
     tiles = len(np.unique(i // t * ncols + j // t))
-    assert form.tiles == b2sr.count_tiles(rows, tile) == tiles
+    assert form.tiles == merging.count_tiles(rows, tile) == tiles
     assert np.array_equal(host(form.value_ptr), host(plain.ranks()))
     for order in (False, True):
         back, ranks = form.to_csr(order)

@@ -1,5 +1,6 @@
 """The command line: what it prints, what it writes, and how it fails."""
 
+import dataclasses
 import gzip
 import io
 import json
@@ -10,10 +11,15 @@ import numpy as np
 import pytest
 import test_edgelist
 import test_io
+import test_npz
 
 import bitblas as gb
-from bitblas import cli
+from bitblas import algorithms, cli
+from bitblas.algorithms import Watch
+from bitblas.cli import ticker
+from bitblas.cli.ticker import Ticker
 from bitblas.compare import comparison as compare
+from bitblas.plan import costs, profile
 
 # Two triangles that share the edge 1-2, a directed tail 3 -> 4, and a vertex alone.
 GRAPH = """%%MatrixMarket matrix coordinate integer general
@@ -54,7 +60,7 @@ def result(capsys, *argv):
 EXPECTED = {
     "mis": {"members": 3},
     "coloring": {"colors": 3, "largest": 3},
-    "forest": {"trees": 2, "edges": 4, "weight": 4},
+    "msf": {"trees": 2, "edges": 4, "weight": 4},
     "bfs": {"source": 0, "reached": 5, "depth": 3},
     "sssp": {"source": 0, "reached": 5, "farthest": 4},
     "components": {"components": 2, "largest": 5},
@@ -75,6 +81,62 @@ def test_pagerank(capsys, graph):
     made = result(capsys, "pagerank", graph, "--alpha", "0.5", "--max-iter", "50")["result"]
     assert len(made["first"]) == 5
     assert made["ranks"] == sorted(made["ranks"], reverse=True)
+
+
+def test_what_did_not_converge_is_said(capsys, graph):
+    made = result(capsys, "pagerank", graph)
+    assert made["converged"] and 1 < made["rounds"] < 100
+    short = result(capsys, "pagerank", graph, "--max-iter", "3")
+    assert (short["converged"], short["rounds"]) == (False, 3)
+    out = run(capsys, "pagerank", graph, "--device", "cpu", "--max-iter", "3")[1].splitlines()
+    assert out[1] == "not converged after 3 rounds: give more by --max-iter, or a larger --tol"
+    assert "converged" not in run(capsys, "pagerank", graph, "--device", "cpu")[1]
+    last = result(capsys, "pagerank", graph, "--max-iter", str(made["rounds"]))
+    assert (last["converged"], last["rounds"]) == (True, made["rounds"])
+
+
+ROUNDS = {"bfs": 4, "betweenness": 6, "triangles": None}  # of the others at least one
+
+
+@pytest.mark.parametrize("command", [*EXPECTED, "betweenness"])
+def test_rounds(capsys, graph, command):
+    made = result(capsys, command, graph)
+    assert made["converged"]
+    assert made["rounds"] == ROUNDS[command] if command in ROUNDS else made["rounds"] >= 1
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_is_for_terminals(monkeypatch, terminal):
+    seen = Terminal() if terminal else io.StringIO()
+    monkeypatch.setattr(sys, "stderr", seen)
+    monkeypatch.setattr(ticker, "WAIT", 0.001)
+    monkeypatch.setattr(ticker, "PAUSE", 0.001)
+    with Watch() as watch, Ticker("betweenness", watch):
+        A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], nrows=3, ncols=3, device="cpu")
+        algorithms.betweenness_centrality(A)
+        while terminal and "round 3 of 3, " not in seen.getvalue():
+            pass
+    last = seen.getvalue().rpartition("betweenness")[2]
+    assert seen.getvalue() == "" if not terminal else last.endswith("\r") and not last.partition("\r")[2].strip()
+    assert watch.rounds == 3
+
+
+def test_watches_are_told_apart():
+    A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], nrows=3, ncols=3, device="cpu")
+    with Watch() as outer:
+        with Watch() as inner:
+            algorithms.pagerank(A, max_iter=1, tol=1e-300)
+        algorithms.bfs_levels(A, 0)
+    algorithms.bfs_levels(A, 0)
+    assert (inner.rounds, inner.converged, outer.rounds, outer.converged) == (1, True, 3, True)
+    with Watch() as seen:
+        algorithms.pagerank(gb.Matrix.from_coo([0], [1], nrows=2, ncols=2, device="cpu"), max_iter=1)
+    assert (seen.rounds, seen.converged) == (1, False)
 
 
 def test_text(capsys, graph):
@@ -102,9 +164,32 @@ def test_info(capsys, graph):
     assert made["orders"]["rcm"]["permutation"] > 0 == made["orders"]["as it is"]["permutation"]
     assert set(made["orders"]["rcm"]["forms"]["csr"]) == {"bytes", "weights_us"} and "<- best" not in text
     assert "<- best" in run(capsys, "info", graph, "--orders", "--device", "cpu")[1]
+
+
+def test_info_says_of_which_machine_times_are(capsys, graph, monkeypatch):
+    here = gb.device.get("cpu").model
+    for device, more in (("a big machine", f"; this is {here}: bitblas calibrate measures it"), (here, "")):
+        known = dataclasses.replace(costs.shipped("cpu"), device=device, source="calibrated")
+        monkeypatch.setattr(profile, "costs_of", lambda device, known=known: known)
+        text = run(capsys, "info", graph, "--device", "cpu")[1]
+        assert f"times: predicted for {device} (calibrated){more}\n" in text and "measured" not in text
+        assert f"measured on {here}: csr takes" in run(capsys, "info", graph, "--measure", "--device", "cpu")[1]
+        made = result(capsys, "info", graph)
+        assert made["times"] == {"predicted_for": device, "source": "calibrated", "measured_on": None}
+        assert result(capsys, "info", graph, "--measure")["times"]["measured_on"] == here
+
+
+def test_info_of_the_machine(capsys):
     made = result(capsys, "info")
     assert "cpu" in made["devices"]
     assert run(capsys, "info")[0] == 0
+
+
+def test_bare_call_prints_help(capsys, monkeypatch):
+    status, out, err = run(capsys)
+    assert (status, err) == (0, "") and out.startswith("usage: bitblas") and "betweenness" in out
+    monkeypatch.setattr(sys, "argv", ["bitblas"])
+    assert cli.main() == 0 and capsys.readouterr()[0] == out
 
 
 def test_stdin(capsys, monkeypatch):
@@ -126,8 +211,14 @@ def test_out(capsys, graph, tmp_path):
 
 
 ERRORS = {
-    "no command": ([], "COMMAND"),
-    "unknown command": (["walk"], "walk"),
+    "no command": (["--"], "COMMAND"),
+    "unknown command": (["walk"], "expected one of info, calibrate, bfs, "),
+    "nearly a command": (["pagrank"], "got 'pagrank'; did you mean 'pagerank'? (see 'bitblas --help')"),
+    "nearly an option": (["bfs", "GRAPH", "--sorce=1"], "--sorce=1: no such option; did you mean '--source'?"),
+    "an argument too many": (["bfs", "GRAPH", "1"], "1: expected options, got one more argument"),
+    "nearly a format": (["bfs", "GRAPH", "--format", "b2rs"], "got 'b2rs'; did you mean 'b2sr'?"),
+    "nearly a device": (["spy", "GRAPH", "--out", "a.png", "--device", "cdua"], "got 'cdua'; did you mean 'cuda'?"),
+    "nearly an operator": (["bfs", "GRAPH", "--dup-op", "pluss"], "got 'pluss'; did you mean 'plus'?"),
     "no file": (["bfs"], "FILE"),
     "missing file": (["bfs", "none.mtx"], "none.mtx: No such file or directory"),
     "a folder": (["bfs", "."], "Is a directory"),
@@ -145,18 +236,22 @@ ERRORS = {
     "another format": (["bfs", "GRAPH", "--input-format", "npz"], "saved by scipy.sparse.save_npz"),
     "an edge list's option": (
         ["bfs", "GRAPH", "--undirected", "--base", "1"],
-        "options of edge lists (base, directed)",
+        "options of edge lists (base)",
     ),
     "no output": (["convert", "GRAPH"], "--out"),
-    "forest into a text": (["forest", "GRAPH", "--out", "tree.xyz"], "tree.xyz: expected a name"),
+    "forest into a text": (["msf", "GRAPH", "--out", "tree.xyz"], "tree.xyz: expected a name"),
     "no folder for the output": (["bfs", "GRAPH", "--out", "none/x.tsv"], "none/x.tsv: No such file"),
 }
+
+
+def test_msf_answers_to_forest_too(capsys, graph):
+    assert result(capsys, "forest", graph)["result"] == result(capsys, "msf", graph)["result"] == EXPECTED["msf"]
 
 
 @pytest.mark.parametrize("argv, words", ERRORS.values(), ids=ERRORS)
 def test_errors(capsys, graph, argv, words):
     argv = [graph if a == "GRAPH" else a for a in argv]
-    device = ["--device", "cpu"] if graph in argv else []
+    device = ["--device", "cpu"] if graph in argv and "--device" not in argv else []
     status, out, err = run(capsys, *argv, *device)
     assert (status, out) == (2, "")
     assert err.startswith("bitblas: error: ")
@@ -199,7 +294,7 @@ def test_names(capsys, names, tmp_path):
     result(capsys, "sssp", names, "--source", "carl", "--out", out)
     assert out.read_text() == "ann\t7\nbob\t11\ncarl\t0\n"
     assert result(capsys, "pagerank", names)["result"]["first"][0] in ("ann", "bob", "carl", "emil")
-    assert result(capsys, "forest", names, "--out", out)["result"] == {"trees": 2, "edges": 3, "weight": 7}
+    assert result(capsys, "msf", names, "--out", out)["result"] == {"trees": 2, "edges": 3, "weight": 7}
     assert out.read_text() == "ann\tbob\t4\nbob\tcarl\t1\ndora\temil\t2\n"
     result(capsys, "mis", names, "--out", tmp_path / "out.npz")
     with np.load(tmp_path / "out.npz") as saved:
@@ -207,6 +302,26 @@ def test_names(capsys, names, tmp_path):
     status, _, err = run(capsys, "bfs", names, "--source", "eve", "--device", "cpu")
     assert (status, err) == (2, "bitblas: error: --source: expected one of the 5 labels of the file, got 'eve'\n")
     assert "vertices have names (ann, bob, carl, ...)" in run(capsys, "info", names, "--device", "cpu")[1]
+
+
+@pytest.mark.parametrize("name", ["a.mtx", "a.npz", "a.bitblas", "a.tsv"])
+def test_undirected(capsys, tmp_path, name):
+    """0 -> 1 -> 2 -> 3 -> 0 with weights, once more the other way where it says so; in every format."""
+    A = gb.Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 0], [5, 1, 1, 1], nrows=4, ncols=4, device="cpu")
+    gb.io.write(tmp_path / name, A)
+    assert result(capsys, "sssp", tmp_path / name)["result"]["farthest"] == 7
+    made = result(capsys, "sssp", tmp_path / name, "--undirected", "--format", "b2sr", "--tile", "4")
+    assert (made["result"]["farthest"], made["nvals"]) == (3, 8)
+    run(capsys, "convert", tmp_path / name, "--undirected", "--out", tmp_path / "b.mtx")
+    assert gb.io.mmread(tmp_path / "b.mtx").isequal(A.ewise_add(A.T).new())
+
+
+def test_undirected_takes_the_lesser_value(capsys, tmp_path):
+    (tmp_path / "a.mtx").write_text(GRAPH.replace("1 2 4", "1 2 1"))
+    made = result(capsys, "sssp", tmp_path / "a.mtx", "--undirected", "--source", "4")
+    assert made["result"] == {"source": 4, "reached": 5, "farthest": 3} and made["nvals"] == 12
+    (tmp_path / "b.mtx").write_text(GRAPH.replace("6 6 11", "6 7 11"))
+    assert "expected a square matrix" in run(capsys, "info", tmp_path / "b.mtx", "--undirected")[2]
 
 
 def test_betweenness(capsys, names):
@@ -221,7 +336,7 @@ def test_seed_and_weights(capsys, graph, tmp_path):
     colors = dict(map(int, line.split()) for line in (tmp_path / "colors.tsv").read_text().splitlines())
     assert len(colors) == 6
     assert all(colors[i] != colors[j] for i, j in [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3), (3, 4)])
-    run(capsys, "forest", graph, "--device", "cpu", "--out", tmp_path / "tree.mtx")
+    run(capsys, "msf", graph, "--device", "cpu", "--out", tmp_path / "tree.mtx")
     tree = gb.io.mmread(tmp_path / "tree.mtx")
     rows, cols, values = (part.tolist() for part in tree.to_coo())
     assert dict(zip(zip(rows, cols), values)) == {(0, 2): 1, (1, 2): 2, (1, 3): 1, (3, 4): 0}
@@ -286,7 +401,7 @@ def test_spy(capsys, graph, tmp_path, suffix):
 BROKEN = {
     **{f"a.mtx {name}": text.encode() for name, (text, _) in test_io.BAD.items()},
     **{f"a.edges {name}": text.encode() for name, (text, options, _) in test_edgelist.BAD.items() if not options},
-    **{f"a.npz {name}": data for name, data in test_io.BAD_NPZ.items() if data is not None},
+    **{f"a.npz {name}": data for name, data in test_npz.BAD_NPZ.items() if data is not None},
     "a.mtx.gz not gzip": b"hello",
     "a.mtx.gz cut short": gzip.compress(GRAPH.encode())[:-9],
     "a.csv.gz cut short": gzip.compress(b"0,1\n" * 99)[:-9],

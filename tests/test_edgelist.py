@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -43,6 +44,7 @@ GOOD = {  # text, options, dtype, vertices, entries, labels
     "DOS": ("0 1\r\n1 2\r\n", {}, B, 3, {(0, 1): 1, (1, 2): 1}, None),
     "mark of UTF-8": ("\ufeff0 1\n", {}, B, 2, {(0, 1): 1}, None),
     "no last newline": ("0 1\n1 2", {}, B, 3, {(0, 1): 1, (1, 2): 1}, None),
+    "comment without an end": ("0 1\n# so", {}, B, 2, {(0, 1): 1}, None),
     "commas": ("0,1\n1, 2\n", {"delimiter": ","}, B, 3, {(0, 1): 1, (1, 2): 1}, None),
     "header seen": ("from,to,w\n0,1,3\n", {"delimiter": ","}, I, 2, {(0, 1): 3}, None),
     "header said": ("a,b\nx,y\n", {"delimiter": ",", "header": True}, B, 2, {(0, 1): 1}, ("x", "y")),
@@ -84,6 +86,8 @@ BAD = {
     "label without a weight": ("a b 1\nb c\n", {}, ["line 2", "a weight"]),
     "weight of a label": ("a b 1\nb c d\n", {}, ["line 2", "a number as weight"]),
     "quote not closed": ('"a,b\n', {"delimiter": ","}, ["line 1"]),
+    "digits of a vertex": ("0 1\n0 " + "9" * 5000 + "\n", {}, ["line 2", "vertices"]),
+    "digits of a weight": ("a b " + "9" * 5000 + "\n", {}, ["line 1", "weight"]),
     "base 2": ("0 1\n", {"base": 2}, ["base"]),
     "delimiter": ("0 1\n", {"delimiter": "ab"}, ["delimiter"]),
     "labels where a size is": ("a b\n", {"size": 3}, ["line 1", "vertices from 0 to 2"]),
@@ -115,6 +119,29 @@ def test_names_the_fault(tmp_path, text, options, words):
     for word in words:
         assert word in str(caught.value)
     assert str(path) in str(caught.value) or words[0] in ("base", "delimiter", "size")
+
+
+@pytest.mark.parametrize("text", ["1 1 ", "a", "#", "\n0 1\n#"])
+def test_endless_line(tmp_path, text):
+    """A small file that unpacks to one line of 100 MB is refused when little of it is unpacked."""
+    path = tmp_path / "graph.edges.gz"
+    with gzip.open(path, "wb", compresslevel=1) as stream:
+        stream.write(text.encode())
+        for _ in range(100):
+            stream.write((text.split("\n")[-1] * (1_000_000 // len(text))).encode())
+    for chunked in (False, True):
+        tracemalloc.start()
+        with pytest.raises(InvalidValue, match=rf"line {1 + text.count(chr(10))}: expected at most 1048576 bytes"):
+            read_edgelist(path, chunked=chunked)
+        assert tracemalloc.get_traced_memory()[1] < 60 << 20
+        tracemalloc.stop()
+
+
+def test_long_comment():
+    text = "0 1\n#" + "x" * 1_000_000 + "\n1 2\n"
+    assert read(text).matrix.nvals == 2
+    with pytest.raises(InvalidValue, match="line 3: expected at most 1048576 bytes"):
+        read("0 1\n" + text.replace("x", "xx") + "1 2\n" * 300_000)
 
 
 def test_binary_junk():

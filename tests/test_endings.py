@@ -11,8 +11,9 @@ from battery import FORMS, MATRICES, PLAIN_FORMS
 from test_battery import MASKS, check
 
 import bitblas
-from bitblas.plan import ending
-from bitblas.plan import product as plan
+from bitblas.formats import lanes
+from bitblas.formats.csr import choice as rows
+from bitblas.plan import direction, ending
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, FP64, INT64
 
@@ -30,15 +31,15 @@ STATEMENTS = (
 @pytest.mark.parametrize("form", ["csr", "b2sr8", "b2sr64"])
 @pytest.mark.parametrize("statement", STATEMENTS, ids=lambda s: s[0] + " " + s[3])
 def test_every_end(device, form, statement, monkeypatch):
-    monkeypatch.setattr(plan, "PUSH_COST", {"cpu": float("inf"), "gpu": float("inf")})
+    monkeypatch.setattr(direction, "PUSH_COST", {"cpu": float("inf"), "gpu": float("inf")})
     name, a, u, w, accum = statement
     p = MATRICES["hub"]()
     cases = itertools.product(OUTPUTS, MASKS, ("", f"binary.{accum}"), ("", "replace"), ("u", "w"))
     for k, (kind, mask, joined, replaced, right) in enumerate(cases):
         if (replaced and not mask) or (right == "w" and kind != "half"):
             continue
-        monkeypatch.setattr(plan, "LONGEST", (16, 1)[k % 2])  # every other one cuts the hub into segments
-        monkeypatch.setattr(plan, "LONGEST_EARLY", (128, 1)[k % 2])
+        monkeypatch.setattr(lanes, "LONGEST", (16, 1)[k % 2])  # every other one cuts the hub into segments
+        monkeypatch.setattr(rows, "LONGEST_EARLY", (128, 1)[k % 2])
 
         def make(operands, kind=kind, full=k % 3):
             operands.matrix("A", p, a, form, a == "BOOL")

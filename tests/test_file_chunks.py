@@ -19,6 +19,7 @@ FILES = {
     "integer": HEAD + "integer symmetric\n4 4 4\n2 1 7\n3 3 -4\n4 1 0\n4 2 9\n",
     "real": HEAD + "real general\n3 9 4\n1 9 2\n2 1 .5\n3 3 1e3\n1 1 -7\n",
     "skew": HEAD + "real skew-symmetric\n3 3 2\n2 1 1.5\n3 2 2\n",
+    "skew with zeros": HEAD + "integer skew-symmetric\n3 3 3\n1 1 0\n2 1 5\n3 3 -0\n",
     "empty": HEAD + "real general\n3 9 0\n",
     "spaces": HEAD + "integer general\n3 3 3\n\n1 1 2\n   \n 2 2\t4\n3 3 1",
 }
@@ -80,7 +81,7 @@ def test_entries_that_are_there_twice(tmp_path):
         ("pattern general\n3 3 1\n1 1 2\n", "line 3: expected two vertices"),
         ("real general\n3 3 1\n% no\n1 1 x\n", "a comment|expected the size line|weight"),
         ("real general\n3 3 2\n1 1 1\n%no 1\n2 2 2\n", "got a comment"),
-        ("real skew-symmetric\n3 3 1\n1 1 2\n", "expected no entry on the diagonal"),
+        ("real skew-symmetric\n3 3 1\n1 1 2\n", "expected zeros on the diagonal"),
     ],
 )
 def test_faults(body, match, tmp_path):

@@ -22,7 +22,7 @@ MODULES = {
 
 # From the ground up; the longest name that fits a module says its floor. A module may import its own floor and below.
 FLOORS = (
-    ("semirings", "bitblas.exceptions", "bitblas.atomic"),
+    ("semirings", "bitblas.exceptions", "bitblas.atomic", "bitblas.extras"),
     ("bitblas.kernels",),
     ("bitblas.device",),
     ("bitblas.config",),
@@ -41,6 +41,7 @@ FLOORS = (
         "bitblas.algorithms",
         "bitblas.reorder",
         "bitblas.plots",
+        "bitblas.ss",
     ),
     ("bitblas.registry", "bitblas.calibrate", "bitblas.compare"),
     ("bitblas.cli", "bitblas.__main__"),
@@ -48,9 +49,7 @@ FLOORS = (
 FLOOR = {name: number for number, names in enumerate(FLOORS) for name in names}
 # Upwards, inside a function, because two floors need each other.
 UPWARDS = {
-    ("bitblas.formats", "bitblas.build.entries"): "a form that is asked for is built",
     ("bitblas.build.entries", "bitblas.verbs.arrays"): "duplicates are combined by an operator",
-    ("bitblas.compare.comparison", "bitblas.cli"): "prints as the command line does",
 }
 
 
@@ -116,6 +115,63 @@ def test_who_may_import_what():
         if module != "bitblas.device.cuda":
             assert not any(i.partition(".")[0] in ("cupy", "cupyx") for i in found), f"{module} imports CuPy"
     assert "bitblas.device.jit" in all_imports["bitblas.device.cuda"]
+
+
+def test_exemptions_are_needed():
+    for module, found in UPWARDS:
+        assert (found, False) in imports(module) and floor(found) > floor(module), f"{module} needs not import {found}"
+    assert set(KERNELS) >= GPU_ONLY and not CPU_ONLY & set(KERNELS)
+    assert {name for name in LONG if len((ROOT / name).read_text().splitlines()) <= LIMIT} == set()
+
+
+def folders_of_forms() -> dict[str, set[str]]:
+    """Which parts of bitblas.formats (a module, or the folder of a form) import which others, anywhere in them."""
+    part = lambda name: ".".join(name.split(".")[:3])
+    found: dict[str, set[str]] = {}
+    for module in MODULES:
+        if module.startswith("bitblas.formats"):
+            some = {part(i) for i, _ in imports(module) if i.startswith("bitblas.formats")}
+            found.setdefault(part(module), set()).update(some - {part(module)})
+    return found
+
+
+def test_forms_import_in_no_circles():
+    """The contract stands below the forms, what holds and converts them above; a form knows those it is made of."""
+    left = folders_of_forms()
+    while ends := {name for name, found in left.items() if not found & set(left)}:
+        left = {name: found for name, found in left.items() if name not in ends}
+    assert left == {}
+    contract, above = ("contract", "choice", "hubs", "lanes"), ("catalog", "convert", "structure")
+    for name, found in folders_of_forms().items():
+        if name.rpartition(".")[2] in contract:
+            assert not found - {f"bitblas.formats.{other}" for other in contract}, name
+        if name.rpartition(".")[2] not in above and name != "bitblas.formats":
+            assert not found & {f"bitblas.formats.{other}" for other in above}, name
+
+
+# Modules that import one another, each circle with its reason.
+CIRCLES = {
+    frozenset({"bitblas.build.chunks", "bitblas.build.entries"}): "entries that do not fit at once are built in chunks",
+}
+
+
+def circles() -> set[frozenset[str]]:
+    """Sets of modules of which each imports, by way of others, all; at the top or inside functions."""
+    graph = {m: {i for i, _ in imports(m) if i in MODULES and i != m} for m in MODULES}
+    reached = {}
+    for module in graph:
+        seen: set[str] = set()
+        ahead = list(graph[module])
+        while ahead:
+            if (found := ahead.pop()) not in seen:
+                seen.add(found)
+                ahead += graph[found]
+        reached[module] = seen
+    return {frozenset(m for m in seen if module in reached[m]) for module, seen in reached.items() if module in seen}
+
+
+def test_imports_in_no_circles():
+    assert circles() == set(CIRCLES)
 
 
 # ---- twins ----------------------------------------------------------------------------------------------------------
@@ -198,4 +254,5 @@ NOT_OURS = {
     "bitblas.plots",
     "bitblas.registry",
     "bitblas.reorder",
+    "bitblas.ss",
 }

@@ -10,7 +10,9 @@ import bitblas as gb
 from bitblas import device as devices
 from bitblas.exceptions import InvalidValue
 from bitblas.formats import packing
-from bitblas.formats.csr import format as csr
+from bitblas.formats.csr import call as csr
+from bitblas.formats.mplg import choice
+from bitblas.formats.mplg.choice import packed_bytes
 from bitblas.formats.mplg.format import Mplg
 from bitblas.loop import build as loop_build
 from bitblas.loop import repeat
@@ -38,7 +40,7 @@ def test_columns_at_the_edge_of_their_bits(device, ncols):
     A = gb.Matrix.from_coo(rows, cols, np.arange(len(rows)), nrows=3, ncols=ncols, format="mplg")
     form = A._store.structure.primary
     assert form.width == max(1, (ncols - 1).bit_length())
-    assert form.nbytes == Mplg.predict_bytes(3, ncols, len(rows)) == 16 + 4 * (-(-len(rows) * form.width // 32) + 1)
+    assert form.nbytes == packed_bytes(3, ncols, len(rows)) == 16 + 4 * (-(-len(rows) * form.width // 32) + 1)
     i, j, x = map(host, A.to_coo())
     assert (i == rows).all() and (j == cols).all() and (x == np.arange(len(rows))).all()
     assert A[2, ncols - 1].new().value == len(rows) - 1 and A[1, 0].new().value is None
@@ -52,10 +54,10 @@ def test_columns_at_the_edge_of_their_bits(device, ncols):
 
 def test_sizes_beyond_32_bits():
     """Pure functions: what such matrices take, which no test can hold."""
-    assert Mplg.predict_bytes(10, 1 << 20, 1 << 31) == 8 * 11 + 4 * (20 * (1 << 26) + 1)
-    assert Mplg.predict_bytes(10, 1 << 32, 1 << 40) == 8 * 11 + 4 * ((1 << 40) + 1)
-    assert Mplg.predict_bytes(0, 0, 0) == 4 + 4
-    assert Mplg.holds(1 << 32, 1 << 32) and not Mplg.holds(3, (1 << 32) + 1)
+    assert packed_bytes(10, 1 << 20, 1 << 31) == 8 * 11 + 4 * (20 * (1 << 26) + 1)
+    assert packed_bytes(10, 1 << 32, 1 << 40) == 8 * 11 + 4 * ((1 << 40) + 1)
+    assert packed_bytes(0, 0, 0) == 4 + 4
+    assert not Mplg.format.refusal(1 << 32, 1 << 32) and Mplg.format.refusal(3, (1 << 32) + 1)
 
 
 def test_offsets_beyond_32_bits(device):
@@ -92,11 +94,12 @@ def uneven(n, **form):
 @pytest.mark.parametrize("fixed_from", [0, 1 << 40], ids=["one width", "any width"])
 def test_rows_of_different_lengths(device, fixed_from, monkeypatch):
     """A GPU reads them as a run, by a kernel for their width where there are many."""
-    monkeypatch.setattr(plan, "FIXED_FROM", fixed_from)
+    monkeypatch.setattr(choice, "FIXED_FROM", fixed_from)
     A, B = uneven(2500, format="mplg"), uneven(2500, format="csr")
     gpu = devices.get(gb.config.device).is_gpu
-    assert plan.fixed_width(A._store.structure.primary) == (12 if gpu and not fixed_from else 0)
-    assert plan.fixed_width(B._store.structure.primary) == 0
+    of_a, of_b = (M._store.structure.primary for M in (A, B))
+    assert of_a.format.fixed_width(of_a) == (12 if gpu and not fixed_from else 0)
+    assert of_b.format.fixed_width(of_b) == 0
     u = gb.Vector.from_coo(np.arange(2500), generator("u").integers(0, 99, 2500), size=2500)
     for name in ("plus_times", "plus_second"):
         found, expected = (M.mxv(u, gb.semiring[name]).new() for M in (A, B))
@@ -137,7 +140,7 @@ def test_no_plain_columns_are_kept(device):
     assert held == {("mplg", False), ("mplg", True)}
     assert {key for key, _ in A._store.copies} <= {"mplg"}
     memory = A.memory()
-    assert memory.forms["mplg"] == memory.structure == Mplg.predict_bytes(140, 140, A.nvals)
+    assert memory.forms["mplg"] == memory.structure == packed_bytes(140, 140, A.nvals)
 
 
 STATEMENTS = {

@@ -273,5 +273,5 @@ def test_names_of_modules():
     bitblas.init("suitesparse")
     with pytest.raises(ValueError, match="backend"):
         bitblas.init("other")
-    with pytest.raises(bitblas.exceptions.NotImplementedException, match=r"ss\.serialize"):
-        bitblas.Vector(int, N).ss.serialize()
+    with pytest.raises(bitblas.exceptions.NotImplementedException, match=r"ss\.unpack_hyperhash"):
+        bitblas.Matrix(int, N, N).ss.unpack_hyperhash()

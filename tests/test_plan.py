@@ -12,12 +12,13 @@ import bitblas
 from bitblas import device as devices
 from bitblas.config import config
 from bitblas.exceptions import InvalidValue
-from bitblas.formats import EVERYWHERE, ROWS
+from bitblas.formats import EVERYWHERE, format_of
+from bitblas.formats.b2sr.choice import DEFAULT_TILE
+from bitblas.plan import direction as plan_direction
 from bitblas.plan import forms as plan_forms
 from bitblas.plan import product as plan
 from bitblas.plan.facts import facts
-from bitblas.verbs import product, pull
-from bitblas.verbs.schedule import hubs_of
+from bitblas.verbs import deciding, product, pull
 
 TILES = (4, 8, 16, 32, 64)
 
@@ -33,9 +34,9 @@ def vector(size, share, dtype="INT64"):
     return bitblas.Vector.from_coo(at, 1, dtype, size=size)
 
 
-def chosen(A, u, semiring, **options):
+def chosen(A, u, semiring):
     f = bitblas.semiring[semiring] if isinstance(semiring, str) else semiring
-    return plan.plan_mxv(A._store, u._store, f["INT64"], transpose=False, flip=False, **options)[0]
+    return deciding.explained(A._store, u._store, f["INT64"], transpose=False, flip=False)
 
 
 # ---- pure, printable ------------------------------------------------------------------------------------------------
@@ -95,7 +96,7 @@ def test_forced_forms_are_kept(device):
         A << A.ewise_add(A)
         assert A.format == key
     assert bitblas.Matrix(bool, 5, 5, format="b2sr", tile=32).format == "b2sr32"
-    assert matrix(format="b2sr").format == f"b2sr{plan_forms.DEFAULT_TILE}"
+    assert matrix(format="b2sr").format == f"b2sr{DEFAULT_TILE}"
 
 
 BAD = [
@@ -171,7 +172,7 @@ LANES = (1, 2, 4, 8, 16, 32)
 
 def assert_cut(form, longest):
     """Each unit longer than `longest` is covered by segments of at most `longest`, each entry once, in order."""
-    hubs = hubs_of(form, longest)
+    hubs = form.hubs(longest)
     ptr = devices.get(config.device).to_host(form.ptr).astype(np.int64)
     long = np.flatnonzero(np.diff(ptr) > longest)
     if not len(long):
@@ -232,10 +233,10 @@ def test_no_unit_of_work_is_longer_than_the_plan_allows(device, key, name, monke
         plan_of, _ = bitblas.explain(expr), expr.new()
         for lanes, longest, length in launches:
             hub = max(hub, int(length.max(initial=0)))
-            how = key, plan_of.kind, lanes
-            limits = [plan.longest(*how, push=plan_of.direction == "push", staged=x) for x in (False, True)]
+            how, stored = (plan_of.kind, lanes), format_of(key)
+            limits = [stored.longest(*how, push=plan_of.direction == "push", staged=x) for x in (False, True)]
             if gpu and longest == EVERYWHERE:
-                assert lanes == pull.PART_LANES and length.max() <= plan.segment(key)
+                assert lanes == pull.PART_LANES and length.max() <= stored.segment()
             planned = plan_of.lanes, plan.staged_lanes(plan_of.lanes, n)
             assert longest == EVERYWHERE or (lanes in planned and longest in limits)
         if gpu:  # each entry (or tile) of the form is done exactly once, in units that are short enough
@@ -243,7 +244,7 @@ def test_no_unit_of_work_is_longer_than_the_plan_allows(device, key, name, monke
             done = sum(int(length[length <= longest].sum()) for _, longest, length in launches)
             assert done == form.work
         launches.clear()
-    assert not gpu or key not in ROWS or hub >= n
+    assert not gpu or not format_of(key).by_rows or hub >= n
 
 
 def test_hubs_give_the_same_answer(device):
@@ -264,7 +265,7 @@ def test_hubs_give_the_same_answer(device):
 @pytest.mark.parametrize(("at", "direction"), [([1000], "pull"), ([500, 501], "push")])
 def test_a_push_along_a_hub_is_not_light(device, key, at, direction, monkeypatch):
     """Vertex 1000 alone has half of the edges."""
-    monkeypatch.setattr(plan, "PUSH_COST", {"cpu": 16.0, "gpu": 16.0})
+    monkeypatch.setattr(plan_direction, "PUSH_COST", {"cpu": 16.0, "gpu": 16.0})
     A, u = one_hub(3000, **FORMS[key]), bitblas.Vector.from_coo(at, 1, size=3000)
     both = u.vxm(A, bitblas.semiring.min_second)
     assert bitblas.explain(both).direction == direction

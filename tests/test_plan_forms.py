@@ -11,11 +11,12 @@ from battery import generator
 import bitblas
 from bitblas.calibrate.matrices import grid, shuffled
 from bitblas.config import config
+from bitblas.formats.split.layout import Parts
 from bitblas.plan import costs
 from bitblas.plan import forms as plan_forms
 from bitblas.plan import profile as plan_profile
 from bitblas.plan.depth import depth_of
-from bitblas.plan.facts import Facts, Parts, facts
+from bitblas.plan.facts import Facts, facts
 
 
 def test_what_promises_most_is_chosen(device):
@@ -29,10 +30,9 @@ def test_what_promises_most_is_chosen(device):
     assert seen[0].fill == 64 and dict(seen[0].tiles)[64] == n / 64
     for A, of in zip((full, scattered), seen):
         best = plan_forms.best_form(of, A.profile().costs, "time", iso=True, gpu=A.device.is_gpu)
-        assert A.format == A.profile().chosen == best
-        assert A.memory().structure <= of.bytes_of("csr"), "never more bytes than plain CSR"
+        assert A.profile().chosen == best and of.bytes_of(best) <= of.bytes_of("csr"), "never more bytes than plain CSR"
     small = bitblas.Matrix.from_coo(near[:8].ravel() // 8, near[:8].ravel() % 8, True, nrows=n, ncols=n)
-    assert small.nvals < plan_forms.SMALL and small.format == "csr"
+    assert small.nvals < plan_forms.SMALL and small.profile().chosen == "csr"
     with config.set(prefer="memory"):
         of = facts(small._store.structure)
         assert small.dup().profile().chosen == min(of.forms, key=of.bytes_of) != "csr", "small ones too"
@@ -58,7 +58,7 @@ def flat(**us):
 def some_facts(nrows=1 << 16, ncols=1 << 16, nvals=1 << 20, fill=8.0):
     """Facts of a matrix with that many entries in each tile of 8 x 8."""
     tiles = tuple((t, nvals / max(1.0, fill * t / 8)) for t in (4, 8, 16, 32, 64))
-    parts = tuple((t, Parts(nvals / fill, nvals / 10)) for t in (4, 8, 16))
+    parts = tuple((f"split{t}", Parts(nvals / fill, nvals / 10)) for t in (4, 8, 16))
     return Facts(nrows, ncols, nvals, tiles, parts, 10.0 if nrows == ncols else 0.0)
 
 

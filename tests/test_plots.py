@@ -61,8 +61,9 @@ def test_spy(shape):
 
 def test_the_tiles_that_are_stored():
     ring = [*range(1, 6000), 0]
-    both = gb.Matrix.from_coo([*range(6000), *ring], [*ring, *range(6000)], True, nrows=6000, ncols=6000, device="cpu")
-    assert both.profile().held[0] == "b2sr8"
+    i, j = [*range(6000), *ring], [*ring, *range(6000)]
+    both = gb.Matrix.from_coo(i, j, True, nrows=6000, ncols=6000, device="cpu", format="b2sr")
+    assert both.profile().stored == "b2sr8"
     assert "How full the 8 x 8 tiles are" in texts(plots.spy(both))
     assert "How full the 4 x 4 tiles are" in texts(plots.spy(both, tile=4, title="a ring"))
     with pytest.raises(gb.exceptions.InvalidValue, match="tile: expected 4, 8"):

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import bitblas
-from bitblas.formats.csr import format as csr
+from bitblas.formats.csr import call as csr
 from bitblas.formats.mplg.format import Mplg
-from bitblas.plan import mxm as plan_mxm
 from bitblas.verbs import gustavson, matrix_variants
 from bitblas.verbs.sieve import Sieve
 
@@ -91,7 +90,7 @@ def test_products_of_packed_rows(device, outside, rows, monkeypatch):
 @pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
 @pytest.mark.parametrize("limits", ({"TABLE_FROM": 1, "TABLE_FOR": 1}, {"TABLE_FROM": 1 << 20, "LONG": 4}, {}))
 def test_products_at_a_mask(device, name, dtype, limits, monkeypatch):
-    monkeypatch.setattr(matrix_variants, "DOT_TABLE", tuple((k, limits.get(k, v)) for k, v in plan_mxm.DOT_TABLE))
+    monkeypatch.setattr(csr, "DOT_TABLE", tuple((k, limits.get(k, v)) for k, v in csr.DOT_TABLE))
     matrix_variants.dot_variant.cache_clear()
 
     def program(gb, A, B, M):

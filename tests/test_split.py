@@ -11,11 +11,11 @@ from test_formats import assert_entries, assert_sound, host
 
 import bitblas
 from bitblas.exceptions import InvalidValue
+from bitblas.formats import lanes
 from bitblas.formats.split import counting, layout
-from bitblas.plan import product as plan
+from bitblas.plan import direction
 from bitblas.plan.facts import facts
-from bitblas.plan.product import VALUES, WORDS, tile_share
-from bitblas.verbs.schedule import split_hubs
+from bitblas.plan.product import VALUES, WORDS
 
 
 def made(name: str, tile: int | None = 8, x=True, **options):
@@ -145,8 +145,8 @@ def test_the_limit_needs_the_fewest_bytes():
 
 def test_products_with_near_entries(device, monkeypatch):
     """In every kind of kernel, pulled and pushed, with tile rows that are cut into segments."""
-    monkeypatch.setattr(plan, "PUSH_COST", {"cpu": 0.0, "gpu": 0.0})
-    monkeypatch.setattr(plan, "LONGEST", 1)
+    monkeypatch.setattr(direction, "PUSH_COST", {"cpu": 0.0, "gpu": 0.0})
+    monkeypatch.setattr(lanes, "LONGEST", 1)
     for bits, name in ((2, "gaps"), (3, "long hub"), (2, "65x65")):
         with_near(monkeypatch, bits)
         x = values(generator(name), "FP32", len(MATRICES[name]().rows))
@@ -185,7 +185,7 @@ def test_the_last_column_that_32_bits_can_number(device):
     for tile, ncols in ((None, limit + 1), (16, limit // 4 + 1)):
         with pytest.raises(InvalidValue, match="columns"):
             bitblas.Matrix.from_coo([0], [0], True, nrows=3, ncols=ncols, format="split", tile=tile)
-    assert [key for key, _ in facts(A._store.structure, ()).parts] == [4]
+    assert [key for key, _ in facts(A._store.structure, ()).own] == ["split4"]
 
 
 # ---- choosing -------------------------------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ def test_a_sample_is_near_the_truth():
 
 def test_a_push_needs_no_second_form(device, monkeypatch):
     """vxm pushes along the rows that are there; mxv does so only where those of the transpose are there too."""
-    monkeypatch.setattr(plan, "PUSH_COST", {"cpu": 0.0, "gpu": 0.0})
+    monkeypatch.setattr(direction, "PUSH_COST", {"cpu": 0.0, "gpu": 0.0})
     A, u = made("gaps", 8), bitblas.Vector.from_coo([3, 70], True, size=140)
     pushed, pulled = u.vxm(A, bitblas.semiring.lor_land), A.mxv(u, bitblas.semiring.lor_land)
     assert bitblas.explain(pushed).direction == "push" and bitblas.explain(pulled).direction == "pull"
@@ -256,11 +256,11 @@ def test_segments_cover_each_hub_once(device, kind):
     for name in ("hub", "long hub", "dense row", "all ones", "wide", "no entries"):
         for tile in layout.TILES:
             form = made(name, tile)._store.structure.primary
-            starts, share = host(form.starts).reshape(-1, form.parts).astype(np.int64), tile_share(form.key, kind)
+            starts, share = host(form.starts).reshape(-1, form.parts).astype(np.int64), form.format.share(kind)
             costs = [share, 1, 1][: form.parts]
             work = np.diff(starts, axis=0) @ costs
             for longest, part in ((1, 1), (64, 20), (200, 200), (3000, 512)):
-                hubs, long = split_hubs(form, longest, part, share), np.flatnonzero(work > longest)
+                hubs, long = form.hubs(longest, part, share), np.flatnonzero(work > longest)
                 if not len(long):
                     assert hubs is None
                     continue

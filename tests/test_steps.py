@@ -66,3 +66,20 @@ def test_loops_step_through_near_entries(device, bits, monkeypatch):
     assert form.parts == 3 and min(form.tiles, form.in_near, form.in_rest - form.in_near) > 0
     test_loop.test_breadth_first_levels(device, ("split", 8))
     test_loop.test_shortest_paths(device, ("split", 8), INT64)
+
+
+def test_a_body_of_many_steps(device):
+    """More states than one block has threads for: every frontier finds its own again after each run of the body."""
+    n, many = 64, 30
+    A = gb.Matrix.from_coo(range(n - 1), range(1, n), True, nrows=n, ncols=n)
+    frontiers = [gb.Vector.from_coo([k], True, size=n) for k in (*range(many), n - 8)]
+
+    def body(_):
+        for q in frontiers:
+            q << q.vxm(A, gb.semiring.any_pair[BOOL])
+
+    program = Program(body, while_=frontiers[-1])
+    assert program.run() == 8
+    assert [entries(q)[0].tolist() for q in frontiers] == [[k + 8] for k in range(many)] + [[]]
+    if device != "cpu":
+        assert [launch.kind for launch in program.explain().launches] == ["step"] * (many + 1)

@@ -6,11 +6,14 @@ is written in the part of the API that bitblas shares with python-graphblas, so 
     bfs_levels(A, 0)                          # on bitblas
     bfs_levels(A, 0, gb=graphblas)            # on python-graphblas, A being one of its matrices
 
+`with Watch() as seen:` around a call tells the rounds that it ran, and whether it converged (`seen.rounds`, ..).
+
 To add an algorithm, add its file and its import line here. The comment above a statement is its formula:
 `w<m, replace> = q any.pair A` reads "into w, under the mask m, the product of q and A over the semiring any_pair";
 `!m` is the complement of m, `A'` the transpose of A, `.*` the product entry by entry, `min=` an accumulation by min.
 """
 
+from ._watch import Watch as Watch
 from .betweenness import betweenness_centrality
 from .bfs import bfs_levels, bfs_parents
 from .coloring import coloring

@@ -7,6 +7,8 @@ import functools
 import operator
 from numbers import Real
 
+from . import _watch as watch
+
 
 def on_its_device(program):
     """Decorates an algorithm: the vectors that it makes live where its matrix does, whatever the default device is."""
@@ -34,14 +36,30 @@ class Loop:
         from bitblas.loop import Program
 
         self.state = make(A, gb, *args)
-        self.program = Program(self.state["body"], while_=self.state["while_"], limit=self.state.get("limit"))
+        self.told = [0]  # rounds: those of the host are told one by one
+        body = _telling(self.state["body"], self.told)
+        self.program = Program(body, while_=self.state["while_"], limit=self.state.get("limit"))
         self.kept = False
 
     def run(self):
-        return self.program.run()
+        self.told[0] = 0
+        rounds = self.program.run()
+        watch.tell(rounds - self.told[0])
 
     def result(self, x):
         return x._release() if self.kept else x
+
+
+def _telling(body, told):
+    """The body, telling of each round that it has run: of all but those that are written down for a GPU."""
+
+    def run(number):
+        body(number)
+        if isinstance(number, int):
+            told[0] += 1
+            watch.tell()
+
+    return run
 
 
 def loop(make, A, gb, *args):

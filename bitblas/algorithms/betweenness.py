@@ -16,6 +16,7 @@ Kepner, Gilbert (eds): Graph Algorithms in the Language of Linear Algebra. SIAM 
 """
 
 from . import _check as check
+from . import _watch as watch
 
 
 @check.on_its_device
@@ -38,6 +39,7 @@ def betweenness_centrality(A, sources=None, *, gb=None):
     for source in sources:
         p, levels = _paths(A, source, gb)
         c(gb.monoid.plus) << _dependencies(A, p, levels, gb)
+        watch.tell(total=len(sources))
     return c
 
 

@@ -17,6 +17,7 @@ Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via s
 """
 
 from . import _check as check
+from . import _watch as watch
 from ._paths import roots
 
 SAMPLE = 1024  # labels that are looked at to find a large tree
@@ -53,6 +54,7 @@ def connected_components(A, *, gb=None):
         # near<near < x, replace> = near
         lower << gb.binary.lt(near & x)
         near(lower.V, gb.replace) << near
+        watch.tell()
         if near.nvals == 0:
             break
         x = _hooked(x, near, gb)

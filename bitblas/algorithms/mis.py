@@ -14,6 +14,7 @@ Blelloch, Fineman, Shun: Greedy sequential maximal independent set and matching 
 """
 
 from . import _check as check
+from . import _watch as watch
 from ._scores import hashes
 
 
@@ -55,3 +56,4 @@ def add_greedily(members, s, A, gb):
         gone(fresh.S) << True
         # s<!gone, replace> = s
         s(~gone.S, gb.replace) << s
+        watch.tell()

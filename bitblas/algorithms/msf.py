@@ -16,6 +16,7 @@ Chung, Condon: Parallel implementation of Boruvka's minimum spanning tree algori
 """
 
 from . import _check as check
+from . import _watch as watch
 from ._paths import at, roots
 
 
@@ -65,6 +66,7 @@ def minimum_spanning_forest(A, *, gb=None):
         p(mutual.V, minimum) << alone
         # p = p[p] until nothing changes; f = p[f]
         f = at(roots(p), f)
+        watch.tell()
 
     # F = the chosen edges, and their transposes
     kept = chosen.to_coo()[0]

@@ -13,6 +13,7 @@ Langville, Meyer: Deeper inside PageRank. Internet Mathematics 1 (2004), for the
 """
 
 from . import _check as check
+from . import _watch as watch
 
 
 @check.on_its_device
@@ -20,7 +21,8 @@ def pagerank(A, *, alpha=0.85, tol=1e-6, max_iter=100, gb=None):
     """The rank of each vertex.
 
     A: Matrix, n x n, any dtype. alpha: float, 0 <= alpha < 1. tol: float > 0; stops when the sum of the absolute
-    changes of one round is below it. max_iter: int >= 1; if tol is not met by then, the last iterate is returned.
+    changes of one round is below it. max_iter: int >= 1; if tol is not met by then, the last iterate is returned, and a
+    `algorithms.Watch` around the call says so.
     gb: the library, bitblas if None.
     Returns a Vector, FP64, size n, full, with sum 1.
     Raises InvalidValue (alpha, tol or max_iter out of range), DimensionMismatch (A not square), TypeError.
@@ -42,6 +44,8 @@ def pagerank(A, *, alpha=0.85, tol=1e-6, max_iter=100, gb=None):
     w << A.mxv(r, gb.semiring.plus_pair[FP64])
     w << w.apply(gb.binary.truediv, left=alpha)
     loop.run()
+    if going.value:
+        watch.stopped()
     return loop.result(r)
 
 

@@ -1,4 +1,4 @@
-"""From entries to a structure, and from one form to another, on the device that holds the data.
+"""From entries to a structure, on the device that holds the data.
 
 Every build says first what it takes (`Device.foresee`), beside its input.
 """
@@ -14,51 +14,15 @@ from semirings.dtypes import DataType
 
 from ..device import Device
 from ..exceptions import InvalidValue, OutOfMemory
-from ..formats import Form, Structure, tile_of
-from ..formats.b2sr import format as b2sr
+from ..formats import Structure
 from ..formats.csr import format as csr
 from ..formats.csr.format import sort_entries
-from ..formats.mplg import format as mplg
-from ..formats.split import format as split
 from ..formats.values import PackedValues, fit
 from ..formats.values import packed as pack_values
+from ..plan import choice as plan_choice
 from ..plan import forms as plan_forms
-from ..plan import limit as plan_limit
 from ..plan import values as plan_values
 from ..store import MatrixStore
-
-FORMS: dict[str, Any] = {  # by their keys, without the size of a tile
-    "csr": csr.Csr, "mplg": mplg.Mplg, "b2sr": b2sr.B2sr, "split": split.Split,
-}  # fmt: skip
-
-
-def restored(device: Device, key: str, numbers: dict[str, int], arrays: dict[str, Any]) -> Form:
-    """A form of what its `numbers` and `arrays` gave; ValueError, KeyError where they do not fit."""
-    made: Form = FORMS[str(key).rstrip("0123456789")].restored(device, numbers, arrays)
-    if made.key != key:
-        raise ValueError(f"form: expected {key!r}, got {made.key!r}")
-    return made
-
-
-def convert(structure: Structure, key: str, *, transposed: bool, order: bool) -> tuple[Form, Any]:
-    """A form of the structure (or of its transpose); with `order`, where its values lie in the primary form."""
-    if transposed:
-        source: Any = structure.form(key)  # turned as it lies
-        made, places = source.transpose(order)
-        base = structure.order(key) if order else None
-        if structure.nrows == structure.ncols and source.equals(made):
-            source.adopt(made)
-            made = source  # an undirected graph is its own transpose: nothing more to store
-        return made, places if base is None or places is None else base[places]
-    rows, places = structure.primary.to_csr(order)
-    if key == csr.KEY:
-        return rows, places
-    if key == mplg.KEY:
-        made, turn = mplg.from_csr(rows, order)
-    else:
-        form: Any = split if key.startswith("split") else b2sr
-        made, turn = form.from_csr(rows, tile_of(key), order)
-    return made, places if turn is None else turn if places is None else places[turn]
 
 
 def from_coo(
@@ -131,7 +95,7 @@ def ordered(
 def _rows_bytes(nrows: int, ncols: int, nvals: int, values: Any, besides: int) -> int:
     """Bytes of entries by rows with their values, and of what making them takes besides for each."""
     value = 0 if isinstance(values, np.generic) else int(values.itemsize)
-    return csr.Csr.predict_bytes(nrows, ncols, nvals) + 16 * (nrows + 1) + (value + besides) * nvals
+    return csr.rows_bytes(nrows, ncols, nvals) + 16 * (nrows + 1) + (value + besides) * nvals
 
 
 def _own(values: Any) -> Any:
@@ -221,14 +185,18 @@ def check_rows(device: Device, nrows: int) -> None:
 
 
 def with_format(A: MatrixStore, format: str = "auto", tile: int | None = None) -> MatrixStore:
-    """The same matrix with its primary form as asked: "auto" lets the plan choose."""
-    key = plan_forms.choose_form(A.structure, format, tile, iso=A.iso)
+    """The same matrix with its primary form as asked: "auto" leaves it as it is, but where the plan has to look."""
     if format == "auto" and tile is None:
-        key, _ = plan_limit.limited(A.structure, key, A.iso)
+        return in_form(A, plan_choice.when_made(A.structure, A.iso))
+    return in_form(A, plan_forms.choose_form(A.structure, format, tile, iso=A.iso))
+
+
+def in_form(A: MatrixStore, key: str) -> MatrixStore:
+    """The same matrix with that primary form."""
     if key == A.structure.primary.key:
         return A
     values = A.raw_for(key, False)  # first: the pass that finds the order also finds the ranks
-    return MatrixStore(Structure(A.structure.form(key)), A.dtype, values).tagged(A.order)
+    return MatrixStore(A.structure.led_by(key), A.dtype, values).tagged(A.order)
 
 
 def with_values(A: MatrixStore, packed: bool | None = None) -> MatrixStore:
@@ -252,17 +220,7 @@ def with_values(A: MatrixStore, packed: bool | None = None) -> MatrixStore:
 
 def filter_entries(A: MatrixStore, keep: Any) -> MatrixStore:
     """The entries of A for which `keep` (bools in entry order) is true, in the same format."""
-    form = A.structure.primary
     if bool(keep.all()):
         return A
-    if isinstance(form, split.Split):
-        kept: Any
-        kept, places = form.filter(keep)
-        return MatrixStore(Structure(kept), A.dtype, A.taken(places))
-    if isinstance(form, b2sr.B2sr):
-        kept = form.filter(keep)
-    else:
-        kept = csr.picked(form, keep)
-        if form.key == mplg.KEY:
-            kept, _ = mplg.from_csr(kept, False)
-    return MatrixStore(Structure(kept), A.dtype, A.taken(keep))
+    kept, places = A.structure.primary.filter(keep)
+    return MatrixStore(Structure(kept), A.dtype, A.taken(places))

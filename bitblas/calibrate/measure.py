@@ -10,8 +10,6 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import json
-import os
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,11 +20,12 @@ import numpy as np
 from semirings import dtypes
 from semirings.catalog import SEMIRINGS
 
+from ..atomic import replacing
 from ..build import entries as build
 from ..core.matrix.matrix import Matrix
 from ..core.vector.vector import Vector
 from ..device import Device
-from ..formats import CSR, Structure, tile_of
+from ..formats import CSR, Structure, format_of
 from ..plan import costs, facts
 from ..plan.costs import BFS, BITS, NUMBERS, WEIGHTS, Costs
 from ..plan.facts import Facts
@@ -94,8 +93,7 @@ def numbers(n: int) -> np.ndarray:
 
 def in_form(A: Matrix, key: str) -> Matrix:
     """The same matrix with `key` as its primary form."""
-    name = key.rstrip("0123456789") if tile_of(key) > 1 else key
-    return Matrix._from_store(build.with_format(A._store, name, tile_of(key) if name != key else None))
+    return Matrix._from_store(build.with_format(A._store, format_of(key).name, format_of(key).tile))
 
 
 def measure(A: Matrix, verb: str, source: int = 0) -> float:
@@ -148,7 +146,7 @@ def fitted(seen: Sequence[Sample], device: str, source: str) -> Calibration:
     us: dict[str, tuple[float, ...]] = {}
     errors: dict[str, tuple[float, float]] = {}
     names = sorted({name for sample in seen for name in sample.us})
-    for name in sorted(names, key=lambda name: not name.startswith(CSR)):
+    for name in sorted(names, key=lambda name: name.split()[0] != CSR):
         key, verb = name.split()
         plain, rows = f"{CSR} {verb}", []
         for sample in (sample for sample in seen if name in sample.us):
@@ -181,7 +179,8 @@ def calibrate(device: Device, scale: int | None = None) -> Calibration:
             how = {"dup_op": "first"} if weighted else {}
             A = Matrix.from_coo(i, j, values, nrows=n, ncols=n, device=device.name, format="csr", **how)
             seen = facts.facts(A._store.structure)
-            for key in (key for key in seen.forms if seen.bytes_of(key) <= MOST * seen.bytes_of(CSR)):
+            keys = (key for key in seen.forms if format_of(key).timed)
+            for key in (key for key in keys if seen.bytes_of(key) <= MOST * seen.bytes_of(CSR)):
                 B = in_form(A, key)
                 us |= {f"{key} {verb}": measure(B, verb, source) for verb in verbs_of(not weighted, True)}
         found.append(Sample(name, seen, us))
@@ -209,6 +208,5 @@ def measured(A: Matrix, profile: Profile) -> Profile:
 def save(made: Costs, path: Path) -> None:
     """Whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as out:
-        json.dump(made.to_json(), out, indent=1)
-    os.replace(out.name, path)
+    with replacing(path) as out:
+        out.write(json.dumps(made.to_json(), indent=1).encode())

@@ -1,4 +1,4 @@
-"""The command line: `bitblas COMMAND FILE`. Results on stdout, errors as one line on stderr.
+"""The command line: `bitblas COMMAND FILE`. Results on stdout, errors as one line on stderr; help without a command.
 
 Exit codes: 0; 1 if `compare` or `demo` found a difference; 2 for a bad call or file; 130 when interrupted; 141 when the
 reader of the pipe left.
@@ -18,7 +18,11 @@ __all__ = ["main"]
 def main(argv: list[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     try:
-        args = parser().parse_args(argv)
+        commands = parser()
+        if not (sys.argv[1:] if argv is None else argv):
+            commands.print_help()
+            return 0
+        args = commands.parse_args(argv)
         status = int(args.run(args) or 0)
         sys.stdout.flush()
         return status

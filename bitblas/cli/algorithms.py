@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Callable
@@ -13,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from ..algorithms import Watch
 from ..device import Trace
-from ..io import Graph, file_format_of, host_coo
+from ..io import Graph, host_coo
 from . import output
-from .source import facts, load, undirected, undirected_weights, vertex
+from .source import both_ways, facts, load, undirected, vertex
+from .ticker import Ticker
 
 Summary = dict[str, Any]
 
@@ -29,10 +30,11 @@ class Command:
     name: str
     help: str
     call: Callable[[Graph, argparse.Namespace], tuple[Any, Summary]]
-    writes: str = "a line for each vertex, vertex<TAB>value; .npz and .mtx by suffix"
+    writes: str = "a line for each vertex, vertex<TAB>value; .csv, .edges, .npz, .mtx by suffix"
     options: dict[str, dict[str, Any]] = field(default_factory=dict)
     vertices: Callable[[argparse.Namespace], bool] = lambda args: False
     matrix: bool = False
+    aliases: tuple[str, ...] = ()  # other names that it answers to
 
 
 def _bfs(graph: Graph, args: argparse.Namespace) -> tuple[Any, Summary]:
@@ -104,12 +106,12 @@ def _coloring(graph: Graph, args: argparse.Namespace) -> tuple[Any, Summary]:
     return v, {"colors": len(sizes), "largest": int(sizes.max(initial=0))}
 
 
-def _forest(graph: Graph, args: argparse.Namespace) -> tuple[Any, Summary]:
+def _msf(graph: Graph, args: argparse.Namespace) -> tuple[Any, Summary]:
     import bitblas as gb
 
     from ..algorithms import minimum_spanning_forest
 
-    F = minimum_spanning_forest(undirected_weights(graph.matrix))
+    F = minimum_spanning_forest(both_ways(graph.matrix))
     tree = F.select(gb.select.triu, 1).new()  # it comes both ways
     trees = F.nrows - tree.nvals
     weight = host_coo(tree)[2].sum().item()
@@ -143,38 +145,42 @@ COMMANDS = (
     Command("triangles", "number of triangles; edges count in both directions", _triangles, writes=""),
     Command(
         "mis", "a maximal independent set; edges count in both directions", _mis, options=_SEED,
-        writes="a line for each member, vertex<TAB>True; .npz and .mtx by suffix",
+        writes="a line for each member, vertex<TAB>True; .csv, .edges, .npz, .mtx by suffix",
     ),
     Command("coloring", "colors from 0, different for neighbours; edges count in both directions", _coloring,
             options=_SEED),
     Command(
-        "forest", "a minimum spanning forest; edges count in both directions, the lesser weight where they differ",
-        _forest, writes="its edges, each once: an edge list, .mtx or .npz by suffix", matrix=True,
+        "msf", "a minimum spanning forest; edges count in both directions, the lesser weight where they differ",
+        _msf, writes="its edges, each once: an edge list, .mtx or .npz by suffix", matrix=True,
+        aliases=("forest",),
     ),
 )  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> None:
     """Read, run, write, and say what came out."""
-    out = getattr(args, "out", None)
-    if out and args.algorithm.matrix:
-        file_format_of(out)  # an unknown suffix is refused before the work
+    writes = bool(args.algorithm.writes)
+    if writes:
+        output.check(args)
+        if args.out:
+            output.kind_of(args.out, matrix=args.algorithm.matrix)
     start = time.perf_counter()
     graph = load(args)
     read = time.perf_counter() - start
     trace = Trace()
     start = time.perf_counter()
-    with trace if args.trace else nullcontext():
+    with trace if args.trace else nullcontext(), Watch() as seen, Ticker(args.command, seen):
         answer, summary = args.algorithm.call(graph, args)
     seconds = time.perf_counter() - start
     if args.trace:
         print(trace, file=sys.stderr)
-    if out:
-        output.write(out, answer, graph, args.algorithm.vertices(args))
+    if writes and args.out:
+        output.write(args.out, answer, graph, args.algorithm.vertices(args))
     A = graph.matrix
-    if args.json:
-        made = {"command": args.command, "file": args.file, **facts(A), "result": summary}
-        print(json.dumps({**made, "read_seconds": read, "seconds": seconds}))
-        return
-    print(", ".join(f"{key} {output.plain(value)}" for key, value in summary.items()))
-    print(f"{A.nrows} vertices, {A.nvals} entries, on {A.device.name}: read in {read:.3f} s, ran in {seconds:.3f} s")
+    made = {"file": args.file, **facts(A), "result": summary, "rounds": seen.rounds, "converged": seen.converged}
+    made |= {"read_seconds": read, "seconds": seconds}
+    found = ", ".join(f"{key} {output.plain(value)}" for key, value in summary.items())
+    if not seen.converged:
+        found += f"\nnot converged after {seen.rounds} rounds: give more by --max-iter, or a larger --tol"
+    times = f"read in {read:.3f} s, ran in {seconds:.3f} s"
+    output.tell(args, made, f"{found}\n{A.nrows} vertices, {A.nvals} entries, on {A.device.name}: {times}")

@@ -12,10 +12,14 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import DeviceError
-from ..io import FILE_FORMATS, file_format_of, host_coo, write
+from ..formats import TILES, format_of, tiled
+from ..io import FILE_FORMATS, host_coo, write
+from ..io.suffix import written_as
 from ..plan.forms import FORMATS
 from ..plan.profile import Orders
-from .source import TEXTS, Fault, facts, load
+from . import output
+from .source import TEXTS, Fault, check_tile, facts, load
+from .ticker import Ticker
 
 QUANTILES = {"min": 0, "25 %": 25, "median": 50, "75 %": 75, "90 %": 90, "99 %": 99, "max": 100}
 
@@ -40,25 +44,28 @@ def info(args: argparse.Namespace) -> None:
     graph = load(args, square=False)
     A = graph.matrix
     rows, cols, _ = host_coo(A)
-    profile = A.profile(measure=args.measure)
+    with Ticker("info"):
+        profile = A.profile(measure=args.measure)
+        orders = A.profile(orders=True) if args.orders else None
     seen = profile.facts
     forms: dict[str, dict[str, float]] = {key: {"bytes": seen.bytes_of(key)} for key in seen.forms}
-    for tile, count in seen.tiles:
-        forms[f"b2sr{tile}"]["entries_per_tile"] = seen.nvals / max(1.0, count)
-    for tile, parts in seen.parts:
-        forms[f"split{tile}"]["entries_in_tiles"] = seen.nvals - parts.in_rest
     for key, form in forms.items():
+        if format_of(key).tile is not None:
+            tiles, inside, _ = seen.held_in(key)
+            form |= {"entries_per_tile": inside / max(1.0, tiles), "entries_in_tiles": inside}
         form |= {f"{verb}_us": us for verb, us in profile.predicted(key).items()}
     for (key, verb), us in profile.measured:
         forms[key][f"{verb}_measured_us"] = us
     rows_degrees = degrees(np.bincount(rows, minlength=A.nrows))
     cols_degrees = degrees(np.bincount(cols, minlength=A.ncols))
     loops = int((rows == cols).sum())
-    orders = A.profile(orders=True) if args.orders else None
     if args.json:
         made = {"command": "info", "file": args.file, **facts(A), "labels": graph.labels is not None, "loops": loops}
         made |= {"row_degrees": rows_degrees, "column_degrees": cols_degrees, "forms": forms, "chosen": profile.chosen}
+        made |= {"stored": profile.stored, "outlook": profile.outlook}
         made |= {"values": profile.values._asdict()}
+        costs, measured = profile.costs, profile.device if args.measure else None
+        made |= {"times": {"predicted_for": costs.device, "source": costs.source, "measured_on": measured}}
         made |= {"depth": seen.depth} | ({} if orders is None else {"orders": ordered(orders), "best": orders.best})
         print(json.dumps(made))
         return
@@ -113,27 +120,31 @@ def calibrate(args: argparse.Namespace) -> None:
     from ..calibrate import measure as calibrate
     from ..plan.costs import costs_of, path_of
 
+    output.check(args)
+    if args.out not in (None, output.STDOUT) and not args.out.endswith(".json"):
+        raise Fault(f"{args.out}: expected a name that ends in .json")
     device = gb.device.get(args.device or gb.config.device)
     start = time.perf_counter()
-    found = calibrate.calibrate(device, args.scale)
+    with Ticker("calibrate"):
+        found = calibrate.calibrate(device, args.scale)
     path = Path(args.out) if args.out else path_of(device)
-    calibrate.save(found.costs, path)
+    if args.out == output.STDOUT:
+        print(json.dumps(found.costs.to_json(), indent=1))
+    else:
+        calibrate.save(found.costs, path)
     costs_of.cache_clear()
     seconds = time.perf_counter() - start
-    if args.json:
-        made = {"command": "calibrate", "out": str(path), "seconds": seconds, **found.costs.to_json()}
-        made |= {"gpu": device.is_gpu, "samples": [sample.to_json() for sample in found.samples]}
-        print(json.dumps(made))
-    else:
-        print(f"{found}\n\n{path}, in {seconds:.1f} s")
+    made = {"out": str(path), "seconds": seconds, **found.costs.to_json(), "gpu": device.is_gpu}
+    made["samples"] = [sample.to_json() for sample in found.samples]
+    output.tell(args, made, f"{found}\n\n{path}, in {seconds:.1f} s")
 
 
 # ---- convert ----
 
 
 def add_convert_options(p: argparse.ArgumentParser) -> None:
-    p.add_argument("--out", metavar="OUT", required=True, help="the new file; it appears whole or not at all")
-    p.add_argument("--output-format", choices=FILE_FORMATS, help="default: by the suffix of OUT")
+    output.add_out(p, "the new file; it appears whole or not at all", required=True)
+    p.add_argument("--output-format", choices=FILE_FORMATS, help="default: by the suffix of OUT; Matrix Market for -")
     mtx = p.add_argument_group("to Matrix Market")
     mtx.add_argument("--field", choices=["real", "integer", "pattern"], help="default: as the values are")
     mtx.add_argument("--symmetry", choices=["general", "symmetric", "skew-symmetric"], help="default: as they are")
@@ -142,7 +153,7 @@ def add_convert_options(p: argparse.ArgumentParser) -> None:
     p.add_argument_group("to .npz").add_argument("--layout", choices=["csr", "csc", "coo"], help="default: csr")
     own = p.add_argument_group("to .bitblas")
     own.add_argument("--format", choices=FORMATS[1:], help="the stored form (default: as the plan chooses)")
-    own.add_argument("--tile", type=int, choices=[4, 8, 16, 32, 64], help="edge of a tile (b2sr, split)")
+    own.add_argument("--tile", type=int, choices=TILES, help=f"edge of a tile ({', '.join(tiled())})")
     own.add_argument("--packed", action="store_true", help="values in as many bits as they need: integers alone")
     edges = p.add_argument_group("to an edge list")
     edges.add_argument("--output-base", type=int, choices=[0, 1], help="the number of the first vertex (default 0)")
@@ -152,7 +163,11 @@ def add_convert_options(p: argparse.ArgumentParser) -> None:
 
 def convert(args: argparse.Namespace) -> None:
     """The same matrix in a file of another format."""
-    kind = file_format_of(args.out, args.output_format)
+    output.check(args)
+    to_stdout = args.out == output.STDOUT
+    kind = written_as(args.out, args.output_format or ("mtx" if to_stdout else None))
+    if to_stdout and kind == "bitblas":
+        raise Fault("--out: expected a file for format bitblas, which is mapped, got standard output")
     groups: dict[str, dict[str, Any]] = {
         "mtx": {"field": args.field, "symmetry": args.symmetry, "precision": args.precision, "comment": args.comment},
         "npz": {"layout": args.layout},
@@ -168,22 +183,21 @@ def convert(args: argparse.Namespace) -> None:
         wrong = ", ".join(name for group in given.values() for name in group)
         raise Fault(f"--out: a file of format {kind} has no {wrong}")
     stored, own = (own, {}) if kind == "bitblas" else ({}, own)
-    if "tile" in stored and stored.get("format") not in ("b2sr", "split"):
-        raise Fault("--tile: expected together with --format b2sr or split")
+    check_tile(stored.get("format"), stored.get("tile"))
     start = time.perf_counter()
     graph = load(args, square=False, device="cpu", **stored)
     A = graph.matrix
     dropped = graph.labels is not None and kind not in TEXTS
     names = {} if graph.labels is None or dropped else {"labels": graph.labels}
-    write(args.out, A, kind, **names, **own)
+    write(output.target(args.out), A, kind, **names, **own)
     seconds = time.perf_counter() - start
-    if args.json:
-        made = {"command": "convert", "file": args.file, **facts(A), "out": args.out, "output_format": kind}
-        print(json.dumps({**made, "labels_dropped": dropped, "seconds": seconds}))
-        return
-    size = os.path.getsize(args.out) if os.path.isfile(args.out) else 0
+    made = {"file": args.file, **facts(A), "out": args.out, "output_format": kind, "labels_dropped": dropped}
+    size = f" {os.path.getsize(args.out)} bytes," if os.path.isfile(args.out) else ""
     note = "; the names of the vertices are left out, this format has none" if dropped else ""
-    print(f"{args.out}: {A.nrows} x {A.ncols}, {A.nvals} entries, {size} bytes, in {seconds:.3f} s{note}")
+    output.tell(
+        args, {**made, "seconds": seconds},
+        f"{args.out}: {A.nrows} x {A.ncols}, {A.nvals} entries,{size} in {seconds:.3f} s{note}",
+    )  # fmt: skip
 
 
 # ---- spy ----
@@ -193,9 +207,12 @@ def spy(args: argparse.Namespace) -> None:
     """A picture of where the entries are."""
     from .. import plots
 
+    output.check(args)
+    if args.out != output.STDOUT:
+        plots.kind_of(args.out)
     A = load(args, square=False).matrix
-    plots.save(plots.spy(A, title=os.path.basename(args.file), tile=args.tile), args.out)
-    if args.json:
-        print(json.dumps({"command": "spy", "file": args.file, **facts(A), "out": args.out}))
-    else:
-        print(f"{args.out}: {A.nrows} x {A.ncols}, {A.nvals} entries")
+    figure = plots.spy(A, title=os.path.basename(args.file), tile=args.tile)
+    plots.save(figure, output.target(args.out))
+    output.tell(
+        args, {"file": args.file, **facts(A), "out": args.out}, f"{args.out}: {A.nrows} x {A.ncols}, {A.nvals} entries"
+    )

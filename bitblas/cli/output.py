@@ -1,14 +1,64 @@
-"""Answers as files and as words."""
+"""Where answers go: files by their suffix, or standard output, and then words about them to standard error."""
 
 from __future__ import annotations
 
+import argparse
+import errno
+import json
 import os
+import sys
 from typing import Any
 
 import numpy as np
 
-from ..io import Graph, file_format_of, host_coo, mmwrite, replacing
+from ..exceptions import InvalidValue
+from ..io import Graph, host_coo, mmwrite
 from ..io import write as write_matrix
+from ..io.files import created
+from ..io.suffix import DELIMITERS, written_as
+from .source import Fault
+
+STDOUT = "-"
+
+
+def add_out(p: argparse.ArgumentParser, help: str, *, required: bool = False) -> None:
+    """The options of a command that writes a file; `check` and `target` read them."""
+    p.add_argument("--out", metavar="OUT", required=required, help=f"{help}; - is standard output")
+    p.add_argument("--force", action="store_true", help="write OUT even onto FILE")
+
+
+def check(args: argparse.Namespace) -> None:
+    """Refuse, before the work, what would be refused after it, or would replace the input."""
+    if args.out in (None, STDOUT):
+        return
+    if not os.path.isdir(os.path.dirname(os.path.realpath(args.out))):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), args.out)
+    given = getattr(args, "file", None)
+    if not args.force and given and os.path.exists(given) and os.path.exists(args.out):
+        if os.path.samefile(given, args.out):
+            raise Fault(f"--out: expected another file than the input, got {args.out}; --force replaces it")
+
+
+def kind_of(out: str, *, matrix: bool) -> str:
+    """The format of an answer by the name of its file. InvalidValue for an ending that is not known, or that holds
+    matrices alone."""
+    if out == STDOUT:
+        return "tsv"
+    kind = written_as(out)
+    if kind == "bitblas" and not matrix:
+        raise InvalidValue(f"{out}: expected a file of vertices and values (.tsv, .csv, .npz, .mtx ..), got .bitblas")
+    return kind
+
+
+def target(out: str) -> Any:
+    """What a writer takes: the path, or standard output."""
+    return sys.stdout.buffer if out == STDOUT else out
+
+
+def tell(args: argparse.Namespace, made: dict[str, Any], text: str) -> None:
+    """Words about an answer, or one JSON object: on stdout, but beside an answer that goes there on stderr."""
+    words = json.dumps({"command": args.command, **made}) if args.json else text
+    print(words, file=sys.stderr if getattr(args, "out", None) == STDOUT else sys.stdout)
 
 
 def plain(value: Any) -> str:
@@ -18,29 +68,32 @@ def plain(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def write(path: str, answer: Any, graph: Graph, vertices: bool) -> None:
+def write(out: str, answer: Any, graph: Graph, vertices: bool) -> None:
     """An answer into a file: a Matrix as a matrix file, a Vector as lines, .npz or one column of Matrix Market.
 
     vertices: the values are vertices, and have their names too.
     """
-    if hasattr(answer, "nrows"):
-        kind = file_format_of(path)
-        names = graph.labels if kind not in ("mtx", "npz") else None
-        write_matrix(path, answer, kind, labels=names)
+    matrix = hasattr(answer, "nrows")
+    kind = kind_of(out, matrix=matrix)
+    if matrix:
+        write_matrix(target(out), answer, kind, labels=graph.labels if kind in DELIMITERS else None)
         return
-    if path.endswith((".mtx", ".mtx.gz")):
-        mmwrite(path, answer)
+    if kind == "mtx":
+        mmwrite(target(out), answer)
         return
     index, values = host_coo(answer)
-    with replacing(path) as stream:
-        if os.path.splitext(path)[1] == ".npz":
+    with created(target(out)) as stream:
+        if kind == "npz":
             parts: dict[str, Any] = {"indices": index, "values": values, "size": answer.size}
             if graph.labels is not None:
                 parts["labels"] = np.array(graph.labels)
             np.savez(stream, **parts)
             return
+        mark = DELIMITERS[kind]
         ends, answers = index.tolist(), values.tolist()
         if graph.labels is not None:
+            if bad := [name for name in graph.labels if mark in name]:
+                raise InvalidValue(f"{out}: expected names without {mark!r}, as it divides columns, got {bad[0]!r}")
             ends = [graph.labels[i] for i in ends]
             answers = [graph.labels[x] for x in answers] if vertices else answers
-        stream.writelines(f"{i}\t{x}\n".encode() for i, x in zip(ends, answers))
+        stream.writelines(f"{i}{mark}{x}\n".encode() for i, x in zip(ends, answers))

@@ -6,10 +6,11 @@ import argparse
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from ..formats import TILES, tiled
 from ..io import FILE_FORMATS
 from ..plan.forms import FORMATS
-from . import algorithms, comparison, files
-from .source import Fault
+from . import algorithms, comparison, files, output
+from .source import Fault, meant
 
 DESCRIPTION = (
     "Graph algorithms as linear algebra on bits. FILE is a Matrix Market file, an edge list, .npz of SciPy or .bitblas "
@@ -18,10 +19,27 @@ DESCRIPTION = (
 
 
 class Parser(argparse.ArgumentParser):
-    """Errors are one line, and exit code 2, as for all that is wrong."""
+    """Errors are one line, and exit code 2, as for all that is wrong; they say what may have been meant."""
 
     def error(self, message: str) -> NoReturn:
         raise Fault(f"{message} (see '{self.prog} --help')")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            known = [str(choice) for choice in action.choices]
+            raise argparse.ArgumentError(
+                action, f"expected one of {', '.join(known)}, got {value!r}{meant(str(value), known)}"
+            )
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        made, rest = self.parse_known_args(args, namespace)
+        if rest:
+            of: Parser = made.parser
+            if not rest[0].startswith("-"):
+                of.error(f"{rest[0]}: expected options, got one more argument")
+            known = [flag for action in of._actions for flag in action.option_strings]
+            of.error(f"{rest[0]}: no such option{meant(rest[0].partition('=')[0], known)}")
+        return made
 
 
 def parser() -> argparse.ArgumentParser:
@@ -32,10 +50,12 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"bitblas {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
-    def command(name: str, run: Callable[..., Any], help: str) -> argparse.ArgumentParser:
-        p: argparse.ArgumentParser = commands.add_parser(name, help=help, description=help)
+    def command(
+        name: str, run: Callable[..., Any], help: str, aliases: tuple[str, ...] = ()
+    ) -> argparse.ArgumentParser:
+        p: argparse.ArgumentParser = commands.add_parser(name, help=help, description=help, aliases=aliases)
         p.add_argument("--json", action="store_true", help="the result as one JSON object")
-        p.set_defaults(run=run)
+        p.set_defaults(run=run, parser=p)
         return p
 
     p = command("info", files.info, "what a file holds and how it would be stored; without FILE, what works here")
@@ -46,9 +66,9 @@ def parser() -> argparse.ArgumentParser:
     p = command("calibrate", files.calibrate, "measure what products cost on a device, and remember it for the plan")
     p.add_argument("--device", metavar="DEVICE", help="default: cuda if it works")
     p.add_argument("--scale", type=int, metavar="N", help="log2 of the vertices of the samples (default 16, GPU 20)")
-    p.add_argument("--out", metavar="OUT", help="write to this file, not to the one that the plan reads")
+    output.add_out(p, "write to this .json, not to the file that the plan reads")
     for algorithm in algorithms.COMMANDS:
-        p = command(algorithm.name, algorithms.run, algorithm.help)
+        p = command(algorithm.name, algorithms.run, algorithm.help, algorithm.aliases)
         p.set_defaults(algorithm=algorithm)
         _input(p)
         _storage(p)
@@ -56,14 +76,14 @@ def parser() -> argparse.ArgumentParser:
         for flag, options in algorithm.options.items():
             p.add_argument(flag, **options)
         if algorithm.writes:
-            p.add_argument("--out", metavar="OUT", help=f"write {algorithm.writes}")
+            output.add_out(p, f"write {algorithm.writes}")
     p = command("convert", files.convert, "the same matrix in a file of another format")
     _input(p)
     files.add_convert_options(p)
     p = command("spy", files.spy, "a picture of where the entries are, and how full the tiles (needs matplotlib)")
     _input(p)
     _storage(p)
-    p.add_argument("--out", metavar="OUT", required=True, help="the picture: .png, .svg or .pdf")
+    output.add_out(p, "the picture: .png, .svg or .pdf", required=True)
     for name, help in (
         ("compare", "all algorithms against SuiteSparse:GraphBLAS: answers, times, bytes"),
         ("demo", "compare, on the shipped road network of New York"),
@@ -80,9 +100,11 @@ def _input(p: argparse.ArgumentParser, count: str | None = None) -> None:
     p.add_argument("file", metavar="FILE", nargs=count, help="the graph; - reads stdin")
     p.add_argument("--input-format", choices=FILE_FORMATS, help="default: by the suffix; Matrix Market for stdin")
     p.add_argument("--dup-op", metavar="OP", help="how to join entries given twice: plus, min, max, first, ...")
+    p.add_argument(
+        "--undirected", action="store_true", help="edges go both ways; the lesser value where the two differ"
+    )
     group = p.add_argument_group("edge lists")
     group.add_argument("--base", type=int, choices=[0, 1], help="the number of the first vertex (default 0)")
-    group.add_argument("--undirected", action="store_true", help="every line is an edge in both directions")
     group.add_argument("--header", action="store_true", help="the first line names the columns")
     group.add_argument("--labels", action="store_true", help="vertices are names, even where they look like numbers")
     group.add_argument("--no-weights", action="store_true", help="leave a third column out")
@@ -94,4 +116,5 @@ def _storage(p: argparse.ArgumentParser) -> None:
         "--device", metavar="DEVICE", help="cpu, cuda, or cuda:1 for the second GPU; default: cuda if it works"
     )
     p.add_argument("--format", choices=FORMATS, default="auto", help="how the matrix is stored")
-    p.add_argument("--tile", type=int, choices=[4, 8, 16, 32, 64], help="edge of a tile (b2sr, split: 4, 8, 16)")
+    sizes = (name if all_of == TILES else f"{name}: {', '.join(map(str, all_of))}" for name, all_of in tiled().items())
+    p.add_argument("--tile", type=int, choices=TILES, help=f"edge of a tile ({', '.join(sizes)})")

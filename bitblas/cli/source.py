@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import errno
 import os
 import stat
 import sys
+from collections.abc import Iterable
 from typing import Any
 
+from .. import device as devices
+from ..core.options import either
+from ..formats import tiled
 from ..io import Graph, file_format_of, host_coo, read
 
 TEXTS = ("tsv", "csv", "edges")
@@ -18,13 +23,31 @@ class Fault(Exception):
     """What the user must hear, in one line."""
 
 
+def check_tile(format: str | None, tile: int | None) -> None:
+    """Fault for a tile that the format has not."""
+    if tile is None:
+        return
+    if format not in tiled():
+        raise Fault(f"--tile: expected together with --format {either(tiled())}")
+    if tile not in tiled()[format]:
+        raise Fault(f"--tile: expected {either(tiled()[format])} with --format {format}, got {tile}")
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """What is said after a word that is none of those known: the one that looks like it."""
+    found = difflib.get_close_matches(word, list(known), 1)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
 def storage(args: argparse.Namespace) -> dict[str, Any]:
     """Where and how the matrix is to be stored."""
     format = None if args.format == "auto" else args.format
-    if args.tile is not None and format not in ("b2sr", "split"):
-        raise Fault("--tile: expected together with --format b2sr or split")
-    if format == "split" and args.tile not in (None, 4, 8, 16):
-        raise Fault(f"--tile: expected 4, 8 or 16 with --format split, got {args.tile}")
+    check_tile(format, args.tile)
+    if args.device is not None:
+        try:
+            devices.get(args.device)
+        except ValueError as error:
+            raise Fault(f"--{error}{meant(args.device, ('cpu', 'cuda'))}") from None
     return {"device": args.device, "format": format, "tile": args.tile}
 
 
@@ -36,24 +59,26 @@ def load(args: argparse.Namespace, square: bool = True, **where: Any) -> Graph:
     kind = args.input_format
     if kind is None:
         kind = "mtx" if args.file == "-" else file_format_of(args.file)
-    options: dict[str, Any] = {"dup_op": _dup_op(args.dup_op), **(where or storage(args))}
+    where = where or storage(args)
+    options: dict[str, Any] = {"dup_op": _dup_op(args.dup_op), **where}
     given = {
         name: value
         for name, value in (
-            ("base", args.base), ("directed", False if args.undirected else None), ("size", args.size),
-            ("header", args.header or None), ("labels", args.labels or None),
-            ("weights", False if args.no_weights else None),
+            ("base", args.base), ("size", args.size), ("header", args.header or None),
+            ("labels", args.labels or None), ("weights", False if args.no_weights else None),
         )
         if value is not None
     }  # fmt: skip
     if kind in TEXTS:
-        options |= given
+        options |= given | ({"directed": False} if args.undirected else {})
     elif given:
         raise Fault(f"{args.file}: options of edge lists ({', '.join(given)}) do not fit a file of format {kind}")
     graph = read(source, kind, **options)
     A = graph.matrix
-    if square and A.nrows != A.ncols:
+    if (square or args.undirected) and A.nrows != A.ncols:
         raise Fault(f"{args.file}: expected a square matrix, got {A.nrows} x {A.ncols}")
+    if args.undirected and kind not in TEXTS:
+        return Graph(both_ways(A, **where), graph.labels)
     return graph
 
 
@@ -64,7 +89,8 @@ def _dup_op(name: str | None) -> Any:
         return None
     found = getattr(gb.binary, name, None)
     if found is None or name.startswith("_"):
-        raise Fault(f"--dup-op: expected the name of a binary operator, such as plus, got {name!r}")
+        hint = meant(name, dir(gb.binary))
+        raise Fault(f"--dup-op: expected the name of a binary operator, such as plus, got {name!r}{hint}")
     return found
 
 
@@ -89,12 +115,14 @@ def undirected(A: Any, args: argparse.Namespace) -> Any:
     return gb.Matrix.from_coo(*both, True, nrows=A.nrows, ncols=A.nrows, **storage(args))
 
 
-def undirected_weights(A: Any) -> Any:
-    """Every edge in both directions with its value, the lesser one where the two differ."""
+def both_ways(A: Any, **where: Any) -> Any:
+    """Every edge in both directions with its value, the lesser one where the two differ. where: the storage."""
     import bitblas as gb
 
     least = gb.binary.land if str(A.dtype) == "BOOL" else gb.binary.min
-    return A.ewise_add(A.T, least).new()
+    both = gb.Matrix(A.dtype, *A.shape, **{**where, "device": A.device})
+    both << A.ewise_add(A.T, least)
+    return both
 
 
 def facts(A: Any) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import extras
 from ..io import host_coo
 from .programs import PAGERANK_ROUNDS, arrays, programs
 
@@ -158,7 +159,7 @@ def sides(A: Any, devices: list[str] | None = None, **options: Any) -> list[Side
     try:
         import graphblas
     except ImportError as error:
-        raise ImportError(f"compare needs python-graphblas: pip install 'bit-graphblas[compare]' ({error})") from None
+        raise ImportError(f"compare needs python-graphblas ({error}); {extras.hint('compare')}") from None
     graph = Graph(A)
     ours = [Side(name, bitblas, graph, device=name, **options) for name in devices or device.available()]
     return [Side(SUITESPARSE, graphblas, graph), *ours]
@@ -232,11 +233,3 @@ def cpu_threads() -> int:
 def demo_path() -> Path:
     """The shipped road network."""
     return Path(__file__).parents[1] / "data" / DEMO_GRAPH
-
-
-if __name__ == "__main__":
-    import sys
-
-    from ..cli import main
-
-    sys.exit(main(["demo", *sys.argv[1:]]))

@@ -59,7 +59,7 @@ def _colors(answer: Any) -> str:
     return f"{len(np.unique(arrays(answer)[1]))} colors"
 
 
-def _forest(answer: Any) -> str:
+def _msf(answer: Any) -> str:
     values = arrays(answer)[1]
     return f"{len(values) // 2} edges, weight {values.sum() // 2}"
 
@@ -80,5 +80,5 @@ def programs() -> list[Program]:
         Program("betweenness", "pattern", lambda A, source, gb: a.betweenness_centrality(A, [source], gb=gb), _ranks),
         Program("mis", "undirected", lambda A, source, gb: a.maximal_independent_set(A, gb=gb), _members),
         Program("coloring", "undirected", lambda A, source, gb: a.coloring(A, gb=gb), _colors),
-        Program("msf", "undirected_weighted", lambda A, source, gb: a.minimum_spanning_forest(A, gb=gb), _forest),
+        Program("msf", "undirected_weighted", lambda A, source, gb: a.minimum_spanning_forest(A, gb=gb), _msf),
     ]

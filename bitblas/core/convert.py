@@ -14,6 +14,8 @@ from ..config import config
 from ..device import Device
 from ..exceptions import DeviceError, IndexOutOfBound, InvalidValue
 
+_NUMBERS = "biufc"  # kinds of NumPy's types
+
 
 def device_of(device: str | Device | None) -> Device:
     return devices.get(config.device if device is None else device)
@@ -66,31 +68,18 @@ def scalar_type(value: np.generic) -> DataType:
     return dtypes.lookup_dtype(value.dtype)
 
 
-def cast_scalar(value: np.generic, dtype: DataType) -> np.generic:
-    """A typecast as in C: float to integer saturates and NaN gives 0, as in SuiteSparse; to BOOL: not equal to 0."""
-    if value.dtype == dtype.np_type:
-        return value
-    if value.dtype.kind == "f" and dtype.kind in "iu":
-        if np.isnan(value):
-            return dtype.np_type.type(0)
-        number = float(value)
-        if number >= float(dtype.highest):
-            return dtype.highest
-        return dtype.lowest if number <= float(dtype.lowest) else dtype.np_type.type(int(number))
-    with np.errstate(all="ignore"):
-        return value.astype(dtype.np_type)
-
-
 def index_array(device: Device, data: Any, name: str, *, narrow: bool = False) -> Any:
     """Indices as an INT64 array of the device; narrow: INT32 ones stay. ValueError for floats and for more than one
     dimension."""
     data = device.adopt(data, name)
-    if not hasattr(data, "dtype"):
-        data = np.asarray(data if hasattr(data, "__len__") else list(data))
-        if data.size == 0:
+    if not isinstance(data, (np.ndarray, device.xp.ndarray)):
+        typed = hasattr(data, "dtype")
+        data = np.asarray(data if typed or hasattr(data, "__len__") else list(data))
+        if data.size == 0 and not typed:
             data = data.astype(np.int64)
     if data.dtype.kind not in "iu":
-        raise ValueError(f"{name}: expected integers, got an array of {data.dtype}")
+        hint = "; numpy.unique(names, return_inverse=True) numbers names" if _is_text(data) else ""
+        raise ValueError(f"{name}: expected integers, got {_contents(data)}{hint}")
     if data.ndim != 1:
         raise ValueError(f"{name}: expected one dimension, got {data.ndim}")
     if data.dtype == np.uint64 and data.size and int(data.max()) >= 1 << 63:
@@ -121,17 +110,34 @@ def value_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
         array = data if want is None else data.astype(want.np_type, copy=False)
     else:
         array = np.asarray(data if hasattr(data, "__len__") or np.isscalar(data) else _listed(data))
-        if want is not None and array.dtype != want.np_type:
+        if want is not None and array.dtype != want.np_type and not _is_text(array):
             with np.errstate(all="ignore"):
                 # A list is converted from its Python numbers, so that 300 does not wrap to an INT8.
                 source = array if hasattr(data, "dtype") or array.dtype.kind == "f" else data
-                array = np.asarray(source).astype(want.np_type) if source is array else np.array(source, want.np_type)
-    if array.dtype.hasobject:
-        raise ValueError("values: expected numbers, got Python objects")
+                try:
+                    array = np.array(source, want.np_type) if source is not array else array.astype(want.np_type)
+                except (ValueError, TypeError):
+                    raise ValueError(f"values: expected numbers, got {_contents(array)}") from None
+    if array.dtype.kind not in _NUMBERS:
+        raise ValueError(f"values: expected numbers, got {_contents(array)}")
     found = dtypes.lookup_dtype(array.dtype)
     if array.ndim == 0:
         return array.dtype.type(array.item()), found
     return device.asarray(array, found.np_type), found
+
+
+def _is_text(array: Any) -> bool:
+    return array.dtype.kind in "OSUT" and array.size > 0 and isinstance(array.flat[0], (str, bytes))
+
+
+def _contents(array: Any) -> str:
+    """What an array holds that no numbers are read from, in words."""
+    if _is_text(array):
+        return f"text, such as {array.flat[0][:40]!r}"
+    if array.dtype.kind != "O" or not array.size:
+        return f"an array of {array.dtype}"
+    kind = type(array.flat[0])
+    return f"Python objects, such as one of {kind.__module__}.{kind.__qualname__}"
 
 
 def _listed(data: Any) -> Any:

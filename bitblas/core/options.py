@@ -3,8 +3,10 @@ passes on, one name each."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from ..formats import sizes_of, tiled
 from ..plan.forms import FORMATS
 
 
@@ -24,21 +26,29 @@ class Layout(NamedTuple):
 AUTO = Layout()
 
 
+def either(choices: Iterable[object]) -> str:
+    """Choices in words: "4, 8 or 16"."""
+    *others, last = map(str, choices)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
 def check_layout(format: str | None, tile: int | None, packed: bool | None = None) -> Layout:
     """The options of a constructor; ValueError for what is none of the choices."""
     if format is not None and format not in FORMATS:
         raise ValueError(f"format: expected one of {', '.join(map(repr, FORMATS))}, got {format!r}")
-    if tile is not None and tile not in {"b2sr": (4, 8, 16, 32, 64), "split": (4, 8, 16)}.get(format or "", ()):
-        raise ValueError(
-            f"tile: expected 4, 8, 16, 32 or 64 with format='b2sr', 4, 8 or 16 with format='split', "
-            f"got {tile!r} with format={format!r}"
-        )
+    if tile is not None and tile not in sizes_of(format or ""):
+        expected = ", ".join(f"{either(sizes)} with format={name!r}" for name, sizes in tiled().items())
+        raise ValueError(f"tile: expected {expected}, got {tile!r} with format={format!r}")
     if packed is not None and not isinstance(packed, bool):
         raise ValueError(f"packed: expected True, False or None (as config.prefer says), got {packed!r}")
     return Layout(format or "auto", tile, packed)
 
 
-KNOWN = ("nthreads", "chunk", "axb_method", "sort", "secure_import", "compression", "compression_level")
+# Name -> the values that it may have; none are listed where any number or text will do.
+KNOWN: dict[str, tuple[Any, ...]] = {
+    "nthreads": (), "chunk": (), "axb_method": ("default", "gustavson", "dot", "hash", "saxpy"), "sort": (False, True),
+    "secure_import": (False, True), "compression": (), "compression_level": (),
+}  # fmt: skip
 
 
 def check_wait(how: str) -> None:
@@ -48,7 +58,16 @@ def check_wait(how: str) -> None:
 
 
 def check_options(opts: dict[str, Any]) -> None:
-    """Hints to SuiteSparse are accepted and change nothing here; an unknown name raises ValueError."""
-    for name in opts:
+    """Hints to SuiteSparse are accepted, in any case of letters, and change nothing here. ValueError for an unknown
+    name, a value that is none of the choices, or a name given twice."""
+    seen = set()
+    for given, value in opts.items():
+        name = given.lower()
         if name not in KNOWN:
-            raise ValueError(f"opts: expected one of {', '.join(KNOWN)} (hints that bitblas ignores), got {name!r}")
+            known = ", ".join(KNOWN)
+            raise ValueError(f"descriptor option: expected one of {known} (hints that bitblas ignores), got {given!r}")
+        if name in seen:
+            raise ValueError(f"descriptor option: expected {name} once, got it twice")
+        if KNOWN[name] and value is not None and not any(value is x or value == x for x in KNOWN[name]):
+            raise ValueError(f"{given}: expected one of {', '.join(map(str, KNOWN[name]))}, got {value!r}")
+        seen.add(name)

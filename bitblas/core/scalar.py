@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from semirings import Typed, binary, dtypes, monoid
-from semirings.dtypes import BOOL, FP64, DataType
+from semirings.dtypes import BOOL, FP64, DataType, cast_scalar
 
 from .. import device as devices
 from ..device import Device
-from .convert import cast_scalar
 from .operators import compute_type, typed
 from .options import check_options, check_wait
 from .show import ShownScalar

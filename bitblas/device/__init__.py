@@ -16,13 +16,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..exceptions import DeviceError
-from .base import Cpu, Device, balanced_bounds, even_bounds
+from .base import Cpu, Device, balanced_bounds, dummy, even_bounds
 from .cuda import Cuda, current, switch
 from .tracing import Run, Trace
 
 __all__ = [
     "Array", "Bounds", "Cpu", "Cuda", "Device", "Run", "Trace", "activate", "available", "balanced_bounds", "default",
-    "even_bounds", "get", "register",
+    "dummy", "even_bounds", "get", "register",
 ]  # fmt: skip
 
 _makers: dict[str, Callable[[], Device]] = {"cpu": Cpu}

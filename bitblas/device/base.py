@@ -12,7 +12,7 @@ import numpy as np
 
 from ..exceptions import DeviceError, OutOfMemory
 from ..kernels.prologue import Variant
-from . import held, jit, tracing
+from . import forked, held, jit, tracing
 
 _DLPACK_CPU = 1  # dlpack.h: kDLCPU
 MEASURED_US = 2000.0  # that one measurement of time_us takes, at least
@@ -192,6 +192,7 @@ class Cpu(Device):
             elif bounds is None or len(bounds) < 3:
                 serial(0, n, *args)
             else:
+                forked.check_threads()
                 parallel(bounds, *args)
 
         return call
@@ -212,6 +213,12 @@ class Cpu(Device):
         import numba
 
         return int(numba.get_num_threads())
+
+
+@functools.cache
+def dummy(device: Device, name: str) -> Any:
+    """An array for an argument that the kernel does not read."""
+    return device.xp.zeros(1, name)
 
 
 def balanced_bounds(pointers: Any, parts: int, align: int = 1) -> np.ndarray:

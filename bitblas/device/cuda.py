@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import extras
 from ..exceptions import DeviceError, OutOfMemory
 from ..kernels.prologue import Variant
 from . import jit, tracing
@@ -22,7 +23,7 @@ from .launch import launcher
 
 OLDEST_CUPY = 13
 OLDEST_GPU = 70  # compute capability, times ten
-INSTALL = "pip install 'bit-graphblas[cuda13]' (or [cuda12], as the driver is)"
+INSTALL = extras.hint("cuda13", jit.AS_THE_DRIVER)
 # Errors after which the context of a process is lost (CUDA Runtime API, cudaError_t): ECC, time-out, assert, hardware
 # stack, illegal instruction, misaligned and illegal addresses, launch failure, and what the last kernel left behind.
 LOST = {214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721}
@@ -191,6 +192,10 @@ class Cuda(Device):
             except DeviceError as lost:
                 return lost
         return DeviceError(f"device {self.name!r}: {error}")
+
+    @functools.cached_property
+    def multiprocessors(self) -> int:
+        return int(self.xp.cuda.runtime.deviceGetAttribute(16, self.ordinal))  # cudaDevAttrMultiProcessorCount
 
     @property
     def model(self) -> str:

@@ -22,11 +22,13 @@ from typing import Any
 
 import semirings
 
+from .. import extras
 from ..exceptions import DeviceError, JitError
 from ..kernels.prologue import Variant
 
 PACKAGE = Path(__file__).parent.parent
 ALGEBRA = Path(semirings.__file__).parent
+AS_THE_DRIVER = " (or [cuda12], as the driver is)"
 BLOCK = 256  # threads per CUDA block: the size that every kernel is written for
 
 _CPP_INCLUDE = re.compile(r'^#include "([^"]+)"\n', re.M)
@@ -172,7 +174,7 @@ def nvrtc_version() -> str:
 def _missing(error: Exception) -> DeviceError:
     return DeviceError(
         f"device 'cuda': NVRTC, which compiles the kernels, cannot be loaded ({' '.join(str(error).split())}); "
-        "pip install 'bit-graphblas[cuda13]' (or [cuda12], as the driver is)"
+        f"{extras.hint('cuda13', AS_THE_DRIVER)}"
     )
 
 

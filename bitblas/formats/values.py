@@ -6,6 +6,7 @@ are none. (Zukowski et al., Super-Scalar RAM-CPU Cache Compression, ICDE 2006; t
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,6 +94,11 @@ def fit(device: Device, dtype: DataType, values: Any) -> tuple[np.generic, int] 
     if width > packing.MOST_BITS:
         return f"{low} to {high}, whose difference has {width} bits"
     return dtype.np_type.type(low), width
+
+
+def is_whole(x: float) -> bool:
+    """Whether a number of the host can be packed, if it is near enough to the others."""
+    return isinstance(x, int) or (x.is_integer() and abs(x) <= EXACT and (x != 0 or math.copysign(1, x) > 0))
 
 
 def _fault(device: Device, values: Any) -> str:

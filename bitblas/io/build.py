@@ -19,13 +19,8 @@ def build(
     where: names an entry that is there twice, from its row and column, as the file does: its line and its ends. Raises
     InvalidValue for such an entry with values and without dup_op, OutOfMemory.
     """
-    import bitblas as gb
-
     try:
-        return gb.Matrix.from_coo(
-            rows, cols, True if values is None else values, dtype, nrows=shape[0], ncols=shape[1],
-            dup_op=None if values is None else dup_op, name=name, **storage,
-        )  # fmt: skip
+        return from_entries(rows, cols, values, dtype, shape, dup_op=dup_op, name=name, **storage)
     except MemoryError as error:
         raise OutOfMemory(f"{source}: {shape[0]} x {shape[1]} with {len(rows)} entries: {error}") from None
     except (ValueError, GraphblasException):
@@ -34,6 +29,21 @@ def build(
             raise
         got = where(*twice) if where else f": expected every entry once, got row {twice[0]}, column {twice[1]} twice"
         raise InvalidValue(f"{source}{got}; dup_op says how to join them") from None
+
+
+def from_entries(
+    rows: np.ndarray, cols: np.ndarray, values: np.ndarray | None, dtype: Any, shape: tuple[int, int], *, dup_op: Any,
+    **more: Any,
+) -> Any:  # fmt: skip
+    """`Matrix.from_coo`; the Matrix holds one value where all are the same to the bit. values None: a pattern."""
+    import bitblas as gb
+
+    more |= {"nrows": shape[0], "ncols": shape[1]}
+    if values is None or one_value(values):
+        A = gb.Matrix.from_coo(rows, cols, True if values is None else values[0], dtype, **more)
+        if values is None or A.nvals == len(rows):  # else entries are there twice, which have fallen together
+            return A
+    return gb.Matrix.from_coo(rows, cols, values, dtype, dup_op=dup_op, **more)
 
 
 def _first_duplicate(rows: np.ndarray, cols: np.ndarray) -> tuple[int, int] | None:
@@ -69,13 +79,16 @@ def one_value(values: np.ndarray) -> bool:
 def symmetry_of(rows: np.ndarray, cols: np.ndarray, values: np.ndarray, asked: str | None = None) -> str:
     """What the entries of a square matrix, by row, then column, are: symmetric, skew-symmetric or general.
 
-    To the bit: a file of the lower triangle gives the same matrix back. asked: what is tried first.
+    To the bit: a file of the lower triangle gives the same matrix back. asked: what is tried first; a matrix with zeros
+    on its diagonal is skew-symmetric if that was asked for.
     """
     turned = np.lexsort((rows, cols))
     if not (np.array_equal(rows, cols[turned]) and np.array_equal(cols, rows[turned])):
         return "general"
-    mirror, signed = values[turned], values.dtype.kind in "if" and not (rows == cols).any()
-    kinds = {"symmetric": mirror} | ({"skew-symmetric": -mirror} if signed else {})
+    mirror, diagonal = values[turned], rows == cols
+    kinds = {"symmetric": mirror}
+    if values.dtype.kind in "if" and not (values[diagonal] if asked == "skew-symmetric" else diagonal).any():
+        kinds["skew-symmetric"] = np.where(diagonal, values, -mirror)
     for kind in (asked, *kinds):
         if kind in kinds and np.array_equal(_bits(values), _bits(kinds[kind])):
             return kind

@@ -121,8 +121,8 @@ class MatrixMarketChunks(FileChunks):
         outside = (rows >= head.nrows).any() or (cols >= head.ncols).any()
         if outside or (head.field == "integer" and values.dtype.kind == "f"):
             raise InvalidValue(f"{place}: expected {head.entry}, got something else")
-        if head.symmetry == "skew-symmetric" and (rows == cols).any():
-            raise InvalidValue(f"{place}: expected no entry on the diagonal, as it is skew-symmetric, got one")
+        if head.symmetry == "skew-symmetric" and (values[rows == cols] != 0).any():
+            raise InvalidValue(f"{place}: expected zeros on the diagonal, as it is skew-symmetric, got another value")
 
     def _expanded(self, rows: np.ndarray, cols: np.ndarray, values: Any) -> Iterator[Entries]:
         """The entries, and those that a triangle stands for."""

@@ -43,8 +43,8 @@ def read_edgelist(
     ``progress`` and ``chunked`` are those of `mmread`, ``device``, ``format``, ``tile`` and ``packed`` those
     of ``Matrix.from_coo``.
 
-    Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a line that is no edge;
-    OutOfMemory.
+    Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a line that is no edge
+    or has more than 1 MiB; OutOfMemory.
     """
     if base not in (0, 1):
         raise InvalidValue(f"base: expected 0 or 1, got {base!r}")

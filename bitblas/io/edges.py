@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InvalidValue
-from .files import CHUNK
-from .scan import Fault, Scan, numbers
+from .scan import Fault, Scan, numbers, pieces
 
 _COMMENT = re.compile(rb"^[ \t]*[#%].*$", re.MULTILINE)
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
@@ -89,7 +88,7 @@ class Reader:
             block = _COMMENT.sub(b"", block)
         if not self.layout.columns:
             block = self._begin(block)
-        if self.layout.columns and not block.isspace():
+        if self.layout.columns and block and not block.isspace():
             rows, cols, values = self._labelled(block) if self.layout.labels else self._numbered(block)
             self.highest = max(self.highest, int(rows.max()), int(cols.max())) if len(rows) else self.highest
             self.parts.append((rows, cols, values))
@@ -191,7 +190,7 @@ class Reader:
             if len(fields) != layout.columns:
                 return self._fault(number, f"expected {layout.line}", got)
             for end in fields[:2]:
-                if not _INTEGER.fullmatch(end) or not self.base <= int(end) < self.limit:
+                if not _INTEGER.fullmatch(end) or not self.base <= _value(end) < self.limit:
                     return self._fault(number, f"expected vertices from {self.base}{last}", got)
             if len(fields) == 3 and not _is_weight(fields[2]):
                 return self._fault(number, "expected a number as weight", got)
@@ -219,9 +218,8 @@ class Reader:
 def _checked(block: bytes, text: bytes, kind: str, mark: bytes | None, columns: int) -> int:
     """The number of numbers in a text whose lines hold `columns` numbers each, or none. Raises Fault."""
     scan = Scan(kind)
-    for start in range(0, len(text), CHUNK):
-        scan.feed(text[start : start + CHUNK])
-    scan.finish()
+    for piece in pieces(text):
+        scan.feed(piece)
     letters = np.frombuffer(text, np.uint8)
     full = letters > 32
     starts = np.flatnonzero(full & ~np.concatenate([[False], full[:-1]]))
@@ -244,12 +242,17 @@ def _integers(fields: list[str]) -> bool:
     return all(map(_INTEGER.fullmatch, fields[:2]))
 
 
+def _value(integer: str) -> int:
+    """Of an integer in a text; beyond every limit where it has more digits than Python may be set to read."""
+    return int(integer) if len(integer) < 640 else 1 << 64
+
+
 def _is_weight(text: str) -> bool:
     try:
         float(text)
     except ValueError:
         return False
-    return "_" not in text and (not _INTEGER.fullmatch(text) or -(1 << 63) <= int(text) < 1 << 63)
+    return "_" not in text and (not _INTEGER.fullmatch(text) or -(1 << 63) <= _value(text) < 1 << 63)
 
 
 def _numbers_of(words: list[str]) -> np.ndarray:

@@ -18,9 +18,10 @@ from ..exceptions import InvalidValue
 from .progress import Progress
 
 CHUNK = 1 << 18  # what fits the cache of a core, for the passes over it
+LINE = 1 << 20  # bytes of a line, comments included: a longer one is refused before it fills the memory
 _UNPACK: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open}
 _SUFFIX = {".gz": b"\x1f\x8b", ".bz2": b"BZ"}
-_GZIP_RATIO = 1032  # deflate cannot do better
+DEFLATE_RATIO = 1032  # deflate cannot do better
 
 
 def name_of(source: Any) -> str:
@@ -53,6 +54,7 @@ class Source:
 
     def __init__(self, stream: Any, raw: Any, name: str, wanted: bool | None) -> None:
         self.stream, self.raw, self.name = stream, raw, name
+        self.lines = 0  # that were given away before those at hand
         self.size: int | None = None
         try:
             status = os.fstat(raw.fileno())
@@ -66,7 +68,7 @@ class Source:
         """The most bytes that can come out; None if nobody knows."""
         if self.size is None or isinstance(self.stream, bz2.BZ2File):
             return None
-        return self.size * (_GZIP_RATIO if isinstance(self.stream, gzip.GzipFile) else 1)
+        return self.size * (DEFLATE_RATIO if isinstance(self.stream, gzip.GzipFile) else 1)
 
     def read(self, size: int) -> bytes:
         data: bytes = self.stream.read(size)
@@ -75,24 +77,43 @@ class Source:
             self.progress.at(self.done if self.size is None else self.raw.tell())
         return data
 
-    def readline(self, size: int = CHUNK) -> bytes:
-        line: bytes = self.stream.readline(size)
+    def readline(self) -> bytes:
+        """The next line, b"" at the end. InvalidValue for one that is too long."""
+        line: bytes = self.stream.readline(LINE + 1)
+        if len(line) > LINE:
+            raise self._too_long()
+        self.lines += 1
         return line
 
     def blocks(self, size: int = 64 * CHUNK) -> Iterator[bytes]:
-        """The rest of the file in blocks of whole lines, about `size` bytes each."""
+        """The rest of the file in blocks of whole lines, about `size` bytes each. InvalidValue for a line too long."""
         rest = b""
         while data := self.read(size):
             cut = data.rfind(b"\n") + 1
-            if cut:
-                yield rest + data[:cut]
-                rest = data[cut:]
-            elif len(rest) > 64 * CHUNK:
-                raise InvalidValue(f"{self.name}: expected lines, got one of more than {len(rest)} bytes")
-            else:
-                rest += data
+            block, rest = (rest + data[:cut], data[cut:]) if cut else (b"", rest + data)
+            lines = block.count(b"\n")
+            if (long := _long_line(block)) >= 0 or len(rest) > LINE:
+                self.lines += lines if long < 0 else block.count(b"\n", 0, long)
+                raise self._too_long()
+            if block:
+                yield block
+            self.lines += lines
         if rest:
             yield rest
+
+    def _too_long(self) -> InvalidValue:
+        return InvalidValue(f"{self.name}, line {self.lines + 1}: expected at most {LINE} bytes in a line, got more")
+
+
+def _long_line(block: bytes) -> int:
+    """Where a line of more than LINE bytes begins, -1 if none does."""
+    start = 0
+    while len(block) - start > LINE:
+        end = block.rfind(b"\n", start, start + LINE + 1)
+        if end < 0:
+            return start
+        start = end + 1
+    return -1
 
 
 @contextmanager
@@ -146,20 +167,44 @@ def line_of(source: Any, ends: tuple[str, str], nth: int, *, mirrored: bool, del
     return ""
 
 
+class _Bz2(io.RawIOBase):
+    """What is written into it, packed into a stream. BZ2File says where it is but cannot go there; SciPy tries."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream, self.packer = stream, bz2.BZ2Compressor()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.stream.write(self.packer.compress(data))
+        return len(data)
+
+    def close(self) -> None:
+        if not self.closed:
+            super().close()
+            self.stream.write(self.packer.flush())
+
+
 @contextmanager
 def created(target: Any) -> Iterator[Any]:
-    """A binary stream into a path, compressed where it ends in .gz and there whole or not at all, or into a file."""
+    """A binary stream into a path, compressed where it ends in .gz or .bz2 and there whole or not at all, or into a
+    file."""
     if hasattr(target, "write"):
         yield target
         return
     if not isinstance(target, (str, os.PathLike)):
         raise TypeError(f"target: expected a path or a file open for binary writing, got {type(target).__name__}")
     with replacing(target) as stream:
-        if not os.fspath(target).endswith(".gz"):
+        suffix = os.path.splitext(os.fspath(target))[1]
+        if suffix == ".gz":
+            with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=stream, mtime=0) as packed:
+                yield packed
+        elif suffix == ".bz2":
+            with io.BufferedWriter(_Bz2(stream)) as packed:
+                yield packed
+        else:
             yield stream
-            return
-        with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=stream, mtime=0) as packed:
-            yield packed
 
 
 def check_fits(place: str, nrows: int, ncols: int, entries: int = 0) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..exceptions import DimensionMismatch, InvalidValue
-from .build import columns_of, host_coo, one_value
+from .build import columns_of, from_entries, host_coo, one_value
 
 _SCIPY_FORMATS = ("bsr", "csr", "csc", "coo", "lil", "dia", "dok")
 
@@ -23,22 +23,16 @@ def from_scipy_sparse(
     Where all values are equal the Matrix holds one value. ``dup_op`` joins entries that are there twice; without it
     they raise. DomainMismatch or TypeError for a dtype that GraphBLAS has not here (complex).
     """
-    import bitblas as gb
-
-    nrows, ncols = A.shape
-    canonical = A.format in ("csr", "csc") and A.has_canonical_format
     coo = A.tocoo()
-    values = coo.data
-    if canonical and one_value(values):
-        values, dup_op = values[0], None
-    return gb.Matrix.from_coo(
-        coo.row, coo.col, values, A.dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name, device=device,
-        format=format, tile=tile, packed=packed,
+    return from_entries(
+        coo.row, coo.col, coo.data, A.dtype, A.shape, dup_op=dup_op, name=name, device=device, format=format, tile=tile,
+        packed=packed,
     )  # fmt: skip
 
 
 def to_scipy_sparse(A: Any, format: str = "csr") -> Any:
-    """A scipy.sparse array of the same shape and dtype, in host memory; explicit zeros stay. A Vector gives one row.
+    """A scipy.sparse array of the same shape and dtype, in host memory; explicit zeros stay. A Vector gives one row;
+    as csc, one column.
 
     format: bsr, csr, csc, coo, lil, dia or dok; ValueError for another.
     """
@@ -48,7 +42,7 @@ def to_scipy_sparse(A: Any, format: str = "csr") -> Any:
     if format not in _SCIPY_FORMATS:
         raise ValueError(f"format: expected one of {', '.join(_SCIPY_FORMATS)}, got {format!r}")
     rows, cols, values, shape = columns_of(A)
-    if not hasattr(A, "nrows"):
+    if not hasattr(A, "nrows") and format != "csc":
         rows, cols, shape = cols, rows, shape[::-1]
     return coo_array((values, (rows, cols)), shape=shape).asformat(format)
 

@@ -48,7 +48,7 @@ def mmread(
     is fast_matrix_market.
 
     Raises OSError if the file cannot be opened; InvalidValue, with file and line, if it is not what Matrix Market
-    says, if it is complex, or for an entry given twice; OutOfMemory.
+    says, if it is complex, for an entry given twice, or for a line of more than 1 MiB; OutOfMemory.
     """
     _choice("engine", engine, _ENGINES)
     head = _in_chunks(source, chunked)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -51,29 +52,29 @@ class Header(NamedTuple):
 
 def read_header(source: Source) -> Header:
     """The first lines of a file, checked."""
-    name, line = source.name, source.readline(4096)
+    name, line = source.name, source.readline()
     words = line.decode("latin-1").lower().split()
+    got = repr(line[:80].decode("latin-1").strip()) if line else "an empty file"
     if not words or words[0] != "%%matrixmarket":
-        got = repr(line[:40].decode("latin-1")) if line else "an empty file"
         raise InvalidValue(f"{name}, line 1: expected '%%MatrixMarket matrix ...', got {got}")
     if len(words) != 5 or words[1] != "matrix" or words[2] not in ("coordinate", "array"):
         raise InvalidValue(
-            f"{name}, line 1: expected '%%MatrixMarket matrix coordinate|array FIELD SYMMETRY', got {' '.join(words)!r}"
+            f"{name}, line 1: expected '%%MatrixMarket matrix coordinate|array FIELD SYMMETRY', got {got}"
         )
     layout, field, symmetry = words[2:]
     if field not in _FIELDS:
-        raise InvalidValue(f"{name}, line 1: expected a field of real, integer or pattern, got {field!r}")
+        raise InvalidValue(f"{name}, line 1: expected a field of real, integer or pattern, got {field[:60]!r}")
     if symmetry not in _SYMMETRIES:
-        raise InvalidValue(f"{name}, line 1: expected a symmetry of {', '.join(_SYMMETRIES)}, got {symmetry!r}")
+        raise InvalidValue(f"{name}, line 1: expected a symmetry of {', '.join(_SYMMETRIES)}, got {symmetry[:60]!r}")
     if field == "pattern" and (layout == "array" or symmetry == "skew-symmetric"):
-        raise InvalidValue(f"{name}, line 1: a pattern is neither an array nor skew-symmetric, got {' '.join(words)!r}")
-    lines = 1
-    while line and (lines == 1 or line.lstrip().startswith(b"%") or not line.strip()):
+        raise InvalidValue(f"{name}, line 1: a pattern is neither an array nor skew-symmetric, got {got}")
+    line = source.readline()
+    while line.lstrip().startswith(b"%") or line.isspace():
         line = source.readline()
-        lines += 1
+    lines = source.lines
     wanted = 3 if layout == "coordinate" else 2
     sizes = line.decode("latin-1").split()
-    if len(sizes) != wanted or not all(s.isascii() and s.isdigit() and int(s) < 1 << 63 for s in sizes):
+    if len(sizes) != wanted or not all(s.isascii() and s.isdigit() and len(s) < 20 and int(s) < 1 << 63 for s in sizes):
         what = "rows, columns and entries" if wanted == 3 else "rows and columns"
         got = repr(" ".join(sizes)[:60]) if line else "the end of the file"
         raise InvalidValue(f"{name}, line {lines}: expected the size line, {what} below 2^63, got {got}")
@@ -91,28 +92,35 @@ def read_header(source: Source) -> Header:
     return head
 
 
+class _TooMany(Exception):
+    """A body with more numbers than its header declares."""
+
+
 class _Checked:
-    """A reader that gives SciPy a plain header and then the body, and looks at what goes by."""
+    """A reader that gives SciPy a plain header, and then the body in whole lines, each looked at before.
+
+    SciPy's reader reads beyond the end of its text for an exponent that is cut off, and writes beyond the end of its
+    array for a value too many.
+    """
 
     def __init__(self, source: Source, head: Header) -> None:
-        self.source, self.scan = source, Scan(_FIELDS[head.field][1], head.lines)
-        size = f"{head.nrows} {head.ncols}" + (f" {head.entries}" if head.layout == "coordinate" else "")
-        self.first = f"%%MatrixMarket matrix {head.layout} {head.field} {head.symmetry}\n{size}\n".encode()
+        self.head, self.scan = head, Scan(_FIELDS[head.field][1], head.lines)
         self.fault: Exception | None = None
+        self._pieces = self._lines(source)
+
+    def _lines(self, source: Source) -> Iterator[bytes]:
+        head = self.head
+        size = f"{head.nrows} {head.ncols}" + (f" {head.entries}" if head.layout == "coordinate" else "")
+        yield f"%%MatrixMarket matrix {head.layout} {head.field} {head.symmetry}\n{size}\n".encode()
+        for block in source.blocks(CHUNK):
+            self.scan.feed(block)
+            if self.scan.numbers > head.entries * head.width:
+                raise _TooMany
+            yield block if block.endswith(b"\n") else block + b"\n"
 
     def read(self, size: int = -1) -> bytes:
-        if self.first:
-            first, self.first = self.first, b""
-            return first
-        if self.fault is not None:
-            return b""
         try:
-            data = self.source.read(CHUNK)
-            if data:
-                self.scan.feed(data)
-            else:
-                self.scan.finish()
-            return data
+            return next(self._pieces, b"")
         except Exception as error:
             self.fault = error  # it would not survive the way through SciPy
             return b""
@@ -131,13 +139,11 @@ def read(source: Any, progress: bool | None = None) -> tuple[Header, np.ndarray,
 
 
 def _read_body(stream: Source, head: Header, source: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    from scipy.io import mmread
-
     body, name = _Checked(stream, head), stream.name
     failure: Exception | None = None
     matrix: Any = None
     try:
-        matrix = mmread(body)
+        matrix = _parsed(body, head)
         while body.read():
             pass
     except MemoryError:
@@ -148,37 +154,41 @@ def _read_body(stream: Source, head: Header, source: Any) -> tuple[np.ndarray, n
         number, text = body.fault.line, body.fault.text
         hint = "; an exponent is written with E" if re.search(r"\d[dD][+-]?\d", text) else ""
         raise InvalidValue(f"{name}, line {number}: expected {head.entry}, got {text!r}{hint}")
-    if body.fault is not None:
+    if body.fault is not None and not isinstance(body.fault, _TooMany):
         raise body.fault
-    if failure is not None:
+    if failure is not None and body.fault is None and not str(failure).startswith("Truncated"):
         raise InvalidValue(_explain(str(failure), head, name, source)) from None
-    if body.scan.numbers != head.entries * head.width:
-        where = _first_line(source, head)
-        raise InvalidValue(f"{name}{where[0]}: expected {head.entry} and nothing after it, got {where[1]}")
+    if failure is not None or body.scan.numbers != head.entries * head.width:
+        raise InvalidValue(f"{name}{_miscounted(body.scan.numbers, head, source)}") from None
     if head.layout == "array":
         rows, cols = (part.ravel() for part in np.indices(matrix.shape))
         return rows, cols, np.asarray(matrix).ravel()
-    diagonal = matrix.row[matrix.row == matrix.col] if head.symmetry == "skew-symmetric" else []
-    if len(diagonal):
-        ends = str(diagonal[0] + 1), str(diagonal[0] + 1)
-        line = line_of(source, ends, 1, mirrored=False, delimiter=None, skip=head.lines)
+    skew = head.symmetry == "skew-symmetric"
+    wrong = matrix.row[(matrix.row == matrix.col) & (matrix.data != 0)] if skew else []
+    if len(wrong):
+        end = str(wrong[0] + 1)
+        line = line_of(source, (end, end), 1, mirrored=False, delimiter=None, skip=head.lines)
         raise InvalidValue(
-            f"{name}{line}: expected no entry on the diagonal, as it is skew-symmetric, got one in row {ends[0]}"
+            f"{name}{line}: expected zeros on the diagonal, as it is skew-symmetric, got another value in row {end}"
         )
     return matrix.row, matrix.col, matrix.data
 
 
+def _parsed(body: _Checked, head: Header) -> Any:
+    """What SciPy makes of a body. Not of an array without a number: SciPy divides by its rows."""
+    from scipy.io import mmread
+
+    if head.layout == "array" and not head.entries:
+        return np.zeros((head.nrows, head.ncols), {"integer": np.int64, "real": np.float64}.get(head.field, np.uint64))
+    return mmread(body)
+
+
 def _explain(message: str, head: Header, name: str, source: Any) -> str:
     """SciPy's words, with our line numbers and what stands there."""
-    short = re.match(r"Truncated file\. Expected another (\d+) lines", message)
-    if short:
-        return f"{name}: cut off: expected {head.entries} entries, got {head.entries - int(short[1])}"
     place = re.match(r"Line (\d+): (.*)", message)
     if not place:
         return f"{name}: {message}"
     number = int(place[1]) + head.lines - 2
-    if "Too many" in message:
-        return f"{name}, line {number}: expected {head.entries} entries, got more"
     what = place[2].rstrip(".").lower()
     return f"{name}, line {number}: {what}: expected {head.entry}, got {_line(source, number)}"
 
@@ -190,11 +200,24 @@ def _line(source: Any, number: int) -> str:
         return repr(next(islice(stream.stream, number - 1, None), b"")[:60].decode("latin-1").strip())
 
 
-def _first_line(source: Any, head: Header) -> tuple[str, str]:
-    """The first line of the body that has not ``head.width`` numbers: its place and its text."""
+def _miscounted(numbers: int, head: Header, source: Any) -> str:
+    """What is wrong with a body of too many or too few lines or numbers: its first line that has not ``head.width`` of
+    them, or the first one too many, where the source can be read again; else how many there are."""
+    expected = f"expected {head.entries} entries"
     if isinstance(source, (str, os.PathLike)):
         with opened(source) as stream:
+            entries = 0
             for number, line in enumerate(stream.stream, 1):
-                if number > head.lines and len(line.split()) not in (0, head.width):
-                    return f", line {number}", repr(line[:60].decode("latin-1").strip())
-    return "", "more numbers"
+                count = len(line.split()) if number > head.lines else 0
+                entries += count > 0
+                if count not in (0, head.width):
+                    only = " and nothing after it" if count > head.width else ""
+                    got = line[:60].decode("latin-1").strip()
+                    return f", line {number}: expected {head.entry}{only}, got {got!r}"
+                if entries > head.entries:
+                    return f", line {number}: {expected}, got more"
+    if numbers == head.entries * head.width:
+        return f": {expected}, one a line, got a line of several"
+    if numbers > head.entries * head.width:
+        return f": {expected}, got more"
+    return f": cut off: {expected}, got {numbers // head.width}"

@@ -1,8 +1,11 @@
-"""SciPy's .npz files of sparse matrices, in and out: what scipy.sparse.save_npz writes and load_npz reads."""
+"""SciPy's .npz files of sparse matrices, in and out: what scipy.sparse.save_npz writes and load_npz reads.
+
+They are read without SciPy, which trusts what a file says of itself.
+"""
 
 from __future__ import annotations
 
-import io
+import math
 import os
 import zipfile
 import zlib
@@ -11,15 +14,18 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InvalidValue, OutOfMemory
+from .archive import Archive, Header
 from .build import build
 from .files import check_fits, created, name_of
 from .libraries import to_scipy_sparse
 
-_FORMATS = ("csr", "csc", "coo")
-# What NumPy, zipfile and SciPy raise for a file that is cut short, changed, or something else.
-_FAULTS = (
-    ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError, OSError, OverflowError, SyntaxError,
-    RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error,
+_FORMATS = ("csr", "csc", "coo")  # that are written
+_COMPRESSED = ("indices", "indptr")
+_INDICES = {"csr": _COMPRESSED, "csc": _COMPRESSED, "bsr": _COMPRESSED, "coo": ("row", "col"), "dia": ("offsets",)}
+# What NumPy and zipfile raise for a file that is cut short, changed, or something else.
+FAULTS = (
+    ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError, OSError, OverflowError, RuntimeError,
+    NotImplementedError, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
 
 
@@ -41,51 +47,119 @@ def read_npz(
                 stream, dup_op=dup_op, name=name, dtype=dtype, device=device, format=format, tile=tile, packed=packed
             )  # fmt: skip
     try:
-        data = source if source.seekable() else io.BytesIO(source.read())
-        with np.load(data, allow_pickle=False) as members:
-            if not isinstance(members, np.lib.npyio.NpzFile):
-                raise ValueError("one array, not an archive")
-            A = _matrix_of({name: members[name] for name in members.files}, place).tocoo()
+        with Archive(source) as archive:
+            kind, shape = _described(archive)
+            found = {name: archive.header(name) for name in ("data", *_INDICES[kind])}
+            count = _counted(kind, shape, found)
+            if kind != "dia" and dup_op is None and count > shape[0] * shape[1]:
+                raise ValueError(f"{count} entries, so that some are there twice; dup_op says how to join them")
+            check_fits(place, *shape, count)
+            rows, cols, values = _entries(kind, shape, {name: archive.read(name) for name in found})
     except MemoryError as error:
         raise error if isinstance(error, OutOfMemory) else OutOfMemory(f"{place}: {error}") from None
-    except _FAULTS as error:
+    except FAULTS as error:
         words = " ".join(str(error).split()) or type(error).__name__
         raise InvalidValue(f"{place}: expected a matrix saved by scipy.sparse.save_npz, got {words}") from None
     return build(
-        place, A.row, A.col, A.data, A.shape, dup_op=dup_op, dtype=dtype, name=name, device=device,
-        format=format, tile=tile, packed=packed,
+        place, rows, cols, values, shape, dup_op=dup_op, dtype=dtype, name=name, device=device, format=format,
+        tile=tile, packed=packed,
     )  # fmt: skip
 
 
-def _matrix_of(parts: dict[str, Any], place: str) -> Any:
-    """The scipy.sparse array that the members of an archive describe, checked: load_npz trusts them."""
-    import scipy.sparse as sp
+def _described(archive: Archive) -> tuple[str, tuple[int, int]]:
+    """The format and the shape that a file says it has. Raises ValueError for others than there are."""
+    kinds, sizes = archive.header("format"), archive.header("shape")
+    if kinds.shape != () or kinds.dtype.kind not in "SU" or kinds.dtype.itemsize > 64:
+        raise ValueError(f"the format as an array of {kinds.shape} and {kinds.dtype}")
+    kind = archive.read("format").item()
+    kind = kind.decode("ascii") if isinstance(kind, bytes) else kind
+    if kind not in _INDICES:
+        raise ValueError(f"the format {kind!r}")
+    if sizes.shape != (2,) or sizes.dtype.kind not in "iu":
+        raise ValueError(f"the shape as an array of {sizes.shape} and {sizes.dtype}")
+    nrows, ncols = archive.read("shape").tolist()
+    if min(nrows, ncols) < 0:
+        raise ValueError(f"the shape {(nrows, ncols)}")
+    return kind, (nrows, ncols)
 
-    shape = tuple(int(n) for n in parts["shape"])
-    if len(shape) != 2 or min(shape) < 0:
-        raise ValueError(f"the shape {shape}")
-    check_fits(place, *shape)
-    for name in ("indices", "indptr", "offsets", "row", "col"):
-        if name in parts and parts[name].dtype.kind not in "iu":
-            raise ValueError(f"{name} of type {parts[name].dtype}")
-    values = parts["data"]
+
+def _counted(kind: str, shape: tuple[int, int], found: dict[str, Header]) -> int:
+    """The number of elements that arrays of these types and lengths hold. ValueError where they do not fit together."""
+    values = found["data"]
     if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8 or values.dtype.char == "e":
         raise ValueError(f"values of type {values.dtype}")
-    kind = parts["format"].item()
-    kind = kind.decode("ascii") if isinstance(kind, bytes) else kind
+    for name in _INDICES[kind]:
+        if found[name].dtype.kind not in "iu":
+            raise ValueError(f"{name} of type {found[name].dtype}")
+    data = values.shape
     if kind == "coo":
-        return sp.coo_array((values, (parts["row"], parts["col"])), shape=shape)
+        expected = {"data": 1, "row": data, "col": data}
+    elif kind == "dia":
+        expected = {"data": 2, "offsets": data[:1]}
+    else:
+        block = data[1:] if kind == "bsr" else (1, 1)
+        if len(block) != 2 or min(block) == 0 or shape[0] % block[0] or shape[1] % block[1]:
+            raise ValueError(f"blocks of {block} in a matrix of {shape}")
+        majors = shape[1] if kind == "csc" else shape[0] // block[0]
+        expected = {"data": 3 if kind == "bsr" else 1, "indices": data[:1], "indptr": (majors + 1,)}
+    for name, wanted in expected.items():
+        got = found[name].shape
+        if wanted not in (got, len(got)):
+            raise ValueError(f"{name} of shape {got}")
+    return math.prod(data)
+
+
+def _entries(kind: str, shape: tuple[int, int], parts: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows, columns and values of the arrays of a file. ValueError for indices beyond the shape."""
+    (nrows, ncols), values = shape, parts["data"]
+    if kind == "coo":
+        return _within("row", parts["row"], nrows), _within("col", parts["col"], ncols), values
     if kind == "dia":
-        return sp.dia_array((values, parts["offsets"]), shape=shape)
-    if kind not in ("csr", "csc", "bsr"):
-        raise ValueError(f"the format {kind!r}")
-    A = getattr(sp, f"{kind}_array")((values, parts["indices"], parts["indptr"]), shape=shape)
-    A.check_format(full_check=True)
-    return A
+        return _of_diagonals(shape, parts["offsets"], values)
+    block = values.shape[1:] or (1, 1)
+    majors, minors = _of_pointers(parts["indptr"], parts["indices"])
+    values = values[: len(majors)]
+    _within("indices", minors, (nrows if kind == "csc" else ncols) // block[1])
+    if kind == "csc":
+        return minors, majors, values
+    if kind == "csr":
+        return majors, minors, values
+    rows = majors[:, None, None] * block[0] + np.arange(block[0])[:, None]
+    cols = minors.astype(np.int64)[:, None, None] * block[1] + np.arange(block[1])
+    return *(np.broadcast_to(part, values.shape).ravel() for part in (rows, cols)), values.ravel()
+
+
+def _within(name: str, indices: np.ndarray, size: int) -> np.ndarray:
+    if len(indices) and (indices.min() < 0 or indices.max() >= size):
+        raise ValueError(f"{name} from {indices.min()} to {indices.max()}, where there are {size}")
+    return indices
+
+
+def _of_pointers(ptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The number of its row for each of the indices that the pointers name, and these."""
+    ptr = _within("indptr", ptr, len(indices) + 1).astype(np.int64)
+    if ptr[0] != 0 or (ptr[1:] < ptr[:-1]).any():
+        raise ValueError("indptr that do not rise from 0")
+    return np.repeat(np.arange(len(ptr) - 1), np.diff(ptr)), indices[: ptr[-1]]
+
+
+def _of_diagonals(
+    shape: tuple[int, int], offsets: np.ndarray, values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What is not zero on the diagonals: the element for column j of each stands at j. Those beyond the shape are
+    empty."""
+    there = (offsets > -shape[0]) & (offsets < shape[1])
+    offsets, values = offsets[there].astype(np.int64), values[there, : shape[1]]
+    if len(np.unique(offsets)) < len(offsets):
+        raise ValueError("offsets with one twice")
+    cols = np.broadcast_to(np.arange(values.shape[1]), values.shape)
+    rows = cols - offsets[:, None]
+    there = (rows >= 0) & (rows < shape[0]) & (values != 0)
+    return rows[there], cols[there], values[there]
 
 
 def write_npz(target: Any, matrix: Any, *, layout: str = "csr", compressed: bool = True) -> None:
-    """Write a Matrix, or a Vector as one row, as scipy.sparse.save_npz does, so that load_npz reads it.
+    """Write a Matrix as scipy.sparse.save_npz does, so that load_npz reads it; a Vector as `to_scipy_sparse` gives it.
 
     target: a path (the file appears whole or not at all) or a file open for binary writing. layout: csr, csc or coo.
     Raises InvalidValue for another layout; OSError if the file cannot be written.

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+
+from .files import CHUNK
 
 # Classes of bytes: blank, digit, sign, point, exponent, letter of inf and nan; anything else is 6.
 _GROUPS = {"_": b" \t\r\n\v\f", "0": b"0123456789", "-": b"+-", ".": b".", "e": b"eE", "a": b"infatyINFATY"}
@@ -46,62 +49,47 @@ class Fault(Exception):
 
 
 class Scan:
-    """Looks at a text in pieces of any size. kind: "integer" or "real"; lines: how many stand before it."""
+    """Looks at a text in pieces of whole lines. kind: "integer" or "real"; lines: how many stand before it."""
 
     def __init__(self, kind: str, lines: int = 0) -> None:
         self.kind, self.lines = kind, lines
         self.numbers = 0  # seen so far
-        self._near = self._far = _CODES["_"]  # the last code of each pass
-        self._tail = b""  # the line that the next piece goes on with
-        self._cut = False  # it ends within a word
 
-    def feed(self, data: bytes) -> None:
-        """Look at the next piece. Raises Fault."""
-        codes = data.translate(_CLASSES)
-        near = _neighbours(self._near, codes)
-        wrong = near.tobytes().translate(None, _NEAR[self.kind])
+    def feed(self, piece: bytes) -> None:
+        """Look at the next lines. Raises Fault."""
+        codes = piece.translate(_CLASSES)
+        near = _neighbours(codes)
+        wrong: Any = near.tobytes().translate(None, _NEAR[self.kind])
         if not wrong and self.kind == "real":
-            rest = codes.translate(None, _GONE)
-            wrong = _neighbours(self._far, rest).tobytes().translate(None, _FAR)
-            self._far = rest[-1] if rest else self._far
-            if not wrong and (_CODES["a"] in codes or self._cut):
-                wrong = b"".join(set(re.findall(rb"[a-df-z]+", (self._tail + data).lower())) - _WORDS)
-        self._cut = bool(wrong) and self._only_cut(data)
-        if wrong and not self._cut:
-            raise self._fault(data)
+            wrong = _neighbours(codes.translate(None, _GONE)).tobytes().translate(None, _FAR)
+            if not wrong and _CODES["a"] in codes:
+                wrong = set(re.findall(rb"[a-df-z]+", piece.lower())) - _WORDS
+        if wrong:
+            raise self._fault(piece)
         self.numbers += int(np.count_nonzero(near - np.uint8(1) < 7))  # pairs of a blank and something else
-        self._near = codes[-1] if codes else self._near
-        self.lines += data.count(b"\n")
-        self._tail = data[data.rfind(b"\n") + 1 :] if b"\n" in data else self._tail + data
+        self.lines += piece.count(b"\n")
 
-    def finish(self) -> None:
-        """The text ends here. Raises Fault."""
-        self.feed(b" ")
-
-    def _only_cut(self, data: bytes) -> bool:
-        """Whether all is well but a word that the next piece may end, as in ``in`` and ``f``."""
-        text = self._tail + data
-        last = text[-1:].isspace()
-        words = text.split()
-        whole = words if last else words[:-1]
-        return not last and all(map(_TOKEN[self.kind].fullmatch, whole)) and words[-1].lower() in _BEGINNINGS
-
-    def _fault(self, data: bytes) -> Fault:
+    def _fault(self, piece: bytes) -> Fault:
         whole = _TOKEN[self.kind].fullmatch
-        text = self._tail + data
-        lines = list(enumerate(text.split(b"\n"), self.lines + 1))
+        lines = list(enumerate(piece.split(b"\n"), self.lines + 1))
         number, line = next((pair for pair in lines if not all(map(whole, pair[1].split()))), lines[-1])
         return Fault(number, line.strip()[:60].decode("latin-1"))
 
 
-_BEGINNINGS = {sign + word[:k] for sign in (b"", b"+", b"-") for word in _WORDS for k in range(1, len(word))}
-
-
-def _neighbours(before: int, codes: bytes) -> Any:
-    """8 * a + b for each pair of neighbours a, b of `before` and the codes."""
-    array = np.empty(len(codes) + 1, np.uint8)
-    array[0], array[1:] = before, np.frombuffer(codes, np.uint8)
+def _neighbours(codes: bytes) -> Any:
+    """8 * a + b for each pair of neighbours a, b of the codes, between blanks."""
+    array = np.full(len(codes) + 2, _CODES["_"], np.uint8)
+    array[1:-1] = np.frombuffer(codes, np.uint8)
     return array[:-1] * np.uint8(8) + array[1:]
+
+
+def pieces(text: bytes) -> Iterator[bytes]:
+    """The lines of a text, a CHUNK or little more at a time."""
+    start = 0
+    while start < len(text):
+        end = text.find(b"\n", start + CHUNK) + 1 or len(text)
+        yield text[start:end]
+        start = end
 
 
 def numbers(text: bytes, kind: str, count: int) -> np.ndarray:
@@ -111,4 +99,4 @@ def numbers(text: bytes, kind: str, count: int) -> np.ndarray:
     if not count:
         return np.zeros(0, np.int64 if kind == "integer" else np.float64)
     head = b"%%%%MatrixMarket matrix array %s general\n%d 1\n" % (kind.encode(), count)
-    return np.asarray(mmread(io.BytesIO(head + text))).ravel()
+    return np.asarray(mmread(io.BytesIO(head + text + b"\n"))).ravel()

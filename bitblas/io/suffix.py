@@ -20,7 +20,7 @@ FILE_FORMATS = {
     "csv": "edge list, commas between",
     "edges": "edge list, blanks between",
 }
-_DELIMITERS = {"tsv": "\t", "csv": ",", "edges": " "}
+DELIMITERS = {"tsv": "\t", "csv": ",", "edges": " "}
 _SUFFIXES = {f".{name}": name for name in FILE_FORMATS} | {".mm": "mtx", ".el": "edges", ".txt": "edges"}
 
 
@@ -41,6 +41,15 @@ def file_format_of(source: Any, given: str | None = None) -> str:
     return _SUFFIXES[suffix]
 
 
+def written_as(target: Any, given: str | None = None) -> str:
+    """The kind of a file that is to be written, as `file_format_of`. InvalidValue too for .npz and .bitblas with .gz or
+    .bz2 after it: these are not packed once more."""
+    kind = file_format_of(target, given)
+    if kind in ("npz", "bitblas") and (name := name_of(target)).endswith((".gz", ".bz2")):
+        raise InvalidValue(f"{name}: expected a name without .gz or .bz2 for a file of format {kind}, got one")
+    return kind
+
+
 def read(source: Any, file_format: str | None = None, **options: Any) -> Graph:
     """Read a file of any kind: a Graph of the matrix and, where vertices have names, their labels.
 
@@ -54,7 +63,7 @@ def read(source: Any, file_format: str | None = None, **options: Any) -> Graph:
         return Graph(read_npz(source, **options))
     if kind == "bitblas":
         return Graph(_load(source, **options))
-    return read_edgelist(source, **({"delimiter": _DELIMITERS[kind]} | options))
+    return read_edgelist(source, **({"delimiter": DELIMITERS[kind]} | options))
 
 
 def _load(source: Any, *, dup_op: Any = None, **options: Any) -> Any:
@@ -74,7 +83,7 @@ def write(target: Any, matrix: Any, file_format: str | None = None, *, labels: A
 
     options: those of `mmwrite`, `write_npz`, `Matrix.save` or `write_edgelist`, which also say what is raised.
     """
-    kind = file_format_of(target, file_format)
+    kind = written_as(target, file_format)
     if kind == "mtx":
         mmwrite(target, matrix, **options)
     elif kind == "npz":
@@ -82,4 +91,4 @@ def write(target: Any, matrix: Any, file_format: str | None = None, *, labels: A
     elif kind == "bitblas":
         matrix.save(_path(target), **options)
     else:
-        write_edgelist(target, matrix, labels=labels, **({"delimiter": _DELIMITERS[kind]} | options))
+        write_edgelist(target, matrix, labels=labels, **({"delimiter": DELIMITERS[kind]} | options))

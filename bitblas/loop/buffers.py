@@ -92,8 +92,7 @@ class States:
     """The states of a program, numbered: how each is found again in the next run of the body."""
 
     def __init__(self) -> None:
-        self.sources: list[int] = []
-        self.initial: dict[tuple[int, int], int] = {}  # (state, number): value at the start
+        self.sources: list[int] = []  # of each: the state whose numbers it takes over, a later one; -1: zeros
 
     def take(self, count: int, carried: int = 0) -> int:
         """`count` consecutive states; the last `carried` become the first of the next run. The first one's number."""

@@ -15,22 +15,21 @@ from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..device import held
 from ..device.jit import BLOCK
-from ..formats import ROWS
 from ..formats.values import PackedValues
 from ..kernels.prologue import Variant
 from ..plan.product import VALUES, WORDS
 from ..store import Raw
-from ..verbs.operands import dummy, entry_values
-from ..verbs.product import index_types, unit_contents, unit_starts
+from ..verbs.operands import Allowed, Mask, Values, allowed, dummy, entry_values, stored
 from ..verbs.variants import beginning
 from . import layout
 from .buffers import DENSE, ENTRIES, LEFT, STATE, TURNS, Frontier, States
 from .fuse import Activate, Item, Pass, Pull, Round, Step, size_of
 from .ir import Masked, Product, Scal, Vec
+from .operands import Cleared, Head, Source, Target, launchable
 from .passes import entry_text, pass_variant
-from .pointwise import BLOCKS, Parameter
+from .pointwise import Parameter
 from .pull import PullLaunch
-from .steps import LONGEST, blocks, can_pull, choose_lanes, step_variant, turn
+from .steps import BLOCKS, LONGEST, can_pull, choose_lanes, step_variant
 
 Launch = Callable[[], None]
 
@@ -61,6 +60,7 @@ class Build:
         copies: int,
     ) -> None:  # fmt: skip
         self.device, self.round, self.iso, self.condition, self.copies = device, plan, iso, condition, copies
+        self.blocks = BLOCKS * device.multiprocessors  # of a launch at most
         self.steps = [item for item in plan.items if isinstance(item, Step)]
         self.turns = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # of each vector in a round
         self.lines: list[Line] = []  # what one round launches
@@ -74,7 +74,6 @@ class Build:
         self._list_frontiers()
         by_pass = any(isinstance(item, Pass) and item.counted is not None for item in plan.items)
         self.left = self.states.take(copies + 1, 1) if by_pass else None
-        self.states_at: list[int] = [self._gate(k)[0] for k in range(copies + 1)]
         for k in range(copies):
             for number, item in enumerate(plan.items):
                 if isinstance(item, Activate):
@@ -114,12 +113,7 @@ class Build:
         made, and kept with the matrix, also beside a compact one: it pays in every round."""
         structure = product.matrix.structure
         form = structure.form(structure.primary.key, transposed=not product.transpose)
-        if form.key not in ROWS:
-            return form, 0
-        if "segments" not in form.cache:
-            length = form.ptr[1:] - form.ptr[:-1]
-            form.cache["segments"] = int((-(-length // LONGEST))[length > LONGEST].sum())
-        return form, form.cache["segments"]
+        return form, form.segments(LONGEST)
 
     # ---- launches ----
 
@@ -147,13 +141,17 @@ class Build:
         run, self._launched = self.device.load(variant), str(variant)
         return lambda: run((grid,), (BLOCK,), args)
 
+    def grid(self, threads: int) -> int:
+        """Blocks of a launch: what these threads take, as far as the GPU can hold it."""
+        return max(1, min(self.blocks, -(-threads // BLOCK)))
+
     def _head(self, k: int) -> tuple[Any, ...]:
         return self.number(*self._gate(k)), self.rounds, np.int64(k)
 
     def activation(self, vec: Vec, product: Product | None, state: int) -> Launch:
         """The entries of a vector counted, and listed where a step wants it."""
         frontier, device = self.buffers[vec], self.device
-        grid = max(1, min(BLOCKS, -(-vec.size // BLOCK)))
+        grid = self.grid(vec.size)
         bits, to = frontier.at(frontier.bits), self.number(state)
         if product is None:
             none = dummy(device, "uint32")
@@ -161,7 +159,7 @@ class Build:
             variant = activate_variant(1, 0, lookup_dtype(np.int32))
         else:
             form, _ = self.rows_of(product)
-            starts, parts = unit_starts(form)
+            starts, parts = form.unit_starts()
             args = (
                 bits, starts, np.int64(parts), frontier.at(frontier.lists), to, frontier.at(frontier.segments),
             )  # fmt: skip
@@ -184,7 +182,7 @@ class Build:
             elif kind == "ticket":
                 found.append(xp.zeros(1, np.uint32))
             else:
-                found.append(xp.zeros(BLOCKS, np.uint8 if kind == "has" else lookup_dtype(rest[1]).np_type))
+                found.append(xp.zeros(self.blocks, np.uint8 if kind == "has" else lookup_dtype(rest[1]).np_type))
         return tuple(found)
 
     def _pass(self, item: Pass, k: int) -> Launch:
@@ -192,13 +190,12 @@ class Build:
         size = max((found for s in item.statements if (found := size_of(s)) is not None), default=1)
         slot = None if item.counted is None or self.left is None else self.number(self.left + k + 1)
         args = (np.int64(size), np.int64(size), *self._head(k), *self._resolve(parameters, slot))
-        return self.launcher(variant, max(1, min(BLOCKS, -(-size // BLOCK))), args)
+        return self.launcher(variant, self.grid(size), args)
 
-    def _mask(self, mask: Masked | None) -> tuple[Any, np.int64, np.uint64]:
-        if mask is None:
-            return dummy(self.device, "uint64"), np.int64(0), ~np.uint64(0)
-        frontier = self.buffers[mask.vec]
-        return frontier.at(frontier.bits), np.int64(1), ~np.uint64(0) if mask.complement else np.uint64(0)
+    def _mask(self, mask: Masked | None) -> Allowed:
+        if mask is not None:
+            frontier = self.buffers[mask.vec]
+        return allowed(self.device, None if mask is None else Mask(frontier.at(frontier.bits), mask.complement))
 
     def _pull(self, item: Pull) -> Launch:
         frontiers = self.buffers[item.product.u], self.buffers[item.target]
@@ -216,15 +213,14 @@ class Build:
         key, A = form.key, product.matrix
         semiring = None if kind == WORDS else product.semiring
         a_values: Raw = A.raw_for(key, not product.transpose) if kind == VALUES else np.bool_(True)
-        ranked = key not in ROWS and not isinstance(a_values, np.generic)
+        ranked = form.format.ranked and not isinstance(a_values, np.generic)
         a_type = A.dtype if kind == VALUES else BOOL
         u_type = product.u.dtype if kind == VALUES else BOOL
         pulls = can_pull(key, product.semiring, kind)
         before = entry_text(item.before, product.u, self.iso)
-        ranks = form.ranks() if ranked else dummy(device, "int32")
         lanes = choose_lanes(form.work, form.units, skewed=segments > 0)
         variant = step_variant(
-            key, index_types(form, ranks), semiring, kind, a_type, u_type, flip=product.flip, ranked=ranked,
+            key, form.types(ranked), semiring, kind, a_type, u_type, flip=product.flip, ranked=ranked,
             also=item.also, pulls=pulls, lanes=lanes, entry=before, packed=isinstance(a_values, PackedValues),
         )  # fmt: skip
         first = self.first[item.target] + k * self.turns[item.target] + stepped[item.target]
@@ -232,38 +228,43 @@ class Build:
         if u_state is None:
             u_state = self.first[product.u] + 1 + k * self.turns[product.u] + stepped[product.u]
         back = A.structure.form(key, transposed=product.transpose) if pulls else None
+        work = np.int64(form.units), np.int64(product.outer), np.int64(LONGEST), np.uint64(form.format.turn(form))
+        head = Head(*work, *self._head(k))
+        lists = u.at(u.lists), self.number(u_state), u.at(u.segments)
+        source = Source(u.at(u.bits), *self._values(u, u_type, kind), *lists)
+        lists = t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1)
+        target = Target(t.at(t.bits, 1), self._cells(t, 1, kind), *lists)
+        cleared = Cleared(t.at(t.bits, 2), self._cells(t, 2, kind), t.at(t.lists, 2), self.number(first))
+        matrix = *form_arguments(form, ranked), *launchable(entry_values(device, a_type, a_values))
         args = (
-            np.int64(form.units), np.int64(product.outer), np.int64(LONGEST), np.uint64(turn(form)),
-            *self._head(k), u.at(u.bits), *self._operand(u, u_type, kind), u.at(u.lists), self.number(u_state),
-            u.at(u.segments), *self._out(t, 1, kind), t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1),
-            *self._out(t, 2, kind), t.at(t.lists, 2), self.number(first), *self._mask(item.mask),
-            *form_arguments(form, ranks), *launchable(entry_values(device, a_type, a_values)),
-            *self._back(form, back, ranks, kind, a_type, product), *self._resolve(tuple(before[0].parameters)),
+            *head, *launchable(source), *target, *cleared, *launchable(self._mask(item.mask)), *matrix,
+            *self._back(form, back, ranked, kind, a_type, product), *self._resolve(tuple(before[0].parameters)),
         )  # fmt: skip
         if kind == VALUES and product.semiring.op.monoid.name != "any":
             self.cells[item.target] = item.target.dtype.np_type.type(
                 beginning(product.semiring.op.monoid, item.target.dtype)
             )
         t.turn = (t.turn + 1) % TURNS
-        return self.launcher(variant, blocks(form.units, lanes), args)
+        return self.launcher(variant, self.grid(form.units * lanes), args)
 
-    def _operand(self, u: Frontier, u_type: DataType, kind: int) -> tuple[Any, Any, np.int64]:
-        name = "uint64" if u_type is BOOL else u_type.np_type.char
+    def _values(self, u: Frontier, u_type: DataType, kind: int) -> Values:
         if kind == VALUES and u.values:
-            return u.at(u.values), u_type.np_type.type(0), np.int64(1)
-        return dummy(self.device, name), u_type.np_type.type(u.iso if kind == VALUES else 1), np.int64(0)
+            return stored(self.device, u_type, u.at(u.values))
+        return stored(self.device, u_type, u_type.np_type.type(u.iso if kind == VALUES else 1))
 
-    def _out(self, t: Frontier, ahead: int, kind: int) -> tuple[Any, Any]:
-        return t.at(t.bits, ahead), t.at(t.values, ahead) if kind == VALUES else dummy(self.device, "int32")
+    def _cells(self, t: Frontier, ahead: int, kind: int) -> Any:
+        return t.at(t.values, ahead) if kind == VALUES else dummy(self.device, "int32")
 
-    def _back(self, form: Any, back: Any, ranks: Any, kind: int, a_type: DataType, product: Product) -> tuple[Any, ...]:
+    def _back(
+        self, form: Any, back: Any, ranked: bool, kind: int, a_type: DataType, product: Product
+    ) -> tuple[Any, ...]:
         """The matrix by rows of the result, for pulling; without that the same arrays again, which are not read."""
-        arguments = form_arguments(form if back is None else back, ranks)
-        if form.key not in ROWS:
+        arguments = launchable((form if back is None else back).pulled(ranked))
+        if not form.format.reads_values:
             return arguments
         turned = product.transpose if back is not None else not product.transpose
         values: Raw = product.matrix.raw_for(form.key, turned) if kind == VALUES else np.bool_(True)
-        return *arguments[:2], entry_values(self.device, a_type, values)[0]
+        return *arguments, entry_values(self.device, a_type, values).array
 
     # ---- the end of the body ----
 
@@ -285,11 +286,6 @@ def activate_variant(per: int, lists: int, ptr: DataType) -> Variant:
     return Variant("loop/activate", (("PTR", ptr),), (("PER", per), ("LISTS", lists), ("LANES", 1)))
 
 
-def form_arguments(form: Any, ranks: Any) -> tuple[Any, ...]:
+def form_arguments(form: Any, ranked: bool) -> tuple[Any, ...]:
     """The arrays and numbers of a form as steps take them."""
-    return unit_starts(form)[0], *launchable(unit_contents(form, ranks))
-
-
-def launchable(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Python's numbers as a launch takes them."""
-    return tuple(np.int64(x) if isinstance(x, int) else x for x in arguments)
+    return form.unit_starts()[0], *launchable(form.unit_contents(ranked))

@@ -1,5 +1,6 @@
 // The end of a run of the body: states move to where the next run expects them, and the loop goes on or not.
-// One block. sources[s]: the state that state s takes over, or -1 for zeros; `gate` is the number that must not be 0.
+// One block. sources[s]: the state that state s takes over, s or a later one, or -1 for zeros; `gate` is the number that
+// must not be 0.
 #ifndef __CUDA_EMU__
 extern "C" __device__ __cudart_builtin__ void CUDARTAPI
 cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
@@ -7,10 +8,12 @@ cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 1)
 finish(i64 n, const int* sources, u64* states, const u64* gate, i64* rounds, i64 copies, u64 handle, u64* going) {
-  __shared__ u64 moved[1024];
-  for (i64 k = threadIdx.x; k < n; k += BLOCK) moved[k] = sources[k / 8] < 0 ? 0 : states[sources[k / 8] * 8 + k % 8];
-  __syncthreads();
-  for (i64 k = threadIdx.x; k < n; k += BLOCK) states[k] = moved[k];
+  for (i64 first = 0; first < n; first += BLOCK) {  // what is read was not yet written: it does not stand before
+    const i64 k = first + threadIdx.x;
+    const u64 moved = k < n && sources[k / 8] >= 0 ? states[sources[k / 8] * 8 + k % 8] : 0;
+    __syncthreads();
+    if (k < n) states[k] = moved;
+  }
   __syncthreads();
   if (threadIdx.x == 0) {
     rounds[0] += copies;

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from semirings.dtypes import DataType
+from semirings.dtypes import DataType, cast_scalar
 
-from ..plan.product import VALUES, WORDS, kind_of
+from ..plan.product import WORDS, any_order, kind_of
 from ..store import VectorStore
 from ..verbs.variants import CELLS
-from ..verbs.vector import cast_scalar, same_value
+from ..verbs.vector import same_value
 from .ir import Body, Const, Pointwise, Product, Statement, Vec
 
 
@@ -79,10 +79,9 @@ def is_step(s: Statement, iso: Mapping[int, Any]) -> bool:
     product = s.value
     assert isinstance(product, Product)
     found, _ = kind(product, iso)
-    z = product.semiring.return_type
-    exact = z.kind != "f" or product.semiring.op.monoid.is_exact_in_any_order
     square = product.matrix.nrows == product.matrix.ncols
-    return square and (found == WORDS or (found == VALUES and exact and z in CELLS))
+    swapped = found == WORDS or product.semiring.return_type in CELLS
+    return square and any_order(product.semiring, found) and swapped
 
 
 def is_direct(s: Statement, iso: Mapping[int, Any]) -> bool:

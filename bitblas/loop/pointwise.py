@@ -17,8 +17,6 @@ from ..kernels.prologue import Function, cpp_literal, value
 from ..verbs.variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant
 from .ir import Const, Masked, Pointwise, Scal, Statement, Term, Vec
 
-BLOCKS = 528  # blocks of a pass at most: 4 for each of 132 multiprocessors; sums have one part per block
-
 
 class Parameter(NamedTuple):
     """An argument of a generated kernel: its C++ type and name, and what it is: ("bits", 3), ("scalar", 2), .."""
@@ -168,4 +166,4 @@ def macro(name: str, lines: Sequence[str]) -> str:
     return " \\\n  ".join([f"#define {name}", *lines])
 
 
-__all__ = ["BLOCKS", "Parameter", "Text", "is_subset", "literal", "macro"]
+__all__ = ["Parameter", "Text", "is_subset", "literal", "macro"]

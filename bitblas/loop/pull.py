@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from ..plan.product import plan_mxv
-from ..store import VectorStore
-from ..verbs.operands import stored
+from ..plan.direction import Known, pulled
+from ..verbs import deciding
+from ..verbs.operands import Allowed, Input, Output, stored
 from ..verbs.product import Product as Planned
 from .buffers import Frontier
 from .ir import Product
@@ -20,17 +18,17 @@ class PullLaunch:
 
     def __init__(self, device: Any, product: Product, values: Any, u: Frontier, t: Frontier, masked: bool) -> None:
         self.device, self.u, self.t = device, u, t
-        like = VectorStore(device, product.u.size, product.u.dtype, u.at(u.bits), values, None)
-        like.count = product.u.size // 2 + 1  # neither sparse nor full: the plan must hold for any entries
-        plan, value = plan_mxv(product.matrix, like, product.semiring, transpose=product.transpose, flip=product.flip)
-        self.planned = Planned(plan, value, product.matrix, like, product.semiring, product.flip, full=False)
+        A, semiring, flip = product.matrix, product.semiring, product.flip
+        case = deciding.case(A, values, semiring, transpose=product.transpose, flip=flip)
+        plan = deciding.planned(A, case, pulled(case), Known(product.u.size))
+        self.planned = Planned(plan, case.product, A, product.u.dtype, semiring, flip, full=False)
         self.pull = self.planned.pull(self.planned.z, None, None, False, masked)
 
-    def launch(self, mask: tuple[np.ndarray, np.int64, np.uint64]) -> Callable[[], None]:
-        """The product as a launch; mask: its words, step and flip."""
+    def launch(self, mask: Allowed) -> Callable[[], None]:
+        """The product as a launch."""
         planned, pull, u, t = self.planned, self.pull, self.u, self.t
         u_values = planned.u_values or stored(self.device, u.vec.dtype, u.at(u.values) if u.values else u.iso)
-        operands = (*planned.head, u.at(u.bits), *u_values, *mask)
-        bits, values = t.at(t.bits), t.at(t.values) if pull.end.store else pull.nothing[1]
+        given = Input(u.at(u.bits), *u_values)
+        to = Output(t.at(t.bits), t.at(t.values) if pull.end.store else pull.nothing.array)
         scratch = pull.scratch()
-        return lambda: pull.run(operands, pull.nothing, bits, values, scratch)
+        return lambda: pull.run(given, mask, pull.nothing, to, scratch)

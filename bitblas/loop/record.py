@@ -171,7 +171,7 @@ class Recorder:
     def _mxv(self, expr: Any, flip: bool = False) -> Product:
         A, vector = expr.args[::-1] if flip else expr.args
         u = self._vec(vector)
-        held, op = A._matrix._stored, expr.op
+        held, op = A._matrix._read(now=True), expr.op  # many rounds, and what is captured holds the form that it has
         self.matrices.append((A._matrix, held))
         if held.order is not None and op.op.is_positional:
             u, op = self._numbered(expr, u, held, flip)

@@ -7,20 +7,14 @@ import dataclasses
 from semirings import Semiring, Typed
 from semirings.dtypes import DataType
 
-from ..formats import ROWS, Form
+from ..formats import format_of
 from ..kernels.prologue import Variant, value
-from ..plan.product import VALUES, WORDS, longest_row
+from ..plan.product import VALUES, WORDS
 from ..verbs.variants import algebra_of, beginning, push_variant
 from .pointwise import Text, macro
 
 LONGEST = 512  # entries of a row that a group of lanes walks; longer rows are cut into segments of that length
-# A frontier with more than 1/16 of all entries pulls (Beamer's alpha is 14; his graphs are RMAT too); with over 1/4
-# of all tiles, because a tile row counts with all its tiles where one row is active (a search in a 27-point stencil:
-# 1.23, 1.32, 1.67 ms with 4, 8, 16; in a Delaunay mesh: the same with each); a Split's entries of the rest count alike
-# (not measured).
-ALPHA, ALPHA_TILES = 16, 4
-UNCUT = 1 << 13  # items that a group of lanes goes through in less time than a pull takes (estimated)
-BLOCKS = 528  # 4 blocks for each of 132 multiprocessors: what a step may keep busy
+BLOCKS = 4  # for each multiprocessor, at most: a launch walks through what is more (a pass has one part of a sum each)
 
 
 def step_variant(
@@ -29,14 +23,13 @@ def step_variant(
     entry: tuple[Text, str] | None = None, packed: bool = False,
 ) -> Variant:  # fmt: skip
     """The step of a form for a semiring (None for WORDS); entry: the statements that go along."""
-    folder = "csr" if key in ROWS else "b2sr"
     plain = push_variant(key, types, semiring, kind, a, u, flip=flip, ranked=ranked, lanes=lanes, packed=packed)
     _, _, monoid, z = algebra_of(semiring)
     text, at_entry = entry if entry is not None else (Text({}), macro("AT_ENTRY(i)", ["(void)(i);"]))
     parameters = macro("PARAMETERS", [f", {p.declaration}" for p in text.parameters])
     return dataclasses.replace(
         plain,
-        kernel=f"formats/{folder}/step",
+        kernel=format_of(key).kernel("step"),
         constants=(*plain.constants, ("ALSO", int(also)), ("PULLS", int(pulls))),
         values=(*plain.values, value("BEGIN", z, beginning(monoid, z))),
         functions=(*plain.functions, *text.functions),
@@ -47,7 +40,7 @@ def step_variant(
 
 def can_pull(key: str, semiring: Typed[Semiring], kind: int) -> bool:
     """Whether looking for one entry of the frontier is enough."""
-    return kind == WORDS or (kind == VALUES and key in ROWS and semiring.op.monoid.name == "any")
+    return kind == WORDS or (kind == VALUES and format_of(key).reads_values and semiring.op.monoid.name == "any")
 
 
 def choose_lanes(words: int, units: int, skewed: bool) -> int:
@@ -60,18 +53,4 @@ def choose_lanes(words: int, units: int, skewed: bool) -> int:
     return next((lanes for lanes in (8, 16) if lanes * units >= 3 * words), 32)
 
 
-def blocks(units: int, lanes: int) -> int:
-    """Blocks of a step: what one lane group a unit takes, as far as the GPU can hold it."""
-    return max(1, min(BLOCKS, -(-units * lanes // 256)))
-
-
-def turn(form: Form) -> int:
-    """Entries (items: tiles, and entries of a Split's rest) in the rows (tile rows) of a frontier beyond which a step
-    pulls. Long rows are cut into segments, long tile rows are not: a frontier that has one of these pulls."""
-    if form.key in ROWS:
-        return form.work // ALPHA
-    longest = longest_row(form)
-    return min(form.work // ALPHA_TILES, longest - 1 if longest > UNCUT else form.work)
-
-
-__all__ = ["LONGEST", "blocks", "can_pull", "choose_lanes", "step_variant", "turn"]
+__all__ = ["BLOCKS", "LONGEST", "can_pull", "choose_lanes", "step_variant"]

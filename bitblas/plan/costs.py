@@ -27,7 +27,7 @@ from typing import Any
 from ..device import Device
 from ..device.jit import cache_dir
 from ..exceptions import InvalidValue
-from ..formats import tile_of
+from ..formats import format_of
 from .facts import Facts
 
 VERSION = 2
@@ -47,7 +47,7 @@ def features(seen: Facts, key: str, verb: str) -> tuple[float, ...]:
     """What the constants of a form and verb are multiplied with: (1, bytes, units, tiles, entries in tiles, listed
     entries, lines, chain of tiles and listed entries, chain of entries in tiles, uneven, heads), for a search levels,
     levels * rows and levels * bytes in the place of heads."""
-    units, size = max(1, -(-seen.nrows // tile_of(key))), seen.bytes_of(key)
+    units, size = max(1, format_of(key).units(seen.nrows)), seen.bytes_of(key)
     on_bits = (seen.ncols + 2 * seen.nrows) / 8
     vectors = on_bits if verb in (BITS, BFS) else 4.125 * (seen.ncols + seen.nrows)
     values = 4 * seen.nvals if verb == WEIGHTS else 0

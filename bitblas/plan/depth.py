@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..formats import CSR, Structure
+from ..formats import Structure
 from ..formats.csr.format import Csr
 
 SEEDS, HOPS, REACHED = 8, 8, 1 << 16  # balls that are grown, their radius, and edges looked at in a hop
@@ -27,15 +27,27 @@ def walked(structure: Structure) -> Walked:
     """What is found by walking over all row pointers, and along some edges; looked at once."""
     cache = structure.primary.cache
     if "walked" not in cache:
-        there = structure.has(CSR) and structure.kept_as(CSR) == CSR
-        rows = structure.form(CSR) if there else structure.primary.to_csr(False)[0]  # for this alone
-        assert isinstance(rows, Csr)
+        rows = structure.plain_rows()
         square = rows.nrows == rows.ncols and rows.nvals
-        length = rows.ptr[1:] - rows.ptr[:-1]
-        heads, longest = rows.device.xp.minimum(length, HEAD).sum(), length.max() if rows.nvals else 0
-        cache["walked"] = Walked(depth_of(rows.nrows, *balls(rows)) if square else 0.0, float(heads), float(longest))
+        cache["walked"] = Walked(depth_of(rows.nrows, *balls(rows)) if square else 0.0, *_ends(rows))
     found: Walked = cache["walked"]
     return found
+
+
+def row_ends(structure: Structure) -> tuple[float, float]:
+    """Entries among the first 32 of their row, and of the longest row: what row pointers tell by themselves."""
+    cache = structure.primary.cache
+    if "walked" in cache:
+        return walked(structure)[1:]
+    if "ends" not in cache:
+        cache["ends"] = _ends(structure.plain_rows())
+    found: tuple[float, float] = cache["ends"]
+    return found
+
+
+def _ends(rows: Csr) -> tuple[float, float]:
+    length = rows.ptr[1:] - rows.ptr[:-1]
+    return float(rows.device.xp.minimum(length, HEAD).sum()), float(length.max() if rows.nvals else 0)
 
 
 def depth_of(n: int, balls: list[float], ended: bool) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from semirings import Monoid, Typed
-from semirings.dtypes import BOOL, DataType, cast
+from semirings.dtypes import BOOL, DataType, cast_scalar
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,13 @@ def plan_end(
 ) -> End:
     """The end of a statement whose output, of type w, keeps entries. product, value: the one that all entries of t, and
     of w, have, else None; where they are the same, and the accumulator gives it again, presence alone is written."""
-    if product is None or value is None or not _same(cast(product, w), value):
+    if product is None or value is None or not _same(cast_scalar(product, w), value):
         return End(z, w, accum, merge=True)
     if accum is not None:
         op = accum.op.binaryop if isinstance(accum.op, Monoid) else accum.op
         compute = op.compute_type(accum.dtype)
         if op.positional or not _same(
-            cast(op.evaluate(compute, x=cast(value, compute), y=cast(product, compute)), w), value
+            cast_scalar(op.evaluate(compute, x=cast_scalar(value, compute), y=cast_scalar(product, compute)), w), value
         ):
             return End(z, w, accum, merge=True)
     return End(BOOL, w, accum, merge=True, store=False)

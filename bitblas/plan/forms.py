@@ -12,24 +12,17 @@ from collections.abc import Mapping
 
 from ..config import config
 from ..exceptions import InvalidValue
-from ..formats import CSR, MPLG, ROWS, Structure, tile_of
-from ..formats.b2sr.format import TILES
-from ..formats.mplg.format import Mplg
-from ..formats.split import layout as split
+from ..formats import CSR, NAMES, Structure, format_of
+from ..formats import FORMATS as STORED
 from .costs import BFS, BITS, FLOOR, NUMBERS, WEIGHTS, Costs, costs_of
 from .facts import Facts, count, facts
 
-FORMATS = ("auto", "csr", "mplg", "b2sr", "split")  # what may be asked for
-DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on the GPU (measured)
+FORMATS = ("auto", *NAMES)  # what may be asked for
 # Entries below which nothing is looked at, for time: every form takes that of a launch, and looking takes 1 to 10 ms.
 SMALL = 1 << 12
 # Of the bytes of CSR, from which on a sampled number of tiles is counted before they are chosen: with blocks of two
 # kinds, full tiles and single entries, its standard deviation is 0.18 at most.
 SURE = 0.5
-# What forms must gain against CSR, which every verb reads: predictions err by as much, and what the costs do not know
-# (products of matrices, unions, selections) decodes MPLG, and makes rows of tiles once, of Split for each statement.
-# Pulls on tiles of other sizes than 8 end their statement with a pass more (plan.FUSED).
-TILED, OTHER_TILES, COMPACT = 1.05, 1.2, 1.1
 HUBS = 8  # times the mean that the longest row has where there are hubs (meshes, grids, roads: 1 to 4; webs: from 20)
 
 
@@ -42,7 +35,12 @@ def allowed(seen: Facts, prefer: str, iso: bool) -> tuple[str, ...]:
     """Forms that may be chosen: for time those of no more bytes than 32-bit CSR. With values those by rows: tiles and
     parts find a value by its rank, which costs more than it saves in products (H200: 26 us on a mesh's rows, 86 on its
     tiles) and in programs, which the costs do not know."""
-    keys = [key for key in seen.forms if iso or key in ROWS]
+
+    def takes_part(key: str) -> bool:
+        format = format_of(key)
+        return (iso or not format.ranked) and (format.smallest if prefer == "memory" else format.timed)
+
+    keys = filter(takes_part, seen.forms)
     return tuple(key for key in keys if prefer == "memory" or seen.bytes_of(key) <= seen.bytes_of(CSR))
 
 
@@ -52,7 +50,7 @@ def candidates(seen: Facts, prefer: str, iso: bool, gpu: bool) -> tuple[str, ...
     on all of 13 such graphs rows were best, or within 1.1 of it, for products."""
     keys = allowed(seen, prefer, iso)
     by_rows = gpu and prefer == "time" and seen.longest * seen.nrows > HUBS * seen.nvals
-    return tuple(key for key in keys if key in ROWS or not by_rows)
+    return tuple(key for key in keys if format_of(key).by_rows or not by_rows)
 
 
 def worst_ratios(us: Mapping[str, Mapping[str, float]], floor: float) -> dict[str, float]:
@@ -72,14 +70,7 @@ def best_form(seen: Facts, costs: Costs, prefer: str, *, iso: bool, gpu: bool = 
     verbs = verbs_of(iso, seen.nrows == seen.ncols)
     us = {key: {verb: costs.predict(seen, key, verb) for verb in verbs} for key in keys}
     worst = worst_ratios(us, FLOOR["gpu" if gpu else "cpu"])
-    return min(keys, key=lambda key: worst[key] * handicap(key))
-
-
-def handicap(key: str) -> float:
-    """What the ratio of a form to the best one is multiplied with."""
-    if not key.startswith("b2sr"):
-        return 1.0 if key == CSR else COMPACT
-    return TILED if tile_of(key) == DEFAULT_TILE else OTHER_TILES
+    return min(keys, key=lambda key: worst[key] * format_of(key).handicap)
 
 
 def without_facts(nrows: int, nvals: int, prefer: str) -> bool:
@@ -88,19 +79,27 @@ def without_facts(nrows: int, nvals: int, prefer: str) -> bool:
     return prefer == "time" and nvals <= max(SMALL - 1, nrows)
 
 
-def choose_split(structure: Structure, tile: int | None = None) -> str:
-    """The key of a Split with tiles of that size, or with those that need the fewest bytes.
+def asked(structure: Structure, name: str, tile: int | None) -> str:
+    """The key of the format of that name, with that tile; without one, its usual tile, or that of the fewest bytes.
 
-    Raises InvalidValue for more columns than 32 bits can number.
+    Raises InvalidValue for a tile that it has not, or where it does not hold the matrix.
     """
-    sizes = [size for size in ((tile,) if tile else split.TILES) if split.fits(structure.ncols, size)]
-    if not sizes:
-        limit = (1 << 32) // (tile or split.TILES[0])
-        raise InvalidValue(f"format: 'split' holds up to {limit} columns, got {structure.ncols}")
-    if tile:
-        return split.key_of(tile)
-    seen = facts(structure, (), tuple(sizes))
-    return min(map(split.key_of, sizes), key=seen.bytes_of)
+    formats = [format for format in STORED.values() if format.name == name]
+    sizes = [format.tile for format in formats if format.tile is not None]
+    if tile is not None and not sizes:
+        raise InvalidValue(f"tile: format {name!r} has none, got {tile}")
+    if tile is not None and tile not in sizes:
+        raise InvalidValue(f"tile: expected one of {', '.join(map(str, sizes))}, got {tile!r}")
+    tile = formats[0].default_tile if tile is None else tile
+    wanted = [format for format in formats if tile is None or format.tile == tile]
+    fit = [format for format in wanted if not format.refusal(structure.nrows, structure.ncols)]
+    if not fit:
+        raise InvalidValue(f"format: {name!r} {wanted[0].refusal(structure.nrows, structure.ncols)}")
+    if len(wanted) == 1:
+        return fit[0].key
+    sizes = [format.tile for format in fit if format.tile is not None and format.counts == "tiles"]
+    keys = [format.key for format in fit]
+    return min(keys, key=facts(structure, tuple(sizes), keys).bytes_of)
 
 
 def choose_form(structure: Structure, format: str = "auto", tile: int | None = None, *, iso: bool = True) -> str:
@@ -110,27 +109,16 @@ def choose_form(structure: Structure, format: str = "auto", tile: int | None = N
     """
     if format not in FORMATS:
         raise InvalidValue(f"format: expected one of {', '.join(map(repr, FORMATS))}, got {format!r}")
-    sizes = split.TILES if format == "split" else TILES
-    if tile is not None and tile not in sizes:
-        raise InvalidValue(f"tile: expected one of {', '.join(map(str, sizes))}, got {tile!r}")
-    if format in ROWS and tile is not None:
-        raise InvalidValue(f"tile: format {format!r} has none, got {tile}")
-    if format == MPLG and not Mplg.holds(structure.nrows, structure.ncols):
-        shape = f"{structure.nrows} x {structure.ncols}"
-        raise InvalidValue(f"format: 'mplg' holds up to 2**32 rows and columns, got {shape}")
-    if format == "split":
-        return choose_split(structure, tile)
-    if format in ROWS:
-        return format
-    if format == "b2sr" or tile is not None:
-        return f"b2sr{tile or DEFAULT_TILE}"
+    if format != "auto":
+        return asked(structure, format, tile)
+    if tile is not None:
+        raise InvalidValue(f"tile: expected together with a format that has tiles, got {tile!r}")
     if without_facts(structure.nrows, structure.nvals, config.prefer):
         return CSR
     device = structure.device
     while True:
         seen = facts(structure)
         key = best_form(seen, costs_of(device), config.prefer, iso=iso, gpu=device.is_gpu)
-        if not key.startswith("b2sr") or seen.bytes_of(key) <= SURE * seen.bytes_of(CSR):
-            return key
-        if not count(structure, tile_of(key)):
+        tile = format_of(key).tile if format_of(key).counts == "tiles" else None
+        if tile is None or seen.bytes_of(key) <= SURE * seen.bytes_of(CSR) or not count(structure, tile):
             return key

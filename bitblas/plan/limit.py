@@ -4,7 +4,8 @@ bytes that there are for one matrix."""
 from __future__ import annotations
 
 from ..device import held
-from ..formats import CSR, ROWS, Structure, tile_of
+from ..formats import CSR, Structure, format_of
+from ..formats.csr.choice import rows_bytes
 from .facts import Facts, facts
 
 
@@ -17,7 +18,7 @@ def within(seen: Facts, key: str, budget: int) -> tuple[str, str]:
     size = seen.bytes_of
 
     def can_be_built(k: str) -> bool:
-        return k == CSR or size(CSR) + size(k) + _scratch(seen, k) <= budget
+        return k == CSR or size(CSR) + size(k) + format_of(k).scratch(seen) <= budget
 
     if can_be_built(key) and 2 * size(key) <= budget:
         return key, ""
@@ -26,14 +27,6 @@ def within(seen: Facts, key: str, budget: int) -> tuple[str, str]:
         return key, ""
     needed = f"{key} and its transpose need {2 * size(key)} bytes" if can_be_built(key) else f"no room to build {key}"
     return best, f"memory_limit leaves {budget} bytes: {needed}, {best} is the smallest that can be built"
-
-
-def _scratch(seen: Facts, key: str) -> int:
-    """Bytes that building a form from CSR takes beside the two."""
-    units = -(-seen.nrows // tile_of(key))
-    if key.startswith("split"):
-        return 100 * units + seen.nvals + 4 * round(seen.items_of(key))
-    return 0 if key in ROWS else 24 * units
 
 
 def budget_of(structure: Structure) -> int | None:
@@ -48,5 +41,7 @@ def budget_of(structure: Structure) -> int | None:
 
 def limited(structure: Structure, key: str, iso: bool) -> tuple[str, str]:
     """`within` for a matrix that is there. Values that differ are more than any structure: those stay by rows."""
-    budget = budget_of(structure)
-    return (key, "") if budget is None or not iso else within(facts(structure), key, budget)
+    budget = budget_of(structure) if iso else None
+    if budget is None or (key == CSR and 2 * rows_bytes(structure.nrows, structure.ncols, structure.nvals) <= budget):
+        return key, ""
+    return within(facts(structure), key, budget)

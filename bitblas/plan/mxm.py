@@ -6,16 +6,9 @@ import numpy as np
 
 from semirings import Semiring, Typed
 
-from ..formats import CSR, MPLG, ROWS
-from ..formats.mplg.format import Mplg
+from ..formats import format_of
 from ..store import MatrixStore
-from .product import VALUES, Plan, kind_of, power_of_two
-
-# Dot products of rows at a mask on a GPU: slots of the table that holds a row of A (a row may fill half of them), from
-# how many entries on a row is put there, for how many entries of the mask at once; and how long even the shorter row
-# has to be for a whole block to search for its entries (estimated). Triangles of RMAT 20 on an H200: 10.8 ms, 20.2
-# without tables; rows from 8 to 32 entries on, and 2048 to 8192 slots, differ by 4 %.
-DOT_TABLE = (("SLOTS", 4096), ("LOG_SLOTS", 12), ("TABLE_FROM", 16), ("TABLE_FOR", 4), ("LONG", 1024))
+from .product import VALUES, Plan, kind_of
 
 # Row-by-row products on a GPU: lanes that share a row, and slots of its table (in shared memory: 48 KB a block), of
 # which three in four may be taken; what fits none is a long row, with a bitset in shared memory up to that many words,
@@ -35,18 +28,14 @@ def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: 
     made = [M.structure.primary.key for M in (A, B) if M.structure.primary.compact]
     note = f"; another form of {' and '.join(made)} is made for the statement" if made else ""
     if not masked:
-        key = form.key if form.key in ROWS else CSR
+        key = form.format.rows_key()
         return Plan("mxm", semiring.op.name, key, False, "gustavson", kind, 1, "no mask to dot at" + note), product
-    key = CSR if form.compact else form.key
-    if key == CSR and B.structure.primary.key == MPLG and Mplg.holds(A.nrows, A.ncols):
-        key = MPLG  # the other is packed too, once: plain columns would be made in every statement
-    lanes = 1
+    format = format_of(form.format.dot_key())
+    format = format_of(format.dot_beside(B.structure.primary.format, A.nrows, A.ncols))
+    key, lanes = format.key, 1
     if A.device.is_gpu:
-        per_row = A.nvals / max(1, A.nrows) if key in ROWS else form.work / max(1, form.units)
-        # Half a lane per tile (delaunay_n20: 0.21 ms with 4 lanes, 0.30 with 8), one per entry (rmat20: 10.8 ms with
-        # 4 lanes, 9.6 and 10.8 in two runs with 8, 10.0 with 32).
-        lanes = power_of_two(per_row / (1 if key in ROWS else 2), 4, 32)
-    wide = not A.device.is_gpu and key == "b2sr8" and kind != VALUES
+        lanes = format.dot_lanes(form)
+    wide = not A.device.is_gpu and format.wide and kind != VALUES
     reason = "at the entries of the mask" + note
     return Plan("mxm", semiring.op.name, key, False, "dot", kind, lanes, reason, wide), product
 

@@ -1,6 +1,6 @@
-"""The plan: facts about the operands go in, a frozen decision that prints itself comes out. Kernels decide nothing.
-
-Every threshold stands here, with its reason and whether it was measured.
+"""The plan of a product: facts about the operands go in, a frozen decision that prints itself comes out. Kernels decide
+nothing. Thresholds stand beside what they decide, each with its reason and whether it was measured; those of a stored
+form in its choice.py.
 """
 
 from __future__ import annotations
@@ -12,33 +12,13 @@ from typing import Any
 import numpy as np
 
 from semirings import Semiring, Typed
-from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
+from semirings.dtypes import BOOL, DataType, cast_scalar
 
-from ..formats import ROWS, Form, Structure, tile_of
-from ..formats.b2sr.format import B2sr
-from ..formats.csr.format import KEY as CSR
-from ..formats.mplg.format import Mplg
-from ..formats.split.format import Split
-from ..formats.split.layout import key_of as split_key
-from ..kernels.prologue import Variant
-from ..store import MatrixStore, VectorStore, words
-from .facts import UNEVEN, facts
-from .forms import DEFAULT_TILE
+from ..formats import Form, format_of
+from ..formats.lanes import power_of_two as power_of_two
+from ..kernels.kinds import COUNT as COUNT
+from ..kernels.kinds import KINDS, VALUES, WORDS
 
-WORDS, COUNT, VALUES = range(3)  # product.cuh
-KINDS = ("words", "count", "values")
-
-# Entries from which on a staged pull (below) is compiled for the width of its packed columns, once for each width, in
-# half a second: packing costs it 4 instructions for an entry then, else 10 (counted in its SASS, not measured).
-FIXED_FROM = 1 << 20
-# A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9).
-PUSH_COST = {"cpu": 4.0, "gpu": 16.0}
-UNROLL = 4  # entries that a lane of the GPU's CSR kernel loads before it uses the first
-BLOCKS = 8  # of 256 threads a multiprocessor, at least, for 32-bit sums of CSR (min_plus, grid: 58 us; with 4, 64 us)
-STAGE = 1024  # entries that a block of the GPU's CSR kernel reads at once where it reads its rows as one run (measured)
-# Steps of a group of lanes, each waiting for its loads; longer rows are hubs, cut into segments (estimated). Rows that
-# end at their first hit are seldom gone through (RMAT 20: 26.6, 21.9, 21.7 us with 8, 32, 128).
-LONGEST, LONGEST_EARLY = 16, 128
 SPREAD = 1 << 21  # threads that uneven rows are spread over
 
 
@@ -62,10 +42,8 @@ def _equal_products(semiring: Typed[Semiring], x: Any, y: Any) -> np.generic | N
     if op.positional or any(used and given[name] is None for name, used in uses.items()):
         return None
     compute = op.compute_type(t)
-    names = {
-        name: cast(np.frombuffer(given[name][1], given[name][0])[0], compute) if used else compute.np_type.type(0)
-        for name, used in uses.items()
-    }
+    values = {name: np.frombuffer(given[name][1], given[name][0])[0] if used else 0 for name, used in uses.items()}
+    names = {name: cast_scalar(value, compute) for name, value in values.items()}
     return op.evaluate(t, **names)
 
 
@@ -76,7 +54,7 @@ LANE_EXPRESSIONS = ("x", "y", "plus(x, y)", "minus(x, y)", "times(x, y)", "least
 def is_wide(semiring: Typed[Semiring], kind: int, key: str, a: Any) -> bool:
     """Whether the CPU's kernel for all 64 places of a tile at once can do the product: see lanes.cpu.py."""
     z, monoid, op = semiring.return_type, semiring.op.monoid, semiring.op.binaryop
-    if key != "b2sr8" or kind == WORDS or z is BOOL:
+    if not format_of(key).wide or kind == WORDS or z is BOOL:
         return False
     if kind == COUNT:
         return True
@@ -114,119 +92,16 @@ def kind_of(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool = False) ->
     return VALUES if product is None else WORDS if semiring.op.monoid.is_idempotent else COUNT, product
 
 
-def _unordered(semiring: Typed[Semiring], kind: int) -> bool:
-    """Sums that may be taken in any order: not counts, which are taken by rows, and no float sums."""
+def any_order(semiring: Typed[Semiring], kind: int) -> bool:
+    """Whether sums may be taken in any order: not counts, which are taken by rows, and no float sums."""
     exact = semiring.return_type.kind != "f" or semiring.op.monoid.is_exact_in_any_order
     return kind == WORDS or (kind == VALUES and exact)
-
-
-def may_push(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool) -> bool:
-    """Whether the product can be made by pushing along the entries of the vector."""
-    return _unordered(semiring, kind_of(semiring, a, u, flip=flip)[0])
-
-
-def has_rows(structure: Structure, transposed: bool) -> bool:
-    """Whether the form that a push reads may be asked for: a compact one is not made again to push along it once, but
-    for a loop (loop/build.py)."""
-    return not structure.primary.compact or structure.has(structure.primary.key, transposed=transposed)
-
-
-def is_sparse(u: VectorStore) -> bool:
-    """Whether the entries of a vector are so few that pushing along them may cost less than pulling by rows. They are
-    counted only where what is known leaves it open, because a GPU's host waits for the count."""
-    cost = PUSH_COST["gpu" if u.device.is_gpu else "cpu"]
-    return not (u.count is None and u.least * cost >= u.size) and u.nvals * cost < u.size
-
-
-def is_light(u: VectorStore, form: Form) -> bool:
-    """Whether the rows of a form where u has entries hold few entries too: a few vertices can have most of the edges.
-    They are counted only where the longest row leaves it open, because a GPU's host waits for the count."""
-    stored = form.work
-    cost = PUSH_COST["gpu" if u.device.is_gpu else "cpu"]
-    return u.nvals * longest_row(form) * cost < stored or _entries_of(u, form) * cost < stored
-
-
-def fixed_width(form: Form) -> int:
-    """The bits of a packed column that a staged pull is compiled for; 0: any, or plain columns."""
-    return form.width if isinstance(form, Mplg) and form.device.is_gpu and form.nvals >= FIXED_FROM else 0
-
-
-def _entries_of(u: VectorStore, form: Form) -> int:
-    """The entries (tiles) of the rows (tile rows) where u has entries."""
-    per, device = form.rows_per_unit, u.device
-    if device.is_gpu:
-        total = device.xp.zeros(1, np.uint64)
-        variant = Variant("kernels/weigh", (("PTR", lookup_dtype(form.ptr.dtype)),), (("ROWS", per), ("LANES", 1)))
-        device.kernel(variant)(words(u.size), u.present, form.ptr, total)
-        return int(device.to_host(total)[0])
-    if per < 8:
-        units = np.flatnonzero(np.unpackbits(u.present.view(np.uint8), bitorder="little")) // per
-    else:
-        units = np.flatnonzero(u.present.view(f"uint{per}"))
-    return int((form.ptr[units + 1] - form.ptr[units]).sum())
-
-
-def plan_mxv(
-    A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
-) -> tuple[Plan, np.generic | None]:
-    """Format, direction and kernel of A (+).(x) u, and the value of all products where they are equal."""
-    gpu = A.device.is_gpu
-    kind, product = kind_of(semiring, A.raw, u.values, flip=flip)
-    key = A.structure.primary.key
-    floats = semiring.return_type.kind == "f" and not semiring.op.monoid.is_exact_in_any_order
-    push, reason = False, "a float sum has a fixed order" if floats else "counts are taken by rows"
-    if _unordered(semiring, kind):
-        push, reason = is_sparse(u), f"{u.nvals} of {u.size} entries active"
-        if push and not has_rows(A.structure, not transpose):
-            push, reason = False, f"pushing would need {key} of the transpose too"
-        if push and A.structure.has(key, transposed=not transpose):  # planning builds nothing
-            push = is_light(u, A.structure.form(key, transposed=not transpose))
-    transposed = transpose != push
-    lanes = choose_lanes(key, A.nvals, A.ncols if transposed else A.nrows, kind, A.structure, push) if gpu else 1
-    verb = "vxm" if flip else "mxv"
-    wide = not gpu and not push and is_wide(semiring, kind, key, A.raw)
-    return Plan(verb, semiring.op.name, key, transposed, "push" if push else "pull", kind, lanes, reason, wide), product
-
-
-def choose_lanes(key: str, nvals: int, nrows: int, kind: int, structure: Structure, push: bool) -> int:
-    """Lanes per row or tile row: a third of the words that it has, so that each lane has two or three loads in flight;
-    never fewer than a tile needs. Measured on an H200: of 1, 2, 4, .. lanes, B2SR-8 was fastest with 2 on a Delaunay
-    mesh (8.7 tiles a tile row), 1 on a grid (5), 4 on a 27-point stencil (13); Boolean CSR, which ends a row at its
-    first hit, with 1 (RMAT 20: 22, 32, 56 us with 1, 2, 4); sums of CSR with 1 on a Delaunay mesh (6 entries a row), 2
-    on a stencil (25) and 4 on RMAT (30)."""
-    if key in ROWS:
-        return 1 if kind == WORDS and not push else power_of_two(nvals / max(1, nrows) / (2 if push else 7), 1, 32)
-    tile = tile_of(key)
-    primary = structure.primary
-    units = max(1, -(-nrows // tile))
-    if isinstance(primary, Split):  # a third of the loads, as for tiles (not measured)
-        if push:
-            return power_of_two((primary.tiles + primary.in_rest) / units / 2, 2, 32)
-        share = tile_share(key, kind)
-        fewest = 4 if tile == 4 and kind == WORDS else share
-        return power_of_two((primary.tiles * share + primary.in_rest) / units / 3, fewest, 32)
-    tiles = primary.tiles if isinstance(primary, B2sr) else dict(facts(structure).tiles)[tile]
-    per_row = tiles / units
-    if push:
-        return power_of_two(per_row / 2, 2, 32)
-    if kind == WORDS:
-        words = max(1, tile * tile // 64)
-        return power_of_two(per_row * words / 3, 4 if tile == 4 else min(words, 32), 32)
-    return power_of_two(min(tile, 32) * per_row * tile / 128, min(tile, 32), 32)
-
-
-def tile_share(key: str, kind: int) -> int:
-    """Lanes that go through a tile together: what it costs, in entries."""
-    return max(1, tile_of(key) ** 2 // 64) if kind == WORDS else tile_of(key)
-
-
-FUSED = (CSR, f"b2sr{DEFAULT_TILE}", split_key(DEFAULT_TILE))  # the forms that programs use
 
 
 def is_fused(key: str, semiring: Typed[Semiring], w: DataType, accum: Typed | None) -> bool:
     """Whether a pull ends its statement in its kernel: for the outputs and accumulators that programs use with a
     semiring. Each end is a kernel of its own, which takes 0.1 to 1 s to compile; all others take one more pass."""
-    if key not in FUSED or w is not semiring.return_type:
+    if not format_of(key).fused or w is not semiring.return_type:
         return False
     return accum is None or (accum.op.name == semiring.op.monoid.name and accum.dtype is w)
 
@@ -235,8 +110,8 @@ def is_staged(semiring: Typed[Semiring], kind: int, form: Form, full: bool) -> b
     """Whether a block of a GPU reads the entries of its rows as one run (without a mask): where rows are of very
     different lengths, and products of any row and of any part of it are joined alike."""
     monoid, op = semiring.op.monoid, semiring.op.binaryop
-    may = form.key in ROWS and kind == VALUES and full and monoid.name != "any" and not op.positional
-    return may and longest_row(form) * form.units > UNEVEN * form.nvals
+    may = kind == VALUES and full and monoid.name != "any" and not op.positional
+    return may and form.format.is_uneven(form)
 
 
 def staged_lanes(lanes: int, rows: int) -> int:
@@ -244,38 +119,3 @@ def staged_lanes(lanes: int, rows: int) -> int:
     other in an order by degree, are spread over more blocks (plus_second, H200, microseconds with 4, 8, 16 lanes:
     RMAT 20 224, 242, 300; RMAT 18 55, 55, 68, by degree 108, 55, 58; email-Enron 25, 17, 15, and with 1: 79)."""
     return max(lanes, power_of_two(SPREAD / max(1, rows), 1, 8))
-
-
-def longest_row(form: Form) -> int:
-    """Entries (tiles) of the longest row (tile row)."""
-    if "longest" not in form.cache:
-        form.cache["longest"] = int((form.ptr[1:] - form.ptr[:-1]).max()) if form.units else 0
-    return int(form.cache["longest"])
-
-
-def longest(key: str, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
-    """Entries (tiles) of the longest row (tile row) that one group of lanes goes through on a GPU; of a Split, entries
-    of the rest, and of tiles as many as each costs."""
-    if staged:
-        return max(STAGE, LONGEST * UNROLL * lanes)
-    if key in ROWS:
-        return (LONGEST_EARLY if kind == WORDS and not push else LONGEST) * lanes * (1 if push else UNROLL)
-    if key.startswith("split"):
-        return LONGEST * (1 if push else 3 if kind == WORDS else 8) * lanes
-    share = 1 if push else tile_share(key, kind)
-    return LONGEST * max(1, (1 if push else 3 if kind == WORDS else 8) * lanes // min(share, 32))
-
-
-def segment(key: str) -> int:
-    """Entries (tiles) of a long row (tile row) that 32 lanes sum: eight steps; of a Split as in `longest`."""
-    if key in ROWS or key.startswith("split"):
-        return 8 * UNROLL * 32
-    return 8 * max(1, 2 * 32 // min(tile_of(key), 32))
-
-
-def power_of_two(x: float, low: int, high: int) -> int:
-    """The largest power of two that is at most x, from low to high."""
-    lanes = low
-    while lanes * 2 <= x and lanes < high:
-        lanes *= 2
-    return lanes

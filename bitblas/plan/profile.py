@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ..config import config
-from ..formats import CSR, ROWS, tile_of
+from ..formats import CSR, format_of
 from ..formats.packing import packed_words, width_of
 from ..store import MatrixStore
+from .choice import outlook
 from .costs import FLOOR, Costs, costs_of
 from .facts import Facts, facts
-from .forms import candidates, choose_form, handicap, verbs_of, worst_ratios
+from .forms import candidates, choose_form, verbs_of, worst_ratios
 from .limit import limited
 from .values import NO_VALUES, ValueBytes, value_bytes
 
@@ -23,7 +24,8 @@ class Profile:
     """Facts, predicted bytes per form and microseconds per verb and form, and the choice; prints as a table.
 
     measured: microseconds by (form, verb) where they were measured. permutation: bytes of the order, packed.
-    values: the bytes of the values, which come to those of every form.
+    values: the bytes of the values, which come to those of every form. device: on which the matrix lies, and where is
+    measured; what is predicted holds for `costs.device`.
     """
 
     facts: Facts
@@ -35,35 +37,40 @@ class Profile:
     measured: tuple[tuple[tuple[str, str], float], ...] = ()
     permutation: int = 0
     values: ValueBytes = NO_VALUES
+    device: str = ""
+    outlook: str = ""  # when the form that is chosen will be made, where it is not there yet
 
     def predicted(self, key: str) -> dict[str, float]:
-        """Microseconds of each verb in a form."""
+        """Microseconds of each verb in a form; of one that no calibration knows none."""
+        if not format_of(key).timed:
+            return {}
         return {verb: self.costs.predict(self.facts, key, verb) for verb in self.verbs}
 
     def fill(self, key: str) -> str:
         """Entries per tile, of a form that has some."""
-        f = self.facts
-        if key in ROWS:
+        if format_of(key).tile is None:
             return ""
-        if not key.startswith("split"):
-            return f"{f.nvals / max(1.0, dict(f.tiles)[tile_of(key)]):.2f}"
-        parts = dict(f.parts)[tile_of(key)]  # of the tiles that pay
-        return f"{(f.nvals - parts.in_rest) / parts.tiles:.2f}" if parts.tiles else "0.00"
+        tiles, inside, _ = self.facts.held_in(key)
+        return f"{inside / max(1.0, tiles):.2f}"
 
     def __str__(self) -> str:
         f, measured = self.facts, dict(self.measured)
         times = "".join(f" {verb + ' us':>12s}" + f" {'measured':>10s}" * bool(measured) for verb in self.verbs)
-        lines = [_head(f, self.costs), f"{'form':8s} {'entries/tile':>12s} {'bytes':>14s} {'bytes/entry':>12s}{times}"]
+        lines = [_head(self), f"{'form':8s} {'entries/tile':>12s} {'bytes':>14s} {'bytes/entry':>12s}{times}"]
         for key in f.forms:
             size = f.bytes_of(key)
             line = f"{key:8s} {self.fill(key):>12s} {size:>14d} {size / max(1, f.nvals):>12.2f}"
-            for verb, us in self.predicted(key).items():
-                line += f" {us:>12.1f}" + (f" {measured[key, verb]:>10.1f}" if measured else "")
+            for verb, us in _times(self, key):
+                line += f" {us:>12s}" + (f" {measured[key, verb]:>10.1f}" if measured else "")
             lines.append(line + (" <- auto" if key == self.chosen else "") + (" (held)" if key in self.held else ""))
         if measured:
-            lines.append(f"measured: {self.verdict()}")
+            lines.append(f"measured on {self.device}: {self.verdict()}")
         lines += [str(self.values)] * bool(self.values.plain)
-        return "\n".join(lines + [self.reason] * bool(self.reason))
+        return "\n".join(lines + [line for line in (self.reason, self.outlook) if line])
+
+    @property
+    def stored(self) -> str:
+        return self.held[0]
 
     def verdict(self) -> str:
         """How far the choice is from the best form of no more bytes than CSR, for each verb, as it was measured."""
@@ -78,20 +85,32 @@ class Profile:
         return f"{self.chosen} takes {', '.join(found)}"
 
 
-def _head(f: Facts, costs: Costs) -> str:
+def _head(seen: Profile) -> str:
+    f, costs = seen.facts, seen.costs
+    elsewhere = "" if costs.device == seen.device else f"; this is {seen.device}: bitblas calibrate measures it"
     levels = f", about {f.depth:.0f} levels" if f.depth else ""
     return (
         f"{f.nrows} x {f.ncols}, {f.nvals} entries, {f.fill:.2f} entries per 8x8 tile (sampled){levels}; "
-        f"times: {costs.device}, {costs.source}"
+        f"times: predicted for {costs.device} ({costs.source}){elsewhere}"
     )
 
 
-def profile(A: MatrixStore) -> Profile:
-    """What the plan sees in a matrix, and what it would choose."""
+def _times(seen: Profile, key: str) -> list[tuple[str, str]]:
+    """The verbs, and what each is predicted to take in a form, as a table says it."""
+    us = seen.predicted(key)
+    return [(verb, f"{us[verb]:.1f}" if verb in us else "-") for verb in seen.verbs]
+
+
+def profile(A: MatrixStore, *, asked: bool = False) -> Profile:
+    """What the plan sees in a matrix, and what it would choose. asked: its form was asked for, and stays."""
     held = tuple(key for key, transposed, _, _ in A.structure.forms() if not transposed)
     chosen, reason = limited(A.structure, choose_form(A.structure, iso=A.iso), A.iso)
     verbs = verbs_of(A.iso, A.nrows == A.ncols)
-    return Profile(facts(A.structure), costs_of(A.device), chosen, held, verbs, reason, values=value_bytes(A))
+    when = "" if asked else outlook(A.structure, A.iso)
+    return Profile(
+        facts(A.structure), costs_of(A.device), chosen, held, verbs, reason,
+        values=value_bytes(A), device=A.device.model, outlook=when,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -106,14 +125,14 @@ class Orders:
         first = next(iter(self.profiles.values()))
         times = "".join(f" {verb + ' us':>12s}" for verb in first.verbs)
         head = f"{'order':10s} {'form':8s} {'entries/tile':>12s} {'bytes':>14s} {'permutation':>12s}"
-        lines = [_head(first.facts, first.costs), f"{head} {'bytes/entry':>12s}{times}"]
+        lines = [_head(first), f"{head} {'bytes/entry':>12s}{times}"]
         for order, seen in self.profiles.items():
             f = seen.facts
             for key in f.forms:
                 size, extra = f.bytes_of(key), seen.permutation
                 line = f"{order:10s} {key:8s} {seen.fill(key):>12s} {size:>14d} {extra:>12d}"
                 line += f" {(size + extra) / max(1, f.nvals):>12.2f}"
-                line += "".join(f" {us:>12.1f}" for us in seen.predicted(key).values())
+                line += "".join(f" {us:>12s}" for _, us in _times(seen, key))
                 line += " <- auto" if key == seen.chosen else ""
                 lines.append(line + (" <- best" if (order, key) == self.best else ""))
         return "\n".join(lines)
@@ -144,7 +163,7 @@ def best_pair(found: Mapping[str, Profile], prefer: str, *, iso: bool, gpu: bool
     names = {f"{order} {key}": (order, key) for order, key in fit}
     us = {name: found[order].predicted(key) for name, (order, key) in names.items()}
     worst = worst_ratios(us, FLOOR["gpu" if gpu else "cpu"])
-    return names[min(us, key=lambda name: worst[name] * handicap(names[name][1]))]
+    return names[min(us, key=lambda name: worst[name] * format_of(names[name][1]).handicap)]
 
 
 __all__ = ["AS_IT_IS", "Orders", "Profile", "best_pair", "orders", "profile"]

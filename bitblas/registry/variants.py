@@ -13,13 +13,11 @@ from semirings import Typed, semiring
 from semirings.catalog import BINARY, INDEXUNARY, MONOIDS, UNARY
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DataType
 
-from ..formats import CSR, MPLG, ROWS
-from ..formats.b2sr.format import TILES
-from ..formats.split.layout import TILES as SPLIT_TILES
+from ..formats import CSR, FORMATS, FORMS, Format
 from ..kernels.prologue import Variant
 from ..plan.ending import End
 from ..plan.mxm import SHARED_WORDS, row_tables
-from ..plan.product import COUNT, FUSED, VALUES, WORDS
+from ..plan.product import COUNT, VALUES, WORDS
 
 # (semiring, type that it computes in, type of the matrix, type of the vector, kind)
 PRODUCTS = (
@@ -44,7 +42,9 @@ FEW = tuple(p for p in PRODUCTS if p[:2] in (
 ))  # fmt: skip
 # And for packed rows, whose kernels are those of CSR but for how a column is read.
 PACKED = tuple(p for p in FEW if p[0] in ("min_plus", "plus_second", "any_secondi", "plus_pair"))
-KEYS = (CSR, MPLG, *(f"b2sr{t}" for t in TILES))
+LISTED = {"all": PRODUCTS, "few": FEW, "packed": PACKED}  # by what formats say
+PACKED_ROWS = next(format.key for format in FORMATS.values() if format.packed)
+UNITS = sorted({format.rows_per_unit for format in FORMATS.values()})
 # Those whose statements keep entries of the output, with the accumulator.
 MERGED = {"min_plus": "min", "plus_second": "plus", "lor_land": "lor", "plus_pair": "plus"}
 TYPES = (("PTR", INT32), ("COL", INT32))
@@ -56,79 +56,84 @@ def _typed(name: str, dtype: DataType) -> Typed:
 
 def products() -> Iterator[Variant]:
     """Pull, push and dot of every form."""
-    from ..verbs.matrix_variants import DOT_INDICES, dot_variant
-    from ..verbs.variants import pull_variant, push_variant
     from . import packed as samples
 
     yield from samples.packed_values()
-    for key in KEYS:
-        tile = 1 if key in ROWS else int(key[4:])
-        types = TYPES if key in ROWS else (*TYPES, ("PLACE", INT32))
-        indices = tuple((name, INT32) for name in DOT_INDICES[: 5 if key in ROWS else None])
-        words = max(1, tile * tile // 64)
-        lanes_words = 2 if key in ROWS else max(4, min(words, 32))
-        lanes = 2 if key in ROWS else min(tile, 32)
-        plain: dict[str, Any] = {"flip": False, "full": False, "ranked": False}
-        ends = [End(BOOL, BOOL, store=False)]
-        if key in FUSED:
-            ends += [End(BOOL, BOOL, merge=True, store=False), End(BOOL, FP64, merge=True)]
-        for end in ends:
-            for full in (False, True):
-                how = plain | {"full": full, "lanes": lanes_words, "end": end}
-                yield pull_variant(key, types, None, WORDS, BOOL, BOOL, **how)
-        yield push_variant(key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, lanes=2)
-        yield dot_variant(key, indices, None, WORDS, BOOL, BOOL, 4)
-        for name, dtype, a, u, kind in PRODUCTS if key in FUSED else PACKED if key == MPLG else FEW:
-            typed = _typed(name, dtype)
-            z = typed.return_type
-            ranked = key not in ROWS and kind == VALUES and name.endswith(("plus", "times", "land"))
-            ends = [End(z, z)]
-            if name in MERGED and key in FUSED:
-                ends += [End(z, z, None, merge=True), End(z, z, BINARY[MERGED[name]][z], merge=True)]
-            for end in ends:
-                for full in (False, True):
-                    how = plain | {"full": full, "ranked": ranked, "lanes": lanes, "end": end}
-                    yield pull_variant(key, types, typed, kind, a, u, **how)
-            if kind == VALUES and not name.startswith("any"):  # rows read as a run; tiles without padding
-                how = plain | {"full": True, "ranked": ranked, "lanes": lanes, "end": End(z, z)}
-                yield pull_variant(key, types, typed, kind, a, u, **how, staged=key in ROWS, padded=False)
-                if key == MPLG:
-                    yield pull_variant(key, types, typed, kind, a, u, **how, staged=True, width=20)
-            if kind == VALUES and not (z.kind == "f" and name.startswith("plus")):
-                yield push_variant(key, types, typed, kind, a, u, flip=True, ranked=ranked, lanes=2)
-            if name in ("plus_pair", "plus_times", "min_plus"):
-                yield dot_variant(key, indices, typed, kind, a, u, 4)
+    for format in FORMATS.values():
+        yield from _whole(format) if format.registered in LISTED else _thin(format)
 
 
-def split() -> Iterator[Variant]:
-    """Pulls and pushes of tiles and packed entries: all kinds for tiles of 8 x 8, words for the others."""
+def _whole(format: Format) -> Iterator[Variant]:
+    """All kinds of kernels, with and without entries everywhere."""
+    from ..verbs.matrix_variants import dot_variant
     from ..verbs.variants import pull_variant, push_variant
 
-    types = (TYPES[0], ("PLACE", INT32))
+    key, tiled = format.key, format.tile is not None
+    types, indices = (tuple((name, INT32) for name in names) for names in (format.indices, format.dot_indices))
+    lanes_words = max(4, min(format.share(WORDS), 32)) if tiled else 2
+    lanes = min(format.rows_per_unit, 32) if tiled else 2
+    plain: dict[str, Any] = {"flip": False, "full": False, "ranked": False}
+    ends = [End(BOOL, BOOL, store=False)]
+    if format.fused:
+        ends += [End(BOOL, BOOL, merge=True, store=False), End(BOOL, FP64, merge=True)]
+    for end in ends:
+        for full in (False, True):
+            how = plain | {"full": full, "lanes": lanes_words, "end": end}
+            yield pull_variant(key, types, None, WORDS, BOOL, BOOL, **how)
+    yield push_variant(key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, lanes=2)
+    yield dot_variant(key, indices, None, WORDS, BOOL, BOOL, 4)
+    for name, dtype, a, u, kind in LISTED[format.registered]:
+        typed = _typed(name, dtype)
+        z = typed.return_type
+        ranked = format.ranked and kind == VALUES and name.endswith(("plus", "times", "land"))
+        ends = [End(z, z)]
+        if name in MERGED and format.fused:
+            ends += [End(z, z, None, merge=True), End(z, z, BINARY[MERGED[name]][z], merge=True)]
+        for end in ends:
+            for full in (False, True):
+                how = plain | {"full": full, "ranked": ranked, "lanes": lanes, "end": end}
+                yield pull_variant(key, types, typed, kind, a, u, **how)
+        if kind == VALUES and not name.startswith("any"):  # rows read as a run; tiles without padding
+            how = plain | {"full": True, "ranked": ranked, "lanes": lanes, "end": End(z, z)}
+            yield pull_variant(key, types, typed, kind, a, u, **how, staged=format.by_rows, padded=False)
+            if format.packed:
+                yield pull_variant(key, types, typed, kind, a, u, **how, staged=True, width=20)
+        if kind == VALUES and not (z.kind == "f" and name.startswith("plus")):
+            yield push_variant(key, types, typed, kind, a, u, flip=True, ranked=ranked, lanes=2)
+        if name in ("plus_pair", "plus_times", "min_plus"):
+            yield dot_variant(key, indices, typed, kind, a, u, 4)
+
+
+def _thin(format: Format) -> Iterator[Variant]:
+    """Pulls and pushes, each kind once; of some formats words alone."""
+    from ..verbs.variants import pull_variant, push_variant
+
+    key, types = format.key, tuple((name, INT32) for name in format.indices)
     presence, kept = End(BOOL, BOOL, store=False), End(BOOL, BOOL, merge=True, store=False)
-    how: dict[str, Any] = {"flip": False, "ranked": False, "full": False}
-    for tile in SPLIT_TILES:
-        yield pull_variant(f"split{tile}", types, None, WORDS, BOOL, BOOL, **how, lanes=8, end=presence)
+    how: dict[str, Any] = {"flip": False, "ranked": False, "full": False, "lanes": 8}
+    yield pull_variant(key, types, None, WORDS, BOOL, BOOL, **how, end=presence)
+    if format.registered == "words":
+        return
     for end, full in ((kept, False), (presence, True), (End(BOOL, FP64, merge=True), False)):
-        yield pull_variant("split8", types, None, WORDS, BOOL, BOOL, **how | {"full": full}, lanes=8, end=end)
+        yield pull_variant(key, types, None, WORDS, BOOL, BOOL, **how | {"full": full}, end=end)
     for name, dtype, a, u, kind in FEW:
         typed = _typed(name, dtype)
         z = typed.return_type
-        how |= {"full": dtype in (FP64, INT64), "ranked": kind == VALUES and a is not BOOL, "lanes": 8}
-        yield pull_variant("split8", types, typed, kind, a, u, **how, end=End(z, z))
+        how |= {"full": dtype in (FP64, INT64), "ranked": kind == VALUES and a is not BOOL}
+        yield pull_variant(key, types, typed, kind, a, u, **how, end=End(z, z))
         if name in MERGED:
             end = End(z, z, BINARY[MERGED[name]][z], merge=True)
-            yield pull_variant("split8", types, typed, kind, a, u, **how, end=end)
-    yield push_variant("split8", types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, lanes=2)
+            yield pull_variant(key, types, typed, kind, a, u, **how, end=end)
+    yield push_variant(key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, lanes=2)
     min_plus = _typed("min_plus", FP32)
-    yield push_variant("split8", types, min_plus, VALUES, FP32, FP32, flip=True, ranked=True, lanes=2)
+    yield push_variant(key, types, min_plus, VALUES, FP32, FP32, flip=True, ranked=True, lanes=2)
 
 
 def rows() -> Iterator[Variant]:
     """Products row by row on a GPU."""
     from ..verbs.matrix_variants import packed_constants, rows_variant
 
-    plain, packed = packed_constants(CSR, CSR, CSR), packed_constants(MPLG, MPLG, MPLG)
+    plain, packed = packed_constants(*(CSR,) * 3), packed_constants(*(PACKED_ROWS,) * 3)
     types = (("PTR", INT32), ("INNER", INT32), ("BPTR", INT32), ("COL", INT32), ("MPTR", INT32))
     chosen = [p for p in PRODUCTS if p[0] in ("plus_pair", "plus_times", "min_plus")]
     for fill in (0, 1):
@@ -156,39 +161,17 @@ def rows() -> Iterator[Variant]:
 
 
 def structural() -> Iterator[Variant]:
-    """Building tiles from rows and rows from tiles; parts of both; what depends on types alone."""
+    """Building forms from rows and rows from them; parts of them; what depends on types alone."""
     from ..verbs.keys import FIND
     from ..verbs.variants import blank_variant
 
-    places = (*TYPES, ("PLACE", INT32))
-    both = (*places, ("TILE_COL", INT32))
-    for tile in TILES:
-        lanes = ("LANES", min(tile, 32))
-        for fill, order in ((0, 0), (1, 0), (1, 1)):
-            shape = (("TILE", tile), lanes, ("FILL", fill), ("ORDER", order))
-            for parts in (0, 1) if tile == 8 or (tile in SPLIT_TILES and order) else (0,):
-                yield Variant("formats/b2sr/build", both, (*shape, ("SPLIT", parts)))
-            yield Variant("formats/b2sr/unbuild", both, shape)
-        for order in (0, 1):
-            yield Variant("formats/b2sr/turn", (places[0], places[2]), (("TILE", tile), lanes, ("ORDER", order)))
-        yield Variant("formats/b2sr/cut", TYPES, (("TILE", tile), lanes))
-        yield Variant("formats/b2sr/coo", places, (("TILE", tile), lanes))
-        yield Variant("formats/b2sr/ranks", (), (("TILE", tile), ("LANES", 1)))
-        yield Variant("formats/b2sr/filter", places[2:], (("TILE", tile), ("LANES", 1)))
-        for fill in (0, 1):
-            yield Variant("formats/b2sr/clip", places, (("TILE", tile), lanes, ("FILL", fill)))
-    for packed, order in ((0, 0), (0, 1), (1, 0), (1, 1)):
-        yield Variant("formats/csr/keys", TYPES, (("PACKED", packed), ("ORDER", order)))
-    for pointers in (INT32, INT64):
-        yield Variant("formats/csr/rows", (("PTR", pointers),))
-    for rows in (1, *TILES):
+    for form in FORMS:
+        yield from form.samples()
+    for rows in UNITS:
         yield Variant("kernels/weigh", TYPES[:1], (("ROWS", rows), ("LANES", 1)))
     for t in (INT64, FP32, INT32):
         yield blank_variant(MONOIDS["min"], t, t)
     yield FIND
-    for packed, fill, order in ((0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1), (1, 0, 1), (1, 1, 1)):
-        constants = (("PACKED", packed), ("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", order))
-        yield Variant("formats/csr/clip", places, constants)
 
 
 def joins() -> Iterator[Variant]:
@@ -196,7 +179,7 @@ def joins() -> Iterator[Variant]:
     from ..verbs.matrix_variants import join_variant, match_variant, packed_constants
 
     types = (*TYPES, ("BPTR", INT32))
-    plain, packed = packed_constants(CSR, CSR), packed_constants(MPLG, MPLG)
+    plain, packed = packed_constants(*(CSR,) * 2), packed_constants(*(PACKED_ROWS,) * 2)
     yield from (match_variant(types, plain), match_variant(types, packed))
     for name, t in (("plus", FP64), ("times", FP64), ("second", INT64), ("firsti", INT64)):
         for side, intersect, filled in ((0, False, False), (1, False, False), (0, True, False), (0, False, True)):
@@ -273,7 +256,7 @@ def hub_joins() -> Iterator[Variant]:
     """The long rows of every format and kind."""
     from ..verbs.variants import hubs_variant
 
-    for per in (1, *TILES):
+    for per in UNITS:
         yield hubs_variant(None, WORDS, per, End(FP64, FP64, merge=True))
         for name, dtype, _, _, kind in PRODUCTS[:2] + PRODUCTS[-1:]:
             typed = _typed(name, dtype)
@@ -286,12 +269,12 @@ def programs() -> Iterator[Variant]:
     """What loops on the device are made of."""
     from . import programs as samples
 
-    for key in (*KEYS, *(f"split{t}" for t in SPLIT_TILES)):
-        yield from samples.steps(key)
+    for format in FORMATS.values():
+        yield from samples.steps(format)
     yield from samples.others()
 
 
 def variants() -> list[Variant]:
     """All of them, each once."""
-    groups = (products(), split(), rows(), structural(), joins(), elementwise(), by_index(), hub_joins(), programs())
+    groups = (products(), rows(), structural(), joins(), elementwise(), by_index(), hub_joins(), programs())
     return list(dict.fromkeys(variant for group in groups for variant in group))

@@ -30,9 +30,9 @@ def square(A: Any) -> Any:
 
 def undirected(A: Any) -> Any:
     """The pattern of A + A', in the user's order; what is computed for it does not stay with A."""
-    structure = Structure(A._whole.structure.primary)
-    G = Matrix._from_store(MatrixStore(structure, BOOL, np.True_))
-    if structure.form(structure.primary.key, transposed=True) is structure.primary:
+    whole = A._whole.structure
+    G = Matrix._from_store(MatrixStore(Structure(whole.primary), BOOL, np.True_))
+    if whole.symmetric:
         return G
     return G.ewise_add(G.T, binary.lor).new()
 

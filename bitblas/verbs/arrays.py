@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from semirings import Monoid, Operator, Typed
-from semirings.dtypes import BOOL, DataType, lookup_dtype
+from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
 
 from ..device import Device
 from ..store import VectorStore, full_bits, pack, unpack
@@ -79,7 +79,7 @@ def cast(device: Device, x: Any, from_dtype: DataType, to_dtype: DataType) -> An
     if from_dtype is to_dtype:
         return x
     if isinstance(x, np.generic):
-        return vector.cast_scalar(x, to_dtype)
+        return cast_scalar(x, to_dtype)
     return _as_array(vector.cast(as_vector(device, x, len(x)), to_dtype))
 
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from semirings import Typed
-from semirings.dtypes import BOOL, DataType
+from semirings.dtypes import BOOL, DataType, cast_scalar
 
 from ..device import Device, even_bounds
 from ..device.readback import Readback
 from ..kernels.prologue import Variant
 from ..store import VectorStore, dense_values, empty_vector, full_vector, words, write_bits, zero_word
 from .operands import PARALLEL_WORDS, Mask, stored
-from .reading import cast_scalar, kernel_of, make_dense, same_value
+from .reading import kernel_of, make_dense, same_value
 from .variants import place_variant
 from .vector import merge, restrict
 
@@ -79,7 +79,7 @@ def _put_by_kernel(w: VectorStore, written: dict[int, np.generic | None]) -> Non
     cells[:] = np.array(values, w.dtype.np_type).view(np.uint8).reshape(cells.shape)
     items.view(np.uint8).reshape(len(written), 24)[stays, 16 : 16 + w.dtype.nbytes] = cells
     kernel = kernel_of(w.device, "put", w.dtype, DENSE=int(not w.iso))
-    kernel(len(written), w.device.asarray(items.ravel()), w.present, stored(w.device, w.dtype, w.values)[0])
+    kernel(len(written), w.device.asarray(items.ravel()), w.present, stored(w.device, w.dtype, w.values).array)
     w.count = None
 
 
@@ -129,7 +129,7 @@ def extract(u: VectorStore, indices: Any) -> VectorStore:
     present = device.xp.empty(words(size), np.uint64)
     values = u.values if u.iso else dense_values(device, size, u.dtype, blank=False)
     kernel = kernel_of(device, "gather", u.dtype, LANES=64, FULL=int(full), DENSE=int(not u.iso))
-    operands = u.present, *(stored(device, u.dtype, x)[0] for x in (u.values, values))
+    operands = u.present, *(stored(device, u.dtype, x).array for x in (u.values, values))
     bounds = None if device.is_gpu or size < 64 * PARALLEL_WORDS else even_bounds(words(size), device.threads)
     kernel(words(size), size, indices, operands[0], operands[1], present, operands[2], bounds=bounds)
     return VectorStore(device, size, u.dtype, present, values, size if full else None)
@@ -165,7 +165,7 @@ def place(t: VectorStore, indices: Any, u: VectorStore, flags: Any, *, clear: bo
     full = u.count == u.size
     present, stays = (zero_word(device), 0) if full else (u.present, 1), full and t.count == t.size
     kernel = _place(device, u.dtype, t.dtype, not t.iso, clear, not stays)
-    operands = *present, *stored(device, u.dtype, u.values), t.present, stored(device, t.dtype, t.values)[0]
+    operands = *present, *stored(device, u.dtype, u.values), t.present, stored(device, t.dtype, t.values).array
     kernel(len(indices), t.size, indices, *operands, flags)
     t.count = t.size if stays else None
 

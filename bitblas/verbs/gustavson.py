@@ -17,13 +17,14 @@ from semirings.dtypes import BOOL, DataType, lookup_dtype
 from ..build.entries import with_format
 from ..device import Device
 from ..formats import Structure
-from ..formats.csr.format import Csr, from_arrays, index_type, pieces
+from ..formats.csr.call import pieces
+from ..formats.csr.format import from_arrays, index_type, rows_bytes
 from ..kernels.prologue import Variant
 from ..plan.mxm import BITSET_BYTES, BLOCKS, SHARED_WORDS, row_tables
 from ..plan.product import COUNT, VALUES, WORDS, Plan
 from ..store import MatrixStore
 from .matrix_variants import Constants, gustavson_variant, packed_constants, rows_variant
-from .operands import dummy, entry_values
+from .operands import Values, dummy, entry_values
 from .product import compiled
 from .schedule import PARALLEL_ENTRIES, ranges_of_work
 
@@ -38,8 +39,8 @@ class Task(NamedTuple):
     b: Any
     m: Any  # of the mask; where there is none, b
     types: tuple[DataType, DataType]
-    left: tuple[Any, Any, int]  # the values of A, as kernels take them
-    right: tuple[Any, Any, int]
+    left: Values  # of A
+    right: Values
     mask_kind: int  # 0: none, 1: only there, 2: everywhere but there
     value: np.generic  # of all products, where they are equal
 
@@ -47,7 +48,7 @@ class Task(NamedTuple):
     def packed(self) -> Constants:
         return packed_constants(self.a.key, self.b.key, self.m.key)
 
-    def operands(self, left: tuple[Any, ...], right: tuple[Any, ...], *width: int) -> tuple[Any, ...]:
+    def operands(self, left: Values, right: Values, *width: int) -> tuple[Any, ...]:
         """The arrays of A, of B and of the mask as kernels take them, with these values; width: of C, for the CPU."""
         a, b, m = self.a, self.b, self.m
         mask = m.ptr, m.col, m.width, self.mask_kind
@@ -75,7 +76,7 @@ def row_by_row(
     xp.cumsum(ptr, out=ptr)
     nvals = int(ptr[-1])
     wide = 0 if kind == WORDS else z.np_type.itemsize
-    device.foresee(f"product of {nvals} entries", Csr.predict_bytes(a.nrows, b.ncols, nvals) + wide * nvals)
+    device.foresee(f"product of {nvals} entries", rows_bytes(a.nrows, b.ncols, nvals) + wide * nvals)
     col = xp.empty(max(1, nvals), index_type(b.ncols))
     sums = xp.empty(max(1, nvals) if kind != WORDS else 1, z.np_type)
     walk(task, 1, ptr, col, sums)
@@ -126,8 +127,8 @@ def _on_gpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
     given = a.ptr.dtype, index_type(a.ncols), b.ptr.dtype, index_type(b.ncols), t.m.ptr.dtype
     names = "PTR", "INNER", "BPTR", "COL", "MPTR"
     indices = tuple((name, lookup_dtype(kind)) for name, kind in zip(names, given, strict=True))
-    none = dummy(device, "bool"), BOOL.np_type.type(True), 0
-    u, v, value, out = (t.left, t.right, t.value, sums) if fill else (none, none, none[1], none[0])
+    none = Values(dummy(device, "bool"), BOOL.np_type.type(True), 0)
+    u, v, value, out = (t.left, t.right, t.value, sums) if fill else (none, none, none.iso, none.array)
     operands = (*t.operands(u, v), value, ptr, col, out)
 
     def kernel(name: str, *constants: tuple[str, int]) -> Any:

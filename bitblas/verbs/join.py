@@ -13,7 +13,8 @@ from semirings.dtypes import DataType, lookup_dtype
 from ..build.entries import filter_entries, with_format
 from ..device import Device, even_bounds
 from ..formats import Structure
-from ..formats.csr.format import Csr, column_types, from_arrays, index_type
+from ..formats.csr.call import column_types
+from ..formats.csr.format import from_arrays, index_type, rows_bytes
 from ..store import MatrixStore
 from . import arrays
 from .matrix_variants import join_variant, match_variant, packed_constants
@@ -69,7 +70,7 @@ def join(
     alone = (False, False) if intersect else (a.nvals > common, b.nvals > common)
     value = _equal(A, B, op, z, common > 0, alone, defaults)
     wide = 0 if value is not None else z.np_type.itemsize
-    device.foresee(f"union or intersection of {n} entries", Csr.predict_bytes(a.nrows, a.ncols, n) + wide * n)
+    device.foresee(f"union or intersection of {n} entries", rows_bytes(a.nrows, a.ncols, n) + wide * n)
     col = xp.empty(max(1, n), index_type(a.ncols))
     if value is None:
         values: Any = xp.empty(max(1, n), z.np_type)

@@ -12,7 +12,7 @@ from semirings.dtypes import INT64, DataType
 from ..build import entries as build
 from ..device import Device, even_bounds
 from ..exceptions import NotImplementedException
-from ..formats import ROWS, Structure
+from ..formats import Structure
 from ..kernels.prologue import Variant
 from ..store import MatrixStore, plain
 from . import arrays
@@ -35,7 +35,7 @@ def keys_of(structure: Structure, order: bool) -> tuple[Any, Any]:
     if known is not None:
         return known
     check_keys(structure.nrows, structure.ncols)
-    form, places = _by_rows(structure, order)
+    form, places = structure.primary.by_rows(order)
     rows, cols = form.coo()
     rows *= structure.ncols
     rows += cols
@@ -43,12 +43,6 @@ def keys_of(structure: Structure, order: bool) -> tuple[Any, Any]:
     if structure.nvals <= FEW:
         structure.primary.cache["keys", order] = found
     return found
-
-
-def _by_rows(structure: Structure, order: bool) -> tuple[Any, Any]:
-    """A form by rows, made for the moment where the primary one is none, and where its values lie."""
-    primary = structure.primary
-    return (primary, None) if primary.key in ROWS else primary.to_csr(order)
 
 
 def entries(A: MatrixStore) -> tuple[Any, Any]:
@@ -59,7 +53,7 @@ def entries(A: MatrixStore) -> tuple[Any, Any]:
 
 def coo(A: MatrixStore) -> tuple[Any, Any, Any]:
     """Rows, columns (INT64, by row, then column) and values as arrays."""
-    form, order = _by_rows(A.structure, not A.iso)
+    form, order = A.structure.primary.by_rows(not A.iso)
     rows, cols = form.coo()
     if A.iso:
         return rows, cols, A.device.xp.full(len(rows), A.values)
@@ -112,7 +106,7 @@ def joined(device: Device, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any,
 def store(like: MatrixStore, keys: Any, values: Any, dtype: DataType) -> MatrixStore:
     A = build.from_sorted_keys(like.device, like.nrows, like.ncols, keys, values, dtype)
     form = A.structure.primary
-    if len(keys) <= FEW and form.key == "csr":
+    if len(keys) <= FEW and form.format.by_rows:
         form.cache["keys", True] = form.cache["keys", False] = keys, None
     return A
 

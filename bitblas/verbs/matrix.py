@@ -14,7 +14,7 @@ import numpy as np
 
 from semirings import Monoid, Operator, Typed
 from semirings.catalog import BINARY
-from semirings.dtypes import BOOL, INT64, DataType
+from semirings.dtypes import BOOL, INT64, DataType, cast_scalar
 
 from ..build import entries as build
 from ..build.entries import empty
@@ -113,7 +113,7 @@ def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     """The entries for which op(entry, row, column, thunk) is true."""
     if op.name in REGIONS and A.nvals and A.order is None:
         limit = max(A.nrows, A.ncols) + 1  # beyond it nothing changes, and sums with it cannot overflow
-        region = REGIONS[op.name](min(max(int(vector.cast_scalar(thunk, INT64)), -limit), limit))
+        region = REGIONS[op.name](min(max(int(cast_scalar(thunk, INT64)), -limit), limit))
         form, places = A.structure.primary.clip(region, not A.iso)
         return A if form.nvals == A.nvals else MatrixStore(Structure(form), A.dtype, A.taken(places))
     if A.iso and not op.op.positional:
@@ -143,7 +143,7 @@ def reduce_scalar(A: MatrixStore, monoid: Typed[Monoid]) -> np.generic | None:
     if not A.nvals:
         return None
     if A.iso:
-        value = vector.cast_scalar(A.values, monoid.return_type)
+        value = cast_scalar(A.values, monoid.return_type)
         plain_monoid: Any = monoid.op
         return plain_monoid.repeat(monoid.dtype, value, A.nvals)
     return arrays.reduce(A.device, monoid, A.values)
@@ -172,8 +172,9 @@ def merge(C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | No
     """What C<mask, accum, replace> = T leaves in C, of C's type."""
     z = cast(T, C.dtype) if accum is None else join(C, T, plain(accum), C.dtype)
     if mask is not None:
-        z = restricted(z, mask.structure, not mask.complement)
-        if not replace:
+        if mask.complement or z.structure is not mask.structure:
+            z = restricted(z, mask.structure, not mask.complement)
+        if not replace and (mask.complement or C.structure is not mask.structure):  # else the mask names all of C
             z = join(z, restricted(C, mask.structure, mask.complement), SECOND[C.dtype], C.dtype)
     return z
 

@@ -8,21 +8,17 @@ from semirings import Operator, Semiring, Typed
 from semirings.dtypes import BOOL, INT64, DataType
 from semirings.expressions import names_in, rename
 
-from ..formats import CSR, MPLG, ROWS
+from ..formats import CSR, format_of
 from ..kernels.prologue import Function, Variant, product_of_entries, sum_of, value
-from ..plan.mxm import DOT_TABLE
 from ..plan.product import VALUES, WORDS
-from .variants import LET, PLAIN, Types, algebra_of, beginning, cast_function, column_constants
-
-# The types of a dot kernel's index arrays: of A, of B' (which may hold more entries), of the mask; ranks for tiles.
-DOT_INDICES = ("PTR", "COL", "BPTR", "MPTR", "MCOL", "PLACE", "BPLACE", "MPLACE")
+from .variants import LET, PLAIN, Types, algebra_of, beginning, cast_function
 
 Constants = tuple[tuple[str, int], ...]
 
 
 def packed_constants(*keys: str) -> Constants:
     """What any_column.cuh asks for: which of the operands A, B and M (the mask) have packed columns, by their forms."""
-    return tuple((f"{name}_PACKED", int(key == MPLG)) for name, key in zip("ABM", keys, strict=False))
+    return tuple((f"{name}_PACKED", int(format_of(key).packed)) for name, key in zip("ABM", keys, strict=False))
 
 
 @functools.cache
@@ -39,18 +35,12 @@ def dot_variant(
     mul = product_of_entries(op, t, a, b)
     if mul.result is not z:
         mul = Function(mul.name, z, mul.args, mul.let, mul.expr)
-    if key in ROWS:  # a block takes 256 entries: one a thread, LANES, though GROUP lanes then share its work
-        folder, wide_columns = "csr", int(dict(types)["COL"] is INT64)
-        extra: tuple[tuple[str, int], ...] = (("LANES", 1), ("GROUP", lanes), ("COL_64", wide_columns), *DOT_TABLE)
-        extra += (*column_constants(key), ("M_PACKED", int(mask == MPLG)))
-    else:
-        folder, extra = "b2sr", (("LANES", lanes), ("TILE", int(key[4:])))
+    format = format_of(key)
+    extra = format.dot_constants(types, lanes, format_of(mask))
     constants = (("KIND", kind), ("U_BOOL", 0), ("Z_BOOL", int(z is BOOL)), ("HAS_TERMINAL", terminal), *extra)
     types = (*types, ("A", a), ("B", b), ("Z", z))
     label = "words" if semiring is None else repr(semiring)
-    return Variant(
-        f"formats/{folder}/{'dot_lanes' if wide else 'dot'}", types, constants, values, (*functions, mul), label
-    )
+    return Variant(format.kernel("dot_lanes" if wide else "dot"), types, constants, values, (*functions, mul), label)
 
 
 @functools.cache

@@ -1,4 +1,7 @@
-"""How operands reach a kernel: arrays that always have an address, iso values as scalars, masks as words and a flip."""
+"""How operands reach a kernel: arrays that always have an address, iso values as scalars, masks as words and a flip.
+
+An operand is a NamedTuple of what a kernel takes for it, in the kernel's order; whoever launches strings them together.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from semirings import Typed, dtypes
 from semirings.dtypes import BOOL, DataType
 
 from ..device import Device, even_bounds
+from ..device import dummy as dummy  # what verbs call it by
 from ..formats.values import PackedValues
 from ..store import ALL, NONE, Raw, VectorStore, words
 
@@ -36,34 +40,95 @@ class Into(NamedTuple):
     keeps: bool  # whether entries of w may stay; else t is all that it will hold
 
 
-@functools.cache
-def dummy(device: Device, name: str) -> Any:
-    """An array for an argument that the kernel does not read."""
-    return device.xp.zeros(1, name)
+class Values(NamedTuple):
+    """An array and step 1, or one value and step 0; packed ones: the string, the base, the bits of a number."""
+
+    array: Any
+    iso: Any
+    step: int
 
 
-def stored(device: Device, dtype: DataType, values: Any) -> tuple[Any, Any, int]:
-    """Values as kernels take them: array, iso value, step."""
+class Rows(NamedTuple):
+    """The units of a form, or segments of long ones: where each begins and ends, and (step 1) which unit it is of."""
+
+    begin: Any
+    end: Any
+    row_of: Any
+    row_step: int
+
+
+class Input(NamedTuple):
+    """A vector that is read."""
+
+    bits: Any
+    array: Any
+    iso: Any
+    step: int
+
+
+class Allowed(NamedTuple):
+    """Where a mask allows to write; no mask is one zero word, flipped."""
+
+    words: Any
+    step: int
+    flip: np.uint64
+
+
+class Matrix(NamedTuple):
+    """A matrix that is read. contents: what the units hold, as the form gives it."""
+
+    rows: Rows
+    contents: tuple[Any, ...]
+    values: Values
+
+    def flat(self) -> tuple[Any, ...]:
+        """The arguments of a kernel."""
+        return *self.rows, *self.contents, *self.values
+
+
+class Old(NamedTuple):
+    """What the output of a statement holds before; moved: the result lies elsewhere; replace: nothing of it stays."""
+
+    bits: Any
+    array: Any
+    iso: Any
+    step: int
+    moved: int = 0
+    replace: int = 0
+
+
+class Output(NamedTuple):
+    """Where the result goes."""
+
+    bits: Any
+    array: Any
+
+
+def stored(device: Device, dtype: DataType, values: Any) -> Values:
+    """The values of a vector as kernels take them."""
     if isinstance(values, np.generic):
-        return dummy(device, "uint64" if dtype is BOOL else dtype.np_type.char), values, 0
-    return values, ZERO[dtype.name], 1
+        return Values(dummy(device, "uint64" if dtype is BOOL else dtype.np_type.char), values, 0)
+    return Values(values, ZERO[dtype.name], 1)
 
 
-def mask_arguments(device: Device, mask: Mask | None) -> tuple[Any, int, np.uint64]:
-    """Words, step and flip: no mask is one zero word, flipped."""
-    if mask is None:
-        return dummy(device, "uint64"), 0, ALL
-    return mask.words, 1, ALL if mask.complement else NONE
+@functools.cache
+def no_mask(device: Device) -> Allowed:
+    return Allowed(dummy(device, "uint64"), 0, ALL)
 
 
-def entry_values(device: Device, dtype: DataType, values: Raw) -> tuple[Any, Any, int]:
+def allowed(device: Device, mask: Mask | None) -> Allowed:
+    """A mask as kernels take it."""
+    return no_mask(device) if mask is None else Allowed(mask.words, 1, ALL if mask.complement else NONE)
+
+
+def entry_values(device: Device, dtype: DataType, values: Raw) -> Values:
     """The same for the values of a matrix, one per entry (BOOL: bools); of packed ones, for a kernel that reads them
     (kernels/values.cuh), the string, the base and the bits of a number."""
     if isinstance(values, np.generic):
-        return dummy(device, dtype.np_type.char), values, 0
+        return Values(dummy(device, dtype.np_type.char), values, 0)
     if isinstance(values, PackedValues):
-        return values.string, values.base, values.width
-    return (values if len(values) else dummy(device, dtype.np_type.char)), dtype.np_type.type(0), 1
+        return Values(values.string, values.base, values.width)
+    return Values(values if len(values) else dummy(device, dtype.np_type.char), dtype.np_type.type(0), 1)
 
 
 def word_bounds(u: VectorStore) -> Any:

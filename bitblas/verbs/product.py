@@ -11,38 +11,22 @@ from typing import Any
 import numpy as np
 
 from semirings import Monoid, Semiring, Typed
-from semirings.catalog import BINARY, compose
-from semirings.dtypes import BOOL, DataType, cast, lookup_dtype
+from semirings.algebra import compose
+from semirings.catalog import BINARY
+from semirings.dtypes import BOOL, DataType, cast_scalar
 
-from ..formats import ROWS
-from ..formats.csr.format import index_type
-from ..formats.split.format import Split
-from ..formats.split.layout import column_width, entry_width
 from ..formats.values import PackedValues
+from ..plan.direction import Case
 from ..plan.ending import End, plan_end
-from ..plan.product import VALUES, WORDS, Plan, has_rows, is_fused, is_light, is_sparse, is_staged, may_push, plan_mxv
+from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
-from . import vector
-from .operands import Into, Mask, dummy, entry_values, mask_arguments, stored
+from . import deciding, vector
+from .operands import Input, Into, Mask, Matrix, Old, Output, Rows, allowed, dummy, entry_values, stored
 from .pull import Pull
 from .pull import compiled as compiled  # what other verbs call it by
 from .push import Push, WidePull
 
 MANY = 64  # prepared products that a matrix keeps; vectors with ever new iso values would make ever more
-
-
-def index_types(form: Any, ranks: Any) -> tuple[tuple[str, DataType], ...]:
-    """The types of a form's index arrays, by the names that kernels give them."""
-    key = ("types", None if ranks is None else ranks.dtype)
-    if key not in form.cache:
-        if isinstance(form, Split):
-            types = {"PTR": form.starts.dtype, "PLACE": ranks.dtype}
-        elif form.key in ROWS:
-            types = {"PTR": form.ptr.dtype, "COL": index_type(form.ncols)}
-        else:
-            types = {"PTR": form.ptr.dtype, "COL": form.col.dtype, "PLACE": ranks.dtype}
-        form.cache[key] = tuple((name, lookup_dtype(dtype)) for name, dtype in types.items())
-    return form.cache[key]
 
 
 def mxv(
@@ -57,15 +41,16 @@ def mxv(
     if found is None:
         if len(A.prepared) >= MANY:
             A.prepared.clear()
-        found = A.prepared[key] = may_push(semiring, A.raw, u.values, flip=flip), {}
-    push: bool = found[0] and has_rows(A.structure, not transpose) and is_sparse(u)
-    if push:
-        push = is_light(u, A.structure.form(A.structure.primary.key, transposed=not transpose))
+        found = A.prepared[key] = deciding.case(A, u.values, semiring, transpose=transpose, flip=flip), {}
+    case: Case = found[0]
     ways: dict[tuple[bool, bool], Product] = found[1]
-    way = push, u.count == u.size
+    chosen = deciding.decide(A, u, case)
+    if not chosen[0].push:
+        A.structure.reads += 1
+    way = chosen[0].push, u.count == u.size
     if way not in ways:
-        plan, product = plan_mxv(A, u, semiring, transpose=transpose, flip=flip)
-        ways[way] = Product(plan, product, A, u, semiring, flip, full=way[1])  # to plan may be to count the entries
+        plan = deciding.planned(A, case, *chosen)
+        ways[way] = Product(plan, case.product, A, u.dtype, semiring, flip, full=way[1])
     return ways[way].run(u, mask, into)
 
 
@@ -73,12 +58,12 @@ class Product:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
     __slots__ = (
-        "algebra", "apart", "device", "form", "head", "plan", "product", "pulls", "semiring", "size", "staged",
-        "u_type", "u_values", "value", "z",
+        "algebra", "apart", "arguments", "device", "form", "matrix", "plan", "product", "pulls", "semiring", "size",
+        "staged", "u_type", "u_values", "value", "z",
     )  # fmt: skip
 
     def __init__(
-        self, plan: Plan, product: Any, A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], flip: bool,
+        self, plan: Plan, product: Any, A: MatrixStore, u_type: DataType, semiring: Typed[Semiring], flip: bool,
         *, full: bool,
     ) -> None:  # fmt: skip
         device, kind, key = A.device, plan.kind, plan.key
@@ -89,18 +74,20 @@ class Product:
             a_values = A.raw_for(key, plan.transposed) if A.iso or _reads(semiring, flip) else A.dtype.np_type.type(0)
         ranked = not isinstance(a_values, np.generic)
         form: Any = A.structure.form(key, transposed=plan.transposed)  # kernels take the arrays of their own form
-        ranks = form.ranks() if ranked and key not in ROWS else dummy(device, "int32")
         self.z = z = semiring.return_type
-        self.u_type = u.dtype if kind == VALUES else BOOL
+        self.u_type = u_type if kind == VALUES else BOOL
         a_type = A.dtype if kind == VALUES else BOOL
         if plan.wide and kind == VALUES:  # lanes compute in one type, and A is iso
-            a_values, a_type, self.u_type = cast(a_values, z), z, z
-        full = not push and 0 < u.size and full  # of no entries nothing is gained: no kernel of its own
+            a_values, a_type, self.u_type = cast_scalar(a_values, z), z, z
+        full = not push and 0 < form.ncols and full  # of no entries nothing is gained: no kernel of its own
         options = {"flip": flip, "ranked": ranked, "full": full, "packed": isinstance(a_values, PackedValues)}
-        self.algebra = (index_types(form, ranks), None if kind == WORDS else semiring, kind, a_type, options)
+        self.algebra = (form.types(ranked), None if kind == WORDS else semiring, kind, a_type, options)
         self.form, self.size = form, form.ncols if push else form.nrows
         self.staged = device.is_gpu and is_staged(semiring, kind, form, options["full"])
-        self.head = (*matrix_arguments(form, ranks), *entry_values(device, a_type, a_values))
+        starts, parts = form.unit_starts()
+        rows = Rows(starts[:-parts], starts[parts:], dummy(device, "int64"), 0)
+        self.matrix = matrix = Matrix(rows, form.unit_contents(ranked), entry_values(device, a_type, a_values))
+        self.arguments = matrix.flat()
         self.u_values = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.value = z.np_type.type(0 if product is None else product)
         self.pulls: dict[Any, Pull] = {}
@@ -111,18 +98,20 @@ class Product:
         given back, changed in place; or a store of its own, if w keeps nothing."""
         if self.u_values is None and u.dtype is not self.u_type:
             u = vector.cast(u, self.u_type)
-        u_values = self.u_values or stored(self.device, u.dtype, u.values)
-        operands = (*self.head, u.present, *u_values, *mask_arguments(self.device, mask))
+        given = Input(u.present, *(self.u_values or stored(self.device, u.dtype, u.values)))
         fused = into is None or is_fused(self.plan.key, self.semiring, into.w.dtype, into.accum)
         if self.apart is None and fused:
-            return self._pull(operands, u, mask, into)
-        t = self._pull(operands, u, mask, None) if self.apart is None else self.apart.run(operands, u)
+            return self._pull(given, u, mask, into)
+        if self.apart is None:
+            t = self._pull(given, u, mask, None)
+        else:
+            t = self.apart.run(given, allowed(self.device, mask), u)
         if into is None or not into.keeps:
             return t
         vector.merge(into.w, t, mask, into.accum, into.replace)
         return into.w
 
-    def _pull(self, operands: tuple[Any, ...], u: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
+    def _pull(self, given: Input, u: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
         """The product and the end of the statement in one kernel: in place, unless w is read elsewhere too."""
         if into is None:
             pull = self.pull(self.z, None, None, False, mask is not None)
@@ -137,18 +126,18 @@ class Product:
             t_bits = self.bits(self.size) if moved else w.present
         end, t_val, old = pull.end, w.values, pull.nothing
         if not end.store:
-            t_val = old[1]
+            t_val = old.array
         elif moved or w.iso:
             moved, t_val = True, self.dense(self.size, w.dtype)
         if into is not None and into.keeps:
-            old = (w.present, *stored(self.device, w.dtype, w.values), int(moved), int(into.replace))
-        pull.run(operands, old, t_bits, t_val)
+            old = Old(w.present, *stored(self.device, w.dtype, w.values), int(moved), int(into.replace))
+        pull.run(given, allowed(self.device, mask), old, Output(t_bits, t_val))
         w.present = t_bits
         if end.store:
             w.values = t_val
         elif not end.merge:
             w.values = pull.one
-        w.changed(grown=end.merge and end.accum is not None and not old[-1])
+        w.changed(grown=end.merge and end.accum is not None and not old.replace)
         return w
 
     def pull(self, w: DataType, value: np.generic | None, accum: Typed | None, keeps: bool, masked: bool) -> Pull:
@@ -169,27 +158,6 @@ class Product:
 
     def dense(self, size: int, dtype: DataType) -> Any:
         return self.bits(size) if dtype is BOOL else dense_values(self.device, size, dtype)
-
-
-def matrix_arguments(form: Any, ranks: Any) -> tuple[Any, ...]:
-    """The arrays of a form as pull and push take them: where each unit begins and ends, and what it holds."""
-    starts, parts = unit_starts(form)
-    return starts[:-parts], starts[parts:], dummy(form.device, "int64"), 0, *unit_contents(form, ranks)
-
-
-def unit_starts(form: Any) -> tuple[Any, int]:
-    """Where what each unit holds begins, and the last one's ends; the numbers that a unit has there."""
-    return (form.starts, form.parts) if isinstance(form, Split) else (form.ptr, 1)
-
-
-def unit_contents(form: Any, ranks: Any) -> tuple[Any, ...]:
-    """What the units of a form hold, as kernels take it."""
-    if isinstance(form, Split):
-        near, far = form.range_words()
-        width = entry_width(form.ncols, form.tile)
-        rest = near, form.near_width, far, width, form.in_tiles, form.in_near, form.parts
-        return form.col, column_width(form.ncols, form.tile), form.bits, ranks, *rest
-    return (form.col, form.width) if form.key in ROWS else (form.col, form.bits, ranks)
 
 
 def _reads(semiring: Typed[Semiring], flip: bool) -> bool:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from semirings.dtypes import DataType, cast
+from semirings.dtypes import DataType, cast_scalar
 
 from ..device import Device
 from ..formats import EVERYWHERE
-from ..formats.split.format import Split
 from ..kernels.prologue import Variant
 from ..plan.ending import End
-from ..plan.product import WORDS, fixed_width, longest, segment, staged_lanes, tile_share
-from .operands import dummy, mask_arguments, stored
-from .schedule import Hubs, hubs_of, padding_blocks, split_hubs, unit_bounds
+from ..plan.product import WORDS, staged_lanes
+from .operands import Allowed, Input, Old, Output, Rows, dummy, no_mask, stored
+from .schedule import padding_blocks, unit_bounds
 from .variants import hubs_variant, pull_variant
 
 if TYPE_CHECKING:
@@ -55,11 +54,11 @@ class Pull:
         variants = functools.partial(
             pull_variant, plan.key, types, semiring, kind, a_type, of.u_type, padded=padded, **options
         )
-        width = fixed_width(form) if staged else 0
+        width = form.format.fixed_width(form) if staged else 0
         lanes = staged_lanes(plan.lanes, form.units) if staged else plan.lanes
         self.kernel = compiled(device, variants(end=end, lanes=lanes, staged=staged, width=width))
         self.value = end.z.np_type.type(of.value)
-        self.one = cast(of.value, w)
+        self.one = cast_scalar(of.value, w)
         self.nothing = no_output(device, end.w)
         self.longest, self.extra, self.hubs = 1 << 62, 0, None
         self.parts: Any = None
@@ -67,55 +66,43 @@ class Pull:
         if not device.is_gpu:
             return
         per, presence = form.rows_per_unit, kind == WORDS and not end.store
-        self.longest = longest(plan.key, kind, lanes, staged=staged)
+        self.longest = form.format.longest(kind, lanes, staged=staged)
         self.extra = padding_blocks(form.units, per, lanes)
-        part = self.longest if presence else min(self.longest, segment(plan.key))
-        if isinstance(form, Split):
-            self.hubs = split_hubs(form, self.longest, part, tile_share(plan.key, kind))
-        else:
-            self.hubs = hubs_of(form, self.longest, part)
+        part = self.longest if presence else min(self.longest, form.format.segment())
+        self.hubs = form.hubs(self.longest, part, form.format.share(kind))
         if self.hubs is not None and not presence:  # presence alone needs no sums of segments
             self.parts = compiled(device, variants(end=End(end.z, end.z), lanes=PART_LANES))
             self.join = compiled(device, hubs_variant(semiring, kind, per, end))
 
-    def scratch(self) -> tuple[Any, Any] | None:
-        """Bits and values for the sums of segments; None where no rows are cut."""
+    def scratch(self) -> Output:
+        """Where the sums of segments go; nowhere where no rows are cut, or no values are summed."""
         if self.hubs is None or self.join is None:
-            return None
+            return Output(None, None)
         size = self.hubs.segments * self.of.form.rows_per_unit
-        return self.of.bits(size), self.of.dense(size, self.end.z)
+        return Output(self.of.bits(size), self.of.dense(size, self.end.z))
 
-    def run(
-        self, operands: tuple[Any, ...], old: tuple[Any, ...], t_bits: Any, t_val: Any, scratch: Any = None
-    ) -> None:
-        """The product into t; old: bits, values, iso value and step of w, whether it moves, whether it is replaced.
-        scratch: what `scratch` gave, for those who must not take memory now."""
-        form, hubs = self.of.form, self.hubs
-        tail = (self.value, *old, t_bits, t_val)
+    def run(self, u: Input, mask: Allowed, old: Old, to: Output, scratch: Output | None = None) -> None:
+        """The product into the output. scratch: what `scratch` gave, for those who must not take memory now."""
+        of, form, hubs = self.of, self.of.form, self.hubs
+        tail = *u, *mask, self.value, *old, *to
         bounds = unit_bounds(form, self.device, early=self.of.plan.kind == WORDS)
-        self.kernel(form.units, self.longest, *operands, *tail, bounds=bounds, extra_blocks=self.extra)
+        self.kernel(form.units, self.longest, *of.arguments, *tail, bounds=bounds, extra_blocks=self.extra)
         if hubs is None:
             return
-        segments = (hubs.begin, hubs.end, hubs.row_of, 1)
+        segments = of.matrix._replace(rows=Rows(hubs.begin, hubs.end, hubs.row_of, 1)).flat()
         if self.join is None:
-            self.kernel(hubs.segments, self.longest, *segments, *operands[4:], *tail)
-        else:
-            self._join(hubs, segments, operands, tail, scratch or self.scratch())
-
-    def _join(
-        self, hubs: Hubs, segments: tuple[Any, ...], operands: tuple[Any, ...], tail: tuple[Any, ...], scratch: Any
-    ) -> None:
-        """Segments as rows of a vector of their own, then one block per long row joins them."""
-        device, per, z = self.device, self.of.form.rows_per_unit, self.end.z
-        n = hubs.segments
-        part_bits, part_val = scratch
-        extra = padding_blocks(n, per, PART_LANES)
-        bare = (*mask_arguments(device, None), self.value, *no_output(device, z), part_bits, part_val)
-        self.parts(n, EVERYWHERE, *segments, *operands[4:-3], *bare, extra_blocks=extra)
-        self.join(len(hubs.rows) * per, hubs.rows, hubs.first, part_bits, part_val, *operands[-3:], *tail[1:])
+            self.kernel(hubs.segments, self.longest, *segments, *tail)
+            return
+        # Segments as rows of a vector of their own, then one block per long row joins them.
+        device, per = self.device, form.rows_per_unit
+        parts = scratch or self.scratch()
+        rest = *u, *no_mask(device), self.value, *no_output(device, self.end.z), *parts
+        extra = padding_blocks(hubs.segments, per, PART_LANES)
+        self.parts(hubs.segments, EVERYWHERE, *segments, *rest, extra_blocks=extra)
+        self.join(len(hubs.rows) * per, hubs.rows, hubs.first, *parts, *mask, *old, *to)
 
 
 @functools.cache
-def no_output(device: Device, dtype: DataType) -> tuple[Any, ...]:
-    """Bits, values, iso value and step of an output of which nothing stays; it is not moved, nor replaced."""
-    return dummy(device, "uint64"), *stored(device, dtype, dtype.np_type.type(0)), 0, 0
+def no_output(device: Device, dtype: DataType) -> Old:
+    """What an output holds of which nothing stays."""
+    return Old(dummy(device, "uint64"), *stored(device, dtype, dtype.np_type.type(0)))

@@ -3,20 +3,19 @@ their own, and `merge` ends the statement."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from semirings.dtypes import INT32
 
 from ..formats import EVERYWHERE
-from ..formats.split.format import Split
-from ..plan.product import WORDS, longest
+from ..plan.product import WORDS
 from ..store import VectorStore, dense_values, words
 from . import vector
-from .operands import dummy
+from .operands import Allowed, Input, Rows, dummy
 from .pull import compiled
-from .schedule import hubs_of, split_hubs, unit_bounds
+from .schedule import unit_bounds
 from .variants import CELLS, blank_variant, lanes_variant, push_variant
 
 if TYPE_CHECKING:
@@ -38,15 +37,12 @@ class Push:
         )
         self.longest, self.hubs, self.blank = EVERYWHERE, None, None
         if device.is_gpu:
-            self.longest = longest(plan.key, kind, plan.lanes, push=True)
-            if isinstance(of.form, Split):
-                self.hubs = split_hubs(of.form, self.longest, self.longest, 1)
-            else:
-                self.hubs = hubs_of(of.form, self.longest)
+            self.longest = of.form.format.longest(kind, plan.lanes, push=True)
+            self.hubs = of.form.hubs(self.longest)
             if kind != WORDS:  # atomics join what is there
                 self.blank = compiled(device, blank_variant(of.semiring.op.monoid, z, self.cell))
 
-    def run(self, operands: tuple[Any, ...], u: VectorStore) -> VectorStore:
+    def run(self, given: Input, mask: Allowed, u: VectorStore) -> VectorStore:
         """The product, a store of its own."""
         of, cell = self.of, self.cell
         device, size, xp, hubs = of.device, of.size, of.device.xp, self.hubs
@@ -56,10 +52,11 @@ class Push:
         if self.blank is not None:
             self.blank(words(size), size, t_bits, t_val)
         n = of.form.units if device.is_gpu else words(u.size)
-        self.kernel(n, self.longest, *operands, t_bits, t_val)
+        tail = *given, *mask, t_bits, t_val
+        self.kernel(n, self.longest, *of.arguments, *tail)
         if hubs is not None:
-            parts = (hubs.begin, hubs.end, hubs.row_of, 1)
-            self.kernel(hubs.segments, self.longest, *parts, *operands[4:], t_bits, t_val)
+            segments = of.matrix._replace(rows=Rows(hubs.begin, hubs.end, hubs.row_of, 1)).flat()
+            self.kernel(hubs.segments, self.longest, *segments, *tail)
         if presence:
             return VectorStore(device, size, of.z, t_bits, of.z.np_type.type(of.product))
         return vector.cast(VectorStore(device, size, cell, t_bits, t_val), of.z)
@@ -75,11 +72,12 @@ class WidePull:
         self.of = of
         self.kernel = compiled(of.device, lanes_variant((*types, ("Z", of.z)), semiring, kind, flip=options["flip"]))
 
-    def run(self, operands: tuple[Any, ...], u: VectorStore) -> VectorStore:
+    def run(self, given: Input, mask: Allowed, u: VectorStore) -> VectorStore:
         """The product, a store of its own."""
         of = self.of
         device, size, z = of.device, of.size, of.z
         t = VectorStore(device, size, z, device.xp.zeros(words(size), np.uint64), dense_values(device, size, z))
         bounds = unit_bounds(of.form, device)
-        self.kernel(of.form.units, EVERYWHERE, *operands, of.value, t.present, t.values, bounds=bounds)
+        tail = *given, *mask, of.value, t.present, t.values
+        self.kernel(of.form.units, EVERYWHERE, *of.arguments, *tail, bounds=bounds)
         return t

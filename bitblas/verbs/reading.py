@@ -61,19 +61,6 @@ def dense(u: VectorStore, fill: Any) -> Any:
     return out
 
 
-def cast_scalar(x: Any, dtype: DataType) -> np.generic:
-    """A GraphBLAS cast on the host: float to integer saturates, NaN gives 0."""
-    x = np.asarray(x)[()]
-    if x.dtype == dtype.np_type:
-        return x
-    if dtype.kind in "iu" and x.dtype.kind == "f":
-        if x != x:
-            return dtype.np_type.type(0)
-        return dtype.np_type.type(min(max(int(dtype.lowest), int(x) if np.isfinite(x) else x), int(dtype.highest)))
-    with np.errstate(all="ignore"):
-        return dtype.np_type.type(np.asarray(x).astype(dtype.np_type)[()])
-
-
 def same_value(a: Any, b: Any) -> bool:
     return bool(a == b) or bool(a != a and b != b)
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from semirings import Semiring, Typed
-from semirings.catalog import BINARY, compose
+from semirings.algebra import compose
+from semirings.catalog import BINARY
 from semirings.dtypes import INT64
 
 from ..build import entries as build

@@ -13,10 +13,10 @@ from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DataType
 from semirings.expressions import names_in, rename
 
-from ..formats import MPLG, ROWS, tile_of
+from ..formats import format_of
 from ..kernels.prologue import Function, Variant, is_neutral, product, sum_of, value
 from ..plan.ending import End
-from ..plan.product import BLOCKS, LANE_EXPRESSIONS, STAGE, UNROLL, VALUES
+from ..plan.product import LANE_EXPRESSIONS, VALUES
 
 LEFT, BOTH, UNION, FILLED = range(4)  # elementwise.cu
 # What the names of an operator's expression are bound to: the first operand u and the second v of the kernel.
@@ -162,11 +162,6 @@ def beginning(monoid: Monoid, z: DataType) -> Any:
     return monoid.identity(z) if is_neutral(monoid, z) or z.kind != "f" else np.nan
 
 
-def column_constants(key: str, width: int = 0) -> list[tuple[str, int]]:
-    """What csr/columns.cuh asks for. width: bits of packed columns where the kernel is for them alone."""
-    return [("PACKED", int(key == MPLG)), ("WIDTH", width)]
-
-
 @functools.cache
 def pull_variant(
     key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, a: DataType, u: DataType, *, flip: bool,
@@ -182,17 +177,10 @@ def pull_variant(
     functions, values, terminal = sum_of(monoid, z)
     padded = padded or not full or kind != VALUES or ranked  # the kernels for which it makes no difference are one
     constants = [("U_FULL", int(full)), ("HAS_TERMINAL", terminal), ("LANES", lanes), *end.constants()]
-    if key in ROWS:
-        constants += [
-            *column_constants(key, width),
-            ("UNROLL", UNROLL),
-            ("BLOCKS", BLOCKS if full and max(t.nbytes for t in (a, u, z, end.w)) <= 4 else 4),
-            ("STAGED", int(staged)),
-            ("STAGE", STAGE),
-        ]
-    else:
-        constants += [("TILE", tile_of(key)), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
-        constants += [("PADDED", int(padded)), ("PACKED", int(key.startswith("split")))]
+    constants += format_of(key).pull_constants(
+        ranked=ranked, neutral=is_neutral(monoid, z), padded=padded,
+        light=full and max(t.nbytes for t in (a, u, z, end.w)) <= 4, staged=staged, width=width,
+    )  # fmt: skip
     constants += [("VALUES_PACKED", int(packed))]
     functions = (*functions, *ending_functions(end.w, z, end.accum))
     values = (*values, value("BEGIN", z, beginning(monoid, z)))
@@ -211,11 +199,7 @@ def push_variant(
     functions, values, terminal = sum_of(monoid, z)
     cell = z if z in CELLS else INT32
     constants = [("U_FULL", 0), ("HAS_TERMINAL", terminal), ("LANES", lanes)]
-    if key in ROWS:
-        constants += column_constants(key)
-    else:
-        constants += [("TILE", tile_of(key)), ("RANKED", int(ranked)), ("NEUTRAL", int(is_neutral(monoid, z)))]
-        constants += [("PACKED", int(key.startswith("split")))]
+    constants += format_of(key).push_constants(ranked=ranked, neutral=is_neutral(monoid, z))
     constants += [("VALUES_PACKED", int(packed))]
     functions = (*functions, cast_function("take", cell, z))
     return _product_variant(
@@ -241,10 +225,9 @@ def _product_variant(
     if mul.result is not z:
         mul = Function(mul.name, z, mul.args, mul.let, mul.expr)
     constants = [("KIND", kind), ("U_BOOL", int(u is BOOL)), ("Z_BOOL", int(z is BOOL)), *constants]
-    folder = "csr" if key in ROWS else key.rstrip("0123456789")
     label = "words" if semiring is None else repr(semiring)
     types = (*types, ("A", a), ("U", u), ("Z", z))
-    return Variant(f"formats/{folder}/{direction}", types, tuple(constants), values, (*functions, mul), label)
+    return Variant(format_of(key).kernel(direction), types, tuple(constants), values, (*functions, mul), label)
 
 
 @functools.cache

@@ -10,14 +10,14 @@ import numpy as np
 
 from semirings import Monoid, Operator, Typed
 from semirings.catalog import UNARY
-from semirings.dtypes import BOOL, DataType, lookup_dtype
+from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
 
 from ..device import Device, even_bounds
 from ..device.readback import Readback
 from ..plan.ending import plan_end
 from ..store import CHUNK, VectorStore, dense_values, words, write_bits
-from .operands import PARALLEL_WORDS, ZERO, Into, Mask, dummy, mask_arguments, stored, word_bounds
-from .reading import cast_scalar, kernel_of, make_dense, same_value
+from .operands import PARALLEL_WORDS, ZERO, Into, Mask, allowed, dummy, stored, word_bounds
+from .reading import kernel_of, make_dense, same_value
 from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, merge_variant, reduce_variant
 
 
@@ -69,8 +69,8 @@ def run_elementwise(
     bounds = None if device.is_gpu else word_bounds(u if mode in (LEFT, BOTH) or u.nvals > v.nvals else v)
     kernel(
         words(size), size, u.present, *stored(device, u.dtype, u.values), v.present,
-        *stored(device, v.dtype, v.values), left, right, rows, cols, *mask_arguments(device, mask), replace,
-        t.present, stored(device, t.dtype, t.values)[0], bounds=bounds,
+        *stored(device, v.dtype, v.values), left, right, rows, cols, *allowed(device, mask), replace,
+        t.present, stored(device, t.dtype, t.values).array, bounds=bounds,
     )  # fmt: skip
     return None if kept else t
 
@@ -239,7 +239,7 @@ def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None
         old = given = stored(device, BOOL, np.True_)
         new = old[0]
     kernel(
-        words(w.size), w.size, w.present, *old, t.present, *given, *mask_arguments(device, mask), int(replace), new,
+        words(w.size), w.size, w.present, *old, t.present, *given, *allowed(device, mask), int(replace), new,
         bounds=word_bounds(t),
     )  # fmt: skip
     if store:
@@ -272,6 +272,6 @@ def truths(u: VectorStore) -> Any:
     values = stored(u.device, u.dtype, u.values)
     kernel(
         words(u.size), u.size, u.present, *values, u.present, *values, zero, zero, none, none,
-        *mask_arguments(u.device, None), 0, bits, dummy(u.device, u.dtype.np_type.char), bounds=word_bounds(u),
+        *allowed(u.device, None), 0, bits, dummy(u.device, u.dtype.np_type.char), bounds=word_bounds(u),
     )  # fmt: skip
     return bits

@@ -26,6 +26,7 @@ class Emulator(device.Cuda):
     name = "emulator"
     arch = "sm_90"
     captures = False
+    multiprocessors = 132
     xp = np
 
     def __init__(self) -> None:  # not Cuda's: that one looks for a GPU

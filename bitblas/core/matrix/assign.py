@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from semirings import Typed
-from semirings.dtypes import DataType
+from semirings.dtypes import DataType, cast_scalar
 
 from ...build import entries as build
 from ...exceptions import DimensionMismatch
@@ -17,7 +17,7 @@ from ...order import Order
 from ...store import MatrixStore
 from ...verbs import matrix as verbs
 from ...verbs import submatrix
-from ..convert import cast_scalar, same_device, value_array
+from ..convert import same_device, value_array
 from ..statement.axes import Axis
 from ..statement.delayed import Delayed
 from ..statement.expr import MatrixExpression

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from semirings import dtypes
+from semirings.dtypes import cast_scalar
 
 from ...build import entries as build
 from ...device import Device
 from ...store import MatrixStore
 from ...verbs import arrays, submatrix
 from ...verbs import matrix as verbs
-from ..convert import cast_scalar, check_range, check_size, device_of, index_array, scalar_type, value_array
+from ..convert import check_range, check_size, device_of, index_array, scalar_type, value_array
 from ..options import check_layout, check_options
 from ..statement.door import guarded
 from ..statement.operands import of

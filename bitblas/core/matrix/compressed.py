@@ -114,12 +114,18 @@ class CompressedBuild:
 
     @classmethod
     def from_edgelist(cls, edgelist: Any, values: Any = None, dtype: Any = None, **more: Any) -> Any:
-        """A Matrix of (row, column) or (row, column, value) tuples, or of an array of shape (nvals, 2).
+        """A Matrix of (row, column) or (row, column, value) tuples, of an array of shape (nvals, 2), or of a data frame
+        with two or three columns (pandas, polars).
 
         values: as in `from_coo`, where the edges bring none. Raises ValueError for another shape, TypeError for two
         sources of values.
         """
-        if hasattr(edgelist, "ndim"):
+        if hasattr(edgelist, "columns"):
+            parts = [edgelist[name] for name in edgelist.columns]
+            if len(parts) not in (2, 3):
+                raise ValueError(f"edgelist: expected two or three columns, got {len(parts)}")
+            rows, cols, found = parts if len(parts) == 3 else (*parts, None)
+        elif hasattr(edgelist, "ndim"):
             if edgelist.ndim != 2 or edgelist.shape[1] != 2:
                 raise ValueError(f"edgelist: expected an array of shape (nvals, 2), got {edgelist.shape}")
             rows, cols, found = edgelist[:, 0], edgelist[:, 1], None

@@ -16,9 +16,9 @@ from ...device import Device
 from ...formats.values import PackedValues
 from ...store import MatrixStore
 from ...verbs import matrix as verbs
-from ...verbs import submatrix
+from ..accessor import Sized
 from ..convert import check_size, device_of
-from ..options import AUTO, Layout, check_layout
+from ..options import AUTO, Layout, check_layout, check_options
 from ..statement import orders
 from ..statement.axes import Axis, parse
 from ..statement.base import Output, Updater
@@ -33,11 +33,12 @@ from .read import MatrixRead
 from .saved import MatrixFile
 from .shape import MatrixReshape
 from .transposed import TransposedMatrix
+from .writes import Writes
 
 _names = itertools.count()
 
 
-class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Output):
+class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Sized, Output):
     """Matrix(dtype=FP64, nrows=0, ncols=0): no entries yet. GraphBLAS C API 2.1, section 3.8.2.
 
     format: "auto", "csr", "mplg", "b2sr" with a `tile` of 4, 8, 16, 32 or 64, or "split" with one of 4, 8 or 16 (or
@@ -60,7 +61,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Ou
         shape = check_size("nrows", nrows), check_size("ncols", ncols)
         empty = verbs.empty(device_of(device), *shape, dtypes.lookup_dtype(dtype))
         self._data = build.with_format(empty, *self._layout[:2]) if self._layout.asks else empty
-        self._pending: dict[tuple[int, int], np.generic | None] = {}
+        self._pending = Writes()
         self.name = f"M_{next(_names)}" if name is None else name
 
     @classmethod
@@ -69,7 +70,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Ou
     ) -> Matrix:
         A = cls.__new__(cls)
         A._data = store if settled else build.with_values(store, layout.packed)
-        A._layout, A._pending = layout, {}
+        A._layout, A._pending = layout, Writes()
         A.name = f"M_{next(_names)}" if name is None else name
         return A
 
@@ -100,7 +101,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Ou
         if devices.several:
             devices.activate(self._data.device)
         if self._pending:
-            self._flush()
+            self._adopt(self._pending.into(self._data))
         return self._data
 
     def _adopt(self, store: MatrixStore) -> None:
@@ -110,27 +111,16 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Ou
         self._pending.clear()
 
     def _put(self, i: int, j: int, value: np.generic | None) -> None:
-        """Set (None: delete) one entry; many of them cost one rebuild, at the next read."""
+        """Set (None: delete) one entry; many of them cost one rebuild, at the next read. InvalidValue for a value that
+        cannot be packed with the others, where that is asked for."""
         verbs.check_keys(*self.shape)
-        self._pending[i, j] = value
-
-    def _flush(self) -> None:
-        data, d = self._data, self._data.device
-        at = np.array(list(self._pending), np.int64)
-        if data.order is not None:
-            at = d.to_host(data.order.places(d.asarray(at)))
-        keys = at[:, 0] * data.ncols + at[:, 1]
-        order = np.argsort(keys)
-        written = list(self._pending.values())
-        kept = np.array([x is not None for x in written], bool)[order]
-        values = np.array([data.dtype.np_type.type(0) if x is None else x for x in written], data.dtype.np_type)[order]
-        one = values[kept][0] if kept.any() else data.raw
-        new: Any = values[kept]
-        if (data.iso and (new == data.raw).all()) or (not data.nvals and len(new) and (new == one).all()):
-            new = one  # one value for all entries stays one value
-        put = new if isinstance(new, np.generic) else d.asarray(new)
-        keys = keys[order]
-        self._adopt(submatrix.put(data, d.asarray(keys[kept]), put, d.asarray(keys[~kept])).tagged(data.order))
+        writes = self._pending
+        if value is None or not self._layout.packed or writes.packs(self._data, value):
+            writes[i, j] = value
+            return
+        more = writes.copy()
+        more[i, j] = value
+        self._adopt(more.into(self._data))
 
     @property
     def dtype(self) -> DataType:
@@ -208,7 +198,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Ou
 
         Not make(self): what is kept would keep the matrix alive that keeps it.
         """
-        store = self._stored
+        store = self._read(now=True)  # what is kept would hold another form besides
         if ("kept", key) not in store.prepared:
             twin = type(self)._from_store(
                 MatrixStore(store.structure, store.dtype, store.raw, store.copies, order=store.order)
@@ -222,7 +212,9 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Ou
     def _assign(self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Any, replace: bool, region: bool) -> None:
         assignment(assign_matrix.assign_matrix, self, axes, value, mask, accum, replace, region)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: Any, value: Any, **opts: Any) -> None:
+        if opts:
+            check_options(opts)
         self._assign(parse(self, key), value, None, None, False, False)
 
     def __delitem__(self, key: Any) -> None:

@@ -1,29 +1,29 @@
-"""A.reorder: the same matrix, stored in another order of its vertices; A.profile: what the plan sees in it."""
+"""A.reorder: the same matrix, stored in another order of its vertices; A.profile: what the plan sees in it; and when it
+takes the form that the plan chooses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...build.settle import settled
 from ...device import Device
 from ...exceptions import DimensionMismatch, InvalidValue
 from ...order import Order, order_of
+from ...store import MatrixStore
 from ...verbs.reorder import matrix_in
+from ..above import above
 from ..convert import index_array
 from ..statement.door import guarded
 
 if TYPE_CHECKING:
     from .matrix import Matrix
 
-# What stands above core and is asked for here, each given by a function that loads it; bitblas/__init__ plugs it in.
-# orders: {name: function of a Matrix, which gives a permutation}; measured: function of a Matrix and its Profile.
-above: dict[str, Callable[[], Any]] = {}
-
 
 class MatrixOrder:
     __slots__ = ()
+    _data: MatrixStore
 
     @property
     def order(self: Matrix) -> Any:  # type: ignore[misc]
@@ -46,7 +46,8 @@ class MatrixOrder:
     @guarded
     def profile(self: Matrix, *, measure: bool = False, orders: bool = False) -> Any:
         """What the plan predicts for every stored form: bytes, and microseconds of Boolean mxv, plus_second mxv and
-        breadth-first search (min_plus mxv where values differ); and its choice. Prints as a table.
+        breadth-first search (min_plus mxv where values differ); and its choice, with when it will be made where A has
+        another form yet: A stays as it is. Prints as a table.
 
         measure: times all that is predicted as well, on the device, in every form, and tells how good the choice is.
         orders: the same under each order of `bitblas.reorder` as well, with the best pair of order and form. That finds
@@ -58,13 +59,25 @@ class MatrixOrder:
         if measure and orders:
             raise InvalidValue("profile: expected measure or orders, got both; A.reorder(order).profile(measure=True)")
         if measure:
-            return above["measured"]()(self, plan_profile.profile(self._stored))
+            return above["measured"]()(self, plan_profile.profile(self._stored, asked=self._layout.asks))
         if not orders:
-            return plan_profile.profile(self._stored)
+            return plan_profile.profile(self._stored, asked=self._layout.asks)
         stores = {plan_profile.AS_IT_IS: self._stored}
         for order in above["orders"]():
             stores[order] = matrix_in(self._stored, self._order_named("profile", order), "csr")
         return plan_profile.orders(stores, self.device.is_gpu)
+
+    def _read(self: Matrix, *, now: bool = False) -> MatrixStore:  # type: ignore[misc]
+        """What it holds, for a product: from when that is repaid on (or `now`) in the form that the plan chooses. What
+        others hold stays as it is, so that several threads may read."""
+        store = self._stored
+        if self._layout.asks or not (now or store.structure.reads >= store.structure.due[store.iso]):
+            return store
+        with self.device.guard:
+            found = settled(store, now=now)
+        if self._data is store:
+            self._data = found
+        return found
 
     def _order_named(self: Matrix, verb: str, order: Any) -> Order | None:  # type: ignore[misc]
         """A name or a permutation as an Order of this device."""

@@ -18,6 +18,7 @@ from ...verbs import matrix as verbs
 from ...verbs import product, submatrix
 from ...verbs.mxm import mxm
 from .. import aggregators
+from ..accessor import Accessor
 from ..convert import same_device
 from ..operators import typed
 from ..options import check_options
@@ -82,12 +83,7 @@ class MatrixRead(MatrixExport, MatrixElementwise, MatrixIndex, MatrixWhole, Show
         """The product with a Vector, as a column: a vector of self.nrows. Errors as in `mxm`."""
         return multiply_vector(self, object_of(other, 1, "mxv"), op, "mxv")
 
-    @property
-    def ss(self) -> Any:
-        """The extras of SuiteSparse that programs use: see core/ss.py."""
-        from ..ss import MatrixExtras
-
-        return MatrixExtras(self)
+    ss = Accessor("MatrixExtras")
 
     # ---- reductions: section 4.3.10 ----
 
@@ -105,7 +101,7 @@ class MatrixRead(MatrixExport, MatrixElementwise, MatrixIndex, MatrixWhole, Show
             return aggregators.delayed(aggregator, self, method, size)
         f = typed(op, "monoid", self.dtype)
         A = self._matrix
-        run = lambda mask: product.reduce_rows(A._stored, f, transpose=transpose)
+        run = lambda mask: product.reduce_rows(A._read(), f, transpose=transpose)
         return VectorExpression(size, method, (self,), f, run, along=(self,))
 
     def reduce_scalar(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:

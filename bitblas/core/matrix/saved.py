@@ -17,7 +17,7 @@ from semirings import dtypes
 from ...build import entries as build
 from ...device import Device
 from ...exceptions import InvalidValue
-from ...formats import Form, Structure
+from ...formats import Form, Structure, restored
 from ...formats.container import Container, Section, write
 from ...formats.packing import packed_words
 from ...formats.values import PackedValues, base_of
@@ -39,12 +39,16 @@ class MatrixFile:
     _from_store: ClassVar[Any]  # (store, name, ..): of the class that this is mixed into
 
     def save(self: Matrix, path: str | os.PathLike[str], *, forms: bool = False) -> None:  # type: ignore[misc]
-        """Write the matrix into a file of bitblas' own (`.bitblas`), in the stored form and the order that it has, for
-        `Matrix.load`. forms: also in the other forms that are held now, such as the transpose.
+        """Write the matrix into a file of bitblas' own (`.bitblas`), in the order that it has, for `Matrix.load`; in
+        the form that was asked for, else the best one (docs/planning.md), which it has from then on. forms: in those
+        that are held now, such as the transpose, and in no other.
 
-        The file appears whole or not at all. Memory on the host: 32 MiB. Raises OSError if it cannot be written.
+        The file appears whole or not at all, whoever else saves under that name, with the mode of the one that it
+        replaces. A kill leaves nothing behind where the file system has files without a name (ext4, XFS, Btrfs, tmpfs);
+        elsewhere a hidden `.bitblas-*.part`, which the next save into that folder removes. Memory on the host: 32 MiB.
+        Raises OSError if it cannot be written.
         """
-        A, d = self._stored, self.device
+        A, d = self._stored if forms else self._read(now=True), self.device
         facts = {"nrows": A.nrows, "ncols": A.ncols, "nvals": A.nvals, "dtype": A.dtype.name, "iso": A.iso}
         values = A.raw
         if isinstance(values, PackedValues):
@@ -128,7 +132,7 @@ def _restored(file: Container, d: Device, verify: bool) -> tuple[MatrixStore, di
             order = order_of(d, _each_once(d, "perm", arrays["perm"], nrows, True).astype(np.int64))
             continue
         key, transposed, same = about["key"], bool(about["transposed"]), about["same"]
-        form = forms[same][2] if same is not None else build.restored(d, key, about["numbers"], arrays)
+        form = forms[same][2] if same is not None else restored(d, key, about["numbers"], arrays)
         shape = [ncols, nrows, nvals] if transposed else size
         if [form.nrows, form.ncols, form.nvals] != shape:
             raise ValueError(f"form {key}: expected {shape}, got {[form.nrows, form.ncols, form.nvals]}")

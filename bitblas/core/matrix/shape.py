@@ -12,13 +12,14 @@ import numpy as np
 
 from semirings import Typed, semiring
 from semirings import binary as binary_ops
+from semirings.dtypes import cast_scalar
 
 from ...exceptions import DimensionMismatch, OutputNotEmpty
 from ...store import MatrixStore, full_vector
 from ...verbs import submatrix
 from ...verbs.mxm import mxm
 from .. import operators
-from ..convert import cast_scalar, check_size, same_device, value_array
+from ..convert import check_size, same_device, value_array
 from ..operators import typed
 from ..options import check_options
 from ..statement.expr import MatrixExpression

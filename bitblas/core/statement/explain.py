@@ -16,7 +16,7 @@ def explain(expr: Any, *, mask: Any = None) -> Any:
     mask: the mask that the statement would have. Raises TypeError for what is no delayed product.
     """
     from ...plan import mxm as plan_mxm
-    from ...plan import product as plan
+    from ...verbs import deciding
 
     if isinstance(expr, Delayed):
         expr = expr._to_expr()
@@ -33,6 +33,6 @@ def explain(expr: Any, *, mask: Any = None) -> Any:
         held, u = A._matrix._stored, v._stored
         if held.order is not None and expr.along is not None:
             u, op = by_value(dataclasses.replace(u, order=held.order), op, flip)
-        found = plan.plan_mxv(held, u, op, transpose=A._transposed != flip, flip=flip)[0]
+        found = deciding.explained(held, u, op, transpose=A._transposed != flip, flip=flip)
     moves = foreseen(expr) if used() else ""
     return dataclasses.replace(found, reason=f"{found.reason}; {moves}") if moves else found

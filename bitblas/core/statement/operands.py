@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from semirings import IndexUnaryOp, Typed, dtypes
-from semirings.dtypes import DataType
+from semirings.dtypes import DataType, cast_scalar
 
 from ...exceptions import EmptyObject
-from ..convert import cast_scalar, scalar_type, scalar_value
+from ..convert import scalar_type, scalar_value
 from ..operators import compute_type, find, typed
 from .delayed import Delayed
 from .mask import Mask, check

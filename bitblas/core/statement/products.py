@@ -40,7 +40,8 @@ def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> VectorExp
 
     def run(into: Any) -> Any:
         mask = None if into is None else into.mask
-        held, u, op = M._store if along is None else M._stored, vector._stored, f
+        held = M._read()
+        held, u, op = M._store if along is None else held, vector._stored, f
         if u.order is not None:
             u, op = reorder.by_value(u, f, flip)
         return product.mxv(held, u, op, transpose=transpose, flip=flip, mask=mask, into=into)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from semirings import Typed
-from semirings.dtypes import DataType
+from semirings.dtypes import DataType, cast_scalar
 
 from ...exceptions import DimensionMismatch
 from ...order import Order
@@ -16,7 +16,7 @@ from ...store import VectorStore, empty_vector, full_vector
 from ...verbs import elements, vector_build
 from ...verbs import vector as verbs
 from ...verbs.operands import Into
-from ..convert import cast_scalar, same_device, value_array
+from ..convert import same_device, value_array
 from ..statement.axes import Axis
 from ..statement.delayed import Delayed
 from ..statement.expr import VectorExpression
@@ -95,6 +95,9 @@ def _finish(w: Any, t: VectorStore, m: verbs.Mask | None, accum: Typed | None, r
         return
     if m is None and not _keeps(store, m, accum, replace):
         w._adopt((t if t.dtype is store.dtype else verbs.cast(t, store.dtype)) if fresh else copied(t, store.dtype))
+        return
+    if m is not None and accum is None and not m.complement and store.present is m.words is t.present and t.iso:
+        store.values = t.values  # w(w.S) << x: one value for all its entries
         return
     verbs.merge(store, t.copy() if t is store else t, m, accum, replace)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from semirings import dtypes
-from semirings.dtypes import DataType
+from semirings.dtypes import DataType, cast_scalar
 
 from ...build.entries import with_values
 from ...device import Device
@@ -16,7 +16,7 @@ from ...exceptions import OutputNotEmpty
 from ...store import VectorStore, full_vector
 from ...verbs import reading, vector_build
 from ...verbs import vector as verbs
-from ..convert import cast_scalar, check_size, device_of, index_array, scalar_type, value_array
+from ..convert import check_size, device_of, index_array, scalar_type, value_array
 from ..operators import typed
 from ..options import check_options
 from ..statement.door import guarded

@@ -18,6 +18,7 @@ from ...store import VectorStore, empty_vector
 from ...verbs import elements, submatrix
 from ...verbs import vector as verbs
 from .. import aggregators
+from ..accessor import Sized
 from ..convert import check_size, device_of, same_device
 from ..matrix.elementwise import Broadcast
 from ..operators import typed
@@ -44,7 +45,7 @@ _names = itertools.count()
 HUGE = 1 << 29  # positions: from here on it is asked whether they fit
 
 
-class Vector(VectorBuild, VectorIndex, VectorWhole, Shown, Output):
+class Vector(VectorBuild, VectorIndex, VectorWhole, Sized, Shown, Output):
     """Vector(dtype=FP64, size=0): no entries yet. GraphBLAS C API 2.1, section 3.8.1.
 
     dtype: a type of `dtypes`, its name, or a NumPy dtype. device: "cpu", "cuda"; else that of the configuration.

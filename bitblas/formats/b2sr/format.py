@@ -8,8 +8,9 @@ row, tile, bit. With a value array, the rank of a bit is value_ptr[tile] + the n
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,28 +18,24 @@ from semirings.dtypes import lookup_dtype
 
 from ...device import Device, balanced_bounds, even_bounds
 from ...kernels.prologue import Variant
-from .. import Region, sound
-from ..csr.format import PARALLEL_ENTRIES, Csr, from_arrays, index_type, numbers_of
+from .. import mirror, sound
+from ..choice import Format
+from ..contract import Region
+from ..csr.format import PARALLEL_ENTRIES, Csr, from_arrays, index_type, rows_bytes
+from . import samples
+from .call import TilesCall, TilesFormat
 from .check import check_tiles
+from .choice import TILES, tiles_bytes, word_type, words_per_tile
 from .merging import Merge
 
-TILES = (4, 8, 16, 32, 64)
+FORMATS: dict[int, TilesFormat] = {tile: TilesFormat(tile) for tile in TILES}
 # Tiles of a tile row, from which on it is cut to be read row by row on a GPU: one may hold half of a graph (measured on
 # an H200, on RMAT 20 and on 17 million entries of which one row holds half: 256 is up to 30 % slower, 1024 100 %).
 LONG_TILES = 64
 
 
-def words_per_tile(tile: int) -> int:
-    """Array elements per tile: uint16 for T = 4, uint64 else."""
-    return max(1, tile * tile // 64)
-
-
-def word_type(tile: int) -> Any:
-    return np.uint16 if tile == 4 else np.uint64
-
-
 @dataclass(eq=False)
-class B2sr:
+class B2sr(TilesCall):
     """Tile row I holds tiles ptr[I] .. ptr[I + 1]; tile t stands in tile column col[t]."""
 
     device: Device
@@ -53,11 +50,16 @@ class B2sr:
     value_ptr: Any = None  # tiles: rank of the first bit of each; only where values are stored in this order
     cache: dict[Any, Any] = field(default_factory=dict)  # schedules of kernels: hubs, parallel bounds
 
+    formats: ClassVar[tuple[Format, ...]] = tuple(FORMATS.values())
     compact = False
 
     @property
+    def format(self) -> Format:
+        return FORMATS[self.tile]
+
+    @property
     def key(self) -> str:
-        return f"b2sr{self.tile}"
+        return self.format.key
 
     @property
     def rows_per_unit(self) -> int:
@@ -81,11 +83,6 @@ class B2sr:
         ranks = 0 if self.value_ptr is None else int(self.value_ptr.nbytes)
         return int(self.ptr.nbytes + self.col.nbytes + self.bits.nbytes) + ranks
 
-    @staticmethod
-    def predict_bytes(nrows: int, ncols: int, tiles: int, tile: int) -> int:
-        pointers = (-(-nrows // tile) + 1) * index_type(tiles)().itemsize
-        return pointers + tiles * (index_type(-(-ncols // tile))().itemsize + max(2, tile * tile // 8))
-
     def coo(self) -> tuple[Any, Any]:
         """Rows and columns (INT64) of the entries in the order of the tiles' bits."""
         xp, ranks = self.device.xp, self.ranks()
@@ -106,11 +103,19 @@ class B2sr:
         """Parallel ranges of tiles on the CPU."""
         return None if self._bounds() is None else even_bounds(self.tiles, self.device.threads)
 
+    @classmethod
+    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[B2sr, Any]:
+        assert tile is not None
+        return from_csr(rows, tile, order)
+
+    def by_rows(self, order: bool) -> tuple[Csr, Any]:
+        return self.to_csr(order)
+
     def to_csr(self, order: bool) -> tuple[Csr, Any]:
         """The same entries row by row; order[e]: the place of entry e in this form. Peak memory: the result, the order
         where asked for, and 24 bytes per row."""
         xp, device = self.device.xp, self.device
-        needed = Csr.predict_bytes(self.nrows, self.ncols, self.nvals) + order * 4 * self.nvals
+        needed = rows_bytes(self.nrows, self.ncols, self.nvals) + order * 4 * self.nvals
         device.foresee(f"CSR of {self.nvals} entries", needed)
         none = xp.zeros(1, index_type(self.nvals))
         most = self.tiles // LONG_TILES if device.is_gpu else 0  # cuts that there may be: the GPU alone knows them
@@ -156,17 +161,12 @@ class B2sr:
         turn(self.tiles, source, self.bits, self.ranks(), turned.ranks(), bits, places, bounds=bounds)
         return turned, places[: self.nvals]
 
-    def equals(self, other: B2sr) -> bool:
-        """Whether both hold the same entries."""
-        pairs = ((self.ptr, other.ptr), (self.col, other.col), (self.bits, other.bits))
-        if any(a.shape != b.shape for a, b in pairs):
-            return False
-        same = [(a == b).all() for a, b in pairs]
-        return bool(same[0] & same[1] & same[2])  # the host waits once
+    def is_symmetric(self) -> bool:
+        found = self.tiles, self.nvals, self.ptr, self.col, self.col.dtype, self.tile_rows, self.bits
+        return mirror.is_symmetric(self.device, "b2sr", (("TILE", self.tile),), *found)
 
-    def tile_row_numbers(self) -> Any:
-        """The tile row of every tile, INT64."""
-        return numbers_of(self.ptr, self.tiles, self.device)
+    def equals(self, other: B2sr) -> bool:
+        return sound.same(self, other)
 
     def arrays(self) -> dict[str, Any]:
         return {"ptr": self.ptr, "col": self.col, "bits": self.bits}
@@ -187,25 +187,29 @@ class B2sr:
     def check(self) -> None:
         check_tiles(self, self._counts())
 
+    @classmethod
+    def samples(cls) -> Iterator[Variant]:
+        return samples.samples()
+
     def adopt(self, twin: B2sr) -> None:
         if self.value_ptr is None:
             self.value_ptr = twin.value_ptr
 
-    def filter(self, keep: Any) -> B2sr:
-        """The entries for which `keep` (bools in entry order) is true; tiles that become empty go."""
+    def filter(self, keep: Any) -> tuple[B2sr, Any]:
+        """The entries for which `keep` (bools in entry order) is true, and that; tiles that become empty go."""
         xp, device = self.device.xp, self.device
         bits, some = xp.empty_like(self.bits), xp.zeros(max(1, self.tiles), np.uint8)
         flags = keep.view(np.uint8) if len(keep) else xp.zeros(1, np.uint8)
         ranks = self.ranks()
         variant = _variant("filter", self.tile, places=ranks)
         device.kernel(variant)(self.tiles, self.bits, ranks, flags, bits, some, bounds=self._tile_bounds())
-        return self._without_empty(bits, some, int(keep.sum()))
+        return self._without_empty(bits, some, int(keep.sum())), keep
 
     def clip(self, region: Region, order: bool) -> tuple[B2sr, Any]:
         """The entries in a region; order[e]: the place of its entry e in this form."""
         if order:
             keep = region.covers(*self.coo())
-            return self.filter(keep), self.device.xp.flatnonzero(keep)
+            return self.filter(keep)[0], self.device.xp.flatnonzero(keep)
         xp, device, rows = self.device.xp, self.device, self.tile_rows
         sums, bounds = xp.zeros(2 * rows + 1, np.int64), self._bounds()  # 0, tiles by tile row, entries by tile row
         out: tuple[Any, Any, Any] = self.col, self.bits, sums  # not written by the first pass
@@ -256,11 +260,6 @@ class B2sr:
         return per_tile
 
 
-def count_tiles(csr: Csr, tile: int) -> int:
-    """The number of non-empty tiles."""
-    return int(Merge(csr, tile, word_type(tile)).count()[0, -1])
-
-
 def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
     """Tiles from rows: each tile row merges its T rows by tile column, once to count and once to fill.
 
@@ -270,7 +269,7 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
     xp, merge = csr.device.xp, Merge(csr, tile, word_type(tile))
     out = merge.count()
     tiles, kinds = int(out[0, -1]), index_type(csr.nvals)
-    needed = B2sr.predict_bytes(csr.nrows, csr.ncols, tiles, tile) + order * (tiles + csr.nvals) * kinds().itemsize
+    needed = tiles_bytes(csr.nrows, csr.ncols, tiles, tile) + order * (tiles + csr.nvals) * kinds().itemsize
     csr.device.foresee(f"B2SR-{tile} of {csr.nvals} entries in {tiles} tiles", needed)
     col = xp.empty(max(1, tiles), merge.tile_col)
     bits = xp.zeros(max(1, tiles) * words_per_tile(tile), word_type(tile))

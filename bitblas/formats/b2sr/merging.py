@@ -11,6 +11,7 @@ from semirings.dtypes import lookup_dtype
 from ...device import balanced_bounds
 from ...kernels.prologue import Variant
 from ..csr.format import PARALLEL_ENTRIES, Csr, index_type
+from .choice import word_type
 
 # Entries per row of a tile row, from which on it is cut on a GPU: one row may hold half of a graph (measured on an
 # H200, on RMAT 20 and on 17 million entries of which one row holds half: 16 to 64 are within 10 %, 128 is 20 % slower).
@@ -96,3 +97,8 @@ class Merge:
         given = (("PTR", self.csr.ptr), ("COL", self.csr.col), *more)
         shape = (("TILE", self.tile), ("LANES", min(self.tile, 32)), *constants.items())
         return Variant(f"formats/b2sr/{kernel}", tuple((name, lookup_dtype(a.dtype)) for name, a in given), shape)
+
+
+def count_tiles(csr: Csr, tile: int) -> int:
+    """The number of non-empty tiles."""
+    return int(Merge(csr, tile, word_type(tile)).count()[0, -1])

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from semirings.dtypes import DataType, lookup_dtype
+from semirings.dtypes import lookup_dtype
 
 from ...device import Device, balanced_bounds
 from ...exceptions import OutOfMemory
 from ...kernels.prologue import Variant
-from .. import CSR, MPLG, Region, sound
+from .. import mirror, sound
+from ..choice import Format
+from ..contract import Region
+from . import samples
+from .call import RowsCall, RowsFormat, column_types, pieces
+from .choice import index_type as index_type
+from .choice import rows_bytes as rows_bytes
 
-KEY = CSR
+LOOKED_UP = 32  # entries whose mirror images are looked for before all are hashed
 PARALLEL_ENTRIES = 1 << 16  # below this a parallel launch on the CPU costs more than it saves (measured: about 0.1 ms)
-
-
-def index_type(limit: int) -> Any:
-    """32-bit indices where they fit, else 64-bit ones."""
-    return np.int32 if limit < 1 << 31 else np.int64
 
 
 def numbers_of(ptr: Any, n: int, device: Device) -> Any:
@@ -62,8 +64,58 @@ def sort_entries(device: Device, rows: Any, cols: Any, nrows: int, ncols: int) -
     return numbered.tocsr().tocsc().tocsr().data
 
 
+class Rows(RowsCall):
+    """What forms by rows are, however they hold columns: row i has entries ptr[i] .. ptr[i + 1], their columns ascend.
+    Another than Csr changes as that does, and is made of it."""
+
+    rows_per_unit = 1  # a row is a unit
+    compact = False
+
+    @property
+    def units(self: Any) -> int:
+        """What kernels count: rows."""
+        return int(self.nrows)
+
+    @property
+    def work(self: Any) -> int:
+        return int(self.nvals)
+
+    def by_rows(self, order: bool) -> tuple[Any, Any]:
+        return self, None
+
+    def clip(self: Any, region: Region, order: bool) -> tuple[Any, Any]:
+        """The entries in a region; order[e]: the place of its entry e in this form. Peak memory: see `clipped`."""
+        rows, places = clipped(self, region, order)
+        return self.from_csr(rows, None, False)[0], places
+
+    def filter(self: Any, keep: Any) -> tuple[Any, Any]:
+        """The entries for which `keep` (bools in entry order) is true, and that. Peak memory: see `picked`."""
+        return self.from_csr(picked(self, keep), None, False)[0], keep
+
+    def transpose(self: Any, order: bool) -> tuple[Any, Any]:
+        """The transpose; order[e]: the place of its entry e in this form. Peak memory: see `turned`."""
+        rows, places = turned(self, order)
+        return self.from_csr(rows, None, False)[0], places
+
+    def is_symmetric(self) -> bool:
+        """Whether the structure is its own transpose: see `mirrored`."""
+        return mirrored(self)
+
+    def equals(self, other: Any) -> bool:
+        return sound.same(self, other)
+
+    def arrays(self: Any) -> dict[str, Any]:
+        return {"ptr": self.ptr, "col": self.col}
+
+    def numbers(self: Any) -> dict[str, int]:
+        return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
+
+    def adopt(self, twin: Any) -> None:
+        """There is nothing that another build could know besides."""
+
+
 @dataclass(eq=False)
-class Csr:
+class Csr(Rows):
     """Row i holds entries ptr[i] .. ptr[i + 1]; `col` ascends within a row. Entry order: row, column."""
 
     device: Device
@@ -74,27 +126,14 @@ class Csr:
     nvals: int
     cache: dict[Any, Any] = field(default_factory=dict)  # schedules of kernels: hubs, parallel bounds
 
-    key = KEY
-    rows_per_unit = 1  # a row is a unit
+    format = RowsFormat()
+    formats: ClassVar[tuple[Format, ...]] = (format,)
+    key = format.key
     width = 0  # bits of a packed column number: columns are plain
-    compact = False
 
     @property
     def nbytes(self) -> int:
         return int(self.ptr.nbytes) + self.nvals * int(self.col.itemsize)
-
-    @staticmethod
-    def predict_bytes(nrows: int, ncols: int, nvals: int) -> int:
-        return (nrows + 1) * index_type(nvals)().itemsize + nvals * index_type(ncols)().itemsize
-
-    @property
-    def units(self) -> int:
-        """What kernels count: rows."""
-        return self.nrows
-
-    @property
-    def work(self) -> int:
-        return self.nvals
 
     def columns(self, low: int = 0, high: int | None = None) -> Any:
         """The columns of entries low .. high."""
@@ -104,21 +143,15 @@ class Csr:
         """The columns of these entries."""
         return self.col[places]
 
-    def rows(self) -> Any:
-        """The row of every entry, INT64."""
-        return numbers_of(self.ptr, self.nvals, self.device)
-
     def coo(self) -> tuple[Any, Any]:
-        return self.rows(), self.col[: self.nvals].astype(np.int64)
+        return numbers_of(self.ptr, self.nvals, self.device), self.col[: self.nvals].astype(np.int64)
+
+    @classmethod
+    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Csr, Any]:
+        return rows, None
 
     def to_csr(self, order: bool) -> tuple[Csr, Any]:
         return self, None
-
-    def arrays(self) -> dict[str, Any]:
-        return {"ptr": self.ptr, "col": self.col}
-
-    def numbers(self) -> dict[str, int]:
-        return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
 
     @classmethod
     def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Csr:
@@ -129,22 +162,9 @@ class Csr:
     def check(self) -> None:
         sound.check_rows(self.device.xp, self.ptr, self.col, self.nvals, self.ncols)
 
-    def adopt(self, twin: Csr) -> None:
-        pass
-
-    def clip(self, region: Region, order: bool) -> tuple[Csr, Any]:
-        """The entries in a region; order[e]: the place of its entry e in this form."""
-        return clipped(self, region, order)
-
-    def transpose(self, order: bool) -> tuple[Csr, Any]:
-        """The CSR of the transpose; order[e]: the place of its entry e in this form. Peak memory: see `turned`."""
-        return turned(self, order)
-
-    def equals(self, other: Csr) -> bool:
-        """Whether both hold the same entries."""
-        if self.ptr.shape != other.ptr.shape or self.nvals != other.nvals:
-            return False
-        return bool((self.ptr == other.ptr).all() & (self.col == other.col).all())
+    @classmethod
+    def samples(cls) -> Iterator[Variant]:
+        return samples.samples()
 
 
 def from_arrays(device: Device, nrows: int, ncols: int, ptr: Any, col: Any) -> Csr:
@@ -157,11 +177,6 @@ def from_arrays(device: Device, nrows: int, ncols: int, ptr: Any, col: Any) -> C
 
 
 # ---- what packed rows (formats/mplg) share: the same kernels read both ----------------------------------------------
-
-
-def column_types(rows: Any) -> tuple[tuple[str, DataType], ...]:
-    """The types of row pointers and of column numbers, plain or as they are unpacked."""
-    return ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(index_type(rows.ncols)))
 
 
 def clipped(rows: Any, region: Region, order: bool) -> tuple[Csr, Any]:
@@ -177,7 +192,7 @@ def clipped(rows: Any, region: Region, order: bool) -> tuple[Csr, Any]:
     types = (*column_types(rows), ("PLACE", lookup_dtype(places.dtype)))
     for fill in (0, 1):
         lanes = 8 if fill else 1
-        constants = (("PACKED", int(rows.key == MPLG)), ("LANES", lanes), ("FILL", fill), ("ORDER", int(order)))
+        constants = (("PACKED", int(rows.format.packed)), ("LANES", lanes), ("FILL", fill), ("ORDER", int(order)))
         clip = device.kernel(Variant("formats/csr/clip", types, constants))
         clip(nrows, rows.ptr, rows.col, rows.width, *region, begin, out, col, places, bounds=bounds)
         if not fill:
@@ -198,7 +213,7 @@ def turned(rows: Any, order: bool) -> tuple[Csr, Any]:
     shift = max(1, (nvals if order else rows.nrows).bit_length())
     if device.is_gpu and shift + ncols.bit_length() > 64:
         raise OutOfMemory(f"transpose: {nvals} entries in {ncols} columns exceed what any GPU can sort")
-    device.foresee(f"transpose of {nvals} entries", Csr.predict_bytes(ncols, rows.nrows, nvals) + 16 * nvals)
+    device.foresee(f"transpose of {nvals} entries", rows_bytes(ncols, rows.nrows, nvals) + 16 * nvals)
     if not device.is_gpu:
         from scipy.sparse import csr_array
 
@@ -207,7 +222,7 @@ def turned(rows: Any, order: bool) -> tuple[Csr, Any]:
         made = from_arrays(device, ncols, rows.nrows, found.indptr, found.indices)
         return made, found.data.astype(index_type(nvals)) if order else None
     key = xp.empty(max(1, nvals), np.uint64)
-    constants = (("PACKED", int(rows.key == MPLG)), ("ORDER", int(order)))
+    constants = (("PACKED", int(rows.format.packed)), ("ORDER", int(order)))
     device.kernel(Variant("formats/csr/keys", column_types(rows), constants))(
         nvals, rows.nrows, shift, rows.ptr, rows.col, rows.width, key
     )
@@ -218,6 +233,27 @@ def turned(rows: Any, order: bool) -> tuple[Csr, Any]:
     places = key.astype(index_type(nvals)) if order else None
     col = xp.searchsorted(rows.ptr, places, side="right") - 1 if order else key
     return from_arrays(device, ncols, rows.nrows, ptr, col), places
+
+
+def mirrored(rows: Any) -> bool:
+    """Whether a square CSR or MPLG equals its transpose."""
+    if not rows.device.is_gpu and _lacks_one(rows):
+        return False
+    packed = (("PACKED", int(rows.format.packed)),)
+    found = rows.nvals, rows.nvals, rows.ptr, rows.col, index_type(rows.ncols), rows.nrows, rows.width
+    return mirror.is_symmetric(rows.device, "csr", packed, *found)
+
+
+def _lacks_one(rows: Any) -> bool:
+    """Whether an entry of a few has no mirror image: directed graphs are known by that, on the CPU."""
+    places = np.arange(LOOKED_UP) * rows.nvals // LOOKED_UP if rows.nvals else np.zeros(0, np.int64)
+    found = np.searchsorted(rows.ptr, places, side="right") - 1
+    for i, j in zip(found.tolist(), rows.columns_at(places).tolist()):
+        columns = rows.columns(int(rows.ptr[j]), int(rows.ptr[j + 1]))
+        at = int(np.searchsorted(columns, i))
+        if at == len(columns) or columns[at] != i:
+            return True
+    return False
 
 
 def picked(rows: Any, keep: Any) -> Csr:
@@ -235,13 +271,3 @@ def picked(rows: Any, keep: Any) -> Csr:
         for low, high, first, last in zip(limits, limits[1:], at, at[1:], strict=False):
             col[first:last] = rows.columns(low, high)[keep[low:high]]
     return from_arrays(device, rows.nrows, rows.ncols, before[rows.ptr], col)
-
-
-PIECE = 1 << 22  # entries whose packed columns are unpacked together: 16 to 32 MB, and few launches (not measured)
-
-
-def pieces(rows: Any) -> list[int]:
-    """Limits of entries that are looked at together, 0 and the end among them: all plain columns, packed ones in pieces
-    of PIECE."""
-    nvals = rows.nvals
-    return [*range(0, nvals, PIECE), nvals] if nvals and rows.key == MPLG else [0, nvals]

@@ -1,26 +1,29 @@
 """MPLG: CSR whose column numbers are packed to the bits that they need. The smallest form of scattered entries.
 
 Azami and Burtscher, Compressed In-memory Graphs for Accelerating GPU-based Analytics, section IV. Row pointers
-stay plain, so that every row is reached at once; kernels are those of CSR, which read packed columns where PACKED
-(csr/columns.cuh: on a walk through a row; csr/any_column.cuh: of any entry).
+stay plain, so that every row is reached at once; kernels are those of CSR, which read packed columns too (call.py).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...device import Device
-from .. import MPLG, Region, packing, sound
+from ...kernels.prologue import Variant
+from .. import packing, sound
+from ..choice import Format
 from ..csr import format as csr
-
-KEY = MPLG
+from ..csr import samples
+from ..csr.call import pieces
+from .call import PackedFormat
 
 
 @dataclass(eq=False)
-class Mplg:
+class Mplg(csr.Rows):
     """Row i holds entries ptr[i] .. ptr[i + 1]; number k of the packed string `col` is entry k's column. Entry order:
     row, column."""
 
@@ -32,9 +35,9 @@ class Mplg:
     nvals: int
     cache: dict[Any, Any] = field(default_factory=dict)  # schedules of kernels: hubs, parallel bounds
 
-    key = KEY
-    rows_per_unit = 1  # a row is a unit
-    compact = False  # a transpose or tiles may be kept beside it; plain rows never are (Structure.kept_as)
+    format = PackedFormat()
+    formats: ClassVar[tuple[Format, ...]] = (format,)
+    key = format.key
 
     @property
     def width(self) -> int:
@@ -42,23 +45,8 @@ class Mplg:
         return packing.width_of(self.ncols)
 
     @property
-    def units(self) -> int:
-        """What kernels count: rows."""
-        return self.nrows
-
-    @property
-    def work(self) -> int:
-        return self.nvals
-
-    @property
     def nbytes(self) -> int:
         return int(self.ptr.nbytes + self.col.nbytes)
-
-    def arrays(self) -> dict[str, Any]:
-        return {"ptr": self.ptr, "col": self.col}
-
-    def numbers(self) -> dict[str, int]:
-        return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
 
     @classmethod
     def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Mplg:
@@ -69,17 +57,7 @@ class Mplg:
 
     def check(self) -> None:
         sound.check_pointers(self.ptr, self.nvals)
-        sound.check_columns(self.device.xp, self.ptr, self.columns, csr.pieces(self), self.ncols)
-
-    @staticmethod
-    def holds(nrows: int, ncols: int) -> bool:
-        """Whether there is such a form, and of the transpose too."""
-        return max(nrows, ncols) <= 1 << packing.MOST_BITS
-
-    @staticmethod
-    def predict_bytes(nrows: int, ncols: int, nvals: int) -> int:
-        words = packing.packed_words(nvals, packing.width_of(ncols))
-        return (nrows + 1) * csr.index_type(nvals)().itemsize + 4 * words
+        sound.check_columns(self.device.xp, self.ptr, self.columns, pieces(self), self.ncols)
 
     def columns(self, low: int = 0, high: int | None = None) -> Any:
         """The columns of entries low .. high, in the type that CSR has for them."""
@@ -94,31 +72,19 @@ class Mplg:
         columns = packing.unpack(self.device, self.col, self.nvals, self.width, np.int64)
         return csr.numbers_of(self.ptr, self.nvals, self.device), columns
 
+    @classmethod
+    def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Mplg, Any]:
+        return from_csr(rows, order)
+
     def to_csr(self, order: bool) -> tuple[csr.Csr, Any]:
         """The same entries with plain columns; they lie in the same order. Peak memory: the plain columns."""
         needed = self.nvals * csr.index_type(self.ncols)().itemsize
         self.device.foresee(f"plain columns of {self.nvals} entries", needed)
         return csr.from_arrays(self.device, self.nrows, self.ncols, self.ptr, self.columns()), None
 
-    def clip(self, region: Region, order: bool) -> tuple[Mplg, Any]:
-        """The entries in a region; order[e]: the place of entry e in this form. Peak memory: their plain columns."""
-        rows, places = csr.clipped(self, region, order)
-        return from_csr(rows, False)[0], places
-
-    def transpose(self, order: bool) -> tuple[Mplg, Any]:
-        """The packed form of the transpose; order[e]: the place of its entry e in this form. By way of the plain rows
-        of the transpose, whose peak of memory it has (`csr.turned`)."""
-        rows, places = csr.turned(self, order)
-        return from_csr(rows, False)[0], places
-
-    def equals(self, other: Mplg) -> bool:
-        """Whether both hold the same entries."""
-        if self.ptr.shape != other.ptr.shape or self.nvals != other.nvals:
-            return False
-        return bool((self.ptr == other.ptr).all() & (self.col == other.col).all())
-
-    def adopt(self, twin: Mplg) -> None:
-        pass
+    @classmethod
+    def samples(cls) -> Iterator[Variant]:
+        return samples.packed_samples()
 
 
 def from_csr(rows: csr.Csr, order: bool) -> tuple[Mplg, Any]:

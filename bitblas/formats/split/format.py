@@ -16,20 +16,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ...device import Device
-from .. import Region, sound
-from ..b2sr.format import B2sr, word_type, words_per_tile
-from ..csr.format import Csr, from_arrays, index_type, numbers_of, pointers_of, sort_entries
+from ...kernels.prologue import Variant
+from .. import sound
+from ..b2sr import samples
+from ..b2sr.choice import word_type, words_per_tile
+from ..b2sr.format import B2sr
+from ..choice import Format
+from ..contract import Region
+from ..csr.format import Csr, from_arrays, index_type, numbers_of, pointers_of, rows_bytes, sort_entries
 from ..packing import pack, pack_into, packed_words, unpack
 from . import layout
+from .call import SplitCall, SplitFormat
 from .check import check_split
 from .counting import counted
 from .layout import TILES, column_width, entry_width, near_words
 
+FORMATS: dict[int, SplitFormat] = {tile: SplitFormat(tile) for tile in TILES}
 NUMBERS = ("nrows", "ncols", "nvals", "tile", "tiles", "in_tiles", "in_near", "near_width")
 
 
@@ -45,7 +52,7 @@ class Range(NamedTuple):
 
 
 @dataclass(eq=False)
-class Split:
+class Split(SplitCall):
     """Tile row I holds tiles starts[P * I] .. starts[P * (I + 1)] and, of the P - 1 ranges of the rest, range p from
     starts[P * I + p] to starts[P * (I + 1) + p]: near entries, if there are any, and far ones."""
 
@@ -65,11 +72,16 @@ class Split:
     value_ptr: Any = None  # tiles: rank of the first bit of each; only where values are stored in this order
     cache: dict[Any, Any] = field(default_factory=dict)  # schedules of kernels: hubs, parallel bounds
 
+    formats: ClassVar[tuple[Format, ...]] = tuple(FORMATS.values())
     compact = True
 
     @property
+    def format(self) -> Format:
+        return FORMATS[self.tile]
+
+    @property
     def key(self) -> str:
-        return layout.key_of(self.tile)
+        return self.format.key
 
     @property
     def rows_per_unit(self) -> int:
@@ -103,8 +115,6 @@ class Split:
     def nbytes(self) -> int:
         ranks = 0 if self.value_ptr is None else int(self.value_ptr.nbytes)
         return sum(int(a.nbytes) for a in self.arrays().values()) + ranks
-
-    predict_bytes = staticmethod(layout.predict_bytes)
 
     def arrays(self) -> dict[str, Any]:
         return {"starts": self.starts, "col": self.col, "bits": self.bits, "rest": self.rest}
@@ -170,6 +180,10 @@ class Split:
             self.value_ptr = self.tile_part().ranks()
         return self.value_ptr
 
+    @classmethod
+    def samples(cls) -> Iterator[Variant]:
+        return samples.parts_samples(TILES)
+
     def adopt(self, twin: Split) -> None:
         if self.value_ptr is None:
             self.value_ptr = twin.value_ptr
@@ -196,10 +210,18 @@ class Split:
             c += low
         return rows, cols
 
+    @classmethod
+    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Split, Any]:
+        assert tile is not None
+        return from_csr(rows, tile, order)
+
+    def by_rows(self, order: bool) -> tuple[Csr, Any]:
+        return self.to_csr(order)
+
     def to_csr(self, order: bool) -> tuple[Csr, Any]:
         """The same entries row by row; order[e]: the place of entry e in this form. Entries are sorted; peak memory:
         the result, 48 bytes per entry, and 8 per row."""
-        needed = Csr.predict_bytes(self.nrows, self.ncols, self.nvals) + 48 * self.nvals + 8 * self.nrows
+        needed = rows_bytes(self.nrows, self.ncols, self.nvals) + 48 * self.nvals + 8 * self.nrows
         self.device.foresee(f"CSR of {self.nvals} entries", needed)
         rows, cols = self.coo()
         places = sort_entries(self.device, rows, cols, self.nrows, self.ncols)
@@ -221,35 +243,23 @@ class Split:
 
     def clip(self, region: Region, order: bool) -> tuple[Split, Any]:
         """The entries in a region; order[e]: the place of its entry e in this form."""
-
-        def cut(rows: Csr, _: Any) -> tuple[Csr, Any]:
-            kept, places = rows.clip(region, order)
-            return kept, places
-
-        return self._through_rows(cut, order)
+        return self._through_rows(lambda rows, _: rows.clip(region, order), order)
 
     def filter(self, keep: Any) -> tuple[Split, Any]:
         """The entries for which `keep` (bools in entry order) is true; order[e]: the place of its entry e in this form.
         A tile that does not pay any more joins the rest."""
-        xp = self.device.xp
 
         def drop(rows: Csr, places: Any) -> tuple[Csr, Any]:
-            keep_row = keep[places]
-            before = xp.zeros(rows.nvals + 1, np.int64)  # entries kept before each entry
-            xp.cumsum(keep_row, out=before[1:])
-            col = rows.col[: rows.nvals][keep_row]
-            kept = from_arrays(self.device, self.nrows, self.ncols, before[rows.ptr], col)
-            return kept, xp.flatnonzero(keep_row)
+            kept, flags = rows.filter(keep[places])
+            return kept, self.device.xp.flatnonzero(flags)
 
         return self._through_rows(drop, True)
 
+    def is_symmetric(self) -> bool:
+        return self.to_csr(False)[0].is_symmetric()
+
     def equals(self, other: Split) -> bool:
-        """Whether both hold the same entries."""
-        pairs = [(a, other.arrays()[name]) for name, a in self.arrays().items()]
-        if self.near_width != other.near_width or any(a.shape != b.shape for a, b in pairs):
-            return False
-        same = [(a == b).all() for a, b in pairs]
-        return bool(same[0] & same[1] & same[2] & same[3])  # the host waits once
+        return sound.same(self, other)
 
 
 def from_csr(csr: Csr, tile: int, order: bool) -> tuple[Split, Any]:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ..b2sr.merging import Rule
-from ..csr.format import index_type
+from ..csr.choice import index_type
 from ..packing import packed_words, width_of
 
 TILES = (4, 8, 16)
@@ -41,10 +41,6 @@ class Parts(NamedTuple):
     def kinds(self) -> int:
         """Numbers of a tile row: 2 or 3."""
         return 3 if self.near_width else 2
-
-
-def key_of(tile: int) -> str:
-    return f"split{tile}"
 
 
 def log_of(tile: int) -> int:

@@ -1,0 +1,47 @@
+"""What an algorithm tells of itself while it runs: its rounds, and whether it ended because it was done.
+
+with Watch() as seen:
+    ranks = pagerank(A, max_iter=10)
+print(seen.rounds, seen.converged)
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+
+_watching: ContextVar[Watch | None] = ContextVar("watching", default=None)
+
+
+class Watch:
+    """Told by the algorithm that is called inside `with`; other threads may look at it meanwhile.
+
+    rounds: int, those that were run (levels of a search, sources of a centrality, ..; a loop that a GPU runs by itself
+    tells when it ends); None for an algorithm that has none. total: int, how many there will be, None where nobody
+    knows. converged: bool, False where a limit of rounds ended it first.
+    """
+
+    def __init__(self):
+        self.rounds: int | None = None
+        self.total: int | None = None
+        self.converged = True
+
+    def __enter__(self):
+        self._token = _watching.set(self)
+        return self
+
+    def __exit__(self, *error):
+        _watching.reset(self._token)
+
+
+def tell(rounds=1, total=None):
+    """So many more rounds were run, of `total` in all."""
+    seen = _watching.get()
+    if seen is not None:
+        seen.rounds, seen.total = (seen.rounds or 0) + rounds, total
+
+
+def stopped():
+    """A limit of rounds ended the algorithm before it was done."""
+    seen = _watching.get()
+    if seen is not None:
+        seen.converged = False

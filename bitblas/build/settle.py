@@ -1,0 +1,37 @@
+"""The form that the plan chooses for a matrix in use."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+
+from ..exceptions import OutOfMemory
+from ..plan import choice as plan_choice
+from ..store import MatrixStore
+from . import entries
+
+_choosing = threading.Lock()
+
+
+def settled(A: MatrixStore, *, now: bool = False) -> MatrixStore:
+    """The same matrix in the form that the plan chooses once reads have repaid it, or (`now`) at once. While another
+    thread looks, it stays as it is. Matrices that share the structure share what is found and made."""
+    if not _choosing.acquire(blocking=now):
+        return A
+    try:
+        key = plan_choice.due(A.structure, A.iso, now=now)
+        if key == A.structure.primary.key:
+            return A
+        choice = plan_choice.choice_of(A.structure, A.iso)
+        made = None if choice.made is None else choice.made()
+        if made is None:
+            try:
+                B = entries.in_form(A, key)
+            except OutOfMemory:
+                plan_choice.give_up(A.structure, A.iso)
+                return A
+            choice.made = weakref.ref(B.structure)
+            return B
+        return MatrixStore(made, A.dtype, A.raw_for(key, False)).tagged(A.order)
+    finally:
+        _choosing.release()

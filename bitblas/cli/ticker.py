@@ -1,0 +1,47 @@
+"""A line on the terminal while a command works for long: how many rounds, and for how many seconds."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from types import TracebackType
+
+from ..algorithms import Watch
+
+WAIT, PAUSE = 1.0, 0.2  # seconds before the first picture, and between two
+
+
+class Ticker:
+    """`with Ticker(name, watch):` shows on stderr, where that is a terminal, what `watch` was told; not afterwards."""
+
+    def __init__(self, name: str, watch: Watch | None = None) -> None:
+        self.name, self.watch = name, watch
+        self.width, self.begin = 0, time.monotonic()
+        self.done = threading.Event()
+        self.thread = threading.Thread(target=self._run, daemon=True) if sys.stderr.isatty() else None
+
+    def __enter__(self) -> None:
+        if self.thread is not None:
+            self.thread.start()
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.done.set()
+        if self.thread is not None:
+            self.thread.join()
+            if self.width:
+                print(f"\r{'':<{self.width}}\r", end="", file=sys.stderr, flush=True)
+
+    def _run(self) -> None:
+        pause = WAIT
+        while not self.done.wait(pause):
+            line, pause = self.line(), PAUSE
+            print(f"\r{line:<{self.width}}", end="", file=sys.stderr, flush=True)
+            self.width = max(self.width, len(line))
+
+    def line(self) -> str:
+        seconds = f"{time.monotonic() - self.begin:.0f} s"
+        if self.watch is None or self.watch.rounds is None:
+            return f"{self.name}: {seconds}"
+        total = "" if self.watch.total is None else f" of {self.watch.total}"
+        return f"{self.name}: round {self.watch.rounds}{total}, {seconds}"

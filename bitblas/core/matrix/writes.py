@@ -1,0 +1,81 @@
+"""A[i, j] = x: writes of one entry wait for the next read, so that many of them cost one rebuild."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...formats.packing import MOST_BITS
+from ...formats.values import PackedValues, is_whole
+from ...store import MatrixStore
+from ...verbs import submatrix
+
+
+class Writes(dict[tuple[int, int], np.generic | None]):
+    """The value of each entry that is to be written, None where it is to be deleted.
+
+    `limits` are those of all values, held and waiting, as far as they are known: as long as whole numbers lie less than
+    2**32 apart they can be packed, whatever is deleted or written over. None: no value waits.
+    """
+
+    __slots__ = ("limits",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.limits: tuple[Any, Any] | None = None
+
+    def clear(self) -> None:
+        super().clear()
+        self.limits = None
+
+    def copy(self) -> Writes:
+        made = Writes()
+        made.update(self)
+        return made
+
+    def packs(self, held: MatrixStore, value: np.generic) -> bool:
+        """Whether one more value surely leaves the values fit to be packed, or all the same; False: nobody knows."""
+        if held.dtype.kind != "f" and held.dtype.nbytes <= MOST_BITS // 8:
+            return True
+        x = value.item()
+        low, high = self.limits or _limits(held) or (x, x)
+        if not low == high == x or math.copysign(1, low) != math.copysign(1, x):  # NaN is not the same as itself
+            if not (is_whole(low) and is_whole(high) and is_whole(x)):
+                return False
+            low, high = min(low, x), max(high, x)
+            if high - low >= 1 << MOST_BITS:
+                return False
+        self.limits = low, high
+        return True
+
+    def into(self, held: MatrixStore) -> MatrixStore:
+        """The matrix with what waits written into it."""
+        d = held.device
+        at = np.array(list(self), np.int64)
+        if held.order is not None:
+            at = d.to_host(held.order.places(d.asarray(at)))
+        keys = at[:, 0] * held.ncols + at[:, 1]
+        order = np.argsort(keys)
+        written = list(self.values())
+        kept = np.array([x is not None for x in written], bool)[order]
+        values = np.array([held.dtype.np_type.type(0) if x is None else x for x in written], held.dtype.np_type)[order]
+        one = values[kept][0] if kept.any() else held.raw
+        new: Any = values[kept]
+        if (held.iso and (new == held.raw).all()) or (not held.nvals and len(new) and (new == one).all()):
+            new = one  # one value for all entries stays one value
+        put = new if isinstance(new, np.generic) else d.asarray(new)
+        keys = keys[order]
+        return submatrix.put(held, d.asarray(keys[kept]), put, d.asarray(keys[~kept])).tagged(held.order)
+
+
+def _limits(held: MatrixStore) -> tuple[Any, Any] | None:
+    """Of the values of a matrix, as far as that costs nothing: NaN where it does; None where it has none."""
+    if not held.nvals:
+        return None
+    if isinstance(held.raw, PackedValues):
+        low = int(held.raw.base)
+        return low, low + (1 << held.raw.width) - 1
+    one = held.raw.item() if isinstance(held.raw, np.generic) else math.nan
+    return one, one

@@ -1,0 +1,88 @@
+"""How kernels get tiles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semirings.dtypes import lookup_dtype
+
+from ...device import dummy
+from ..choice import Constants, Dot, Format
+from ..contract import Types
+from ..csr import call as rows
+from ..hubs import Hubs, hubs_of
+from .choice import TilesChoice
+
+DOT_INDICES = (*rows.DOT_INDICES, "PLACE", "BPLACE", "MPLACE")  # and ranks
+
+
+class TiledFormat(Format):
+    """What kernels on tiles are compiled with; those of formats/split read packed tile columns, and a rest."""
+
+    packs: int  # whether tile columns are packed
+
+    def pull_constants(
+        self, *, ranked: bool, neutral: bool, padded: bool, light: bool, staged: bool, width: int
+    ) -> Constants:
+        head = self.push_constants(ranked=ranked, neutral=neutral)
+        return [*head[:-1], ("PADDED", int(padded)), head[-1]]
+
+    def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:
+        tile = ("TILE", self.rows_per_unit)
+        return [tile, ("RANKED", int(ranked)), ("NEUTRAL", int(neutral)), ("PACKED", self.packs)]
+
+
+class TilesFormat(TiledFormat, TilesChoice):
+    """Tiles alone."""
+
+    packs = 0
+    indices = ("PTR", "COL", "PLACE")
+    dot_indices = DOT_INDICES
+
+    def dot_constants(self, types: Types, lanes: int, mask: Format) -> Constants:
+        return [("LANES", lanes), ("TILE", self.tile)]
+
+    def dot(self, left: Any, right: Any, mask: Any, ranked: tuple[bool, bool]) -> Dot:
+        ranks = tuple(form.places(some) for form, some in zip((left, right), ranked, strict=True))
+        indices = (left.ptr, left.col, right.ptr, mask.ptr, mask.col, *ranks, mask.ranks())
+        types = tuple((name, lookup_dtype(x.dtype)) for name, x in zip(DOT_INDICES, indices, strict=True))
+        at = mask.ptr, mask.tile_rows, mask.col, mask.bits, mask.ranks()
+        given = ((form.ptr, form.col, form.bits, r) for form, r in zip((left, right), ranks, strict=True))
+        return Dot(mask.tiles, types, at, *given)
+
+
+class TiledCall:
+    """What kernels take of tiles, with a rest or without."""
+
+    def places(self: Any, ranked: bool) -> Any:
+        """Ranks as kernels take them: an array also where they do not read it."""
+        return self.ranks() if ranked else dummy(self.device, "int32")
+
+    def segments(self, longest: int) -> int:
+        return 0
+
+
+class TilesCall(TiledCall):
+    """What kernels take of tiles alone."""
+
+    def types(self: Any, ranked: bool) -> Types:
+        if ("types", ranked) not in self.cache:
+            indices = ("PTR", self.ptr), ("COL", self.col), ("PLACE", self.places(ranked))
+            self.cache["types", ranked] = tuple((name, lookup_dtype(x.dtype)) for name, x in indices)
+        found: Types = self.cache["types", ranked]
+        return found
+
+    def unit_starts(self: Any) -> tuple[Any, int]:
+        return self.ptr, 1
+
+    def unit_contents(self: Any, ranked: bool) -> tuple[Any, ...]:
+        return self.col, self.bits, self.places(ranked)
+
+    def pulled(self: Any, ranked: bool) -> tuple[Any, ...]:
+        return self.ptr, *self.unit_contents(ranked)
+
+    def hubs(self, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
+        return hubs_of(self, longest, part)
+
+    def along(self: Any, length: Any) -> Any:
+        return length[self.col[: self.tiles]]

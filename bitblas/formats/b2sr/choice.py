@@ -1,0 +1,104 @@
+"""What is decided of tiles of bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels.kinds import WORDS
+from .. import lanes as steps
+from ..choice import Format, Held, Seen
+from ..csr.choice import index_type
+from ..hubs import longest_unit
+from ..lanes import power_of_two
+
+TILES = (4, 8, 16, 32, 64)
+DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on the GPU (measured)
+# A frontier with over 1/4 of all tiles pulls, because a tile row counts with all its tiles where one row is active (a
+# search in a 27-point stencil: 1.23, 1.32, 1.67 ms with 4, 8, 16; in a Delaunay mesh: the same with each); a Split's
+# entries of the rest count alike (not measured).
+ALPHA = 4
+UNCUT = 1 << 13  # items that a group of lanes goes through in less time than a pull takes (estimated)
+
+
+def tiles_bytes(nrows: int, ncols: int, tiles: int, tile: int) -> int:
+    """Bytes of that many tiles."""
+    pointers = (-(-nrows // tile) + 1) * index_type(tiles)().itemsize
+    return pointers + tiles * (index_type(-(-ncols // tile))().itemsize + max(2, tile * tile // 8))
+
+
+def words_per_tile(tile: int) -> int:
+    """Array elements per tile: uint16 for T = 4, uint64 else."""
+    return max(1, tile * tile // 64)
+
+
+def word_type(tile: int) -> Any:
+    return np.uint16 if tile == 4 else np.uint64
+
+
+class TiledChoice(Format):
+    """What tiles decide, with a rest of single entries (formats/split) or without."""
+
+    tile: int
+
+    def __init__(self, tile: int) -> None:
+        super().__init__(tile)
+        self.fused = tile == DEFAULT_TILE  # the tile that programs use
+
+    def share(self, kind: int) -> int:
+        return max(1, self.tile**2 // 64) if kind == WORDS else self.tile
+
+    def turn(self, form: Any) -> int:
+        """Long rows are cut into segments, long tile rows are not: a frontier that has one of these pulls."""
+        longest = longest_unit(form)
+        return int(min(form.work // ALPHA, longest - 1 if longest > UNCUT else form.work))
+
+
+class TilesChoice(TiledChoice):
+    """Tiles alone."""
+
+    name = folder = "b2sr"
+    default_tile, counts = DEFAULT_TILE, "tiles"
+
+    def __init__(self, tile: int) -> None:
+        super().__init__(tile)
+        self.wide = self.fused
+        self.registered = "all" if self.fused else "few"
+        # By as much predictions err; pulls on other tiles end their statement with a pass more.
+        self.handicap = 1.05 if self.fused else 1.2
+
+    def knows(self, seen: Seen) -> bool:
+        return self.tile in dict(seen.tiles)
+
+    def held(self, seen: Seen) -> Held:
+        return Held(dict(seen.tiles)[self.tile], float(seen.nvals), 0.0)
+
+    def predict_bytes(self, seen: Seen) -> int:
+        return tiles_bytes(seen.nrows, seen.ncols, max(1, round(dict(seen.tiles)[self.tile])), self.tile)
+
+    def scratch(self, seen: Seen) -> int:
+        return 24 * self.units(seen.nrows)
+
+    def lanes(self, form: Any, nrows: int, kind: int, *, push: bool) -> int:
+        """A third of the words that a tile row has, so that each lane has two or three loads in flight; never fewer
+        than a tile needs. Measured on an H200: of 1, 2, 4, .. lanes, tiles of 8 were fastest with 2 on a Delaunay mesh
+        (8.7 tiles a tile row), 1 on a grid (5), 4 on a 27-point stencil (13)."""
+        tile, per_row = self.tile, form.tiles / max(1, self.units(nrows))
+        if push:
+            return power_of_two(per_row / 2, 2, 32)
+        if kind == WORDS:
+            words = max(1, tile * tile // 64)
+            return power_of_two(per_row * words / 3, 4 if tile == 4 else min(words, 32), 32)
+        return power_of_two(min(tile, 32) * per_row * tile / 128, min(tile, 32), 32)
+
+    def dot_lanes(self, form: Any) -> int:
+        """Half a lane per tile (delaunay_n20: 0.21 ms with 4 lanes, 0.30 with 8)."""
+        return power_of_two(form.work / max(1, form.units) / 2, 4, 32)
+
+    def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
+        share = 1 if push else self.share(kind)
+        return steps.LONGEST * max(1, (1 if push else 3 if kind == WORDS else 8) * lanes // min(share, 32))
+
+    def segment(self) -> int:
+        return 8 * max(1, 2 * 32 // min(self.tile, 32))

@@ -1,0 +1,46 @@
+"""The kernels of this folder that are no products, as registry/ lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from semirings.dtypes import INT32
+
+from ...kernels.prologue import Variant
+from ..csr.samples import PLACES, TYPES
+from ..mirror import CHUNK
+from .choice import DEFAULT_TILE, TILES
+
+BOTH = (*PLACES, ("TILE_COL", INT32))
+
+
+def builds(tile: int, parts: int, *passes: tuple[int, int]) -> Iterator[Variant]:
+    """Rows merged to tiles; parts 1: those that pay alone (formats/split)."""
+    for fill, order in passes:
+        shape = (("TILE", tile), ("LANES", min(tile, 32)), ("FILL", fill), ("ORDER", order), ("SPLIT", parts))
+        yield Variant("formats/b2sr/build", BOTH, shape)
+
+
+def samples() -> Iterator[Variant]:
+    """For tiles of every size."""
+    for tile in TILES:
+        lanes = ("LANES", min(tile, 32))
+        yield from builds(tile, 0, (0, 0), (1, 0), (1, 1))
+        for fill, order in ((0, 0), (1, 0), (1, 1)):
+            yield Variant("formats/b2sr/unbuild", BOTH, (("TILE", tile), lanes, ("FILL", fill), ("ORDER", order)))
+        for order in (0, 1):
+            yield Variant("formats/b2sr/turn", (PLACES[0], PLACES[2]), (("TILE", tile), lanes, ("ORDER", order)))
+        yield Variant("formats/b2sr/cut", TYPES, (("TILE", tile), lanes))
+        yield Variant("formats/b2sr/coo", PLACES, (("TILE", tile), lanes))
+        yield Variant("formats/b2sr/mirror", TYPES, (("TILE", tile), ("CHUNK", CHUNK["b2sr"]), ("LANES", 32)))
+        yield Variant("formats/b2sr/ranks", (), (("TILE", tile), ("LANES", 1)))
+        yield Variant("formats/b2sr/filter", PLACES[2:], (("TILE", tile), ("LANES", 1)))
+        for fill in (0, 1):
+            yield Variant("formats/b2sr/clip", PLACES, (("TILE", tile), lanes, ("FILL", fill)))
+
+
+def parts_samples(tiles: tuple[int, ...]) -> Iterator[Variant]:
+    """Of tiles with a rest: those of the usual size, and of the others the last pass."""
+    for tile in tiles:
+        passes = ((0, 0), (1, 0), (1, 1)) if tile == DEFAULT_TILE else ((1, 1),)
+        yield from builds(tile, 1, *passes)

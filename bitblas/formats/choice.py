@@ -1,0 +1,218 @@
+"""What a format decides, before there is a form of it and for every one: the other half of the contract.
+
+A class in <format>/choice.py says what there is to choose; one in <format>/call.py, which inherits from it, what
+kernels are compiled with. Both say only what differs from `Format`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+
+from .contract import CSR, Types
+
+if TYPE_CHECKING:
+    from .contract import Form
+    from .csr.format import Csr
+    from .sample import Sample
+
+Constants = list[tuple[str, int]]
+
+
+class Seen(Protocol):
+    """Facts about a structure (plan/facts.py), from which a format says what a form of it would hold."""
+
+    @property
+    def nrows(self) -> int: ...
+    @property
+    def ncols(self) -> int: ...
+    @property
+    def nvals(self) -> int: ...
+    @property
+    def tiles(self) -> tuple[tuple[int, float], ...]: ...
+    @property
+    def own(self) -> tuple[tuple[str, Any], ...]: ...
+
+
+class Held(NamedTuple):
+    """What a form lists: tiles, the entries in them, and the entries that are listed one by one."""
+
+    tiles: float
+    inside: float
+    listed: float
+
+    @property
+    def items(self) -> float:
+        """What its units list: entries, or tiles, or both."""
+        return self.tiles + self.listed
+
+
+class Dot(NamedTuple):
+    """Dot products at the entries of a mask, as the kernel of a format takes them: units of work, types of the index
+    arrays, and the arrays and numbers of the mask and of both operands, but for their values."""
+
+    units: int
+    types: Types
+    mask: tuple[Any, ...]
+    left: tuple[Any, ...]
+    right: tuple[Any, ...]
+
+
+class Format:
+    """What holds for every form of one key. What is said here is what holds unless a format says otherwise."""
+
+    # ---- what it is ----
+    name: ClassVar[str]  # what `format=` says
+    folder: ClassVar[str]  # of its kernels, below formats/
+    tile: int | None = None  # the edge of its tiles; None: its units are rows
+    default_tile: ClassVar[int | None] = None  # where no tile is asked for; None: the one of the fewest bytes
+    # Which facts say what it would hold: shape and entries alone (""), its "tiles", or its "own" (`count`, `sample`).
+    counts: ClassVar[str] = ""
+    nothing: ClassVar[Any] = None  # of its own facts, those of no entries
+    by_rows: ClassVar[bool] = False  # units are rows, entries lie row by row: one order of values for all such forms
+    ranked: ClassVar[bool] = True  # kernels find values by ranks: entries do not lie as units list them
+    packed: ClassVar[bool] = False  # column numbers of rows are packed
+    # ---- what it takes part in ----
+    timed: ClassVar[bool] = True  # in the choice for time, and in a calibration
+    smallest: ClassVar[bool] = True  # in the choice for memory
+    handicap: float = 1.0  # what the ratio of its times to the best ones is multiplied with (plan/forms.py)
+    fused: bool = False  # pulls end their statement: each end is a kernel of its own, so the formats of programs alone
+    wide: bool = False  # the CPU has a kernel for all places of a tile at once (b2sr/lanes.cpu.py)
+    reads_values: ClassVar[bool] = False  # a step that pulls reads values (loop/steps.py)
+    indices: ClassVar[tuple[str, ...]]  # names that pulls and pushes give the types of its index arrays
+    dot_indices: ClassVar[tuple[str, ...]] = ()  # names that its dot kernel gives them; none: there is no such kernel
+    # Which of its products registry/ lists, in all their kinds: "all", a "few", those that "packed" rows need; or each
+    # kind once: "thin", of "words" alone.
+    registered: str = "few"
+
+    def __init__(self, tile: int | None = None) -> None:
+        self.tile = tile
+
+    @property
+    def key(self) -> str:
+        """How its forms are named: "csr", "mplg", "b2sr8", "split8"."""
+        return self.name if self.tile is None else f"{self.name}{self.tile}"
+
+    @property
+    def rows_per_unit(self) -> int:
+        return self.tile or 1
+
+    def __repr__(self) -> str:
+        return f"<format {self.key}>"
+
+    # ---- choice.py ----
+
+    def refusal(self, nrows: int, ncols: int) -> str:
+        """Why there is no such form of a matrix of that shape: what it holds, and what was given. "": there is."""
+        return ""
+
+    def knows(self, seen: Seen) -> bool:
+        """Whether facts say what a form of that structure would hold."""
+        return not self.refusal(seen.nrows, seen.ncols)
+
+    def count(self, rows: Csr) -> Any:
+        """Its own fact of these rows: what a form of them would hold."""
+        raise NotImplementedError
+
+    def sample(self, of: Sample) -> Any:
+        """The same, estimated."""
+        raise NotImplementedError
+
+    def fact(self, told: Any) -> Any:
+        """Its own fact of what JSON made of it."""
+        return told
+
+    def units(self, nrows: int) -> int:
+        """Rows or tile rows."""
+        return -(-nrows // self.rows_per_unit)
+
+    def held(self, seen: Seen) -> Held:
+        """What a form of that structure would list."""
+        raise NotImplementedError
+
+    def predict_bytes(self, seen: Seen) -> int:
+        """Bytes of a form of that structure, values not counted."""
+        raise NotImplementedError
+
+    def scratch(self, seen: Seen) -> int:
+        """Bytes that `from_csr` takes beside the rows and the result."""
+        raise NotImplementedError
+
+    def rows_key(self) -> str:
+        """The form by rows in which such a matrix is read row by row."""
+        return CSR
+
+    def dot_key(self) -> str:
+        """The form in which dot products with such a matrix are taken."""
+        return self.key
+
+    def dot_beside(self, other: Format, nrows: int, ncols: int) -> str:
+        """The same, where the other operand has another form; the shape is that of this one."""
+        return self.dot_key()
+
+    def dot_lanes(self, form: Any) -> int:
+        """Lanes of a GPU for each place of a mask. form: of the left operand, which may be of another format."""
+        raise NotImplementedError
+
+    def kept_as(self, key: str) -> str:
+        """The form that is kept where the form `key` of such a matrix is asked for."""
+        return key
+
+    def lanes(self, form: Any, nrows: int, kind: int, *, push: bool) -> int:
+        """Lanes of a GPU per row or tile row, of the form or (nrows: its rows) of its transpose."""
+        raise NotImplementedError
+
+    def share(self, kind: int) -> int:
+        """Lanes that go through a tile together: what it costs, in entries."""
+        return 1
+
+    def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
+        """What of a unit one group of lanes goes through on a GPU; longer ones are cut into segments."""
+        raise NotImplementedError
+
+    def segment(self) -> int:
+        """What of a long unit 32 lanes sum: eight steps."""
+        raise NotImplementedError
+
+    def turn(self, form: Any) -> int:
+        """Items in the units of a frontier beyond which a step of a loop pulls."""
+        raise NotImplementedError
+
+    def is_uneven(self, form: Any) -> bool:
+        """Whether a block of a GPU may read the entries of its rows as one run, because they are of very different
+        lengths."""
+        return False
+
+    def fixed_width(self, form: Any) -> int:
+        """The bits of a packed column that a staged pull is compiled for; 0: any, or plain columns."""
+        return 0
+
+    # ---- call.py ----
+
+    def kernel(self, name: str) -> str:
+        """The path of a kernel for it."""
+        return f"formats/{self.folder}/{name}"
+
+    def pull_constants(
+        self, *, ranked: bool, neutral: bool, padded: bool, light: bool, staged: bool, width: int
+    ) -> Constants:
+        """What a pull is compiled with. ranked: values are found by ranks. neutral: sums may begin with the identity.
+        padded: the last tile column is wider than the matrix. light: all entries of the vector are there, and no type
+        is larger than 32 bits. staged, width: `is_uneven`, `fixed_width`."""
+        raise NotImplementedError
+
+    def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:
+        """What a push, or the step of a loop, is compiled with."""
+        raise NotImplementedError
+
+    def dot_constants(self, types: Types, lanes: int, mask: Format) -> Constants:
+        """What a dot product is compiled with. mask: the format of the mask's form."""
+        raise NotImplementedError
+
+    def dot_mask(self, structure: Any) -> Form:
+        """The form of a mask as its dot products take it."""
+        form: Form = structure.form(self.key)
+        return form
+
+    def dot(self, left: Any, right: Any, mask: Any, ranked: tuple[bool, bool]) -> Dot:
+        """Dot products of units of two such forms. ranked: which of them has values."""
+        raise NotImplementedError

@@ -1,0 +1,37 @@
+"""From one form of a structure to another, and from what a file holds to a form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..device import Device
+from .catalog import class_of, format_of
+from .contract import Form
+
+if TYPE_CHECKING:
+    from .structure import Structure
+
+
+def convert(structure: Structure, key: str, *, transposed: bool, order: bool) -> tuple[Form, Any]:
+    """A form of the structure (or of its transpose); with `order`, where its values lie in the primary form."""
+    if transposed:
+        source = structure.form(key)  # turned as it lies
+        if structure.symmetric and not order:
+            return source, None  # an undirected graph is its own transpose: nothing more to make or to store
+        made, places = source.transpose(order)
+        base = structure.order(key) if order else None
+        if structure.symmetric:
+            source.adopt(made)
+            made = source
+        return made, places if base is None or places is None else base[places]
+    rows, places = structure.primary.to_csr(order)
+    made, turn = class_of(key).from_csr(rows, format_of(key).tile, order)
+    return made, places if turn is None else turn if places is None else places[turn]
+
+
+def restored(device: Device, key: str, numbers: dict[str, int], arrays: dict[str, Any]) -> Form:
+    """A form of what its `numbers` and `arrays` gave; ValueError, KeyError where they do not fit."""
+    made = class_of(key).restored(device, numbers, arrays)
+    if made.key != key:
+        raise ValueError(f"form: expected {key!r}, got {made.key!r}")
+    return made

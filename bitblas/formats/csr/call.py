@@ -1,0 +1,103 @@
+"""How kernels get forms by rows: the kernels of this folder read plain and packed columns."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import INT64, lookup_dtype
+
+from ..choice import Constants, Dot, Format
+from ..contract import Form, Types
+from ..hubs import Hubs, hubs_of
+from .choice import BLOCKS, DOT_TABLE, STAGE, UNROLL, RowsChoice, index_type
+
+# The types of a dot kernel's index arrays: of A, of B' (which may hold more entries), of the mask.
+DOT_INDICES = ("PTR", "COL", "BPTR", "MPTR", "MCOL")
+PIECE = 1 << 22  # entries whose packed columns are unpacked together: 16 to 32 MB, and few launches (not measured)
+
+
+def pieces(rows: Any) -> list[int]:
+    """Limits of entries that are looked at together, 0 and the end among them: all plain columns, packed ones in pieces
+    of PIECE."""
+    nvals = rows.nvals
+    return [*range(0, nvals, PIECE), nvals] if nvals and rows.format.packed else [0, nvals]
+
+
+def column_types(rows: Any) -> Types:
+    """The types of row pointers and of column numbers, plain or as they are unpacked."""
+    return ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(index_type(rows.ncols)))
+
+
+class RowsFormat(RowsChoice):
+    """What kernels by rows are compiled with."""
+
+    indices = ("PTR", "COL")
+    dot_indices = DOT_INDICES
+
+    def pull_constants(
+        self, *, ranked: bool, neutral: bool, padded: bool, light: bool, staged: bool, width: int
+    ) -> Constants:
+        more = [("BLOCKS", BLOCKS if light else 4), ("STAGED", int(staged)), ("STAGE", STAGE)]
+        return [*self._columns(width), ("UNROLL", UNROLL), *more]
+
+    def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:
+        return self._columns()
+
+    def dot_constants(self, types: Types, lanes: int, mask: Format) -> Constants:
+        # A block takes 256 entries: one a thread, LANES, though GROUP lanes then share its work.
+        shape = [("LANES", 1), ("GROUP", lanes), ("COL_64", int(dict(types)["COL"] is INT64)), *DOT_TABLE]
+        return [*shape, *self._columns(), ("M_PACKED", int(mask.packed))]
+
+    def _columns(self, width: int = 0) -> Constants:
+        """What columns.cuh asks for. width: bits of packed columns where the kernel is for them alone."""
+        return [("PACKED", int(self.packed)), ("WIDTH", width)]
+
+    def dot_mask(self, structure: Any) -> Form:
+        form: Form = structure.rows()
+        return form
+
+    def dot(self, left: Any, right: Any, mask: Any, ranked: tuple[bool, bool]) -> Dot:
+        kinds = left.ptr.dtype, index_type(left.ncols), right.ptr.dtype, mask.ptr.dtype, index_type(mask.ncols)
+        types = tuple((name, lookup_dtype(kind)) for name, kind in zip(DOT_INDICES, kinds, strict=True))
+        at = mask.ptr, mask.nrows, mask.col, mask.width, right.width
+        return Dot(mask.nvals, types, at, (left.ptr, left.col), (right.ptr, right.col))
+
+
+class RowsCall:
+    """What kernels take of a form by rows."""
+
+    def types(self: Any, ranked: bool) -> Types:
+        if "types" not in self.cache:
+            self.cache["types"] = column_types(self)
+        found: Types = self.cache["types"]
+        return found
+
+    def unit_starts(self: Any) -> tuple[Any, int]:
+        return self.ptr, 1
+
+    def unit_contents(self: Any, ranked: bool) -> tuple[Any, ...]:
+        return self.col, self.width
+
+    def pulled(self: Any, ranked: bool) -> tuple[Any, ...]:
+        return self.ptr, self.col
+
+    def ranks(self) -> None:
+        return None
+
+    def hubs(self, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
+        return hubs_of(self, longest, part)
+
+    def segments(self: Any, longest: int) -> int:
+        if ("segments", longest) not in self.cache:
+            length = self.ptr[1:] - self.ptr[:-1]
+            self.cache["segments", longest] = int((-(-length // longest))[length > longest].sum())
+        return int(self.cache["segments", longest])
+
+    def along(self: Any, length: Any) -> Any:
+        found = np.empty(self.nvals, length.dtype)
+        for low, high in itertools.pairwise(pieces(self)):
+            found[low:high] = length[self.columns(low, high)]
+        return found

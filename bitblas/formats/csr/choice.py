@@ -1,0 +1,88 @@
+"""What is decided of forms by rows: CSR, and MPLG where mplg/choice.py says nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels.kinds import WORDS
+from .. import lanes as steps
+from ..choice import Format, Held, Seen
+from ..contract import CSR
+from ..hubs import longest_unit
+from ..lanes import power_of_two
+
+UNROLL = 4  # entries that a lane of a pull loads before it uses the first
+BLOCKS = 8  # of 256 threads a multiprocessor, at least, for 32-bit sums (min_plus, grid: 58 us; with 4, 64 us)
+STAGE = 1024  # entries that a block reads at once where it reads its rows as one run (measured)
+# Steps of a group of lanes where rows end at their first hit, and are seldom gone through (RMAT 20: 26.6, 21.9, 21.7 us
+# with 8, 32, 128).
+LONGEST_EARLY = 128
+UNEVEN = 32  # times the mean that the longest row has where rows are uneven (RMAT 20: 2000; meshes: 1 to 4)
+ALPHA = 16  # a frontier with more than 1/16 of all entries pulls (Beamer's alpha is 14; his graphs are RMAT too)
+# Dot products of rows at a mask on a GPU: slots of the table that holds a row of A (a row may fill half of them), from
+# how many entries on a row is put there, for how many entries of the mask at once; and how long even the shorter row
+# has to be for a whole block to search for its entries (estimated). Triangles of RMAT 20 on an H200: 10.8 ms, 20.2
+# without tables; rows from 8 to 32 entries on, and 2048 to 8192 slots, differ by 4 %.
+DOT_TABLE = (("SLOTS", 4096), ("LOG_SLOTS", 12), ("TABLE_FROM", 16), ("TABLE_FOR", 4), ("LONG", 1024))
+
+
+def index_type(limit: int) -> Any:
+    """32-bit indices where they fit, else 64-bit ones."""
+    return np.int32 if limit < 1 << 31 else np.int64
+
+
+def rows_bytes(nrows: int, ncols: int, nvals: int) -> int:
+    """Bytes of row pointers and plain columns."""
+    return (nrows + 1) * index_type(nvals)().itemsize + nvals * index_type(ncols)().itemsize
+
+
+class RowsChoice(Format):
+    """Rows of plain columns."""
+
+    name, folder = CSR, "csr"
+    by_rows, ranked, reads_values = True, False, True
+    fused, registered = True, "all"
+
+    def held(self, seen: Seen) -> Held:
+        return Held(0.0, 0.0, float(seen.nvals))
+
+    def predict_bytes(self, seen: Seen) -> int:
+        return rows_bytes(seen.nrows, seen.ncols, seen.nvals)
+
+    def scratch(self, seen: Seen) -> int:
+        return 0
+
+    def rows_key(self) -> str:
+        return self.key
+
+    def dot_beside(self, other: Format, nrows: int, ncols: int) -> str:
+        """Beside packed rows these are packed too, once: plain columns would be made in every statement."""
+        return other.key if other.packed and not other.refusal(nrows, ncols) else self.key
+
+    def lanes(self, form: Any, nrows: int, kind: int, *, push: bool) -> int:
+        """So many that each has two or three loads in flight. Measured on an H200, of 1, 2, 4, .. lanes: Boolean CSR,
+        which ends a row at its first hit, was fastest with 1 (RMAT 20: 22, 32, 56 us with 1, 2, 4); sums with 1 on a
+        Delaunay mesh (6 entries a row), 2 on a stencil (25) and 4 on RMAT (30)."""
+        if kind == WORDS and not push:
+            return 1
+        return power_of_two(form.nvals / max(1, nrows) / (2 if push else 7), 1, 32)
+
+    def dot_lanes(self, form: Any) -> int:
+        """One per entry of a row (rmat20: 10.8 ms with 4 lanes, 9.6 and 10.8 in two runs with 8, 10.0 with 32)."""
+        return power_of_two(form.nvals / max(1, form.nrows), 4, 32)
+
+    def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
+        if staged:
+            return max(STAGE, steps.LONGEST * UNROLL * lanes)
+        return (LONGEST_EARLY if kind == WORDS and not push else steps.LONGEST) * lanes * (1 if push else UNROLL)
+
+    def segment(self) -> int:
+        return 8 * UNROLL * 32
+
+    def turn(self, form: Any) -> int:
+        return int(form.work) // ALPHA
+
+    def is_uneven(self, form: Any) -> bool:
+        return longest_unit(form) * form.units > UNEVEN * form.nvals

@@ -1,0 +1,47 @@
+"""The kernels of this folder that are no products, as registry/ lists them: for plain and for packed columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from semirings.dtypes import INT32, INT64
+
+from ...kernels.prologue import Variant
+from ..mirror import CHUNK
+
+TYPES = (("PTR", INT32), ("COL", INT32))
+PLACES = (*TYPES, ("PLACE", INT32))
+
+
+def keys(packed: int) -> Iterator[Variant]:
+    """Those that sort the transpose."""
+    for order in (0, 1):
+        yield Variant("formats/csr/keys", TYPES, (("PACKED", packed), ("ORDER", order)))
+
+
+def mirrors(packed: int) -> Iterator[Variant]:
+    """The one that looks for mirror images."""
+    yield Variant("formats/csr/mirror", TYPES, (("PACKED", packed), ("CHUNK", CHUNK["csr"]), ("LANES", 32)))
+
+
+def clips(packed: int, *passes: tuple[int, int]) -> Iterator[Variant]:
+    """Those that cut a region out: of plain columns all, of packed ones those with an order."""
+    for fill, order in passes:
+        constants = (("PACKED", packed), ("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", order))
+        yield Variant("formats/csr/clip", PLACES, constants)
+
+
+def samples() -> Iterator[Variant]:
+    """Of plain rows."""
+    yield from keys(0)
+    yield from mirrors(0)
+    for pointers in (INT32, INT64):
+        yield Variant("formats/csr/rows", (("PTR", pointers),))
+    yield from clips(0, (0, 0), (0, 1), (1, 0), (1, 1))
+
+
+def packed_samples() -> Iterator[Variant]:
+    """Of packed rows."""
+    yield from keys(1)
+    yield from mirrors(1)
+    yield from clips(1, (0, 1), (1, 1))

@@ -1,0 +1,14 @@
+"""How many lanes share a row (tile row) on a GPU, and how far they go: what forms have in common."""
+
+from __future__ import annotations
+
+# Steps of a group of lanes, each waiting for its loads; longer rows are hubs, cut into segments (estimated).
+LONGEST = 16
+
+
+def power_of_two(x: float, low: int, high: int) -> int:
+    """The largest power of two that is at most x, from low to high."""
+    lanes = low
+    while lanes * 2 <= x and lanes < high:
+        lanes *= 2
+    return lanes

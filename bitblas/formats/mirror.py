@@ -1,0 +1,30 @@
+"""Whether a matrix equals its transpose, without making that: each entry has its mirror image where numbers made of the
+places of all entries, and of their mirror images, have the same sum (kernels/scramble.cuh)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semirings.dtypes import lookup_dtype
+
+from ..device import Device, even_bounds
+from ..kernels.prologue import Variant
+
+CHUNK = {"csr": 1 << 12, "b2sr": 1 << 9}  # entries, tiles: a warp's work, whose sum is one number
+PARALLEL = 1 << 16  # entries from which on the CPU shares the work
+
+
+def is_symmetric(
+    device: Device, family: str, constants: tuple[tuple[str, int], ...], items: int, nvals: int, ptr: Any, col: Any,
+    col_type: Any, units: int, *more: Any,
+) -> bool:  # fmt: skip
+    """family: whose kernel it is, and what `items` are. units, ptr, col: as kernels take them, and the type of column
+    numbers; more: what comes after them. One pass. Peak memory: 8 bytes for each CHUNK items."""
+    chunk = CHUNK[family]
+    n = -(-items // chunk)
+    sums = device.xp.zeros(max(1, n), "uint64")
+    types = ("PTR", lookup_dtype(ptr.dtype)), ("COL", lookup_dtype(col_type))
+    kernel = device.kernel(Variant(f"formats/{family}/mirror", types, (*constants, ("CHUNK", chunk), ("LANES", 32))))
+    bounds = even_bounds(n, device.threads) if not device.is_gpu and nvals > PARALLEL else None
+    kernel(n, units, items, ptr, col, *more, sums, bounds=bounds)
+    return int(sums.sum()) == 0

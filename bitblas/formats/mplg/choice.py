@@ -1,0 +1,46 @@
+"""What is decided of packed rows, where it is not what is decided of plain ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import packing
+from ..choice import Format, Seen
+from ..contract import CSR
+from ..csr.choice import RowsChoice, index_type
+
+# Entries from which on a staged pull is compiled for the width of its packed columns, once for each width, in half a
+# second: packing costs it 4 instructions for an entry then, else 10 (counted in its SASS, not measured).
+FIXED_FROM = 1 << 20
+
+
+def packed_bytes(nrows: int, ncols: int, nvals: int) -> int:
+    """Bytes of row pointers and packed columns."""
+    return (nrows + 1) * index_type(nvals)().itemsize + 4 * packing.packed_words(nvals, packing.width_of(ncols))
+
+
+class PackedChoice(RowsChoice):
+    """Rows of packed columns."""
+
+    name = "mplg"
+    packed, fused, registered = True, False, "packed"
+    handicap = 1.1  # by as much predictions err, and what they do not know decodes columns
+
+    def refusal(self, nrows: int, ncols: int) -> str:
+        """Columns, and those of the transpose too, have 32 bits."""
+        fits = max(nrows, ncols) <= 1 << packing.MOST_BITS
+        return "" if fits else f"holds up to 2**{packing.MOST_BITS} rows and columns, got {nrows} x {ncols}"
+
+    def predict_bytes(self, seen: Seen) -> int:
+        return packed_bytes(seen.nrows, seen.ncols, seen.nvals)
+
+    def kept_as(self, key: str) -> str:
+        """Plain rows, which would need up to 32 times the memory, are made for a statement and dropped. Entries lie in
+        the same order in both."""
+        return self.key if key == CSR else key
+
+    def dot_beside(self, other: Format, nrows: int, ncols: int) -> str:
+        return self.key
+
+    def fixed_width(self, form: Any) -> int:
+        return int(form.width) if form.device.is_gpu and form.nvals >= FIXED_FROM else 0

@@ -1,0 +1,74 @@
+"""What is decided of tiles with a rest of single entries; what goes where is in layout.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...kernels.kinds import WORDS
+from .. import lanes as steps
+from ..b2sr.choice import TiledChoice
+from ..choice import Held, Seen
+from ..contract import CSR
+from ..csr.choice import UNROLL
+from ..lanes import power_of_two
+from ..sample import Sample
+from . import layout
+from .counting import count_parts, sampled_parts
+
+
+class SplitChoice(TiledChoice):
+    """Tiles that pay for themselves, and a rest."""
+
+    name = folder = "split"
+    counts, nothing = "own", layout.Parts(0.0, 0.0)
+    handicap = 1.1  # by as much predictions err; what they do not know makes rows of it for each statement
+
+    def __init__(self, tile: int) -> None:
+        super().__init__(tile)
+        self.registered = "thin" if self.fused else "words"
+
+    def refusal(self, nrows: int, ncols: int) -> str:
+        fits = layout.fits(ncols, self.tile)
+        return "" if fits else f"holds up to {(1 << 32) // self.tile} columns with tiles of {self.tile}, got {ncols}"
+
+    def knows(self, seen: Seen) -> bool:
+        return self.key in dict(seen.own)
+
+    def count(self, rows: Any) -> layout.Parts:
+        return count_parts(rows, self.tile)
+
+    def sample(self, of: Sample) -> layout.Parts:
+        return sampled_parts(of, self.tile)
+
+    def fact(self, told: Any) -> layout.Parts:
+        return layout.Parts(*told)
+
+    def held(self, seen: Seen) -> Held:
+        parts = dict(seen.own)[self.key]
+        return Held(parts.tiles, seen.nvals - parts.in_rest, parts.in_rest)
+
+    def predict_bytes(self, seen: Seen) -> int:
+        return layout.predict_bytes(seen.nrows, seen.ncols, self.tile, dict(seen.own)[self.key])
+
+    def scratch(self, seen: Seen) -> int:
+        return 100 * self.units(seen.nrows) + seen.nvals + 4 * round(self.held(seen).items)
+
+    def dot_key(self) -> str:
+        """There is no such kernel; rows are made for the statement."""
+        return CSR
+
+    def lanes(self, form: Any, nrows: int, kind: int, *, push: bool) -> int:
+        """A third of the loads, as for tiles (not measured)."""
+        units = max(1, self.units(nrows))
+        if push:
+            return power_of_two((form.tiles + form.in_rest) / units / 2, 2, 32)
+        share = self.share(kind)
+        fewest = 4 if self.tile == 4 and kind == WORDS else share
+        return power_of_two((form.tiles * share + form.in_rest) / units / 3, fewest, 32)
+
+    def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
+        """Entries of the rest, and of tiles as many as each costs."""
+        return steps.LONGEST * (1 if push else 3 if kind == WORDS else 8) * lanes
+
+    def segment(self) -> int:
+        return 8 * UNROLL * 32

@@ -1,0 +1,127 @@
+"""The structure of a matrix: one form that fixes the order of its values, and others made on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from .contract import CSR, Form
+from .convert import convert
+
+if TYPE_CHECKING:
+    from ..device import Device
+    from .csr.format import Csr
+
+
+class Structure:
+    """Where the entries of a matrix are: one primary form, which fixes the order of values, and others made on demand.
+
+    Immutable but for that cache; shared by all matrices that differ in values only. Beside a compact primary form only
+    its transpose is kept: a statement that needs another form makes it, and lets it go.
+    """
+
+    def __init__(self, primary: Form) -> None:
+        self.primary = primary
+        self._forms: dict[tuple[str, bool], Form] = {(primary.key, False): primary}
+        self._orders: dict[tuple[str, bool], Any] = {(primary.key, False): None}
+        self._symmetric: bool | None = None  # None: nobody has asked
+        # For plan/choice.py. Counts that threads share may lose one: nothing depends on the exact number.
+        self.reads, self.read_besides = 0, 0  # by products with vectors, and by what else reads rows
+        self.choices: dict[Any, Any] = {}
+        self.due = [1, 1]  # the reads at which to ask again, for matrices of several values and of one
+
+    @property
+    def device(self) -> Device:
+        return self.primary.device
+
+    @property
+    def nrows(self) -> int:
+        return self.primary.nrows
+
+    @property
+    def ncols(self) -> int:
+        return self.primary.ncols
+
+    @property
+    def nvals(self) -> int:
+        return self.primary.nvals
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether it equals its transpose, which one form then serves as too: found in one pass, once."""
+        if self._symmetric is None:
+            self._symmetric = self.nrows == self.ncols and self.primary.is_symmetric()
+        return self._symmetric
+
+    def coo(self) -> tuple[Any, Any]:
+        """Rows and columns (INT64) of the entries in the order of the values."""
+        return self.primary.coo()
+
+    def has(self, key: str, *, transposed: bool = False) -> bool:
+        return self.held(key, transposed=transposed) is not None
+
+    def held(self, key: str, *, transposed: bool) -> Form | None:
+        """The form in which `key` is kept, where it is there."""
+        return self._forms.get((self.kept_as(key), transposed))
+
+    def kept_as(self, key: str) -> str:
+        """The form that is kept where `key` is asked for: another one is made for a statement and dropped."""
+        return self.primary.format.kept_as(key)
+
+    def rows(self, *, transposed: bool = False) -> Any:
+        """The structure (or its transpose) in a form by rows, as it lies there: plain or packed."""
+        self.read_besides += 1
+        return self.form(self.primary.format.rows_key(), transposed=transposed)
+
+    def plain_rows(self) -> Csr:
+        """The structure as plain rows: those that are kept, else some that are made for this alone."""
+        kept = self.has(CSR) and self.kept_as(CSR) == CSR
+        found: Any = self.form(CSR) if kept else self.primary.to_csr(False)[0]
+        rows: Csr = found
+        return rows
+
+    def form(self, key: str, *, transposed: bool = False) -> Form:
+        """The structure (or its transpose) in the form `key`, built once, but for what `kept_as` and `keeps` say."""
+        if self.kept_as(key) != key:
+            return self.form(self.kept_as(key), transposed=transposed).to_csr(False)[0]
+        known = self._forms.get((key, transposed))
+        return self._make(key, transposed, order=False)[0] if known is None else known
+
+    def led_by(self, key: str) -> Structure:
+        """The same entries with that form as the primary one, alone."""
+        made = Structure(self.form(key))
+        made._symmetric = self._symmetric
+        return made
+
+    def order(self, key: str, *, transposed: bool = False) -> Any:
+        """For each entry of that form the place of its value in the primary form; None: the same order."""
+        key = self.kept_as(key)
+        if (key, transposed) not in self._orders:
+            return self._make(key, transposed, order=True)[1]
+        return self._orders[key, transposed]
+
+    def keeps(self, key: str) -> bool:
+        """Whether a form, once made, is kept."""
+        return key == self.primary.key or not self.primary.compact
+
+    def _make(self, key: str, transposed: bool, order: bool) -> tuple[Form, Any]:
+        form, places = convert(self, key, transposed=transposed, order=order)
+        if not self.keeps(key):
+            return form, places
+        known = self._forms.setdefault((key, transposed), form)
+        if form is not known:
+            known.adopt(form)  # the pass that finds the order also finds the ranks
+        if order:
+            self._orders[key, transposed] = places
+        return known, places
+
+    def keep(self, key: str, transposed: bool, form: Form, order: Any) -> None:
+        """A form (of the transpose) that was made elsewhere, and where its values lie (None: not known)."""
+        self._forms.setdefault((key, transposed), form)
+        if order is not None:
+            self._orders[key, transposed] = order
+
+    def forms(self) -> Iterator[tuple[str, bool, Form, Any]]:
+        """All forms held: key, transposed, form, order (None where none is held)."""
+        for (key, transposed), form in list(self._forms.items()):
+            yield key, transposed, form, self._orders.get((key, transposed))

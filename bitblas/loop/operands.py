@@ -1,0 +1,55 @@
+"""What a step takes, in the order of its kernels: csr/step.cu, b2sr/step.cu."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Head(NamedTuple):
+    """How much there is to do, beyond what a step pulls, and whether the round runs."""
+
+    units: np.int64
+    size: np.int64  # of the result
+    longest: np.int64
+    turn: np.uint64
+    gate: Any
+    rounds: Any
+    ahead: np.int64
+
+
+class Source(NamedTuple):
+    """The frontier that is read."""
+
+    bits: Any
+    array: Any
+    iso: Any
+    step: int
+    units: Any  # the list of those where it has entries
+    state: Any
+    segments: Any
+
+
+class Target(NamedTuple):
+    """The frontier that is written."""
+
+    bits: Any
+    array: Any
+    units: Any
+    state: Any
+    segments: Any
+
+
+class Cleared(NamedTuple):
+    """The frontier that is cleared, for the step after to write."""
+
+    bits: Any
+    array: Any
+    units: Any
+    state: Any
+
+
+def launchable(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Python's numbers as a launch takes them."""
+    return tuple(np.int64(x) if isinstance(x, int) else x for x in arguments)

@@ -1,0 +1,161 @@
+"""When a form is chosen: once products have read a matrix by rows so often that another form repays finding and making.
+
+Matrices begin by rows, constructors' and statements' alike, because most of what algorithms make is read once. Each
+product with a vector that goes through all of a matrix counts as a read (`Structure.reads`). When reads could have
+gained what looking takes, the plan looks; when they would have gained what making the form takes, it is made. So nobody
+loses more than as much again as whoever knew all reads before (a ski is bought when renting has cost its price).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import weakref
+from dataclasses import dataclass
+
+from ..config import config
+from ..device import Device
+from ..formats import CSR, Structure, class_of, format_of
+from ..formats.b2sr.choice import TILES
+from .costs import FLOOR, LINE, costs_of
+from .depth import row_ends
+from .facts import Facts, facts
+from .forms import best_form, candidates, choose_form, verbs_of, without_facts
+from .limit import limited
+
+NEVER = 1 << 62  # reads
+# Microseconds that looking takes, with those for each entry that is looked at (a CPU samples, up to so many), and that
+# making a form takes. Measured on two cores of an EPYC and on an H100.
+LOOK, LOOKED_AT = {"cpu": (2000.0, 0.25), "gpu": (4000.0, 1e-3)}, {"cpu": 1 << 17, "gpu": NEVER}
+MAKE = {"cpu": (500.0, 0.03), "gpu": (2000.0, 1e-3)}
+
+
+@dataclass
+class Choice:
+    """What is known of a structure, for matrices of one value or of several. key: the best form (None: nobody has
+    looked); gain: microseconds of a read; made: the structure in that form, as long as somebody holds it."""
+
+    key: str | None = None
+    gain: float = 0.0
+    made: weakref.ref[Structure] | None = None
+
+
+def choice_of(structure: Structure, iso: bool) -> Choice:
+    """For what `config.prefer` asks for now."""
+    found: Choice = structure.choices.setdefault((iso, config.prefer), Choice())
+    return found
+
+
+def when_made(structure: Structure, iso: bool) -> str:
+    """The form that a matrix gets when it is made, if nobody asks for one: the one that it has, but where bytes count
+    more than time."""
+    key = choose_form(structure, iso=iso) if config.prefer == "memory" else structure.primary.key
+    return limited(structure, key, iso)[0]
+
+
+def due(structure: Structure, iso: bool, *, now: bool = False) -> str:
+    """The form to take now: the primary one, until reads have repaid another, or somebody asks (`now`). Notes in
+    `structure.due` at how many reads to ask again."""
+    key, choice = structure.primary.key, choice_of(structure, iso)
+    if choice.key is None and may_change(structure) and (now or structure.reads >= needed(structure, iso)):
+        look(structure, iso)
+    if choice.key is not None and (now or structure.reads >= needed(structure, iso)):
+        return choice.key
+    structure.due[iso] = needed(structure, iso)
+    return key
+
+
+def give_up(structure: Structure, iso: bool) -> None:
+    """Let it stay as it is: there is no room for the form that was chosen."""
+    choice_of(structure, iso).key = structure.primary.key
+    choice_of(structure, iso).gain = 0.0
+    structure.due[iso] = NEVER
+
+
+def outlook(structure: Structure, iso: bool) -> str:
+    """In words, when the best form will be made; "" where the matrix has it."""
+    if may_change(structure) and choice_of(structure, iso).key is None:
+        look(structure, iso)
+    key = choice_of(structure, iso).key
+    if key in (None, structure.primary.key):
+        return ""
+    left = needed(structure, iso) - structure.reads
+    products = "" if left > NEVER // 2 else f"after {max(1, left)} more products with vectors, or "
+    return f"stored as {structure.primary.key} so far; {key} is made {products}for a loop on a GPU or a file"
+
+
+def may_change(structure: Structure) -> bool:
+    """Whether there is anything to choose."""
+    return structure.primary.key == CSR and not without_facts(structure.nrows, structure.nvals, config.prefer)
+
+
+def needed(structure: Structure, iso: bool) -> int:
+    """How many reads, in all, repay what is to be done next: to look, or to make the best form. NEVER where nothing is
+    to be gained."""
+    choice, kind, nvals = choice_of(structure, iso), kind_of(structure.device), structure.nvals
+    if choice.key is None:
+        gain = most_gain(structure, iso) if may_change(structure) else 0.0
+        base, each = LOOK[kind]
+        cost = base + each * min(nvals, LOOKED_AT[kind])
+    elif choice.made is not None and choice.made() is not None:
+        return 0  # another matrix has it already
+    else:
+        gain, (base, each) = choice.gain, MAKE[kind]
+        cost = (base + each * nvals) * forms_to_make(structure, choice.key)
+    return math.ceil(cost / gain) if gain > 0 else NEVER
+
+
+def forms_to_make(structure: Structure, key: str) -> int:
+    """The form; its transpose, where that is held now; rows again, where something else than products read them."""
+    mine = structure.primary
+    turned = structure.has(mine.key, transposed=True) and structure.form(mine.key, transposed=True) is not mine
+    return 1 + turned + (structure.read_besides > 0 and not format_of(key).by_rows)
+
+
+def most_gain(structure: Structure, iso: bool) -> float:
+    """Microseconds that no form gains more than, in a product: what it takes by rows, beyond the floor."""
+    nvals = structure.nvals
+    worst = Facts(structure.nrows, structure.ncols, nvals, tuple((tile, nvals) for tile in TILES), heads=nvals)
+    return mean_us(worst, CSR, iso, structure.device) - FLOOR[kind_of(structure.device)]
+
+
+def mean_us(seen: Facts, key: str, iso: bool, device: Device) -> float:
+    """Microseconds of a product in a form, in the mean over those that count; those below the floor count as that."""
+    costs, floor = costs_of(device), FLOOR[kind_of(device)]
+    verbs = verbs_of(iso, square=False)
+    return sum(max(floor, costs.predict(seen, key, verb)) for verb in verbs) / len(verbs)
+
+
+def look(structure: Structure, iso: bool) -> None:
+    """Find the best form, and what it gains in a product; tiles are counted only where rows leave it open."""
+    choice, key = choice_of(structure, iso), CSR
+    if not rows_suffice(structure, iso):
+        key = choose_form(structure, iso=iso)
+    key, _ = limited(structure, key, iso)
+    if structure.read_besides and class_of(key).compact:
+        key = CSR  # whose rows would be made again for each of those statements
+    if key != CSR:
+        seen, device = facts(structure), structure.device
+        choice.gain = mean_us(seen, CSR, iso, device) - mean_us(seen, key, iso, device)
+    choice.key = key
+
+
+def rows_suffice(structure: Structure, iso: bool) -> bool:
+    """Whether plain rows are best whatever tiles there are: where only forms by rows may be chosen, and packed ones
+    gain too little with the fewest tiles and with the most, in one level and in as many as there are rows."""
+    gpu, n, nvals = structure.device.is_gpu, structure.nrows, structure.nvals
+    costs, prefer = costs_of(structure.device), config.prefer
+    heads, longest = row_ends(structure)
+    for most, depth in itertools.product(itertools.product((0, 2), repeat=len(set(LINE.values()))), (1.0, float(n))):
+        shared = dict(zip(sorted(set(LINE.values())), most))
+        tiles = tuple((tile, nvals / tile ** shared.get(tile, 0)) for tile in TILES)
+        seen = Facts(n, structure.ncols, nvals, tiles, (), depth, heads, longest)
+        if not all(format_of(key).by_rows for key in candidates(seen, prefer, iso, gpu)):
+            return False
+        if best_form(seen, costs, prefer, iso=iso, gpu=gpu) != CSR:
+            return False
+    return True
+
+
+def kind_of(device: Device) -> str:
+    return "gpu" if device.is_gpu else "cpu"

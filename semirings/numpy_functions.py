@@ -1,0 +1,73 @@
+"""What the operators of NumPy that GraphBLAS has not call, in Python: read by the host and by Numba.
+
+`numpy_functions.cuh` holds the same functions for CUDA C++. Both come with the operators that use them.
+"""
+
+import numpy as np
+
+from .functions import absolute, copysign, exp, exp2, log1p, modulus
+
+
+def sign_bit(x):
+    return copysign(1.0, x) < 0
+
+
+def next_after(x, y):
+    """The number after x on the way to y."""
+    return np.nextafter(x, y)
+
+
+def spacing_of(x):
+    """The distance to the next number away from zero; NaN at the infinities."""
+    return np.spacing(absolute(x) if x == 0 else x)
+
+
+def rest(x, y):
+    """The rest of x / y cut towards zero: its sign is that of x. 0 where y is 0."""
+    z = modulus(x, y)
+    return z - y if z != 0 and (z < 0) != (x < 0) else z
+
+
+def magnitude(x):
+    """abs(x), also of the least integer."""
+    return np.uint64(abs(np.int64(x)))
+
+
+def common_divisor(x, y):
+    x, y = np.uint64(x), np.uint64(y)
+    while y != 0:
+        x, y = y, x % y
+    return x
+
+
+def common_multiple(x, y):
+    x, y = np.uint64(x), np.uint64(y)
+    return x // common_divisor(x, y) * y if x != 0 and y != 0 else np.uint64(0)
+
+
+def shifted_left(x, y, bits):
+    """x << y; 0 where the type has not as many bits."""
+    return np.uint64(x) << np.uint64(y) if y >= 0 and y < bits else np.uint64(0)
+
+
+def shifted_right(x, y, bits):
+    """x >> y with the sign kept; 0 or -1 where the type has not as many bits."""
+    z = np.uint64(x) if x >= 0 else np.uint64(~x)
+    z = z >> np.uint64(y) if y >= 0 and y < bits else np.uint64(0)
+    return z if x >= 0 else ~z
+
+
+def log_sum(x, y):
+    """log(exp(x) + exp(y)), without overflow on the way."""
+    if x == y:
+        return x + 0.6931471805599453
+    return x + log1p(exp(y - x)) if x > y else y + log1p(exp(x - y)) if x < y else x + y
+
+
+def log_sum2(x, y):
+    """log2(2**x + 2**y), without overflow on the way."""
+    if x == y:
+        return x + 1.0
+    if x > y:
+        return x + 1.4426950408889634 * log1p(exp2(y - x))
+    return y + 1.4426950408889634 * log1p(exp2(x - y)) if x < y else x + y

@@ -1,0 +1,109 @@
+"""The operators of NumPy that GraphBLAS has not: `binary.numpy.gcd`. Their texts bring the functions that they call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import numpy_functions
+from .algebra import Monoid
+from .dtypes import DataType
+from .expressions import ByKind, Expression, code, once, resolve
+from .known import remember_monoid
+from .operators import NAMESPACE, BinaryOp, UnaryOp, operand
+from .rules import compare, floating, integer, only_floating, real, small_boolean, whole
+
+_FILE = Path(__file__).with_name("numpy_functions.py")
+_NAMES = NAMESPACE | {name: f for name, f in vars(numpy_functions).items() if not name.startswith("_")}
+
+
+class NumpyText(ByKind, Expression):
+    """A text by kind that calls numpy_functions."""
+
+    def evaluate(self, types: Mapping[str, DataType], names: Mapping[str, Any]) -> Any:
+        t = types["x"]
+        values = {name: operand(value, types[name]) for name, value in names.items() if name in types}
+        with np.errstate(all="ignore"):
+            return eval(code(resolve(self, t)), {**_NAMES, **values})
+
+    def gives(self, types: Mapping[str, DataType]) -> DataType:
+        return types["x"]
+
+    def definition_python(self, types: Mapping[str, DataType]) -> str:
+        text = _FILE.read_text()
+        functions = text[text.index("\ndef ") :].replace("\ndef ", "\n@njit(**FUNCTION)\ndef ")
+        return f"{functions}\n\n"
+
+    def definition_cpp(self, types: Mapping[str, DataType]) -> str:
+        return once("NUMPY_FUNCTIONS_CUH", _FILE.with_suffix(".cuh").read_text())
+
+
+def _numpy(text: str, boolean: str = "", unsigned: str = "") -> NumpyText:
+    return NumpyText(boolean or text, text, text, unsigned)
+
+
+# "%": the sign is the divisor's, as in Python.
+_MODULUS = BinaryOp(
+    "numpy.mod", ByKind("0", "modulus(x, y)", "real_modulus(x, y)", "unsigned_modulus(x, y)"), small_boolean
+)
+_DEGREES = UnaryOp("numpy.rad2deg", "x * 57.29577951308232", floating)
+_RADIANS = UnaryOp("numpy.deg2rad", "x * 0.017453292519943295", floating)
+UNARY = {
+    "deg2rad": _RADIANS,
+    "radians": _RADIANS,
+    "rad2deg": _DEGREES,
+    "degrees": _DEGREES,
+    "fabs": UnaryOp("numpy.fabs", "absolute(x)", floating),
+    "reciprocal": UnaryOp(
+        "numpy.reciprocal", ByKind("x", "where(absolute(x) == 1, x, minus(x, x))", "1 / x"), small_boolean
+    ),
+    "sign": UnaryOp(
+        "numpy.sign", ByKind("x", "where(x > 0, 1, where(x < 0, -1, 0))", "signum(x) + 0", "x != 0"), small_boolean
+    ),
+    "signbit": UnaryOp("numpy.signbit", NumpyText("x != x", "x < 0", "sign_bit(x)", "x != x"), compare),
+    "spacing": UnaryOp("numpy.spacing", _numpy("spacing_of(x)"), floating),
+    "square": UnaryOp("numpy.square", "times(x, x)", small_boolean),
+}
+BINARY = {
+    "mod": _MODULUS,
+    "remainder": _MODULUS,
+    "float_power": BinaryOp("numpy.float_power", "raised(x, y)", real),
+    "fmod": BinaryOp("numpy.fmod", NumpyText("0", "rest(x, y)", "fmod(x, y)", "unsigned_modulus(x, y)"), small_boolean),
+    "gcd": BinaryOp(
+        "numpy.gcd",
+        _numpy("common_divisor(magnitude(x), magnitude(y))", "x | y", "common_divisor(x, y)"),
+        whole,
+        exchanged="numpy.gcd",
+    ),
+    "lcm": BinaryOp(
+        "numpy.lcm",
+        _numpy("common_multiple(magnitude(x), magnitude(y))", "x & y", "common_multiple(x, y)"),
+        whole,
+        exchanged="numpy.lcm",
+    ),
+    "left_shift": BinaryOp("numpy.left_shift", _numpy("shifted_left(x, y, bits)", "x << y"), whole),
+    "right_shift": BinaryOp("numpy.right_shift", _numpy("shifted_right(x, y, bits)", "x >> y"), whole),
+    "logaddexp": BinaryOp("numpy.logaddexp", _numpy("log_sum(x, y)"), floating, exchanged="numpy.logaddexp"),
+    "logaddexp2": BinaryOp("numpy.logaddexp2", _numpy("log_sum2(x, y)"), floating, exchanged="numpy.logaddexp2"),
+    "hypot": BinaryOp("numpy.hypot", "hypot(x, y)", floating, exchanged="numpy.hypot"),
+    "nextafter": BinaryOp("numpy.nextafter", _numpy("next_after(x, y)"), floating),
+    # Of a number and NaN it is NaN; min and max give the number.
+    "maximum": BinaryOp("numpy.maximum", "where((x >= y) | (x != x), x, y)", exchanged="numpy.maximum"),
+    "minimum": BinaryOp("numpy.minimum", "where((x <= y) | (x != x), x, y)", exchanged="numpy.minimum"),
+}
+# gcd and hypot of one negative number are that number, of more they are positive.
+MONOIDS = {
+    "maximum": Monoid("numpy.maximum", BINARY["maximum"], lambda t: t.lowest),
+    "minimum": Monoid("numpy.minimum", BINARY["minimum"], lambda t: t.highest),
+    "gcd": Monoid("numpy.gcd", BINARY["gcd"], lambda t: 0, repeated="where(k > 1, absolute(x), x)", rule=integer),
+    "hypot": Monoid("numpy.hypot", BINARY["hypot"], lambda t: 0, repeated=None, rule=only_floating),
+    "logaddexp": Monoid("numpy.logaddexp", BINARY["logaddexp"], lambda t: t.lowest, repeated=None, rule=only_floating),
+    "logaddexp2": Monoid(
+        "numpy.logaddexp2", BINARY["logaddexp2"], lambda t: t.lowest, repeated=None, rule=only_floating
+    ),
+}
+for _monoid in MONOIDS.values():
+    remember_monoid(_monoid.binaryop, _monoid, own=False)

@@ -1,0 +1,89 @@
+"""Operators pickle by name, so that what comes back is the same object. A program's own come back under their name, or
+are made again of their functions, which pickle as Python has it: by the name of their module."""
+
+from __future__ import annotations
+
+import copyreg
+from functools import partial
+from operator import getitem
+from typing import Any
+
+from .algebra import Monoid, Semiring, compose
+from .catalog import find_semiring
+from .dtypes import DataType, lookup_dtype
+from .known import origin_of
+from .namespaces import SPACES
+from .operators import BinaryOp, IndexUnaryOp, Parameterized, SelectOp, UnaryOp
+from .registration import Identity, build, enter, make
+from .typed import Typed
+from .udf import Call, UserRule
+
+FAMILIES = {
+    "unary": UnaryOp, "binary": BinaryOp, "indexunary": IndexUnaryOp, "select": SelectOp, "monoid": Monoid,
+    "semiring": Semiring,
+}  # fmt: skip
+
+
+def find(family: str, name: str) -> Any:
+    """The operator of that name."""
+    return SPACES[family][name]
+
+
+def restore(family: str, name: str, flags: dict[str, Any], *parts: Any) -> Any:
+    """The operator that a program registered under that name; registered now where there is none."""
+    space = SPACES[family]
+    return space[name] if name in space else enter(space, name, partial(make, family, name, *parts, **flags))
+
+
+def call(family: Parameterized, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return family(*args, **kwargs)
+
+
+def build_plain(family: str, name: str, function: Any, narrow: bool) -> Any:
+    return build(family, function, name, narrow=narrow)
+
+
+def _stands(family: str, op: Any) -> bool:
+    """Whether `op` is what its name leads to."""
+    try:
+        return op.name in SPACES[family] and SPACES[family][op.name] is op
+    except AttributeError:
+        return False
+
+
+def _parts(op: Any) -> tuple[Any, ...] | None:
+    """What a program made an operator of; None for the catalogue's."""
+    if isinstance(op, Semiring):
+        return (op.monoid, op.binaryop) if find_semiring(op.name) is not op else None
+    if isinstance(op, Monoid):
+        one = op.identity_of
+        return (op.binaryop, one.given, op.is_idempotent) if isinstance(one, Identity) else None
+    if isinstance(op, Parameterized):
+        return op.parts or None
+    return (op.expr.function,) if isinstance(op.expr, Call) else None
+
+
+def _reduce(family: str | None, op: Any) -> Any:
+    family = op.family if family is None else family
+    parts, flags = _parts(op), {}
+    if isinstance(op, Parameterized) and family not in ("monoid", "semiring"):
+        flags = {"parameterized": True}
+    if _stands(family, op):
+        return (find, (family, op.name)) if parts is None else (restore, (family, op.name, flags, *parts))
+    origin = origin_of(op)
+    if origin is not None:
+        return call, origin
+    if isinstance(op, Semiring) and compose(op.monoid, op.binaryop) is op:
+        return compose, (op.monoid, op.binaryop)
+    if parts is None:  # a program's own, of a text
+        return object.__reduce_ex__(op, 2)
+    if isinstance(getattr(op, "rule", None), UserRule):
+        return build_plain, (family, op.name, *parts, op.rule.narrow)
+    return partial(make, family, op.name, **flags), parts
+
+
+for _family, _kind in FAMILIES.items():
+    copyreg.pickle(_kind, partial(_reduce, _family))
+copyreg.pickle(Parameterized, partial(_reduce, None))
+copyreg.pickle(Typed, lambda op: (getitem, (op.op, op.dtype)))
+copyreg.pickle(DataType, lambda t: (lookup_dtype, (t.name,)))

@@ -1,0 +1,85 @@
+"""What Numba makes of a Python function: the types of its variables and of its result, for the types of its arguments.
+
+Numba is imported when a function is looked at for the first time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dis
+import functools
+from collections.abc import Iterator
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+from .dtypes import DataType, lookup_dtype
+
+
+@functools.cache
+def result_of(function: FunctionType, arguments: tuple[DataType, ...]) -> DataType | None:
+    """The type that Numba infers for the result, None where the function does not take such arguments."""
+    from numba.core.errors import NumbaError
+
+    try:
+        found = typed_form(function, arguments).return_type
+        return lookup_dtype(str(getattr(found, "literal_type", found)))
+    except (NumbaError, ValueError):
+        return None
+
+
+def typed_form(function: FunctionType, arguments: tuple[DataType, ...]) -> Any:
+    """Numba's intermediate form of a function (func_ir), with the types of its variables (typemap) and calls
+    (calltypes). Raises numba.core.errors.NumbaError for what Numba cannot type."""
+    from numba import from_dtype
+
+    return _front_end(jitted(function), tuple(from_dtype(t.np_type) for t in arguments))
+
+
+def _front_end(dispatcher: Any, arguments: tuple[Any, ...]) -> Any:
+    from numba.core import compiler
+    from numba.core.typed_passes import NopythonTypeInference
+
+    class TypesOnly(compiler.CompilerBase):
+        def define_pipelines(self) -> list[Any]:
+            passes = compiler.DefaultPassBuilder.define_untyped_pipeline(self.state)
+            passes.add_pass(NopythonTypeInference, "types")
+            passes.finalize()
+            return [passes]
+
+    target = dispatcher.targetdescr
+    target.typing_context.refresh()
+    target.target_context.refresh()
+    flags = compiler.Flags()
+    flags.error_model = "numpy"
+    pipeline = TypesOnly(target.typing_context, target.target_context, None, arguments, None, flags, {})
+    with contextlib.suppress(AttributeError):  # there is no compiled result to return
+        pipeline.compile_extra(dispatcher.py_func)
+    return pipeline.state
+
+
+@functools.cache
+def jitted(function: FunctionType) -> Any:
+    """The function compiled by Numba, and with it the plain functions that it calls."""
+    import numba
+
+    inner = {n: jitted(v) for n, v in captured(function) if isinstance(v, FunctionType) and v is not function}
+    made = function
+    if inner:
+        cells = function.__closure__ or ()
+        closure = tuple(CellType(inner.get(n, c.cell_contents)) for n, c in zip(function.__code__.co_freevars, cells))
+        made = FunctionType(function.__code__, {**function.__globals__, **inner}, function.__name__, None, closure)
+    return numba.njit(made, error_model="numpy", nogil=True)
+
+
+def captured(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """The names that a function reads from its module and from functions around it, with their values."""
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+        yield name, cell.cell_contents
+    for name in sorted(_global_names(function.__code__)):
+        if name in function.__globals__:
+            yield name, function.__globals__[name]
+
+
+def _global_names(code: CodeType) -> set[str]:
+    found = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    return found.union(*(_global_names(c) for c in code.co_consts if isinstance(c, CodeType)))

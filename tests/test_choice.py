@@ -1,0 +1,236 @@
+"""When a form is chosen: after so many reads that it is repaid, or where somebody asks; never for what is read once."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from test_plan_forms import flat
+
+import bitblas as gb
+from bitblas.algorithms import bfs_levels, triangle_count
+from bitblas.config import config
+from bitblas.exceptions import OutOfMemory
+from bitblas.loop import repeat
+from bitblas.plan import choice, forms
+from bitblas.plan import profile as plan_profile
+
+N = 1 << 12
+PAIR, MIN, ANY = gb.semiring.any_pair, gb.semiring.min_plus, gb.binary.any
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Costs by which b2sr8 gains 150 us in each product: looking is repaid by five reads, making by twelve."""
+
+    def costs(**us):
+        made = flat(**{**dict.fromkeys(("csr", "mplg"), 200.0), "b2sr8": 50.0, **us})
+        for module in (choice, forms, plan_profile):
+            monkeypatch.setattr(module, "costs_of", lambda device: made)
+
+    costs()
+    for name, us in (("LOOK", 900.0), ("MAKE", 1800.0)):
+        monkeypatch.setattr(choice, name, dict.fromkeys(("cpu", "gpu"), (us, 0.0)))
+    return costs
+
+
+@pytest.fixture
+def never(monkeypatch):
+    """Looking is an error."""
+
+    def refuse(*args, **options):
+        raise AssertionError("the plan looks")
+
+    for module, name in ((choice, "look"), (forms, "facts"), (choice, "row_ends")):
+        monkeypatch.setattr(module, name, refuse)
+
+
+def blocks(values=True, n=N, **options):
+    """Full tiles on the diagonal."""
+    near = np.arange(n)[:, None] // 8 * 8 + np.arange(8)
+    values = np.arange(8.0 * n) % 1009 if values is None else values
+    return gb.Matrix.from_coo(np.repeat(np.arange(n), 8), near.ravel(), values, nrows=n, ncols=n, **options)
+
+
+def half(n=N):
+    return gb.Vector.from_coo(np.arange(0, n, 2), True, size=n)
+
+
+def reads(A, times, u=None, op=PAIR):
+    u = half() if u is None else u
+    return [A.mxv(u, op).new() for _ in range(times)][-1]
+
+
+def test_a_form_is_made_when_reads_have_repaid_it(device, quick):
+    A, u = blocks(), half()
+    found, first, before = [], reads(A, 1, u), A.memory().total
+    for _ in range(14):
+        assert reads(A, 1, u).isequal(first)
+        found.append((choice.choice_of(A._store.structure, True).key, A.format))
+    assert found[3:5] == [(None, "csr"), ("b2sr8", "csr")] and found[10:12] == [("b2sr8", "csr"), (None, "b2sr8")]
+    assert list(A.memory().forms) == ["b2sr8"] and A.memory().structure < before
+    assert A.isequal(blocks(format="csr"))
+
+
+def test_values_follow_their_entries(device, quick):
+    quick(mplg=20.0)
+    A = blocks(None)
+    u = gb.Vector.from_dense(np.arange(N) % 7.0)
+    first, entries = reads(A, 1, u, MIN), A.to_coo()
+    assert reads(A, 40, u, MIN).isequal(first) and A.format == "mplg"
+    assert all((x == y).all() for x, y in zip(A.to_coo(), entries))
+    A[0, 0] = 7.5
+    assert A[0, 0].new().value == 7.5 and A.nvals == 8 * N
+
+
+def test_what_is_read_once_is_not_looked_at(device, never):
+    A, u = blocks(), half()
+    B = A.mxm(A, PAIR).new()
+    W = blocks(None)
+    results = W.mxm(B, gb.semiring.plus_first), A.ewise_add(B, ANY), A.T, A.select(gb.select.tril, -1)
+    for made in (A, B, W, *(result.new() for result in results)):
+        assert made.nvals and made.format == "csr"
+        made.mxv(u, PAIR).new(), u.vxm(made, PAIR).new(), made.reduce_rowwise(gb.monoid.max).new()
+        assert made.format == "csr"
+    assert triangle_count(A) == N // 8 * 56
+    for _ in range(50):  # as algorithms go on: each result is read once
+        A = A.mxm(A, PAIR).new()
+        A.mxv(u, PAIR).new()
+
+
+def test_forms_that_were_asked_for_stay(device, never):
+    for form in ({"format": "csr"}, {"format": "b2sr", "tile": 4}, {"format": "mplg"}):
+        A = blocks(**form)
+        held = A.format
+        reads(A, 60)
+        A << A.mxm(A, PAIR)
+        reads(A, 20)
+        assert A.format == held
+
+
+def test_what_cannot_gain_is_never_looked_at(device, monkeypatch, never):
+    monkeypatch.setattr(choice, "LOOK", dict.fromkeys(("cpu", "gpu"), (0.0, 0.0)))
+    small = gb.Matrix.from_coo(np.arange(100), np.arange(100), True, nrows=N, ncols=N)
+    short = blocks(n=1 << 10)  # 8192 entries: a product takes less than the floor
+    reads(small, 40)
+    reads(short, 40, half(1 << 10))
+    assert (small.format, short.format) == ("csr", "csr")
+    with gb.config.set(prefer="time"):
+        assert choice.needed(small._store.structure, True) == choice.NEVER
+
+
+def test_packed_rows_that_gain_nothing_need_no_tiles(device, quick, monkeypatch):
+    """Values leave rows, plain or packed, to choose from: whatever the tiles are, if they decide nothing."""
+    monkeypatch.setattr(forms, "facts", lambda *args, **options: pytest.fail("tiles were counted"))
+    A = blocks(None)
+    reads(A, 60, gb.Vector.from_dense(np.ones(N)), MIN)
+    assert choice.choice_of(A._store.structure, False).key == A.format == "csr"
+
+
+def test_matrices_that_share_a_structure_share_what_was_made(device, quick, monkeypatch):
+    A = blocks()
+    B, C = A.dup(), A.dup()
+    reads(A, 40)
+    assert A.format == "b2sr8" and B.format == "csr"
+    reads(B, 1)
+    assert B._data.structure is A._data.structure
+    del A, B
+    reads(C, 1)
+    assert C.format == "b2sr8", "made again, as reads have repaid it"
+
+
+def test_rows_that_others_read_are_counted(device, quick):
+    A, B = blocks(), blocks()
+    for M in (A, B):
+        reads(M, 8)
+        assert choice.choice_of(M._store.structure, True).key == "b2sr8"
+    A.mxm(A, PAIR).new()
+    assert choice.needed(A._store.structure, True) == 2 * choice.needed(B._store.structure, True)
+    quick(split8=20.0)
+    D = blocks()
+    D.mxm(D, PAIR).new()
+    reads(D, 60)
+    assert D.format in ("csr", "b2sr8"), "not a form whose rows each of these statements would make"
+
+
+def test_threads_may_read_while_a_form_is_made(quick):
+    A, u = blocks(device="cpu"), gb.Vector.from_dense(np.arange(N) % 5, device="cpu")
+    expected = A.mxv(u, gb.semiring.plus_second).new()
+    wrong, forms_seen, barrier = [], set(), threading.Barrier(4)
+
+    def read():
+        barrier.wait()
+        for _ in range(30):
+            if not A.mxv(u, gb.semiring.plus_second).new().isequal(expected):
+                wrong.append(1)
+            forms_seen.add(A.format)
+
+    workers = [threading.Thread(target=read) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not wrong and A.format == "b2sr8" and "b2sr8" in forms_seen
+
+
+def test_files_are_in_the_best_form(device, quick, tmp_path):
+    A = blocks()
+    A.save(tmp_path / "a.bitblas")
+    assert A.format == gb.load(tmp_path / "a.bitblas").format == "b2sr8"
+    B = blocks(format="csr")
+    B.save(tmp_path / "b.bitblas")
+    assert gb.load(tmp_path / "b.bitblas").format == "csr"
+    C = blocks()
+    assert C.T.mxv(half(), PAIR).new().nvals
+    C.save(tmp_path / "c.bitblas", forms=True)
+    assert C.format == "csr" and "csr.T" in C.memory().forms
+
+
+def test_loops_are_captured_with_the_best_form(device, quick):
+    """On a GPU; elsewhere a loop is a list of statements."""
+    expected = "b2sr8" if gb.device.get(config.device).is_gpu else "csr"
+    A, B = blocks(), blocks()
+    bfs_levels(A, 0)
+    assert A.format == expected and len(A.memory().forms) <= 2
+    q, v = gb.Vector(bool, N), gb.Vector(bool, N)
+    q[0] = True
+
+    def body(_):
+        v(q.S) << True
+        q(~v.S, gb.replace) << q.vxm(B, PAIR[gb.dtypes.BOOL])
+
+    repeat(body, while_=q)
+    assert B.format == expected and v.nvals == 8
+
+
+def test_memory_asks_at_once(device):
+    with config.set(prefer="memory"):
+        A = blocks()
+        assert A.format == A.profile().chosen != "csr" and not A.profile().outlook
+        assert A.ewise_add(A.T, ANY).new().format != "csr"
+
+
+def test_where_there_is_no_room_it_stays(device, quick, monkeypatch):
+    from bitblas.build import entries
+
+    A = blocks()
+
+    def full(*args):
+        raise OutOfMemory("no room")
+
+    with monkeypatch.context() as m:
+        m.setattr(entries, "in_form", full)
+        reads(A, 40)
+    reads(A, 40)
+    assert A.format == "csr"
+
+
+def test_the_profile_says_what_will_be(device, quick):
+    A = blocks()
+    found = A.profile()
+    assert (found.chosen, found.stored, A.format) == ("b2sr8", "csr", "csr")
+    assert "stored as csr so far; b2sr8 is made after 12 more products" in str(found)
+    reads(A, 13)
+    assert A.format == "b2sr8" and A.profile().outlook == "" and A.profile().stored == "b2sr8"
+    assert not blocks(format="csr").profile().outlook, "asked for: it stays"

@@ -1,0 +1,203 @@
+"""Where answers of the command line go: endings, standard output, and files that must not be lost."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_cli import EDGES, GRAPH, run
+
+import bitblas as gb
+from bitblas import cli
+from bitblas.calibrate import measure
+from bitblas.cli import algorithms, files
+from bitblas.plan.costs import Costs, shipped
+
+LEVELS = {0: 0, 1: 1, 2: 1, 3: 2, 4: 3}
+
+
+@pytest.fixture
+def graph(tmp_path):
+    path = tmp_path / "graph.mtx"
+    path.write_text(GRAPH)
+    return str(path)
+
+
+@pytest.fixture
+def no_work(monkeypatch):
+    """What is refused must be refused before anything is read."""
+
+    def load(*args, **how):
+        raise AssertionError("read before it was refused")
+
+    for module in (algorithms, files):
+        monkeypatch.setattr(module, "load", load)
+
+
+# ---- endings ----
+
+
+LINES = {"tsv": "\t", "txt": " ", "csv": ",", "edges": " ", "el": " "}
+
+
+@pytest.mark.parametrize("ending", LINES)
+@pytest.mark.parametrize("packed", ["", ".gz", ".bz2"])
+def test_lines_by_ending(capsys, graph, tmp_path, ending, packed):
+    out = tmp_path / f"levels.{ending}{packed}"
+    assert run(capsys, "bfs", graph, "--out", out, "--device", "cpu")[0] == 0
+    text = {"": bytes, ".gz": gzip.decompress, ".bz2": bz2.decompress}[packed](out.read_bytes()).decode()
+    assert text == "".join(f"{i}{LINES[ending]}{x}\n" for i, x in LEVELS.items())
+
+
+@pytest.mark.parametrize("name", ["levels.mtx", "levels.mtx.gz", "levels.mtx.bz2", "levels.mm"])
+def test_columns_of_matrix_market(capsys, graph, tmp_path, name):
+    assert run(capsys, "bfs", graph, "--out", tmp_path / name, "--device", "cpu")[0] == 0
+    A = gb.io.read(tmp_path / name, "mtx").matrix
+    assert A.shape == (6, 1) and A.to_dicts() == {i: {0: x} for i, x in LEVELS.items()}
+
+
+def test_packed_matrices_are_read_back(capsys, graph, tmp_path):
+    for name in ("a.mtx.bz2", "a.csv.bz2", "a.csv.gz"):
+        assert run(capsys, "convert", graph, "--out", tmp_path / name)[0] == 0
+        more = [] if "mtx" in name else ["--size", "6"]
+        assert run(capsys, "convert", tmp_path / name, *more, "--out", tmp_path / "b.mtx")[0] == 0
+        assert gb.io.mmread(tmp_path / "b.mtx").isequal(gb.io.mmread(graph))
+
+
+NO_ENDING = "expected a name that ends in"
+REFUSED = {
+    "bfs a.xyz": NO_ENDING,
+    "bfs a": NO_ENDING,
+    "bfs a.bitblas": "expected a file of vertices and values",
+    "bfs a.npz.gz": "expected a name without .gz",
+    "sssp a.tvs": NO_ENDING,
+    "pagerank a.json": NO_ENDING,
+    "betweenness a.json": NO_ENDING,
+    "components a.": NO_ENDING,
+    "mis a.zip": NO_ENDING,
+    "coloring a.gz": NO_ENDING,
+    "forest a.xyz": NO_ENDING,
+    "forest a.bitblas.gz": "expected a name without .gz",
+    "convert a.xyz": NO_ENDING,
+    "convert a.bitblas.gz": "expected a name without .gz",
+    "spy a.doc": NO_ENDING,
+    "calibrate a.txt": "expected a name that ends in .json",
+}
+
+
+@pytest.mark.parametrize("call", REFUSED)
+def test_unknown_endings_are_refused_before_the_work(capsys, graph, tmp_path, no_work, monkeypatch, call):
+    monkeypatch.setattr(measure, "calibrate", lambda *args: pytest.fail("measured"))
+    command, name = call.split()
+    file = [] if command == "calibrate" else [graph]
+    status, out, err = run(capsys, command, *file, "--out", tmp_path / name)
+    assert (status, out) == (2, "") and err.startswith(f"bitblas: error: {tmp_path / name}: {REFUSED[call]}")
+    assert os.listdir(tmp_path) == ["graph.mtx"]
+
+
+@pytest.mark.parametrize("command", ["bfs", "forest", "convert", "spy"])
+def test_a_missing_folder_is_said_before_the_work(capsys, graph, tmp_path, no_work, command):
+    ending = "png" if command == "spy" else "mtx"
+    status, _, err = run(capsys, command, graph, "--out", tmp_path / "none" / f"a.{ending}")
+    assert (status, "No such file or directory" in err) == (2, True)
+
+
+# ---- onto the input ----
+
+
+@pytest.mark.parametrize("command", ["convert", "bfs", "forest"])
+def test_the_input_is_not_replaced_unless_forced(capsys, graph, tmp_path, command):
+    link = tmp_path / "link.mtx"
+    link.symlink_to(graph)
+    for out in (graph, link):
+        status, _, err = run(capsys, command, graph, "--out", out)
+        assert (status, "expected another file than the input" in err and "--force" in err) == (2, True)
+        assert Path(graph).read_text() == GRAPH
+    assert run(capsys, command, graph, "--out", link, "--force")[0] == 0
+    assert Path(graph).read_text() != GRAPH and link.is_symlink()
+
+
+def test_a_mapped_input_is_replaced(capsys, graph, tmp_path):
+    saved = tmp_path / "a.bitblas"
+    assert run(capsys, "convert", graph, "--out", saved)[0] == 0
+    assert run(capsys, "convert", saved, "--out", saved, "--format", "b2sr", "--tile", "8", "--force")[0] == 0
+    assert gb.load(saved, device="cpu").format == "b2sr8"
+
+
+# ---- standard output ----
+
+
+def both(capsysbinary, *argv):
+    """What a call gives to stdout, as bytes, and to stderr."""
+    assert cli.main(list(map(str, argv))) == 0
+    out, err = capsysbinary.readouterr()
+    return out, err.decode()
+
+
+def test_vectors_to_stdout(capsysbinary, graph):
+    out, words = both(capsysbinary, "bfs", graph, "--out", "-", "--device", "cpu")
+    assert out == b"0\t0\n1\t1\n2\t1\n3\t2\n4\t3\n"
+    assert words.startswith("source 0, reached 5, depth 3\n6 vertices, 11 entries")
+    assert not os.path.exists("-")
+
+
+def test_json_beside_it(capsysbinary, graph):
+    out, words = both(capsysbinary, "forest", graph, "--out", "-", "--json", "--device", "cpu")
+    assert sorted(out.split(b"\n")) == sorted(b"0\t2\t1\n1\t2\t2\n1\t3\t1\n3\t4\t0\n".split(b"\n"))
+    assert json.loads(words)["result"]["edges"] == 4
+
+
+@pytest.mark.parametrize("kind", ["mtx", "npz", "csv", "tsv", None])
+def test_matrices_to_stdout(capsysbinary, graph, tmp_path, kind):
+    out, words = both(capsysbinary, "convert", graph, "--out", "-", *(["--output-format", kind] if kind else []))
+    path = tmp_path / f"a.{kind or 'mtx'}"
+    path.write_bytes(out)
+    more = {"size": 6} if kind in ("csv", "tsv") else {}
+    assert gb.io.read(path, **more).matrix.isequal(gb.io.mmread(graph))
+    assert words.startswith("-: 6 x 6, 11 entries, in ")
+
+
+def test_mapped_files_do_not_go_to_stdout(capsys, graph, no_work):
+    status, out, err = run(capsys, "convert", graph, "--out", "-", "--output-format", "bitblas")
+    assert (status, out, "which is mapped, got standard output" in err) == (2, "", True)
+
+
+def test_pictures_to_stdout(capsysbinary, graph):
+    pytest.importorskip("matplotlib")
+    out, words = both(capsysbinary, "spy", graph, "--out", "-", "--device", "cpu")
+    assert out.startswith(b"\x89PNG") and words == "-: 6 x 6, 11 entries\n"
+
+
+def test_costs_to_stdout(capsysbinary, monkeypatch):
+    class Found:
+        costs, samples = shipped("cpu"), ()
+
+    monkeypatch.setattr(measure, "calibrate", lambda *args: Found)
+    out, words = both(capsysbinary, "calibrate", "--device", "cpu", "--out", "-")
+    assert Costs.from_json(json.loads(out)) == Found.costs and "\n-, in " in words
+
+
+def test_a_pipe_of_commands(graph):
+    call = [sys.executable, "-m", "bitblas"]
+    with subprocess.Popen(
+        [*call, "convert", graph, "--out", "-"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as one:
+        two = subprocess.run(
+            [*call, "triangles", "-", "--json", "--device", "cpu"], stdin=one.stdout, capture_output=True, check=True
+        )
+    assert json.loads(two.stdout)["result"] == {"triangles": 2}
+
+
+def test_names_that_would_not_read_back(capsys, tmp_path):
+    path = tmp_path / "names.tsv"
+    path.write_text(EDGES.replace(" ", "\t").replace("ann", "ann, the first"))
+    status, _, err = run(capsys, "bfs", path, "--source", "bob", "--out", tmp_path / "a.csv", "--device", "cpu")
+    assert (status, "expected names without ','" in err) == (2, True)
+    assert run(capsys, "bfs", path, "--source", "bob", "--out", tmp_path / "a.tsv", "--device", "cpu")[0] == 0
+    assert (tmp_path / "a.tsv").read_text().startswith("ann, the first\t2\n")

@@ -1,0 +1,116 @@
+"""Push or pull: what decides, what has to be counted for it, and that statements run by what `explain` says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bitblas as gb
+from bitblas import device as devices
+from bitblas.config import config
+from bitblas.plan import direction as plan
+from bitblas.plan.direction import Ask, Case, Known, direction
+from bitblas.plan.product import VALUES, WORDS
+from bitblas.store import VectorStore
+from bitblas.verbs import deciding
+
+CASE = Case("mxv", "min_plus", "csr", False, VALUES, None, False, False, "")
+
+
+def decided(*, case=CASE, **known):
+    return direction(case, Known(1000, **{"rows": True} | known))
+
+
+def test_what_is_known_decides():
+    assert plan.PUSH_COST["cpu"] == 4, "what the numbers below are for"
+    assert not decided(case=CASE._replace(ordered="a float sum has a fixed order")).push
+    assert decided(least=250) is plan.AT_LEAST and decided(nvals=250) is plan.MANY
+    assert decided(rows=False) is decided(rows=False, nvals=1) is plan.COMPACT
+    assert decided(nvals=249) is plan.FEW, "the form is not there: nothing is known of its rows"
+    assert decided(nvals=2, work=1000, longest=124) is plan.FEW
+    assert decided(nvals=2, work=1000, longest=999, active=249) is plan.FEW
+    assert decided(nvals=2, work=1000, longest=999, active=250) is plan.HEAVY
+    assert decided(nvals=0, work=0, longest=0, active=0) is plan.HEAVY, "of no entries a pull costs nothing either"
+
+
+def test_what_is_not_known_is_asked_for_and_the_cheapest_first():
+    assert decided(rows=None) is decided(rows=None, nvals=3) is Ask.ROWS
+    assert decided() is decided(least=249) is Ask.NVALS
+    assert decided(nvals=2, work=1000, longest=125) is Ask.ACTIVE
+    gpu = CASE._replace(gpu=True)
+    assert decided(case=gpu, least=63) is plan.AT_LEAST and decided(case=gpu, least=62) is Ask.NVALS
+    assert {ask.value for ask in Ask} <= set(Known._fields)
+
+
+def test_a_direction_says_why():
+    known = Known(1000, 3, 9, True, 50, 40, 45)
+    for found, text in (
+        (plan.FEW, "9 of 1000 entries active"),
+        (plan.AT_LEAST, "at least 3 of 1000 entries active"),
+        (plan.HEAVY, "9 of 1000 entries active, their rows hold 45 of 50"),
+        (plan.COMPACT, "pushing would need csr of the transpose too"),
+    ):
+        assert found.reason(CASE, known) == text
+    lined = plan.plan_mxv(CASE._replace(wide=True), known, plan.FEW, 4)
+    assert (lined.direction, lined.transposed, lined.wide, lined.lanes) == ("push", True, False, 4)
+    assert plan.plan_mxv(CASE._replace(wide=True), known, plan.HEAVY, 1).wide
+
+
+@pytest.fixture
+def one_hub():  # row 1000 has half of the entries
+    rng, n = np.random.default_rng(3), 3000
+    i, j = np.concatenate([np.full(n, 1000), rng.permutation(n)]), np.concatenate([np.arange(n), rng.permutation(n)])
+    return lambda **options: gb.Matrix.from_coo(i, j, 1, nrows=n, ncols=n, **options)
+
+
+def ran(expr):
+    """The plan by which a product ran, and its kernels; not those that counted, or made a form."""
+    with gb.trace() as trace:
+        expr.new()
+    runs = [run for run in trace if run.kernel.endswith(("push", "pull", "lanes"))]
+    (plan,) = {run.plan for run in runs}
+    return plan, {run.kernel.rpartition("/")[2] for run in runs}
+
+
+@pytest.mark.parametrize("form", [{"format": "csr"}, {"format": "b2sr", "tile": 8}], ids=str)
+@pytest.mark.parametrize("at", [[1000], [500, 501], list(range(0, 3000, 2))], ids=["hub", "few", "many"])
+@pytest.mark.parametrize("semiring", ["min_second", "lor_land", "plus_pair"])
+def test_a_statement_runs_as_explained(device, one_hub, form, at, semiring):
+    A, u = one_hub(**form), gb.Vector.from_coo(at, np.arange(1, len(at) + 1), size=3000)
+    op = getattr(gb.semiring, semiring)
+    for T in (False, True, False, True):  # from the third on both forms are there
+        expr = (A.T if T else A).mxv(u, op)
+        explained = str(gb.explain(expr))
+        plan, kernels = ran(expr)
+        assert plan == explained
+        assert kernels <= ({"push"} if ": push on" in plan else {"pull", "lanes"}), plan
+    if form["format"] == "csr":
+        pushes = semiring != "plus_pair" and len(at) == 2
+        assert (gb.explain(A.T.mxv(u, op)).direction == "push") == pushes
+
+
+def test_entries_are_counted_where_that_is_open(device, monkeypatch, one_hub):
+    counted = []
+
+    def count(self):
+        counted.append(self)
+        self.count = int(np.unpackbits(devices.get(config.device).to_host(self.present).view(np.uint8)).sum())
+        return self.count
+
+    A, u = one_hub(format="csr"), gb.Vector.from_coo(np.arange(0, 3000, 2), 1, size=3000)
+    monkeypatch.setattr(VectorStore, "nvals", property(count))
+    few = gb.semiring.min_second
+    for least, asked in ((1500, []), (0, [u._store])):
+        counted.clear()
+        u._store.count, u._store.least = None, least
+        assert gb.explain(A.T.mxv(u, few)).direction == "pull" and counted == asked
+    counted.clear()
+    u._store.count = None
+    gb.explain(A.T.mxv(u, gb.semiring.plus_pair))
+    assert not counted, "counts are pulled, whatever is active"
+
+
+def test_words_are_the_case_of_equal_products():
+    A = gb.Matrix.from_coo([0], [1], True, nrows=2, ncols=2, device="cpu")
+    case = deciding.case(A._store, np.bool_(True), gb.semiring.lor_land[gb.dtypes.BOOL], transpose=True, flip=True)
+    assert (case.verb, case.kind, case.product, case.ordered, case.pull_of) == ("vxm", WORDS, True, "", True)

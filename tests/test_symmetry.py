@@ -1,0 +1,84 @@
+"""Whether a matrix equals its transpose: known by one pass, never by making that; and what reads it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from battery import FORMS, MATRICES, generator
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bitblas as gb
+from bitblas.formats import Structure
+
+
+def both_ways(i, j):
+    return np.concatenate([i, j]), np.concatenate([j, i])
+
+
+def structure(rows, cols, n, **options):
+    return gb.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n, **options)._store.structure
+
+
+@pytest.mark.parametrize("key", FORMS)
+def test_every_form_knows(device, key):
+    rng = generator(f"symmetry {key}")
+    for n, k in ((1, 1), (5, 7), (70, 300), (200, 3000)):
+        i, j = rng.integers(0, n, k), rng.integers(0, n, k)
+        assert structure(*both_ways(i, j), n, **FORMS[key]).symmetric
+        one_way = i < j if n > 5 else np.array([False])
+        if one_way.any():
+            assert not structure(i[one_way], j[one_way], n, **FORMS[key]).symmetric
+            i, j = both_ways(i, j)
+            there = np.unique(i[i != j] * n + j[i != j])
+            missing = np.delete(there, len(there) // 2)  # a single mirror image
+            assert not structure(missing // n, missing % n, n, **FORMS[key]).symmetric
+    assert structure(np.zeros(0, int), np.zeros(0, int), 6, **FORMS[key]).symmetric
+    wide = gb.Matrix.from_coo([0], [1], True, nrows=2, ncols=3, **FORMS[key])
+    assert not wide._store.structure.symmetric
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_it_is_what_the_transpose_says(device, name):
+    p = MATRICES[name]()
+    A = gb.Matrix.from_coo(p.rows, p.cols, True, nrows=p.nrows, ncols=p.ncols)
+    assert A._store.structure.symmetric == (p.nrows == p.ncols and A.isequal(A.T.new()))
+
+
+@given(st.integers(1, 9).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(0, n * n - 1)))))
+@settings(deadline=None)
+def test_small_ones(drawn):
+    n, places = drawn
+    i, j = np.divmod(np.array(sorted(places), int), n)
+    assert structure(i, j, n, device="cpu").symmetric == ({(b, a) for a, b in zip(i, j)} == set(zip(i, j)))
+
+
+def test_no_transpose_is_made(device, monkeypatch):
+    i, j = both_ways(*generator("no transpose").integers(0, 300, (2, 2000)))
+    for form in FORMS.values():
+        A = gb.Matrix.from_coo(i, j, True, nrows=300, ncols=300, **form)
+        kind = type(A._store.structure.primary)
+        with monkeypatch.context() as m:
+            m.setattr(kind, "transpose", lambda *args: pytest.fail("a transpose is made"))
+            u = gb.Vector.from_scalar(True, 300)
+            assert u.vxm(A, gb.semiring.any_pair).new().isequal(A.mxv(u, gb.semiring.any_pair).new())
+            A.reorder("rcm")
+        held = A._store.structure
+        assert held.form(A.format, transposed=True) is held.primary
+
+
+def test_values_are_turned(device):
+    i, j = both_ways(*generator("values").integers(0, 50, (2, 100)))
+    A = gb.Matrix.from_coo(i, j, np.arange(200.0), nrows=50, ncols=50, dup_op="first")
+    v = gb.Vector.from_dense(np.arange(50.0))
+    expected = gb.Matrix.from_coo(*A.T.to_coo(), nrows=50, ncols=50).mxv(v).new()
+    assert A._store.structure.symmetric and A.T.mxv(v).new().isequal(expected) and v.vxm(A).new().isequal(expected)
+
+
+def test_it_is_known_of_the_form_that_is_chosen(device, monkeypatch):
+    i, j = both_ways(*generator("led").integers(0, 60, (2, 200)))
+    held = structure(i, j, 60, format="csr")
+    assert held.symmetric
+    led = held.led_by("b2sr8")
+    monkeypatch.setattr(type(led.primary), "is_symmetric", lambda self: pytest.fail("it is looked at again"))
+    assert isinstance(led, Structure) and led.symmetric

@@ -1,0 +1,10 @@
+"""How kernels get lists: as rows, whose pointers are made for them."""
+
+from __future__ import annotations
+
+from ..csr.call import RowsFormat
+from .choice import ToyChoice
+
+
+class ToyFormat(ToyChoice, RowsFormat):
+    """What kernels by rows are compiled with."""
