@@ -22,6 +22,7 @@ from .statement.door import computed
 from .statement.expr import ScalarExpression
 from .statement.operand import Operand, describe, kinds
 from .statement.operands import apply_operator, index_operator, of, operands, union_operator
+from .statement.recording import cast
 from .statement.recording import state as recording
 
 _names = itertools.count()
@@ -53,7 +54,7 @@ class Scalar(Number, ShownScalar, Output):
         return s
 
     def _store(self, value: np.generic | None) -> None:
-        self._value = None if value is None else cast_scalar(value, self.dtype)
+        self._value = None if value is None else cast(value, self.dtype)
 
     @classmethod
     def _computed(cls, expr: Any, dtype: DataType | None = None, mask: Any = None, name: str | None = None) -> Scalar:

@@ -98,9 +98,8 @@ class Output(Operators, InPlace):
 
         mask: `.S` or `.V` of an object of the same shape, `~` for the complement, or a BOOL object (its values); for
         `C(mask)[i, J]` and `C(mask)[I, j]` also of a Vector along that whole row or column, outside which nothing
-        changes then;
-        accum: BinaryOp, Monoid or text; replace: `gb.replace` or `replace=True`, only with a mask; input_mask, for
-        `C(input_mask=m) << A[I, J]`: a mask of A's shape.
+        changes then. accum: BinaryOp, Monoid or text. replace: `gb.replace` or `replace=True`, only with a mask.
+        input_mask, for `C(input_mask=m) << A[I, J]`: a mask of A's shape.
         Raises TypeError for anything else. GraphBLAS C API 2.1, section 2.4.
         """
         for arg in args:
