@@ -86,6 +86,10 @@ class Device(ABC):
             return None
         return ranges.even(n, self.parts if parts is None else parts)
 
+    @abstractmethod
+    def source(self, variant: Variant) -> str:
+        """The text that is compiled for a variant."""
+
     # ---- arrays ----
 
     def asarray(self, data: Any, dtype: Any = None) -> Any:

@@ -33,6 +33,9 @@ class Cpu(Device):
 
         return call
 
+    def source(self, variant: Variant) -> str:
+        return jit.cpu_source(variant)
+
     def free_bytes(self) -> int:
         try:
             with open("/proc/meminfo") as lines:

@@ -42,7 +42,7 @@ class Facts:
 
     @property
     def uneven(self) -> bool:
-        """Whether rows are of so different lengths that products read them in another way (`plan.is_staged`)."""
+        """Whether rows are of so different lengths that products read them in another way."""
         return self.longest * self.nrows > UNEVEN * self.nvals
 
     @property

@@ -3,7 +3,6 @@ takes the form that the plan chooses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,15 +13,12 @@ from ...exceptions import DimensionMismatch, InvalidValue
 from ...order import Order, order_of
 from ...store import MatrixStore
 from ...verbs.reorder import matrix_in
+from ..above import above
 from ..convert import index_array
 from ..statement.door import guarded
 
 if TYPE_CHECKING:
     from .matrix import Matrix
-
-# What stands above core and is asked for here, each given by a function that loads it; bitblas/__init__ plugs it in.
-# orders: {name: function of a Matrix, which gives a permutation}; measured: function of a Matrix and its Profile.
-above: dict[str, Callable[[], Any]] = {}
 
 
 class MatrixOrder:
