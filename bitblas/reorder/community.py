@@ -24,7 +24,7 @@ from semirings import monoid
 from semirings.dtypes import INT64
 
 from ..core import Matrix
-from ..core.statement.door import guarded
+from ..core.statement.running import guarded
 from ..formats.csr.format import pointers_of
 from ..verbs.arrays import reduce_segments
 from ._graph import by, firsts, inverse, square, undirected

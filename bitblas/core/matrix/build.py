@@ -16,9 +16,9 @@ from ...verbs import arrays, submatrix
 from ...verbs import matrix as verbs
 from ..convert import check_range, check_size, device_of, index_array, scalar_type, value_array
 from ..options import check_layout, check_options
-from ..statement.door import guarded
 from ..statement.operands import of
 from ..statement.orders import in_users_order
+from ..statement.running import guarded
 from ..vector.build import check_lengths, duplicates
 from .chunks import ChunkBuild
 from .compressed import CompressedBuild, CompressedExport

@@ -22,9 +22,9 @@ from ..options import AUTO, Layout, check_layout, check_options
 from ..statement import orders
 from ..statement.axes import Axis, parse
 from ..statement.base import Output, Updater
-from ..statement.door import assignment, statement
 from ..statement.mask import Mask, check
 from ..statement.operand import kinds
+from ..statement.running import assignment, statement
 from ..vector.build import restored
 from . import assign as assign_matrix
 from .build import MatrixBuild
@@ -66,10 +66,10 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Si
 
     @classmethod
     def _from_store(
-        cls, store: MatrixStore, name: str | None = None, layout: Layout = AUTO, *, settled: bool = False
+        cls, store: MatrixStore, name: str | None = None, layout: Layout = AUTO, *, as_is: bool = False
     ) -> Matrix:
         A = cls.__new__(cls)
-        A._data = store if settled else build.with_values(store, layout.packed)
+        A._data = store if as_is else build.with_values(store, layout.packed)
         A._layout, A._pending = layout, Writes()
         A.name = f"M_{next(_names)}" if name is None else name
         return A

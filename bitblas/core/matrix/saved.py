@@ -107,7 +107,7 @@ class MatrixFile:
             if packed is not None:
                 store = build.with_values(store, packed)
         asked = check_layout(*facts["format"] or AUTO) if layout == AUTO else layout
-        return cls._from_store(store, name or facts["name"], asked, settled=True)
+        return cls._from_store(store, name or facts["name"], asked, as_is=True)
 
 
 def _restored(file: Container, d: Device, verify: bool) -> tuple[MatrixStore, dict[str, Any]]:

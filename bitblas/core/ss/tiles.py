@@ -19,7 +19,7 @@ from ..matrix.matrix import Matrix, TransposedMatrix
 from ..options import check_options
 from ..scalar import Scalar
 from ..statement.base import Operand, describe
-from ..statement.door import guarded
+from ..statement.running import guarded
 from ..vector.vector import Vector
 from .segments import Segments
 

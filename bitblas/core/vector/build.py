@@ -19,9 +19,9 @@ from ...verbs import vector as verbs
 from ..convert import check_size, device_of, index_array, scalar_type, value_array
 from ..operators import typed
 from ..options import check_options
-from ..statement.door import guarded
 from ..statement.expr import VectorExpression
 from ..statement.operands import of
+from ..statement.running import guarded
 
 
 def duplicates(dup_op: Any, values: Any, dtype: DataType) -> Any:

@@ -13,7 +13,7 @@ from . import entries
 _choosing = threading.Lock()
 
 
-def settled(A: MatrixStore, *, now: bool = False) -> MatrixStore:
+def in_chosen_form(A: MatrixStore, *, now: bool = False) -> MatrixStore:
     """The same matrix in the form that the plan chooses once reads have repaid it, or (`now`) at once. While another
     thread looks, it stays as it is. Matrices that share the structure share what is found and made."""
     if not _choosing.acquire(blocking=now):
