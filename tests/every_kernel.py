@@ -29,7 +29,14 @@ from bitblas.formats import format_of
 from bitblas.kernels.prologue import Variant
 from bitblas.registry import variants as registry
 
-CHOSEN = {"LANES", "UNROLL", "BLOCKS", "STAGE", "SLOTS", "LOG_SLOTS"}  # constants that the plan sets by the operands
+CHOSEN = {
+    "LANES",
+    "UNROLL",
+    "MIN_BLOCKS",
+    "STAGE",
+    "SLOTS",
+    "LOG_SLOTS",
+}  # constants that the plan sets by the operands
 Task = tuple[str, Callable[[], None]]
 
 

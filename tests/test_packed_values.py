@@ -252,12 +252,12 @@ def test_for_memory_values_are_packed(device):
     assert uneven(1000).memory().values == 8 * uneven(1000).nvals
     with gb.config.set(prefer="memory"):
         A, plain_one, few = uneven(1000), uneven(1000, packed=False), uneven(20)
-        turned, moved, lower = A.T.new(), A.reorder(np.arange(1000)[::-1].copy()), A.select("tril").new()
+        transposed, moved, lower = A.T.new(), A.reorder(np.arange(1000)[::-1].copy()), A.select("tril").new()
         total, cast = A.ewise_add(A, "plus").new(), A.dup("INT32")
     assert A.nvals >= SMALL and A.memory().values == words(A.nvals, raw(A).width) and raw(A).width == 9
-    for B in (turned, moved, lower, total, cast):
+    for B in (transposed, moved, lower, total, cast):
         assert isinstance(raw(B), PackedValues) and B.memory().values == words(B.nvals, raw(B).width)
-    assert A.T.new().isequal(turned) and moved.isequal(A) and lower.isequal(plain_one.select("tril").new())
+    assert A.T.new().isequal(transposed) and moved.isequal(A) and lower.isequal(plain_one.select("tril").new())
     assert not isinstance(raw(plain_one), PackedValues) and not isinstance(raw(few), PackedValues)
     profile = plain_one.profile().values
     assert profile == (8 * A.nvals, 9, A.memory().values, 8 * A.nvals) and str(A.memory().values) in str(A.profile())

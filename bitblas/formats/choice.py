@@ -193,11 +193,11 @@ class Format:
         return f"formats/{self.folder}/{name}"
 
     def pull_constants(
-        self, *, ranked: bool, neutral: bool, padded: bool, light: bool, staged: bool, width: int
+        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: bool, width: int
     ) -> Constants:
         """What a pull is compiled with. ranked: values are found by ranks. neutral: sums may begin with the identity.
-        padded: the last tile column is wider than the matrix. light: all entries of the vector are there, and no type
-        is larger than 32 bits. staged, width: `is_uneven`, `fixed_width`."""
+        padded: the last tile column is wider than the matrix. many_blocks: so many run at once that registers are few,
+        because all entries of the vector are there, and no type is larger than 32 bits. staged, width: `is_uneven`, `fixed_width`."""
         raise NotImplementedError
 
     def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Steps of a group of lanes, each waiting for its loads; longer rows are hubs, cut into segments (estimated).
-LONGEST = 16
+MAX_STEPS = 16
 
 
 def power_of_two(x: float, low: int, high: int) -> int:

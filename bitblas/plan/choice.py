@@ -108,8 +108,8 @@ def needed(structure: Structure, iso: bool) -> int:
 def forms_to_make(structure: Structure, key: str) -> int:
     """The form; its transpose, where that is held now; rows again, where something else than products read them."""
     mine = structure.primary
-    turned = structure.has(mine.key, transposed=True) and structure.form(mine.key, transposed=True) is not mine
-    return 1 + turned + (structure.read_besides > 0 and not format_of(key).by_rows)
+    transposed = structure.has(mine.key, transposed=True) and structure.form(mine.key, transposed=True) is not mine
+    return 1 + transposed + (structure.read_besides > 0 and not format_of(key).by_rows)
 
 
 def most_gain(structure: Structure, iso: bool) -> float:

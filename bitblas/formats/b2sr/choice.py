@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels.kinds import WORDS
-from .. import lanes as steps
+from .. import lanes as limits
 from ..choice import Format, Held, Seen
 from ..csr.choice import index_type
 from ..hubs import longest_unit
@@ -98,7 +98,7 @@ class TilesChoice(TiledChoice):
 
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
         share = 1 if push else self.share(kind)
-        return steps.LONGEST * max(1, (1 if push else 3 if kind == WORDS else 8) * lanes // min(share, 32))
+        return limits.MAX_STEPS * max(1, (1 if push else 3 if kind == WORDS else 8) * lanes // min(share, 32))
 
     def segment(self) -> int:
         return 8 * max(1, 2 * 32 // min(self.tile, 32))

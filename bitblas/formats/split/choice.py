@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...kernels.kinds import WORDS
-from .. import lanes as steps
+from .. import lanes as limits
 from ..b2sr.choice import TiledChoice
 from ..choice import Held, Seen
 from ..contract import CSR
@@ -68,7 +68,7 @@ class SplitChoice(TiledChoice):
 
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
         """Entries of the rest, and of tiles as many as each costs."""
-        return steps.LONGEST * (1 if push else 3 if kind == WORDS else 8) * lanes
+        return limits.MAX_STEPS * (1 if push else 3 if kind == WORDS else 8) * lanes
 
     def segment(self) -> int:
         return 8 * UNROLL * 32
