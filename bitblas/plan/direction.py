@@ -58,8 +58,8 @@ class Known(NamedTuple):
 
 
 class Ask(Enum):
-    """What the decision still needs: of the case the rows, with their work and the longest, counted once for a form; or a
-    field of Known, which changes with the vector, and for which the host of a GPU waits."""
+    """What the decision still needs: of the case the rows, with their work and the longest, counted once for a form; or
+    a field of Known, which changes with the vector, and for which the host of a GPU waits."""
 
     ROWS = "rows"
     NVALS = "nvals"
