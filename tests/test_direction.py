@@ -14,7 +14,7 @@ from bitblas.plan.product import VALUES, WORDS
 from bitblas.store import VectorStore
 from bitblas.verbs import deciding
 
-CASE = Case("mxv", "min_plus", "csr", False, VALUES, None, False, False, "")
+CASE = Case("mxv", "min_plus", "csr", False, VALUES, None, False, "cpu", "")
 
 
 def decided(*, case=CASE, rows=True, work=None, longest=0, **known):
@@ -37,7 +37,7 @@ def test_what_is_not_known_is_asked_for_and_the_cheapest_first():
     assert decided(rows=None) is decided(rows=None, nvals=3) is Ask.ROWS
     assert decided() is decided(least=249) is Ask.NVALS
     assert decided(nvals=2, work=1000, longest=125) is Ask.ACTIVE
-    gpu = CASE._replace(gpu=True)
+    gpu = CASE._replace(device="gpu")
     assert decided(case=gpu, least=63) is plan.AT_LEAST and decided(case=gpu, least=62) is Ask.NVALS
     assert {ask.value for ask in Ask} <= {*Known._fields, *Case._fields}
 

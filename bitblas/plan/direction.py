@@ -9,6 +9,7 @@ import numpy as np
 
 from semirings import Semiring, Typed
 
+from ..device import Device
 from .product import Plan, any_order, is_wide, kind_of
 
 # A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9).
@@ -26,7 +27,7 @@ class Case(NamedTuple):
     kind: int
     product: np.generic | None  # the value of all products, where they are equal
     wide: bool  # a pull can take the CPU's kernel for all places of a tile at once
-    gpu: bool
+    device: str  # "cpu", "gpu"
     ordered: str  # why the sums have to be taken by rows; "": they may be taken in any order
     rows: bool | None = None  # whether the form that a push reads is there, or may be made for it: no compact one
     work: int | None = None  # entries (tiles) of that form; None: it is not there
@@ -37,15 +38,17 @@ class Case(NamedTuple):
         return not self.pull_of
 
 
-def case_of(semiring: Typed[Semiring], key: str, a: Any, u: Any, *, transpose: bool, flip: bool, gpu: bool) -> Case:
+def case_of(
+    semiring: Typed[Semiring], key: str, a: Any, u: Any, *, transpose: bool, flip: bool, device: Device
+) -> Case:
     """The case of A (+).(x) u for a matrix in that form; a, u: the values, np.generic where iso."""
     kind, product = kind_of(semiring, a, u, flip=flip)
     ordered = ""
     if not any_order(semiring, kind):
         floats = semiring.return_type.kind == "f" and not semiring.op.monoid.is_exact_in_any_order
         ordered = "a float sum has a fixed order" if floats else "counts are taken by rows"
-    wide = not gpu and is_wide(semiring, kind, key, a)
-    return Case("vxm" if flip else "mxv", semiring.op.name, key, transpose, kind, product, wide, gpu, ordered)
+    wide = not device.shares_rows and is_wide(semiring, kind, key, a)
+    return Case("vxm" if flip else "mxv", semiring.op.name, key, transpose, kind, product, wide, device.kind, ordered)
 
 
 class Known(NamedTuple):
@@ -90,7 +93,7 @@ def direction(case: Case, known: Known) -> Direction | Ask:
     """
     if case.ordered:
         return Direction(False, case.ordered)
-    cost = PUSH_COST["gpu" if case.gpu else "cpu"]
+    cost = PUSH_COST[case.device]
     if not (known.least if known.nvals is None else known.nvals) * cost < known.size:  # a cost may be infinite
         return AT_LEAST if known.nvals is None else MANY
     if not case.rows:

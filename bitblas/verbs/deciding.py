@@ -17,7 +17,7 @@ from ..store import MatrixStore, Raw, VectorStore, words
 def case(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, flip: bool) -> Case:
     """The case of A (+).(x) u, of the transpose where `transpose`; u: the vector's values, np.generic where iso."""
     key = A.structure.primary.key
-    return case_of(semiring, key, A.raw, u, transpose=transpose, flip=flip, gpu=A.device.is_gpu)
+    return case_of(semiring, key, A.raw, u, transpose=transpose, flip=flip, device=A.device)
 
 
 def decide(A: MatrixStore, u: VectorStore, of: Case) -> tuple[Direction, Case, Known]:
@@ -46,14 +46,14 @@ def planned(A: MatrixStore, found: Direction, of: Case, known: Known) -> Plan:
     kind, push = of.kind, found.push
     transposed = of.push_of if push else of.pull_of
     primary, nrows = A.structure.primary, A.ncols if transposed else A.nrows
-    lanes = primary.format.lanes(primary, nrows, kind, push=push) if A.device.is_gpu else 1
+    lanes = primary.format.lanes(primary, nrows, kind, push=push) if A.device.shares_rows else 1
     return plan_mxv(of, known, found, lanes)
 
 
 def active_entries(u: VectorStore, form: Form) -> int:
     """The entries (tiles) of the rows (tile rows) of a form where u has entries."""
     per, device = form.rows_per_unit, u.device
-    if device.is_gpu:
+    if not device.host_memory:
         total = device.xp.zeros(1, np.uint64)
         variant = Variant("kernels/weigh", (("PTR", lookup_dtype(form.ptr.dtype)),), (("ROWS", per), ("LANES", 1)))
         device.kernel(variant)(words(u.size), u.present, form.ptr, total)

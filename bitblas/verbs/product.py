@@ -100,7 +100,7 @@ class Product:
         options = {"flip": flip, "ranked": ranked, "full": full, "packed": isinstance(a_values, PackedValues)}
         self.algebra = (form.types(ranked), None if kind == WORDS else semiring, kind, a_type, options)
         self.form, self.size = form, form.ncols if push else form.nrows
-        self.staged = device.is_gpu and is_staged(semiring, kind, form, options["full"])
+        self.staged = is_staged(semiring, kind, form, options["full"])
         starts, parts = form.unit_starts()
         rows = Rows(starts[:-parts], starts[parts:], dummy(device, "int64"), 0)
         self.matrix = matrix = Matrix(rows, form.unit_contents(ranked), entry_values(device, a_type, a_values))
@@ -176,7 +176,8 @@ class Product:
 
     def bits(self, size: int) -> Any:
         """A bitset for a kernel that writes all of it; the CPU's leaves what no row reaches."""
-        return (self.device.xp.empty if self.device.is_gpu and size else self.device.xp.zeros)(words(size), np.uint64)
+        xp, whole = self.device.xp, self.device.shares_rows and size
+        return (xp.empty if whole else xp.zeros)(words(size), np.uint64)
 
     def dense(self, size: int, dtype: DataType) -> Any:
         return self.bits(size) if dtype is BOOL else dense_values(self.device, size, dtype)
