@@ -215,3 +215,14 @@ def test_nothing_falls_back_to_the_cpu(device):
         pytest.skip("the CPU is no fallback for itself")
     with pytest.raises(AssertionError, match="a CPU kernel was asked for: kernels/fold"):
         bitblas.device.get("cpu").kernel(fold())
+
+
+def test_the_text_of_a_kernel_keeps_what_it_reaches():
+    """Definitions under a condition too; not what nobody calls."""
+    unused = "def unused():\n    pass\n"
+    text = f"import numpy as np\nN = 3\nif N:\n    one, two = N, 2\n{unused}def run():\n    return two\n"
+    kept = jit._reached(text, ("run",))
+    assert "one, two = N, 2" in kept and "N = 3" in kept and "import numpy" in kept and "unused" not in kept
+    names: dict = {}
+    exec(kept, names)
+    assert names["run"]() == 2

@@ -118,6 +118,9 @@ def _reached(text: str, roots: Iterable[str]) -> str:
             owners |= dict.fromkeys(_WORD.findall(part.partition("=")[0]), len(parts))
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             owners[part] = len(parts)
+        else:  # names that are given under a condition
+            stored = (n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+            owners |= dict.fromkeys(stored, len(parts))
         parts.append((part, set(_WORD.findall(part))))
     wanted, kept = [*roots, *(name for name in owners if "import " in name)], set[int]()
     while wanted:
