@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from semirings import BinaryOp, Monoid, Typed, UnaryOp
+from semirings import BinaryOp, Monoid, Parameterized, Typed, UnaryOp
 
 from ...device import Device
 from .. import operators as _operators
@@ -158,7 +158,7 @@ class Output(Operand, InPlace):
                 if mask is not None:
                     raise TypeError("mask: expected one, got several")
                 mask = arg
-            elif isinstance(arg, (BinaryOp, Monoid, Typed, UnaryOp, str)) or arg in (min, max):
+            elif isinstance(arg, (BinaryOp, Monoid, Parameterized, Typed, UnaryOp, str)) or arg in (min, max):
                 if accum is not None:
                     raise TypeError("accum: expected one, got several")
                 accum = arg
