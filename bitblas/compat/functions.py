@@ -9,14 +9,15 @@ from semirings import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, Typed,
 from .. import core
 from ..core import operators
 from ..core.aggregators import Aggregator, TypedAggregator
-from ..core.statement import base, expr, indexing, infix
+from ..core.statement.delayed import Delayed
+from ..core.statement.operand import Operand
 
 UNKNOWN_OPCLASS = "UnknownOpClass"
 
 
 def output_type(value: Any) -> type:
     """The class of the object that `value` is, or would be once it is computed."""
-    if isinstance(value, (expr.Expression, infix.Infix, indexing.IndexExpr)):
+    if isinstance(value, Delayed):
         return (core.Scalar, core.Vector, core.Matrix)[value.ndim]
     return type(value)
 
@@ -26,13 +27,13 @@ def ensure_type(value: Any, types: type | tuple[type, ...]) -> Any:
     found = output_type(value)
     if not issubclass(found, types):
         raise TypeError(f"expected {types}, got {found}")
-    return value._resolve() if isinstance(value, base.Operand) else value
+    return value._resolve() if isinstance(value, Operand) else value
 
 
 def find_opclass(op: Any) -> tuple[Any, str]:
     """The operator (that text or a Python function names) and the name of its class."""
     if isinstance(op, str):
-        op = operators.op_from_string(op)
+        op = core.op_from_string(op)
     plain = op.op if isinstance(op, Typed) else op
     if isinstance(plain, (Aggregator, TypedAggregator)):
         return op, "Aggregator"
