@@ -9,23 +9,33 @@ import bitblas as gb
 from bitblas import device as devices
 from bitblas.config import config
 from bitblas.plan import direction as plan
+from bitblas.plan import transpose
 from bitblas.plan.direction import Ask, Case, Known, direction
 from bitblas.plan.product import VALUES, WORDS
 from bitblas.store import VectorStore
 from bitblas.verbs import deciding
 
+
+@pytest.fixture(autouse=True)
+def _transposes_at_need(monkeypatch):
+    """They are made for the first product that reads one: what is looked at here comes after that is repaid."""
+    monkeypatch.setattr(transpose, "TURN", dict.fromkeys(transpose.TURN, 0.0))
+
+
 CASE = Case("mxv", "min_plus", "csr", False, VALUES, None, False, False, "")
 
 
 def decided(*, case=CASE, **known):
-    return direction(case, Known(1000, **{"rows": True} | known))
+    return direction(case, Known(1000, **{"rows": True, "back": True} | known))
 
 
 def test_what_is_known_decides():
     assert plan.PUSH_COST["cpu"] == 4, "what the numbers below are for"
     assert not decided(case=CASE._replace(ordered="a float sum has a fixed order")).push
     assert decided(least=250) is plan.AT_LEAST and decided(nvals=250) is plan.MANY
-    assert decided(rows=False) is decided(rows=False, nvals=1) is plan.COMPACT
+    assert decided(rows=False) is decided(rows=False, nvals=1) is decided(rows=False, back=None) is plan.UNTURNED
+    assert decided(nvals=250, back=False) is decided(least=999, back=False) is plan.AS_IT_LIES
+    assert decided(nvals=249, back=False) is plan.FEW
     assert decided(nvals=249) is plan.FEW, "the form is not there: nothing is known of its rows"
     assert decided(nvals=2, work=1000, longest=124) is plan.FEW
     assert decided(nvals=2, work=1000, longest=999, active=249) is plan.FEW
@@ -35,7 +45,7 @@ def test_what_is_known_decides():
 
 def test_what_is_not_known_is_asked_for_and_the_cheapest_first():
     assert decided(rows=None) is decided(rows=None, nvals=3) is Ask.ROWS
-    assert decided() is decided(least=249) is Ask.NVALS
+    assert decided() is decided(least=249) is Ask.NVALS and decided(nvals=500, back=None) is Ask.BACK
     assert decided(nvals=2, work=1000, longest=125) is Ask.ACTIVE
     gpu = CASE._replace(gpu=True)
     assert decided(case=gpu, least=63) is plan.AT_LEAST and decided(case=gpu, least=62) is Ask.NVALS
@@ -43,12 +53,13 @@ def test_what_is_not_known_is_asked_for_and_the_cheapest_first():
 
 
 def test_a_direction_says_why():
-    known = Known(1000, 3, 9, True, 50, 40, 45)
+    known = Known(1000, 3, 9, True, True, 50, 40, 45)
     for found, text in (
         (plan.FEW, "9 of 1000 entries active"),
         (plan.AT_LEAST, "at least 3 of 1000 entries active"),
         (plan.HEAVY, "9 of 1000 entries active, their rows hold 45 of 50"),
-        (plan.COMPACT, "pushing would need csr of the transpose too"),
+        (plan.UNTURNED, "pushing would need csr of the transpose, which is not repaid"),
+        (plan.AS_IT_LIES, "pulling would need csr of the transpose, which is not repaid"),
     ):
         assert found.reason(CASE, known) == text
     lined = plan.plan_mxv(CASE._replace(wide=True), known, plan.FEW, 4)

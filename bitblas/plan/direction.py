@@ -51,7 +51,8 @@ class Known(NamedTuple):
     size: int
     least: int = 0  # entries that the vector has at least
     nvals: int | None = None  # entries that it has
-    rows: bool | None = None  # whether the form that a push reads is there, or may be made for it: no compact one
+    rows: bool | None = None  # whether the form that a push reads is at hand (plan/transpose.py)
+    back: bool | None = None  # whether the form that a pull reads is
     work: int | None = None  # entries (tiles) of that form; None: it is not there
     longest: int = 0  # entries (tiles) of its longest row (tile row)
     active: int | None = None  # entries (tiles) of its rows (tile rows) where the vector has entries
@@ -62,6 +63,7 @@ class Ask(Enum):
     for a form. The others change with the vector, and on a GPU the host waits for them."""
 
     ROWS = "rows"
+    BACK = "back"
     NVALS = "nvals"
     ACTIVE = "active"
 
@@ -78,7 +80,9 @@ class Direction(NamedTuple):
 
 MANY, FEW = (Direction(push, "{nvals} of {size} entries active") for push in (False, True))
 AT_LEAST = Direction(False, "at least {least} of {size} entries active")
-COMPACT = Direction(False, "pushing would need {key} of the transpose too")
+# Of either the other would cost less, but for what it reads.
+UNTURNED = Direction(False, "pushing would need {key} of the transpose, which is not repaid")
+AS_IT_LIES = Direction(True, "pulling would need {key} of the transpose, which is not repaid")
 HEAVY = Direction(False, "{nvals} of {size} entries active, their rows hold {active} of {work}")
 
 
@@ -86,15 +90,32 @@ def direction(case: Case, known: Known) -> Direction | Ask:
     """Push or pull, or what has to be counted before it can be said: what is known decides as far as it goes.
 
     A push pays where the vector has few entries, and where the rows at these hold few entries too: a few vertices can
-    have most of the edges. A form that is not there has rows that nobody knows, and is taken to be even.
+    have most of the edges. A form that is not there has rows that nobody knows, and is taken to be even. What would
+    read a transpose that is not at hand is done the other way round.
     """
     if case.ordered:
         return Direction(False, case.ordered)
+    found = _cheaper(case, known)
+    if isinstance(found, Ask) or found.push or known.back or found is UNTURNED:
+        return found
+    return Ask.BACK if known.back is None else AS_IT_LIES
+
+
+def missed(case: Case, known: Known, found: Direction) -> float:
+    """Reads of all of the matrix that a direction costs because the transpose is not at hand."""
+    if found is UNTURNED:
+        return 1.0
+    share = (known.nvals or known.least) / max(1, known.size)
+    return max(0.0, PUSH_COST["gpu" if case.gpu else "cpu"] * share - 1) if found is AS_IT_LIES else 0.0
+
+
+def _cheaper(case: Case, known: Known) -> Direction | Ask:
+    """The one that costs less."""
     cost = PUSH_COST["gpu" if case.gpu else "cpu"]
     if not (known.least if known.nvals is None else known.nvals) * cost < known.size:  # a cost may be infinite
         return AT_LEAST if known.nvals is None else MANY
     if not known.rows:
-        return Ask.ROWS if known.rows is None else COMPACT
+        return Ask.ROWS if known.rows is None else UNTURNED
     if known.nvals is None:
         return Ask.NVALS
     if known.work is None or known.nvals * known.longest * cost < known.work:

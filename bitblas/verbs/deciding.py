@@ -10,7 +10,8 @@ from semirings.dtypes import lookup_dtype
 from ..formats import Form, longest_unit
 from ..kernels.prologue import Variant
 from ..plan.direction import Ask, Case, Direction, Known, case_of, direction, plan_mxv
-from ..plan.product import Plan
+from ..plan.product import VALUES, Plan
+from ..plan.transpose import at_hand
 from ..store import MatrixStore, Raw, VectorStore, words
 
 
@@ -22,15 +23,19 @@ def case(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, 
 
 def decide(A: MatrixStore, u: VectorStore, of: Case) -> tuple[Direction, Known]:
     """Push or pull, and what was looked at to say so. Makes no form."""
-    known = Known(u.size, u.least, u.count)
+    known = Known(u.size, u.least, u.count, back=None if of.pull_of else True)
+    valued = of.kind == VALUES and not A.iso
     while isinstance(found := direction(of, known), Ask):
         form = A.structure.held(of.key, transposed=not of.pull_of)
         if found is Ask.NVALS:
             known = known._replace(nvals=u.nvals)
+        elif found is Ask.BACK:
+            known = known._replace(back=at_hand(A.structure, transposed=of.pull_of, valued=valued))
         elif form is None:
-            known = known._replace(rows=not A.structure.primary.compact)
+            rows = not A.structure.primary.compact and at_hand(A.structure, transposed=of.push_of, valued=valued)
+            known = known._replace(rows=rows)
         elif found is Ask.ROWS:
-            known = Known(u.size, u.least, u.count, True, form.work, longest_unit(form))
+            known = known._replace(rows=True, work=form.work, longest=longest_unit(form))
         else:
             known = known._replace(active=active_entries(u, form))
     return found, known

@@ -16,7 +16,7 @@ from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, DataType, cast_scalar
 
 from ..formats.values import PackedValues
-from ..plan.direction import Case
+from ..plan.direction import Case, missed
 from ..plan.ending import End, plan_end
 from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
@@ -45,6 +45,7 @@ def mxv(
     case: Case = found[0]
     ways: dict[tuple[bool, bool], Product] = found[1]
     chosen = deciding.decide(A, u, case)
+    A.structure.missed += missed(case, chosen[1], chosen[0])
     if not chosen[0].push:
         A.structure.reads += 1
     way = chosen[0].push, u.count == u.size
