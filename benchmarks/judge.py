@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from bitblas.calibrate.measure import Sample, fitted
 from bitblas.formats import CSR
-from bitblas.plan.costs import FLOOR, Costs
+from bitblas.plan.costs import FLOOR, Costs, shipped
 from bitblas.plan.forms import allowed, best_form, verbs_of, without_facts, worst_ratios
 
 from . import table
@@ -125,9 +125,10 @@ def refit(paths: Sequence[str]) -> tuple[Costs, bool, str]:
     """Constants of all the samples, whether they are a GPU's, and how well they choose: for graphs that they were
     fitted to, and for each graph by those of the others."""
     device, gpu, found = load(paths)
+    bandwidth = shipped("gpu" if gpu else "cpu").bandwidth
     everything = [sample for sample, _ in found]
     graphs = [sample for sample, judged in found if judged] or everything
-    costs = fitted(everything, device, "shipped").costs
+    costs = fitted(everything, device, "shipped", bandwidth).costs
     seen = [pair for sample in graphs for pair in pairs(sample, costs, gpu)]
     unseen = []
     for sample in graphs:

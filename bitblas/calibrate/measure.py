@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import itertools
 import json
+import math
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +27,7 @@ from ..atomic import replacing
 from ..build import entries as build
 from ..core.matrix.matrix import Matrix
 from ..core.vector.vector import Vector
-from ..device import Device
+from ..device import Device, even_bounds
 from ..formats import CSR, Structure, format_of
 from ..plan import costs, facts
 from ..plan.costs import BFS, BITS, NUMBERS, WEIGHTS, Costs
@@ -38,6 +41,7 @@ SCALE = {"cpu": 16, "gpu": 20}  # log2 of the vertices
 MOST = 3  # times the bytes of CSR that a form may have to be measured
 # How much an error counts where a form has more bytes than CSR, so that it is not chosen for time.
 LARGE = 0.3
+STREAMED = {"cpu": 1 << 26, "gpu": 1 << 29}  # bytes that are copied to measure the bandwidth
 ROUNDS = 20  # of the fit: by then a mean of two times, one a hundred of the other, is known to a thousandth
 SHARED = 1.5  # by how much all forms may err together with CSR
 
@@ -139,7 +143,7 @@ class Calibration:
         return "\n".join(lines)
 
 
-def fitted(seen: Sequence[Sample], device: str, source: str) -> Calibration:
+def fitted(seen: Sequence[Sample], device: str, source: str, bandwidth: float = math.inf) -> Calibration:
     """The constants that suit the samples best. A choice compares forms, so that ratios matter more than times: all
     forms but CSR are fitted to what is predicted for CSR times the measured ratio to it, and err where it errs, if that
     is not by much."""
@@ -164,7 +168,8 @@ def fitted(seen: Sequence[Sample], device: str, source: str) -> Calibration:
             if name in sample.us
         ]
         errors[name] = float(np.mean(off)), max(off)
-    return Calibration(Costs(device, source, dict(sorted(us.items()))), dict(sorted(errors.items())), tuple(seen))
+    made = Costs(device, source, dict(sorted(us.items())), bandwidth)
+    return Calibration(made, dict(sorted(errors.items())), tuple(seen))
 
 
 def calibrate(device: Device, scale: int | None = None) -> Calibration:
@@ -185,7 +190,23 @@ def calibrate(device: Device, scale: int | None = None) -> Calibration:
                 us |= {f"{key} {verb}": measure(B, verb, source) for verb in verbs_of(not weighted, True)}
         found.append(Sample(name, seen, us))
     when = datetime.date.today().isoformat()
-    return fitted(found, device.model, f"calibrated {when}")
+    return fitted(found, device.model, f"calibrated {when}", bandwidth(device))
+
+
+def bandwidth(device: Device) -> float:
+    """Bytes that a device moves in a microsecond: by copies of an array that no cache holds, which read it and write
+    another one (a CPU reads that, too), a part for each thread."""
+    xp, size = device.xp, STREAMED["gpu" if device.is_gpu else "cpu"]
+    source, target = xp.ones(size, np.uint8), xp.ones(size, np.uint8)
+    limits = even_bounds(size, device.threads)
+    parts = list(itertools.pairwise(limits))
+
+    def copy(part: tuple[int, int]) -> None:
+        target[part[0] : part[1]] = source[part[0] : part[1]]
+
+    with ThreadPoolExecutor(len(parts)) as pool:
+        us = device.time_us(lambda: list(pool.map(copy, parts)) if len(parts) > 1 else copy(parts[0]))
+    return (2 if device.is_gpu else 3) * size / us
 
 
 def longest_row(A: MatrixStore) -> int:
