@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from semirings import binary, dtypes, indexunary, monoid, select, semiring, unary
@@ -10,11 +12,12 @@ from semirings import binary, dtypes, indexunary, monoid, select, semiring, unar
 from . import agg, device, exceptions
 from .config import config
 from .core import Matrix, Scalar, TransposedMatrix, Vector, explain, op, op_from_string, replace
+from .core.above import above as _above
 from .device import Trace as trace
 from .extras import check_name as _check_name
 
 if TYPE_CHECKING:
-    from . import algorithms, compat, io, loop, reorder
+    from . import algorithms, compat, io, loop, reorder, ss
 
 __version__ = "0.1.0.dev0"
 
@@ -26,7 +29,7 @@ backend = "bitblas"
 __all__ = [
     "MAX_SIZE", "Matrix", "Scalar", "TransposedMatrix", "Vector", "agg", "algorithms", "backend", "binary", "compat",
     "config", "device", "dtypes", "exceptions", "explain", "indexunary", "init", "io", "load", "loop", "monoid",
-    "op", "op_from_string", "reorder", "replace", "select", "semiring", "trace", "unary",
+    "op", "op_from_string", "reorder", "replace", "select", "semiring", "ss", "trace", "unary",
 ]  # fmt: skip
 
 # `from bitblas.semiring import min_plus` and `import bitblas.binary.numpy` work, though the lists of operators are no
@@ -38,6 +41,14 @@ for _name in ("binary", "dtypes", "indexunary", "monoid", "op", "select", "semir
             sys.modules[f"{__name__}.{_name}.{_part}"] = getattr(globals()[_name], _part)
 
 
+def _later(module: str, name: str) -> Callable[[], Any]:
+    """What gives a name of a module that `import bitblas` does not load."""
+    return lambda: getattr(importlib.import_module(f"{__name__}.{module}"), name)
+
+
+_above.update(orders=_later("reorder", "ORDERS"), measured=_later("calibrate.measure", "measured"))
+
+
 def init(backend: str = "bitblas", blocking: bool = False) -> None:
     """Nothing to do: bitblas is ready when it is imported. ValueError for another backend."""
     if backend not in ("bitblas", "suitesparse"):
@@ -46,9 +57,7 @@ def init(backend: str = "bitblas", blocking: bool = False) -> None:
 
 def __getattr__(name: str) -> Any:
     # What `import bitblas` does not need comes at first use.
-    if name in ("algorithms", "compat", "io", "loop", "reorder"):
-        import importlib
-
+    if name in ("algorithms", "compat", "io", "loop", "reorder", "ss"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+
+from .errors import NotImplementedException
 
 
 @dataclass(frozen=True, eq=False)
 class DataType:
     """One value type: its GraphBLAS name, its NumPy dtype, and its name in CUDA C++.
 
-    A DataType compares and hashes by name; `lookup_dtype` turns anything that NumPy understands into one.
+    A DataType equals whatever `lookup_dtype` turns into it, hashes as its NumPy dtype, and sorts by kind and size.
     """
 
     name: str
@@ -24,16 +27,24 @@ class DataType:
         return self.name
 
     def __eq__(self, other: object) -> bool:
-        """Equal to itself, to its name, and to whatever `lookup_dtype` turns into it (np.float32, "FP32", float)."""
-        if isinstance(other, DataType):
-            return self is other or self.name == other.name
-        try:
-            return lookup_dtype(other) is self
-        except (TypeError, ValueError):
-            return False
+        """Equal to itself, to its name, and to whatever `lookup_dtype` turns into it (np.float32, "FP32", float).
+        Raises TypeError for what is no type."""
+        return self is other or lookup_compared(other) is self
 
     def __hash__(self) -> int:
-        return hash(self.name)
+        return hash(self.np_type)
+
+    def __lt__(self, other: object) -> bool:
+        return self._order < lookup_compared(other)._order
+
+    @property
+    def _order(self) -> tuple[str, int, str]:
+        return self.np_type.kind, self.np_type.itemsize, self.np_type.name
+
+    @property
+    def gb_name(self) -> str:
+        """Its name in the C API."""
+        return f"GrB_{self.name}"
 
     @property
     def kind(self) -> str:
@@ -79,6 +90,10 @@ ALL = (BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FP32, FP6
 INTEGERS = tuple(t for t in ALL if t.kind in "iu")
 FLOATS = (FP32, FP64)
 NUMBERS = INTEGERS + FLOATS
+_supports_complex = False  # programs for python-graphblas ask
+
+_INDEX = UINT64  # of indices that come back, as in python-graphblas
+_supports_complex = False  # programs for python-graphblas ask
 
 _BY_NAME = {t.name: t for t in ALL}
 _BY_NUMPY = {t.np_type: t for t in ALL}
@@ -86,19 +101,19 @@ _NUMPY_DTYPES = {type(t.np_type) for t in ALL}
 
 
 def lookup_dtype(key: Any, value: Any = None) -> DataType:
-    """The DataType for a DataType, a GraphBLAS name, a NumPy dtype or its name, or bool, int, float; else that of
-    `value`, if it has one.
+    """The DataType for a DataType, a GraphBLAS name, a NumPy dtype or its name, the name in C99 ("int8_t"), a type of
+    Numba, or bool, int, float; else that of `value`, if it has one.
 
-    Raises ValueError for what is none of the eleven types (complex, strings, objects), TypeError for None.
+    Raises ValueError for what is none of the eleven types (complex, strings, objects, user-defined ones), TypeError for
+    None.
     """
     if isinstance(key, DataType):
         return key
     if type(key) in _NUMPY_DTYPES and key in _BY_NUMPY:  # the name of a NumPy dtype costs a microsecond
         return _BY_NUMPY[key]
-    found = _BY_NAME.get(key.upper().removeprefix("GRB_")) if isinstance(key, str) else None
-    if found is None:
-        name = getattr(key, "name", None)  # a DataType of python-graphblas
-        found = _BY_NAME.get(name) if isinstance(name, str) else None
+    found = _read(key)
+    if found is None:  # a DataType of python-graphblas, a type of Numba
+        found = _read(getattr(key, "name", None)) or _read(str(getattr(key, "literal_type", "")))
     if found is None and value is not None and hasattr(value, "dtype"):
         return lookup_dtype(value.dtype)
     if found is None and key is None:
@@ -110,13 +125,55 @@ def lookup_dtype(key: Any, value: Any = None) -> DataType:
             f"{type(key).__qualname__}); from_coo, from_dense and io.from_scipy_sparse read data, dup copies"
         )
     if found is None:
-        try:
-            found = _BY_NUMPY.get(np.dtype(key))
-        except (TypeError, ValueError, SyntaxError):  # whatever NumPy says of text that it cannot read
-            found = None
-    if found is None:
         raise ValueError(f"dtype: expected one of {', '.join(_BY_NAME)} or a matching NumPy dtype, got {key!r}")
     return found
+
+
+def _read(key: Any) -> DataType | None:
+    """The type of a name, or of what NumPy makes a dtype of."""
+    found = None
+    if isinstance(key, str):
+        found = _BY_NAME.get(key.upper().removeprefix("GRB_").removeprefix("_").removesuffix("_T"))
+    if found is not None or key is None:
+        return found
+    try:
+        return _BY_NUMPY.get(np.dtype(key))
+    except (TypeError, ValueError, SyntaxError):  # whatever NumPy says of text that it cannot read
+        return None
+
+
+def lookup_compared(other: object) -> DataType:
+    """The DataType that one is compared with. TypeError for what is none."""
+    try:
+        return lookup_dtype(other)
+    except ValueError:
+        raise TypeError(f"expected a type to compare with, got {other!r}") from None
+
+
+def register_new(name: str, dtype: Any) -> DataType:
+    """Refused, as user-defined types are: NotImplementedException. ValueError for a name that is none, or is taken, and
+    for a type that is built in."""
+    if not name.isidentifier():
+        raise ValueError(f"name: expected an identifier, got {name!r}")
+    if name in globals() or name in _BY_NAME:
+        raise ValueError(f"name: {name!r} is taken")
+    register_anonymous(dtype, name)
+    raise ValueError(f"dtype: {np.dtype(dtype)} is builtin and has a name")
+
+
+def register_anonymous(dtype: Any, name: str | None = None) -> DataType:
+    """The built-in type of a NumPy dtype. NotImplementedException for all other ones: there are no user-defined types.
+    ValueError for Python objects, and for a built-in type under another name."""
+    kind = np.dtype(list(dtype.items()) if isinstance(dtype, dict) else dtype)
+    if kind.hasobject:
+        raise ValueError(f"dtype: expected machine numbers, got {kind}, which holds Python objects")
+    if kind not in _BY_NUMPY:
+        raise NotImplementedException(
+            f"dtype: user-defined types such as {kind} are not supported; expected one of {', '.join(_BY_NAME)}"
+        )
+    if name is not None and name != _BY_NUMPY[kind].name:
+        raise ValueError(f"name: {kind} is the builtin type {_BY_NUMPY[kind]}, got {name!r}")
+    return _BY_NUMPY[kind]
 
 
 def unify(type1: Any, type2: Any, *, is_left_scalar: bool = False, is_right_scalar: bool = False) -> DataType:
@@ -140,3 +197,6 @@ def cast_scalar(value: Any, to: DataType) -> np.generic:
         return to.np_type.type(int(exact))
     with np.errstate(all="ignore"):
         return to.np_type.type(found.astype(to.np_type))
+
+
+ss = sys.modules[__name__]  # python-graphblas keeps what is SuiteSparse's own here; there are no such types

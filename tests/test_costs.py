@@ -13,13 +13,14 @@ from bitblas.calibrate import matrices as kinds
 from bitblas.calibrate import measure as calibrate
 from bitblas.device.jit import cache_dir
 from bitblas.exceptions import InvalidValue
+from bitblas.formats.split.layout import Parts
 from bitblas.plan import costs
-from bitblas.plan.facts import Facts, Parts
+from bitblas.plan.facts import Facts
 
 
 def some_facts(nvals=1000.0, **more):
     tiles = tuple((t, nvals / t) for t in (4, 8, 16, 32, 64))
-    return Facts(640, 320, int(nvals), tiles, ((8, Parts(10.0, 20.0)),), **more)
+    return Facts(640, 320, int(nvals), tiles, (("split8", Parts(10.0, 20.0)),), **more)
 
 
 def test_features_count_what_a_form_has():

@@ -103,7 +103,7 @@ LIES = {
     "dtype": (lambda t: t["sections"][0]["facts"].update(dtype="INT8"), "values: expected 4 of INT8"),
     "no dtype": (lambda t: t["sections"][0]["facts"].update(dtype="X"), "dtype"),
     "iso": (lambda t: t["sections"][0]["facts"].update(iso=True), "values: expected"),
-    "form": (lambda t: t["sections"][1]["facts"].update(key="b2"), "no 'b'"),
+    "form": (lambda t: t["sections"][1]["facts"].update(key="b2"), "no 'b2'"),
     "kind of array": (lambda t: t["sections"][1]["arrays"][0].__setitem__(1, "O"), "numbers of 'O'"),
     "wrong type": (
         lambda t: t["sections"][1]["arrays"][0].__setitem__(1, "uint32"),

@@ -115,7 +115,7 @@ def assert_sound_split(form) -> None:
         assert int.from_bytes(host(xp.ascontiguousarray(string)).tobytes(), "little") >> bits == 0
     parts = split_layout.Parts(form.tiles, in_far, form.in_near, form.near_width)
     ranks = 0 if form.value_ptr is None else host(form.value_ptr).nbytes
-    assert form.nbytes - ranks == predicted(form, parts=((t, parts),))
+    assert form.nbytes - ranks == predicted(form, own=((form.key, parts),))
 
 
 @pytest.mark.parametrize("key", KEYS)

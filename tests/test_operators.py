@@ -196,32 +196,6 @@ def test_numpys_operators_run(device, name):
         assert np.allclose(got.to_coo()[1], want), t
 
 
-KEYS = (
-    "nope", "int", "GrB_INT8", "double", "i4", "uint", "fp32", bool, int, float, np.float32, None, object, 3, "O", [1],
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("key", KEYS, ids=str)
-def test_look_ups_equal_python_graphblas(gb, key):
-    try:
-        want = str(gb.dtypes.lookup_dtype(key))
-    except (TypeError, ValueError) as error:
-        with pytest.raises(type(error), match="dtype: expected"):
-            dtypes.lookup_dtype(key)
-    else:
-        assert str(dtypes.lookup_dtype(key)) == want
-    assert dtypes.lookup_dtype(None, np.int8(3)) is INT8
-
-
-def test_unify_equals_python_graphblas(gb):
-    for a in dtypes.ALL:
-        for b in dtypes.ALL:
-            for left, right in ((False, False), (True, False), (False, True), (True, True)):
-                x, y = gb.dtypes.lookup_dtype(a.name), gb.dtypes.lookup_dtype(b.name)
-                want = gb.dtypes.unify(x, y, is_left_scalar=left, is_right_scalar=right)
-                assert dtypes.unify(a, b, is_left_scalar=left, is_right_scalar=right).name == want.name
-
-
 # ---- apply and select, positions ------------------------------------------------------------------------------------
 
 

@@ -11,11 +11,12 @@ from battery import generator
 import bitblas
 from bitblas.calibrate.matrices import grid, shuffled
 from bitblas.config import config
+from bitblas.formats.split.layout import Parts
 from bitblas.plan import costs
 from bitblas.plan import forms as plan_forms
 from bitblas.plan import profile as plan_profile
 from bitblas.plan.depth import depth_of
-from bitblas.plan.facts import Facts, Parts, facts
+from bitblas.plan.facts import Facts, facts
 
 
 def test_what_promises_most_is_chosen(device):
@@ -57,7 +58,7 @@ def flat(**us):
 def some_facts(nrows=1 << 16, ncols=1 << 16, nvals=1 << 20, fill=8.0):
     """Facts of a matrix with that many entries in each tile of 8 x 8."""
     tiles = tuple((t, nvals / max(1.0, fill * t / 8)) for t in (4, 8, 16, 32, 64))
-    parts = tuple((t, Parts(nvals / fill, nvals / 10)) for t in (4, 8, 16))
+    parts = tuple((f"split{t}", Parts(nvals / fill, nvals / 10)) for t in (4, 8, 16))
     return Facts(nrows, ncols, nvals, tiles, parts, 10.0 if nrows == ncols else 0.0)
 
 

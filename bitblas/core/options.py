@@ -44,7 +44,11 @@ def check_layout(format: str | None, tile: int | None, packed: bool | None = Non
     return Layout(format or "auto", tile, packed)
 
 
-KNOWN = ("nthreads", "chunk", "axb_method", "sort", "secure_import", "compression", "compression_level")
+# Name -> the values that it may have; none are listed where any number or text will do.
+KNOWN: dict[str, tuple[Any, ...]] = {
+    "nthreads": (), "chunk": (), "axb_method": ("default", "gustavson", "dot", "hash", "saxpy"), "sort": (False, True),
+    "secure_import": (False, True), "compression": (), "compression_level": (),
+}  # fmt: skip
 
 
 def check_wait(how: str) -> None:
@@ -54,7 +58,16 @@ def check_wait(how: str) -> None:
 
 
 def check_options(opts: dict[str, Any]) -> None:
-    """Hints to SuiteSparse are accepted and change nothing here; an unknown name raises ValueError."""
-    for name in opts:
+    """Hints to SuiteSparse are accepted, in any case of letters, and change nothing here. ValueError for an unknown
+    name, a value that is none of the choices, or a name given twice."""
+    seen = set()
+    for given, value in opts.items():
+        name = given.lower()
         if name not in KNOWN:
-            raise ValueError(f"opts: expected one of {', '.join(KNOWN)} (hints that bitblas ignores), got {name!r}")
+            known = ", ".join(KNOWN)
+            raise ValueError(f"descriptor option: expected one of {known} (hints that bitblas ignores), got {given!r}")
+        if name in seen:
+            raise ValueError(f"descriptor option: expected {name} once, got it twice")
+        if KNOWN[name] and value is not None and not any(value is x or value == x for x in KNOWN[name]):
+            raise ValueError(f"{given}: expected one of {', '.join(map(str, KNOWN[name]))}, got {value!r}")
+        seen.add(name)

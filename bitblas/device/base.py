@@ -58,6 +58,10 @@ class Device(ABC):
     def kernel(self, variant: Variant) -> Callable[..., None]:
         """The compiled variant: call it as kernel(n, *args, bounds=None, extra_blocks=0)."""
 
+    @abstractmethod
+    def source(self, variant: Variant) -> str:
+        """The text that is compiled for a variant."""
+
     # ---- arrays ----
 
     def asarray(self, data: Any, dtype: Any = None) -> Any:
@@ -196,6 +200,9 @@ class Cpu(Device):
                 parallel(bounds, *args)
 
         return call
+
+    def source(self, variant: Variant) -> str:
+        return jit.cpu_source(variant)
 
     def free_bytes(self) -> int:
         try:

@@ -128,6 +128,9 @@ class Cuda(Device):
 
         return call
 
+    def source(self, variant: Variant) -> str:
+        return jit.cuda_source(variant)
+
     # ---- arrays ----
 
     def adopt(self, data: Any, name: str) -> Any:

@@ -12,6 +12,8 @@ from .contract import CSR, Types
 
 if TYPE_CHECKING:
     from .contract import Form
+    from .csr.format import Csr
+    from .sample import Sample
 
 Constants = list[tuple[str, int]]
 
@@ -28,7 +30,7 @@ class Seen(Protocol):
     @property
     def tiles(self) -> tuple[tuple[int, float], ...]: ...
     @property
-    def parts(self) -> tuple[tuple[int, Any], ...]: ...
+    def own(self) -> tuple[tuple[str, Any], ...]: ...
 
 
 class Held(NamedTuple):
@@ -63,7 +65,9 @@ class Format:
     folder: ClassVar[str]  # of its kernels, below formats/
     tile: int | None = None  # the edge of its tiles; None: its units are rows
     default_tile: ClassVar[int | None] = None  # where no tile is asked for; None: the one of the fewest bytes
-    counts: ClassVar[str] = ""  # which facts say what it would hold: "", "tiles" or "parts"
+    # Which facts say what it would hold: shape and entries alone (""), its "tiles", or its "own" (`count`, `sample`).
+    counts: ClassVar[str] = ""
+    nothing: ClassVar[Any] = None  # of its own facts, those of no entries
     by_rows: ClassVar[bool] = False  # units are rows, entries lie row by row: one order of values for all such forms
     ranked: ClassVar[bool] = True  # kernels find values by ranks: entries do not lie as units list them
     packed: ClassVar[bool] = False  # column numbers of rows are packed
@@ -104,6 +108,18 @@ class Format:
     def knows(self, seen: Seen) -> bool:
         """Whether facts say what a form of that structure would hold."""
         return not self.refusal(seen.nrows, seen.ncols)
+
+    def count(self, rows: Csr) -> Any:
+        """Its own fact of these rows: what a form of them would hold."""
+        raise NotImplementedError
+
+    def sample(self, of: Sample) -> Any:
+        """The same, estimated."""
+        raise NotImplementedError
+
+    def fact(self, told: Any) -> Any:
+        """Its own fact of what JSON made of it."""
+        return told
 
     def units(self, nrows: int) -> int:
         """Rows or tile rows."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from ..config import config
 from ..device import Device
 from ..formats import CSR, Structure, class_of, format_of
-from ..formats.b2sr.format import TILES
+from ..formats.b2sr.choice import TILES
 from .costs import FLOOR, LINE, costs_of
 from .depth import row_ends
 from .facts import Facts, facts

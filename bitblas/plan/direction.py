@@ -28,6 +28,10 @@ class Case(NamedTuple):
     wide: bool  # a pull can take the CPU's kernel for all places of a tile at once
     gpu: bool
     ordered: str  # why the sums have to be taken by rows; "": they may be taken in any order
+    rows: bool | None = None  # whether the form that a push reads is at hand (plan/transpose.py)
+    back: bool | None = None  # whether the one that a pull reads is, where that is of the transpose
+    work: int | None = None  # entries (tiles) of that form; None: it is not there
+    longest: int = 0  # entries (tiles) of its longest row (tile row)
 
     @property
     def push_of(self) -> bool:
@@ -46,21 +50,17 @@ def case_of(semiring: Typed[Semiring], key: str, a: Any, u: Any, *, transpose: b
 
 
 class Known(NamedTuple):
-    """What is known of a vector's entries and of the rows that a push along them reads; None: not known (yet)."""
+    """What is known of a vector's entries; None: not known (yet)."""
 
     size: int
     least: int = 0  # entries that the vector has at least
     nvals: int | None = None  # entries that it has
-    rows: bool | None = None  # whether the form that a push reads is at hand (plan/transpose.py)
-    back: bool | None = None  # whether the form that a pull reads is
-    work: int | None = None  # entries (tiles) of that form; None: it is not there
-    longest: int = 0  # entries (tiles) of its longest row (tile row)
-    active: int | None = None  # entries (tiles) of its rows (tile rows) where the vector has entries
+    active: int | None = None  # entries (tiles) of the rows (tile rows) that a push along them reads
 
 
 class Ask(Enum):
-    """What the decision still needs: a field of Known; with the rows their work and the longest, which are counted once
-    for a form. The others change with the vector, and on a GPU the host waits for them."""
+    """What the decision still needs: of the case the rows, with their work and the longest, counted once for a form; or a
+    field of Known, which changes with the vector, and for which the host of a GPU waits."""
 
     ROWS = "rows"
     BACK = "back"
@@ -75,7 +75,7 @@ class Direction(NamedTuple):
     why: str
 
     def reason(self, case: Case, known: Known) -> str:
-        return self.why.format(key=case.key, **known._asdict())
+        return self.why.format(key=case.key, work=case.work, **known._asdict())
 
 
 MANY, FEW = (Direction(push, "{nvals} of {size} entries active") for push in (False, True))
@@ -96,9 +96,9 @@ def direction(case: Case, known: Known) -> Direction | Ask:
     if case.ordered:
         return Direction(False, case.ordered)
     found = _cheaper(case, known)
-    if isinstance(found, Ask) or found.push or known.back or found is UNTURNED:
+    if isinstance(found, Ask) or found.push or case.back or not case.pull_of:
         return found
-    return Ask.BACK if known.back is None else AS_IT_LIES
+    return Ask.BACK if case.back is None else AS_IT_LIES
 
 
 def missed(case: Case, known: Known, found: Direction) -> float:
@@ -114,15 +114,15 @@ def _cheaper(case: Case, known: Known) -> Direction | Ask:
     cost = PUSH_COST["gpu" if case.gpu else "cpu"]
     if not (known.least if known.nvals is None else known.nvals) * cost < known.size:  # a cost may be infinite
         return AT_LEAST if known.nvals is None else MANY
-    if not known.rows:
-        return Ask.ROWS if known.rows is None else UNTURNED
+    if not case.rows:
+        return Ask.ROWS if case.rows is None else UNTURNED
     if known.nvals is None:
         return Ask.NVALS
-    if known.work is None or known.nvals * known.longest * cost < known.work:
+    if case.work is None or known.nvals * case.longest * cost < case.work:
         return FEW
     if known.active is None:
         return Ask.ACTIVE
-    return FEW if known.active * cost < known.work else HEAVY
+    return FEW if known.active * cost < case.work else HEAVY
 
 
 def pulled(case: Case) -> Direction:

@@ -1,10 +1,10 @@
-"""What a plan knows of a structure: its size, how many tiles of each size it has and how many of them pay, sampled."""
+"""What a plan knows of a structure: its size, how many tiles of each size it has, what formats count besides."""
 
 from __future__ import annotations
 
-import functools
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,19 +12,17 @@ from ..formats import FORMATS, Held, Structure, format_of
 from ..formats.b2sr.choice import TILES
 from ..formats.b2sr.merging import count_tiles
 from ..formats.csr.choice import UNEVEN
-from ..formats.split import layout
-from ..formats.split.counting import count_parts
-from ..formats.split.layout import Parts
+from ..formats.sample import Sample, picked
 from .depth import Walked, walked
 
-SAMPLES = 64  # blocks of 64 rows that the profile looks at, fewer where they hold more than
-SAMPLED_ENTRIES = 1 << 16  # in all; but eight blocks at least
+if TYPE_CHECKING:
+    from ..formats.csr.format import Csr
 
 
 @dataclass(frozen=True)
 class Facts:
     """What the profile of a structure knows, predicted or counted. tiles: (tile size, number of non-empty tiles);
-    parts: (tile size, what a Split would hold); depth: levels of a breadth-first search, estimated (0: not square);
+    own: (key, what its format counts by itself); depth: levels of a breadth-first search, estimated (0: not square);
     heads: entries among the first 32 of their row, of which a Boolean product reads no more where many are active;
     longest: entries of the longest row."""
 
@@ -32,7 +30,7 @@ class Facts:
     ncols: int
     nvals: int
     tiles: tuple[tuple[int, float], ...]
-    parts: tuple[tuple[int, Parts], ...] = ()
+    own: tuple[tuple[str, Any], ...] = ()
     depth: float = 0.0
     heads: float = 0.0
     longest: float = 0.0
@@ -44,7 +42,7 @@ class Facts:
 
     @property
     def uneven(self) -> bool:
-        """Whether rows are of so different lengths that products read them in another way (`plan.is_staged`)."""
+        """Whether rows are of so different lengths that products read them in another way."""
         return self.longest * self.nrows > UNEVEN * self.nvals
 
     @property
@@ -66,40 +64,50 @@ class Facts:
         if missing := {field.name for field in fields(Facts)} - set(made):
             raise KeyError(*missing)
         tiles = tuple((int(tile), float(count)) for tile, count in made["tiles"])
-        parts = tuple((int(tile), Parts(*part)) for tile, part in made["parts"])
-        return Facts(**{**made, "tiles": tiles, "parts": parts})
+        own = tuple((str(key), format_of(key).fact(told)) for key, told in made["own"])
+        return Facts(**{**made, "tiles": tiles, "own": own})
 
 
 def facts(
-    structure: Structure, sizes: tuple[int, ...] = TILES, splits: tuple[int, ...] = layout.TILES, *, exact: bool = False
+    structure: Structure, sizes: tuple[int, ...] = TILES, keys: Container[str] = FORMATS, *, exact: bool = False
 ) -> Facts:
-    """Tiles of these sizes, and the parts of a Split with those. Sampled on the CPU as in the B2SR paper (Algorithm 1):
-    up to 64 blocks of 64 rows, evenly spaced, count their tiles. A GPU counts all tiles, which takes less time than
-    bringing a sample to the host; with `exact` the CPU does so too. Sizes of which 32 bits cannot number the columns
-    have no parts."""
-    splits = tuple(tile for tile in splits if layout.fits(structure.ncols, tile))
-    tiles = _known(structure, "tiles", sizes, exact, lambda rows, tile: float(count_tiles(rows, tile)), _sample_tiles)
-    parts = _known(structure, "parts", splits, exact, count_parts, _sample_parts)
+    """Tiles of these sizes, and what formats of these keys count that are not told by tiles. A CPU samples up to 64
+    blocks of 64 rows (formats/sample.py). A GPU counts all, which takes less time than bringing a sample to the host;
+    with `exact` the CPU does so too."""
+    nrows, ncols, nvals = structure.nrows, structure.ncols, structure.nvals
+    own = {key: f for key, f in FORMATS.items() if f.counts == "own" and key in keys and not f.refusal(nrows, ncols)}
+
+    def count_own(rows: Csr, key: str) -> Any:
+        return own[key].count(rows)
+
+    def sample_own(of: Sample) -> list[tuple[str, Any]]:
+        return [(key, format.sample(of)) for key, format in own.items()]
+
+    tiles = _known(
+        structure, "tiles", dict.fromkeys(sizes, 0.0), exact, lambda *of: float(count_tiles(*of)), _sample_tiles
+    )
+    held = _known(structure, "own", {key: f.nothing for key, f in own.items()}, exact, count_own, sample_own)
     rows = walked(structure) if sizes else Walked()
-    return Facts(structure.nrows, structure.ncols, structure.nvals, tiles, parts, *rows)
+    return Facts(nrows, ncols, nvals, tiles, held, *rows)
 
 
 def _known(
-    structure: Structure, name: str, sizes: tuple[int, ...], exact: bool, count: Any, sample: Any
-) -> tuple[Any, ...]:
-    """(size, what was counted or sampled for it), for each of the sizes; looked at once."""
+    structure: Structure, name: str, wanted: dict[Any, Any], exact: bool, count: Callable[[Csr, Any], Any],
+    sample: Callable[[Sample], Iterable[tuple[Any, Any]]],
+) -> tuple[Any, ...]:  # fmt: skip
+    """(what is wanted, what was counted or sampled for it); looked at once. wanted: with what no entries give."""
     counts = exact or structure.device.is_gpu
-    known: dict[int, Any] = structure.primary.cache.setdefault(f"{name}, counted" if exact else name, {})
-    missing = [tile for tile in sizes if tile not in known]
+    known: dict[Any, Any] = structure.primary.cache.setdefault(f"{name}, counted" if exact else name, {})
+    missing = {what: nothing for what, nothing in wanted.items() if what not in known}
     if missing and not structure.nvals:
-        known.update(dict.fromkeys(missing, Parts(0.0, 0.0) if name == "parts" else 0.0))
-    elif missing:
-        rows = _rows(structure, counts)
-        if counts:
-            known.update((tile, count(rows, tile)) for tile in missing)
-        else:
-            known.update(sample(_picked(rows), rows.nrows, rows.ncols))
-    return tuple((tile, known[tile]) for tile in sizes)
+        known.update(missing)
+    elif missing and counts:
+        rows = structure.plain_rows()
+        known.update((what, count(rows, what)) for what in missing)
+    elif missing:  # a sample reads packed columns as they lie
+        primary = structure.primary
+        known.update(sample(picked(primary if primary.format.by_rows else structure.plain_rows())))
+    return tuple((what, known[what]) for what in wanted)
 
 
 def count(structure: Structure, tile: int) -> bool:
@@ -112,48 +120,7 @@ def count(structure: Structure, tile: int) -> bool:
     return bool(found)
 
 
-def _rows(structure: Structure, counts: bool) -> Any:
-    """Rows to look at: those that are there, else some that are made for this alone. A sample reads packed columns as
-    they lie; to count in all of them plain ones are made."""
-    if not counts and structure.primary.format.by_rows:
-        return structure.primary
-    return structure.plain_rows()
-
-
-class Sample(NamedTuple):
-    """Entries of some blocks of 64 rows, the numbers of these, and how many blocks each stands for. Columns beyond
-    2**34 are numbered anew, so that a number of a tile and one of a row share 64 bits."""
-
-    rows: Any
-    cols: Any
-    chosen: Any
-    weights: Any
-
-
-def _picked(rows: Any) -> Sample:
-    blocks = -(-rows.nrows // 64)
-    picks = min(SAMPLES, max(8, SAMPLED_ENTRIES * rows.nrows // (64 * rows.nvals)))
-    # Evenly spaced entries pick the blocks, so that a block counts by its size and a hub is not taken for the rule:
-    # tiles = entries * the mean of tiles / entries over the picks.
-    limits = rows.ptr[np.minimum(np.arange(blocks + 1) * 64, rows.nrows)].astype(np.int64)
-    if blocks <= SAMPLES and rows.nvals <= SAMPLED_ENTRIES:  # small: look at everything
-        chosen, weights = np.arange(blocks), np.ones(blocks)
-    else:
-        places = (np.arange(picks) + 0.5) * rows.nvals / picks
-        chosen, times = np.unique(np.searchsorted(limits, places, side="right") - 1, return_counts=True)
-        weights = times / np.diff(limits)[chosen] * rows.nvals / picks
-    seen_rows, seen_cols = [], []
-    for block in chosen:
-        ptr = rows.ptr[block * 64 : block * 64 + 65].astype(np.int64)
-        seen_rows.append(np.repeat(np.arange(len(ptr) - 1) + block * 64, np.diff(ptr)))
-        seen_cols.append(rows.columns(int(ptr[0]), int(ptr[-1])).astype(np.int64))
-    cols = np.concatenate(seen_cols)
-    if rows.ncols > 1 << 34:  # what shares a tile still does
-        cols = np.unique(cols >> 6, return_inverse=True)[1] << 6 | cols & 63
-    return Sample(np.concatenate(seen_rows), cols, chosen, weights)
-
-
-def _sample_tiles(of: Sample, nrows: int, ncols: int) -> list[tuple[int, float]]:
+def _sample_tiles(of: Sample) -> list[tuple[int, float]]:
     r, c = of.rows, of.cols
     found = []
     for tile in TILES:  # the tiles of one size are counted from those of the size below
@@ -163,32 +130,4 @@ def _sample_tiles(of: Sample, nrows: int, ncols: int) -> list[tuple[int, float]]
         r, c = keys >> 32, keys & 0xFFFFFFFF
         per_block = np.bincount(np.searchsorted(of.chosen, r // (64 // tile)), minlength=len(of.chosen))
         found.append((tile, float(per_block @ of.weights)))
-    return found
-
-
-def _sample_parts(of: Sample, nrows: int, ncols: int) -> list[tuple[int, Parts]]:
-    found = []
-    entries = np.bincount(np.searchsorted(of.chosen, of.rows // 64), minlength=len(of.chosen))
-
-    @functools.cache
-    def below() -> list[float]:
-        """The entries in columns below 1, 2, 4, .. (as formats/split/counting.py counts them)."""
-        weight = np.repeat(of.weights, entries)
-        return [float(weight[of.cols < 1 << k].sum()) for k in range((ncols - 1).bit_length() + 1)]
-
-    for tile in (tile for tile in layout.TILES if layout.fits(ncols, tile)):
-        keys = np.sort((of.rows // tile << 32) | (of.cols // tile))
-        starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
-        held = np.diff(starts, append=len(keys))
-        tile_col = keys[starts] & 0xFFFFFFFF
-        weight = of.weights[np.searchsorted(of.chosen, (keys[starts] >> 32) // (64 // tile))]
-
-        def count(near_width: int, tile: int = tile, held: Any = held, col: Any = tile_col, w: Any = weight) -> Parts:
-            rule = layout.rule_of(ncols, tile, near_width)
-            near = col < rule.limit
-            pays = held >= np.where(near, rule.near, rule.far)
-            listed = w * held * ~pays
-            return Parts(float(w[pays].sum()), float(listed[~near].sum()), float(listed[near].sum()), near_width)
-
-        found.append((tile, layout.best_parts(count, below, nrows, ncols, tile)))
     return found

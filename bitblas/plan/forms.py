@@ -97,8 +97,9 @@ def asked(structure: Structure, name: str, tile: int | None) -> str:
         raise InvalidValue(f"format: {name!r} {wanted[0].refusal(structure.nrows, structure.ncols)}")
     if len(wanted) == 1:
         return fit[0].key
-    counted = [tuple(f.tile for f in fit if f.tile and f.counts == what) for what in ("tiles", "parts")]
-    return min((format.key for format in fit), key=facts(structure, *counted).bytes_of)
+    sizes = [format.tile for format in fit if format.tile is not None and format.counts == "tiles"]
+    keys = [format.key for format in fit]
+    return min(keys, key=facts(structure, tuple(sizes), keys).bytes_of)
 
 
 def choose_form(structure: Structure, format: str = "auto", tile: int | None = None, *, iso: bool = True) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ..device import held
 from ..formats import CSR, Structure, format_of
-from ..formats.csr.format import rows_bytes
+from ..formats.csr.choice import rows_bytes
 from .facts import Facts, facts
 
 

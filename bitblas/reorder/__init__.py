@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..exceptions import InvalidValue
 from .community import community
 from .degree import degree
 from .rcm import rcm
@@ -18,11 +17,4 @@ from .rcm import rcm
 ORDERS: dict[str, Callable[[Any], Any]] = {f.__name__: f for f in (degree, rcm, community)}
 
 
-def by_name(name: str) -> Callable[[Any], Any]:
-    """The function of that name. InvalidValue for another one."""
-    if name not in ORDERS:
-        raise InvalidValue(f"order: expected {', '.join(map(repr, ORDERS))} or a permutation, got {name!r}")
-    return ORDERS[name]
-
-
-__all__ = ["ORDERS", "by_name", "community", "degree", "rcm"]
+__all__ = ["ORDERS", "community", "degree", "rcm"]

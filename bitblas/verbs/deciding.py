@@ -21,33 +21,31 @@ def case(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, 
     return case_of(semiring, key, A.raw, u, transpose=transpose, flip=flip, gpu=A.device.is_gpu)
 
 
-def decide(A: MatrixStore, u: VectorStore, of: Case) -> tuple[Direction, Known]:
-    """Push or pull, and what was looked at to say so. Makes no form."""
-    known = Known(u.size, u.least, u.count, back=None if of.pull_of else True)
-    valued = of.kind == VALUES and not A.iso
+def decide(A: MatrixStore, u: VectorStore, of: Case) -> tuple[Direction, Case, Known]:
+    """Push or pull, and the case and the vector as far as they were looked at to say so. Makes no form."""
+    known, valued = Known(u.size, u.least, u.count), of.kind == VALUES and not A.iso
     while isinstance(found := direction(of, known), Ask):
-        form = A.structure.held(of.key, transposed=not of.pull_of)
+        form = A.structure.held(of.key, transposed=of.push_of)
         if found is Ask.NVALS:
             known = known._replace(nvals=u.nvals)
         elif found is Ask.BACK:
-            known = known._replace(back=at_hand(A.structure, transposed=of.pull_of, valued=valued))
+            of = of._replace(back=at_hand(A.structure, transposed=True, valued=valued))
         elif form is None:
             rows = not A.structure.primary.compact and at_hand(A.structure, transposed=of.push_of, valued=valued)
-            known = known._replace(rows=rows)
+            of = of._replace(rows=rows)
         elif found is Ask.ROWS:
-            known = known._replace(rows=True, work=form.work, longest=longest_unit(form))
+            of = of._replace(rows=True, work=form.work, longest=longest_unit(form))
         else:
             known = known._replace(active=active_entries(u, form))
-    return found, known
+    return found, of, known
 
 
 def explained(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool) -> Plan:
     """The plan by which `mxv` would run now."""
-    of = case(A, u.values, semiring, transpose=transpose, flip=flip)
-    return planned(A, of, *decide(A, u, of))
+    return planned(A, *decide(A, u, case(A, u.values, semiring, transpose=transpose, flip=flip)))
 
 
-def planned(A: MatrixStore, of: Case, found: Direction, known: Known) -> Plan:
+def planned(A: MatrixStore, found: Direction, of: Case, known: Known) -> Plan:
     """The plan of a case for which a direction was found."""
     kind, push = of.kind, found.push
     transposed = of.push_of if push else of.pull_of

@@ -172,8 +172,9 @@ def merge(C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | No
     """What C<mask, accum, replace> = T leaves in C, of C's type."""
     z = cast(T, C.dtype) if accum is None else join(C, T, plain(accum), C.dtype)
     if mask is not None:
-        z = restricted(z, mask.structure, not mask.complement)
-        if not replace:
+        if mask.complement or z.structure is not mask.structure:
+            z = restricted(z, mask.structure, not mask.complement)
+        if not replace and (mask.complement or C.structure is not mask.structure):  # else the mask names all of C
             z = join(z, restricted(C, mask.structure, mask.complement), SECOND[C.dtype], C.dtype)
     return z
 

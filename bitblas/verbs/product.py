@@ -16,6 +16,7 @@ from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, DataType, cast_scalar
 
 from ..formats.values import PackedValues
+from ..kernels.prologue import Variant
 from ..plan.direction import Case, missed
 from ..plan.ending import End, plan_end
 from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged
@@ -35,24 +36,42 @@ def mxv(
 ) -> VectorStore:  # fmt: skip
     """t<mask> = A (+).(x) u, of the transpose where `transpose`; `flip`: u is the left operand (vxm). With `into`, the
     statement is ended: the result is its w, changed in place, or a store of its own, if w keeps nothing."""
+    product, lost = prepared(A, u, semiring, transpose=transpose, flip=flip)
+    A.structure.missed += lost
+    if product.plan.direction == "pull":
+        A.structure.reads += 1
+    return product.run(u, mask, into)
+
+
+def prepared(
+    A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
+) -> tuple[Product, float]:
+    """The product as it runs now, kept with the matrix, and the reads that it costs to go without the transpose."""
     value = u.values.tobytes() if isinstance(u.values, np.generic) else None
     key = (semiring, transpose, flip, u.dtype.name, value)
-    found = A.prepared.get(key)
+    found: Ways | None = A.prepared.get(key)
     if found is None:
         if len(A.prepared) >= MANY:
             A.prepared.clear()
-        found = A.prepared[key] = deciding.case(A, u.values, semiring, transpose=transpose, flip=flip), {}
-    case: Case = found[0]
-    ways: dict[tuple[bool, bool], Product] = found[1]
-    chosen = deciding.decide(A, u, case)
-    A.structure.missed += missed(case, chosen[1], chosen[0])
-    if not chosen[0].push:
-        A.structure.reads += 1
-    way = chosen[0].push, u.count == u.size
-    if way not in ways:
-        plan = deciding.planned(A, case, *chosen)
-        ways[way] = Product(plan, case.product, A, u.dtype, semiring, flip, full=way[1])
-    return ways[way].run(u, mask, into)
+        found = A.prepared[key] = Ways(deciding.case(A, u.values, semiring, transpose=transpose, flip=flip))
+    direction, case, known = deciding.decide(A, u, found.case)
+    if case.work is not None:  # the form that a push reads is there, and stays
+        found.case = case if case.back else case._replace(back=None)  # which may be repaid later
+    way = direction.push, u.count == u.size
+    if way not in found.products:
+        plan = deciding.planned(A, direction, case, known)
+        found.products[way] = Product(plan, case.product, A, u.dtype, semiring, flip, full=way[1])
+    return found.products[way], missed(case, known, direction)
+
+
+class Ways:
+    """A case, and the products that have run: pushed or not, with a full vector or not."""
+
+    __slots__ = ("case", "products")
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.products: dict[tuple[bool, bool], Product] = {}
 
 
 class Product:
@@ -111,6 +130,11 @@ class Product:
             return t
         vector.merge(into.w, t, mask, into.accum, into.replace)
         return into.w
+
+    def variants(self, masked: bool) -> tuple[Variant, ...]:
+        """The kernels of a statement whose output is new."""
+        way = self.pull(self.z, None, None, False, masked) if self.apart is None else self.apart
+        return way.variants
 
     def _pull(self, given: Input, u: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
         """The product and the end of the statement in one kernel: in place, unless w is read elsewhere too."""

@@ -40,7 +40,7 @@ def dot_bounds(b_ptr: Any, mask: Any, device: Device) -> Any:
     return ranges_of_work(np.cumsum(mask.along(np.diff(b_ptr) + 1), dtype=np.int64), device)
 
 
-def padding_blocks(n: int, bits: int, lanes: int) -> int:
+def pull_blocks(n: int, bits: int, lanes: int) -> int:
     """Blocks of a GPU beyond those of n units, so that every bit of the words of their result, `bits` a unit, has its
     group of lanes: a pull writes whole words, and what it writes into need not be cleared."""
     padded = -(-n * bits // 64) * 64 // bits

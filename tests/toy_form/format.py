@@ -12,14 +12,12 @@ from ...device import Device
 from ...kernels.prologue import Variant
 from .. import sound
 from ..choice import Format
-from ..contract import Region
 from ..csr import format as csr
-from ..csr.call import RowsCall
 from .call import ToyFormat
 
 
 @dataclass(eq=False)
-class Toy(RowsCall):
+class Toy(csr.Rows):
     """Entry e stands in row row[e] and column col[e]; sorted by both."""
 
     device: Device
@@ -33,9 +31,7 @@ class Toy(RowsCall):
     format = ToyFormat()
     formats: ClassVar[tuple[Format, ...]] = (format,)
     key = format.key
-    rows_per_unit = 1
     width = 0
-    compact = False
 
     @property
     def ptr(self) -> Any:
@@ -44,14 +40,6 @@ class Toy(RowsCall):
             ptr = csr.pointers_of(self.row[: self.nvals].astype(np.int64), self.nrows, self.device)
             self.cache["ptr"] = ptr.astype(csr.index_type(self.nvals))
         return self.cache["ptr"]
-
-    @property
-    def units(self) -> int:
-        return self.nrows
-
-    @property
-    def work(self) -> int:
-        return self.nvals
 
     @property
     def nbytes(self) -> int:
@@ -66,9 +54,6 @@ class Toy(RowsCall):
     def to_csr(self, order: bool) -> tuple[csr.Csr, Any]:
         return csr.from_arrays(self.device, self.nrows, self.ncols, self.ptr, self.columns()), None
 
-    def by_rows(self, order: bool) -> tuple[Toy, Any]:
-        return self, None
-
     def columns(self, low: int = 0, high: int | None = None) -> Any:
         return self.col[low : self.nvals if high is None else high]
 
@@ -78,28 +63,8 @@ class Toy(RowsCall):
     def coo(self) -> tuple[Any, Any]:
         return self.row[: self.nvals].astype(np.int64), self.columns().astype(np.int64)
 
-    def transpose(self, order: bool) -> tuple[Toy, Any]:
-        rows, places = csr.turned(self, order)
-        return self.from_csr(rows, None, False)[0], places
-
-    def clip(self, region: Region, order: bool) -> tuple[Toy, Any]:
-        rows, places = csr.clipped(self, region, order)
-        return self.from_csr(rows, None, False)[0], places
-
-    def filter(self, keep: Any) -> tuple[Toy, Any]:
-        return self.from_csr(csr.picked(self, keep), None, False)[0], keep
-
-    def is_symmetric(self) -> bool:
-        return self.to_csr(False)[0].is_symmetric()
-
-    def equals(self, other: Toy) -> bool:
-        return sound.same(self, other)
-
     def arrays(self) -> dict[str, Any]:
         return {"row": self.row, "col": self.col}
-
-    def numbers(self) -> dict[str, int]:
-        return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
 
     @classmethod
     def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Toy:
@@ -116,6 +81,3 @@ class Toy(RowsCall):
     @classmethod
     def samples(cls) -> Iterator[Variant]:
         return iter(())
-
-    def adopt(self, twin: Toy) -> None:
-        pass

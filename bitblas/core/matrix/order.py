@@ -13,6 +13,7 @@ from ...exceptions import DimensionMismatch, InvalidValue
 from ...order import Order, order_of
 from ...store import MatrixStore
 from ...verbs.reorder import matrix_in
+from ..above import above
 from ..convert import index_array
 from ..statement.door import guarded
 
@@ -58,15 +59,11 @@ class MatrixOrder:
         if measure and orders:
             raise InvalidValue("profile: expected measure or orders, got both; A.reorder(order).profile(measure=True)")
         if measure:
-            from ...calibrate.measure import measured
-
-            return measured(self, plan_profile.profile(self._stored, asked=self._layout.asks))
+            return above["measured"]()(self, plan_profile.profile(self._stored, asked=self._layout.asks))
         if not orders:
             return plan_profile.profile(self._stored, asked=self._layout.asks)
-        from ... import reorder
-
         stores = {plan_profile.AS_IT_IS: self._stored}
-        for order in reorder.ORDERS:
+        for order in above["orders"]():
             stores[order] = matrix_in(self._stored, self._order_named("profile", order), "csr")
         return plan_profile.orders(stores, self.device.is_gpu)
 
@@ -90,9 +87,11 @@ class MatrixOrder:
                 "A[rows, columns] permutes the two by themselves"
             )
         if isinstance(order, str):
-            from ... import reorder
-
-            order = reorder.by_name(order)(self)
+            known = above["orders"]()
+            if order not in known:
+                names = ", ".join(map(repr, known))
+                raise InvalidValue(f"order: expected {names} or a permutation, got {order!r}")
+            order = known[order](self)
         return None if order is None else order_of(self.device, permutation(self.device, order, self.nrows))
 
 

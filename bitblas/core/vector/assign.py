@@ -17,11 +17,11 @@ from ...verbs import elements, vector_build
 from ...verbs import vector as verbs
 from ...verbs.operands import Into
 from ..convert import same_device, value_array
-from ..statement.base import Operand, describe
+from ..statement.axes import Axis
 from ..statement.delayed import Delayed
 from ..statement.expr import VectorExpression
-from ..statement.indexing import Axis
 from ..statement.mask import Mask
+from ..statement.operand import Operand, describe
 from ..statement.operands import of
 from ..statement.orders import settle, used
 from ..statement.recording import state as recording
@@ -95,6 +95,9 @@ def _finish(w: Any, t: VectorStore, m: verbs.Mask | None, accum: Typed | None, r
         return
     if m is None and not _keeps(store, m, accum, replace):
         w._adopt((t if t.dtype is store.dtype else verbs.cast(t, store.dtype)) if fresh else copied(t, store.dtype))
+        return
+    if m is not None and accum is None and not m.complement and store.present is m.words is t.present and t.iso:
+        store.values = t.values  # w(w.S) << x: one value for all its entries
         return
     verbs.merge(store, t.copy() if t is store else t, m, accum, replace)
 

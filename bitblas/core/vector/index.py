@@ -9,9 +9,13 @@ import numpy as np
 
 from ...store import VectorStore
 from ...verbs import elements
-from ..statement.base import Updater, describe
+from ..accessor import Accessor
+from ..options import check_options
+from ..statement.axes import Axis, parse
+from ..statement.base import Updater
 from ..statement.expr import ScalarExpression, VectorExpression
-from ..statement.indexing import Axis, IndexExpr, parse
+from ..statement.indexing import IndexExpr
+from ..statement.operand import describe
 
 
 class VectorIndex:
@@ -52,7 +56,9 @@ class VectorIndex:
     def __getitem__(self, key: Any) -> IndexExpr:
         return IndexExpr(self, parse(self, key))
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: Any, value: Any, **opts: Any) -> None:
+        if opts:
+            check_options(opts)
         self._assign(parse(self, key), value, None, None, False, False)
 
     def __delitem__(self, key: Any) -> None:
@@ -77,9 +83,4 @@ class VectorIndex:
         found = self._element(at.at)
         return default if found is None else found.item()
 
-    @property
-    def ss(self) -> Any:
-        """The extras of SuiteSparse that programs use: see core/ss.py."""
-        from ..ss import VectorExtras
-
-        return VectorExtras(self)
+    ss = Accessor("VectorExtras")

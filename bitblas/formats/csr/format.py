@@ -64,8 +64,58 @@ def sort_entries(device: Device, rows: Any, cols: Any, nrows: int, ncols: int) -
     return numbered.tocsr().tocsc().tocsr().data
 
 
+class Rows(RowsCall):
+    """What forms by rows are, however they hold columns: row i has entries ptr[i] .. ptr[i + 1], their columns ascend.
+    Another than Csr changes as that does, and is made of it."""
+
+    rows_per_unit = 1  # a row is a unit
+    compact = False
+
+    @property
+    def units(self: Any) -> int:
+        """What kernels count: rows."""
+        return int(self.nrows)
+
+    @property
+    def work(self: Any) -> int:
+        return int(self.nvals)
+
+    def by_rows(self, order: bool) -> tuple[Any, Any]:
+        return self, None
+
+    def clip(self: Any, region: Region, order: bool) -> tuple[Any, Any]:
+        """The entries in a region; order[e]: the place of its entry e in this form. Peak memory: see `clipped`."""
+        rows, places = clipped(self, region, order)
+        return self.from_csr(rows, None, False)[0], places
+
+    def filter(self: Any, keep: Any) -> tuple[Any, Any]:
+        """The entries for which `keep` (bools in entry order) is true, and that. Peak memory: see `picked`."""
+        return self.from_csr(picked(self, keep), None, False)[0], keep
+
+    def transpose(self: Any, order: bool) -> tuple[Any, Any]:
+        """The transpose; order[e]: the place of its entry e in this form. Peak memory: see `turned`."""
+        rows, places = turned(self, order)
+        return self.from_csr(rows, None, False)[0], places
+
+    def is_symmetric(self) -> bool:
+        """Whether the structure is its own transpose: see `mirrored`."""
+        return mirrored(self)
+
+    def equals(self, other: Any) -> bool:
+        return sound.same(self, other)
+
+    def arrays(self: Any) -> dict[str, Any]:
+        return {"ptr": self.ptr, "col": self.col}
+
+    def numbers(self: Any) -> dict[str, int]:
+        return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
+
+    def adopt(self, twin: Any) -> None:
+        """There is nothing that another build could know besides."""
+
+
 @dataclass(eq=False)
-class Csr(RowsCall):
+class Csr(Rows):
     """Row i holds entries ptr[i] .. ptr[i + 1]; `col` ascends within a row. Entry order: row, column."""
 
     device: Device
@@ -79,22 +129,11 @@ class Csr(RowsCall):
     format = RowsFormat()
     formats: ClassVar[tuple[Format, ...]] = (format,)
     key = format.key
-    rows_per_unit = 1  # a row is a unit
     width = 0  # bits of a packed column number: columns are plain
-    compact = False
 
     @property
     def nbytes(self) -> int:
         return int(self.ptr.nbytes) + self.nvals * int(self.col.itemsize)
-
-    @property
-    def units(self) -> int:
-        """What kernels count: rows."""
-        return self.nrows
-
-    @property
-    def work(self) -> int:
-        return self.nvals
 
     def columns(self, low: int = 0, high: int | None = None) -> Any:
         """The columns of entries low .. high."""
@@ -114,15 +153,6 @@ class Csr(RowsCall):
     def to_csr(self, order: bool) -> tuple[Csr, Any]:
         return self, None
 
-    def by_rows(self, order: bool) -> tuple[Csr, Any]:
-        return self, None
-
-    def arrays(self) -> dict[str, Any]:
-        return {"ptr": self.ptr, "col": self.col}
-
-    def numbers(self) -> dict[str, int]:
-        return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
-
     @classmethod
     def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Csr:
         nrows, ncols, nvals = sound.counts(numbers, "nrows", "ncols", "nvals")
@@ -135,27 +165,6 @@ class Csr(RowsCall):
     @classmethod
     def samples(cls) -> Iterator[Variant]:
         return samples.samples()
-
-    def adopt(self, twin: Csr) -> None:
-        pass
-
-    def clip(self, region: Region, order: bool) -> tuple[Csr, Any]:
-        """The entries in a region; order[e]: the place of its entry e in this form."""
-        return clipped(self, region, order)
-
-    def filter(self, keep: Any) -> tuple[Csr, Any]:
-        """The entries for which `keep` (bools in entry order) is true, and that."""
-        return picked(self, keep), keep
-
-    def transpose(self, order: bool) -> tuple[Csr, Any]:
-        """The CSR of the transpose; order[e]: the place of its entry e in this form. Peak memory: see `turned`."""
-        return turned(self, order)
-
-    def is_symmetric(self) -> bool:
-        return mirrored(self)
-
-    def equals(self, other: Csr) -> bool:
-        return sound.same(self, other)
 
 
 def from_arrays(device: Device, nrows: int, ncols: int, ptr: Any, col: Any) -> Csr:

@@ -16,15 +16,14 @@ from ...device import Device
 from ...kernels.prologue import Variant
 from .. import packing, sound
 from ..choice import Format
-from ..contract import Region
 from ..csr import format as csr
 from ..csr import samples
-from ..csr.call import RowsCall, pieces
+from ..csr.call import pieces
 from .call import PackedFormat
 
 
 @dataclass(eq=False)
-class Mplg(RowsCall):
+class Mplg(csr.Rows):
     """Row i holds entries ptr[i] .. ptr[i + 1]; number k of the packed string `col` is entry k's column. Entry order:
     row, column."""
 
@@ -39,8 +38,6 @@ class Mplg(RowsCall):
     format = PackedFormat()
     formats: ClassVar[tuple[Format, ...]] = (format,)
     key = format.key
-    rows_per_unit = 1  # a row is a unit
-    compact = False  # a transpose or tiles may be kept beside it; plain rows never are (`Format.kept_as`)
 
     @property
     def width(self) -> int:
@@ -48,23 +45,8 @@ class Mplg(RowsCall):
         return packing.width_of(self.ncols)
 
     @property
-    def units(self) -> int:
-        """What kernels count: rows."""
-        return self.nrows
-
-    @property
-    def work(self) -> int:
-        return self.nvals
-
-    @property
     def nbytes(self) -> int:
         return int(self.ptr.nbytes + self.col.nbytes)
-
-    def arrays(self) -> dict[str, Any]:
-        return {"ptr": self.ptr, "col": self.col}
-
-    def numbers(self) -> dict[str, int]:
-        return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
 
     @classmethod
     def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Mplg:
@@ -94,42 +76,15 @@ class Mplg(RowsCall):
     def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Mplg, Any]:
         return from_csr(rows, order)
 
-    def by_rows(self, order: bool) -> tuple[Mplg, Any]:
-        return self, None
-
     def to_csr(self, order: bool) -> tuple[csr.Csr, Any]:
         """The same entries with plain columns; they lie in the same order. Peak memory: the plain columns."""
         needed = self.nvals * csr.index_type(self.ncols)().itemsize
         self.device.foresee(f"plain columns of {self.nvals} entries", needed)
         return csr.from_arrays(self.device, self.nrows, self.ncols, self.ptr, self.columns()), None
 
-    def clip(self, region: Region, order: bool) -> tuple[Mplg, Any]:
-        """The entries in a region; order[e]: the place of entry e in this form. Peak memory: their plain columns."""
-        rows, places = csr.clipped(self, region, order)
-        return from_csr(rows, False)[0], places
-
-    def filter(self, keep: Any) -> tuple[Mplg, Any]:
-        """The entries for which `keep` (bools in entry order) is true, and that. Peak memory: their plain columns."""
-        return from_csr(csr.picked(self, keep), False)[0], keep
-
-    def transpose(self, order: bool) -> tuple[Mplg, Any]:
-        """The packed form of the transpose; order[e]: the place of its entry e in this form. By way of the plain rows
-        of the transpose, whose peak of memory it has (`csr.turned`)."""
-        rows, places = csr.turned(self, order)
-        return from_csr(rows, False)[0], places
-
-    def is_symmetric(self) -> bool:
-        return csr.mirrored(self)
-
-    def equals(self, other: Mplg) -> bool:
-        return sound.same(self, other)
-
     @classmethod
     def samples(cls) -> Iterator[Variant]:
         return samples.packed_samples()
-
-    def adopt(self, twin: Mplg) -> None:
-        pass
 
 
 def from_csr(rows: csr.Csr, order: bool) -> tuple[Mplg, Any]:

@@ -11,14 +11,16 @@ from ..choice import Held, Seen
 from ..contract import CSR
 from ..csr.choice import UNROLL
 from ..lanes import power_of_two
+from ..sample import Sample
 from . import layout
+from .counting import count_parts, sampled_parts
 
 
 class SplitChoice(TiledChoice):
     """Tiles that pay for themselves, and a rest."""
 
     name = folder = "split"
-    counts = "parts"
+    counts, nothing = "own", layout.Parts(0.0, 0.0)
     handicap = 1.1  # by as much predictions err; what they do not know makes rows of it for each statement
 
     def __init__(self, tile: int) -> None:
@@ -30,14 +32,23 @@ class SplitChoice(TiledChoice):
         return "" if fits else f"holds up to {(1 << 32) // self.tile} columns with tiles of {self.tile}, got {ncols}"
 
     def knows(self, seen: Seen) -> bool:
-        return self.tile in dict(seen.parts)
+        return self.key in dict(seen.own)
+
+    def count(self, rows: Any) -> layout.Parts:
+        return count_parts(rows, self.tile)
+
+    def sample(self, of: Sample) -> layout.Parts:
+        return sampled_parts(of, self.tile)
+
+    def fact(self, told: Any) -> layout.Parts:
+        return layout.Parts(*told)
 
     def held(self, seen: Seen) -> Held:
-        parts = dict(seen.parts)[self.tile]
+        parts = dict(seen.own)[self.key]
         return Held(parts.tiles, seen.nvals - parts.in_rest, parts.in_rest)
 
     def predict_bytes(self, seen: Seen) -> int:
-        return layout.predict_bytes(seen.nrows, seen.ncols, self.tile, dict(seen.parts)[self.tile])
+        return layout.predict_bytes(seen.nrows, seen.ncols, self.tile, dict(seen.own)[self.key])
 
     def scratch(self, seen: Seen) -> int:
         return 100 * self.units(seen.nrows) + seen.nvals + 4 * round(self.held(seen).items)

@@ -1,12 +1,15 @@
-"""The parts of the Split of some rows, counted."""
+"""The parts of the Split of some rows, counted or estimated."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..b2sr.choice import word_type
 from ..b2sr.merging import Merge
 from ..csr.format import Csr
+from ..sample import Sample
 from .layout import Parts, best_parts, rule_of
 
 
@@ -37,3 +40,28 @@ def counted(csr: Csr, tile: int) -> tuple[Parts, Merge, Any]:
 def count_parts(csr: Csr, tile: int) -> Parts:
     """The parts of the Split of these rows."""
     return counted(csr, tile)[0]
+
+
+def sampled_parts(of: Sample, tile: int) -> Parts:
+    """The same of a sample of rows, estimated for all."""
+
+    def below() -> list[float]:
+        """As `columns_below`."""
+        entries = np.bincount(np.searchsorted(of.chosen, of.rows // 64), minlength=len(of.chosen))
+        weight = np.repeat(of.weights, entries)
+        return [float(weight[of.cols < 1 << k].sum()) for k in range((of.ncols - 1).bit_length() + 1)]
+
+    keys = np.sort((of.rows // tile << 32) | (of.cols // tile))
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    held = np.diff(starts, append=len(keys))
+    tile_col = keys[starts] & 0xFFFFFFFF
+    weight = of.weights[np.searchsorted(of.chosen, (keys[starts] >> 32) // (64 // tile))]
+
+    def count(near_width: int) -> Parts:
+        rule = rule_of(of.ncols, tile, near_width)
+        near = tile_col < rule.limit
+        pays = held >= np.where(near, rule.near, rule.far)
+        listed = weight * held * ~pays
+        return Parts(float(weight[pays].sum()), float(listed[~near].sum()), float(listed[near].sum()), near_width)
+
+    return best_parts(count, below, of.nrows, of.ncols, tile)

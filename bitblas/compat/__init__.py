@@ -1,0 +1,80 @@
+"""Run programs that say `import graphblas` on bitblas: `bitblas.compat.install()`, before they are imported.
+
+It puts bitblas into `sys.modules` under python-graphblas' name, with those of its internals that programs import
+(`graphblas.core.operator`, `.matrix`, `.utils`, ...). A program that needs more raises ImportError or AttributeError.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import Any
+
+from . import inside
+
+NAME = "graphblas"
+VERSION = "2025.2.0"  # of python-graphblas, whose names and call style bitblas follows
+# What `from graphblas import *` gives there, as far as bitblas has it.
+STAR = (
+    "MAX_SIZE", "Matrix", "Recorder", "Scalar", "Vector", "agg", "backend", "binary", "config", "core", "dtypes",
+    "exceptions", "indexunary", "init", "io", "monoid", "op", "replace", "select", "semiring", "ss", "unary", "viz",
+)  # fmt: skip
+SPACES = ("agg", "binary", "config", "dtypes", "indexunary", "monoid", "op", "select", "semiring", "unary")
+MODULES = ("exceptions", "io", "ss")  # files of bitblas with the names of theirs
+
+
+class _Alias(ModuleType):
+    """A module under python-graphblas' name: what it holds itself, and whatever `source` has."""
+
+    _source: str | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if (name.startswith("__") and name != "__all__") or self._source is None:
+            raise AttributeError(f"{self.__name__}: bitblas has nothing under the name {name!r} there")
+        return getattr(importlib.import_module(self._source), name)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(dir(importlib.import_module(self._source)) if self._source else ())]
+
+
+def _alias(name: str, content: dict[str, Any], source: str | None = None) -> None:
+    module = _Alias(name)
+    module._source = source
+    module.__path__ = []  # a package: `import graphblas.core.operator` looks for submodules
+    module.__dict__.update(content)
+    sys.modules[name] = module
+    parent, _, last = name.rpartition(".")
+    if parent:
+        setattr(sys.modules[parent], last, module)
+
+
+def install() -> None:
+    """Make `import graphblas` mean bitblas in this process. ImportError if the real one is loaded already."""
+    there = sys.modules.get(NAME)
+    if isinstance(there, _Alias):
+        return
+    if there is not None:
+        raise ImportError(f"{NAME}: expected it not to be imported yet, but {there.__file__} is")
+    _alias(NAME, {"__version__": VERSION}, "bitblas")
+    for space in SPACES:
+        found = sys.modules[f"{NAME}.{space}"] = getattr(sys.modules[NAME], space)
+        for part in ("numpy", "ss"):
+            if hasattr(found, part):
+                sys.modules[f"{NAME}.{space}.{part}"] = getattr(found, part)
+    for module in MODULES:
+        _alias(f"{NAME}.{module}", {}, f"bitblas.{module}")
+    for name, content in inside.modules().items():
+        _alias(f"{NAME}.{name}", content)
+    whole: Any = sys.modules[NAME]
+    whole.__all__ = [name for name in STAR if hasattr(whole, name)]
+
+
+def uninstall() -> None:
+    """Undo `install()`; programs that were imported keep what they have."""
+    if isinstance(sys.modules.get(NAME), _Alias):
+        for name in [n for n in sys.modules if n == NAME or n.startswith(f"{NAME}.")]:
+            del sys.modules[name]
+
+
+__all__ = ["install", "uninstall"]

@@ -1,0 +1,54 @@
+"""Functions inside python-graphblas that programs import: what an object is, and which operator a name means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semirings import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, Typed, UnaryOp, dtypes
+
+from .. import core
+from ..core import operators
+from ..core.aggregators import Aggregator, TypedAggregator
+from ..core.statement.delayed import Delayed
+from ..core.statement.operand import Operand
+
+UNKNOWN_OPCLASS = "UnknownOpClass"
+
+
+def output_type(value: Any) -> type:
+    """The class of the object that `value` is, or would be once it is computed."""
+    if isinstance(value, Delayed):
+        return (core.Scalar, core.Vector, core.Matrix)[value.ndim]
+    return type(value)
+
+
+def ensure_type(value: Any, types: type | tuple[type, ...]) -> Any:
+    """`value`, computed if it is delayed. TypeError unless it is one of `types`."""
+    found = output_type(value)
+    if not issubclass(found, types):
+        raise TypeError(f"expected {types}, got {found}")
+    return value._resolve() if isinstance(value, Operand) else value
+
+
+def find_opclass(op: Any) -> tuple[Any, str]:
+    """The operator (that text or a Python function names) and the name of its class."""
+    if isinstance(op, str):
+        op = core.op_from_string(op)
+    plain = op.op if isinstance(op, Typed) else op
+    if isinstance(plain, (Aggregator, TypedAggregator)):
+        return op, "Aggregator"
+    kinds = (BinaryOp, Monoid, Semiring, UnaryOp, SelectOp, IndexUnaryOp)
+    return op, next((k.__name__ for k in kinds if isinstance(plain, k)), UNKNOWN_OPCLASS)
+
+
+def get_typed_op(op: Any, dtype: Any, dtype2: Any = None, *, kind: str = "binary", **_: Any) -> Any:
+    """The operator for operands of these types; kind: "unary", "binary", "monoid", "semiring", "index"."""
+    second = None if dtype2 is None else dtypes.lookup_dtype(dtype2)
+    return operators.typed(op, kind, dtypes.lookup_dtype(dtype), second)
+
+
+def get_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Any:
+    """The semiring of a monoid and a multiplier."""
+    from semirings.algebra import compose
+
+    return compose(monoid, binaryop)

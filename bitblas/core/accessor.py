@@ -1,0 +1,28 @@
+"""How objects find their extras (core/ss), who know the objects; and how many bytes Python says that they take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .above import above
+
+
+class Accessor:
+    """`A.ss`: the extras of an object; `Matrix.ss`: their class. Loaded at first use."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, parent: Any, owner: type) -> Any:
+        kind = above[self.name]()
+        return kind if parent is None else kind(parent)
+
+
+class Sized:
+    """`sys.getsizeof` of an object counts what it holds, on its device too."""
+
+    __slots__ = ()
+
+    def __sizeof__(self) -> int:
+        held: Any = self
+        return object.__sizeof__(self) + int(held.memory().total)

@@ -1,0 +1,77 @@
+"""`A.ss`, `v.ss`: python-graphblas' SuiteSparse extras that programs use, on the stores of bitblas.
+
+`Matrix.ss` and `Vector.ss` are the classes, for `import_*` and `deserialize`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..matrix.matrix import Matrix
+from ..options import check_options
+from ..vector.vector import Vector
+from . import blob
+from .base import Extras
+from .choosing import MatrixChoosing, VectorChoosing
+from .exports import MatrixArrays, VectorArrays
+from .imports import importer, packer
+from .tiles import MatrixTiles, VectorTiles, concat
+
+
+class MatrixExtras(MatrixChoosing, MatrixTiles, MatrixArrays, Extras):
+    """`A.ss`."""
+
+    __slots__ = ()
+    orientation = "rowwise"
+
+    @property
+    def format(self) -> str:
+        """The stored form, by its name in bitblas."""
+        return self._parent.format
+
+    def build_diag(self, vector: Any, k: int = 0, **opts: Any) -> None:
+        """Replace the entries by `vector` on diagonal k."""
+        check_options(opts)
+        self._parent << vector.diag(int(k))
+
+    def serialize(self, compression: str | None = "default", level: int | None = None, **opts: Any) -> Any:
+        """The Matrix as an array of bytes, for `Matrix.ss.deserialize`.
+
+        compression: None or "none"; "default", "lz4", "lz4hc" or "zstd": by zlib, with a level of 1 to 9 (19) for the
+        last two. Raises TypeError, ValueError. A file is written by `A.save`, faster and whole.
+        """
+        return blob.to_bytes(self._parent, compression, level, opts)
+
+    @classmethod
+    def deserialize(cls, data: Any, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Any:
+        """The Matrix of what `serialize` gave: an array or bytes. InvalidObject for anything else, or another dtype."""
+        return blob.from_bytes(Matrix, data, dtype, name, opts)
+
+
+class VectorExtras(VectorChoosing, VectorTiles, VectorArrays, Extras):
+    """`v.ss`."""
+
+    __slots__ = ()
+    format = "bitmap"
+
+    def build_diag(self, matrix: Any, k: int = 0, **opts: Any) -> None:
+        """Replace the entries by diagonal k of `matrix`."""
+        check_options(opts)
+        self._parent << matrix.diag(int(k))
+
+    def serialize(self, compression: str | None = "default", level: int | None = None, **opts: Any) -> Any:
+        """The Vector as an array of bytes, for `Vector.ss.deserialize`. As in `Matrix.ss.serialize`."""
+        return blob.to_bytes(self._parent, compression, level, opts)
+
+    @classmethod
+    def deserialize(cls, data: Any, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Any:
+        """The Vector of what `serialize` gave: an array or bytes. InvalidObject for anything else, or another dtype."""
+        return blob.from_bytes(Vector, data, dtype, name, opts)
+
+
+for _kind, _extras in (("nrows", MatrixExtras), ("size", VectorExtras)):
+    for _form in ("any", *_extras._forms):
+        setattr(_extras, f"import_{_form}", importer(_kind, tuple(_extras._forms), _form))
+        setattr(_extras, f"pack_{_form}", packer(_kind, tuple(_extras._forms), _form))
+
+__all__ = ["MatrixExtras", "VectorExtras", "concat"]

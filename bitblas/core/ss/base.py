@@ -1,0 +1,80 @@
+"""What the extras of both kinds share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from ...exceptions import EmptyObject, NotImplementedException
+from ..scalar import Scalar, of
+
+
+class Extras:
+    __slots__ = ("_parent",)
+
+    def __init__(self, parent: Any) -> None:
+        self._parent = parent
+
+    @property
+    def device(self) -> Any:
+        return self._parent.device
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held on the device, cached forms included."""
+        return self._parent.memory().total
+
+    @property
+    def is_iso(self) -> bool:
+        """Whether one value is stored for all entries."""
+        return self._parent._stored.iso
+
+    @property
+    def iso_value(self) -> Any:
+        """That value, a Scalar. ValueError where there is none."""
+        p = self._parent
+        if not self.is_iso:
+            raise ValueError(f"{type(p).__name__} is not iso-valued")
+        return Scalar.from_value(p._stored.values, p.dtype) if p.nvals else Scalar(p.dtype)
+
+    def _entries(self) -> tuple[list[Any], list[Any]]:
+        """Keys and values of the entries as Python objects, ascending."""
+        *indices, values = (self.device.to_host(x).tolist() for x in self._parent.to_coo())
+        return (list(zip(*indices)) if len(indices) == 2 else indices[0]), values
+
+    def iterkeys(self, seek: int = 0) -> Iterator[Any]:
+        """The indices of the entries, from entry number `seek` on (negative: from the end)."""
+        return islice(self._entries()[0], *_from(seek, self._parent.nvals))
+
+    def itervalues(self, seek: int = 0) -> Iterator[Any]:
+        """The values of the entries, Python scalars."""
+        return islice(self._entries()[1], *_from(seek, self._parent.nvals))
+
+    def iteritems(self, seek: int = 0) -> Iterator[Any]:
+        """(row, column, value) or (index, value) of the entries."""
+        keys, values = self._entries()
+        pairs = ((*k, x) if isinstance(k, tuple) else (k, x) for k, x in zip(keys, values))
+        return islice(pairs, *_from(seek, len(values)))
+
+    def build_scalar(self, *indices_and_value: Any) -> None:
+        """Entries of one value: build_scalar(rows, columns, value), build_scalar(indices, value). EmptyObject for no
+        value."""
+        *indices, value = indices_and_value
+        p, (found, _) = self._parent, of(Scalar(self._parent.dtype) if value is None else value)
+        if found is None:
+            raise EmptyObject("value: expected one, got none")
+        p.build(*indices, p.dtype.np_type.type(found))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        known = [n for n in dir(self) if not n.startswith("_")]
+        raise NotImplementedException(f"ss.{name}: bitblas has no such extra of SuiteSparse; it has {', '.join(known)}")
+
+
+def _from(seek: int, n: int) -> tuple[int, None]:
+    return max(0, seek + n if seek < 0 else seek), None
+
+
+__all__ = ["Extras"]

@@ -1,0 +1,80 @@
+"""Objects as bytes, and back: `serialize`, `deserialize`. The bytes are bitblas' own, compressed by zlib, not those of
+SuiteSparse; what was cut off or changed is refused, and nothing in them is executed."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+import zlib
+from typing import Any
+
+import numpy as np
+
+from semirings import dtypes
+
+from ...exceptions import InvalidObject
+from ..options import check_options
+
+HEAD = struct.Struct("<8sIQ")  # magic, checksum and length of the rest
+MAGIC = b"\x93bitblob"
+# What python-graphblas may be asked for -> the highest level that it takes, and zlib's level where none is given.
+METHODS = {"none": (0, 0), "default": (0, 6), "lz4": (0, 1), "lz4hc": (9, 9), "zstd": (19, 1)}
+
+
+def _level(compression: str | None, level: Any) -> int:
+    """zlib's level. ValueError for another name or level, TypeError for a level where there is none."""
+    name = "none" if compression is None else compression.lower()
+    if name not in METHODS:
+        raise ValueError(f"compression argument: expected one of {', '.join(METHODS)}, got {compression!r}")
+    most, usual = METHODS[name]
+    if level is None:
+        return usual
+    if not most:
+        raise TypeError(f"level argument: expected none for {name!r}, got {level!r}")
+    if not 1 <= level <= most:
+        raise ValueError(f"level argument: expected 1 to {most} for {name!r}, got {level!r}")
+    return min(int(level), 9)
+
+
+def to_bytes(parent: Any, compression: str | None, level: Any, opts: dict[str, Any]) -> np.ndarray:
+    """The bytes of an object, an array of UINT8."""
+    check_options(opts)
+    strength = _level(compression, level)
+    stored, host = parent._stored, parent.device.to_host
+    *index, values = (host(x) for x in parent.to_coo())
+    arrays: dict[str, Any] = {f"index{k}": i for k, i in enumerate(index)}
+    arrays |= {"shape": np.array(parent.shape, np.uint64), "dtype": np.array(parent.dtype.name)}
+    stream = io.BytesIO()
+    np.savez(stream, values=np.array(stored.values) if stored.iso else values, **arrays)
+    body = zlib.compress(stream.getvalue(), strength)
+    return np.frombuffer(HEAD.pack(MAGIC, zlib.crc32(body), len(body)) + body, np.uint8).copy()
+
+
+def from_bytes(kind: Any, data: Any, dtype: Any, name: str | None, opts: dict[str, Any]) -> Any:
+    """The object that these bytes are of. InvalidObject where they are of none, or of another kind or type."""
+    check_options(opts)
+    raw = np.asarray(data, np.uint8).tobytes() if isinstance(data, np.ndarray) else bytes(data)
+    if raw[: len(MAGIC)] != MAGIC or len(raw) < HEAD.size:
+        raise InvalidObject(f"data: expected what serialize gave, got {raw[:8]!r}")
+    _, check, length = HEAD.unpack_from(raw)
+    body = raw[HEAD.size :]
+    if len(body) != length or zlib.crc32(body) != check:
+        raise InvalidObject(f"data: expected {length} bytes after the head, got {len(body)}, cut off or damaged")
+    try:
+        with np.load(io.BytesIO(zlib.decompress(body)), allow_pickle=False) as file:
+            found = {key: file[key] for key in file.files}
+        index = [found[f"index{k}"] for k in range(len(found["shape"]))]
+        sizes = dict(zip(("nrows", "ncols") if len(index) == 2 else ("size",), found["shape"].tolist()))
+        stored = dtypes.lookup_dtype(str(found["dtype"]))
+        values = found["values"] if found["values"].ndim else found["values"][()]
+    except (zlib.error, zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
+        raise InvalidObject(f"data: expected what serialize gave, got {error}") from None
+    if dtype is not None and dtypes.lookup_dtype(dtype) is not stored:
+        raise InvalidObject(f"dtype: expected {stored}, as serialized, got {dtype!r}")
+    if ("size" in sizes) != (kind.__name__ == "Vector"):
+        raise InvalidObject(f"data: expected a {kind.__name__}, got an object of shape {found['shape'].tolist()}")
+    return kind.from_coo(*index, values, stored, name=name, **sizes)
+
+
+__all__ = ["from_bytes", "to_bytes"]

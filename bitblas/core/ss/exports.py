@@ -1,0 +1,175 @@
+"""Objects as dicts of plain host arrays, in the forms that SuiteSparse has, with their names; `unpack` empties them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...exceptions import InvalidValue
+from ...store import unpack as unpack_bits
+from ..matrix.compressed import is_columnwise
+from ..options import check_options
+
+# Shares of the positions from which on SuiteSparse holds a bitmap, by the smaller side of the matrix; and the share of
+# the rows with entries below which it lists those rows (its user guide: bitmap_switch and hyper_switch).
+BITMAP = ((1, 0.04), (2, 0.05), (4, 0.06), (8, 0.08), (16, 0.10), (32, 0.20), (64, 0.30))
+BITMAP_WIDE, HYPER = 0.40, 0.0625
+
+
+def _is_dense(nvals: int, shape: tuple[int, ...]) -> bool:
+    side = min(shape) if len(shape) == 2 else 1
+    switch = next((share for most, share in BITMAP if side <= most), BITMAP_WIDE)
+    return nvals > switch * int(np.prod(shape, dtype=object))
+
+
+class Arrays:
+    """What both share. The forms of each are in `_forms`: name -> the method that makes its arrays."""
+
+    __slots__ = ()
+    _forms: dict[str, str] = {}
+    _parent: Any
+    is_iso: bool
+
+    def _best(self) -> str:
+        """The form that SuiteSparse would have."""
+        raise NotImplementedError
+
+    def _named(self, format: str | None) -> str:
+        name = self._best() if format is None else format.lower()
+        if name not in self._forms:
+            raise ValueError(f"Invalid format: expected one of {', '.join(self._forms)}, got {format!r}")
+        return name
+
+    def export(self, format: str | None = None, *, sort: bool = False, give_ownership: bool = False,
+               raw: bool = False, **opts: Any) -> dict[str, Any]:  # fmt: skip
+        """The entries as a dict of host arrays; is_iso: `values` has one element.
+
+        format: a form of SuiteSparse (None: the one that it would take for such entries), of a Matrix also "rowwise"
+        and "columnwise". Entries are sorted in any case. raw: arrays have one dimension, and the sizes are with them.
+        give_ownership: the object is emptied. Raises ValueError for another form, InvalidValue for a full one where
+        entries are missing.
+        """
+        check_options(opts)
+        format = self._named(format)
+        format = "coor" if sort and format == "coo" else format
+        out = getattr(self, self._forms[format])(format)
+        if raw:
+            names = ("nrows", "ncols") if len(self._parent.shape) == 2 else ("size",)
+            out |= dict(zip(names, self._parent.shape))
+            out |= {k: x.ravel("K") for k, x in out.items() if isinstance(x, np.ndarray)}
+        out |= {"is_iso": self.is_iso, "format": format}
+        if give_ownership:
+            self._parent.clear()
+        return out
+
+    def unpack(self, format: str | None = None, *, sort: bool = False, raw: bool = False, **opts: Any) -> Any:
+        """What `export` gives; the object keeps its size and has no entries then."""
+        return self.export(format, sort=sort, raw=raw, give_ownership=True, **opts)
+
+    def _values(self, values: Any) -> Any:
+        return self._parent.device.to_host(values[:1] if self.is_iso else values)
+
+    def _some(self, values: Any, bitmap: Any) -> Any:
+        return values[bitmap][:1] if self.is_iso else values
+
+    def _whole(self) -> Any:
+        p = self._parent
+        if p.nvals < np.prod(p.shape, dtype=object):
+            raise InvalidValue(
+                f"format: expected all positions to have an entry, as a full form has them, got {p.nvals}"
+            )
+        return p.device.to_host(p.to_dense())
+
+
+class MatrixArrays(Arrays):
+    """Of a Matrix."""
+
+    __slots__ = ()
+    _forms = {
+        "csr": "_compressed", "csc": "_compressed", "hypercsr": "_compressed", "hypercsc": "_compressed", "coo": "_coo",
+        "coor": "_coo", "cooc": "_coo", "bitmapr": "_bitmap", "bitmapc": "_bitmap", "fullr": "_full", "fullc": "_full",
+    }  # fmt: skip
+
+    def _best(self) -> str:
+        A = self._parent
+        if A.nvals and A.nvals == A.nrows * A.ncols:
+            return "fullr"
+        if _is_dense(A.nvals, A.shape):
+            return "bitmapr"
+        rows = A.reduce_rowwise("any").new().nvals if A.nvals else 0
+        return "hypercsr" if rows < HYPER * A.nrows else "csr"
+
+    def _named(self, format: str | None) -> str:
+        try:
+            letter = "c" if is_columnwise(format) else "r"
+        except ValueError:
+            return super()._named(format)
+        return self._best()[:-1] + letter
+
+    def _compressed(self, format: str) -> dict[str, Any]:
+        A, by_row = self._parent, format.endswith("csr")
+        major, minor = ("rows", "col_indices") if by_row else ("cols", "row_indices")
+        host = A.device.to_host
+        *index, values = getattr(A, {"csr": "to_csr", "csc": "to_csc", "hypercsr": "to_dcsr"}.get(format, "to_dcsc"))()
+        names = (major, "indptr", minor) if format.startswith("hyper") else ("indptr", minor)
+        out = dict(zip(names, map(host, index)))
+        sort = "sorted_cols" if by_row else "sorted_rows"
+        return out | {sort: True, "nrows": A.nrows, "ncols": A.ncols, "values": self._values(values)}
+
+    def _coo(self, format: str) -> dict[str, Any]:
+        A = self._parent
+        if format == "cooc":
+            j, i, x = A.T._coo()
+        else:
+            i, j, x = A.to_coo()
+        host = A.device.to_host
+        out = {"rows": host(i), "cols": host(j), "nrows": A.nrows, "ncols": A.ncols, "values": self._values(x)}
+        return out | {"sorted_rows": format != "coo", "sorted_cols": format != "coo"}
+
+    def _bitmap(self, format: str) -> dict[str, Any]:
+        A = self._parent
+        i, j, _ = A.to_coo(values=False)
+        bitmap = A.device.xp.zeros(A.shape, bool)
+        bitmap[i.view(np.int64), j.view(np.int64)] = True
+        values = A.to_dense(fill_value=0, dtype=A.dtype)
+        order: Any = "F" if format == "bitmapc" else "C"
+        bitmap, values = (np.asarray(A.device.to_host(x), order=order) for x in (bitmap, values))
+        return {"bitmap": bitmap, "nvals": A.nvals, "values": self._some(values, bitmap)}
+
+    def _full(self, format: str) -> dict[str, Any]:
+        values = np.asarray(self._whole(), order="F" if format == "fullc" else "C")
+        if not self.is_iso:
+            return {"values": values}
+        return {"values": values.reshape(-1)[:1], "nrows": self._parent.nrows, "ncols": self._parent.ncols}
+
+
+class VectorArrays(Arrays):
+    """Of a Vector."""
+
+    __slots__ = ()
+    _forms = {"sparse": "_sparse", "bitmap": "_bitmap", "full": "_full"}
+
+    def _best(self) -> str:
+        v = self._parent
+        if v.nvals and v.nvals == v.size:
+            return "full"
+        return "bitmap" if _is_dense(v.nvals, v.shape) else "sparse"
+
+    def _sparse(self, format: str) -> dict[str, Any]:
+        v = self._parent
+        i, x = v.to_coo()
+        return {"size": v.size, "indices": v.device.to_host(i), "sorted_index": True, "values": self._values(x)}
+
+    def _bitmap(self, format: str) -> dict[str, Any]:
+        v, host = self._parent, self._parent.device.to_host
+        bitmap = host(unpack_bits(v.device, v._whole.present, v.size))
+        values = host(v.to_dense(fill_value=0, dtype=v.dtype))
+        return {"bitmap": bitmap, "nvals": v.nvals, "values": self._some(values, bitmap)}
+
+    def _full(self, format: str) -> dict[str, Any]:
+        values = self._whole()
+        return {"values": values[:1], "size": self._parent.size} if self.is_iso else {"values": values}
+
+
+__all__ = ["MatrixArrays", "VectorArrays"]

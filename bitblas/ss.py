@@ -1,0 +1,25 @@
+"""python-graphblas' `gb.ss`: SuiteSparse's functions on whole objects. Its settings are those of a C library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .core import Matrix, TransposedMatrix, Vector
+from .core.options import check_options
+from .core.ss import concat
+from .core.statement.base import Operand, describe
+
+
+def diag(x: Any, k: int = 0, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Any:
+    """A new Matrix with the Vector x on diagonal k, or a new Vector of diagonal k of the Matrix x.
+
+    Raises TypeError for anything else.
+    """
+    check_options(opts)
+    x = x._resolve() if isinstance(x, Operand) else x
+    if not isinstance(x, (Matrix, TransposedMatrix, Vector)):
+        raise TypeError(f"x: expected a Vector or a Matrix, got {describe(x)}")
+    return x.diag(int(k)).dup(dtype, name=name)
+
+
+__all__ = ["concat", "diag"]

@@ -1,0 +1,119 @@
+"""Types: looked up, compared, sorted and unified as python-graphblas does; user-defined ones are refused."""
+
+import operator
+
+import numpy as np
+import pytest
+
+import bitblas
+from bitblas.exceptions import NotImplementedException
+from semirings import dtypes
+from semirings.dtypes import BOOL, FP32, FP64, INT8, INT64, UINT64
+
+
+@pytest.fixture(scope="module")
+def gb():
+    return pytest.importorskip("graphblas")
+
+
+KEYS = (
+    "nope", "int", "GrB_INT8", "int8_t", "_Bool", "uint64_t", "d", ">i4", "double", "i4", "uint", "fp32", bool, int,
+    float, np.float32, None, object, 3, "O", [1], np.int8(3), np.dtype("uint16"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_look_ups_equal_python_graphblas(gb, key):
+    try:
+        want = str(gb.dtypes.lookup_dtype(key))
+    except (TypeError, ValueError) as error:
+        with pytest.raises(type(error), match="dtype: expected"):
+            dtypes.lookup_dtype(key)
+    else:
+        assert str(dtypes.lookup_dtype(key)) == want
+    assert dtypes.lookup_dtype(None, np.int8(3)) is INT8
+
+
+def test_unify_equals_python_graphblas(gb):
+    for a in dtypes.ALL:
+        for b in dtypes.ALL:
+            for left, right in ((False, False), (True, False), (False, True), (True, True)):
+                x, y = gb.dtypes.lookup_dtype(a.name), gb.dtypes.lookup_dtype(b.name)
+                want = gb.dtypes.unify(x, y, is_left_scalar=left, is_right_scalar=right)
+                assert dtypes.unify(a, b, is_left_scalar=left, is_right_scalar=right).name == want.name
+
+
+NUMBA = ("int8", "float32", "float64", "bool_", "uint64", "complex64")
+
+
+@pytest.mark.parametrize("name", NUMBA)
+def test_types_of_numba_are_looked_up(name):
+    types = pytest.importorskip("numba").types
+    if name == "complex64":
+        with pytest.raises(ValueError, match="dtype: expected"):
+            dtypes.lookup_dtype(getattr(types, name))
+    else:
+        assert dtypes.lookup_dtype(getattr(types, name)).np_type.name == name.rstrip("_")
+    assert dtypes.lookup_dtype(types.literal(3)) is INT64
+
+
+@pytest.mark.parametrize(
+    "other", ["INT64", "int64", int, float, np.int64, np.dtype("int64"), "FP32", "float32"], ids=str
+)
+def test_comparisons_equal_python_graphblas(gb, other):
+    for ours, theirs in ((INT64, gb.dtypes.INT64), (FP32, gb.dtypes.FP32)):
+        for compare in (operator.eq, operator.ne, operator.lt):
+            assert compare(ours, other) is compare(theirs, other)
+        assert ((other == ours), (other != ours)) == ((other == theirs), (other != theirs))
+
+
+@pytest.mark.parametrize("other", ["nope", None, 5, "O", complex, "S5"], ids=str)
+def test_what_is_no_type_is_not_compared(other):
+    for compare in (operator.eq, operator.ne, operator.lt):
+        with pytest.raises(TypeError):
+            compare(BOOL, other)
+
+
+def test_hash_and_order(gb):
+    for t in dtypes.ALL:
+        assert hash(t) == hash(getattr(gb.dtypes, t.name)) == hash(t.np_type)
+        assert {t: 1}[t.np_type] == 1 and t.gb_name == getattr(gb.dtypes, t.name).gb_name
+    assert [str(t) for t in sorted(dtypes.ALL)] == [
+        str(t) for t in sorted(getattr(gb.dtypes, t.name) for t in dtypes.ALL)
+    ]
+
+
+def test_what_programs_ask_for():
+    assert dtypes._supports_complex is False and dtypes._INDEX is UINT64 and dtypes.ss is not None
+    public = {"DataType", "lookup_dtype", "register_anonymous", "register_new", "ss", "unify"}
+    assert public <= set(dir(bitblas.dtypes))
+
+
+RECORD = np.dtype([("x", bool), ("y", float)])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: dtypes.register_new("Point", RECORD), NotImplementedException, "user-defined types such as .*'x'"),
+        (
+            lambda: dtypes.register_anonymous("(3,)int16"),
+            NotImplementedException,
+            "not supported; expected one of BOOL",
+        ),
+        (lambda: dtypes.register_anonymous({"x": int}), NotImplementedError, "user-defined"),
+        (lambda: dtypes.register_anonymous(complex), NotImplementedError, "complex128"),
+        (lambda: dtypes.register_new("$", RECORD), ValueError, "identifier"),
+        (lambda: dtypes.register_new("UINT8", RECORD), ValueError, "taken"),
+        (lambda: dtypes.register_new("register_new", RECORD), ValueError, "taken"),
+        (lambda: dtypes.register_new("mine", np.int8), ValueError, "builtin"),
+        (lambda: dtypes.register_anonymous(object), ValueError, "Python objects"),
+    ],
+)
+def test_user_defined_types_are_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_a_built_in_type_is_itself():
+    assert dtypes.register_anonymous(np.int8) is INT8 and dtypes.register_anonymous(float, "FP64") is FP64

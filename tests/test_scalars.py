@@ -1,0 +1,35 @@
+"""Scalars, and operators and infix of Python's numbers, against python-graphblas."""
+
+import pytest
+from object_programs import NUMBERS, SCALARS
+from test_core import both, each
+
+import bitblas
+
+pytest.importorskip("graphblas")
+
+
+@pytest.mark.parametrize("text", each(SCALARS))
+def test_scalar(device, text):
+    both(f"r = {text}", "r")
+
+
+NAMED = "x, y, t, f = (Scalar.from_value(k) for k in (3, 2.5, True, False)); z, o = Scalar(int), Scalar(bool); "
+
+
+@pytest.mark.parametrize("text", each(NUMBERS))
+def test_operator_of_numbers(device, text):
+    both(NAMED + (f"r = {text}" if "<<" not in text else f"{text}; r = x"), "r")
+
+
+def test_what_scalars_do_more(device):
+    """python-graphblas turns `1 | s` round, has no default for `s | True`, and an AttributeError for range(2.5)."""
+    x, t = bitblas.Scalar.from_value(3), bitblas.Scalar.from_value(True)
+    assert bitblas.binary.minus(1 | x).new().value == -2
+    assert (t & False).new().value is False and (True | t).new().value is True
+    with pytest.raises(TypeError, match="integer Scalar"):
+        range(x / 2)
+    with pytest.raises(TypeError, match="scalar"):
+        x | "a"
+    with pytest.raises(bitblas.exceptions.EmptyObject, match="left_default"):
+        x.ewise_union(x, "minus", bitblas.Scalar(int), 0)
