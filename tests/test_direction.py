@@ -22,7 +22,7 @@ def _transposes_at_need(monkeypatch):
     monkeypatch.setattr(transpose, "TURN", dict.fromkeys(transpose.TURN, 0.0))
 
 
-CASE = Case("mxv", "min_plus", "csr", False, VALUES, None, False, False, "")
+CASE = Case("mxv", "min_plus", "csr", False, VALUES, None, False, "cpu", "")
 
 
 TURNED = CASE._replace(pull_of=True)  # a pull would read the transpose
@@ -52,7 +52,7 @@ def test_what_is_not_known_is_asked_for_and_the_cheapest_first():
     assert decided(rows=None) is decided(rows=None, nvals=3) is Ask.ROWS
     assert decided() is decided(least=249) is Ask.NVALS and decided(case=TURNED, nvals=500) is Ask.BACK
     assert decided(nvals=2, work=1000, longest=125) is Ask.ACTIVE
-    gpu = CASE._replace(gpu=True)
+    gpu = CASE._replace(device="gpu")
     assert decided(case=gpu, least=63) is plan.AT_LEAST and decided(case=gpu, least=62) is Ask.NVALS
     assert {ask.value for ask in Ask} <= {*Known._fields, *Case._fields}
 
@@ -61,7 +61,7 @@ def test_what_going_without_the_transpose_costs():
     known = Known(1000, nvals=500)
     assert plan.missed(CASE, known, plan.UNTURNED) == 1 and plan.missed(TURNED, known, plan.FEW) == 0
     assert plan.missed(TURNED, known, plan.AS_IT_LIES) == 4 * 0.5 - 1
-    assert plan.missed(TURNED._replace(gpu=True), Known(1000, least=1000), plan.AS_IT_LIES) == 15
+    assert plan.missed(TURNED._replace(device="gpu"), Known(1000, least=1000), plan.AS_IT_LIES) == 15
 
 
 def test_a_direction_says_why():

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from bitblas.device import Cpu, Cuda
+
 ROOT = Path(__file__).parents[1]
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
@@ -172,6 +174,18 @@ def circles() -> set[frozenset[str]]:
 
 def test_imports_in_no_circles():
     assert circles() == set(CIRCLES)
+
+
+def test_a_device_is_asked_for_what_it_can_do():
+    """Not for what it is, but where a user is told. A capability has a comment, and a device that has it."""
+    texts = {m: path.read_text() for m, path in MODULES.items() if not m.startswith("bitblas.device")}
+    assert {m for m, text in texts.items() if "is_gpu" in text} == {"bitblas.cli.files"}
+    assert not {m for m, text in texts.items() if re.search(r"""\bkind [!=]= ["'](cpu|gpu)|isinstance\(.*Cuda""", text)}
+    named = re.findall(r"^    (\w+) = False  # .+$", MODULES["bitblas.device.base"].read_text(), re.M)
+    assert {"host_memory", "shares_rows"} <= set(named)
+    for name in named:
+        assert getattr(Cpu, name) != getattr(Cuda, name), name
+        assert any(f".{name}" in text for text in texts.values()) or name == "captures", name
 
 
 # ---- twins ----------------------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import itertools
 import json
 import math
 from collections.abc import Callable, Sequence
@@ -27,7 +26,7 @@ from ..atomic import replacing
 from ..build import entries as build
 from ..core.matrix.matrix import Matrix
 from ..core.vector.vector import Vector
-from ..device import Device, even_bounds
+from ..device import Device
 from ..formats import CSR, Structure, format_of
 from ..plan import costs, facts
 from ..plan.costs import BFS, BITS, NUMBERS, WEIGHTS, Costs
@@ -41,7 +40,8 @@ SCALE = {"cpu": 16, "gpu": 20}  # log2 of the vertices
 MOST = 3  # times the bytes of CSR that a form may have to be measured
 # How much an error counts where a form has more bytes than CSR, so that it is not chosen for time.
 LARGE = 0.3
-STREAMED = {"cpu": 1 << 26, "gpu": 1 << 29}  # bytes that are copied to measure the bandwidth
+# Bytes that are copied to measure the bandwidth, and how often each is moved: a CPU reads also what it overwrites.
+STREAMED, MOVED = {"cpu": 1 << 26, "gpu": 1 << 29}, {"cpu": 3, "gpu": 2}
 ROUNDS = 20  # of the fit: by then a mean of two times, one a hundred of the other, is known to a thousandth
 SHARED = 1.5  # by how much all forms may err together with CSR
 
@@ -176,7 +176,7 @@ def calibrate(device: Device, scale: int | None = None) -> Calibration:
     """Measure and fit all forms. scale: log2 of the vertices of the samples (default 16 on a CPU, 20 on a GPU)."""
     how: dict[str, Any]
     found = []
-    for name, n, (i, j) in samples(1 << (scale or SCALE["gpu" if device.is_gpu else "cpu"])):
+    for name, n, (i, j) in samples(1 << (scale or SCALE[device.kind])):
         us: dict[str, float] = {}
         source = int(np.bincount(i).argmax())
         for weighted in (False, True):
@@ -194,19 +194,24 @@ def calibrate(device: Device, scale: int | None = None) -> Calibration:
 
 
 def bandwidth(device: Device) -> float:
-    """Bytes that a device moves in a microsecond: by copies of an array that no cache holds, which read it and write
-    another one (a CPU reads that, too), a part for each thread."""
-    xp, size = device.xp, STREAMED["gpu" if device.is_gpu else "cpu"]
-    source, target = xp.ones(size, np.uint8), xp.ones(size, np.uint8)
-    limits = even_bounds(size, device.threads)
-    parts = list(itertools.pairwise(limits))
+    """Bytes that a device moves in a microsecond: by copies of an array that no cache holds, a part for each
+    thread."""
+    xp, size = device.xp, STREAMED[device.kind]
+    source, target = (xp.array_split(xp.ones(size, np.uint8), device.threads) for _ in range(2))
 
-    def copy(part: tuple[int, int]) -> None:
-        target[part[0] : part[1]] = source[part[0] : part[1]]
+    def copy(part: int) -> None:
+        target[part][...] = source[part]
 
-    with ThreadPoolExecutor(len(parts)) as pool:
-        us = device.time_us(lambda: list(pool.map(copy, parts)) if len(parts) > 1 else copy(parts[0]))
-    return (2 if device.is_gpu else 3) * size / us
+    with ThreadPoolExecutor(device.threads) as pool:
+        others = range(1, device.threads)
+
+        def run() -> None:
+            waiting = [pool.submit(copy, part) for part in others]
+            copy(0)
+            for copied in waiting:
+                copied.result()
+
+        return MOVED[device.kind] * size / device.time_us(run)
 
 
 def longest_row(A: MatrixStore) -> int:

@@ -24,6 +24,7 @@ from typing import Any
 import semirings
 
 from .. import extras
+from ..atomic import replacing
 from ..exceptions import DeviceError, JitError
 from ..kernels.prologue import Variant
 
@@ -140,11 +141,10 @@ def _digest(data: bytes) -> bytes:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Whole or not at all: another process may read or write the same name."""
+    """Whole or not at all: another process may read or write the same name, or be killed while it does."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as f:
+    with replacing(path) as f:
         f.write(data)
-    os.replace(f.name, path)
 
 
 # ---- CPU ------------------------------------------------------------------------------------------------------------

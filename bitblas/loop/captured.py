@@ -119,7 +119,7 @@ class Captured:
                 tracing.active.note_loop(self.device, len(build.launches), lambda: self.loop.run(self._stop))
         rounds = int(self.device.to_host(build.rounds)[2])
         for structure in build.unturned.values():
-            structure.missed += PUSH_COST["gpu"]  # as if all entries had been pushed along once
+            structure.missed += PUSH_COST[self.device.kind]  # as if all entries had been pushed along once
         for x in self.changed:
             done = x == self.condition and rounds < limit  # it has no entries left
             self.vectors[x]._adopt(

@@ -110,7 +110,7 @@ class Recorder:
             data = vector._data
             if self.device is None:
                 self.device = data.device
-                if not self.device.is_gpu:
+                if not self.device.records_loops:
                     raise OnHost
             if data.device is not self.device:
                 self.refuse(f"{vector.name}: on {data.device}, while the loop runs on {self.device}")

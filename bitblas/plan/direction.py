@@ -9,7 +9,8 @@ import numpy as np
 
 from semirings import Semiring, Typed
 
-from .product import Plan, any_order, is_wide, kind_of
+from ..device import Device
+from .product import VALUES, Plan, any_order, is_wide, kind_of, reads_matrix
 
 # A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9).
 PUSH_COST = {"cpu": 4.0, "gpu": 16.0}
@@ -26,8 +27,9 @@ class Case(NamedTuple):
     kind: int
     product: np.generic | None  # the value of all products, where they are equal
     wide: bool  # a pull can take the CPU's kernel for all places of a tile at once
-    gpu: bool
+    device: str  # "cpu", "gpu"
     ordered: str  # why the sums have to be taken by rows; "": they may be taken in any order
+    valued: bool = False  # the matrix has values that are read
     rows: bool | None = None  # whether the form that a push reads is at hand (plan/transpose.py)
     back: bool | None = None  # whether the one that a pull reads is, where that is of the transpose
     work: int | None = None  # entries (tiles) of that form; None: it is not there
@@ -38,15 +40,19 @@ class Case(NamedTuple):
         return not self.pull_of
 
 
-def case_of(semiring: Typed[Semiring], key: str, a: Any, u: Any, *, transpose: bool, flip: bool, gpu: bool) -> Case:
+def case_of(
+    semiring: Typed[Semiring], key: str, a: Any, u: Any, *, transpose: bool, flip: bool, device: Device
+) -> Case:
     """The case of A (+).(x) u for a matrix in that form; a, u: the values, np.generic where iso."""
     kind, product = kind_of(semiring, a, u, flip=flip)
     ordered = ""
     if not any_order(semiring, kind):
         floats = semiring.return_type.kind == "f" and not semiring.op.monoid.is_exact_in_any_order
         ordered = "a float sum has a fixed order" if floats else "counts are taken by rows"
-    wide = not gpu and is_wide(semiring, kind, key, a)
-    return Case("vxm" if flip else "mxv", semiring.op.name, key, transpose, kind, product, wide, gpu, ordered)
+    wide = not device.shares_rows and is_wide(semiring, kind, key, a)
+    valued = kind == VALUES and not isinstance(a, np.generic) and reads_matrix(semiring, flip)
+    verb, name = "vxm" if flip else "mxv", semiring.op.name
+    return Case(verb, name, key, transpose, kind, product, wide, device.kind, ordered, valued)
 
 
 class Known(NamedTuple):
@@ -59,8 +65,8 @@ class Known(NamedTuple):
 
 
 class Ask(Enum):
-    """What the decision still needs: of the case the rows, with their work and the longest, counted once for a form; or a
-    field of Known, which changes with the vector, and for which the host of a GPU waits."""
+    """What the decision still needs: of the case the rows, with their work and the longest, counted once for a form; or
+    a field of Known, which changes with the vector, and for which the host of a GPU waits."""
 
     ROWS = "rows"
     BACK = "back"
@@ -106,12 +112,12 @@ def missed(case: Case, known: Known, found: Direction) -> float:
     if found is UNTURNED:
         return 1.0
     share = (known.nvals or known.least) / max(1, known.size)
-    return max(0.0, PUSH_COST["gpu" if case.gpu else "cpu"] * share - 1) if found is AS_IT_LIES else 0.0
+    return max(0.0, PUSH_COST[case.device] * share - 1) if found is AS_IT_LIES else 0.0
 
 
 def _cheaper(case: Case, known: Known) -> Direction | Ask:
     """The one that costs less."""
-    cost = PUSH_COST["gpu" if case.gpu else "cpu"]
+    cost = PUSH_COST[case.device]
     if not (known.least if known.nvals is None else known.nvals) * cost < known.size:  # a cost may be infinite
         return AT_LEAST if known.nvals is None else MANY
     if not case.rows:

@@ -26,6 +26,6 @@ def at_hand(structure: Structure, *, transposed: bool, valued: bool) -> bool:
 def is_repaid(structure: Structure) -> bool:
     """Whether making the transpose is: and there is room for it."""
     device, primary = structure.device, structure.primary
-    if structure.missed < TURN["gpu" if device.is_gpu else "cpu"]:
+    if structure.missed < TURN[device.kind]:
         return False
     return not device.missing(primary.nbytes + 16 * primary.work)

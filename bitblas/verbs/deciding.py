@@ -10,7 +10,7 @@ from semirings.dtypes import lookup_dtype
 from ..formats import Form, longest_unit
 from ..kernels.prologue import Variant
 from ..plan.direction import Ask, Case, Direction, Known, case_of, direction, plan_mxv
-from ..plan.product import VALUES, Plan
+from ..plan.product import Plan
 from ..plan.transpose import at_hand
 from ..store import MatrixStore, Raw, VectorStore, words
 
@@ -18,20 +18,20 @@ from ..store import MatrixStore, Raw, VectorStore, words
 def case(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, flip: bool) -> Case:
     """The case of A (+).(x) u, of the transpose where `transpose`; u: the vector's values, np.generic where iso."""
     key = A.structure.primary.key
-    return case_of(semiring, key, A.raw, u, transpose=transpose, flip=flip, gpu=A.device.is_gpu)
+    return case_of(semiring, key, A.raw, u, transpose=transpose, flip=flip, device=A.device)
 
 
 def decide(A: MatrixStore, u: VectorStore, of: Case) -> tuple[Direction, Case, Known]:
     """Push or pull, and the case and the vector as far as they were looked at to say so. Makes no form."""
-    known, valued = Known(u.size, u.least, u.count), of.kind == VALUES and not A.iso
+    known = Known(u.size, u.least, u.count)
     while isinstance(found := direction(of, known), Ask):
         form = A.structure.held(of.key, transposed=of.push_of)
         if found is Ask.NVALS:
             known = known._replace(nvals=u.nvals)
         elif found is Ask.BACK:
-            of = of._replace(back=at_hand(A.structure, transposed=True, valued=valued))
+            of = of._replace(back=at_hand(A.structure, transposed=True, valued=of.valued))
         elif form is None:
-            rows = not A.structure.primary.compact and at_hand(A.structure, transposed=of.push_of, valued=valued)
+            rows = not A.structure.primary.compact and at_hand(A.structure, transposed=of.push_of, valued=of.valued)
             of = of._replace(rows=rows)
         elif found is Ask.ROWS:
             of = of._replace(rows=True, work=form.work, longest=longest_unit(form))
@@ -50,14 +50,14 @@ def planned(A: MatrixStore, found: Direction, of: Case, known: Known) -> Plan:
     kind, push = of.kind, found.push
     transposed = of.push_of if push else of.pull_of
     primary, nrows = A.structure.primary, A.ncols if transposed else A.nrows
-    lanes = primary.format.lanes(primary, nrows, kind, push=push) if A.device.is_gpu else 1
+    lanes = primary.format.lanes(primary, nrows, kind, push=push) if A.device.shares_rows else 1
     return plan_mxv(of, known, found, lanes)
 
 
 def active_entries(u: VectorStore, form: Form) -> int:
     """The entries (tiles) of the rows (tile rows) of a form where u has entries."""
     per, device = form.rows_per_unit, u.device
-    if device.is_gpu:
+    if not device.host_memory:
         total = device.xp.zeros(1, np.uint64)
         variant = Variant("kernels/weigh", (("PTR", lookup_dtype(form.ptr.dtype)),), (("ROWS", per), ("LANES", 1)))
         device.kernel(variant)(words(u.size), u.present, form.ptr, total)

@@ -15,7 +15,7 @@ from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..build.entries import with_format
-from ..device import Device
+from ..device import Device, ranges
 from ..formats import Structure
 from ..formats.csr.call import pieces
 from ..formats.csr.format import from_arrays, index_type, rows_bytes
@@ -26,7 +26,7 @@ from ..store import MatrixStore
 from .matrix_variants import Constants, gustavson_variant, packed_constants, rows_variant
 from .operands import Values, dummy, entry_values
 from .product import compiled
-from .schedule import PARALLEL_ENTRIES, ranges_of_work
+from .schedule import PARALLEL_ENTRIES
 
 
 class Task(NamedTuple):
@@ -55,13 +55,13 @@ class Task(NamedTuple):
     @property
     def variants(self) -> tuple[Variant, ...]:
         """The kernels that write the entries; on a GPU those of them for which there are rows."""
-        if not self.device.is_gpu:
+        if not self.device.shares_rows:
             return (_dense_row(self, 1),)
         return *(_short_rows(self, 1, *table) for table in _tables(self, 1)), _long_rows(self, 1)
 
     def run(self) -> MatrixStore:
         device, xp, a, b, z = self.device, self.device.xp, self.a, self.b, self.z
-        walk = _on_gpu if device.is_gpu else _on_cpu
+        walk = _on_gpu if device.shares_rows else _on_cpu
         ptr = xp.zeros(a.nrows + 1, np.int64)
         walk(self, 0, ptr, xp.zeros(1, index_type(b.ncols)), dummy(device, z.np_type.char))
         xp.cumsum(ptr, out=ptr)
@@ -127,8 +127,8 @@ def _dense_row(t: Task, fill: int) -> Variant:
 
 def _on_cpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
     bounds = None
-    if t.a.nvals + t.b.nvals >= PARALLEL_ENTRIES:  # parallel ranges of rows with about equal numbers of products
-        bounds = ranges_of_work((products_before(t.a, t.b) + t.a.ptr)[1:], t.device)
+    if t.device.splits(t.a.nvals + t.b.nvals, PARALLEL_ENTRIES):  # rows with about equal numbers of products
+        bounds = ranges.by_work((products_before(t.a, t.b) + t.a.ptr)[1:], t.device.parts)
     operands = t.operands(t.left, t.right, t.b.ncols)
     compiled(t.device, _dense_row(t, fill))(t.a.nrows, *operands, t.value, ptr, col, sums, bounds=bounds)
 

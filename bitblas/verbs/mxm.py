@@ -78,7 +78,7 @@ class Dots(NamedTuple):
         present, sums = xp.empty(places, np.uint8), xp.empty(1 if self.words else places, z.np_type)
         value = z.np_type.type(0 if self.product is None else self.product)
         bounds = None
-        if not device.is_gpu and at.nvals > PARALLEL_ENTRIES:
+        if device.splits(at.nvals, PARALLEL_ENTRIES):
             bounds = dot_bounds(self.lengths, at, device)
         compiled(device, self.variant)(
             given.units, *given.mask, *given.left, *self.left, *given.right, *self.right, self.inner, value, present,

@@ -19,7 +19,7 @@ from ..formats.values import PackedValues
 from ..kernels.prologue import Variant
 from ..plan.direction import Case, missed
 from ..plan.ending import End, plan_end
-from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged
+from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged, reads_matrix
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
 from . import deciding, vector
 from .operands import Input, Into, Mask, Matrix, Old, Output, Rows, allowed, dummy, entry_values, stored
@@ -91,7 +91,9 @@ class Product:
         push = plan.direction == "push"
         a_values: Raw = BOOL.np_type.type(True)
         if kind == VALUES:
-            a_values = A.raw_for(key, plan.transposed) if A.iso or _reads(semiring, flip) else A.dtype.np_type.type(0)
+            a_values = (
+                A.raw_for(key, plan.transposed) if A.iso or reads_matrix(semiring, flip) else A.dtype.np_type.type(0)
+            )
         ranked = not isinstance(a_values, np.generic)
         form: Any = A.structure.form(key, transposed=plan.transposed)  # kernels take the arrays of their own form
         self.z = z = semiring.return_type
@@ -103,7 +105,7 @@ class Product:
         options = {"flip": flip, "ranked": ranked, "full": full, "packed": isinstance(a_values, PackedValues)}
         self.algebra = (form.types(ranked), None if kind == WORDS else semiring, kind, a_type, options)
         self.form, self.size = form, form.ncols if push else form.nrows
-        self.staged = device.is_gpu and is_staged(semiring, kind, form, options["full"])
+        self.staged = is_staged(semiring, kind, form, options["full"])
         starts, parts = form.unit_starts()
         rows = Rows(starts[:-parts], starts[parts:], dummy(device, "int64"), 0)
         self.matrix = matrix = Matrix(rows, form.unit_contents(ranked), entry_values(device, a_type, a_values))
@@ -179,16 +181,11 @@ class Product:
 
     def bits(self, size: int) -> Any:
         """A bitset for a kernel that writes all of it; the CPU's leaves what no row reaches."""
-        return (self.device.xp.empty if self.device.is_gpu and size else self.device.xp.zeros)(words(size), np.uint64)
+        xp, whole = self.device.xp, self.device.shares_rows and size
+        return (xp.empty if whole else xp.zeros)(words(size), np.uint64)
 
     def dense(self, size: int, dtype: DataType) -> Any:
         return self.bits(size) if dtype is BOOL else dense_values(self.device, size, dtype)
-
-
-def _reads(semiring: Typed[Semiring], flip: bool) -> bool:
-    """Whether the multiplier reads the matrix's values, which are y in its expression where `flip`, else x."""
-    op = semiring.op.binaryop
-    return not op.positional and op.expr not in ("1", "x" if flip else "y")
 
 
 def reduce_rows(A: MatrixStore, monoid: Typed[Monoid], *, transpose: bool = False) -> VectorStore:

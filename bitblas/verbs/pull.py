@@ -51,7 +51,7 @@ class Pull:
         types, semiring, kind, a_type, options = of.algebra
         self.of, self.end, self.device = of, end, device
         staged = of.staged and not masked
-        padded = not device.is_gpu or form.ncols % form.rows_per_unit != 0
+        padded = not device.shares_rows or form.ncols % form.rows_per_unit != 0
         variants = functools.partial(
             pull_variant, plan.key, types, semiring, kind, a_type, of.u_type, padded=padded, **options
         )
@@ -65,7 +65,7 @@ class Pull:
         self.longest, self.extra, self.hubs = 1 << 62, 0, None
         self.parts: Any = None
         self.join: Any = None
-        if not device.is_gpu:
+        if not device.shares_rows:
             return
         per, presence = form.rows_per_unit, kind == WORDS and not end.store
         self.longest = form.format.longest(kind, lanes, staged=staged)

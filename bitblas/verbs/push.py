@@ -35,7 +35,7 @@ class Push:
         variant = push_variant(plan.key, types, semiring, kind, a_type, of.u_type, lanes=plan.lanes, **how)
         self.kernel, self.variants = compiled(device, variant), (variant,)
         self.longest, self.hubs, self.blank = EVERYWHERE, None, None
-        if device.is_gpu:
+        if device.shares_rows:
             self.longest = of.form.format.longest(kind, plan.lanes, push=True)
             self.hubs = of.form.hubs(self.longest)
             if kind != WORDS:  # atomics join what is there
@@ -50,7 +50,7 @@ class Push:
         t_bits = (xp.zeros if self.blank is None else xp.empty)(words(size), np.uint64)
         if self.blank is not None:
             self.blank(words(size), size, t_bits, t_val)
-        n = of.form.units if device.is_gpu else words(u.size)
+        n = of.form.units if device.shares_rows else words(u.size)
         tail = *given, *mask, t_bits, t_val
         self.kernel(n, self.longest, *of.arguments, *tail)
         if hubs is not None:

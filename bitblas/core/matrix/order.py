@@ -65,7 +65,7 @@ class MatrixOrder:
         stores = {plan_profile.AS_IT_IS: self._stored}
         for order in above["orders"]():
             stores[order] = matrix_in(self._stored, self._order_named("profile", order), "csr")
-        return plan_profile.orders(stores, self.device.is_gpu)
+        return plan_profile.orders(stores, self.device.kind)
 
     def _read(self: Matrix, *, now: bool = False) -> MatrixStore:  # type: ignore[misc]
         """What it holds, for a product: from when that is repaid on (or `now`) in the form that the plan chooses. What

@@ -75,7 +75,7 @@ def _list(index: Any, dim: int, device: Device) -> Axis:
         raise TypeError(f"index: expected one dimension, got {index.ndim}")
     if index.dtype.kind not in "iu":
         raise TypeError(f"index: expected integers, got {index.dtype}; a mask is written x(m.V) << y")
-    if device.is_gpu and isinstance(index, device.xp.ndarray) and len(index):
+    if not device.host_memory and isinstance(index, device.xp.ndarray) and len(index):
         known = elements.normalized(device, device.asarray(index, np.int64), dim)
         if known is not None:
             return Axis(len(index), known, dim)
