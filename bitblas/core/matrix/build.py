@@ -159,7 +159,7 @@ class MatrixExport(CompressedExport):
             i, j, x = verbs.coo(A)
         else:
             i, j = A.coo()
-            x = A.device.xp.full(len(i), A.values) if A.iso else A.values
+            x = A.device.full(len(i), A.values) if A.iso else A.values
         if values and x is A.raw:
             x = A.values.copy()  # what is given away may be written to
         return i.view(np.uint64), j.view(np.uint64), x if values else None

@@ -67,7 +67,7 @@ class Chunks:
             x = None
             if len(given) == 3:
                 x, kind = value_array(self.device, given[2], self.dtype)
-                x = self.device.xp.full(len(i), x) if isinstance(x, np.generic) else x
+                x = self.device.full(len(i), x) if isinstance(x, np.generic) else x
                 self.found = kind.np_type if self.found is None else np.result_type(self.found, kind.np_type)
             check_lengths(np.bool_(True) if x is None else x, i, j)
             yield i, j, x
