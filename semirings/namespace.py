@@ -39,6 +39,11 @@ class Namespace:
             raise AttributeError(f"{self._family} has no operator {name!r}; known: {', '.join(self._entries)}")
         return self._helpers[name] if found is None else found
 
+    def __delattr__(self, name: str) -> None:
+        if name not in self._entries:
+            raise AttributeError(f"{self._family} has no operator {name!r}")
+        del self._entries[name]
+
     def _find(self, name: str) -> Any:
         """The operator, or the namespace inside this one; None where there is none."""
         found = self._entries.get(name)

@@ -54,6 +54,11 @@ class Operator(Ruled):
     def is_positional(self) -> bool:
         return self.positional
 
+    @property
+    def orig_func(self) -> Any:
+        """The Python function that a program made it of; AttributeError for the catalogue's."""
+        return self.expr.function  # type: ignore[attr-defined]
+
     def evaluate(self, t: DataType, /, **names: Any) -> np.generic:
         """The value of the expression on the host, for operands of type `t`: x, y, thunk t, ix, jx, iy, jy."""
         if all(isinstance(v, np.generic) for v in names.values()):

@@ -78,6 +78,10 @@ class Typed(Generic[Op]):
     def is_positional(self) -> bool:
         return self._part("is_positional")
 
+    @property
+    def orig_func(self) -> Any:
+        return self._part("orig_func")
+
     def _part(self, name: str) -> Any:
         found = getattr(self.op, name, self)
         if found is self:

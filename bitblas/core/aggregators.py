@@ -6,8 +6,10 @@ types that `types` says, are python-graphblas'.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import getitem
 from typing import Any
 
 from semirings import Monoid, binary, dtypes, monoid, op
@@ -22,13 +24,15 @@ Rule = Callable[[DataType], "DataType | None"]
 
 @dataclass(frozen=True, eq=False)
 class Aggregator:
-    """A named recipe. `monoid`: it is nothing but that monoid; `scalar`: it can reduce a Matrix to a Scalar."""
+    """A named recipe. `monoid`: it is nothing but that monoid; `scalar`: it can reduce a Matrix to a Scalar; `counts`:
+    without a type it gives INT64."""
 
     name: str
     rule: Rule
     recipe: Recipe
     monoid: Monoid | None = None
     scalar: bool = True
+    counts: bool = False
 
     def __repr__(self) -> str:
         return f"agg.{self.name}"
@@ -45,14 +49,17 @@ class Aggregator:
         z = self.rule(t)
         if z is None:
             raise KeyError(f"{self.name} does not work with {t}; it has {', '.join(k.name for k in self.types)}")
-        return TypedAggregator(self, t, z)
+        return _typed(self, t, z)
+
+    def __reduce__(self) -> Any:
+        return named, (self.name,)
 
     def __call__(self, x: Any, *, rowwise: bool = False, columnwise: bool = False) -> Any:
         """agg.sum(v), agg.sum(A), agg.sum(A, rowwise=True), agg.sum(A, columnwise=True)."""
         return _call(self, x, rowwise, columnwise)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TypedAggregator:
     """An aggregator for one type of operand: `agg.mean[FP32]`."""
 
@@ -68,6 +75,20 @@ class TypedAggregator:
         return self.agg.name
 
     __call__ = Aggregator.__call__
+
+    def __reduce__(self) -> Any:
+        return getitem, (self.agg, self.dtype)
+
+
+@functools.cache
+def _typed(agg: Aggregator, dtype: DataType, return_type: DataType) -> TypedAggregator:
+    """One object per aggregator and type, as for operators."""
+    return TypedAggregator(agg, dtype, return_type)
+
+
+def named(name: str) -> Aggregator:
+    """The aggregator of that name."""
+    return AGGREGATORS[name]
 
 
 def _call(op: Any, x: Any, rowwise: bool, columnwise: bool) -> Any:
@@ -96,7 +117,7 @@ def delayed(op: Any, x: Any, method: str, size: int | None, allow_empty: bool = 
 
     Raises KeyError (no version for the type), ValueError (not to a Scalar, or `allow_empty` false).
     """
-    op = op if isinstance(op, TypedAggregator) else op[x.dtype]
+    op = op if isinstance(op, TypedAggregator) else op[INT64 if op.counts else x.dtype]
     plain = op.agg
     if plain.monoid is not None:
         kwargs = {} if allow_empty else {"allow_empty": False}
@@ -107,10 +128,14 @@ def delayed(op: Any, x: Any, method: str, size: int | None, allow_empty: bool = 
         raise ValueError(f"Aggregator {plain.name} may not be used with Matrix.reduce_scalar.")
     # By columns is by rows of the transpose.
     r = Reduction(x.T, "reduce_rowwise") if method == "reduce_columnwise" else Reduction(x, method)
+
+    def result() -> Any:
+        found = plain.recipe(r)
+        return found if found.dtype is op.return_type else found.dup(op.return_type)
+
     if size is None:
-        run: Any = lambda mask: plain.recipe(r)._value
-        return ScalarExpression(method, (x,), op, run, op.return_type)
-    return VectorExpression(size, method, (x,), op, lambda mask: plain.recipe(r)._store, op.return_type)
+        return ScalarExpression(method, (x,), op, lambda mask: result()._value, op.return_type)
+    return VectorExpression(size, method, (x,), op, lambda mask: result()._store, op.return_type)
 
 
 # ---- result types ---------------------------------------------------------------------------------------------------
@@ -158,10 +183,10 @@ _MONOIDS = {
 AGGREGATORS = {name: _of_monoid(name, getattr(monoid, m)) for name, m in _MONOIDS.items() if m in monoid} | {
     a.name: a
     for a in (
-        Aggregator("count", _always(INT64), recipes.count),
+        Aggregator("count", lambda t: INT64 if t is BOOL else t, recipes.count, counts=True),
         Aggregator("count_nonzero", _number, recipes.count_if(binary.ne)),
         Aggregator("count_zero", _number, recipes.count_if(binary.eq)),
-        Aggregator("exists", _always(INT64), lambda r: r.by(monoid.any, r.x.apply(binary.pair, right=1))),
+        Aggregator("exists", _same, lambda r: r.by(monoid.any, r.x.apply(binary.pair, right=1)), counts=True),
         Aggregator("sum_of_squares", _squared, recipes.squares),
         Aggregator("sum_of_inverses", _double, recipes.inverses),
         Aggregator("hypot", _double, recipes.root(recipes.squares)),

@@ -31,7 +31,7 @@ _FAMILIES: dict[str, tuple[type, ...]] = {
     "binary": (BinaryOp, Monoid),
     "monoid": (Monoid, BinaryOp),
     "semiring": (Semiring,),
-    "indexunary": (IndexUnaryOp,),
+    "indexunary": (IndexUnaryOp, SelectOp),
     "select": (SelectOp, IndexUnaryOp),
 }
 _EXPECTED = {
@@ -84,10 +84,12 @@ def _typed(op: Any, kind: str, left: DataType, right: DataType | None) -> Typed:
     if kind == "monoid":
         found = monoid_of(plain)
         assert found is not None  # asked for above
+        if isinstance(plain, BinaryOp) and dtype not in found:
+            raise TypeError(f"op: expected a Monoid, got {plain!r}, which has none for {dtype}")
         return found[dtype]
     if isinstance(plain, Monoid):
-        return Typed(plain.binaryop, compute_type(plain[dtype]))
-    return op if type(op) is Typed else Typed(plain, dtype)
+        return plain.binaryop[compute_type(plain[dtype])]
+    return op if type(op) is Typed else plain[dtype]
 
 
 def monoid_of(op: Any) -> Monoid | None:
@@ -108,7 +110,7 @@ def find(op: Any, kind: str) -> Any:
         return SPACES[kind].from_string(op)
     if isinstance(op, Parameterized):
         return op()
-    if isinstance(op, FunctionType):
+    if isinstance(op, FunctionType) and kind != "semiring":
         return build("binary" if kind == "monoid" else kind, op, narrow=False)
     return _BUILTINS.get(op, op) if callable(op) and not hasattr(op, "check") and not isinstance(op, Typed) else op
 

@@ -201,7 +201,7 @@ class Scalar(Number, ShownScalar, Output):
     def __eq__(self, other: Any) -> bool: return self.isequal(other)
     def __ne__(self, other: Any) -> bool: return not self.isequal(other)
     # fmt: on
-    __hash__ = Output.__hash__
+    __hash__ = None  # type: ignore[assignment]  # equal by value, which may change
 
     def wait(self, how: str = "materialize") -> Scalar:
         """Itself: a Scalar lives on the host, there is nothing to wait for."""

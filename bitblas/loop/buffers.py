@@ -74,7 +74,7 @@ class Frontier:
         elif store.dtype is BOOL:
             first[...] = store.present if store.values else 0
         elif store.count != 0:
-            first.fill(store.values)
+            self.device.fill(first, store.values)
 
     def begin_cells(self, beginning: Any) -> None:
         """Cells that products are joined to; those of the present buffer are cleared with its entries."""

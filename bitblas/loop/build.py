@@ -15,9 +15,11 @@ from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..device import held
 from ..device.jit import BLOCK
+from ..formats import Structure
 from ..formats.values import PackedValues
 from ..kernels.prologue import Variant
 from ..plan.product import VALUES, WORDS
+from ..plan.transpose import at_hand
 from ..store import Raw
 from ..verbs.operands import Allowed, Mask, Values, allowed, dummy, entry_values, stored
 from ..verbs.variants import beginning
@@ -64,6 +66,7 @@ class Build:
         self.steps = [item for item in plan.items if isinstance(item, Step)]
         self.turns = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # of each vector in a round
         self.lines: list[Line] = []  # what one round launches
+        self.unturned: dict[int, Structure] = {}  # of which the transpose, for pulling, is not repaid
         xp = device.xp
         self.buffers = {x: Frontier(device, x, iso.get(x.id), self.turns[x] > 0) for x in plan.vectors}
         self.scalars = {s.id: (xp.zeros(1, np.uint8), xp.zeros(1, s.dtype.np_type)) for s in scalars}
@@ -217,6 +220,9 @@ class Build:
         a_type = A.dtype if kind == VALUES else BOOL
         u_type = product.u.dtype if kind == VALUES else BOOL
         pulls = can_pull(key, product.semiring, kind)
+        if pulls and not at_hand(A.structure, transposed=product.transpose, valued=kind == VALUES and not A.iso):
+            pulls = False
+            self.unturned[id(A.structure)] = A.structure
         before = entry_text(item.before, product.u, self.iso)
         lanes = choose_lanes(form.work, form.units, skewed=segments > 0)
         variant = step_variant(

@@ -11,6 +11,8 @@ from ..core.vector.vector import Vector
 from ..device import tracing
 from ..exceptions import CaptureError
 from ..order import Order
+from ..plan.direction import PUSH_COST
+from ..plan.transpose import is_repaid
 from ..store import VectorStore, empty_vector
 from . import layout
 from .buffers import LEFT, STATE
@@ -70,7 +72,9 @@ class Captured:
         ]
 
     def is_valid(self) -> bool:
-        """Whether matrices and kinds of vectors are those of the capture."""
+        """Whether matrices and kinds of vectors are those of the capture, and no transpose has been repaid since."""
+        if any(is_repaid(structure) for structure in self.build.unturned.values()):
+            return False
         same = all(matrix._stored is held for matrix, held in self.recorder.matrices)
         return same and all(now is None or now == then for now, then in zip(self._kinds(), self.kinds))
 
@@ -114,6 +118,8 @@ class Captured:
             else:
                 tracing.active.note_loop(self.device, len(build.launches), lambda: self.loop.run(self._stop))
         rounds = int(self.device.to_host(build.rounds)[2])
+        for structure in build.unturned.values():
+            structure.missed += PUSH_COST[self.device.kind]  # as if all entries had been pushed along once
         for x in self.changed:
             done = x == self.condition and rounds < limit  # it has no entries left
             self.vectors[x]._adopt(

@@ -17,9 +17,9 @@ from semirings.dtypes import BOOL, DataType, cast_scalar
 
 from ..formats.values import PackedValues
 from ..kernels.prologue import Variant
-from ..plan.direction import Case
+from ..plan.direction import Case, missed
 from ..plan.ending import End, plan_end
-from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged
+from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged, reads_matrix
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
 from . import deciding, vector
 from .operands import Input, Into, Mask, Matrix, Old, Output, Rows, allowed, dummy, entry_values, stored
@@ -36,14 +36,17 @@ def mxv(
 ) -> VectorStore:  # fmt: skip
     """t<mask> = A (+).(x) u, of the transpose where `transpose`; `flip`: u is the left operand (vxm). With `into`, the
     statement is ended: the result is its w, changed in place, or a store of its own, if w keeps nothing."""
-    product = prepared(A, u, semiring, transpose=transpose, flip=flip)
+    product, lost = prepared(A, u, semiring, transpose=transpose, flip=flip)
+    A.structure.missed += lost
     if product.plan.direction == "pull":
         A.structure.reads += 1
     return product.run(u, mask, into)
 
 
-def prepared(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool) -> Product:
-    """The product as it runs now, kept with the matrix."""
+def prepared(
+    A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
+) -> tuple[Product, float]:
+    """The product as it runs now, kept with the matrix, and the reads that it costs to go without the transpose."""
     value = u.values.tobytes() if isinstance(u.values, np.generic) else None
     key = (semiring, transpose, flip, u.dtype.name, value)
     found: Ways | None = A.prepared.get(key)
@@ -53,12 +56,12 @@ def prepared(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, trans
         found = A.prepared[key] = Ways(deciding.case(A, u.values, semiring, transpose=transpose, flip=flip))
     direction, case, known = deciding.decide(A, u, found.case)
     if case.work is not None:  # the form that a push reads is there, and stays
-        found.case = case
+        found.case = case if case.back else case._replace(back=None)  # which may be repaid later
     way = direction.push, u.count == u.size
     if way not in found.products:
         plan = deciding.planned(A, direction, case, known)
         found.products[way] = Product(plan, case.product, A, u.dtype, semiring, flip, full=way[1])
-    return found.products[way]
+    return found.products[way], missed(case, known, direction)
 
 
 class Ways:
@@ -88,7 +91,9 @@ class Product:
         push = plan.direction == "push"
         a_values: Raw = BOOL.np_type.type(True)
         if kind == VALUES:
-            a_values = A.raw_for(key, plan.transposed) if A.iso or _reads(semiring, flip) else A.dtype.np_type.type(0)
+            a_values = (
+                A.raw_for(key, plan.transposed) if A.iso or reads_matrix(semiring, flip) else A.dtype.np_type.type(0)
+            )
         ranked = not isinstance(a_values, np.generic)
         form: Any = A.structure.form(key, transposed=plan.transposed)  # kernels take the arrays of their own form
         self.z = z = semiring.return_type
@@ -181,12 +186,6 @@ class Product:
 
     def dense(self, size: int, dtype: DataType) -> Any:
         return self.bits(size) if dtype is BOOL else dense_values(self.device, size, dtype)
-
-
-def _reads(semiring: Typed[Semiring], flip: bool) -> bool:
-    """Whether the multiplier reads the matrix's values, which are y in its expression where `flip`, else x."""
-    op = semiring.op.binaryop
-    return not op.positional and op.expr not in ("1", "x" if flip else "y")
 
 
 def reduce_rows(A: MatrixStore, monoid: Typed[Monoid], *, transpose: bool = False) -> VectorStore:

@@ -192,8 +192,10 @@ def outer(u: VectorStore, v: VectorStore, op: Typed[Operator]) -> MatrixStore:
     iso = u.iso and v.iso and not op.op.positional
     if iso or not len(at):
         values = op.op.evaluate(op.dtype, x=u.values, y=v.values) if iso else op.return_type.np_type.type(0)
+    elif op.op.positional:  # u is a column, v a row
+        values = arrays.by_place(u.device, op, ix=i[a], jx=xp.zeros_like(a), iy=xp.zeros_like(b), jy=j[b])
     else:
-        values = arrays.binary(u.device, op, x[a], y[b], i[a], j[b])
+        values = arrays.binary(u.device, op, x[a], y[b])
     return build.from_sorted_keys(u.device, u.size, v.size, keys, values, op.return_type)
 
 
@@ -208,7 +210,7 @@ def kronecker(A: MatrixStore, B: MatrixStore, op: Typed[Operator]) -> MatrixStor
     keys = (ia[a] * B.nrows + ib[b]) * ncols + ja[a] * B.ncols + jb[b]
     values: Any = op.return_type.np_type.type(0)
     if op.op.positional:
-        values = {"ix": ia[a], "jx": ja[a], "iy": ib[b], "jy": jb[b]}[op.op.expr]
+        values = arrays.by_place(device, op, ix=ia[a], jx=ja[a], iy=ib[b], jy=jb[b])
     elif len(keys):
         values = arrays.binary(device, op, take(va, a), take(vb, b))
     return _sorted(device, nrows, ncols, keys, values, op.return_type)

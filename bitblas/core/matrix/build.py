@@ -14,7 +14,7 @@ from ...device import Device
 from ...store import MatrixStore
 from ...verbs import arrays, submatrix
 from ...verbs import matrix as verbs
-from ..convert import check_range, check_size, device_of, index_array, scalar_type, value_array
+from ..convert import check_range, check_size, check_symmetric, device_of, index_array, scalar_type, value_array
 from ..options import check_layout, check_options
 from ..statement.operands import of
 from ..statement.orders import in_users_order
@@ -43,13 +43,14 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
     def from_coo(
         cls, rows: Any, columns: Any, values: Any = 1.0, dtype: Any = None, *, nrows: Any = None, ncols: Any = None,
         dup_op: Any = None, name: str | None = None, device: str | Device | None = None, format: str | None = None,
-        tile: int | None = None, packed: bool | None = None,
+        tile: int | None = None, packed: bool | None = None, symmetric: bool = False,
     ) -> Any:  # fmt: skip
         """A Matrix with values[k] at (rows[k], columns[k]).
 
         rows, columns: integers. values: as many, or one scalar for all entries, which is then stored once (equal
         indices fall together). nrows, ncols: one more than the largest index if not given. dup_op: joins the values
-        of equal indices, in their order. Raises ValueError (equal indices without dup_op; lengths; float indices),
+        of equal indices, in their order. symmetric: each (i, j) is there as (j, i) too, whatever the values: checked,
+        in one pass. Raises ValueError (equal indices without dup_op; lengths; float indices), InvalidValue (symmetric),
         IndexOutOfBound, DeviceError, OutOfMemory.
         """
         layout = check_layout(format, tile, packed)
@@ -63,12 +64,14 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         dup = duplicates(dup_op, array, dtype)
         with d.guard:
             store = build.from_coo(d, nrows, ncols, i, j, array, dtype, dup, format=layout.format, tile=tile)
+            check_symmetric(store.structure, symmetric)
         return cls._from_store(store, name, layout)
 
     @classmethod
     def _from_rows(
         cls, d: Device, ptr: Any, cols: Any, values: Any, dtype: Any, nrows: int, ncols: Any, *, dup_op: Any = None,
         name: str | None = None, format: str | None = None, tile: int | None = None, packed: bool | None = None,
+        symmetric: bool = False,
     ) -> Any:  # fmt: skip
         """Of row pointers and columns on device d."""
         layout = check_layout(format, tile, packed)
@@ -79,6 +82,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         dup = duplicates(dup_op, array, dtype)
         with d.guard:
             store = build.from_csr(d, nrows, ncols, ptr, cols, array, dtype, dup, format=layout.format, tile=tile)
+            check_symmetric(store.structure, symmetric)
         return cls._from_store(store, name, layout)
 
     @classmethod
@@ -101,7 +105,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
     def from_dense(
         cls, values: Any, missing_value: Any = None, *, dtype: Any = None, name: str | None = None,
         device: str | Device | None = None, format: str | None = None, tile: int | None = None,
-        packed: bool | None = None, **opts: Any,
+        packed: bool | None = None, symmetric: bool = False, **opts: Any,
     ) -> Any:  # fmt: skip
         """A Matrix with an entry for each element of a two-dimensional array but those equal to `missing_value`."""
         check_options(opts)
@@ -117,6 +121,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
                 flat, keys = flat[keep], keys[keep]
             nrows, ncols = array.shape
             store = build.from_sorted_keys(d, nrows, ncols, keys, flat, dtype, format=layout.format, tile=tile)
+            check_symmetric(store.structure, symmetric)
         return cls._from_store(store, name, layout)
 
 
@@ -154,7 +159,7 @@ class MatrixExport(CompressedExport):
             i, j, x = verbs.coo(A)
         else:
             i, j = A.coo()
-            x = A.device.xp.full(len(i), A.values) if A.iso else A.values
+            x = A.device.full(len(i), A.values) if A.iso else A.values
         if values and x is A.raw:
             x = A.values.copy()  # what is given away may be written to
         return i.view(np.uint64), j.view(np.uint64), x if values else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from semirings import BinaryOp, Monoid, Typed, UnaryOp
+from semirings import BinaryOp, Monoid, Parameterized, Typed, UnaryOp
 
 from .. import operators as _operators
 from ..options import check_options, check_wait
@@ -109,7 +109,7 @@ class Output(Operators, InPlace):
                 if mask is not None:
                     raise TypeError("mask: expected one, got several")
                 mask = arg
-            elif isinstance(arg, (BinaryOp, Monoid, Typed, UnaryOp, str)) or arg in (min, max):
+            elif isinstance(arg, (BinaryOp, Monoid, Parameterized, Typed, UnaryOp, str)) or arg in (min, max):
                 if accum is not None:
                     raise TypeError("accum: expected one, got several")
                 accum = arg

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from semirings import IndexUnaryOp, Typed, dtypes
+from semirings import IndexUnaryOp, SelectOp, Typed, dtypes
 from semirings.dtypes import DataType
 
 from ...exceptions import EmptyObject
@@ -60,7 +60,7 @@ def apply_operator(op: Any, dtype: DataType, left: Any, right: Any) -> tuple[str
                 break
             except ValueError:
                 continue
-    if isinstance(op.op if isinstance(op, Typed) else op, IndexUnaryOp):
+    if isinstance(op.op if isinstance(op, Typed) else op, (IndexUnaryOp, SelectOp)):
         if left is not None:
             raise TypeError("left: an IndexUnaryOp takes its thunk as right")
         f, value = index_operator(op, dtype, right, "indexunary")
