@@ -29,14 +29,8 @@ from bitblas.formats import format_of
 from bitblas.kernels.prologue import Variant
 from bitblas.registry import variants as registry
 
-CHOSEN = {
-    "LANES",
-    "UNROLL",
-    "MIN_BLOCKS",
-    "STAGE",
-    "SLOTS",
-    "LOG_SLOTS",
-}  # constants that the plan sets by the operands
+# Constants that the plan sets by the operands.
+CHOSEN = {"LANES", "UNROLL", "MIN_BLOCKS", "STAGE", "SLOTS", "LOG_SLOTS"}
 Task = tuple[str, Callable[[], None]]
 
 

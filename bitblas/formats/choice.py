@@ -173,7 +173,7 @@ class Format:
         """What of a long unit 32 lanes sum: eight steps."""
         raise NotImplementedError
 
-    def turn(self, form: Any) -> int:
+    def pull_threshold(self, form: Any) -> int:
         """Items in the units of a frontier beyond which a step of a loop pulls."""
         raise NotImplementedError
 
@@ -197,7 +197,8 @@ class Format:
     ) -> Constants:
         """What a pull is compiled with. ranked: values are found by ranks. neutral: sums may begin with the identity.
         padded: the last tile column is wider than the matrix. many_blocks: so many run at once that registers are few,
-        because all entries of the vector are there, and no type is larger than 32 bits. staged, width: `is_uneven`, `fixed_width`."""
+        as all entries of the vector are there and no type is larger than 32 bits. staged, width: `is_uneven`,
+        `fixed_width`."""
         raise NotImplementedError
 
     def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:

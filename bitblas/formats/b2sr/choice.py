@@ -49,7 +49,7 @@ class TiledChoice(Format):
     def share(self, kind: int) -> int:
         return max(1, self.tile**2 // 64) if kind == WORDS else self.tile
 
-    def turn(self, form: Any) -> int:
+    def pull_threshold(self, form: Any) -> int:
         """Long rows are cut into segments, long tile rows are not: a frontier that has one of these pulls."""
         longest = longest_unit(form)
         return int(min(form.work // ALPHA, longest - 1 if longest > UNCUT else form.work))

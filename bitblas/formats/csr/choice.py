@@ -81,7 +81,7 @@ class RowsChoice(Format):
     def segment(self) -> int:
         return 8 * UNROLL * 32
 
-    def turn(self, form: Any) -> int:
+    def pull_threshold(self, form: Any) -> int:
         return int(form.work) // ALPHA
 
     def is_uneven(self, form: Any) -> bool:
