@@ -224,7 +224,7 @@ def force(monkeypatch, direction, longest=None):
     cost = 0.0 if direction == "push" else float("inf")
     monkeypatch.setattr(plan_direction, "PUSH_COST", {"cpu": cost, "gpu": cost})
     if longest is not None:
-        monkeypatch.setattr(lanes, "MAX_STEPS", longest)
+        monkeypatch.setattr(lanes, "MAX_ITERATIONS", longest)
 
 
 def products_of(verb, multiply, transposed):

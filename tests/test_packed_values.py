@@ -211,7 +211,7 @@ def uneven(n=300, dtype="INT64", low=-4, high=300, **how):
 @pytest.mark.parametrize("form", SOME)
 def test_products_read_them(device, form, monkeypatch):
     """No array of plain values is made: not by a product in any direction, nor for the transpose."""
-    monkeypatch.setattr(transpose, "TURN", dict.fromkeys(transpose.TURN, 0.0))
+    monkeypatch.setattr(transpose, "TRANSPOSE_READS", dict.fromkeys(transpose.TRANSPOSE_READS, 0.0))
     A, B = uneven(**FORMS[form], packed=True), uneven(format="csr")
     n = A.nrows
     rng = generator("u")

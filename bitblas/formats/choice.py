@@ -33,7 +33,7 @@ class Seen(Protocol):
     def own(self) -> tuple[tuple[str, Any], ...]: ...
 
 
-class Held(NamedTuple):
+class Listing(NamedTuple):
     """What a form lists: tiles, the entries in them, and the entries that are listed one by one."""
 
     tiles: float
@@ -125,7 +125,7 @@ class Format:
         """Rows or tile rows."""
         return -(-nrows // self.rows_per_unit)
 
-    def held(self, seen: Seen) -> Held:
+    def listing(self, seen: Seen) -> Listing:
         """What a form of that structure would list."""
         raise NotImplementedError
 

@@ -136,7 +136,7 @@ class MatrixExport(CompressedExport):
         def _stored(self) -> MatrixStore: ...
 
     @property
-    def _whole(self) -> MatrixStore:
+    def _in_users_order(self) -> MatrixStore:
         """What it holds, in the user's order, for a look: it stays as it lies, and no second copy is kept."""
         return in_users_order(self, self._stored, keep=False)
 
@@ -151,7 +151,7 @@ class MatrixExport(CompressedExport):
     @guarded
     def _coo(self, dtype: Any = None, values: bool = True, sort: bool = True) -> tuple[Any, Any, Any]:
         """Its own rows, columns and values, of a transpose too: by row, then column, or as they are stored."""
-        A = self._whole if sort else self._stored
+        A = self._in_users_order if sort else self._stored
         order = A.order
         if dtype is not None:
             A = verbs.cast(A, dtypes.lookup_dtype(dtype)).tagged(order)
@@ -171,7 +171,7 @@ class MatrixExport(CompressedExport):
         Raises TypeError where entries are missing and no fill_value is given.
         """
         check_options(opts)
-        A = self._whole
+        A = self._in_users_order
         full = A.nvals == A.nrows * A.ncols
         if fill_value is None:
             if not full:

@@ -62,7 +62,7 @@ class VectorBuild:
         @property
         def _store(self) -> VectorStore: ...
         @property
-        def _whole(self) -> VectorStore: ...
+        def _in_users_order(self) -> VectorStore: ...
 
         def _adopt(self, store: VectorStore) -> None: ...
 
@@ -154,7 +154,7 @@ class VectorBuild:
 
         None in the place of what is not wanted.
         """
-        u = self._whole if dtype is None else verbs.cast(self._whole, dtypes.lookup_dtype(dtype))
+        u = self._in_users_order if dtype is None else verbs.cast(self._in_users_order, dtypes.lookup_dtype(dtype))
         i, x = reading.entries(u)
         return (i.view(np.uint64) if indices else None, x if values else None)
 
@@ -165,7 +165,7 @@ class VectorBuild:
         Raises TypeError where entries are missing and no fill_value is given.
         """
         check_options(opts)
-        u = self._whole
+        u = self._in_users_order
         if fill_value is None:
             if u.nvals != u.size:
                 raise TypeError("fill_value must be given in `to_dense` when there are missing values")
@@ -180,7 +180,7 @@ class VectorBuild:
         return reading.dense(verbs.cast(u, kind), cast_scalar(found, kind))
 
     def __reduce__(self) -> Any:
-        u = self._whole
+        u = self._in_users_order
         host = u.device.to_host
         vector: Any = self
         i, x = reading.entries(u)
@@ -190,7 +190,7 @@ class VectorBuild:
 
     def to_dict(self) -> dict[int, Any]:
         """{index: value}, Python numbers."""
-        i, x = reading.entries(u := self._whole)
+        i, x = reading.entries(u := self._in_users_order)
         host = u.device.to_host
         return dict(zip(host(i).tolist(), host(x).tolist()))
 
