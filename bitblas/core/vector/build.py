@@ -10,7 +10,7 @@ import numpy as np
 from semirings import dtypes
 from semirings.dtypes import DataType, cast_scalar
 
-from ...build.entries import with_values
+from ...build.stores import with_values
 from ...device import Device
 from ...exceptions import OutputNotEmpty
 from ...store import VectorStore, full_vector
