@@ -141,7 +141,7 @@ def test_who_knows_of_packed_values():
     assert {name for name in known if not name.startswith("io/")} == {  # of files `raw` is the stream
         "build/entries.py", "build/settle.py", "calibrate/measure.py", "core/matrix/build.py", "core/matrix/matrix.py",
         "core/matrix/saved.py", "core/matrix/writes.py", "core/memory.py", "loop/build.py", "loop/layout.py",
-        "plan/mxm.py", "plan/product.py", "plan/values.py", "store.py", "verbs/join.py", "verbs/product.py",
+        "plan/mxm.py", "plan/values.py", "store.py", "verbs/deciding.py", "verbs/join.py", "verbs/product.py",
         "verbs/reorder.py", "verbs/submatrix.py",
     }  # fmt: skip
 
