@@ -29,7 +29,7 @@ class IndexOutOfBound(GraphblasException, IndexError):
     """An index beyond the object's size."""
 
 
-class DimensionMismatch(GraphblasException):
+class DimensionMismatch(GraphblasException, ValueError):
     """Shapes do not fit."""
 
 

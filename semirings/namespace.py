@@ -7,10 +7,10 @@ from typing import Any
 
 
 class Delayed:
-    """An entry that is made when it is asked for."""
+    """An entry that is made when it is asked for, and goes where it cannot be made (ValueError; optional: silently)."""
 
-    def __init__(self, make: Callable[[], Any]) -> None:
-        self.make = make
+    def __init__(self, make: Callable[[], Any], optional: bool = False) -> None:
+        self.make, self.optional = make, optional
 
 
 class Namespace:
@@ -43,10 +43,23 @@ class Namespace:
         """The operator, or the namespace inside this one; None where there is none."""
         found = self._entries.get(name)
         if isinstance(found, Delayed):
-            found = self._entries[name] = found.make()
+            found = self._made(name, found)
         if found is None and self._missing is not None and not name.startswith("_"):
             found = self._missing(name)
         return found
+
+    def _made(self, name: str, entry: Delayed) -> Any:
+        try:
+            self._entries[name] = entry.make()
+        except ValueError:
+            del self._entries[name]
+            if not entry.optional:
+                raise
+        return self._entries.get(name)
+
+    def __delattr__(self, name: str) -> None:
+        if self._entries.pop(name, None) is None:
+            raise AttributeError(f"{self._family} has no operator {name!r}")
 
     def __getitem__(self, name: str) -> Any:
         head, dot, rest = name.partition(".")

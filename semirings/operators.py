@@ -51,6 +51,11 @@ class Operator(Ruled):
         return not names_in(self.expr).isdisjoint(("ix", "jx", "iy", "jy"))
 
     @property
+    def orig_func(self) -> Any:
+        """The Python function that it was made of; None for those of the library."""
+        return getattr(self.expr, "function", None)
+
+    @property
     def is_positional(self) -> bool:
         return self.positional
 

@@ -191,7 +191,7 @@ def _enter_twin(space: Namespace, family: str, name: str, made: Any, make: Calla
     if name in space:
         return
     if made is None:
-        space._add(name, Delayed(make))
+        space._add(name, Delayed(make, optional=family == "select"))
     elif isinstance(made, Parameterized) or family == "indexunary" or set(made.types.values()) == {BOOL}:
         space._add(name, make())
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from semirings import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, Typed, UnaryOp, dtypes
+from semirings import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, Typed, UnaryOp, dtypes, semiring
 
 from .. import core
 from ..core import operators
 from ..core.aggregators import Aggregator, TypedAggregator
-from ..core.statement import base, expr, indexing, infix
+from ..core.statement import expr, indexing, infix
+from ..core.statement.delayed import Delayed
 
 UNKNOWN_OPCLASS = "UnknownOpClass"
 
@@ -26,13 +27,16 @@ def ensure_type(value: Any, types: type | tuple[type, ...]) -> Any:
     found = output_type(value)
     if not issubclass(found, types):
         raise TypeError(f"expected {types}, got {found}")
-    return value._resolve() if isinstance(value, base.Operand) else value
+    return value.new() if isinstance(value, Delayed) else value
 
 
 def find_opclass(op: Any) -> tuple[Any, str]:
     """The operator (that text or a Python function names) and the name of its class."""
     if isinstance(op, str):
-        op = operators.op_from_string(op)
+        try:
+            op = operators.op_from_string(op)
+        except ValueError:
+            return op, UNKNOWN_OPCLASS
     plain = op.op if isinstance(op, Typed) else op
     if isinstance(plain, (Aggregator, TypedAggregator)):
         return op, "Aggregator"
@@ -47,7 +51,15 @@ def get_typed_op(op: Any, dtype: Any, dtype2: Any = None, *, kind: str = "binary
 
 
 def get_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Any:
-    """The semiring of a monoid and a multiplier."""
-    from semirings.algebra import compose
-
-    return compose(monoid, binaryop)
+    """The semiring of a monoid and a multiplier: the one that there is, if no name is asked for. A BinaryOp stands for
+    its monoid, or a Monoid for its operator, but not both. TypeError for anything else."""
+    if isinstance(monoid, BinaryOp) and not isinstance(binaryop, Monoid):
+        monoid = monoid.monoid
+    if isinstance(monoid, Monoid) and isinstance(binaryop, Monoid):
+        binaryop = binaryop.binaryop
+    if not isinstance(monoid, Monoid) or not isinstance(binaryop, BinaryOp):
+        raise TypeError(f"expected a Monoid and a BinaryOp, got {monoid!r} and {binaryop!r}; perhaps switch them")
+    known = getattr(semiring, f"{monoid.name}_{binaryop.name}", None) if name is None else None
+    if isinstance(known, Semiring) and (known.monoid, known.binaryop) == (monoid, binaryop):
+        return known
+    return Semiring.register_anonymous(monoid, binaryop, name)

@@ -85,10 +85,12 @@ def _typed(op: Any, kind: str, left: DataType, right: DataType | None) -> Typed:
     if kind == "monoid":
         found = monoid_of(plain)
         assert found is not None  # asked for above
+        if dtype not in found and type(op) is Typed:
+            raise TypeError(f"op: expected a {_EXPECTED[kind]}, got {op!r}, which is part of none for {dtype}")
         return found[dtype]
     if isinstance(plain, Monoid):
-        return Typed(plain.binaryop, compute_type(plain[dtype]))
-    return op if type(op) is Typed else Typed(plain, dtype)
+        return plain.binaryop[compute_type(plain[dtype])]
+    return op if type(op) is Typed else plain[dtype]
 
 
 def monoid_of(op: Any) -> Monoid | None:
@@ -109,7 +111,7 @@ def find(op: Any, kind: str) -> Any:
         return SPACES[kind].from_string(op)
     if isinstance(op, Parameterized):
         return op()
-    if isinstance(op, FunctionType):
+    if isinstance(op, FunctionType) and kind != "semiring":
         return build("binary" if kind == "monoid" else kind, op, narrow=False)
     return _BUILTINS.get(op, op) if callable(op) and not hasattr(op, "check") and not isinstance(op, Typed) else op
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from semirings import BinaryOp, Monoid, Typed, UnaryOp
+from semirings import BinaryOp, Monoid, Parameterized, Typed, UnaryOp
 
 from ...device import Device
 from .. import operators as _operators
@@ -136,6 +136,7 @@ class Output(Operand, InPlace):
     __slots__ = ()
     nvals: Any
 
+    _assign: Any  # (axes, value, mask, accum, replace, region) -> None
     _update: Any  # (value, mask, accum, replace) -> None: the assignment of each kind of object
     _mask_ranks: Any  # of the masks that C(mask) takes: for one row or column of a Matrix also that of a Vector
 
@@ -158,7 +159,7 @@ class Output(Operand, InPlace):
                 if mask is not None:
                     raise TypeError("mask: expected one, got several")
                 mask = arg
-            elif isinstance(arg, (BinaryOp, Monoid, Typed, UnaryOp, str)) or arg in (min, max):
+            elif isinstance(arg, (BinaryOp, Monoid, Parameterized, Typed, UnaryOp, str)) or arg in (min, max):
                 if accum is not None:
                     raise TypeError("accum: expected one, got several")
                 accum = arg

@@ -11,12 +11,12 @@ from semirings.dtypes import DataType
 from ...config import config
 from ...device import Device
 from ..options import check_options
-from .delayed import Delayed
+from .delayed import Delayed, NotInPlace
 from .door import computed
 from .recording import state as recording
 
 
-class Expression(Delayed):
+class Expression(NotInPlace, Delayed):
     """What the three kinds share.
 
     method, args, op: what was asked (read by `explain`). `run(mask)` gives the result, a fresh store; only where
@@ -79,7 +79,7 @@ class Expression(Delayed):
         return self._value
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
+        if name.startswith("_") or not hasattr(_kind(self.ndim), name):  # nothing is computed for it
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self._resolve(), name)
 
@@ -175,6 +175,15 @@ class ScalarExpression(Expression):
         else:
             s._store(computed(self))
         return s
+
+
+def _kind(ndim: int) -> type:
+    """What an expression of so many dimensions becomes."""
+    from ..matrix.matrix import Matrix
+    from ..scalar import Scalar
+    from ..vector.vector import Vector
+
+    return (Scalar, Vector, Matrix)[ndim]
 
 
 def _check_mask(mask: Any, ndim: int) -> Any:

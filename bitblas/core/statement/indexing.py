@@ -151,6 +151,10 @@ class IndexExpr(Delayed):
         return self.parent._extract(self.axes).new(dtype, mask=mask, name=name, **opts)
 
     def __lshift__(self, value: Any) -> None:
+        if not isinstance(self.parent, Output):
+            raise TypeError(
+                f"{self._text()} << x: expected a part of a Matrix or Vector, got one of what is not written"
+            )
         self.parent._assign(self.axes, value, None, None, False, False)
 
     def update(self, expr: Any, **opts: Any) -> None:
@@ -204,6 +208,8 @@ class Assigner:
 
     def __init__(self, updater: Updater, axes: tuple[Axis, ...], *, region_mask: bool) -> None:
         self.updater, self.axes, self.region_mask = updater, axes, region_mask
+        if not isinstance(updater.target, Output):
+            raise TypeError("C[I](..): expected a part of a Matrix or Vector itself")
         if region_mask and all(a.size is None for a in axes):
             raise TypeError("mask: a single element takes none of its own; write C(mask)[i, j] << x")
 
@@ -212,3 +218,11 @@ class Assigner:
         u.target._assign(self.axes, value, u.mask, u.accum, u.replace, self.region_mask)
 
     update = __lshift__
+
+    def __eq__(self, other: Any) -> Any:
+        raise TypeError("C(...)[I] == x: not defined; perhaps `<<` is meant")
+
+    def __bool__(self) -> bool:
+        raise TypeError("C(...)[I]: has no truth value")
+
+    __hash__ = object.__hash__
