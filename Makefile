@@ -3,6 +3,8 @@
 #   make test            the test-suite (no GPU needed; the kernels run in an emulator, which needs g++)
 #   make test-all        the slow tests too, and more random examples
 #   make test-gpu        the test-suite on a GPU (CUDA=12 or 13)
+#   make every-kernel    each kernel called on small operands, in the emulator (DEVICE=cuda: on a GPU)
+#   make sanitize        the same on a GPU under compute-sanitizer (memcheck, racecheck), which CUDA's toolkit has
 #   make coverage        the same as make test, and how many lines it ran: at least 90 of 100, or it fails
 #   make variants        the compiled kernels that the last test run used, one a line
 #   make list            the kernels that are compiled ahead by make kernels, one a line, and how many there are
@@ -16,6 +18,8 @@ PYTHON ?= python3
 VENV ?= .venv
 CUDA ?= 13
 JOBS ?= 2
+DEVICE ?= emulator
+CACHE := $(CURDIR)/.cache/bitblas
 VARIANTS := .cache/variants.txt
 RUN_ENV := $(VENV)/.stamp-run
 DEV_ENV := $(VENV)/.stamp-dev
@@ -29,12 +33,13 @@ GPU_ENV :=
 endif
 PIP := $(PY) -m pip --disable-pip-version-check install --quiet
 
-# Test workers share the cores: SuiteSparse gets one thread each and must not spin while it waits.
-TEST_VARS := NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-2} OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=passive BITBLAS_VARIANTS=$(VARIANTS)
+# Test workers share the cores: SuiteSparse gets one thread each and must not spin while it waits. Compiling is most of
+# the time: loops of the CPU's kernels are not vectorised, which changes how fast they are and nothing else.
+TEST_VARS := NUMBA_OPT=$${NUMBA_OPT:-1} NUMBA_LOOP_VECTORIZE=$${NUMBA_LOOP_VECTORIZE:-0} NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-2} OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=passive BITBLAS_VARIANTS=$(VARIANTS)
 PYTEST := $(TEST_VARS) $(PY) -m pytest -n $(JOBS)
 NO_CXX = command -v g++ >/dev/null || echo "NOTE: there is no g++, so the tests that run CUDA kernels in the emulator did NOT run."
 
-.PHONY: demo test test-all test-gpu coverage variants bench kernels list lint types clean
+.PHONY: demo test test-all test-gpu every-kernel sanitize coverage variants bench kernels list lint types clean
 .DELETE_ON_ERROR:
 
 demo: $(RUN_ENV)
@@ -50,6 +55,12 @@ test-all: $(DEV_ENV)
 
 test-gpu: $(GPU_ENV)
 	$(PY) -m pytest --device cuda $(ARGS)
+
+every-kernel: $(if $(filter cuda,$(DEVICE)),$(GPU_ENV),$(DEV_ENV))
+	BITBLAS_CACHE=$(CACHE) $(PY) tests/every_kernel.py --device $(DEVICE)
+
+sanitize: $(GPU_ENV)
+	PY=$(PY) BITBLAS_CACHE=$(CACHE) tests/sanitize.sh
 
 coverage: $(DEV_ENV)
 	$(PY) -m coverage erase

@@ -155,7 +155,7 @@ def measure(case: Case, device: Any, timer: Any, samples: int) -> dict[str, Any]
 HEADS = ("form", "bytes/edge", "may", "verb", "us", "predicted us", "ratio to the best")
 
 
-def text(made: dict[str, Any], costs: Any, gpu: bool) -> str:
+def text(made: dict[str, Any], costs: Any, kind: str) -> str:
     """The table of one graph."""
     sample = calibrate.Sample.from_json(made)
     seen, plain = sample.facts, sample.facts.bytes_of(CSR)
@@ -168,7 +168,7 @@ def text(made: dict[str, Any], costs: Any, gpu: bool) -> str:
         rows.append((key, size, may, verb, us, costs.predict(seen, key, verb), us / best))
     head = f"\n{sample.name}: {seen.nrows} x {seen.ncols}, {seen.nvals} entries{levels}; {made['seconds']:.0f} s"
     wrong = f"\nWRONG ANSWERS: {', '.join(made['wrong'])}" if made["wrong"] else ""
-    found = judge.pairs(sample, costs, gpu)
+    found = judge.pairs(sample, costs, kind)
     return f"{head}\n{table.table(HEADS, rows, left=1)}\n{table.table(judge.HEADS, found, left=3)}{wrong}"
 
 
@@ -192,8 +192,8 @@ def run(
     for case in cases:
         made = measure(case, device, timer, samples)
         measured.append(made)
-        found += judge.pairs(calibrate.Sample.from_json(made), costs, device.is_gpu)
-        say(text(made, costs, device.is_gpu))
+        found += judge.pairs(calibrate.Sample.from_json(made), costs, device.kind)
+        say(text(made, costs, device.kind))
         result |= {"right": judge.share(found), "equal": not any(made["wrong"] for made in measured)}
         if out:
             table.write(out, result)
@@ -222,10 +222,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = p.parse_args(argv)
     try:
         if args.refit:
-            costs, gpu, said = judge.refit(args.refit)
+            costs, kind, said = judge.refit(args.refit)
             print(said)
             if args.costs:
-                judge.ship(costs, gpu, args.costs)
+                judge.ship(costs, kind, args.costs)
             return 0
         names = args.graphs.split(",") if args.graphs else [] if args.folder else list(GRAPHS[args.device[:4]])
         if args.folder:

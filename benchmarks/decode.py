@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from bitblas.device import jit
+from bitblas.formats.csr.choice import STAGE, UNROLL
 from bitblas.kernels.prologue import Variant
 from bitblas.plan.ending import End
-from bitblas.plan.product import STAGE, UNROLL, VALUES, WORDS
+from bitblas.plan.product import VALUES, WORDS
 from bitblas.verbs.variants import pull_variant
 from semirings import semiring
 from semirings.dtypes import BOOL, FP32, INT32

@@ -40,24 +40,24 @@ class Pair(NamedTuple):
 HEADS = ("graph", "verb", "chosen", "predicted us", "us", "best", "ratio", "to all", "single form")
 
 
-def choice(sample: Sample, costs: Costs, *, iso: bool, gpu: bool) -> str:
+def choice(sample: Sample, costs: Costs, *, iso: bool, kind: str) -> str:
     """What the plan chooses for time."""
     seen = sample.facts
     if without_facts(seen.nrows, seen.nvals, "time"):
         return CSR
-    return best_form(seen, costs, "time", iso=iso, gpu=gpu)
+    return best_form(seen, costs, "time", iso=iso, kind=kind)
 
 
-def pairs(sample: Sample, costs: Costs, gpu: bool) -> list[Pair]:
+def pairs(sample: Sample, costs: Costs, kind: str) -> list[Pair]:
     """The verdicts on one graph, without those that were not measured."""
-    seen, floor, found = sample.facts, FLOOR["gpu" if gpu else "cpu"], []
+    seen, floor, found = sample.facts, FLOOR[kind], []
     for iso in (True, False):
         verbs = [v for v in verbs_of(iso, seen.nrows == seen.ncols) if f"{CSR} {v}" in sample.us]
         us = {key: {v: sample.us.get(f"{key} {v}", float("inf")) for v in verbs} for key in seen.forms}
         may = {key: us[key] for key in allowed(seen, "time", iso)}
         if not verbs:
             continue
-        chosen, worst = choice(sample, costs, iso=iso, gpu=gpu), worst_ratios(may, floor)
+        chosen, worst = choice(sample, costs, iso=iso, kind=kind), worst_ratios(may, floor)
         single = min(worst, key=lambda key: worst[key])
         for verb in verbs:
             time = {key: max(floor, times[verb]) for key, times in us.items()}
@@ -104,43 +104,43 @@ def errors(samples: Sequence[Sample], costs: Costs) -> str:
 # ---- fitted anew ----
 
 
-def load(paths: Sequence[str]) -> tuple[str, bool, list[tuple[Sample, bool]]]:
-    """Device, whether that is a GPU, and the samples of files of `bitblas calibrate --json` or `choices --json`; with
+def load(paths: Sequence[str]) -> tuple[str, str, list[tuple[Sample, bool]]]:
+    """Device, its kind ("cpu", "gpu"), and the samples of files of `bitblas calibrate --json` or `choices --json`; with
     each whether it is a graph of the latter. ValueError for anything else, or of several kinds of devices."""
     found, kinds = [], set()
     for path in paths:
         try:
             made = json.loads(Path(path).read_text())
-            kinds.add((str(made["device"]), bool(made["gpu"])))
+            kinds.add((str(made["device"]), "gpu" if made["gpu"] else "cpu"))
             found += [(Sample.from_json(sample), "command" not in made) for sample in made["samples"]]
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path}: not measured samples ({error!r})") from error
     if len(kinds) != 1:
         raise ValueError(f"expected files of one device, got those of {sorted(kinds)}")
-    device, gpu = kinds.pop()
-    return device, gpu, found
+    device, kind = kinds.pop()
+    return device, kind, found
 
 
-def refit(paths: Sequence[str]) -> tuple[Costs, bool, str]:
-    """Constants of all the samples, whether they are a GPU's, and how well they choose: for graphs that they were
+def refit(paths: Sequence[str]) -> tuple[Costs, str, str]:
+    """Constants of all the samples, the kind of their device, and how well they choose: for graphs that they were
     fitted to, and for each graph by those of the others."""
-    device, gpu, found = load(paths)
+    device, kind, found = load(paths)
     everything = [sample for sample, _ in found]
     graphs = [sample for sample, judged in found if judged] or everything
     costs = fitted(everything, device, "shipped").costs
-    seen = [pair for sample in graphs for pair in pairs(sample, costs, gpu)]
+    seen = [pair for sample in graphs for pair in pairs(sample, costs, kind)]
     unseen = []
     for sample in graphs:
         others = fitted([other for other in everything if other.name != sample.name], device, "without one").costs
         if others.us.keys() >= sample.us.keys():
-            unseen += pairs(sample, others, gpu)
+            unseen += pairs(sample, others, kind)
     text = [errors(graphs, costs), "", "fitted to these graphs too", summary(seen), ""]
-    return costs, gpu, "\n".join([*text, "each graph by constants fitted without it", summary(unseen)])
+    return costs, kind, "\n".join([*text, "each graph by constants fitted without it", summary(unseen)])
 
 
-def ship(costs: Costs, gpu: bool, path: Path) -> None:
+def ship(costs: Costs, kind: str, path: Path) -> None:
     """Put the constants into the file of those that come with bitblas."""
     made: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     mine = costs.to_json()
     mine["us"] = {name: [float(f"{c:.4g}") for c in constants] for name, constants in mine["us"].items()}
-    path.write_text(json.dumps(made | {"gpu" if gpu else "cpu": mine}, indent=0) + "\n")
+    path.write_text(json.dumps(made | {kind: mine}, indent=0) + "\n")

@@ -12,7 +12,7 @@ from semirings import binary, dtypes, indexunary, monoid, select, semiring, unar
 from . import agg, device, exceptions
 from .config import config
 from .core import Matrix, Scalar, TransposedMatrix, Vector, explain, op, op_from_string, replace
-from .core.matrix.order import above as _above
+from .core.above import above as _above
 from .device import Trace as trace
 from .extras import check_name as _check_name
 

@@ -62,7 +62,7 @@ def full_bits(device: Device, size: int) -> Any:
 
 def unpack(device: Device, bits: Any, size: int) -> Any:
     """A bitset as an array of `size` bools."""
-    if not device.is_gpu:
+    if device.host_memory:
         return np.unpackbits(bits.view(np.uint8), bitorder="little")[:size].view(bool)
     flags = device.xp.empty(size, bool)
     device.kernel(DENSE)(size, bits, bits, np.bool_(True), 0, np.bool_(False), flags)
@@ -72,7 +72,7 @@ def unpack(device: Device, bits: Any, size: int) -> Any:
 def pack(device: Device, flags: Any) -> Any:
     """An array of bools as a bitset."""
     size = len(flags)
-    if device.is_gpu:
+    if not device.host_memory:
         bits = device.xp.empty(words(size), np.uint64)
         device.kernel(PACK)(words(size), size, device.xp.ascontiguousarray(flags), bits)
         return bits
@@ -114,7 +114,7 @@ class VectorStore:
     @property
     def nvals(self) -> int:
         if self.count is None:
-            self.count = int((self._counted() if self.device.is_gpu else np.bitwise_count(self.present)).sum())
+            self.count = int((np.bitwise_count(self.present) if self.device.host_memory else self._counted()).sum())
         return self.count
 
     def chunk_counts(self, out: Any = None) -> Any:

@@ -44,7 +44,7 @@ def test_a_choice_is_judged():
     sample = Sample("x", seen, {f"{k} {v}": t for k, times in us.items() for v, t in zip(costs.VERBS[:2], times)})
     sample.us.update({f"{k} bfs": times[2] for k, times in us.items()} | {"csr weights": 30.0, "b2sr8 weights": 20.0})
     alike = {f"{k} {v}": (1.0, *[0.0] * (costs.COUNTS[v] - 1)) for k in seen.forms for v in costs.VERBS}
-    found = {pair.verb: pair for pair in judge.pairs(sample, costs.Costs("a test", "x", alike), gpu=True)}
+    found = {pair.verb: pair for pair in judge.pairs(sample, costs.Costs("a test", "x", alike), kind="gpu")}
     assert {pair.chosen for pair in found.values()} == {"csr"}, "all promise the same"
     assert found["bits"].ratio == 2 and found["bits"].best == "b2sr8" and found["bits"].single == 1
     assert found["bits"].of_all == 4, "b2sr64 takes 1 us, which counts as 5, but has more bytes than CSR"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
 
 import numpy as np
 import pytest
 from battery import FORMS, MATRICES
 from test_formats import assert_sound, host, make
 
-from bitblas.formats import FORMATS, Form, Format, format_of
+from bitblas.formats import FORMATS, NAMES, Form, Format, format_of
 from bitblas.formats import FORMS as CLASSES
 
 
@@ -55,3 +56,8 @@ def test_filter(device, key):
         assert form.key == key and host(A.taken(taken)).tolist() == found
         assert sorted(found) == sorted(host(A.values)[keep].tolist())
         assert_sound(form)
+
+
+def test_the_page_of_forms_has_them_all():
+    text = (Path(__file__).parents[1] / "docs" / "formats.md").read_text()
+    assert [name for name in NAMES if f'format="{name}"' not in text and f"`{name}" not in text] == []

@@ -14,11 +14,11 @@ from bitblas.plan.product import VALUES, WORDS
 from bitblas.store import VectorStore
 from bitblas.verbs import deciding
 
-CASE = Case("mxv", "min_plus", "csr", False, VALUES, None, False, False, "")
+CASE = Case("mxv", "min_plus", "csr", False, VALUES, None, False, "cpu", "")
 
 
-def decided(*, case=CASE, **known):
-    return direction(case, Known(1000, **{"rows": True} | known))
+def decided(*, case=CASE, rows=True, work=None, longest=0, **known):
+    return direction(case._replace(rows=rows, work=work, longest=longest), Known(1000, **known))
 
 
 def test_what_is_known_decides():
@@ -37,20 +37,20 @@ def test_what_is_not_known_is_asked_for_and_the_cheapest_first():
     assert decided(rows=None) is decided(rows=None, nvals=3) is Ask.ROWS
     assert decided() is decided(least=249) is Ask.NVALS
     assert decided(nvals=2, work=1000, longest=125) is Ask.ACTIVE
-    gpu = CASE._replace(gpu=True)
+    gpu = CASE._replace(device="gpu")
     assert decided(case=gpu, least=63) is plan.AT_LEAST and decided(case=gpu, least=62) is Ask.NVALS
-    assert {ask.value for ask in Ask} <= set(Known._fields)
+    assert {ask.value for ask in Ask} <= {*Known._fields, *Case._fields}
 
 
 def test_a_direction_says_why():
-    known = Known(1000, 3, 9, True, 50, 40, 45)
+    case, known = CASE._replace(work=50), Known(1000, 3, 9, 45)
     for found, text in (
         (plan.FEW, "9 of 1000 entries active"),
         (plan.AT_LEAST, "at least 3 of 1000 entries active"),
         (plan.HEAVY, "9 of 1000 entries active, their rows hold 45 of 50"),
         (plan.COMPACT, "pushing would need csr of the transpose too"),
     ):
-        assert found.reason(CASE, known) == text
+        assert found.reason(case, known) == text
     lined = plan.plan_mxv(CASE._replace(wide=True), known, plan.FEW, 4)
     assert (lined.direction, lined.transposed, lined.wide, lined.lanes) == ("push", True, False, 4)
     assert plan.plan_mxv(CASE._replace(wide=True), known, plan.HEAVY, 1).wide

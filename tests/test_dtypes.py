@@ -67,7 +67,7 @@ def test_comparisons_equal_python_graphblas(gb, other):
         assert ((other == ours), (other != ours)) == ((other == theirs), (other != theirs))
 
 
-@pytest.mark.parametrize("other", [object(), "nope", None, 5, "O", complex, "S5"], ids=str)
+@pytest.mark.parametrize("other", ["nope", None, 5, "O", complex, "S5"], ids=str)
 def test_what_is_no_type_is_not_compared(other):
     for compare in (operator.eq, operator.ne, operator.lt):
         with pytest.raises(TypeError):

@@ -71,6 +71,15 @@ def test_two_processes_compile_for_the_cpu_at_once(cache):
     assert answer(child(RUN_ON_CPU)).split() == ["1", "0"]
 
 
+def test_a_kill_leaves_nothing_in_the_cache(cache):
+    kill = "os.fsync = os.replace = lambda *args: os.kill(os.getpid(), 9)\n"
+    process = child(kill + RUN_ON_CPU)
+    process.communicate(timeout=120)
+    assert process.returncode == -9
+    assert answer(child(RUN_ON_CPU)).split() == ["0", "1"]
+    assert [path.suffix for path in (cache / "cpu").iterdir() if path.is_file()] == [".py"]
+
+
 def test_damaged_cpu_text_is_written_again(cache):
     path = Path(jit.cpu_module(fold()).__file__)
     path.write_text("this is no Python\n")

@@ -29,7 +29,7 @@ def test_what_promises_most_is_chosen(device):
     seen = [facts(A._store.structure) for A in (full, scattered)]
     assert seen[0].fill == 64 and dict(seen[0].tiles)[64] == n / 64
     for A, of in zip((full, scattered), seen):
-        best = plan_forms.best_form(of, A.profile().costs, "time", iso=True, gpu=A.device.is_gpu)
+        best = plan_forms.best_form(of, A.profile().costs, "time", iso=True, kind=A.device.kind)
         assert A.profile().chosen == best and of.bytes_of(best) <= of.bytes_of("csr"), "never more bytes than plain CSR"
     small = bitblas.Matrix.from_coo(near[:8].ravel() // 8, near[:8].ravel() % 8, True, nrows=n, ncols=n)
     assert small.nvals < plan_forms.SMALL and small.profile().chosen == "csr"
@@ -86,21 +86,21 @@ CHOICES = {
 @pytest.mark.parametrize("name", CHOICES)
 def test_the_form_nearest_to_the_best_for_every_verb_is_chosen(name):
     of, us, chosen = CHOICES[name]
-    assert plan_forms.best_form(some_facts(**of), flat(**us), "time", iso=True, gpu=True) == chosen
+    assert plan_forms.best_form(some_facts(**of), flat(**us), "time", iso=True, kind="gpu") == chosen
 
 
 def test_values_stay_by_rows():
     seen, best = some_facts(), plan_forms.best_form
-    assert best(seen, flat(b2sr8=1, split8=1), "time", iso=False) == "csr"
-    assert best(seen, flat(mplg=50), "time", iso=False) == "mplg"
-    assert best(seen, flat(), "memory", iso=False) == "mplg"
-    assert best(seen, flat(), "memory", iso=True) == min(seen.forms, key=seen.bytes_of)
+    assert best(seen, flat(b2sr8=1, split8=1), "time", iso=False, kind="cpu") == "csr"
+    assert best(seen, flat(mplg=50), "time", iso=False, kind="cpu") == "mplg"
+    assert best(seen, flat(), "memory", iso=False, kind="cpu") == "mplg"
+    assert best(seen, flat(), "memory", iso=True, kind="cpu") == min(seen.forms, key=seen.bytes_of)
 
 
 def test_the_floor_of_a_cpu_is_higher():
     us = {**dict.fromkeys(FORMS, 19.0), "b2sr8": 6.0}
-    assert plan_forms.best_form(some_facts(), flat(**us), "time", iso=True, gpu=False) == "csr"
-    assert plan_forms.best_form(some_facts(), flat(**us), "time", iso=True, gpu=True) == "b2sr8"
+    assert plan_forms.best_form(some_facts(), flat(**us), "time", iso=True, kind="cpu") == "csr"
+    assert plan_forms.best_form(some_facts(), flat(**us), "time", iso=True, kind="gpu") == "b2sr8"
 
 
 def test_ratios_are_those_of_the_worst_verb():
@@ -124,7 +124,7 @@ def test_tiles_that_a_sample_foretells_wrongly_are_counted(monkeypatch):
     structure.primary.cache["tiles"] = dict.fromkeys((4, 8, 16, 32, 64), len(i) / 4)
     quick = flat(b2sr8=50.0)
     monkeypatch.setattr(plan_forms, "costs_of", lambda device: quick)
-    assert plan_forms.best_form(facts(structure), quick, "time", iso=True) == "b2sr8"
+    assert plan_forms.best_form(facts(structure), quick, "time", iso=True, kind="cpu") == "b2sr8"
     assert plan_forms.choose_form(structure) == "csr"
     assert dict(facts(structure).tiles)[8] == structure.form("b2sr8").tiles, "and is known from now on"
 
@@ -189,10 +189,10 @@ def test_orders_are_compared(device):
 def test_the_best_pair_is_no_larger_than_plain_rows():
     seen = {name: dataclasses.replace(PROFILE, facts=some_facts(fill=fill), permutation=p) for name, fill, p in
             (("as it is", 1.0, 0), ("rcm", 8.0, 1 << 10), ("degree", 8.0, 1 << 40))}  # fmt: skip
-    assert plan_profile.best_pair(seen, "time", iso=True, gpu=True) == ("rcm", "b2sr8")
-    assert plan_profile.best_pair(seen, "memory", iso=True, gpu=True)[0] == "rcm"
+    assert plan_profile.best_pair(seen, "time", iso=True, kind="gpu") == ("rcm", "b2sr8")
+    assert plan_profile.best_pair(seen, "memory", iso=True, kind="gpu")[0] == "rcm"
     del seen["rcm"]
-    assert plan_profile.best_pair(seen, "time", iso=True, gpu=True) == ("as it is", "csr")
+    assert plan_profile.best_pair(seen, "time", iso=True, kind="gpu") == ("as it is", "csr")
 
 
 PROFILE = plan_profile.Profile(some_facts(), flat(b2sr8=50), "csr", ("csr",), plan_forms.verbs_of(True, True))

@@ -9,6 +9,7 @@ from test_loop import BOOL, INT64, entries, graph, options, oracle_levels
 from test_split import with_near
 
 import bitblas as gb
+from bitblas import device as devices
 from bitblas.loop import Program
 
 
@@ -83,3 +84,25 @@ def test_a_body_of_many_steps(device):
     assert [entries(q)[0].tolist() for q in frontiers] == [[k + 8] for k in range(many)] + [[]]
     if device != "cpu":
         assert [launch.kind for launch in program.explain().launches] == ["step"] * (many + 1)
+
+
+def test_launches_are_as_large_as_the_device(device, monkeypatch):
+    """A GPU of one multiprocessor gets four blocks, which walk through what is more, and sums have four parts."""
+    if device != "emulator":
+        pytest.skip("a GPU has the multiprocessors that it has")
+    monkeypatch.setattr(type(devices.get(device)), "multiprocessors", 1)
+    n = 3000
+    A = gb.Matrix.from_coo(range(n - 1), range(1, n), True, nrows=n, ncols=n)
+    x, q = gb.Vector.from_coo(range(n), range(n), size=n), gb.Vector.from_coo(range(0, n, 2), True, size=n)
+    total = gb.Scalar(INT64)
+
+    def body(_):
+        x(q.S) << 1
+        total << x.reduce(gb.monoid.plus)
+        q << q.vxm(A, gb.semiring.any_pair[BOOL])
+
+    program = Program(body, while_=q, limit=1)
+    program.run()
+    assert program._captured.build.grid(n) == 4
+    assert total.value == n // 2 + sum(range(1, n, 2))
+    assert entries(q)[0].tolist() == list(range(1, n, 2))

@@ -65,7 +65,7 @@ def _telling(body, told):
 def loop(make, A, gb, *args):
     """The Loop of these arguments for A: the one that was kept, if the contents of A are still the same."""
     keep = getattr(A, "_keep", None)  # python-graphblas keeps nothing
-    if keep is None or not A.device.is_gpu:
+    if keep is None or not A.device.records_loops:
         return Loop(make, A, gb, *args)
     found = keep((make, args), lambda twin: Loop(make, twin, gb, *args))
     found.kept = True

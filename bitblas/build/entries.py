@@ -44,7 +44,7 @@ def from_coo(
     else:
         ascending = (rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (cols[1:] > cols[:-1]))
     is_sorted = bool(ascending.all())  # and without duplicates, as `to_coo` gives them
-    besides = 9 if is_sorted else 80 if not device.is_gpu else 16 if iso else 40  # bytes an entry
+    besides = 9 if is_sorted else csr.sort_bytes(device, iso)  # bytes an entry
     most = _rows_bytes(nrows, ncols, len(rows), values, besides)
     if device.missing(most):
         from . import chunks
@@ -58,7 +58,7 @@ def from_coo(
         keys = None
         cols = cols.astype(csr.index_type(ncols))  # a copy, of nobody else
         return _from_sorted(device, nrows, ncols, rows, cols, _own(values), dtype, format, tile)
-    if keyed and iso and device.is_gpu:  # nothing has to follow its entry: the keys alone are sorted
+    if keyed and iso and device.sorts_keys:  # nothing has to follow its entry: the keys alone are sorted
         keys.sort()
         xp.greater(keys[1:], keys[:-1], out=ascending)
         if not bool(ascending.all()):
@@ -128,13 +128,7 @@ def from_sorted_keys(
     """Entries given by strictly increasing keys row * ncols + column (INT64)."""
     check_rows(device, nrows)
     device.foresee(f"rows of {len(keys)} entries", _rows_bytes(nrows, ncols, len(keys), values, 24))
-    if len(keys) < nrows and not device.is_gpu:
-        rows, cols = keys // max(1, ncols), keys % max(1, ncols)
-        return _from_sorted(device, nrows, ncols, rows, cols, values, dtype, format, tile)
-    first = device.xp.arange(nrows + 1) * ncols  # the least key of each row
-    ptr = device.xp.searchsorted(keys, first)
-    # The CPU finds the least keys cheaper than it divides.
-    cols = keys % max(1, ncols) if device.is_gpu else keys - first[csr.numbers_of(ptr, len(keys), device)]
+    ptr, cols = csr.split_keys(device, keys, nrows, ncols)
     return _from_csr(device, nrows, ncols, ptr, cols, values, dtype, format, tile)
 
 

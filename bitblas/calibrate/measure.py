@@ -171,7 +171,7 @@ def calibrate(device: Device, scale: int | None = None) -> Calibration:
     """Measure and fit all forms. scale: log2 of the vertices of the samples (default 16 on a CPU, 20 on a GPU)."""
     how: dict[str, Any]
     found = []
-    for name, n, (i, j) in samples(1 << (scale or SCALE["gpu" if device.is_gpu else "cpu"])):
+    for name, n, (i, j) in samples(1 << (scale or SCALE[device.kind])):
         us: dict[str, float] = {}
         source = int(np.bincount(i).argmax())
         for weighted in (False, True):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from semirings import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, Typed, UnaryOp, dtypes, semiring
+from semirings import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, Typed, UnaryOp, dtypes
 
 from .. import core
 from ..core import operators
 from ..core.aggregators import Aggregator, TypedAggregator
-from ..core.statement import expr, indexing, infix
 from ..core.statement.delayed import Delayed
 
 UNKNOWN_OPCLASS = "UnknownOpClass"
@@ -17,7 +16,7 @@ UNKNOWN_OPCLASS = "UnknownOpClass"
 
 def output_type(value: Any) -> type:
     """The class of the object that `value` is, or would be once it is computed."""
-    if isinstance(value, (expr.Expression, infix.Infix, indexing.IndexExpr)):
+    if isinstance(value, Delayed):
         return (core.Scalar, core.Vector, core.Matrix)[value.ndim]
     return type(value)
 
@@ -34,7 +33,7 @@ def find_opclass(op: Any) -> tuple[Any, str]:
     """The operator (that text or a Python function names) and the name of its class."""
     if isinstance(op, str):
         try:
-            op = operators.op_from_string(op)
+            op = core.op_from_string(op)
         except ValueError:
             return op, UNKNOWN_OPCLASS
     plain = op.op if isinstance(op, Typed) else op
@@ -51,15 +50,7 @@ def get_typed_op(op: Any, dtype: Any, dtype2: Any = None, *, kind: str = "binary
 
 
 def get_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Any:
-    """The semiring of a monoid and a multiplier: the one that there is, if no name is asked for. A BinaryOp stands for
-    its monoid, or a Monoid for its operator, but not both. TypeError for anything else."""
-    if isinstance(monoid, BinaryOp) and not isinstance(binaryop, Monoid):
-        monoid = monoid.monoid
-    if isinstance(monoid, Monoid) and isinstance(binaryop, Monoid):
-        binaryop = binaryop.binaryop
-    if not isinstance(monoid, Monoid) or not isinstance(binaryop, BinaryOp):
-        raise TypeError(f"expected a Monoid and a BinaryOp, got {monoid!r} and {binaryop!r}; perhaps switch them")
-    known = getattr(semiring, f"{monoid.name}_{binaryop.name}", None) if name is None else None
-    if isinstance(known, Semiring) and (known.monoid, known.binaryop) == (monoid, binaryop):
-        return known
-    return Semiring.register_anonymous(monoid, binaryop, name)
+    """The semiring of a monoid and a multiplier."""
+    from semirings.algebra import compose
+
+    return compose(monoid, binaryop)

@@ -7,16 +7,33 @@ and 4.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from semirings.typed import applied_to_scalars_by
 
+from .above import above
+from .aggregators import op, op_from_string
 from .matrix.matrix import Matrix, TransposedMatrix
-from .operators import op, op_from_string
 from .scalar import Scalar
 from .statement.base import replace
 from .statement.explain import explain
 from .statement.infix import apply_operator
 from .vector.vector import Vector
 
+
+def _extras(name: str) -> Callable[[], Any]:
+    """What loads a class of core/ss."""
+
+    def load() -> Any:
+        from . import ss
+
+        return getattr(ss, name)
+
+    return load
+
+
+above.update(MatrixExtras=_extras("MatrixExtras"), VectorExtras=_extras("VectorExtras"))
 applied_to_scalars_by(apply_operator)  # binary.plus(1, 2): the algebra has no Scalars
 
 __all__ = ["Matrix", "Scalar", "TransposedMatrix", "Vector", "explain", "op", "op_from_string", "replace"]

@@ -1,8 +1,10 @@
-"""How objects find their extras (core/ss), which know the objects; and how many bytes Python says that they take."""
+"""How objects find their extras (core/ss), who know the objects; and how many bytes Python says that they take."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from .above import above
 
 
 class Accessor:
@@ -12,9 +14,7 @@ class Accessor:
         self.name = name
 
     def __get__(self, parent: Any, owner: type) -> Any:
-        from . import ss
-
-        kind = getattr(ss, self.name)
+        kind = above[self.name]()
         return kind if parent is None else kind(parent)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from semirings import Monoid, binary, dtypes, monoid
+from semirings import Monoid, binary, dtypes, monoid, op
 from semirings.dtypes import BOOL, FP32, FP64, INT64, DataType
 
 from . import recipes
@@ -209,3 +209,23 @@ AGGREGATORS = {name: _of_monoid(name, getattr(monoid, m)) for name, m in _MONOID
         Aggregator("argmax", _always(INT64), recipes.arg(monoid.max), scalar=False),
     )
 }
+
+
+_named = op.from_string
+
+
+def op_from_string(text: str) -> Any:
+    """The operator that a text names: as `op.from_string`, and aggregators too.
+
+    Raises ValueError for a text that names none.
+    """
+    try:
+        return _named(text)
+    except ValueError:
+        found = find(text)
+        if found is None:
+            raise
+        return found
+
+
+op._help(from_string=op_from_string)  # aggregators are of bitblas: the algebra does not know them

@@ -20,7 +20,6 @@ from semirings import (
     UnaryOp,
     binary,
     dtypes,
-    op,
     unary,
 )
 from semirings.dtypes import DataType
@@ -116,25 +115,4 @@ def find(op: Any, kind: str) -> Any:
     return _BUILTINS.get(op, op) if callable(op) and not hasattr(op, "check") and not isinstance(op, Typed) else op
 
 
-_named = op.from_string
-
-
-def op_from_string(text: str) -> Any:
-    """The operator that a text names: as `op.from_string`, and aggregators too.
-
-    Raises ValueError for a text that names none.
-    """
-    from .aggregators import find as find_aggregator
-
-    try:
-        return _named(text)
-    except ValueError:
-        found = find_aggregator(text)
-        if found is None:
-            raise
-        return found
-
-
-op._help(from_string=op_from_string)  # aggregators are of bitblas: the algebra does not know them
-
-__all__ = ["compute_type", "find", "monoid_of", "op", "op_from_string", "typed"]
+__all__ = ["compute_type", "find", "monoid_of", "typed"]

@@ -16,10 +16,13 @@ from ..device import Device
 from .operators import compute_type, typed
 from .options import check_options, check_wait
 from .show import ShownScalar
-from .statement.base import Operand, Output, describe
+from .statement.base import Output
 from .statement.delayed import Number
+from .statement.door import computed
 from .statement.expr import ScalarExpression
+from .statement.operand import Operand, describe, kinds
 from .statement.operands import apply_operator, index_operator, of, operands, union_operator
+from .statement.recording import cast
 from .statement.recording import state as recording
 
 _names = itertools.count()
@@ -51,7 +54,23 @@ class Scalar(Number, ShownScalar, Output):
         return s
 
     def _store(self, value: np.generic | None) -> None:
-        self._value = None if value is None else cast_scalar(value, self.dtype)
+        self._value = None if value is None else cast(value, self.dtype)
+
+    @classmethod
+    def _computed(cls, expr: Any, dtype: DataType | None = None, mask: Any = None, name: str | None = None) -> Scalar:
+        """A new Scalar of what an expression gives."""
+        if mask is not None:
+            raise TypeError("mask: not allowed for Scalars")
+        s = cls(expr.dtype if dtype is None else dtype, name=name)
+        if recording.recorder is not None:
+            recording.recorder.scalar_statement(s, expr, None)
+        else:
+            s._store(computed(expr))
+        return s
+
+    @staticmethod
+    def _combine(left: Any, right: Any, op: Any, how: str) -> ScalarExpression:
+        return combine(left, right, op, how)
 
     @property
     def device(self) -> Device:
@@ -231,3 +250,6 @@ def combine(left: Any, right: Any, op: Any, how: str = "mult", defaults: Any = (
         return _evaluate(f, *(default if z is None else z for z, default in zip((x, y), missing)))
 
     return ScalarExpression(f"ewise_{how}", (Scalar.from_value(left), right), f, run)
+
+
+kinds[0] = Scalar

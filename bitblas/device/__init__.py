@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 from ..exceptions import DeviceError
-from .base import Cpu, Device, balanced_bounds, dummy, even_bounds
+from .base import Device, dummy
+from .cpu import Cpu
 from .cuda import Cuda, current, switch
+from .ranges import Bounds
 from .tracing import Run, Trace
 
 __all__ = [
-    "Array", "Bounds", "Cpu", "Cuda", "Device", "Run", "Trace", "activate", "available", "balanced_bounds", "default",
-    "dummy", "even_bounds", "get", "register",
+    "Bounds", "Cpu", "Cuda", "Device", "Run", "Trace", "activate", "available", "default", "dummy", "get",
+    "register",
 ]  # fmt: skip
 
 _makers: dict[str, Callable[[], Device]] = {"cpu": Cpu}
@@ -105,7 +106,3 @@ def default() -> str:
         return get("cuda").name
     except DeviceError:
         return "cpu"
-
-
-Array = Any
-Bounds = Sequence[int] | None

@@ -1,4 +1,4 @@
-"""What every device offers, and the CPU."""
+"""What every device offers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import numpy as np
 
 from ..exceptions import DeviceError, OutOfMemory
 from ..kernels.prologue import Variant
-from . import forked, held, jit, tracing
+from . import held, jit, ranges
+from .ranges import Bounds
 
 _DLPACK_CPU = 1  # dlpack.h: kDLCPU
 MEASURED_US = 2000.0  # that one measurement of time_us takes, at least
@@ -37,26 +38,57 @@ class Device(ABC):
     """What every device offers. `name` is what users write: "cpu", "cuda", "cuda:1"."""
 
     name = "none"
-    is_gpu = False
-    captures = False  # whether a loop can run there without the host: as a graph with a while node
+    kind = "none"  # "cpu", "gpu": whose measured constants hold for it
+    # What it can do.
+    host_memory = False  # arrays are NumPy's: the host reads them as they lie, by NumPy where others take a kernel
+    shares_rows = False  # threads share a row, long ones are cut, atomics join sums; else a thread has rows of its own
+    sorts_keys = False  # sorting 64-bit keys is what it does best; else entries are counted into their places
+    records_loops = False  # bodies of loops are written down and made kernels of; else their statements run one by one
+    captures = False  # such a loop can run without the host: as a graph with a while node
     xp: Any = np  # the array module: NumPy or CuPy
     errors: tuple[type[BaseException], ...] = (MemoryError, ValueError)  # what `explained` looks at before a user does
 
     def __repr__(self) -> str:
         return f"<device {self.name}>"
 
+    @property
+    def is_gpu(self) -> bool:
+        """For users. Inside of the library a device is asked for what it can do."""
+        return self.kind == "gpu"
+
     @functools.cached_property
     def guard(self) -> Guard:
         return Guard(self)
+
+    @abstractmethod
+    def kernel(self, variant: Variant) -> Callable[..., None]:
+        """The compiled variant: call it as kernel(n, *args, bounds=None, extra_blocks=0)."""
+
+    # ---- threads of the host ----
 
     @property
     def threads(self) -> int:
         """Workers of the CPU's parallel kernels; 1 where the host runs none."""
         return 1
 
+    @property
+    def parts(self) -> int:
+        """Ranges that they share, more than there are workers: who is done early takes another."""
+        return 4 * self.threads
+
+    def splits(self, work: int, least: int) -> bool:
+        """Whether they share the units of a kernel: where the host runs it, from `least` of `work` on."""
+        return False
+
+    def ranges(self, n: int, least: int, *, work: int | None = None, parts: int | None = None) -> Bounds:
+        """Even ranges of n units; None for one range, where `work` (without it, n) is below `least`."""
+        if not self.splits(n if work is None else work, least):
+            return None
+        return ranges.even(n, self.parts if parts is None else parts)
+
     @abstractmethod
-    def kernel(self, variant: Variant) -> Callable[..., None]:
-        """The compiled variant: call it as kernel(n, *args, bounds=None, extra_blocks=0)."""
+    def source(self, variant: Variant) -> str:
+        """The text that is compiled for a variant."""
 
     # ---- arrays ----
 
@@ -125,10 +157,7 @@ class Device(ABC):
         return error if isinstance(error, OutOfMemory) else OutOfMemory(f"{self.name}: {error}")
 
     def _advice(self) -> str:
-        advice = "free matrices that are not needed"
-        if self.is_gpu:
-            advice += ", ask for the smaller form (A.profile() lists them), or work on the CPU: device='cpu'"
-        return advice
+        return "free matrices that are not needed"
 
     @property
     def model(self) -> str:
@@ -176,62 +205,7 @@ def too_big(error: ValueError, device: str) -> OutOfMemory | None:
     return OutOfMemory(f"{device}: an array needs {1 << 63} bytes or more ({error})")
 
 
-class Cpu(Device):
-    """NumPy arrays and Numba kernels: the embedded default and the readable definition."""
-
-    name = "cpu"
-
-    @functools.cache  # noqa: B019 - one Cpu for the life of the process
-    def kernel(self, variant: Variant) -> Callable[..., None]:
-        module = jit.cpu_module(variant)
-        serial, parallel = getattr(module, variant.entry), module.parallel
-
-        def call(n: int, *args: Any, bounds: Any = None, extra_blocks: int = 0) -> None:
-            if tracing.active is not None:
-                tracing.active.note(self, variant, call, n, *args, bounds=bounds, extra_blocks=extra_blocks)
-            elif bounds is None or len(bounds) < 3:
-                serial(0, n, *args)
-            else:
-                forked.check_threads()
-                parallel(bounds, *args)
-
-        return call
-
-    def free_bytes(self) -> int:
-        try:
-            with open("/proc/meminfo") as lines:
-                return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
-        except (OSError, StopIteration):
-            return 1 << 62  # another system: allocating says it
-
-    def synchronize(self) -> None:
-        """Nothing to wait for: a kernel's call returns when it is done."""
-
-    @property
-    def threads(self) -> int:
-        """Worker threads: Numba's, which NUMBA_NUM_THREADS sets."""
-        import numba
-
-        return int(numba.get_num_threads())
-
-
 @functools.cache
 def dummy(device: Device, name: str) -> Any:
     """An array for an argument that the kernel does not read."""
     return device.xp.zeros(1, name)
-
-
-def balanced_bounds(pointers: Any, parts: int, align: int = 1) -> np.ndarray:
-    """`parts` consecutive ranges of rows with about equal numbers of entries, their limits multiples of `align`."""
-    rows = len(pointers) - 1
-    work = np.linspace(0, float(pointers[-1]) + rows, parts + 1)
-    found = np.searchsorted(np.asarray(pointers, np.float64) + np.arange(rows + 1), work)
-    limits = np.minimum(-(-found // align) * align, rows).astype(np.int64)
-    limits[0], limits[-1] = 0, rows
-    return np.maximum.accumulate(limits)
-
-
-def even_bounds(n: int, parts: int, align: int = 1) -> np.ndarray:
-    """`parts` consecutive ranges of n units, their limits multiples of `align`."""
-    step = -(-n // (parts * align)) * align
-    return np.minimum(np.arange(parts + 1, dtype=np.int64) * step, n)

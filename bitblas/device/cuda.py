@@ -66,8 +66,8 @@ def _dotted(version: int) -> str:
 class Cuda(Device):
     """One GPU: CuPy arrays and CUDA C++ kernels."""
 
-    is_gpu = True
-    captures = True
+    kind = "gpu"
+    shares_rows = sorts_keys = records_loops = captures = True
     ordinal: int | None = None  # which of the GPUs
     lost = ""  # what a kernel did after which this process cannot use the GPU
 
@@ -127,6 +127,9 @@ class Cuda(Device):
                     self.fail(error)
 
         return call
+
+    def source(self, variant: Variant) -> str:
+        return jit.cuda_source(variant)
 
     # ---- arrays ----
 
@@ -192,6 +195,10 @@ class Cuda(Device):
             except DeviceError as lost:
                 return lost
         return DeviceError(f"device {self.name!r}: {error}")
+
+    def _advice(self) -> str:
+        smaller = "ask for the smaller form (A.profile() lists them), or work on the CPU: device='cpu'"
+        return f"{super()._advice()}, {smaller}"
 
     @functools.cached_property
     def multiprocessors(self) -> int:

@@ -7,6 +7,7 @@ the hash of the whole text and of what compiles it.
 
 from __future__ import annotations
 
+import ast
 import functools
 import hashlib
 import importlib.util
@@ -16,13 +17,14 @@ import re
 import sys
 import tempfile
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import semirings
 
 from .. import extras
+from ..atomic import replacing
 from ..exceptions import DeviceError, JitError
 from ..kernels.prologue import Variant
 
@@ -33,6 +35,8 @@ BLOCK = 256  # threads per CUDA block: the size that every kernel is written for
 
 _CPP_INCLUDE = re.compile(r'^#include "([^"]+)"\n', re.M)
 _PY_INCLUDE = re.compile(r"^( *)# include: (\S+)\n", re.M)  # indented: statements of a function
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 _PY_HEAD = """\
 import numpy as np
@@ -95,7 +99,33 @@ def cpu_source(variant: Variant) -> str:
         f"\n\n@njit(parallel=True, **KERNEL)\ndef parallel(bounds, {args}):\n"
         f"    for part in prange(bounds.size - 1):\n        {name}(bounds[part], bounds[part + 1], {args})\n"
     )
-    return f"# {variant}\n{_PY_HEAD}{functions}\n{variant.python()}{body}{driver}"
+    text = _reached(f"{_PY_HEAD}{functions}\n{variant.python()}{body}{driver}", (name, "parallel"))
+    return f"# {variant.kernel}\n{text}"
+
+
+def _reached(text: str, roots: Iterable[str]) -> str:
+    """The definitions of a module that `roots` need, and all imports: variants that differ in what their kernel never
+    reads (lanes, on the CPU) are then one text, compiled once, and what is left is quicker to import."""
+    lines = text.splitlines(keepends=True)
+    owners: dict[str, int] = {}  # the definition of each name; imports, which are all kept, under their text
+    parts: list[tuple[str, set[str]]] = []  # of each definition its text, and the words in it
+    for node in ast.parse(text).body:
+        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+        part = "".join(lines[first - 1 : node.end_lineno])
+        if isinstance(node, ast.FunctionDef):
+            owners[node.name] = len(parts)
+        elif isinstance(node, ast.Assign):
+            owners |= dict.fromkeys(_WORD.findall(part.partition("=")[0]), len(parts))
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            owners[part] = len(parts)
+        parts.append((part, set(_WORD.findall(part))))
+    wanted, kept = [*roots, *(name for name in owners if "import " in name)], set[int]()
+    while wanted:
+        number = owners.get(wanted.pop())
+        if number is not None and number not in kept:
+            kept.add(number)
+            wanted += parts[number][1]
+    return "\n".join(parts[k][0] for k in sorted(kept))
 
 
 def numbered(text: str) -> str:
@@ -111,11 +141,10 @@ def _digest(data: bytes) -> bytes:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Whole or not at all: another process may read or write the same name."""
+    """Whole or not at all: another process may read or write the same name, or be killed while it does."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as f:
+    with replacing(path) as f:
         f.write(data)
-    os.replace(f.name, path)
 
 
 # ---- CPU ------------------------------------------------------------------------------------------------------------

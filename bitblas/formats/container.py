@@ -190,11 +190,13 @@ class Container:
         found = {}
         for name, place in section.arrays.items():
             data = np.frombuffer(self.map, np.uint8, place.nbytes, place.offset if place.nbytes else 0)
-            array = data.view(place.dtype) if not device.is_gpu else device.xp.empty(place.length, place.dtype)
+            array = mapped = data.view(place.dtype)
+            if not device.host_memory:
+                array = device.xp.empty(place.length, place.dtype)
             items = int(place.dtype.itemsize)
-            for a, b in self._checked(section, name, place, data) if verify or device.is_gpu else ():
-                if device.is_gpu:
-                    array[a // items : b // items] = device.asarray(data[a:b].view(place.dtype))
+            for a, b in self._checked(section, name, place, data) if verify or array is not mapped else ():
+                if array is not mapped:
+                    array[a // items : b // items] = device.asarray(mapped[a // items : b // items])
             found[name] = array
         return found
 

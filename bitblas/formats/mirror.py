@@ -7,7 +7,7 @@ from typing import Any
 
 from semirings.dtypes import lookup_dtype
 
-from ..device import Device, even_bounds
+from ..device import Device
 from ..kernels.prologue import Variant
 
 CHUNK = {"csr": 1 << 12, "b2sr": 1 << 9}  # entries, tiles: a warp's work, whose sum is one number
@@ -25,6 +25,6 @@ def is_symmetric(
     sums = device.xp.zeros(max(1, n), "uint64")
     types = ("PTR", lookup_dtype(ptr.dtype)), ("COL", lookup_dtype(col_type))
     kernel = device.kernel(Variant(f"formats/{family}/mirror", types, (*constants, ("CHUNK", chunk), ("LANES", 32))))
-    bounds = even_bounds(n, device.threads) if not device.is_gpu and nvals > PARALLEL else None
+    bounds = device.ranges(n, PARALLEL, work=nvals, parts=device.threads)
     kernel(n, units, items, ptr, col, *more, sums, bounds=bounds)
     return int(sums.sum()) == 0

@@ -12,7 +12,7 @@ import numpy as np
 
 from semirings.dtypes import DataType, lookup_dtype
 
-from ..device import Device, even_bounds
+from ..device import Device
 from ..kernels.prologue import Variant
 
 MOST_BITS = 32  # of a number
@@ -66,7 +66,7 @@ def _narrow(device: Device, numbers: Any, width: int, string: Any, base: Any, so
     n = len(string)
     if not n:
         return
-    bounds = even_bounds(n, 4 * device.threads) if not device.is_gpu and len(numbers) > PARALLEL_NUMBERS else None
+    bounds = device.ranges(n, PARALLEL_NUMBERS, work=len(numbers))
     run = device.kernel(narrow_variant(lookup_dtype(numbers.dtype), source is not None))
     some = numbers if len(numbers) else device.xp.zeros(1, numbers.dtype)
     run(n, len(numbers), width, some, base, string if source is None else source, string, bounds=bounds)
@@ -91,7 +91,7 @@ def _widened(
 ) -> Any:
     xp, some = device.xp, places is not None and size > 0
     numbers = xp.empty(max(1, size), dtype)
-    bounds = even_bounds(size, 4 * device.threads) if not device.is_gpu and size > PARALLEL_NUMBERS else None
+    bounds = device.ranges(size, PARALLEL_NUMBERS)
     run = device.kernel(widen_variant(lookup_dtype(numbers.dtype), places=some))
     least = numbers.dtype.type(0) if base is None else base
     run(size, width, string, places if some else xp.zeros(1, np.int64), least, numbers, bounds=bounds)

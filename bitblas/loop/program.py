@@ -69,10 +69,10 @@ class Program:
         if state.recorder is not None:
             state.recorder.refuse("a loop inside the body of a loop")
         if isinstance(self.condition, Vector):
-            on_gpu = self.condition.device.is_gpu
+            recorded = self.condition.device.records_loops
         else:
-            on_gpu = isinstance(self.condition, Scalar) and get(config.device).is_gpu
-        if on_gpu:
+            recorded = isinstance(self.condition, Scalar) and get(config.device).records_loops
+        if recorded:
             try:
                 return self._run_captured()
             except OnHost:

@@ -20,7 +20,7 @@ class PullLaunch:
         self.device, self.u, self.t = device, u, t
         A, semiring, flip = product.matrix, product.semiring, product.flip
         case = deciding.case(A, values, semiring, transpose=product.transpose, flip=flip)
-        plan = deciding.planned(A, case, pulled(case), Known(product.u.size))
+        plan = deciding.planned(A, pulled(case), case, Known(product.u.size))
         self.planned = Planned(plan, case.product, A, product.u.dtype, semiring, flip, full=False)
         self.pull = self.planned.pull(self.planned.z, None, None, False, masked)
 

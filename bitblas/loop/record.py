@@ -15,11 +15,11 @@ from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, INT64, DataType, lookup_dtype
 
 from ..core.scalar import Scalar
-from ..core.statement.base import Operand
 from ..core.statement.expr import Expression, ScalarExpression, VectorExpression
 from ..core.statement.indexing import IndexExpr
 from ..core.statement.infix import Infix
 from ..core.statement.mask import Mask
+from ..core.statement.operand import Operand
 from ..core.statement.operands import of
 from ..core.statement.recording import Symbol, state
 from ..core.vector.vector import Vector
@@ -110,7 +110,7 @@ class Recorder:
             data = vector._data
             if self.device is None:
                 self.device = data.device
-                if not self.device.is_gpu:
+                if not self.device.records_loops:
                     raise OnHost
             if data.device is not self.device:
                 self.refuse(f"{vector.name}: on {data.device}, while the loop runs on {self.device}")

@@ -92,7 +92,7 @@ def may_change(structure: Structure) -> bool:
 def needed(structure: Structure, iso: bool) -> int:
     """How many reads, in all, repay what is to be done next: to look, or to make the best form. NEVER where nothing is
     to be gained."""
-    choice, kind, nvals = choice_of(structure, iso), kind_of(structure.device), structure.nvals
+    choice, kind, nvals = choice_of(structure, iso), structure.device.kind, structure.nvals
     if choice.key is None:
         gain = most_gain(structure, iso) if may_change(structure) else 0.0
         base, each = LOOK[kind]
@@ -116,12 +116,12 @@ def most_gain(structure: Structure, iso: bool) -> float:
     """Microseconds that no form gains more than, in a product: what it takes by rows, beyond the floor."""
     nvals = structure.nvals
     worst = Facts(structure.nrows, structure.ncols, nvals, tuple((tile, nvals) for tile in TILES), heads=nvals)
-    return mean_us(worst, CSR, iso, structure.device) - FLOOR[kind_of(structure.device)]
+    return mean_us(worst, CSR, iso, structure.device) - FLOOR[structure.device.kind]
 
 
 def mean_us(seen: Facts, key: str, iso: bool, device: Device) -> float:
     """Microseconds of a product in a form, in the mean over those that count; those below the floor count as that."""
-    costs, floor = costs_of(device), FLOOR[kind_of(device)]
+    costs, floor = costs_of(device), FLOOR[device.kind]
     verbs = verbs_of(iso, square=False)
     return sum(max(floor, costs.predict(seen, key, verb)) for verb in verbs) / len(verbs)
 
@@ -143,19 +143,15 @@ def look(structure: Structure, iso: bool) -> None:
 def rows_suffice(structure: Structure, iso: bool) -> bool:
     """Whether plain rows are best whatever tiles there are: where only forms by rows may be chosen, and packed ones
     gain too little with the fewest tiles and with the most, in one level and in as many as there are rows."""
-    gpu, n, nvals = structure.device.is_gpu, structure.nrows, structure.nvals
+    kind, n, nvals = structure.device.kind, structure.nrows, structure.nvals
     costs, prefer = costs_of(structure.device), config.prefer
     heads, longest = row_ends(structure)
     for most, depth in itertools.product(itertools.product((0, 2), repeat=len(set(LINE.values()))), (1.0, float(n))):
         shared = dict(zip(sorted(set(LINE.values())), most))
         tiles = tuple((tile, nvals / tile ** shared.get(tile, 0)) for tile in TILES)
         seen = Facts(n, structure.ncols, nvals, tiles, (), depth, heads, longest)
-        if not all(format_of(key).by_rows for key in candidates(seen, prefer, iso, gpu)):
+        if not all(format_of(key).by_rows for key in candidates(seen, prefer, iso, kind)):
             return False
-        if best_form(seen, costs, prefer, iso=iso, gpu=gpu) != CSR:
+        if best_form(seen, costs, prefer, iso=iso, kind=kind) != CSR:
             return False
     return True
-
-
-def kind_of(device: Device) -> str:
-    return "gpu" if device.is_gpu else "cpu"

@@ -110,7 +110,7 @@ def costs_of(device: Device) -> Costs:
         except (LookupError, ValueError, TypeError, AttributeError) as error:
             wrong = f"costs: {path} is damaged or of another version ({error})"
             raise InvalidValue(f"{wrong}; `bitblas calibrate` makes it anew") from error
-    return shipped("gpu" if device.is_gpu else "cpu")
+    return shipped(device.kind)
 
 
 @functools.cache

@@ -9,6 +9,7 @@ import numpy as np
 
 from semirings import Semiring, Typed
 
+from ..device import Device
 from .product import Plan, any_order, is_wide, kind_of
 
 # A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9).
@@ -26,40 +27,42 @@ class Case(NamedTuple):
     kind: int
     product: np.generic | None  # the value of all products, where they are equal
     wide: bool  # a pull can take the CPU's kernel for all places of a tile at once
-    gpu: bool
+    device: str  # "cpu", "gpu"
     ordered: str  # why the sums have to be taken by rows; "": they may be taken in any order
+    rows: bool | None = None  # whether the form that a push reads is there, or may be made for it: no compact one
+    work: int | None = None  # entries (tiles) of that form; None: it is not there
+    longest: int = 0  # entries (tiles) of its longest row (tile row)
 
     @property
     def push_of(self) -> bool:
         return not self.pull_of
 
 
-def case_of(semiring: Typed[Semiring], key: str, a: Any, u: Any, *, transpose: bool, flip: bool, gpu: bool) -> Case:
+def case_of(
+    semiring: Typed[Semiring], key: str, a: Any, u: Any, *, transpose: bool, flip: bool, device: Device
+) -> Case:
     """The case of A (+).(x) u for a matrix in that form; a, u: the values, np.generic where iso."""
     kind, product = kind_of(semiring, a, u, flip=flip)
     ordered = ""
     if not any_order(semiring, kind):
         floats = semiring.return_type.kind == "f" and not semiring.op.monoid.is_exact_in_any_order
         ordered = "a float sum has a fixed order" if floats else "counts are taken by rows"
-    wide = not gpu and is_wide(semiring, kind, key, a)
-    return Case("vxm" if flip else "mxv", semiring.op.name, key, transpose, kind, product, wide, gpu, ordered)
+    wide = not device.shares_rows and is_wide(semiring, kind, key, a)
+    return Case("vxm" if flip else "mxv", semiring.op.name, key, transpose, kind, product, wide, device.kind, ordered)
 
 
 class Known(NamedTuple):
-    """What is known of a vector's entries and of the rows that a push along them reads; None: not known (yet)."""
+    """What is known of a vector's entries; None: not known (yet)."""
 
     size: int
     least: int = 0  # entries that the vector has at least
     nvals: int | None = None  # entries that it has
-    rows: bool | None = None  # whether the form that a push reads is there, or may be made for it: no compact one
-    work: int | None = None  # entries (tiles) of that form; None: it is not there
-    longest: int = 0  # entries (tiles) of its longest row (tile row)
-    active: int | None = None  # entries (tiles) of its rows (tile rows) where the vector has entries
+    active: int | None = None  # entries (tiles) of the rows (tile rows) that a push along them reads
 
 
 class Ask(Enum):
-    """What the decision still needs: a field of Known; with the rows their work and the longest, which are counted once
-    for a form. The others change with the vector, and on a GPU the host waits for them."""
+    """What the decision still needs: of the case the rows, with their work and the longest, counted once for a form; or
+    a field of Known, which changes with the vector, and for which the host of a GPU waits."""
 
     ROWS = "rows"
     NVALS = "nvals"
@@ -73,7 +76,7 @@ class Direction(NamedTuple):
     why: str
 
     def reason(self, case: Case, known: Known) -> str:
-        return self.why.format(key=case.key, **known._asdict())
+        return self.why.format(key=case.key, work=case.work, **known._asdict())
 
 
 MANY, FEW = (Direction(push, "{nvals} of {size} entries active") for push in (False, True))
@@ -90,18 +93,18 @@ def direction(case: Case, known: Known) -> Direction | Ask:
     """
     if case.ordered:
         return Direction(False, case.ordered)
-    cost = PUSH_COST["gpu" if case.gpu else "cpu"]
+    cost = PUSH_COST[case.device]
     if not (known.least if known.nvals is None else known.nvals) * cost < known.size:  # a cost may be infinite
         return AT_LEAST if known.nvals is None else MANY
-    if not known.rows:
-        return Ask.ROWS if known.rows is None else COMPACT
+    if not case.rows:
+        return Ask.ROWS if case.rows is None else COMPACT
     if known.nvals is None:
         return Ask.NVALS
-    if known.work is None or known.nvals * known.longest * cost < known.work:
+    if case.work is None or known.nvals * case.longest * cost < case.work:
         return FEW
     if known.active is None:
         return Ask.ACTIVE
-    return FEW if known.active * cost < known.work else HEAVY
+    return FEW if known.active * cost < case.work else HEAVY
 
 
 def pulled(case: Case) -> Direction:

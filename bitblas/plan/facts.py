@@ -42,7 +42,7 @@ class Facts:
 
     @property
     def uneven(self) -> bool:
-        """Whether rows are of so different lengths that products read them in another way (`plan.is_staged`)."""
+        """Whether rows are of so different lengths that products read them in another way."""
         return self.longest * self.nrows > UNEVEN * self.nvals
 
     @property
@@ -96,7 +96,7 @@ def _known(
     sample: Callable[[Sample], Iterable[tuple[Any, Any]]],
 ) -> tuple[Any, ...]:  # fmt: skip
     """(what is wanted, what was counted or sampled for it); looked at once. wanted: with what no entries give."""
-    counts = exact or structure.device.is_gpu
+    counts = exact or not _samples(structure)
     known: dict[Any, Any] = structure.primary.cache.setdefault(f"{name}, counted" if exact else name, {})
     missing = {what: nothing for what, nothing in wanted.items() if what not in known}
     if missing and not structure.nvals:
@@ -110,9 +110,14 @@ def _known(
     return tuple((what, known[what]) for what in wanted)
 
 
+def _samples(structure: Structure) -> bool:
+    """Whether the host reads a sample where it lies; elsewhere counting takes less time than bringing one."""
+    return structure.device.host_memory
+
+
 def count(structure: Structure, tile: int) -> bool:
     """Put the number of tiles of that size in the place of what was sampled; False if it was known."""
-    if structure.device.is_gpu:
+    if not _samples(structure):
         return False
     sampled = structure.primary.cache["tiles"]
     ((_, counted),) = facts(structure, (tile,), (), exact=True).tiles

@@ -8,6 +8,7 @@ of any one verb can lose, and where it is close to 1 all of them have (nearly) t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from ..config import config
@@ -23,7 +24,9 @@ SMALL = 1 << 12
 # Of the bytes of CSR, from which on a sampled number of tiles is counted before they are chosen: with blocks of two
 # kinds, full tiles and single entries, its standard deviation is 0.18 at most.
 SURE = 0.5
-HUBS = 8  # times the mean that the longest row has where there are hubs (meshes, grids, roads: 1 to 4; webs: from 20)
+# Times the mean that the longest row has where there are hubs (meshes, grids, roads: 1 to 4; webs: from 20). A CPU's
+# threads do not share rows, so that its tiles take what is predicted.
+HUBS = {"cpu": math.inf, "gpu": 8}
 
 
 def verbs_of(iso: bool, square: bool) -> tuple[str, ...]:
@@ -44,12 +47,12 @@ def allowed(seen: Facts, prefer: str, iso: bool) -> tuple[str, ...]:
     return tuple(key for key in keys if prefer == "memory" or seen.bytes_of(key) <= seen.bytes_of(CSR))
 
 
-def candidates(seen: Facts, prefer: str, iso: bool, gpu: bool) -> tuple[str, ...]:
+def candidates(seen: Facts, prefer: str, iso: bool, kind: str) -> tuple[str, ...]:
     """Forms to choose from: those allowed, but of matrices with hubs, on a GPU, for time, those by rows. What the tiles
     of a hub take is not predicted (web-indochina-2004, Boolean: 3 us by rows, 15 by tiles, where 2 were predicted), and
     on all of 13 such graphs rows were best, or within 1.1 of it, for products."""
     keys = allowed(seen, prefer, iso)
-    by_rows = gpu and prefer == "time" and seen.longest * seen.nrows > HUBS * seen.nvals
+    by_rows = prefer == "time" and seen.longest * seen.nrows > HUBS[kind] * max(1, seen.nvals)
     return tuple(key for key in keys if format_of(key).by_rows or not by_rows)
 
 
@@ -61,15 +64,15 @@ def worst_ratios(us: Mapping[str, Mapping[str, float]], floor: float) -> dict[st
     return {key: max(max(floor, times[verb]) / best[verb] for verb in verbs) for key, times in us.items()}
 
 
-def best_form(seen: Facts, costs: Costs, prefer: str, *, iso: bool, gpu: bool = False) -> str:
+def best_form(seen: Facts, costs: Costs, prefer: str, *, iso: bool, kind: str) -> str:
     """prefer "memory": the form of fewest bytes. "time": of those of no more bytes than 32-bit CSR, the one that is
     nearest to the best form for every verb."""
-    keys = candidates(seen, prefer, iso, gpu)
+    keys = candidates(seen, prefer, iso, kind)
     if prefer == "memory":
         return min(keys, key=seen.bytes_of)
     verbs = verbs_of(iso, seen.nrows == seen.ncols)
     us = {key: {verb: costs.predict(seen, key, verb) for verb in verbs} for key in keys}
-    worst = worst_ratios(us, FLOOR["gpu" if gpu else "cpu"])
+    worst = worst_ratios(us, FLOOR[kind])
     return min(keys, key=lambda key: worst[key] * format_of(key).handicap)
 
 
@@ -118,7 +121,7 @@ def choose_form(structure: Structure, format: str = "auto", tile: int | None = N
     device = structure.device
     while True:
         seen = facts(structure)
-        key = best_form(seen, costs_of(device), config.prefer, iso=iso, gpu=device.is_gpu)
+        key = best_form(seen, costs_of(device), config.prefer, iso=iso, kind=device.kind)
         tile = format_of(key).tile if format_of(key).counts == "tiles" else None
         if tile is None or seen.bytes_of(key) <= SURE * seen.bytes_of(CSR) or not count(structure, tile):
             return key

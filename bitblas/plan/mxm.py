@@ -32,10 +32,9 @@ def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: 
         return Plan("mxm", semiring.op.name, key, False, "gustavson", kind, 1, "no mask to dot at" + note), product
     format = format_of(form.format.dot_key())
     format = format_of(format.dot_beside(B.structure.primary.format, A.nrows, A.ncols))
-    key, lanes = format.key, 1
-    if A.device.is_gpu:
-        lanes = format.dot_lanes(form)
-    wide = not A.device.is_gpu and format.wide and kind != VALUES
+    key, shared = format.key, A.device.shares_rows
+    lanes = format.dot_lanes(form) if shared else 1
+    wide = not shared and format.wide and kind != VALUES
     reason = "at the entries of the mask" + note
     return Plan("mxm", semiring.op.name, key, False, "dot", kind, lanes, reason, wide), product
 

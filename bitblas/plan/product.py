@@ -6,7 +6,7 @@ form in its choice.py.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -67,7 +67,7 @@ def is_wide(semiring: Typed[Semiring], kind: int, key: str, a: Any) -> bool:
 class Plan:
     """How one product runs: the form read (of A or of its transpose), the direction, the kernel and its lanes.
 
-    wide: the CPU's kernel for all places of a tile at once.
+    wide: the CPU's kernel for all places of a tile at once. source: the text of its kernels, where it was asked for.
     """
 
     verb: str
@@ -79,11 +79,13 @@ class Plan:
     lanes: int
     reason: str
     wide: bool = False
+    source: str = field(default="", repr=False)
 
     def __str__(self) -> str:
         form = self.key + (" of the transpose" if self.transposed else "")
         how = f"{self.direction} on {form}, {KINDS[self.kind]}, {'8 x 8' if self.wide else self.lanes} lanes"
-        return f"{self.verb} {self.semiring}: {how} ({self.reason})"
+        text = f"\n\n{self.source}" if self.source else ""
+        return f"{self.verb} {self.semiring}: {how} ({self.reason}){text}"
 
 
 def kind_of(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool = False) -> tuple[int, np.generic | None]:
@@ -110,7 +112,7 @@ def is_staged(semiring: Typed[Semiring], kind: int, form: Form, full: bool) -> b
     """Whether a block of a GPU reads the entries of its rows as one run (without a mask): where rows are of very
     different lengths, and products of any row and of any part of it are joined alike."""
     monoid, op = semiring.op.monoid, semiring.op.binaryop
-    may = kind == VALUES and full and monoid.name != "any" and not op.positional
+    may = form.device.shares_rows and kind == VALUES and full and monoid.name != "any" and not op.positional
     return may and form.format.is_uneven(form)
 
 

@@ -138,23 +138,23 @@ class Orders:
         return "\n".join(lines)
 
 
-def orders(stores: Mapping[str, MatrixStore], gpu: bool) -> Orders:
+def orders(stores: Mapping[str, MatrixStore], kind: str) -> Orders:
     """The table of a matrix that is given in several orders, the first one as it is now."""
     found = {
         name: replace(profile(A), permutation=0 if A.order is None else 4 * packed_words(A.nrows, width_of(A.nrows)))
         for name, A in stores.items()
     }
     iso = next(iter(stores.values())).iso
-    return Orders(found, best_pair(found, config.prefer, iso=iso, gpu=gpu))
+    return Orders(found, best_pair(found, config.prefer, iso=iso, kind=kind))
 
 
-def best_pair(found: Mapping[str, Profile], prefer: str, *, iso: bool, gpu: bool) -> tuple[str, str]:
+def best_pair(found: Mapping[str, Profile], prefer: str, *, iso: bool, kind: str) -> tuple[str, str]:
     """The order and the form of fewest bytes, the permutation counted; for time, of the pairs that are no larger than
     32-bit CSR, the one nearest to the best pair for every verb, by the rule of `forms.best_form`."""
     size = {
         (order, key): seen.facts.bytes_of(key) + seen.permutation
         for order, seen in found.items()
-        for key in candidates(seen.facts, prefer, iso, gpu)
+        for key in candidates(seen.facts, prefer, iso, kind)
     }
     if prefer == "memory":
         return min(size, key=lambda pair: size[pair])
@@ -162,7 +162,7 @@ def best_pair(found: Mapping[str, Profile], prefer: str, *, iso: bool, gpu: bool
     fit = [pair for pair, nbytes in size.items() if nbytes <= plain or pair[1] == CSR]
     names = {f"{order} {key}": (order, key) for order, key in fit}
     us = {name: found[order].predicted(key) for name, (order, key) in names.items()}
-    worst = worst_ratios(us, FLOOR["gpu" if gpu else "cpu"])
+    worst = worst_ratios(us, FLOOR[kind])
     return names[min(us, key=lambda name: worst[name] * format_of(names[name][1]).handicap)]
 
 

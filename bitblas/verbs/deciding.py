@@ -17,44 +17,43 @@ from ..store import MatrixStore, Raw, VectorStore, words
 def case(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, flip: bool) -> Case:
     """The case of A (+).(x) u, of the transpose where `transpose`; u: the vector's values, np.generic where iso."""
     key = A.structure.primary.key
-    return case_of(semiring, key, A.raw, u, transpose=transpose, flip=flip, gpu=A.device.is_gpu)
+    return case_of(semiring, key, A.raw, u, transpose=transpose, flip=flip, device=A.device)
 
 
-def decide(A: MatrixStore, u: VectorStore, of: Case) -> tuple[Direction, Known]:
-    """Push or pull, and what was looked at to say so. Makes no form."""
+def decide(A: MatrixStore, u: VectorStore, of: Case) -> tuple[Direction, Case, Known]:
+    """Push or pull, and the case and the vector as far as they were looked at to say so. Makes no form."""
     known = Known(u.size, u.least, u.count)
     while isinstance(found := direction(of, known), Ask):
-        form = A.structure.held(of.key, transposed=not of.pull_of)
+        form = A.structure.held(of.key, transposed=of.push_of)
         if found is Ask.NVALS:
             known = known._replace(nvals=u.nvals)
         elif form is None:
-            known = known._replace(rows=not A.structure.primary.compact)
+            of = of._replace(rows=not A.structure.primary.compact)
         elif found is Ask.ROWS:
-            known = Known(u.size, u.least, u.count, True, form.work, longest_unit(form))
+            of = of._replace(rows=True, work=form.work, longest=longest_unit(form))
         else:
             known = known._replace(active=active_entries(u, form))
-    return found, known
+    return found, of, known
 
 
 def explained(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool) -> Plan:
     """The plan by which `mxv` would run now."""
-    of = case(A, u.values, semiring, transpose=transpose, flip=flip)
-    return planned(A, of, *decide(A, u, of))
+    return planned(A, *decide(A, u, case(A, u.values, semiring, transpose=transpose, flip=flip)))
 
 
-def planned(A: MatrixStore, of: Case, found: Direction, known: Known) -> Plan:
+def planned(A: MatrixStore, found: Direction, of: Case, known: Known) -> Plan:
     """The plan of a case for which a direction was found."""
     kind, push = of.kind, found.push
     transposed = of.push_of if push else of.pull_of
     primary, nrows = A.structure.primary, A.ncols if transposed else A.nrows
-    lanes = primary.format.lanes(primary, nrows, kind, push=push) if A.device.is_gpu else 1
+    lanes = primary.format.lanes(primary, nrows, kind, push=push) if A.device.shares_rows else 1
     return plan_mxv(of, known, found, lanes)
 
 
 def active_entries(u: VectorStore, form: Form) -> int:
     """The entries (tiles) of the rows (tile rows) of a form where u has entries."""
     per, device = form.rows_per_unit, u.device
-    if device.is_gpu:
+    if not device.host_memory:
         total = device.xp.zeros(1, np.uint64)
         variant = Variant("kernels/weigh", (("PTR", lookup_dtype(form.ptr.dtype)),), (("ROWS", per), ("LANES", 1)))
         device.kernel(variant)(words(u.size), u.present, form.ptr, total)

@@ -10,7 +10,7 @@ import numpy as np
 from semirings import Typed
 from semirings.dtypes import BOOL, DataType, cast_scalar
 
-from ..device import Device, even_bounds
+from ..device import Device
 from ..device.readback import Readback
 from ..kernels.prologue import Variant
 from ..store import VectorStore, dense_values, empty_vector, full_vector, words, write_bits, zero_word
@@ -36,7 +36,7 @@ FEW = 16  # entries written one by one; from here on the words of all of them to
 
 def put(w: VectorStore, written: dict[int, np.generic | None]) -> None:
     """w[i] = value for each item in place; None deletes the entry."""
-    if w.device.is_gpu:
+    if not w.device.host_memory:
         _put_by_kernel(w, written)
         return
     if len(written) < FEW:
@@ -130,7 +130,7 @@ def extract(u: VectorStore, indices: Any) -> VectorStore:
     values = u.values if u.iso else dense_values(device, size, u.dtype, blank=False)
     kernel = kernel_of(device, "gather", u.dtype, LANES=64, FULL=int(full), DENSE=int(not u.iso))
     operands = u.present, *(stored(device, u.dtype, x).array for x in (u.values, values))
-    bounds = None if device.is_gpu or size < 64 * PARALLEL_WORDS else even_bounds(words(size), device.threads)
+    bounds = device.ranges(words(size), PARALLEL_WORDS, parts=device.threads)
     kernel(words(size), size, indices, operands[0], operands[1], present, operands[2], bounds=bounds)
     return VectorStore(device, size, u.dtype, present, values, size if full else None)
 

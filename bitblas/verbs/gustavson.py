@@ -15,7 +15,7 @@ from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..build.entries import with_format
-from ..device import Device
+from ..device import Device, ranges
 from ..formats import Structure
 from ..formats.csr.call import pieces
 from ..formats.csr.format import from_arrays, index_type, rows_bytes
@@ -26,7 +26,7 @@ from ..store import MatrixStore
 from .matrix_variants import Constants, gustavson_variant, packed_constants, rows_variant
 from .operands import Values, dummy, entry_values
 from .product import compiled
-from .schedule import PARALLEL_ENTRIES, ranges_of_work
+from .schedule import PARALLEL_ENTRIES
 
 
 class Task(NamedTuple):
@@ -42,7 +42,39 @@ class Task(NamedTuple):
     left: Values  # of A
     right: Values
     mask_kind: int  # 0: none, 1: only there, 2: everywhere but there
-    value: np.generic  # of all products, where they are equal
+    product: np.generic | None  # the value of all products, where they are equal
+
+    @property
+    def z(self) -> DataType:
+        return self.semiring.return_type if self.kind != WORDS else BOOL
+
+    @property
+    def value(self) -> np.generic:
+        return self.z.np_type.type(0 if self.product is None else self.product)
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        """The kernels that write the entries; on a GPU those of them for which there are rows."""
+        if not self.device.shares_rows:
+            return (_dense_row(self, 1),)
+        return *(_short_rows(self, 1, *table) for table in _tables(self, 1)), _long_rows(self, 1)
+
+    def run(self) -> MatrixStore:
+        device, xp, a, b, z = self.device, self.device.xp, self.a, self.b, self.z
+        walk = _on_gpu if device.shares_rows else _on_cpu
+        ptr = xp.zeros(a.nrows + 1, np.int64)
+        walk(self, 0, ptr, xp.zeros(1, index_type(b.ncols)), dummy(device, z.np_type.char))
+        xp.cumsum(ptr, out=ptr)
+        nvals = int(ptr[-1])
+        wide = 0 if self.kind == WORDS else z.np_type.itemsize
+        device.foresee(f"product of {nvals} entries", rows_bytes(a.nrows, b.ncols, nvals) + wide * nvals)
+        col = xp.empty(max(1, nvals), index_type(b.ncols))
+        sums = xp.empty(max(1, nvals) if self.kind != WORDS else 1, z.np_type)
+        walk(self, 1, ptr, col, sums)
+        dtype = self.semiring.return_type
+        values: Any = dtype.np_type.type(self.product) if self.kind == WORDS else sums[:nvals]
+        C = from_arrays(device, a.nrows, b.ncols, ptr, col[:nvals])
+        return with_format(MatrixStore(Structure(C), dtype, values))
 
     @property
     def packed(self) -> Constants:
@@ -55,34 +87,19 @@ class Task(NamedTuple):
         return a.ptr, a.col, a.width, *left, b.ptr, b.col, b.width, *right, *width, *mask
 
 
-def row_by_row(
+def task_of(
     plan: Plan, product: Any, A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], transpose_a: bool,
     transpose_b: bool, mask: Any,
-) -> MatrixStore:  # fmt: skip
+) -> Task:  # fmt: skip
     """C<mask> = A (+).(x) B, of the transposes where asked for."""
-    device, xp, kind, true = A.device, A.device.xp, plan.kind, BOOL.np_type.type(True)
+    device, kind, true = A.device, plan.kind, BOOL.np_type.type(True)
     a, b = A.structure.rows(transposed=transpose_a), B.structure.rows(transposed=transpose_b)
     valued = kind == VALUES
     a_val, b_val = (A.values_for(a.key, transpose_a), B.values_for(b.key, transpose_b)) if valued else (true, true)
     types = (A.dtype, B.dtype) if valued else (BOOL, BOOL)
     left, right = entry_values(device, types[0], a_val), entry_values(device, types[1], b_val)
-    z = semiring.return_type if kind != WORDS else BOOL
     m, mask_kind = (b, 0) if mask is None else (mask.structure.rows(), 1 + int(mask.complement))
-    value = z.np_type.type(0 if product is None else product)
-    task = Task(device, semiring, kind, a, b, m, types, left, right, mask_kind, value)
-    walk = _on_gpu if device.is_gpu else _on_cpu
-    ptr = xp.zeros(a.nrows + 1, np.int64)
-    walk(task, 0, ptr, xp.zeros(1, index_type(b.ncols)), dummy(device, z.np_type.char))
-    xp.cumsum(ptr, out=ptr)
-    nvals = int(ptr[-1])
-    wide = 0 if kind == WORDS else z.np_type.itemsize
-    device.foresee(f"product of {nvals} entries", rows_bytes(a.nrows, b.ncols, nvals) + wide * nvals)
-    col = xp.empty(max(1, nvals), index_type(b.ncols))
-    sums = xp.empty(max(1, nvals) if kind != WORDS else 1, z.np_type)
-    walk(task, 1, ptr, col, sums)
-    values = semiring.return_type.np_type.type(product) if kind == WORDS else sums[:nvals]
-    C = from_arrays(device, a.nrows, b.ncols, ptr, col[:nvals])
-    return with_format(MatrixStore(Structure(C), semiring.return_type, values))
+    return Task(device, semiring, kind, a, b, m, types, left, right, mask_kind, product)
 
 
 def products_before(a: Any, b: Any) -> Any:
@@ -104,50 +121,64 @@ def products_before(a: Any, b: Any) -> Any:
     return before
 
 
+def _dense_row(t: Task, fill: int) -> Variant:
+    return gustavson_variant(None if t.kind == WORDS else t.semiring, t.kind, *t.types, fill, t.packed)
+
+
 def _on_cpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
-    variant = gustavson_variant(None if t.kind == WORDS else t.semiring, t.kind, *t.types, fill, t.packed)
     bounds = None
-    if t.a.nvals + t.b.nvals >= PARALLEL_ENTRIES:  # parallel ranges of rows with about equal numbers of products
-        bounds = ranges_of_work((products_before(t.a, t.b) + t.a.ptr)[1:], t.device)
+    if t.device.splits(t.a.nvals + t.b.nvals, PARALLEL_ENTRIES):  # rows with about equal numbers of products
+        bounds = ranges.by_work((products_before(t.a, t.b) + t.a.ptr)[1:], t.device.parts)
     operands = t.operands(t.left, t.right, t.b.ncols)
-    compiled(t.device, variant)(t.a.nrows, *operands, t.value, ptr, col, sums, bounds=bounds)
+    compiled(t.device, _dense_row(t, fill))(t.a.nrows, *operands, t.value, ptr, col, sums, bounds=bounds)
+
+
+def _tables(t: Task, fill: int) -> list[tuple[int, int]]:
+    cell = 0 if not fill or t.kind == WORDS else 8 if t.kind == COUNT else t.z.np_type.itemsize
+    return row_tables(np.dtype(index_type(t.b.ncols)).itemsize + cell)
+
+
+def _short_rows(t: Task, fill: int, lanes: int, slots: int) -> Variant:
+    table = ("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1)
+    return _rows_variant(t, "short_rows", fill, table)
+
+
+def _long_rows(t: Task, fill: int) -> Variant:
+    shared = SHARED_WORDS if -(-t.b.ncols // 64) <= SHARED_WORDS else 0
+    return _rows_variant(t, "long_rows", fill, (("LANES", 256), ("SHARED_WORDS", shared)))
+
+
+def _rows_variant(t: Task, name: str, fill: int, constants: Constants) -> Variant:
+    given = t.a.ptr.dtype, index_type(t.a.ncols), t.b.ptr.dtype, index_type(t.b.ncols), t.m.ptr.dtype
+    names = "PTR", "INNER", "BPTR", "COL", "MPTR"
+    indices = tuple((name, lookup_dtype(kind)) for name, kind in zip(names, given, strict=True))
+    return rows_variant(name, indices, t.semiring, t.kind, *t.types, fill, (*constants, *t.packed))
 
 
 def _on_gpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
     """Rows by their numbers of products, then of entries: those that tables of several sizes hold; the long ones."""
     device, xp, a, b = t.device, t.device.xp, t.a, t.b
-    cell = 0 if not fill or t.kind == WORDS else 8 if t.kind == COUNT else sums.itemsize
-    tables = row_tables(col.itemsize + cell)
+    tables = _tables(t, fill)
     before = ptr if fill else products_before(a, b)
     lists, counts = xp.empty((4, max(1, a.nrows)), np.int64), xp.zeros(4, np.uint64)
     limits = (3 * slots // 4 for _, slots in tables)
     sort = compiled(device, Variant("formats/csr/sort_rows", (), (("LANES", 1), ("FILL", fill))))
     sort(a.nrows, before, b.ncols, *limits, ptr, lists, counts)
 
-    given = a.ptr.dtype, index_type(a.ncols), b.ptr.dtype, index_type(b.ncols), t.m.ptr.dtype
-    names = "PTR", "INNER", "BPTR", "COL", "MPTR"
-    indices = tuple((name, lookup_dtype(kind)) for name, kind in zip(names, given, strict=True))
     none = Values(dummy(device, "bool"), BOOL.np_type.type(True), 0)
     u, v, value, out = (t.left, t.right, t.value, sums) if fill else (none, none, none.iso, none.array)
     operands = (*t.operands(u, v), value, ptr, col, out)
-
-    def kernel(name: str, *constants: tuple[str, int]) -> Any:
-        constants += t.packed
-        return compiled(device, rows_variant(name, indices, t.semiring, t.kind, *t.types, fill, constants))
-
     *short, many = device.to_host(counts).tolist()
-    for (lanes, slots), count, rows in zip(tables, short, lists, strict=False):
+    for table, count, rows in zip(tables, short, lists, strict=False):
         if count:
-            table = ("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1)
-            kernel("short_rows", *table)(count, rows, *operands)
+            compiled(device, _short_rows(t, fill, *table))(count, rows, *operands)
     if not many:
         return
     rows = lists[3, :many]
     size = ptr[rows + 1] - ptr[rows] if fill else ptr[rows + 1]
     rows = rows[xp.argsort(-size)]  # the longest first
-    words = -(-b.ncols // 64)
-    shared = SHARED_WORDS if words <= SHARED_WORDS else 0
+    run = _long_rows(t, fill)
+    words, shared = -(-b.ncols // 64), run.constant("SHARED_WORDS", 0)
     blocks = max(1, min(many, BLOCKS, BLOCKS if shared else BITSET_BYTES // (12 * words)))
     found, ranks = (xp.zeros(1 if shared else blocks * words, kind) for kind in (np.uint64, np.uint32))
-    run = kernel("long_rows", ("LANES", 256), ("SHARED_WORDS", shared))
-    run(blocks, rows, many, xp.zeros(1, np.uint64), found, ranks, words, *operands)
+    compiled(device, run)(blocks, rows, many, xp.zeros(1, np.uint64), found, ranks, words, *operands)

@@ -11,7 +11,6 @@ from semirings import Operator, Typed
 from semirings.dtypes import DataType, lookup_dtype
 
 from ..build.entries import filter_entries, with_format
-from ..device import Device, even_bounds
 from ..formats import Structure
 from ..formats.csr.call import column_types
 from ..formats.csr.format import from_arrays, index_type, rows_bytes
@@ -35,10 +34,6 @@ class Meeting(NamedTuple):
         return int(self.before[-1])
 
 
-def _bounds(device: Device, n: int) -> Any:
-    return even_bounds(n, 4 * device.threads) if not device.is_gpu and n > PARALLEL_ENTRIES else None
-
-
 def _types(a: Any, b: Any) -> tuple[tuple[str, DataType], ...]:
     return *column_types(a), ("BPTR", lookup_dtype(b.ptr.dtype))
 
@@ -48,7 +43,7 @@ def meet(a: Any, b: Any) -> Meeting:
     device, xp, n = a.device, a.device.xp, a.nvals
     place, hit, before = xp.empty(max(1, n), b.ptr.dtype), xp.empty(max(1, n), np.uint8), xp.zeros(n + 1, a.ptr.dtype)
     run = compiled(device, match_variant(_types(a, b), packed_constants(a.key, b.key)))
-    run(n, a.nrows, a.ptr, a.col, a.width, b.ptr, b.col, b.width, place, hit, bounds=_bounds(device, n))
+    run(n, a.nrows, a.ptr, a.col, a.width, b.ptr, b.col, b.width, place, hit, bounds=device.ranges(n, PARALLEL_ENTRIES))
     xp.cumsum(hit[:n], out=before[1:])
     return Meeting(place, hit, before)
 
@@ -88,7 +83,8 @@ def join(
                 side=side, intersect=intersect, filled=defaults is not None,
             )  # fmt: skip
             left, right = (a.ptr, a.col, a.width, *given[0]), (b.ptr, b.col, b.width, *given[1])
-            compiled(device, variant)(count, a.nrows, *left, *right, *met, col, values, bounds=_bounds(device, count))
+            bounds = device.ranges(count, PARALLEL_ENTRIES)
+            compiled(device, variant)(count, a.nrows, *left, *right, *met, col, values, bounds=bounds)
     C = from_arrays(device, a.nrows, a.ncols, ptr, col[:n])
     return with_format(MatrixStore(Structure(C), z, values[:n] if value is None else value))
 

@@ -10,7 +10,7 @@ import numpy as np
 from semirings.dtypes import INT64, DataType
 
 from ..build import entries as build
-from ..device import Device, even_bounds
+from ..device import Device
 from ..exceptions import NotImplementedException
 from ..formats import Structure
 from ..kernels.prologue import Variant
@@ -70,7 +70,7 @@ def find(device: Device, keys: Any, wanted: Any) -> tuple[Any, Any]:
     if not len(keys) or not n:
         return xp.zeros(n, np.int64), xp.zeros(n, bool)
     places, hit = xp.empty(n, np.int64), xp.empty(n, bool)
-    bounds = even_bounds(n, 4 * device.threads) if not device.is_gpu and n > PARALLEL_KEYS else None
+    bounds = device.ranges(n, PARALLEL_KEYS)
     device.kernel(FIND)(n, keys, len(keys), wanted, places, hit.view(np.uint8), bounds=bounds)
     return places, hit
 

@@ -9,13 +9,15 @@ import numpy as np
 from semirings import Semiring, Typed
 from semirings.dtypes import BOOL
 
-from ..formats import Structure, format_of
+from ..device import Device
+from ..formats import Dot, Structure, format_of
+from ..kernels.prologue import Variant
 from ..plan.mxm import plan_mxm
 from ..plan.product import VALUES, WORDS, Plan
 from ..store import MatrixStore
-from .gustavson import row_by_row
+from .gustavson import Task, task_of
 from .matrix_variants import dot_variant
-from .operands import entry_values
+from .operands import Values, entry_values
 from .product import compiled
 from .schedule import PARALLEL_ENTRIES, dot_bounds
 from .sieve import Sieve
@@ -35,18 +37,63 @@ def mxm(
     """C<mask> = A (+).(x) B, of the transposes where asked for."""
     A.structure.read_besides += 1
     B.structure.read_besides += 1
+    return planned(A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask).run()
+
+
+def planned(
+    A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], *, transpose_a: bool = False, transpose_b: bool = False,
+    mask: MatrixMask | None = None,
+) -> Dots | Task:  # fmt: skip
+    """The product as it runs now, with the forms that it reads."""
     plan, product = plan_mxm(A, B, semiring, mask is not None and not mask.complement)
     if plan.direction == "dot":
         assert mask is not None
-        return _dot(plan, product, A, B, semiring, transpose_a, transpose_b, mask.structure)
-    return row_by_row(plan, product, A, B, semiring, transpose_a, transpose_b, mask)
+        return _dots(plan, product, A, B, semiring, transpose_a, transpose_b, mask.structure)
+    return task_of(plan, product, A, B, semiring, transpose_a, transpose_b, mask)
 
 
-def _dot(
+class Dots(NamedTuple):
+    """Dot products at the places of a mask. given: what the form gives; left, right: the values of both."""
+
+    device: Device
+    semiring: Typed[Semiring]
+    variant: Variant
+    at: Any  # the form of the mask
+    given: Dot
+    left: Values
+    right: Values
+    inner: int
+    lengths: Any  # pointers of the rows that are read at the places
+    product: np.generic | None  # the value of all products, where they are equal
+    words: bool  # presence alone is computed
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        return (self.variant,)
+
+    def run(self) -> MatrixStore:
+        device, at, given, xp = self.device, self.at, self.given, self.device.xp
+        z = BOOL if self.words else self.semiring.return_type
+        places = max(1, at.nvals)
+        present, sums = xp.empty(places, np.uint8), xp.empty(1 if self.words else places, z.np_type)
+        value = z.np_type.type(0 if self.product is None else self.product)
+        bounds = None
+        if device.splits(at.nvals, PARALLEL_ENTRIES):
+            bounds = dot_bounds(self.lengths, at, device)
+        compiled(device, self.variant)(
+            given.units, *given.mask, *given.left, *self.left, *given.right, *self.right, self.inner, value, present,
+            sums, bounds=bounds,
+        )  # fmt: skip
+        dtype = self.semiring.return_type
+        found: Any = dtype.np_type.type(self.product) if self.words else sums[: at.nvals]
+        return Sieve(Structure(at), dtype, found, present[: at.nvals].view(bool), self.semiring.op.monoid[dtype])
+
+
+def _dots(
     plan: Plan, product: Any, A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], ta: bool, tb: bool,
     mask: Structure,
-) -> MatrixStore:  # fmt: skip
-    device, xp, key, kind = A.device, A.device.xp, plan.key, plan.kind
+) -> Dots:  # fmt: skip
+    device, key, kind = A.device, plan.key, plan.kind
     true = BOOL.np_type.type(True)
     a_val, b_val = (A.values_for(key, ta), B.values_for(key, not tb)) if kind == VALUES else (true, true)
     a_type, b_type = (A.dtype, B.dtype) if kind == VALUES else (BOOL, BOOL)
@@ -54,20 +101,9 @@ def _dot(
     right: Any = B.structure.form(key, transposed=not tb)
     format = format_of(key)
     at: Any = format.dot_mask(mask)
-    z = semiring.return_type if kind != WORDS else BOOL
-    places = max(1, at.nvals)
-    present, sums = xp.empty(places, np.uint8), xp.empty(places if kind != WORDS else 1, z.np_type)
     given = format.dot(left, right, at, (not isinstance(a_val, np.generic), not isinstance(b_val, np.generic)))
-    typed = None if kind == WORDS else semiring
+    words = kind == WORDS
+    typed = None if words else semiring
     variant = dot_variant(key, given.types, typed, kind, a_type, b_type, plan.lanes, plan.wide, at.key)
-    value = z.np_type.type(0 if product is None else product)
-    bounds = None
-    if not device.is_gpu and at.nvals > PARALLEL_ENTRIES:
-        bounds = dot_bounds(right.ptr, at, device)
-    compiled(device, variant)(
-        given.units, *given.mask, *given.left, *entry_values(device, a_type, a_val), *given.right,
-        *entry_values(device, b_type, b_val), left.ncols, value, present, sums, bounds=bounds,
-    )  # fmt: skip
-    found = semiring.return_type.np_type.type(product) if kind == WORDS else sums[: at.nvals]
-    monoid = semiring.op.monoid[semiring.return_type]
-    return Sieve(Structure(at), semiring.return_type, found, present[: at.nvals].view(bool), monoid)
+    values = entry_values(device, a_type, a_val), entry_values(device, b_type, b_val)
+    return Dots(device, semiring, variant, at, given, *values, left.ncols, right.ptr, product, words)

@@ -13,7 +13,7 @@ import numpy as np
 from semirings import Typed, dtypes
 from semirings.dtypes import BOOL, DataType
 
-from ..device import Device, even_bounds
+from ..device import Device
 from ..device import dummy as dummy  # what verbs call it by
 from ..formats.values import PackedValues
 from ..store import ALL, NONE, Raw, VectorStore, words
@@ -131,9 +131,10 @@ def entry_values(device: Device, dtype: DataType, values: Raw) -> Values:
     return Values(values if len(values) else dummy(device, dtype.np_type.char), dtype.np_type.type(0), 1)
 
 
-def word_bounds(u: VectorStore) -> Any:
-    """Parallel ranges of the words of u on the CPU; None for one range: where few words, or few entries, are read."""
-    n = words(u.size)
-    if u.device.is_gpu or n < PARALLEL_WORDS or u.nvals < 64 * PARALLEL_WORDS:
-        return None
-    return even_bounds(n, u.device.threads)
+def word_bounds(*read: VectorStore) -> Any:
+    """Parallel ranges of the words of vectors on the CPU; None for one range: where few words, or few entries, are
+    read."""
+    device = read[0].device
+    bounds = device.ranges(words(read[0].size), PARALLEL_WORDS, parts=device.threads)
+    few = bounds is None or all(u.nvals < 64 * PARALLEL_WORDS for u in read)
+    return None if few else bounds

@@ -16,6 +16,7 @@ from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, DataType, cast_scalar
 
 from ..formats.values import PackedValues
+from ..kernels.prologue import Variant
 from ..plan.direction import Case
 from ..plan.ending import End, plan_end
 from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged
@@ -35,23 +36,39 @@ def mxv(
 ) -> VectorStore:  # fmt: skip
     """t<mask> = A (+).(x) u, of the transpose where `transpose`; `flip`: u is the left operand (vxm). With `into`, the
     statement is ended: the result is its w, changed in place, or a store of its own, if w keeps nothing."""
+    product = prepared(A, u, semiring, transpose=transpose, flip=flip)
+    if product.plan.direction == "pull":
+        A.structure.reads += 1
+    return product.run(u, mask, into)
+
+
+def prepared(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool) -> Product:
+    """The product as it runs now, kept with the matrix."""
     value = u.values.tobytes() if isinstance(u.values, np.generic) else None
     key = (semiring, transpose, flip, u.dtype.name, value)
-    found = A.prepared.get(key)
+    found: Ways | None = A.prepared.get(key)
     if found is None:
         if len(A.prepared) >= MANY:
             A.prepared.clear()
-        found = A.prepared[key] = deciding.case(A, u.values, semiring, transpose=transpose, flip=flip), {}
-    case: Case = found[0]
-    ways: dict[tuple[bool, bool], Product] = found[1]
-    chosen = deciding.decide(A, u, case)
-    if not chosen[0].push:
-        A.structure.reads += 1
-    way = chosen[0].push, u.count == u.size
-    if way not in ways:
-        plan = deciding.planned(A, case, *chosen)
-        ways[way] = Product(plan, case.product, A, u.dtype, semiring, flip, full=way[1])
-    return ways[way].run(u, mask, into)
+        found = A.prepared[key] = Ways(deciding.case(A, u.values, semiring, transpose=transpose, flip=flip))
+    direction, case, known = deciding.decide(A, u, found.case)
+    if case.work is not None:  # the form that a push reads is there, and stays
+        found.case = case
+    way = direction.push, u.count == u.size
+    if way not in found.products:
+        plan = deciding.planned(A, direction, case, known)
+        found.products[way] = Product(plan, case.product, A, u.dtype, semiring, flip, full=way[1])
+    return found.products[way]
+
+
+class Ways:
+    """A case, and the products that have run: pushed or not, with a full vector or not."""
+
+    __slots__ = ("case", "products")
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.products: dict[tuple[bool, bool], Product] = {}
 
 
 class Product:
@@ -83,7 +100,7 @@ class Product:
         options = {"flip": flip, "ranked": ranked, "full": full, "packed": isinstance(a_values, PackedValues)}
         self.algebra = (form.types(ranked), None if kind == WORDS else semiring, kind, a_type, options)
         self.form, self.size = form, form.ncols if push else form.nrows
-        self.staged = device.is_gpu and is_staged(semiring, kind, form, options["full"])
+        self.staged = is_staged(semiring, kind, form, options["full"])
         starts, parts = form.unit_starts()
         rows = Rows(starts[:-parts], starts[parts:], dummy(device, "int64"), 0)
         self.matrix = matrix = Matrix(rows, form.unit_contents(ranked), entry_values(device, a_type, a_values))
@@ -110,6 +127,11 @@ class Product:
             return t
         vector.merge(into.w, t, mask, into.accum, into.replace)
         return into.w
+
+    def variants(self, masked: bool) -> tuple[Variant, ...]:
+        """The kernels of a statement whose output is new."""
+        way = self.pull(self.z, None, None, False, masked) if self.apart is None else self.apart
+        return way.variants
 
     def _pull(self, given: Input, u: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
         """The product and the end of the statement in one kernel: in place, unless w is read elsewhere too."""
@@ -154,7 +176,8 @@ class Product:
 
     def bits(self, size: int) -> Any:
         """A bitset for a kernel that writes all of it; the CPU's leaves what no row reaches."""
-        return (self.device.xp.empty if self.device.is_gpu and size else self.device.xp.zeros)(words(size), np.uint64)
+        xp, whole = self.device.xp, self.device.shares_rows and size
+        return (xp.empty if whole else xp.zeros)(words(size), np.uint64)
 
     def dense(self, size: int, dtype: DataType) -> Any:
         return self.bits(size) if dtype is BOOL else dense_values(self.device, size, dtype)

@@ -13,7 +13,7 @@ from ..kernels.prologue import Variant
 from ..plan.ending import End
 from ..plan.product import WORDS, staged_lanes
 from .operands import Allowed, Input, Old, Output, Rows, dummy, no_mask, stored
-from .schedule import padding_blocks, unit_bounds
+from .schedule import pull_blocks, unit_bounds
 from .variants import hubs_variant, pull_variant
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class Pull:
         "one",
         "parts",
         "value",
+        "variants",
     )
 
     def __init__(self, of: Product, end: End, w: DataType, masked: bool) -> None:
@@ -50,29 +51,31 @@ class Pull:
         types, semiring, kind, a_type, options = of.algebra
         self.of, self.end, self.device = of, end, device
         staged = of.staged and not masked
-        padded = not device.is_gpu or form.ncols % form.rows_per_unit != 0
+        padded = not device.shares_rows or form.ncols % form.rows_per_unit != 0
         variants = functools.partial(
             pull_variant, plan.key, types, semiring, kind, a_type, of.u_type, padded=padded, **options
         )
         width = form.format.fixed_width(form) if staged else 0
         lanes = staged_lanes(plan.lanes, form.units) if staged else plan.lanes
-        self.kernel = compiled(device, variants(end=end, lanes=lanes, staged=staged, width=width))
+        self.variants: tuple[Variant, ...] = (variants(end=end, lanes=lanes, staged=staged, width=width),)
+        self.kernel = compiled(device, self.variants[0])
         self.value = end.z.np_type.type(of.value)
         self.one = cast_scalar(of.value, w)
         self.nothing = no_output(device, end.w)
         self.longest, self.extra, self.hubs = 1 << 62, 0, None
         self.parts: Any = None
         self.join: Any = None
-        if not device.is_gpu:
+        if not device.shares_rows:
             return
         per, presence = form.rows_per_unit, kind == WORDS and not end.store
         self.longest = form.format.longest(kind, lanes, staged=staged)
-        self.extra = padding_blocks(form.units, per, lanes)
+        self.extra = pull_blocks(form.units, per, lanes)
         part = self.longest if presence else min(self.longest, form.format.segment())
         self.hubs = form.hubs(self.longest, part, form.format.share(kind))
         if self.hubs is not None and not presence:  # presence alone needs no sums of segments
-            self.parts = compiled(device, variants(end=End(end.z, end.z), lanes=PART_LANES))
-            self.join = compiled(device, hubs_variant(semiring, kind, per, end))
+            cut = variants(end=End(end.z, end.z), lanes=PART_LANES), hubs_variant(semiring, kind, per, end)
+            self.parts, self.join = (compiled(device, variant) for variant in cut)
+            self.variants += cut
 
     def scratch(self) -> Output:
         """Where the sums of segments go; nowhere where no rows are cut, or no values are summed."""
@@ -97,7 +100,7 @@ class Pull:
         device, per = self.device, form.rows_per_unit
         parts = scratch or self.scratch()
         rest = *u, *no_mask(device), self.value, *no_output(device, self.end.z), *parts
-        extra = padding_blocks(hubs.segments, per, PART_LANES)
+        extra = pull_blocks(hubs.segments, per, PART_LANES)
         self.parts(hubs.segments, EVERYWHERE, *segments, *rest, extra_blocks=extra)
         self.join(len(hubs.rows) * per, hubs.rows, hubs.first, *parts, *mask, *old, *to)
 

@@ -25,18 +25,17 @@ if TYPE_CHECKING:
 class Push:
     """t = A' (+).(x) u, by atomics on a GPU, by one thread on the CPU."""
 
-    __slots__ = ("blank", "cell", "hubs", "kernel", "longest", "of")
+    __slots__ = ("blank", "cell", "hubs", "kernel", "longest", "of", "variants")
 
     def __init__(self, of: Product) -> None:
         device, plan, z = of.device, of.plan, of.z
         types, semiring, kind, a_type, options = of.algebra
         how = {name: options[name] for name in ("flip", "ranked", "packed")}
         self.of, self.cell = of, z if z in CELLS else INT32
-        self.kernel = compiled(
-            device, push_variant(plan.key, types, semiring, kind, a_type, of.u_type, lanes=plan.lanes, **how)
-        )
+        variant = push_variant(plan.key, types, semiring, kind, a_type, of.u_type, lanes=plan.lanes, **how)
+        self.kernel, self.variants = compiled(device, variant), (variant,)
         self.longest, self.hubs, self.blank = EVERYWHERE, None, None
-        if device.is_gpu:
+        if device.shares_rows:
             self.longest = of.form.format.longest(kind, plan.lanes, push=True)
             self.hubs = of.form.hubs(self.longest)
             if kind != WORDS:  # atomics join what is there
@@ -51,7 +50,7 @@ class Push:
         t_bits = (xp.zeros if self.blank is None else xp.empty)(words(size), np.uint64)
         if self.blank is not None:
             self.blank(words(size), size, t_bits, t_val)
-        n = of.form.units if device.is_gpu else words(u.size)
+        n = of.form.units if device.shares_rows else words(u.size)
         tail = *given, *mask, t_bits, t_val
         self.kernel(n, self.longest, *of.arguments, *tail)
         if hubs is not None:
@@ -65,12 +64,13 @@ class Push:
 class WidePull:
     """t = A (+).(x) u by the CPU's kernel for all places of a tile at once."""
 
-    __slots__ = ("kernel", "of")
+    __slots__ = ("kernel", "of", "variants")
 
     def __init__(self, of: Product) -> None:
         types, semiring, kind, _, options = of.algebra
         self.of = of
-        self.kernel = compiled(of.device, lanes_variant((*types, ("Z", of.z)), semiring, kind, flip=options["flip"]))
+        variant = lanes_variant((*types, ("Z", of.z)), semiring, kind, flip=options["flip"])
+        self.kernel, self.variants = compiled(of.device, variant), (variant,)
 
     def run(self, given: Input, mask: Allowed, u: VectorStore) -> VectorStore:
         """The product, a store of its own."""

@@ -32,7 +32,7 @@ def entries(u: VectorStore) -> tuple[Any, Any]:
     device, xp = u.device, u.device.xp
     if u.nvals == u.size:
         return xp.arange(u.size, dtype=np.int64), owned_values(u)
-    if device.is_gpu:
+    if not device.host_memory:
         n = words(u.size)
         indices, values = xp.empty(u.nvals, np.int64), xp.empty(u.nvals, u.dtype.np_type)
         if u.nvals:
@@ -54,7 +54,7 @@ def dense(u: VectorStore, fill: Any) -> Any:
     if u.nvals == u.size:
         return owned_values(u)
     fill = u.dtype.np_type.type(fill)
-    if not u.device.is_gpu:
+    if u.device.host_memory:
         return np.where(unpack(u.device, u.present, u.size), plain_values(u), fill)
     out = u.device.xp.empty(u.size, u.dtype.np_type)
     kernel_of(u.device, "dense", u.dtype)(u.size, u.present, *stored(u.device, u.dtype, u.values), fill, out)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..device import Device, balanced_bounds
+from ..device import Device, ranges
 from ..device.jit import BLOCK
 
 PARALLEL_ENTRIES = 1 << 14  # below this a parallel launch on the CPU costs more than it saves
@@ -16,7 +16,7 @@ READ_EARLY = 8  # entries of a row that are read, about, where it ends at its fi
 def unit_bounds(form: Any, device: Device, *, early: bool = False) -> Any:
     """Parallel ranges of units on the CPU, their limits on whole words of the output. early: rows end at their first
     hit, so that a long one costs no more than its beginning."""
-    if device.is_gpu or form.nvals < PARALLEL_ENTRIES:
+    if not device.splits(form.nvals, PARALLEL_ENTRIES):
         return None
     early = early and form.rows_per_unit == 1
     name = "early bounds" if early else "bounds"
@@ -25,22 +25,16 @@ def unit_bounds(form: Any, device: Device, *, early: bool = False) -> Any:
         if early:
             ptr = np.zeros(len(form.ptr), np.int64)
             np.cumsum(np.minimum(np.diff(form.ptr), READ_EARLY), out=ptr[1:])
-        form.cache[name] = balanced_bounds(ptr, 4 * device.threads, 64 // form.rows_per_unit)
+        form.cache[name] = ranges.balanced(ptr, device.parts, 64 // form.rows_per_unit)
     return form.cache[name]
-
-
-def ranges_of_work(work: Any, device: Device) -> Any:
-    """Parallel ranges on the CPU of units whose work, summed up to and with each, is `work`."""
-    wanted = np.linspace(0, work[-1], 4 * device.threads + 1)[1:-1]
-    return np.concatenate(([0], np.searchsorted(work, wanted), [len(work)])).astype(np.int64)
 
 
 def dot_bounds(b_ptr: Any, mask: Any, device: Device) -> Any:
     """Parallel ranges of the places (or tiles) of a mask, by the lengths of the rows of B' that are read there."""
-    return ranges_of_work(np.cumsum(mask.along(np.diff(b_ptr) + 1), dtype=np.int64), device)
+    return ranges.by_work(np.cumsum(mask.along(np.diff(b_ptr) + 1), dtype=np.int64), device.parts)
 
 
-def padding_blocks(n: int, bits: int, lanes: int) -> int:
+def pull_blocks(n: int, bits: int, lanes: int) -> int:
     """Blocks of a GPU beyond those of n units, so that every bit of the words of their result, `bits` a unit, has its
     group of lanes: a pull writes whole words, and what it writes into need not be cleared."""
     padded = -(-n * bits // 64) * 64 // bits

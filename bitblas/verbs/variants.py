@@ -170,7 +170,7 @@ def pull_variant(
 ) -> Variant:  # fmt: skip
     """The pull kernel of a form for a semiring (None for WORDS) and the end of a statement.
 
-    padded: the last tile column is wider than the matrix. staged, width: see `plan.is_staged`, `plan.fixed_width`.
+    padded: the last tile column is wider than the matrix. staged: see `is_staged`; width: see `Format.fixed_width`.
     packed: the matrix's values are.
     """
     op, t, monoid, z = algebra_of(semiring, end.z)
@@ -234,7 +234,7 @@ def _product_variant(
 def lanes_variant(
     types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring], kind: int, *, flip: bool
 ) -> Variant:
-    """The CPU's kernel that pulls by whole 8 x 8 tiles, for semirings that `plan.is_wide` allows."""
+    """The CPU's kernel that pulls by whole 8 x 8 tiles, for semirings that `is_wide` allows."""
     op, _, monoid, z = algebra_of(semiring)
     functions, values, _ = sum_of(monoid, z)
     begin = value("BEGIN", z, beginning(monoid, z))

@@ -12,7 +12,7 @@ from semirings import Monoid, Operator, Typed
 from semirings.catalog import UNARY
 from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
 
-from ..device import Device, even_bounds
+from ..device import Device
 from ..device.readback import Readback
 from ..plan.ending import plan_end
 from ..store import CHUNK, VectorStore, dense_values, words, write_bits
@@ -66,7 +66,7 @@ def run_elementwise(
         left, right = ZERO[u.dtype.name], ZERO[v.dtype.name]
     else:
         left, right = u.dtype.np_type.type(defaults[0]), v.dtype.np_type.type(defaults[1])
-    bounds = None if device.is_gpu else word_bounds(u if mode in (LEFT, BOTH) or u.nvals > v.nvals else v)
+    bounds = word_bounds(u) if mode in (LEFT, BOTH) else word_bounds(u, v)
     kernel(
         words(size), size, u.present, *stored(device, u.dtype, u.values), v.present,
         *stored(device, v.dtype, v.values), left, right, rows, cols, *allowed(device, mask), replace,
@@ -184,17 +184,15 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
     operand = u.present, *stored(device, u.dtype, u.values)
     while True:
         chunks = -(-n // CHUNK)
-        told = Readback(device, 16) if chunks == 1 and device.is_gpu else None
+        told = Readback(device, 16) if chunks == 1 else None
         if told is not None:
             sums, some = told.part(z.np_type), told.part(np.uint8, 8)
         else:
             sums, some = device.xp.empty(chunks, z.np_type), device.xp.empty(chunks, np.uint8)
-        bounds = even_bounds(chunks, device.threads) if not device.is_gpu and n > PARALLEL_WORDS else None
+        bounds = device.ranges(chunks, PARALLEL_WORDS, work=n, parts=device.threads)
         kernel(chunks, CHUNK, size, *operand, some, sums, bounds=bounds)
         if told is not None:
             return told.read(z.np_type)[0] if told.read(np.uint8, 8)[0] else None
-        if chunks == 1:
-            return sums[0] if some[0] else None
         kernel, _ = _reduce(device, monoid.op[z], z, True)
         operand, size, n = (some, sums, z.np_type.type(0), 1), chunks, words(chunks)
 
@@ -224,7 +222,7 @@ def _merge(
 def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
     """w<mask, accum, replace> = t in place; w keeps its type. GraphBLAS C API 2.1, section 2.3.4."""
     device = w.device
-    if w.iso and t.iso and (w.count if device.is_gpu else w.nvals) == 0:  # no entry has the value yet
+    if w.iso and t.iso and (w.nvals if device.host_memory else w.count) == 0:  # no entry has the value yet
         w.values = cast_scalar(t.values, w.dtype)
     t_value, w_value = (x.values.tobytes() if x.iso else None for x in (t, w))
     kernel, store = _merge(device, t.dtype, t_value, w.dtype, w_value, accum)

@@ -85,7 +85,7 @@ def sum_by_index(u: VectorStore, indices: Any, size: int, monoid: Typed[Monoid],
     device = u.device
     kernel, cell = _sum_by_index(device, u.dtype, monoid)
     t = empty_vector(device, size, cell)
-    if device.is_gpu:  # atomics join what is there
+    if device.shares_rows:  # atomics join what is there
         begin = cell.np_type.type(beginning(monoid.op, monoid.return_type))
         t.values = device.xp.full(max(1, size), begin)
     else:

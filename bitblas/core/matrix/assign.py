@@ -18,11 +18,11 @@ from ...store import MatrixStore
 from ...verbs import matrix as verbs
 from ...verbs import submatrix
 from ..convert import same_device, value_array
-from ..statement.base import Operand, describe
+from ..statement.axes import Axis
 from ..statement.delayed import Delayed
 from ..statement.expr import MatrixExpression
-from ..statement.indexing import Axis
 from ..statement.mask import Mask
+from ..statement.operand import Operand, describe
 from ..statement.operands import of
 from ..statement.orders import common
 
@@ -167,9 +167,7 @@ def _square(C: Any, value: Any) -> Any:
     """C[:, :] = [[...]]: an array of C's shape."""
     if isinstance(value, Operand) or np.ndim(value) != 2:
         return value
-    from .matrix import Matrix
-
-    return Matrix.from_dense(value, device=C.device)
+    return type(C).from_dense(value, device=C.device)
 
 
 def _area_mask(C: Any, mask: Mask, axes: tuple[Axis, ...]) -> StructureMask:

@@ -11,9 +11,10 @@ import numpy as np
 from ...store import MatrixStore
 from ...verbs import elements, submatrix
 from ...verbs.reorder import vector_in
-from ..statement.base import describe
+from ..statement.axes import Axis, parse
 from ..statement.expr import MatrixExpression, ScalarExpression, VectorExpression
-from ..statement.indexing import Axis, IndexExpr, parse
+from ..statement.indexing import IndexExpr
+from ..statement.operand import describe
 
 
 class MatrixIndex:

@@ -16,19 +16,16 @@ from ...device import Device
 from ...formats.values import PackedValues
 from ...store import MatrixStore
 from ...verbs import matrix as verbs
-from ...verbs import submatrix
 from ..accessor import Sized
-from ..convert import check_size, device_of, same_device
-from ..operators import typed
+from ..convert import check_size, device_of
 from ..options import AUTO, Layout, check_layout, check_options
 from ..statement import orders
+from ..statement.axes import Axis, parse
 from ..statement.base import Output, Updater
 from ..statement.door import assignment, statement
-from ..statement.expr import MatrixExpression
-from ..statement.indexing import Axis, parse
-from ..statement.mask import Mask
+from ..statement.mask import Mask, check
+from ..statement.operand import kinds
 from ..vector.build import restored
-from ..vector.vector import Vector
 from . import assign as assign_matrix
 from .build import MatrixBuild
 from .order import MatrixOrder
@@ -76,6 +73,17 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Si
         A._layout, A._pending = layout, Writes()
         A.name = f"M_{next(_names)}" if name is None else name
         return A
+
+    @classmethod
+    def _computed(cls, expr: Any, dtype: DataType | None = None, mask: Any = None, name: str | None = None) -> Matrix:
+        """A new Matrix of what an expression gives."""
+        kind, m = expr.dtype if dtype is None else dtype, None if mask is None else check(mask, 2)
+        if expr._value is None and (m is None or expr.masked):  # what comes out is all that it holds
+            with expr.device.guard:
+                return cls._from_store(assign_matrix.alone(expr, kind, m), name)
+        C = cls(kind, expr.nrows, expr.ncols, name=name, device=expr.device)
+        C._update(expr, m, None, m is not None)
+        return C
 
     # ---- what it holds ----
 
@@ -217,17 +225,4 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Si
         self._adopt(verbs.empty(self.device, self.nrows, self.ncols, self.dtype))
 
 
-# ---- with vectors ---------------------------------------------------------------------------------------------------
-
-
-def outer(u: Vector, v: Vector, op: Any) -> MatrixExpression:
-    same_device("outer", u, v)
-    f = typed(op, "binary", u.dtype, v.dtype)
-    return MatrixExpression(u.size, v.size, "outer", (u, v), f, lambda mask: submatrix.outer(u._store, v._store, f))
-
-
-def from_diagonal(u: Vector, k: int, name: str | None) -> Matrix:
-    return Matrix._from_store(submatrix.from_diagonal(u._store, k), name)
-
-
-__all__ = ["Matrix", "TransposedMatrix", "from_diagonal", "outer"]
+kinds[2] = Matrix

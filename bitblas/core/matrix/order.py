@@ -3,7 +3,6 @@ takes the form that the plan chooses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,15 +13,12 @@ from ...exceptions import DimensionMismatch, InvalidValue
 from ...order import Order, order_of
 from ...store import MatrixStore
 from ...verbs.reorder import matrix_in
+from ..above import above
 from ..convert import index_array
 from ..statement.door import guarded
 
 if TYPE_CHECKING:
     from .matrix import Matrix
-
-# What stands above core and is asked for here, each given by a function that loads it; bitblas/__init__ plugs it in.
-# orders: {name: function of a Matrix, which gives a permutation}; measured: function of a Matrix and its Profile.
-above: dict[str, Callable[[], Any]] = {}
 
 
 class MatrixOrder:
@@ -69,7 +65,7 @@ class MatrixOrder:
         stores = {plan_profile.AS_IT_IS: self._stored}
         for order in above["orders"]():
             stores[order] = matrix_in(self._stored, self._order_named("profile", order), "csr")
-        return plan_profile.orders(stores, self.device.is_gpu)
+        return plan_profile.orders(stores, self.device.kind)
 
     def _read(self: Matrix, *, now: bool = False) -> MatrixStore:  # type: ignore[misc]
         """What it holds, for a product: from when that is repaid on (or `now`) in the form that the plan chooses. What

@@ -8,7 +8,7 @@ import numpy as np
 
 from semirings import binary as binary_ops
 from semirings import dtypes, monoid, semiring
-from semirings.dtypes import BOOL, DataType
+from semirings.dtypes import BOOL
 
 from ...device import Device
 from ...exceptions import DimensionMismatch
@@ -23,14 +23,14 @@ from ..convert import same_device
 from ..operators import typed
 from ..options import check_options
 from ..show import Shown
-from ..statement.base import Operand, describe
 from ..statement.expr import MatrixExpression, ScalarExpression, VectorExpression
 from ..statement.mask import check
-from ..statement.operands import apply_operator, index_operator, operands, select_mask, union_operator
-from ..statement.orders import common, movable
+from ..statement.operand import object_of
+from ..statement.orders import common
 from ..statement.products import multiply_vector
-from ..vector.vector import Vector, vector_of
+from ..vector.vector import Vector
 from .build import MatrixExport
+from .elementwise import MatrixElementwise
 from .index import MatrixIndex
 from .shape import MatrixWhole
 
@@ -38,21 +38,11 @@ if TYPE_CHECKING:
     from .matrix import Matrix
 
 
-def matrix_of(value: Any, where: str) -> Any:
-    """A Matrix or TransposedMatrix, computed if it is delayed. TypeError otherwise."""
-    if isinstance(value, MatrixRead):
-        return value
-    if isinstance(value, Operand) and value.ndim == 2:
-        return value._resolve()
-    raise TypeError(f"{where}: expected a Matrix, got {describe(value)}")
-
-
-class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
+class MatrixRead(MatrixExport, MatrixElementwise, MatrixIndex, MatrixWhole, Shown):
     """`_matrix`: the Matrix itself; `_transposed`: read it the other way round; `_stored`: the result of doing so, as
     it lies; `_store`: in the user's order."""
 
     __slots__ = ()
-    ndim = 2
     _transposed: bool
     name: Any
 
@@ -61,27 +51,13 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
         @property
         def _matrix(self) -> Matrix: ...
         @property
-        def nrows(self) -> int: ...
-        @property
-        def ncols(self) -> int: ...
-        @property
         def nvals(self) -> int: ...
-        @property
-        def dtype(self) -> DataType: ...
         @property
         def device(self) -> Device: ...
 
     @property
     def _order(self) -> Order | None:
         return self._matrix._data.order
-
-    def _at(self, order: Order | None) -> MatrixStore:
-        """What it holds, in its own order or in the user's."""
-        return self._store if order is None else self._stored
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return (self.nrows, self.ncols)
 
     # ---- products: GraphBLAS C API 2.1, sections 4.3.1 to 4.3.3 ----
 
@@ -90,7 +66,7 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
 
         Raises DimensionMismatch unless self.ncols is other.nrows; TypeError, KeyError for op.
         """
-        B = matrix_of(other, "mxm")
+        B = object_of(other, 2, "mxm")
         if self.ncols != B.nrows:
             raise DimensionMismatch(f"mxm: expected inner sizes that are the same, got {self.shape} and {B.shape}")
         same_device("mxm", self, B)
@@ -105,78 +81,7 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
 
     def mxv(self, other: Any, op: Any = semiring.plus_times) -> VectorExpression:
         """The product with a Vector, as a column: a vector of self.nrows. Errors as in `mxm`."""
-        return multiply_vector(self, vector_of(other, "mxv"), op, "mxv")
-
-    # ---- element-wise, apply, select: sections 4.3.4, 4.3.5, 4.3.8, 4.3.9 ----
-
-    def _partner(self, other: Any, where: str, *, restrict: bool = False) -> Any:
-        if isinstance(other, Operand) and other.ndim == 1:
-            from ..statement.broadcast import Broadcast
-
-            return Broadcast(other._resolve(), self, where, columns=False, restrict=restrict)
-        B = matrix_of(other, where)
-        if self.shape != B.shape:
-            raise DimensionMismatch(f"{where}: expected two matrices of one shape, got {self.shape} and {B.shape}")
-        same_device(where, self, B)
-        return B
-
-    def ewise_add(self, other: Any, op: Any = monoid.plus) -> MatrixExpression:
-        """The union: op where both have an entry, else the one there is. A Vector counts as every row.
-
-        op: BinaryOp, Monoid or text. Raises DimensionMismatch, TypeError, KeyError (op has not that type).
-        """
-        B = self._partner(other, "ewise_add")
-        f = typed(op, "binary", self.dtype, B.dtype)
-        run = lambda mask, order=None: verbs.ewise_add(self._at(order), B._at(order), f)
-        return MatrixExpression(self.nrows, self.ncols, "ewise_add", (self, B), f, run, along=movable(f, self, B))
-
-    def ewise_mult(self, other: Any, op: Any = binary_ops.times) -> MatrixExpression:
-        """The intersection: op where both have an entry. Errors as in `ewise_add`."""
-        B = self._partner(other, "ewise_mult", restrict=True)
-        f = typed(op, "binary", self.dtype, B.dtype)
-        run = lambda mask, order=None: verbs.ewise_mult(self._at(order), B._at(order), f)
-        return MatrixExpression(self.nrows, self.ncols, "ewise_mult", (self, B), f, run, along=movable(f, self, B))
-
-    def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> MatrixExpression:
-        """The union, with a default for the operand that is missing; the type also holds the defaults."""
-        B = self._partner(other, "ewise_union")
-        f, x, y = union_operator(op, self.dtype, B.dtype, left_default, right_default)
-        at = lambda A, order: verbs.cast(A._at(order), f.dtype)
-        run = lambda mask, order=None: verbs.ewise_union(at(self, order), at(B, order), f, x, y)
-        args = self, B, x, y
-        return MatrixExpression(self.nrows, self.ncols, "ewise_union", args, f, run, along=movable(f, self, B))
-
-    def apply(self, op: Any, right: Any = None, *, left: Any = None) -> MatrixExpression:
-        """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its thunk as
-        `right`. Raises TypeError, KeyError (op has not that type)."""
-        kind, f, scalar = apply_operator(op, self.dtype, left, right)
-        if kind == "unary":
-            run: Any = lambda mask, order: verbs.apply(self._at(order), f)
-        elif kind == "index":
-            run = lambda mask, order: verbs.apply_index(self._at(order), f, scalar)
-        else:
-            run = lambda mask, order: verbs.apply_bound(self._at(order), f, scalar, left=kind == "left")
-        args = operands(self, kind, scalar)
-        return MatrixExpression(self.nrows, self.ncols, "apply", args, f, run, along=(self,))
-
-    def select(self, op: Any, thunk: Any = None) -> MatrixExpression:
-        """The entries for which op(value, row, column, thunk) is true; or those under a mask, or a BOOL object.
-        Raises TypeError, KeyError (op has not that type)."""
-        mask = select_mask(op, thunk, 2)
-        if mask is not None:
-            mask.fits(self)
-
-            def run(_: Any, order: Any) -> MatrixStore:
-                from .assign import matrix_mask
-
-                A = self._at(order)
-                return verbs.merge(A, A, matrix_mask(mask, order), None, True)
-
-            both = self, mask.parent
-            return MatrixExpression(self.nrows, self.ncols, "select", (self, mask), None, run, self.dtype, along=both)
-        f, value = index_operator(op, self.dtype, thunk, "select")
-        keep = lambda _, order: verbs.select(self._at(order), f, value)
-        return MatrixExpression(self.nrows, self.ncols, "select", (self, value), f, keep, self.dtype, along=(self,))
+        return multiply_vector(self, object_of(other, 1, "mxv"), op, "mxv")
 
     ss = Accessor("MatrixExtras")
 
@@ -227,24 +132,22 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
         self, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None, **opts: Any
     ) -> Matrix:
         """A copy: cast to `dtype`, without entries (`clear`), or only those under `mask`."""
-        from .matrix import Matrix
-
         check_options(opts)
         kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
-        layout = self._matrix._layout
+        make, layout = type(self._matrix), self._matrix._layout
         if clear or mask is not None:
-            C = Matrix(kind, self.nrows, self.ncols, name=name, device=self.device)
+            C = make(kind, self.nrows, self.ncols, name=name, device=self.device)
             if mask is not None and not clear:
                 C._update(self, check(mask, 2), None, False)
             return C
         # Structures are immutable: a copy shares them.
         with self.device.guard:
-            return Matrix._from_store(verbs.cast(self._stored, kind).tagged(self._order), name, layout)
+            return make._from_store(verbs.cast(self._stored, kind).tagged(self._order), name, layout)
 
     def isequal(self, other: Any, *, check_dtype: bool = False, **opts: Any) -> bool:
         """The same shape, the same structure, equal values; the dtype counts with `check_dtype`."""
         check_options(opts)
-        B = matrix_of(other, "isequal")
+        B = object_of(other, 2, "isequal")
         same_device("isequal", self, B)
         if self.shape != B.shape or (check_dtype and self.dtype is not B.dtype) or self.nvals != B.nvals:
             return False
@@ -261,7 +164,7 @@ class MatrixRead(MatrixExport, MatrixIndex, MatrixWhole, Shown):
     ) -> bool:
         """The same shape and structure, and abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)."""
         check_options(opts)
-        B = matrix_of(other, "isclose")
+        B = object_of(other, 2, "isclose")
         same_device("isclose", self, B)
         if self.shape != B.shape or (check_dtype and self.dtype is not B.dtype) or self.nvals != B.nvals:
             return False

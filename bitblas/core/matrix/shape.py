@@ -22,12 +22,12 @@ from .. import operators
 from ..convert import check_size, same_device, value_array
 from ..operators import typed
 from ..options import check_options
-from ..statement.base import Operand
 from ..statement.expr import MatrixExpression
 from ..statement.mask import Mask, check
+from ..statement.operand import Operand, object_of
+from ..vector.vector import Vector
 
 if TYPE_CHECKING:
-    from ..vector.vector import Vector
     from .matrix import Matrix
 
 
@@ -49,9 +49,7 @@ class MatrixWhole:
 
         op: BinaryOp, Monoid or text. Raises TypeError, KeyError (op has not that type).
         """
-        from .read import matrix_of
-
-        B = matrix_of(other, "kronecker")
+        B = object_of(other, 2, "kronecker")
         same_device("kronecker", self, B)
         f = typed(op, "binary", self.dtype, B.dtype)
         run = lambda mask: submatrix.kronecker(self._store, B._store, f)
@@ -172,10 +170,8 @@ def _diagonal(A: Any, k: Any) -> tuple[int, int]:
 
 
 def _diagonal_values(A: Any, values: Any, size: int) -> Vector:
-    from ..vector.vector import Vector, vector_of
-
     if isinstance(values, Operand) and values.ndim:
-        v = vector_of(values, "setdiag")
+        v: Vector = object_of(values, 1, "setdiag")
         if v.size != size:
             raise DimensionMismatch(f"values: expected a Vector of size {size}, that of the diagonal, got {v.size}")
         same_device("setdiag", A, v)

@@ -9,14 +9,14 @@ from semirings.dtypes import DataType
 from ...device import Device
 from ...store import MatrixStore
 from ...verbs import matrix as verbs
-from ..statement.base import Operand
+from ..statement.infix import Operators
 from .read import MatrixRead
 
 if TYPE_CHECKING:
     from .matrix import Matrix
 
 
-class TransposedMatrix(MatrixRead, Operand):
+class TransposedMatrix(MatrixRead, Operators):
     """A.T: reads A with rows and columns exchanged; `.new()` makes it a Matrix. Products take it as it is."""
 
     __slots__ = ("__weakref__", "_matrix")

@@ -7,31 +7,27 @@ entry. GraphBLAS C API 2.1, sections 4.3.4, 4.3.5, 4.3.8.
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from semirings import binary as _binary
 from semirings.dtypes import BOOL
 
-
-def _is_tensor(x: Any) -> bool:
-    return isinstance(x, Arithmetic) and x.ndim > 0
+from .operand import Operand, is_tensor, kinds
 
 
 def infix(x: Any, y: Any, name: str, how: str = "mult") -> Any:
     """x op y; how: "add" (union), "union" (union, 0 for what is missing) or "mult" (intersection)."""
     op = reduce(getattr, name.split("."), _binary)
-    if _is_tensor(x) and _is_tensor(y):
+    if is_tensor(x) and is_tensor(y):
         x = x._resolve()
         if how == "add":
             return x.ewise_add(y, op)
         return x.ewise_union(y, op, False, False) if how == "union" else x.ewise_mult(y, op)
-    if _is_tensor(x):
+    if is_tensor(x):
         return x._resolve().apply(op, right=y)
-    if _is_tensor(y):
+    if is_tensor(y):
         return y._resolve().apply(op, left=x)
-    from ..scalar import combine
-
-    return combine(x, y, op, how)
+    return kinds[0]._combine(x, y, op, how)
 
 
 def _bool_infix(x: Any, y: Any, name: str, symbol: str, how: str = "add") -> Any:
@@ -41,17 +37,10 @@ def _bool_infix(x: Any, y: Any, name: str, symbol: str, how: str = "add") -> Any
     return expr
 
 
-class Arithmetic:
-    """The operators of everything that may stand in an expression."""
+class Arithmetic(Operand):
+    """The arithmetic of everything that may stand in an expression."""
 
     __slots__ = ()
-    dtype: Any
-    _resolve: Any
-
-    if TYPE_CHECKING:  # some hold it, some compute it
-
-        @property
-        def ndim(self) -> int: ...
 
     # fmt: off
     def __eq__(self, other: Any) -> Any: return infix(self, other, "eq")
@@ -91,6 +80,8 @@ class Arithmetic:
             raise TypeError(f"~x: expected a BOOL object, got {self.dtype}; the complement of a mask is ~x.S or ~x.V")
         return self._resolve().apply("lnot")
 
+    __hash__ = Operand.__hash__
+
 
 class InPlace(Arithmetic):
     """+= and its kin, for what can stand on the left of `<<`."""
@@ -100,7 +91,7 @@ class InPlace(Arithmetic):
 
     def _in_place(self, other: Any, accum: str, expr: Any) -> Any:
         # With an object of the same kind the accumulator does it in place; a scalar touches the entries alone.
-        if _is_tensor(other) and other.ndim == self.ndim:
+        if is_tensor(other) and other.ndim == self.ndim:
             output: Any = self
             output(accum) << other
         else:

@@ -1,19 +1,18 @@
-"""What Matrix, Vector, Scalar and delayed expressions share: C(mask, accum, replace), and infix operators.
-
-`Operand` is anything that may stand in an expression; `_resolve()` gives the object itself, computed if it is delayed.
-"""
+"""What Matrix, Vector and Scalar share: C(mask, accum, replace) << expr, and C(mask)[I] << expr."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from semirings import BinaryOp, Monoid, Parameterized, Typed, UnaryOp
 
-from ...device import Device
 from .. import operators as _operators
 from ..options import check_options, check_wait
 from . import mask as _mask
-from .arithmetic import Arithmetic, InPlace
+from .arithmetic import InPlace
+from .axes import Axis, parse
+from .infix import Operators
+from .operand import Operand, describe, kinds
 
 
 class _Replace:
@@ -24,65 +23,6 @@ class _Replace:
 
 
 replace = _Replace()
-
-
-def describe(value: Any) -> str:
-    """A value in an error message: its type, and the value itself where that is short."""
-    text = f" {value!r}" if isinstance(value, (bool, int, float, str)) else ""
-    return f"{type(value).__module__}.{type(value).__qualname__}{text}".replace("builtins.", "")
-
-
-class Operand(Arithmetic):
-    """Anything that may stand in an expression: objects, and what is still to be computed."""
-
-    __slots__ = ()
-    dtype: Any
-
-    if TYPE_CHECKING:  # some hold it, some compute it
-
-        @property
-        def device(self) -> Device: ...
-
-    def _resolve(self) -> Any:
-        return self
-
-    def _apply_operator(self, op: Any, left: Any, right: Any = None, **kwargs: Any) -> Any:
-        from .infix import apply_operator
-
-        return apply_operator(op, left, right, **kwargs)
-
-    def __bool__(self) -> bool:
-        raise TypeError(f"{type(self).__name__}: has no truth value; perhaps .nvals, or .isequal(other), is meant")
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        raise TypeError(f"{type(self).__name__}: is not converted to an array by itself; use .to_coo() or .to_dense()")
-
-    __hash__ = object.__hash__
-
-    def __matmul__(self, other: Any) -> Any:
-        from .infix import matmul
-
-        return matmul(self, other)
-
-    def __and__(self, other: Any) -> Any:
-        from .infix import elementwise
-
-        return elementwise(self, other, "&")
-
-    def __or__(self, other: Any) -> Any:
-        from .infix import elementwise
-
-        return elementwise(self, other, "|")
-
-    def __rand__(self, other: Any) -> Any:
-        from .infix import elementwise
-
-        return elementwise(other, self, "&")
-
-    def __ror__(self, other: Any) -> Any:
-        from .infix import elementwise
-
-        return elementwise(other, self, "|")
 
 
 class Updater:
@@ -96,32 +36,27 @@ class Updater:
 
     def __lshift__(self, expr: Any) -> None:
         if self.input_mask is not None:
-            from .indexing import extracted_mask
-
-            self.mask, self.input_mask = extracted_mask(expr, self.input_mask), None
+            masked = getattr(expr, "_masked_by", None)
+            if masked is None:
+                raise TypeError("input_mask: expected an extraction such as A[I, J] on the right, got something else")
+            self.mask, self.input_mask = masked(self.input_mask), None
         self.target._update(expr, self.mask, self.accum, self.replace)
 
     update = __lshift__
 
     def _axes(self, key: Any) -> Any:
-        from .indexing import parse
-
         if self.input_mask is not None:
             raise TypeError("input_mask: expected an extraction, C(input_mask=m) << A[I, J], got an assignment")
         return parse(self.target, key)
 
     def __getitem__(self, key: Any) -> Any:
-        from .indexing import Assigner
-
         return Assigner(self, self._axes(key), region_mask=False)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self.target._assign(self._axes(key), value, self.mask, self.accum, self.replace, False)
 
     def __delitem__(self, key: Any) -> None:
-        from ..scalar import Scalar
-
-        self.target._assign(self._axes(key), Scalar(self.target.dtype), self.mask, None, self.replace, False)
+        self.target._assign(self._axes(key), kinds[0](self.target.dtype), self.mask, None, self.replace, False)
 
     def __eq__(self, other: Any) -> Any:
         raise TypeError("C(...) == x: not defined; perhaps `<<` is meant")
@@ -130,7 +65,34 @@ class Updater:
         raise TypeError("C(...): has no truth value")
 
 
-class Output(Operand, InPlace):
+class Assigner:
+    """C(mask)[I] or C[I](mask): waits for `<<`."""
+
+    __slots__ = ("__weakref__", "axes", "region_mask", "updater")
+
+    def __init__(self, updater: Updater, axes: tuple[Axis, ...], *, region_mask: bool) -> None:
+        self.updater, self.axes, self.region_mask = updater, axes, region_mask
+        if not isinstance(updater.target, Output):
+            raise TypeError("C[I](..): expected a part of a Matrix or Vector itself")
+        if region_mask and all(a.size is None for a in axes):
+            raise TypeError("mask: a single element takes none of its own; write C(mask)[i, j] << x")
+
+    def __lshift__(self, value: Any) -> None:
+        u = self.updater
+        u.target._assign(self.axes, value, u.mask, u.accum, u.replace, self.region_mask)
+
+    update = __lshift__
+
+    def __eq__(self, other: Any) -> Any:
+        raise TypeError("C(...)[I] == x: not defined; perhaps `<<` is meant")
+
+    def __bool__(self) -> bool:
+        raise TypeError("C(...)[I]: has no truth value")
+
+    __hash__ = object.__hash__
+
+
+class Output(Operators, InPlace):
     """What can stand on the left of `<<`: Matrix, Vector, Scalar."""
 
     __slots__ = ()
@@ -147,9 +109,8 @@ class Output(Operand, InPlace):
 
         mask: `.S` or `.V` of an object of the same shape, `~` for the complement, or a BOOL object (its values); for
         `C(mask)[i, J]` and `C(mask)[I, j]` also of a Vector along that whole row or column, outside which nothing
-        changes then;
-        accum: BinaryOp, Monoid or text; replace: `gb.replace` or `replace=True`, only with a mask; input_mask, for
-        `C(input_mask=m) << A[I, J]`: a mask of A's shape.
+        changes then. accum: BinaryOp, Monoid or text. replace: `gb.replace` or `replace=True`, only with a mask.
+        input_mask, for `C(input_mask=m) << A[I, J]`: a mask of A's shape.
         Raises TypeError for anything else. GraphBLAS C API 2.1, section 2.4.
         """
         for arg in args:
@@ -198,4 +159,4 @@ class Output(Operand, InPlace):
 
 _REPLACE = replace
 
-__all__ = ["Operand", "Output", "Updater", "describe", "replace"]
+__all__ = ["Assigner", "Output", "Updater", "replace"]

@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..show import ShownExpression
-from .arithmetic import Arithmetic
-from .base import Operand
+from .operand import Operand
 
 
 class NoIndex(TypeError, AttributeError):
@@ -51,7 +50,8 @@ class NotInPlace:
 
 
 class Delayed(Number, ShownExpression, Operand):
-    """`_to_expr()`: the Expression that it stands for, itself if it is one."""
+    """`_to_expr()`: the Expression that it stands for, itself if it is one. Before `Operators` among the bases: where
+    it will be a Scalar, comparisons are its."""
 
     __slots__ = ("__weakref__",)
     _to_expr: Any
@@ -80,9 +80,9 @@ class Delayed(Number, ShownExpression, Operand):
         return Operand.__array__(self, dtype, copy) if self.ndim else self._resolve().__array__(dtype, copy)
 
     def __eq__(self, other: Any) -> Any:
-        return Arithmetic.__eq__(self, other) if self.ndim else self._resolve() == other
+        return super().__eq__(other) if self.ndim else self._resolve() == other
 
     def __ne__(self, other: Any) -> Any:
-        return Arithmetic.__ne__(self, other) if self.ndim else self._resolve() != other
+        return super().__ne__(other) if self.ndim else self._resolve() != other
 
     __hash__ = Operand.__hash__

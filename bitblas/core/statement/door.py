@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...device import tracing
+from .delayed import Delayed
+from .explain import explain
 from .recording import state as recording
 
 
@@ -60,9 +62,6 @@ def guarded(method: Callable[..., Any]) -> Any:
 
 def reason(value: Any, mask: Any) -> str:
     """A statement in words: the plan of a product, else the expression."""
-    from .delayed import Delayed
-    from .explain import explain
-
     if isinstance(value, Delayed):
         value = value._to_expr()
         return str(explain(value, mask=mask)) if value.method in ("mxv", "vxm", "mxm") else value._text()

@@ -10,29 +10,49 @@ from .delayed import Delayed
 from .orders import foreseen, used
 
 
-def explain(expr: Any, *, mask: Any = None) -> Any:
+def explain(expr: Any, *, mask: Any = None, source: bool = False) -> Any:
     """The Plan of a product, `A.mxv(v, op)` or `op(A @ B)`, which prints itself; nothing is computed.
 
-    mask: the mask that the statement would have. Raises TypeError for what is no delayed product.
+    mask: the mask that the statement would have. source: also the text of its kernels for a new output, CUDA C++ or
+    Numba's Python, as `.source`; this makes the forms that they read, and compiles what a product with a vector runs.
+    Raises TypeError for what is no delayed product.
     """
-    from ...plan import mxm as plan_mxm
-    from ...verbs import deciding
-
     if isinstance(expr, Delayed):
         expr = expr._to_expr()
     if getattr(expr, "method", None) not in ("mxv", "vxm", "mxm"):
         raise TypeError(f"explain: expected a delayed product such as A.mxv(v), got {expr!r}")
-    left, right = expr.args
-    op: Any = expr.op
-    if expr.method == "mxm":
-        masked = mask is not None and not mask.complement
-        found = plan_mxm.plan_mxm(left._matrix._stored, right._matrix._stored, op, masked)[0]
-    else:
-        flip = expr.method == "vxm"
-        A, v = (right, left) if flip else (left, right)
-        held, u = A._matrix._stored, v._stored
-        if held.order is not None and expr.along is not None:
-            u, op = by_value(dataclasses.replace(u, order=held.order), op, flip)
-        found = deciding.explained(held, u, op, transpose=A._transposed != flip, flip=flip)
+    found, variants = (_matrices if expr.method == "mxm" else _vector)(expr, mask, source)
+    if source:
+        found = dataclasses.replace(found, source="\n".join(map(expr.args[0].device.source, variants)))
     moves = foreseen(expr) if used() else ""
     return dataclasses.replace(found, reason=f"{found.reason}; {moves}") if moves else found
+
+
+def _vector(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
+    """The plan of A.mxv(v) or v.vxm(A), and its kernels where they are asked for."""
+    from ...verbs import deciding, product
+
+    flip = expr.method == "vxm"
+    A, v = reversed(expr.args) if flip else expr.args
+    held, u, op = A._matrix._stored, v._stored, expr.op
+    if held.order is not None and expr.along is not None:
+        u, op = by_value(dataclasses.replace(u, order=held.order), op, flip)
+    how = {"transpose": A._transposed != flip, "flip": flip}
+    plan = deciding.explained(held, u, op, **how)
+    return plan, product.prepared(held, u, op, **how).variants(mask is not None) if source else ()
+
+
+def _matrices(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
+    """The same of A.mxm(B)."""
+    from ...plan.mxm import plan_mxm
+    from ...verbs import mxm
+    from ..matrix.assign import matrix_mask
+
+    A, B = expr.args
+    a, b = A._matrix._stored, B._matrix._stored
+    plan, _ = plan_mxm(a, b, expr.op, mask is not None and not mask.complement)
+    if not source:
+        return plan, ()
+    allowed: Any = None if mask is None else matrix_mask(mask)
+    how = {"transpose_a": A._transposed, "transpose_b": B._transposed}
+    return plan, mxm.planned(a, b, expr.op, mask=allowed, **how).variants

@@ -12,11 +12,11 @@ from ...config import config
 from ...device import Device
 from ..options import check_options
 from .delayed import Delayed, NotInPlace
-from .door import computed
-from .recording import state as recording
+from .infix import Operators
+from .operand import kinds
 
 
-class Expression(NotInPlace, Delayed):
+class Expression(NotInPlace, Delayed, Operators):
     """What the three kinds share.
 
     method, args, op: what was asked (read by `explain`). `run(mask)` gives the result, a fresh store; only where
@@ -61,9 +61,7 @@ class Expression(NotInPlace, Delayed):
             if name is not None:
                 value.name = name
             return value
-        return self._new(kind, mask, name)
-
-    _new: Any  # (dtype, mask, name): compute into the kind of object that this expression gives
+        return kinds[self.ndim]._computed(self, kind, mask, name)
 
     def dup(self, dtype: Any = None, **kwargs: Any) -> Any:
         return self._resolve().dup(dtype, **kwargs)
@@ -75,11 +73,11 @@ class Expression(NotInPlace, Delayed):
         if self._value is None:
             if not config.autocompute:
                 raise TypeError(f"{self.method}: not computed yet, and config.autocompute is off; use .new()")
-            self._value = self._new(None, None, None)
+            self._value = kinds[self.ndim]._computed(self)
         return self._value
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or not hasattr(_kind(self.ndim), name):  # nothing is computed for it
+        if name.startswith("_") or not hasattr(kinds[self.ndim], name):  # nothing is computed for it
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self._resolve(), name)
 
@@ -113,13 +111,6 @@ class VectorExpression(Expression):
     def shape(self) -> tuple[int]:
         return (self.size,)
 
-    def _new(self, dtype: DataType | None, mask: Any, name: str | None) -> Any:
-        from ..vector.vector import Vector
-
-        w = Vector(self.dtype if dtype is None else dtype, self.size, name=name, device=self.device)
-        w._update(self, None if mask is None else _check_mask(mask, 1), None, mask is not None)
-        return w
-
 
 class MatrixExpression(Expression):
     """A delayed Matrix of nrows x ncols.
@@ -144,18 +135,6 @@ class MatrixExpression(Expression):
     def shape(self) -> tuple[int, int]:
         return (self.nrows, self.ncols)
 
-    def _new(self, dtype: DataType | None, mask: Any, name: str | None) -> Any:
-        from ..matrix.assign import alone
-        from ..matrix.matrix import Matrix
-
-        kind, m = self.dtype if dtype is None else dtype, None if mask is None else _check_mask(mask, 2)
-        if self._value is None and (m is None or self.masked):  # what comes out is all that it holds
-            with self.device.guard:
-                return Matrix._from_store(alone(self, kind, m), name)
-        C = Matrix(kind, self.nrows, self.ncols, name=name, device=self.device)
-        C._update(self, m, None, m is not None)
-        return C
-
 
 class ScalarExpression(Expression):
     """A delayed Scalar; `run` gives a NumPy scalar, or None for an empty one."""
@@ -163,30 +142,3 @@ class ScalarExpression(Expression):
     __slots__ = ()
     ndim = 0
     shape = ()
-
-    def _new(self, dtype: DataType | None, mask: Any, name: str | None) -> Any:
-        from ..scalar import Scalar
-
-        if mask is not None:
-            raise TypeError("mask: not allowed for Scalars")
-        s = Scalar(self.dtype if dtype is None else dtype, name=name)
-        if recording.recorder is not None:
-            recording.recorder.scalar_statement(s, self, None)
-        else:
-            s._store(computed(self))
-        return s
-
-
-def _kind(ndim: int) -> type:
-    """What an expression of so many dimensions becomes."""
-    from ..matrix.matrix import Matrix
-    from ..scalar import Scalar
-    from ..vector.vector import Vector
-
-    return (Scalar, Vector, Matrix)[ndim]
-
-
-def _check_mask(mask: Any, ndim: int) -> Any:
-    from .mask import check
-
-    return check(mask, ndim)

@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from semirings import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, Typed, UnaryOp, binary, semiring
 from semirings.dtypes import BOOL
 
 from ...exceptions import DimensionMismatch
-from .base import Operand, describe
+from .arithmetic import Arithmetic
 from .delayed import Delayed, NotInPlace
-from .expr import Expression
 from .mask import Mask
+from .operand import Operand, describe, is_tensor, kinds
+
+if TYPE_CHECKING:
+    from .expr import Expression
 
 
-class Infix(NotInPlace, Delayed):
+class Operators(Arithmetic):
+    """The operators of everything that may stand in an expression."""
+
+    __slots__ = ()
+
+    # fmt: off
+    def __and__(self, other: Any) -> Any: return elementwise(self, other, "&")
+    def __or__(self, other: Any) -> Any: return elementwise(self, other, "|")
+    def __rand__(self, other: Any) -> Any: return elementwise(other, self, "&")
+    def __ror__(self, other: Any) -> Any: return elementwise(other, self, "|")
+    def __matmul__(self, other: Any) -> Any: return matmul(self, other)
+    # fmt: on
+
+    def _apply_operator(self, op: Any, left: Any, right: Any = None, **kwargs: Any) -> Any:
+        return apply_operator(op, left, right, **kwargs)
+
+
+class Infix(NotInPlace, Delayed, Operators):
     """Two operands and a symbol. `op(A & B)` names the operator; alone, `@` means plus_times, and `&`, `|` of BOOL
     operands mean land, lor."""
 
@@ -84,17 +104,13 @@ def _joined(x: Any, symbol: str, op: Any, left_default: Any, right_default: Any)
     return x._resolve()
 
 
-def _tensor(x: Any) -> bool:
-    return isinstance(x, Operand) and x.ndim > 0
-
-
 def elementwise(left: Any, right: Any, symbol: str) -> Any:
     """A & B and A | B, of two scalars too. DimensionMismatch unless the shapes are the same."""
     if isinstance(right, Mask):
         return right & left if symbol == "&" else right | left
-    if _tensor(left) != _tensor(right):
+    if is_tensor(left) != is_tensor(right):
         raise TypeError(f"x {symbol} y: expected Vectors or Matrices, got {describe(left)} and {describe(right)}")
-    if not _tensor(left):
+    if not is_tensor(left):
         left, right = (scalar(x, f"x {symbol} y") for x in (left, right))
     for x in (left, right):
         if isinstance(x, Infix) and x.symbol not in (symbol, "@"):
@@ -111,17 +127,15 @@ def scalar(x: Any, where: str) -> Any:
     """x, which may be a plain scalar, as an operand. TypeError for what is no scalar."""
     if isinstance(x, Operand):
         return x
-    from ..scalar import Scalar
-
     try:
-        return Scalar.from_value(x, name=str(x))
+        return kinds[0].from_value(x, name=str(x))
     except TypeError:
         raise TypeError(f"{where}: expected a Matrix, Vector or scalar, got {describe(x)}") from None
 
 
 def matmul(left: Any, right: Any) -> Any:
     """A @ B, A @ v, v @ A, v @ w. DimensionMismatch unless the inner sizes are the same."""
-    if not (_tensor(left) and _tensor(right)):
+    if not (is_tensor(left) and is_tensor(right)):
         raise TypeError(f"x @ y: expected Vectors or Matrices, got {describe(left)} and {describe(right)}")
     if left.shape[-1] != right.shape[0]:
         raise DimensionMismatch(f"x @ y: expected inner sizes that are the same, got {left.shape} and {right.shape}")
@@ -153,9 +167,9 @@ def apply_operator(op: Any, left: Any, right: Any = None, **kwargs: Any) -> Any:
         raise TypeError(f"{op!r}: left_default and right_default need an infix expression x | y")
     if right is None:
         raise TypeError(f"{op!r}: expected op(A & B), op(A | B), op(A, 1) or op(1, A), got op({describe(left)})")
-    if isinstance(left, Operand) and (left.ndim > 0 or not _tensor(right)):
+    if isinstance(left, Operand) and (left.ndim > 0 or not is_tensor(right)):
         return left._resolve().apply(op, right)
     return right._resolve().apply(op, left=left)
 
 
-__all__ = ["Infix", "apply_operator", "elementwise", "matmul", "scalar"]
+__all__ = ["Infix", "Operators", "apply_operator", "elementwise", "matmul", "scalar"]

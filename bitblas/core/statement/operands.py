@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 
 from semirings import IndexUnaryOp, SelectOp, Typed, dtypes, indexunary
-from semirings.dtypes import DataType, cast_scalar
+from semirings.dtypes import DataType
 
 from ...exceptions import EmptyObject
 from ..convert import scalar_type, scalar_value
 from ..operators import compute_type, find, typed
-from .base import Operand, describe
 from .delayed import Delayed
 from .mask import Mask, check
+from .operand import Operand, describe
+from .recording import cast
 from .recording import state as recording
 
 
@@ -45,7 +46,7 @@ def operand(value: Any, where: str) -> tuple[np.generic, DataType]:
 
 
 def compute_scalar(op: Typed, value: np.generic) -> np.generic:
-    return cast_scalar(value, compute_type(op))
+    return cast(value, compute_type(op))
 
 
 def apply_operator(op: Any, dtype: DataType, left: Any, right: Any) -> tuple[str, Typed, np.generic | None]:

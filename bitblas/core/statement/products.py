@@ -9,8 +9,8 @@ from ...exceptions import DimensionMismatch
 from ...verbs import product, reorder
 from ..convert import same_device
 from ..operators import typed
-from .base import Operand, describe
 from .expr import VectorExpression
+from .operand import Operand, describe
 
 
 def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> VectorExpression:

@@ -17,11 +17,11 @@ from ...verbs import elements, vector_build
 from ...verbs import vector as verbs
 from ...verbs.operands import Into
 from ..convert import same_device, value_array
-from ..statement.base import Operand, describe
+from ..statement.axes import Axis
 from ..statement.delayed import Delayed
 from ..statement.expr import VectorExpression
-from ..statement.indexing import Axis
 from ..statement.mask import Mask
+from ..statement.operand import Operand, describe
 from ..statement.operands import of
 from ..statement.orders import settle, used
 from ..statement.recording import state as recording

@@ -11,9 +11,11 @@ from ...store import VectorStore
 from ...verbs import elements
 from ..accessor import Accessor
 from ..options import check_options
-from ..statement.base import Updater, describe
+from ..statement.axes import Axis, parse
+from ..statement.base import Updater
 from ..statement.expr import ScalarExpression, VectorExpression
-from ..statement.indexing import Axis, IndexExpr, parse
+from ..statement.indexing import IndexExpr
+from ..statement.operand import describe
 
 
 class VectorIndex:

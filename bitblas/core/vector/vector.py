@@ -15,19 +15,21 @@ from ... import device as devices
 from ...device import Device
 from ...exceptions import DimensionMismatch
 from ...store import VectorStore, empty_vector
-from ...verbs import elements
+from ...verbs import elements, submatrix
 from ...verbs import vector as verbs
 from .. import aggregators
 from ..accessor import Sized
 from ..convert import check_size, device_of, same_device
+from ..matrix.elementwise import Broadcast
 from ..operators import typed
 from ..show import Shown
 from ..statement import orders
-from ..statement.base import Operand, Output, describe
+from ..statement.axes import Axis
+from ..statement.base import Output
 from ..statement.door import assignment, statement
-from ..statement.expr import ScalarExpression, VectorExpression
-from ..statement.indexing import Axis
-from ..statement.mask import Mask
+from ..statement.expr import MatrixExpression, ScalarExpression, VectorExpression
+from ..statement.mask import Mask, check
+from ..statement.operand import is_tensor, kinds, object_of
 from ..statement.operands import apply_operator, index_operator, operands, select_mask, union_operator
 from ..statement.orders import movable
 from ..statement.products import multiply_vector
@@ -38,19 +40,6 @@ from .index import VectorIndex
 from .whole import VectorWhole
 
 _names = itertools.count()
-
-
-def vector_of(value: Any, where: str) -> Vector:
-    """A Vector, or a delayed one, computed. TypeError otherwise."""
-    if type(value) is Vector:
-        return value
-    if isinstance(value, Operand) and value.ndim == 1:
-        return value._resolve()
-    raise TypeError(f"{where}: expected a Vector, got {describe(value)}")
-
-
-def _is_matrix(value: Any) -> bool:
-    return type(value) is not Vector and isinstance(value, Operand) and value.ndim == 2
 
 
 HUGE = 1 << 29  # positions: from here on it is asked whether they fit
@@ -85,6 +74,13 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Sized, Shown, Output):
         v = cls.__new__(cls)
         v._data, v._pending, v.name = store, {}, f"v_{next(_names)}" if name is None else name
         return v
+
+    @classmethod
+    def _computed(cls, expr: Any, dtype: DataType | None = None, mask: Any = None, name: str | None = None) -> Vector:
+        """A new Vector of what an expression gives."""
+        w = cls(expr.dtype if dtype is None else dtype, expr.size, name=name, device=expr.device)
+        w._update(expr, None if mask is None else check(mask, 1), None, mask is not None)
+        return w
 
     # ---- what it holds ----
 
@@ -165,7 +161,7 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Sized, Shown, Output):
     # ---- operations: all return delayed expressions ----
 
     def _partner(self, other: Any, where: str) -> Vector:
-        v = vector_of(other, where)
+        v: Vector = object_of(other, 1, where)
         if v._data.size != self._data.size:
             raise DimensionMismatch(f"{where}: expected two vectors of one size, got {self.size} and {v.size}")
         same_device(where, self, v)
@@ -173,8 +169,6 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Sized, Shown, Output):
 
     def _columns(self, other: Any, where: str) -> Any:
         """self as every column of a matrix like `other`."""
-        from ..statement.broadcast import Broadcast
-
         return Broadcast(self, other._resolve(), where, columns=True, restrict=where == "ewise_mult")
 
     def ewise_add(self, other: Any, op: Any = monoid.plus) -> VectorExpression:
@@ -183,7 +177,7 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Sized, Shown, Output):
 
         op: BinaryOp, Monoid or text. Raises DimensionMismatch, TypeError, KeyError (op has not that type).
         """
-        if _is_matrix(other):
+        if is_tensor(other) and other.ndim == 2:
             return self._columns(other, "ewise_add").ewise_add(other, op)
         v = self._partner(other, "ewise_add")
         f = typed(op, "binary", self.dtype, v.dtype)
@@ -192,7 +186,7 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Sized, Shown, Output):
 
     def ewise_mult(self, other: Any, op: Any = binary_ops.times) -> VectorExpression:
         """The intersection: op where both have an entry. C API 2.1, 4.3.4. Errors as in `ewise_add`."""
-        if _is_matrix(other):
+        if is_tensor(other) and other.ndim == 2:
             return self._columns(other, "ewise_mult").ewise_mult(other, op)
         v = self._partner(other, "ewise_mult")
         f = typed(op, "binary", self.dtype, v.dtype)
@@ -201,7 +195,7 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Sized, Shown, Output):
 
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> VectorExpression:
         """The union, with a default for the operand that is missing; the type also holds the defaults."""
-        if _is_matrix(other):
+        if is_tensor(other) and other.ndim == 2:
             return self._columns(other, "ewise_union").ewise_union(other, op, left_default, right_default)
         v = self._partner(other, "ewise_union")
         f, left, right = union_operator(op, self.dtype, v.dtype, left_default, right_default)
@@ -236,9 +230,11 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Sized, Shown, Output):
 
     def outer(self, other: Any, op: Any = binary_ops.times) -> Any:
         """The Matrix op(self[i], other[j]) of self.size x other.size."""
-        from ..matrix.matrix import outer
-
-        return outer(self, vector_of(other, "outer"), op)
+        v = object_of(other, 1, "outer")
+        same_device("outer", self, v)
+        f = typed(op, "binary", self.dtype, v.dtype)
+        run = lambda mask: submatrix.outer(self._store, v._store, f)
+        return MatrixExpression(self.size, v.size, "outer", (self, v), f, run)
 
     def apply(self, op: Any, right: Any = None, *, left: Any = None) -> VectorExpression:
         """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its thunk as
@@ -290,9 +286,7 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Sized, Shown, Output):
 
     def diag(self, k: int = 0, *, name: str | None = None) -> Any:
         """The Matrix with this vector on diagonal k, of size + abs(k) rows and columns."""
-        from ..matrix.matrix import from_diagonal
-
-        return from_diagonal(self, int(k), name)
+        return kinds[2]._from_store(submatrix.from_diagonal(self._store, int(k)), name)
 
 
-__all__ = ["Vector", "vector_of"]
+kinds[1] = Vector

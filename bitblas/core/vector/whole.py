@@ -18,6 +18,7 @@ from ..operators import typed
 from ..options import check_options
 from ..statement import orders
 from ..statement.mask import check
+from ..statement.operand import object_of
 from . import assign
 
 if TYPE_CHECKING:
@@ -45,14 +46,12 @@ class VectorWhole:
     ) -> Vector:
         """A copy: cast to `dtype`, without entries (`clear`), or only those under `mask`."""
         check_options(opts)
-        from .vector import Vector
-
         kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
         if clear:
-            return Vector(kind, self.size, name=name, device=self.device)
+            return type(self)(kind, self.size, name=name, device=self.device)
         if mask is None:
-            return Vector._from_store(assign.copied(self._stored, kind), name)
-        v = Vector(kind, self.size, name=name, device=self.device)
+            return type(self)._from_store(assign.copied(self._stored, kind), name)
+        v = type(self)(kind, self.size, name=name, device=self.device)
         v._update(self, check(mask, 1), None, False)
         return v
 
@@ -66,13 +65,11 @@ class VectorWhole:
 
     def to(self: Vector, device: str | Device) -> Vector:  # type: ignore[misc]
         """A copy on another device; the object itself if it is there already."""
-        from .vector import Vector
-
         d, s = devices.get(device), self._store
         if d is s.device:
             return self
         move = lambda x: d.asarray(s.device.to_host(x))
-        return Vector._from_store(
+        return type(self)._from_store(
             VectorStore(d, s.size, s.dtype, move(s.present), s.values if s.iso else move(s.values), s.count), self.name
         )
 
@@ -81,9 +78,7 @@ class VectorWhole:
     ) -> bool:
         """The same size, the same structure, equal values; the dtype counts with `check_dtype`."""
         check_options(opts)
-        from .vector import vector_of
-
-        v = vector_of(other, "isequal")
+        v = object_of(other, 1, "isequal")
         same_order = self._data.order is v._data.order
         a, b = (self._stored, v._stored) if same_order else (self._whole, v._whole)
         if a.device is not b.device:
@@ -102,9 +97,8 @@ class VectorWhole:
         """The same size and structure, and abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)."""
         check_options(opts)
         from ...verbs.matrix import all_close
-        from .vector import vector_of
 
-        v = vector_of(other, "isclose")
+        v = object_of(other, 1, "isclose")
         same_device("isclose", self, v)
         if self.size != v.size or (check_dtype and self.dtype is not v.dtype) or self.nvals != v.nvals:
             return False

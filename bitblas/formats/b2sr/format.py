@@ -16,7 +16,7 @@ import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
-from ...device import Device, balanced_bounds, even_bounds
+from ...device import Device, ranges
 from ...kernels.prologue import Variant
 from .. import mirror, sound
 from ..choice import Format
@@ -26,7 +26,7 @@ from . import samples
 from .call import TilesCall, TilesFormat
 from .check import check_tiles
 from .choice import TILES, tiles_bytes, word_type, words_per_tile
-from .merging import Merge
+from .merging import Merge, cuts_of
 
 FORMATS: dict[int, TilesFormat] = {tile: TilesFormat(tile) for tile in TILES}
 # Tiles of a tile row, from which on it is cut to be read row by row on a GPU: one may hold half of a graph (measured on
@@ -93,15 +93,15 @@ class B2sr(TilesCall):
 
     def _bounds(self) -> Any:
         """Parallel ranges of tile rows on the CPU, for passes over the structure."""
-        if self.device.is_gpu or self.nvals <= PARALLEL_ENTRIES:
+        if not self.device.splits(self.nvals, PARALLEL_ENTRIES):
             return None
         if "passes" not in self.cache:
-            self.cache["passes"] = balanced_bounds(self.ptr, 4 * self.device.threads)
+            self.cache["passes"] = ranges.balanced(self.ptr, self.device.parts)
         return self.cache["passes"]
 
     def _tile_bounds(self) -> Any:
         """Parallel ranges of tiles on the CPU."""
-        return None if self._bounds() is None else even_bounds(self.tiles, self.device.threads)
+        return self.device.ranges(self.tiles, PARALLEL_ENTRIES, work=self.nvals, parts=self.device.threads)
 
     @classmethod
     def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[B2sr, Any]:
@@ -118,10 +118,7 @@ class B2sr(TilesCall):
         needed = rows_bytes(self.nrows, self.ncols, self.nvals) + order * 4 * self.nvals
         device.foresee(f"CSR of {self.nvals} entries", needed)
         none = xp.zeros(1, index_type(self.nvals))
-        most = self.tiles // LONG_TILES if device.is_gpu else 0  # cuts that there may be: the GPU alone knows them
-        cuts = xp.zeros(self.tile_rows + 1 if device.is_gpu else 1, np.int64)
-        if most:
-            xp.cumsum((self.ptr[1:] - self.ptr[:-1]) // LONG_TILES, out=cuts[1:])
+        most, cuts = cuts_of(device, self.tile_rows, self.tiles, LONG_TILES, lambda: self.ptr)
         counts = xp.zeros((self.tile_rows + most) * self.tile, np.int64)
         col = xp.empty(max(1, self.nvals), index_type(self.ncols))
         places = xp.empty(max(1, self.nvals) if order else 1, none.dtype)

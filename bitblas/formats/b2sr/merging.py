@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
-from ...device import balanced_bounds
+from ...device import Device, ranges
 from ...kernels.prologue import Variant
 from ..csr.format import PARALLEL_ENTRIES, Csr, index_type
 from .choice import word_type
@@ -27,6 +28,19 @@ class Rule(NamedTuple):
     far: int
 
 
+def cuts_of(device: Device, rows: int, items: int, long: int, starts: Callable[[], Any]) -> tuple[int, Any]:
+    """How often tile rows with several times `long` of the items are cut, for threads that share them: the most that
+    it may be (the device alone knows more), and the cuts before each tile row and in all, INT64. starts: where each
+    begins, and the end."""
+    if not device.shares_rows:
+        return 0, device.xp.zeros(1, np.int64)
+    most, cuts = items // long, device.xp.zeros(rows + 1, np.int64)
+    if most:
+        limits = starts()
+        device.xp.cumsum((limits[1:] - limits[:-1]) // long, out=cuts[1:])
+    return most, cuts
+
+
 class Merge:
     """Both passes over the rows of a CSR that merge them to tiles; long tile rows are cut into parts on a GPU."""
 
@@ -37,17 +51,13 @@ class Merge:
         self.tile_col = index_type(-(-csr.ncols // tile))  # which may be narrower than columns are
         self.none, self.no_bits = xp.zeros(1, index_type(csr.nvals)), xp.zeros(1, word)
         self.no_codes = xp.zeros(1, np.uint32)
-        self.cuts = self.cut_cols = xp.zeros(1, np.int64)
+        self.cut_cols = xp.zeros(1, np.int64)
         self.bounds = None
-        most = csr.nvals // (LONG * tile) if device.is_gpu else 0  # cuts that there may be: the GPU alone knows them
+        most, self.cuts = cuts_of(device, self.tile_rows, csr.nvals, LONG * tile, self._limits)
         self.units = self.tile_rows + most
-        if device.is_gpu:
-            self.cuts = xp.zeros(self.tile_rows + 1, np.int64)
-        elif csr.nvals > PARALLEL_ENTRIES:
-            self.bounds = balanced_bounds(self._limits(), 4 * device.threads)
+        if device.splits(csr.nvals, PARALLEL_ENTRIES):
+            self.bounds = ranges.balanced(self._limits(), device.parts)
         if most:
-            limits = self._limits()
-            xp.cumsum((limits[1:] - limits[:-1]) // (LONG * tile), out=self.cuts[1:])
             self.cut_cols = xp.empty(most, np.int64)
             cut, tile_cols = device.kernel(self._variant("cut")), -(-csr.ncols // tile)
             cut(most, self.tile_rows, csr.nrows, tile_cols, csr.ptr, csr.col, self.cuts, self.cut_cols)
@@ -91,7 +101,8 @@ class Merge:
 
     def tile_rows_of(self, out: Any) -> Any:
         """What is counted (a row of `count`) before each tile row, and in all: before its first part."""
-        return out[self.cuts + self.csr.device.xp.arange(len(self.cuts))] if self.csr.device.is_gpu else out
+        uncut = self.units == self.tile_rows
+        return out if uncut else out[self.cuts + self.csr.device.xp.arange(self.tile_rows + 1)]
 
     def _variant(self, kernel: str, *more: tuple[str, Any], **constants: int) -> Variant:
         given = (("PTR", self.csr.ptr), ("COL", self.csr.col), *more)

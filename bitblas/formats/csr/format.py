@@ -10,7 +10,7 @@ import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
-from ...device import Device, balanced_bounds
+from ...device import Device, ranges
 from ...exceptions import OutOfMemory
 from ...kernels.prologue import Variant
 from .. import mirror, sound
@@ -30,7 +30,7 @@ def numbers_of(ptr: Any, n: int, device: Device) -> Any:
     xp, rows = device.xp, len(ptr) - 1
     if not n or rows == 1:
         return xp.zeros(n, np.int64)
-    if not device.is_gpu:
+    if device.host_memory:
         return np.repeat(np.arange(rows), np.diff(ptr))
     out = xp.empty(n, np.int64)
     device.kernel(Variant("formats/csr/rows", (("PTR", lookup_dtype(ptr.dtype)),)))(n, rows, ptr, out)
@@ -40,7 +40,7 @@ def numbers_of(ptr: Any, n: int, device: Device) -> Any:
 def pointers_of(rows: Any, nrows: int, device: Device) -> Any:
     """Where each row begins, and the end, INT64: of ascending row numbers."""
     xp = device.xp
-    if device.is_gpu:  # counting would add to one number again and again where a row is long
+    if not device.host_memory:  # counting would add to one number again and again where a row is long
         return xp.searchsorted(rows, xp.arange(nrows + 1, dtype=rows.dtype))
     ptr = np.zeros(nrows + 1, np.int64)
     np.cumsum(np.bincount(rows.view(np.int64), minlength=nrows), out=ptr[1:])
@@ -49,7 +49,7 @@ def pointers_of(rows: Any, nrows: int, device: Device) -> Any:
 
 def sort_entries(device: Device, rows: Any, cols: Any, nrows: int, ncols: int) -> Any:
     """The order of the entries by row, then column; equal ones stay in input order."""
-    if device.is_gpu:
+    if device.sorts_keys:
         if nrows * ncols < 1 << 63:
             return device.xp.argsort(rows * ncols + cols, kind="stable")
         by_col = device.xp.argsort(cols, kind="stable")
@@ -62,6 +62,22 @@ def sort_entries(device: Device, rows: Any, cols: Any, nrows: int, ncols: int) -
     numbered = coo_array((np.arange(len(rows)), (rows, cols)), shape=(nrows, ncols))
     numbered.has_canonical_format = True  # duplicates are ours to combine
     return numbered.tocsr().tocsc().tocsr().data
+
+
+def sort_bytes(device: Device, alone: bool) -> int:
+    """Bytes an entry that sorting takes; alone: nothing has to follow the entries."""
+    return 80 if not device.sorts_keys else 16 if alone else 40
+
+
+def split_keys(device: Device, keys: Any, nrows: int, ncols: int) -> tuple[Any, Any]:
+    """Pointers (INT64) and columns of entries by their keys row * ncols + column, which ascend."""
+    if device.host_memory and len(keys) < nrows:
+        return pointers_of(keys // max(1, ncols), nrows, device), keys % max(1, ncols)
+    first = device.xp.arange(nrows + 1) * ncols  # the least key of each row
+    ptr = device.xp.searchsorted(keys, first)
+    if device.host_memory:  # NumPy finds the least keys cheaper than it divides
+        return ptr, keys - first[numbers_of(ptr, len(keys), device)]
+    return ptr, keys % max(1, ncols)
 
 
 class Rows(RowsCall):
@@ -187,8 +203,8 @@ def clipped(rows: Any, region: Region, order: bool) -> tuple[Csr, Any]:
     kind = index_type(rows.ncols)
     col, places = xp.zeros(1, kind), xp.zeros(1, index_type(rows.nvals))
     bounds = None
-    if not device.is_gpu and rows.nvals > PARALLEL_ENTRIES:
-        bounds = balanced_bounds(rows.ptr, 4 * device.threads)
+    if device.splits(rows.nvals, PARALLEL_ENTRIES):
+        bounds = ranges.balanced(rows.ptr, device.parts)
     types = (*column_types(rows), ("PLACE", lookup_dtype(places.dtype)))
     for fill in (0, 1):
         lanes = 8 if fill else 1
@@ -211,10 +227,10 @@ def turned(rows: Any, order: bool) -> tuple[Csr, Any]:
     """
     nvals, xp, device, ncols = rows.nvals, rows.device.xp, rows.device, rows.ncols
     shift = max(1, (nvals if order else rows.nrows).bit_length())
-    if device.is_gpu and shift + ncols.bit_length() > 64:
+    if device.sorts_keys and shift + ncols.bit_length() > 64:
         raise OutOfMemory(f"transpose: {nvals} entries in {ncols} columns exceed what any GPU can sort")
     device.foresee(f"transpose of {nvals} entries", rows_bytes(ncols, rows.nrows, nvals) + 16 * nvals)
-    if not device.is_gpu:
+    if not device.sorts_keys:
         from scipy.sparse import csr_array
 
         given = (np.arange(nvals), rows.columns(), rows.ptr)
@@ -237,7 +253,7 @@ def turned(rows: Any, order: bool) -> tuple[Csr, Any]:
 
 def mirrored(rows: Any) -> bool:
     """Whether a square CSR or MPLG equals its transpose."""
-    if not rows.device.is_gpu and _lacks_one(rows):
+    if rows.device.host_memory and _lacks_one(rows):
         return False
     packed = (("PACKED", int(rows.format.packed)),)
     found = rows.nvals, rows.nvals, rows.ptr, rows.col, index_type(rows.ncols), rows.nrows, rows.width

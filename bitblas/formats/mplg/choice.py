@@ -43,4 +43,4 @@ class PackedChoice(RowsChoice):
         return self.key
 
     def fixed_width(self, form: Any) -> int:
-        return int(form.width) if form.device.is_gpu and form.nvals >= FIXED_FROM else 0
+        return int(form.width) if form.nvals >= FIXED_FROM else 0

@@ -1,0 +1,106 @@
+"""What an index means: C[I, J], v[i]."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ...device import Device
+from ...exceptions import IndexOutOfBound
+from ...verbs import elements
+from .mask import Mask
+from .operand import Operand, describe
+
+
+class Axis:
+    """One index: `size` is None for an int (then `at` is it), else the number of positions; `at` None means all."""
+
+    __slots__ = ("at", "dim", "size")
+
+    def __init__(self, size: int | None, at: Any, dim: int) -> None:
+        self.size, self.at, self.dim = size, at, dim
+
+    def array(self, device: Device) -> Any:
+        """The positions as an INT64 array of the device."""
+        if self.at is None:
+            return device.xp.arange(self.dim, dtype=np.int64)
+        if isinstance(self.at, slice):
+            return device.xp.arange(self.at.start, self.at.stop, self.at.step, dtype=np.int64)
+        return device.asarray([self.at] if self.size is None else self.at, np.int64)
+
+
+def axis(index: Any, dim: int, device: Device) -> Axis:
+    """An int, a slice, a list or array of ints, an integer Scalar. Negative ones count from the end.
+
+    Raises IndexError out of range, TypeError for anything else.
+    """
+    if isinstance(index, slice):
+        start, stop, step = index.indices(dim)
+        size = len(range(start, stop, step))
+        return Axis(dim, None, dim) if (size, step) == (dim, 1) else Axis(size, slice(start, stop, step), dim)
+    if isinstance(index, Operand):
+        if index.ndim:
+            raise TypeError(
+                f"index: expected integers, got a {type(index).__name__}; for a mask: x.dup(mask=m.S), x(m.S) << y"
+            )
+        if index.dtype.kind not in "iu":
+            raise TypeError(f"index: expected an integer, got a Scalar of {index.dtype}")
+        index = int(index._resolve())
+    if isinstance(index, Mask):
+        raise TypeError("index: expected integers, got a mask; write x.dup(mask=m) or x(m) << y")
+    if not isinstance(index, (list, np.ndarray, bool, np.bool_)) and not hasattr(index, "__cuda_array_interface__"):
+        try:
+            i = operator.index(index)
+        except TypeError:
+            if isinstance(index, (tuple, str, float)) or not hasattr(index, "__iter__"):
+                raise TypeError(f"index: expected an int, a slice or a list of ints, got {describe(index)}") from None
+            index = list(index)
+        else:
+            if not -dim <= i < dim:
+                raise IndexError(f"Index out of range: index={i}, size={dim}")
+            return Axis(None, i + dim if i < 0 else i, dim)
+    return _list(index, dim, device)
+
+
+def _list(index: Any, dim: int, device: Device) -> Axis:
+    if not hasattr(index, "__cuda_array_interface__"):
+        index = np.asarray(index)
+        if index.size == 0 and index.dtype.kind == "f":
+            index = index.astype(np.int64)
+    if index.ndim == 0 and index.dtype.kind in "iu":
+        return axis(int(index), dim, device)
+    if index.ndim != 1:
+        raise TypeError(f"index: expected one dimension, got {index.ndim}")
+    if index.dtype.kind not in "iu":
+        raise TypeError(f"index: expected integers, got {index.dtype}; a mask is written x(m.V) << y")
+    if not device.host_memory and isinstance(index, device.xp.ndarray) and len(index):
+        known = elements.normalized(device, device.asarray(index, np.int64), dim)
+        if known is not None:
+            return Axis(len(index), known, dim)
+    if len(index):
+        low, high = int(index.min()), int(index.max())
+        if low < -dim or high >= dim:
+            raise IndexOutOfBound(f"Index out of range: index={low if low < -dim else high}, size={dim}")
+        index = index.astype(np.int64)
+        if low < 0:
+            index[index < 0] += dim
+    return Axis(len(index), index, dim)
+
+
+def parse(parent: Any, key: Any) -> tuple[Axis, ...]:
+    """The indices of parent[key]: one for a Vector, two for a Matrix; `...` means all."""
+    if parent.ndim == 0:
+        raise TypeError("index: Scalars have none")
+    shape = parent.shape
+    if key is Ellipsis:
+        return tuple(Axis(n, None, n) for n in shape)
+    if parent.ndim == 1:
+        if isinstance(key, tuple):
+            raise TypeError("index: expected one for a Vector, got a tuple")
+        return (axis(key, shape[0], parent.device),)
+    if not isinstance(key, tuple) or len(key) != 2:
+        raise TypeError(f"index: expected two for a Matrix, as in A[i, j], got {describe(key)}")
+    device = parent.device
+    return axis(key[0], shape[0], device), axis(key[1], shape[1], device)

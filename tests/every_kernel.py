@@ -1,0 +1,220 @@
+"""Calls every kernel on small operands: what compute-sanitizer watches (`make sanitize`), where the tests would take
+hours under it.
+
+    python tests/every_kernel.py --device cuda [--part 0/8] [--list]
+
+It says how many of the registered variants ran (constants that the plan sets by the size of operands aside), and fails
+where a kernel's source did not run at all. Answers are not looked at: the tests do that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import itertools
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import core_programs
+import numpy as np
+import test_loop
+from battery import FORMS, MATRICES, generator, values
+from test_core import operands
+
+import bitblas as gb
+from bitblas import algorithms, binary, device, semiring
+from bitblas.formats import format_of
+from bitblas.kernels.prologue import Variant
+from bitblas.registry import variants as registry
+
+CHOSEN = {"LANES", "UNROLL", "BLOCKS", "STAGE", "SLOTS", "LOG_SLOTS"}  # constants that the plan sets by the operands
+Task = tuple[str, Callable[[], None]]
+
+
+def matrix(name: str, dtype: str, *, iso: bool, **how: Any) -> gb.Matrix:
+    p = MATRICES[name]()
+    x = values(generator(name, dtype), dtype, len(p.rows))
+    return gb.Matrix.from_coo(
+        p.rows, p.cols, np.ones(1, x.dtype)[0] if iso else x, dtype, nrows=p.nrows, ncols=p.ncols, **how
+    )
+
+
+def vectors(size: int, dtype: str) -> Iterator[gb.Vector]:
+    """Full, half full, and with so few entries that products push along them."""
+    for entries in (size, size // 2, 2):
+        at = np.arange(entries) * (size // max(1, entries))
+        yield gb.Vector.from_coo(at, values(generator(size, dtype), dtype, entries), dtype, size=size)
+
+
+# ---- what is called -------------------------------------------------------------------------------------------------
+
+
+def products(key: str, name: str, dtype: str, a: str, u: str, iso: bool) -> None:
+    """mxv and vxm, by all ends of a statement, on rows with and without hubs; the product of matrices at a mask."""
+    op, accum = semiring[name][dtype], registry.MERGED.get(name)
+    for which in ("128x128", "130x130", "long hub"):
+        A = matrix(which, a, iso=iso, **FORMS[key])
+        mask = next(vectors(A.nrows, "BOOL"))
+        for v in vectors(A.ncols, u):
+            w = A.mxv(v, op).new()
+            w(~mask.V, gb.replace) << A.mxv(v, op)
+            w(mask.S) << A.mxv(v, op)
+            if accum is not None:
+                w(accum) << A.mxv(v, op)
+            if name == "lor_land":
+                level = gb.Vector("FP64", A.nrows)
+                level(mask.S) << A.mxv(v, semiring.any_pair["BOOL"])
+                level << A.mxv(v, op)
+        for v in vectors(A.nrows, u):
+            v.vxm(A, op).new()
+    A, L = (matrix("130x130", t, iso=iso, **FORMS[key]) for t in (a, "BOOL"))
+    for expr in (A.mxm(A, op), A.mxm(A.T, op)):
+        expr.new(mask=L.S)
+        expr.new(mask=~L.S)
+        expr.new()
+
+
+def packed(key: str) -> None:
+    """Products of packed values."""
+    dtype = {"mplg": "FP32"}.get(key, "INT64")
+    for which in ("130x130", "long hub"):
+        p = MATRICES[which]()
+        weights = np.arange(len(p.rows)) % 200
+        A = gb.Matrix.from_coo(p.rows, p.cols, weights, dtype, nrows=p.nrows, ncols=p.ncols, packed=True, **FORMS[key])
+        for v in vectors(A.ncols, dtype):
+            A.mxv(v, semiring.min_plus).new()
+        for v in vectors(A.nrows, dtype):
+            v.vxm(A, semiring.min_plus).new()
+
+
+def forms(key: str) -> None:
+    """Every form made from rows and turned into rows, with and without values; parts of it; other verbs on it."""
+    for which, iso in itertools.product(("130x130", "gaps", "long hub"), (True, False)):
+        A = matrix(which, "INT64", iso=iso, **FORMS[key])
+        A.T.new().isequal(A)
+        A.to_coo()
+        A[1:70, ::2].new(), A[3, :].new(), A[[5, 2], :].new()
+        A.select("tril").new(), A.select(gb.select.valuegt, 0).new()
+        (A + A).new(), A.ewise_mult(A, binary.times).new(), A.apply(gb.unary.ainv).new()
+        A.reduce_rowwise().new(), A.reduce_columnwise("max").new(), A.reduce_scalar().new()
+        for other in FORMS:
+            gb.Matrix.from_coo(*A.to_coo(), nrows=A.nrows, ncols=A.ncols, **FORMS[other]).isequal(A)
+
+
+def programs(key: str, how: tuple[str, int | None]) -> None:
+    """Loops that stay on the device, as tests of loops have them; the algorithms."""
+    where = gb.config.device
+    test_loop.test_breadth_first_levels(where, how)
+    test_loop.test_breadth_first_parents(where, how)
+    for dtype in (gb.dtypes.INT64, gb.dtypes.FP64):
+        test_loop.test_shortest_paths(where, how, dtype)
+    A = test_loop.graph(symmetric=True, **FORMS[key])
+    for run in (algorithms.bfs_levels, algorithms.bfs_parents, algorithms.sssp):
+        run(A, 5)
+    for run in (algorithms.pagerank, algorithms.connected_components, algorithms.triangle_count):
+        run(A)
+
+
+def long_rows(key: str) -> None:
+    """Products of matrices whose rows fit no table."""
+    for name, dtype, a, _, _ in registry.FEW:
+        A = matrix("long hub", a.name, iso=False, **FORMS[key])
+        A.T[:40, :].new().mxm(A, semiring[name][dtype]).new()
+
+
+def text(program: str, dtype: str) -> None:
+    """A text of test_core.py."""
+    scope = operands(gb, 7, dtype)
+    for part in program.split("; "):
+        try:
+            found = eval(part, scope)
+            found.new() if hasattr(found, "new") else found
+        except SyntaxError:
+            exec(part, scope)
+        except (AttributeError, TypeError):  # what both libraries refuse
+            pass
+    for x in scope.values():
+        if isinstance(x, (gb.Vector, gb.Matrix)):
+            x.nvals  # what is pending is done
+
+
+def tasks() -> Iterator[Task]:
+    for key in FORMS:
+        how = FORMS[key]["format"], FORMS[key].get("tile")
+        yield f"forms {key}", lambda key=key: forms(key)
+        yield f"programs {key}", lambda key=key, how=how: programs(key, how)
+        if format_of(key).by_rows:
+            yield f"long rows {key}", lambda key=key: long_rows(key)
+        if format_of(key).fused or format_of(key).packed:
+            yield f"packed {key}", lambda key=key: packed(key)
+        few = dict.fromkeys((*registry.FEW, *registry.PRODUCTS[:2], *registry.PRODUCTS[-1:]))
+        for name, dtype, a, u, _ in registry.PRODUCTS if format_of(key).fused else few:
+            iso = not name.endswith(("plus", "times", "land"))
+            which = key, name, dtype.name, a.name, u.name, iso
+            yield f"products {' '.join(which[:3])}", lambda which=which: products(*which)
+    for texts in (core_programs.EXPRESSIONS, core_programs.STATEMENTS, core_programs.MATRIX_STATEMENTS):
+        for program, dtype in itertools.product(" ".join(texts.split()).split("; "), ("FP64", "INT64")):
+            yield f"{dtype} {program}", lambda program=program, dtype=dtype: text(program, dtype)
+
+
+# ---- what ran -------------------------------------------------------------------------------------------------------
+
+
+def same(variant: Variant) -> Variant:
+    """The variant, but for what depends on the sizes of operands."""
+    constants = tuple(c for c in variant.constants if c[0] not in CHOSEN)
+    return dataclasses.replace(variant, constants=constants, label="", text="")
+
+
+def noting(kind: type, seen: set[Variant]) -> None:
+    """Every variant that a device loads, from now on."""
+    found = kind.load
+
+    def load(self: Any, variant: Variant) -> Any:
+        seen.add(variant)
+        return found(self, variant)
+
+    kind.load = load
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--part", default="0/1", help="k/n: every n-th task, from the k-th")
+    parser.add_argument("--only", default="", help="the tasks whose names begin so")
+    parser.add_argument("--list", action="store_true", help="what did not run, too")
+    args = parser.parse_args()
+    if args.device == "emulator":
+        import emulator.device  # noqa: F401 - registers it
+    gb.config.device = args.device
+    seen: set[Variant] = set()
+    noting(type(device.get(args.device)), seen)
+    k, n = (int(x) for x in args.part.split("/"))
+    begin, failed, done = time.perf_counter(), [], 0
+    for name, run in [t for t in tasks() if t[0].startswith(args.only)][k::n]:
+        try:
+            run()
+        except Exception as error:
+            failed.append(f"{name}: {type(error).__name__}: {error}")
+        done += 1
+    device.get(args.device).synchronize()
+    variants = registry.variants()
+    ran = {same(v) for v in seen}
+    missed = [v for v in variants if same(v) not in ran]
+    never = sorted({v.kernel for v in variants} - {v.kernel for v in seen})
+    took = time.perf_counter() - begin
+    print(
+        f"{done} tasks, {took:.0f} s: {len(seen)} variants, "
+        f"{len(variants) - len(missed)} of the {len(variants)} registered ones among them"
+    )
+    for line in [*failed, *([str(v) for v in missed] if args.list else [])]:
+        print(line)
+    if never and n == 1 and not args.only:
+        print("kernels that did not run:", *never)
+    return 1 if failed or (never and n == 1 and not args.only) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Every kernel under compute-sanitizer on a GPU: PY=python SANITIZER=compute-sanitizer PARTS=8 tests/sanitize.sh
+# The tasks are dealt to processes that share the GPU; kernels are compiled by a first round without the sanitizer.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+python=${PY:-python3} sanitizer=${SANITIZER:-compute-sanitizer} parts=${PARTS:-8}
+export PYTHONPATH="$PWD${PYTHONPATH:+:$PYTHONPATH}"
+
+round() { # name, command in front of Python
+    local name=$1 begin=$SECONDS failed=0 pids=() k
+    shift
+    for ((k = 0; k < parts; k++)); do
+        "$@" "$python" tests/every_kernel.py --device cuda --part "$k/$parts" >".cache/sanitize-$name-$k.log" 2>&1 &
+        pids+=($!)
+    done
+    for k in "${pids[@]}"; do wait "$k" || failed=1; done
+    grep -hE "tasks,|ERROR SUMMARY|RACECHECK SUMMARY|Error:|^=+ +(Invalid|Error|Race|Program)" ".cache/sanitize-$name-"*.log || true
+    echo "$name: $((SECONDS - begin)) s, $([ $failed = 0 ] && echo passed || echo FAILED)"
+    return $failed
+}
+
+mkdir -p .cache
+round plain
+round memcheck "$sanitizer" --tool memcheck --error-exitcode 9
+round racecheck "$sanitizer" --tool racecheck --error-exitcode 9

@@ -1,0 +1,33 @@
+"""How threads of the host share the units of a kernel."""
+
+import numpy as np
+import pytest
+from battery import generator
+
+from bitblas import device as devices
+from bitblas.device import ranges
+
+
+def test_ranges_are_for_kernels_on_the_host(device):
+    d = devices.get(device)
+    assert d.ranges(99, 100) is None and d.ranges(1000, 100, work=99) is None and not d.splits(99, 100)
+    found = d.ranges(1000, 100), d.ranges(7, 100, work=100, parts=3)
+    assert d.splits(100, 100) == (device == "cpu")
+    if device == "cpu":
+        assert found[0].tolist() == ranges.even(1000, d.parts).tolist() and found[1].tolist() == [0, 3, 6, 7]
+    else:
+        assert found == (None, None)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 5, 300])
+def test_ranges_cover_all_units_once(rows):
+    length = generator("ranges", rows).integers(0, 9, rows)
+    ptr = np.append(0, np.cumsum(length))
+    made = [ranges.even(rows, 8), ranges.balanced(ptr, 8), ranges.balanced(ptr, 8, 64)]
+    made += [ranges.by_work(ptr[1:], 8)] if rows else []
+    for limits in made:
+        assert len(limits) == 9 and limits[0] == 0 and limits[-1] == rows and (np.diff(limits) >= 0).all()
+    assert all(limit % 64 == 0 or limit == rows for limit in made[2].tolist())
+    if rows == 300:
+        work = np.diff(ptr[made[1]]) + np.diff(made[1])
+        assert work.max() - work.min() <= 2 * (length.max() + 1)
