@@ -141,6 +141,8 @@ class VectorBuild:
         device: str | Device | None = None,
     ) -> Any:  # fmt: skip
         """A Vector from (index, value) pairs. ValueError for items of another length."""
+        if hasattr(pairs, "dtype"):
+            raise TypeError("pairs: expected a list of (index, value), got an array; use Vector.from_coo")
         parts = list(zip(*pairs, strict=True))
         if len(parts) not in (0, 2):
             raise ValueError(f"pairs: expected two elements in each item, got {len(parts)}")
