@@ -65,7 +65,10 @@ plus, kind = operator.find_opclass(op.from_string("plus"))
 assert kind == "BinaryOp" and A.reduce_rowwise(plus).new().isequal(A.reduce_rowwise(monoid.plus).new())
 assert operator.find_opclass("count")[1] == "Aggregator" and operator.find_opclass(min_plus)[1] == "Semiring"
 assert A.reduce_rowwise("count").new().to_dict() == {0: 2, 1: 2, 2: 3, 3: 1}
-assert get_semiring(monoid.min, binary.plus) is min_plus
+assert get_semiring(monoid.min, binary.plus) is get_semiring(binary.min, binary.plus) is min_plus
+assert get_semiring(monoid.min, monoid.plus[int]) is min_plus[int]
+import graphblas.binary.numpy as npbinary, graphblas.op.numpy, graphblas.semiring.ss
+assert npbinary.gcd is binary.numpy.gcd is op.numpy.gcd
 assert get_typed_op("plus", dtypes.INT8, dtypes.INT64).dtype is dtypes.INT64
 assert dtypes.unify(dtypes.INT8, dtypes.FP32) == "FP32"
 

@@ -32,6 +32,12 @@ def test_aggregators_pickle_to_themselves(name):
         assert pickle.loads(pickle.dumps(x)) is x
 
 
+def test_a_programs_aggregator_is_not_taken_for_the_librarys():
+    mine = agg.Aggregator("sum", composite=[agg.count], finalize=lambda n, opts: n)
+    with pytest.raises((pickle.PicklingError, AttributeError)):  # its recipe is a function inside a function
+        pickle.dumps(mine)
+
+
 def test_a_count_has_the_type_that_is_asked_for(device):
     for name in ("count", "exists"):
         got = []

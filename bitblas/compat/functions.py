@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from semirings import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, Typed, UnaryOp, dtypes
+from semirings import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, Typed, UnaryOp, dtypes, semiring
 
 from .. import core
 from ..core import operators
@@ -50,7 +50,5 @@ def get_typed_op(op: Any, dtype: Any, dtype2: Any = None, *, kind: str = "binary
 
 
 def get_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Any:
-    """The semiring of a monoid and a multiplier."""
-    from semirings.algebra import compose
-
-    return compose(monoid, binaryop)
+    """The semiring of a monoid (or a BinaryOp that has one) and a multiplier; typed where one of them is."""
+    return semiring.get_semiring(monoid, binaryop, name)

@@ -39,8 +39,9 @@ class Aggregator:
 
     def __init__(
         self, name: str, result_type: ResultType | None = None, recipe: Recipe | None = None,
-        monoid: Monoid | None = None, scalar: bool = True, counts: bool = False, *, composite: Sequence[Aggregator] | None = None,
-        finalize: Callable[..., Any] | None = None, types: Sequence[Aggregator] | None = None,
+        monoid: Monoid | None = None, scalar: bool = True, counts: bool = False, *,
+        composite: Sequence[Aggregator] | None = None, finalize: Callable[..., Any] | None = None,
+        types: Sequence[Aggregator] | None = None,
     ) -> None:  # fmt: skip
         if result_type is None or recipe is None:
             parts = tuple(composite or ())
@@ -72,8 +73,8 @@ class Aggregator:
             raise KeyError(f"{self.name} does not work with {t}; it has {', '.join(k.name for k in self.types)}")
         return _typed(self, t, z)
 
-    def __reduce__(self) -> Any:
-        return named, (self.name,)
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return (named, (self.name,)) if AGGREGATORS.get(self.name) is self else super().__reduce_ex__(protocol)
 
     def __call__(self, x: Any, *, rowwise: bool = False, columnwise: bool = False) -> Any:
         """agg.sum(v), agg.sum(A), agg.sum(A, rowwise=True), agg.sum(A, columnwise=True)."""
