@@ -39,8 +39,9 @@ class Aggregator:
 
     def __init__(
         self, name: str, result_type: ResultType | None = None, recipe: Recipe | None = None,
-        monoid: Monoid | None = None, scalar: bool = True, counts: bool = False, *, composite: Sequence[Aggregator] | None = None,
-        finalize: Callable[..., Any] | None = None, types: Sequence[Aggregator] | None = None,
+        monoid: Monoid | None = None, scalar: bool = True, counts: bool = False, *,
+        composite: Sequence[Aggregator] | None = None, finalize: Callable[..., Any] | None = None,
+        types: Sequence[Aggregator] | None = None,
     ) -> None:  # fmt: skip
         if result_type is None or recipe is None:
             parts = tuple(composite or ())
