@@ -24,7 +24,7 @@ def some_facts(nvals=1000.0, **more):
 
 
 def test_features_count_what_a_form_has():
-    seen = some_facts(depth=7.0, heads=900.0)
+    seen = some_facts(levels=7.0, heads=900.0)
     one, size, units, tiles, inside, listed, lines, chain, inner, uneven, heads = costs.features(
         seen, "csr", costs.BITS
     )
@@ -44,7 +44,7 @@ def test_features_count_what_a_form_has():
 
 
 def test_facts_are_kept_as_json():
-    seen = some_facts(depth=2.5, heads=99.0, longest=3.0)
+    seen = some_facts(levels=2.5, heads=99.0, longest=3.0)
     assert Facts.from_json(json.loads(json.dumps(dataclasses.asdict(seen)))) == seen
     with pytest.raises(TypeError):
         Facts.from_json(dataclasses.asdict(seen) | {"edges": 3})
@@ -90,7 +90,7 @@ def test_shipped_constants_cover_every_form_and_verb():
 
 def test_no_prediction_is_below_what_moving_the_bytes_takes():
     """Ten gigabytes of tiles on the H200, of which the fit, made on megabytes, would say a quarter of that."""
-    huge = Facts(1 << 24, 1 << 24, 1 << 30, ((64, 2e7),), depth=9.0, heads=1e8, longest=1e6)
+    huge = Facts(1 << 24, 1 << 24, 1 << 30, ((64, 2e7),), levels=9.0, heads=1e8, longest=1e6)
     assert 1.0e10 < huge.bytes_of("b2sr64") < 1.1e10
     for kind in ("cpu", "gpu"):
         found = costs.shipped(kind)

@@ -27,7 +27,7 @@ TILES = (4, 8, 16, 32, 64)
 @pytest.fixture(autouse=True)
 def _transposes_at_need(monkeypatch):
     """They are made for the first product that reads one: what is looked at here comes after that is repaid."""
-    monkeypatch.setattr(transpose, "TURN", dict.fromkeys(transpose.TURN, 0.0))
+    monkeypatch.setattr(transpose, "TRANSPOSE_READS", dict.fromkeys(transpose.TRANSPOSE_READS, 0.0))
 
 
 def matrix(name="gaps", **options):

@@ -146,7 +146,7 @@ def test_the_limit_needs_the_fewest_bytes():
 def test_products_with_near_entries(device, monkeypatch):
     """In every kind of kernel, pulled and pushed, with tile rows that are cut into segments."""
     monkeypatch.setattr(direction, "PUSH_COST", {"cpu": 0.0, "gpu": 0.0})
-    monkeypatch.setattr(lanes, "LONGEST", 1)
+    monkeypatch.setattr(lanes, "MAX_ITERATIONS", 1)
     for bits, name in ((2, "gaps"), (3, "long hub"), (2, "65x65")):
         with_near(monkeypatch, bits)
         x = values(generator(name), "FP32", len(MATRICES[name]().rows))

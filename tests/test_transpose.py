@@ -36,7 +36,7 @@ def levels(A):
     return found
 
 
-def turned(A):
+def has_transpose(A):
     return any(name.endswith(".T") for name in A.memory().forms)
 
 
@@ -46,11 +46,11 @@ def test_a_search_makes_no_transpose(device, form, monkeypatch):
     expected = levels(A)
     for _ in range(2):
         v = bfs_levels(A, 0)
-        assert dict(zip(*(x.tolist() for x in map(A.device.to_host, v.to_coo())))) == expected and not turned(A)
-    monkeypatch.setattr(transpose, "TURN", dict.fromkeys(transpose.TURN, 0.5))
+        assert dict(zip(*(x.tolist() for x in map(A.device.to_host, v.to_coo())))) == expected and not has_transpose(A)
+    monkeypatch.setattr(transpose, "TRANSPOSE_READS", dict.fromkeys(transpose.TRANSPOSE_READS, 0.5))
     bfs_levels(A, 0)
     v = bfs_levels(A, 0)
-    assert dict(zip(*(x.tolist() for x in map(A.device.to_host, v.to_coo())))) == expected and turned(A)
+    assert dict(zip(*(x.tolist() for x in map(A.device.to_host, v.to_coo())))) == expected and has_transpose(A)
 
 
 def test_what_goes_without_is_counted(device, monkeypatch):
@@ -63,13 +63,13 @@ def test_what_goes_without_is_counted(device, monkeypatch):
     dense.vxm(A, PAIR).new()
     assert held.missed == cost - 1
     A.mxv(few, PAIR).new()
-    assert held.missed == cost and not turned(A)
+    assert held.missed == cost and not has_transpose(A)
     A.mxv(dense, PAIR).new(), few.vxm(A, PAIR).new()
     assert held.missed == cost, "as it lies"
-    monkeypatch.setattr(transpose, "TURN", dict.fromkeys(transpose.TURN, cost))
-    assert gb.explain(dense.vxm(A, PAIR)).direction == "pull" and not turned(A)
+    monkeypatch.setattr(transpose, "TRANSPOSE_READS", dict.fromkeys(transpose.TRANSPOSE_READS, cost))
+    assert gb.explain(dense.vxm(A, PAIR)).direction == "pull" and not has_transpose(A)
     expected = gb.Vector.from_coo(sorted(set(A.to_coo()[1].tolist())), True, size=N)
-    assert dense.vxm(A, PAIR).new().isequal(expected) and turned(A)
+    assert dense.vxm(A, PAIR).new().isequal(expected) and has_transpose(A)
     few.vxm(A, PAIR).new(), A.mxv(few, PAIR).new()
     assert held.missed == cost
 
@@ -77,7 +77,7 @@ def test_what_goes_without_is_counted(device, monkeypatch):
 def test_sums_that_have_an_order_need_it(device):
     A = directed(format="csr")
     gb.Vector.from_scalar(1.0, N).vxm(A, gb.semiring.plus_second).new()
-    assert turned(A)
+    assert has_transpose(A)
 
 
 def test_values_of_a_symmetric_matrix_need_their_places(device):
@@ -92,9 +92,9 @@ def test_values_of_a_symmetric_matrix_need_their_places(device):
 
 def test_without_room_it_is_not_made(device, monkeypatch):
     A, dense = directed(format="csr"), gb.Vector.from_scalar(True, N)
-    monkeypatch.setattr(transpose, "TURN", dict.fromkeys(transpose.TURN, 0.0))
+    monkeypatch.setattr(transpose, "TRANSPOSE_READS", dict.fromkeys(transpose.TRANSPOSE_READS, 0.0))
     monkeypatch.setattr(Device, "missing", lambda self, nbytes: "nothing is free")
-    assert dense.vxm(A, PAIR).new().nvals and not turned(A)
+    assert dense.vxm(A, PAIR).new().nvals and not has_transpose(A)
 
 
 def test_a_loop_takes_the_transpose_once_it_is_repaid(device, monkeypatch):
@@ -110,4 +110,4 @@ def test_a_loop_takes_the_transpose_once_it_is_repaid(device, monkeypatch):
         q[0] = True
         rounds.append(program.run())
         assert v.nvals == N
-    assert len(set(rounds)) == 1 and turned(A) == gb.device.get(config.device).is_gpu
+    assert len(set(rounds)) == 1 and has_transpose(A) == gb.device.get(config.device).is_gpu

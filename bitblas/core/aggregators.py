@@ -7,7 +7,7 @@ types that `types` says, are python-graphblas'.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import getitem
 from typing import Any
@@ -19,34 +19,55 @@ from . import recipes
 from .recipes import Recipe, Reduction
 from .statement.expr import ScalarExpression, VectorExpression
 
-Rule = Callable[[DataType], "DataType | None"]
+ResultType = Callable[[DataType], "DataType | None"]
 
 
-@dataclass(frozen=True, eq=False)
 class Aggregator:
-    """A named recipe. `monoid`: it is nothing but that monoid; `scalar`: it can reduce a Matrix to a Scalar; `counts`:
-    without a type it gives INT64."""
+    """Aggregator(name, composite=[agg.a, agg.b], finalize=f, types=[agg.a]): f(a, b, {}) of what others give, for the
+    types of the first of `types`, or of `composite`.
+
+    Those of the library are a recipe. `monoid`: it is nothing but that monoid; `scalar`: it can reduce a Matrix to a
+    Scalar; `counts`: without a type it gives INT64. Raises TypeError.
+    """
 
     name: str
-    rule: Rule
+    result_type: ResultType
     recipe: Recipe
-    monoid: Monoid | None = None
-    scalar: bool = True
-    counts: bool = False
+    monoid: Monoid | None
+    scalar: bool
+    counts: bool
+
+    def __init__(
+        self, name: str, result_type: ResultType | None = None, recipe: Recipe | None = None,
+        monoid: Monoid | None = None, scalar: bool = True, counts: bool = False, *, composite: Sequence[Aggregator] | None = None,
+        finalize: Callable[..., Any] | None = None, types: Sequence[Aggregator] | None = None,
+    ) -> None:  # fmt: skip
+        if result_type is None or recipe is None:
+            parts = tuple(composite or ())
+            known = [*parts, *(types or ())]
+            if not parts or finalize is None or not all(isinstance(part, Aggregator) for part in known):
+                raise TypeError(
+                    "Aggregator: expected composite=[aggregators], and a function of their results, finalize"
+                )
+            result_type = (types or parts)[0].result_type
+            recipe = recipes.composite([part.recipe for part in parts], finalize)
+            scalar = all(part.scalar for part in parts)
+        self.name, self.result_type, self.recipe = name, result_type, recipe
+        self.monoid, self.scalar, self.counts = monoid, scalar, counts
 
     def __repr__(self) -> str:
         return f"agg.{self.name}"
 
     @property
     def types(self) -> dict[DataType, DataType]:
-        return {t: z for t in dtypes.ALL if (z := self.rule(t)) is not None}
+        return {t: z for t in dtypes.ALL if (z := self.result_type(t)) is not None}
 
     def __contains__(self, dtype: Any) -> bool:
-        return self.rule(dtypes.lookup_dtype(dtype)) is not None
+        return self.result_type(dtypes.lookup_dtype(dtype)) is not None
 
     def __getitem__(self, dtype: Any) -> TypedAggregator:
         t = dtypes.lookup_dtype(dtype)
-        z = self.rule(t)
+        z = self.result_type(t)
         if z is None:
             raise KeyError(f"{self.name} does not work with {t}; it has {', '.join(k.name for k in self.types)}")
         return _typed(self, t, z)
@@ -141,7 +162,7 @@ def delayed(op: Any, x: Any, method: str, size: int | None, allow_empty: bool = 
 # ---- result types ---------------------------------------------------------------------------------------------------
 
 
-def _always(z: DataType) -> Rule:
+def _always(z: DataType) -> ResultType:
     return lambda t: z
 
 
@@ -169,10 +190,10 @@ def _squared(t: DataType) -> DataType | None:
 
 
 def _of_monoid(name: str, m: Any) -> Aggregator:
-    def rule(t: DataType) -> DataType | None:
+    def result_type(t: DataType) -> DataType | None:
         return m.result_type(t) if t in m else None
 
-    return Aggregator(name, rule, lambda r: r.by(m), m)
+    return Aggregator(name, result_type, lambda r: r.by(m), m)
 
 
 _MONOIDS = {

@@ -18,12 +18,12 @@ from .options import check_options, check_wait
 from .show import ShownScalar
 from .statement.base import Output
 from .statement.delayed import Number
-from .statement.door import computed
 from .statement.expr import ScalarExpression
 from .statement.operand import Operand, describe, kinds
 from .statement.operands import apply_operator, index_operator, of, operands, union_operator
 from .statement.recording import cast
 from .statement.recording import state as recording
+from .statement.running import computed
 
 _names = itertools.count()
 

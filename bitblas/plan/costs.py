@@ -8,7 +8,7 @@ their first hit no more is read). Chains are the tiles and listed entries, and t
 average: one group of lanes walks along them, so that few long units take longer than many short ones. What a matrix
 with uneven rows lists is read in another way, and costs something more. A search reads everything once, over all its
 levels together; each level costs something by itself, something for each row (the vectors of a statement), and
-something for the bytes, where levels pull. How many levels there will be is an estimate (`Facts.depth`).
+something for the bytes, where levels pull. How many levels there will be is an estimate (`Facts.levels`).
 
 The constants of each form and verb are fitted to measurements (calibrate/): Algorithm 1 of the B2SR paper, which
 counts tiles in sampled rows, says what there is; a calibration says what it costs on this device.
@@ -51,12 +51,12 @@ def features(seen: Facts, key: str, verb: str) -> tuple[float, ...]:
     on_bits = (seen.ncols + 2 * seen.nrows) / 8
     vectors = on_bits if verb in (BITS, BFS) else 4.125 * (seen.ncols + seen.nrows)
     values = 4 * seen.nvals if verb == WEIGHTS else 0
-    tiles, inside, listed = seen.held_in(key)
+    tiles, inside, listed = seen.listing_in(key)
     items, lines = tiles + listed, dict(seen.tiles)[LINE[verb]]
     held = 1.0, size + vectors + values, float(units), tiles, inside, listed, lines
     walks = items / units, inside / units, items if seen.uneven else 0.0
     if verb == BFS:
-        return *held, *walks, seen.depth, seen.depth * seen.nrows, seen.depth * size
+        return *held, *walks, seen.levels, seen.levels * seen.nrows, seen.levels * size
     return *held, *walks, seen.heads
 
 

@@ -87,7 +87,7 @@ class Direction(NamedTuple):
 MANY, FEW = (Direction(push, "{nvals} of {size} entries active") for push in (False, True))
 AT_LEAST = Direction(False, "at least {least} of {size} entries active")
 # Of either the other would cost less, but for what it reads.
-UNTURNED = Direction(False, "pushing would need {key} of the transpose, which is not repaid")
+WITHOUT_TRANSPOSE = Direction(False, "pushing would need {key} of the transpose, which is not repaid")
 AS_IT_LIES = Direction(True, "pulling would need {key} of the transpose, which is not repaid")
 HEAVY = Direction(False, "{nvals} of {size} entries active, their rows hold {active} of {work}")
 
@@ -109,7 +109,7 @@ def direction(case: Case, known: Known) -> Direction | Ask:
 
 def missed(case: Case, known: Known, found: Direction) -> float:
     """Reads of all of the matrix that a direction costs because the transpose is not at hand."""
-    if found is UNTURNED:
+    if found is WITHOUT_TRANSPOSE:
         return 1.0
     share = (known.nvals or known.least) / max(1, known.size)
     return max(0.0, PUSH_COST[case.device] * share - 1) if found is AS_IT_LIES else 0.0
@@ -121,7 +121,7 @@ def _cheaper(case: Case, known: Known) -> Direction | Ask:
     if not (known.least if known.nvals is None else known.nvals) * cost < known.size:  # a cost may be infinite
         return AT_LEAST if known.nvals is None else MANY
     if not case.rows:
-        return Ask.ROWS if case.rows is None else UNTURNED
+        return Ask.ROWS if case.rows is None else WITHOUT_TRANSPOSE
     if known.nvals is None:
         return Ask.NVALS
     if case.work is None or known.nvals * case.longest * cost < case.work:

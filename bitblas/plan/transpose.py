@@ -12,7 +12,7 @@ from ..formats import Structure
 
 # Reads of all entries that making the transpose takes. CPU: SciPy's counting sort, 3 to 20 ns an entry, where a pull
 # takes 0.3 to 1; GPU: a sort of 64-bit keys, 0.11 ns and 0.25 ms at least, where 4 bytes take 0.0014 (H100).
-TURN = {"cpu": 20.0, "gpu": 80.0}
+TRANSPOSE_READS = {"cpu": 20.0, "gpu": 80.0}
 
 
 def at_hand(structure: Structure, *, transposed: bool, valued: bool) -> bool:
@@ -26,6 +26,6 @@ def at_hand(structure: Structure, *, transposed: bool, valued: bool) -> bool:
 def is_repaid(structure: Structure) -> bool:
     """Whether making the transpose is: and there is room for it."""
     device, primary = structure.device, structure.primary
-    if structure.missed < TURN[device.kind]:
+    if structure.missed < TRANSPOSE_READS[device.kind]:
         return False
     return not device.missing(primary.nbytes + 16 * primary.work)

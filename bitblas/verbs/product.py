@@ -23,7 +23,7 @@ from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged, reads_matri
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
 from . import deciding, vector
 from .operands import Input, Into, Mask, Matrix, Old, Output, Rows, allowed, dummy, entry_values, stored
-from .pull import Pull
+from .pull import PullKernels
 from .pull import compiled as compiled  # what other verbs call it by
 from .push import Push, WidePull
 
@@ -45,7 +45,7 @@ def mxv(
 
 def prepared(
     A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
-) -> tuple[Product, float]:
+) -> tuple[PreparedProduct, float]:
     """The product as it runs now, kept with the matrix, and the reads that it costs to go without the transpose."""
     value = u.values.tobytes() if isinstance(u.values, np.generic) else None
     key = (semiring, transpose, flip, u.dtype.name, value)
@@ -60,7 +60,7 @@ def prepared(
     way = direction.push, u.count == u.size
     if way not in found.products:
         plan = deciding.planned(A, direction, case, known)
-        found.products[way] = Product(plan, case.product, A, u.dtype, semiring, flip, full=way[1])
+        found.products[way] = PreparedProduct(plan, case.product, A, u.dtype, semiring, flip, full=way[1])
     return found.products[way], missed(case, known, direction)
 
 
@@ -71,10 +71,10 @@ class Ways:
 
     def __init__(self, case: Case) -> None:
         self.case = case
-        self.products: dict[tuple[bool, bool], Product] = {}
+        self.products: dict[tuple[bool, bool], PreparedProduct] = {}
 
 
-class Product:
+class PreparedProduct:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
     __slots__ = (
@@ -112,7 +112,7 @@ class Product:
         self.arguments = matrix.flat()
         self.u_values = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.value = z.np_type.type(0 if product is None else product)
-        self.pulls: dict[Any, Pull] = {}
+        self.pulls: dict[Any, PullKernels] = {}
         self.apart = Push(self) if push else WidePull(self) if plan.wide else None
 
     def run(self, u: VectorStore, mask: Mask | None, into: Into | None = None) -> VectorStore:
@@ -167,7 +167,9 @@ class Product:
         w.changed(grown=end.merge and end.accum is not None and not old.replace)
         return w
 
-    def pull(self, w: DataType, value: np.generic | None, accum: Typed | None, keeps: bool, masked: bool) -> Pull:
+    def pull(
+        self, w: DataType, value: np.generic | None, accum: Typed | None, keeps: bool, masked: bool
+    ) -> PullKernels:
         """The kernels for an output of type w, with one value for all entries or (None) an array."""
         key = (w, None if value is None else value.tobytes(), accum, masked) if keeps else (w, masked)
         if key not in self.pulls:
@@ -176,7 +178,7 @@ class Product:
                 end = plan_end(self.z, one, w, value, accum)
             else:
                 end = End(self.z, w) if one is None else End(BOOL, BOOL, store=False)
-            self.pulls[key] = Pull(self, end, w, masked)
+            self.pulls[key] = PullKernels(self, end, w, masked)
         return self.pulls[key]
 
     def bits(self, size: int) -> Any:

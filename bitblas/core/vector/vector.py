@@ -27,7 +27,6 @@ from ..show import Shown
 from ..statement import orders
 from ..statement.axes import Axis
 from ..statement.base import Output
-from ..statement.door import assignment, statement
 from ..statement.expr import MatrixExpression, ScalarExpression, VectorExpression
 from ..statement.mask import Mask, check
 from ..statement.operand import is_tensor, kinds, object_of
@@ -35,6 +34,7 @@ from ..statement.operands import apply_operator, index_operator, operands, selec
 from ..statement.orders import movable
 from ..statement.products import multiply_vector
 from ..statement.recording import state as recording
+from ..statement.running import assignment, statement
 from . import assign
 from .build import VectorBuild
 from .index import VectorIndex

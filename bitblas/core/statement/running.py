@@ -1,4 +1,4 @@
-"""Where statements enter: what a device raises becomes an error of bitblas, and a trace hears what the statement is."""
+"""Statements run: what a device raises becomes an error of bitblas, and a trace hears what the statement is."""
 
 from __future__ import annotations
 
