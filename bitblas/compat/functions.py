@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from semirings import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, Typed, UnaryOp, dtypes
+from semirings import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, Typed, UnaryOp, dtypes, semiring
 
 from .. import core
 from ..core import operators
@@ -50,7 +50,15 @@ def get_typed_op(op: Any, dtype: Any, dtype2: Any = None, *, kind: str = "binary
 
 
 def get_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Any:
-    """The semiring of a monoid and a multiplier."""
-    from semirings.algebra import compose
-
-    return compose(monoid, binaryop)
+    """The semiring of a monoid and a multiplier: the one that there is, if no name is asked for. A BinaryOp stands for
+    its monoid, or a Monoid for its operator, but not both. TypeError for anything else."""
+    if isinstance(monoid, BinaryOp) and not isinstance(binaryop, Monoid):
+        monoid = monoid.monoid
+    if isinstance(monoid, Monoid) and isinstance(binaryop, Monoid):
+        binaryop = binaryop.binaryop
+    if not isinstance(monoid, Monoid) or not isinstance(binaryop, BinaryOp):
+        raise TypeError(f"expected a Monoid and a BinaryOp, got {monoid!r} and {binaryop!r}; perhaps switch them")
+    known = getattr(semiring, f"{monoid.name}_{binaryop.name}", None) if name is None else None
+    if isinstance(known, Semiring) and (known.monoid, known.binaryop) == (monoid, binaryop):
+        return known
+    return Semiring.register_anonymous(monoid, binaryop, name)
