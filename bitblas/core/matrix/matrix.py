@@ -22,7 +22,7 @@ from ..options import AUTO, Layout, check_layout, check_options
 from ..statement import orders
 from ..statement.axes import Axis, parse
 from ..statement.base import Output, Updater
-from ..statement.door import assignment, statement
+from ..statement.door import assignment, computed, statement
 from ..statement.mask import Mask, check
 from ..statement.operand import kinds
 from ..vector.build import restored
@@ -79,8 +79,8 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Si
         """A new Matrix of what an expression gives."""
         kind, m = expr.dtype if dtype is None else dtype, None if mask is None else check(mask, 2)
         if expr._value is None and (m is None or expr.masked):  # what comes out is all that it holds
-            with expr.device.guard:
-                return cls._from_store(assign_matrix.alone(expr, kind, m), name)
+            name = f"M_{next(_names)}" if name is None else name
+            return cls._from_store(computed(expr, lambda: assign_matrix.alone(expr, kind, m), name, m), name)
         C = cls(kind, expr.nrows, expr.ncols, name=name, device=expr.device)
         C._update(expr, m, None, m is not None)
         return C
