@@ -64,12 +64,12 @@ def peak_bytes(device: Any, run: Callable[[], Any]) -> int | None:
 Step = tuple[str, Callable[[], Any], int, int]  # what, how, bytes of the input, of the output
 
 
-def doors(graph: graphs.Graph, device: Any) -> tuple[list[Step], bool]:
+def calls(graph: graphs.Graph, device: Any) -> tuple[list[Step], bool]:
     """What users call; and whether they give the same matrix."""
     rows, col, nvals = device.asarray(graph.rows), device.asarray(graph.col.astype(np.int64)), graph.nvals
     ptr, narrow = device.asarray(graph.ptr.astype(np.int32)), device.asarray(graph.col)
-    turn = device.asarray(np.random.default_rng(1).permutation(nvals))
-    mixed, x = (rows[turn], col[turn]), device.asarray(np.arange(nvals, dtype=np.float64))
+    shuffled = device.asarray(np.random.default_rng(1).permutation(nvals))
+    mixed, x = (rows[shuffled], col[shuffled]), device.asarray(np.arange(nvals, dtype=np.float64))
     n = {"nrows": graph.n, "ncols": graph.n, "device": device}
     made = gb.Matrix.from_coo(*mixed, True, **n)
     out, coo, csr_bytes = made.memory().total, 16 * nvals, ptr.nbytes + narrow.nbytes
@@ -118,7 +118,7 @@ def measure(names: Sequence[str], device: Any, samples: int, say: Callable[[str]
     for name in names:
         graph = graphs.make(name)
         say(f"\n{name}: {graph.n} rows, {graph.nvals} entries, on {device.name}\n{HEADER}")
-        for part in (doors, forms):
+        for part in (calls, forms):
             steps, same = part(graph, device)
             right &= same
             for what, run, given, result in steps:

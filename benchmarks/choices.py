@@ -159,7 +159,7 @@ def text(made: dict[str, Any], costs: Any, kind: str) -> str:
     """The table of one graph."""
     sample = calibrate.Sample.from_json(made)
     seen, plain = sample.facts, sample.facts.bytes_of(CSR)
-    levels = f", {made['levels']} levels (estimated {seen.depth:.0f})" if made["levels"] else ""
+    levels = f", {made['levels']} levels (estimated {seen.levels:.0f})" if made["levels"] else ""
     rows = []
     for name, us in sample.us.items():
         key, verb = name.split()

@@ -167,7 +167,7 @@ def _even(log_n: int) -> Any:
 def _file(path: str) -> Any:
     from scipy.io import mmread
 
-    A = mmread(path)
+    A = mmread(path, spmatrix=False)
     A = A.tocoo() if hasattr(A, "tocoo") else None
     if A is None or A.shape[0] != A.shape[1]:
         raise ValueError(f"{path}: expected a square sparse matrix")

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from bitblas.calibrate.measure import Sample, fitted
 from bitblas.formats import CSR
-from bitblas.plan.costs import FLOOR, Costs
+from bitblas.plan.costs import FLOOR, Costs, shipped
 from bitblas.plan.forms import allowed, best_form, verbs_of, without_facts, worst_ratios
 
 from . import table
@@ -127,7 +127,7 @@ def refit(paths: Sequence[str]) -> tuple[Costs, str, str]:
     device, kind, found = load(paths)
     everything = [sample for sample, _ in found]
     graphs = [sample for sample, judged in found if judged] or everything
-    costs = fitted(everything, device, "shipped").costs
+    costs = fitted(everything, device, "shipped", shipped(kind).bandwidth).costs
     seen = [pair for sample in graphs for pair in pairs(sample, costs, kind)]
     unseen = []
     for sample in graphs:

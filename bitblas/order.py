@@ -71,9 +71,9 @@ def order_of(device: Device, perm: Any) -> Order | None:
     return order
 
 
-def turn(old: Order | None, new: Order | None) -> Any:
+def gather_places(old: Order | None, new: Order | None) -> Any:
     """For each place of the new order, where the old one stores it (INT64)."""
     if new is None:
-        assert old is not None  # else there is nothing to turn
+        assert old is not None  # else there is nothing to gather
         return old.inverse.astype(np.int64)
     return new.perm.astype(np.int64) if old is None else old.places(new.perm)

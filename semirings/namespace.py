@@ -7,10 +7,10 @@ from typing import Any
 
 
 class Delayed:
-    """An entry that is made when it is asked for, and goes where it cannot be made (ValueError; optional: silently)."""
+    """An entry that is made when it is asked for, and goes where it cannot be made (ValueError)."""
 
-    def __init__(self, make: Callable[[], Any], optional: bool = False) -> None:
-        self.make, self.optional = make, optional
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
 
 
 class Namespace:
@@ -39,6 +39,11 @@ class Namespace:
             raise AttributeError(f"{self._family} has no operator {name!r}; known: {', '.join(self._entries)}")
         return self._helpers[name] if found is None else found
 
+    def __delattr__(self, name: str) -> None:
+        if name not in self._entries:
+            raise AttributeError(f"{self._family} has no operator {name!r}")
+        del self._entries[name]
+
     def _find(self, name: str) -> Any:
         """The operator, or the namespace inside this one; None where there is none."""
         found = self._entries.get(name)
@@ -53,13 +58,8 @@ class Namespace:
             self._entries[name] = entry.make()
         except ValueError:
             del self._entries[name]
-            if not entry.optional:
-                raise
+            raise
         return self._entries.get(name)
-
-    def __delattr__(self, name: str) -> None:
-        if self._entries.pop(name, None) is None:
-            raise AttributeError(f"{self._family} has no operator {name!r}")
 
     def __getitem__(self, name: str) -> Any:
         head, dot, rest = name.partition(".")

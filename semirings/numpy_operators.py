@@ -14,7 +14,7 @@ from .dtypes import DataType
 from .expressions import ByKind, Expression, code, once, resolve
 from .known import remember_monoid
 from .operators import NAMESPACE, BinaryOp, UnaryOp, operand
-from .rules import compare, floating, integer, only_floating, real, small_boolean, whole
+from .rules import compare, floating, integer, integer_or_boolean, only_floating, real, small_boolean
 
 _FILE = Path(__file__).with_name("numpy_functions.py")
 _NAMES = NAMESPACE | {name: f for name, f in vars(numpy_functions).items() if not name.startswith("_")}
@@ -75,17 +75,17 @@ BINARY = {
     "gcd": BinaryOp(
         "numpy.gcd",
         _numpy("common_divisor(magnitude(x), magnitude(y))", "x | y", "common_divisor(x, y)"),
-        whole,
+        integer_or_boolean,
         exchanged="numpy.gcd",
     ),
     "lcm": BinaryOp(
         "numpy.lcm",
         _numpy("common_multiple(magnitude(x), magnitude(y))", "x & y", "common_multiple(x, y)"),
-        whole,
+        integer_or_boolean,
         exchanged="numpy.lcm",
     ),
-    "left_shift": BinaryOp("numpy.left_shift", _numpy("shifted_left(x, y, bits)", "x << y"), whole),
-    "right_shift": BinaryOp("numpy.right_shift", _numpy("shifted_right(x, y, bits)", "x >> y"), whole),
+    "left_shift": BinaryOp("numpy.left_shift", _numpy("shifted_left(x, y, bits)", "x << y"), integer_or_boolean),
+    "right_shift": BinaryOp("numpy.right_shift", _numpy("shifted_right(x, y, bits)", "x >> y"), integer_or_boolean),
     "logaddexp": BinaryOp("numpy.logaddexp", _numpy("log_sum(x, y)"), floating, exchanged="numpy.logaddexp"),
     "logaddexp2": BinaryOp("numpy.logaddexp2", _numpy("log_sum2(x, y)"), floating, exchanged="numpy.logaddexp2"),
     "hypot": BinaryOp("numpy.hypot", "hypot(x, y)", floating, exchanged="numpy.hypot"),

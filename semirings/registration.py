@@ -147,11 +147,18 @@ def register(spaces: Mapping[str, Namespace]) -> None:
         ) -> Any:
             """Enter an operator made of a Python function; its name may have dots, for namespaces inside this one."""
             flags = {"parameterized": parameterized, "is_udt": is_udt}
-            made = enter(spaces[family], name, lambda: make(family, name, func, **flags), lazy)
             twin = {"select": "indexunary", "indexunary": "select"}.get(family)
-            if twin is not None:
-                _enter_twin(spaces[twin], twin, name, made, lambda: make(twin, name, func, **flags))
-            return made
+
+            def made() -> Any:
+                op = make(family, name, func, **flags)
+                if twin is not None:
+                    _enter_twin(spaces[twin], twin, name, op, func, flags)
+                return op
+
+            found = enter(spaces[family], name, made, lazy)
+            if lazy and family == "select":  # which is an IndexUnaryOp for sure
+                spaces["indexunary"]._add(name, Delayed(lambda: make("indexunary", name, func, **flags)))
+            return found
 
         def register_anonymous(
             func: Any, name: str | None = None, *, parameterized: bool = False, is_udt: bool = False
@@ -186,14 +193,11 @@ def register(spaces: Mapping[str, Namespace]) -> None:
     give("semiring", Semiring, new_semiring, anonymous_semiring)
 
 
-def _enter_twin(space: Namespace, family: str, name: str, made: Any, make: Callable[[], Any]) -> None:
+def _enter_twin(space: Namespace, family: str, name: str, op: Any, func: Any, flags: dict[str, bool]) -> None:
     """A SelectOp is an IndexUnaryOp of the same name, and the other way round where all results are BOOL."""
-    if name in space:
-        return
-    if made is None:
-        space._add(name, Delayed(make, optional=family == "select"))
-    elif isinstance(made, Parameterized) or family == "indexunary" or set(made.types.values()) == {BOOL}:
-        space._add(name, make())
+    fits = isinstance(op, Parameterized) or family == "indexunary" or set(op.types.values()) == {BOOL}
+    if fits and name not in space:
+        space._add(name, make(family, name, func, **flags))
 
 
 __all__ = ["build", "enter", "make", "register"]

@@ -32,7 +32,7 @@ def integer(t: DataType) -> tuple[DataType, DataType] | None:
     return (t, t) if t.kind in "iu" else None
 
 
-def whole(t: DataType) -> tuple[DataType, DataType] | None:
+def integer_or_boolean(t: DataType) -> tuple[DataType, DataType] | None:
     """T x T -> T for integers, and BOOL x BOOL -> INT8."""
     return None if t.kind == "f" else small_boolean(t)
 

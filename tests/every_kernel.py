@@ -29,7 +29,8 @@ from bitblas.formats import format_of
 from bitblas.kernels.prologue import Variant
 from bitblas.registry import variants as registry
 
-CHOSEN = {"LANES", "UNROLL", "BLOCKS", "STAGE", "SLOTS", "LOG_SLOTS"}  # constants that the plan sets by the operands
+# Constants that the plan sets by the operands.
+CHOSEN = {"LANES", "UNROLL", "MIN_BLOCKS", "STAGE", "SLOTS", "LOG_SLOTS"}
 Task = tuple[str, Callable[[], None]]
 
 
@@ -90,7 +91,7 @@ def packed(key: str) -> None:
 
 
 def forms(key: str) -> None:
-    """Every form made from rows and turned into rows, with and without values; parts of it; other verbs on it."""
+    """Every form made from rows and made rows again, with and without values; parts of it; other verbs on it."""
     for which, iso in itertools.product(("130x130", "gaps", "long hub"), (True, False)):
         A = matrix(which, "INT64", iso=iso, **FORMS[key])
         A.T.new().isequal(A)

@@ -59,10 +59,10 @@ gb.backend = "suitesparse"  # so that the tests of SuiteSparse's extras run too
 outcomes: dict[str, list[str]] = {}
 
 
-def _wordless(door: Any) -> Any:
-    @functools.wraps(door)
+def _wordless(call: Any) -> Any:
+    @functools.wraps(call)
     def without_match(*args: Any, match: Any = None, **more: Any) -> Any:
-        return door(*args, **more)
+        return call(*args, **more)
 
     return without_match
 

@@ -28,6 +28,7 @@ import bitblas
 from bitblas.formats import lanes
 from bitblas.plan import direction as plan_direction
 from bitblas.plan import product as plan
+from bitblas.plan import transpose
 
 oracle = pytest.importorskip("graphblas")
 
@@ -223,17 +224,18 @@ def force(monkeypatch, direction, longest=None):
     """Pull or push wherever both are possible; rows longer than `longest` steps are hubs."""
     cost = 0.0 if direction == "push" else float("inf")
     monkeypatch.setattr(plan_direction, "PUSH_COST", {"cpu": cost, "gpu": cost})
+    monkeypatch.setattr(transpose, "TRANSPOSE_READS", {"cpu": 0.0, "gpu": 0.0})  # it is made for whoever reads it
     if longest is not None:
-        monkeypatch.setattr(lanes, "LONGEST", longest)
+        monkeypatch.setattr(lanes, "MAX_ITERATIONS", longest)
 
 
-def products_of(verb, multiply, turned):
+def products_of(verb, multiply, transposed):
     """For semirings that choose: which values a sum over row i may have."""
 
     def members(scope):
         rows, cols, x = (a.tolist() for a in scope["A"].to_coo())
         A, u = {}, scope["u"].to_dict()
-        for i, k, value in zip(cols, rows, x) if turned != (verb == "vxm") else zip(rows, cols, x):
+        for i, k, value in zip(cols, rows, x) if transposed != (verb == "vxm") else zip(rows, cols, x):
             A.setdefault(i, {})[k] = value
         name = {"first": "second", "second": "first"}.get(multiply, multiply) if verb == "vxm" else multiply
 

@@ -72,23 +72,23 @@ def test_tiles_turn(device, tile):
     """The transpose of tiles is the tiles of the transpose, with the order of the values."""
     lists, ncols = hubs(100 + tile)
     straight, _ = b2sr.from_csr(rows_of(lists, ncols), tile, True)
-    turned, places = straight.transpose(True)
+    transposed, places = straight.transpose(True)
     i, j = (host(x) for x in straight.coo())
-    a, b = (host(x) for x in turned.coo())
+    a, b = (host(x) for x in transposed.coo())
     assert np.array_equal(i[host(places)], b) and np.array_equal(j[host(places)], a)
-    assert (turned.nrows, turned.ncols, turned.tiles) == (ncols, len(lists), straight.tiles)
+    assert (transposed.nrows, transposed.ncols, transposed.tiles) == (ncols, len(lists), straight.tiles)
     expected, _ = b2sr.from_csr(rows_of([i[j == c] for c in range(ncols)], len(lists)), tile, False)
-    assert turned.equals(expected)
-    again, nothing = turned.transpose(False)
-    assert nothing is None and again.equals(straight) and not turned.equals(straight)
+    assert transposed.equals(expected)
+    again, nothing = transposed.transpose(False)
+    assert nothing is None and again.equals(straight) and not transposed.equals(straight)
 
 
 def test_rows_turn(device):
     lists, ncols = hubs(7)
     straight = rows_of(lists, ncols)
     for order in (False, True):
-        turned, places = straight.transpose(order)
-        a, b = (host(x) for x in turned.coo())
+        transposed, places = straight.transpose(order)
+        a, b = (host(x) for x in transposed.coo())
         i, j = (host(x) for x in straight.coo())
         stable = np.lexsort((i, j))
         assert np.array_equal(a, j[stable]) and np.array_equal(b, i[stable])
@@ -104,8 +104,8 @@ def test_what_is_empty_turns_too(device, tile):
         none = d.asarray(np.zeros(0, np.int64))
         rows = csr.from_arrays(d, nrows, ncols, d.asarray(np.zeros(nrows + 1, np.int64)), none)
         straight, _ = b2sr.from_csr(rows, tile, True)
-        turned, places = straight.transpose(True)
-        assert (turned.nrows, turned.ncols, turned.nvals, len(host(places))) == (ncols, nrows, 0, 0)
+        transposed, places = straight.transpose(True)
+        assert (transposed.nrows, transposed.ncols, transposed.nvals, len(host(places))) == (ncols, nrows, 0, 0)
 
 
 def test_too_large_to_sort(device):

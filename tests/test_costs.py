@@ -24,7 +24,7 @@ def some_facts(nvals=1000.0, **more):
 
 
 def test_features_count_what_a_form_has():
-    seen = some_facts(depth=7.0, heads=900.0)
+    seen = some_facts(levels=7.0, heads=900.0)
     one, size, units, tiles, inside, listed, lines, chain, inner, uneven, heads = costs.features(
         seen, "csr", costs.BITS
     )
@@ -44,7 +44,7 @@ def test_features_count_what_a_form_has():
 
 
 def test_facts_are_kept_as_json():
-    seen = some_facts(depth=2.5, heads=99.0, longest=3.0)
+    seen = some_facts(levels=2.5, heads=99.0, longest=3.0)
     assert Facts.from_json(json.loads(json.dumps(dataclasses.asdict(seen)))) == seen
     with pytest.raises(TypeError):
         Facts.from_json(dataclasses.asdict(seen) | {"edges": 3})
@@ -88,6 +88,30 @@ def test_shipped_constants_cover_every_form_and_verb():
         assert costs.Costs.from_json(json.loads(json.dumps(found.to_json()))) == found
 
 
+def test_no_prediction_is_below_what_moving_the_bytes_takes():
+    """Ten gigabytes of tiles on the H200, of which the fit, made on megabytes, would say a quarter of that."""
+    huge = Facts(1 << 24, 1 << 24, 1 << 30, ((64, 2e7),), levels=9.0, heads=1e8, longest=1e6)
+    assert 1.0e10 < huge.bytes_of("b2sr64") < 1.1e10
+    for kind in ("cpu", "gpu"):
+        found = costs.shipped(kind)
+        assert found.bandwidth == {"cpu": 1.2e5, "gpu": 4.2e6}[kind]
+        for verb in (costs.BITS, costs.NUMBERS, costs.WEIGHTS, costs.BFS):
+            some = dataclasses.replace(huge, tiles=tuple((t, 2e7) for t in (4, 8, 16, 32, 64)))
+            least = (some.bytes_of("b2sr64") + 4 * some.nvals * (verb == costs.WEIGHTS)) / found.bandwidth
+            assert found.predict(some, "b2sr64", verb) >= least
+            assert costs.moved(some, "csr", costs.NUMBERS) == some.bytes_of("csr")
+            assert costs.moved(some, "csr", costs.BITS) < some.bytes_of("csr") / 10, "rows end at their first hit"
+    told = costs.Costs("x", "y", {"csr bits": (1.0, *[0.0] * 10)}, 2.0)
+    small = some_facts(heads=1000.0)
+    assert told.predict(small, "csr", costs.BITS) == small.bytes_of("csr") / 2
+
+
+def test_the_bandwidth_is_measured(device, monkeypatch):
+    monkeypatch.setattr(calibrate, "STREAMED", dict.fromkeys(calibrate.STREAMED, 1 << 20))
+    found = calibrate.bandwidth(gb.device.get(gb.config.device))
+    assert 1 < found < 1e9 and np.isfinite(found)
+
+
 def test_a_calibration_is_kept_and_read(monkeypatch, tmp_path):
     cache_dir.cache_clear()
     monkeypatch.setenv("BITBLAS_CACHE", str(tmp_path))
@@ -95,13 +119,16 @@ def test_a_calibration_is_kept_and_read(monkeypatch, tmp_path):
     try:
         costs.costs_of.cache_clear()
         assert costs.costs_of(device) is costs.shipped("cpu")
-        made = costs.Costs("this", "a test", {"csr bits": (1.0, *[0.0] * 10)})
+        made = costs.Costs("this", "a test", {"csr bits": (1.0, *[0.0] * 10)}, 1e6)
         calibrate.save(made, costs.path_of(device))
         costs.costs_of.cache_clear()
         assert costs.costs_of(device) == made and made.predict(some_facts(), "csr", costs.BITS) == 1
         with pytest.raises(InvalidValue, match="lack b2sr8 bits: bitblas calibrate"):
             made.predict(some_facts(), "b2sr8", costs.BITS)
-        wrong = [made.to_json() | x for x in ({"version": 1}, {"us": {"csr bits": [1, 2]}}, {"us": {"csr": [1]}})]
+        wrong = [
+            made.to_json() | x
+            for x in ({"version": 2}, {"bandwidth": 0}, {"us": {"csr bits": [1, 2]}}, {"us": {"csr": [1]}})
+        ]
         for bad in ("", "{}", '{"version": 0}', *map(json.dumps, wrong)):
             costs.path_of(device).write_text(bad)
             costs.costs_of.cache_clear()
@@ -122,7 +149,7 @@ def test_products_are_measured(monkeypatch):
     made = calibrate.calibrate(gb.device.get("cpu"), 10)
     assert set(made.costs.us) == {f"{key} {verb}" for key in ("csr", "b2sr8") for verb in costs.VERBS}
     assert all(worst < 1e-6 for name, (_, worst) in made.errors.items() if name.startswith("csr"))
-    assert "csr bits" in str(made) and "csr bfs" in str(made)
+    assert 1 < made.costs.bandwidth < np.inf and "csr bits" in str(made) and "csr bfs" in str(made)
     again = [calibrate.Sample.from_json(json.loads(json.dumps(sample.to_json()))) for sample in made.samples]
     assert again == list(made.samples) and calibrate.fitted(again, "x", "y").costs.us == made.costs.us
 

@@ -9,23 +9,38 @@ import bitblas as gb
 from bitblas import device as devices
 from bitblas.config import config
 from bitblas.plan import direction as plan
+from bitblas.plan import transpose
 from bitblas.plan.direction import Ask, Case, Known, direction
 from bitblas.plan.product import VALUES, WORDS
 from bitblas.store import VectorStore
 from bitblas.verbs import deciding
 
+
+@pytest.fixture(autouse=True)
+def _transposes_at_need(monkeypatch):
+    """They are made for the first product that reads one: what is looked at here comes after that is repaid."""
+    monkeypatch.setattr(transpose, "TRANSPOSE_READS", dict.fromkeys(transpose.TRANSPOSE_READS, 0.0))
+
+
 CASE = Case("mxv", "min_plus", "csr", False, VALUES, None, False, "cpu", "")
 
 
-def decided(*, case=CASE, rows=True, work=None, longest=0, **known):
-    return direction(case._replace(rows=rows, work=work, longest=longest), Known(1000, **known))
+TRANSPOSED = CASE._replace(pull_of=True)  # a pull would read the transpose
+
+
+def decided(*, case=CASE, rows=True, back=None, work=None, longest=0, **known):
+    return direction(case._replace(rows=rows, back=back, work=work, longest=longest), Known(1000, **known))
 
 
 def test_what_is_known_decides():
     assert plan.PUSH_COST["cpu"] == 4, "what the numbers below are for"
     assert not decided(case=CASE._replace(ordered="a float sum has a fixed order")).push
     assert decided(least=250) is plan.AT_LEAST and decided(nvals=250) is plan.MANY
-    assert decided(rows=False) is decided(rows=False, nvals=1) is plan.COMPACT
+    assert decided(rows=False) is decided(rows=False, nvals=1) is plan.WITHOUT_TRANSPOSE
+    for more in ({"nvals": 250}, {"least": 999}, {"nvals": 2, "work": 1000, "longest": 999, "active": 250}):
+        assert decided(case=TRANSPOSED, back=False, **more) is plan.AS_IT_LIES
+        assert not decided(case=TRANSPOSED, back=True, **more).push and not decided(back=False, **more).push
+    assert decided(case=TRANSPOSED, back=False, nvals=249) is plan.FEW
     assert decided(nvals=249) is plan.FEW, "the form is not there: nothing is known of its rows"
     assert decided(nvals=2, work=1000, longest=124) is plan.FEW
     assert decided(nvals=2, work=1000, longest=999, active=249) is plan.FEW
@@ -35,11 +50,18 @@ def test_what_is_known_decides():
 
 def test_what_is_not_known_is_asked_for_and_the_cheapest_first():
     assert decided(rows=None) is decided(rows=None, nvals=3) is Ask.ROWS
-    assert decided() is decided(least=249) is Ask.NVALS
+    assert decided() is decided(least=249) is Ask.NVALS and decided(case=TRANSPOSED, nvals=500) is Ask.BACK
     assert decided(nvals=2, work=1000, longest=125) is Ask.ACTIVE
     gpu = CASE._replace(device="gpu")
     assert decided(case=gpu, least=63) is plan.AT_LEAST and decided(case=gpu, least=62) is Ask.NVALS
     assert {ask.value for ask in Ask} <= {*Known._fields, *Case._fields}
+
+
+def test_what_going_without_the_transpose_costs():
+    known = Known(1000, nvals=500)
+    assert plan.missed(CASE, known, plan.WITHOUT_TRANSPOSE) == 1 and plan.missed(TRANSPOSED, known, plan.FEW) == 0
+    assert plan.missed(TRANSPOSED, known, plan.AS_IT_LIES) == 4 * 0.5 - 1
+    assert plan.missed(TRANSPOSED._replace(device="gpu"), Known(1000, least=1000), plan.AS_IT_LIES) == 15
 
 
 def test_a_direction_says_why():
@@ -48,7 +70,8 @@ def test_a_direction_says_why():
         (plan.FEW, "9 of 1000 entries active"),
         (plan.AT_LEAST, "at least 3 of 1000 entries active"),
         (plan.HEAVY, "9 of 1000 entries active, their rows hold 45 of 50"),
-        (plan.COMPACT, "pushing would need csr of the transpose too"),
+        (plan.WITHOUT_TRANSPOSE, "pushing would need csr of the transpose, which is not repaid"),
+        (plan.AS_IT_LIES, "pulling would need csr of the transpose, which is not repaid"),
     ):
         assert found.reason(case, known) == text
     lined = plan.plan_mxv(CASE._replace(wide=True), known, plan.FEW, 4)

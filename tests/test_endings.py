@@ -38,8 +38,8 @@ def test_every_end(device, form, statement, monkeypatch):
     for k, (kind, mask, joined, replaced, right) in enumerate(cases):
         if (replaced and not mask) or (right == "w" and kind != "half"):
             continue
-        monkeypatch.setattr(lanes, "LONGEST", (16, 1)[k % 2])  # every other one cuts the hub into segments
-        monkeypatch.setattr(rows, "LONGEST_EARLY", (128, 1)[k % 2])
+        monkeypatch.setattr(lanes, "MAX_ITERATIONS", (16, 1)[k % 2])  # every other one cuts the hub into segments
+        monkeypatch.setattr(rows, "MAX_ITERATIONS_EARLY", (128, 1)[k % 2])
 
         def make(operands, kind=kind, full=k % 3):
             operands.matrix("A", p, a, form, a == "BOOL")

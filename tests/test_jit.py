@@ -80,6 +80,13 @@ def test_a_kill_leaves_nothing_in_the_cache(cache):
     assert [path.suffix for path in (cache / "cpu").iterdir() if path.is_file()] == [".py"]
 
 
+def test_a_cpu_text_has_what_its_kernel_reads():
+    text = "import math\nA = 1\nif A:\n    B, C = A, 2\ndef f():\n    return C\ndef g():\n    return B\nD = 3\n"
+    kept: dict = {}
+    exec(jit._reached(text, ["f"]), kept)
+    assert kept["f"]() == 2 and not {"g", "D"} & set(kept)
+
+
 def test_damaged_cpu_text_is_written_again(cache):
     path = Path(jit.cpu_module(fold()).__file__)
     path.write_text("this is no Python\n")
@@ -215,3 +222,14 @@ def test_nothing_falls_back_to_the_cpu(device):
         pytest.skip("the CPU is no fallback for itself")
     with pytest.raises(AssertionError, match="a CPU kernel was asked for: kernels/fold"):
         bitblas.device.get("cpu").kernel(fold())
+
+
+def test_the_text_of_a_kernel_keeps_what_it_reaches():
+    """Definitions under a condition too; not what nobody calls."""
+    unused = "def unused():\n    pass\n"
+    text = f"import numpy as np\nN = 3\nif N:\n    one, two = N, 2\n{unused}def run():\n    return two\n"
+    kept = jit._reached(text, ("run",))
+    assert "one, two = N, 2" in kept and "N = 3" in kept and "import numpy" in kept and "unused" not in kept
+    names: dict = {}
+    exec(kept, names)
+    assert names["run"]() == 2

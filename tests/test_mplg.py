@@ -107,7 +107,7 @@ def test_rows_of_different_lengths(device, fixed_from, monkeypatch):
 
 def test_long_rows_in_a_loop(device, monkeypatch):
     """A row is pushed along in segments."""
-    monkeypatch.setattr(loop_build, "LONGEST", 100)
+    monkeypatch.setattr(loop_build, "SEGMENT_ENTRIES", 100)
     A = uneven(600, format="mplg")
     n, levels = A.nrows, []
     for M in (A, uneven(600, format="csr")):

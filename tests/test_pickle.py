@@ -175,3 +175,22 @@ def test_parts_may_be_named():
     Semiring.register_new("test_pickle.late", "test_pickle.late", "test_pickle.late", lazy=True)
     ring = gb.semiring.test_pickle.late
     assert ring.monoid is gb.monoid.test_pickle.late and ring.binaryop is gb.binary.test_pickle.late
+
+
+def test_what_is_registered_late_stands_where_it_fits():
+    gb.indexunary.register_new("test_pickle.twice", lambda x, i, j, t: 2 * x - t, lazy=True)
+    assert "test_pickle.twice" not in gb.select and gb.indexunary.test_pickle.twice.orig_func(3, 0, 0, 1) == 5
+    assert "test_pickle.twice" not in gb.select
+    gb.indexunary.register_new("test_pickle.below", lambda x, i, j, t: j < i, lazy=True)
+    assert gb.indexunary.test_pickle.below[int].orig_func(0, 2, 1, 0) and gb.select.test_pickle.below[int]
+    gb.select.register_new("test_pickle.above", lambda x, i, j, t: j > i, lazy=True)
+    assert gb.indexunary.test_pickle.above.types[INT8] is BOOL
+    assert gb.unary.abs.orig_func is None
+
+
+def test_an_operator_may_be_taken_out():
+    gb.unary.register_new("test_pickle_gone", shifted)
+    del gb.unary.test_pickle_gone
+    assert not hasattr(gb.unary, "test_pickle_gone") and gb.unary.register_new("test_pickle_gone", shifted)
+    with pytest.raises(AttributeError, match="no operator"):
+        del gb.unary.nothing_like_it

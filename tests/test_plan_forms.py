@@ -15,8 +15,8 @@ from bitblas.formats.split.layout import Parts
 from bitblas.plan import costs
 from bitblas.plan import forms as plan_forms
 from bitblas.plan import profile as plan_profile
-from bitblas.plan.depth import depth_of
 from bitblas.plan.facts import Facts, facts
+from bitblas.plan.walk import levels_of
 
 
 def test_what_promises_most_is_chosen(device):
@@ -143,7 +143,7 @@ def test_tiles_that_a_sample_foretells_wrongly_are_counted(monkeypatch):
     ],
 )
 def test_the_levels_are_told_by_the_growth_of_balls(n, balls, ended, low, high):
-    assert low <= depth_of(n, list(map(float, balls)), ended) <= high
+    assert low <= levels_of(n, list(map(float, balls)), ended) <= high
 
 
 def test_balls_are_counted(device):
@@ -152,14 +152,14 @@ def test_balls_are_counted(device):
     at = np.arange(n)
     ring = bitblas.Matrix.from_coo([*at, *at], [*(at + 1) % n, *(at - 1) % n], True, nrows=n, ncols=n, format="csr")
     seen = facts(ring._store.structure)
-    assert seen.depth == pytest.approx(8 * n / 17, rel=0.1) and seen.heads == seen.nvals == 2 * n
+    assert seen.levels == pytest.approx(8 * n / 17, rel=0.1) and seen.heads == seen.nvals == 2 * n
     assert seen.longest == 2 and not seen.uneven
     star = bitblas.Matrix.from_coo([0] * (n - 1), at[1:], True, nrows=n, ncols=n, format="csr")
     seen = facts(star._store.structure)
-    assert seen.depth == 3, "a hop, and one that finds nothing more"
+    assert seen.levels == 3, "a hop, and one that finds nothing more"
     assert seen.heads == 32 < seen.nvals == seen.longest and seen.uneven
     wide = bitblas.Matrix.from_coo([0], [n], True, nrows=n, ncols=n + 1)
-    assert facts(wide._store.structure).depth == 0 and "levels" not in str(wide.profile())
+    assert facts(wide._store.structure).levels == 0 and "levels" not in str(wide.profile())
 
 
 # ---- orders ---------------------------------------------------------------------------------------------------------

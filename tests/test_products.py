@@ -51,7 +51,7 @@ def rows(request, monkeypatch):
         monkeypatch.setattr(gustavson, "row_tables", lambda size: [(8, 0)] * 3)
     if request.param.endswith("memory"):
         monkeypatch.setattr(gustavson, "SHARED_WORDS", 0)
-        monkeypatch.setattr(gustavson, "BLOCKS", 3)
+        monkeypatch.setattr(gustavson, "LONG_ROW_BLOCKS", 3)
 
 
 @pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)

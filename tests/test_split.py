@@ -146,7 +146,7 @@ def test_the_limit_needs_the_fewest_bytes():
 def test_products_with_near_entries(device, monkeypatch):
     """In every kind of kernel, pulled and pushed, with tile rows that are cut into segments."""
     monkeypatch.setattr(direction, "PUSH_COST", {"cpu": 0.0, "gpu": 0.0})
-    monkeypatch.setattr(lanes, "LONGEST", 1)
+    monkeypatch.setattr(lanes, "MAX_ITERATIONS", 1)
     for bits, name in ((2, "gaps"), (3, "long hub"), (2, "65x65")):
         with_near(monkeypatch, bits)
         x = values(generator(name), "FP32", len(MATRICES[name]().rows))
@@ -222,7 +222,7 @@ def test_a_push_needs_no_second_form(device, monkeypatch):
     A, u = made("gaps", 8), bitblas.Vector.from_coo([3, 70], True, size=140)
     pushed, pulled = u.vxm(A, bitblas.semiring.lor_land), A.mxv(u, bitblas.semiring.lor_land)
     assert bitblas.explain(pushed).direction == "push" and bitblas.explain(pulled).direction == "pull"
-    assert bitblas.explain(pulled).reason == "pushing would need split8 of the transpose too"
+    assert bitblas.explain(pulled).reason == "pushing would need split8 of the transpose, which is not repaid"
     found = pushed.new(), pulled.new()
     assert list(A.memory().forms) == ["split8"]
     A.T.new()

@@ -82,3 +82,24 @@ def test_it_is_known_of_the_form_that_is_chosen(device, monkeypatch):
     led = held.led_by("b2sr8")
     monkeypatch.setattr(type(led.primary), "is_symmetric", lambda self: pytest.fail("it is looked at again"))
     assert isinstance(led, Structure) and led.symmetric
+
+
+def test_what_is_said_is_checked(device):
+    i, j = both_ways(np.array([0, 1, 2]), np.array([1, 2, 4]))
+    ptr, cols = np.array([0, 1, 3]), np.array([1, 0, 1])
+    for make in (
+        lambda i, j: gb.Matrix.from_coo(i, j, True, nrows=5, ncols=5, symmetric=True),
+        lambda i, j: gb.Matrix.from_edgelist(np.stack([i, j], 1), nrows=5, ncols=5, symmetric=True),
+        lambda i, j: gb.Matrix.from_chunks([(i, j)], nrows=5, ncols=5, symmetric=True),
+        lambda i, j: gb.Matrix.from_coo(i, j, np.arange(len(i)), nrows=5, ncols=5, symmetric=True, format="b2sr"),
+    ):
+        A = make(i, j)
+        assert A._store.structure._symmetric and A.nvals == 6
+        with pytest.raises(gb.exceptions.InvalidValue, match=r"symmetric: expected an entry \(j, i\) for each"):
+            make(i[:5], j[:5])
+    assert gb.Matrix.from_csr(ptr, cols, ncols=2, symmetric=True).nvals == 3
+    assert gb.Matrix.from_dense([[1, 0], [2, 3]], 7, symmetric=True).nvals == 4
+    with pytest.raises(gb.exceptions.InvalidValue, match="symmetric: expected"):
+        gb.Matrix.from_csr(ptr, cols, ncols=3, symmetric=True)
+    with pytest.raises(gb.exceptions.InvalidValue, match="symmetric: expected"):
+        gb.Matrix.from_dense([[1, 0], [2, 3]], 0, symmetric=True)

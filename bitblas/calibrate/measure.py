@@ -10,7 +10,9 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import json
+import math
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ from semirings import dtypes
 from semirings.catalog import SEMIRINGS
 
 from ..atomic import replacing
-from ..build import entries as build
+from ..build import stores
 from ..core.matrix.matrix import Matrix
 from ..core.vector.vector import Vector
 from ..device import Device
@@ -38,6 +40,8 @@ SCALE = {"cpu": 16, "gpu": 20}  # log2 of the vertices
 MOST = 3  # times the bytes of CSR that a form may have to be measured
 # How much an error counts where a form has more bytes than CSR, so that it is not chosen for time.
 LARGE = 0.3
+# Bytes that are copied to measure the bandwidth, and how often each is moved: a CPU reads also what it overwrites.
+STREAMED, MOVED = {"cpu": 1 << 26, "gpu": 1 << 29}, {"cpu": 3, "gpu": 2}
 ROUNDS = 20  # of the fit: by then a mean of two times, one a hundred of the other, is known to a thousandth
 SHARED = 1.5  # by how much all forms may err together with CSR
 
@@ -93,7 +97,7 @@ def numbers(n: int) -> np.ndarray:
 
 def in_form(A: Matrix, key: str) -> Matrix:
     """The same matrix with `key` as its primary form."""
-    return Matrix._from_store(build.with_format(A._store, format_of(key).name, format_of(key).tile))
+    return Matrix._from_store(stores.with_format(A._store, format_of(key).name, format_of(key).tile))
 
 
 def measure(A: Matrix, verb: str, source: int = 0) -> float:
@@ -139,7 +143,7 @@ class Calibration:
         return "\n".join(lines)
 
 
-def fitted(seen: Sequence[Sample], device: str, source: str) -> Calibration:
+def fitted(seen: Sequence[Sample], device: str, source: str, bandwidth: float = math.inf) -> Calibration:
     """The constants that suit the samples best. A choice compares forms, so that ratios matter more than times: all
     forms but CSR are fitted to what is predicted for CSR times the measured ratio to it, and err where it errs, if that
     is not by much."""
@@ -164,7 +168,8 @@ def fitted(seen: Sequence[Sample], device: str, source: str) -> Calibration:
             if name in sample.us
         ]
         errors[name] = float(np.mean(off)), max(off)
-    return Calibration(Costs(device, source, dict(sorted(us.items()))), dict(sorted(errors.items())), tuple(seen))
+    made = Costs(device, source, dict(sorted(us.items())), bandwidth)
+    return Calibration(made, dict(sorted(errors.items())), tuple(seen))
 
 
 def calibrate(device: Device, scale: int | None = None) -> Calibration:
@@ -185,7 +190,28 @@ def calibrate(device: Device, scale: int | None = None) -> Calibration:
                 us |= {f"{key} {verb}": measure(B, verb, source) for verb in verbs_of(not weighted, True)}
         found.append(Sample(name, seen, us))
     when = datetime.date.today().isoformat()
-    return fitted(found, device.model, f"calibrated {when}")
+    return fitted(found, device.model, f"calibrated {when}", bandwidth(device))
+
+
+def bandwidth(device: Device) -> float:
+    """Bytes that a device moves in a microsecond: by copies of an array that no cache holds, a part for each
+    thread."""
+    xp, size = device.xp, STREAMED[device.kind]
+    source, target = (xp.array_split(xp.ones(size, np.uint8), device.threads) for _ in range(2))
+
+    def copy(part: int) -> None:
+        target[part][...] = source[part]
+
+    with ThreadPoolExecutor(device.threads) as pool:
+        others = range(1, device.threads)
+
+        def run() -> None:
+            waiting = [pool.submit(copy, part) for part in others]
+            copy(0)
+            for copied in waiting:
+                copied.result()
+
+        return MOVED[device.kind] * size / device.time_us(run)
 
 
 def longest_row(A: MatrixStore) -> int:

@@ -51,7 +51,7 @@ def info(args: argparse.Namespace) -> None:
     forms: dict[str, dict[str, float]] = {key: {"bytes": seen.bytes_of(key)} for key in seen.forms}
     for key, form in forms.items():
         if format_of(key).tile is not None:
-            tiles, inside, _ = seen.held_in(key)
+            tiles, inside, _ = seen.listing_in(key)
             form |= {"entries_per_tile": inside / max(1.0, tiles), "entries_in_tiles": inside}
         form |= {f"{verb}_us": us for verb, us in profile.predicted(key).items()}
     for (key, verb), us in profile.measured:
@@ -66,7 +66,7 @@ def info(args: argparse.Namespace) -> None:
         made |= {"values": profile.values._asdict()}
         costs, measured = profile.costs, profile.device if args.measure else None
         made |= {"times": {"predicted_for": costs.device, "source": costs.source, "measured_on": measured}}
-        made |= {"depth": seen.depth} | ({} if orders is None else {"orders": ordered(orders), "best": orders.best})
+        made |= {"depth": seen.levels} | ({} if orders is None else {"orders": ordered(orders), "best": orders.best})
         print(json.dumps(made))
         return
     named = "" if graph.labels is None else f", vertices have names ({', '.join(graph.labels[:3])}, ...)"

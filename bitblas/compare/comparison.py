@@ -55,7 +55,7 @@ def symmetrised(rows: np.ndarray, cols: np.ndarray, n: int) -> tuple[np.ndarray,
     return keys // max(n, 1), keys % max(n, 1)
 
 
-class Graph:
+class Operands:
     """The forms of one matrix that the algorithms read, as host arrays."""
 
     def __init__(self, A: Any) -> None:
@@ -83,7 +83,7 @@ class Graph:
 class Side:
     """One library on one device, and the matrices that it holds."""
 
-    def __init__(self, name: str, gb: ModuleType, graph: Graph, **options: Any) -> None:
+    def __init__(self, name: str, gb: ModuleType, graph: Operands, **options: Any) -> None:
         self.name, self.gb, self.graph, self.options = name, gb, graph, options
         self.matrices: dict[str, Any] = {}
 
@@ -160,7 +160,7 @@ def sides(A: Any, devices: list[str] | None = None, **options: Any) -> list[Side
         import graphblas
     except ImportError as error:
         raise ImportError(f"compare needs python-graphblas ({error}); {extras.hint('compare')}") from None
-    graph = Graph(A)
+    graph = Operands(A)
     ours = [Side(name, bitblas, graph, device=name, **options) for name in devices or device.available()]
     return [Side(SUITESPARSE, graphblas, graph), *ours]
 

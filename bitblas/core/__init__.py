@@ -1,8 +1,8 @@
 """Matrix, Vector, Scalar, masks and delayed expressions: GraphBLAS semantics, no arithmetic of its own.
 
-A statement `C(mask, accum, replace) << expr` goes: statement/base.py (call style) -> statement/door.py (errors, traces)
--> vector/assign.py or matrix/assign.py (what kind of value, then the merge into C). GraphBLAS C API 2.1, sections 3
-and 4.
+A statement `C(mask, accum, replace) << expr` goes: statement/base.py (call style) -> statement/running.py (errors,
+traces) -> vector/assign.py or matrix/assign.py (what kind of value, then the merge into C). GraphBLAS C API 2.1,
+sections 3 and 4.
 """
 
 from __future__ import annotations

@@ -6,8 +6,10 @@ types that `types` says, are python-graphblas'.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import getitem
 from typing import Any
 
 from semirings import Monoid, binary, dtypes, monoid, op
@@ -17,7 +19,7 @@ from . import recipes
 from .recipes import Recipe, Reduction
 from .statement.expr import ScalarExpression, VectorExpression
 
-Rule = Callable[[DataType], "DataType | None"]
+ResultType = Callable[[DataType], "DataType | None"]
 
 
 class Aggregator:
@@ -25,55 +27,61 @@ class Aggregator:
     types of the first of `types`, or of `composite`.
 
     Those of the library are a recipe. `monoid`: it is nothing but that monoid; `scalar`: it can reduce a Matrix to a
-    Scalar. Raises TypeError.
+    Scalar; `counts`: without a type it gives INT64. Raises TypeError.
     """
 
     name: str
-    rule: Rule
+    result_type: ResultType
     recipe: Recipe
     monoid: Monoid | None
     scalar: bool
+    counts: bool
 
     def __init__(
-        self, name: str, rule: Rule | None = None, recipe: Recipe | None = None, monoid: Monoid | None = None,
-        scalar: bool = True, *, composite: Sequence[Aggregator] | None = None,
+        self, name: str, result_type: ResultType | None = None, recipe: Recipe | None = None,
+        monoid: Monoid | None = None, scalar: bool = True, counts: bool = False, *,
+        composite: Sequence[Aggregator] | None = None,
         finalize: Callable[..., Any] | None = None, types: Sequence[Aggregator] | None = None,
     ) -> None:  # fmt: skip
-        if rule is None or recipe is None:
+        if result_type is None or recipe is None:
             parts = tuple(composite or ())
             known = [*parts, *(types or ())]
             if not parts or finalize is None or not all(isinstance(part, Aggregator) for part in known):
                 raise TypeError(
                     "Aggregator: expected composite=[aggregators], and a function of their results, finalize"
                 )
-            rule = (types or parts)[0].rule
+            result_type = (types or parts)[0].result_type
             recipe = recipes.composite([part.recipe for part in parts], finalize)
             scalar = all(part.scalar for part in parts)
-        self.name, self.rule, self.recipe, self.monoid, self.scalar = name, rule, recipe, monoid, scalar
+        self.name, self.result_type, self.recipe = name, result_type, recipe
+        self.monoid, self.scalar, self.counts = monoid, scalar, counts
 
     def __repr__(self) -> str:
         return f"agg.{self.name}"
 
     @property
     def types(self) -> dict[DataType, DataType]:
-        return {t: z for t in dtypes.ALL if (z := self.rule(t)) is not None}
+        return {t: z for t in dtypes.ALL if (z := self.result_type(t)) is not None}
 
     def __contains__(self, dtype: Any) -> bool:
-        return self.rule(dtypes.lookup_dtype(dtype)) is not None
+        return self.result_type(dtypes.lookup_dtype(dtype)) is not None
 
     def __getitem__(self, dtype: Any) -> TypedAggregator:
         t = dtypes.lookup_dtype(dtype)
-        z = self.rule(t)
+        z = self.result_type(t)
         if z is None:
             raise KeyError(f"{self.name} does not work with {t}; it has {', '.join(k.name for k in self.types)}")
-        return TypedAggregator(self, t, z)
+        return _typed(self, t, z)
+
+    def __reduce__(self) -> Any:
+        return named, (self.name,)
 
     def __call__(self, x: Any, *, rowwise: bool = False, columnwise: bool = False) -> Any:
         """agg.sum(v), agg.sum(A), agg.sum(A, rowwise=True), agg.sum(A, columnwise=True)."""
         return _call(self, x, rowwise, columnwise)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TypedAggregator:
     """An aggregator for one type of operand: `agg.mean[FP32]`."""
 
@@ -89,6 +97,20 @@ class TypedAggregator:
         return self.agg.name
 
     __call__ = Aggregator.__call__
+
+    def __reduce__(self) -> Any:
+        return getitem, (self.agg, self.dtype)
+
+
+@functools.cache
+def _typed(agg: Aggregator, dtype: DataType, return_type: DataType) -> TypedAggregator:
+    """One object per aggregator and type, as for operators."""
+    return TypedAggregator(agg, dtype, return_type)
+
+
+def named(name: str) -> Aggregator:
+    """The aggregator of that name."""
+    return AGGREGATORS[name]
 
 
 def _call(op: Any, x: Any, rowwise: bool, columnwise: bool) -> Any:
@@ -117,7 +139,7 @@ def delayed(op: Any, x: Any, method: str, size: int | None, allow_empty: bool = 
 
     Raises KeyError (no version for the type), ValueError (not to a Scalar, or `allow_empty` false).
     """
-    op = op if isinstance(op, TypedAggregator) else op[x.dtype]
+    op = op if isinstance(op, TypedAggregator) else op[INT64 if op.counts else x.dtype]
     plain = op.agg
     if plain.monoid is not None:
         kwargs = {} if allow_empty else {"allow_empty": False}
@@ -128,16 +150,20 @@ def delayed(op: Any, x: Any, method: str, size: int | None, allow_empty: bool = 
         raise ValueError(f"Aggregator {plain.name} may not be used with Matrix.reduce_scalar.")
     # By columns is by rows of the transpose.
     r = Reduction(x.T, "reduce_rowwise") if method == "reduce_columnwise" else Reduction(x, method)
+
+    def result() -> Any:
+        found = plain.recipe(r)
+        return found if found.dtype is op.return_type else found.dup(op.return_type)
+
     if size is None:
-        run: Any = lambda mask: plain.recipe(r)._value
-        return ScalarExpression(method, (x,), op, run, op.return_type)
-    return VectorExpression(size, method, (x,), op, lambda mask: plain.recipe(r)._store, op.return_type)
+        return ScalarExpression(method, (x,), op, lambda mask: result()._value, op.return_type)
+    return VectorExpression(size, method, (x,), op, lambda mask: result()._store, op.return_type)
 
 
 # ---- result types ---------------------------------------------------------------------------------------------------
 
 
-def _always(z: DataType) -> Rule:
+def _always(z: DataType) -> ResultType:
     return lambda t: z
 
 
@@ -165,10 +191,10 @@ def _squared(t: DataType) -> DataType | None:
 
 
 def _of_monoid(name: str, m: Any) -> Aggregator:
-    def rule(t: DataType) -> DataType | None:
+    def result_type(t: DataType) -> DataType | None:
         return m.result_type(t) if t in m else None
 
-    return Aggregator(name, rule, lambda r: r.by(m), m)
+    return Aggregator(name, result_type, lambda r: r.by(m), m)
 
 
 _MONOIDS = {
@@ -179,10 +205,10 @@ _MONOIDS = {
 AGGREGATORS = {name: _of_monoid(name, getattr(monoid, m)) for name, m in _MONOIDS.items() if m in monoid} | {
     a.name: a
     for a in (
-        Aggregator("count", _always(INT64), recipes.count),
+        Aggregator("count", lambda t: INT64 if t is BOOL else t, recipes.count, counts=True),
         Aggregator("count_nonzero", _number, recipes.count_if(binary.ne)),
         Aggregator("count_zero", _number, recipes.count_if(binary.eq)),
-        Aggregator("exists", _always(INT64), lambda r: r.by(monoid.any, r.x.apply(binary.pair, right=1))),
+        Aggregator("exists", _same, lambda r: r.by(monoid.any, r.x.apply(binary.pair, right=1)), counts=True),
         Aggregator("sum_of_squares", _squared, recipes.squares),
         Aggregator("sum_of_inverses", _double, recipes.inverses),
         Aggregator("hypot", _double, recipes.root(recipes.squares)),

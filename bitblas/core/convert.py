@@ -13,6 +13,7 @@ from .. import device as devices
 from ..config import config
 from ..device import Device
 from ..exceptions import DeviceError, IndexOutOfBound, InvalidValue
+from ..formats import Structure
 
 _NUMBERS = "biufc"  # kinds of NumPy's types
 
@@ -146,3 +147,12 @@ def _contents(array: Any) -> str:
 
 def _listed(data: Any) -> Any:
     return list(data) if hasattr(data, "__iter__") else data
+
+
+def check_symmetric(structure: Structure, said: bool) -> None:
+    """InvalidValue where a matrix was said to be symmetric, and is not; what is found stays with it."""
+    if said and not structure.symmetric:
+        raise InvalidValue(
+            f"symmetric: expected an entry (j, i) for each entry (i, j), got {structure.nrows} x {structure.ncols} "
+            f"with {structure.nvals} entries, some without; symmetric=False leaves it open"
+        )

@@ -31,7 +31,7 @@ _FAMILIES: dict[str, tuple[type, ...]] = {
     "binary": (BinaryOp, Monoid),
     "monoid": (Monoid, BinaryOp),
     "semiring": (Semiring,),
-    "indexunary": (IndexUnaryOp,),
+    "indexunary": (IndexUnaryOp, SelectOp),
     "select": (SelectOp, IndexUnaryOp),
 }
 _EXPECTED = {
@@ -84,8 +84,8 @@ def _typed(op: Any, kind: str, left: DataType, right: DataType | None) -> Typed:
     if kind == "monoid":
         found = monoid_of(plain)
         assert found is not None  # asked for above
-        if dtype not in found and type(op) is Typed:
-            raise TypeError(f"op: expected a {_EXPECTED[kind]}, got {op!r}, which is part of none for {dtype}")
+        if isinstance(plain, BinaryOp) and dtype not in found:
+            raise TypeError(f"op: expected a Monoid, got {plain!r}, which has none for {dtype}")
         return found[dtype]
     if isinstance(plain, Monoid):
         return plain.binaryop[compute_type(plain[dtype])]

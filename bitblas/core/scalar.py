@@ -18,12 +18,12 @@ from .options import check_options, check_wait
 from .show import ShownScalar
 from .statement.base import Output
 from .statement.delayed import Number
-from .statement.door import computed, statement
 from .statement.expr import ScalarExpression
 from .statement.operand import Operand, describe, kinds
 from .statement.operands import apply_operator, index_operator, of, operands, union_operator
 from .statement.recording import cast
 from .statement.recording import state as recording
+from .statement.running import computed, statement
 
 _names = itertools.count()
 
@@ -204,7 +204,7 @@ class Scalar(Number, ShownScalar, Output):
     def __eq__(self, other: Any) -> bool: return self.isequal(other)
     def __ne__(self, other: Any) -> bool: return not self.isequal(other)
     # fmt: on
-    __hash__ = Output.__hash__
+    __hash__ = None  # type: ignore[assignment]  # equal by value, which may change
 
     def wait(self, how: str = "materialize") -> Scalar:
         """Itself: a Scalar lives on the host, there is nothing to wait for."""

@@ -99,6 +99,15 @@ class Device(ABC):
         except self.errors as error:
             self.fail(error)
 
+    def fill(self, array: Any, value: np.generic) -> Any:
+        """The array, with that value everywhere, to the bit."""
+        array.fill(value)
+        return array
+
+    def full(self, n: int, value: np.generic) -> Any:
+        """An array of n times that value."""
+        return self.fill(self.xp.empty(n, value.dtype), value)
+
     def adopt(self, data: Any, name: str) -> Any:
         """An array of another library (`__dlpack__`, or on a GPU `__cuda_array_interface__`) as one of this device's
         library, in the same memory; anything else as it is. DeviceError where it lies on another device."""

@@ -133,6 +133,12 @@ class Cuda(Device):
 
     # ---- arrays ----
 
+    def fill(self, array: Any, value: np.generic) -> Any:
+        """CuPy clears memory where a value equals 0, which -0.0 does too: so bits are filled in."""
+        bits = f"u{value.dtype.itemsize}"
+        array.view(bits).fill(value.view(bits))
+        return array
+
     def adopt(self, data: Any, name: str) -> Any:
         if not isinstance(data, (self.xp.ndarray, np.ndarray, np.generic, list, tuple)):
             try:

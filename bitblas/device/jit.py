@@ -114,10 +114,11 @@ def _reached(text: str, roots: Iterable[str]) -> str:
         part = "".join(lines[first - 1 : node.end_lineno])
         if isinstance(node, ast.FunctionDef):
             owners[node.name] = len(parts)
-        elif isinstance(node, ast.Assign):
-            owners |= dict.fromkeys(_WORD.findall(part.partition("=")[0]), len(parts))
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             owners[part] = len(parts)
+        else:  # assignments, also those under a condition
+            stored = (n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+            owners |= dict.fromkeys(stored, len(parts))
         parts.append((part, set(_WORD.findall(part))))
     wanted, kept = [*roots, *(name for name in owners if "import " in name)], set[int]()
     while wanted:

@@ -7,13 +7,31 @@ convert.py makes one of another. Values never lie in a form: orders say where th
 from __future__ import annotations
 
 from .catalog import FORMATS, FORMS, NAMES, TILES, class_of, format_of, sizes_of, tiled
-from .choice import Dot, Format, Held, Seen
+from .choice import Dot, Format, Listing, Seen
 from .contract import CSR, EVERYWHERE, Form, Region
 from .convert import restored
 from .hubs import Hubs, longest_unit
 from .structure import Structure
 
 __all__ = [
-    "CSR", "EVERYWHERE", "FORMATS", "FORMS", "NAMES", "TILES", "Dot", "Form", "Format", "Held", "Hubs", "Region",
-    "Seen", "Structure", "class_of", "format_of", "longest_unit", "restored", "sizes_of", "tiled",
+    "CSR",
+    "EVERYWHERE",
+    "FORMATS",
+    "FORMS",
+    "NAMES",
+    "TILES",
+    "Dot",
+    "Form",
+    "Format",
+    "Hubs",
+    "Listing",
+    "Region",
+    "Seen",
+    "Structure",
+    "class_of",
+    "format_of",
+    "longest_unit",
+    "restored",
+    "sizes_of",
+    "tiled",
 ]  # fmt: skip

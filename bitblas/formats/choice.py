@@ -33,7 +33,7 @@ class Seen(Protocol):
     def own(self) -> tuple[tuple[str, Any], ...]: ...
 
 
-class Held(NamedTuple):
+class Listing(NamedTuple):
     """What a form lists: tiles, the entries in them, and the entries that are listed one by one."""
 
     tiles: float
@@ -125,7 +125,7 @@ class Format:
         """Rows or tile rows."""
         return -(-nrows // self.rows_per_unit)
 
-    def held(self, seen: Seen) -> Held:
+    def listing(self, seen: Seen) -> Listing:
         """What a form of that structure would list."""
         raise NotImplementedError
 
@@ -173,7 +173,7 @@ class Format:
         """What of a long unit 32 lanes sum: eight steps."""
         raise NotImplementedError
 
-    def turn(self, form: Any) -> int:
+    def pull_threshold(self, form: Any) -> int:
         """Items in the units of a frontier beyond which a step of a loop pulls."""
         raise NotImplementedError
 
@@ -193,11 +193,12 @@ class Format:
         return f"formats/{self.folder}/{name}"
 
     def pull_constants(
-        self, *, ranked: bool, neutral: bool, padded: bool, light: bool, staged: bool, width: int
+        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: bool, width: int
     ) -> Constants:
         """What a pull is compiled with. ranked: values are found by ranks. neutral: sums may begin with the identity.
-        padded: the last tile column is wider than the matrix. light: all entries of the vector are there, and no type
-        is larger than 32 bits. staged, width: `is_uneven`, `fixed_width`."""
+        padded: the last tile column is wider than the matrix. many_blocks: so many run at once that registers are few,
+        as all entries of the vector are there and no type is larger than 32 bits. staged, width: `is_uneven`,
+        `fixed_width`."""
         raise NotImplementedError
 
     def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def convert(structure: Structure, key: str, *, transposed: bool, order: bool) -> tuple[Form, Any]:
     """A form of the structure (or of its transpose); with `order`, where its values lie in the primary form."""
     if transposed:
-        source = structure.form(key)  # turned as it lies
+        source = structure.form(key)  # transposed as it lies
         if structure.symmetric and not order:
             return source, None  # an undirected graph is its own transpose: nothing more to make or to store
         made, places = source.transpose(order)
@@ -25,8 +25,8 @@ def convert(structure: Structure, key: str, *, transposed: bool, order: bool) ->
             made = source
         return made, places if base is None or places is None else base[places]
     rows, places = structure.primary.to_csr(order)
-    made, turn = class_of(key).from_csr(rows, format_of(key).tile, order)
-    return made, places if turn is None else turn if places is None else places[turn]
+    made, moved = class_of(key).from_csr(rows, format_of(key).tile, order)
+    return made, places if moved is None else moved if places is None else places[moved]
 
 
 def restored(device: Device, key: str, numbers: dict[str, int], arrays: dict[str, Any]) -> Form:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-# Steps of a group of lanes, each waiting for its loads; longer rows are hubs, cut into segments (estimated).
-LONGEST = 16
+# Of a group of lanes over a row, each waiting for its loads; longer rows are hubs, cut into segments (estimated).
+MAX_ITERATIONS = 16
 
 
 def power_of_two(x: float, low: int, high: int) -> int:

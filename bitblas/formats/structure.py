@@ -27,6 +27,7 @@ class Structure:
         self._symmetric: bool | None = None  # None: nobody has asked
         # For plan/choice.py. Counts that threads share may lose one: nothing depends on the exact number.
         self.reads, self.read_besides = 0, 0  # by products with vectors, and by what else reads rows
+        self.missed = 0.0  # reads that going without the transpose has cost (plan/transpose.py)
         self.choices: dict[Any, Any] = {}
         self.due = [1, 1]  # the reads at which to ask again, for matrices of several values and of one
 

@@ -82,10 +82,10 @@ def symmetry_of(rows: np.ndarray, cols: np.ndarray, values: np.ndarray, asked: s
     To the bit: a file of the lower triangle gives the same matrix back. asked: what is tried first; a matrix with zeros
     on its diagonal is skew-symmetric if that was asked for.
     """
-    turned = np.lexsort((rows, cols))
-    if not (np.array_equal(rows, cols[turned]) and np.array_equal(cols, rows[turned])):
+    by_column = np.lexsort((rows, cols))
+    if not (np.array_equal(rows, cols[by_column]) and np.array_equal(cols, rows[by_column])):
         return "general"
-    mirror, diagonal = values[turned], rows == cols
+    mirror, diagonal = values[by_column], rows == cols
     kinds = {"symmetric": mirror}
     if values.dtype.kind in "if" and not (values[diagonal] if asked == "skew-symmetric" else diagonal).any():
         kinds["skew-symmetric"] = np.where(diagonal, values, -mirror)

@@ -180,7 +180,7 @@ def _parsed(body: _Checked, head: Header) -> Any:
 
     if head.layout == "array" and not head.entries:
         return np.zeros((head.nrows, head.ncols), {"integer": np.int64, "real": np.float64}.get(head.field, np.uint64))
-    return mmread(body)
+    return mmread(body, spmatrix=False)
 
 
 def _explain(message: str, head: Header, name: str, source: Any) -> str:

@@ -99,4 +99,4 @@ def numbers(text: bytes, kind: str, count: int) -> np.ndarray:
     if not count:
         return np.zeros(0, np.int64 if kind == "integer" else np.float64)
     head = b"%%%%MatrixMarket matrix array %s general\n%d 1\n" % (kind.encode(), count)
-    return np.asarray(mmread(io.BytesIO(head + text + b"\n"))).ravel()
+    return np.asarray(mmread(io.BytesIO(head + text + b"\n"), spmatrix=False)).ravel()

@@ -5,13 +5,13 @@
 #define DENSE 2    // not 0: there is no list, every unit is looked at
 #define WORK 3     // entries of the matrix in the rows of these entries
 #define SEGMENTS 4 // segments of long rows among them
-#define LEFT 5     // entries left when the round ended
+#define REMAINING 5 // entries that remained when the round ended
 
 #define WARP_LANE (threadIdx.x & 31)
 
 // Rounds: [0] those before this run of the body, [1] the limit, [2] those done, [3] not 0: somebody wants it to stop.
-__device__ __forceinline__ bool may_run(const u64* gate, const i64* rounds, i64 ahead) {
-  return (*gate != 0) & (rounds[0] + ahead < rounds[1]);  // no short cut: both are asked for at once
+__device__ __forceinline__ bool may_run(const u64* condition, const i64* rounds, i64 ahead) {
+  return (*condition != 0) & (rounds[0] + ahead < rounds[1]);  // no short cut: both are asked for at once
 }
 
 // The whole warp calls it: those who `add` put their unit on the list.

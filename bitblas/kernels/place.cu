@@ -8,7 +8,7 @@
 #define TWICE 0  // flags, set to 1
 #define OUTSIDE 1
 
-__device__ __forceinline__ bool turn(u64* bits, i64 i, bool on) {  // whether the bit was set before
+__device__ __forceinline__ bool exchange_bit(u64* bits, i64 i, bool on) {  // whether the bit was set before
   u32* half = (u32*)bits + (i >> 5);
   const u32 bit = 1u << (i & 31);
   return (on ? atomicOr(half, bit) : atomicAnd(half, ~bit)) & bit;
@@ -65,11 +65,11 @@ place(i64 n, i64 size, const i64* where, const u64* u_bits, i64 u_bits_step, con
   if (mine) sum_into(t_bits, t_val, i, x);
 #else
 #if MARKS
-  if (k < n && inside && (has || CLEAR) && turn(t_bits, i, has) && has && !CLEAR) flags[TWICE] = 1;
+  if (k < n && inside && (has || CLEAR) && exchange_bit(t_bits, i, has) && has && !CLEAR) flags[TWICE] = 1;
 #endif
 #if DENSE && T_BOOL
   const bool x = has && take(load<U_T>(u_val, u_iso, u_step, k));
-  if (x || (CLEAR && k < n && inside)) turn(t_val, i, x);
+  if (x || (CLEAR && k < n && inside)) exchange_bit(t_val, i, x);
 #elif DENSE
   if (has) t_val[i] = take(load<U_T>(u_val, u_iso, u_step, k));
 #endif

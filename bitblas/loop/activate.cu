@@ -33,7 +33,7 @@ activate(i64 n, i64 size, i64 longest, const u64* bits, const PTR_T* ptr, i64 pa
 #endif
   }
   add_of_warp(state + ENTRIES, entries);
-  add_of_warp(state + LEFT, entries);
+  add_of_warp(state + REMAINING, entries);
 #if LISTS
   add_of_warp(state + WORK, work);
 #endif

@@ -17,17 +17,17 @@ from ..store import VectorStore, words
 from .ir import Vec
 
 STATE = 8  # numbers in a state
-ENTRIES, LISTED, DENSE, WORK, SEGMENTS, LEFT = range(6)
-TURNS = 3
+ENTRIES, LISTED, DENSE, WORK, SEGMENTS, REMAINING = range(6)
+BUFFERS = 3  # of a vector that steps write
 
 
 class Frontier:
     """The arrays of one vector: its bits, values (None where it is iso) and lists, each once or three times."""
 
-    def __init__(self, device: Device, vec: Vec, iso: Any, turning: bool) -> None:
-        xp, count = device.xp, TURNS if turning else 1
-        self.vec, self.iso, self.turning = vec, iso, turning
-        self.device, self.turn = device, 0
+    def __init__(self, device: Device, vec: Vec, iso: Any, rotates: bool) -> None:
+        xp, count = device.xp, BUFFERS if rotates else 1
+        self.vec, self.iso, self.rotates = vec, iso, rotates
+        self.device, self.current = device, 0  # the buffer that is read
         self.bits = [xp.zeros(words(vec.size), np.uint64) for _ in range(count)]
         self.values: list[Any] = []
         if iso is None:
@@ -45,7 +45,7 @@ class Frontier:
 
     def at(self, arrays: list[Any], ahead: int = 0) -> Any:
         """One of the arrays: the present one, the next, the one after."""
-        return arrays[(self.turn + ahead) % len(arrays)] if arrays else None
+        return arrays[(self.current + ahead) % len(arrays)] if arrays else None
 
     @property
     def nbytes(self) -> int:
@@ -60,7 +60,7 @@ class Frontier:
 
     def empty(self) -> None:
         """Begin without entries; what has one buffer is written before it is read."""
-        if self.turning:
+        if self.rotates:
             self._clear(0)
 
     def _clear(self, first: int) -> None:
@@ -74,16 +74,16 @@ class Frontier:
         elif store.dtype is BOOL:
             first[...] = store.present if store.values else 0
         elif store.count != 0:
-            first.fill(store.values)
+            self.device.fill(first, store.values)
 
     def begin_cells(self, beginning: Any) -> None:
         """Cells that products are joined to; those of the present buffer are cleared with its entries."""
         for more in self.values[1:]:
             more.fill(beginning)
 
-    def store(self, turn: int) -> VectorStore:
-        """What it holds after `turn` turns, as a vector of its own."""
-        k = turn % len(self.bits)
+    def store(self, steps: int) -> VectorStore:
+        """What it holds after so many steps, as a vector of its own."""
+        k = steps % len(self.bits)
         values = self.iso if not self.values else self.values[k].copy()
         return VectorStore(self.device, self.vec.size, self.vec.dtype, self.bits[k].copy(), values)
 

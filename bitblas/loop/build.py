@@ -15,21 +15,23 @@ from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..device import held
 from ..device.jit import BLOCK
+from ..formats import Structure
 from ..formats.values import PackedValues
 from ..kernels.prologue import Variant
 from ..plan.product import VALUES, WORDS
+from ..plan.transpose import at_hand
 from ..store import Raw
 from ..verbs.operands import Allowed, Mask, Values, allowed, dummy, entry_values, stored
 from ..verbs.variants import beginning
 from . import layout
-from .buffers import DENSE, ENTRIES, LEFT, STATE, TURNS, Frontier, States
+from .buffers import BUFFERS, DENSE, ENTRIES, REMAINING, STATE, Frontier, States
 from .fuse import Activate, Item, Pass, Pull, Round, Step, size_of
 from .ir import Masked, Product, Scal, Vec
 from .operands import Cleared, Head, Source, Target, launchable
 from .passes import entry_text, pass_variant
 from .pointwise import Parameter
 from .pull import PullLaunch
-from .steps import BLOCKS, LONGEST, can_pull, choose_lanes, step_variant
+from .steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES, can_pull, step_lanes, step_variant
 
 Launch = Callable[[], None]
 
@@ -60,20 +62,21 @@ class Build:
         copies: int,
     ) -> None:  # fmt: skip
         self.device, self.round, self.iso, self.condition, self.copies = device, plan, iso, condition, copies
-        self.blocks = BLOCKS * device.multiprocessors  # of a launch at most
+        self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # of a launch at most
         self.steps = [item for item in plan.items if isinstance(item, Step)]
-        self.turns = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # of each vector in a round
+        self.steps_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # that write it in a round
         self.lines: list[Line] = []  # what one round launches
+        self.without_transpose: dict[int, Structure] = {}  # of which the transpose, for pulling, is not repaid
         xp = device.xp
-        self.buffers = {x: Frontier(device, x, iso.get(x.id), self.turns[x] > 0) for x in plan.vectors}
+        self.buffers = {x: Frontier(device, x, iso.get(x.id), self.steps_of[x] > 0) for x in plan.vectors}
         self.scalars = {s.id: (xp.zeros(1, np.uint8), xp.zeros(1, s.dtype.np_type)) for s in scalars}
         self.states = States()
-        self.first: dict[Vec, int] = {x: self.states.take(copies * t + 2, 2) for x, t in self.turns.items() if t}
+        self.first: dict[Vec, int] = {x: self.states.take(copies * t + 2, 2) for x, t in self.steps_of.items() if t}
         self.activations: dict[tuple[int, int], int] = {}
         self.cells: dict[Vec, Any] = {}  # vectors whose cells must hold the beginning of a sum
         self._list_frontiers()
         by_pass = any(isinstance(item, Pass) and item.counted is not None for item in plan.items)
-        self.left = self.states.take(copies + 1, 1) if by_pass else None
+        self.remaining = self.states.take(copies + 1, 1) if by_pass else None
         for k in range(copies):
             for number, item in enumerate(plan.items):
                 if isinstance(item, Activate):
@@ -88,12 +91,12 @@ class Build:
 
     # ---- conditions and states ----
 
-    def _gate(self, copy: int) -> tuple[int, int]:
+    def condition_at(self, copy: int) -> tuple[int, int]:
         """The state and the number in it that must not be 0 for round `copy` of the body."""
-        if self.left is not None:
-            return self.left + copy, LEFT
+        if self.remaining is not None:
+            return self.remaining + copy, REMAINING
         assert isinstance(self.condition, Vec)
-        return self.first[self.condition] + 1 + copy * self.turns[self.condition], ENTRIES
+        return self.first[self.condition] + 1 + copy * self.steps_of[self.condition], ENTRIES
 
     def number(self, state: int, which: int = 0) -> Any:
         """A number of a state, as an array."""
@@ -113,14 +116,14 @@ class Build:
         made, and kept with the matrix, also beside a compact one: it pays in every round."""
         structure = product.matrix.structure
         form = structure.form(structure.primary.key, transposed=not product.transpose)
-        return form, form.segments(LONGEST)
+        return form, form.segments(SEGMENT_ENTRIES)
 
     # ---- launches ----
 
     def _copy(self, k: int) -> list[Launch]:
         launches = []
         made: dict[Vec, int] = {}  # states of frontiers that were activated in this round
-        stepped = dict.fromkeys(self.turns, 0)
+        stepped = dict.fromkeys(self.steps_of, 0)
         for number, item in enumerate(self.round.items):
             if isinstance(item, Activate):
                 made[item.vec] = self.activations[k, number]
@@ -146,7 +149,7 @@ class Build:
         return max(1, min(self.blocks, -(-threads // BLOCK)))
 
     def _head(self, k: int) -> tuple[Any, ...]:
-        return self.number(*self._gate(k)), self.rounds, np.int64(k)
+        return self.number(*self.condition_at(k)), self.rounds, np.int64(k)
 
     def activation(self, vec: Vec, product: Product | None, state: int) -> Launch:
         """The entries of a vector counted, and listed where a step wants it."""
@@ -164,7 +167,7 @@ class Build:
                 bits, starts, np.int64(parts), frontier.at(frontier.lists), to, frontier.at(frontier.segments),
             )  # fmt: skip
             variant = activate_variant(form.rows_per_unit, 1, lookup_dtype(starts.dtype))
-        return self.launcher(variant, grid, (np.int64(vec.size), np.int64(vec.size), np.int64(LONGEST), *args))
+        return self.launcher(variant, grid, (np.int64(vec.size), np.int64(vec.size), np.int64(SEGMENT_ENTRIES), *args))
 
     def _resolve(self, parameters: tuple[Parameter, ...], slot: Any = None) -> tuple[Any, ...]:
         """The arrays of the parameters of generated text, as the vectors stand now."""
@@ -188,7 +191,7 @@ class Build:
     def _pass(self, item: Pass, k: int) -> Launch:
         variant, parameters = pass_variant(item.statements, self.iso, item.counted)
         size = max((found for s in item.statements if (found := size_of(s)) is not None), default=1)
-        slot = None if item.counted is None or self.left is None else self.number(self.left + k + 1)
+        slot = None if item.counted is None or self.remaining is None else self.number(self.remaining + k + 1)
         args = (np.int64(size), np.int64(size), *self._head(k), *self._resolve(parameters, slot))
         return self.launcher(variant, self.grid(size), args)
 
@@ -202,7 +205,7 @@ class Build:
         pull = PullLaunch(
             self.device, item.product, layout.operand(item.product, self.iso), *frontiers, item.mask is not None
         )
-        self._launched = str(pull.planned.plan)
+        self._launched = str(pull.prepared.plan)
         return pull.launch(self._mask(item.mask))
 
     def _step(self, item: Step, k: int, activated: int | None, stepped: Mapping[Vec, int]) -> Launch:
@@ -217,19 +220,22 @@ class Build:
         a_type = A.dtype if kind == VALUES else BOOL
         u_type = product.u.dtype if kind == VALUES else BOOL
         pulls = can_pull(key, product.semiring, kind)
+        if pulls and not at_hand(A.structure, transposed=product.transpose, valued=kind == VALUES and not A.iso):
+            pulls = False
+            self.without_transpose[id(A.structure)] = A.structure
         before = entry_text(item.before, product.u, self.iso)
-        lanes = choose_lanes(form.work, form.units, skewed=segments > 0)
+        lanes = step_lanes(form.work, form.units, skewed=segments > 0)
         variant = step_variant(
             key, form.types(ranked), semiring, kind, a_type, u_type, flip=product.flip, ranked=ranked,
             also=item.also, pulls=pulls, lanes=lanes, entry=before, packed=isinstance(a_values, PackedValues),
         )  # fmt: skip
-        first = self.first[item.target] + k * self.turns[item.target] + stepped[item.target]
+        first = self.first[item.target] + k * self.steps_of[item.target] + stepped[item.target]
         u_state = activated
         if u_state is None:
-            u_state = self.first[product.u] + 1 + k * self.turns[product.u] + stepped[product.u]
+            u_state = self.first[product.u] + 1 + k * self.steps_of[product.u] + stepped[product.u]
         back = A.structure.form(key, transposed=product.transpose) if pulls else None
-        work = np.int64(form.units), np.int64(product.outer), np.int64(LONGEST), np.uint64(form.format.turn(form))
-        head = Head(*work, *self._head(k))
+        work = np.int64(form.units), np.int64(product.outer), np.int64(SEGMENT_ENTRIES)
+        head = Head(*work, np.uint64(form.format.pull_threshold(form)), *self._head(k))
         lists = u.at(u.lists), self.number(u_state), u.at(u.segments)
         source = Source(u.at(u.bits), *self._values(u, u_type, kind), *lists)
         lists = t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1)
@@ -244,7 +250,7 @@ class Build:
             self.cells[item.target] = item.target.dtype.np_type.type(
                 beginning(product.semiring.op.monoid, item.target.dtype)
             )
-        t.turn = (t.turn + 1) % TURNS
+        t.current = (t.current + 1) % BUFFERS
         return self.launcher(variant, self.grid(form.units * lanes), args)
 
     def _values(self, u: Frontier, u_type: DataType, kind: int) -> Values:
@@ -262,14 +268,14 @@ class Build:
         arguments = launchable((form if back is None else back).pulled(ranked))
         if not form.format.reads_values:
             return arguments
-        turned = product.transpose if back is not None else not product.transpose
-        values: Raw = product.matrix.raw_for(form.key, turned) if kind == VALUES else np.bool_(True)
+        transposed = product.transpose if back is not None else not product.transpose
+        values: Raw = product.matrix.raw_for(form.key, transposed) if kind == VALUES else np.bool_(True)
         return *arguments, entry_values(self.device, a_type, values).array
 
     # ---- the end of the body ----
 
     def finish(self, handle: int) -> Launch:
-        state, which = self._gate(0)
+        state, which = self.condition_at(0)
         args = (
             np.int64(len(self.memory)), self.sources, self.memory, self.number(state, which), self.rounds,
             np.int64(self.copies), np.uint64(handle), self.going,

@@ -11,9 +11,11 @@ from ..core.vector.vector import Vector
 from ..device import tracing
 from ..exceptions import CaptureError
 from ..order import Order
+from ..plan.direction import PUSH_COST
+from ..plan.transpose import is_repaid
 from ..store import VectorStore, empty_vector
 from . import layout
-from .buffers import LEFT, STATE
+from .buffers import BUFFERS, REMAINING, STATE
 from .build import Build
 from .fuse import Pass, Pull, Round, Step, fuse
 from .graph import GraphLoop, HostLoop
@@ -70,7 +72,9 @@ class Captured:
         ]
 
     def is_valid(self) -> bool:
-        """Whether matrices and kinds of vectors are those of the capture."""
+        """Whether matrices and kinds of vectors are those of the capture, and no transpose has been repaid since."""
+        if any(is_repaid(structure) for structure in self.build.without_transpose.values()):
+            return False
         same = all(matrix._stored is held for matrix, held in self.recorder.matrices)
         return same and all(now is None or now == then for now, then in zip(self._kinds(), self.kinds))
 
@@ -81,10 +85,10 @@ class Captured:
             build.activation(x, product, build.first[x] + 1) for x, product in build.round.entering.items()
         ]
         if isinstance(self.condition, Vec) and self.condition not in build.round.entering:
-            state = build._gate(0)[0]
+            state = build.condition_at(0)[0]
             self.entering.append(build.activation(self.condition, None, state))
-        elif isinstance(self.condition, Vec) and build.left is not None:
-            self.entering.append(build.activation(self.condition, None, build.left))
+        elif isinstance(self.condition, Vec) and build.remaining is not None:
+            self.entering.append(build.activation(self.condition, None, build.remaining))
         self.beginnings: dict[int, Any] = {}
 
     def run(self, limit: int) -> int:
@@ -104,8 +108,8 @@ class Captured:
                 value.fill(scalar._value)
         build.numbers[...] = self._beginning(limit)
         if isinstance(self.condition, Scal):
-            state = build._gate(0)[0]
-            build.memory[state * STATE + LEFT] = int(bool(self.scalars[self.condition.id]))
+            state = build.condition_at(0)[0]
+            build.memory[state * STATE + REMAINING] = int(bool(self.scalars[self.condition.id]))
         for launch in self.entering:
             launch()
         with self.device.guard:
@@ -114,10 +118,13 @@ class Captured:
             else:
                 tracing.active.note_loop(self.device, len(build.launches), lambda: self.loop.run(self._stop))
         rounds = int(self.device.to_host(build.rounds)[2])
+        for structure in build.without_transpose.values():
+            structure.missed += PUSH_COST[self.device.kind]  # as if all entries had been pushed along once
         for x in self.changed:
             done = x == self.condition and rounds < limit  # it has no entries left
+            steps = rounds * build.steps_of[x]
             self.vectors[x]._adopt(
-                empty_vector(self.device, x.size, x.dtype) if done else build.buffers[x].store(rounds * build.turns[x])
+                empty_vector(self.device, x.size, x.dtype) if done else build.buffers[x].store(steps)
             )
             self.vectors[x]._data.order = self._order_of(x)
         for s in self.body.scalars:
@@ -169,7 +176,7 @@ def _iso_of_added(round_: Round, body: Body, iso: dict[int, Any]) -> dict[int, A
 def _copies(round_: Round, captures: bool) -> int:
     """Rounds per run of the body: products by rows cannot be skipped, so that few of them may run in vain; where the
     host makes the launches, no loop has to be paid for."""
-    turning = any(isinstance(item, Step) for item in round_.items)
+    rotates = any(isinstance(item, Step) for item in round_.items)
     if not captures or any(isinstance(item, Pull) for item in round_.items):
-        return 3 if turning else 1
-    return COPIES // max(1, len(round_.items) // 2) // 3 * 3 or 3
+        return BUFFERS if rotates else 1
+    return COPIES // max(1, len(round_.items) // 2) // BUFFERS * BUFFERS or BUFFERS

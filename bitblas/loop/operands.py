@@ -13,8 +13,8 @@ class Head(NamedTuple):
     units: np.int64
     size: np.int64  # of the result
     longest: np.int64
-    turn: np.uint64
-    gate: Any
+    threshold: np.uint64
+    condition: Any
     rounds: Any
     ahead: np.int64
 

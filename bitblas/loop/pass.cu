@@ -40,9 +40,9 @@ __device__ __forceinline__ bool is_last(u32* ticket) {
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-pass(i64 n, i64 size, const u64* gate, i64* rounds, i64 ahead PARAMETERS) {
+pass(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
   (void)n;
-  if (!may_run(gate, rounds, ahead)) return;
+  if (!may_run(condition, rounds, ahead)) return;
   if (thread_number() == 0) rounds[2] = rounds[0] + ahead + 1;
   const i64 round = rounds[0] + ahead;
   (void)round;

@@ -41,10 +41,10 @@ def pass_variant(
         else:
             text.statement(s)
     if isinstance(counted, Vec):
-        before.append("u64 left = 0;")
-        stores.append(f"left += b{counted.id};")
+        before.append("u64 remaining = 0;")
+        stores.append(f"remaining += b{counted.id};")
         text.parameter("u64* slot", "slot")
-        after.append("add_of_warp(slot + LEFT, left);")
+        after.append("add_of_warp(slot + REMAINING, remaining);")
     written = [s for s in scalars if _writes(statements, s)]
     if written:
         after += _ending(text, sums, written, counted)
@@ -201,7 +201,7 @@ def _ending(text: Text, sums: Sequence[Statement], written: Sequence[Scal], coun
         lines.append(f"s{w.id}_has[0] = c{w.id}; s{w.id}_val[0] = s{w.id};")
     if isinstance(counted, Scal):
         text.parameter("u64* slot", "slot")
-        lines.append(f"slot[LEFT] = c{counted.id} && cast<bool>(s{counted.id});")
+        lines.append(f"slot[REMAINING] = c{counted.id} && cast<bool>(s{counted.id});")
     return [*lines, "}"]
 
 

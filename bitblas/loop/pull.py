@@ -8,7 +8,7 @@ from typing import Any
 from ..plan.direction import Known, pulled
 from ..verbs import deciding
 from ..verbs.operands import Allowed, Input, Output, stored
-from ..verbs.product import Product as Planned
+from ..verbs.product import PreparedProduct
 from .buffers import Frontier
 from .ir import Product
 
@@ -21,13 +21,13 @@ class PullLaunch:
         A, semiring, flip = product.matrix, product.semiring, product.flip
         case = deciding.case(A, values, semiring, transpose=product.transpose, flip=flip)
         plan = deciding.planned(A, pulled(case), case, Known(product.u.size))
-        self.planned = Planned(plan, case.product, A, product.u.dtype, semiring, flip, full=False)
-        self.pull = self.planned.pull(self.planned.z, None, None, False, masked)
+        self.prepared = PreparedProduct(plan, case.product, A, product.u.dtype, semiring, flip, full=False)
+        self.pull = self.prepared.pull(self.prepared.z, None, None, False, masked)
 
     def launch(self, mask: Allowed) -> Callable[[], None]:
         """The product as a launch."""
-        planned, pull, u, t = self.planned, self.pull, self.u, self.t
-        u_values = planned.u_values or stored(self.device, u.vec.dtype, u.at(u.values) if u.values else u.iso)
+        prepared, pull, u, t = self.prepared, self.pull, self.u, self.t
+        u_values = prepared.u_values or stored(self.device, u.vec.dtype, u.at(u.values) if u.values else u.iso)
         given = Input(u.at(u.bits), *u_values)
         to = Output(t.at(t.bits), t.at(t.values) if pull.end.store else pull.nothing.array)
         scratch = pull.scratch()

@@ -13,8 +13,9 @@ from ..plan.product import VALUES, WORDS
 from ..verbs.variants import algebra_of, beginning, push_variant
 from .pointwise import Text, macro
 
-LONGEST = 512  # entries of a row that a group of lanes walks; longer rows are cut into segments of that length
-BLOCKS = 4  # for each multiprocessor, at most: a launch walks through what is more (a pass has one part of a sum each)
+SEGMENT_ENTRIES = 512  # of a row that a group of lanes walks; longer rows are cut into segments of that length
+# Of a launch, at most: its blocks walk through what is more (a pass has one part of a sum for each).
+BLOCKS_PER_MULTIPROCESSOR = 4
 
 
 def step_variant(
@@ -43,7 +44,7 @@ def can_pull(key: str, semiring: Typed[Semiring], kind: int) -> bool:
     return kind == WORDS or (kind == VALUES and format_of(key).reads_values and semiring.op.monoid.name == "any")
 
 
-def choose_lanes(words: int, units: int, skewed: bool) -> int:
+def step_lanes(words: int, units: int, skewed: bool) -> int:
     """Lanes for a row or tile row with that many entries or tiles on average: where rows are alike, so many that most
     end after one trip to memory, because a round on a mesh lasts as long as its longest chain of loads. Measured on an
     H200, microseconds a level with 4, 8, 16, 32 lanes: Delaunay mesh, 8.7 tiles a tile row: 8.8, 7.3, 6.6, 6.5; grid,
@@ -53,4 +54,4 @@ def choose_lanes(words: int, units: int, skewed: bool) -> int:
     return next((lanes for lanes in (8, 16) if lanes * units >= 3 * words), 32)
 
 
-__all__ = ["BLOCKS", "LONGEST", "can_pull", "choose_lanes", "step_variant"]
+__all__ = ["BLOCKS_PER_MULTIPROCESSOR", "SEGMENT_ENTRIES", "can_pull", "step_lanes", "step_variant"]

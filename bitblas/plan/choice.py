@@ -18,16 +18,17 @@ from ..device import Device
 from ..formats import CSR, Structure, class_of, format_of
 from ..formats.b2sr.choice import TILES
 from .costs import FLOOR, LINE, costs_of
-from .depth import row_ends
 from .facts import Facts, facts
 from .forms import best_form, candidates, choose_form, verbs_of, without_facts
 from .limit import limited
+from .walk import row_ends
 
 NEVER = 1 << 62  # reads
 # Microseconds that looking takes, with those for each entry that is looked at (a CPU samples, up to so many), and that
-# making a form takes. Measured on two cores of an EPYC and on an H100.
-LOOK, LOOKED_AT = {"cpu": (2000.0, 0.25), "gpu": (4000.0, 1e-3)}, {"cpu": 1 << 17, "gpu": NEVER}
-MAKE = {"cpu": (500.0, 0.03), "gpu": (2000.0, 1e-3)}
+# making a form takes. Measured on two cores of an EPYC (looking: 10 to 60 ms, making tiles: 10 to 150 ns an entry) and
+# on an H100 (8 to 23 ms, and 0.6 to 2.6 ms for 10^5 to 3 * 10^7 entries).
+LOOK, LOOKED_AT = {"cpu": (2000.0, 0.25), "gpu": (9000.0, 5e-4)}, {"cpu": 1 << 17, "gpu": NEVER}
+MAKE = {"cpu": (500.0, 0.03), "gpu": (700.0, 7e-5)}
 
 
 @dataclass
@@ -108,8 +109,8 @@ def needed(structure: Structure, iso: bool) -> int:
 def forms_to_make(structure: Structure, key: str) -> int:
     """The form; its transpose, where that is held now; rows again, where something else than products read them."""
     mine = structure.primary
-    turned = structure.has(mine.key, transposed=True) and structure.form(mine.key, transposed=True) is not mine
-    return 1 + turned + (structure.read_besides > 0 and not format_of(key).by_rows)
+    transposed = structure.has(mine.key, transposed=True) and structure.form(mine.key, transposed=True) is not mine
+    return 1 + transposed + (structure.read_besides > 0 and not format_of(key).by_rows)
 
 
 def most_gain(structure: Structure, iso: bool) -> float:
@@ -146,10 +147,10 @@ def rows_suffice(structure: Structure, iso: bool) -> bool:
     kind, n, nvals = structure.device.kind, structure.nrows, structure.nvals
     costs, prefer = costs_of(structure.device), config.prefer
     heads, longest = row_ends(structure)
-    for most, depth in itertools.product(itertools.product((0, 2), repeat=len(set(LINE.values()))), (1.0, float(n))):
+    for most, levels in itertools.product(itertools.product((0, 2), repeat=len(set(LINE.values()))), (1.0, float(n))):
         shared = dict(zip(sorted(set(LINE.values())), most))
         tiles = tuple((tile, nvals / tile ** shared.get(tile, 0)) for tile in TILES)
-        seen = Facts(n, structure.ncols, nvals, tiles, (), depth, heads, longest)
+        seen = Facts(n, structure.ncols, nvals, tiles, (), levels, heads, longest)
         if not all(format_of(key).by_rows for key in candidates(seen, prefer, iso, kind)):
             return False
         if best_form(seen, costs, prefer, iso=iso, kind=kind) != CSR:

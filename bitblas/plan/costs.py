@@ -8,7 +8,7 @@ their first hit no more is read). Chains are the tiles and listed entries, and t
 average: one group of lanes walks along them, so that few long units take longer than many short ones. What a matrix
 with uneven rows lists is read in another way, and costs something more. A search reads everything once, over all its
 levels together; each level costs something by itself, something for each row (the vectors of a statement), and
-something for the bytes, where levels pull. How many levels there will be is an estimate (`Facts.depth`).
+something for the bytes, where levels pull. How many levels there will be is an estimate (`Facts.levels`).
 
 The constants of each form and verb are fitted to measurements (calibrate/): Algorithm 1 of the B2SR paper, which
 counts tiles in sampled rows, says what there is; a calibration says what it costs on this device.
@@ -30,7 +30,7 @@ from ..exceptions import InvalidValue
 from ..formats import format_of
 from .facts import Facts
 
-VERSION = 2
+VERSION = 3
 # Boolean mxv (bits in, bits out); plus_second in FP32 (no values of the matrix are read); min_plus in FP32; the levels
 # of a whole breadth-first search.
 BITS, NUMBERS, WEIGHTS, BFS = "bits", "numbers", "weights", "bfs"
@@ -51,13 +51,22 @@ def features(seen: Facts, key: str, verb: str) -> tuple[float, ...]:
     on_bits = (seen.ncols + 2 * seen.nrows) / 8
     vectors = on_bits if verb in (BITS, BFS) else 4.125 * (seen.ncols + seen.nrows)
     values = 4 * seen.nvals if verb == WEIGHTS else 0
-    tiles, inside, listed = seen.held_in(key)
+    tiles, inside, listed = seen.listing_in(key)
     items, lines = tiles + listed, dict(seen.tiles)[LINE[verb]]
     held = 1.0, size + vectors + values, float(units), tiles, inside, listed, lines
     walks = items / units, inside / units, items if seen.uneven else 0.0
     if verb == BFS:
-        return *held, *walks, seen.depth, seen.depth * seen.nrows, seen.depth * size
+        return *held, *walks, seen.levels, seen.levels * seen.nrows, seen.levels * size
     return *held, *walks, seen.heads
+
+
+def moved(seen: Facts, key: str, verb: str) -> float:
+    """Bytes that must be read: all of a form, and the values; of rows that end at their first hit, their first entries
+    and where they begin. The vectors may come from a cache."""
+    size, format = float(seen.bytes_of(key)), format_of(key)
+    if verb in (BITS, BFS) and format.by_rows:
+        size *= min(1.0, seen.heads / max(1, seen.nvals))
+    return size + (4 * seen.nvals if verb == WEIGHTS else 0)
 
 
 COUNTS = {BITS: 11, NUMBERS: 11, WEIGHTS: 11, BFS: 13}  # features of each verb
@@ -70,16 +79,20 @@ class Costs:
     device: str
     source: str
     us: Mapping[str, tuple[float, ...]] = field(repr=False)
+    bandwidth: float = math.inf  # bytes that the device moves in a microsecond
 
     def predict(self, seen: Facts, key: str, verb: str) -> float:
-        """Microseconds of one product or search. InvalidValue for a form that was not calibrated."""
+        """Microseconds of one product or search: never less than moving the bytes takes, which the fit, made on
+        matrices of one size, does not know of much larger ones. InvalidValue for a form that was not calibrated."""
         constants = self.us.get(f"{key} {verb}")
         if constants is None:
             raise InvalidValue(f"costs: those of {self.device} ({self.source}) lack {key} {verb}: bitblas calibrate")
-        return math.fsum(c * f for c, f in zip(constants, features(seen, key, verb), strict=True))
+        told = math.fsum(c * f for c, f in zip(constants, features(seen, key, verb), strict=True))
+        return max(told, moved(seen, key, verb) / self.bandwidth)
 
     def to_json(self) -> dict[str, Any]:
-        return {"version": VERSION, "device": self.device, "source": self.source, "us": dict(self.us)}
+        about = {"version": VERSION, "device": self.device, "source": self.source, "bandwidth": self.bandwidth}
+        return {**about, "us": dict(self.us)}
 
     @staticmethod
     def from_json(made: Any) -> Costs:
@@ -91,7 +104,10 @@ class Costs:
             count = COUNTS[name.split()[1]]
             if len(c) != count or not all(math.isfinite(x) and x >= 0 for x in c):
                 raise ValueError(f"{name}: expected {count} constants >= 0")
-        return Costs(str(made["device"]), str(made["source"]), us)
+        bandwidth = float(made["bandwidth"])
+        if not bandwidth > 0:
+            raise ValueError(f"bandwidth: expected a number above 0, got {bandwidth}")
+        return Costs(str(made["device"]), str(made["source"]), us, bandwidth)
 
 
 def path_of(device: Device) -> Path:

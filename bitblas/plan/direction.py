@@ -10,7 +10,7 @@ import numpy as np
 from semirings import Semiring, Typed
 
 from ..device import Device
-from .product import Plan, any_order, is_wide, kind_of
+from .product import VALUES, Plan, any_order, is_wide, kind_of, reads_matrix
 
 # A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9).
 PUSH_COST = {"cpu": 4.0, "gpu": 16.0}
@@ -29,7 +29,9 @@ class Case(NamedTuple):
     wide: bool  # a pull can take the CPU's kernel for all places of a tile at once
     device: str  # "cpu", "gpu"
     ordered: str  # why the sums have to be taken by rows; "": they may be taken in any order
-    rows: bool | None = None  # whether the form that a push reads is there, or may be made for it: no compact one
+    valued: bool = False  # the matrix has values that are read
+    rows: bool | None = None  # whether the form that a push reads is at hand (plan/transpose.py)
+    back: bool | None = None  # whether the one that a pull reads is, where that is of the transpose
     work: int | None = None  # entries (tiles) of that form; None: it is not there
     longest: int = 0  # entries (tiles) of its longest row (tile row)
 
@@ -48,7 +50,9 @@ def case_of(
         floats = semiring.return_type.kind == "f" and not semiring.op.monoid.is_exact_in_any_order
         ordered = "a float sum has a fixed order" if floats else "counts are taken by rows"
     wide = not device.shares_rows and is_wide(semiring, kind, key, a)
-    return Case("vxm" if flip else "mxv", semiring.op.name, key, transpose, kind, product, wide, device.kind, ordered)
+    valued = kind == VALUES and not isinstance(a, np.generic) and reads_matrix(semiring, flip)
+    verb, name = "vxm" if flip else "mxv", semiring.op.name
+    return Case(verb, name, key, transpose, kind, product, wide, device.kind, ordered, valued)
 
 
 class Known(NamedTuple):
@@ -65,6 +69,7 @@ class Ask(Enum):
     a field of Known, which changes with the vector, and for which the host of a GPU waits."""
 
     ROWS = "rows"
+    BACK = "back"
     NVALS = "nvals"
     ACTIVE = "active"
 
@@ -81,7 +86,9 @@ class Direction(NamedTuple):
 
 MANY, FEW = (Direction(push, "{nvals} of {size} entries active") for push in (False, True))
 AT_LEAST = Direction(False, "at least {least} of {size} entries active")
-COMPACT = Direction(False, "pushing would need {key} of the transpose too")
+# Of either the other would cost less, but for what it reads.
+WITHOUT_TRANSPOSE = Direction(False, "pushing would need {key} of the transpose, which is not repaid")
+AS_IT_LIES = Direction(True, "pulling would need {key} of the transpose, which is not repaid")
 HEAVY = Direction(False, "{nvals} of {size} entries active, their rows hold {active} of {work}")
 
 
@@ -89,15 +96,32 @@ def direction(case: Case, known: Known) -> Direction | Ask:
     """Push or pull, or what has to be counted before it can be said: what is known decides as far as it goes.
 
     A push pays where the vector has few entries, and where the rows at these hold few entries too: a few vertices can
-    have most of the edges. A form that is not there has rows that nobody knows, and is taken to be even.
+    have most of the edges. A form that is not there has rows that nobody knows, and is taken to be even. What would
+    read a transpose that is not at hand is done the other way round.
     """
     if case.ordered:
         return Direction(False, case.ordered)
+    found = _cheaper(case, known)
+    if isinstance(found, Ask) or found.push or case.back or not case.pull_of:
+        return found
+    return Ask.BACK if case.back is None else AS_IT_LIES
+
+
+def missed(case: Case, known: Known, found: Direction) -> float:
+    """Reads of all of the matrix that a direction costs because the transpose is not at hand."""
+    if found is WITHOUT_TRANSPOSE:
+        return 1.0
+    share = (known.nvals or known.least) / max(1, known.size)
+    return max(0.0, PUSH_COST[case.device] * share - 1) if found is AS_IT_LIES else 0.0
+
+
+def _cheaper(case: Case, known: Known) -> Direction | Ask:
+    """The one that costs less."""
     cost = PUSH_COST[case.device]
     if not (known.least if known.nvals is None else known.nvals) * cost < known.size:  # a cost may be infinite
         return AT_LEAST if known.nvals is None else MANY
     if not case.rows:
-        return Ask.ROWS if case.rows is None else COMPACT
+        return Ask.ROWS if case.rows is None else WITHOUT_TRANSPOSE
     if known.nvals is None:
         return Ask.NVALS
     if case.work is None or known.nvals * case.longest * cost < case.work:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..formats import FORMATS, Held, Structure, format_of
+from ..formats import FORMATS, Listing, Structure, format_of
 from ..formats.b2sr.choice import TILES
 from ..formats.b2sr.merging import count_tiles
 from ..formats.csr.choice import UNEVEN
 from ..formats.sample import Sample, picked
-from .depth import Walked, walked
+from .walk import Walked, walked
 
 if TYPE_CHECKING:
     from ..formats.csr.format import Csr
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Facts:
     """What the profile of a structure knows, predicted or counted. tiles: (tile size, number of non-empty tiles);
-    own: (key, what its format counts by itself); depth: levels of a breadth-first search, estimated (0: not square);
+    own: (key, what its format counts by itself); levels: those of a breadth-first search, estimated (0: not square);
     heads: entries among the first 32 of their row, of which a Boolean product reads no more where many are active;
     longest: entries of the longest row."""
 
@@ -31,7 +31,7 @@ class Facts:
     nvals: int
     tiles: tuple[tuple[int, float], ...]
     own: tuple[tuple[str, Any], ...] = ()
-    depth: float = 0.0
+    levels: float = 0.0
     heads: float = 0.0
     longest: float = 0.0
 
@@ -54,9 +54,9 @@ class Facts:
         """Predicted bytes of the structure in a form, values not counted."""
         return format_of(key).predict_bytes(self)
 
-    def held_in(self, key: str) -> Held:
+    def listing_in(self, key: str) -> Listing:
         """Tiles of a form, entries in them, and entries that are listed one by one."""
-        return format_of(key).held(self)
+        return format_of(key).listing(self)
 
     @staticmethod
     def from_json(made: Any) -> Facts:

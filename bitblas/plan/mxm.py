@@ -12,12 +12,12 @@ from .product import VALUES, Plan, kind_of
 
 # Row-by-row products on a GPU: lanes that share a row, and slots of its table (in shared memory: 48 KB a block), of
 # which three in four may be taken; what fits none is a long row, with a bitset in shared memory up to that many words,
-# and BLOCKS blocks take them in turns (estimated). A * A on an H200: delaunay_n20 1.60 ms, with 128 slots first 1.66,
-# with 4 lanes first 1.62; a 27-point stencil and RMAT 14 and 16 differ by less than 5 %.
+# and LONG_ROW_BLOCKS blocks take them one after the other (estimated). A * A on an H200: delaunay_n20 1.60 ms, with 128
+# slots first 1.66, with 4 lanes first 1.62; a 27-point stencil and RMAT 14 and 16 differ by less than 5 %.
 ROW_TABLES = ((8, 64), (16, 256), (32, 1024))
 SHARED_BYTES = 48 << 10
 SHARED_WORDS = 2048
-BLOCKS = 1024
+LONG_ROW_BLOCKS = 1024
 BITSET_BYTES = 1 << 30  # of all blocks: fewer take the long rows where theirs would need more
 
 

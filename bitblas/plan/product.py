@@ -94,6 +94,12 @@ def kind_of(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool = False) ->
     return VALUES if product is None else WORDS if semiring.op.monoid.is_idempotent else COUNT, product
 
 
+def reads_matrix(semiring: Typed[Semiring], flip: bool) -> bool:
+    """Whether the multiplier reads the matrix's values, which are y in its expression where `flip`, else x."""
+    op = semiring.op.binaryop
+    return not op.positional and op.expr not in ("1", "x" if flip else "y")
+
+
 def any_order(semiring: Typed[Semiring], kind: int) -> bool:
     """Whether sums may be taken in any order: not counts, which are taken by rows, and no float sums."""
     exact = semiring.return_type.kind != "f" or semiring.op.monoid.is_exact_in_any_order

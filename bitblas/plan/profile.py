@@ -50,7 +50,7 @@ class Profile:
         """Entries per tile, of a form that has some."""
         if format_of(key).tile is None:
             return ""
-        tiles, inside, _ = self.facts.held_in(key)
+        tiles, inside, _ = self.facts.listing_in(key)
         return f"{inside / max(1.0, tiles):.2f}"
 
     def __str__(self) -> str:
@@ -88,7 +88,7 @@ class Profile:
 def _head(seen: Profile) -> str:
     f, costs = seen.facts, seen.costs
     elsewhere = "" if costs.device == seen.device else f"; this is {seen.device}: bitblas calibrate measures it"
-    levels = f", about {f.depth:.0f} levels" if f.depth else ""
+    levels = f", about {f.levels:.0f} levels" if f.levels else ""
     return (
         f"{f.nrows} x {f.ncols}, {f.nvals} entries, {f.fill:.2f} entries per 8x8 tile (sampled){levels}; "
         f"times: predicted for {costs.device} ({costs.source}){elsewhere}"

@@ -60,10 +60,10 @@ def products() -> Iterator[Variant]:
 
     yield from samples.packed_values()
     for format in FORMATS.values():
-        yield from _whole(format) if format.registered in LISTED else _thin(format)
+        yield from _all_kinds(format) if format.registered in LISTED else _thin(format)
 
 
-def _whole(format: Format) -> Iterator[Variant]:
+def _all_kinds(format: Format) -> Iterator[Variant]:
     """All kinds of kernels, with and without entries everywhere."""
     from ..verbs.matrix_variants import dot_variant
     from ..verbs.variants import pull_variant, push_variant

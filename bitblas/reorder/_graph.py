@@ -30,9 +30,9 @@ def square(A: Any) -> Any:
 
 def undirected(A: Any) -> Any:
     """The pattern of A + A', in the user's order; what is computed for it does not stay with A."""
-    whole = A._whole.structure
-    G = Matrix._from_store(MatrixStore(Structure(whole.primary), BOOL, np.True_))
-    if whole.symmetric:
+    pattern = A._in_users_order.structure
+    G = Matrix._from_store(MatrixStore(Structure(pattern.primary), BOOL, np.True_))
+    if pattern.symmetric:
         return G
     return G.ewise_add(G.T, binary.lor).new()
 

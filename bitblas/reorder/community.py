@@ -24,7 +24,7 @@ from semirings import monoid
 from semirings.dtypes import INT64
 
 from ..core import Matrix
-from ..core.statement.door import guarded
+from ..core.statement.running import guarded
 from ..formats.csr.format import pointers_of
 from ..verbs.arrays import reduce_segments
 from ._graph import by, firsts, inverse, square, undirected
@@ -40,7 +40,7 @@ MATCHINGS = 4  # rounds of finding pairs; what is alone after them is alone, or 
 LEAST = 20  # a round that joins fewer than one vertex in so many is the last one
 
 
-class Graph(NamedTuple):
+class EdgeLists(NamedTuple):
     """Edges both ways, by their first end: ends i and j, weights, where the edges of each vertex begin (INT64)."""
 
     i: Any
@@ -69,12 +69,12 @@ def _community(A: Any) -> Any:
     hub = degree * n > HUB * len(i)
     kept = (i != j) & ~(hub[i] | hub[j])
     i, j = i[kept], j[kept]
-    order = in_patches(device, Graph(i, j, xp.ones(len(i), np.int64), pointers_of(i, n, device)))
+    order = in_patches(device, EdgeLists(i, j, xp.ones(len(i), np.int64), pointers_of(i, n, device)))
     hubs = xp.flatnonzero(hub)
     return xp.concatenate([hubs[xp.argsort(-degree[hubs], kind="stable")], order[~hub[order]]])
 
 
-def in_patches(device: Any, graph: Graph) -> Any:
+def in_patches(device: Any, graph: EdgeLists) -> Any:
     """The order of a graph without hubs."""
     xp = device.xp
     size = xp.ones(graph.n, np.int64)
@@ -95,7 +95,7 @@ def in_patches(device: Any, graph: Graph) -> Any:
     return order
 
 
-def joined(device: Any, graph: Graph, size: Any) -> Any:
+def joined(device: Any, graph: EdgeLists, size: Any) -> Any:
     """The number of the pair that each vertex belongs to, or of its own, if it stays alone."""
     xp, n = device.xp, graph.n
     mate = xp.arange(n)
@@ -110,7 +110,7 @@ def joined(device: Any, graph: Graph, size: Any) -> Any:
         i = rest.i[kept]
         if not len(i):
             break
-        rest = Graph(i, rest.j[kept], rest.weight[kept], pointers_of(i, n, device))
+        rest = EdgeLists(i, rest.j[kept], rest.weight[kept], pointers_of(i, n, device))
     assert first is not None  # there is one round at least
     leaves = xp.flatnonzero(alone & (first >= 0))
     if len(leaves):
@@ -137,7 +137,7 @@ def cummax(xp: Any, ascending_or_zero: Any) -> Any:
     return known[xp.cumsum(runs)]
 
 
-def preferred(device: Any, graph: Graph, size: Any, k: int) -> Any:
+def preferred(device: Any, graph: EdgeLists, size: Any, k: int) -> Any:
     """The neighbour that each vertex would be joined with, -1 for none: the heaviest edge for the sizes of its ends."""
     xp = device.xp
     wish = xp.full(graph.n, -1)
@@ -161,7 +161,7 @@ def mixed(low: Any, high: Any, k: int) -> Any:
     return (x ^ x >> 13) & 0xFFFF
 
 
-def contracted(device: Any, graph: Graph, pair: Any, count: int) -> Graph:
+def contracted(device: Any, graph: EdgeLists, pair: Any, count: int) -> EdgeLists:
     """The graph whose vertices are the pairs; the weights of edges that fall together are added."""
     xp = device.xp
     i, j = pair[graph.i], pair[graph.j]
@@ -173,10 +173,10 @@ def contracted(device: Any, graph: Graph, pair: Any, count: int) -> Graph:
     total = xp.append(xp.zeros(1, np.int64), xp.cumsum(weight[order]))
     weight = total[xp.append(at[1:], len(keys))] - total[at] if len(at) else total[:0]
     i, j = keys[at] // max(1, count), keys[at] % max(1, count)
-    return Graph(i, j, weight, pointers_of(i, count, device))
+    return EdgeLists(i, j, weight, pointers_of(i, count, device))
 
 
-def pull(xp: Any, graph: Graph, place: Any) -> Any:
+def pull(xp: Any, graph: EdgeLists, place: Any) -> Any:
     """How far the neighbours of each vertex are behind it, in the mean."""
     total = xp.zeros((2, len(graph.i) + 1), np.int64)
     xp.cumsum(graph.weight * (place[graph.j] - place[graph.i]), out=total[0, 1:])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.statement.door import guarded
+from ..core.statement.running import guarded
 from ._graph import square
 
 

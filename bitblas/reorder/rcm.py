@@ -21,7 +21,7 @@ from semirings.dtypes import BOOL, INT64
 from ..algorithms import connected_components
 from ..core import Vector
 from ..core.statement.base import replace
-from ..core.statement.door import guarded
+from ..core.statement.running import guarded
 from ..verbs.vector_build import build
 from ._graph import by, firsts, square, undirected
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from semirings import Monoid, Operator, Typed
-from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
+from semirings.dtypes import BOOL, INT64, DataType, cast_scalar, lookup_dtype
+from semirings.expressions import code
 
 from ..device import Device
 from ..store import VectorStore, full_bits, pack, unpack
@@ -57,6 +58,11 @@ def binary(device: Device, op: Typed[Operator], x: Any, y: Any, rows: Any = None
     u = as_vector(device, x, size)
     v = as_vector(device, y, size, u.present)
     return _as_array(run_elementwise(u, v, BOTH, op, places=(rows, cols) if positional else None))
+
+
+def by_place(device: Device, op: Typed[Operator], **places: Any) -> Any:
+    """A positional operator whose operands stand in different places: ix, jx of x and iy, jy of y, INT64."""
+    return cast(device, eval(code(op.op.expr), places), INT64, op.return_type)
 
 
 def unary(device: Device, op: Typed[Operator], x: Any) -> Any:

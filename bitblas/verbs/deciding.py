@@ -11,6 +11,7 @@ from ..formats import Form, longest_unit
 from ..kernels.prologue import Variant
 from ..plan.direction import Ask, Case, Direction, Known, case_of, direction, plan_mxv
 from ..plan.product import Plan
+from ..plan.transpose import at_hand
 from ..store import MatrixStore, Raw, VectorStore, words
 
 
@@ -27,8 +28,11 @@ def decide(A: MatrixStore, u: VectorStore, of: Case) -> tuple[Direction, Case, K
         form = A.structure.held(of.key, transposed=of.push_of)
         if found is Ask.NVALS:
             known = known._replace(nvals=u.nvals)
+        elif found is Ask.BACK:
+            of = of._replace(back=at_hand(A.structure, transposed=True, valued=of.valued))
         elif form is None:
-            of = of._replace(rows=not A.structure.primary.compact)
+            rows = not A.structure.primary.compact and at_hand(A.structure, transposed=of.push_of, valued=of.valued)
+            of = of._replace(rows=rows)
         elif found is Ask.ROWS:
             of = of._replace(rows=True, work=form.work, longest=longest_unit(form))
         else:

@@ -14,13 +14,13 @@ import numpy as np
 from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
-from ..build.entries import with_format
+from ..build.stores import with_format
 from ..device import Device, ranges
 from ..formats import Structure
 from ..formats.csr.call import pieces
 from ..formats.csr.format import from_arrays, index_type, rows_bytes
 from ..kernels.prologue import Variant
-from ..plan.mxm import BITSET_BYTES, BLOCKS, SHARED_WORDS, row_tables
+from ..plan.mxm import BITSET_BYTES, LONG_ROW_BLOCKS, SHARED_WORDS, row_tables
 from ..plan.product import COUNT, VALUES, WORDS, Plan
 from ..store import MatrixStore
 from .matrix_variants import Constants, gustavson_variant, packed_constants, rows_variant
@@ -179,6 +179,6 @@ def _on_gpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
     rows = rows[xp.argsort(-size)]  # the longest first
     run = _long_rows(t, fill)
     words, shared = -(-b.ncols // 64), run.constant("SHARED_WORDS", 0)
-    blocks = max(1, min(many, BLOCKS, BLOCKS if shared else BITSET_BYTES // (12 * words)))
+    blocks = max(1, min(many, LONG_ROW_BLOCKS, LONG_ROW_BLOCKS if shared else BITSET_BYTES // (12 * words)))
     found, ranks = (xp.zeros(1 if shared else blocks * words, kind) for kind in (np.uint64, np.uint32))
     compiled(device, run)(blocks, rows, many, xp.zeros(1, np.uint64), found, ranks, words, *operands)

@@ -56,7 +56,7 @@ def coo(A: MatrixStore) -> tuple[Any, Any, Any]:
     form, order = A.structure.primary.by_rows(not A.iso)
     rows, cols = form.coo()
     if A.iso:
-        return rows, cols, A.device.xp.full(len(rows), A.values)
+        return rows, cols, A.device.full(len(rows), A.values)
     return rows, cols, plain(A.taken(order))
 
 

@@ -17,13 +17,13 @@ from semirings.dtypes import BOOL, DataType, cast_scalar
 
 from ..formats.values import PackedValues
 from ..kernels.prologue import Variant
-from ..plan.direction import Case
+from ..plan.direction import Case, missed
 from ..plan.ending import End, plan_end
-from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged
+from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged, reads_matrix
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
 from . import deciding, vector
 from .operands import Input, Into, Mask, Matrix, Old, Output, Rows, allowed, dummy, entry_values, stored
-from .pull import Pull
+from .pull import PullKernels
 from .pull import compiled as compiled  # what other verbs call it by
 from .push import Push, WidePull
 
@@ -36,14 +36,17 @@ def mxv(
 ) -> VectorStore:  # fmt: skip
     """t<mask> = A (+).(x) u, of the transpose where `transpose`; `flip`: u is the left operand (vxm). With `into`, the
     statement is ended: the result is its w, changed in place, or a store of its own, if w keeps nothing."""
-    product = prepared(A, u, semiring, transpose=transpose, flip=flip)
+    product, lost = prepared(A, u, semiring, transpose=transpose, flip=flip)
+    A.structure.missed += lost
     if product.plan.direction == "pull":
         A.structure.reads += 1
     return product.run(u, mask, into)
 
 
-def prepared(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool) -> Product:
-    """The product as it runs now, kept with the matrix."""
+def prepared(
+    A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
+) -> tuple[PreparedProduct, float]:
+    """The product as it runs now, kept with the matrix, and the reads that it costs to go without the transpose."""
     value = u.values.tobytes() if isinstance(u.values, np.generic) else None
     key = (semiring, transpose, flip, u.dtype.name, value)
     found: Ways | None = A.prepared.get(key)
@@ -53,12 +56,12 @@ def prepared(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, trans
         found = A.prepared[key] = Ways(deciding.case(A, u.values, semiring, transpose=transpose, flip=flip))
     direction, case, known = deciding.decide(A, u, found.case)
     if case.work is not None:  # the form that a push reads is there, and stays
-        found.case = case
+        found.case = case if case.back else case._replace(back=None)  # which may be repaid later
     way = direction.push, u.count == u.size
     if way not in found.products:
         plan = deciding.planned(A, direction, case, known)
-        found.products[way] = Product(plan, case.product, A, u.dtype, semiring, flip, full=way[1])
-    return found.products[way]
+        found.products[way] = PreparedProduct(plan, case.product, A, u.dtype, semiring, flip, full=way[1])
+    return found.products[way], missed(case, known, direction)
 
 
 class Ways:
@@ -68,10 +71,10 @@ class Ways:
 
     def __init__(self, case: Case) -> None:
         self.case = case
-        self.products: dict[tuple[bool, bool], Product] = {}
+        self.products: dict[tuple[bool, bool], PreparedProduct] = {}
 
 
-class Product:
+class PreparedProduct:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
     __slots__ = (
@@ -88,7 +91,9 @@ class Product:
         push = plan.direction == "push"
         a_values: Raw = BOOL.np_type.type(True)
         if kind == VALUES:
-            a_values = A.raw_for(key, plan.transposed) if A.iso or _reads(semiring, flip) else A.dtype.np_type.type(0)
+            a_values = (
+                A.raw_for(key, plan.transposed) if A.iso or reads_matrix(semiring, flip) else A.dtype.np_type.type(0)
+            )
         ranked = not isinstance(a_values, np.generic)
         form: Any = A.structure.form(key, transposed=plan.transposed)  # kernels take the arrays of their own form
         self.z = z = semiring.return_type
@@ -107,7 +112,7 @@ class Product:
         self.arguments = matrix.flat()
         self.u_values = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.value = z.np_type.type(0 if product is None else product)
-        self.pulls: dict[Any, Pull] = {}
+        self.pulls: dict[Any, PullKernels] = {}
         self.apart = Push(self) if push else WidePull(self) if plan.wide else None
 
     def run(self, u: VectorStore, mask: Mask | None, into: Into | None = None) -> VectorStore:
@@ -162,7 +167,9 @@ class Product:
         w.changed(grown=end.merge and end.accum is not None and not old.replace)
         return w
 
-    def pull(self, w: DataType, value: np.generic | None, accum: Typed | None, keeps: bool, masked: bool) -> Pull:
+    def pull(
+        self, w: DataType, value: np.generic | None, accum: Typed | None, keeps: bool, masked: bool
+    ) -> PullKernels:
         """The kernels for an output of type w, with one value for all entries or (None) an array."""
         key = (w, None if value is None else value.tobytes(), accum, masked) if keeps else (w, masked)
         if key not in self.pulls:
@@ -171,7 +178,7 @@ class Product:
                 end = plan_end(self.z, one, w, value, accum)
             else:
                 end = End(self.z, w) if one is None else End(BOOL, BOOL, store=False)
-            self.pulls[key] = Pull(self, end, w, masked)
+            self.pulls[key] = PullKernels(self, end, w, masked)
         return self.pulls[key]
 
     def bits(self, size: int) -> Any:
@@ -181,12 +188,6 @@ class Product:
 
     def dense(self, size: int, dtype: DataType) -> Any:
         return self.bits(size) if dtype is BOOL else dense_values(self.device, size, dtype)
-
-
-def _reads(semiring: Typed[Semiring], flip: bool) -> bool:
-    """Whether the multiplier reads the matrix's values, which are y in its expression where `flip`, else x."""
-    op = semiring.op.binaryop
-    return not op.positional and op.expr not in ("1", "x" if flip else "y")
 
 
 def reduce_rows(A: MatrixStore, monoid: Typed[Monoid], *, transpose: bool = False) -> VectorStore:

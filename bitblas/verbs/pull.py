@@ -17,7 +17,7 @@ from .schedule import pull_blocks, unit_bounds
 from .variants import hubs_variant, pull_variant
 
 if TYPE_CHECKING:
-    from .product import Product
+    from .product import PreparedProduct
 
 PART_LANES = 32  # that share a segment of a long row, where rows are summed
 
@@ -27,7 +27,7 @@ def compiled(device: Device, variant: Variant) -> Any:
     return device.kernel(variant)
 
 
-class Pull:
+class PullKernels:
     """The kernels of a pull with one end of a statement."""
 
     __slots__ = (
@@ -46,7 +46,7 @@ class Pull:
         "variants",
     )
 
-    def __init__(self, of: Product, end: End, w: DataType, masked: bool) -> None:
+    def __init__(self, of: PreparedProduct, end: End, w: DataType, masked: bool) -> None:
         device, plan, form = of.device, of.plan, of.form
         types, semiring, kind, a_type, options = of.algebra
         self.of, self.end, self.device = of, end, device

@@ -19,7 +19,7 @@ from .schedule import unit_bounds
 from .variants import CELLS, blank_variant, lanes_variant, push_variant
 
 if TYPE_CHECKING:
-    from .product import Product
+    from .product import PreparedProduct
 
 
 class Push:
@@ -27,7 +27,7 @@ class Push:
 
     __slots__ = ("blank", "cell", "hubs", "kernel", "longest", "of", "variants")
 
-    def __init__(self, of: Product) -> None:
+    def __init__(self, of: PreparedProduct) -> None:
         device, plan, z = of.device, of.plan, of.z
         types, semiring, kind, a_type, options = of.algebra
         how = {name: options[name] for name in ("flip", "ranked", "packed")}
@@ -66,7 +66,7 @@ class WidePull:
 
     __slots__ = ("kernel", "of", "variants")
 
-    def __init__(self, of: Product) -> None:
+    def __init__(self, of: PreparedProduct) -> None:
         types, semiring, kind, _, options = of.algebra
         self.of = of
         variant = lanes_variant((*types, ("Z", of.z)), semiring, kind, flip=options["flip"])

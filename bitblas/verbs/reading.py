@@ -23,7 +23,7 @@ def kernel_of(device: Device, name: str, dtype: DataType, **constants: int) -> A
 def plain_values(u: VectorStore) -> Any:
     """All values by position as an array of `size` (positions without an entry hold anything)."""
     if u.iso:
-        return u.device.xp.full(u.size, u.values)
+        return u.device.full(u.size, u.values)
     return unpack(u.device, u.values, u.size) if u.dtype is BOOL else u.values[: u.size]
 
 
@@ -72,4 +72,4 @@ def make_dense(w: VectorStore) -> None:
     if w.dtype is BOOL:
         w.values = w.present.copy() if w.values else w.device.xp.zeros_like(w.present)
     else:
-        w.values = w.device.xp.full(max(1, w.size), w.values)
+        w.values = w.device.full(max(1, w.size), w.values)

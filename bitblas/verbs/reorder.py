@@ -14,7 +14,7 @@ from semirings.dtypes import INT64
 
 from ..build import entries as build
 from ..formats.values import PackedValues
-from ..order import Order, turn
+from ..order import Order, gather_places
 from ..store import MatrixStore, VectorStore, empty_vector
 from . import elements
 
@@ -28,7 +28,7 @@ def vector_in(u: VectorStore, order: Order | None) -> VectorStore:
     elif u.iso and u.count == u.size:  # the same in any order
         t = dataclasses.replace(u, bits=u.present.copy())
     else:
-        t = elements.extract(u, turn(u.order, order))
+        t = elements.extract(u, gather_places(u.order, order))
         t.count, t.least = u.count, u.least
     t.order = order
     return t

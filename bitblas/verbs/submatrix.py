@@ -14,6 +14,7 @@ from semirings import Operator, Typed
 from semirings.dtypes import DataType
 
 from ..build import entries as build
+from ..build import stores
 from ..device import Device
 from ..exceptions import OutOfMemory
 from ..formats import Region, Structure
@@ -192,8 +193,10 @@ def outer(u: VectorStore, v: VectorStore, op: Typed[Operator]) -> MatrixStore:
     iso = u.iso and v.iso and not op.op.positional
     if iso or not len(at):
         values = op.op.evaluate(op.dtype, x=u.values, y=v.values) if iso else op.return_type.np_type.type(0)
+    elif op.op.positional:  # u is a column, v a row
+        values = arrays.by_place(u.device, op, ix=i[a], jx=xp.zeros_like(a), iy=xp.zeros_like(b), jy=j[b])
     else:
-        values = arrays.binary(u.device, op, x[a], y[b], i[a], j[b])
+        values = arrays.binary(u.device, op, x[a], y[b])
     return build.from_sorted_keys(u.device, u.size, v.size, keys, values, op.return_type)
 
 
@@ -208,7 +211,7 @@ def kronecker(A: MatrixStore, B: MatrixStore, op: Typed[Operator]) -> MatrixStor
     keys = (ia[a] * B.nrows + ib[b]) * ncols + ja[a] * B.ncols + jb[b]
     values: Any = op.return_type.np_type.type(0)
     if op.op.positional:
-        values = {"ix": ia[a], "jx": ja[a], "iy": ib[b], "jy": jb[b]}[op.op.expr]
+        values = arrays.by_place(device, op, ix=ia[a], jx=ja[a], iy=ib[b], jy=jb[b])
     elif len(keys):
         values = arrays.binary(device, op, take(va, a), take(vb, b))
     return _sorted(device, nrows, ncols, keys, values, op.return_type)
@@ -220,7 +223,7 @@ def spread(A: MatrixStore, u: VectorStore, *, columns: bool) -> MatrixStore:
     at = rows if columns else cols
     keep = unpack(u.device, u.present, u.size)[at]
     values = u.values if u.iso else reading.plain_values(u)[at]
-    return build.filter_entries(MatrixStore(A.structure, u.dtype, values), keep)
+    return stores.filter_entries(MatrixStore(A.structure, u.dtype, values), keep)
 
 
 def from_diagonal(u: VectorStore, k: int) -> MatrixStore:

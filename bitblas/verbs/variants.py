@@ -179,7 +179,7 @@ def pull_variant(
     constants = [("U_FULL", int(full)), ("HAS_TERMINAL", terminal), ("LANES", lanes), *end.constants()]
     constants += format_of(key).pull_constants(
         ranked=ranked, neutral=is_neutral(monoid, z), padded=padded,
-        light=full and max(t.nbytes for t in (a, u, z, end.w)) <= 4, staged=staged, width=width,
+        many_blocks=full and max(t.nbytes for t in (a, u, z, end.w)) <= 4, staged=staged, width=width,
     )  # fmt: skip
     constants += [("VALUES_PACKED", int(packed))]
     functions = (*functions, *ending_functions(end.w, z, end.accum))

@@ -15,11 +15,11 @@ from ...exceptions import IndexOutOfBound, InvalidObject
 from ...store import MatrixStore
 from ...verbs import arrays, submatrix
 from ...verbs import matrix as verbs
-from ..convert import check_range, check_size, device_of, index_array, scalar_type, value_array
+from ..convert import check_range, check_size, check_symmetric, device_of, index_array, scalar_type, value_array
 from ..options import check_layout, check_options
-from ..statement.door import guarded
 from ..statement.operands import of
 from ..statement.orders import in_users_order
+from ..statement.running import guarded
 from ..vector.build import check_lengths, duplicates
 from .chunks import ChunkBuild
 from .compressed import CompressedBuild, CompressedExport
@@ -48,13 +48,14 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
     def from_coo(
         cls, rows: Any, columns: Any, values: Any = 1.0, dtype: Any = None, *, nrows: Any = None, ncols: Any = None,
         dup_op: Any = None, name: str | None = None, device: str | Device | None = None, format: str | None = None,
-        tile: int | None = None, packed: bool | None = None,
+        tile: int | None = None, packed: bool | None = None, symmetric: bool = False,
     ) -> Any:  # fmt: skip
         """A Matrix with values[k] at (rows[k], columns[k]).
 
         rows, columns: integers. values: as many, or one scalar for all entries, which is then stored once (equal
         indices fall together). nrows, ncols: one more than the largest index if not given. dup_op: joins the values
-        of equal indices, in their order. Raises ValueError (equal indices without dup_op; lengths; float indices),
+        of equal indices, in their order. symmetric: each (i, j) is there as (j, i) too, whatever the values: checked,
+        in one pass. Raises ValueError (equal indices without dup_op; lengths; float indices), InvalidValue (symmetric),
         IndexOutOfBound, DeviceError, OutOfMemory.
         """
         layout = check_layout(format, tile, packed)
@@ -68,12 +69,14 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         dup = duplicates(dup_op, array, dtype)
         with d.guard:
             store = build.from_coo(d, nrows, ncols, i, j, array, dtype, dup, format=layout.format, tile=tile)
+            check_symmetric(store.structure, symmetric)
         return cls._from_store(store, name, layout)
 
     @classmethod
     def _from_rows(
         cls, d: Device, ptr: Any, cols: Any, values: Any, dtype: Any, nrows: int, ncols: Any, *, dup_op: Any = None,
         name: str | None = None, format: str | None = None, tile: int | None = None, packed: bool | None = None,
+        symmetric: bool = False,
     ) -> Any:  # fmt: skip
         """Of row pointers and columns on device d. Raises BeyondRows for columns that are none."""
         layout = check_layout(format, tile, packed)
@@ -87,6 +90,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         dup = duplicates(dup_op, array, dtype)
         with d.guard:
             store = build.from_csr(d, nrows, ncols, ptr, cols, array, dtype, dup, format=layout.format, tile=tile)
+            check_symmetric(store.structure, symmetric)
         return cls._from_store(store, name, layout)
 
     @classmethod
@@ -109,7 +113,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
     def from_dense(
         cls, values: Any, missing_value: Any = None, *, dtype: Any = None, name: str | None = None,
         device: str | Device | None = None, format: str | None = None, tile: int | None = None,
-        packed: bool | None = None, **opts: Any,
+        packed: bool | None = None, symmetric: bool = False, **opts: Any,
     ) -> Any:  # fmt: skip
         """A Matrix with an entry for each element of a two-dimensional array but those equal to `missing_value`."""
         check_options(opts)
@@ -127,6 +131,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
                 flat, keys = flat[keep], keys[keep]
             nrows, ncols = array.shape
             store = build.from_sorted_keys(d, nrows, ncols, keys, flat, dtype, format=layout.format, tile=tile)
+            check_symmetric(store.structure, symmetric)
         return cls._from_store(store, name, layout)
 
 
@@ -141,7 +146,7 @@ class MatrixExport(CompressedExport):
         def _stored(self) -> MatrixStore: ...
 
     @property
-    def _whole(self) -> MatrixStore:
+    def _in_users_order(self) -> MatrixStore:
         """What it holds, in the user's order, for a look: it stays as it lies, and no second copy is kept."""
         return in_users_order(self, self._stored, keep=False)
 
@@ -156,7 +161,7 @@ class MatrixExport(CompressedExport):
     @guarded
     def _coo(self, dtype: Any = None, values: bool = True, sort: bool = True) -> tuple[Any, Any, Any]:
         """Its own rows, columns and values, of a transpose too: by row, then column, or as they are stored."""
-        A = self._whole if sort else self._stored
+        A = self._in_users_order if sort else self._stored
         order = A.order
         if dtype is not None:
             A = verbs.cast(A, dtypes.lookup_dtype(dtype)).tagged(order)
@@ -164,7 +169,7 @@ class MatrixExport(CompressedExport):
             i, j, x = verbs.coo(A)
         else:
             i, j = A.coo()
-            x = A.device.xp.full(len(i), A.values) if A.iso else A.values
+            x = A.device.full(len(i), A.values) if A.iso else A.values
         if values and x is A.raw:
             x = A.values.copy()  # what is given away may be written to
         return i.view(np.uint64), j.view(np.uint64), x if values else None
@@ -176,7 +181,7 @@ class MatrixExport(CompressedExport):
         Raises TypeError where entries are missing and no fill_value is given.
         """
         check_options(opts)
-        A = self._whole
+        A = self._in_users_order
         full = A.nvals == A.nrows * A.ncols
         if fill_value is None:
             if not full:

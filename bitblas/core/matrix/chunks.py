@@ -12,7 +12,7 @@ from semirings import dtypes
 from ...build import chunks as build
 from ...device import Device
 from ...formats.csr.format import index_type
-from ..convert import check_range, check_size, device_of, index_array, value_array
+from ..convert import check_range, check_size, check_symmetric, device_of, index_array, value_array
 from ..options import check_layout
 from ..vector.build import check_lengths, duplicates
 
@@ -67,7 +67,7 @@ class Chunks:
             x = None
             if len(given) == 3:
                 x, kind = value_array(self.device, given[2], self.dtype)
-                x = self.device.xp.full(len(i), x) if isinstance(x, np.generic) else x
+                x = self.device.full(len(i), x) if isinstance(x, np.generic) else x
                 self.found = kind.np_type if self.found is None else np.result_type(self.found, kind.np_type)
             check_lengths(np.bool_(True) if x is None else x, i, j)
             yield i, j, x
@@ -83,7 +83,7 @@ class ChunkBuild:
     def from_chunks(
         cls, chunks: Any, value: Any = True, dtype: Any = None, *, nrows: Any = None, ncols: Any = None,
         dup_op: Any = None, name: str | None = None, device: str | Device | None = None, format: str | None = None,
-        tile: int | None = None, packed: bool | None = None,
+        tile: int | None = None, packed: bool | None = None, symmetric: bool = False,
     ) -> Any:  # fmt: skip
         """The Matrix that `from_coo` makes of all chunks one after the other, without having them all at once.
 
@@ -118,6 +118,7 @@ class ChunkBuild:
                 raise ValueError("value: expected a scalar; values of their own come in the chunks")
             dup = duplicates(dup_op, one, of)
             store = build.from_counts(counts, source.again(), *shape, one, of, dup, format=layout.format, tile=tile)
+            check_symmetric(store.structure, symmetric)
         return cls._from_store(store, name, layout)
 
 

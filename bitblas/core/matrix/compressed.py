@@ -42,9 +42,9 @@ def _pointers(device: Device, indptr: Any, entries: int) -> Any:
 
 
 class CompressedBuild:
-    """Constructors; all take `device`, `format`, `tile` and `packed` of `Matrix.from_coo` too. Sizes that are not given
-    are one more than the largest index, 0 where there is none. Raise InvalidValue for pointers or sizes that do not
-    fit, and what `from_coo` raises."""
+    """Constructors; all take `device`, `format`, `tile`, `packed` and `symmetric` of `Matrix.from_coo` too. Sizes that
+    are not given are one more than the largest index, 0 where there is none. Raise InvalidValue for pointers or sizes
+    that do not fit, and what `from_coo` raises."""
 
     __slots__ = ()
     from_coo: ClassVar[Any]

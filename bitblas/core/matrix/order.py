@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...build.settle import settled
+from ...build.chosen import in_chosen_form
 from ...device import Device
 from ...exceptions import DimensionMismatch, InvalidValue
 from ...order import Order, order_of
@@ -15,7 +15,7 @@ from ...store import MatrixStore
 from ...verbs.reorder import matrix_in
 from ..above import above
 from ..convert import index_array
-from ..statement.door import guarded
+from ..statement.running import guarded
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -74,7 +74,7 @@ class MatrixOrder:
         if self._layout.asks or not (now or store.structure.reads >= store.structure.due[store.iso]):
             return store
         with self.device.guard:
-            found = settled(store, now=now)
+            found = in_chosen_form(store, now=now)
         if self._data is store:
             self._data = found
         return found

@@ -168,5 +168,5 @@ class MatrixRead(MatrixExport, MatrixElementwise, MatrixIndex, MatrixWhole, Show
         same_device("isclose", self, B)
         if self.shape != B.shape or (check_dtype and self.dtype is not B.dtype) or self.nvals != B.nvals:
             return False
-        (i, j, x), (k, l, y) = verbs.coo(self._whole), verbs.coo(B._whole)
+        (i, j, x), (k, l, y) = verbs.coo(self._in_users_order), verbs.coo(B._in_users_order)
         return bool(((i == k) & (j == l)).all()) and verbs.all_close(self.device, x, y, rel_tol, abs_tol)

@@ -14,7 +14,7 @@ from ..convert import check_size
 from ..matrix.matrix import Matrix
 from ..operators import typed
 from ..options import check_options
-from ..statement.door import guarded
+from ..statement.running import guarded
 from ..vector.vector import Vector
 from .segments import Segments, check_how, descending
 

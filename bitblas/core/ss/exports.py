@@ -64,7 +64,7 @@ class Arrays:
     def _some(self, values: Any, bitmap: Any) -> Any:
         return values[bitmap][:1] if self.is_iso else values
 
-    def _whole(self) -> Any:
+    def _full_values(self) -> Any:
         p = self._parent
         if p.nvals < np.prod(p.shape, dtype=object):
             raise InvalidValue(
@@ -130,7 +130,7 @@ class MatrixArrays(Arrays):
         return {"bitmap": bitmap, "nvals": A.nvals, "values": self._some(values, bitmap)}
 
     def _full(self, format: str) -> dict[str, Any]:
-        values = np.asarray(self._whole(), order="F" if format == "fullc" else "C")
+        values = np.asarray(self._full_values(), order="F" if format == "fullc" else "C")
         if not self.is_iso:
             return {"values": values}
         return {"values": values.reshape(-1)[:1], "nrows": self._parent.nrows, "ncols": self._parent.ncols}
@@ -155,12 +155,12 @@ class VectorArrays(Arrays):
 
     def _bitmap(self, format: str) -> dict[str, Any]:
         v, host = self._parent, self._parent.device.to_host
-        bitmap = host(unpack_bits(v.device, v._whole.present, v.size))
+        bitmap = host(unpack_bits(v.device, v._in_users_order.present, v.size))
         values = host(v.to_dense(fill_value=0, dtype=v.dtype))
         return {"bitmap": bitmap, "nvals": v.nvals, "values": self._some(values, bitmap)}
 
     def _full(self, format: str) -> dict[str, Any]:
-        values = self._whole()
+        values = self._full_values()
         return {"values": values[:1], "size": self._parent.size} if self.is_iso else {"values": values}
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from ...exceptions import InvalidValue
 from ..matrix.matrix import Matrix
 from ..options import check_options
-from ..statement.door import guarded
+from ..statement.running import guarded
 from ..vector.vector import Vector
 
 # Form -> (list of rows or columns that have entries, the indices in them, the constructor).

@@ -36,11 +36,11 @@ class Segments(NamedTuple):
         """Of a Vector, or of a Matrix by rows or by columns. ValueError for another `order`."""
         columns = is_columnwise(order)
         if parent.ndim == 1:
-            u: VectorStore = parent._whole
+            u: VectorStore = parent._in_users_order
             index, x = reading.entries(u)
             segment = u.device.xp.zeros(len(index), np.int64)
         else:
-            A: MatrixStore = parent.T._whole if columns else parent._whole
+            A: MatrixStore = parent.T._in_users_order if columns else parent._in_users_order
             segment, index, x = keys.coo(A)
         stored = parent._stored
         return cls(

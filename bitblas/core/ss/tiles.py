@@ -19,7 +19,7 @@ from ..matrix.matrix import Matrix, TransposedMatrix
 from ..options import check_options
 from ..scalar import Scalar
 from ..statement.base import Operand, describe
-from ..statement.door import guarded
+from ..statement.running import guarded
 from ..vector.vector import Vector
 from .segments import Segments
 
@@ -85,7 +85,7 @@ def joined(rows: list[list[Any]], dtype: Any = None) -> tuple[MatrixStore, Any]:
     parts = []
     for i, row in zip(_places(heights), rows):
         for j, x in zip(_places(widths), row):
-            s = Segments.of(Matrix._from_store(matrix.cast(x._whole, kind)))
+            s = Segments.of(Matrix._from_store(matrix.cast(x._in_users_order, kind)))
             if len(s.segment):
                 parts.append((s.segment + i, s.index + j, s.values))
     shape = sum(heights), sum(widths)

@@ -98,6 +98,14 @@ class InPlace(Arithmetic):
             self << expr()
         return self
 
+    def _in_place_bool(self, other: Any, accum: str, symbol: str) -> Any:
+        # The operand on the right decides, as in python-graphblas: an object of another type keeps that.
+        if is_tensor(other) and other.ndim == self.ndim and other.dtype is BOOL:
+            output: Any = self
+            output(accum) << other
+            return self
+        return self._set(_bool_infix(self, other, accum, symbol))
+
     def _set(self, value: Any) -> Any:
         self._update(value)
         return self
@@ -112,6 +120,6 @@ class InPlace(Arithmetic):
     def __ipow__(self, other: Any) -> Any: return self._set(self**other)
     def __imatmul__(self, other: Any) -> Any: return self._set(self @ other)
     def __iand__(self, other: Any) -> Any: return self._set(_bool_infix(self, other, "land", "&=", "mult"))
-    def __ior__(self, other: Any) -> Any: return self._set(_bool_infix(self, other, "lor", "|="))
-    def __ixor__(self, other: Any) -> Any: return self._set(_bool_infix(self, other, "lxor", "^="))
+    def __ior__(self, other: Any) -> Any: return self._in_place_bool(other, "lor", "|=")
+    def __ixor__(self, other: Any) -> Any: return self._in_place_bool(other, "lxor", "^=")
     # fmt: on

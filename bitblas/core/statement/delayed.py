@@ -85,4 +85,7 @@ class Delayed(Number, ShownExpression, Operand):
     def __ne__(self, other: Any) -> Any:
         return super().__ne__(other) if self.ndim else self._resolve() != other
 
-    __hash__ = Operand.__hash__
+    def __hash__(self) -> int:
+        if self.ndim == 0:  # equal by value, as the Scalar that it will be
+            raise TypeError(f"unhashable type: {type(self).__name__!r}")
+        return object.__hash__(self)

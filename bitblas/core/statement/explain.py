@@ -39,7 +39,7 @@ def _vector(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
         u, op = by_value(dataclasses.replace(u, order=held.order), op, flip)
     how = {"transpose": A._transposed != flip, "flip": flip}
     plan = deciding.explained(held, u, op, **how)
-    return plan, product.prepared(held, u, op, **how).variants(mask is not None) if source else ()
+    return plan, product.prepared(held, u, op, **how)[0].variants(mask is not None) if source else ()
 
 
 def _matrices(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:

@@ -88,7 +88,7 @@ def foreseen(product: Any) -> str:
     return text if chosen else ""
 
 
-def settle(w: Any, value: Any, mask: Any, kept: bool) -> Order | None:
+def run_order(w: Any, value: Any, mask: Any, kept: bool) -> Order | None:
     """The order in which w(mask) << value runs; vectors that the statement reads, and w if it keeps entries, are put
     into it."""
     along = (value,) if hasattr(value, "_data") else getattr(value, "along", ())

@@ -23,7 +23,7 @@ from ..statement.expr import VectorExpression
 from ..statement.mask import Mask
 from ..statement.operand import Operand, describe
 from ..statement.operands import of
-from ..statement.orders import settle, used
+from ..statement.orders import run_order, used
 from ..statement.recording import state as recording
 
 
@@ -48,7 +48,7 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     if recording.recorder is not None:
         recording.recorder.vector_statement(w, value, mask, accum, replace)
         return
-    order = settle(w, value, mask, _keeps(w._stored, mask, accum, replace)) if used() else None
+    order = run_order(w, value, mask, _keeps(w._stored, mask, accum, replace)) if used() else None
     store: VectorStore = w._stored
     m = None
     if mask is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from semirings import dtypes
 from semirings.dtypes import DataType, cast_scalar
 
-from ...build.entries import with_values
+from ...build.stores import with_values
 from ...device import Device
 from ...exceptions import OutputNotEmpty
 from ...store import VectorStore, full_vector
@@ -19,9 +19,9 @@ from ...verbs import vector as verbs
 from ..convert import check_size, device_of, index_array, scalar_type, value_array
 from ..operators import typed
 from ..options import check_options
-from ..statement.door import guarded
 from ..statement.expr import VectorExpression
 from ..statement.operands import of
+from ..statement.running import guarded
 
 
 def duplicates(dup_op: Any, values: Any, dtype: DataType) -> Any:
@@ -62,7 +62,7 @@ class VectorBuild:
         @property
         def _store(self) -> VectorStore: ...
         @property
-        def _whole(self) -> VectorStore: ...
+        def _in_users_order(self) -> VectorStore: ...
 
         def _adopt(self, store: VectorStore) -> None: ...
 
@@ -156,7 +156,7 @@ class VectorBuild:
 
         None in the place of what is not wanted.
         """
-        u = self._whole if dtype is None else verbs.cast(self._whole, dtypes.lookup_dtype(dtype))
+        u = self._in_users_order if dtype is None else verbs.cast(self._in_users_order, dtypes.lookup_dtype(dtype))
         i, x = reading.entries(u)
         return (i.view(np.uint64) if indices else None, x if values else None)
 
@@ -167,7 +167,7 @@ class VectorBuild:
         Raises TypeError where entries are missing and no fill_value is given.
         """
         check_options(opts)
-        u = self._whole
+        u = self._in_users_order
         if fill_value is None:
             if u.nvals != u.size:
                 raise TypeError("fill_value must be given in `to_dense` when there are missing values")
@@ -182,7 +182,7 @@ class VectorBuild:
         return reading.dense(verbs.cast(u, kind), cast_scalar(found, kind))
 
     def __reduce__(self) -> Any:
-        u = self._whole
+        u = self._in_users_order
         host = u.device.to_host
         vector: Any = self
         i, x = reading.entries(u)
@@ -192,7 +192,7 @@ class VectorBuild:
 
     def to_dict(self) -> dict[int, Any]:
         """{index: value}, Python numbers."""
-        i, x = reading.entries(u := self._whole)
+        i, x = reading.entries(u := self._in_users_order)
         host = u.device.to_host
         return dict(zip(host(i).tolist(), host(x).tolist()))
 

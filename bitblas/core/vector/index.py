@@ -28,7 +28,7 @@ class VectorIndex:
         @property
         def _stored(self) -> VectorStore: ...
         @property
-        def _whole(self) -> VectorStore: ...
+        def _in_users_order(self) -> VectorStore: ...
 
     device: Any
     dtype: Any
@@ -43,7 +43,7 @@ class VectorIndex:
 
         def run(mask: Any) -> VectorStore:
             if index.at is None:
-                return self._whole.copy()
+                return self._in_users_order.copy()
             at, order = index.array(self.device), self._stored.order
             return elements.extract(self._stored, at if order is None else order.places(at))
 

@@ -10,6 +10,7 @@ import numpy as np
 from semirings import Typed, dtypes, monoid, semiring
 from semirings import binary as binary_ops
 from semirings.dtypes import FP64, DataType
+from semirings.known import of_row
 
 from ... import device as devices
 from ...device import Device
@@ -26,7 +27,6 @@ from ..show import Shown
 from ..statement import orders
 from ..statement.axes import Axis
 from ..statement.base import Output
-from ..statement.door import assignment, statement
 from ..statement.expr import MatrixExpression, ScalarExpression, VectorExpression
 from ..statement.mask import Mask, check
 from ..statement.operand import is_tensor, kinds, object_of
@@ -34,6 +34,7 @@ from ..statement.operands import apply_operator, index_operator, operands, selec
 from ..statement.orders import movable
 from ..statement.products import multiply_vector
 from ..statement.recording import state as recording
+from ..statement.running import assignment, statement
 from . import assign
 from .build import VectorBuild
 from .index import VectorIndex
@@ -219,12 +220,16 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Sized, Shown, Output):
         """The inner product of two vectors; empty where no index has both. `v @ w` is the same."""
         v = self._partner(other, "inner")
         f = typed(op, "semiring", self.dtype, v.dtype)
-        multiply: Typed = f.op.binaryop[f.op.multiply_type(f.dtype)]
+        multiply: Typed = of_row(f.op.binaryop)[f.op.multiply_type(f.dtype)]
         add: Typed = f.op.monoid[multiply.return_type]
 
         def run(mask: Any) -> np.generic | None:
-            orders.meet(self, v)
-            return verbs.reduce(verbs.ewise(self._stored, v._stored, multiply, union=False), add)
+            if multiply.op.positional:  # positions are the user's
+                x, y = self._store, v._store
+            else:
+                orders.meet(self, v)
+                x, y = self._stored, v._stored
+            return verbs.reduce(verbs.ewise(x, y, multiply, union=False), add)
 
         return ScalarExpression("inner", (self, v), f, run)
 

@@ -36,7 +36,7 @@ class VectorWhole:
         return store
 
     @property
-    def _whole(self: Vector) -> VectorStore:  # type: ignore[misc]
+    def _in_users_order(self: Vector) -> VectorStore:  # type: ignore[misc]
         """What it holds, in the user's order, for a look: it stays as it lies."""
         store = self._stored
         return store if store.order is None else orders.moved(self, store, None)
@@ -80,7 +80,7 @@ class VectorWhole:
         check_options(opts)
         v = object_of(other, 1, "isequal")
         same_order = self._data.order is v._data.order
-        a, b = (self._stored, v._stored) if same_order else (self._whole, v._whole)
+        a, b = (self._stored, v._stored) if same_order else (self._in_users_order, v._in_users_order)
         if a.device is not b.device:
             same_device("isequal", self, v)
         if a.size != b.size or (check_dtype and a.dtype is not b.dtype):
@@ -102,5 +102,5 @@ class VectorWhole:
         same_device("isclose", self, v)
         if self.size != v.size or (check_dtype and self.dtype is not v.dtype) or self.nvals != v.nvals:
             return False
-        (i, x), (j, y) = reading.entries(self._whole), reading.entries(v._whole)
+        (i, x), (j, y) = reading.entries(self._in_users_order), reading.entries(v._in_users_order)
         return bool((i == j).all()) and all_close(self.device, x, y, rel_tol, abs_tol)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...kernels.kinds import WORDS
-from .. import lanes as steps
-from ..choice import Format, Held, Seen
+from .. import lanes as limits
+from ..choice import Format, Listing, Seen
 from ..csr.choice import index_type
 from ..hubs import longest_unit
 from ..lanes import power_of_two
@@ -49,7 +49,7 @@ class TiledChoice(Format):
     def share(self, kind: int) -> int:
         return max(1, self.tile**2 // 64) if kind == WORDS else self.tile
 
-    def turn(self, form: Any) -> int:
+    def pull_threshold(self, form: Any) -> int:
         """Long rows are cut into segments, long tile rows are not: a frontier that has one of these pulls."""
         longest = longest_unit(form)
         return int(min(form.work // ALPHA, longest - 1 if longest > UNCUT else form.work))
@@ -71,8 +71,8 @@ class TilesChoice(TiledChoice):
     def knows(self, seen: Seen) -> bool:
         return self.tile in dict(seen.tiles)
 
-    def held(self, seen: Seen) -> Held:
-        return Held(dict(seen.tiles)[self.tile], float(seen.nvals), 0.0)
+    def listing(self, seen: Seen) -> Listing:
+        return Listing(dict(seen.tiles)[self.tile], float(seen.nvals), 0.0)
 
     def predict_bytes(self, seen: Seen) -> int:
         return tiles_bytes(seen.nrows, seen.ncols, max(1, round(dict(seen.tiles)[self.tile])), self.tile)
@@ -98,7 +98,7 @@ class TilesChoice(TiledChoice):
 
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
         share = 1 if push else self.share(kind)
-        return steps.LONGEST * max(1, (1 if push else 3 if kind == WORDS else 8) * lanes // min(share, 32))
+        return limits.MAX_ITERATIONS * max(1, (1 if push else 3 if kind == WORDS else 8) * lanes // min(share, 32))
 
     def segment(self) -> int:
         return 8 * max(1, 2 * 32 // min(self.tile, 32))

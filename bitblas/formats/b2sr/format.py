@@ -139,7 +139,7 @@ class B2sr(TilesCall):
 
     def transpose(self, order: bool) -> tuple[B2sr, Any]:
         """The tiles of the transpose; order[e]: the place of its entry e in this form. The tiles are the entries of a
-        CSR, which is transposed; then each turns its bits. Peak memory: the result, the order, and what that takes."""
+        CSR, which is transposed; then each tile is. Peak memory: the result, the order, and what that takes."""
         xp, device = self.device.xp, self.device
         device.foresee(f"transpose of {self.tiles} tiles", self.nbytes + order * 4 * self.nvals)
         tile_cols = -(-self.ncols // self.tile)
@@ -148,15 +148,15 @@ class B2sr(TilesCall):
         bits = xp.zeros_like(self.bits)
         bounds = self._tile_bounds()
         none = xp.zeros(1, index_type(self.nvals))
-        turn = device.kernel(_variant("turn", self.tile, ptr=self.ptr, places=none, ORDER=0))
-        turn(self.tiles, source, self.bits, none, none, bits, none, bounds=bounds)
-        turned = B2sr(device, self.ncols, self.nrows, self.tile, tiles.ptr, tiles.col, bits, self.tiles, self.nvals)
+        write = device.kernel(_variant("transpose", self.tile, ptr=self.ptr, places=none, ORDER=0))
+        write(self.tiles, source, self.bits, none, none, bits, none, bounds=bounds)
+        transposed = B2sr(device, self.ncols, self.nrows, self.tile, tiles.ptr, tiles.col, bits, self.tiles, self.nvals)
         if not order:
-            return turned, None
+            return transposed, None
         places = xp.empty(max(1, self.nvals), none.dtype)
-        turn = device.kernel(_variant("turn", self.tile, ptr=self.ptr, places=none, ORDER=1))
-        turn(self.tiles, source, self.bits, self.ranks(), turned.ranks(), bits, places, bounds=bounds)
-        return turned, places[: self.nvals]
+        write = device.kernel(_variant("transpose", self.tile, ptr=self.ptr, places=none, ORDER=1))
+        write(self.tiles, source, self.bits, self.ranks(), transposed.ranks(), bits, places, bounds=bounds)
+        return transposed, places[: self.nvals]
 
     def is_symmetric(self) -> bool:
         found = self.tiles, self.nvals, self.ptr, self.col, self.col.dtype, self.tile_rows, self.bits

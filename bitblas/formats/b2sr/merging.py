@@ -19,7 +19,7 @@ from .choice import word_type
 LONG = 32
 
 
-class Rule(NamedTuple):
+class TileRule(NamedTuple):
     """Entries that a tile must hold, in tile columns below a limit and in those from it on; those of other tiles are
     listed, near and far ones apart (formats/split)."""
 
@@ -67,7 +67,7 @@ class Merge:
         ptr, xp = self.csr.ptr, self.csr.device.xp
         return ptr[:: self.tile] if self.csr.nrows % self.tile == 0 else xp.append(ptr[:: self.tile], ptr[-1:])
 
-    def count(self, rule: Rule | None = None) -> Any:
+    def count(self, rule: TileRule | None = None) -> Any:
         """The tiles before each part, and in all; with a rule also the near entries of no tile, and the far ones. Shape
         (1 or 3, units + 1)."""
         xp, kinds = self.csr.device.xp, 3 if rule else 1
@@ -80,7 +80,7 @@ class Merge:
         return out
 
     def fill(
-        self, order: bool, out: Any, col: Any, bits: Any, ranks: Any, places: Any, rule: Rule | None = None,
+        self, order: bool, out: Any, col: Any, bits: Any, ranks: Any, places: Any, rule: TileRule | None = None,
         codes: Any = None, in_tiles: int = 0,
     ) -> None:  # fmt: skip
         """Write the tiles of each part from where `out` says, and the codes (uint32) of the entries of no tile, all
@@ -89,13 +89,13 @@ class Merge:
         self._run(1, int(order), rule, in_tiles, out, self.cuts, col, bits, ranks, places, codes)
 
     def _run(
-        self, fill: int, order: int, rule: Rule | None, in_tiles: int, out: Any, counts: Any, col: Any, bits: Any,
+        self, fill: int, order: int, rule: TileRule | None, in_tiles: int, out: Any, counts: Any, col: Any, bits: Any,
         ranks: Any, places: Any, codes: Any,
     ) -> None:  # fmt: skip
         csr = self.csr
         more = ("PLACE", self.none), ("TILE_COL", col)
         variant = self._variant("build", *more, FILL=fill, ORDER=order, SPLIT=int(rule is not None))
-        rows = (self.tile_rows, csr.nrows, csr.ptr, csr.col, self.cuts, self.cut_cols, *(rule or Rule(0, 0, 0)))
+        rows = (self.tile_rows, csr.nrows, csr.ptr, csr.col, self.cuts, self.cut_cols, *(rule or TileRule(0, 0, 0)))
         written = (col, bits, ranks, places, codes)
         csr.device.kernel(variant)(self.units, *rows, in_tiles, out.reshape(-1), counts, *written, bounds=self.bounds)
 

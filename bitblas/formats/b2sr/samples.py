@@ -29,7 +29,7 @@ def samples() -> Iterator[Variant]:
         for fill, order in ((0, 0), (1, 0), (1, 1)):
             yield Variant("formats/b2sr/unbuild", BOTH, (("TILE", tile), lanes, ("FILL", fill), ("ORDER", order)))
         for order in (0, 1):
-            yield Variant("formats/b2sr/turn", (PLACES[0], PLACES[2]), (("TILE", tile), lanes, ("ORDER", order)))
+            yield Variant("formats/b2sr/transpose", (PLACES[0], PLACES[2]), (("TILE", tile), lanes, ("ORDER", order)))
         yield Variant("formats/b2sr/cut", TYPES, (("TILE", tile), lanes))
         yield Variant("formats/b2sr/coo", PLACES, (("TILE", tile), lanes))
         yield Variant("formats/b2sr/mirror", TYPES, (("TILE", tile), ("CHUNK", CHUNK["b2sr"]), ("LANES", 32)))

@@ -18,20 +18,20 @@ __device__ __forceinline__ u64 mark_tile(u64* bits, i64 j, u64 hit, bool& first)
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-step(i64 n, i64 size, i64 longest, u64 turn, const u64* gate, i64* rounds, i64 ahead, const u64* u_bits,
+step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rounds, i64 ahead, const u64* u_bits,
      const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u32* u_list, const u64* u_state, const u32* u_segments,
      u64* t_bits, C_T* t_val, u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val,
      const u32* old_list, const u64* old_state, const u64* mask, i64 mask_step, u64 mask_flip, FORM(),
      const value_t* a_val, A_T a_iso, i64 a_step, FORM(pull_) PARAMETERS) {
   (void)longest, (void)u_segments, (void)t_segments;
   // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
-  const bool runs = may_run(gate, rounds, ahead), dense = u_state[DENSE] != 0, old_dense = old_state[DENSE] != 0;
+  const bool runs = may_run(condition, rounds, ahead), dense = u_state[DENSE] != 0, old_dense = old_state[DENSE] != 0;
   const u64 u_listed = u_state[LISTED], u_work = u_state[WORK], old_listed = old_state[LISTED];
   if (!runs) return;
   if (thread_number() == 0) rounds[2] = rounds[0] + ahead + 1;
   const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
   const int lane = threadIdx.x & (LANES - 1), group = WARP_LANE / LANES;
-  const bool pull = PULLS && u_work > turn;
+  const bool pull = PULLS && u_work > threshold;
   const Form A = FORM_OF();
   const Open open = {mask, mask_step, mask_flip, u_bits};
   const Values values = {a_val, a_iso, a_step};

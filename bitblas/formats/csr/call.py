@@ -12,7 +12,7 @@ from semirings.dtypes import INT64, lookup_dtype
 from ..choice import Constants, Dot, Format
 from ..contract import Form, Types
 from ..hubs import Hubs, hubs_of
-from .choice import BLOCKS, DOT_TABLE, STAGE, UNROLL, RowsChoice, index_type
+from .choice import DOT_TABLE, MIN_BLOCKS, STAGE, UNROLL, RowsChoice, index_type
 
 # The types of a dot kernel's index arrays: of A, of B' (which may hold more entries), of the mask.
 DOT_INDICES = ("PTR", "COL", "BPTR", "MPTR", "MCOL")
@@ -38,9 +38,9 @@ class RowsFormat(RowsChoice):
     dot_indices = DOT_INDICES
 
     def pull_constants(
-        self, *, ranked: bool, neutral: bool, padded: bool, light: bool, staged: bool, width: int
+        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: bool, width: int
     ) -> Constants:
-        more = [("BLOCKS", BLOCKS if light else 4), ("STAGED", int(staged)), ("STAGE", STAGE)]
+        more = [("MIN_BLOCKS", MIN_BLOCKS if many_blocks else 4), ("STAGED", int(staged)), ("STAGE", STAGE)]
         return [*self._columns(width), ("UNROLL", UNROLL), *more]
 
     def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:

@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 
 from ...kernels.kinds import WORDS
-from .. import lanes as steps
-from ..choice import Format, Held, Seen
+from .. import lanes as limits
+from ..choice import Format, Listing, Seen
 from ..contract import CSR
 from ..hubs import longest_unit
 from ..lanes import power_of_two
 
 UNROLL = 4  # entries that a lane of a pull loads before it uses the first
-BLOCKS = 8  # of 256 threads a multiprocessor, at least, for 32-bit sums (min_plus, grid: 58 us; with 4, 64 us)
+MIN_BLOCKS = 8  # of 256 threads a multiprocessor, at least, for 32-bit sums (min_plus, grid: 58 us; with 4, 64 us)
 STAGE = 1024  # entries that a block reads at once where it reads its rows as one run (measured)
-# Steps of a group of lanes where rows end at their first hit, and are seldom gone through (RMAT 20: 26.6, 21.9, 21.7 us
-# with 8, 32, 128).
-LONGEST_EARLY = 128
+# Of lanes over a row where rows end at their first hit, and are seldom gone through (RMAT 20: 26.6, 21.9, 21.7 us with
+# 8, 32, 128).
+MAX_ITERATIONS_EARLY = 128
 UNEVEN = 32  # times the mean that the longest row has where rows are uneven (RMAT 20: 2000; meshes: 1 to 4)
 ALPHA = 16  # a frontier with more than 1/16 of all entries pulls (Beamer's alpha is 14; his graphs are RMAT too)
 # Dot products of rows at a mask on a GPU: slots of the table that holds a row of A (a row may fill half of them), from
@@ -45,8 +45,8 @@ class RowsChoice(Format):
     by_rows, ranked, reads_values = True, False, True
     fused, registered = True, "all"
 
-    def held(self, seen: Seen) -> Held:
-        return Held(0.0, 0.0, float(seen.nvals))
+    def listing(self, seen: Seen) -> Listing:
+        return Listing(0.0, 0.0, float(seen.nvals))
 
     def predict_bytes(self, seen: Seen) -> int:
         return rows_bytes(seen.nrows, seen.ncols, seen.nvals)
@@ -75,13 +75,17 @@ class RowsChoice(Format):
 
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
         if staged:
-            return max(STAGE, steps.LONGEST * UNROLL * lanes)
-        return (LONGEST_EARLY if kind == WORDS and not push else steps.LONGEST) * lanes * (1 if push else UNROLL)
+            return max(STAGE, limits.MAX_ITERATIONS * UNROLL * lanes)
+        return (
+            (MAX_ITERATIONS_EARLY if kind == WORDS and not push else limits.MAX_ITERATIONS)
+            * lanes
+            * (1 if push else UNROLL)
+        )
 
     def segment(self) -> int:
         return 8 * UNROLL * 32
 
-    def turn(self, form: Any) -> int:
+    def pull_threshold(self, form: Any) -> int:
         return int(form.work) // ALPHA
 
     def is_uneven(self, form: Any) -> bool:

@@ -109,8 +109,8 @@ class Rows(RowsCall):
         return self.from_csr(picked(self, keep), None, False)[0], keep
 
     def transpose(self: Any, order: bool) -> tuple[Any, Any]:
-        """The transpose; order[e]: the place of its entry e in this form. Peak memory: see `turned`."""
-        rows, places = turned(self, order)
+        """The transpose; order[e]: the place of its entry e in this form. Peak memory: see `transposed`."""
+        rows, places = transposed(self, order)
         return self.from_csr(rows, None, False)[0], places
 
     def is_symmetric(self) -> bool:
@@ -219,7 +219,7 @@ def clipped(rows: Any, region: Region, order: bool) -> tuple[Csr, Any]:
     return from_arrays(device, nrows, rows.ncols, out, col[:nvals]), places[:nvals] if order else None
 
 
-def turned(rows: Any, order: bool) -> tuple[Csr, Any]:
+def transposed(rows: Any, order: bool) -> tuple[Csr, Any]:
     """The CSR of the transpose of a CSR or an MPLG; order[e]: the place there of its entry e.
 
     On a GPU the entries are sorted by column and row. Peak memory there: the result, 16 bytes per entry, and 16 per

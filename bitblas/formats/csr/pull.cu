@@ -7,7 +7,7 @@
 
 typedef PLACE(PTR_T) place_t;
 
-extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
+extern "C" __global__ void __launch_bounds__(BLOCK, MIN_BLOCKS)
 pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step,
      const column_t* col, i64 width, const value_t* a_val, A_T a_iso, i64 a_step, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step,
      const u64* mask, i64 mask_step, u64 mask_flip, Z_T product, const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso,

@@ -39,16 +39,16 @@ short_rows(i64 n, const i64* rows, const PTR_T* a_ptr, const AColumn::stored* a_
   for (i64 p = inside ? (i64)a_ptr[i] + lane : lane; __any_sync(ALL_LANES, p - lane < a_end); p += LANES) {
     const i64 my_k = p < a_end ? (i64)f.a_col[p] : 0;
     const i64 my_begin = p < a_end ? (i64)b_ptr[my_k] : 0, my_end = p < a_end ? (i64)b_ptr[my_k + 1] : 0;
-    for (int turn = 0; turn < LANES && __any_sync(ALL_LANES, p - lane + turn < a_end); ++turn) {
-      const i64 k = __shfl_sync(ALL_LANES, my_k, turn, LANES);
-      const i64 end = __shfl_sync(ALL_LANES, my_end, turn, LANES);
-      for (i64 q = __shfl_sync(ALL_LANES, my_begin, turn, LANES) + lane; q < end; q += LANES) {
+    for (int peer = 0; peer < LANES && __any_sync(ALL_LANES, p - lane + peer < a_end); ++peer) {
+      const i64 k = __shfl_sync(ALL_LANES, my_k, peer, LANES);
+      const i64 end = __shfl_sync(ALL_LANES, my_end, peer, LANES);
+      for (i64 q = __shfl_sync(ALL_LANES, my_begin, peer, LANES) + lane; q < end; q += LANES) {
         const COL_T j = f.b_col[q];
         if (!f.allows(i, j)) continue;
         const int found = insert(keys, last, 32 - bits, j), slot = found < 0 ? -1 - found : found;
         fresh += found < 0;
 #if FILL && KIND == VALUES
-        const Z_T z = f.product(p - lane + turn, q, i, k, (i64)j);
+        const Z_T z = f.product(p - lane + peer, q, i, k, (i64)j);
         cells[slot] = found < 0 ? z : add(cells[slot], z);
 #elif FILL && KIND == COUNT
         cells[slot] = found < 0 ? 1 : cells[slot] + 1;

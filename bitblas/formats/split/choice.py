@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...kernels.kinds import WORDS
-from .. import lanes as steps
+from .. import lanes as limits
 from ..b2sr.choice import TiledChoice
-from ..choice import Held, Seen
+from ..choice import Listing, Seen
 from ..contract import CSR
 from ..csr.choice import UNROLL
 from ..lanes import power_of_two
@@ -43,15 +43,15 @@ class SplitChoice(TiledChoice):
     def fact(self, told: Any) -> layout.Parts:
         return layout.Parts(*told)
 
-    def held(self, seen: Seen) -> Held:
+    def listing(self, seen: Seen) -> Listing:
         parts = dict(seen.own)[self.key]
-        return Held(parts.tiles, seen.nvals - parts.in_rest, parts.in_rest)
+        return Listing(parts.tiles, seen.nvals - parts.in_rest, parts.in_rest)
 
     def predict_bytes(self, seen: Seen) -> int:
         return layout.predict_bytes(seen.nrows, seen.ncols, self.tile, dict(seen.own)[self.key])
 
     def scratch(self, seen: Seen) -> int:
-        return 100 * self.units(seen.nrows) + seen.nvals + 4 * round(self.held(seen).items)
+        return 100 * self.units(seen.nrows) + seen.nvals + 4 * round(self.listing(seen).items)
 
     def dot_key(self) -> str:
         """There is no such kernel; rows are made for the statement."""
@@ -68,7 +68,7 @@ class SplitChoice(TiledChoice):
 
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
         """Entries of the rest, and of tiles as many as each costs."""
-        return steps.LONGEST * (1 if push else 3 if kind == WORDS else 8) * lanes
+        return limits.MAX_ITERATIONS * (1 if push else 3 if kind == WORDS else 8) * lanes
 
     def segment(self) -> int:
         return 8 * UNROLL * 32

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ..b2sr.merging import Rule
+from ..b2sr.merging import TileRule
 from ..csr.choice import index_type
 from ..packing import packed_words, width_of
 
@@ -74,11 +74,11 @@ def least_entries(ncols: int, tile: int, width: int) -> int:
     return (tile * tile + column_width(ncols, tile)) // width + 1
 
 
-def rule_of(ncols: int, tile: int, near_width: int) -> Rule:
+def rule_of(ncols: int, tile: int, near_width: int) -> TileRule:
     """Which tiles are kept as bits."""
     far = least_entries(ncols, tile, entry_width(ncols, tile))
     near = least_entries(ncols, tile, near_width) if near_width else far
-    return Rule(near_limit(near_width, tile), near, far)
+    return TileRule(near_limit(near_width, tile), near, far)
 
 
 def near_words(in_near: int, near_width: int) -> int:

@@ -18,7 +18,7 @@ HEAD = 32  # entries of a row that a GPU fetches with the first one: a line of 1
 class Walked(NamedTuple):
     """Levels of a search (0: not square), entries among the first 32 of their row, entries of the longest row."""
 
-    depth: float = 0.0
+    levels: float = 0.0
     heads: float = 0.0
     longest: float = 0.0
 
@@ -29,7 +29,7 @@ def walked(structure: Structure) -> Walked:
     if "walked" not in cache:
         rows = structure.plain_rows()
         square = rows.nrows == rows.ncols and rows.nvals
-        cache["walked"] = Walked(depth_of(rows.nrows, *balls(rows)) if square else 0.0, *_ends(rows))
+        cache["walked"] = Walked(levels_of(rows.nrows, *balls(rows)) if square else 0.0, *_ends(rows))
     found: Walked = cache["walked"]
     return found
 
@@ -50,7 +50,7 @@ def _ends(rows: Csr) -> tuple[float, float]:
     return float(rows.device.xp.minimum(length, HEAD).sum()), float(length.max() if rows.nvals else 0)
 
 
-def depth_of(n: int, balls: list[float], ended: bool) -> float:
+def levels_of(n: int, balls: list[float], ended: bool) -> float:
     """The radius at which a ball has all n vertices, if those of radius 0, 1, 2, .. have as many as `balls` says and go
     on to grow as (radius)^d: d is 1 on a path, 2 on a mesh, and so large in a power-law graph that few levels remain.
     ended: they do not grow any more."""

@@ -1,14 +1,14 @@
-# The tiles of the transpose, the twin of turn.cu.
+# The tiles of the transpose, the twin of transpose.cu.
 # include: formats/b2sr/tile.cpu.py
 
 
 @njit(**KERNEL)
-def turn(lo, hi, source, bits, value_ptr, turned_ptr, turned, places):
+def transpose(lo, hi, source, bits, value_ptr, t_value_ptr, t_bits, places):
     next_place = np.empty(TILE, np.int64)  # ORDER: where the next entry of each row of the transpose goes
     for tile in range(lo, hi):
         first = np.int64(at(source, tile))
         if ORDER:
-            place = np.int64(turned_ptr[tile])
+            place = np.int64(t_value_ptr[tile])
             next_place[:] = 0
             for r in range(TILE - 1):
                 rest = tile_row_bits(bits, first, r)
@@ -32,8 +32,8 @@ def turn(lo, hi, source, bits, value_ptr, turned_ptr, turned, places):
                     next_place[c] += 1
                     rank += 1
                 elif TILE == 4:
-                    put(turned, tile, at(turned, tile) | np.uint16(np.int64(1) << (4 * c + r)))
+                    put(t_bits, tile, at(t_bits, tile) | np.uint16(np.int64(1) << (4 * c + r)))
                 else:
                     place = (c << LOG_TILE) + r
                     w = tile * TILE_WORDS + (place >> 6)
-                    put(turned, w, at(turned, w) | np.uint64(1) << np.uint64(place & 63))
+                    put(t_bits, w, at(t_bits, w) | np.uint64(1) << np.uint64(place & 63))

@@ -8,12 +8,12 @@ import weakref
 from ..exceptions import OutOfMemory
 from ..plan import choice as plan_choice
 from ..store import MatrixStore
-from . import entries
+from . import stores
 
 _choosing = threading.Lock()
 
 
-def settled(A: MatrixStore, *, now: bool = False) -> MatrixStore:
+def in_chosen_form(A: MatrixStore, *, now: bool = False) -> MatrixStore:
     """The same matrix in the form that the plan chooses once reads have repaid it, or (`now`) at once. While another
     thread looks, it stays as it is. Matrices that share the structure share what is found and made."""
     if not _choosing.acquire(blocking=now):
@@ -26,7 +26,7 @@ def settled(A: MatrixStore, *, now: bool = False) -> MatrixStore:
         made = None if choice.made is None else choice.made()
         if made is None:
             try:
-                B = entries.in_form(A, key)
+                B = stores.in_form(A, key)
             except OutOfMemory:
                 plan_choice.give_up(A.structure, A.iso)
                 return A

@@ -1,4 +1,4 @@
-"""Where statements enter: what a device raises becomes an error of bitblas; a trace and a recorder hear of them."""
+"""Statements run: what a device raises becomes an error of bitblas; a trace and a recorder hear of them."""
 
 from __future__ import annotations
 

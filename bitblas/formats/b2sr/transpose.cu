@@ -10,8 +10,8 @@ typedef u32 bits_t;
 #endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-turn(i64 n, const PTR_T* source, const word_t* bits, const PLACE_T* value_ptr, const PLACE_T* turned_ptr,
-     word_t* turned, PLACE_T* places) {
+transpose(i64 n, const PTR_T* source, const word_t* bits, const PLACE_T* value_ptr, const PLACE_T* t_value_ptr,
+     word_t* t_bits, PLACE_T* places) {
   const i64 tile = thread_number() / ROW_LANES;
   const int lane = threadIdx.x & (ROW_LANES - 1);
   if (tile >= n) return;
@@ -55,7 +55,7 @@ turn(i64 n, const PTR_T* source, const word_t* bits, const PLACE_T* value_ptr, c
   mine = 0;
 #pragma unroll
   for (int k = 0; k < LANE_ROWS; ++k) mine += __popcll(row[k]);
-  i64 place = (i64)turned_ptr[tile] + group_sum_below<ROW_LANES>(mine);
+  i64 place = (i64)t_value_ptr[tile] + group_sum_below<ROW_LANES>(mine);
 #pragma unroll
   for (int k = 0; k < LANE_ROWS; ++k)
     for (bits_t rest = row[k]; rest; rest &= rest - 1) {
@@ -67,9 +67,9 @@ turn(i64 n, const PTR_T* source, const word_t* bits, const PLACE_T* value_ptr, c
   u32 whole = row[0] << (4 * lane);
   whole |= shuffle_xor(group, whole, 1);
   whole |= shuffle_xor(group, whole, 2);
-  if (lane == 0) turned[tile] = (u16)whole;
+  if (lane == 0) t_bits[tile] = (u16)whole;
 #else
 #pragma unroll
-  for (int k = 0; k < LANE_ROWS; ++k) ((row_t*)turned)[tile * TILE + lane * LANE_ROWS + k] = (row_t)row[k];
+  for (int k = 0; k < LANE_ROWS; ++k) ((row_t*)t_bits)[tile * TILE + lane * LANE_ROWS + k] = (row_t)row[k];
 #endif
 }

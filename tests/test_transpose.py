@@ -1,0 +1,113 @@
+"""The transpose of a directed graph: made when going without has cost as much, and not for one search."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from battery import generator
+
+import bitblas as gb
+from bitblas.algorithms import bfs_levels
+from bitblas.config import config
+from bitblas.device import Device
+from bitblas.loop import Program
+from bitblas.plan import transpose
+
+N = 200
+PAIR = gb.semiring.any_pair
+
+
+def directed(**options):
+    i, j = generator("directed").integers(0, N, (2, 6 * N))
+    keep = i < j
+    ring = np.arange(N)  # from each vertex all others can be reached
+    i, j = np.concatenate([i[keep], ring]), np.concatenate([j[keep], (ring + 1) % N])
+    return gb.Matrix.from_coo(i, j, True, nrows=N, ncols=N, **options)
+
+
+def levels(A):
+    """By hand."""
+    i, j, _ = (A.device.to_host(x).astype(int) for x in A.to_coo())
+    found, frontier, k = {0: 0}, {0}, 0
+    while frontier:
+        k += 1
+        frontier = {b for a, b in zip(i, j) if a in frontier and b not in found}
+        found |= dict.fromkeys(frontier, k)
+    return found
+
+
+def has_transpose(A):
+    return any(name.endswith(".T") for name in A.memory().forms)
+
+
+@pytest.mark.parametrize("form", [{"format": "csr"}, {"format": "mplg"}, {"format": "b2sr", "tile": 8}], ids=str)
+def test_a_search_makes_no_transpose(device, form, monkeypatch):
+    A = directed(**form)
+    expected = levels(A)
+    for _ in range(2):
+        v = bfs_levels(A, 0)
+        assert dict(zip(*(x.tolist() for x in map(A.device.to_host, v.to_coo())))) == expected and not has_transpose(A)
+    monkeypatch.setattr(transpose, "TRANSPOSE_READS", dict.fromkeys(transpose.TRANSPOSE_READS, 0.5))
+    bfs_levels(A, 0)
+    v = bfs_levels(A, 0)
+    assert dict(zip(*(x.tolist() for x in map(A.device.to_host, v.to_coo())))) == expected and has_transpose(A)
+
+
+def test_what_goes_without_is_counted(device, monkeypatch):
+    A, dense = directed(format="csr"), gb.Vector.from_scalar(True, N)
+    few = gb.Vector.from_coo([3], True, size=N)
+    cost = 16.0 if gb.device.get(config.device).is_gpu else 4.0
+    held = A._store.structure
+    assert gb.explain(dense.vxm(A, PAIR)).direction == "push" and "is not repaid" in str(gb.explain(dense.vxm(A, PAIR)))
+    assert gb.explain(A.mxv(few, PAIR)).direction == "pull" and held.missed == 0
+    dense.vxm(A, PAIR).new()
+    assert held.missed == cost - 1
+    A.mxv(few, PAIR).new()
+    assert held.missed == cost and not has_transpose(A)
+    A.mxv(dense, PAIR).new(), few.vxm(A, PAIR).new()
+    assert held.missed == cost, "as it lies"
+    monkeypatch.setattr(transpose, "TRANSPOSE_READS", dict.fromkeys(transpose.TRANSPOSE_READS, cost))
+    assert gb.explain(dense.vxm(A, PAIR)).direction == "pull" and not has_transpose(A)
+    expected = gb.Vector.from_coo(sorted(set(A.to_coo()[1].tolist())), True, size=N)
+    assert dense.vxm(A, PAIR).new().isequal(expected) and has_transpose(A)
+    few.vxm(A, PAIR).new(), A.mxv(few, PAIR).new()
+    assert held.missed == cost
+
+
+def test_sums_that_have_an_order_need_it(device):
+    A = directed(format="csr")
+    gb.Vector.from_scalar(1.0, N).vxm(A, gb.semiring.plus_second).new()
+    assert has_transpose(A)
+
+
+def test_values_of_a_symmetric_matrix_need_their_places(device):
+    i, j = generator("weights").integers(0, N, (2, 500))
+    i, j = np.concatenate([i, j]), np.concatenate([j, i])
+    W = gb.Matrix.from_coo(i, j, np.arange(1000) % 17, nrows=N, ncols=N, dup_op="min", format="csr")
+    u = gb.Vector.from_dense(np.arange(N))
+    assert W._store.structure.symmetric and gb.explain(u.vxm(W, gb.semiring.min_plus)).direction == "push"
+    for op in (PAIR, gb.semiring.min_first):
+        assert gb.explain(u.vxm(W, op)).direction == "pull", "which reads no values of the matrix"
+
+
+def test_without_room_it_is_not_made(device, monkeypatch):
+    A, dense = directed(format="csr"), gb.Vector.from_scalar(True, N)
+    monkeypatch.setattr(transpose, "TRANSPOSE_READS", dict.fromkeys(transpose.TRANSPOSE_READS, 0.0))
+    monkeypatch.setattr(Device, "missing", lambda self, nbytes: "nothing is free")
+    assert dense.vxm(A, PAIR).new().nvals and not has_transpose(A)
+
+
+def test_a_loop_takes_the_transpose_once_it_is_repaid(device, monkeypatch):
+    A, q, v = directed(format="csr"), gb.Vector(bool, N), gb.Vector(bool, N)
+
+    def body(_):
+        v(q.S) << True
+        q(~v.S, gb.replace) << q.vxm(A, PAIR[gb.dtypes.BOOL])
+
+    program, rounds = Program(body, while_=q), []
+    for _ in range(9):
+        v.clear()
+        q[0] = True
+        rounds.append(program.run())
+        assert v.nvals == N
+    assert len(set(rounds)) == 1 and has_transpose(A) == gb.device.get(config.device).is_gpu
