@@ -13,11 +13,12 @@ from . import agg, device, exceptions
 from .config import config
 from .core import Matrix, Scalar, TransposedMatrix, Vector, explain, op, op_from_string, replace
 from .core.above import above as _above
+from .core.statement.listening import Recorder
 from .device import Trace as trace
 from .extras import check_name as _check_name
 
 if TYPE_CHECKING:
-    from . import algorithms, compat, io, loop, reorder, ss
+    from . import algorithms, compat, io, loop, reorder, ss, viz
 
 __version__ = "0.1.0.dev0"
 
@@ -27,9 +28,10 @@ MAX_SIZE = 1 << 60  # the largest number of rows, columns or positions that an o
 backend = "bitblas"
 
 __all__ = [
-    "MAX_SIZE", "Matrix", "Scalar", "TransposedMatrix", "Vector", "agg", "algorithms", "backend", "binary", "compat",
-    "config", "device", "dtypes", "exceptions", "explain", "indexunary", "init", "io", "load", "loop", "monoid",
-    "op", "op_from_string", "reorder", "replace", "select", "semiring", "ss", "trace", "unary",
+    "MAX_SIZE", "Matrix", "Recorder", "Scalar", "TransposedMatrix", "Vector", "agg", "algorithms", "backend", "binary",
+    "compat", "config", "device", "dtypes", "exceptions", "explain", "indexunary", "init", "io", "load", "loop",
+    "monoid", "op", "op_from_string", "reorder", "replace", "select", "semiring", "ss", "trace", "unary",
+    "viz",
 ]  # fmt: skip
 
 # `from bitblas.semiring import min_plus` and `import bitblas.binary.numpy` work, though the lists of operators are no
@@ -57,7 +59,7 @@ def init(backend: str = "bitblas", blocking: bool = False) -> None:
 
 def __getattr__(name: str) -> Any:
     # What `import bitblas` does not need comes at first use.
-    if name in ("algorithms", "compat", "io", "loop", "reorder", "ss"):
+    if name in ("algorithms", "compat", "io", "loop", "reorder", "ss", "viz"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

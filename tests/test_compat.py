@@ -112,3 +112,45 @@ def test_install_refuses_where_the_real_one_is_loaded():
 def test_install_is_light():
     done = run("import sys, bitblas.compat; bitblas.compat.install(); import graphblas; print('scipy' in sys.modules)")
     assert done.stdout.strip() == "False", done.stderr
+
+
+INSIDE = """
+import bitblas.compat
+bitblas.compat.install()
+
+import graphblas as gb
+from graphblas import binary, monoid, semiring
+from graphblas.core.dtypes import FP64, DataType, lookup_dtype, unify
+from graphblas.core.matrix import Matrix, MatrixExpression
+from graphblas.core.operator import UNKNOWN_OPCLASS, BinaryOp, ParameterizedUnaryOp, find_opclass, get_semiring
+from graphblas.core.operator.utils import get_typed_op
+from graphblas.core.utils import ensure_type
+from graphblas.core.vector import Vector
+from graphblas.ss import concat, diag
+import graphblas.core.expr, graphblas.core.operator.binary, graphblas.core.scalar
+
+assert gb.__version__ >= "2025" and not gb.dtypes._supports_complex and gb.core._supports_udfs
+assert lookup_dtype(float) is FP64 is gb.dtypes.FP64 and isinstance(FP64, DataType) and unify(FP64, bool) is FP64
+assert find_opclass("no_such_name") == ("no_such_name", UNKNOWN_OPCLASS) and find_opclass("plus")[1] == "BinaryOp"
+assert get_typed_op(binary.bor, "INT64") is binary.bor[int] and isinstance(binary.plus, BinaryOp)
+for parts in ((monoid.plus, binary.times), (monoid.plus, monoid.times), (binary.plus, binary.times)):
+    assert get_semiring(*parts) is semiring.plus_times
+mine = get_semiring(monoid.plus, binary.times, "mine")
+assert mine.name == "mine" and mine.monoid is monoid.plus and mine.binaryop is binary.times
+for wrong in ((binary.plus, monoid.times), (3, binary.times), (monoid.plus, semiring.min_plus)):
+    try:
+        get_semiring(*wrong)
+    except TypeError:
+        continue
+    raise AssertionError(wrong)
+v = Vector.from_coo([0, 2], [1, 2])
+with gb.config.set(autocompute=False):
+    assert ensure_type(v + 1, Vector).isequal(concat([v.apply("+", 1).new()]))
+assert diag(v).ss.flatten().nvals == 2 and isinstance(diag(v) @ diag(v), gb.core.expr.InfixExpression)
+print("fine")
+"""
+
+
+def test_what_programs_import_of_the_inside():
+    done = subprocess.run([sys.executable, "-W", "error", "-c", INSIDE], capture_output=True, text=True)
+    assert done.stdout == "fine\n", done.stderr

@@ -44,6 +44,7 @@ FLOORS = (
         "bitblas.reorder",
         "bitblas.plots",
         "bitblas.ss",
+        "bitblas.viz",
     ),
     ("bitblas.registry", "bitblas.calibrate", "bitblas.compare"),
     ("bitblas.cli", "bitblas.__main__"),
@@ -267,4 +268,5 @@ NOT_OURS = {
     "bitblas.registry",
     "bitblas.reorder",
     "bitblas.ss",
+    "bitblas.viz",
 }

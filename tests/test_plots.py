@@ -77,3 +77,30 @@ def test_save(tmp_path):
     with pytest.raises(gb.exceptions.InvalidValue, match=r"a\.doc: expected a name that ends in \.png"):
         plots.save(figure, tmp_path / "a.doc")
     assert [path.name for path in tmp_path.iterdir()] == ["a.pdf"]
+
+
+def test_viz(monkeypatch):
+    matplotlib = pytest.importorskip("matplotlib")
+    networkx = pytest.importorskip("networkx")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 2], [5, 6, 7], nrows=4, ncols=4)
+    figure = gb.viz.spy(A, show=False, figsize=(3, 3))
+    (points,) = figure.axes[0].lines
+    assert sorted(zip(*map(list, points.get_data()))) == [(1, 0), (2, 1), (2, 2)]  # columns, rows
+    assert figure.get_size_inches().tolist() == [3, 3] and not pyplot.get_fignums()
+    axes = gb.viz.spy(A.T, show=False, centered=True, markersize=3).axes[0]
+    assert gb.viz.spy(A, show=False, axes=axes) is axes.figure and len(axes.lines) == 2
+    shown = []
+    monkeypatch.setattr(pyplot, "show", lambda: shown.append(pyplot.get_fignums()))
+    gb.viz.spy(A)
+    drawn = {}
+    monkeypatch.setattr(networkx, "draw_networkx_edge_labels", lambda g, at, edge_labels: drawn.update(edge_labels))
+    gb.viz.draw(A)
+    assert drawn == {(0, 1): 5, (1, 2): 6, (2, 2): 7} and len(shown) == 2
+    pyplot.close("all")
+    with pytest.raises(TypeError, match="draw: expected a Matrix"):
+        gb.viz.draw(gb.Vector(int, 3))
+    with pytest.raises(gb.exceptions.DimensionMismatch):
+        gb.viz.draw(gb.Matrix(int, 2, 3))

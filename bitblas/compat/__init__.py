@@ -21,7 +21,7 @@ STAR = (
     "exceptions", "indexunary", "init", "io", "monoid", "op", "replace", "select", "semiring", "ss", "unary", "viz",
 )  # fmt: skip
 SPACES = ("agg", "binary", "config", "dtypes", "indexunary", "monoid", "op", "select", "semiring", "unary")
-MODULES = ("exceptions", "io", "ss")  # files of bitblas with the names of theirs
+MODULES = ("exceptions", "io", "ss", "viz")  # files of bitblas with the names of theirs
 
 
 class _Alias(ModuleType):

@@ -23,7 +23,7 @@ from .statement.operand import Operand, describe, kinds
 from .statement.operands import apply_operator, index_operator, of, operands, union_operator
 from .statement.recording import cast
 from .statement.recording import state as recording
-from .statement.running import computed
+from .statement.running import computed, statement
 
 _names = itertools.count()
 
@@ -65,7 +65,7 @@ class Scalar(Number, ShownScalar, Output):
         if recording.recorder is not None:
             recording.recorder.scalar_statement(s, expr, None)
         else:
-            s._store(computed(expr))
+            s._store(computed(expr, lambda: expr.run(None), s.name))
         return s
 
     @staticmethod
@@ -143,6 +143,9 @@ class Scalar(Number, ShownScalar, Output):
         return *of(other), isinstance(other, Operand)
 
     def _update(self, value: Any, mask: Any = None, accum: Typed | None = None, replace: bool = False) -> None:
+        statement(Scalar._write, self, value, mask, accum, replace)
+
+    def _write(self, value: Any, mask: Any, accum: Typed | None, replace: bool) -> None:
         if recording.recorder is not None:
             recording.recorder.scalar_statement(self, value, accum)
             return

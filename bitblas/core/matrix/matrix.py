@@ -24,7 +24,7 @@ from ..statement.axes import Axis, parse
 from ..statement.base import Output, Updater
 from ..statement.mask import Mask, check
 from ..statement.operand import kinds
-from ..statement.running import assignment, statement
+from ..statement.running import assignment, computed, statement
 from ..vector.build import restored
 from . import assign as assign_matrix
 from .build import MatrixBuild
@@ -79,8 +79,8 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Si
         """A new Matrix of what an expression gives."""
         kind, m = expr.dtype if dtype is None else dtype, None if mask is None else check(mask, 2)
         if expr._value is None and (m is None or expr.masked):  # what comes out is all that it holds
-            with expr.device.guard:
-                return cls._from_store(assign_matrix.alone(expr, kind, m), name)
+            name = f"M_{next(_names)}" if name is None else name
+            return cls._from_store(computed(expr, lambda: assign_matrix.alone(expr, kind, m), name, m), name)
         C = cls(kind, expr.nrows, expr.ncols, name=name, device=expr.device)
         C._update(expr, m, None, m is not None)
         return C

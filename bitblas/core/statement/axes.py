@@ -22,6 +22,13 @@ class Axis:
     def __init__(self, size: int | None, at: Any, dim: int) -> None:
         self.size, self.at, self.dim = size, at, dim
 
+    def __str__(self) -> str:
+        if self.at is None or isinstance(self.at, slice):
+            return ":" if self.at is None else ":".join(str(x) for x in (self.at.start, self.at.stop, self.at.step))
+        if self.size is None:
+            return str(self.at)
+        return str(self.at.tolist() if hasattr(self.at, "tolist") else self.at) if self.size <= 8 else f"[{self.size}]"
+
     def array(self, device: Device) -> Any:
         """The positions as an INT64 array of the device."""
         if self.at is None:

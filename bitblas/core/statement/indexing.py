@@ -89,8 +89,7 @@ class IndexExpr(Delayed, Operators):
         return Mask(m.parent._extract(axes).new(), m.structure, m.complement)
 
     def _text(self) -> str:
-        places = ", ".join(":" if a.at is None else str(a.at) if a.size is None else f"[{a.size}]" for a in self.axes)
-        return f"{self.parent.name}[{places}]"
+        return f"{self.parent.name}[{', '.join(map(str, self.axes))}]"
 
 
 class _Region:

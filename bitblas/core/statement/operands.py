@@ -61,7 +61,7 @@ def apply_operator(op: Any, dtype: DataType, left: Any, right: Any) -> tuple[str
             except ValueError:
                 continue
     plain = op.op if isinstance(op, Typed) else op
-    if right is not None and isinstance(plain, SelectOp) and plain.name in indexunary:  # a test of the same name
+    if isinstance(plain, SelectOp) and plain.name in indexunary:  # a test of the same name
         twin = indexunary[plain.name]
         plain, op = twin, twin[op.dtype] if isinstance(op, Typed) else twin
     if isinstance(plain, IndexUnaryOp):

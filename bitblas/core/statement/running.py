@@ -1,50 +1,67 @@
-"""Statements run: what a device raises becomes an error of bitblas, and a trace hears what the statement is."""
+"""Statements run: what a device raises becomes an error of bitblas; a trace and a recorder hear of them."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from ...device import tracing
 from .delayed import Delayed
 from .explain import explain
+from .listening import state as listening
+from .listening import written
 from .recording import state as recording
 
 
 def statement(run: Callable[..., None], target: Any, value: Any, *how: Any) -> None:
     """run(target, value, *how): a statement that writes into `target`."""
     try:
-        if tracing.active is None or recording.recorder is not None:  # what is recorded does not run
+        if _unheard():
             run(target, value, *how)
         else:
-            with tracing.active.of(reason(value, how[0])):
+            with _heard(lambda: reason(value, how[0]), lambda: written(target.name, value, *how)):
                 run(target, value, *how)
     except target.device.errors as error:
         target.device.fail(error)
 
 
-def assignment(run: Callable[..., None], target: Any, where: Any, value: Any, *how: Any) -> None:
-    """run(target, where, value, *how): the same for a part of `target`."""
+def assignment(run: Callable[..., None], target: Any, axes: Any, value: Any, *how: Any) -> None:
+    """run(target, axes, value, *how): the same for a part of `target`; axes: one index, or all."""
     try:
-        if tracing.active is None or recording.recorder is not None:
-            run(target, where, value, *how)
+        if _unheard():
+            run(target, axes, value, *how)
         else:
-            with tracing.active.of(f"assign to {target.name}[..]"):
-                run(target, where, value, *how)
+            where = axes if isinstance(axes, tuple) else (axes,)
+            text = lambda: written(target.name, value, *how[:4], axes=where)
+            with _heard(lambda: f"assign to {target.name}[..]", text):
+                run(target, axes, value, *how)
     except target.device.errors as error:
         target.device.fail(error)
 
 
-def computed(expr: Any) -> Any:
-    """What a delayed Scalar gives."""
+def computed(expr: Any, run: Callable[[], Any], name: str, mask: Any = None) -> Any:
+    """run(): what a delayed Matrix or Scalar gives, for a new object of that name."""
     try:
-        if tracing.active is None or recording.recorder is not None:
-            return expr.run(None)
-        with tracing.active.of(reason(expr, None)):
-            return expr.run(None)
+        if _unheard():
+            return run()
+        with _heard(lambda: reason(expr, mask), lambda: written(name, expr, mask)):
+            return run()
     except expr.device.errors as error:
         return expr.device.fail(error)
+
+
+def _unheard() -> bool:
+    """Whether nobody listens; what is recorded for the device does not run."""
+    return (tracing.active is None and listening.recorder is None) or recording.recorder is not None
+
+
+@contextmanager
+def _heard(why: Callable[[], str], text: Callable[[], str]) -> Iterator[None]:
+    with listening.recorder.hears(text) if listening.recorder is not None else nullcontext():
+        with tracing.active.of(why()) if tracing.active is not None else nullcontext():
+            yield
 
 
 def guarded(method: Callable[..., Any]) -> Any:

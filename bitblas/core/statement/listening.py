@@ -1,0 +1,125 @@
+"""`gb.Recorder`: the statements of a program, written down as they run, in the call style in which they are written."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from html import escape
+from typing import Any
+
+from .delayed import Delayed
+
+
+class _State(threading.local):
+    recorder: Recorder | None = None  # hears the statements of this thread: the last of `started`
+
+    def __init__(self) -> None:
+        self.started: list[Recorder] = []
+
+    def choose(self) -> None:
+        self.recorder = self.started[-1] if self.started else None
+
+
+state = _State()
+
+
+class Recorder:
+    """A list of the statements that ran while it was started: `C(D.S) << A.ewise_mult(B, op=binary.times[INT64])`.
+
+    `data` holds their texts, each with `# ERROR: name` behind it where it failed. It is a context manager, and started
+    at once unless `start` is false; one recorder of a thread hears at a time, the one that was started last. Inside a
+    statement, as in an aggregator's steps, nothing is heard, nor inside loops on the device.
+
+    max_rows: lines that `repr` prints.
+    """
+
+    __slots__ = ("__weakref__", "data", "is_recording", "max_rows")
+
+    def __init__(self, *, start: bool = True, max_rows: int | None = 20) -> None:
+        self.data: list[str] = []
+        self.max_rows = max_rows
+        self.is_recording = False
+        if start:
+            self.start()
+
+    def start(self) -> None:
+        """Hear statements from now on; nothing changes if it does."""
+        if not self.is_recording:
+            self.is_recording = True
+            state.started.append(self)
+            state.choose()
+
+    def stop(self) -> None:
+        """Hear no more; the recorder that was started before goes on."""
+        if self.is_recording:
+            self.is_recording = False
+            if self in state.started:  # not so in another thread than the one that started it
+                state.started.remove(self)
+            state.choose()
+
+    def clear(self) -> None:
+        """Forget what was heard."""
+        self.data.clear()
+
+    def __enter__(self) -> Recorder:
+        self.start()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.stop()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.data)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    @contextmanager
+    def hears(self, text: Callable[[], str]) -> Iterator[None]:
+        """The statement of that text runs inside."""
+        state.recorder = None
+        try:
+            said = text()
+            yield
+        except BaseException as error:
+            self.data.append(f"{said}  # ERROR: {type(error).__name__}")
+            raise
+        else:
+            self.data.append(said)
+        finally:
+            state.choose()
+
+    def _lines(self) -> list[str]:
+        most = self.max_rows
+        if most is None or len(self.data) <= most:
+            return list(self.data)
+        left = f"# {len(self.data) - most} rows not shown; max_rows says how many are"
+        return [*self.data[: most // 2], "", left, "", *self.data[len(self.data) - (most + 1) // 2 :]]
+
+    def __repr__(self) -> str:
+        head = f"gb.Recorder ({'' if self.is_recording else 'not '}recording)"
+        return "\n".join([head, "-" * len(head), *(f"  {line}".rstrip() for line in self._lines())])
+
+    def _repr_markdown_(self) -> str:
+        return "\n".join(["```python", *self._lines(), "```"])
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(chr(10).join(self._lines()))}</pre>"
+
+
+def written(
+    name: str, value: Any, mask: Any = None, accum: Any = None, replace: bool = False, region: bool = False,
+    *, axes: Any = None,
+) -> str:  # fmt: skip
+    """A statement as text; axes: of a part, `region`: whose mask is that of the part."""
+    how = [str(x) for x in (getattr(mask, "name", None), accum, "replace" if replace else None) if x is not None]
+    call = f"({', '.join(how)})" if how else ""
+    place = "" if axes is None else f"[{', '.join(map(str, axes))}]"
+    where = f"{place}{call}" if region else f"{call}{place}"
+    if isinstance(value, Delayed):
+        value = value._to_expr()._text()
+    return f"{name}{where} << {getattr(value, 'name', value)}"
+
+
+__all__ = ["Recorder", "state", "written"]
