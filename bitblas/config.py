@@ -79,6 +79,12 @@ class Config:
         """The setting of that name, `default` for an unknown one."""
         return getattr(self, name, default)
 
+    def __getitem__(self, name: str) -> Any:
+        """The setting of that name. KeyError for an unknown one."""
+        if name not in (*self._choices, "device", "memory_limit"):
+            raise KeyError(name)
+        return getattr(self, name)
+
     def __repr__(self) -> str:
         device = self._device or "not yet chosen"
         more = f"memory_limit={self.memory_limit} prefer={self.prefer}"

@@ -1,13 +1,18 @@
-"""python-graphblas' `gb.ss`: SuiteSparse's functions on whole objects. Its settings are those of a C library."""
+"""python-graphblas' `gb.ss`: SuiteSparse's functions on whole objects, its settings, and what the library is."""
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any
 
+from . import __version__
 from .core import Matrix, TransposedMatrix, Vector
 from .core.options import check_options
 from .core.ss import concat
+from .core.ss.settings import config
 from .core.statement.base import Operand, describe
+
+about = MappingProxyType({"library_name": "bitblas", "library_version": __version__, "api_version": (2, 1, 0)})
 
 
 def diag(x: Any, k: int = 0, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Any:
@@ -22,4 +27,4 @@ def diag(x: Any, k: int = 0, dtype: Any = None, *, name: str | None = None, **op
     return x.diag(int(k)).dup(dtype, name=name)
 
 
-__all__ = ["concat", "diag"]
+__all__ = ["about", "concat", "config", "diag"]

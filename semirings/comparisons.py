@@ -24,7 +24,8 @@ def _resolve(space: Namespace, what: str, expr: Any) -> Any:
     positions are <, <=, > and >=. Raises TypeError for what is no such comparison, ValueError for the other ones."""
     op = getattr(expr, "op", None)
     found: Any = op.op if isinstance(op, Typed) else None
-    if getattr(expr, "method", None) != "apply" or not isinstance(found, BinaryOp) or len(expr.args) != 2:
+    method = "apply" if getattr(expr, "ndim", None) else "ewise_mult"  # what a Scalar's comparison is
+    if getattr(expr, "method", None) != method or not isinstance(found, BinaryOp) or len(expr.args) != 2:
         raise TypeError(
             f"Expected ScalarExpression, VectorExpression, or MatrixExpression that compares with a scalar; "
             f"found {type(expr).__name__}. Typical usage: select.{what}(x <= 5)"

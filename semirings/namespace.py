@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Delayed:
-    """An entry that is made when it is asked for."""
+    """An entry that is made when it is asked for, and goes where it cannot be made (ValueError)."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self.make = make
@@ -48,10 +48,18 @@ class Namespace:
         """The operator, or the namespace inside this one; None where there is none."""
         found = self._entries.get(name)
         if isinstance(found, Delayed):
-            found = self._entries[name] = found.make()
+            found = self._made(name, found)
         if found is None and self._missing is not None and not name.startswith("_"):
             found = self._missing(name)
         return found
+
+    def _made(self, name: str, entry: Delayed) -> Any:
+        try:
+            self._entries[name] = entry.make()
+        except ValueError:
+            del self._entries[name]
+            raise
+        return self._entries.get(name)
 
     def __getitem__(self, name: str) -> Any:
         head, dot, rest = name.partition(".")

@@ -51,13 +51,13 @@ class Operator(Ruled):
         return not names_in(self.expr).isdisjoint(("ix", "jx", "iy", "jy"))
 
     @property
-    def is_positional(self) -> bool:
-        return self.positional
+    def orig_func(self) -> Any:
+        """The Python function that it was made of; None for those of the library."""
+        return getattr(self.expr, "function", None)
 
     @property
-    def orig_func(self) -> Any:
-        """The Python function that a program made it of; AttributeError for the catalogue's."""
-        return self.expr.function  # type: ignore[attr-defined]
+    def is_positional(self) -> bool:
+        return self.positional
 
     def evaluate(self, t: DataType, /, **names: Any) -> np.generic:
         """The value of the expression on the host, for operands of type `t`: x, y, thunk t, ix, jx, iy, jy."""

@@ -40,6 +40,11 @@ class Typed(Generic[Op]):
     def type(self) -> DataType:
         return self.dtype
 
+    @property
+    def orig_func(self) -> Any:
+        """The Python function that the operator was made of, or None."""
+        return self._part("orig_func")
+
     @functools.cached_property
     def return_type(self) -> DataType:
         return self.op.result_type(self.dtype)
@@ -77,10 +82,6 @@ class Typed(Generic[Op]):
     @property
     def is_positional(self) -> bool:
         return self._part("is_positional")
-
-    @property
-    def orig_func(self) -> Any:
-        return self._part("orig_func")
 
     def _part(self, name: str) -> Any:
         found = getattr(self.op, name, self)

@@ -33,13 +33,25 @@ gb.core.dtypes._registry = {key: t for t in gb.dtypes.ALL for key in (t.name, t.
 gb.dtypes._INDEX = gb.dtypes.UINT64
 gb.Scalar._is_cscalar = property(lambda s: s.is_cscalar)
 gb.Vector._as_matrix = lambda v: v.ss.reshape(v.size, 1)
-gb.Matrix._as_vector = lambda A: A.ss.flatten()
+gb.Matrix._as_vector = lambda A: gb.ss.concat([A[:, 0].new()]) if A.ncols == 1 else _refuse(A)
+gb.core.matrix.MatrixIndexExpr._as_vector = lambda A: A.new()._as_vector()
+gb.core.operator.UnaryOp._initialize = classmethod(lambda cls: None)
+type(gb.unary)._delayed, type(gb.unary)._deprecated = {}, {}
+type(gb.unary.abs[int])._numba_func = property(lambda op: op.orig_func)
+for _name in ("unary", "binary", "semiring"):
+    setattr(type(gb.unary), f"_{_name}_names", property(lambda space: dict.fromkeys(space).keys()))
+type(gb.unary)._monoid_identities = property(dict.fromkeys)
 gb.Matrix._is_transposed, gb.core.matrix.TransposedMatrix._is_transposed = False, True
 for _kind, _mask in {
     "StructuralMask": lambda x: x.S, "ValueMask": lambda x: x.V,
     "ComplementedStructuralMask": lambda x: ~x.S, "ComplementedValueMask": lambda x: ~x.V,
 }.items():  # fmt: skip
     setattr(gb.core.mask, _kind, _mask)
+
+
+def _refuse(A: Any) -> None:
+    raise ValueError(f"expected a Matrix of one column, got {A.ncols}")
+
 
 SECONDS = 300  # for one test: what hangs is a failure of that test alone
 gb.backend = "suitesparse"  # so that the tests of SuiteSparse's extras run too
@@ -57,7 +69,7 @@ def _wordless(door: Any) -> Any:
 
 def pytest_configure(config: pytest.Config) -> None:
     pytest.raises, pytest.warns = _wordless(pytest.raises), _wordless(pytest.warns)
-    gb.config.set(autocompute=False, mapnumpy=False)
+    gb.config.set(autocompute=False, mapnumpy=True)
     config.runslow = True  # type: ignore[attr-defined]
     config.addinivalue_line("markers", "slow: as python-graphblas marks them")
 

@@ -28,6 +28,7 @@ import bitblas
 from bitblas.formats import lanes
 from bitblas.plan import direction as plan_direction
 from bitblas.plan import product as plan
+from bitblas.plan import transpose
 
 oracle = pytest.importorskip("graphblas")
 
@@ -223,6 +224,7 @@ def force(monkeypatch, direction, longest=None):
     """Pull or push wherever both are possible; rows longer than `longest` steps are hubs."""
     cost = 0.0 if direction == "push" else float("inf")
     monkeypatch.setattr(plan_direction, "PUSH_COST", {"cpu": cost, "gpu": cost})
+    monkeypatch.setattr(transpose, "TURN", {"cpu": 0.0, "gpu": 0.0})  # it is made for whoever reads it
     if longest is not None:
         monkeypatch.setattr(lanes, "LONGEST", longest)
 

@@ -212,7 +212,7 @@ def test_memory_asks_at_once(device):
 
 
 def test_where_there_is_no_room_it_stays(device, quick, monkeypatch):
-    from bitblas.build import entries
+    from bitblas.build import stores
 
     A = blocks()
 
@@ -220,7 +220,7 @@ def test_where_there_is_no_room_it_stays(device, quick, monkeypatch):
         raise OutOfMemory("no room")
 
     with monkeypatch.context() as m:
-        m.setattr(entries, "in_form", full)
+        m.setattr(stores, "in_form", full)
         reads(A, 40)
     reads(A, 40)
     assert A.format == "csr"

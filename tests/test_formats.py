@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import bitblas
 from bitblas import device as devices
-from bitblas.build import entries as build
+from bitblas.build import stores
 from bitblas.config import config
 from bitblas.formats import b2sr, format_of, packing
 from bitblas.formats.b2sr import choice as b2sr_choice
@@ -166,7 +166,7 @@ def test_conversions(device, source):
         x = values(generator(name), "FP64", len(p.rows))
         for key in KEYS if source == "csr" else SOME_FORMS:
             A = make(p, x, "FP64", source)
-            store = build.with_format(A._store, **FORMS[key])
+            store = stores.with_format(A._store, **FORMS[key])
             assert_entries(bitblas.Matrix._from_store(store), p, x)
             assert_sound(store.structure.primary)
             structure = A._store.structure

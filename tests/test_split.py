@@ -222,7 +222,7 @@ def test_a_push_needs_no_second_form(device, monkeypatch):
     A, u = made("gaps", 8), bitblas.Vector.from_coo([3, 70], True, size=140)
     pushed, pulled = u.vxm(A, bitblas.semiring.lor_land), A.mxv(u, bitblas.semiring.lor_land)
     assert bitblas.explain(pushed).direction == "push" and bitblas.explain(pulled).direction == "pull"
-    assert bitblas.explain(pulled).reason == "pushing would need split8 of the transpose too"
+    assert bitblas.explain(pulled).reason == "pushing would need split8 of the transpose, which is not repaid"
     found = pushed.new(), pulled.new()
     assert list(A.memory().forms) == ["split8"]
     A.T.new()

@@ -241,3 +241,33 @@ def test_options():
             A.__setitem__((0, 0), 1, **wrong)
     with pytest.raises(DimensionMismatch):
         A.ss.concat([[A, A]])
+
+
+def test_settings():
+    config = bitblas.ss.config
+    try:
+        A = Matrix.from_coo([0, 1, 5], [3, 2, 900], [1, 2, 3], nrows=1000, ncols=1000)
+        assert A.ss.export()["format"] == "hypercsr"
+        config["hyper_switch"] = 0
+        assert A.ss.export()["format"] == "csr"
+        config["format"] = "by_col"
+        assert A.ss.export()["format"] == "csc"
+        config["bitmap_switch"] = 0
+        assert A[:9, :9].new().ss.export()["format"] == "bitmapc"
+        config["nthreads"], config["burble"] = 2, True
+        assert dict(config)["nthreads"] == 2 and "burble = True" in repr(config)
+        for name, value, error in (
+            ("bad", 1, KeyError), ("format", "bad", KeyError), ("hyper_switch", "x", ValueError),
+            ("bitmap_switch", [1, 2], ValueError),
+        ):  # fmt: skip
+            before = dict(config)
+            with pytest.raises(error):
+                config[name] = value
+            assert dict(config) == before
+        with pytest.raises(TypeError):
+            del config["format"]
+    finally:
+        for name in config:
+            config[name] = None
+    assert dict(config)["format"] == "by_row" and A.ss.export()["format"] == "hypercsr"
+    assert bitblas.ss.about["library_name"] == "bitblas" and bitblas.ss.about["api_version"] == (2, 1, 0)

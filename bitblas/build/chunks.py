@@ -22,7 +22,7 @@ from semirings.dtypes import DataType
 from ..device import Device
 from ..formats.csr import format as csr
 from ..store import MatrixStore
-from . import entries as build
+from . import duplicates, stores
 
 LEAST, MOST = 1 << 12, 1 << 20  # entries that are sorted together
 SCRATCH = 96  # bytes for each entry of a chunk or band
@@ -58,7 +58,7 @@ class Counts:
         self.entries, self.largest = self.entries + k, max(self.largest, k)
         self.nrows, self.ncols = max(self.nrows, int(rows.max()) + 1), max(self.ncols, int(cols.max()) + 1)
         if self.nrows > len(self.rows):
-            build.check_rows(self.device, 2 * self.nrows)
+            stores.check_rows(self.device, 2 * self.nrows)
             grown = xp.zeros(max(self.nrows, 2 * len(self.rows)), np.int64)
             grown[: len(self.rows)] = self.rows
             self.rows = grown
@@ -102,7 +102,7 @@ def from_counts(
         values = None if values is None else values[:total].copy()
     rows = csr.from_arrays(device, nrows, ncols, ptr, col)
     del ptr, col
-    return build.with_format(build.of_rows(rows, dtype, value if values is None else values), format, tile)
+    return stores.with_format(stores.of_rows(rows, dtype, value if values is None else values), format, tile)
 
 
 def _fill(xp: Any, chunks: Iterable[Chunk], ptr: Any, col: Any, values: Any) -> None:
@@ -145,7 +145,7 @@ def _sort_bands(
         rows = csr.numbers_of(local, q - p, device)
         cols = col[p:q].astype(np.int64)
         some = value if values is None else values[p:q]
-        rows, cols, some = build.ordered(device, b - a, ncols, rows, cols, some, dtype, dup)
+        rows, cols, some = duplicates.ordered(device, b - a, ncols, rows, cols, some, dtype, dup)
         end = total + len(cols)
         col[total:end] = cols
         if values is not None:

@@ -8,7 +8,7 @@ import weakref
 from ..exceptions import OutOfMemory
 from ..plan import choice as plan_choice
 from ..store import MatrixStore
-from . import entries
+from . import stores
 
 _choosing = threading.Lock()
 
@@ -26,7 +26,7 @@ def settled(A: MatrixStore, *, now: bool = False) -> MatrixStore:
         made = None if choice.made is None else choice.made()
         if made is None:
             try:
-                B = entries.in_form(A, key)
+                B = stores.in_form(A, key)
             except OutOfMemory:
                 plan_choice.give_up(A.structure, A.iso)
                 return A

@@ -23,7 +23,7 @@ from semirings import dtypes
 from semirings.catalog import SEMIRINGS
 
 from ..atomic import replacing
-from ..build import entries as build
+from ..build import stores
 from ..core.matrix.matrix import Matrix
 from ..core.vector.vector import Vector
 from ..device import Device
@@ -97,7 +97,7 @@ def numbers(n: int) -> np.ndarray:
 
 def in_form(A: Matrix, key: str) -> Matrix:
     """The same matrix with `key` as its primary form."""
-    return Matrix._from_store(build.with_format(A._store, format_of(key).name, format_of(key).tile))
+    return Matrix._from_store(stores.with_format(A._store, format_of(key).name, format_of(key).tile))
 
 
 def measure(A: Matrix, verb: str, source: int = 0) -> float:

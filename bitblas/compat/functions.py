@@ -10,7 +10,6 @@ from .. import core
 from ..core import operators
 from ..core.aggregators import Aggregator, TypedAggregator
 from ..core.statement.delayed import Delayed
-from ..core.statement.operand import Operand
 
 UNKNOWN_OPCLASS = "UnknownOpClass"
 
@@ -27,13 +26,16 @@ def ensure_type(value: Any, types: type | tuple[type, ...]) -> Any:
     found = output_type(value)
     if not issubclass(found, types):
         raise TypeError(f"expected {types}, got {found}")
-    return value._resolve() if isinstance(value, Operand) else value
+    return value.new() if isinstance(value, Delayed) else value
 
 
 def find_opclass(op: Any) -> tuple[Any, str]:
     """The operator (that text or a Python function names) and the name of its class."""
     if isinstance(op, str):
-        op = core.op_from_string(op)
+        try:
+            op = core.op_from_string(op)
+        except ValueError:
+            return op, UNKNOWN_OPCLASS
     plain = op.op if isinstance(op, Typed) else op
     if isinstance(plain, (Aggregator, TypedAggregator)):
         return op, "Aggregator"

@@ -17,6 +17,7 @@ from semirings import (
     UnaryOp,
     dtypes,
 )
+from semirings.namespace import Namespace
 
 from .. import core
 from ..core.aggregators import Aggregator, TypedAggregator
@@ -42,7 +43,7 @@ def _operators() -> dict[str, dict[str, Any]]:
         for family, kind in KINDS.items()
     }  # fmt: skip
     inside["agg"] = {"Aggregator": Aggregator, "TypedAggregator": TypedAggregator}
-    inside["base"] = {"OpBase": Operator, "TypedOpBase": Typed, "ParameterizedUdf": Parameterized}
+    inside["base"] = {"OpBase": Operator, "TypedOpBase": Typed, "ParameterizedUdf": Parameterized, "OpPath": Namespace}
     inside["utils"] = _named(*UTILS)
     together = {name: value for content in inside.values() for name, value in content.items()}
     return {"core.operator": together} | {f"core.operator.{name}": content for name, content in inside.items()}

@@ -7,7 +7,7 @@ types that `types` says, are python-graphblas'.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import getitem
 from typing import Any
@@ -22,17 +22,38 @@ from .statement.expr import ScalarExpression, VectorExpression
 Rule = Callable[[DataType], "DataType | None"]
 
 
-@dataclass(frozen=True, eq=False)
 class Aggregator:
-    """A named recipe. `monoid`: it is nothing but that monoid; `scalar`: it can reduce a Matrix to a Scalar; `counts`:
-    without a type it gives INT64."""
+    """Aggregator(name, composite=[agg.a, agg.b], finalize=f, types=[agg.a]): f(a, b, {}) of what others give, for the
+    types of the first of `types`, or of `composite`.
+
+    Those of the library are a recipe. `monoid`: it is nothing but that monoid; `scalar`: it can reduce a Matrix to a
+    Scalar; `counts`: without a type it gives INT64. Raises TypeError.
+    """
 
     name: str
     rule: Rule
     recipe: Recipe
-    monoid: Monoid | None = None
-    scalar: bool = True
-    counts: bool = False
+    monoid: Monoid | None
+    scalar: bool
+    counts: bool
+
+    def __init__(
+        self, name: str, rule: Rule | None = None, recipe: Recipe | None = None, monoid: Monoid | None = None,
+        scalar: bool = True, counts: bool = False, *, composite: Sequence[Aggregator] | None = None,
+        finalize: Callable[..., Any] | None = None, types: Sequence[Aggregator] | None = None,
+    ) -> None:  # fmt: skip
+        if rule is None or recipe is None:
+            parts = tuple(composite or ())
+            known = [*parts, *(types or ())]
+            if not parts or finalize is None or not all(isinstance(part, Aggregator) for part in known):
+                raise TypeError(
+                    "Aggregator: expected composite=[aggregators], and a function of their results, finalize"
+                )
+            rule = (types or parts)[0].rule
+            recipe = recipes.composite([part.recipe for part in parts], finalize)
+            scalar = all(part.scalar for part in parts)
+        self.name, self.rule, self.recipe = name, rule, recipe
+        self.monoid, self.scalar, self.counts = monoid, scalar, counts
 
     def __repr__(self) -> str:
         return f"agg.{self.name}"

@@ -18,6 +18,10 @@ from ..formats import Structure
 _NUMBERS = "biufc"  # kinds of NumPy's types
 
 
+class NotNumbers(ValueError, TypeError):
+    """Values that are text, or Python objects of other kinds."""
+
+
 def device_of(device: str | Device | None) -> Device:
     return devices.get(config.device if device is None else device)
 
@@ -118,9 +122,9 @@ def value_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
                 try:
                     array = np.array(source, want.np_type) if source is not array else array.astype(want.np_type)
                 except (ValueError, TypeError):
-                    raise ValueError(f"values: expected numbers, got {_contents(array)}") from None
+                    raise NotNumbers(f"values: expected numbers, got {_contents(array)}") from None
     if array.dtype.kind not in _NUMBERS:
-        raise ValueError(f"values: expected numbers, got {_contents(array)}")
+        raise NotNumbers(f"values: expected numbers, got {_contents(array)}")
     found = dtypes.lookup_dtype(array.dtype)
     if array.ndim == 0:
         return array.dtype.type(array.item()), found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,11 @@ def _made(x: Any) -> Any:
 
 
 Recipe = Callable[[Reduction], Any]
+
+
+def composite(parts: Sequence[Recipe], finalize: Callable[..., Any]) -> Recipe:
+    """What finalize(a, b, .., {}) makes of the results of other recipes."""
+    return lambda r: _made(finalize(*(part(r) for part in parts), {}))
 
 
 def count(r: Reduction) -> Any:

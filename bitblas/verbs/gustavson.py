@@ -14,7 +14,7 @@ import numpy as np
 from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
-from ..build.entries import with_format
+from ..build.stores import with_format
 from ..device import Device, ranges
 from ..formats import Structure
 from ..formats.csr.call import pieces

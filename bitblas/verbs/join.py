@@ -10,7 +10,7 @@ import numpy as np
 from semirings import Operator, Typed
 from semirings.dtypes import DataType, lookup_dtype
 
-from ..build.entries import filter_entries, with_format
+from ..build.stores import filter_entries, with_format
 from ..formats import Structure
 from ..formats.csr.call import column_types
 from ..formats.csr.format import from_arrays, index_type, rows_bytes

@@ -16,8 +16,8 @@ from semirings import Monoid, Operator, Typed
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, INT64, DataType, cast_scalar
 
-from ..build import entries as build
-from ..build.entries import empty
+from ..build import stores
+from ..build.stores import empty
 from ..device import Device
 from ..formats import Region, Structure
 from ..store import MatrixStore
@@ -124,7 +124,7 @@ def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
         return A
     rows, cols = A.coo() if op.op.positional else (None, None)
     keep = arrays.index(A.device, op, A.values, rows, cols, thunk)
-    return build.filter_entries(A, keep.astype(bool, copy=False))
+    return stores.filter_entries(A, keep.astype(bool, copy=False))
 
 
 def truthy(A: MatrixStore) -> Structure:
@@ -133,7 +133,7 @@ def truthy(A: MatrixStore) -> Structure:
         return A.structure if A.values else empty(A.device, A.nrows, A.ncols, BOOL).structure
     keep = arrays.cast(A.device, A.values, A.dtype, BOOL) if A.nvals else A.device.xp.zeros(0, bool)
     pattern = MatrixStore(A.structure, BOOL, np.True_)
-    return A.structure if bool(keep.all()) else build.filter_entries(pattern, keep).structure
+    return A.structure if bool(keep.all()) else stores.filter_entries(pattern, keep).structure
 
 
 def reduce_scalar(A: MatrixStore, monoid: Typed[Monoid]) -> np.generic | None:

@@ -15,7 +15,7 @@ import numpy as np
 from semirings import Monoid, Typed
 from semirings.dtypes import DataType
 
-from ..build.entries import filter_entries
+from ..build.stores import filter_entries
 from ..device import Device
 from ..formats import Structure
 from ..kernels.prologue import is_neutral

@@ -14,6 +14,7 @@ from semirings import Operator, Typed
 from semirings.dtypes import DataType
 
 from ..build import entries as build
+from ..build import stores
 from ..device import Device
 from ..exceptions import OutOfMemory
 from ..formats import Region, Structure
@@ -222,7 +223,7 @@ def spread(A: MatrixStore, u: VectorStore, *, columns: bool) -> MatrixStore:
     at = rows if columns else cols
     keep = unpack(u.device, u.present, u.size)[at]
     values = u.values if u.iso else reading.plain_values(u)[at]
-    return build.filter_entries(MatrixStore(A.structure, u.dtype, values), keep)
+    return stores.filter_entries(MatrixStore(A.structure, u.dtype, values), keep)
 
 
 def from_diagonal(u: VectorStore, k: int) -> MatrixStore:

@@ -97,6 +97,8 @@ def _source(C: Any, value: Any) -> Any:
         if value.ndim != 2:
             raise TypeError(f"C << x: expected a Matrix, a delayed one, or a scalar, got {describe(value)}")
         return value._resolve()
+    if isinstance(value, Delayed):
+        value = value._resolve()  # a scalar for all positions: not a result of the same kind
     try:
         return of(value)
     except TypeError:

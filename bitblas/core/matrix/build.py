@@ -11,6 +11,7 @@ from semirings.dtypes import cast_scalar
 
 from ...build import entries as build
 from ...device import Device
+from ...exceptions import IndexOutOfBound, InvalidObject
 from ...store import MatrixStore
 from ...verbs import arrays, submatrix
 from ...verbs import matrix as verbs
@@ -22,6 +23,10 @@ from ..statement.orders import in_users_order
 from ..vector.build import check_lengths, duplicates
 from .chunks import ChunkBuild
 from .compressed import CompressedBuild, CompressedExport
+
+
+class BeyondRows(IndexOutOfBound, InvalidObject):
+    """Columns beyond the matrix: an index, and rows that make no matrix, as SuiteSparse says it."""
 
 
 def _limit(indices: Any, given: Any, name: str) -> int:
@@ -73,12 +78,15 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         name: str | None = None, format: str | None = None, tile: int | None = None, packed: bool | None = None,
         symmetric: bool = False,
     ) -> Any:  # fmt: skip
-        """Of row pointers and columns on device d."""
+        """Of row pointers and columns on device d. Raises BeyondRows for columns that are none."""
         layout = check_layout(format, tile, packed)
         array, dtype = value_array(d, values, dtype)
         check_lengths(array, cols)
         ncols = _limit(cols, ncols, "ncols")
-        check_range(cols, ncols, "columns")
+        try:
+            check_range(cols, ncols, "columns")
+        except IndexOutOfBound as error:
+            raise BeyondRows(str(error)) from None
         dup = duplicates(dup_op, array, dtype)
         with d.guard:
             store = build.from_csr(d, nrows, ncols, ptr, cols, array, dtype, dup, format=layout.format, tile=tile)
@@ -112,7 +120,9 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         layout = check_layout(format, tile, packed)
         d = device_of(device)
         array, dtype = value_array(d, values, dtype)
-        if isinstance(array, np.generic) or array.ndim != 2:
+        if isinstance(array, np.generic):
+            raise TypeError("values: expected an array, got a scalar; use Matrix.from_scalar")
+        if array.ndim != 2:
             raise ValueError(f"values: expected two dimensions, got {np.ndim(array)}")
         with d.guard:
             flat, keys = array.reshape(-1).copy(), d.xp.arange(array.size, dtype=np.int64)

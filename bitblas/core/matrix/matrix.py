@@ -11,7 +11,7 @@ from semirings import Typed, dtypes
 from semirings.dtypes import FP64, DataType
 
 from ... import device as devices
-from ...build import entries as build
+from ...build import stores
 from ...device import Device
 from ...formats.values import PackedValues
 from ...store import MatrixStore
@@ -60,7 +60,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Si
         self._layout = check_layout(format, tile, packed)
         shape = check_size("nrows", nrows), check_size("ncols", ncols)
         empty = verbs.empty(device_of(device), *shape, dtypes.lookup_dtype(dtype))
-        self._data = build.with_format(empty, *self._layout[:2]) if self._layout.asks else empty
+        self._data = stores.with_format(empty, *self._layout[:2]) if self._layout.asks else empty
         self._pending = Writes()
         self.name = f"M_{next(_names)}" if name is None else name
 
@@ -69,7 +69,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Si
         cls, store: MatrixStore, name: str | None = None, layout: Layout = AUTO, *, settled: bool = False
     ) -> Matrix:
         A = cls.__new__(cls)
-        A._data = store if settled else build.with_values(store, layout.packed)
+        A._data = store if settled else stores.with_values(store, layout.packed)
         A._layout, A._pending = layout, Writes()
         A.name = f"M_{next(_names)}" if name is None else name
         return A
@@ -106,8 +106,8 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Si
 
     def _adopt(self, store: MatrixStore) -> None:
         if self._layout.asks:
-            store = build.with_format(store, *self._layout[:2])
-        self._data = build.with_values(store, self._layout.packed)
+            store = stores.with_format(store, *self._layout[:2])
+        self._data = stores.with_values(store, self._layout.packed)
         self._pending.clear()
 
     def _put(self, i: int, j: int, value: np.generic | None) -> None:

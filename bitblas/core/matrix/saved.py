@@ -14,7 +14,7 @@ import numpy as np
 
 from semirings import dtypes
 
-from ...build import entries as build
+from ...build import stores
 from ...device import Device
 from ...exceptions import InvalidValue
 from ...formats import Form, Structure, restored
@@ -103,9 +103,9 @@ class MatrixFile:
                 what = f"no {error}" if isinstance(error, KeyError) else str(error)
                 raise file.fault(f"expected arrays that make a matrix, got a fault in them: {what}") from None
             if layout.asks:
-                store = build.with_format(store, *layout[:2])
+                store = stores.with_format(store, *layout[:2])
             if packed is not None:
-                store = build.with_values(store, packed)
+                store = stores.with_values(store, packed)
         asked = check_layout(*facts["format"] or AUTO) if layout == AUTO else layout
         return cls._from_store(store, name or facts["name"], asked, settled=True)
 

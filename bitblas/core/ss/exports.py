@@ -10,17 +10,7 @@ from ...exceptions import InvalidValue
 from ...store import unpack as unpack_bits
 from ..matrix.compressed import is_columnwise
 from ..options import check_options
-
-# Shares of the positions from which on SuiteSparse holds a bitmap, by the smaller side of the matrix; and the share of
-# the rows with entries below which it lists those rows (its user guide: bitmap_switch and hyper_switch).
-BITMAP = ((1, 0.04), (2, 0.05), (4, 0.06), (8, 0.08), (16, 0.10), (32, 0.20), (64, 0.30))
-BITMAP_WIDE, HYPER = 0.40, 0.0625
-
-
-def _is_dense(nvals: int, shape: tuple[int, ...]) -> bool:
-    side = min(shape) if len(shape) == 2 else 1
-    switch = next((share for most, share in BITMAP if side <= most), BITMAP_WIDE)
-    return nvals > switch * int(np.prod(shape, dtype=object))
+from .settings import config
 
 
 class Arrays:
@@ -45,8 +35,9 @@ class Arrays:
                raw: bool = False, **opts: Any) -> dict[str, Any]:  # fmt: skip
         """The entries as a dict of host arrays; is_iso: `values` has one element.
 
-        format: a form of SuiteSparse (None: the one that it would take for such entries), of a Matrix also "rowwise"
-        and "columnwise". Entries are sorted in any case. raw: arrays have one dimension, and the sizes are with them.
+        format: a form of SuiteSparse, of a Matrix also "rowwise" and "columnwise"; None: the one that it would take for
+        such entries, by `gb.ss.config`. Entries are sorted in any case. raw: arrays have one dimension, and the sizes
+        are with them.
         give_ownership: the object is emptied. Raises ValueError for another form, InvalidValue for a full one where
         entries are missing.
         """
@@ -94,11 +85,12 @@ class MatrixArrays(Arrays):
     def _best(self) -> str:
         A = self._parent
         if A.nvals and A.nvals == A.nrows * A.ncols:
-            return "fullr"
-        if _is_dense(A.nvals, A.shape):
-            return "bitmapr"
-        rows = A.reduce_rowwise("any").new().nvals if A.nvals else 0
-        return "hypercsr" if rows < HYPER * A.nrows else "csr"
+            return f"full{config.letter}"
+        if config.is_dense(A.nvals, A.shape):
+            return f"bitmap{config.letter}"
+        rows = A if config.letter == "r" else A.T
+        filled = rows.reduce_rowwise("any").new().nvals if A.nvals else 0
+        return f"{'hyper' if config.is_hyper(filled, rows.nrows) else ''}cs{config.letter}"
 
     def _named(self, format: str | None) -> str:
         try:
@@ -154,7 +146,7 @@ class VectorArrays(Arrays):
         v = self._parent
         if v.nvals and v.nvals == v.size:
             return "full"
-        return "bitmap" if _is_dense(v.nvals, v.shape) else "sparse"
+        return "bitmap" if config.is_dense(v.nvals, v.shape) else "sparse"
 
     def _sparse(self, format: str) -> dict[str, Any]:
         v = self._parent

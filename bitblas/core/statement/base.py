@@ -72,6 +72,8 @@ class Assigner:
 
     def __init__(self, updater: Updater, axes: tuple[Axis, ...], *, region_mask: bool) -> None:
         self.updater, self.axes, self.region_mask = updater, axes, region_mask
+        if not isinstance(updater.target, Output):
+            raise TypeError("C[I](..): expected a part of a Matrix or Vector itself")
         if region_mask and all(a.size is None for a in axes):
             raise TypeError("mask: a single element takes none of its own; write C(mask)[i, j] << x")
 
@@ -81,6 +83,14 @@ class Assigner:
 
     update = __lshift__
 
+    def __eq__(self, other: Any) -> Any:
+        raise TypeError("C(...)[I] == x: not defined; perhaps `<<` is meant")
+
+    def __bool__(self) -> bool:
+        raise TypeError("C(...)[I]: has no truth value")
+
+    __hash__ = object.__hash__
+
 
 class Output(Operators, InPlace):
     """What can stand on the left of `<<`: Matrix, Vector, Scalar."""
@@ -88,6 +98,7 @@ class Output(Operators, InPlace):
     __slots__ = ()
     nvals: Any
 
+    _assign: Any  # (axes, value, mask, accum, replace, region) -> None
     _update: Any  # (value, mask, accum, replace) -> None: the assignment of each kind of object
     _mask_ranks: Any  # of the masks that C(mask) takes: for one row or column of a Matrix also that of a Vector
 

@@ -37,6 +37,18 @@ class Number:
         return self
 
 
+class NotInPlace:
+    """x += y and its kin are refused, where Python would make another x."""
+
+    __slots__ = ()
+
+    def _refuse(self, other: Any) -> Any:
+        raise TypeError(f"{type(self).__name__}: is not computed yet, so nothing changes it in place; use .new()")
+
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __ipow__ = _refuse
+    __imatmul__ = __iand__ = __ior__ = __ixor__ = _refuse
+
+
 class Delayed(Number, ShownExpression, Operand):
     """`_to_expr()`: the Expression that it stands for, itself if it is one. Before `Operators` among the bases: where
     it will be a Scalar, comparisons are its."""

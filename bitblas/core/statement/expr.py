@@ -11,12 +11,12 @@ from semirings.dtypes import DataType
 from ...config import config
 from ...device import Device
 from ..options import check_options
-from .delayed import Delayed
+from .delayed import Delayed, NotInPlace
 from .infix import Operators
 from .operand import kinds
 
 
-class Expression(Delayed, Operators):
+class Expression(NotInPlace, Delayed, Operators):
     """What the three kinds share.
 
     method, args, op: what was asked (read by `explain`). `run(mask)` gives the result, a fresh store; only where
@@ -77,7 +77,7 @@ class Expression(Delayed, Operators):
         return self._value
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
+        if name.startswith("_") or not hasattr(kinds[self.ndim], name):  # nothing is computed for it
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self._resolve(), name)
 

@@ -57,6 +57,8 @@ class IndexExpr(Delayed, Operators):
         return self.parent._extract(self.axes).new(dtype, mask=mask, name=name, **opts)
 
     def __lshift__(self, value: Any) -> None:
+        if not isinstance(self.parent, Output):
+            raise TypeError(f"{self._text()} << x: expected a part of a Matrix or Vector itself")
         self.parent._assign(self.axes, value, None, None, False, False)
 
     def update(self, expr: Any, **opts: Any) -> None:

@@ -9,7 +9,7 @@ from semirings.dtypes import BOOL
 
 from ...exceptions import DimensionMismatch
 from .arithmetic import Arithmetic
-from .delayed import Delayed
+from .delayed import Delayed, NotInPlace
 from .mask import Mask
 from .operand import Operand, describe, is_tensor, kinds
 
@@ -34,7 +34,7 @@ class Operators(Arithmetic):
         return apply_operator(op, left, right, **kwargs)
 
 
-class Infix(Delayed, Operators):
+class Infix(NotInPlace, Delayed, Operators):
     """Two operands and a symbol. `op(A & B)` names the operator; alone, `@` means plus_times, and `&`, `|` of BOOL
     operands mean land, lor."""
 
@@ -161,7 +161,7 @@ def apply_operator(op: Any, left: Any, right: Any = None, **kwargs: Any) -> Any:
         return left._resolve().apply(op)
     if isinstance(plain, (IndexUnaryOp, SelectOp)):
         thunk = kwargs.pop("thunk", right)
-        left = left._resolve()
+        left = left._resolve() if isinstance(left, Operand) else scalar(left, repr(op))
         return left.select(op, thunk) if isinstance(plain, SelectOp) else left.apply(op, thunk)
     if kwargs:
         raise TypeError(f"{op!r}: left_default and right_default need an infix expression x | y")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from semirings import IndexUnaryOp, SelectOp, Typed, dtypes
+from semirings import IndexUnaryOp, SelectOp, Typed, dtypes, indexunary
 from semirings.dtypes import DataType
 
 from ...exceptions import EmptyObject
@@ -60,7 +60,11 @@ def apply_operator(op: Any, dtype: DataType, left: Any, right: Any) -> tuple[str
                 break
             except ValueError:
                 continue
-    if isinstance(op.op if isinstance(op, Typed) else op, (IndexUnaryOp, SelectOp)):
+    plain = op.op if isinstance(op, Typed) else op
+    if right is not None and isinstance(plain, SelectOp) and plain.name in indexunary:  # a test of the same name
+        twin = indexunary[plain.name]
+        plain, op = twin, twin[op.dtype] if isinstance(op, Typed) else twin
+    if isinstance(plain, IndexUnaryOp):
         if left is not None:
             raise TypeError("left: an IndexUnaryOp takes its thunk as right")
         f, value = index_operator(op, dtype, right, "indexunary")

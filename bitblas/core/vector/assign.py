@@ -117,6 +117,8 @@ def _source(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace:
             raise DimensionMismatch(f"w << x: expected a vector of size {w.size}, got {value.size}")
         same_device("w << x", w, value)
         return value._in(order)
+    if isinstance(value, Delayed):
+        value = value._resolve()  # a scalar for all positions: not a result of the same kind
     try:
         found, dtype = of(value)
     except TypeError:

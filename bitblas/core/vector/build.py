@@ -10,7 +10,7 @@ import numpy as np
 from semirings import dtypes
 from semirings.dtypes import DataType, cast_scalar
 
-from ...build.entries import with_values
+from ...build.stores import with_values
 from ...device import Device
 from ...exceptions import OutputNotEmpty
 from ...store import VectorStore, full_vector
@@ -141,6 +141,8 @@ class VectorBuild:
         device: str | Device | None = None,
     ) -> Any:  # fmt: skip
         """A Vector from (index, value) pairs. ValueError for items of another length."""
+        if hasattr(pairs, "dtype"):
+            raise TypeError("pairs: expected a list of (index, value), got an array; use Vector.from_coo")
         parts = list(zip(*pairs, strict=True))
         if len(parts) not in (0, 2):
             raise ValueError(f"pairs: expected two elements in each item, got {len(parts)}")

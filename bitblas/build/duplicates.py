@@ -1,0 +1,35 @@
+"""Entries in any order: sorted, equal ones joined."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import DataType
+
+from ..device import Device
+from ..formats.csr.format import sort_entries
+
+
+def ordered(
+    device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any, dtype: DataType, dup: Any
+) -> tuple[Any, Any, Any]:
+    """The entries by row, then column, equal ones joined by `dup` in the order in which they came."""
+    from ..verbs import arrays
+
+    xp, iso = device.xp, isinstance(values, np.generic)
+    order = sort_entries(device, rows, cols, nrows, ncols)
+    rows, cols = rows[order], cols[order]
+    fresh = xp.ones(len(rows), bool)
+    fresh[1:] = (rows[1:] != rows[:-1]) | (cols[1:] != cols[:-1])
+    if not iso:
+        values = values[order]
+    starts = xp.flatnonzero(fresh)
+    if len(starts) < len(rows):
+        if not iso:
+            if dup is None:
+                raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
+            values = arrays.fold_segments(device, dup, values, dtype, xp.append(starts, len(rows)))
+        rows, cols = rows[starts], cols[starts]
+    return rows, cols, values

@@ -1,0 +1,93 @@
+"""From rows to a store: in the form that is asked for or chosen, with values plain or packed."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import DataType
+
+from ..device import Device
+from ..exceptions import InvalidValue, OutOfMemory
+from ..formats import Structure
+from ..formats.csr import format as csr
+from ..formats.values import PackedValues, fit
+from ..formats.values import packed as pack_values
+from ..plan import choice as plan_choice
+from ..plan import forms as plan_forms
+from ..plan import values as plan_values
+from ..store import MatrixStore
+
+
+def of_rows(rows: csr.Csr, dtype: DataType, values: Any) -> MatrixStore:
+    """The matrix of these rows, in that form."""
+    return MatrixStore(Structure(rows), dtype, values)
+
+
+FEW_ROWS = 1 << 12  # up to which structures without entries are shared: 16 KB each
+
+
+def empty(device: Device, nrows: int, ncols: int, dtype: DataType) -> MatrixStore:
+    """A matrix without entries."""
+    make = _shared_empty if nrows <= FEW_ROWS else _empty_structure
+    return MatrixStore(make(device, nrows, ncols), dtype, dtype.np_type.type(0))
+
+
+def _empty_structure(device: Device, nrows: int, ncols: int) -> Structure:
+    check_rows(device, nrows)
+    ptr = device.xp.zeros(nrows + 1, np.int32)
+    return Structure(csr.from_arrays(device, nrows, ncols, ptr, device.xp.zeros(0, np.int32)))
+
+
+_shared_empty = functools.lru_cache(64)(_empty_structure)
+
+
+def check_rows(device: Device, nrows: int) -> None:
+    """OutOfMemory for more row pointers than fit, or than any machine holds."""
+    if nrows >= 1 << 40:
+        raise OutOfMemory(f"nrows: {nrows} rows need {8 * nrows} bytes of row pointers (there is no hypersparse form)")
+    device.foresee(f"row pointers of {nrows} rows (there is no hypersparse form)", 8 * nrows)
+
+
+def with_format(A: MatrixStore, format: str = "auto", tile: int | None = None) -> MatrixStore:
+    """The same matrix with its primary form as asked: "auto" leaves it as it is, but where the plan has to look."""
+    if format == "auto" and tile is None:
+        return in_form(A, plan_choice.when_made(A.structure, A.iso))
+    return in_form(A, plan_forms.choose_form(A.structure, format, tile, iso=A.iso))
+
+
+def in_form(A: MatrixStore, key: str) -> MatrixStore:
+    """The same matrix with that primary form."""
+    if key == A.structure.primary.key:
+        return A
+    values = A.raw_for(key, False)  # first: the pass that finds the order also finds the ranks
+    return MatrixStore(A.structure.led_by(key), A.dtype, values).tagged(A.order)
+
+
+def with_values(A: MatrixStore, packed: bool | None = None) -> MatrixStore:
+    """The same matrix, its values packed (InvalidValue where they cannot be) or plain; None: packed where the plan
+    wants it, else as they are. One value for all entries is left alone."""
+    if packed is None and (A.deferred or not plan_values.wants_packed(A.nvals)):
+        return A
+    raw = A.raw
+    if isinstance(raw, PackedValues):
+        return A if packed is not False else MatrixStore(A.structure, A.dtype, raw.plain()).tagged(A.order)
+    if isinstance(raw, np.generic) or not A.nvals or packed is False:
+        return A
+    found = fit(A.device, A.dtype, raw)
+    if packed is None and not plan_values.packs(A.device, A.dtype, A.nvals, found):
+        return A
+    if isinstance(found, str):
+        expected = "integers less than 2**32 apart"
+        raise InvalidValue(f"packed: expected {expected}, got {found}; packed=None packs only what can be")
+    return MatrixStore(A.structure, A.dtype, pack_values(A.device, A.dtype, raw, *found)).tagged(A.order)
+
+
+def filter_entries(A: MatrixStore, keep: Any) -> MatrixStore:
+    """The entries of A for which `keep` (bools in entry order) is true, in the same format."""
+    if bool(keep.all()):
+        return A
+    kept, places = A.structure.primary.filter(keep)
+    return MatrixStore(Structure(kept), A.dtype, A.taken(places))
