@@ -111,6 +111,12 @@ def lookup_dtype(key: Any, value: Any = None) -> DataType:
         return key
     if type(key) in _NUMPY_DTYPES and key in _BY_NUMPY:  # the name of a NumPy dtype costs a microsecond
         return _BY_NUMPY[key]
+    shape: Any = () if isinstance(key, (type, np.dtype)) else getattr(key, "shape", ())
+    if shape:  # NumPy takes the dtype of what has one
+        raise ValueError(
+            f"dtype: expected one of {', '.join(_BY_NAME)}, got data of shape {shape} ({type(key).__module__}."
+            f"{type(key).__qualname__}); from_coo, from_dense and io.from_scipy_sparse read data, dup copies"
+        )
     found = _read(key)
     if found is None:  # a DataType of python-graphblas, a type of Numba
         found = _read(getattr(key, "name", None)) or _read(str(getattr(key, "literal_type", "")))
@@ -118,12 +124,6 @@ def lookup_dtype(key: Any, value: Any = None) -> DataType:
         return lookup_dtype(value.dtype)
     if found is None and key is None:
         raise TypeError(f"dtype: expected one of {', '.join(_BY_NAME)}, got None")
-    shape: Any = () if isinstance(key, (type, np.dtype)) else getattr(key, "shape", ())
-    if found is None and shape:  # NumPy takes the dtype of what has one
-        raise ValueError(
-            f"dtype: expected one of {', '.join(_BY_NAME)}, got data of shape {shape} ({type(key).__module__}."
-            f"{type(key).__qualname__}); from_coo, from_dense and io.from_scipy_sparse read data, dup copies"
-        )
     if found is None:
         raise ValueError(f"dtype: expected one of {', '.join(_BY_NAME)} or a matching NumPy dtype, got {key!r}")
     return found

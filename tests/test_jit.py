@@ -80,13 +80,6 @@ def test_a_kill_leaves_nothing_in_the_cache(cache):
     assert [path.suffix for path in (cache / "cpu").iterdir() if path.is_file()] == [".py"]
 
 
-def test_a_cpu_text_has_what_its_kernel_reads():
-    text = "import math\nA = 1\nif A:\n    B, C = A, 2\ndef f():\n    return C\ndef g():\n    return B\nD = 3\n"
-    kept: dict = {}
-    exec(jit._reached(text, ["f"]), kept)
-    assert kept["f"]() == 2 and not {"g", "D"} & set(kept)
-
-
 def test_damaged_cpu_text_is_written_again(cache):
     path = Path(jit.cpu_module(fold()).__file__)
     path.write_text("this is no Python\n")

@@ -34,7 +34,7 @@ class Cpu(Device):
         return call
 
     def source(self, variant: Variant) -> str:
-        return jit.cpu_source(variant)
+        return f"# {variant}\n{jit.cpu_source(variant)}"  # variants share texts: which one this is
 
     def free_bytes(self) -> int:
         try:
