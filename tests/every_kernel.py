@@ -125,10 +125,12 @@ def long_rows(key: str) -> None:
         A.T[:40, :].new().mxm(A, semiring[name][dtype]).new()
 
 
-def text(program: str, dtype: str) -> None:
-    """A text of test_core.py."""
+def texts(programs: str, dtype: str, *, fresh: bool) -> None:
+    """Texts of test_core.py; fresh: they change their operands."""
     scope = operands(gb, 7, dtype)
-    for part in program.split("; "):
+    for part in " ".join(programs.split()).split("; "):
+        if fresh:
+            scope = operands(gb, 7, dtype)
         try:
             found = eval(part, scope)
             found.new() if hasattr(found, "new") else found
@@ -136,9 +138,9 @@ def text(program: str, dtype: str) -> None:
             exec(part, scope)
         except (AttributeError, TypeError):  # what both libraries refuse
             pass
-    for x in scope.values():
-        if isinstance(x, (gb.Vector, gb.Matrix)):
-            x.nvals  # what is pending is done
+        for x in scope.values() if fresh else ():
+            if isinstance(x, (gb.Vector, gb.Matrix)):
+                x.nvals  # what is pending is done
 
 
 def tasks() -> Iterator[Task]:
@@ -155,9 +157,10 @@ def tasks() -> Iterator[Task]:
             iso = not name.endswith(("plus", "times", "land"))
             which = key, name, dtype.name, a.name, u.name, iso
             yield f"products {' '.join(which[:3])}", lambda which=which: products(*which)
-    for texts in (core_programs.EXPRESSIONS, core_programs.STATEMENTS, core_programs.MATRIX_STATEMENTS):
-        for program, dtype in itertools.product(" ".join(texts.split()).split("; "), ("FP64", "INT64")):
-            yield f"{dtype} {program}", lambda program=program, dtype=dtype: text(program, dtype)
+    for dtype in ("FP64", "INT64"):
+        yield f"expressions {dtype}", lambda dtype=dtype: texts(core_programs.EXPRESSIONS, dtype, fresh=False)
+    yield "statements", lambda: texts(core_programs.STATEMENTS, "FP64", fresh=True)
+    yield "statements on matrices", lambda: texts(core_programs.MATRIX_STATEMENTS, "FP64", fresh=True)
 
 
 # ---- what ran -------------------------------------------------------------------------------------------------------

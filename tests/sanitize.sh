@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every kernel under compute-sanitizer on a GPU: PY=python SANITIZER=compute-sanitizer PARTS=8 tests/sanitize.sh
+# Every kernel under compute-sanitizer on a GPU: PY=python SANITIZER=compute-sanitizer PARTS=8 tests/sanitize.sh [TOOL ..]
 # The tasks are dealt to processes that share the GPU; kernels are compiled by a first round without the sanitizer.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,5 +21,5 @@ round() { # name, command in front of Python
 
 mkdir -p .cache
 round plain
-round memcheck "$sanitizer" --tool memcheck --error-exitcode 9
-round racecheck "$sanitizer" --tool racecheck --error-exitcode 9
+[ $# -gt 0 ] || set -- memcheck racecheck
+for tool in "$@"; do round "$tool" "$sanitizer" --tool "$tool" --error-exitcode 9; done

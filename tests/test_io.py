@@ -143,6 +143,7 @@ def test_reads(tmp_path, text, dtype, shape, entries):
         same(A, mmread(source))
 
 
+@pytest.mark.filterwarnings("ignore:The default value for `spmatrix`:DeprecationWarning")  # python-graphblas' call
 @pytest.mark.parametrize("text, dtype, shape, entries", GOOD.values(), ids=GOOD)
 def test_reads_as_python_graphblas(text, dtype, shape, entries):
     graphblas = pytest.importorskip("graphblas")

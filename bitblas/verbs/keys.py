@@ -99,6 +99,7 @@ def joined(device: Device, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any,
     if same_iso(va, vb):
         return keys, va
     values = xp.empty(len(keys), va.dtype)
+    va, vb = (device.full(len(k), v) if isinstance(v, np.generic) else v for k, v in (a, b))
     values[place], values[free] = va, vb
     return keys, values
 

@@ -95,7 +95,7 @@ def joined(rows: list[list[Any]], dtype: Any = None) -> tuple[MatrixStore, Any]:
     if all(keys.same_iso(values[0], x) for x in values):
         together: Any = values[0]
     else:
-        together = d.xp.concatenate([d.xp.full(len(i), x) if isinstance(x, np.generic) else x for i, _, x in parts])
+        together = d.xp.concatenate([d.full(len(i), x) if isinstance(x, np.generic) else x for i, _, x in parts])
     i, j = (d.xp.concatenate([part[k] for part in parts]) for k in (0, 1))
     return build.from_coo(d, *shape, i, j, together, kind), kind
 
