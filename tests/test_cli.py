@@ -578,4 +578,4 @@ def test_what_is_written_or_compared_is_brought_to_the_host(tmp_path):
     cli.output.write(str(tmp_path / "v.tsv"), there, gb.io.Graph(None), False)
     assert (tmp_path / "v.tsv").read_text() == "0\t7\n2\t8\n"
     assert compare.difference(there, v) == 0
-    assert compare.Graph(Elsewhere(A)).undirected[0].tolist() == [0, 1, 1, 2]
+    assert compare.Operands(Elsewhere(A)).undirected[0].tolist() == [0, 1, 1, 2]

@@ -12,6 +12,7 @@ from semirings import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, UnaryO
 from semirings.dtypes import BOOL, FP64, INT8, INT64
 
 FAMILIES = ("unary", "binary", "monoid", "indexunary", "select", "semiring")
+CATALOGUE = {family: list(getattr(gb, family)) for family in FAMILIES}  # before other tests register theirs
 
 
 def again(x):
@@ -21,7 +22,7 @@ def again(x):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_catalogue_pickles_to_itself(family):
     space = getattr(gb, family)
-    named = [space[name] for name in space]
+    named = [space[name] for name in CATALOGUE[family]]
     if family in ("unary", "binary", "monoid"):
         named += [space.numpy[name] for name in space.numpy]
     typed = [op[next(iter(op.types))] for op in named if hasattr(op, "types")]
