@@ -201,10 +201,10 @@ class Scalar(Number, ShownScalar, Output):
         return self._value is not None and bool(self._value)
 
     # fmt: off
+    # Equal by value, which may change: so Python leaves it without a hash.
     def __eq__(self, other: Any) -> bool: return self.isequal(other)
     def __ne__(self, other: Any) -> bool: return not self.isequal(other)
     # fmt: on
-    __hash__ = None  # type: ignore[assignment]  # equal by value, which may change
 
     def wait(self, how: str = "materialize") -> Scalar:
         """Itself: a Scalar lives on the host, there is nothing to wait for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,9 @@ class Arrays:
     _parent: Any
     is_iso: bool
 
+    @abstractmethod
     def _best(self) -> str:
         """The form that SuiteSparse would have."""
-        raise NotImplementedError
 
     def _named(self, format: str | None) -> str:
         name = self._best() if format is None else format.lower()
