@@ -40,7 +40,7 @@ def zero_word(device: Device) -> Any:
 
 def words(size: int) -> int:
     """64-bit words of a bitset of `size` bits; at least one, so that every array has an address."""
-    return max(1, -(-size // 64))
+    return (size + 63) >> 6 or 1
 
 
 def write_bits(

@@ -16,21 +16,31 @@ from ..device import Device
 from ..device.readback import Readback
 from ..plan.ending import plan_end
 from ..store import CHUNK, VectorStore, dense_values, words, write_bits
-from .operands import PARALLEL_WORDS, ZERO, Into, Mask, allowed, dummy, stored, word_bounds
+from .operands import PARALLEL_WORDS, ZERO, Into, Mask, allowed, dummy, no_mask, nothing, stored, word_bounds
 from .reading import kernel_of, make_dense, same_value
 from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, merge_variant, reduce_variant
 
 
+class Pointwise:
+    """An element-wise kernel, and what it is given besides the operands."""
+
+    __slots__ = ("dtype", "kernel", "nothing", "open", "places", "u_nothing", "u_zero", "v_nothing", "v_zero")
+
+    def __init__(self, device: Device, mode: int, op: Typed[Operator], u: DataType, v: DataType, *how: Any) -> None:
+        bound, keep, places, fresh, iso = how
+        variant, self.dtype = elementwise_variant(mode, op, u, v, bound, keep=keep, places=places, fresh=fresh, iso=iso)
+        self.kernel = device.kernel(variant)
+        self.u_nothing, self.u_zero = nothing(device, u), ZERO[u.name]
+        self.v_nothing, self.v_zero = nothing(device, v), ZERO[v.name]
+        self.nothing, self.open = nothing(device, self.dtype), no_mask(device)
+        self.places = (dummy(device, "int64"),) * 2
+
+
 @functools.cache
-def _elementwise(
-    device: Device, mode: int, op: Typed[Operator], u: str, v: str, bound: str, keep: bool, places: bool,
-    fresh: bool, iso: bool,
-) -> tuple[Any, DataType]:  # fmt: skip
-    """Types by name: a string has its hash, which at every statement costs less than that of a DataType."""
-    variant, t = elementwise_variant(
-        mode, op, lookup_dtype(u), lookup_dtype(v), bound, keep=keep, places=places, fresh=fresh, iso=iso
-    )
-    return device.kernel(variant), t
+def _pointwise(device: Device, mode: int, op: Typed[Operator], u: str, v: str, *how: Any) -> Pointwise:
+    """One look for all that a statement of this kind needs. Types by name: a string has its hash, which at every
+    statement costs less than that of a DataType. how: bound, keep, places, fresh, iso."""
+    return Pointwise(device, mode, op, lookup_dtype(u), lookup_dtype(v), *how)
 
 
 def run_elementwise(
@@ -40,37 +50,38 @@ def run_elementwise(
     """op(u, v) by position as a store; with `out` the statement as a whole: a store of w's type, under the mask, that
     is all that w will hold, or None where w keeps entries and was written in place. Casts and accumulators take the
     merge, a pass more: each of them would be a kernel of its own, which takes 0.1 to 1 s to compile."""
-    device, size = u.device, u.size
-    if out is not None and (out.w.dtype is not (u.dtype if keep else op.return_type) or (out.keeps and out.accum)):
-        t = run_elementwise(u, v, mode, op, bound=bound, keep=keep, defaults=defaults, places=places)
-        return finish(t, out)
-    iso = keep and u.iso
-    mask = None if out is None else out.mask
-    kept, replace = False, 0
-    if out is not None and out.keeps:
-        kept, replace, iso = True, int(out.replace), False
-        make_dense(out.w)
-    kernel, dtype = _elementwise(
-        device, mode, op, u.dtype.name, v.dtype.name, bound, keep, places is not None, not kept, iso
-    )
-    if out is not None and kept:
-        t = out.w
-        t.count = None
+    device, size, x, y = u.device, u.size, u.values, v.values
+    iso, kept, mask, replace = keep and isinstance(x, np.generic), False, None, False
+    if out is not None:
+        w, mask, accum, replace, kept = out
+        if w.dtype is not (u.dtype if keep else op.return_type) or (kept and accum):
+            t = run_elementwise(u, v, mode, op, bound=bound, keep=keep, defaults=defaults, places=places)
+            return finish(t, out)
+        if kept:
+            iso = False
+            make_dense(w)
+    k = _pointwise(device, mode, op, u.dtype.name, v.dtype.name, bound, keep, places is not None, not kept, iso)
+    n = words(size)
+    if kept:
+        t = w
+        t.count, t.least, to = None, 0, t.values
     else:
-        values: Any = cast_scalar(u.values, dtype) if iso else dense_values(device, size, dtype, blank=False)
-        t = VectorStore(device, size, dtype, device.xp.empty(words(size), np.uint64), values)
-        if mode == LEFT and not keep and mask is None:
-            t.count = u.count
-    rows, cols = places if places is not None else (dummy(device, "int64"),) * 2
-    if defaults is None:
-        left, right = ZERO[u.dtype.name], ZERO[v.dtype.name]
-    else:
+        bits = device.xp.empty(n, np.uint64)
+        to = k.nothing if iso else dense_values(device, size, k.dtype, blank=False)
+        t = VectorStore(device, size, k.dtype, bits, cast_scalar(x, k.dtype) if iso else to)
+        if mask is None and not keep:
+            if mode == LEFT:
+                t.count = u.count
+            elif u.count == size == v.count or (mode != BOTH and size in (u.count, v.count)):
+                t.count = size
+    left, right = k.u_zero, k.v_zero
+    if defaults is not None:
         left, right = u.dtype.np_type.type(defaults[0]), v.dtype.np_type.type(defaults[1])
-    bounds = word_bounds(u) if mode in (LEFT, BOTH) else word_bounds(u, v)
-    kernel(
-        words(size), size, u.present, *stored(device, u.dtype, u.values), v.present,
-        *stored(device, v.dtype, v.values), left, right, rows, cols, *allowed(device, mask), replace,
-        t.present, stored(device, t.dtype, t.values).array, bounds=bounds,
+    k.kernel(
+        n, size, u.present, *((k.u_nothing, x, 0) if isinstance(x, np.generic) else (x, k.u_zero, 1)),
+        v.present, *((k.v_nothing, y, 0) if isinstance(y, np.generic) else (y, k.v_zero, 1)), left, right,
+        *(places or k.places), *(k.open if mask is None else allowed(device, mask)), int(replace), t.present, to,
+        bounds=None if n < PARALLEL_WORDS else word_bounds(u) if mode in (LEFT, BOTH) else word_bounds(u, v),
     )  # fmt: skip
     return None if kept else t
 
@@ -104,15 +115,19 @@ def ewise_union(
 def constant(op: Typed[Operator], x: Any = None, y: Any = None) -> np.generic | None:
     """The one value of op for all entries, if it reads none of their values; x, y: the operands that are scalars.
     So one(A), pair(A, 1) and second(A, 7) store a single value."""
-    names = {k: v for k, v in (("x", x), ("y", y)) if isinstance(v, np.generic)}
-    if op.op.positional or not (op.op.expr == "1" or op.op.expr in names):
+    expr = op.op.expr
+    if expr not in ("1", "x", "y") or op.op.positional:
         return None
-    return op.op.evaluate(op.dtype, **names)
+    names = {k: v for k, v in (("x", x), ("y", y)) if isinstance(v, np.generic)}
+    return op.op.evaluate(op.dtype, **names) if expr == "1" or expr in names else None
 
 
 def apply(u: VectorStore, op: Typed[Operator], out: Into | None = None) -> Any:
     """t = op(u), entry by entry."""
-    value = constant(op) if not u.iso else None if op.op.positional else op.op.evaluate(op.dtype, x=u.values)
+    if not isinstance(u.values, np.generic):
+        value = constant(op)
+    else:
+        value = None if op.op.positional else op.op.evaluate(op.dtype, x=u.values)
     if value is not None:
         return finish(VectorStore(u.device, u.size, op.return_type, u.present, value, u.count), out, owned=False)
     return run_elementwise(u, u, LEFT, op, bound="x", out=out)
@@ -264,7 +279,7 @@ def mask_words(u: VectorStore, *, structural: bool) -> Any:
 def truths(u: VectorStore) -> Any:
     """The bitset of the entries that are not zero."""
     kind = u.dtype.name
-    kernel, _ = _elementwise(u.device, LEFT, UNARY["identity"][BOOL], kind, kind, "x", True, False, True, True)
+    kernel = _pointwise(u.device, LEFT, UNARY["identity"][BOOL], kind, kind, "x", True, False, True, True).kernel
     bits = u.device.xp.empty(words(u.size), np.uint64)
     zero, none = u.dtype.np_type.type(0), dummy(u.device, "int64")
     values = stored(u.device, u.dtype, u.values)

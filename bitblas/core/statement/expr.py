@@ -102,7 +102,13 @@ class VectorExpression(Expression):
         self, size: int, method: str, args: tuple[Any, ...], op: Any, run: Callable[[Any], Any],
         dtype: DataType | None = None, masked: bool = False, ends: bool = False, along: Any = None,
     ) -> None:  # fmt: skip
-        Expression.__init__(self, method, args, op, run, dtype, masked)
+        self.method = method  # not by Expression.__init__: a call that every statement would pay
+        self.args = args
+        self.op = op
+        self.run = run
+        self.masked = masked
+        self._dtype = dtype
+        self._value = None
         self.size = size
         self.ends = ends
         self.along = along
@@ -122,9 +128,19 @@ class MatrixExpression(Expression):
     __slots__ = ("along", "ncols", "nrows")
     ndim = 2
 
-    def __init__(self, nrows: int, ncols: int, *args: Any, along: Any = None, **kwargs: Any) -> None:
-        Expression.__init__(self, *args, **kwargs)
-        self.nrows, self.ncols = nrows, ncols
+    def __init__(
+        self, nrows: int, ncols: int, method: str, args: tuple[Any, ...], op: Any, run: Callable[..., Any],
+        dtype: DataType | None = None, masked: bool = False, along: Any = None,
+    ) -> None:  # fmt: skip
+        self.method = method  # as above
+        self.args = args
+        self.op = op
+        self.run = run
+        self.masked = masked
+        self._dtype = dtype
+        self._value = None
+        self.nrows = nrows
+        self.ncols = ncols
         self.along = along
 
     def computed(self, mask: Any, order: Any) -> Any:

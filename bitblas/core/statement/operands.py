@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from semirings import IndexUnaryOp, SelectOp, Typed, dtypes, indexunary
+from semirings import IndexUnaryOp, SelectOp, Typed, UnaryOp, dtypes, indexunary
 from semirings.dtypes import DataType
 
 from ...exceptions import EmptyObject
@@ -51,6 +51,9 @@ def compute_scalar(op: Typed, value: np.generic) -> np.generic:
 
 def apply_operator(op: Any, dtype: DataType, left: Any, right: Any) -> tuple[str, Typed, np.generic | None]:
     """For `apply`: which kind of call ("unary", "left", "right", "index"), the typed operator, the scalar."""
+    plain = op.op if type(op) is Typed else op
+    if type(plain) is UnaryOp and left is None and right is None:
+        return "unary", typed(op, "unary", dtype), None
     if left is not None and right is not None:
         raise TypeError("apply: expected left or right, got both")
     if isinstance(op, str):

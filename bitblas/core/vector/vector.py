@@ -105,7 +105,8 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Sized, Shown, Output):
 
     def _adopt(self, store: VectorStore) -> None:
         self._data = store
-        self._pending.clear()
+        if self._pending:
+            self._pending.clear()
 
     def _release(self) -> Vector:
         """A Vector with what this one holds, which is left without entries."""
@@ -156,16 +157,20 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Sized, Shown, Output):
     def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
         statement(assign.update_vector, self, value, mask, accum, replace)
 
+    def __lshift__(self, value: Any) -> None:
+        statement(assign.update_vector, self, value, None, None, False)
+
     def _assign(self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Any, replace: bool, region: bool) -> None:
         assignment(assign.assign_vector, self, axes[0], value, mask, accum, replace, region)
 
     # ---- operations: all return delayed expressions ----
 
     def _partner(self, other: Any, where: str) -> Vector:
-        v: Vector = object_of(other, 1, where)
+        v: Vector = other if type(other) is Vector else object_of(other, 1, where)
         if v._data.size != self._data.size:
             raise DimensionMismatch(f"{where}: expected two vectors of one size, got {self.size} and {v.size}")
-        same_device(where, self, v)
+        if v._data.device is not self._data.device:
+            same_device(where, self, v)
         return v
 
     def _columns(self, other: Any, where: str) -> Any:
@@ -178,21 +183,25 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Sized, Shown, Output):
 
         op: BinaryOp, Monoid or text. Raises DimensionMismatch, TypeError, KeyError (op has not that type).
         """
-        if is_tensor(other) and other.ndim == 2:
+        if type(other) is not Vector and is_tensor(other) and other.ndim == 2:
             return self._columns(other, "ewise_add").ewise_add(other, op)
         v = self._partner(other, "ewise_add")
-        f = typed(op, "binary", self.dtype, v.dtype)
+        u, args = self._data, (self, v)
+        f = typed(op, "binary", u.dtype, v._data.dtype)
         run = lambda out: verbs.ewise(self._stored, v._stored, f, union=True, out=out)
-        return VectorExpression(self.size, "ewise_add", (self, v), f, run, ends=True, along=movable(f, self, v))
+        along = None if f.op.positional else args
+        return VectorExpression(u.size, "ewise_add", args, f, run, None, False, True, along)
 
     def ewise_mult(self, other: Any, op: Any = binary_ops.times) -> VectorExpression:
         """The intersection: op where both have an entry. C API 2.1, 4.3.4. Errors as in `ewise_add`."""
-        if is_tensor(other) and other.ndim == 2:
+        if type(other) is not Vector and is_tensor(other) and other.ndim == 2:
             return self._columns(other, "ewise_mult").ewise_mult(other, op)
         v = self._partner(other, "ewise_mult")
-        f = typed(op, "binary", self.dtype, v.dtype)
+        u, args = self._data, (self, v)
+        f = typed(op, "binary", u.dtype, v._data.dtype)
         run = lambda out: verbs.ewise(self._stored, v._stored, f, union=False, out=out)
-        return VectorExpression(self.size, "ewise_mult", (self, v), f, run, ends=True, along=movable(f, self, v))
+        along = None if f.op.positional else args
+        return VectorExpression(u.size, "ewise_mult", args, f, run, None, False, True, along)
 
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> VectorExpression:
         """The union, with a default for the operand that is missing; the type also holds the defaults."""
@@ -244,16 +253,16 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Sized, Shown, Output):
     def apply(self, op: Any, right: Any = None, *, left: Any = None) -> VectorExpression:
         """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its thunk as
         `right`. C API 2.1, 4.3.8. Raises TypeError, KeyError (op has not that type)."""
-        kind, f, scalar = apply_operator(op, self.dtype, left, right)
+        u = self._data
+        kind, f, scalar = apply_operator(op, u.dtype, left, right)
         if kind == "unary":
             run: Any = lambda out: verbs.apply(self._stored, f, out)
         elif kind == "index":
             run = lambda out: verbs.apply_index(self._stored, f, scalar, out)
         else:
             run = lambda out: verbs.apply_bound(self._stored, f, scalar, left=kind == "left", out=out)
-        return VectorExpression(
-            self.size, "apply", operands(self, kind, scalar), f, run, ends=True, along=movable(f, self)
-        )
+        along = None if f.op.positional else (self,)
+        return VectorExpression(u.size, "apply", operands(self, kind, scalar), f, run, None, False, True, along)
 
     def select(self, op: Any, thunk: Any = None) -> VectorExpression:
         """The entries for which op(value, index, 0, thunk) is true; or those under a mask, or a BOOL object.
@@ -268,11 +277,11 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Sized, Shown, Output):
                 return t
 
             return VectorExpression(self.size, "select", (self, mask), None, run, self.dtype, along=(self, mask.parent))
-        f, value = index_operator(op, self.dtype, thunk, "select")
+        u = self._data
+        f, value = index_operator(op, u.dtype, thunk, "select")
         keep = lambda out: verbs.select(self._stored, f, value, out)
-        return VectorExpression(
-            self.size, "select", (self, value), f, keep, self.dtype, ends=True, along=movable(f, self)
-        )
+        along = None if f.op.positional else (self,)
+        return VectorExpression(u.size, "select", (self, value), f, keep, u.dtype, False, True, along)
 
     def reduce(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's sum of all entries. C API 2.1, 4.3.10. Without entries: an empty Scalar, or the identity if
