@@ -205,8 +205,10 @@ class MatrixStore:
     def raw_for(self, key: str, transposed: bool) -> Raw:
         """The values in the entry order of a form; a gathered copy is kept as long as this matrix lives, packed if the
         values are."""
+        if isinstance(self.raw, np.generic) or (key == self.structure.primary.key and not transposed):
+            return self.raw
         key = self.structure.kept_as(key)
-        if self.iso or (key == self.structure.primary.key and not transposed):
+        if key == self.structure.primary.key and not transposed:
             return self.raw
         if (key, transposed) in self.copies:
             return self.copies[key, transposed]

@@ -72,6 +72,8 @@ class Structure:
     def rows(self, *, transposed: bool = False) -> Any:
         """The structure (or its transpose) in a form by rows, as it lies there: plain or packed."""
         self.read_besides += 1
+        if not transposed and self.primary.format.by_rows:
+            return self.primary
         return self.form(self.primary.format.rows_key(), transposed=transposed)
 
     def plain_rows(self) -> Csr:

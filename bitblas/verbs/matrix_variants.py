@@ -89,27 +89,46 @@ def match_variant(types: Types, packed: Constants) -> Variant:
     return Variant("formats/csr/match", types, (("LANES", 1), *packed))
 
 
+def _joining(op: Typed[Operator], a: DataType, b: DataType, z: DataType) -> tuple[Function, ...]:
+    """both(u, v, ix, jx), op of two entries cast to z; only_a(u) and only_b(v), the cast of one that is alone."""
+    compute, result = op.op.compute_type(op.dtype), op.op.result_type(op.dtype)
+    args = (("u", a), ("v", b), ("ix", INT64), ("jx", INT64))
+    expr = rename(op.op.expr, {"iy": "ix", "jy": "jx"})
+    used = names_in(expr) if op.op.positional else {"x", "y"}
+    let = tuple((n, compute, u) for n, u in LET["xy"] if n in used)
+    return (
+        Function("f", result, args, let, expr), cast_function("finish", result, z),
+        Function("both", z, args, (), "finish(f(u, v, ix, jx))"),
+        cast_function("only_a", a, z), cast_function("only_b", b, z),
+    )  # fmt: skip
+
+
+@functools.cache
+def weave_variant(
+    mode: int, op: Typed[Operator] | None, a: DataType, b: DataType, z: DataType, packed: Constants, *, masked: bool,
+    flags: bool,
+) -> Variant:  # fmt: skip
+    """The CPU's kernel that joins rows of A and B under a mask; op None: no values are written."""
+    functions = () if op is None else _joining(op, a, b, z)
+    if op is None:
+        a = b = z = BOOL
+    constants = (
+        ("MODE", mode), ("MASKED", int(masked)), ("FLAGS", int(flags)), ("VALUED", int(op is not None)), *packed,
+    )  # fmt: skip
+    label = "pattern" if op is None else repr(op)
+    return Variant("formats/csr/weave", (("A", a), ("B", b), ("Z", z)), constants, (), functions, label)
+
+
 @functools.cache
 def join_variant(
     types: Types, packed: Constants, op: Typed[Operator] | None, a: DataType, b: DataType, z: DataType, *, side: int,
     intersect: bool, filled: bool,
 ) -> Variant:  # fmt: skip
     """The kernel that joins the entries of A and B by op, which is cast to z; op None: no values are written."""
-    functions: tuple[Function, ...] = ()
+    functions = () if op is None else _joining(op, a, b, z)
     positional = op is not None and op.op.positional
     if op is None:
         a = b = z = BOOL
-    else:
-        compute, result = op.op.compute_type(op.dtype), op.op.result_type(op.dtype)
-        args = (("u", a), ("v", b), ("ix", INT64), ("jx", INT64))
-        expr = rename(op.op.expr, {"iy": "ix", "jy": "jx"})
-        used = names_in(expr) if positional else {"x", "y"}
-        let = tuple((n, compute, u) for n, u in LET["xy"] if n in used)
-        functions = (
-            Function("f", result, args, let, expr), cast_function("finish", result, z),
-            Function("both", z, args, (), "finish(f(u, v, ix, jx))"),
-            cast_function("only_a", a, z), cast_function("only_b", b, z),
-        )  # fmt: skip
     constants = (
         ("LANES", 1), *packed, ("SIDE", side), ("INTERSECT", int(intersect)), ("FILLED", int(filled)),
         ("VALUED", int(op is not None)), ("PLACES", int(positional)),

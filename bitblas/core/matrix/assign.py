@@ -10,6 +10,7 @@ import numpy as np
 from semirings import Typed
 from semirings.dtypes import DataType, cast_scalar
 
+from ... import order as orders
 from ...build import entries as build
 from ...exceptions import DimensionMismatch
 from ...formats import Structure
@@ -42,31 +43,34 @@ def matrix_mask(mask: Mask, order: Order | None = None) -> StructureMask:
 
 def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
     """C(mask, accum, replace) << value."""
+    held: MatrixStore = C._stored
     if mask is not None:
         mask.fits(C)
-    value = _source(C, value)
-    delayed, is_matrix = isinstance(value, MatrixExpression), isinstance(value, Operand)
-    if is_matrix:
-        if value.shape != C.shape:
+    if type(value) is not MatrixExpression or value._value is not None:
+        value = _source(C, value)
+    delayed = type(value) is MatrixExpression
+    if delayed or isinstance(value, Operand):
+        if value.nrows != held.nrows or value.ncols != held.ncols:
             raise DimensionMismatch(f"C << x: expected a matrix of shape {C.shape}, got {value.shape}")
-        same_device("C << x", C, value)
-    held: MatrixStore = C._stored
-    kept = held.nvals and (accum is not None or (mask is not None and not replace))
-    order = common([*_along(value), *_parents(mask), *([C] if kept else [])])
+        if value.device is not held.device:
+            same_device("C << x", C, value)
+    kept = (accum is not None or (mask is not None and not replace)) and held.nvals != 0
+    order = common([*_along(value), *_parents(mask), *([C] if kept else [])]) if orders.used else None
     m = None if mask is None else matrix_mask(mask, order)
     restricted = False
     if delayed:
         t, restricted = value.computed(m if value.masked else None, order), value.masked
-    elif is_matrix:
+    elif isinstance(value, Operand):
         t = value._at(order)
     else:
         found, dtype = value
         t = _fill(held, found, dtype, m)
     # t is all that C will hold where nothing of C is kept: it is empty, or replaced.
     if (m is None or restricted) and not kept:
-        C._adopt(verbs.cast(t, C.dtype).tagged(order))
+        t = verbs.cast(t, held.dtype)
     else:
-        C._adopt(verbs.merge(C._at(order) if kept else held, t, m, accum, replace).tagged(order))
+        t = verbs.merge(C._at(order) if kept else held, t, m, accum, replace)
+    C._adopt(t if t.order is order else t.tagged(order))
 
 
 def alone(expr: MatrixExpression, dtype: DataType, mask: Mask | None) -> MatrixStore:

@@ -105,10 +105,11 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Si
         return self._data
 
     def _adopt(self, store: MatrixStore) -> None:
-        if self._layout.asks:
+        if self._layout is not AUTO and self._layout.asks:
             store = stores.with_format(store, *self._layout[:2])
         self._data = stores.with_values(store, self._layout.packed)
-        self._pending.clear()
+        if self._pending:
+            self._pending.clear()
 
     def _put(self, i: int, j: int, value: np.generic | None) -> None:
         """Set (None: delete) one entry; many of them cost one rebuild, at the next read. InvalidValue for a value that
@@ -208,6 +209,9 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Si
 
     def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
         statement(assign_matrix.update_matrix, self, value, mask, accum, replace)
+
+    def __lshift__(self, value: Any) -> None:
+        statement(assign_matrix.update_matrix, self, value, None, None, False)
 
     def _assign(self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Any, replace: bool, region: bool) -> None:
         assignment(assign_matrix.assign_matrix, self, axes, value, mask, accum, replace, region)

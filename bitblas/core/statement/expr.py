@@ -145,7 +145,10 @@ class MatrixExpression(Expression):
 
     def computed(self, mask: Any, order: Any) -> Any:
         """The result as a store, in that order."""
-        return self.run(mask) if self.along is None else self.run(mask, order).tagged(order)
+        if self.along is None:
+            return self.run(mask)
+        t = self.run(mask, order)
+        return t if t.order is order else t.tagged(order)
 
     @property
     def shape(self) -> tuple[int, int]:
