@@ -173,7 +173,7 @@ def plain(values: Raw) -> Any:
 
 
 @held.root
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class MatrixStore:
     """A matrix: an immutable structure plus values in its entry order: iso, an array (BOOL: bools), or packed.
 
@@ -188,6 +188,14 @@ class MatrixStore:
     prepared: dict[Any, Any] = field(default_factory=dict)  # products that have run: what need not be decided again
     order: Order | None = None  # in which rows and columns are stored; None: the user's
     deferred = False  # whether to ask for the entries costs more than reading them
+
+    def __init__(
+        self, structure: Structure, dtype: DataType, raw: Raw, copies: dict[tuple[str, bool], Raw] | None = None,
+        order: Order | None = None,
+    ) -> None:  # fmt: skip
+        held = self.__dict__  # a third of what a frozen dataclass takes, and statements make one each
+        held["structure"], held["dtype"], held["raw"], held["order"] = structure, dtype, raw, order
+        held["copies"], held["prepared"] = {} if copies is None else copies, {}
 
     @property
     def iso(self) -> bool:

@@ -22,6 +22,11 @@ class Structure:
 
     def __init__(self, primary: Form) -> None:
         self.primary = primary
+        # Plain attributes: every statement asks for them several times.
+        self.device: Device = primary.device
+        self.nrows: int = primary.nrows
+        self.ncols: int = primary.ncols
+        self.nvals: int = primary.nvals
         self._forms: dict[tuple[str, bool], Form] = {(primary.key, False): primary}
         self._orders: dict[tuple[str, bool], Any] = {(primary.key, False): None}
         self._symmetric: bool | None = None  # None: nobody has asked
@@ -30,22 +35,6 @@ class Structure:
         self.missed = 0.0  # reads that going without the transpose has cost (plan/transpose.py)
         self.choices: dict[Any, Any] = {}
         self.due = [1, 1]  # the reads at which to ask again, for matrices of several values and of one
-
-    @property
-    def device(self) -> Device:
-        return self.primary.device
-
-    @property
-    def nrows(self) -> int:
-        return self.primary.nrows
-
-    @property
-    def ncols(self) -> int:
-        return self.primary.ncols
-
-    @property
-    def nvals(self) -> int:
-        return self.primary.nvals
 
     @property
     def symmetric(self) -> bool:

@@ -37,7 +37,7 @@ class Pointwise:
 
 
 @functools.cache
-def _pointwise(device: Device, mode: int, op: Typed[Operator], u: str, v: str, *how: Any) -> Pointwise:
+def pointwise(device: Device, mode: int, op: Typed[Operator], u: str, v: str, *how: Any) -> Pointwise:
     """One look for all that a statement of this kind needs. Types by name: a string has its hash, which at every
     statement costs less than that of a DataType. how: bound, keep, places, fresh, iso."""
     return Pointwise(device, mode, op, lookup_dtype(u), lookup_dtype(v), *how)
@@ -60,7 +60,7 @@ def run_elementwise(
         if kept:
             iso = False
             make_dense(w)
-    k = _pointwise(device, mode, op, u.dtype.name, v.dtype.name, bound, keep, places is not None, not kept, iso)
+    k = pointwise(device, mode, op, u.dtype.name, v.dtype.name, bound, keep, places is not None, not kept, iso)
     n = words(size)
     if kept:
         t = w
@@ -279,7 +279,7 @@ def mask_words(u: VectorStore, *, structural: bool) -> Any:
 def truths(u: VectorStore) -> Any:
     """The bitset of the entries that are not zero."""
     kind = u.dtype.name
-    kernel = _pointwise(u.device, LEFT, UNARY["identity"][BOOL], kind, kind, "x", True, False, True, True).kernel
+    kernel = pointwise(u.device, LEFT, UNARY["identity"][BOOL], kind, kind, "x", True, False, True, True).kernel
     bits = u.device.xp.empty(words(u.size), np.uint64)
     zero, none = u.dtype.np_type.type(0), dummy(u.device, "int64")
     values = stored(u.device, u.dtype, u.values)

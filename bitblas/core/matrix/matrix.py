@@ -14,6 +14,7 @@ from ... import device as devices
 from ...build import stores
 from ...device import Device
 from ...formats.values import PackedValues
+from ...order import Order
 from ...store import MatrixStore
 from ...verbs import matrix as verbs
 from ..accessor import Sized
@@ -95,6 +96,10 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, MatrixRead, Si
     def _store(self) -> MatrixStore:
         store = self._stored
         return store if store.order is None else orders.in_users_order(self, store)
+
+    def _at(self, order: Order | None) -> MatrixStore:
+        store = self._stored
+        return store if order is not None or store.order is None else orders.in_users_order(self, store)
 
     @property
     def _stored(self) -> MatrixStore:
