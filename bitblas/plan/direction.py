@@ -107,6 +107,11 @@ def direction(case: Case, known: Known) -> Direction | Ask:
     return Ask.BACK if case.back is None else AS_IT_LIES
 
 
+def is_lasting(found: Direction, known: Known) -> bool:
+    """Whether it holds for every vector with as many entries, whatever becomes of the transpose."""
+    return known.active is None and found is not AS_IT_LIES and found is not WITHOUT_TRANSPOSE
+
+
 def missed(case: Case, known: Known, found: Direction) -> float:
     """Reads of all of the matrix that a direction costs because the transpose is not at hand."""
     if found is WITHOUT_TRANSPOSE:

@@ -88,7 +88,7 @@ class PullKernels:
         """The product into the output. scratch: what `scratch` gave, for those who must not take memory now."""
         of, form, hubs = self.of, self.of.form, self.hubs
         tail = *u, *mask, self.value, *old, *to
-        bounds = unit_bounds(form, self.device, early=self.of.plan.kind == WORDS)
+        bounds = unit_bounds(form, self.device, early=of.plan.kind == WORDS)
         self.kernel(form.units, self.longest, *of.arguments, *tail, bounds=bounds, extra_blocks=self.extra)
         if hubs is None:
             return

@@ -71,7 +71,8 @@ class MatrixOrder:
         """What it holds, for a product: from when that is repaid on (or `now`) in the form that the plan chooses. What
         others hold stays as it is, so that several threads may read."""
         store = self._stored
-        if self._layout.asks or not (now or store.structure.reads >= store.structure.due[store.iso]):
+        structure = store.structure
+        if not (now or structure.reads >= structure.due[isinstance(store.raw, np.generic)]) or self._layout.asks:
             return store
         with self.device.guard:
             found = in_chosen_form(store, now=now)

@@ -81,7 +81,7 @@ class MatrixRead(MatrixExport, MatrixElementwise, MatrixIndex, MatrixWhole, Show
 
     def mxv(self, other: Any, op: Any = semiring.plus_times) -> VectorExpression:
         """The product with a Vector, as a column: a vector of self.nrows. Errors as in `mxm`."""
-        return multiply_vector(self, object_of(other, 1, "mxv"), op, "mxv")
+        return multiply_vector(self, other if type(other) is Vector else object_of(other, 1, "mxv"), op, "mxv")
 
     ss = Accessor("MatrixExtras")
 
@@ -101,8 +101,8 @@ class MatrixRead(MatrixExport, MatrixElementwise, MatrixIndex, MatrixWhole, Show
             return aggregators.delayed(aggregator, self, method, size)
         f = typed(op, "monoid", self.dtype)
         A = self._matrix
-        run = lambda mask: product.reduce_rows(A._read(), f, transpose=transpose)
-        return VectorExpression(size, method, (self,), f, run, along=(self,))
+        run = lambda into: product.reduce_rows(A._read(), f, transpose=transpose, into=into)
+        return VectorExpression(size, method, (self,), f, run, None, False, True, (self,))
 
     def reduce_scalar(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's sum of all entries. Without entries: an empty Scalar, or the identity if `allow_empty` is
