@@ -16,6 +16,7 @@ from .variants import LET, PLAIN, Types, algebra_of, beginning, cast_function
 Constants = tuple[tuple[str, int], ...]
 
 
+@functools.cache
 def packed_constants(*keys: str) -> Constants:
     """What any_column.cuh asks for: which of the operands A, B and M (the mask) have packed columns, by their forms."""
     return tuple((f"{name}_PACKED", int(format_of(key).packed)) for name, key in zip("ABM", keys, strict=False))

@@ -108,8 +108,8 @@ class Output(NamedTuple):
 def stored(device: Device, dtype: DataType, values: Any) -> Values:
     """The values of a vector as kernels take them."""
     if isinstance(values, np.generic):
-        return make(Values, (nothing(device, dtype), values, 0))
-    return make(Values, (values, ZERO[dtype.name], 1))
+        return make(Values, (nothing(device, dtype), values, 0))  # type: ignore[no-any-return]
+    return make(Values, (values, ZERO[dtype.name], 1))  # type: ignore[no-any-return]
 
 
 def nothing(device: Device, dtype: DataType) -> Any:
@@ -131,10 +131,11 @@ def entry_values(device: Device, dtype: DataType, values: Raw) -> Values:
     """The same for the values of a matrix, one per entry (BOOL: bools); of packed ones, for a kernel that reads them
     (kernels/values.cuh), the string, the base and the bits of a number."""
     if isinstance(values, np.generic):
-        return Values(dummy(device, dtype.np_type.char), values, 0)
+        return make(Values, (dummy(device, dtype.np_type.char), values, 0))  # type: ignore[no-any-return]
     if isinstance(values, PackedValues):
         return Values(values.string, values.base, values.width)
-    return Values(values if len(values) else dummy(device, dtype.np_type.char), dtype.np_type.type(0), 1)
+    array = values if len(values) else dummy(device, dtype.np_type.char)
+    return make(Values, (array, ZERO[dtype.name], 1))  # type: ignore[no-any-return]
 
 
 def word_bounds(*read: VectorStore) -> Any:

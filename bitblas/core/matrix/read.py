@@ -66,18 +66,21 @@ class MatrixRead(MatrixExport, MatrixElementwise, MatrixIndex, MatrixWhole, Show
 
         Raises DimensionMismatch unless self.ncols is other.nrows; TypeError, KeyError for op.
         """
-        B = object_of(other, 2, "mxm")
+        B = other if type(other) is type(self) else object_of(other, 2, "mxm")
         if self.ncols != B.nrows:
             raise DimensionMismatch(f"mxm: expected inner sizes that are the same, got {self.shape} and {B.shape}")
-        same_device("mxm", self, B)
+        if self.device is not B.device:
+            same_device("mxm", self, B)
         f = typed(op, "semiring", self.dtype, B.dtype)
         (a, ta), (b, tb) = (self._matrix, self._transposed), (B._matrix, B._transposed)
 
         def run(mask: Any, order: Any = None) -> MatrixStore:
             return mxm(a._at(order), b._at(order), f, transpose_a=ta, transpose_b=tb, mask=mask)
 
-        along = None if f.op.is_positional else (self, B)
-        return MatrixExpression(self.nrows, B.ncols, "mxm", (self, B), f, run, masked=True, along=along)
+        args = self, B
+        return MatrixExpression(
+            self.nrows, B.ncols, "mxm", args, f, run, None, True, None if f.op.is_positional else args
+        )
 
     def mxv(self, other: Any, op: Any = semiring.plus_times) -> VectorExpression:
         """The product with a Vector, as a column: a vector of self.nrows. Errors as in `mxm`."""

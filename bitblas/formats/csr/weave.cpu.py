@@ -1,5 +1,5 @@
-# C<M, replace> = A (op) B row by row, in one pass: the columns of a row ascend, in A, B and M. Each range of rows begins
-# to write where A and B together would have it; it says where its rows end, and whoever called closes the gaps.
+# C<M, replace> = A (op) B row by row, in one pass: the columns of a row ascend, in A, B and M. Each range of rows
+# begins to write where A and B together would have it; it says where its rows end, and the caller closes the gaps.
 # MODE: BOTH where both have an entry; UNION where either has; FILLED as UNION with defaults for what is missing; ONLY
 # where B has one. What M forbids keeps the entry of A, unless it is replaced. FLAGS: of B only what `b_flags` says.
 # include: formats/csr/search.cpu.py
