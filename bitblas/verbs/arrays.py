@@ -97,7 +97,7 @@ def unary(device: Device, op: Typed[Operator], x: Any) -> Any:
 
 def index(device: Device, op: Typed[Operator], x: Any, rows: Any, cols: Any, thunk: Any) -> Any:
     """op(x, row, column, thunk), always an array of len(rows); rows None: nobody asks where the entries are."""
-    places, kind = (None if rows is None else (rows, cols)), op.op.compute_type(op.dtype)
+    places, kind = (None if rows is None else (rows, cols)), op.compute_type
     thunk, size = kind.np_type.type(thunk), len(x if rows is None else rows)
     return _pointwise(device, LEFT, op, x, lookup_dtype(x.dtype), thunk, kind, size, bound="xt", places=places)
 

@@ -140,7 +140,7 @@ def apply_bound(u: VectorStore, op: Typed, scalar: Any, *, left: bool, out: Into
     value = constant(op, x, y) if not u.iso else None if op.op.positional else op.op.evaluate(op.dtype, x=x, y=y)
     if value is not None:
         return finish(VectorStore(u.device, u.size, op.return_type, u.present, value, u.count), out, owned=False)
-    bound = _scalar_operand(u, scalar, op.op.compute_type(op.dtype))
+    bound = _scalar_operand(u, scalar, op.compute_type)
     return run_elementwise(u, bound, LEFT, op, bound="yx" if left else "xy", out=out)
 
 
@@ -155,7 +155,7 @@ def select(u: VectorStore, op: Typed[Operator], thunk: Any, out: Into | None = N
 
 
 def _thunk(u: VectorStore, op: Typed[Operator], thunk: Any) -> VectorStore:
-    return _scalar_operand(u, thunk, op.op.compute_type(op.dtype))
+    return _scalar_operand(u, thunk, op.compute_type)
 
 
 def cast(u: VectorStore, dtype: DataType) -> VectorStore:

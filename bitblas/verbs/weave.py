@@ -4,37 +4,50 @@ ranges of rows, each of which writes into room for all that it could have; then 
 from __future__ import annotations
 
 import functools
-import itertools
 from typing import Any
 
 import numpy as np
 
 from semirings import Operator, Typed
-from semirings.dtypes import DataType, lookup_dtype
+from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..build.stores import with_format
 from ..device import Device
 from ..formats import Structure
-from ..formats.csr.format import Csr, index_type, rows_bytes
+from ..formats.csr.format import Csr, close_gaps, index_type, rows_bytes
+from ..kernels.prologue import Variant
 from ..store import MatrixStore
 from .join import one_value
 from .matrix_variants import weave_variant
-from .operands import ZERO, dummy, entry_values
+from .operands import ZERO, dummy
 from .schedule import PARALLEL_ENTRIES, unit_bounds
 from .sieve import Sieve
 
 BOTH, UNION, FILLED, ONLY = range(4)  # weave.cpu.py
 
 
+class Weaving:
+    """The kernel, and what it is given besides the operands."""
+
+    __slots__ = ("kernel", "no_flags", "nothing", "zeros")
+
+    def __init__(self, device: Device, variant: Variant, a: DataType, b: DataType) -> None:
+        self.kernel, self.no_flags = device.kernel(variant), dummy(device, "uint8")
+        self.nothing = dummy(device, a.np_type.char), dummy(device, b.np_type.char)
+        self.zeros = ZERO[a.name], ZERO[b.name]
+
+
 @functools.cache
-def _kernel(
+def _weaving(
     device: Device, mode: int, op: Typed[Operator] | None, a: str, b: str, z: str, a_packed: bool, b_packed: bool,
     m_packed: bool, masked: bool, flags: bool,
-) -> Any:  # fmt: skip
-    """Types by name, which have their hashes."""
-    names = tuple((f"{name}_PACKED", int(one)) for name, one in zip("ABM", (a_packed, b_packed, m_packed), strict=True))
-    types = (lookup_dtype(name) for name in (a, b, z))
-    return device.kernel(weave_variant(mode, op, *types, names, masked=masked, flags=flags))
+) -> Weaving:  # fmt: skip
+    """One look for all of it. Types by name, which have their hashes."""
+    packed = tuple(
+        (f"{name}_PACKED", int(one)) for name, one in zip("ABM", (a_packed, b_packed, m_packed), strict=True)
+    )
+    types = tuple(map(lookup_dtype, (a, b, z)))
+    return Weaving(device, weave_variant(mode, op, *types, packed, masked=masked, flags=flags), *types[:2])
 
 
 def weave(
@@ -56,36 +69,36 @@ def weave(
     if iso:
         alone = (mode != BOTH and not (mode == ONLY and replace), mode != BOTH)
         value = one_value(device, (x, A.dtype), (y, B.dtype), op, z, mode != ONLY, alone, defaults)
-    wide = z.np_type.itemsize if value is None else 0
-    device.foresee(f"union or intersection of {most} entries", rows_bytes(a.nrows, a.ncols, most) + wide * most)
+    need = rows_bytes(a.nrows, a.ncols, most) + (z.np_type.itemsize * most if value is None else 0)
+    if device.missing(need):
+        device.foresee(f"union or intersection of {most} entries", need)
     ptr, col = np.zeros(a.nrows + 1, index_type(most)), np.empty(most or 1, index_type(a.ncols))
-    if value is None:
-        values: Any = np.empty(most or 1, z.np_type)
-        left, right = (
-            (ZERO[A.dtype.name], ZERO[B.dtype.name])
-            if defaults is None
-            else (A.dtype.np_type.type(defaults[0]), B.dtype.np_type.type(defaults[1]))
-        )
-        kernel = _kernel(
-            device, mode, op, A.dtype.name, B.dtype.name, z.name, a.format.packed, b.format.packed, m.format.packed,
-            mask is not None, flags is not None,
-        )  # fmt: skip
-        first, second = (*entry_values(device, A.dtype, x), left), (*entry_values(device, B.dtype, y), right)
+    types = (A.dtype, B.dtype, z) if value is None else (BOOL, BOOL, BOOL)
+    values = np.empty(most or 1, z.np_type) if value is None else dummy(device, "bool")
+    w = _weaving(
+        device, mode, op if value is None else None, types[0].name, types[1].name, types[2].name, a.format.packed,
+        b.format.packed, m.format.packed, mask is not None, flags is not None,
+    )  # fmt: skip
+    left, right = w.zeros
+    if defaults is not None:
+        left, right = A.dtype.np_type.type(defaults[0]), B.dtype.np_type.type(defaults[1])
+    if value is not None or isinstance(x, np.generic):
+        first = w.nothing[0], w.zeros[0] if value is not None else x, 0, left
     else:
-        values, first = dummy(device, "bool"), (dummy(device, "bool"), np.True_, 0, np.True_)
-        second = first
-        kernel = _kernel(
-            device, mode, None, "BOOL", "BOOL", "BOOL", a.format.packed, b.format.packed, m.format.packed,
-            mask is not None, flags is not None,
-        )  # fmt: skip
+        first = x if a.nvals else w.nothing[0], w.zeros[0], 1, left
+    if value is not None or isinstance(y, np.generic):
+        second = w.nothing[1], w.zeros[1] if value is not None else y, 0, right
+    else:
+        second = y if b.nvals else w.nothing[1], w.zeros[1], 1, right
     bounds = unit_bounds(a if a.nvals > b.nvals else b, device) if most >= PARALLEL_ENTRIES else None
-    kernel(
+    w.kernel(
         a.nrows, a.ptr, a.col, a.width, *first, b.ptr, b.col, b.width,
-        dummy(device, "uint8") if flags is None else flags.view(np.uint8), *second, m.ptr, m.col, m.width,
+        w.no_flags if flags is None else flags.view(np.uint8), *second, m.ptr, m.col, m.width,
         int(mask is not None and mask.complement), int(replace), ptr, col, values, bounds=bounds,
     )  # fmt: skip
     if bounds is not None:
-        _close(a.ptr, b.ptr, bounds, ptr, (col,) if value is not None else (col, values))
+        starts = a.ptr[bounds].astype(np.int64) + b.ptr[bounds]
+        close_gaps(starts, bounds, ptr, (col,) if value is not None else (col, values))
     n = int(ptr[-1])
     if iso and value is None and mask is None and mode != ONLY:
         common = most - n if mode != BOTH else n
@@ -96,16 +109,3 @@ def weave(
         values.resize(n, refcheck=False)
     C = Csr(device, a.nrows, a.ncols, ptr.astype(index_type(n), copy=False), col, n)
     return with_format(MatrixStore(Structure(C), z, values if value is None else value))
-
-
-def _close(a: Any, b: Any, bounds: Any, ptr: Any, arrays: tuple[Any, ...]) -> None:
-    """Moves what ranges of rows have written to where it belongs. a, b: the pointers of the operands."""
-    done = 0
-    for low, high in itertools.pairwise(bounds.tolist()):
-        start = int(a[low]) + int(b[low])
-        size = int(ptr[high]) - start if high > low else 0
-        if start != done:
-            for array in arrays:
-                array[done : done + size] = array[start : start + size]
-            ptr[low + 1 : high + 1] -= start - done
-        done += size
