@@ -183,8 +183,9 @@ def finish(t: VectorStore, out: Into | None, *, owned: bool = True) -> VectorSto
 
 
 @functools.cache
-def _reduce(device: Device, monoid: Typed[Monoid], u: DataType, flags: bool = False) -> tuple[Any, DataType]:
-    variant, z = reduce_variant(monoid, u, flags)
+def _reduce(device: Device, monoid: Typed[Monoid], u: str, flags: bool = False) -> tuple[Any, DataType]:
+    """Types by name, as in `pointwise`."""
+    variant, z = reduce_variant(monoid, lookup_dtype(u), flags)
     return device.kernel(variant), z
 
 
@@ -192,23 +193,27 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
     """The monoid's sum of all entries, None where there is none. Float sums have a fixed order: chunk by chunk, then
     chunks of those sums."""
     device, size, n = u.device, u.size, words(u.size)
-    if u.iso:
+    if isinstance(u.values, np.generic):
         k = u.nvals
         return monoid.op.repeat(monoid.dtype, cast_scalar(u.values, monoid.return_type), k) if k else None
-    kernel, z = _reduce(device, monoid, u.dtype)
+    kernel, z = _reduce(device, monoid, u.dtype.name)
     operand = u.present, *stored(device, u.dtype, u.values)
     while True:
         chunks = -(-n // CHUNK)
-        told = Readback(device, 16) if chunks == 1 else None
+        told = Readback(device, 16) if chunks == 1 and not device.host_memory else None
         if told is not None:
             sums, some = told.part(z.np_type), told.part(np.uint8, 8)
         else:
             sums, some = device.xp.empty(chunks, z.np_type), device.xp.empty(chunks, np.uint8)
-        bounds = device.ranges(chunks, PARALLEL_WORDS, work=n, parts=device.threads)
+        bounds = None
+        if n >= PARALLEL_WORDS:
+            bounds = device.ranges(chunks, PARALLEL_WORDS, work=n, parts=device.threads)
         kernel(chunks, CHUNK, size, *operand, some, sums, bounds=bounds)
         if told is not None:
             return told.read(z.np_type)[0] if told.read(np.uint8, 8)[0] else None
-        kernel, _ = _reduce(device, monoid.op[z], z, True)
+        if chunks == 1:
+            return sums[0] if some[0] else None  # type: ignore[no-any-return]
+        kernel, _ = _reduce(device, monoid.op[z], z.name, True)
         operand, size, n = (some, sums, z.np_type.type(0), 1), chunks, words(chunks)
 
 

@@ -14,6 +14,7 @@ from ... import order as orders
 from ...build import entries as build
 from ...exceptions import DimensionMismatch
 from ...formats import Structure
+from ...formats.csr.format import from_arrays
 from ...order import Order
 from ...store import MatrixStore
 from ...verbs import matrix as verbs
@@ -191,6 +192,9 @@ def _line(u: Any, axes: tuple[Axis, ...]) -> MatrixStore:
 
     i, x = reading.entries(u)
     nrows, ncols = (1, u.size) if axes[0].size is None else (u.size, 1)
+    if nrows == 1:
+        rows = from_arrays(u.device, 1, ncols, u.device.asarray([0, len(i)]), i)
+        return MatrixStore(Structure(rows), u.dtype, u.values if u.iso else x)
     return build.from_sorted_keys(u.device, nrows, ncols, i, u.values if u.iso else x, u.dtype)
 
 

@@ -18,7 +18,6 @@ from .operand import Operand, describe
 from .recording import cast
 from .recording import state as recording
 
-
 NOTHING = np.bool_(False)
 _OF_PYTHON: dict[type, DataType] = {bool: BOOL, int: INT64, float: FP64}  # what Python's numbers are
 
