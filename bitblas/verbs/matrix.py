@@ -25,7 +25,7 @@ from . import arrays, vector
 from .join import join, restricted
 from .keys import cast, check_keys, coo, entries, find, joined, keys_of, store, take
 from .sieve import Sieve
-from .weave import BOTH, FILLED, ONLY, UNION, weave
+from .weave import BOTH, FILLED, ONLY, UNION, sift, weave
 
 SECOND = BINARY["second"]
 
@@ -121,17 +121,22 @@ REGIONS: dict[str, Callable[[int], Region]] = {
 
 def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     """The entries for which op(entry, row, column, thunk) is true."""
-    if op.name in REGIONS and A.nvals and A.order is None:
-        limit = max(A.nrows, A.ncols) + 1  # beyond it nothing changes, and sums with it cannot overflow
-        region = REGIONS[op.name](min(max(int(cast_scalar(thunk, INT64)), -limit), limit))
+    if not A.nvals:
+        return A
+    if op.name in REGIONS:  # beyond the limit nothing changes, and sums with it cannot overflow
+        limit = max(A.nrows, A.ncols) + 1
+        thunk = min(max(int(cast_scalar(thunk, INT64)), -limit), limit)
+    rows = not A.device.shares_rows and A.structure.primary.format.by_rows
+    if rows and A.order is None and not (A.iso and not op.op.positional):
+        return sift(A, op, thunk)
+    if op.name in REGIONS and A.order is None:
+        region = REGIONS[op.name](thunk)
         form, places = A.structure.primary.clip(region, not A.iso)
         return A if form.nvals == A.nvals else MatrixStore(Structure(form), A.dtype, A.taken(places))
     if A.iso and not op.op.positional:
         one = A.device.xp.zeros(1, np.int64)
         keep = bool(arrays.index(A.device, op, A.values, one, one, thunk)[0])
         return A if keep else empty(A.device, A.nrows, A.ncols, A.dtype)
-    if not A.nvals:
-        return A
     rows, cols = A.coo() if op.op.positional else (None, None)
     keep = arrays.index(A.device, op, A.values, rows, cols, thunk)
     return stores.filter_entries(A, keep.astype(bool, copy=False))

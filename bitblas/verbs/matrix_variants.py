@@ -90,6 +90,19 @@ def match_variant(types: Types, packed: Constants) -> Variant:
     return Variant("formats/csr/match", types, (("LANES", 1), *packed))
 
 
+@functools.cache
+def sift_variant(op: Typed[Operator], a: DataType, *, packed: bool, valued: bool) -> Variant:
+    """The CPU's kernel that keeps the entries for which a test is true."""
+    compute, result = op.compute_type, op.return_type
+    args = (("u", a), ("v", compute), ("ix", INT64), ("jx", INT64))
+    expr = rename(op.op.expr, {"iy": "ix", "jy": "jx"})
+    used = names_in(expr)
+    let = tuple((n, compute, u) for n, u in LET["xt"] if n in used or not op.op.positional)
+    constants = (("PACKED", int(packed)), ("VALUED", int(valued)))
+    test = Function("f", result, args, let, expr)
+    return Variant("formats/csr/sift", (("A", a),), constants, (), (test,), repr(op))
+
+
 def _joining(op: Typed[Operator], a: DataType, b: DataType, z: DataType) -> tuple[Function, ...]:
     """both(u, v, ix, jx), op of two entries cast to z; only_a(u) and only_b(v), the cast of one that is alone."""
     compute, result = op.op.compute_type(op.dtype), op.op.result_type(op.dtype)
@@ -106,15 +119,16 @@ def _joining(op: Typed[Operator], a: DataType, b: DataType, z: DataType) -> tupl
 
 @functools.cache
 def weave_variant(
-    mode: int, op: Typed[Operator] | None, a: DataType, b: DataType, z: DataType, packed: Constants, *, masked: bool,
+    mode: int, op: Typed[Operator] | None, a: DataType, b: DataType, z: DataType, packed: Constants, *, masked: int,
     flags: bool,
 ) -> Variant:  # fmt: skip
-    """The CPU's kernel that joins rows of A and B under a mask; op None: no values are written."""
+    """The CPU's kernel that joins rows of A and B under a mask (masked 2: B's own pattern); op None: no values are
+    written."""
     functions = () if op is None else _joining(op, a, b, z)
     if op is None:
         a = b = z = BOOL
     constants = (
-        ("MODE", mode), ("MASKED", int(masked)), ("FLAGS", int(flags)), ("VALUED", int(op is not None)), *packed,
+        ("MODE", mode), ("MASKED", masked), ("FLAGS", int(flags)), ("VALUED", int(op is not None)), *packed,
     )  # fmt: skip
     label = "pattern" if op is None else repr(op)
     return Variant("formats/csr/weave", (("A", a), ("B", b), ("Z", z)), constants, (), functions, label)

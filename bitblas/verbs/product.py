@@ -25,7 +25,7 @@ from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged, reads_matri
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
 from . import deciding, vector
 from .operands import Input, Into, Mask, Matrix, Old, Output, Rows, allowed, dummy, entry_values, make, stored
-from .pull import PullKernels
+from .pull import PullKernels, Reached
 from .pull import compiled as compiled  # what other verbs call it by
 from .push import Push, WidePull
 
@@ -126,7 +126,9 @@ class PreparedProduct:
         self.value = z.np_type.type(0 if product is None else product)
         self.pulls: dict[Any, PullKernels] = {}
         self.fused: dict[tuple[str, Typed | None], bool] = {}
-        self.apart = Push(self) if push else WidePull(self) if plan.wide else None
+        self.apart: Any = Push(self) if push else WidePull(self) if plan.wide else None
+        if self.apart is None and full and kind == WORDS:
+            self.apart = Reached(self)
 
     def run(self, u: VectorStore, mask: Mask | None, into: Into | None = None) -> VectorStore:
         """The product with a vector of the kind that this was made for. With `into` the statement is ended: its w is

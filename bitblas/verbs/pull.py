@@ -5,13 +5,16 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from semirings.dtypes import DataType, cast_scalar
+import numpy as np
+
+from semirings.dtypes import BOOL, DataType, cast_scalar
 
 from ..device import Device
 from ..formats import EVERYWHERE
 from ..kernels.prologue import Variant
 from ..plan.ending import End
 from ..plan.product import WORDS, staged_lanes
+from ..store import BITS, NONE, VectorStore, words
 from .operands import Allowed, Input, Old, Output, Rows, dummy, no_mask, stored
 from .schedule import pull_blocks, unit_bounds
 from .variants import hubs_variant, pull_variant
@@ -103,6 +106,30 @@ class PullKernels:
         extra = pull_blocks(hubs.segments, per, PART_LANES)
         self.parts(hubs.segments, EVERYWHERE, *segments, *rest, extra_blocks=extra)
         self.join(len(hubs.rows) * per, hubs.rows, hubs.first, *parts, *mask, *old, *to)
+
+
+class Reached:
+    """t = the rows that have entries: the product for presence alone with a full vector. Its pull finds them once for a
+    form."""
+
+    __slots__ = ("copy", "of", "pull", "variants")
+
+    def __init__(self, of: PreparedProduct) -> None:
+        self.of, self.pull = of, PullKernels(of, End(BOOL, BOOL, store=False), of.z, False)
+        self.copy, self.variants = compiled(of.device, BITS), (*self.pull.variants, BITS)
+
+    def run(self, given: Input, mask: Allowed, u: VectorStore) -> VectorStore:
+        """The product, a store of its own."""
+        of, nothing = self.of, self.pull.nothing
+        t: VectorStore | None = of.form.cache.get("reached")
+        if t is None:
+            bits = of.bits(of.size)
+            self.pull.run(given, no_mask(of.device), nothing, Output(bits, nothing.array))
+            t = of.form.cache["reached"] = VectorStore(of.device, of.size, BOOL, bits, np.True_)
+        bits = of.device.xp.empty(words(of.size), np.uint64)
+        self.copy(words(of.size), of.size, bits, t.present, 1, NONE, *mask, 1)
+        count = t.nvals if mask.step == 0 and of.device.host_memory else None
+        return VectorStore(of.device, of.size, of.z, bits, of.z.np_type.type(of.product), count)
 
 
 @functools.cache

@@ -18,7 +18,7 @@ from ..formats.csr.format import Csr, close_gaps, index_type, rows_bytes
 from ..kernels.prologue import Variant
 from ..store import MatrixStore
 from .join import one_value
-from .matrix_variants import weave_variant
+from .matrix_variants import sift_variant, weave_variant
 from .operands import ZERO, dummy
 from .schedule import PARALLEL_ENTRIES, unit_bounds
 from .sieve import Sieve
@@ -40,7 +40,7 @@ class Weaving:
 @functools.cache
 def _weaving(
     device: Device, mode: int, op: Typed[Operator] | None, a: str, b: str, z: str, a_packed: bool, b_packed: bool,
-    m_packed: bool, masked: bool, flags: bool,
+    m_packed: bool, masked: int, flags: bool,
 ) -> Weaving:  # fmt: skip
     """One look for all of it. Types by name, which have their hashes."""
     packed = tuple(
@@ -77,7 +77,7 @@ def weave(
     values = np.empty(most or 1, z.np_type) if value is None else dummy(device, "bool")
     w = _weaving(
         device, mode, op if value is None else None, types[0].name, types[1].name, types[2].name, a.format.packed,
-        b.format.packed, m.format.packed, mask is not None, flags is not None,
+        b.format.packed, m.format.packed, 0 if mask is None else 2 if m is b else 1, flags is not None,
     )  # fmt: skip
     left, right = w.zeros
     if defaults is not None:
@@ -109,3 +109,36 @@ def weave(
         values.resize(n, refcheck=False)
     C = Csr(device, a.nrows, a.ncols, ptr.astype(index_type(n), copy=False), col, n)
     return with_format(MatrixStore(Structure(C), z, values if value is None else value))
+
+
+@functools.cache
+def _sifting(device: Device, op: Typed[Operator], a: str, packed: bool, valued: bool) -> Weaving:
+    dtype = lookup_dtype(a)
+    return Weaving(device, sift_variant(op, dtype, packed=packed, valued=valued), dtype, dtype)
+
+
+def sift(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
+    """The entries of A for which op(entry, row, column, thunk) is true."""
+    device, a, dtype = A.device, A.structure.rows(), A.dtype
+    x, most = A.values_for(a.key, False), a.nvals
+    iso = isinstance(x, np.generic)
+    w = _sifting(device, op, dtype.name, a.format.packed, not iso)
+    need = rows_bytes(a.nrows, a.ncols, most) + (0 if iso else dtype.np_type.itemsize * most)
+    if device.missing(need):
+        device.foresee(f"selection of {most} entries", need)
+    ptr, col = np.zeros(a.nrows + 1, index_type(most)), np.empty(most, index_type(a.ncols))
+    values = x if iso else np.empty(most, dtype.np_type)
+    given = (w.nothing[0], x, 0) if iso else (x, w.zeros[0], 1)
+    bounds = unit_bounds(a, device) if most >= PARALLEL_ENTRIES else None
+    limit = op.compute_type.np_type.type(thunk)
+    w.kernel(a.nrows, a.ptr, a.col, a.width, *given, limit, ptr, col, w.nothing[1] if iso else values, bounds=bounds)
+    if bounds is not None:
+        close_gaps(a.ptr[bounds], bounds, ptr, (col,) if iso else (col, values))
+    n = int(ptr[-1])
+    if n == most:
+        return A
+    col.resize(n or 1, refcheck=False)
+    if not iso:
+        values.resize(n, refcheck=False)
+    C = Csr(device, a.nrows, a.ncols, ptr, col, n)
+    return with_format(MatrixStore(Structure(C), dtype, values))

@@ -26,7 +26,11 @@ def pull(lo, hi, longest, begin, end, row_of, row_step, col, width, a_val, a_iso
             count = np.int64(0)
             e = np.int64(at(begin, row))
             stop = np.int64(at(end, row))
-            if KIND == WORDS:  # four entries without a branch, the last one again where they run out: OR does not mind
+            if KIND == WORDS and U_FULL:
+                count = np.int64(stop > e)
+            elif (
+                KIND == WORDS
+            ):  # four entries without a branch, the last one again where they run out: OR does not mind
                 hit = np.uint64(0)
                 while e < stop and hit & ONE == 0:
                     for d in range(4):

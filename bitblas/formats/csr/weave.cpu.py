@@ -1,7 +1,8 @@
 # C<M, replace> = A (op) B row by row, in one pass: the columns of a row ascend, in A, B and M. Each range of rows
 # begins to write where A and B together would have it; it says where its rows end, and the caller closes the gaps.
 # MODE: BOTH where both have an entry; UNION where either has; FILLED as UNION with defaults for what is missing; ONLY
-# where B has one. What M forbids keeps the entry of A, unless it is replaced. FLAGS: of B only what `b_flags` says.
+# where B has one. What M forbids keeps the entry of A, unless it is replaced; MASKED 2: M is the pattern of B. FLAGS:
+# of B only what `b_flags` says.
 # include: formats/csr/search.cpu.py
 BOTH, UNION, FILLED, ONLY = 0, 1, 2, 3
 FAR = np.int64(1) << 62  # beyond every column
@@ -27,8 +28,9 @@ def weave(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_step, a_default, b_ptr,
         p_end = np.int64(at(a_ptr, i + 1))
         q = np.int64(at(b_ptr, i))
         q_end = np.int64(at(b_ptr, i + 1))
-        m = np.int64(at(m_ptr, i)) if MASKED else np.int64(0)
-        m_end = np.int64(at(m_ptr, i + 1)) if MASKED else np.int64(0)
+        m = np.int64(at(m_ptr, i)) if MASKED == 1 else np.int64(0)
+        m_end = np.int64(at(m_ptr, i + 1)) if MASKED == 1 else np.int64(0)
+        at_m = column_of(M_PACKED, m_col, m_width, m) if m < m_end else FAR
         if MODE == BOTH:
             while p < p_end and q < q_end:
                 j = column_of(A_PACKED, a_col, a_width, p)
@@ -55,9 +57,13 @@ def weave(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_step, a_default, b_ptr,
             in_b = k == here
             there = in_b and (not FLAGS or at(b_flags, q) != 0)
             is_open = True
-            if MASKED:
-                m = ahead(M_PACKED, m_col, m_width, m, m_end, here)
-                is_open = (m < m_end and column_of(M_PACKED, m_col, m_width, m) == here) != (m_flip != 0)
+            if MASKED == 2:
+                is_open = in_b != (m_flip != 0)
+            elif MASKED:
+                if at_m < here:
+                    m = ahead(M_PACKED, m_col, m_width, m + 1, m_end, here)
+                    at_m = column_of(M_PACKED, m_col, m_width, m) if m < m_end else FAR
+                is_open = (at_m == here) != (m_flip != 0)
             if is_open and (there or (in_a and MODE != ONLY)):
                 put(c_col, place, here)
                 if VALUED:
