@@ -52,7 +52,7 @@ class Typed(Generic[Op]):
     @functools.cached_property
     def compute_type(self) -> DataType:
         """The type in which an operator or monoid computes: its operands are cast to it."""
-        return self._part("compute_type")(self.dtype)  # type: ignore[no-any-return]
+        return self._part("compute_type")(self.dtype)
 
     @property
     def identity(self) -> Any:

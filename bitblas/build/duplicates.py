@@ -9,7 +9,7 @@ import numpy as np
 from semirings.dtypes import DataType
 
 from ..device import Device
-from ..formats.csr.entries import sort_entries
+from ..formats.csr.format import sort_entries
 
 
 def ordered(

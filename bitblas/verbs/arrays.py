@@ -56,7 +56,7 @@ def _pointwise(
     out = dense_values(device, size, k.dtype, blank=False)
     k.kernel(
         n, size, bits, *_operand(device, x, x_type, k.u_nothing, k.u_zero), bits,
-        *_operand(device, y, y_type, k.v_nothing, k.v_zero), k.u_zero, k.v_zero, *(places or k.places), *k.open, 0,
+        *_operand(device, y, y_type, k.v_nothing, k.v_zero), *k.plain[:2], *(places or k.plain[2:4]), *k.plain[4:],
         device.xp.empty(n, np.uint64), out,
         bounds=None if n < PARALLEL_WORDS else device.ranges(n, PARALLEL_WORDS, parts=device.threads),
     )  # fmt: skip

@@ -126,8 +126,8 @@ def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     if op.name in REGIONS:  # beyond the limit nothing changes, and sums with it cannot overflow
         limit = max(A.nrows, A.ncols) + 1
         thunk = min(max(int(cast_scalar(thunk, INT64)), -limit), limit)
-    rows = not A.device.shares_rows and A.structure.primary.format.by_rows
-    if rows and A.order is None and not (A.iso and not op.op.positional):
+    by_rows = not A.device.shares_rows and A.structure.primary.format.by_rows
+    if by_rows and A.order is None and not (A.iso and not op.op.positional):
         return sift(A, op, thunk)
     if op.name in REGIONS and A.order is None:
         region = REGIONS[op.name](thunk)

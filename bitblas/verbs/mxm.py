@@ -43,7 +43,7 @@ def mxm(
     M, how = (None, None) if mask is None else mask, (semiring, transpose_a, transpose_b)
     last = A.prepared.get("mxm")
     if last is not None and last[0]() is B and last[1]() is M[0] and last[2] == M[1] and last[3] == how:
-        return last[4].run()  # type: ignore[no-any-return]
+        return last[4].run()
     found = planned(A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
     if A.structure.nvals + B.structure.nvals <= FEW:
         A.prepared["mxm"] = weakref.ref(B), _reference(M[0]), M[1], how, found

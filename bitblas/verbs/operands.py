@@ -108,8 +108,8 @@ class Output(NamedTuple):
 def stored(device: Device, dtype: DataType, values: Any) -> Values:
     """The values of a vector as kernels take them."""
     if isinstance(values, np.generic):
-        return make(Values, (nothing(device, dtype), values, 0))  # type: ignore[no-any-return]
-    return make(Values, (values, ZERO[dtype.name], 1))  # type: ignore[no-any-return]
+        return make(Values, (nothing(device, dtype), values, 0))
+    return make(Values, (values, ZERO[dtype.name], 1))
 
 
 def nothing(device: Device, dtype: DataType) -> Any:
@@ -131,11 +131,11 @@ def entry_values(device: Device, dtype: DataType, values: Raw) -> Values:
     """The same for the values of a matrix, one per entry (BOOL: bools); of packed ones, for a kernel that reads them
     (kernels/values.cuh), the string, the base and the bits of a number."""
     if isinstance(values, np.generic):
-        return make(Values, (dummy(device, dtype.np_type.char), values, 0))  # type: ignore[no-any-return]
+        return make(Values, (dummy(device, dtype.np_type.char), values, 0))
     if isinstance(values, PackedValues):
         return Values(values.string, values.base, values.width)
     array = values if len(values) else dummy(device, dtype.np_type.char)
-    return make(Values, (array, ZERO[dtype.name], 1))  # type: ignore[no-any-return]
+    return make(Values, (array, ZERO[dtype.name], 1))
 
 
 def word_bounds(*read: VectorStore) -> Any:

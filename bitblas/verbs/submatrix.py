@@ -211,8 +211,8 @@ def put_one(C: MatrixStore, i: int, j: int, value: np.generic | None) -> MatrixS
         )
     if not there:
         col = np.array([j], form.col.dtype)
-        one = value if C.iso and (C.raw == value or not C.nvals) else np.array([value])
-        return _replaced(C, form, at, at, i, col, one)
+        same = value == value and (not C.nvals or (C.iso and C.raw == value))  # NaN is the same as nothing
+        return _replaced(C, form, at, at, i, col, value if same else np.array([value]))
     if C.iso and C.raw == value:
         return C
     values = C.device.full(form.nvals, held) if C.iso else held.copy()
@@ -286,6 +286,7 @@ def from_diagonal(u: VectorStore, k: int) -> MatrixStore:
 def diagonal(A: MatrixStore, k: int) -> VectorStore:
     """Diagonal k as a vector."""
     size = max(0, min(A.nrows + min(0, k), A.ncols - max(0, k)))
+    form: Any
     form, places = A.structure.primary.clip(Region(diag_low=k, diag_high=k), not A.iso)
     cols = form.columns().astype(np.int64) if form.format.by_rows else form.coo()[1]
     at, values = cols - k if k > 0 else cols, unpacked(A.taken(places))

@@ -20,11 +20,13 @@ from .operands import PARALLEL_WORDS, ZERO, Into, Mask, allowed, dummy, no_mask,
 from .reading import kernel_of, make_dense, same_value
 from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, merge_variant, reduce_variant
 
+WORD = np.dtype(np.uint64)
+
 
 class Pointwise:
     """An element-wise kernel, and what it is given besides the operands."""
 
-    __slots__ = ("dtype", "kernel", "nothing", "open", "places", "u_nothing", "u_zero", "v_nothing", "v_zero")
+    __slots__ = ("dtype", "kernel", "nothing", "np_type", "plain", "u_nothing", "u_zero", "v_nothing", "v_zero")
 
     def __init__(self, device: Device, mode: int, op: Typed[Operator], u: DataType, v: DataType, *how: Any) -> None:
         bound, keep, places, fresh, iso = how
@@ -32,8 +34,9 @@ class Pointwise:
         self.kernel = device.kernel(variant)
         self.u_nothing, self.u_zero = nothing(device, u), ZERO[u.name]
         self.v_nothing, self.v_zero = nothing(device, v), ZERO[v.name]
-        self.nothing, self.open = nothing(device, self.dtype), no_mask(device)
-        self.places = (dummy(device, "int64"),) * 2
+        self.nothing, none = nothing(device, self.dtype), dummy(device, "int64")
+        self.np_type = np.dtype(np.uint64) if self.dtype is BOOL else self.dtype.np_type
+        self.plain = self.u_zero, self.v_zero, none, none, *no_mask(device), 0  # without defaults, places or a mask
 
 
 @functools.cache
@@ -61,26 +64,28 @@ def run_elementwise(
             iso = False
             make_dense(w)
     k = pointwise(device, mode, op, u.dtype.name, v.dtype.name, bound, keep, places is not None, not kept, iso)
-    n = words(size)
+    n = (size + 63) >> 6 or 1  # words
     if kept:
         t = w
         t.count, t.least, to = None, 0, t.values
     else:
-        bits = device.xp.empty(n, np.uint64)
-        to = k.nothing if iso else dense_values(device, size, k.dtype, blank=False)
-        t = VectorStore(device, size, k.dtype, bits, cast_scalar(x, k.dtype) if iso else to)
+        empty = device.xp.empty
+        to = k.nothing if iso else empty(n if k.dtype is BOOL else size or 1, k.np_type)
+        t = VectorStore(device, size, k.dtype, empty(n, WORD), cast_scalar(x, k.dtype) if iso else to)
         if mask is None and not keep:
             if mode == LEFT:
                 t.count = u.count
             elif u.count == size == v.count or (mode != BOTH and size in (u.count, v.count)):
                 t.count = size
-    left, right = k.u_zero, k.v_zero
-    if defaults is not None:
-        left, right = u.dtype.np_type.type(defaults[0]), v.dtype.np_type.type(defaults[1])
+    plain = k.plain
+    if mask is not None or replace or defaults is not None or places is not None:
+        left, right = k.u_zero, k.v_zero
+        if defaults is not None:
+            left, right = u.dtype.np_type.type(defaults[0]), v.dtype.np_type.type(defaults[1])
+        plain = left, right, *(places or plain[2:4]), *allowed(device, mask), int(replace)
     k.kernel(
         n, size, u.present, *((k.u_nothing, x, 0) if isinstance(x, np.generic) else (x, k.u_zero, 1)),
-        v.present, *((k.v_nothing, y, 0) if isinstance(y, np.generic) else (y, k.v_zero, 1)), left, right,
-        *(places or k.places), *(k.open if mask is None else allowed(device, mask)), int(replace), t.present, to,
+        v.present, *((k.v_nothing, y, 0) if isinstance(y, np.generic) else (y, k.v_zero, 1)), *plain, t.bits, to,
         bounds=None if n < PARALLEL_WORDS else word_bounds(u) if mode in (LEFT, BOTH) else word_bounds(u, v),
     )  # fmt: skip
     return None if kept else t
@@ -212,7 +217,7 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
         if told is not None:
             return told.read(z.np_type)[0] if told.read(np.uint8, 8)[0] else None
         if chunks == 1:
-            return sums[0] if some[0] else None  # type: ignore[no-any-return]
+            return sums[0] if some[0] else None
         kernel, _ = _reduce(device, monoid.op[z], z.name, True)
         operand, size, n = (some, sums, z.np_type.type(0), 1), chunks, words(chunks)
 

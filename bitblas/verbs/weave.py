@@ -12,7 +12,7 @@ from semirings import Operator, Typed
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..build.stores import with_format
-from ..device import Device
+from ..device import Device, held
 from ..formats import Structure
 from ..formats.csr.format import Csr, close_gaps, index_type, rows_bytes
 from ..kernels.prologue import Variant
@@ -24,6 +24,7 @@ from .schedule import PARALLEL_ENTRIES, unit_bounds
 from .sieve import Sieve
 
 BOTH, UNION, FILLED, ONLY = range(4)  # weave.cpu.py
+FEW = 1 << 16  # entries below which nobody asks whether they fit, unless there is a limit
 
 
 class Weaving:
@@ -50,6 +51,13 @@ def _weaving(
     return Weaving(device, weave_variant(mode, op, *types, packed, masked=masked, flags=flags), *types[:2])
 
 
+def _foresee(a: Any, most: int, wide: int, what: str) -> None:
+    """OutOfMemory unless there is room for so many entries with values of `wide` bytes."""
+    if most >= FEW or held.limit is not None:
+        need = rows_bytes(a.nrows, a.ncols, most) + wide * most
+        a.device.foresee(f"{what} of {most} entries", need)
+
+
 def weave(
     A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, *, mask: Any = None,
     replace: bool = False, defaults: tuple[Any, Any] | None = None,
@@ -69,9 +77,8 @@ def weave(
     if iso:
         alone = (mode != BOTH and not (mode == ONLY and replace), mode != BOTH)
         value = one_value(device, (x, A.dtype), (y, B.dtype), op, z, mode != ONLY, alone, defaults)
-    need = rows_bytes(a.nrows, a.ncols, most) + (z.np_type.itemsize * most if value is None else 0)
-    if device.missing(need):
-        device.foresee(f"union or intersection of {most} entries", need)
+    wide = 0 if value is not None else z.np_type.itemsize
+    _foresee(a, most, wide, "union or intersection")
     ptr, col = np.zeros(a.nrows + 1, index_type(most)), np.empty(most or 1, index_type(a.ncols))
     types = (A.dtype, B.dtype, z) if value is None else (BOOL, BOOL, BOOL)
     values = np.empty(most or 1, z.np_type) if value is None else dummy(device, "bool")
@@ -123,9 +130,7 @@ def sift(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     x, most = A.values_for(a.key, False), a.nvals
     iso = isinstance(x, np.generic)
     w = _sifting(device, op, dtype.name, a.format.packed, not iso)
-    need = rows_bytes(a.nrows, a.ncols, most) + (0 if iso else dtype.np_type.itemsize * most)
-    if device.missing(need):
-        device.foresee(f"selection of {most} entries", need)
+    _foresee(a, most, 0 if iso else dtype.np_type.itemsize, "selection")
     ptr, col = np.zeros(a.nrows + 1, index_type(most)), np.empty(most, index_type(a.ncols))
     values = x if iso else np.empty(most, dtype.np_type)
     given = (w.nothing[0], x, 0) if iso else (x, w.zeros[0], 1)

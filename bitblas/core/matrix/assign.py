@@ -50,7 +50,7 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     if type(value) is not MatrixExpression or value._value is not None:
         value = _source(C, value)
     delayed = type(value) is MatrixExpression
-    if delayed or isinstance(value, Operand):
+    if not isinstance(value, tuple):
         if value.nrows != held.nrows or value.ncols != held.ncols:
             raise DimensionMismatch(f"C << x: expected a matrix of shape {C.shape}, got {value.shape}")
         if value.device is not held.device:
@@ -61,11 +61,10 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     restricted = False
     if delayed:
         t, restricted = value.computed(m if value.masked else None, order), value.masked
-    elif isinstance(value, Operand):
-        t = value._at(order)
+    elif isinstance(value, tuple):
+        t = _fill(held, *value, m)
     else:
-        found, dtype = value
-        t = _fill(held, found, dtype, m)
+        t = value._at(order)
     # t is all that C will hold where nothing of C is kept: it is empty, or replaced.
     if (m is None or restricted) and not kept:
         t = verbs.cast(t, held.dtype)

@@ -32,7 +32,7 @@ def vector_mask(mask: Mask) -> verbs.Mask:
     """A mask as the verbs take it: a bitset (that of the parent itself for a structural one), in the parent's order."""
     store = mask.parent._stored
     words = store.present if mask.structure else verbs.mask_words(store, structural=False)
-    return make(verbs.Mask, (words, mask.complement))  # type: ignore[no-any-return]
+    return make(verbs.Mask, (words, mask.complement))
 
 
 def copied(u: VectorStore, dtype: DataType) -> VectorStore:
@@ -51,8 +51,11 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     if recording.recorder is not None:
         recording.recorder.vector_statement(w, value, mask, accum, replace)
         return
-    order = run_order(w, value, mask, _keeps(w._stored, mask, accum, replace)) if orders.used else None
     store: VectorStore = w._stored
+    order = None
+    if orders.used:
+        order = run_order(w, value, mask, _keeps(store, mask, accum, replace))
+        store = w._stored
     if mask is not None:
         known = mask.parent._stored
         if known.size != store.size or known.device is not store.device:
@@ -71,7 +74,8 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     if type(value) is not VectorExpression:
         _finish(w, value, m, accum, replace, False)
     elif value.ends:
-        held = value.run(make(Into, (store, m, accum, replace, _keeps(store, m, accum, replace))))
+        keeps = (accum is not None or m is not None) and _keeps(store, m, accum, replace)
+        held = value.run(make(Into, (store, m, accum, replace, keeps)))
         if held is not None and held is not store:
             w._adopt(held if held.dtype is store.dtype else verbs.cast(held, store.dtype))
     else:

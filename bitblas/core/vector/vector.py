@@ -41,8 +41,6 @@ from .index import VectorIndex
 from .whole import VectorWhole
 
 _names = itertools.count()
-
-
 HUGE = 1 << 29  # positions: from here on it is asked whether they fit
 
 
@@ -185,23 +183,19 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Sized, Shown, Output):
         """
         if type(other) is not Vector and is_tensor(other) and other.ndim == 2:
             return self._columns(other, "ewise_add").ewise_add(other, op)
-        v = self._partner(other, "ewise_add")
-        u, args = self._data, (self, v)
-        f = typed(op, "binary", u.dtype, v._data.dtype)
-        run = lambda out: verbs.ewise(self._stored, v._stored, f, union=True, out=out)
-        along = None if f.op.positional else args
-        return VectorExpression(u.size, "ewise_add", args, f, run, None, False, True, along)
+        return self._ewise(other, op, "ewise_add", True)
 
     def ewise_mult(self, other: Any, op: Any = binary_ops.times) -> VectorExpression:
         """The intersection: op where both have an entry. C API 2.1, 4.3.4. Errors as in `ewise_add`."""
         if type(other) is not Vector and is_tensor(other) and other.ndim == 2:
             return self._columns(other, "ewise_mult").ewise_mult(other, op)
-        v = self._partner(other, "ewise_mult")
-        u, args = self._data, (self, v)
-        f = typed(op, "binary", u.dtype, v._data.dtype)
-        run = lambda out: verbs.ewise(self._stored, v._stored, f, union=False, out=out)
-        along = None if f.op.positional else args
-        return VectorExpression(u.size, "ewise_mult", args, f, run, None, False, True, along)
+        return self._ewise(other, op, "ewise_mult", False)
+
+    def _ewise(self, other: Any, op: Any, method: str, union: bool) -> VectorExpression:
+        u, v = self._data, self._partner(other, method)
+        args, f = (self, v), typed(op, "binary", u.dtype, v._data.dtype)
+        run = lambda out: verbs.ewise(self._stored, v._stored, f, union=union, out=out)
+        return VectorExpression(u.size, method, args, f, run, None, False, True, None if f.op.positional else args)
 
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> VectorExpression:
         """The union, with a default for the operand that is missing; the type also holds the defaults."""

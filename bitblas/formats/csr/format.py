@@ -23,6 +23,7 @@ from .choice import index_type as index_type
 from .choice import rows_bytes as rows_bytes
 from .entries import numbers_of as numbers_of
 from .entries import pointers_of as pointers_of
+from .entries import sort_entries as sort_entries
 
 LOOKED_UP = 32  # entries whose mirror images are looked for before all are hashed
 PARALLEL_ENTRIES = 1 << 16  # below this a parallel launch on the CPU costs more than it saves (measured: about 0.1 ms)

@@ -28,8 +28,7 @@ from ..b2sr.choice import word_type, words_per_tile
 from ..b2sr.format import B2sr
 from ..choice import Format
 from ..contract import Region
-from ..csr.entries import numbers_of, pointers_of, sort_entries
-from ..csr.format import Csr, from_arrays, index_type, rows_bytes
+from ..csr.format import Csr, from_arrays, index_type, numbers_of, pointers_of, rows_bytes, sort_entries
 from ..packing import pack, pack_into, packed_words, unpack
 from . import layout
 from .call import SplitCall, SplitFormat
