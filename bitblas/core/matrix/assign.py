@@ -62,7 +62,7 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     if delayed:
         t, restricted = value.computed(m if value.masked else None, order), value.masked
     elif isinstance(value, tuple):
-        t = _fill(held, *value, m)
+        t = _fill(held, value[0], value[1], m)
     else:
         t = value._at(order)
     # t is all that C will hold where nothing of C is kept: it is empty, or replaced.
