@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from semirings.dtypes import DataType, cast_scalar
 from ...build.stores import with_values
 from ...device import Device
 from ...exceptions import OutputNotEmpty
-from ...store import VectorStore, full_vector
+from ...store import full_vector
 from ...verbs import reading, vector_build
 from ...verbs import vector as verbs
 from ..convert import check_size, device_of, index_array, scalar_type, value_array
@@ -22,6 +22,7 @@ from ..options import check_options
 from ..statement.expr import VectorExpression
 from ..statement.operands import of
 from ..statement.running import guarded
+from .stored import StoredVector
 
 
 def duplicates(dup_op: Any, values: Any, dtype: DataType) -> Any:
@@ -52,19 +53,11 @@ def restored(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return made if order is None else made.reorder(order, name=kwargs["name"])
 
 
-class VectorBuild:
+class VectorBuild(StoredVector):
     """The constructors of Vector, and what reads it whole."""
 
     __slots__ = ()
-    _from_store: ClassVar[Any]  # (store, name, ..): of the class that this is mixed into
-    if TYPE_CHECKING:
-
-        @property
-        def _store(self) -> VectorStore: ...
-        @property
-        def _in_users_order(self) -> VectorStore: ...
-
-        def _adopt(self, store: VectorStore) -> None: ...
+    select: Any
 
     @classmethod
     def from_coo(
@@ -184,10 +177,9 @@ class VectorBuild:
     def __reduce__(self) -> Any:
         u = self._in_users_order
         host = u.device.to_host
-        vector: Any = self
         i, x = reading.entries(u)
         args = host(i), u.values if u.iso else host(x), u.dtype.name
-        more = {"size": u.size, "name": vector.name, "device": u.device.name}
+        more = {"size": u.size, "name": self.name, "device": u.device.name}
         return restored, (type(self), args, more)
 
     def to_dict(self) -> dict[int, Any]:
