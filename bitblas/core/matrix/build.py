@@ -6,17 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from semirings import dtypes
-from semirings.dtypes import cast_scalar
-
 from ...build import entries as build
 from ...device import Device
 from ...exceptions import IndexOutOfBound, InvalidObject, OutputNotEmpty
 from ...verbs import submatrix
+from ..building import check_lengths, dense_values, duplicates, one_value
 from ..convert import check_range, check_size, check_symmetric, device_of, index_array, value_array
 from ..options import check_layout, check_options
-from ..statement.operands import of
-from ..vector.build import check_lengths, duplicates
 from .chunks import ChunkBuild
 from .compressed import CompressedBuild
 
@@ -95,14 +91,11 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
     ) -> Any:  # fmt: skip
         """A Matrix with the same value at every position."""
         check_options(opts)
-        found, kind = of(value)
-        if found is None:
-            raise ValueError("value: expected one, got an empty Scalar")
-        kind = kind if dtype is None else dtypes.lookup_dtype(dtype)
+        one, kind = one_value(value, dtype)
         shape = check_size("nrows", nrows), check_size("ncols", ncols)
         d = device_of(device)
         with d.guard:
-            return cls._from_store(submatrix.full(d, *shape, cast_scalar(found, kind), kind), name)
+            return cls._from_store(submatrix.full(d, *shape, one, kind), name)
 
     @classmethod
     def from_dense(
@@ -114,11 +107,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         check_options(opts)
         layout = check_layout(format, tile, packed)
         d = device_of(device)
-        array, dtype = value_array(d, values, dtype)
-        if isinstance(array, np.generic):
-            raise TypeError("values: expected an array, got a scalar; use Matrix.from_scalar")
-        if array.ndim != 2:
-            raise ValueError(f"values: expected two dimensions, got {np.ndim(array)}")
+        array, dtype = dense_values(d, values, dtype, cls)
         with d.guard:
             flat, keys = array.reshape(-1).copy(), d.xp.arange(array.size, dtype=np.int64)
             if missing_value is not None:

@@ -12,9 +12,9 @@ from semirings import dtypes
 from ...build import chunks as build
 from ...device import Device
 from ...formats.csr.format import index_type
+from ..building import check_lengths, duplicates
 from ..convert import check_range, check_size, check_symmetric, device_of, index_array, value_array
 from ..options import check_layout
-from ..vector.build import check_lengths, duplicates
 from .stored import StoredMatrix
 
 Entries = tuple[Any, Any, Any]  # rows, columns, values (None: there are none)

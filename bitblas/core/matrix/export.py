@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semirings import dtypes
-from semirings.dtypes import cast_scalar
 
 from ...formats.csr.format import pointers_of
 from ...store import MatrixStore
 from ...verbs import arrays
 from ...verbs import matrix as verbs
-from ..convert import scalar_type
+from ..building import fill_of
 from ..options import check_options
-from ..statement.operands import of
 from ..statement.orders import in_users_order
 from ..statement.running import guarded
 from .compressed import is_columnwise
@@ -74,20 +72,9 @@ class MatrixExport:
         """
         check_options(opts)
         A = self._in_users_order
-        full = A.nvals == A.nrows * A.ncols
-        if fill_value is None:
-            if not full:
-                raise TypeError("fill_value must be given in `to_dense` when there are missing values")
-            fill_value = False
-        found, kind = of(fill_value)
-        if found is None:
-            raise TypeError("fill_value: expected a value, got an empty Scalar")
-        if dtype is not None:
-            kind = dtypes.lookup_dtype(dtype)
-        else:
-            kind = A.dtype if full else dtypes.unify(A.dtype, scalar_type(found))
+        fill, kind = fill_of(fill_value, dtype, A.dtype, A.nvals == A.nrows * A.ncols)
         i, j, x = verbs.coo(A)
-        out = A.device.xp.full((A.nrows, A.ncols), cast_scalar(found, kind))
+        out = A.device.xp.full((A.nrows, A.ncols), fill)
         out[i, j] = arrays.cast(A.device, x, A.dtype, kind) if len(x) else x.astype(kind.np_type)
         return out
 

@@ -13,13 +13,13 @@ from ...device import Device
 from ...formats.values import PackedValues
 from ...store import MatrixStore
 from ...verbs import matrix as verbs
+from ..building import restored
 from ..convert import check_size, device_of
 from ..options import check_layout
 from ..statement.axes import Axis
 from ..statement.mask import Mask, check
 from ..statement.operand import kinds
 from ..statement.running import assignment, computed, statement
-from ..vector.build import restored
 from . import assign as assign_matrix
 from .build import MatrixBuild
 from .order import MatrixOrder
