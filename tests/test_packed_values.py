@@ -12,7 +12,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from battery import FORMS, generator
-from test_core import each, operands, plain, same
+from both_libraries import each, operands, plain, same
 
 import bitblas as gb
 from bitblas import algorithms
