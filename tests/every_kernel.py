@@ -24,6 +24,7 @@ from test_core import operands
 
 import bitblas as gb
 from bitblas import algorithms, binary, device, semiring
+from bitblas.device import jit
 from bitblas.formats import format_of
 from bitblas.kernels.prologue import Variant
 from bitblas.registry import variants as registry
@@ -196,9 +197,13 @@ def main() -> int:
     parser.add_argument("--part", default="0/1", help="k/n: every n-th task, from the k-th")
     parser.add_argument("--only", default="", help="the tasks whose names begin so")
     parser.add_argument("--list", action="store_true", help="what did not run, too")
+    parser.add_argument("--shared", action="store_true", help="print the kernels that use shared memory, and call none")
     parser.add_argument("--watched", action="store_true", help="on a GPU, under compute-sanitizer")
     parser.add_argument("--times", action="store_true", help="each task's seconds, as it ends")
     args = parser.parse_args()
+    if args.shared:
+        print(*sorted({v.entry for v in registry.variants() if "__shared__" in jit.cuda_source(v)}), sep="\n")
+        return 0
     if args.device == "emulator":
         import emulator.device  # noqa: F401 - registers it
     gb.config.device = args.device

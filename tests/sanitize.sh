@@ -2,6 +2,7 @@
 # Every kernel under compute-sanitizer on a GPU: PY=python SANITIZER=compute-sanitizer PARTS=8 tests/sanitize.sh [TOOL ..]
 # The tasks are dealt to processes that share the GPU; kernels are compiled by a first round without the sanitizer.
 # CuPy's own kernels are not watched, and calls of the driver that fail on purpose (it is asked what it knows) not told.
+# racecheck looks at shared memory alone: it watches the kernels that have some.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PY:-python3} sanitizer=${SANITIZER:-compute-sanitizer} parts=${PARTS:-8}
@@ -20,12 +21,14 @@ round() { # name, command in front of Python
     return $failed
 }
 
-watching=(--error-exitcode 9 --show-backtrace no --kernel-regex-exclude kns=cupy)
 mkdir -p .cache
 round plain
 [ $# -gt 0 ] || set -- memcheck racecheck
 for tool in "$@"; do
-    only=()
-    [ "$tool" != memcheck ] || only=(--report-api-errors no)
-    round "$tool" "$sanitizer" --tool "$tool" "${watching[@]}" "${only[@]}"
+    watching=(--tool "$tool" --error-exitcode 9 --show-backtrace no)
+    case $tool in
+        memcheck) watching+=(--report-api-errors no --kernel-regex-exclude kns=cupy) ;;
+        racecheck) for name in $("$python" tests/every_kernel.py --shared); do watching+=(--kernel-regex "kne=$name"); done ;;
+    esac
+    round "$tool" "$sanitizer" "${watching[@]}"
 done
