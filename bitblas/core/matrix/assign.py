@@ -12,7 +12,6 @@ from semirings.dtypes import DataType, cast_scalar
 
 from ...build import entries as build
 from ...exceptions import DimensionMismatch
-from ...order import Order
 from ...store import MatrixStore
 from ...verbs import matrix as verbs
 from ...verbs import submatrix
@@ -21,16 +20,10 @@ from ..convert import same_device, value_array
 from ..statement.axes import Axis
 from ..statement.delayed import Delayed
 from ..statement.expr import MatrixExpression
-from ..statement.mask import Mask
+from ..statement.mask import Mask, matrix_mask
 from ..statement.operand import Operand, describe
 from ..statement.operands import of
 from ..statement.orders import common
-
-
-def matrix_mask(mask: Mask, order: Order | None = None) -> MatrixMask:
-    """A value mask drops its falsy entries first; a complement stays a flag."""
-    store = mask.parent._at(order)
-    return MatrixMask(store.structure if mask.structure else verbs.truthy(store), mask.complement)
 
 
 def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:

@@ -19,7 +19,6 @@ from ...verbs import reading, submatrix
 from ...verbs import vector as verbs
 from .. import aggregators
 from ..convert import check_size, device_of, same_device
-from ..matrix.elementwise import Broadcast
 from ..operators import typed
 from ..options import check_options
 from ..statement import orders
@@ -148,7 +147,7 @@ class Vector(VectorBuild, VectorIndex):
 
     def _columns(self, other: Any, where: str) -> Any:
         """self as every column of a matrix like `other`."""
-        return Broadcast(self, other._resolve(), where, columns=True, restrict=where == "ewise_mult")
+        return other._resolve()._beside(self, where, columns=True, restrict=where == "ewise_mult")
 
     def ewise_add(self, other: Any, op: Any = monoid.plus) -> VectorExpression:
         """The union: op where both have an entry, else the one there is. C API 2.1, 4.3.5. With a Matrix: self counts
