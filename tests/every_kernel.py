@@ -191,13 +191,28 @@ def watch(where: device.Device) -> None:
     where.xp.cuda.set_allocator()
 
 
+PLANTED = """
+extern "C" __global__ void reduce(long long* out) {
+    __shared__ long long sums[256];
+    sums[threadIdx.x] = threadIdx.x;
+    out[threadIdx.x] = sums[255 - threadIdx.x];
+}
+"""
+
+
+def plant(where: device.Device) -> None:
+    """What the sanitizer must find, else it does not watch: a race in shared memory, and a write behind an array."""
+    where.xp.RawKernel(PLANTED, "reduce")((1,), (256,), (where.xp.zeros(200, "int64"),))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--part", default="0/1", help="k/n: every n-th task, from the k-th")
     parser.add_argument("--only", default="", help="the tasks whose names begin so")
     parser.add_argument("--list", action="store_true", help="what did not run, too")
-    parser.add_argument("--shared", action="store_true", help="print the kernels that use shared memory, and call none")
+    parser.add_argument("--shared", action="store_true", help="print which kernels use shared memory")
+    parser.add_argument("--planted", action="store_true", help="call a faulty kernel under one of our names")
     parser.add_argument("--watched", action="store_true", help="on a GPU, under compute-sanitizer")
     parser.add_argument("--times", action="store_true", help="each task's seconds, as it ends")
     args = parser.parse_args()
@@ -209,6 +224,10 @@ def main() -> int:
     gb.config.device = args.device
     if args.watched:
         watch(device.get(args.device))
+    if args.planted:
+        plant(device.get(args.device))
+        device.get(args.device).synchronize()
+        return 0
     seen: set[Variant] = set()
     noting(type(device.get(args.device)), seen)
     k, n = (int(x) for x in args.part.split("/"))

@@ -30,5 +30,9 @@ for tool in "$@"; do
         memcheck) watching+=(--report-api-errors no --kernel-regex-exclude kns=cupy) ;;
         racecheck) for name in $("$python" tests/every_kernel.py --shared); do watching+=(--kernel-regex "kne=$name"); done ;;
     esac
+    if "$sanitizer" "${watching[@]}" "$python" tests/every_kernel.py --watched --planted >".cache/planted-$tool.log" 2>&1 ||
+        ! grep -qE "Invalid __global__ write|Race reported" ".cache/planted-$tool.log"; then
+        echo "$tool: does not find the planted fault:" && cat ".cache/planted-$tool.log" && exit 1
+    fi
     round "$tool" "$sanitizer" "${watching[@]}"
 done
