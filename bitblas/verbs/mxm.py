@@ -27,7 +27,7 @@ FEW = 1 << 12  # entries of both operands up to which the last product is kept a
 
 
 class MatrixMask(NamedTuple):
-    """The entries that may be written, or that may not (complement)."""
+    """A mask of a matrix: where `structure` has entries may be written, or (complement) may not."""
 
     structure: Structure
     complement: bool

@@ -22,10 +22,10 @@ from ...verbs import submatrix
 from ..convert import same_device
 from ..operators import typed
 from ..statement.expr import MatrixExpression
+from ..statement.mask import matrix_mask
 from ..statement.operand import Operand, object_of
 from ..statement.operands import apply_operator, index_operator, operands, select_mask, union_operator
 from ..statement.orders import movable
-from .assign import matrix_mask
 
 
 class MatrixElementwise(Operand):
@@ -59,13 +59,17 @@ class MatrixElementwise(Operand):
 
     def _partner(self, other: Any, where: str, *, restrict: bool = False) -> Any:
         if type(other) is not type(self) and isinstance(other, Operand) and other.ndim == 1:
-            return Broadcast(other._resolve(), self, where, columns=False, restrict=restrict)
+            return self._beside(other._resolve(), where, columns=False, restrict=restrict)
         B = other if type(other) is type(self) else object_of(other, 2, where)
         if self.nrows != B.nrows or self.ncols != B.ncols:
             raise DimensionMismatch(f"{where}: expected two matrices of one shape, got {self.shape} and {B.shape}")
         if self.device is not B.device:
             same_device(where, self, B)
         return B
+
+    def _beside(self, vector: Any, where: str, *, columns: bool, restrict: bool) -> Broadcast:
+        """A Vector as a matrix of this shape: as each of its rows, or of its columns."""
+        return Broadcast(vector, self, where, columns=columns, restrict=restrict)
 
     def ewise_add(self, other: Any, op: Any = monoid.plus) -> MatrixExpression:
         """The union: op where both have an entry, else the one there is. A Vector counts as every row.
