@@ -102,7 +102,7 @@ WRITES = {
 }
 
 
-@pytest.mark.parametrize("values", ([5, 5, 5], [4, 5, 6], []), ids=("one", "several", "none"))
+@pytest.mark.parametrize("values", (5, [4, 5, 6], []), ids=("one", "several", "none"))
 @pytest.mark.parametrize("write", WRITES)
 def test_single_writes(device, write, values):
     """Each is read at once, and leaves the copy alone that was made before."""
@@ -110,10 +110,10 @@ def test_single_writes(device, write, values):
     for gb in (bitblas, graphblas):
         where = {"device": device} if gb is bitblas else {}
         i, j = ([0, 1, 1], [1, 2, 3]) if values else ([], [])
-        C = gb.Matrix.from_coo(i, j, np.array(values, np.int64), nrows=3, ncols=4, **where)
+        C = gb.Matrix.from_coo(i, j, values, np.int64, nrows=3, ncols=4, **where)
         before = C.dup()
         WRITES[write](C)
-        made.append((C.to_dicts(), before.to_dicts(), C.ss.is_iso if values else None))
-    assert made[0][:2] == made[1][:2]
-    if write in ("deleted", "the same") and values == [5, 5, 5]:
-        assert made[0][2]
+        made.append([[list(map(int, x)) for x in M.to_coo()] for M in (C, before)])
+        if gb is bitblas and values == 5 and write in ("the same", "deleted", "deleted where nothing is"):
+            assert C.ss.is_iso
+    assert made[0] == made[1]

@@ -24,7 +24,7 @@ from ..plan.ending import End, plan_end
 from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged, reads_matrix
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
 from . import deciding, vector
-from .operands import Input, Into, Mask, Matrix, Old, Output, Rows, allowed, dummy, entry_values, make, stored
+from .operands import ZERO, Input, Into, Mask, Matrix, Old, Output, Rows, allowed, dummy, entry_values, make, stored
 from .pull import PullKernels, Reached
 from .pull import compiled as compiled  # what other verbs call it by
 from .push import Push, WidePull
@@ -91,7 +91,7 @@ class PreparedProduct:
 
     __slots__ = (
         "algebra", "apart", "arguments", "device", "form", "fused", "matrix", "plan", "product", "pulls", "semiring",
-        "size", "staged", "u_type", "u_values", "value", "z",
+        "size", "staged", "u_type", "u_values", "u_zero", "value", "z",
     )  # fmt: skip
 
     def __init__(
@@ -122,7 +122,8 @@ class PreparedProduct:
         rows = Rows(starts[:-parts], starts[parts:], dummy(device, "int64"), 0)
         self.matrix = matrix = Matrix(rows, form.unit_contents(ranked), entry_values(device, a_type, a_values))
         self.arguments = matrix.flat()
-        self.u_values = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
+        self.u_values: Any = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
+        self.u_zero = ZERO[self.u_type.name]
         self.value = z.np_type.type(0 if product is None else product)
         self.pulls: dict[Any, PullKernels] = {}
         self.fused: dict[tuple[str, Typed | None], bool] = {}
@@ -135,7 +136,10 @@ class PreparedProduct:
         given back, changed in place; or a store of its own, if w keeps nothing."""
         if self.u_values is None and u.dtype is not self.u_type:
             u = vector.cast(u, self.u_type)
-        given = make(Input, (u.present, *(self.u_values or stored(self.device, u.dtype, u.values))))
+        x, values = u.values, self.u_values
+        if values is None:
+            values = stored(self.device, u.dtype, x) if isinstance(x, np.generic) else (x, self.u_zero, 1)
+        given = make(Input, (u.present, *values))
         if self.apart is None and (into is None or self._fuses(into.w.dtype, into.accum)):
             return self._pull(given, u, mask, into)
         if self.apart is None:

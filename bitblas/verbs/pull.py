@@ -34,6 +34,7 @@ class PullKernels:
     """The kernels of a pull with one end of a statement."""
 
     __slots__ = (
+        "bounds",
         "device",
         "end",
         "extra",
@@ -45,6 +46,7 @@ class PullKernels:
         "of",
         "one",
         "parts",
+        "units",
         "value",
         "variants",
     )
@@ -65,6 +67,7 @@ class PullKernels:
         self.value = end.z.np_type.type(of.value)
         self.one = cast_scalar(of.value, w)
         self.nothing = no_output(device, end.w)
+        self.units, self.bounds = form.units, unit_bounds(form, device, early=kind == WORDS)
         self.longest, self.extra, self.hubs = 1 << 62, 0, None
         self.parts: Any = None
         self.join: Any = None
@@ -89,10 +92,9 @@ class PullKernels:
 
     def run(self, u: Input, mask: Allowed, old: Old, to: Output, scratch: Output | None = None) -> None:
         """The product into the output. scratch: what `scratch` gave, for those who must not take memory now."""
-        of, form, hubs = self.of, self.of.form, self.hubs
+        of, hubs = self.of, self.hubs
         tail = *u, *mask, self.value, *old, *to
-        bounds = unit_bounds(form, self.device, early=of.plan.kind == WORDS)
-        self.kernel(form.units, self.longest, *of.arguments, *tail, bounds=bounds, extra_blocks=self.extra)
+        self.kernel(self.units, self.longest, *of.arguments, *tail, bounds=self.bounds, extra_blocks=self.extra)
         if hubs is None:
             return
         segments = of.matrix._replace(rows=Rows(hubs.begin, hubs.end, hubs.row_of, 1)).flat()
@@ -100,7 +102,7 @@ class PullKernels:
             self.kernel(hubs.segments, self.longest, *segments, *tail)
             return
         # Segments as rows of a vector of their own, then one block per long row joins them.
-        device, per = self.device, form.rows_per_unit
+        device, per = self.device, of.form.rows_per_unit
         parts = scratch or self.scratch()
         rest = *u, *no_mask(device), self.value, *no_output(device, self.end.z), *parts
         extra = pull_blocks(hubs.segments, per, PART_LANES)

@@ -158,9 +158,6 @@ def assign(
 ) -> MatrixStore:
     """What C<mask, accum, replace>[I, J] = T leaves in C. Of a repeated index the last counts."""
     device, ncols = C.device, max(1, T.ncols)
-    if mask is None and accum is None and J is None and I is not None and len(I) == 1:
-        if not C.structure.rows().format.packed:
-            return _assign_row(C, int(I[0]), T)
     kt, vt = entries(T)
     rows, cols = kt // ncols, kt % ncols
     rows, cols = rows if I is None else I[rows], cols if J is None else J[cols]
@@ -191,12 +188,12 @@ def _replaced(C: MatrixStore, form: Any, low: int, high: int, row: int, cols: An
     return stores.with_format(MatrixStore(Structure(made), C.dtype, values))
 
 
-def _assign_row(C: MatrixStore, i: int, T: MatrixStore) -> MatrixStore:
-    """C with row i replaced by the only one of T."""
-    form, row = C.structure.rows(), T.structure.plain_rows()
+def assign_row(C: MatrixStore, i: int, u: VectorStore) -> MatrixStore:
+    """C, whose columns are plain, with row i replaced by a vector."""
+    form, (cols, values) = C.structure.rows(), reading.entries(u)
     low, high = C.device.to_host(form.ptr[i : i + 2]).tolist()
-    values = arrays.cast(C.device, T.values_for(row.key, False), T.dtype, C.dtype)
-    return _replaced(C, form, low, high, i, row.columns(), values)
+    values = arrays.cast(C.device, u.values if u.iso else values, u.dtype, C.dtype)
+    return _replaced(C, form, low, high, i, cols.astype(form.col.dtype), values)
 
 
 def put_one(C: MatrixStore, i: int, j: int, value: np.generic | None) -> MatrixStore:

@@ -13,8 +13,6 @@ from semirings.dtypes import DataType, cast_scalar
 from ... import order as orders
 from ...build import entries as build
 from ...exceptions import DimensionMismatch
-from ...formats import Structure
-from ...formats.csr.format import from_arrays
 from ...store import MatrixStore
 from ...verbs import matrix as verbs
 from ...verbs import submatrix
@@ -24,7 +22,7 @@ from ..statement.axes import Axis
 from ..statement.delayed import Delayed
 from ..statement.expr import MatrixExpression
 from ..statement.mask import Mask, matrix_mask
-from ..statement.operand import Operand, describe
+from ..statement.operand import Operand, describe, is_tensor
 from ..statement.operands import of
 from ..statement.orders import common
 
@@ -122,6 +120,10 @@ def assign_matrix(
         update_matrix(C, _square(C, value), mask, accum, replace)
         return
     store: MatrixStore = C._store
+    whole_row = rows.size is None and cols.at is None and mask is None and accum is None
+    if whole_row and is_tensor(value) and not store.structure.rows().format.packed:
+        C._adopt(submatrix.assign_row(store, rows.at, _right_side(C, value, axes)))
+        return
     if mask is None or (mask.ndim == 2 and not region):
         if mask is not None:
             mask.fits(C)
@@ -178,10 +180,20 @@ def _line(u: Any, axes: tuple[Axis, ...]) -> MatrixStore:
 
     i, x = reading.entries(u)
     nrows, ncols = (1, u.size) if axes[0].size is None else (u.size, 1)
-    if nrows == 1:
-        rows = from_arrays(u.device, 1, ncols, u.device.asarray([0, len(i)]), i)
-        return MatrixStore(Structure(rows), u.dtype, u.values if u.iso else x)
     return build.from_sorted_keys(u.device, nrows, ncols, i, u.values if u.iso else x, u.dtype)
+
+
+def _right_side(C: Any, value: Any, axes: tuple[Axis, ...]) -> Any:
+    """The store of the Vector or Matrix that is assigned to the region of these indices."""
+    expected = tuple([a.size for a in axes if a.size is not None])
+    if value.ndim != len(expected):
+        expected_kind = ("scalar", "Vector", "Matrix")[len(expected)]
+        raise TypeError(f"C[I, J] = x: expected a {expected_kind} or a scalar, got {describe(value)}")
+    x = value._resolve()
+    same_device("C[I, J] = x", C, x)
+    if x.shape != expected:
+        raise DimensionMismatch(f"C[I, J] = x: expected shape {expected}, got {x.shape}")
+    return x._store
 
 
 def _values(C: Any, value: Any, axes: tuple[Axis, ...]) -> MatrixStore:
@@ -196,16 +208,9 @@ def _values(C: Any, value: Any, axes: tuple[Axis, ...]) -> MatrixStore:
             raise ValueError(f"C[I, J] = x: expected values of shape {expected}, got {array.shape}")
         keys = device.xp.arange(array.size, dtype=np.int64)
         return build.from_sorted_keys(device, shape[0], shape[1], keys, array.reshape(-1), dtype)
-    if isinstance(value, Operand) and value.ndim:
-        if value.ndim != lines:
-            expected_kind = ("scalar", "Vector", "Matrix")[lines]
-            raise TypeError(f"C[I, J] = x: expected a {expected_kind} or a scalar, got {describe(value)}")
-        x = value._resolve()
-        same_device("C[I, J] = x", C, x)
-        expected = tuple(a.size for a in axes if a.size is not None)
-        if x.shape != expected:
-            raise DimensionMismatch(f"C[I, J] = x: expected shape {expected}, got {x.shape}")
-        return _line(x._store, axes) if lines == 1 else x._store
+    if is_tensor(value):
+        x = _right_side(C, value, axes)
+        return _line(x, axes) if lines == 1 else x
     try:
         found, dtype = of(value)
     except TypeError:

@@ -18,7 +18,7 @@ def numbers_of(ptr: Any, n: int, device: Device) -> Any:
     if not n or rows == 1:
         return xp.zeros(n, np.int64)
     if device.host_memory:
-        return np.repeat(np.arange(rows), np.diff(ptr))
+        return np.repeat(np.arange(rows), ptr[1:] - ptr[:-1])
     out = xp.empty(n, np.int64)
     device.kernel(Variant("formats/csr/rows", (("PTR", lookup_dtype(ptr.dtype)),)))(n, rows, ptr, out)
     return out
