@@ -20,6 +20,14 @@ class Structure:
     its transpose is kept: a statement that needs another form makes it, and lets it go.
     """
 
+    # What a new one has; statements make many that nobody asks for any of it.
+    _symmetric: bool | None = None  # None: nobody has asked
+    # For plan/choice.py. Counts that threads share may lose one: nothing depends on the exact number.
+    reads = read_besides = 0  # by products with vectors, and by what else reads rows
+    missed = 0.0  # reads that going without the transpose has cost (plan/transpose.py)
+    choices: dict[Any, Any] | None = None
+    due = (1, 1)  # the reads at which to ask again, for matrices of several values and of one
+
     def __init__(self, primary: Form) -> None:
         self.primary = primary
         # Plain attributes: every statement asks for them several times.
@@ -29,12 +37,6 @@ class Structure:
         self.nvals: int = primary.nvals
         self._forms: dict[tuple[str, bool], Form] = {(primary.key, False): primary}
         self._orders: dict[tuple[str, bool], Any] = {(primary.key, False): None}
-        self._symmetric: bool | None = None  # None: nobody has asked
-        # For plan/choice.py. Counts that threads share may lose one: nothing depends on the exact number.
-        self.reads, self.read_besides = 0, 0  # by products with vectors, and by what else reads rows
-        self.missed = 0.0  # reads that going without the transpose has cost (plan/transpose.py)
-        self.choices: dict[Any, Any] = {}
-        self.due = [1, 1]  # the reads at which to ask again, for matrices of several values and of one
 
     @property
     def symmetric(self) -> bool:

@@ -39,7 +39,8 @@ def mxv(
     """t<mask> = A (+).(x) u, of the transpose where `transpose`; `flip`: u is the left operand (vxm). With `into`, the
     statement is ended: the result is its w, changed in place, or a store of its own, if w keeps nothing."""
     product, lost = prepared(A, u, semiring, transpose=transpose, flip=flip)
-    A.structure.missed += lost
+    if lost:
+        A.structure.missed += lost
     if product.plan.direction == "pull":
         A.structure.reads += 1
     return product.run(u, mask, into)
