@@ -109,14 +109,15 @@ def compiled(text: str, names: dict[str, Any]) -> tuple[Callable[[int], float], 
 
 def measure(
     libraries: dict[str, Any], only: Sequence[str], batches: int, statements: dict[str, tuple[str, str]] = STATEMENTS,
-    scope: Callable[[Any], dict[str, Any]] = scope,
+    named: Callable[[Any], dict[str, Any]] | None = None,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """For each statement the microseconds of each library, and whether the results agree. scope: the names of the
-    texts, made for a library."""
+    """For each statement the microseconds of each library, and whether the results agree. named: makes the names of the
+    texts for a library; without it `scope`."""
+    named = scope if named is None else named
     rows = []
     for name in only:
         text, result = statements[name]
-        sides = {side: compiled(text, scope(gb)) for side, gb in libraries.items()}
+        sides = {side: compiled(text, named(gb)) for side, gb in libraries.items()}
         counts, best = {}, dict.fromkeys(sides, float("inf"))
         for side, (run, _) in sides.items():
             run(3)  # compiles
