@@ -31,11 +31,17 @@ STATEMENTS = {
     "none": lambda gb, A, B, M: A.select(gb.select.valuegt, 99).new(),
     "product under a mask": lambda gb, A, B, M: into(gb, A.dup(), A.mxm(B, gb.semiring.plus_times), M.S),
     "pairs under a mask": lambda gb, A, B, M: into(gb, A.dup(), A.mxm(M, gb.semiring.plus_pair), M.S, gb.binary.plus),
+    "plus what a product left": lambda gb, A, B, M: M.ewise_add(product(gb, M), gb.binary.minus).new(),
     "product": lambda gb, A, B, M: A.mxm(B, gb.semiring.min_plus).new(),
     "one value under a mask": lambda gb, A, B, M: into(gb, A.dup(), 7, M.S),
     "a row": lambda gb, A, B, M: assigned(A.dup(), 3, B[7, :].new()),
     "an empty row": lambda gb, A, B, M: assigned(A.dup(), 3, gb.Vector(int, A.ncols, **at(gb, A))),
 }
+
+
+def product(gb, M):
+    """Presence alone, under a mask: nobody has asked yet where its entries are."""
+    return M.mxm(M, gb.semiring.any_pair[int]).new(mask=M.S)
 
 
 def at(gb, A):

@@ -85,7 +85,7 @@ def run_elementwise(
         plain = left, right, *(places or plain[2:4]), *allowed(device, mask), int(replace)
     k.kernel(
         n, size, u.present, *((k.u_nothing, x, 0) if isinstance(x, np.generic) else (x, k.u_zero, 1)),
-        v.present, *((k.v_nothing, y, 0) if isinstance(y, np.generic) else (y, k.v_zero, 1)), *plain, t.bits, to,
+        v.present, *((k.v_nothing, y, 0) if isinstance(y, np.generic) else (y, k.v_zero, 1)), *plain, t.present, to,
         bounds=None if n < PARALLEL_WORDS else word_bounds(u) if mode in (LEFT, BOTH) else word_bounds(u, v),
     )  # fmt: skip
     return None if kept else t

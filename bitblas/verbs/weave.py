@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from semirings import Operator, Typed
-from semirings.dtypes import BOOL, DataType, lookup_dtype
+from semirings.dtypes import DataType, lookup_dtype
 
 from ..build.stores import with_format
 from ..device import Device, held
@@ -40,15 +40,13 @@ class Weaving:
 
 @functools.cache
 def _weaving(
-    device: Device, mode: int, op: Typed[Operator] | None, a: str, b: str, z: str, a_packed: bool, b_packed: bool,
-    m_packed: bool, masked: int, flags: bool,
+    device: Device, mode: int, op: Typed[Operator] | None, a: str, b: str, z: str, packed: tuple[bool, bool, bool],
+    masked: int, flags: bool,
 ) -> Weaving:  # fmt: skip
-    """One look for all of it. Types by name, which have their hashes."""
-    packed = tuple(
-        (f"{name}_PACKED", int(one)) for name, one in zip("ABM", (a_packed, b_packed, m_packed), strict=True)
-    )
+    """One look for all of it. Types by name, which have their hashes; packed: the columns of A, B and the mask."""
+    columns = tuple((f"{name}_PACKED", int(one)) for name, one in zip("ABM", packed, strict=True))
     types = tuple(map(lookup_dtype, (a, b, z)))
-    return Weaving(device, weave_variant(mode, op, *types, packed, masked=masked, flags=flags), *types[:2])
+    return Weaving(device, weave_variant(mode, op, *types, columns, masked=masked, flags=flags), *types[:2])
 
 
 def _foresee(a: Any, most: int, wide: int, what: str) -> None:
@@ -77,37 +75,33 @@ def weave(
     if iso:
         alone = (mode != BOTH and not (mode == ONLY and replace), mode != BOTH)
         value = one_value(device, (x, A.dtype), (y, B.dtype), op, z, mode != ONLY, alone, defaults)
-    wide = 0 if value is not None else z.np_type.itemsize
-    _foresee(a, most, wide, "union or intersection")
+    _foresee(a, most, 0 if value is not None else z.np_type.itemsize, "union or intersection")
     ptr, col = np.zeros(a.nrows + 1, index_type(most)), np.empty(most or 1, index_type(a.ncols))
-    types = (A.dtype, B.dtype, z) if value is None else (BOOL, BOOL, BOOL)
-    values = np.empty(most or 1, z.np_type) if value is None else dummy(device, "bool")
-    w = _weaving(
-        device, mode, op if value is None else None, types[0].name, types[1].name, types[2].name, a.format.packed,
-        b.format.packed, m.format.packed, 0 if mask is None else 2 if m is b else 1, flags is not None,
-    )  # fmt: skip
-    left, right = w.zeros
-    if defaults is not None:
-        left, right = A.dtype.np_type.type(defaults[0]), B.dtype.np_type.type(defaults[1])
-    if value is not None or isinstance(x, np.generic):
-        first = w.nothing[0], w.zeros[0] if value is not None else x, 0, left
+    packed = a.width > 0, b.width > 0, m.width > 0
+    masked = 0 if mask is None else 2 if m is b else 1
+    if value is None:
+        values: Any = np.empty(most or 1, z.np_type)
+        w = _weaving(device, mode, op, A.dtype.name, B.dtype.name, z.name, packed, masked, flags is not None)
+        (none_a, none_b), (left, right) = w.nothing, w.zeros
+        first = (none_a, x, 0) if isinstance(x, np.generic) else (x if a.nvals else none_a, left, 1)
+        second = (none_b, y, 0) if isinstance(y, np.generic) else (y if b.nvals else none_b, right, 1)
+        if defaults is not None:
+            left, right = A.dtype.np_type.type(defaults[0]), B.dtype.np_type.type(defaults[1])
     else:
-        first = x if a.nvals else w.nothing[0], w.zeros[0], 1, left
-    if value is not None or isinstance(y, np.generic):
-        second = w.nothing[1], w.zeros[1] if value is not None else y, 0, right
-    else:
-        second = y if b.nvals else w.nothing[1], w.zeros[1], 1, right
+        w = _weaving(device, mode, None, "BOOL", "BOOL", "BOOL", packed, masked, flags is not None)
+        values, left, right = w.nothing[0], *w.zeros
+        first = second = values, left, 0
     bounds = unit_bounds(a if a.nvals > b.nvals else b, device) if most >= PARALLEL_ENTRIES else None
     w.kernel(
-        a.nrows, a.ptr, a.col, a.width, *first, b.ptr, b.col, b.width,
-        w.no_flags if flags is None else flags.view(np.uint8), *second, m.ptr, m.col, m.width,
-        int(mask is not None and mask.complement), int(replace), ptr, col, values, bounds=bounds,
+        a.nrows, a.ptr, a.col, a.width, *first, left, b.ptr, b.col, b.width,
+        w.no_flags if flags is None else flags.view(np.uint8), *second, right, m.ptr, m.col, m.width,
+        int(masked != 0 and mask.complement), int(replace), ptr, col, values, bounds=bounds,
     )  # fmt: skip
     if bounds is not None:
         starts = a.ptr[bounds].astype(np.int64) + b.ptr[bounds]
         close_gaps(starts, bounds, ptr, (col,) if value is not None else (col, values))
     n = int(ptr[-1])
-    if iso and value is None and mask is None and mode != ONLY:
+    if iso and value is None and mask is None and flags is None and mode != ONLY:
         common = most - n if mode != BOTH else n
         alone = (False, False) if mode == BOTH else (a.nvals > common, b.nvals > common)
         value = one_value(device, (x, A.dtype), (y, B.dtype), op, z, common > 0, alone, defaults)
