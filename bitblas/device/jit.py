@@ -1,8 +1,8 @@
 """From a Variant to something that can be called: prologue + headers + kernel = one source text = the cache key.
 
-CUDA: NVRTC through cuda.core makes a cubin, without a GPU too. CPU: one generated Python file per variant, compiled by
-Numba, whose own disk cache then works. Both lie in the cache folder ($BITBLAS_CACHE, else ~/.cache/bitblas), named by
-the hash of the whole text and of what compiles it.
+CUDA: NVRTC through cuda.core makes a cubin, without a GPU too. CPU: Numba makes an object file (compiler.py), which is
+loaded without it (native.py). Both lie in the cache folder ($BITBLAS_CACHE, else ~/.cache/bitblas), named by the hash
+of the whole text and of what compiles it.
 """
 
 from __future__ import annotations
@@ -10,16 +10,13 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-import importlib.util
 import os
-import platform
 import re
-import sys
 import tempfile
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import semirings
 
@@ -27,6 +24,7 @@ from .. import extras
 from ..atomic import replacing
 from ..exceptions import DeviceError, JitError
 from ..kernels.prologue import Variant
+from . import native
 
 PACKAGE = Path(__file__).parent.parent
 ALGEBRA = Path(semirings.__file__).parent
@@ -40,11 +38,10 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 _PY_HEAD = """\
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from bitblas.kernels.intrinsics import *
-COMMON = dict(nogil=True, error_model="numpy", boundscheck=False)
-FUNCTION = dict(inline="always", **COMMON)  # in Numba's own IR: a third of the compile time of separate functions
-KERNEL = dict(cache=True, no_cfunc_wrapper=True, **COMMON)
+KERNEL = dict(error_model="numpy", boundscheck=False)
+FUNCTION = dict(inline="always", **KERNEL)  # in Numba's own IR: a third of the compile time of separate functions
 """
 
 
@@ -87,19 +84,14 @@ def cuda_source(variant: Variant) -> str:
 
 @functools.cache
 def cpu_source(variant: Variant) -> str:
-    """The complete Python text of a variant: the serial kernel, and `parallel` over a list of bounds."""
+    """The complete Python text of a variant, for Numba."""
     functions = (ALGEBRA / "functions.py").read_text().replace("\ndef ", "\n@njit(**FUNCTION)\ndef ")
     folder, _, name = variant.kernel.rpartition("/")
     body = _inline((PACKAGE / folder / f"{name}.cpu.py").read_text(), _PY_INCLUDE, set())
     signature = re.search(rf"^def {name}\(lo, hi, ([^)]*)\):", body, re.M)
     if signature is None:
         raise SyntaxError(f"{variant.kernel}.cpu.py must define {name}(lo, hi, ...)")
-    args = " ".join(signature[1].split()).rstrip(",")
-    driver = (
-        f"\n\n@njit(parallel=True, **KERNEL)\ndef parallel(bounds, {args}):\n"
-        f"    for part in prange(bounds.size - 1):\n        {name}(bounds[part], bounds[part + 1], {args})\n"
-    )
-    text = _reached(f"{_PY_HEAD}{functions}\n{variant.python()}{body}{driver}", (name, "parallel"))
+    text = _reached(f"{_PY_HEAD}{functions}\n{variant.python()}{body}", (name,))
     return f"# {variant.kernel}\n{text}"
 
 
@@ -151,32 +143,69 @@ def _write(path: Path, data: bytes) -> None:
 # ---- CPU ------------------------------------------------------------------------------------------------------------
 
 
-@functools.cache
-def cpu_module(variant: Variant) -> Any:
-    """The generated module of a variant, imported from the cache folder. Numba compiles at the first call."""
-    import llvmlite
-    import numba
+class Object(NamedTuple):
+    """An object file: what it defines, and what it calls and does not define."""
 
+    data: bytes
+    symbol: str
+    wanted: tuple[str, ...]
+
+
+def cpu_object(variant: Variant, signature: Sequence[str]) -> Object:
+    """The object file of a variant for arguments of these types (`native.code_of`), from the cache folder or compiled."""
     text = cpu_source(variant)
-    intrinsics = "".join((PACKAGE / "kernels" / name).read_text() for name in ("intrinsics.py", "lanes.py"))
-    versions = (numba.__version__, llvmlite.__version__, sys.version, platform.processor(), numba_cpu())
-    key = _key(text, intrinsics, *versions)
-    path = cache_dir() / "cpu" / f"{variant.entry}_{key}.py"
-    if not path.exists() or path.read_bytes() != text.encode():
-        _write(path, text.encode())
-    spec = importlib.util.spec_from_file_location(f"bitblas_{path.stem}", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # Numba's cache pickles functions by module name
-    spec.loader.exec_module(module)
-    return module
+
+    def make(symbol: str) -> tuple[bytes, Sequence[str]]:
+        from . import compiler
+
+        try:
+            return compiler.compiled(text, variant.entry, symbol, signature)
+        except Exception as error:
+            raise CompileError(f"{variant}\n{error}\n{numbered(text)}") from error
+
+    return _kept_object(variant.entry, _key(text, *signature, *_cpu_compilers()), make)
+
+
+def native_object() -> Object:
+    """The object file of native.ll."""
+    text = native.text()
+
+    def make(symbol: str) -> tuple[bytes, Sequence[str]]:
+        return native.assembled(text, numba_cpu())
+
+    return _kept_object("native", _key(text, *_cpu_compilers()[-3:]), make)
+
+
+def _kept_object(name: str, key: str, make: Callable[[str], tuple[bytes, Sequence[str]]]) -> Object:
+    """From its file, which begins with a checksum of the rest and a line of the names that it wants."""
+    symbol = f"{name}_{key}"
+    path = cache_dir() / "cpu" / f"{symbol}.o"
+    try:
+        check, wanted, data = path.read_bytes().split(b"\n", 2)
+        if check == _digest(wanted + data):
+            return Object(data, symbol, tuple(wanted.decode().split()))
+    except (OSError, ValueError):
+        pass  # not there, or damaged
+    data, names = make(symbol)
+    line = " ".join(names).encode()
+    _write(path, b"\n".join((_digest(line + data), line, data)))
+    return Object(data, symbol, tuple(names))
+
+
+@functools.cache
+def _cpu_compilers() -> tuple[str, ...]:
+    """What decides, besides its text, what becomes of a kernel."""
+    from importlib.metadata import version
+
+    ours = ("kernels/intrinsics.py", "kernels/lanes.py", "kernels/calls.py", "device/compiler.py", "device/specialise.py")
+    texts = "".join((PACKAGE / name).read_text() for name in ours)
+    set_for_numba = [os.environ.get(f"NUMBA_{name}", "") for name in ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE")]
+    return texts, version("numba"), *set_for_numba, version("llvmlite"), numba_cpu(), native.features()
 
 
 @functools.cache
 def numba_cpu() -> str:
-    from llvmlite import binding
-
-    return str(os.environ.get("NUMBA_CPU_NAME") or binding.get_host_cpu_name())
+    return str(os.environ.get("NUMBA_CPU_NAME") or native.binding().get_host_cpu_name())
 
 
 # ---- CUDA -----------------------------------------------------------------------------------------------------------
