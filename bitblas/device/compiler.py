@@ -17,6 +17,7 @@ from numba import from_dtype, types
 from numba.core import callconv, cgutils, compiler, config, typed_passes, untyped_passes
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_machinery import PassManager
+from numba.core.errors import NumbaRuntimeError
 from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
 
@@ -48,12 +49,13 @@ class Collected(JITCodeLibrary):
     """What one kernel is lowered to, before LLVM sees it, and the functions compiled by themselves that it calls."""
 
     module: Any = None
+    counts = False  # whether arrays and exceptions of the user's functions take Numba's run-time library
 
     def add_ir_module(self, ir_module: Any) -> None:
         self.module = ir_module
 
     def add_linking_library(self, library: Any) -> None:
-        if library is not rtsys.library and library not in self._linking_libraries:
+        if (library is not rtsys.library or self.counts) and library not in self._linking_libraries:
             super().add_linking_library(library)
 
     def linked(self) -> Iterator[Any]:
@@ -76,12 +78,20 @@ def compiled(text: str, name: str, symbol: str, signature: Sequence[str]) -> tup
     typing, target = cpu_target.typing_context, cpu_target.target_context
     typing.refresh()
     target.refresh()
-    flags = compiler.Flags()
-    flags.error_model, flags.enable_ssa, flags.no_compile = "numpy", True, True
-    flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
     codegen = target.codegen()
-    library = Collected(codegen, symbol)
-    made = Kernel(typing, target, library, arguments, None, flags, {}).compile_extra(namespace[name].py_func)
+
+    def lowered(counts: bool) -> tuple[Collected, Any]:
+        flags = compiler.Flags()
+        flags.error_model, flags.enable_ssa, flags.no_compile, flags.nrt = "numpy", True, True, counts
+        flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+        library = Collected(codegen, symbol)
+        library.counts = counts
+        return library, Kernel(typing, target, library, arguments, None, flags, {}).compile_extra(namespace[name].py_func)
+
+    try:
+        library, made = lowered(counts=False)
+    except NumbaRuntimeError:
+        library, made = lowered(counts=True)
     _entry(library.module, made.fndesc.llvm_func_name, symbol, arguments[2:])
     module = binding.parse_assembly(cgutils.normalize_ir_text(str(library.module)))
     for other in library.linked():

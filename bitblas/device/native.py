@@ -119,12 +119,13 @@ def address(symbol: str) -> int:
             return int(ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0)
         except AttributeError:
             continue
-    from numba import _helperlib  # a function of the user's needs more of Numba than its compiler
+    from numba.core.registry import cpu_target  # a function of the user's needs more of Numba than its compiler
 
-    known = {f"numba_{k}": v for k, v in _helperlib.c_helpers.items()} | _helperlib.c_helpers
-    if symbol not in known:
+    assert cpu_target.target_context is not None  # made at its first use, and with it the names of Numba's library
+    found = binding().address_of_symbol(symbol)
+    if not found:
         raise JitError(f"device 'cpu': a kernel calls {symbol}, which this process has not")
-    return int(known[symbol])
+    return int(found)
 
 
 _known: set[str] = set()
@@ -241,9 +242,10 @@ def fail(said: int) -> NoReturn:
         raise SystemError(f"a kernel ended with {said}")
     import pickle
 
-    import numba.core.serialize  # noqa: F401 - its exceptions were pickled there
+    from llvmlite import ir
 
-    # excinfo_t of Numba: the pickled (class, arguments, place), its length
-    data = ctypes.string_at(ctypes.c_void_p.from_address(said).value or 0, ctypes.c_int32.from_address(said + 8).value)
-    kind, arguments, _ = pickle.loads(data)
-    raise kind(*arguments)
+    # excinfo_t of Numba: the pickled (class, arguments, place) and its length; what is computed when it is raised is
+    # not among the arguments
+    data = ctypes.c_void_p.from_address(said).value or 0
+    kind, arguments, _ = pickle.loads(ctypes.string_at(data, ctypes.c_int32.from_address(said + 8).value))
+    raise kind(*(x for x in arguments if not isinstance(x, ir.Value)))
