@@ -1,7 +1,7 @@
 """Numba as a compiler, and no more: from a kernel's text and the types of its arguments to an object file.
 
 What Numba makes for calls from Python, for arrays that it counts references of, and for its own parallel loops is left
-out: `native.ll` calls kernels, their scratch arrays live until they end, and `native.share` spreads ranges over threads.
+out: `native.ll` calls kernels, their scratch arrays live until they end, and it spreads ranges over threads.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ POINTER = ir.IntType(8).as_pointer()
 
 
 class Kernel(compiler.CompilerBase):
-    """The passes of Numba that a kernel needs: no closures, comprehensions, object mode, `with` or array expressions."""
+    """The passes of Numba that a kernel needs: no closures, comprehensions, `with` or array expressions."""
 
     def define_pipelines(self) -> list[PassManager]:
         u, t = untyped_passes, typed_passes
@@ -86,7 +86,8 @@ def compiled(text: str, name: str, symbol: str, signature: Sequence[str]) -> tup
         flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
         library = Collected(codegen, symbol)
         library.counts = counts
-        return library, Kernel(typing, target, library, arguments, None, flags, {}).compile_extra(namespace[name].py_func)
+        passes = Kernel(typing, target, library, arguments, None, flags, {})
+        return library, passes.compile_extra(namespace[name].py_func)
 
     try:
         library, made = lowered(counts=False)
@@ -130,8 +131,8 @@ def _entry(module: Any, kernel: str, symbol: str, arguments: Sequence[Any]) -> N
 
 @functools.cache
 def _target() -> Any:
-    cpu = str(config.CPU_NAME or binding.get_host_cpu_name())
-    return native.machine(cpu, native.features() if config.CPU_FEATURES is None else config.CPU_FEATURES, int(config.OPT))
+    features = native.features() if config.CPU_FEATURES is None else config.CPU_FEATURES
+    return native.machine(str(config.CPU_NAME or binding.get_host_cpu_name()), features, int(config.OPT))
 
 
 def _object(module: Any, symbol: str, layout: str) -> tuple[bytes, list[str]]:

@@ -152,7 +152,7 @@ class Object(NamedTuple):
 
 
 def cpu_object(variant: Variant, signature: Sequence[str]) -> Object:
-    """The object file of a variant for arguments of these types (`native.code_of`), from the cache folder or compiled."""
+    """The object file of a variant for arguments of these types (`native.code_of`), from the cache or compiled."""
     text = cpu_source(variant)
 
     def make(symbol: str) -> tuple[bytes, Sequence[str]]:
@@ -197,7 +197,8 @@ def _cpu_compilers() -> tuple[str, ...]:
     """What decides, besides its text, what becomes of a kernel."""
     from importlib.metadata import version
 
-    ours = ("kernels/intrinsics.py", "kernels/lanes.py", "kernels/calls.py", "device/compiler.py", "device/specialise.py")
+    ours = [f"kernels/{name}.py" for name in ("intrinsics", "lanes", "calls")]
+    ours += [f"device/{name}.py" for name in ("compiler", "specialise", "folding")]
     texts = "".join((PACKAGE / name).read_text() for name in ours)
     set_for_numba = [os.environ.get(f"NUMBA_{name}", "") for name in ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE")]
     return texts, version("numba"), *set_for_numba, version("llvmlite"), numba_cpu(), native.features()

@@ -47,7 +47,12 @@ units:
 
 range:
   %n = call i64 @PyLong_AsLongLong(ptr %first)
-  br label %loop
+  %n.maybe = icmp eq i64 %n, -1
+  br i1 %n.maybe, label %n.overflowed, label %loop
+n.overflowed:
+  %n.error = call ptr @PyErr_Occurred()
+  %n.fine = icmp eq ptr %n.error, null
+  br i1 %n.fine, label %loop, label %failed
 
 ranges:
   %ndarray.at = getelementptr i64, ptr %words, i64 3
@@ -66,9 +71,9 @@ counted:
   br label %loop
 
 loop:
-  %units.or.parts = phi i64 [ %n, %range ], [ %parts, %counted ], [ %units.or.parts, %stored ]
-  %limits.or.null = phi ptr [ null, %range ], [ %bounds, %counted ], [ %limits.or.null, %stored ]
-  %k = phi i64 [ 0, %range ], [ 0, %counted ], [ %next, %stored ]
+  %units.or.parts = phi i64 [ %n, %range ], [ %n, %n.overflowed ], [ %parts, %counted ], [ %units.or.parts, %stored ]
+  %limits.or.null = phi ptr [ null, %range ], [ null, %n.overflowed ], [ %bounds, %counted ], [ %limits.or.null, %stored ]
+  %k = phi i64 [ 0, %range ], [ 0, %n.overflowed ], [ 0, %counted ], [ %next, %stored ]
   %done = icmp eq i64 %k, %count
   br i1 %done, label %run, label %argument
 

@@ -139,10 +139,7 @@ def load(data: bytes, symbol: str, wanted: Sequence[str]) -> int:
                 binding().add_symbol(name, address(name))
                 _known.add(name)
         engine = _engine()
-        try:
-            engine.add_object_file(binding().ObjectFileRef.from_data(data))
-        except RuntimeError as error:
-            raise JitError(f"device 'cpu': an object file cannot be loaded: {error}") from error
+        engine.add_object_file(binding().ObjectFileRef.from_data(data))
         engine.finalize_object()
         return address_of(symbol)
 
@@ -158,7 +155,12 @@ def address_of(symbol: str) -> int:
 
 
 class _MethodDef(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p)]
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    ]
 
 
 _FASTCALL = 0x80
