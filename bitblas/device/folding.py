@@ -48,6 +48,12 @@ def assigned(nodes: Iterable[ast.AST]) -> set[str]:
     return {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
+def _boolean(node: Expr) -> bool:
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.Not)
+    return isinstance(node, ast.Compare) or (isinstance(node, ast.Constant) and isinstance(node.value, bool))
+
+
 class Fold(ast.NodeTransformer):
     """Constants in the place of their names, and what follows from that."""
 
@@ -98,23 +104,29 @@ class Fold(ast.NodeTransformer):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Expr:
         self.generic_visit(node)
+        return self.joined(node, truth=False)
+
+    def joined(self, node: ast.BoolOp, truth: bool) -> Expr:
+        """`and` and `or` without constants. truth: only whether it is true matters."""
         decides = isinstance(node.op, ast.Or)  # the truth value that ends it
         kept: list[Expr] = []
         for value in node.values:
-            if _constant(value) and bool(value.value) is not decides and value is not node.values[-1]:  # type: ignore[attr-defined]
-                continue
-            kept.append(value)
-            if _constant(value) and bool(value.value) is decides:  # type: ignore[attr-defined]
+            plain = truth or all(map(_boolean, kept))
+            if not isinstance(value, ast.Constant) or not _constant(value):
+                kept.append(value)
+            elif bool(value.value) is decides:
+                kept = [value] if plain else [*kept, value]
                 break
-        if len(kept) > 1 and _constant(kept[-1]):
-            if bool(kept[-1].value) is not decides:  # type: ignore[attr-defined]
-                kept.pop()
-            elif isinstance(kept[-1].value, bool):  # type: ignore[attr-defined]
-                return kept[-1]
+            elif value is node.values[-1] and not (plain and kept):
+                kept.append(value)
         return kept[0] if len(kept) == 1 else ast.BoolOp(node.op, kept)
 
+    def test(self, node: Expr) -> Expr:
+        found: Expr = self.visit(node)
+        return self.joined(found, truth=True) if isinstance(found, ast.BoolOp) else found
+
     def visit_IfExp(self, node: ast.IfExp) -> Expr:
-        node.test = self.visit(node.test)
+        node.test = self.test(node.test)
         if _constant(node.test):
             chosen: Expr = self.visit(node.body if node.test.value else node.orelse)  # type: ignore[attr-defined]
             return chosen
@@ -122,14 +134,14 @@ class Fold(ast.NodeTransformer):
         return node
 
     def visit_If(self, node: ast.If) -> Any:
-        node.test = self.visit(node.test)
+        node.test = self.test(node.test)
         if _constant(node.test):
             return self.block(node.body if node.test.value else node.orelse)  # type: ignore[attr-defined]
         node.body, node.orelse = self.block(node.body) or [ast.Pass()], self.block(node.orelse)
         return node
 
     def visit_While(self, node: ast.While) -> Any:
-        node.test = self.visit(node.test)
+        node.test = self.test(node.test)
         if _constant(node.test) and not node.test.value:  # type: ignore[attr-defined]
             return []
         node.body = self.block(node.body) or [ast.Pass()]

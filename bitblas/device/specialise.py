@@ -124,7 +124,7 @@ class _Inline:
         if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
             body = body[1:]  # what the function says of itself
         self.count = 0
-        self.prefix = function.name
+        self.prefix, self.taken = function.name, assigned(body) | {a.arg for a in function.args.args}
         function.body = self.block(body)
 
     def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -179,7 +179,8 @@ class _Inline:
 
     def fresh(self, name: str) -> str:
         self.count += 1
-        return f"{name}_{self.prefix}{self.count}"
+        made = f"{name}_{self.prefix}{self.count}"
+        return self.fresh(name) if made in self.taken else made
 
     def written(self, call: ast.Call, function: ast.FunctionDef, before: list[ast.stmt] | None, root: bool) -> Expr:
         body = copy.deepcopy(function.body)
