@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import semirings
-from bitblas.device import jit
+from bitblas.device import jit, objects
 from bitblas.kernels.prologue import Function, Variant, sum_of
 from semirings.dtypes import FP64, INT64
 
@@ -60,7 +60,7 @@ print("numba" in sys.modules)
 """
 
 
-def objects(cache):
+def files(cache):
     return sorted((cache / "cpu").glob("fold_*"))
 
 
@@ -72,7 +72,7 @@ def test_another_process_finds_the_compiled_cpu_kernel(cache):
 def test_two_processes_compile_for_the_cpu_at_once(cache):
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(answer, [child(RUN_ON_CPU), child(RUN_ON_CPU)]))
-    assert len(objects(cache)) == 1
+    assert len(files(cache)) == 1
     assert answer(child(RUN_ON_CPU)).split() == ["False"]
 
 
@@ -81,7 +81,7 @@ def test_a_kill_leaves_nothing_in_the_cache(cache):
     process = child(kill + RUN_ON_CPU)
     process.communicate(timeout=120)
     assert process.returncode == -9
-    assert objects(cache) == []
+    assert files(cache) == []
     assert answer(child(RUN_ON_CPU)).split() == ["True"]
     assert {path.suffix for path in (cache / "cpu").iterdir()} == {".o"}
 
@@ -106,36 +106,36 @@ def made(monkeypatch):
     [lambda data: data[:99], lambda data: data[:-1] + b"x", lambda data: b"", lambda data: data.replace(b"ELF", b"F")],
 )
 def test_a_damaged_object_is_compiled_again(cache, made, damage):
-    first = jit.cpu_object(fold(), SIGNATURE)
-    (path,) = objects(cache)
-    assert path.name == f"{first.symbol}.o" and jit.cpu_object(fold(), SIGNATURE) == first and len(made) == 1
+    first = objects.cpu_object(fold(), SIGNATURE)
+    (path,) = files(cache)
+    assert path.name == f"{first.symbol}.o" and objects.cpu_object(fold(), SIGNATURE) == first and len(made) == 1
     whole = path.read_bytes()
     path.write_bytes(damage(whole))
-    assert jit.cpu_object(fold(), SIGNATURE) == first and len(made) == 2
+    assert objects.cpu_object(fold(), SIGNATURE) == first and len(made) == 2
     assert path.read_bytes() == whole
 
 
 def test_what_an_object_is_made_of_has_another_name(cache, made, monkeypatch):
-    symbols = {jit.cpu_object(fold(), SIGNATURE).symbol}
-    symbols.add(jit.cpu_object(fold(), ("int32[]", *SIGNATURE[1:])).symbol)
+    symbols = {objects.cpu_object(fold(), SIGNATURE).symbol}
+    symbols.add(objects.cpu_object(fold(), ("int32[]", *SIGNATURE[1:])).symbol)
     text = jit.cpu_source(fold())
     monkeypatch.setattr(jit, "cpu_source", lambda variant: text + "\n# edited\n")
-    symbols.add(jit.cpu_object(fold(), SIGNATURE).symbol)
+    symbols.add(objects.cpu_object(fold(), SIGNATURE).symbol)
     monkeypatch.setenv("NUMBA_OPT", "0")
-    jit._cpu_compilers.cache_clear()
-    symbols.add(jit.cpu_object(fold(), SIGNATURE).symbol)
-    jit._cpu_compilers.cache_clear()
-    assert len(symbols) == len(made) == len(objects(cache)) == 4
+    objects._compilers.cache_clear()
+    symbols.add(objects.cpu_object(fold(), SIGNATURE).symbol)
+    objects._compilers.cache_clear()
+    assert len(symbols) == len(made) == len(files(cache)) == 4
 
 
 def test_a_text_that_numba_refuses_is_shown(cache, monkeypatch):
     text = jit.cpu_source(fold()).replace("add(total", "no_such_name(total")
     monkeypatch.setattr(jit, "cpu_source", lambda variant: text)
     with pytest.raises(jit.CompileError, match="no_such_name") as error:
-        jit.cpu_object(fold(), SIGNATURE)
+        objects.cpu_object(fold(), SIGNATURE)
     said = str(error.value)
     assert said.startswith("kernels/fold monoid.plus A=INT64 Z=INT64\n") and jit.numbered(text) in said
-    assert objects(cache) == []
+    assert files(cache) == []
 
 
 def test_variants_have_texts_of_their_own():
@@ -263,7 +263,7 @@ def test_the_text_of_a_kernel_keeps_what_it_reaches():
     """Definitions under a condition too; not what nobody calls."""
     unused = "def unused():\n    pass\n"
     text = f"import numpy as np\nN = 3\nif N:\n    one, two = N, 2\n{unused}def run():\n    return two\n"
-    kept = jit._reached(text, ("run",))
+    kept = jit._reached((text,), ("run",))
     assert "one, two = N, 2" in kept and "N = 3" in kept and "import numpy" in kept and "unused" not in kept
     names: dict = {}
     exec(kept, names)

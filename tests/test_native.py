@@ -164,6 +164,33 @@ def test_ranges_are_run_once_by_every_number_of_threads(few, kernel, number):
             assert total(kernel, values, np.arange(n), bounds=bounds) == values[: n - 1].tolist()
 
 
+def test_threads_that_compile_at_once(tmp_path):
+    code = """
+import sys, threading
+import numpy as np
+sys.path.insert(0, sys.argv[1])
+from test_jit import fold
+from bitblas import device
+from semirings.dtypes import FP64, INT64
+d, found = device.get("cpu"), []
+def work(name):
+    sums = np.zeros(2, np.int64)
+    d.kernel(fold(name))(2, np.array([0, 2, 5]), np.array([1, 2, 3, 4, 5]), sums)
+    found.append((name, sums.tolist()))
+threads = [threading.Thread(target=work, args=(name,)) for name in ("plus", "times", "plus", "times", "min", "max")]
+for t in threads: t.start()
+for t in threads: t.join()
+print(sorted(found))
+"""
+    made = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code, os.path.dirname(__file__)], capture_output=True, text=True,
+        env={**os.environ, "BITBLAS_CACHE": str(tmp_path)}, timeout=200,
+    )  # fmt: skip
+    expected = {"plus": [3, 12], "times": [2, 60], "min": [1, 3], "max": [2, 5]}
+    assert made.stderr == ""
+    assert made.stdout == f"{[(n, expected[n]) for n in ('max', 'min', 'plus', 'plus', 'times', 'times')]}\n"
+
+
 def test_several_python_threads_at_once(few, kernel):
     few(3)
     n = 1 << 10

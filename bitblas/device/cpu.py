@@ -11,7 +11,7 @@ import numpy as np
 
 from ..kernels.calls import OTHERS
 from ..kernels.prologue import Variant
-from . import jit, native, threads, tracing
+from . import jit, native, objects, threads, tracing
 from .base import Device
 
 
@@ -23,7 +23,7 @@ def _unknown(*args: Any) -> int:
 @functools.cache
 def _native() -> Callable[[str], int]:
     """The addresses of what native.ll defines, by name; loaded and ready."""
-    made = jit.native_object()
+    made = objects.native_object()
     native.load(made.data, "launch", made.wanted)
     reset = ctypes.CFUNCTYPE(None)(native.address_of("reset"))
     reset()
@@ -33,8 +33,9 @@ def _native() -> Callable[[str], int]:
 
 def _loaded(variant: Variant, signature: Sequence[str]) -> Callable[..., int]:
     """A variant for arguments of these types: see `native.callable_of`."""
-    made, found = jit.cpu_object(variant, signature), _native()
-    function = native.load(made.data, made.symbol, made.wanted)
+    with native.loading:
+        made, found = objects.cpu_object(variant, signature), _native()
+        function = native.load(made.data, made.symbol, made.wanted)
     if native.layout_known():
         return native.callable_of(found("launch"), function, signature)
     return native.plain_callable_of(found("share"), function, signature)

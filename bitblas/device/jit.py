@@ -1,6 +1,6 @@
 """From a Variant to something that can be called: prologue + headers + kernel = one source text = the cache key.
 
-CUDA: NVRTC through cuda.core makes a cubin, without a GPU too. CPU: Numba makes an object file (compiler.py), which is
+CUDA: NVRTC through cuda.core makes a cubin, without a GPU too. CPU: Numba makes an object file (objects.py), which is
 loaded without it (native.py). Both lie in the cache folder ($BITBLAS_CACHE, else ~/.cache/bitblas), named by the hash
 of the whole text and of what compiles it.
 """
@@ -14,9 +14,9 @@ import os
 import re
 import tempfile
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import semirings
 
@@ -24,7 +24,6 @@ from .. import extras
 from ..atomic import replacing
 from ..exceptions import DeviceError, JitError
 from ..kernels.prologue import Variant
-from . import native
 
 PACKAGE = Path(__file__).parent.parent
 ALGEBRA = Path(semirings.__file__).parent
@@ -85,33 +84,32 @@ def cuda_source(variant: Variant) -> str:
 @functools.cache
 def cpu_source(variant: Variant) -> str:
     """The complete Python text of a variant, for Numba."""
-    functions = (ALGEBRA / "functions.py").read_text().replace("\ndef ", "\n@njit(**FUNCTION)\ndef ")
-    folder, _, name = variant.kernel.rpartition("/")
-    body = _inline((PACKAGE / folder / f"{name}.cpu.py").read_text(), _PY_INCLUDE, set())
+    name, body = variant.entry, _cpu_body(variant.kernel)
     signature = re.search(rf"^def {name}\(lo, hi, ([^)]*)\):", body, re.M)
     if signature is None:
         raise SyntaxError(f"{variant.kernel}.cpu.py must define {name}(lo, hi, ...)")
-    text = _reached(f"{_PY_HEAD}{functions}\n{variant.python()}{body}", (name,))
-    return f"# {variant.kernel}\n{text}"
+    return f"# {variant.kernel}\n{_reached((_PY_HEAD, _cpu_functions(), variant.python(), body), (name,))}"
 
 
-def _reached(text: str, roots: Iterable[str]) -> str:
-    """The definitions of a module that `roots` need, and all imports: variants that differ in what their kernel never
-    reads (lanes, on the CPU) are then one text, compiled once, and what is left is quicker to import."""
-    lines = text.splitlines(keepends=True)
+@functools.cache
+def _cpu_functions() -> str:
+    return (ALGEBRA / "functions.py").read_text().replace("\ndef ", "\n@njit(**FUNCTION)\ndef ")
+
+
+@functools.cache
+def _cpu_body(kernel: str) -> str:
+    return _inline((PACKAGE / f"{kernel}.cpu.py").read_text(), _PY_INCLUDE, set())
+
+
+def _reached(texts: Iterable[str], roots: Iterable[str]) -> str:
+    """The definitions of a module, given in pieces, that `roots` need, and all imports: variants that differ in what
+    their kernel never reads (lanes, on the CPU) are then one text, compiled once."""
     owners: dict[str, int] = {}  # the definition of each name; imports, which are all kept, under their text
-    parts: list[tuple[str, set[str]]] = []  # of each definition its text, and the words in it
-    for node in ast.parse(text).body:
-        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-        part = "".join(lines[first - 1 : node.end_lineno])
-        if isinstance(node, ast.FunctionDef):
-            owners[node.name] = len(parts)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            owners[part] = len(parts)
-        else:  # assignments, also those under a condition
-            stored = (n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-            owners |= dict.fromkeys(stored, len(parts))
-        parts.append((part, set(_WORD.findall(part))))
+    parts: list[tuple[str, frozenset[str]]] = []
+    for text in texts:
+        for names, part, words in _definitions(text):
+            owners |= dict.fromkeys(names, len(parts))
+            parts.append((part, words))
     wanted, kept = [*roots, *(name for name in owners if "import " in name)], set[int]()
     while wanted:
         number = owners.get(wanted.pop())
@@ -119,6 +117,24 @@ def _reached(text: str, roots: Iterable[str]) -> str:
             kept.add(number)
             wanted += parts[number][1]
     return "\n".join(parts[k][0] for k in sorted(kept))
+
+
+@functools.lru_cache(256)  # most pieces are those of many variants
+def _definitions(text: str) -> list[tuple[tuple[str, ...], str, frozenset[str]]]:
+    """The statements of a module: the names that each defines, its text, and the words in it."""
+    lines, found = text.splitlines(keepends=True), []
+    for node in ast.parse(text).body:
+        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+        part = "".join(lines[first - 1 : node.end_lineno])
+        if isinstance(node, ast.FunctionDef):
+            names: tuple[str, ...] = (node.name,)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            names = (part,)
+        else:  # assignments, also those under a condition
+            stored = (n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+            names = tuple(dict.fromkeys(stored))
+        found.append((names, part, frozenset(_WORD.findall(part))))
+    return found
 
 
 def numbered(text: str) -> str:
@@ -138,75 +154,6 @@ def _write(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as f:
         f.write(data)
-
-
-# ---- CPU ------------------------------------------------------------------------------------------------------------
-
-
-class Object(NamedTuple):
-    """An object file: what it defines, and what it calls and does not define."""
-
-    data: bytes
-    symbol: str
-    wanted: tuple[str, ...]
-
-
-def cpu_object(variant: Variant, signature: Sequence[str]) -> Object:
-    """The object file of a variant for arguments of these types (`native.code_of`), from the cache or compiled."""
-    text = cpu_source(variant)
-
-    def make(symbol: str) -> tuple[bytes, Sequence[str]]:
-        from . import compiler
-
-        try:
-            return compiler.compiled(text, variant.entry, symbol, signature)
-        except Exception as error:
-            raise CompileError(f"{variant}\n{error}\n{numbered(text)}") from error
-
-    return _kept_object(variant.entry, _key(text, *signature, *_cpu_compilers()), make)
-
-
-def native_object() -> Object:
-    """The object file of native.ll."""
-    text = native.text()
-
-    def make(symbol: str) -> tuple[bytes, Sequence[str]]:
-        return native.assembled(text, numba_cpu())
-
-    return _kept_object("native", _key(text, *_cpu_compilers()[-3:]), make)
-
-
-def _kept_object(name: str, key: str, make: Callable[[str], tuple[bytes, Sequence[str]]]) -> Object:
-    """From its file, which begins with a checksum of the rest and a line of the names that it wants."""
-    symbol = f"{name}_{key}"
-    path = cache_dir() / "cpu" / f"{symbol}.o"
-    try:
-        check, wanted, data = path.read_bytes().split(b"\n", 2)
-        if check == _digest(wanted + data):
-            return Object(data, symbol, tuple(wanted.decode().split()))
-    except (OSError, ValueError):
-        pass  # not there, or damaged
-    data, names = make(symbol)
-    line = " ".join(names).encode()
-    _write(path, b"\n".join((_digest(line + data), line, data)))
-    return Object(data, symbol, tuple(names))
-
-
-@functools.cache
-def _cpu_compilers() -> tuple[str, ...]:
-    """What decides, besides its text, what becomes of a kernel."""
-    from importlib.metadata import version
-
-    ours = [f"kernels/{name}.py" for name in ("intrinsics", "lanes", "calls")]
-    ours += [f"device/{name}.py" for name in ("compiler", "specialise", "folding")]
-    texts = "".join((PACKAGE / name).read_text() for name in ours)
-    set_for_numba = [os.environ.get(f"NUMBA_{name}", "") for name in ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE")]
-    return texts, version("numba"), *set_for_numba, version("llvmlite"), numba_cpu(), native.features()
-
-
-@functools.cache
-def numba_cpu() -> str:
-    return str(os.environ.get("NUMBA_CPU_NAME") or native.binding().get_host_cpu_name())
 
 
 # ---- CUDA -----------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import platform
 import threading
 from collections.abc import Callable, Sequence
@@ -18,6 +19,7 @@ import numpy as np
 
 from ..exceptions import JitError
 from ..kernels.calls import NO_MEMORY, OTHERS
+from .threads import forks
 
 HEAD = object.__basicsize__  # of every Python object, its type the last 8 bytes of it
 DIMS, SHAPE, DTYPE, FLAGS = HEAD + 8, HEAD + 16, HEAD + 40, HEAD + 48  # of PyArrayObject, whose data comes first
@@ -26,7 +28,7 @@ SPINS = 2000  # looks at the next job before a thread sleeps: some 20 us
 _PAUSES = dict.fromkeys(("x86_64", "AMD64"), ("llvm.x86.sse2.pause", "", ""))
 _PAUSES |= dict.fromkeys(("aarch64", "arm64"), ("llvm.aarch64.hint", "i32", "i32 1"))
 
-_loading = threading.RLock()  # llvmlite's engine is for one thread at a time
+loading = threading.RLock()  # LLVM's engine, and Numba, are for one thread at a time
 _kept: list[Any] = []  # what the machine's code points to
 
 
@@ -69,6 +71,18 @@ def binding() -> Any:
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     return binding
+
+
+@functools.cache
+def cpu_name() -> str:
+    """The processor that kernels are compiled for."""
+    return str(os.environ.get("NUMBA_CPU_NAME") or binding().get_host_cpu_name())
+
+
+def llvm_version() -> str:
+    import llvmlite
+
+    return str(llvmlite.__version__)
 
 
 @functools.cache
@@ -128,12 +142,22 @@ def address(symbol: str) -> int:
     return int(found)
 
 
+def _forget_who_loads() -> None:
+    """In the child of a fork: it may have been another thread."""
+    global loading
+    loading = threading.RLock()
+
+
+forks.append(_forget_who_loads)
 _known: set[str] = set()
+_loaded: dict[str, int] = {}
 
 
 def load(data: bytes, symbol: str, wanted: Sequence[str]) -> int:
     """The address of a function of an object file. wanted: the names that it does not define."""
-    with _loading:
+    with loading:
+        if symbol in _loaded:  # variants of one text have one object
+            return _loaded[symbol]
         for name in wanted:
             if name not in _known:
                 binding().add_symbol(name, address(name))
@@ -141,12 +165,13 @@ def load(data: bytes, symbol: str, wanted: Sequence[str]) -> int:
         engine = _engine()
         engine.add_object_file(binding().ObjectFileRef.from_data(data))
         engine.finalize_object()
-        return address_of(symbol)
+        _loaded[symbol] = address_of(symbol)
+        return _loaded[symbol]
 
 
 def address_of(symbol: str) -> int:
     """Where something lies that a loaded object defines."""
-    with _loading:
+    with loading:
         engine = _engine()
         return int(engine.get_function_address(symbol) or engine.get_global_value_address(symbol))
 
