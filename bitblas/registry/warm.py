@@ -63,6 +63,8 @@ def run(task: str) -> Done:
     """Run one program."""
     before = objects.compiled
     try:
+        if task not in tasks(()) and not Path(task).is_file():
+            raise FileNotFoundError(f"expected a program, got {task}")
         with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), config.set(device="cpu"):
             (_run_file if Path(task).is_file() else _run_algorithm)(task)
     except (Exception, SystemExit) as error:
