@@ -129,8 +129,12 @@ def _on_cpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
     bounds = None
     if t.device.splits(t.a.nvals + t.b.nvals, PARALLEL_ENTRIES):  # rows with about equal numbers of products
         bounds = ranges.by_work((products_before(t.a, t.b) + t.a.ptr)[1:], t.device.parts)
-    operands = t.operands(t.left, t.right, t.b.ncols)
-    compiled(t.device, _dense_row(t, fill))(t.a.nrows, *operands, t.value, ptr, col, sums, bounds=bounds)
+    left, right, value = t.left, t.right, t.value
+    if not fill:  # counting reads no values: one kernel for those of all types
+        left = right = entry_values(t.device, BOOL, BOOL.np_type.type(True))
+        value, sums = BOOL.np_type.type(False), dummy(t.device, "?")
+    operands = t.operands(left, right, t.b.ncols)
+    compiled(t.device, _dense_row(t, fill))(t.a.nrows, *operands, value, ptr, col, sums, bounds=bounds)
 
 
 def _tables(t: Task, fill: int) -> list[tuple[int, int]]:
