@@ -153,9 +153,13 @@ def _on_cpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
     bounds = None
     if t.device.splits(t.a.nvals + t.b.nvals, PARALLEL_ENTRIES):  # rows with about equal numbers of products
         bounds = ranges.by_work((products_before(t.a, t.b) + t.a.ptr)[1:], t.device.parts)
+    left, right, value = t.left, t.right, t.value
+    if not fill:  # counting reads no values: one kernel for those of all types
+        left = right = entry_values(t.device, BOOL, BOOL.np_type.type(True))
+        value, sums = BOOL.np_type.type(False), dummy(t.device, "?")
     semiring, names = None if t.kind == WORDS else t.semiring, (t.types[0].name, t.types[1].name)
     kernel = _dense_row_kernel(t.device, semiring, t.kind, *names, fill, t.packed)
-    kernel(t.a.nrows, *t.operands(t.left, t.right, t.b.ncols), t.value, ptr, col, sums, bounds=bounds)
+    kernel(t.a.nrows, *t.operands(left, right, t.b.ncols), value, ptr, col, sums, bounds=bounds)
 
 
 def _tables(t: Task, fill: int) -> list[tuple[int, int]]:

@@ -11,11 +11,11 @@
 def gustavson(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_step, b_ptr, b_col, b_width, b_val, b_iso, b_step, ncols,
               m_ptr, m_col, m_width, mask_kind, product, c_ptr, c_col, c_val):  # fmt: skip
     words = (ncols >> 6) + 1
-    found = np.zeros(words, np.uint64)
-    filled = np.zeros((words >> 6) + 1, np.uint64)
-    masked = np.zeros(words if mask_kind else 1, np.uint64)
-    sums = np.empty(ncols if FILL and KIND == VALUES else 1, Z_T)
-    count = np.empty(ncols if FILL and KIND == COUNT else 1, np.int64)
+    found = zeros(words, np.uint64)
+    filled = zeros((words >> 6) + 1, np.uint64)
+    masked = zeros(words if mask_kind else 1, np.uint64)
+    sums = empty(ncols if FILL and KIND == VALUES else 1, Z_T)
+    count = empty(ncols if FILL and KIND == COUNT else 1, np.int64)
     for i in range(lo, hi):
         a = np.int64(at(a_ptr, i))
         a_end = np.int64(at(a_ptr, i + 1))
