@@ -11,7 +11,7 @@ from bitblas.config import config
 from bitblas.plan import direction as plan
 from bitblas.plan import transpose
 from bitblas.plan.direction import Ask, Case, Known, direction
-from bitblas.plan.product import VALUES, WORDS
+from bitblas.plan.product import COUNT, VALUES, WORDS
 from bitblas.store import VectorStore
 from bitblas.verbs import deciding
 
@@ -22,7 +22,7 @@ def _transposes_at_need(monkeypatch):
     monkeypatch.setattr(transpose, "TRANSPOSE_READS", dict.fromkeys(transpose.TRANSPOSE_READS, 0.0))
 
 
-CASE = Case("mxv", "min_plus", "csr", False, VALUES, None, False, "cpu", "")
+CASE = Case("mxv", "lor_land", "csr", False, WORDS, None, False, "cpu", "")
 
 
 TRANSPOSED = CASE._replace(pull_of=True)  # a pull would read the transpose
@@ -33,7 +33,7 @@ def decided(*, case=CASE, rows=True, back=None, work=None, longest=0, **known):
 
 
 def test_what_is_known_decides():
-    assert plan.PUSH_COST["cpu"] == 4, "what the numbers below are for"
+    assert CASE.push_cost() == (4, 4), "what the numbers below are for"
     assert not decided(case=CASE._replace(ordered="a float sum has a fixed order")).push
     assert decided(least=250) is plan.AT_LEAST and decided(nvals=250) is plan.MANY
     assert decided(rows=False) is decided(rows=False, nvals=1) is plan.WITHOUT_TRANSPOSE
@@ -46,6 +46,19 @@ def test_what_is_known_decides():
     assert decided(nvals=2, work=1000, longest=999, active=249) is plan.FEW
     assert decided(nvals=2, work=1000, longest=999, active=250) is plan.HEAVY
     assert decided(nvals=0, work=0, longest=0, active=0) is plan.HEAVY, "of no entries a pull costs nothing either"
+
+
+def test_what_a_push_costs_depends_on_what_is_added_up():
+    for kind, few in ((WORDS, 249), (COUNT, 333), (VALUES, 499)):
+        case = CASE._replace(kind=kind)
+        assert decided(case=case, nvals=few) is plan.FEW and decided(case=case, nvals=few + 1) is plan.MANY
+        assert decided(case=case._replace(device="gpu"), nvals=63) is plan.MANY
+    tiles = CASE._replace(key="b2sr8", kind=VALUES)
+    assert decided(case=tiles, nvals=124) is plan.FEW and decided(case=tiles, nvals=125) is plan.MANY
+    told = {"case": tiles, "nvals": 100, "work": 1000, "longest": 9}
+    assert decided(**told, active=499) is plan.FEW and decided(**told, active=500) is plan.HEAVY
+    alone, crowd = CASE._replace(threads=1), CASE._replace(threads=64)
+    assert decided(case=alone, nvals=499) is plan.FEW and decided(case=crowd, nvals=63) is plan.MANY
 
 
 def test_what_is_not_known_is_asked_for_and_the_cheapest_first():
@@ -108,7 +121,7 @@ def test_a_statement_runs_as_explained(device, one_hub, form, at, semiring):
         assert plan == explained
         assert kernels <= ({"push"} if ": push on" in plan else {"pull", "lanes"}), plan
     if form["format"] == "csr":
-        pushes = semiring != "plus_pair" and len(at) == 2
+        pushes = (semiring != "plus_pair" or device == "cpu") and len(at) == 2
         assert (gb.explain(A.T.mxv(u, op)).direction == "push") == pushes
 
 
@@ -130,7 +143,7 @@ def test_entries_are_counted_where_that_is_open(device, monkeypatch, one_hub):
     counted.clear()
     u._store.count = None
     gb.explain(A.T.mxv(u, gb.semiring.plus_pair))
-    assert not counted, "counts are pulled, whatever is active"
+    assert counted == ([u._store] if device == "cpu" else []), "a GPU pulls counts, whatever is active"
 
 
 def test_words_are_the_case_of_equal_products():
