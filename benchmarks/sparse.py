@@ -1,12 +1,13 @@
 """python -m benchmarks.sparse: products with vectors of few entries and of many, and algorithms as users write them.
 
-The same text runs on bitblas and on python-graphblas, in one process and with as many threads, in turn; the figure is the
-least mean of several batches, because other processes only ever add time. Every result is compared.
+The same text runs on bitblas and on python-graphblas, in one process and with as many threads, in turn; the figure is
+the least mean of several batches, because other processes only ever add time. Every result is compared.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import math
 import sys
 import time
@@ -112,17 +113,16 @@ def algorithms(
 ) -> Iterator[dict[str, Any]]:
     n = graph.n
     for name in names:
-        runs, results = [], [None, None]
+        runs, results = [], {}
         for k, library in enumerate(libraries):
             A = library.Matrix.from_coo(graph.rows, graph.col.astype(np.int64), True, nrows=n, ncols=n)
-            call = program(library, name)
-
-            def run(k: int = k, call: Any = call, A: Any = A) -> None:
-                results[k] = call(A)
-
-            runs.append(run)
+            runs.append(functools.partial(_keep, results, k, program(library, name), A))
         us = least(runs, seconds)
-        yield row({"graph": graph.name, "algorithm": name}, us, equal(*results))
+        yield row({"graph": graph.name, "algorithm": name}, us, equal(results[0], results[1]))
+
+
+def _keep(results: dict[int, Any], k: int, run: Callable[[Any], Any], A: Any) -> None:
+    results[k] = run(A)
 
 
 def _list(text: str) -> list[str]:
@@ -132,7 +132,9 @@ def _list(text: str) -> list[str]:
 def main(argv: Sequence[str] | None = None) -> int:
     """0 if every result was right, 1 if one was wrong, 2 for what cannot run."""
     p = argparse.ArgumentParser(prog="python -m benchmarks.sparse", description=__doc__)
-    p.add_argument("--graphs", type=_list, default=list(GRAPHS), help="names (see graphs.py) or .mtx files, with commas")
+    p.add_argument(
+        "--graphs", type=_list, default=list(GRAPHS), help="names (see graphs.py) or .mtx files, with commas"
+    )
     p.add_argument("--verbs", type=_list, default=list(VERBS), help=f"of {','.join(VERBS)}; -: none")
     p.add_argument("--semirings", type=_list, default=list(SEMIRINGS), help=f"of {','.join(SEMIRINGS)}")
     p.add_argument("--densities", type=_list, default=[str(d) for d in DENSITIES], help="0: one entry")

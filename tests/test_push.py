@@ -134,3 +134,33 @@ def test_a_push_writes_into_the_output_that_is_there(monkeypatch):
         assert w._store.present is present and w._store.values is x
         expected = u.vxm(B, gb.semiring.plus_times).new()
         assert w.isequal(expected) and w.nvals == expected.nvals
+
+
+@pytest.mark.parametrize("key", ["csr", "mplg", "b2sr8", "split8"])
+@pytest.mark.parametrize("name", ["lor_land", "any_pair", "min_first"])
+def test_presence_of_full_vectors(device, key, name):
+    """The rows that have entries: found once, whatever is multiplied, and not given away."""
+    p = MATRICES["gaps"]()
+    A, T = (
+        gb.Matrix.from_coo(*at, True, nrows=n, ncols=m, **FORMS[key])
+        for at, n, m in (((p.rows, p.cols), p.nrows, p.ncols), ((p.cols, p.rows), p.ncols, p.nrows))
+    )
+    ring = getattr(gb.semiring, name)[gb.dtypes.BOOL]
+    rows, half = np.unique(p.rows), np.arange(0, p.nrows, 2)
+    m = gb.Vector.from_coo(half, True, size=p.nrows)
+    full = gb.Vector.from_scalar(True, p.ncols)
+    expected = {"": rows, "m": np.intersect1d(rows, half), "~m": np.setdiff1d(rows, half)}
+    for _ in range(2):
+        for text, mask in (("", None), ("m", m.S), ("~m", ~m.S)):
+            for expr in (A.mxv(full, ring), full.vxm(T, ring)):
+                found = expr.new(mask=mask)
+                assert found.nvals == len(expected[text]) and np.array_equal(found.to_coo()[0], expected[text]), text
+                found << True  # what is kept is not what was given
+        w = gb.Vector.from_coo(half, True, size=p.nrows)
+        w(gb.binary.lor) << A.mxv(full, ring)
+        assert np.array_equal(w.to_coo()[0], np.union1d(rows, half))
+        w(w.S, gb.replace) << A.mxv(full, ring)
+        assert np.array_equal(w.to_coo()[0], rows)
+        w(m.S, gb.replace) << A.mxv(full, ring)
+        w << A.mxv(full, ring)
+        assert np.array_equal(w.to_coo()[0], rows) and w.nvals == len(rows)

@@ -11,7 +11,7 @@ from bitblas.algorithms import bfs_levels
 from bitblas.config import config
 from bitblas.device import Device
 from bitblas.loop import Program
-from bitblas.plan import transpose
+from bitblas.plan import direction, transpose
 from bitblas.verbs import deciding
 
 N = 200
@@ -49,6 +49,7 @@ def test_a_search_makes_no_transpose(device, form, monkeypatch):
         v = bfs_levels(A, 0)
         assert dict(zip(*(x.tolist() for x in map(A.device.to_host, v.to_coo())))) == expected and not has_transpose(A)
     monkeypatch.setattr(transpose, "TRANSPOSE_READS", dict.fromkeys(transpose.TRANSPOSE_READS, 0.5))
+    monkeypatch.setattr(direction, "PUSH_COST", dict.fromkeys(direction.PUSH_COST, 16.0))  # it would pull
     bfs_levels(A, 0)
     v = bfs_levels(A, 0)
     assert dict(zip(*(x.tolist() for x in map(A.device.to_host, v.to_coo())))) == expected and has_transpose(A)

@@ -15,12 +15,12 @@ from .product import COUNT, VALUES, WORDS, Plan, any_order, is_wide, kind_of, re
 
 # A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9; CPU: one thread pushes the
 # presence of entries along rows, two threads pull).
-PUSH_COST = {"cpu": 4.0, "gpu": 16.0}
+PUSH_COST = {"cpu": 3.0, "gpu": 16.0}
 # On the CPU against that, by what is added up. Measured on two EPYC cores: densities from which a pull takes less, on
 # Delaunay meshes, a stencil, a road network and RMAT 16. Rows: 0.25 to 0.7; 0.3 to 0.7; 0.5 to 1. Tiles (of 8): 0.15
 # to 0.25; 0.03 to 0.06; 0.1 to 0.3: there a push goes through bits one by one, where a pull adds up all of a tile.
-ROWS_SHARE = {WORDS: 1.0, COUNT: 0.75, VALUES: 0.5}
-TILES_SHARE = {WORDS: 1.25, COUNT: 6.0, VALUES: 2.0}
+ROWS_SHARE = {WORDS: 1.0, COUNT: 0.8, VALUES: 0.6}
+TILES_SHARE = {WORDS: 1.6, COUNT: 8.0, VALUES: 2.4}
 TILE_SHARE = 0.25  # of an entry's, what a tile costs that is read for a few of its rows
 MEASURED_THREADS, MOST_THREADS = 2, 8  # beyond which pulls wait for memory (not measured)
 

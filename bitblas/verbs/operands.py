@@ -134,7 +134,7 @@ def entry_values(device: Device, dtype: DataType, values: Raw) -> Values:
 def word_bounds(*read: VectorStore) -> Any:
     """Parallel ranges of the words of vectors on the CPU; None for one range: where few words, or few entries, are
     read."""
-    device = read[0].device
-    bounds = device.ranges(words(read[0].size), PARALLEL_WORDS, parts=device.threads)
-    few = bounds is None or all(u.nvals < 64 * PARALLEL_WORDS for u in read)
-    return None if few else bounds
+    device, n = read[0].device, words(read[0].size)
+    if not device.splits(n, PARALLEL_WORDS) or all(u.nvals < 64 * PARALLEL_WORDS for u in read):
+        return None
+    return device.ranges(n, PARALLEL_WORDS, parts=device.threads)
