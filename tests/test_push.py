@@ -26,8 +26,9 @@ def operands(key, dtype, value=None):
     is given; sums of floats round."""
     p = MATRICES["long hub"]()
     rng = generator(dtype)
-    some = lambda k: rng.random(k) if dtype.startswith("FP") else rng.integers(1, 9, k)
+    some = lambda k: rng.random(k) - 0.5 if dtype.startswith("FP") else rng.integers(1, 9, k)
     x = some(len(p.rows))
+    x[::2] *= dtype.startswith("INT")  # zeros, negative ones among them: sums of these alone keep their sign
     A = gb.Matrix.from_coo(p.rows, p.cols, x, dtype, nrows=p.nrows, ncols=p.ncols, **FORMS[key])
     B = gb.Matrix.from_coo(p.cols, p.rows, x, dtype, nrows=p.ncols, ncols=p.nrows, **FORMS[key])
     at = np.flatnonzero(rng.random(p.ncols) < 0.5)
