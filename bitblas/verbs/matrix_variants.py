@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+from typing import Any, NamedTuple
 
 from semirings import Operator, Semiring, Typed
 from semirings.dtypes import BOOL, INT64, DataType
@@ -21,6 +23,31 @@ def packed_constants(*keys: str) -> Constants:
     return tuple((f"{name}_PACKED", int(format_of(key).packed)) for name, key in zip("ABM", keys, strict=False))
 
 
+class _Algebra(NamedTuple):
+    """What kernels of one semiring (None: WORDS) on values of two types are compiled with."""
+
+    monoid: Any
+    z: DataType  # of the sums
+    types: Types
+    values: Any
+    functions: tuple[Function, ...]
+    terminal: int
+    label: str
+
+
+def _algebra(semiring: Typed[Semiring] | None, kind: int, a: DataType, b: DataType) -> _Algebra:
+    op, t, monoid, z = algebra_of(semiring)
+    functions, values, terminal = sum_of(monoid, z)
+    if kind != VALUES:
+        op, t, a, b = PLAIN, BOOL, BOOL, BOOL
+    mul = product_of_entries(op, t, a, b)
+    if mul.result is not z:
+        mul = dataclasses.replace(mul, result=z)
+    types = ("A", a), ("B", b), ("Z", z)
+    label = "words" if semiring is None else repr(semiring)
+    return _Algebra(monoid, z, types, values, (*functions, mul), terminal, label)
+
+
 @functools.cache
 def dot_variant(
     key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
@@ -28,19 +55,11 @@ def dot_variant(
 ) -> Variant:  # fmt: skip
     """The dot kernel of a form for a semiring; `semiring` is None for WORDS. wide: the CPU's, by whole tiles. mask: its
     form, where it is by rows."""
-    op, t, monoid, z = algebra_of(semiring)
-    functions, values, terminal = sum_of(monoid, z)
-    if kind != VALUES:
-        op, t, a, b = PLAIN, BOOL, BOOL, BOOL
-    mul = product_of_entries(op, t, a, b)
-    if mul.result is not z:
-        mul = Function(mul.name, z, mul.args, mul.let, mul.expr)
-    format = format_of(key)
+    of, format = _algebra(semiring, kind, a, b), format_of(key)
     extra = format.dot_constants(types, lanes, format_of(mask))
-    constants = (("KIND", kind), ("U_BOOL", 0), ("Z_BOOL", int(z is BOOL)), ("HAS_TERMINAL", terminal), *extra)
-    types = (*types, ("A", a), ("B", b), ("Z", z))
-    label = "words" if semiring is None else repr(semiring)
-    return Variant(format.kernel("dot_lanes" if wide else "dot"), types, constants, values, (*functions, mul), label)
+    constants = (("KIND", kind), ("U_BOOL", 0), ("Z_BOOL", int(of.z is BOOL)), ("HAS_TERMINAL", of.terminal), *extra)
+    kernel = format.kernel("dot_lanes" if wide else "dot")
+    return Variant(kernel, (*types, *of.types), constants, of.values, of.functions, of.label)
 
 
 @functools.cache
@@ -50,14 +69,9 @@ def gustavson_variant(
     """The CPU's row-by-row mxm for a semiring (None for WORDS). fill 0: the pass that counts, one for all semirings."""
     if not fill:
         semiring, kind = None, WORDS
-    op, t, monoid, z = algebra_of(semiring)
-    functions, values, _ = sum_of(monoid, z)
-    mul = product_of_entries(*(op, t, a, b) if kind == VALUES else (PLAIN, BOOL, BOOL, BOOL))
-    if mul.result is not z:
-        mul = Function(mul.name, z, mul.args, mul.let, mul.expr)
+    of = _algebra(semiring, kind, a, b)
     constants = (("KIND", kind), ("FILL", fill), ("U_BOOL", 0), ("HAS_TERMINAL", 0), *packed)
-    label = "words" if semiring is None else repr(semiring)
-    return Variant("formats/csr/gustavson", (("Z", z),), constants, values, (*functions, mul), label)
+    return Variant("formats/csr/gustavson", (("Z", of.z),), constants, of.values, of.functions, of.label)
 
 
 @functools.cache
@@ -68,19 +82,11 @@ def rows_variant(
     """The GPU's row-by-row mxm ("short_rows", "long_rows"); fill 0 counts, and needs no semiring, as WORDS do not."""
     if not fill or kind == WORDS:
         semiring, kind = None, WORDS
-    op, t, monoid, z = algebra_of(semiring)
-    functions, values, terminal = sum_of(monoid, z)
-    if kind != VALUES:
-        op, t, a, b = PLAIN, BOOL, BOOL, BOOL
-    mul = product_of_entries(op, t, a, b)
-    if mul.result is not z:
-        mul = Function(mul.name, z, mul.args, mul.let, mul.expr)
+    of = _algebra(semiring, kind, a, b)
     columns = ("COL_64", int(dict(types)["COL"] is INT64))
-    constants = (("KIND", kind), ("FILL", fill), ("U_BOOL", 0), ("HAS_TERMINAL", terminal), columns, *constants)
-    values = (*values, value("BEGIN", z, beginning(monoid, z)))
-    types = (*types, ("A", a), ("B", b), ("Z", z))
-    label = "words" if semiring is None else repr(semiring)
-    return Variant(f"formats/csr/{kernel}", types, constants, values, (*functions, mul), label)
+    constants = (("KIND", kind), ("FILL", fill), ("U_BOOL", 0), ("HAS_TERMINAL", of.terminal), columns, *constants)
+    values = (*of.values, value("BEGIN", of.z, beginning(of.monoid, of.z)))
+    return Variant(f"formats/csr/{kernel}", (*types, *of.types), constants, values, of.functions, of.label)
 
 
 @functools.cache

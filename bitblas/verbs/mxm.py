@@ -24,7 +24,7 @@ from .sieve import Sieve
 
 
 class MatrixMask(NamedTuple):
-    """The entries that may be written, or that may not (complement)."""
+    """A mask of a matrix: where `structure` has entries may be written, or (complement) may not."""
 
     structure: Structure
     complement: bool

@@ -84,7 +84,7 @@ class WidePull:
     def __init__(self, of: PreparedProduct) -> None:
         types, semiring, kind, _, options = of.algebra
         self.of = of
-        variant = lanes_variant((*types, ("Z", of.z)), semiring, kind, flip=options["flip"])
+        variant = lanes_variant(of.form.key, (*types, ("Z", of.z)), semiring, kind, flip=options["flip"])
         self.kernel, self.variants = compiled(of.device, variant), (variant,)
 
     def run(self, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None) -> VectorStore:

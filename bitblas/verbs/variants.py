@@ -242,17 +242,17 @@ def _product_variant(
 
 @functools.cache
 def lanes_variant(
-    types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring], kind: int, *, flip: bool
+    key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring], kind: int, *, flip: bool
 ) -> Variant:
-    """The CPU's kernel that pulls by whole 8 x 8 tiles, for semirings that `is_wide` allows."""
+    """The CPU's kernel that pulls by whole tiles, of a form that has one, for semirings that `is_wide` allows."""
     op, _, monoid, z = algebra_of(semiring)
     functions, values, _ = sum_of(monoid, z)
-    begin = value("BEGIN", z, beginning(monoid, z))
-    constants = [("KIND", kind), ("TILE", 8), ("FLIP", int(flip)), ("U_BOOL", 0), ("HAS_TERMINAL", 0)]
+    begin, format = value("BEGIN", z, beginning(monoid, z)), format_of(key)
+    constants = [("KIND", kind), *format.wide_constants(), ("FLIP", int(flip)), ("U_BOOL", 0), ("HAS_TERMINAL", 0)]
     if kind == VALUES:
         exprs = (("ADD", monoid.binaryop.expr), ("MUL", op.expr))
         constants += [(name, LANE_EXPRESSIONS.index(expr)) for name, expr in exprs]
-    return Variant("formats/b2sr/lanes", types, tuple(constants), (*values, begin), functions, repr(semiring))
+    return Variant(format.kernel("lanes"), types, tuple(constants), (*values, begin), functions, repr(semiring))
 
 
 @functools.cache

@@ -3,7 +3,7 @@ anything is changed."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,32 +12,18 @@ from semirings.dtypes import DataType, cast_scalar
 
 from ...build import entries as build
 from ...exceptions import DimensionMismatch
-from ...formats import Structure
-from ...order import Order
 from ...store import MatrixStore
 from ...verbs import matrix as verbs
 from ...verbs import submatrix
+from ...verbs.mxm import MatrixMask
 from ..convert import same_device, value_array
 from ..statement.axes import Axis
 from ..statement.delayed import Delayed
 from ..statement.expr import MatrixExpression
-from ..statement.mask import Mask
+from ..statement.mask import Mask, matrix_mask
 from ..statement.operand import Operand, describe
 from ..statement.operands import of
 from ..statement.orders import common
-
-
-class StructureMask(NamedTuple):
-    """A mask as the verbs take it: `structure` names the entries that may be written, or (complement) may not."""
-
-    structure: Structure
-    complement: bool
-
-
-def matrix_mask(mask: Mask, order: Order | None = None) -> StructureMask:
-    """A value mask drops its falsy entries first; a complement stays a flag."""
-    store = mask.parent._at(order)
-    return StructureMask(store.structure if mask.structure else verbs.truthy(store), mask.complement)
 
 
 def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
@@ -105,7 +91,7 @@ def _source(C: Any, value: Any) -> Any:
         raise TypeError(f"C << x: expected a Matrix, a delayed one, or a scalar, got {describe(value)}") from None
 
 
-def _fill(C: MatrixStore, value: np.generic | None, dtype: DataType, m: StructureMask | None) -> MatrixStore:
+def _fill(C: MatrixStore, value: np.generic | None, dtype: DataType, m: MatrixMask | None) -> MatrixStore:
     if value is None:
         return verbs.empty(C.device, C.nrows, C.ncols, C.dtype)
     if m is not None and not m.complement:
@@ -170,7 +156,7 @@ def _square(C: Any, value: Any) -> Any:
     return type(C).from_dense(value, device=C.device)
 
 
-def _area_mask(C: Any, mask: Mask, axes: tuple[Axis, ...]) -> StructureMask:
+def _area_mask(C: Any, mask: Mask, axes: tuple[Axis, ...]) -> MatrixMask:
     same_device("mask", C, mask.parent)
     expected = tuple(a.size for a in axes if a.size is not None)
     if mask.parent.shape != expected:
@@ -178,7 +164,7 @@ def _area_mask(C: Any, mask: Mask, axes: tuple[Axis, ...]) -> StructureMask:
     if mask.parent.ndim == 2:
         return matrix_mask(mask)
     t = _line(mask.parent._store, axes)
-    return StructureMask(t.structure if mask.structure else verbs.truthy(t), mask.complement)
+    return MatrixMask(t.structure if mask.structure else verbs.truthy(t), mask.complement)
 
 
 def _line(u: Any, axes: tuple[Axis, ...]) -> MatrixStore:

@@ -22,10 +22,10 @@ from ...verbs import submatrix
 from ..convert import same_device
 from ..operators import typed
 from ..statement.expr import MatrixExpression
+from ..statement.mask import matrix_mask
 from ..statement.operand import Operand, object_of
 from ..statement.operands import apply_operator, index_operator, operands, select_mask, union_operator
 from ..statement.orders import movable
-from .assign import matrix_mask
 
 
 class MatrixElementwise(Operand):
@@ -59,12 +59,16 @@ class MatrixElementwise(Operand):
 
     def _partner(self, other: Any, where: str, *, restrict: bool = False) -> Any:
         if isinstance(other, Operand) and other.ndim == 1:
-            return Broadcast(other._resolve(), self, where, columns=False, restrict=restrict)
+            return self._beside(other._resolve(), where, columns=False, restrict=restrict)
         B = object_of(other, 2, where)
         if self.shape != B.shape:
             raise DimensionMismatch(f"{where}: expected two matrices of one shape, got {self.shape} and {B.shape}")
         same_device(where, self, B)
         return B
+
+    def _beside(self, vector: Any, where: str, *, columns: bool, restrict: bool) -> Broadcast:
+        """A Vector as a matrix of this shape: as each of its rows, or of its columns."""
+        return Broadcast(vector, self, where, columns=columns, restrict=restrict)
 
     def ewise_add(self, other: Any, op: Any = monoid.plus) -> MatrixExpression:
         """The union: op where both have an entry, else the one there is. A Vector counts as every row.
