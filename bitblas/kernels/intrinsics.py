@@ -70,16 +70,6 @@ trailing_zeros = _bits("cttz", 1)  # place of the lowest set bit; undefined for 
 
 
 @intrinsic
-def drop_lowest(typing: Any, x: Any) -> Any:
-    """x without its lowest set bit: x & (x - 1), which Numba would compute in float64 for uint64."""
-
-    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
-        return b.and_(args[0], b.sub(args[0], ir.Constant(args[0].type, 1)))
-
-    return x(x), code
-
-
-@intrinsic
 def chosen(typing: Any, bit: Any, x: Any, y: Any) -> Any:
     """x where the lowest bit is set, else y, both numbers of one type: by masks, where a branch that nobody foresees
     would cost more than the work. Of floats LLVM makes a branch again, so they are taken as integers."""
@@ -93,6 +83,16 @@ def chosen(typing: Any, bit: Any, x: Any, y: Any) -> Any:
         return found if kind == bits else b.bitcast(found, kind)
 
     return x(bit, x, x), code
+
+
+@intrinsic
+def drop_lowest(typing: Any, x: Any) -> Any:
+    """x without its lowest set bit: x & (x - 1), which Numba would compute in float64 for uint64."""
+
+    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        return b.and_(args[0], b.sub(args[0], ir.Constant(args[0].type, 1)))
+
+    return x(x), code
 
 
 __all__ = ["at", "chosen", "drop_lowest", "popcount", "put", "trailing_zeros"]

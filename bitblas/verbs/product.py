@@ -22,7 +22,6 @@ from ..plan.ending import End, plan_end
 from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged, reads_matrix
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
 from . import deciding, vector
-from .filled import Filled
 from .operands import Input, Into, Mask, Matrix, Old, Output, Rows, allowed, dummy, entry_values, stored
 from .pull import PullKernels
 from .pull import compiled as compiled  # what other verbs call it by
@@ -114,10 +113,7 @@ class PreparedProduct:
         self.u_values = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.value = z.np_type.type(0 if product is None else product)
         self.pulls: dict[Any, PullKernels] = {}
-        presence = kind == WORDS and options["full"] and device.host_memory  # on a GPU: not measured
-        self.apart: Push | WidePull | Filled | None = Push(self) if push else WidePull(self) if plan.wide else None
-        if presence:
-            self.apart = Filled(self)
+        self.apart = Push(self) if push else WidePull(self) if plan.wide else None
 
     def run(self, u: VectorStore, mask: Mask | None, into: Into | None = None) -> VectorStore:
         """The product with a vector of the kind that this was made for. With `into` the statement is ended: its w is
@@ -127,9 +123,9 @@ class PreparedProduct:
         given = Input(u.present, *(self.u_values or stored(self.device, u.dtype, u.values)))
         fused = into is None or is_fused(self.plan.key, self.semiring, into.w.dtype, into.accum)
         if self.apart is None and fused:
-            return self.pulled(given, u, mask, into)
+            return self._pull(given, u, mask, into)
         if self.apart is None:
-            t = self.pulled(given, u, mask, None)
+            t = self._pull(given, u, mask, None)
         else:
             free = None if into is None or into.keeps or overlap(into.w, u, mask) else into.w
             t = self.apart.run(given, allowed(self.device, mask), u, free)
@@ -143,7 +139,7 @@ class PreparedProduct:
         way = self.pull(self.z, None, None, False, masked) if self.apart is None else self.apart
         return way.variants
 
-    def pulled(self, given: Input, u: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
+    def _pull(self, given: Input, u: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
         """The product and the end of the statement in one kernel: in place, unless w is read elsewhere too."""
         if into is None:
             pull = self.pull(self.z, None, None, False, mask is not None)
