@@ -23,9 +23,7 @@ from .shrink import shrink
 
 DIFFERS = 3  # what a process returns that met a difference
 ORDERS = ("degree", "rcm")
-FORMS = tuple(
-    f'format="{f.name}"' + ("" if f.tile is None else f", tile={f.tile}") for f in formats.FORMATS.values()
-)
+FORMS = tuple(f'format="{f.name}"' + ("" if f.tile is None else f", tile={f.tile}") for f in formats.FORMATS.values())
 
 
 def palette_of(number: int, args: argparse.Namespace) -> Palette:
@@ -125,7 +123,9 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=10**9, help="stop after so many programs")
     parser.add_argument("--start", type=int, default=0, help="the first program")
     parser.add_argument("--one", type=int, help="that program alone")
-    parser.add_argument("--width", type=int, default=3, help="operators of each kind that programs share; 0: common ones")
+    parser.add_argument(
+        "--width", type=int, default=3, help="operators of each kind that programs share; 0: common ones"
+    )
     parser.add_argument("--share", type=int, default=2000, help="how many programs share them")
     parser.add_argument("--faults", type=int, default=20, help="stop after so many faults")
     parser.add_argument("--tries", type=int, default=1000, help="how often a program is made smaller at most")

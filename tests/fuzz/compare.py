@@ -1,4 +1,4 @@
-"""What two libraries can agree on: types, shapes, structure; integers and Booleans exactly, floats within a tolerance."""
+"""What two libraries can agree on: types, shapes, structure; integers exactly, floats within a tolerance."""
 
 from __future__ import annotations
 
@@ -41,7 +41,12 @@ def plain(x: Any) -> Any:
 def _is_coo(x: tuple) -> bool:
     """Rows, columns and values, or pairs of the first two, and values."""
     arrays = all(isinstance(a, np.ndarray) for a in x)
-    return arrays and len(x) in (2, 3) and [a.shape[1:] for a in x] in ([(), (), ()], [(2,), ()]) and len({len(a) for a in x}) == 1
+    return (
+        arrays
+        and len(x) in (2, 3)
+        and [a.shape[1:] for a in x] in ([(), (), ()], [(2,), ()])
+        and len({len(a) for a in x}) == 1
+    )
 
 
 def _by_row(x: tuple) -> tuple:

@@ -29,29 +29,47 @@ def tame(x: Any) -> Any:
     return x
 
 
-def forwards(statement: Statement, scope: dict[str, Any]) -> Statement:
-    """Slices that run backwards as lists of indices: SuiteSparse 9.4 keeps entries that v(mask)[::-1] << w deletes."""
-    if statement.kind != "assign" or ":-" not in statement.region or statement.out not in scope:
-        return statement
-    parts, axis = [], 0
-    for part in re.findall(r"\[[^]]*\]|[^ ,]+", statement.region):
-        parts.append(f"list(range({scope[statement.out].shape[axis]}))[{part}]" if ":-" in part else part)
-        axis += 1
-    return statement._replace(region=", ".join(parts))
+def asked(statement: Statement, scope: dict[str, Any]) -> str:
+    """What the oracle runs. A value mask of floats is one of BOOL: for SuiteSparse -0.0 is true in a mask alone. Slices
+    that run backwards are lists of indices: SuiteSparse 9.4 keeps entries that v(mask)[::-1] << w deletes."""
+    s = statement
+    if s.kind == "assign" and ":-" in s.region and s.out in scope:
+        parts = re.findall(r"\[[^]]*\]|[^ ,]+", s.region)
+        lists = [f"list(range({n}))[{part}]" if ":-" in part else part for n, part in zip(scope[s.out].shape, parts)]
+        s = s._replace(region=", ".join(lists))
+    return _VALUES.sub(lambda m: m[0] if not _is_float(scope, m[1]) else f'tame({m[1]}.dup("BOOL")).V', s.text())
+
+
+_VALUES = re.compile(r"\b([vA]\d+)\.V\b")
+
+
+def _is_float(scope: dict[str, Any], name: str) -> bool:
+    return name in scope and str(scope[name].dtype).startswith("FP")
 
 
 def skipped(statement: Statement, scope: dict[str, Any]) -> str | None:
     """Why neither library runs a statement; None if both do. `scope`: the oracle's objects."""
     if statement.verb == "scan" and scope[NAME.findall(statement.value)[0]].ss.is_iso:
         return "SuiteSparse: a scan of one value for all entries is that value"
+    if statement.verb == "extract scalar" and getattr(scope.get(statement.out), "_is_cscalar", False):
+        return "python-graphblas: a C scalar keeps its value where an entry is not there"
     return None
 
 
 # (what the text of the statement has, what the difference says, why it is none of ours)
 REASONS: tuple[tuple[str, str, str], ...] = (
+    ("setdiag", "such as one of builtins.NoneType", "python-graphblas: setdiag of an empty Scalar of BOOL sets False"),
     ("from_dicts", "window shape", "python-graphblas: from_dicts of nothing raises"),
-    ("compactify|from_dcsr|scan", r"python-graphblas: InvalidValue\(''\)", "python-graphblas: imports a single column, or nothing"),
-    ("outer|ewise_mult|&", "any_.* does not work with BOOL", "python-graphblas: any_{operator} of BOOL, for outer and broadcasts"),
+    (
+        "compactify|from_dcsr|scan",
+        r"python-graphblas: InvalidValue\(''\)",
+        "python-graphblas: imports a single column, or nothing",
+    ),
+    (
+        "outer|ewise_mult|&",
+        "any_.* does not work with BOOL",
+        "python-graphblas: any_{operator} of BOOL, for outer and broadcasts",
+    ),
 )
 
 

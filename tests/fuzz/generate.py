@@ -58,7 +58,15 @@ class Statements(Expressions):
             verb, value = "assign list", str([self.value(self.palette.types[0]) for _ in range(part[0])])
         else:
             verb, value = self.expression(part) if self.chance(0.6) else ("assign", self.operand(part))
-        return Statement("assign", f"{'sub' if inner else ''}region {verb}", self.out, value, region=", ".join(parts), inner=inner, **how)
+        return Statement(
+            "assign",
+            f"{'sub' if inner else ''}region {verb}",
+            self.out,
+            value,
+            region=", ".join(parts),
+            inner=inner,
+            **how,
+        )
 
     def new(self) -> Statement:
         shape = tuple(self.dim() for _ in range(self.rng.choice((0, 1, 1, 2, 2))))
@@ -77,7 +85,7 @@ class Statements(Expressions):
         known = [x for x in self.objects if self.objects[x][0] and 0 not in self.objects[x][0]]
         if self.out not in known or self.chance(0.4):
             self.out, _ = self.target(1, 2)
-        shape, dtype = self.objects[self.out]
+        shape, _ = self.objects[self.out]
         region = ", ".join(self.place(n) for n in shape)
         if self.chance(0.3):
             return Statement("delete", "delete", self.out, region=region)
@@ -115,12 +123,14 @@ class Statements(Expressions):
         choices: list[tuple[str, str, Shape, str | None]] = [
             ("dup", f"{x}.dup()", shape, dtype), ("dup", f'{x}.dup("{t}", mask={self.mask(shape)})', shape, t),
             ("from_coo", f"gb.{kind}.from_coo(*{x}.to_coo(), {size})", shape, dtype),
-            ("mask new", f"({self.mask(shape)}).new()", shape, "BOOL"), ("pickle", f"pickle.loads(pickle.dumps({x}))", shape, dtype),
+            ("mask new", f"({self.mask(shape)}).new()", shape, "BOOL"),
+            ("pickle", f"pickle.loads(pickle.dumps({x}))", shape, dtype),
         ]  # fmt: skip
         if len(shape) == 1:
             at, v = self.rng.randint(0, 3), shape[0]
             choices += [
-                ("diag", f"{x}.diag({at})", (v + at, v + at), dtype), ("selectk", f'{x}.ss.selectk("{which}", {k})', shape, dtype),
+                ("diag", f"{x}.diag({at})", (v + at, v + at), dtype),
+                ("selectk", f'{x}.ss.selectk("{which}", {k})', shape, dtype),
                 ("from_dict", f"gb.Vector.from_dict({x}.to_dict(), {x}.dtype, {size})", shape, dtype),
                 ("scan", f"{x}.ss.scan({self.operator('monoid', x)})", shape, None),
                 ("concat", f"gb.ss.concat([{x}, {self.pick((self.dim(),))}])", (), None),
@@ -128,7 +138,8 @@ class Statements(Expressions):
         else:
             swapped = shape[::-1]
             choices += [
-                ("transpose", f"{x}.T.new()", swapped, dtype), ("diag", f"{x}.diag({self.rng.randint(-2, 2)})", (), dtype),
+                ("transpose", f"{x}.T.new()", swapped, dtype),
+                ("diag", f"{x}.diag({self.rng.randint(-2, 2)})", (), dtype),
                 ("selectk", f'{x}.ss.selectk("{which}", {k}, "{order}")', shape, dtype),
                 ("from_csr", f"gb.Matrix.from_csr(*{x}.to_csr(), {size})", shape, dtype),
                 ("from_csc", f"gb.Matrix.from_csc(*{x}.to_csc(), {size})", shape, dtype),
@@ -156,14 +167,15 @@ class Statements(Expressions):
         inside = f"({place})" if len(shape) == 2 else place
         texts = {
             "nvals": "{x}.nvals", "to_coo": '{x}.to_coo("{t}")', "to_dense": "{x}.to_dense({c})", "get": "{x}.get({p})",
-            "in": "{q} in {x}", "isequal": "{x}.isequal({y}, check_dtype=True)", "isclose": "{x}.isclose({y})",
+            "in": "{q} in {x}", "isequal": "{x}.isequal({y}, check_dtype=True)",
             "iter": "sorted({x})", "infer": "{x}.dtype.name",
         }  # fmt: skip
         if len(shape) == 1:
             texts |= {"to_dict": "{x}.to_dict()", "split": "{x}.ss.split({k})"}
         else:
             texts |= {
-                "to_csr": "{x}.to_csr()", "to_csc": "{x}.to_csc()", "to_dcsr": "{x}.T.to_dcsr()", "to_dcsc": "{x}.to_dcsc()",
+                "to_csr": "{x}.to_csr()", "to_csc": "{x}.to_csc()",
+                "to_dcsr": "{x}.T.to_dcsr()", "to_dcsc": "{x}.to_dcsc()",
                 "to_edgelist": "{x}.to_edgelist()", "T.to_coo": "{x}.T.to_coo()", "split": "{x}.ss.split(({k}, {k}))",
             }  # fmt: skip
         verb = self.one(tuple(texts))
@@ -172,7 +184,13 @@ class Statements(Expressions):
         return Statement("read", verb, "", value)
 
     def program(self, length: int) -> Program:
-        kinds = [self.assign] * 10 + [self.region] * 3 + [self.new] * 2 + [self.write] * 3 + [self.call, self.made, self.read]
+        kinds = (
+            [self.assign] * 10
+            + [self.region] * 3
+            + [self.new] * 2
+            + [self.write] * 3
+            + [self.call, self.made, self.read]
+        )
         statements: list[Statement] = []
         while len(statements) < length:
             found = [self.rng.choice(kinds)()]

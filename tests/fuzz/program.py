@@ -65,9 +65,15 @@ class Statement(NamedTuple):
             how = ", ".join(filter(None, (self.mask, self.accum, "gb.replace" if self.replace else "")))
             region = f"[{self.region}]" if self.region else ""
             called = f"({how})" if how else ""
-            return f"{self.out}{region}{called} << {self.value}" if self.inner else f"{self.out}{called}{region} << {self.value}"
+            return (
+                f"{self.out}{region}{called} << {self.value}"
+                if self.inner
+                else f"{self.out}{called}{region} << {self.value}"
+            )
         if self.kind == "new":
-            how = ", ".join(filter(None, (f'"{self.dtype}"' if self.dtype else "", f"mask={self.mask}" if self.mask else "")))
+            how = ", ".join(
+                filter(None, (f'"{self.dtype}"' if self.dtype else "", f"mask={self.mask}" if self.mask else ""))
+            )
             return f"{self.out} = {self.value}.new({how})"
         return {
             "set": f"{self.out} = {self.value}", "read": f"r = {self.value}", "call": f"{self.out}.{self.value}",
@@ -89,7 +95,7 @@ class Program(NamedTuple):
         return {name for s in self.statements for name in NAME.findall(s.text())}
 
 
-HEAD = '''\
+HEAD = """\
 import pickle
 
 import bitblas, graphblas
@@ -99,7 +105,7 @@ from numpy import inf, nan
 def program(gb):
     form = lambda **how: how if gb is bitblas else {}
     in_order = lambda A, order: A.reorder(order) if gb is bitblas else A
-'''
+"""
 
 
 def script(program: Program) -> str:

@@ -33,7 +33,7 @@ def _code(text: str) -> CodeType:
 def scope_of(gb: Any) -> dict[str, Any]:
     ours = gb is bitblas
     return {
-        "gb": gb, "inf": float("inf"), "nan": float("nan"), "pickle": pickle,
+        "gb": gb, "inf": float("inf"), "nan": float("nan"), "pickle": pickle, "tame": excluded.tame,
         "form": lambda **how: how if ours else {}, "in_order": lambda A, order: A.reorder(order) if ours else A,
     }  # fmt: skip
 
@@ -61,7 +61,7 @@ def declared(gb: Any, program: Program) -> dict[str, Any]:
 
 def ask(statement: Statement, scope: dict[str, Any]) -> Exception | None:
     """The statement on python-graphblas; the error that it raised."""
-    error = _attempt(excluded.forwards(statement, scope).text(), scope)
+    error = _attempt(excluded.asked(statement, scope), scope)
     if error is None and statement.kind in ("new", "set"):
         excluded.tame(scope[statement.out])
     return error
