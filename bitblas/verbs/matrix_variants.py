@@ -9,7 +9,7 @@ from semirings.dtypes import BOOL, INT64, DataType
 from semirings.expressions import names_in, rename
 
 from ..formats import CSR, format_of
-from ..kernels.prologue import Function, Variant, product_of_entries, sum_of, value
+from ..kernels.prologue import Function, Variant, lets, product_of_entries, sum_of, value
 from ..plan.product import VALUES, WORDS
 from .variants import LET, PLAIN, Types, algebra_of, beginning, cast_function
 
@@ -100,11 +100,11 @@ def join_variant(
     if op is None:
         a = b = z = BOOL
     else:
-        compute, result = op.op.compute_type(op.dtype), op.op.result_type(op.dtype)
+        result = op.op.result_type(op.dtype)
         args = (("u", a), ("v", b), ("ix", INT64), ("jx", INT64))
         expr = rename(op.op.expr, {"iy": "ix", "jy": "jx"})
         used = names_in(expr) if positional else {"x", "y"}
-        let = tuple((n, compute, u) for n, u in LET["xy"] if n in used)
+        let = lets(op.op, op.dtype, *((n, dict(args)[u], u) for n, u in LET["xy"] if n in used))
         functions = (
             Function("f", result, args, let, expr), cast_function("finish", result, z),
             Function("both", z, args, (), "finish(f(u, v, ix, jx))"),
