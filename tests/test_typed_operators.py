@@ -11,9 +11,11 @@ pytest.importorskip("graphblas")
 CUT = """
 v.ewise_mult(w, binary.pow["INT32"]); v.ewise_mult(w, binary.rpow["INT32"]); i.ewise_mult(i, binary.pow["INT32"]);
 v.ewise_mult(w, binary.isclose()["INT32"]); v.apply(unary.minv["INT32"]); i.apply(unary.minv["INT32"]);
-v.apply(binary.pow["INT32"], right=2.7); v.apply(binary.isclose()["INT32"], left=2.7); i.apply(binary.pow["INT32"], 1.5);
+v.apply(binary.pow["INT32"], right=2.7); v.apply(binary.isclose()["INT32"], left=2.7);
+i.apply(binary.pow["INT32"], 1.5);
 v.ewise_union(w, binary.isclose()["INT32"], 1.5, 2.5); A.ewise_mult(B, binary.pow["INT32"]);
-A.ewise_add(B, binary.isclose()["INT32"]); A.apply(unary.minv["INT32"]); A.apply(binary.rpow["INT32"], left=1.5);
+A.ewise_add(B, binary.isclose()["INT32"]); A.apply(unary.minv["INT32"]);
+A.apply(binary.rpow["INT32"], left=1.5);
 v.outer(w, binary.isclose()["INT32"]); v.ewise_mult(w, binary.truediv["INT32"]); v.apply(unary.sqrt["INT32"]);
 v.ewise_mult(w, binary.hypot["INT32"]); A.kronecker(R[:2, :2].new(), binary.isclose()["INT32"])
 """

@@ -81,7 +81,7 @@ def work(args: argparse.Namespace) -> int:
         state.add(program, run.met)
         state.number += 1
         if found is not None:
-            state.faults += 1
+            state.faults, state.what = state.faults + 1, f"statement {found.at}, {found.kind}: {found.what}"
             break
     state.save()
     return DIFFERS if found is not None else 0
@@ -89,17 +89,20 @@ def work(args: argparse.Namespace) -> int:
 
 def many(args: argparse.Namespace) -> int:
     """Programs in processes of their own, which a crash may end: another one goes on."""
-    begin, again = time.time(), [sys.executable, "-m", "fuzz", *sys.argv[1:]]
+    begin, command = time.time(), [sys.executable, "-m", "fuzz", *sys.argv[1:]]
     state = State(args.state, args.start, fresh=True)
     state.save()
-    while code := subprocess.run([*again, "--until", str(begin + 60 * args.minutes)]).returncode:
+    while code := subprocess.run([*command, "--until", str(begin + 60 * args.minutes)]).returncode:
         state = State(args.state)
         if code == DIFFERS:
-            alone = [*again, "--quiet", "--one", str(state.number - 1)]
-            if subprocess.run(alone).returncode < 0:  # a smaller one crashed
+            alone = [*command, "--quiet", "--one", str(state.number - 1)]
+            again = subprocess.run(alone).returncode
+            if again < 0:  # a smaller one crashed
                 subprocess.run([*alone, "--tries", "0"])
+            elif not again:
+                print(f"# SEED={args.seed} ONE={state.number - 1} differed after programs before it: {state.what}")
         elif code < 0:
-            alone = [*again, "--oracle", "--one", str(state.number)]
+            alone = [*command, "--oracle", "--one", str(state.number)]
             theirs = subprocess.run(alone, capture_output=True).returncode < 0
             state.counts["met"][f"{'python-graphblas' if theirs else 'bitblas'} crashes"] += 1
             if not theirs:

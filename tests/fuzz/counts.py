@@ -22,20 +22,20 @@ def mask_kind(statement: Statement) -> str:
 
 
 class State:
-    """`number` is the program that runs; `faults` how many differed."""
+    """`number` is the program that runs; `faults` how many differed; `what` is the last difference."""
 
     def __init__(self, path: Path, start: int = 0, *, fresh: bool = False) -> None:
-        self.path, self.number, self.faults = path, start, 0
+        self.path, self.number, self.faults, self.what = path, start, 0, ""
         self.counts: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
         if not fresh:
             found = json.loads(path.read_text())
-            self.number, self.faults = found["number"], found["faults"]
+            self.number, self.faults, self.what = found["number"], found["faults"], found["what"]
             self.counts = {kind: Counter(found["counts"][kind]) for kind in KINDS}
 
     def save(self) -> None:
         self.path.parent.mkdir(exist_ok=True)
-        text = json.dumps({"number": self.number, "faults": self.faults, "counts": self.counts})
-        self.path.write_text(text)
+        found = {"number": self.number, "faults": self.faults, "what": self.what, "counts": self.counts}
+        self.path.write_text(json.dumps(found))
 
     def add(self, program: Program, met: Counter[str]) -> None:
         of = self.counts

@@ -59,6 +59,7 @@ def skipped(statement: Statement, scope: dict[str, Any]) -> str | None:
 # (what the text of the statement has, what the difference says, why it is none of ours)
 REASONS: tuple[tuple[str, str, str], ...] = (
     ("setdiag", "such as one of builtins.NoneType", "python-graphblas: setdiag of an empty Scalar of BOOL sets False"),
+    ("", "packed: expected", "values that do not fit into packed=True are refused"),
     ("from_dicts", "window shape", "python-graphblas: from_dicts of nothing raises"),
     (
         "compactify|from_dcsr|scan",

@@ -91,6 +91,15 @@ class Statements(Expressions):
             return Statement("delete", "delete", self.out, region=region)
         return Statement("write", "write", self.out, self.constant(), region=region)
 
+    def in_place(self) -> Statement:
+        """`v += w`, `A @= B`: on the object itself."""
+        self.out, shape = self.target(1, 2)
+        signs = ("|", "&", "^") if self.is_logical(self.out) else ("+", "-", "*")
+        if len(shape) == 2 and shape[0] == shape[1] and self.chance(0.2):
+            return Statement("in place", "mxm in place", self.out, self.operand(shape), accum="@")
+        value = self.operand(shape) if self.chance(0.7) or signs[0] == "|" else self.constant()
+        return Statement("in place", "ewise in place", self.out, value, accum=self.one(signs))
+
     def call(self) -> Statement:
         self.out, shape = self.target(1, 2)
         which = self.rng.randrange(8)
@@ -188,8 +197,8 @@ class Statements(Expressions):
             [self.assign] * 10
             + [self.region] * 3
             + [self.new] * 2
-            + [self.write] * 3
-            + [self.call, self.made, self.read]
+            + [self.write]
+            + [self.call, self.made, self.read, self.in_place]
         )
         statements: list[Statement] = []
         while len(statements) < length:

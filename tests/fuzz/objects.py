@@ -80,6 +80,14 @@ class Objects:
         form = order = ""
         if len(shape) == 2:
             form = self.one(self.palette.forms)
+            if self.chance(0.1) and dtype[0] in "IU" and not self.wild and found:
+                form += ", packed=True"
+            if self.chance(0.15) and shape[0] == shape[1]:
+                form += ", symmetric=True"
+                twin = dict(zip(where, [values] * len(where) if iso else values))
+                twin = {**{place[::-1]: x for place, x in twin.items()}, **twin}
+                twin = {place: twin[max(place, place[::-1])] for place in sorted(twin)}
+                where, values = tuple(twin), values if iso else tuple(twin.values())
             if shape[0] == shape[1] and self.palette.orders and self.chance(0.15):
                 order = self.one(self.palette.orders)
         if not shape:

@@ -46,7 +46,7 @@ class Statement(NamedTuple):
 
     kind: "assign" `out(mask, accum, replace)[region] << value`, with the mask at the region where it is `inner`;
           "new" `out = value.new(dtype, mask=..)`; "set" `out = value`; "read" `value`; "write" `out[region] = value`,
-          one entry; "delete" `del out[region]`; "call" `out.value`, a method that changes out
+          one entry; "delete" `del out[region]`; "in place" `out accum= value`; "call" `out.value`, a method
     """
 
     kind: str
@@ -78,6 +78,7 @@ class Statement(NamedTuple):
         return {
             "set": f"{self.out} = {self.value}", "read": f"r = {self.value}", "call": f"{self.out}.{self.value}",
             "write": f"{self.out}[{self.region}] = {self.value}", "delete": f"del {self.out}[{self.region}]",
+            "in place": f"{self.out} {self.accum}= {self.value}",
         }[self.kind]  # fmt: skip
 
     @property

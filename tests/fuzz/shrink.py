@@ -61,6 +61,9 @@ def _fewer(declaration: Declaration) -> Iterator[Declaration]:
     d = declaration
     if d.order:
         yield d._replace(order="")
+    for part in (", packed=True", ", symmetric=True"):
+        if part in d.form:
+            yield d._replace(form=d.form.replace(part, ""))
     if d.form and d.form != 'format="csr"':
         yield d._replace(form='format="csr"')
     if not d.shape:
