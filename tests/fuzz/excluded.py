@@ -60,6 +60,7 @@ def skipped(statement: Statement, scope: dict[str, Any]) -> str | None:
 REASONS: tuple[tuple[str, str, str], ...] = (
     ("setdiag", "such as one of builtins.NoneType", "python-graphblas: setdiag of an empty Scalar of BOOL sets False"),
     ("", "packed: expected", "values that do not fit into packed=True are refused"),
+    ("diagindex", "diagindex does not work with FP", "python-graphblas: indexunary.diagindex of floats is missing"),
     ("from_dicts", "window shape", "python-graphblas: from_dicts of nothing raises"),
     (
         "compactify|from_dcsr|scan",
