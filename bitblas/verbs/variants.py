@@ -14,7 +14,7 @@ from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, Dat
 from semirings.expressions import Expression, names_in, rename
 
 from ..formats import format_of
-from ..kernels.prologue import Function, Variant, is_neutral, product, sum_of, value
+from ..kernels.prologue import Function, Variant, is_neutral, lets, product, sum_of, value
 from ..plan.ending import End
 from ..plan.product import LANE_EXPRESSIONS, VALUES
 
@@ -50,7 +50,7 @@ def ending_functions(w: DataType, t: DataType, accum: Typed | None) -> tuple[Fun
     op = binary_of(accum)
     compute = op.op.compute_type(op.dtype)
     inner = Function("joined", op.return_type, (("x", compute), ("y", compute)), (), op.op.expr)
-    let = (("x", compute, "a"), ("y", compute, "b"))
+    let = lets(op.op, op.dtype, ("x", w, "a"), ("y", t, "b"))
     finish = cast_function("finished", op.return_type, w)
     return take, inner, finish, Function("accum", w, (("a", w), ("b", t)), let, "finished(joined(x, y))")
 
@@ -69,11 +69,11 @@ def elementwise_variant(
 
     fresh: nothing of w is kept. iso: only presence is written.
     """
-    compute, result = op.op.compute_type(op.dtype), op.op.result_type(op.dtype)
+    result = op.op.result_type(op.dtype)
     args = (("u", u), ("v", v), ("ix", INT64), ("jx", INT64))
     expr = rename(op.op.expr, {"iy": "ix", "jy": "jx"})
     used = names_in(expr) if op.op.positional else {n for n, _ in LET[bound]}
-    let = tuple((n, compute, a) for n, a in LET[bound] if n in used)
+    let = lets(op.op, op.dtype, *((n, dict(args)[a], a) for n, a in LET[bound] if n in used))
     t = u if keep else result
     functions = (
         Function("f", result, args, let, expr),
@@ -142,8 +142,8 @@ def sum_by_index_variant(u: DataType, monoid: Typed[Monoid]) -> tuple[Variant, D
 
 def fold_variant(op: Typed[Operator], a: DataType) -> tuple[Variant, DataType]:
     """The kernel that joins segments of values of type `a` from left to right by a binary operator."""
-    z, compute = op.return_type, op.op.compute_type(op.dtype)
-    let = (("x", compute, "p"), ("y", compute, "q"))
+    z = op.return_type
+    let = lets(op.op, op.dtype, ("x", z, "p"), ("y", z, "q"))
     functions = (Function("add", z, (("p", z), ("q", z)), let, op.op.expr), cast_function("take", a, z))
     return Variant("kernels/fold", (("A", a), ("Z", z)), (), (), functions, repr(op)), z
 
