@@ -69,6 +69,20 @@ def unpack(device: Device, bits: Any, size: int) -> Any:
     return flags
 
 
+def set_bits(bits: np.ndarray) -> np.ndarray:
+    """The numbers of the bits that are set in a bitset of the host (INT64, ascending). Of few, words without any and
+    bytes without any are passed over."""
+    some = (bits != 0).nonzero()[0]
+    if 8 * len(some) > len(bits):
+        return np.unpackbits(bits.view(np.uint8), bitorder="little").view(bool).nonzero()[0]
+    octets = bits[some].view(np.uint8)
+    at = (octets != 0).nonzero()[0]
+    inside = np.unpackbits(octets[at], bitorder="little").view(bool).nonzero()[0]
+    at = at[inside >> 3]
+    found: np.ndarray = (some[at >> 3] << 6) + ((at & 7) << 3) + (inside & 7)
+    return found
+
+
 def pack(device: Device, flags: Any) -> Any:
     """An array of bools as a bitset."""
     size = len(flags)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from . import dtypes
 from .dtypes import DataType
-from .rules import Rule
+from .rules import CAST_FIRST, Rule
 
 if TYPE_CHECKING:
     from .algebra import Monoid, Semiring
@@ -176,6 +176,11 @@ class Ruled(Applicable):
     def compute_type(self, t: DataType) -> DataType:
         """The type in which operands of type `t` are computed with."""
         return self._ruling(t)[0]
+
+    def casts(self, t: DataType) -> tuple[DataType, ...]:
+        """The types that an operand of the operator of type `t` is cast to, one after the other."""
+        compute = self.compute_type(t)
+        return (t, compute) if self.rule in CAST_FIRST and t is not compute else (compute,)
 
     def result_type(self, t: DataType) -> DataType:
         return self._ruling(t)[1]

@@ -200,7 +200,7 @@ GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  
 GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread an entry; the CPU's weave: a thread a row
 GPU_ONLY |= {"formats/csr/step", "formats/b2sr/step"}  # on the CPU programs run as they are
 GPU_ONLY |= {"loop/pass", "loop/activate", "loop/finish"}
-GPU_ONLY |= {"kernels/weigh", "kernels/blank"}  # the CPU counts with NumPy, and joins nothing to what is not there
+GPU_ONLY |= {"kernels/blank"}  # the CPU joins nothing to what is not there
 # NumPy has a primitive for each on the CPU.
 GPU_ONLY |= {f"kernels/{name}" for name in ("count", "compact", "dense", "pack", "put", "range")}
 CPU_ONLY = {"formats/b2sr/lanes", "formats/b2sr/dot_lanes"}  # SIMD lanes: what threads are on a GPU

@@ -11,7 +11,7 @@ from semirings.dtypes import BOOL, INT64, DataType
 from semirings.expressions import names_in, rename
 
 from ..formats import CSR, format_of
-from ..kernels.prologue import Function, Variant, product_of_entries, sum_of, value
+from ..kernels.prologue import Function, Variant, lets, product_of_entries, sum_of, value
 from ..plan.product import VALUES, WORDS
 from .variants import LET, PLAIN, Types, algebra_of, beginning, cast_function
 
@@ -103,7 +103,7 @@ def sift_variant(op: Typed[Operator], a: DataType, *, packed: bool, valued: bool
     args = (("u", a), ("v", compute), ("ix", INT64), ("jx", INT64))
     expr = rename(op.op.expr, {"iy": "ix", "jy": "jx"})
     used = names_in(expr)
-    let = tuple((n, compute, u) for n, u in LET["xt"] if n in used or not op.op.positional)
+    let = lets(op.op, op.dtype, *((n, dict(args)[u], u) for n, u in LET["xt"] if n in used or not op.op.positional))
     constants = (("PACKED", int(packed)), ("VALUED", int(valued)))
     test = Function("f", result, args, let, expr)
     return Variant("formats/csr/sift", (("A", a),), constants, (), (test,), repr(op))
@@ -111,11 +111,11 @@ def sift_variant(op: Typed[Operator], a: DataType, *, packed: bool, valued: bool
 
 def _joining(op: Typed[Operator], a: DataType, b: DataType, z: DataType) -> tuple[Function, ...]:
     """both(u, v, ix, jx), op of two entries cast to z; only_a(u) and only_b(v), the cast of one that is alone."""
-    compute, result = op.op.compute_type(op.dtype), op.op.result_type(op.dtype)
+    result = op.op.result_type(op.dtype)
     args = (("u", a), ("v", b), ("ix", INT64), ("jx", INT64))
     expr = rename(op.op.expr, {"iy": "ix", "jy": "jx"})
     used = names_in(expr) if op.op.positional else {"x", "y"}
-    let = tuple((n, compute, u) for n, u in LET["xy"] if n in used)
+    let = lets(op.op, op.dtype, *((n, dict(args)[u], u) for n, u in LET["xy"] if n in used))
     return (
         Function("f", result, args, let, expr), cast_function("finish", result, z),
         Function("both", z, args, (), "finish(f(u, v, ix, jx))"),

@@ -146,7 +146,8 @@ class PreparedProduct:
         if self.apart is None:
             t = self._pull(given, u, mask, None)
         else:
-            t = self.apart.run(given, allowed(self.device, mask), u)
+            free = None if into is None or into.keeps or overlap(into.w, u, mask) else into.w
+            t = self.apart.run(given, allowed(self.device, mask), u, free)
         if into is None or not into.keeps:
             return t
         vector.merge(into.w, t, mask, into.accum, into.replace)
@@ -173,9 +174,7 @@ class PreparedProduct:
         else:
             w = into.w
             pull = self.pull(w.dtype, w.values if w.iso else None, into.accum, into.keeps, mask is not None)
-            moved = u.present is w.present or (mask is not None and mask.words is w.present)
-            if not w.iso:  # iso values may be one object
-                moved = moved or u.values is w.values or (mask is not None and mask.words is w.values)
+            moved = overlap(w, u, mask)
             t_bits = self.bits(self.size) if moved else w.present
         end, t_val, old = pull.end, w.values, pull.nothing
         if not end.store:
@@ -216,6 +215,13 @@ class PreparedProduct:
 
     def dense(self, size: int, dtype: DataType) -> Any:
         return self.bits(size) if dtype is BOOL else dense_values(self.device, size, dtype)
+
+
+def overlap(w: VectorStore, u: VectorStore, mask: Mask | None) -> bool:
+    """Whether a product that writes into the arrays of w would overwrite what it reads."""
+    read = (u.bits, u.values) if mask is None else (u.bits, u.values, mask.words)
+    written = (w.bits,) if w.iso else (w.bits, w.values)  # iso values may be one object
+    return any(x is y for x in written for y in read)
 
 
 def reduce_rows(

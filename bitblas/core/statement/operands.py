@@ -11,7 +11,7 @@ from semirings.dtypes import BOOL, FP64, INT64, DataType
 
 from ...exceptions import EmptyObject
 from ..convert import scalar_type, scalar_value
-from ..operators import compute_type, find, typed
+from ..operators import find, typed
 from .delayed import Delayed
 from .mask import Mask, check
 from .operand import Operand, describe
@@ -52,7 +52,10 @@ def operand(value: Any, where: str) -> tuple[np.generic, DataType]:
 
 
 def compute_scalar(op: Typed, value: np.generic) -> np.generic:
-    return cast(value, compute_type(op))
+    plain: Any = op.op
+    for t in plain.casts(op.dtype):
+        value = cast(value, t)
+    return value
 
 
 def apply_operator(op: Any, dtype: DataType, left: Any, right: Any) -> tuple[str, Typed, np.generic | None]:
