@@ -25,6 +25,9 @@ TILE_SHARE = 0.25  # of an entry's, what a tile costs that is read for a few of 
 MEASURED_THREADS, MOST_THREADS = 2, 8  # beyond which pulls wait for memory (not measured)
 
 
+FEW_ENTRIES = 1 << 10  # of a matrix: either direction reads them in less time than asking for active rows takes
+
+
 class Case(NamedTuple):
     """A product as far as the entries of its vector do not matter: known once for a matrix, a semiring and a kind of
     vector. pull_of, push_of: whether pulling, or pushing, reads the transpose of the matrix."""
@@ -130,9 +133,11 @@ def direction(case: Case, known: Known) -> Direction | Ask:
 
 
 def is_lasting(found: Direction, case: Case, known: Known) -> bool:
-    """Whether it holds for every vector with as many entries, whatever is made of the matrix in the meantime."""
+    """Whether it holds for every vector with as many entries, whatever is made of the matrix in the meantime; of a
+    small matrix it does not matter which rows they have."""
     looked_at = case.work is not None or not found.push
-    return looked_at and known.active is None and found is not AS_IT_LIES and found is not WITHOUT_TRANSPOSE
+    alike = known.active is None or (case.work is not None and case.work <= FEW_ENTRIES)
+    return looked_at and alike and found is not AS_IT_LIES and found is not WITHOUT_TRANSPOSE
 
 
 def missed(case: Case, known: Known, found: Direction) -> float:
