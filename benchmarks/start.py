@@ -1,8 +1,8 @@
 """python -m benchmarks.start: from the start of Python to the first answer, in fresh processes.
 
-Each program runs with an empty cache of kernels and with the one that this left; the figures are the least wall time and
-the least processor time of some runs, because other processes only ever add time. SuiteSparse runs the same search where
-python-graphblas is installed. The exit code is 1 if an answer was wrong.
+Each program runs with an empty cache of kernels and with the one that this left; the figures are the least wall time
+and the least processor time of some runs, because other processes only ever add time. SuiteSparse runs the same search
+where python-graphblas is installed. The exit code is 1 if an answer was wrong.
 """
 
 from __future__ import annotations
