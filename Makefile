@@ -3,6 +3,8 @@
 #   make test            the test-suite (no GPU needed; the kernels run in an emulator, which needs g++)
 #   make test-all        the slow tests too, and more random examples
 #   make test-gpu        the test-suite on a GPU (CUDA=12 or 13)
+#   make fuzz            random programs on bitblas and on SuiteSparse:GraphBLAS for MINUTES=5 (SEED=1, DEVICE=cpu), what
+#                        differs as short programs; ONE=372 is that one again, ARGS="--width 2" and others: --help
 #   make every-kernel    each kernel called on small operands, in the emulator (DEVICE=cuda: on a GPU)
 #   make sanitize        the same on a GPU under compute-sanitizer (memcheck, racecheck), which CUDA's toolkit has
 #   make coverage        the same as make test, and how many lines it ran: at least 90 of 100, or it fails
@@ -19,6 +21,8 @@ VENV ?= .venv
 CUDA ?= 13
 JOBS ?= 2
 DEVICE ?= emulator
+MINUTES ?= 5
+SEED ?= 1
 CACHE := $(CURDIR)/.cache/bitblas
 VARIANTS := .cache/variants.txt
 RUN_ENV := $(VENV)/.stamp-warm
@@ -39,7 +43,7 @@ TEST_VARS := NUMBA_OPT=$${NUMBA_OPT:-1} NUMBA_LOOP_VECTORIZE=$${NUMBA_LOOP_VECTO
 PYTEST := $(TEST_VARS) $(PY) -m pytest -n $(JOBS)
 NO_CXX = command -v g++ >/dev/null || echo "NOTE: there is no g++, so the tests that run CUDA kernels in the emulator did NOT run."
 
-.PHONY: demo test test-all test-gpu every-kernel sanitize coverage variants bench kernels list lint types clean
+.PHONY: demo test test-all test-gpu fuzz every-kernel sanitize coverage variants bench kernels list lint types clean
 .DELETE_ON_ERROR:
 
 demo: $(RUN_ENV)
@@ -55,6 +59,11 @@ test-all: $(DEV_ENV)
 
 test-gpu: $(GPU_ENV)
 	$(PY) -m pytest --device cuda $(ARGS)
+
+fuzz: DEVICE = cpu
+fuzz: $(if $(filter cuda,$(DEVICE)),$(GPU_ENV),$(DEV_ENV))
+	$(TEST_VARS) BITBLAS_CACHE=$${BITBLAS_CACHE:-$(CACHE)} PYTHONPATH=tests:$$PYTHONPATH $(PY) -m fuzz --seed $(SEED) \
+		$(if $(ONE),--one $(ONE),--minutes $(MINUTES)) --device $(DEVICE) $(ARGS)
 
 every-kernel: $(if $(filter cuda,$(DEVICE)),$(GPU_ENV),$(DEV_ENV))
 	BITBLAS_CACHE=$(CACHE) $(PY) tests/every_kernel.py --device $(DEVICE)

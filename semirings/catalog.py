@@ -30,6 +30,7 @@ from .rules import (
     real,
     same,
     small_boolean,
+    small_inverse,
     unsigned,
 )
 
@@ -94,7 +95,7 @@ BINARY = {
             small_boolean, exchanged="floordiv",
         ),
         BinaryOp("pow", "raised(x, y)", inverse, exchanged="rpow"),
-        BinaryOp("rpow", "raised(y, x)", lambda t: (inverse(t)[0], small_boolean(t)[1]), exchanged="pow"),
+        BinaryOp("rpow", "raised(y, x)", small_inverse, exchanged="pow"),
         BinaryOp("min", "least(x, y)", arithmetic, exchanged="min"),
         BinaryOp("max", "greatest(x, y)", arithmetic, exchanged="max"),
         BinaryOp("absfirst", "absolute(x)", exchanged="abssecond"),

@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 NAMESPACE = {name: f for name, f in vars(functions).items() if not name.startswith("_")}
 
 
-def operand(value: Any, t: DataType) -> np.generic:
-    """A value as an expression meets it on the host. BOOL becomes an integer: NumPy subtracts no booleans."""
-    value = cast_scalar(value, t)
-    return cast_scalar(value, INT8) if t is BOOL else value
+def operand(value: Any, *casts: DataType) -> np.generic:
+    """A value, cast, as an expression meets it on the host. BOOL becomes an integer: NumPy subtracts no booleans."""
+    for t in casts:
+        value = cast_scalar(value, t)
+    return cast_scalar(value, INT8) if casts[-1] is BOOL else value
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +70,8 @@ class Operator(Ruled):
         compute, result = self.compute_type(t), self.result_type(t)
         if isinstance(self.expr, Expression):
             return cast_scalar(self.expr.evaluate(dict.fromkeys(("x", "y", "t"), compute), names), result)
-        names = {k: operand(v, compute) if k in ("x", "y", "t") else np.int64(v) for k, v in names.items()}
+        casts = self.casts(t)
+        names = {k: operand(v, *casts) if k in ("x", "y", "t") else np.int64(v) for k, v in names.items()}
         with np.errstate(all="ignore"):
             return cast_scalar(eval(code(resolve(self.expr, compute)), {**NAMESPACE, **names}), result)
 

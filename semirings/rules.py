@@ -86,6 +86,15 @@ def inverse(t: DataType) -> tuple[DataType, DataType]:
     return (t, t) if t.kind == "f" else (FP64, t)
 
 
+def small_inverse(t: DataType) -> tuple[DataType, DataType]:
+    """As `inverse`, but BOOL x BOOL -> INT8."""
+    return inverse(t)[0], small_boolean(t)[1]
+
+
+# They compute in a wider type than that of the operator, to which operands are cast first: pow[INT32] cuts 2.5 to 2.
+CAST_FIRST = (close, inverse, small_inverse)
+
+
 def floating(t: DataType) -> tuple[DataType, DataType]:
     """T -> FP32 where that holds every T, else FP64."""
     z = FP32 if t is FP32 or (t.kind != "f" and t.nbytes <= 2) else FP64

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from . import dtypes
 from .dtypes import DataType
-from .rules import Rule
+from .rules import CAST_FIRST, Rule
 
 if TYPE_CHECKING:
     from .algebra import Monoid, Semiring
@@ -48,6 +48,11 @@ class Typed(Generic[Op]):
     @functools.cached_property
     def return_type(self) -> DataType:
         return self.op.result_type(self.dtype)
+
+    @functools.cached_property
+    def compute_type(self) -> DataType:
+        """The type in which an operator or monoid computes: its operands are cast to it."""
+        return self._part("compute_type")(self.dtype)
 
     @property
     def identity(self) -> Any:
@@ -171,6 +176,11 @@ class Ruled(Applicable):
     def compute_type(self, t: DataType) -> DataType:
         """The type in which operands of type `t` are computed with."""
         return self._ruling(t)[0]
+
+    def casts(self, t: DataType) -> tuple[DataType, ...]:
+        """The types that an operand of the operator of type `t` is cast to, one after the other."""
+        compute = self.compute_type(t)
+        return (t, compute) if self.rule in CAST_FIRST and t is not compute else (compute,)
 
     def result_type(self, t: DataType) -> DataType:
         return self._ruling(t)[1]

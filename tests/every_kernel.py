@@ -20,7 +20,7 @@ import core_programs
 import numpy as np
 import test_loop
 from battery import FORMS, MATRICES, generator, values
-from test_core import operands
+from both_libraries import operands
 
 import bitblas as gb
 from bitblas import algorithms, binary, device, semiring

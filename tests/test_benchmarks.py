@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bitblas
-from benchmarks import builds, bytes, cpu, decode, gpu, graphs, mplg, packed, programs, small
+from benchmarks import builds, bytes, cpu, decode, entrywise, gpu, graphs, mplg, packed, programs, small
 from benchmarks.__main__ import main
 from benchmarks.verbs import VERBS
 
@@ -111,6 +111,17 @@ def test_small_statements_agree_on_both_sides(tmp_path, capsys):
     assert "times faster" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         small.main(["--statements", "nothing"])
+
+
+def test_entrywise_statements_agree_on_both_sides(tmp_path, capsys):
+    pytest.importorskip("graphblas")
+    path = tmp_path / "entrywise.json"
+    assert entrywise.main(["--batches", "1", "--graphs", "grid2d_8", "--threads", "1", "--json", str(path)]) == 0
+    rows = json.loads(path.read_text())["graphs"]["grid2d_8"]
+    assert [row["statement"] for row in rows] == list(entrywise.STATEMENTS) and all(row["equal"] for row in rows)
+    assert "geometric mean" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        entrywise.main(["--statements", "nothing"])
 
 
 def test_whole_algorithms_are_checked(tmp_path, capsys, monkeypatch):
@@ -278,22 +289,3 @@ def test_instructions_of_a_loop_are_counted(tmp_path, capsys):
     assert decode.loops("\n".join(text)) == [decode.Loop(6, 2), decode.Loop(3, 1)]
     assert decode.main(["--nvdisasm", str(tmp_path / "nothing")]) == 2
     assert "nothing is not there" in capsys.readouterr().err
-
-
-def test_the_start_of_processes(tmp_path, capsys, monkeypatch):
-    from benchmarks import start
-
-    assert len(start.EDGES) == 78
-    levels, reached = [{0}], {0}
-    while levels[-1]:
-        near = {j for edge in start.EDGES for i, j in (edge, edge[::-1]) if i in levels[-1]}
-        levels.append(near - reached)
-        reached |= near
-    assert start.DEPTHS == [len(level) for level in levels[:-1]]
-    path = tmp_path / "start.json"
-    assert start.main(["--samples", "1", "--only", "karate", "--json", str(path)]) == 0
-    rows = json.loads(path.read_text())
-    assert [row["program"] for row in rows] == ["import, BFS on karate", "bitblas bfs karate.mtx"]
-    assert all(row["wrong"] == "" and 0 < row["processor"] for row in rows)
-    monkeypatch.setattr(start, "programs", lambda folder: [start.Program("bad", ("-c", "print(1)"), "2\n", None)])
-    assert start.main(["--samples", "1"]) == 1 and "WRONG: expected '2" in capsys.readouterr().out

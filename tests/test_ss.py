@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 import pytest
-from test_core import both, each, operands, plain
+from both_libraries import both, each, operands, plain
 
 import bitblas
 from bitblas import Matrix, Vector, agg, binary
@@ -36,7 +36,8 @@ A.ss.reshape(n // 2, n * 2); A.ss.reshape((n * 2, -1), order="col"); A.ss.reshap
 R.ss.flatten().ss.reshape(R.shape); v.ss.reshape(1, -1); v.ss.reshape(n // 2, 2); v.ss.reshape((2, -1), order="F");
 gb.ss.concat([[A, B], [B, A]]); gb.ss.concat([[A, R]]); gb.ss.concat([[A], [L]]); gb.ss.concat([v, w, Scalar(int), e]);
 gb.ss.concat([v, Scalar.from_value(7)], dtype=float); gb.ss.concat([[v, w]]); gb.ss.concat([[A, v]]);
-gb.ss.concat([[A.T, A]]); gb.ss.concat([[I, I]]); gb.ss.concat([[E, E]]); gb.ss.concat((v, v), "INT8");
+gb.ss.concat([[A.T, A]]); gb.ss.concat([[L, A]]);
+gb.ss.concat([b, v]); gb.ss.concat([[I, I]]); gb.ss.concat([[E, E]]); gb.ss.concat((v, v), "INT8");
 A.ss.split(30); A.ss.split((None, [5, None, 7])); R.ss.split([[1, n - 1], 3]); v.ss.split(33); v.ss.split([4, None]);
 [x.name for x in v.ss.split(33, name="x")]; [x.name for row in A.ss.split(50, name="t") for x in row];
 gb.ss.concat(A.ss.split((7, 13))); gb.ss.concat(v.ss.split(9)); gb.ss.diag(v, 2); gb.ss.diag(A, -1);

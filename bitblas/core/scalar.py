@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 
 from semirings import Typed, binary, dtypes, monoid
-from semirings.dtypes import BOOL, FP64, DataType, cast_scalar
+from semirings.dtypes import BOOL, FP64, DataType
 
 from .. import device as devices
 from ..device import Device
-from .operators import compute_type, typed
+from .operators import typed
 from .options import check_options, check_wait
 from .show import ShownScalar
 from .statement.base import Output
 from .statement.delayed import Number
 from .statement.expr import ScalarExpression
 from .statement.operand import Operand, describe, kinds
-from .statement.operands import apply_operator, index_operator, of, operands, union_operator
+from .statement.operands import apply_operator, compute_scalar, index_operator, of, operands, union_operator
 from .statement.recording import cast
 from .statement.recording import state as recording
 from .statement.running import computed, statement
@@ -225,13 +225,12 @@ def _restored(value: Any, dtype: str, is_cscalar: bool, name: str) -> Scalar:
 
 
 def _evaluate(op: Typed, x: Any, y: Any = None) -> np.generic:
-    kind = compute_type(op)
-    names = {"x": cast_scalar(x, kind)} if y is None else {"x": cast_scalar(x, kind), "y": cast_scalar(y, kind)}
+    names = {"x": compute_scalar(op, x)} if y is None else {"x": compute_scalar(op, x), "y": compute_scalar(op, y)}
     return op.op.evaluate(op.dtype, **names)
 
 
 def _indexed(op: Typed, x: np.generic, thunk: Any) -> np.generic:
-    return op.op.evaluate(op.dtype, x=cast_scalar(x, compute_type(op)), t=thunk, ix=0, jx=0, iy=0, jy=0)
+    return op.op.evaluate(op.dtype, x=compute_scalar(op, x), t=thunk, ix=0, jx=0, iy=0, jy=0)
 
 
 def combine(left: Any, right: Any, op: Any, how: str = "mult", defaults: Any = (False, False)) -> ScalarExpression:

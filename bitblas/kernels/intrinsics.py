@@ -74,6 +74,22 @@ trailing_zeros = _bits("cttz", 1)  # place of the lowest set bit; undefined for 
 
 
 @intrinsic
+def chosen(typing: Any, bit: Any, x: Any, y: Any) -> Any:
+    """x where the lowest bit is set, else y, both numbers of one type: by masks, where a branch that nobody foresees
+    would cost more than the work. Of floats LLVM makes a branch again, so they are taken as integers."""
+
+    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        kind = args[1].type
+        bits = ir.IntType(8 * ctx.get_abi_sizeof(kind))
+        mask = b.sext(b.trunc(args[0], ir.IntType(1)), bits)
+        x, y = (value if kind == bits else b.bitcast(value, bits) for value in args[1:])
+        found = b.or_(b.and_(x, mask), b.and_(y, b.not_(mask)))
+        return found if kind == bits else b.bitcast(found, kind)
+
+    return x(bit, x, x), code
+
+
+@intrinsic
 def drop_lowest(typing: Any, x: Any) -> Any:
     """x without its lowest set bit: x & (x - 1), which Numba would compute in float64 for uint64."""
 
@@ -122,4 +138,4 @@ def _allocate(zeroed: bool, ctx: Any, b: Any, sig: Any, args: Any) -> Any:
 
 empty, zeros = _scratch(False), _scratch(True)  # (size, dtype): an array that lives until the kernel ends
 
-__all__ = ["at", "drop_lowest", "empty", "popcount", "put", "trailing_zeros", "zeros"]
+__all__ = ["at", "chosen", "drop_lowest", "empty", "popcount", "put", "trailing_zeros", "zeros"]

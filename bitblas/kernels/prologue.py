@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from semirings.dtypes import BOOL, FP64, INT64, DataType
+from semirings.dtypes import BOOL, FP64, INT64, DataType, unify
 from semirings.expressions import Expression, rename, resolve
 
 
 @dataclass(frozen=True)
 class Function:
-    """`name(args) -> result`: each `let` (name, type, argument) casts an argument, then the expression is evaluated."""
+    """`name(args) -> result`: each `let` (name, type, argument) casts an argument, or what one before it
+    has cast; then the expression is evaluated."""
 
     name: str
     result: DataType
@@ -53,8 +54,11 @@ class Function:
 
     def python(self) -> str:
         head = self.expr.definition_python(self.names) if isinstance(self.expr, Expression) else ""
-        types = dict(self.args)
-        lines = [f"    {n} = {py_cast(t, types[a], a)}" for n, t, a in self.let if n != a or t is not types[a]]
+        types, lines = dict(self.args), []
+        for n, t, a in self.let:
+            if n != a or t is not types[a]:
+                lines.append(f"    {n} = {py_cast(t, types[a], a)}")
+            types[n] = t
         call = "bool" if self.result is BOOL else f"np.{self.result.np_type.name}"
         value = f"{call}({self.text()})"
         if self.result.kind in "iu" and self._gives_float():
@@ -140,6 +144,19 @@ def py_cast(to: DataType, source: DataType, name: str) -> str:
     return f"{np_name}({name})"
 
 
+def lets(op: Any, t: DataType, *operands: tuple[str, DataType, str]) -> tuple[tuple[str, DataType, str], ...]:
+    """The casts of operands (name, type, argument) for an operator of the type `t`."""
+    found = []
+    for name, source, argument in operands:
+        *before, compute = op.casts(t)
+        for k in before:
+            if unify(source, k) is not k:  # else every value of the operand is one of k
+                found.append((f"{name}_cast", k, argument))
+                argument = f"{name}_cast"
+        found.append((name, compute, argument))
+    return tuple(found)
+
+
 # ---- the functions that the operators of the algebra become ---------------------------------------------------------
 
 
@@ -148,22 +165,20 @@ def product(op: Any, t: DataType, a: DataType, u: DataType, *, flip: bool) -> Fu
 
     mxv (flip False): x = A(out, inner), y = u(inner, 0). vxm (flip True): x = u(0, inner), y = A(inner, out).
     """
-    compute = op.compute_type(t)
     first, second = (("u", u), ("a", a)) if flip else (("a", a), ("u", u))
-    let = [] if op.positional else [("x", compute, first[0]), ("y", compute, second[0])]
+    let = () if op.positional else lets(op, t, ("x", first[1], first[0]), ("y", second[1], second[0]))
     ends = {"ix": "0", "jy": "out"} if flip else {"ix": "out", "jy": "0"}
     expr = rename(op.expr, {**ends, "jx": "inner", "iy": "inner"})
     args = (("a", a), ("u", u), ("out", INT64), ("inner", INT64))
-    return Function("mul", op.result_type(t), args, tuple(let), expr)
+    return Function("mul", op.result_type(t), args, let, expr)
 
 
 def product_of_entries(op: Any, t: DataType, a: DataType, b: DataType) -> Function:
     """mul(a, b, i, k, j): the product of A(i, k) and B(k, j)."""
-    compute = op.compute_type(t)
-    let = [] if op.positional else [("x", compute, "a"), ("y", compute, "b")]
+    let = () if op.positional else lets(op, t, ("x", a, "a"), ("y", b, "b"))
     expr = rename(op.expr, {"ix": "i", "jx": "k", "iy": "k", "jy": "j"})
     args = (("a", a), ("b", b), ("i", INT64), ("k", INT64), ("j", INT64))
-    return Function("mul", op.result_type(t), args, tuple(let), expr)
+    return Function("mul", op.result_type(t), args, let, expr)
 
 
 class Doubling(Expression):

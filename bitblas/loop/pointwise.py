@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from semirings import Typed
 from semirings.dtypes import BOOL, INT64, DataType
 
-from ..kernels.prologue import Function, cpp_literal, value
+from ..kernels.prologue import Function, cpp_literal, lets, value
 from ..verbs.variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant
 from .ir import Const, Masked, Pointwise, Scal, Statement, Term, Vec
 
@@ -148,8 +148,7 @@ class Text:
 
     def accumulated(self, accum: Typed, w: DataType, t: DataType, v: str) -> str:
         op = binary_of(accum)
-        compute = op.op.compute_type(op.dtype)
-        let = (("x", compute, "a"), ("y", compute, "b"))
+        let = lets(op.op, op.dtype, ("x", w, "a"), ("y", t, "b"))
         f = Function("accum", op.return_type, (("a", w), ("b", t)), let, op.op.expr)
         return f"cast<{w.c_type}>({self.function(f)}({v}, t))"
 

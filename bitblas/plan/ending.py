@@ -38,10 +38,8 @@ def plan_end(
         return End(z, w, accum, merge=True)
     if accum is not None:
         op = accum.op.binaryop if isinstance(accum.op, Monoid) else accum.op
-        compute = op.compute_type(accum.dtype)
-        if op.positional or not _same(
-            cast_scalar(op.evaluate(compute, x=cast_scalar(value, compute), y=cast_scalar(product, compute)), w), value
-        ):
+        t = accum.op.compute_type(accum.dtype) if isinstance(accum.op, Monoid) else accum.dtype
+        if op.positional or not _same(cast_scalar(op.evaluate(t, x=value, y=product), w), value):
             return End(z, w, accum, merge=True)
     return End(BOOL, w, accum, merge=True, store=False)
 

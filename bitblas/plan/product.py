@@ -41,9 +41,8 @@ def _equal_products(semiring: Typed[Semiring], x: Any, y: Any) -> np.generic | N
     given = {"x": x, "y": y}
     if op.positional or any(used and given[name] is None for name, used in uses.items()):
         return None
-    compute = op.compute_type(t)
     values = {name: np.frombuffer(given[name][1], given[name][0])[0] if used else 0 for name, used in uses.items()}
-    names = {name: cast_scalar(value, compute) for name, value in values.items()}
+    names = {name: cast_scalar(value, op.casts(t)[0]) for name, value in values.items()}
     return op.evaluate(t, **names)
 
 

@@ -11,10 +11,10 @@ import numpy as np
 from semirings import Monoid, Operator, Semiring, Typed
 from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DataType
-from semirings.expressions import names_in, rename
+from semirings.expressions import Expression, names_in, rename
 
 from ..formats import format_of
-from ..kernels.prologue import Function, Variant, is_neutral, product, sum_of, value
+from ..kernels.prologue import Function, Variant, is_neutral, lets, product, sum_of, value
 from ..plan.ending import End
 from ..plan.product import LANE_EXPRESSIONS, VALUES
 
@@ -50,7 +50,7 @@ def ending_functions(w: DataType, t: DataType, accum: Typed | None) -> tuple[Fun
     op = binary_of(accum)
     compute = op.op.compute_type(op.dtype)
     inner = Function("joined", op.return_type, (("x", compute), ("y", compute)), (), op.op.expr)
-    let = (("x", compute, "a"), ("y", compute, "b"))
+    let = lets(op.op, op.dtype, ("x", w, "a"), ("y", t, "b"))
     finish = cast_function("finished", op.return_type, w)
     return take, inner, finish, Function("accum", w, (("a", w), ("b", t)), let, "finished(joined(x, y))")
 
@@ -69,11 +69,11 @@ def elementwise_variant(
 
     fresh: nothing of w is kept. iso: only presence is written.
     """
-    compute, result = op.op.compute_type(op.dtype), op.op.result_type(op.dtype)
+    result = op.op.result_type(op.dtype)
     args = (("u", u), ("v", v), ("ix", INT64), ("jx", INT64))
     expr = rename(op.op.expr, {"iy": "ix", "jy": "jx"})
     used = names_in(expr) if op.op.positional else {n for n, _ in LET[bound]}
-    let = tuple((n, compute, a) for n, a in LET[bound] if n in used)
+    let = lets(op.op, op.dtype, *((n, dict(args)[a], a) for n, a in LET[bound] if n in used))
     t = u if keep else result
     functions = (
         Function("f", result, args, let, expr),
@@ -142,8 +142,8 @@ def sum_by_index_variant(u: DataType, monoid: Typed[Monoid]) -> tuple[Variant, D
 
 def fold_variant(op: Typed[Operator], a: DataType) -> tuple[Variant, DataType]:
     """The kernel that joins segments of values of type `a` from left to right by a binary operator."""
-    z, compute = op.return_type, op.op.compute_type(op.dtype)
-    let = (("x", compute, "p"), ("y", compute, "q"))
+    z = op.return_type
+    let = lets(op.op, op.dtype, ("x", z, "p"), ("y", z, "q"))
     functions = (Function("add", z, (("p", z), ("q", z)), let, op.op.expr), cast_function("take", a, z))
     return Variant("kernels/fold", (("A", a), ("Z", z)), (), (), functions, repr(op)), z
 
@@ -158,8 +158,18 @@ def algebra_of(semiring: Typed[Semiring] | None, z: DataType = BOOL) -> tuple[An
 
 
 def beginning(monoid: Monoid, z: DataType) -> Any:
-    """What a sum may begin with: the identity, but NaN where identity + NaN is not NaN (min and max of floats)."""
+    """What a sum may begin with: the identity, but NaN where identity + NaN is not NaN (min and max of floats), and
+    -0.0 of float sums, since 0.0 + -0.0 is 0.0."""
+    if z.kind == "f" and monoid.name == "plus":
+        return -0.0
     return monoid.identity(z) if is_neutral(monoid, z) or z.kind != "f" else np.nan
+
+
+def blends(op: Any, monoid: Monoid, z: DataType) -> bool:
+    """Whether products may be computed also where the vector has no entry: of numbers that are anything, by operators
+    of this library alone, since others may not end."""
+    given = isinstance(op.expr, Expression) or isinstance(monoid.binaryop.expr, Expression)
+    return z.kind in "fiu" and monoid.name != "any" and not given
 
 
 @functools.cache
@@ -181,7 +191,7 @@ def pull_variant(
         ranked=ranked, neutral=is_neutral(monoid, z), padded=padded,
         many_blocks=full and max(t.nbytes for t in (a, u, z, end.w)) <= 4, staged=staged, width=width,
     )  # fmt: skip
-    constants += [("VALUES_PACKED", int(packed))]
+    constants += [("VALUES_PACKED", int(packed)), ("BLEND", int(kind == VALUES and not full and blends(op, monoid, z)))]
     functions = (*functions, *ending_functions(end.w, z, end.accum))
     values = (*values, value("BEGIN", z, beginning(monoid, z)))
     return _product_variant(
@@ -232,17 +242,17 @@ def _product_variant(
 
 @functools.cache
 def lanes_variant(
-    types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring], kind: int, *, flip: bool
+    key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring], kind: int, *, flip: bool
 ) -> Variant:
-    """The CPU's kernel that pulls by whole 8 x 8 tiles, for semirings that `is_wide` allows."""
+    """The CPU's kernel that pulls by whole tiles, of a form that has one, for semirings that `is_wide` allows."""
     op, _, monoid, z = algebra_of(semiring)
     functions, values, _ = sum_of(monoid, z)
-    begin = value("BEGIN", z, beginning(monoid, z))
-    constants = [("KIND", kind), ("TILE", 8), ("FLIP", int(flip)), ("U_BOOL", 0), ("HAS_TERMINAL", 0)]
+    begin, format = value("BEGIN", z, beginning(monoid, z)), format_of(key)
+    constants = [("KIND", kind), *format.wide_constants(), ("FLIP", int(flip)), ("U_BOOL", 0), ("HAS_TERMINAL", 0)]
     if kind == VALUES:
         exprs = (("ADD", monoid.binaryop.expr), ("MUL", op.expr))
         constants += [(name, LANE_EXPRESSIONS.index(expr)) for name, expr in exprs]
-    return Variant("formats/b2sr/lanes", types, tuple(constants), (*values, begin), functions, repr(semiring))
+    return Variant(format.kernel("lanes"), types, tuple(constants), (*values, begin), functions, repr(semiring))
 
 
 @functools.cache

@@ -68,7 +68,7 @@ def _places(sizes: list[int]) -> list[int]:
 
 
 def joined(rows: list[list[Any]], dtype: Any = None) -> tuple[MatrixStore, Any]:
-    """The matrix of these tiles, and its type: `dtype`, or the one that holds all theirs. DimensionMismatch."""
+    """The matrix of these tiles, and its type: `dtype`, or that of the first. DimensionMismatch."""
     heights, widths = [row[0].nrows for row in rows], [x.ncols for x in rows[0]]
     for high, row in zip(heights, rows):
         for wide, x in zip(widths, row):
@@ -79,8 +79,6 @@ def joined(rows: list[list[Any]], dtype: Any = None) -> tuple[MatrixStore, Any]:
     every = [x for row in rows for x in row]
     same_device("tiles", *every)
     kind = every[0].dtype if dtype is None else dtypes.lookup_dtype(dtype)
-    for x in every if dtype is None else ():
-        kind = dtypes.unify(kind, x.dtype)
     d = every[0].device
     parts = []
     for i, row in zip(_places(heights), rows):
@@ -109,7 +107,7 @@ def as_vector(A: MatrixStore) -> Any:
 def concat(tiles: Any, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Any:
     """A Matrix of a list of rows of tiles, or a Vector of a list of Vectors and Scalars. In rows, a Vector is a column.
 
-    dtype: if not given, the one that holds those of all tiles. Raises TypeError, ValueError (no tiles, rows of several
+    dtype: if not given, that of the first tile. Raises TypeError, ValueError (no tiles, rows of several
     lengths), DimensionMismatch (tiles that do not fit), DeviceError.
     """
     check_options(opts)

@@ -1,0 +1,16 @@
+"""Random programs on bitblas and on python-graphblas, compared after every statement.
+
+    python -m fuzz --minutes 5 --seed 1        (make fuzz MINUTES=5 SEED=1)
+    python -m fuzz --seed 1 --one 372          that program alone, each statement printed
+
+program.py      a program as data, and its text
+palette.py      the types, operators and forms that programs share, as each pair of them is a kernel to compile
+objects.py      the objects of a program while it is written, values, indices
+expressions.py  random expressions, by shape
+generate.py     random statements, and programs of them: the same ones for a seed
+run.py          a program on both libraries, statement by statement
+compare.py      what two libraries can agree on
+shrink.py       the smallest program that still differs in the same way
+excluded.py     what the oracle is asked in other words, and what is not compared, each with its reason
+counts.py       what the programs of a run were made of
+"""

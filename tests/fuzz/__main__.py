@@ -1,0 +1,157 @@
+"""python -m fuzz: random programs until the time is over; what differs is shrunk and printed, what was met counted."""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import bitblas
+from bitblas import device, formats
+
+from . import palette
+from .counts import State
+from .generate import generate
+from .palette import Palette
+from .program import Program, script
+from .run import Difference, Run, oracle_alone
+from .shrink import shrink
+
+DIFFERS = 3  # what a process returns that met a difference
+ORDERS = ("degree", "rcm")
+FORMS = tuple(f'format="{f.name}"' + ("" if f.tile is None else f", tile={f.tile}") for f in formats.FORMATS.values())
+
+
+def palette_of(number: int, args: argparse.Namespace) -> Palette:
+    """Programs share one for a while, as each costs the compiling of its kernels."""
+    if args.width == 0:
+        return palette.COMMON
+    return palette.draw(random.Random(f"{args.seed} {number // args.share}"), args.width, FORMS, ORDERS)
+
+
+def program_of(number: int, args: argparse.Namespace) -> Program:
+    return generate(f"{args.seed} {number}", palette_of(number, args))
+
+
+def _differs(program: Program) -> str | None:
+    try:
+        found = Run(program).whole()
+    except Exception:  # not a program: an index beyond what was cut
+        return None
+    return None if found is None else found.kind
+
+
+def report(number: int, program: Program, found: Difference, args: argparse.Namespace) -> None:
+    least = shrink(program, found.kind, _differs, args.tries)
+    again = Run(least).whole() or found
+    print(f"\n# ---- SEED={args.seed} ONE={number} ----\n{script(least)}")
+    print("\n".join(f"# {line}" for line in f"{again.kind}: {again.what}".splitlines()), flush=True)
+
+
+def one(args: argparse.Namespace) -> int:
+    """One program, each statement printed before it runs."""
+    program = program_of(args.one, args)
+    if args.oracle:
+        oracle_alone(program)
+        return 0
+    run = Run(program)
+    for at, statement in enumerate(program.statements):
+        if not args.quiet:
+            print(statement.text(), flush=True)
+        found = run.step(at)
+        if found is not None:
+            report(args.one, program, found, args)
+            return 1
+    print(f"{script(program)}# no difference; {dict(run.met)}")
+    return 0
+
+
+def work(args: argparse.Namespace) -> int:
+    """Programs in this process, up to one that differs: DIFFERS."""
+    state, found = State(args.state), None
+    while state.number - args.start < args.count and state.faults < args.faults and time.time() < args.until:
+        state.save()
+        program = program_of(state.number, args)
+        run = Run(program)
+        found = run.whole()
+        state.add(program, run.met)
+        state.number += 1
+        if found is not None:
+            state.faults, state.what = state.faults + 1, f"statement {found.at}, {found.kind}: {found.what}"
+            break
+    state.save()
+    return DIFFERS if found is not None else 0
+
+
+def many(args: argparse.Namespace) -> int:
+    """Programs in processes of their own, which a crash may end: another one goes on."""
+    begin, command = time.time(), [sys.executable, "-m", "fuzz", *sys.argv[1:]]
+    state = State(args.state, args.start, fresh=True)
+    state.save()
+    while code := subprocess.run([*command, "--until", str(begin + 60 * args.minutes)]).returncode:
+        state = State(args.state)
+        if code == DIFFERS:
+            alone = [*command, "--quiet", "--one", str(state.number - 1)]
+            again = subprocess.run(alone).returncode
+            if again < 0:  # a smaller one crashed
+                subprocess.run([*alone, "--tries", "0"])
+            elif not again:
+                print(f"# SEED={args.seed} ONE={state.number - 1} differed after programs before it: {state.what}")
+        elif code < 0:
+            alone = [*command, "--oracle", "--one", str(state.number)]
+            theirs = subprocess.run(alone, capture_output=True).returncode < 0
+            state.counts["met"][f"{'python-graphblas' if theirs else 'bitblas'} crashes"] += 1
+            if not theirs:
+                state.faults += 1
+                print(f"\n# ---- SEED={args.seed} ONE={state.number} ----\n# signal {-code} ended the process")
+            state.number += 1
+            state.save()
+        else:
+            return code
+    state = State(args.state)
+    state.print()
+    wall = time.time() - begin
+    print(f"{state.number - args.start} programs, {state.faults} faults, {wall:.0f} s, on {args.device}")
+    return 1 if state.faults else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="fuzz")
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--count", type=int, default=10**9, help="stop after so many programs")
+    parser.add_argument("--start", type=int, default=0, help="the first program")
+    parser.add_argument("--one", type=int, help="that program alone")
+    parser.add_argument(
+        "--width", type=int, default=3, help="operators of each kind that programs share; 0: common ones"
+    )
+    parser.add_argument("--share", type=int, default=2000, help="how many programs share them")
+    parser.add_argument("--faults", type=int, default=20, help="stop after so many faults")
+    parser.add_argument("--tries", type=int, default=1000, help="how often a program is made smaller at most")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--state", type=Path, default=Path(".cache/fuzz.json"))
+    parser.add_argument("--quiet", action="store_true", help="with --one: only what differs")
+    parser.add_argument("--oracle", action="store_true", help="with --one: python-graphblas alone")
+    parser.add_argument("--until", type=float, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.one is None and args.until is None:
+        return many(args)
+    faulthandler.enable()
+    if args.device == "emulator":
+        import emulator.device  # noqa: F401 - registers it
+    if args.device != "cpu":
+        device.Cpu.kernel = _refuse  # type: ignore[method-assign]
+    with bitblas.config.set(device=args.device):
+        return work(args) if args.one is None else one(args)
+
+
+def _refuse(self: device.Cpu, variant: object) -> None:
+    raise AssertionError(f"a CPU kernel was asked for: {variant}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

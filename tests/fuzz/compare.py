@@ -1,0 +1,91 @@
+"""What two libraries can agree on: types, shapes, structure; integers exactly, floats within a tolerance."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+# Of what is compared, relative to the largest finite number beside it: sums are added in other orders.
+TOLERANCE = {"float32": 2e-5, "float64": 1e-9}
+
+
+def host(x: Any) -> np.ndarray:
+    """An array as NumPy's, from a GPU too."""
+    return x.get() if hasattr(x, "get") and not isinstance(x, np.ndarray) else np.asarray(x)
+
+
+def is_object(x: Any) -> bool:
+    return type(x).__name__ in ("Matrix", "Vector", "Scalar")
+
+
+def plain(x: Any) -> Any:
+    """The same for both libraries: names, numbers, tuples and NumPy's arrays."""
+    if type(x).__name__ == "Scalar":
+        return "Scalar", str(x.dtype), x.value
+    if is_object(x):
+        return type(x).__name__, str(x.dtype), x.shape, *plain(x.to_coo())
+    if isinstance(x, np.ndarray) or hasattr(x, "__cuda_array_interface__"):
+        return host(x)
+    if hasattr(x, "new"):
+        return plain(x.new())
+    if isinstance(x, dict):
+        return [(plain(k), plain(v)) for k, v in sorted(x.items())]
+    if isinstance(x, (list, tuple)):
+        found = tuple(map(plain, x))
+        return _by_row(found) if _is_coo(found) else found
+    return x.item() if isinstance(x, np.generic) else x
+
+
+def _is_coo(x: tuple) -> bool:
+    """Rows, columns and values, or pairs of the first two, and values."""
+    arrays = all(isinstance(a, np.ndarray) for a in x)
+    return (
+        arrays
+        and len(x) in (2, 3)
+        and [a.shape[1:] for a in x] in ([(), (), ()], [(2,), ()])
+        and len({len(a) for a in x}) == 1
+    )
+
+
+def _by_row(x: tuple) -> tuple:
+    """SuiteSparse lists the entries in the order of its form, by row or by column."""
+    rows, columns = x[0].T if len(x) == 2 else x[:2]
+    order = np.lexsort((columns, rows))
+    return tuple(a[order] for a in x)
+
+
+def agree(x: Any, y: Any) -> str:
+    """Of two plain values: "exact", "close" (within the tolerance), or what differs."""
+    if isinstance(x, tuple) and isinstance(y, tuple):
+        if len(x) != len(y):
+            return f"{len(x)} and {len(y)} of them"
+        found = [agree(a, b) for a, b in zip(x, y)]
+        return next((f for f in found if f not in ("exact", "close")), "close" if "close" in found else "exact")
+    if isinstance(x, np.ndarray) and isinstance(y, np.ndarray):
+        if x.dtype != y.dtype or x.shape != y.shape:
+            return f"{x.dtype} {x.shape} and {y.dtype} {y.shape}"
+        return _arrays(x, y)
+    if isinstance(x, float) and isinstance(y, float):
+        return _arrays(np.array([x]), np.array([y]))
+    return "exact" if type(x) is type(y) and x == y else f"{x!r} and {y!r}"
+
+
+def _arrays(x: np.ndarray, y: np.ndarray) -> str:
+    if np.array_equal(x, y, equal_nan=x.dtype.kind == "f"):
+        return "exact"
+    if x.dtype.kind == "f":
+        finite = np.abs(x[np.isfinite(x)])
+        scale = float(finite.max()) if finite.size else 0.0
+        tolerance = TOLERANCE[x.dtype.name]
+        if np.allclose(x, y, rtol=tolerance, atol=tolerance * scale if math.isfinite(scale) else 0, equal_nan=True):
+            return "close"
+    where = np.flatnonzero(~((x == y) | ((x != x) & (y != y))))
+    return f"{len(where)} values, the first at {where[0]}: {x.ravel()[where[0]]} and {y.ravel()[where[0]]}"
+
+
+def same_error(ours: Exception, theirs: Exception) -> bool:
+    """python-graphblas' error, by its name, or a subclass of one that it is of."""
+    names = {c.__name__ for c in type(theirs).__mro__} - {"Exception", "BaseException", "object"}
+    return bool(names & {c.__name__ for c in type(ours).__mro__})

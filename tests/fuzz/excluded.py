@@ -1,0 +1,83 @@
+"""What is not compared, each with its reason: faults of SuiteSparse 9.4 and of python-graphblas, and what differs on
+purpose (docs/api.md)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from .compare import host
+from .program import NAME, Statement
+
+
+def taken_over(oracle: Any, x: Any) -> Any:
+    """x, of bitblas, as an object of the oracle."""
+    dtype = str(x.dtype)
+    if type(x).__name__ == "Scalar":
+        return oracle.Scalar.from_value(x.value, dtype=dtype)
+    columns = map(host, x.to_coo())
+    if type(x).__name__ == "Vector":
+        return tame(oracle.Vector.from_coo(*columns, dtype, size=x.size))
+    return tame(oracle.Matrix.from_coo(*columns, dtype, nrows=x.nrows, ncols=x.ncols))
+
+
+def tame(x: Any) -> Any:
+    """The oracle's object, sparse for good: SuiteSparse 9.4 crashes, or reads what is not its own, in statements with
+    masks that are full, and with operands that are hypersparse."""
+    if type(x).__name__ != "Scalar":
+        x.ss.config["sparsity_control"] = "sparse"
+    return x
+
+
+def asked(statement: Statement, scope: dict[str, Any]) -> str:
+    """What the oracle runs. A value mask of floats is one of BOOL: for SuiteSparse -0.0 is true in a mask alone. Slices
+    that run backwards are lists of indices: SuiteSparse 9.4 keeps entries that v(mask)[::-1] << w deletes."""
+    s = statement
+    if s.kind == "assign" and ":-" in s.region and s.out in scope:
+        parts = re.findall(r"\[[^]]*\]|[^ ,]+", s.region)
+        lists = [f"list(range({n}))[{part}]" if ":-" in part else part for n, part in zip(scope[s.out].shape, parts)]
+        s = s._replace(region=", ".join(lists))
+    return _VALUES.sub(lambda m: m[0] if not _is_float(scope, m[1]) else f'tame({m[1]}.dup("BOOL")).V', s.text())
+
+
+_VALUES = re.compile(r"\b([vA]\d+)\.V\b")
+
+
+def _is_float(scope: dict[str, Any], name: str) -> bool:
+    return name in scope and str(scope[name].dtype).startswith("FP")
+
+
+def skipped(statement: Statement, scope: dict[str, Any]) -> str | None:
+    """Why neither library runs a statement; None if both do. `scope`: the oracle's objects."""
+    if statement.verb == "scan" and scope[NAME.findall(statement.value)[0]].ss.is_iso:
+        return "SuiteSparse: a scan of one value for all entries is that value"
+    if statement.verb == "extract scalar" and getattr(scope.get(statement.out), "_is_cscalar", False):
+        return "python-graphblas: a C scalar keeps its value where an entry is not there"
+    return None
+
+
+# (what the text of the statement has, what the difference says, why it is none of ours)
+REASONS: tuple[tuple[str, str, str], ...] = (
+    ("setdiag", "such as one of builtins.NoneType", "python-graphblas: setdiag of an empty Scalar of BOOL sets False"),
+    ("", "packed: expected", "values that do not fit into packed=True are refused"),
+    ("diagindex", "diagindex does not work with FP", "python-graphblas: indexunary.diagindex of floats is missing"),
+    ("from_dicts", "window shape", "python-graphblas: from_dicts of nothing raises"),
+    (
+        "compactify|from_dcsr|scan",
+        r"python-graphblas: InvalidValue\(''\)",
+        "python-graphblas: imports a single column, or nothing",
+    ),
+    (
+        "outer|ewise_mult|&",
+        "any_.* does not work with BOOL",
+        "python-graphblas: any_{operator} of BOOL, for outer and broadcasts",
+    ),
+)
+
+
+def reason(statement: Statement, difference: Any) -> str | None:
+    """Why that difference is none of ours, None if it is."""
+    for pattern, found, why in REASONS:
+        if re.search(pattern, statement.text()) and re.search(found, difference.what):
+            return why
+    return None

@@ -1,0 +1,137 @@
+"""A program on both libraries, statement by statement: what differs first."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from functools import lru_cache
+from types import CodeType
+from typing import Any, NamedTuple
+
+import graphblas as oracle
+
+import bitblas
+
+from . import excluded
+from .compare import agree, is_object, plain, same_error
+from .program import NAME, Program, Statement
+
+
+class Difference(NamedTuple):
+    """kind: "error" (one of them raised, or both in other ways), or what the two do not agree on."""
+
+    at: int  # the statement
+    kind: str
+    what: str
+
+
+@lru_cache(maxsize=4096)
+def _code(text: str) -> CodeType:
+    return compile(text, "<program>", "exec")
+
+
+def scope_of(gb: Any) -> dict[str, Any]:
+    ours = gb is bitblas
+    return {
+        "gb": gb, "inf": float("inf"), "nan": float("nan"), "pickle": pickle, "tame": excluded.tame,
+        "form": lambda **how: how if ours else {}, "in_order": lambda A, order: A.reorder(order) if ours else A,
+    }  # fmt: skip
+
+
+def _attempt(text: str, scope: dict[str, Any]) -> Exception | None:
+    scope.pop("r", None)
+    try:
+        exec(_code(text), scope)
+        if "r" in scope:
+            scope["r"] = plain(scope["r"])
+    except Exception as error:
+        return error
+    return None
+
+
+def declared(gb: Any, program: Program) -> dict[str, Any]:
+    """The names of a program, with its objects."""
+    scope = scope_of(gb)
+    for declaration in program.declarations:
+        exec(_code(declaration.text()), scope)
+        if gb is oracle:
+            excluded.tame(scope[declaration.name])
+    return scope
+
+
+def ask(statement: Statement, scope: dict[str, Any]) -> Exception | None:
+    """The statement on python-graphblas; the error that it raised."""
+    error = _attempt(excluded.asked(statement, scope), scope)
+    if error is None and statement.kind in ("new", "set"):
+        excluded.tame(scope[statement.out])
+    return error
+
+
+def oracle_alone(program: Program) -> None:
+    """For a program that ended the process: was it the oracle?"""
+    scope = declared(oracle, program)
+    for statement in program.statements:
+        ask(statement, scope)
+        for x in [x for x in scope.values() if is_object(x)]:
+            plain(x)
+
+
+class Run:
+    """Both scopes of a program, and what was met: errors that both raise, answers that were excluded."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.met = program, Counter[str]()
+        self.ours, self.theirs = declared(bitblas, program), declared(oracle, program)
+
+    def objects(self) -> list[str]:
+        return [name for name, x in self.theirs.items() if NAME.fullmatch(name) and is_object(x)]
+
+    def compare(self, at: int) -> Difference | None:
+        """All objects. Where floats are close and not the same, the oracle goes on with ours: nothing adds up."""
+        for name in self.objects():
+            x, y = self.ours[name], self.theirs[name]
+            found = agree(plain(x), plain(y))
+            if found == "close":
+                self.met["floats that are close"] += 1
+                self.theirs[name] = excluded.taken_over(oracle, x)
+            elif found != "exact":
+                return Difference(at, "values", f"{name}: {found}\nbitblas {plain(x)}\npython-graphblas {plain(y)}")
+        return None
+
+    def step(self, at: int) -> Difference | None:
+        statement = self.program.statements[at]
+        skipped = excluded.skipped(statement, self.theirs)
+        if skipped is not None:
+            self.met[f"skipped: {skipped}"] += 1
+            return self.settle(at)
+        theirs, ours = ask(statement, self.theirs), _attempt(statement.text(), self.ours)
+        if ours is not None or theirs is not None:
+            if ours is None or theirs is None or not same_error(ours, theirs):
+                kind = f"error {type(ours).__name__}, {type(theirs).__name__}"
+                return Difference(at, kind, f"bitblas: {ours!r}\npython-graphblas: {theirs!r}")
+            self.met["errors of both"] += 1
+        elif statement.kind == "read":
+            found = agree(self.ours["r"], self.theirs["r"])
+            if found not in ("exact", "close"):
+                both = f"\nbitblas {self.ours['r']}\npython-graphblas {self.theirs['r']}"
+                return Difference(at, "read", f"{found}{both}")
+        return self.settle(at)
+
+    def settle(self, at: int) -> Difference | None:
+        """Compares, unless a write waits."""
+        statement = self.program.statements[at]
+        last = at + 1 == len(self.program.statements)
+        if last or not (statement.waits or self.program.at_end):
+            return self.compare(at)
+        return None
+
+    def whole(self) -> Difference | None:
+        for at, statement in enumerate(self.program.statements):
+            found = self.step(at)
+            if found is not None:
+                reason = excluded.reason(statement, found)
+                if reason is None:
+                    return found
+                self.met[f"excluded: {reason}"] += 1
+                return None
+        return None
