@@ -216,6 +216,11 @@ class MatrixStore:
         return isinstance(self.raw, np.generic)
 
     @property
+    def packed(self) -> bool:
+        """Whether values are held packed."""
+        return isinstance(self.raw, PackedValues)
+
+    @property
     def values(self) -> Any:
         """One value (np.generic: iso), or an array."""
         return plain(self.raw)

@@ -90,6 +90,15 @@ def test_statements_on_packed_columns(device, statement, monkeypatch):
     same(statement, 90, device, format="mplg")
 
 
+@pytest.mark.parametrize("form", ("b2sr", "split"))
+@pytest.mark.parametrize(
+    "statement", ("product under a mask", "pairs under a mask", "plus what a product left", "union")
+)
+def test_statements_on_tiles(device, statement, form):
+    """Sums at the entries of a mask lie in the order of its form."""
+    same(statement, 90, device, format=form)
+
+
 def same(statement, n, device, **form):
     found = STATEMENTS[statement](bitblas, *operands(bitblas, n, device, **form))
     expected = STATEMENTS[statement](graphblas, *operands(graphblas, n, device))

@@ -127,7 +127,7 @@ def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
         limit = max(A.nrows, A.ncols) + 1
         thunk = min(max(int(cast_scalar(thunk, INT64)), -limit), limit)
     by_rows = not A.device.shares_rows and A.structure.primary.format.by_rows
-    if by_rows and A.order is None and not (A.iso and not op.op.positional):
+    if by_rows and not A.packed and A.order is None and not (A.iso and not op.op.positional):
         return sift(A, op, thunk)
     if op.name in REGIONS and A.order is None:
         region = REGIONS[op.name](thunk)

@@ -63,7 +63,7 @@ def weave(
     """What the mode says of A and B, of type z, where `mask` allows it; elsewhere A, unless `replace`."""
     device, a = A.device, A.structure.rows()
     flags: Any = None
-    if type(B) is Sieve and B.waits:
+    if type(B) is Sieve and B.waits and B.places.primary.format.by_rows:  # else its sums lie in another order
         b, flags, y = B.places.rows(), B.present, B.sums
     else:
         b = B.structure.rows()
