@@ -120,7 +120,7 @@ class Reached:
         self.of, self.pull = of, PullKernels(of, End(BOOL, BOOL, store=False), of.z, False)
         self.copy, self.variants = compiled(of.device, BITS), (*self.pull.variants, BITS)
 
-    def run(self, given: Input, mask: Allowed, u: VectorStore) -> VectorStore:
+    def run(self, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None) -> VectorStore:
         """The product, a store of its own."""
         of, nothing = self.of, self.pull.nothing
         t: VectorStore | None = of.form.cache.get("reached")
