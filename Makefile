@@ -25,7 +25,7 @@ MINUTES ?= 5
 SEED ?= 1
 CACHE := $(CURDIR)/.cache/bitblas
 VARIANTS := .cache/variants.txt
-RUN_ENV := $(VENV)/.stamp-run
+RUN_ENV := $(VENV)/.stamp-warm
 DEV_ENV := $(VENV)/.stamp-dev
 GPU_ENV := $(VENV)/.stamp-cuda$(CUDA)
 ifeq ($(origin PY),undefined)
@@ -106,6 +106,12 @@ $(VENV)/.stamp-venv:
 
 $(VENV)/.stamp-run: pyproject.toml | $(VENV)/.stamp-venv
 	$(PIP) -e '.[compare]'
+	@touch $@
+
+# Kernels that the README, the algorithms and the demo need, compiled by all processors at once; what is missing later is
+# compiled when it is needed.
+$(VENV)/.stamp-warm: $(VENV)/.stamp-run
+	$(PY) -m bitblas warm README.md examples/first_graph.py
 	@touch $@
 
 $(VENV)/.stamp-dev: pyproject.toml | $(VENV)/.stamp-venv

@@ -92,9 +92,8 @@ def plain(x: Any) -> Any:
     return getattr(x, "value", x)
 
 
-def compiled(text: str, gb: Any) -> tuple[Callable[[int], float], dict[str, Any]]:
-    """A function that runs the text k times and says how long that took; and its names."""
-    names = scope(gb)
+def compiled(text: str, names: dict[str, Any]) -> tuple[Callable[[int], float], dict[str, Any]]:
+    """A function that runs the text k times with these names, and says how long that took; and the names."""
     body = "".join(f"        {line.strip()}\n" for line in text.split(";"))
     results = ", ".join(
         sorted(
@@ -108,12 +107,17 @@ def compiled(text: str, gb: Any) -> tuple[Callable[[int], float], dict[str, Any]
     return names["run"], names
 
 
-def measure(libraries: dict[str, Any], only: Sequence[str], batches: int) -> list[dict[str, Any]]:
-    """For each statement the microseconds of each library, and whether the results agree."""
+def measure(
+    libraries: dict[str, Any], only: Sequence[str], batches: int, statements: dict[str, tuple[str, str]] = STATEMENTS,
+    named: Callable[[Any], dict[str, Any]] | None = None,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """For each statement the microseconds of each library, and whether the results agree. named: makes the names of the
+    texts for a library; without it `scope`."""
+    named = scope if named is None else named
     rows = []
     for name in only:
-        text, result = STATEMENTS[name]
-        sides = {side: compiled(text, gb) for side, gb in libraries.items()}
+        text, result = statements[name]
+        sides = {side: compiled(text, named(gb)) for side, gb in libraries.items()}
         counts, best = {}, dict.fromkeys(sides, float("inf"))
         for side, (run, _) in sides.items():
             run(3)  # compiles
@@ -145,14 +149,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     graphblas.ss.config["nthreads"] = 1
     with bitblas.config.set(device=args.device):
         rows = measure({"bitblas": bitblas, "python-graphblas": graphblas}, only, args.batches)
-    lines = []
-    for row in rows:
-        ours, theirs = row["us"]["bitblas"], row["us"]["python-graphblas"]
-        lines.append((row["statement"], ours, theirs, theirs / ours, "equal" if row["equal"] else "DIFFERENT"))
-    print(table.table(("statement", "bitblas us", "python-graphblas us", "times faster", "results"), lines, left=1))
+    print(as_table(rows))
     if args.json:
         table.write(args.json, {"rows": rows, "equal": all(r["equal"] for r in rows)})
     return 0 if all(r["equal"] for r in rows) else 1
+
+
+def as_table(rows: Sequence[dict[str, Any]]) -> str:
+    """What `measure` gave, side by side, and how the times compare in the geometric mean."""
+    lines, faster = [], []
+    for row in rows:
+        ours, theirs = row["us"]["bitblas"], row["us"]["python-graphblas"]
+        faster.append(theirs / ours)
+        lines.append((row["statement"], ours, theirs, theirs / ours, "equal" if row["equal"] else "DIFFERENT"))
+    heads = ("statement", "bitblas us", "python-graphblas us", "times faster", "results")
+    mean, behind = np.exp(np.mean(np.log(faster))), sum(x < 1 for x in faster)
+    return f"{table.table(heads, lines, left=1)}\ngeometric mean {mean:.2f}, {behind} of {len(faster)} below 1"
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from typing import Any
 
 from . import device as _device
 from .device import held as _held
+from .device import threads as _threads
 
 
 class Config:
@@ -22,6 +23,9 @@ class Config:
                  built smaller where the library may choose, else it is OutOfMemory, and nothing is lost
     prefer       what the planner optimises: "time" (never more bytes than plain 32-bit CSR) or "memory", which also
                  holds values that are integers of a small range in as many bits as they need
+    threads      how many threads share the rows of a kernel on the CPU, the calling one among them: 1 to 1024; at first
+                 $NUMBA_NUM_THREADS, else $OMP_NUM_THREADS, else the processors that this process may use, by its
+                 affinity and its control group's quota; None: that again
 
     `config.set(device="cpu")` changes at once; as a context manager it changes back at the end.
     """
@@ -45,6 +49,14 @@ class Config:
         _held.limit = _held.bytes_of(value)
 
     @property
+    def threads(self) -> int:
+        return _threads.count()
+
+    @threads.setter
+    def threads(self, value: int | None) -> None:
+        _threads.choose(_threads.checked(value))
+
+    @property
     def device(self) -> str:
         # Found at first use: looking for a GPU loads CuPy.
         if self._device is None:
@@ -65,8 +77,10 @@ class Config:
                 _device.get(value)
             elif name == "memory_limit":
                 _held.bytes_of(value)
+            elif name == "threads":
+                _threads.checked(value)
             elif name not in self._choices:
-                known = ", ".join(("device", "memory_limit", *self._choices))
+                known = ", ".join(("device", "memory_limit", "threads", *self._choices))
                 raise ValueError(f"config.set: expected one of {known}, got {name!r}")
             elif not any(value is c or value == c for c in self._choices[name]):
                 raise ValueError(f"{name}: expected one of {self._choices[name]}, got {value!r}")
@@ -81,7 +95,7 @@ class Config:
 
     def __getitem__(self, name: str) -> Any:
         """The setting of that name. KeyError for an unknown one."""
-        if name not in (*self._choices, "device", "memory_limit"):
+        if name not in (*self._choices, "device", "memory_limit", "threads"):
             raise KeyError(name)
         return getattr(self, name)
 

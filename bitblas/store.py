@@ -40,7 +40,7 @@ def zero_word(device: Device) -> Any:
 
 def words(size: int) -> int:
     """64-bit words of a bitset of `size` bits; at least one, so that every array has an address."""
-    return max(1, -(-size // 64))
+    return (size + 63) >> 6 or 1
 
 
 def write_bits(
@@ -67,6 +67,20 @@ def unpack(device: Device, bits: Any, size: int) -> Any:
     flags = device.xp.empty(size, bool)
     device.kernel(DENSE)(size, bits, bits, np.bool_(True), 0, np.bool_(False), flags)
     return flags
+
+
+def set_bits(bits: np.ndarray) -> np.ndarray:
+    """The numbers of the bits that are set in a bitset of the host (INT64, ascending). Of few, words without any and
+    bytes without any are passed over."""
+    some = (bits != 0).nonzero()[0]
+    if 8 * len(some) > len(bits):
+        return np.unpackbits(bits.view(np.uint8), bitorder="little").view(bool).nonzero()[0]
+    octets = bits[some].view(np.uint8)
+    at = (octets != 0).nonzero()[0]
+    inside = np.unpackbits(octets[at], bitorder="little").view(bool).nonzero()[0]
+    at = at[inside >> 3]
+    found: np.ndarray = (some[at >> 3] << 6) + ((at & 7) << 3) + (inside & 7)
+    return found
 
 
 def pack(device: Device, flags: Any) -> Any:
@@ -173,7 +187,7 @@ def plain(values: Raw) -> Any:
 
 
 @held.root
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class MatrixStore:
     """A matrix: an immutable structure plus values in its entry order: iso, an array (BOOL: bools), or packed.
 
@@ -188,6 +202,14 @@ class MatrixStore:
     prepared: dict[Any, Any] = field(default_factory=dict)  # products that have run: what need not be decided again
     order: Order | None = None  # in which rows and columns are stored; None: the user's
     deferred = False  # whether to ask for the entries costs more than reading them
+
+    def __init__(
+        self, structure: Structure, dtype: DataType, raw: Raw, copies: dict[tuple[str, bool], Raw] | None = None,
+        order: Order | None = None,
+    ) -> None:  # fmt: skip
+        held = self.__dict__  # a third of what a frozen dataclass takes, and statements make one each
+        held["structure"], held["dtype"], held["raw"], held["order"] = structure, dtype, raw, order
+        held["copies"], held["prepared"] = {} if copies is None else copies, {}
 
     @property
     def iso(self) -> bool:
@@ -205,8 +227,10 @@ class MatrixStore:
     def raw_for(self, key: str, transposed: bool) -> Raw:
         """The values in the entry order of a form; a gathered copy is kept as long as this matrix lives, packed if the
         values are."""
+        if isinstance(self.raw, np.generic) or (key == self.structure.primary.key and not transposed):
+            return self.raw
         key = self.structure.kept_as(key)
-        if self.iso or (key == self.structure.primary.key and not transposed):
+        if key == self.structure.primary.key and not transposed:
             return self.raw
         if (key, transposed) in self.copies:
             return self.copies[key, transposed]

@@ -188,9 +188,12 @@ def unify(type1: Any, type2: Any, *, is_left_scalar: bool = False, is_right_scal
 def cast_scalar(value: Any, to: DataType) -> np.generic:
     """A GraphBLAS cast of one value: to BOOL is != 0; integers wrap; a float goes to an integer towards zero,
     saturated, NaN to 0 (as SuiteSparse does)."""
-    if type(value) is to.np_type.type:
+    kind = type(value)
+    if kind is to.np_type.type:
         same: np.generic = value
         return same
+    if kind is bool or kind is np.bool_:  # exact in every type
+        return to.np_type.type(value)
     found: np.generic = np.asarray(value).reshape(-1)[0]
     if to.kind in "iu" and found.dtype.kind == "f":
         exact = 0 if found != found else min(max(float(found), int(to.lowest)), int(to.highest))

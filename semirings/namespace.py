@@ -37,12 +37,15 @@ class Namespace:
         found = self._find(name)
         if found is None and name not in self._helpers:
             raise AttributeError(f"{self._family} has no operator {name!r}; known: {', '.join(self._entries)}")
+        if name in self._entries:  # as an attribute it is found without this function, which a statement would notice
+            self.__dict__[name] = found
         return self._helpers[name] if found is None else found
 
     def __delattr__(self, name: str) -> None:
         if name not in self._entries:
             raise AttributeError(f"{self._family} has no operator {name!r}")
         del self._entries[name]
+        self.__dict__.pop(name, None)
 
     def _find(self, name: str) -> Any:
         """The operator, or the namespace inside this one; None where there is none."""

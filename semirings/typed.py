@@ -49,6 +49,11 @@ class Typed(Generic[Op]):
     def return_type(self) -> DataType:
         return self.op.result_type(self.dtype)
 
+    @functools.cached_property
+    def compute_type(self) -> DataType:
+        """The type in which an operator or monoid computes: its operands are cast to it."""
+        return self._part("compute_type")(self.dtype)
+
     @property
     def identity(self) -> Any:
         """The identity of a monoid; AttributeError for what is none."""

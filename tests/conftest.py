@@ -22,6 +22,9 @@ os.environ.setdefault("BITBLAS_CACHE", str(Path(__file__).parents[1] / ".cache" 
 import hypothesis
 import pytest
 
+# What tests share is no test module: without this a failing `assert` in one says nothing.
+pytest.register_assert_rewrite("algorithm_runs", "battery_runs", "both_libraries", "cli_runs", "mm_files")
+
 DEVICES = ("cpu", "emulator")
 
 # No deadlines: the first example compiles kernels.

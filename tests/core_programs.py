@@ -1,4 +1,4 @@
-"""Texts that run on bitblas and on python-graphblas: one per `;`. The names: operands() in test_core.py."""
+"""Texts that run on bitblas and on python-graphblas: one per `;`. The names: operands() in both_libraries.py."""
 
 # Delayed expressions, and what reads an object.
 EXPRESSIONS = """

@@ -1,7 +1,7 @@
 """Calls every kernel on small operands: what compute-sanitizer watches (`make sanitize`), where the tests would take
 hours under it.
 
-    python tests/every_kernel.py --device cuda [--part 0/8] [--list]
+    python tests/every_kernel.py --device cuda [--part 0/8] [--watched] [--list]
 
 It says how many of the registered variants ran (constants that the plan sets by the size of operands aside), and fails
 where a kernel's source did not run at all. Answers are not looked at: the tests do that.
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import itertools
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -21,10 +20,11 @@ import core_programs
 import numpy as np
 import test_loop
 from battery import FORMS, MATRICES, generator, values
-from test_core import operands
+from both_libraries import operands
 
 import bitblas as gb
 from bitblas import algorithms, binary, device, semiring
+from bitblas.device import jit
 from bitblas.formats import format_of
 from bitblas.kernels.prologue import Variant
 from bitblas.registry import variants as registry
@@ -90,9 +90,9 @@ def packed(key: str) -> None:
             v.vxm(A, semiring.min_plus).new()
 
 
-def forms(key: str) -> None:
+def forms(key: str, which: str) -> None:
     """Every form made from rows and made rows again, with and without values; parts of it; other verbs on it."""
-    for which, iso in itertools.product(("130x130", "gaps", "long hub"), (True, False)):
+    for iso in (True, False):
         A = matrix(which, "INT64", iso=iso, **FORMS[key])
         A.T.new().isequal(A)
         A.to_coo()
@@ -146,7 +146,8 @@ def texts(programs: str, dtype: str, *, fresh: bool) -> None:
 def tasks() -> Iterator[Task]:
     for key in FORMS:
         how = FORMS[key]["format"], FORMS[key].get("tile")
-        yield f"forms {key}", lambda key=key: forms(key)
+        for which in ("130x130", "gaps", "long hub"):
+            yield f"forms {key} {which}", lambda key=key, which=which: forms(key, which)
         yield f"programs {key}", lambda key=key, how=how: programs(key, how)
         if format_of(key).by_rows:
             yield f"long rows {key}", lambda key=key: long_rows(key)
@@ -183,26 +184,63 @@ def noting(kind: type, seen: set[Variant]) -> None:
     kind.load = load
 
 
+def watch(where: device.Device) -> None:
+    """For compute-sanitizer: each array is an allocation of its own, not a piece of a pool's, and the host makes the
+    launches of loops, because the kernels of a while node do not run under it (they read at address 0)."""
+    type(where).captures = False
+    where.xp.cuda.set_allocator()
+
+
+PLANTED = """
+extern "C" __global__ void reduce(long long* out) {
+    __shared__ long long sums[256];
+    sums[threadIdx.x] = threadIdx.x;
+    out[threadIdx.x] = sums[255 - threadIdx.x];
+}
+"""
+
+
+def plant(where: device.Device) -> None:
+    """What the sanitizer must find, else it does not watch: a race in shared memory, and a write behind an array."""
+    where.xp.RawKernel(PLANTED, "reduce")((1,), (256,), (where.xp.zeros(200, "int64"),))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--part", default="0/1", help="k/n: every n-th task, from the k-th")
     parser.add_argument("--only", default="", help="the tasks whose names begin so")
     parser.add_argument("--list", action="store_true", help="what did not run, too")
+    parser.add_argument("--shared", action="store_true", help="print which kernels use shared memory")
+    parser.add_argument("--planted", action="store_true", help="call a faulty kernel under one of our names")
+    parser.add_argument("--watched", action="store_true", help="on a GPU, under compute-sanitizer")
+    parser.add_argument("--times", action="store_true", help="each task's seconds, as it ends")
     args = parser.parse_args()
+    if args.shared:
+        print(*sorted({v.entry for v in registry.variants() if "__shared__" in jit.cuda_source(v)}), sep="\n")
+        return 0
     if args.device == "emulator":
         import emulator.device  # noqa: F401 - registers it
     gb.config.device = args.device
+    if args.watched:
+        watch(device.get(args.device))
+    if args.planted:
+        plant(device.get(args.device))
+        device.get(args.device).synchronize()
+        return 0
     seen: set[Variant] = set()
     noting(type(device.get(args.device)), seen)
     k, n = (int(x) for x in args.part.split("/"))
     begin, failed, done = time.perf_counter(), [], 0
     for name, run in [t for t in tasks() if t[0].startswith(args.only)][k::n]:
+        start = time.perf_counter()
         try:
             run()
         except Exception as error:
             failed.append(f"{name}: {type(error).__name__}: {error}")
         done += 1
+        if args.times:
+            print(f"{time.perf_counter() - start:8.2f} s  {name}", flush=True)
     device.get(args.device).synchronize()
     variants = registry.variants()
     ran = {same(v) for v in seen}

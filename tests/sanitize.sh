@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Every kernel under compute-sanitizer on a GPU: PY=python SANITIZER=compute-sanitizer PARTS=8 tests/sanitize.sh [TOOL ..]
 # The tasks are dealt to processes that share the GPU; kernels are compiled by a first round without the sanitizer.
+# CuPy's own kernels are not watched, and calls of the driver that fail on purpose (it is asked what it knows) not told.
+# racecheck looks at shared memory alone: it watches the kernels that have some.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PY:-python3} sanitizer=${SANITIZER:-compute-sanitizer} parts=${PARTS:-8}
@@ -10,7 +12,7 @@ round() { # name, command in front of Python
     local name=$1 begin=$SECONDS failed=0 pids=() k
     shift
     for ((k = 0; k < parts; k++)); do
-        "$@" "$python" tests/every_kernel.py --device cuda --part "$k/$parts" >".cache/sanitize-$name-$k.log" 2>&1 &
+        "$@" "$python" tests/every_kernel.py --device cuda --watched --times --part "$k/$parts" >".cache/sanitize-$name-$k.log" 2>&1 &
         pids+=($!)
     done
     for k in "${pids[@]}"; do wait "$k" || failed=1; done
@@ -22,4 +24,15 @@ round() { # name, command in front of Python
 mkdir -p .cache
 round plain
 [ $# -gt 0 ] || set -- memcheck racecheck
-for tool in "$@"; do round "$tool" "$sanitizer" --tool "$tool" --error-exitcode 9; done
+for tool in "$@"; do
+    watching=(--tool "$tool" --error-exitcode 9 --show-backtrace no)
+    case $tool in
+        memcheck) watching+=(--report-api-errors no --kernel-regex-exclude kns=cupy) ;;
+        racecheck) for name in $("$python" tests/every_kernel.py --shared); do watching+=(--kernel-regex "kne=$name"); done ;;
+    esac
+    if "$sanitizer" "${watching[@]}" "$python" tests/every_kernel.py --watched --planted >".cache/planted-$tool.log" 2>&1 ||
+        ! grep -qE "Invalid __global__ write|Race reported" ".cache/planted-$tool.log"; then
+        echo "$tool: does not find the planted fault:" && cat ".cache/planted-$tool.log" && exit 1
+    fi
+    round "$tool" "$sanitizer" "${watching[@]}"
+done

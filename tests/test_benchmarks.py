@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bitblas
-from benchmarks import builds, bytes, cpu, decode, gpu, graphs, mplg, packed, programs, small
+from benchmarks import builds, bytes, cpu, decode, entrywise, gpu, graphs, mplg, packed, programs, small
 from benchmarks.__main__ import main
 from benchmarks.verbs import VERBS
 
@@ -111,6 +111,17 @@ def test_small_statements_agree_on_both_sides(tmp_path, capsys):
     assert "times faster" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         small.main(["--statements", "nothing"])
+
+
+def test_entrywise_statements_agree_on_both_sides(tmp_path, capsys):
+    pytest.importorskip("graphblas")
+    path = tmp_path / "entrywise.json"
+    assert entrywise.main(["--batches", "1", "--graphs", "grid2d_8", "--threads", "1", "--json", str(path)]) == 0
+    rows = json.loads(path.read_text())["graphs"]["grid2d_8"]
+    assert [row["statement"] for row in rows] == list(entrywise.STATEMENTS) and all(row["equal"] for row in rows)
+    assert "geometric mean" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        entrywise.main(["--statements", "nothing"])
 
 
 def test_whole_algorithms_are_checked(tmp_path, capsys, monkeypatch):

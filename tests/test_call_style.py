@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_core import both, each, operands
+from both_libraries import both, each, operands
 
 import bitblas
 from bitblas import Matrix, Scalar, Vector, agg, binary, config, indexunary, select, semiring, unary

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_cli import EDGES, GRAPH, run
+from cli_runs import EDGES, GRAPH, run, written
 
 import bitblas as gb
 from bitblas import cli
@@ -24,9 +24,7 @@ LEVELS = {0: 0, 1: 1, 2: 1, 3: 2, 4: 3}
 
 @pytest.fixture
 def graph(tmp_path):
-    path = tmp_path / "graph.mtx"
-    path.write_text(GRAPH)
-    return str(path)
+    return written(tmp_path / "graph.mtx", GRAPH)
 
 
 @pytest.fixture

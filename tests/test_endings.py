@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 from battery import FORMS, MATRICES, PLAIN_FORMS
-from test_battery import MASKS, check
+from battery_runs import MASKS, check
 
 import bitblas
 from bitblas.formats import lanes

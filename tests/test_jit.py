@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import semirings
-from bitblas.device import jit
+from bitblas.device import jit, objects
 from bitblas.kernels.prologue import Function, Variant, sum_of
 from semirings.dtypes import FP64, INT64
 
@@ -26,7 +26,7 @@ def fold(name="plus", t=INT64):
 def cache(tmp_path, monkeypatch):
     """An empty cache folder, for this process and its children."""
 
-    remembering = (jit.cache_dir, jit.cuda_source, jit.cpu_source, jit.cpu_module)  # tests replace some of them
+    remembering = (jit.cache_dir, jit.cuda_source, jit.cpu_source)  # tests replace some of them
     monkeypatch.setenv("BITBLAS_CACHE", str(tmp_path))
     for function in remembering:
         function.cache_clear()
@@ -50,25 +50,30 @@ def answer(process):
     return out
 
 
+SIGNATURE = ("int64[]", "int64[]", "int64[]")
 RUN_ON_CPU = """
-module = jit.cpu_module(fold())
+from bitblas import device
 sums = np.zeros(2, np.int64)
-module.fold(0, 2, np.array([0, 2, 5]), np.array([1, 2, 3, 4, 5]), sums)
+device.get("cpu").kernel(fold())(2, np.array([0, 2, 5]), np.array([1, 2, 3, 4, 5]), sums)
 assert sums.tolist() == [3, 12]
-print(sum(module.fold.stats.cache_hits.values()), sum(module.fold.stats.cache_misses.values()))
+print("numba" in sys.modules)
 """
 
 
+def files(cache):
+    return sorted((cache / "cpu").glob("fold_*"))
+
+
 def test_another_process_finds_the_compiled_cpu_kernel(cache):
-    assert answer(child(RUN_ON_CPU)).split() == ["0", "1"]
-    assert answer(child(RUN_ON_CPU)).split() == ["1", "0"]
+    assert answer(child(RUN_ON_CPU)).split() == ["True"]
+    assert answer(child(RUN_ON_CPU)).split() == ["False"]
 
 
 def test_two_processes_compile_for_the_cpu_at_once(cache):
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(answer, [child(RUN_ON_CPU), child(RUN_ON_CPU)]))
-    assert len(list((cache / "cpu").glob("fold_*.py"))) == 1
-    assert answer(child(RUN_ON_CPU)).split() == ["1", "0"]
+    assert len(files(cache)) == 1
+    assert answer(child(RUN_ON_CPU)).split() == ["False"]
 
 
 def test_a_kill_leaves_nothing_in_the_cache(cache):
@@ -76,24 +81,61 @@ def test_a_kill_leaves_nothing_in_the_cache(cache):
     process = child(kill + RUN_ON_CPU)
     process.communicate(timeout=120)
     assert process.returncode == -9
-    assert answer(child(RUN_ON_CPU)).split() == ["0", "1"]
-    assert [path.suffix for path in (cache / "cpu").iterdir() if path.is_file()] == [".py"]
+    assert files(cache) == []
+    assert answer(child(RUN_ON_CPU)).split() == ["True"]
+    assert {path.suffix for path in (cache / "cpu").iterdir()} == {".o"}
 
 
-def test_damaged_cpu_text_is_written_again(cache):
-    path = Path(jit.cpu_module(fold()).__file__)
-    path.write_text("this is no Python\n")
-    jit.cpu_module.cache_clear()
-    assert hasattr(jit.cpu_module(fold()), "parallel")
-    assert path.read_text() == jit.cpu_source(fold())
+@pytest.fixture
+def made(monkeypatch):
+    """The symbols that Numba was asked for."""
+    from bitblas.device import compiler
+
+    asked, real = [], compiler.compiled
+
+    def counted(text, name, symbol, signature):
+        asked.append(symbol)
+        return real(text, name, symbol, signature)
+
+    monkeypatch.setattr(compiler, "compiled", counted)
+    return asked
 
 
-def test_changed_text_has_another_key(cache, monkeypatch):
-    before = jit.cpu_module(fold()).__file__
+@pytest.mark.parametrize(
+    "damage",
+    [lambda data: data[:99], lambda data: data[:-1] + b"x", lambda data: b"", lambda data: data.replace(b"ELF", b"F")],
+)
+def test_a_damaged_object_is_compiled_again(cache, made, damage):
+    first = objects.cpu_object(fold(), SIGNATURE)
+    (path,) = files(cache)
+    assert path.name == f"{first.symbol}.o" and objects.cpu_object(fold(), SIGNATURE) == first and len(made) == 1
+    whole = path.read_bytes()
+    path.write_bytes(damage(whole))
+    assert objects.cpu_object(fold(), SIGNATURE) == first and len(made) == 2
+    assert path.read_bytes() == whole
+
+
+def test_what_an_object_is_made_of_has_another_name(cache, made, monkeypatch):
+    symbols = {objects.cpu_object(fold(), SIGNATURE).symbol}
+    symbols.add(objects.cpu_object(fold(), ("int32[]", *SIGNATURE[1:])).symbol)
     text = jit.cpu_source(fold())
-    jit.cpu_module.cache_clear()
     monkeypatch.setattr(jit, "cpu_source", lambda variant: text + "\n# edited\n")
-    assert jit.cpu_module(fold()).__file__ != before
+    symbols.add(objects.cpu_object(fold(), SIGNATURE).symbol)
+    monkeypatch.setenv("NUMBA_OPT", "0")
+    objects._compilers.cache_clear()
+    symbols.add(objects.cpu_object(fold(), SIGNATURE).symbol)
+    objects._compilers.cache_clear()
+    assert len(symbols) == len(made) == len(files(cache)) == 4
+
+
+def test_a_text_that_numba_refuses_is_shown(cache, monkeypatch):
+    text = jit.cpu_source(fold()).replace("add(total", "no_such_name(total")
+    monkeypatch.setattr(jit, "cpu_source", lambda variant: text)
+    with pytest.raises(jit.CompileError, match="no_such_name") as error:
+        objects.cpu_object(fold(), SIGNATURE)
+    said = str(error.value)
+    assert said.startswith("kernels/fold monoid.plus A=INT64 Z=INT64\n") and jit.numbered(text) in said
+    assert files(cache) == []
 
 
 def test_variants_have_texts_of_their_own():
@@ -221,7 +263,7 @@ def test_the_text_of_a_kernel_keeps_what_it_reaches():
     """Definitions under a condition too; not what nobody calls."""
     unused = "def unused():\n    pass\n"
     text = f"import numpy as np\nN = 3\nif N:\n    one, two = N, 2\n{unused}def run():\n    return two\n"
-    kept = jit._reached(text, ("run",))
+    kept = jit._reached((text,), ("run",))
     assert "one, two = N, 2" in kept and "N = 3" in kept and "import numpy" in kept and "unused" not in kept
     names: dict = {}
     exec(kept, names)

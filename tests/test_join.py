@@ -24,7 +24,33 @@ STATEMENTS = {
     "accumulated": lambda gb, A, B, M: into(gb, A.dup(), B, M.S, gb.binary.times),
     "accumulated outside": lambda gb, A, B, M: into(gb, A.dup(), B, ~M.V, gb.binary.times, gb.replace),
     "selected": lambda gb, A, B, M: A.select(M.S).new(),
+    "by value": lambda gb, A, B, M: A.select(gb.select.valuegt, 2).new(),
+    "below": lambda gb, A, B, M: A.select(gb.select.tril, -3).new(),
+    "above by far": lambda gb, A, B, M: A.select(gb.select.triu, -(2**62)).new(),
+    "rows": lambda gb, A, B, M: M.select(gb.select.rowgt, 7).new(),
+    "none": lambda gb, A, B, M: A.select(gb.select.valuegt, 99).new(),
+    "product under a mask": lambda gb, A, B, M: into(gb, A.dup(), A.mxm(B, gb.semiring.plus_times), M.S),
+    "pairs under a mask": lambda gb, A, B, M: into(gb, A.dup(), A.mxm(M, gb.semiring.plus_pair), M.S, gb.binary.plus),
+    "plus what a product left": lambda gb, A, B, M: M.ewise_add(product(gb, M), gb.binary.minus).new(),
+    "product": lambda gb, A, B, M: A.mxm(B, gb.semiring.min_plus).new(),
+    "one value under a mask": lambda gb, A, B, M: into(gb, A.dup(), 7, M.S),
+    "a row": lambda gb, A, B, M: assigned(A.dup(), 3, B[7, :].new()),
+    "an empty row": lambda gb, A, B, M: assigned(A.dup(), 3, gb.Vector(int, A.ncols, **at(gb, A))),
 }
+
+
+def product(gb, M):
+    """Presence alone, under a mask: nobody has asked yet where its entries are."""
+    return M.mxm(M, gb.semiring.any_pair[int]).new(mask=M.S)
+
+
+def at(gb, A):
+    return {"device": A.device} if gb is bitblas else {}
+
+
+def assigned(C, i, u):
+    C[i, :] << u
+    return C
 
 
 def into(gb, C, B, *how):
@@ -70,3 +96,30 @@ def same(statement, n, device, **form):
     assert found.dtype == expected.dtype.name
     for x, y in zip(found.to_coo(), expected.to_coo(), strict=True):
         np.testing.assert_array_equal(found.device.to_host(x), y)
+
+
+WRITES = {
+    "there": lambda C: C.__setitem__((1, 2), 8),
+    "not there": lambda C: C.__setitem__((2, 0), 8),
+    "the same": lambda C: C.__setitem__((1, 2), 5),
+    "deleted": lambda C: C.__delitem__((1, 2)),
+    "deleted where nothing is": lambda C: C.__delitem__((2, 2)),
+    "last": lambda C: C.__setitem__((2, 3), 1),
+}
+
+
+@pytest.mark.parametrize("values", (5, [4, 5, 6], []), ids=("one", "several", "none"))
+@pytest.mark.parametrize("write", WRITES)
+def test_single_writes(device, write, values):
+    """Each is read at once, and leaves the copy alone that was made before."""
+    made = []
+    for gb in (bitblas, graphblas):
+        where = {"device": device} if gb is bitblas else {}
+        i, j = ([0, 1, 1], [1, 2, 3]) if values else ([], [])
+        C = gb.Matrix.from_coo(i, j, values, np.int64, nrows=3, ncols=4, **where)
+        before = C.dup()
+        WRITES[write](C)
+        made.append([[list(map(int, x)) for x in M.to_coo()] for M in (C, before)])
+        if gb is bitblas and values == 5 and write in ("the same", "deleted", "deleted where nothing is"):
+            assert C.ss.is_iso
+    assert made[0] == made[1]

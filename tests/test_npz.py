@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_io import DTYPES, as_dict, same, sample
+from mm_files import DTYPES, as_dict, same, sample
 
 import bitblas as gb
 from bitblas.io import from_scipy_sparse, read_npz, to_scipy_sparse, write_npz

@@ -6,10 +6,10 @@ import weakref
 
 import numpy as np
 import pytest
+from both_libraries import N, both, each, operands, plain, same
 from hypothesis import given
 from hypothesis import strategies as st
 from object_programs import ALIASES, ERRORS, EXPRESSIONS, LINES, SIZES, STATEMENTS
-from test_core import N, both, each, operands, plain, same
 
 import bitblas
 

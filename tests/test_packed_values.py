@@ -12,7 +12,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from battery import FORMS, generator
-from test_core import each, operands, plain, same
+from both_libraries import each, operands, plain, same
 
 import bitblas as gb
 from bitblas import algorithms
@@ -139,7 +139,7 @@ def test_who_knows_of_packed_values():
     root = Path(gb.__file__).parent
     known = {str(p.relative_to(root)) for p in root.rglob("*.py") if re.search(r"\.raw(_for)?\b", p.read_text())}
     assert {name for name in known if not name.startswith("io/")} == {  # of files `raw` is the stream
-        "build/chosen.py", "build/stores.py", "calibrate/measure.py", "core/matrix/build.py", "core/matrix/matrix.py",
+        "build/chosen.py", "build/stores.py", "calibrate/measure.py", "core/matrix/export.py", "core/matrix/matrix.py",
         "core/matrix/saved.py", "core/matrix/writes.py", "core/memory.py", "loop/build.py", "loop/layout.py",
         "plan/mxm.py", "plan/values.py", "store.py", "verbs/deciding.py", "verbs/join.py", "verbs/product.py",
         "verbs/reorder.py", "verbs/submatrix.py",

@@ -8,9 +8,8 @@ import re
 
 import numpy as np
 import pytest
-import test_battery as battery_tests
 from battery import MATRICES, VECTORS, covering, label, sample
-from test_battery import ALGEBRAS, ENTRYWISE, MXM, PRODUCTS, SUMS
+from battery_runs import ALGEBRAS, ENTRYWISE, MASKS, MXM, PRODUCTS, SUMS, run_entrywise, run_mxm, run_product
 
 import bitblas as gb
 from bitblas import exceptions
@@ -33,7 +32,7 @@ def pytest_generate_tests(metafunc):
         cases = sample(MXM | OTHERS | {"form": ORDERED, "matrix": SQUARE, "algebra": SUMS[-3:]}, 10)
         metafunc.parametrize("mxm_case", list(cases), ids=label)
     if "entry_case" in metafunc.fixturenames:
-        cases = covering({"text": ENTRYWISE["text"], "mask": battery_tests.MASKS[::2]})
+        cases = covering({"text": ENTRYWISE["text"], "mask": MASKS[::2]})
         rest = sample(
             ENTRYWISE | OTHERS | {"form": ORDERED, "matrix": SQUARE, "dtypes": ENTRYWISE["dtypes"][3:4]}, len(cases)
         )
@@ -41,15 +40,15 @@ def pytest_generate_tests(metafunc):
 
 
 def test_product(device, product_case, monkeypatch):
-    battery_tests.run_product(product_case, monkeypatch)
+    run_product(product_case, monkeypatch)
 
 
 def test_mxm(device, mxm_case):
-    battery_tests.run_mxm(mxm_case)
+    run_mxm(mxm_case)
 
 
 def test_entrywise(device, entry_case):
-    battery_tests.run_entrywise(entry_case)
+    run_entrywise(entry_case)
 
 
 def matrix(name, order=None, **more):

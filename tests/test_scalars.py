@@ -1,8 +1,8 @@
 """Scalars, and operators and infix of Python's numbers, against python-graphblas."""
 
 import pytest
+from both_libraries import both, each
 from object_programs import NUMBERS, SCALARS
-from test_core import both, each
 
 import bitblas
 

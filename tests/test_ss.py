@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 import pytest
-from test_core import both, each, operands, plain
+from both_libraries import both, each, operands, plain
 
 import bitblas
 from bitblas import Matrix, Vector, agg, binary

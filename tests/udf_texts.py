@@ -2,7 +2,7 @@
 
     python tests/udf_texts.py        writes tests/data/udf.json anew
 
-For each type the functions of test_udf.py in CUDA C++, operands, and what Python says of them.
+For each type the functions of udf_functions.py in CUDA C++, operands, and what Python says of them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def made_by():
 
 
 def generate():
-    from test_udf import text_for
+    from udf_functions import text_for
 
     types = {}
     for t in (INT8, FP64):

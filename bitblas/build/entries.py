@@ -12,6 +12,7 @@ import numpy as np
 from semirings.dtypes import DataType
 
 from ..device import Device
+from ..formats.csr import entries as csr_entries
 from ..formats.csr import format as csr
 from ..store import MatrixStore
 from . import chunks, duplicates, stores
@@ -36,7 +37,7 @@ def from_coo(
     else:
         ascending = (rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (cols[1:] > cols[:-1]))
     is_sorted = bool(ascending.all())  # and without duplicates, as `to_coo` gives them
-    besides = 9 if is_sorted else csr.sort_bytes(device, iso)  # bytes an entry
+    besides = 9 if is_sorted else csr_entries.sort_bytes(device, iso)  # bytes an entry
     most = _rows_bytes(nrows, ncols, len(rows), values, besides)
     if device.missing(most):
         itemsize = 0 if iso else int(values.itemsize)
@@ -95,7 +96,7 @@ def from_sorted_keys(
     """Entries given by strictly increasing keys row * ncols + column (INT64)."""
     stores.check_rows(device, nrows)
     device.foresee(f"rows of {len(keys)} entries", _rows_bytes(nrows, ncols, len(keys), values, 24))
-    ptr, cols = csr.split_keys(device, keys, nrows, ncols)
+    ptr, cols = csr_entries.split_keys(device, keys, nrows, ncols)
     return _from_csr(device, nrows, ncols, ptr, cols, values, dtype, format, tile)
 
 

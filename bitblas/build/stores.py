@@ -69,7 +69,7 @@ def in_form(A: MatrixStore, key: str) -> MatrixStore:
 def with_values(A: MatrixStore, packed: bool | None = None) -> MatrixStore:
     """The same matrix, its values packed (InvalidValue where they cannot be) or plain; None: packed where the plan
     wants it, else as they are. One value for all entries is left alone."""
-    if packed is None and (A.deferred or not plan_values.wants_packed(A.nvals)):
+    if packed is None and not plan_values.wants_packed(A):
         return A
     raw = A.raw
     if isinstance(raw, PackedValues):

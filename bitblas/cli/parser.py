@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from ..formats import TILES, tiled
 from ..io import FILE_FORMATS
 from ..plan.forms import FORMATS
-from . import algorithms, comparison, files, output
+from . import algorithms, comparison, files, output, warming
 from .source import Fault, meant
 
 DESCRIPTION = (
@@ -84,6 +84,9 @@ def parser() -> argparse.ArgumentParser:
     _input(p)
     _storage(p)
     output.add_out(p, "the picture: .png, .svg or .pdf", required=True)
+    p = command("warm", warming.warm, "compile the kernels that the algorithms and some programs need, for the CPU")
+    p.add_argument("files", metavar="PROGRAM", nargs="*", help="a Python file, or a page of Markdown with Python in it")
+    p.add_argument("-j", "--processes", type=int, metavar="N", help="so many at once (default: one for each processor)")
     for name, help in (
         ("compare", "all algorithms against SuiteSparse:GraphBLAS: answers, times, bytes"),
         ("demo", "compare, on the shipped road network of New York"),

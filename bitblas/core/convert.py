@@ -96,7 +96,8 @@ def check_range(indices: Any, size: int, name: str) -> None:
     """IndexOutOfBound unless 0 <= indices < size."""
     if not len(indices):
         return
-    unsigned = indices.view(f"u{indices.dtype.name}")  # what is negative is large there: one pass, one answer
+    # What is negative is large there: one pass, one answer.
+    unsigned = indices.view(np.uint64 if indices.itemsize == 8 else np.uint32)
     if int(unsigned.max()) >= min(size, 1 << (8 * indices.itemsize - 1)):
         low, high = int(indices.min()), int(indices.max())
         raise IndexOutOfBound(f"{name}: expected indices from 0 to {size - 1}, got {low if low < 0 else high}")

@@ -63,8 +63,7 @@ def typed(op: Any, kind: str, left: DataType, right: DataType | None = None) -> 
 
 def compute_type(op: Typed) -> DataType:
     """The type in which a typed operator or monoid computes: its operands are cast to it."""
-    plain: Any = op.op
-    return plain.compute_type(op.dtype)
+    return op.compute_type
 
 
 def _typed(op: Any, kind: str, left: DataType, right: DataType | None) -> Typed:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..exceptions import DeviceError, OutOfMemory
 from ..kernels.prologue import Variant
-from . import held, jit, ranges
+from . import held, native, ranges
 from .ranges import Bounds
 
 _DLPACK_CPU = 1  # dlpack.h: kDLCPU
@@ -171,7 +171,7 @@ class Device(ABC):
     @property
     def model(self) -> str:
         """What measurements on it hold for."""
-        return f"{jit.numba_cpu()} with {self.threads} threads"
+        return f"{native.cpu_name()} with {self.threads} threads"
 
     def described(self) -> str:
         """What it is, for people."""

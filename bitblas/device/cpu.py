@@ -1,14 +1,44 @@
-"""The host."""
+"""The host: NumPy's arrays, and kernels that Numba compiled and llvmlite loads."""
 
 from __future__ import annotations
 
+import ctypes
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from ..kernels.calls import OTHERS
 from ..kernels.prologue import Variant
-from . import forked, jit, tracing
+from . import jit, native, objects, threads, tracing
 from .base import Device
+
+
+def _unknown(*args: Any) -> int:
+    """A kernel that is not loaded yet."""
+    return OTHERS
+
+
+@functools.cache
+def _native() -> Callable[[str], int]:
+    """The addresses of what native.ll defines, by name; loaded and ready."""
+    made = objects.native_object()
+    native.load(made.data, "launch", made.wanted)
+    reset = ctypes.CFUNCTYPE(None)(native.address_of("reset"))
+    reset()
+    threads.forks.append(reset)
+    return functools.cache(native.address_of)
+
+
+def _loaded(variant: Variant, signature: Sequence[str]) -> Callable[..., int]:
+    """A variant for arguments of these types: see `native.callable_of`."""
+    with native.loading:
+        made, found = objects.cpu_object(variant, signature), _native()
+        function = native.load(made.data, made.symbol, made.wanted)
+    if native.layout_known():
+        return native.callable_of(found("launch"), function, signature)
+    return native.plain_callable_of(found("share"), function, signature)
 
 
 class Cpu(Device):
@@ -19,17 +49,32 @@ class Cpu(Device):
 
     @functools.cache  # noqa: B019 - one Cpu for the life of the process
     def kernel(self, variant: Variant) -> Callable[..., None]:
-        module = jit.cpu_module(variant)
-        serial, parallel = getattr(module, variant.entry), module.parallel
+        quick, known = _unknown, dict[tuple[str, ...], Callable[..., int]]()
 
         def call(n: int, *args: Any, bounds: Any = None, extra_blocks: int = 0) -> None:
             if tracing.active is not None:
                 tracing.active.note(self, variant, call, n, *args, bounds=bounds, extra_blocks=extra_blocks)
             elif bounds is None or len(bounds) < 3:
-                serial(0, n, *args)
+                if said := quick(n, *args):
+                    settle(said, n, args)
             else:
-                forked.check_threads()
-                parallel(bounds, *args)
+                if not threads.settled:
+                    threads.settle(_native())
+                if said := quick(bounds, *args):
+                    settle(said, bounds, args)
+
+        def settle(said: int, units: Any, args: tuple[Any, ...]) -> None:
+            """For the first call, for arguments of other types than the last call's, and for what goes wrong."""
+            nonlocal quick
+            if said == OTHERS:
+                args = tuple(map(native.plain, args))
+                types = tuple(map(native.code_of, args))
+                if types not in known:
+                    known[types] = _loaded(variant, types)
+                quick = known[types]
+                said = quick(units if isinstance(units, np.ndarray) else int(units), *args)
+            if said:
+                native.fail(said)
 
         return call
 
@@ -48,10 +93,8 @@ class Cpu(Device):
 
     @property
     def threads(self) -> int:
-        """Worker threads: Numba's, which NUMBA_NUM_THREADS sets."""
-        import numba
-
-        return int(numba.get_num_threads())
+        """Threads that share the ranges of a kernel: `config.threads`."""
+        return threads.count()
 
     def splits(self, work: int, least: int) -> bool:
         return work >= least

@@ -1,8 +1,8 @@
 """From a Variant to something that can be called: prologue + headers + kernel = one source text = the cache key.
 
-CUDA: NVRTC through cuda.core makes a cubin, without a GPU too. CPU: one generated Python file per variant, compiled by
-Numba, whose own disk cache then works. Both lie in the cache folder ($BITBLAS_CACHE, else ~/.cache/bitblas), named by
-the hash of the whole text and of what compiles it.
+CUDA: NVRTC through cuda.core makes a cubin, without a GPU too. CPU: Numba makes an object file (objects.py), which is
+loaded without it (native.py). Both lie in the cache folder ($BITBLAS_CACHE, else ~/.cache/bitblas), named by the hash
+of the whole text and of what compiles it.
 """
 
 from __future__ import annotations
@@ -10,11 +10,8 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-import importlib.util
 import os
-import platform
 import re
-import sys
 import tempfile
 import textwrap
 from collections.abc import Callable, Iterable
@@ -40,11 +37,10 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 _PY_HEAD = """\
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from bitblas.kernels.intrinsics import *
-COMMON = dict(nogil=True, error_model="numpy", boundscheck=False)
-FUNCTION = dict(inline="always", **COMMON)  # in Numba's own IR: a third of the compile time of separate functions
-KERNEL = dict(cache=True, no_cfunc_wrapper=True, **COMMON)
+KERNEL = dict(error_model="numpy", boundscheck=False)
+FUNCTION = dict(inline="always", **KERNEL)  # in Numba's own IR: a third of the compile time of separate functions
 """
 
 
@@ -87,39 +83,33 @@ def cuda_source(variant: Variant) -> str:
 
 @functools.cache
 def cpu_source(variant: Variant) -> str:
-    """The complete Python text of a variant: the serial kernel, and `parallel` over a list of bounds."""
-    functions = (ALGEBRA / "functions.py").read_text().replace("\ndef ", "\n@njit(**FUNCTION)\ndef ")
-    folder, _, name = variant.kernel.rpartition("/")
-    body = _inline((PACKAGE / folder / f"{name}.cpu.py").read_text(), _PY_INCLUDE, set())
+    """The complete Python text of a variant, for Numba."""
+    name, body = variant.entry, _cpu_body(variant.kernel)
     signature = re.search(rf"^def {name}\(lo, hi, ([^)]*)\):", body, re.M)
     if signature is None:
         raise SyntaxError(f"{variant.kernel}.cpu.py must define {name}(lo, hi, ...)")
-    args = " ".join(signature[1].split()).rstrip(",")
-    driver = (
-        f"\n\n@njit(parallel=True, **KERNEL)\ndef parallel(bounds, {args}):\n"
-        f"    for part in prange(bounds.size - 1):\n        {name}(bounds[part], bounds[part + 1], {args})\n"
-    )
-    text = _reached(f"{_PY_HEAD}{functions}\n{variant.python()}{body}{driver}", (name, "parallel"))
-    return f"# {variant.kernel}\n{text}"
+    return f"# {variant.kernel}\n{_reached((_PY_HEAD, _cpu_functions(), variant.python(), body), (name,))}"
 
 
-def _reached(text: str, roots: Iterable[str]) -> str:
-    """The definitions of a module that `roots` need, and all imports: variants that differ in what their kernel never
-    reads (lanes, on the CPU) are then one text, compiled once, and what is left is quicker to import."""
-    lines = text.splitlines(keepends=True)
+@functools.cache
+def _cpu_functions() -> str:
+    return (ALGEBRA / "functions.py").read_text().replace("\ndef ", "\n@njit(**FUNCTION)\ndef ")
+
+
+@functools.cache
+def _cpu_body(kernel: str) -> str:
+    return _inline((PACKAGE / f"{kernel}.cpu.py").read_text(), _PY_INCLUDE, set())
+
+
+def _reached(texts: Iterable[str], roots: Iterable[str]) -> str:
+    """The definitions of a module, given in pieces, that `roots` need, and all imports: variants that differ in what
+    their kernel never reads (lanes, on the CPU) are then one text, compiled once."""
     owners: dict[str, int] = {}  # the definition of each name; imports, which are all kept, under their text
-    parts: list[tuple[str, set[str]]] = []  # of each definition its text, and the words in it
-    for node in ast.parse(text).body:
-        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-        part = "".join(lines[first - 1 : node.end_lineno])
-        if isinstance(node, ast.FunctionDef):
-            owners[node.name] = len(parts)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            owners[part] = len(parts)
-        else:  # assignments, also those under a condition
-            stored = (n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-            owners |= dict.fromkeys(stored, len(parts))
-        parts.append((part, set(_WORD.findall(part))))
+    parts: list[tuple[str, frozenset[str]]] = []
+    for text in texts:
+        for names, part, words in _definitions(text):
+            owners |= dict.fromkeys(names, len(parts))
+            parts.append((part, words))
     wanted, kept = [*roots, *(name for name in owners if "import " in name)], set[int]()
     while wanted:
         number = owners.get(wanted.pop())
@@ -127,6 +117,24 @@ def _reached(text: str, roots: Iterable[str]) -> str:
             kept.add(number)
             wanted += parts[number][1]
     return "\n".join(parts[k][0] for k in sorted(kept))
+
+
+@functools.lru_cache(256)  # most pieces are those of many variants
+def _definitions(text: str) -> list[tuple[tuple[str, ...], str, frozenset[str]]]:
+    """The statements of a module: the names that each defines, its text, and the words in it."""
+    lines, found = text.splitlines(keepends=True), []
+    for node in ast.parse(text).body:
+        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+        part = "".join(lines[first - 1 : node.end_lineno])
+        if isinstance(node, ast.FunctionDef):
+            names: tuple[str, ...] = (node.name,)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            names = (part,)
+        else:  # assignments, also those under a condition
+            stored = (n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+            names = tuple(dict.fromkeys(stored))
+        found.append((names, part, frozenset(_WORD.findall(part))))
+    return found
 
 
 def numbered(text: str) -> str:
@@ -146,37 +154,6 @@ def _write(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as f:
         f.write(data)
-
-
-# ---- CPU ------------------------------------------------------------------------------------------------------------
-
-
-@functools.cache
-def cpu_module(variant: Variant) -> Any:
-    """The generated module of a variant, imported from the cache folder. Numba compiles at the first call."""
-    import llvmlite
-    import numba
-
-    text = cpu_source(variant)
-    intrinsics = "".join((PACKAGE / "kernels" / name).read_text() for name in ("intrinsics.py", "lanes.py"))
-    versions = (numba.__version__, llvmlite.__version__, sys.version, platform.processor(), numba_cpu())
-    key = _key(text, intrinsics, *versions)
-    path = cache_dir() / "cpu" / f"{variant.entry}_{key}.py"
-    if not path.exists() or path.read_bytes() != text.encode():
-        _write(path, text.encode())
-    spec = importlib.util.spec_from_file_location(f"bitblas_{path.stem}", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # Numba's cache pickles functions by module name
-    spec.loader.exec_module(module)
-    return module
-
-
-@functools.cache
-def numba_cpu() -> str:
-    from llvmlite import binding
-
-    return str(os.environ.get("NUMBA_CPU_NAME") or binding.get_host_cpu_name())
 
 
 # ---- CUDA -----------------------------------------------------------------------------------------------------------

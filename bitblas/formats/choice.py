@@ -205,6 +205,10 @@ class Format:
         """What a push, or the step of a loop, is compiled with."""
         raise NotImplementedError
 
+    def wide_constants(self) -> Constants:
+        """What the CPU's kernel `lanes`, for all places of a tile at once, is compiled with."""
+        raise NotImplementedError
+
     def dot_constants(self, types: Types, lanes: int, mask: Format) -> Constants:
         """What a dot product is compiled with. mask: the format of the mask's form."""
         raise NotImplementedError

@@ -20,32 +20,23 @@ class Structure:
     its transpose is kept: a statement that needs another form makes it, and lets it go.
     """
 
+    # What a new one has; statements make many that nobody asks for any of it.
+    _symmetric: bool | None = None  # None: nobody has asked
+    # For plan/choice.py. Counts that threads share may lose one: nothing depends on the exact number.
+    reads = read_besides = 0  # by products with vectors, and by what else reads rows
+    missed = 0.0  # reads that going without the transpose has cost (plan/transpose.py)
+    choices: dict[Any, Any] | None = None
+    due = (1, 1)  # the reads at which to ask again, for matrices of several values and of one
+
     def __init__(self, primary: Form) -> None:
         self.primary = primary
+        # Plain attributes: every statement asks for them several times.
+        self.device: Device = primary.device
+        self.nrows: int = primary.nrows
+        self.ncols: int = primary.ncols
+        self.nvals: int = primary.nvals
         self._forms: dict[tuple[str, bool], Form] = {(primary.key, False): primary}
         self._orders: dict[tuple[str, bool], Any] = {(primary.key, False): None}
-        self._symmetric: bool | None = None  # None: nobody has asked
-        # For plan/choice.py. Counts that threads share may lose one: nothing depends on the exact number.
-        self.reads, self.read_besides = 0, 0  # by products with vectors, and by what else reads rows
-        self.missed = 0.0  # reads that going without the transpose has cost (plan/transpose.py)
-        self.choices: dict[Any, Any] = {}
-        self.due = [1, 1]  # the reads at which to ask again, for matrices of several values and of one
-
-    @property
-    def device(self) -> Device:
-        return self.primary.device
-
-    @property
-    def nrows(self) -> int:
-        return self.primary.nrows
-
-    @property
-    def ncols(self) -> int:
-        return self.primary.ncols
-
-    @property
-    def nvals(self) -> int:
-        return self.primary.nvals
 
     @property
     def symmetric(self) -> bool:
@@ -72,6 +63,8 @@ class Structure:
     def rows(self, *, transposed: bool = False) -> Any:
         """The structure (or its transpose) in a form by rows, as it lies there: plain or packed."""
         self.read_besides += 1
+        if not transposed and self.primary.format.by_rows:
+            return self.primary
         return self.form(self.primary.format.rows_key(), transposed=transposed)
 
     def plain_rows(self) -> Csr:

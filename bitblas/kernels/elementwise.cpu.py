@@ -27,7 +27,21 @@ def elementwise(lo, hi, size, u_bits, u_val, u_iso, u_step, v_bits, v_val, v_iso
         news = (ub if MODE == LEFT else ub & vb if MODE == BOTH else ub | vb) & open_bits
         had = np.uint64(0) if FRESH else at(w_bits, w)
         true = at(w_val, w) if W_BOOL and not FRESH and not W_ISO else np.uint64(0)
-        rest = news
+        # All 64 positions: a loop without a look at bits, which the compiler makes SIMD of.
+        dense = not W_BOOL and not U_BOOL and not V_BOOL and not PLACES and ub & vb & open_bits == ~np.uint64(0)
+        if dense:
+            if KEEP:
+                news = np.uint64(0)
+            for k in range(64):
+                p = (w << 6) + k
+                x = load_u(u_val, u_iso, u_step, p)
+                if KEEP:
+                    news |= np.uint64(f(x, load_v(v_val, v_iso, v_step, p), p, np.int64(0))) << np.uint64(k)
+                    if not W_ISO:
+                        put(w_val, p, take_u(x))
+                elif not W_ISO:
+                    put(w_val, p, take_f(f(x, load_v(v_val, v_iso, v_step, p), p, np.int64(0))))
+        rest = np.uint64(0) if dense else news
         while rest != 0:
             place = trailing_zeros(rest)
             bit = np.uint64(1) << place

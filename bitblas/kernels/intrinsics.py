@@ -1,11 +1,13 @@
 """Single machine instructions that Numba has no name for, used by the CPU kernels.
 
 `at` and `put` exist because Numba adds a wrap-around test to every signed index, which costs 2 to 3 times in these
-loops. Every kernel text begins with `from bitblas.kernels.intrinsics import *`.
+loops; `empty` and `zeros` because Numba's own arrays need its run-time library. Every kernel text begins with
+`from bitblas.kernels.intrinsics import *`.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from llvmlite import ir
@@ -13,6 +15,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np import arrayobj
+
+from .calls import NO_MEMORY, SCRATCH
 
 
 def element_pointer(ctx: Any, b: Any, array_type: Any, array: Any, index: Any, index_type: Any) -> Any:
@@ -70,6 +74,22 @@ trailing_zeros = _bits("cttz", 1)  # place of the lowest set bit; undefined for 
 
 
 @intrinsic
+def chosen(typing: Any, bit: Any, x: Any, y: Any) -> Any:
+    """x where the lowest bit is set, else y, both numbers of one type: by masks, where a branch that nobody foresees
+    would cost more than the work. Of floats LLVM makes a branch again, so they are taken as integers."""
+
+    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        kind = args[1].type
+        bits = ir.IntType(8 * ctx.get_abi_sizeof(kind))
+        mask = b.sext(b.trunc(args[0], ir.IntType(1)), bits)
+        x, y = (value if kind == bits else b.bitcast(value, bits) for value in args[1:])
+        found = b.or_(b.and_(x, mask), b.and_(y, b.not_(mask)))
+        return found if kind == bits else b.bitcast(found, kind)
+
+    return x(bit, x, x), code
+
+
+@intrinsic
 def drop_lowest(typing: Any, x: Any) -> Any:
     """x without its lowest set bit: x & (x - 1), which Numba would compute in float64 for uint64."""
 
@@ -79,4 +99,43 @@ def drop_lowest(typing: Any, x: Any) -> Any:
     return x(x), code
 
 
-__all__ = ["at", "drop_lowest", "popcount", "put", "trailing_zeros"]
+def _scratch(zeroed: bool) -> Any:
+    @intrinsic
+    def op(typing: Any, size: Any, dtype: Any) -> Any:
+        made = types.Array(dtype.dtype, 1, "C")
+        return made(size, dtype), functools.partial(_allocate, zeroed)
+
+    return op
+
+
+def _allocate(zeroed: bool, ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+    """Of the C library, noted in the frame of the entry (compiler.py), which begins with what the kernel raises."""
+    word, place = ir.IntType(64), ir.IntType(8).as_pointer()
+    number = b.module.scratch = getattr(b.module, "scratch", 0) + 1
+    if number > SCRATCH:
+        raise ValueError(f"expected at most {SCRATCH} scratch arrays in a kernel")
+    function = lambda name, *kinds: cgutils.get_or_insert_function(b.module, ir.FunctionType(*kinds), name)
+    frame = b.bitcast(ctx.call_conv._get_excinfo_argument(b.function), place.as_pointer())
+    noted = b.gep(frame, [ir.Constant(word, number)])
+    b.call(function("free", ir.VoidType(), [place]), [b.load(noted)])  # the one before, in a loop
+    size = ctx.cast(b, args[0], sig.args[0], types.int64)
+    width = ir.Constant(word, ctx.get_abi_sizeof(ctx.get_data_type(sig.return_type.dtype)))
+    some = b.select(b.icmp_signed(">", size, ir.Constant(word, 0)), size, ir.Constant(word, 1))
+    if zeroed:
+        data = b.call(function("calloc", place, [word, word]), [some, width])
+    else:
+        most = b.udiv(ir.Constant(word, (1 << 63) - 1), width)
+        nbytes = b.select(b.icmp_unsigned("<=", some, most), b.mul(some, width), ir.Constant(word, (1 << 63) - 1))
+        data = b.call(function("malloc", place, [word]), [nbytes])
+    b.store(data, noted)
+    with cgutils.if_unlikely(b, cgutils.is_null(b, data)):
+        ctx.call_conv._return_errcode_raw(b, ir.Constant(ir.IntType(32), NO_MEMORY))
+    array = arrayobj.make_array(sig.return_type)(ctx, b)
+    data = b.bitcast(data, array.data.type)
+    arrayobj.populate_array(array, data=data, shape=[size], strides=[width], itemsize=width, meminfo=None)
+    return array._getvalue()
+
+
+empty, zeros = _scratch(False), _scratch(True)  # (size, dtype): an array that lives until the kernel ends
+
+__all__ = ["at", "chosen", "drop_lowest", "empty", "popcount", "put", "trailing_zeros", "zeros"]

@@ -11,6 +11,22 @@ def value_at(values, iso, step, p):
     return at(values, p) if step else iso
 
 
+@njit(**FUNCTION)
+def word_sum(values, first):
+    """The sum of 64 values, in eight sums that do not wait for each other."""
+    a, b = take(at(values, first)), take(at(values, first + 1))
+    c, d = take(at(values, first + 2)), take(at(values, first + 3))
+    e, f = take(at(values, first + 4)), take(at(values, first + 5))
+    g, h = take(at(values, first + 6)), take(at(values, first + 7))
+    for k in range(1, 8):
+        p = first + 8 * k
+        a, b = add(a, take(at(values, p))), add(b, take(at(values, p + 1)))
+        c, d = add(c, take(at(values, p + 2))), add(d, take(at(values, p + 3)))
+        e, f = add(e, take(at(values, p + 4))), add(f, take(at(values, p + 5)))
+        g, h = add(g, take(at(values, p + 6))), add(h, take(at(values, p + 7)))
+    return add(add(add(a, b), add(c, d)), add(add(e, f), add(g, h)))
+
+
 @njit(**KERNEL)
 def reduce(lo, hi, per, size, u_bits, u_val, u_iso, u_step, sum_present, sums):
     for chunk in range(lo, hi):
@@ -26,6 +42,11 @@ def reduce(lo, hi, per, size, u_bits, u_val, u_iso, u_step, sum_present, sums):
         else:
             for w in range(chunk * per, (end + 63) >> 6):
                 rest = at(u_bits, w)
+                if not U_BOOL and rest == ~np.uint64(0) and u_step:
+                    x = word_sum(u_val, w << 6)
+                    total = add(total, x) if some else x
+                    some = True
+                    continue
                 while rest != 0:
                     p = (w << 6) + np.int64(trailing_zeros(rest))
                     rest = drop_lowest(rest)

@@ -43,13 +43,23 @@ class Choice:
 
 def choice_of(structure: Structure, iso: bool) -> Choice:
     """For what `config.prefer` asks for now."""
+    if structure.choices is None:
+        structure.choices = {}
     found: Choice = structure.choices.setdefault((iso, config.prefer), Choice())
     return found
+
+
+def ask_again(structure: Structure, iso: bool, reads: int) -> None:
+    """At so many reads."""
+    several, one = structure.due
+    structure.due = (several, reads) if iso else (reads, one)
 
 
 def when_made(structure: Structure, iso: bool) -> str:
     """The form that a matrix gets when it is made, if nobody asks for one: the one that it has, but where bytes count
     more than time."""
+    if config.prefer != "memory" and config.memory_limit is None:
+        return structure.primary.key
     key = choose_form(structure, iso=iso) if config.prefer == "memory" else structure.primary.key
     return limited(structure, key, iso)[0]
 
@@ -62,7 +72,7 @@ def due(structure: Structure, iso: bool, *, now: bool = False) -> str:
         look(structure, iso)
     if choice.key is not None and (now or structure.reads >= needed(structure, iso)):
         return choice.key
-    structure.due[iso] = needed(structure, iso)
+    ask_again(structure, iso, needed(structure, iso))
     return key
 
 
@@ -70,7 +80,7 @@ def give_up(structure: Structure, iso: bool) -> None:
     """Let it stay as it is: there is no room for the form that was chosen."""
     choice_of(structure, iso).key = structure.primary.key
     choice_of(structure, iso).gain = 0.0
-    structure.due[iso] = NEVER
+    ask_again(structure, iso, NEVER)
 
 
 def outlook(structure: Structure, iso: bool) -> str:

@@ -10,10 +10,19 @@ import numpy as np
 from semirings import Semiring, Typed
 
 from ..device import Device
-from .product import VALUES, Plan, any_order, is_wide, kind_of, reads_matrix
+from ..formats import format_of
+from .product import COUNT, VALUES, WORDS, Plan, any_order, is_wide, kind_of, reads_matrix
 
-# A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9).
-PUSH_COST = {"cpu": 4.0, "gpu": 16.0}
+# A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9; CPU: one thread pushes the
+# presence of entries along rows, two threads pull).
+PUSH_COST = {"cpu": 3.0, "gpu": 16.0}
+# On the CPU against that, by what is added up. Measured on two EPYC cores: densities from which a pull takes less, on
+# Delaunay meshes, a stencil, a road network and RMAT 16. Rows: 0.25 to 0.7; 0.3 to 0.7; 0.5 to 1. Tiles (of 8): 0.15
+# to 0.25; 0.03 to 0.06; 0.1 to 0.3: there a push goes through bits one by one, where a pull adds up all of a tile.
+ROWS_SHARE = {WORDS: 1.0, COUNT: 0.8, VALUES: 0.6}
+TILES_SHARE = {WORDS: 1.6, COUNT: 8.0, VALUES: 2.4}
+TILE_SHARE = 0.25  # of an entry's, what a tile costs that is read for a few of its rows
+MEASURED_THREADS, MOST_THREADS = 2, 8  # beyond which pulls wait for memory (not measured)
 
 
 class Case(NamedTuple):
@@ -34,10 +43,22 @@ class Case(NamedTuple):
     back: bool | None = None  # whether the one that a pull reads is, where that is of the transpose
     work: int | None = None  # entries (tiles) of that form; None: it is not there
     longest: int = 0  # entries (tiles) of its longest row (tile row)
+    threads: int = MEASURED_THREADS  # that share a pull; one pushes
 
     @property
     def push_of(self) -> bool:
         return not self.pull_of
+
+    def push_cost(self) -> tuple[float, float]:
+        """What an entry of the vector costs that is pushed along, against a position of it in a pull; and an entry
+        (tile) that is read for it, against one in a pull."""
+        cost = PUSH_COST[self.device]
+        if self.device == "gpu":
+            return cost, cost
+        cost *= min(self.threads, MOST_THREADS) / MEASURED_THREADS
+        if format_of(self.key).by_rows:
+            return (cost * ROWS_SHARE[self.kind],) * 2
+        return cost * TILES_SHARE[self.kind], cost * TILES_SHARE[self.kind] * TILE_SHARE
 
 
 def case_of(
@@ -46,13 +67,14 @@ def case_of(
     """The case of A (+).(x) u for a matrix in that form; a, u: the values, np.generic where iso."""
     kind, product = kind_of(semiring, a, u, flip=flip)
     ordered = ""
-    if not any_order(semiring, kind):
+    if device.shares_rows and not any_order(semiring, kind):  # one thread pushes in the order of the entries
         floats = semiring.return_type.kind == "f" and not semiring.op.monoid.is_exact_in_any_order
         ordered = "a float sum has a fixed order" if floats else "counts are taken by rows"
     wide = not device.shares_rows and is_wide(semiring, kind, key, a)
     valued = kind == VALUES and not isinstance(a, np.generic) and reads_matrix(semiring, flip)
     verb, name = "vxm" if flip else "mxv", semiring.op.name
-    return Case(verb, name, key, transpose, kind, product, wide, device.kind, ordered, valued)
+    made = Case(verb, name, key, transpose, kind, product, wide, device.kind, ordered, valued)
+    return made if device.shares_rows else made._replace(threads=device.threads)
 
 
 class Known(NamedTuple):
@@ -107,28 +129,33 @@ def direction(case: Case, known: Known) -> Direction | Ask:
     return Ask.BACK if case.back is None else AS_IT_LIES
 
 
+def is_lasting(found: Direction, known: Known) -> bool:
+    """Whether it holds for every vector with as many entries, whatever becomes of the transpose."""
+    return known.active is None and found is not AS_IT_LIES and found is not WITHOUT_TRANSPOSE
+
+
 def missed(case: Case, known: Known, found: Direction) -> float:
     """Reads of all of the matrix that a direction costs because the transpose is not at hand."""
     if found is WITHOUT_TRANSPOSE:
         return 1.0
     share = (known.nvals or known.least) / max(1, known.size)
-    return max(0.0, PUSH_COST[case.device] * share - 1) if found is AS_IT_LIES else 0.0
+    return max(0.0, case.push_cost()[0] * share - 1) if found is AS_IT_LIES else 0.0
 
 
 def _cheaper(case: Case, known: Known) -> Direction | Ask:
     """The one that costs less."""
-    cost = PUSH_COST[case.device]
+    cost, item = case.push_cost()
     if not (known.least if known.nvals is None else known.nvals) * cost < known.size:  # a cost may be infinite
         return AT_LEAST if known.nvals is None else MANY
     if not case.rows:
         return Ask.ROWS if case.rows is None else WITHOUT_TRANSPOSE
     if known.nvals is None:
         return Ask.NVALS
-    if case.work is None or known.nvals * case.longest * cost < case.work:
+    if case.work is None or known.nvals * case.longest * item < case.work:
         return FEW
     if known.active is None:
         return Ask.ACTIVE
-    return FEW if known.active * cost < case.work else HEAVY
+    return FEW if known.active * item < case.work else HEAVY
 
 
 def pulled(case: Case) -> Direction:

@@ -17,9 +17,9 @@ from ..store import MatrixStore
 SMALL = 1 << 12  # entries below which nobody gains by it: 32 KB at most
 
 
-def wants_packed(nvals: int) -> bool:
+def wants_packed(A: MatrixStore) -> bool:
     """Whether values may be packed though nobody asks: for bytes, and of so many entries that it matters."""
-    return config.prefer == "memory" and nvals >= SMALL
+    return config.prefer == "memory" and not A.deferred and A.nvals >= SMALL
 
 
 def packed_bytes(nvals: int, width: int) -> int:

@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 
 from semirings import Monoid, Operator, Typed
+from semirings.catalog import UNARY
 from semirings.dtypes import BOOL, INT64, DataType, cast_scalar, lookup_dtype
 from semirings.expressions import code
 
 from ..device import Device
-from ..store import VectorStore, full_bits, pack, unpack
+from ..store import VectorStore, dense_values, full_bits, pack, unpack, words
 from . import vector
+from .operands import PARALLEL_WORDS
 from .variants import BOTH, LEFT, binary_of, fold_variant
-from .vector import run_elementwise
+from .vector import pointwise
 
 FEW = 1 << 16  # values up to which the bits of "all present" are kept: 8 KB each; making them costs more than a kernel
 
@@ -44,8 +46,29 @@ def as_vector(device: Device, values: Any, size: int, present: Any = None, *, sh
     return VectorStore(device, size, dtype, present, values, size)
 
 
-def _as_array(t: VectorStore) -> Any:
-    return unpack(t.device, t.values, t.size) if t.dtype is BOOL else t.values[: t.size]
+def _pointwise(
+    device: Device, mode: int, op: Typed[Operator], x: Any, x_type: DataType, y: Any, y_type: DataType, size: int, *,
+    bound: str = "xy", places: tuple[Any, Any] | None = None,
+) -> Any:  # fmt: skip
+    """op of `size` values each, arrays or np.generic, as an array."""
+    k = pointwise(device, mode, op, x_type.name, y_type.name, bound, False, places is not None, True, False)
+    n, bits = words(size), _all_present(device, size)
+    out = dense_values(device, size, k.dtype, blank=False)
+    k.kernel(
+        n, size, bits, *_operand(device, x, x_type, k.u_nothing, k.u_zero), bits,
+        *_operand(device, y, y_type, k.v_nothing, k.v_zero), *k.plain[:2], *(places or k.plain[2:4]), *k.plain[4:],
+        device.xp.empty(n, np.uint64), out,
+        bounds=None if n < PARALLEL_WORDS else device.ranges(n, PARALLEL_WORDS, parts=device.threads),
+    )  # fmt: skip
+    if k.dtype is BOOL:
+        return unpack(device, out, size)
+    return out if len(out) == size else out[:size]
+
+
+def _operand(device: Device, x: Any, dtype: DataType, nothing: Any, zero: np.generic) -> tuple[Any, Any, int]:
+    if isinstance(x, np.generic):
+        return nothing, x, 0
+    return (pack(device, x) if dtype is BOOL else x if len(x) else nothing), zero, 1
 
 
 def binary(device: Device, op: Typed[Operator], x: Any, y: Any, rows: Any = None, cols: Any = None) -> Any:
@@ -55,9 +78,8 @@ def binary(device: Device, op: Typed[Operator], x: Any, y: Any, rows: Any = None
     if isinstance(x, np.generic) and isinstance(y, np.generic) and not positional:
         return op.op.evaluate(op.dtype, x=x, y=y)
     size = len(rows) if positional else len(y if isinstance(x, np.generic) else x)
-    u = as_vector(device, x, size)
-    v = as_vector(device, y, size, u.present)
-    return _as_array(run_elementwise(u, v, BOTH, op, places=(rows, cols) if positional else None))
+    places = (rows, cols) if positional else None
+    return _pointwise(device, BOTH, op, x, lookup_dtype(x.dtype), y, lookup_dtype(y.dtype), size, places=places)
 
 
 def by_place(device: Device, op: Typed[Operator], **places: Any) -> Any:
@@ -69,15 +91,15 @@ def unary(device: Device, op: Typed[Operator], x: Any) -> Any:
     """op(x)."""
     if isinstance(x, np.generic):
         return op.op.evaluate(op.dtype, x=x)
-    u = as_vector(device, x, len(x))
-    return _as_array(run_elementwise(u, u, LEFT, op, bound="x"))
+    dtype = lookup_dtype(x.dtype)
+    return _pointwise(device, LEFT, op, x, dtype, x, dtype, len(x), bound="x")
 
 
 def index(device: Device, op: Typed[Operator], x: Any, rows: Any, cols: Any, thunk: Any) -> Any:
     """op(x, row, column, thunk), always an array of len(rows); rows None: nobody asks where the entries are."""
-    u = as_vector(device, x, len(x if rows is None else rows))
-    places = None if rows is None else (rows, cols)
-    return _as_array(run_elementwise(u, vector._thunk(u, op, thunk), LEFT, op, bound="xt", places=places))
+    places, kind = (None if rows is None else (rows, cols)), op.compute_type
+    thunk, size = kind.np_type.type(thunk), len(x if rows is None else rows)
+    return _pointwise(device, LEFT, op, x, lookup_dtype(x.dtype), thunk, kind, size, bound="xt", places=places)
 
 
 def cast(device: Device, x: Any, from_dtype: DataType, to_dtype: DataType) -> Any:
@@ -86,7 +108,7 @@ def cast(device: Device, x: Any, from_dtype: DataType, to_dtype: DataType) -> An
         return x
     if isinstance(x, np.generic):
         return cast_scalar(x, to_dtype)
-    return _as_array(vector.cast(as_vector(device, x, len(x)), to_dtype))
+    return unary(device, UNARY["identity"][to_dtype], x)
 
 
 def reduce(device: Device, monoid: Typed[Monoid], values: Any) -> np.generic:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+from typing import Any
+
 import numpy as np
 
 from semirings import Semiring, Typed
 from semirings.dtypes import lookup_dtype
 
+from ..device import Device
 from ..formats import Form, longest_unit
 from ..kernels.prologue import Variant
 from ..plan.direction import Ask, Case, Direction, Known, case_of, direction, plan_mxv
@@ -56,14 +60,12 @@ def planned(A: MatrixStore, found: Direction, of: Case, known: Known) -> Plan:
 
 def active_entries(u: VectorStore, form: Form) -> int:
     """The entries (tiles) of the rows (tile rows) of a form where u has entries."""
-    per, device = form.rows_per_unit, u.device
-    if not device.host_memory:
-        total = device.xp.zeros(1, np.uint64)
-        variant = Variant("kernels/weigh", (("PTR", lookup_dtype(form.ptr.dtype)),), (("ROWS", per), ("LANES", 1)))
-        device.kernel(variant)(words(u.size), u.present, form.ptr, total)
-        return int(device.to_host(total)[0])
-    if per < 8:
-        units = np.flatnonzero(np.unpackbits(u.present.view(np.uint8), bitorder="little")) // per
-    else:
-        units = np.flatnonzero(u.present.view(f"uint{per}"))
-    return int((form.ptr[units + 1] - form.ptr[units]).sum())
+    device = u.device
+    total = device.xp.zeros(1, np.uint64)
+    _weigh(device, form.ptr.dtype.char, form.rows_per_unit)(words(u.size), u.present, form.ptr, total)
+    return int(device.to_host(total)[0])
+
+
+@functools.cache
+def _weigh(device: Device, pointer: str, rows: int) -> Any:
+    return device.kernel(Variant("kernels/weigh", (("PTR", lookup_dtype(pointer)),), (("ROWS", rows), ("LANES", 1))))

@@ -7,6 +7,7 @@ mark them in a bitset of the width of C, one for each of some blocks (long_rows.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..build.stores import with_format
 from ..device import Device, ranges
 from ..formats import Structure
 from ..formats.csr.call import pieces
-from ..formats.csr.format import from_arrays, index_type, rows_bytes
+from ..formats.csr.format import Csr, from_arrays, index_type, rows_bytes
 from ..kernels.prologue import Variant
 from ..plan.mxm import BITSET_BYTES, LONG_ROW_BLOCKS, SHARED_WORDS, row_tables
 from ..plan.product import COUNT, VALUES, WORDS, Plan
@@ -27,6 +28,8 @@ from .matrix_variants import Constants, gustavson_variant, packed_constants, row
 from .operands import Values, dummy, entry_values
 from .product import compiled
 from .schedule import PARALLEL_ENTRIES
+
+FEW_PLACES = 1 << 13  # of a result for all of which there is room at once
 
 
 class Task(NamedTuple):
@@ -61,20 +64,32 @@ class Task(NamedTuple):
 
     def run(self) -> MatrixStore:
         device, xp, a, b, z = self.device, self.device.xp, self.a, self.b, self.z
+        dtype, words = self.semiring.return_type, self.kind == WORDS
+        if not device.shares_rows and a.nrows * b.ncols <= FEW_PLACES:  # room for all: nothing is counted before
+            ptr, col = np.zeros(a.nrows + 1, np.int32), np.empty(a.nrows * b.ncols or 1, index_type(b.ncols))
+            sums = np.empty(1 if words else len(col), z.np_type)
+            _on_cpu(self, 1, ptr, col, sums)
+            nvals = int(ptr[-1])
+            col.resize(nvals or 1, refcheck=False)
+            if not words:
+                sums.resize(nvals, refcheck=False)
+            values: Any = dtype.np_type.type(self.product) if words else sums
+            C = Csr(device, a.nrows, b.ncols, ptr, col, nvals)
+            return with_format(MatrixStore(Structure(C), dtype, values))
         walk = _on_gpu if device.shares_rows else _on_cpu
         ptr = xp.zeros(a.nrows + 1, np.int64)
         walk(self, 0, ptr, xp.zeros(1, index_type(b.ncols)), dummy(device, z.np_type.char))
         xp.cumsum(ptr, out=ptr)
         nvals = int(ptr[-1])
-        wide = 0 if self.kind == WORDS else z.np_type.itemsize
+        wide = 0 if words else z.np_type.itemsize
         device.foresee(f"product of {nvals} entries", rows_bytes(a.nrows, b.ncols, nvals) + wide * nvals)
         col = xp.empty(max(1, nvals), index_type(b.ncols))
-        sums = xp.empty(max(1, nvals) if self.kind != WORDS else 1, z.np_type)
+        sums = xp.empty(1 if words else max(1, nvals), z.np_type)
         walk(self, 1, ptr, col, sums)
-        dtype = self.semiring.return_type
-        values: Any = dtype.np_type.type(self.product) if self.kind == WORDS else sums[:nvals]
-        C = from_arrays(device, a.nrows, b.ncols, ptr, col[:nvals])
-        return with_format(MatrixStore(Structure(C), dtype, values))
+        values = dtype.np_type.type(self.product) if words else sums[:nvals]
+        return with_format(
+            MatrixStore(Structure(from_arrays(device, a.nrows, b.ncols, ptr, col[:nvals])), dtype, values)
+        )
 
     @property
     def packed(self) -> Constants:
@@ -125,12 +140,26 @@ def _dense_row(t: Task, fill: int) -> Variant:
     return gustavson_variant(None if t.kind == WORDS else t.semiring, t.kind, *t.types, fill, t.packed)
 
 
+@functools.cache
+def _dense_row_kernel(
+    device: Device, semiring: Typed[Semiring] | None, kind: int, a: str, b: str, fill: int, packed: Constants
+) -> Any:
+    """Types by name, which have their hashes."""
+    types = lookup_dtype(a), lookup_dtype(b)
+    return device.kernel(gustavson_variant(semiring, kind, *types, fill, packed))
+
+
 def _on_cpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
     bounds = None
     if t.device.splits(t.a.nvals + t.b.nvals, PARALLEL_ENTRIES):  # rows with about equal numbers of products
         bounds = ranges.by_work((products_before(t.a, t.b) + t.a.ptr)[1:], t.device.parts)
-    operands = t.operands(t.left, t.right, t.b.ncols)
-    compiled(t.device, _dense_row(t, fill))(t.a.nrows, *operands, t.value, ptr, col, sums, bounds=bounds)
+    left, right, value = t.left, t.right, t.value
+    if not fill:  # counting reads no values: one kernel for those of all types
+        left = right = entry_values(t.device, BOOL, BOOL.np_type.type(True))
+        value, sums = BOOL.np_type.type(False), dummy(t.device, "?")
+    semiring, names = None if t.kind == WORDS else t.semiring, (t.types[0].name, t.types[1].name)
+    kernel = _dense_row_kernel(t.device, semiring, t.kind, *names, fill, t.packed)
+    kernel(t.a.nrows, *t.operands(left, right, t.b.ncols), value, ptr, col, sums, bounds=bounds)
 
 
 def _tables(t: Task, fill: int) -> list[tuple[int, int]]:

@@ -1,5 +1,5 @@
-"""Unions and intersections of the entries of two matrices, row by row, columns plain or packed: formats/csr/match.cu
-finds where each entry of A would stand in B, join.cu writes the entries of A and those of B alone where they belong."""
+"""Unions and intersections of the entries of two matrices on a GPU, columns plain or packed: formats/csr/match.cu finds
+where each entry of A would stand in B, join.cu writes the entries of A and those of B alone where they belong."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from semirings import Operator, Typed
 from semirings.dtypes import DataType, lookup_dtype
 
 from ..build.stores import filter_entries, with_format
+from ..device import Device
 from ..formats import Structure
 from ..formats.csr.call import column_types
 from ..formats.csr.format import from_arrays, index_type, rows_bytes
@@ -19,7 +20,6 @@ from . import arrays
 from .matrix_variants import join_variant, match_variant, packed_constants
 from .operands import dummy, entry_values
 from .product import compiled
-from .schedule import PARALLEL_ENTRIES
 
 
 class Meeting(NamedTuple):
@@ -43,7 +43,7 @@ def meet(a: Any, b: Any) -> Meeting:
     device, xp, n = a.device, a.device.xp, a.nvals
     place, hit, before = xp.empty(max(1, n), b.ptr.dtype), xp.empty(max(1, n), np.uint8), xp.zeros(n + 1, a.ptr.dtype)
     run = compiled(device, match_variant(_types(a, b), packed_constants(a.key, b.key)))
-    run(n, a.nrows, a.ptr, a.col, a.width, b.ptr, b.col, b.width, place, hit, bounds=device.ranges(n, PARALLEL_ENTRIES))
+    run(n, a.nrows, a.ptr, a.col, a.width, b.ptr, b.col, b.width, place, hit)
     xp.cumsum(hit[:n], out=before[1:])
     return Meeting(place, hit, before)
 
@@ -63,7 +63,8 @@ def join(
     else:
         n, ptr = a.nvals + b.nvals - common, a.ptr.astype(np.int64) + b.ptr - met.before[a.ptr]
     alone = (False, False) if intersect else (a.nvals > common, b.nvals > common)
-    value = _equal(A, B, op, z, common > 0, alone, defaults)
+    given_values = (A.raw, A.dtype), (B.raw, B.dtype)
+    value = one_value(device, *given_values, op, z, common > 0, alone, defaults)
     wide = 0 if value is not None else z.np_type.itemsize
     device.foresee(f"union or intersection of {n} entries", rows_bytes(a.nrows, a.ncols, n) + wide * n)
     col = xp.empty(max(1, n), index_type(a.ncols))
@@ -83,29 +84,29 @@ def join(
                 side=side, intersect=intersect, filled=defaults is not None,
             )  # fmt: skip
             left, right = (a.ptr, a.col, a.width, *given[0]), (b.ptr, b.col, b.width, *given[1])
-            bounds = device.ranges(count, PARALLEL_ENTRIES)
-            compiled(device, variant)(count, a.nrows, *left, *right, *met, col, values, bounds=bounds)
+            compiled(device, variant)(count, a.nrows, *left, *right, *met, col, values)
     C = from_arrays(device, a.nrows, a.ncols, ptr, col[:n])
     return with_format(MatrixStore(Structure(C), z, values[:n] if value is None else value))
 
 
-def _equal(
-    A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, common: bool, alone: tuple[bool, bool],
-    defaults: tuple[Any, Any] | None,
+def one_value(
+    device: Device, x: tuple[Any, DataType], y: tuple[Any, DataType], op: Typed[Operator], z: DataType, common: bool,
+    alone: tuple[bool, bool], defaults: tuple[Any, Any] | None,
 ) -> np.generic | None:  # fmt: skip
-    """The value of all entries, where the operands' alone say that it is one."""
-    if not (A.iso and B.iso) or op.op.positional:
+    """The value of all entries of a union or intersection, of type z, where the operands' alone say that it is one.
+    x, y: their values and types; common: whether there are entries in both; alone: in one of them."""
+    if not (isinstance(x[0], np.generic) and isinstance(y[0], np.generic)) or op.op.positional:
         return None
 
-    def joined(x: Any, y: Any) -> np.generic:
-        return arrays.cast(A.device, arrays.binary(A.device, op, x, y), op.return_type, z)
+    def joined(a: Any, b: Any) -> np.generic:
+        return arrays.cast(device, arrays.binary(device, op, a, b), op.return_type, z)
 
-    found = [joined(A.values, B.values)] if common else []
+    found = [joined(x[0], y[0])] if common else []
     if defaults is None:
-        found += [arrays.cast(M.device, M.values, M.dtype, z) for M, some in zip((A, B), alone, strict=True) if some]
+        found += [arrays.cast(device, v, t, z) for (v, t), some in zip((x, y), alone, strict=True) if some]
     else:
-        x, y = (M.dtype.np_type.type(default) for M, default in zip((A, B), defaults, strict=True))
-        found += [joined(*pair) for pair, some in zip(((A.values, y), (x, B.values)), alone, strict=True) if some]
+        a, b = (t.np_type.type(default) for (_, t), default in zip((x, y), defaults, strict=True))
+        found += [joined(*pair) for pair, some in zip(((x[0], b), (a, y[0])), alone, strict=True) if some]
     first = found[0] if found else z.np_type.type(0)
     return first if all(bool(v == first) or bool(v != v and first != first) for v in found) else None
 

@@ -25,6 +25,7 @@ from . import arrays, vector
 from .join import join, restricted
 from .keys import cast, check_keys, coo, entries, find, joined, keys_of, store, take
 from .sieve import Sieve
+from .weave import BOTH, FILLED, ONLY, UNION, sift, weave
 
 SECOND = BINARY["second"]
 
@@ -45,13 +46,13 @@ def ewise_mult(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
         places = A.coo() if positional else (None, None)
         values = arrays.binary(A.device, op, A.values, B.values, *places) if A.nvals else op.return_type.np_type.type(0)
         return MatrixStore(A.structure, op.return_type, values)
-    return join(A, B, op, op.return_type, intersect=True)
+    return _join(A, B, op, op.return_type, BOTH)
 
 
 def ewise_add(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
     """The union; where one is missing the other counts, cast to the result's type."""
     op = plain(op)
-    return ewise_mult(A, B, op) if A.structure is B.structure else join(A, B, op, op.return_type)
+    return ewise_mult(A, B, op) if A.structure is B.structure else _join(A, B, op, op.return_type, UNION)
 
 
 def ewise_union(A: MatrixStore, B: MatrixStore, op: Typed, left_default: Any, right_default: Any) -> MatrixStore:
@@ -59,7 +60,16 @@ def ewise_union(A: MatrixStore, B: MatrixStore, op: Typed, left_default: Any, ri
     op = plain(op)
     if A.structure is B.structure:
         return ewise_mult(A, B, op)
-    return join(A, B, op, op.return_type, defaults=(left_default, right_default))
+    return _join(A, B, op, op.return_type, FILLED, (left_default, right_default))
+
+
+def _join(
+    A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, defaults: tuple[Any, Any] | None = None
+) -> MatrixStore:
+    """The entries of both (mode BOTH), or of either, by a thread a row or by a thread an entry."""
+    if A.device.shares_rows:
+        return join(A, B, op, z, intersect=mode == BOTH, defaults=defaults)
+    return weave(A, B, op, z, mode, defaults=defaults)
 
 
 # ---- entry by entry: sections 4.3.8, 4.3.9, 4.3.10 ------------------------------------------------------------------
@@ -111,17 +121,22 @@ REGIONS: dict[str, Callable[[int], Region]] = {
 
 def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     """The entries for which op(entry, row, column, thunk) is true."""
-    if op.name in REGIONS and A.nvals and A.order is None:
-        limit = max(A.nrows, A.ncols) + 1  # beyond it nothing changes, and sums with it cannot overflow
-        region = REGIONS[op.name](min(max(int(cast_scalar(thunk, INT64)), -limit), limit))
+    if not A.nvals:
+        return A
+    if op.name in REGIONS:  # beyond the limit nothing changes, and sums with it cannot overflow
+        limit = max(A.nrows, A.ncols) + 1
+        thunk = min(max(int(cast_scalar(thunk, INT64)), -limit), limit)
+    by_rows = not A.device.shares_rows and A.structure.primary.format.by_rows
+    if by_rows and A.order is None and not (A.iso and not op.op.positional):
+        return sift(A, op, thunk)
+    if op.name in REGIONS and A.order is None:
+        region = REGIONS[op.name](thunk)
         form, places = A.structure.primary.clip(region, not A.iso)
         return A if form.nvals == A.nvals else MatrixStore(Structure(form), A.dtype, A.taken(places))
     if A.iso and not op.op.positional:
         one = A.device.xp.zeros(1, np.int64)
         keep = bool(arrays.index(A.device, op, A.values, one, one, thunk)[0])
         return A if keep else empty(A.device, A.nrows, A.ncols, A.dtype)
-    if not A.nvals:
-        return A
     rows, cols = A.coo() if op.op.positional else (None, None)
     keep = arrays.index(A.device, op, A.values, rows, cols, thunk)
     return stores.filter_entries(A, keep.astype(bool, copy=False))
@@ -170,12 +185,20 @@ def all_close(device: Device, x: Any, y: Any, rel_tol: float, abs_tol: float) ->
 
 def merge(C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool) -> MatrixStore:
     """What C<mask, accum, replace> = T leaves in C, of C's type."""
-    z = cast(T, C.dtype) if accum is None else join(C, T, plain(accum), C.dtype)
-    if mask is not None:
-        if mask.complement or z.structure is not mask.structure:
-            z = restricted(z, mask.structure, not mask.complement)
-        if not replace and (mask.complement or C.structure is not mask.structure):  # else the mask names all of C
-            z = join(z, restricted(C, mask.structure, mask.complement), SECOND[C.dtype], C.dtype)
+    op = SECOND[C.dtype] if accum is None else plain(accum)
+    if mask is None:
+        return cast(T, C.dtype) if accum is None else _join(C, T, op, C.dtype, UNION)
+    fits = not mask.complement and not T.deferred and T.structure is mask.structure  # the mask names all of T
+    if fits and accum is None and (replace or C.structure is mask.structure):
+        return cast(T, C.dtype)
+    if not C.device.shares_rows:
+        C = empty(C.device, C.nrows, C.ncols, C.dtype) if replace and accum is None else C
+        return weave(C, T, op, C.dtype, UNION if accum else ONLY, mask=mask, replace=replace)
+    z = cast(T, C.dtype) if accum is None else join(C, T, op, C.dtype)
+    if not fits or accum:
+        z = restricted(z, mask.structure, not mask.complement)
+    if not replace and (mask.complement or C.structure is not mask.structure):  # else the mask names all of C
+        z = join(z, restricted(C, mask.structure, mask.complement), SECOND[C.dtype], C.dtype)
     return z
 
 

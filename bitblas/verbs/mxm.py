@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from semirings import Semiring, Typed
+from semirings import Monoid, Semiring, Typed
 from semirings.dtypes import BOOL
 
 from ..device import Device
@@ -22,9 +23,11 @@ from .product import compiled
 from .schedule import PARALLEL_ENTRIES, dot_bounds
 from .sieve import Sieve
 
+FEW = 1 << 12  # entries of both operands up to which the last product is kept as planned: planning costs as much
+
 
 class MatrixMask(NamedTuple):
-    """The entries that may be written, or that may not (complement)."""
+    """A mask of a matrix: where `structure` has entries may be written, or (complement) may not."""
 
     structure: Structure
     complement: bool
@@ -37,7 +40,22 @@ def mxm(
     """C<mask> = A (+).(x) B, of the transposes where asked for."""
     A.structure.read_besides += 1
     B.structure.read_besides += 1
-    return planned(A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask).run()
+    M, how = (None, None) if mask is None else mask, (semiring, transpose_a, transpose_b)
+    last = A.prepared.get("mxm")
+    if last is not None and last[0]() is B and last[1]() is M[0] and last[2] == M[1] and last[3] == how:
+        return last[4].run()
+    found = planned(A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
+    if A.structure.nvals + B.structure.nvals <= FEW:
+        A.prepared["mxm"] = weakref.ref(B), _reference(M[0]), M[1], how, found
+    return found.run()
+
+
+def _reference(x: Any) -> Any:
+    return _nobody if x is None else weakref.ref(x)
+
+
+def _nobody() -> None:
+    """What a reference to nothing gives."""
 
 
 def planned(
@@ -66,6 +84,8 @@ class Dots(NamedTuple):
     lengths: Any  # pointers of the rows that are read at the places
     product: np.generic | None  # the value of all products, where they are equal
     words: bool  # presence alone is computed
+    kernel: Any
+    monoid: Typed[Monoid]  # of the sums
 
     @property
     def variants(self) -> tuple[Variant, ...]:
@@ -80,13 +100,13 @@ class Dots(NamedTuple):
         bounds = None
         if device.splits(at.nvals, PARALLEL_ENTRIES):
             bounds = dot_bounds(self.lengths, at, device)
-        compiled(device, self.variant)(
+        self.kernel(
             given.units, *given.mask, *given.left, *self.left, *given.right, *self.right, self.inner, value, present,
             sums, bounds=bounds,
         )  # fmt: skip
         dtype = self.semiring.return_type
         found: Any = dtype.np_type.type(self.product) if self.words else sums[: at.nvals]
-        return Sieve(Structure(at), dtype, found, present[: at.nvals].view(bool), self.semiring.op.monoid[dtype])
+        return Sieve(Structure(at), dtype, found, present[: at.nvals].view(bool), self.monoid)
 
 
 def _dots(
@@ -106,4 +126,5 @@ def _dots(
     typed = None if words else semiring
     variant = dot_variant(key, given.types, typed, kind, a_type, b_type, plan.lanes, plan.wide, at.key)
     values = entry_values(device, a_type, a_val), entry_values(device, b_type, b_val)
-    return Dots(device, semiring, variant, at, given, *values, left.ncols, right.ptr, product, words)
+    run, monoid = compiled(device, variant), semiring.op.monoid[semiring.return_type]
+    return Dots(device, semiring, variant, at, given, *values, left.ncols, right.ptr, product, words, run, monoid)

@@ -21,6 +21,7 @@ from ..store import ALL, NONE, Raw, VectorStore, words
 PARALLEL_WORDS = 1 << 11  # below this a parallel launch on the CPU costs more than it saves
 
 ZERO = {t.name: t.np_type.type(0) for t in dtypes.ALL}
+make: Any = tuple.__new__  # of a NamedTuple, by its class and its fields: half of what the class takes by itself
 
 
 class Mask(NamedTuple):
@@ -107,8 +108,13 @@ class Output(NamedTuple):
 def stored(device: Device, dtype: DataType, values: Any) -> Values:
     """The values of a vector as kernels take them."""
     if isinstance(values, np.generic):
-        return Values(dummy(device, "uint64" if dtype is BOOL else dtype.np_type.char), values, 0)
-    return Values(values, ZERO[dtype.name], 1)
+        return make(Values, (nothing(device, dtype), values, 0))
+    return make(Values, (values, ZERO[dtype.name], 1))
+
+
+def nothing(device: Device, dtype: DataType) -> Any:
+    """An array of a vector's values that nobody reads."""
+    return dummy(device, "uint64" if dtype is BOOL else dtype.np_type.char)
 
 
 @functools.cache
@@ -118,23 +124,24 @@ def no_mask(device: Device) -> Allowed:
 
 def allowed(device: Device, mask: Mask | None) -> Allowed:
     """A mask as kernels take it."""
-    return no_mask(device) if mask is None else Allowed(mask.words, 1, ALL if mask.complement else NONE)
+    return no_mask(device) if mask is None else make(Allowed, (mask[0], 1, ALL if mask[1] else NONE))
 
 
 def entry_values(device: Device, dtype: DataType, values: Raw) -> Values:
     """The same for the values of a matrix, one per entry (BOOL: bools); of packed ones, for a kernel that reads them
     (kernels/values.cuh), the string, the base and the bits of a number."""
     if isinstance(values, np.generic):
-        return Values(dummy(device, dtype.np_type.char), values, 0)
+        return make(Values, (dummy(device, dtype.np_type.char), values, 0))
     if isinstance(values, PackedValues):
         return Values(values.string, values.base, values.width)
-    return Values(values if len(values) else dummy(device, dtype.np_type.char), dtype.np_type.type(0), 1)
+    array = values if len(values) else dummy(device, dtype.np_type.char)
+    return make(Values, (array, ZERO[dtype.name], 1))
 
 
 def word_bounds(*read: VectorStore) -> Any:
     """Parallel ranges of the words of vectors on the CPU; None for one range: where few words, or few entries, are
     read."""
-    device = read[0].device
-    bounds = device.ranges(words(read[0].size), PARALLEL_WORDS, parts=device.threads)
-    few = bounds is None or all(u.nvals < 64 * PARALLEL_WORDS for u in read)
-    return None if few else bounds
+    device, n = read[0].device, words(read[0].size)
+    if not device.splits(n, PARALLEL_WORDS) or all(u.nvals < 64 * PARALLEL_WORDS for u in read):
+        return None
+    return device.ranges(n, PARALLEL_WORDS, parts=device.threads)

@@ -6,6 +6,7 @@ the matrix: a statement that comes again looks it up and runs. GraphBLAS C API 2
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,16 @@ from semirings.algebra import compose
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, DataType, cast_scalar
 
+from ..device import Device
 from ..formats.values import PackedValues
 from ..kernels.prologue import Variant
-from ..plan.direction import Case, missed
+from ..plan.direction import Case, is_lasting, missed
 from ..plan.ending import End, plan_end
 from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged, reads_matrix
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
 from . import deciding, vector
-from .operands import Input, Into, Mask, Matrix, Old, Output, Rows, allowed, dummy, entry_values, stored
-from .pull import PullKernels
+from .operands import ZERO, Input, Into, Mask, Matrix, Old, Output, Rows, allowed, dummy, entry_values, make, stored
+from .pull import PullKernels, Reached
 from .pull import compiled as compiled  # what other verbs call it by
 from .push import Push, WidePull
 
@@ -37,7 +39,8 @@ def mxv(
     """t<mask> = A (+).(x) u, of the transpose where `transpose`; `flip`: u is the left operand (vxm). With `into`, the
     statement is ended: the result is its w, changed in place, or a store of its own, if w keeps nothing."""
     product, lost = prepared(A, u, semiring, transpose=transpose, flip=flip)
-    A.structure.missed += lost
+    if lost:
+        A.structure.missed += lost
     if product.plan.direction == "pull":
         A.structure.reads += 1
     return product.run(u, mask, into)
@@ -54,23 +57,33 @@ def prepared(
         if len(A.prepared) >= MANY:
             A.prepared.clear()
         found = A.prepared[key] = Ways(deciding.case(A, u.values, semiring, transpose=transpose, flip=flip))
+    full = u.count == u.size
+    push = found.decided.get(u.count)
+    if push is not None and (push, full) in found.products:
+        return found.products[push, full], 0.0
     direction, case, known = deciding.decide(A, u, found.case)
     if case.work is not None:  # the form that a push reads is there, and stays
         found.case = case if case.back else case._replace(back=None)  # which may be repaid later
-    way = direction.push, u.count == u.size
+    way = direction.push, full
     if way not in found.products:
         plan = deciding.planned(A, direction, case, known)
-        found.products[way] = PreparedProduct(plan, case.product, A, u.dtype, semiring, flip, full=way[1])
+        found.products[way] = PreparedProduct(plan, case.product, A, u.dtype, semiring, flip, full=full)
+    if u.count is not None and is_lasting(direction, known):
+        if len(found.decided) >= MANY:
+            found.decided.clear()
+        found.decided[u.count] = direction.push
     return found.products[way], missed(case, known, direction)
 
 
 class Ways:
-    """A case, and the products that have run: pushed or not, with a full vector or not."""
+    """A case, and the products that have run: pushed or not, with a full vector or not. decided: whether it pushes, by
+    the entries of the vector, where their number alone says so."""
 
-    __slots__ = ("case", "products")
+    __slots__ = ("case", "decided", "products")
 
     def __init__(self, case: Case) -> None:
         self.case = case
+        self.decided: dict[int | None, bool] = {}
         self.products: dict[tuple[bool, bool], PreparedProduct] = {}
 
 
@@ -78,8 +91,8 @@ class PreparedProduct:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
     __slots__ = (
-        "algebra", "apart", "arguments", "device", "form", "matrix", "plan", "product", "pulls", "semiring", "size",
-        "staged", "u_type", "u_values", "value", "z",
+        "algebra", "apart", "arguments", "device", "form", "fused", "matrix", "plan", "product", "pulls", "semiring",
+        "size", "staged", "u_type", "u_values", "u_zero", "value", "z",
     )  # fmt: skip
 
     def __init__(
@@ -110,28 +123,42 @@ class PreparedProduct:
         rows = Rows(starts[:-parts], starts[parts:], dummy(device, "int64"), 0)
         self.matrix = matrix = Matrix(rows, form.unit_contents(ranked), entry_values(device, a_type, a_values))
         self.arguments = matrix.flat()
-        self.u_values = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
+        self.u_values: Any = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
+        self.u_zero = ZERO[self.u_type.name]
         self.value = z.np_type.type(0 if product is None else product)
         self.pulls: dict[Any, PullKernels] = {}
-        self.apart = Push(self) if push else WidePull(self) if plan.wide else None
+        self.fused: dict[tuple[str, Typed | None], bool] = {}
+        self.apart: Any = Push(self) if push else WidePull(self) if plan.wide else None
+        if self.apart is None and full and kind == WORDS:
+            self.apart = Reached(self)
 
     def run(self, u: VectorStore, mask: Mask | None, into: Into | None = None) -> VectorStore:
         """The product with a vector of the kind that this was made for. With `into` the statement is ended: its w is
         given back, changed in place; or a store of its own, if w keeps nothing."""
         if self.u_values is None and u.dtype is not self.u_type:
             u = vector.cast(u, self.u_type)
-        given = Input(u.present, *(self.u_values or stored(self.device, u.dtype, u.values)))
-        fused = into is None or is_fused(self.plan.key, self.semiring, into.w.dtype, into.accum)
-        if self.apart is None and fused:
+        x, values = u.values, self.u_values
+        if values is None:
+            values = stored(self.device, u.dtype, x) if isinstance(x, np.generic) else (x, self.u_zero, 1)
+        given = make(Input, (u.present, *values))
+        if self.apart is None and (into is None or self._fuses(into.w.dtype, into.accum)):
             return self._pull(given, u, mask, into)
         if self.apart is None:
             t = self._pull(given, u, mask, None)
         else:
-            t = self.apart.run(given, allowed(self.device, mask), u)
+            free = None if into is None or into.keeps or overlap(into.w, u, mask) else into.w
+            t = self.apart.run(given, allowed(self.device, mask), u, free)
         if into is None or not into.keeps:
             return t
         vector.merge(into.w, t, mask, into.accum, into.replace)
         return into.w
+
+    def _fuses(self, w: DataType, accum: Typed | None) -> bool:
+        key = w.name, accum
+        found = self.fused.get(key)
+        if found is None:
+            found = self.fused[key] = is_fused(self.plan.key, self.semiring, w, accum)
+        return found
 
     def variants(self, masked: bool) -> tuple[Variant, ...]:
         """The kernels of a statement whose output is new."""
@@ -147,9 +174,7 @@ class PreparedProduct:
         else:
             w = into.w
             pull = self.pull(w.dtype, w.values if w.iso else None, into.accum, into.keeps, mask is not None)
-            moved = u.present is w.present or (mask is not None and mask.words is w.present)
-            if not w.iso:  # iso values may be one object
-                moved = moved or u.values is w.values or (mask is not None and mask.words is w.values)
+            moved = overlap(w, u, mask)
             t_bits = self.bits(self.size) if moved else w.present
         end, t_val, old = pull.end, w.values, pull.nothing
         if not end.store:
@@ -157,8 +182,9 @@ class PreparedProduct:
         elif moved or w.iso:
             moved, t_val = True, self.dense(self.size, w.dtype)
         if into is not None and into.keeps:
-            old = Old(w.present, *stored(self.device, w.dtype, w.values), int(moved), int(into.replace))
-        pull.run(given, allowed(self.device, mask), old, Output(t_bits, t_val))
+            values = stored(self.device, w.dtype, w.values)
+            old = make(Old, (w.present, *values, int(moved), int(into.replace)))
+        pull.run(given, allowed(self.device, mask), old, make(Output, (t_bits, t_val)))
         w.present = t_bits
         if end.store:
             w.values = t_val
@@ -171,15 +197,16 @@ class PreparedProduct:
         self, w: DataType, value: np.generic | None, accum: Typed | None, keeps: bool, masked: bool
     ) -> PullKernels:
         """The kernels for an output of type w, with one value for all entries or (None) an array."""
-        key = (w, None if value is None else value.tobytes(), accum, masked) if keeps else (w, masked)
-        if key not in self.pulls:
+        key = (w.name, None if value is None else value.tobytes(), accum, masked) if keeps else (w.name, masked)
+        found = self.pulls.get(key)
+        if found is None:
             one = self.product if self.plan.kind == WORDS else None
             if keeps:
                 end = plan_end(self.z, one, w, value, accum)
             else:
                 end = End(self.z, w) if one is None else End(BOOL, BOOL, store=False)
-            self.pulls[key] = PullKernels(self, end, w, masked)
-        return self.pulls[key]
+            found = self.pulls[key] = PullKernels(self, end, w, masked)
+        return found
 
     def bits(self, size: int) -> Any:
         """A bitset for a kernel that writes all of it; the CPU's leaves what no row reaches."""
@@ -190,7 +217,31 @@ class PreparedProduct:
         return self.bits(size) if dtype is BOOL else dense_values(self.device, size, dtype)
 
 
-def reduce_rows(A: MatrixStore, monoid: Typed[Monoid], *, transpose: bool = False) -> VectorStore:
+def overlap(w: VectorStore, u: VectorStore, mask: Mask | None) -> bool:
+    """Whether a product that writes into the arrays of w would overwrite what it reads."""
+    read = (u.bits, u.values) if mask is None else (u.bits, u.values, mask.words)
+    written = (w.bits,) if w.iso else (w.bits, w.values)  # iso values may be one object
+    return any(x is y for x in written for y in read)
+
+
+def reduce_rows(
+    A: MatrixStore, monoid: Typed[Monoid], *, transpose: bool = False, into: Into | None = None
+) -> VectorStore:
     """t(i) = the sum of row i (column i where `transpose`): A (+).first 1. Section 4.3.10."""
-    ones = full_vector(A.device, A.nrows if transpose else A.ncols, np.bool_(True), BOOL)
-    return mxv(A, ones, compose(monoid.op, BINARY["first"])[monoid.dtype], transpose=transpose)
+    size = A.nrows if transpose else A.ncols
+    ones = _ones(A.device, size) if size <= FEW else full_vector(A.device, size, np.bool_(True), BOOL)
+    mask = None if into is None else into.mask
+    return mxv(A, ones, _first(monoid), transpose=transpose, mask=mask, into=into)
+
+
+FEW = 1 << 16  # positions up to which vectors of ones are kept: 8 KB each
+
+
+@functools.lru_cache(64)
+def _ones(device: Device, size: int) -> VectorStore:
+    return full_vector(device, size, np.bool_(True), BOOL)
+
+
+@functools.cache
+def _first(monoid: Typed[Monoid]) -> Typed[Semiring]:
+    return compose(monoid.op, BINARY["first"])[monoid.dtype]

@@ -5,13 +5,16 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from semirings.dtypes import DataType, cast_scalar
+import numpy as np
+
+from semirings.dtypes import BOOL, DataType, cast_scalar
 
 from ..device import Device
 from ..formats import EVERYWHERE
 from ..kernels.prologue import Variant
 from ..plan.ending import End
 from ..plan.product import WORDS, staged_lanes
+from ..store import BITS, NONE, VectorStore, words
 from .operands import Allowed, Input, Old, Output, Rows, dummy, no_mask, stored
 from .schedule import pull_blocks, unit_bounds
 from .variants import hubs_variant, pull_variant
@@ -31,6 +34,7 @@ class PullKernels:
     """The kernels of a pull with one end of a statement."""
 
     __slots__ = (
+        "bounds",
         "device",
         "end",
         "extra",
@@ -42,6 +46,7 @@ class PullKernels:
         "of",
         "one",
         "parts",
+        "units",
         "value",
         "variants",
     )
@@ -62,6 +67,7 @@ class PullKernels:
         self.value = end.z.np_type.type(of.value)
         self.one = cast_scalar(of.value, w)
         self.nothing = no_output(device, end.w)
+        self.units, self.bounds = form.units, unit_bounds(form, device, early=kind == WORDS)
         self.longest, self.extra, self.hubs = 1 << 62, 0, None
         self.parts: Any = None
         self.join: Any = None
@@ -86,10 +92,9 @@ class PullKernels:
 
     def run(self, u: Input, mask: Allowed, old: Old, to: Output, scratch: Output | None = None) -> None:
         """The product into the output. scratch: what `scratch` gave, for those who must not take memory now."""
-        of, form, hubs = self.of, self.of.form, self.hubs
+        of, hubs = self.of, self.hubs
         tail = *u, *mask, self.value, *old, *to
-        bounds = unit_bounds(form, self.device, early=self.of.plan.kind == WORDS)
-        self.kernel(form.units, self.longest, *of.arguments, *tail, bounds=bounds, extra_blocks=self.extra)
+        self.kernel(self.units, self.longest, *of.arguments, *tail, bounds=self.bounds, extra_blocks=self.extra)
         if hubs is None:
             return
         segments = of.matrix._replace(rows=Rows(hubs.begin, hubs.end, hubs.row_of, 1)).flat()
@@ -97,12 +102,36 @@ class PullKernels:
             self.kernel(hubs.segments, self.longest, *segments, *tail)
             return
         # Segments as rows of a vector of their own, then one block per long row joins them.
-        device, per = self.device, form.rows_per_unit
+        device, per = self.device, of.form.rows_per_unit
         parts = scratch or self.scratch()
         rest = *u, *no_mask(device), self.value, *no_output(device, self.end.z), *parts
         extra = pull_blocks(hubs.segments, per, PART_LANES)
         self.parts(hubs.segments, EVERYWHERE, *segments, *rest, extra_blocks=extra)
         self.join(len(hubs.rows) * per, hubs.rows, hubs.first, *parts, *mask, *old, *to)
+
+
+class Reached:
+    """t = the rows that have entries: the product for presence alone with a full vector. Its pull finds them once for a
+    form."""
+
+    __slots__ = ("copy", "of", "pull", "variants")
+
+    def __init__(self, of: PreparedProduct) -> None:
+        self.of, self.pull = of, PullKernels(of, End(BOOL, BOOL, store=False), of.z, False)
+        self.copy, self.variants = compiled(of.device, BITS), (*self.pull.variants, BITS)
+
+    def run(self, given: Input, mask: Allowed, u: VectorStore) -> VectorStore:
+        """The product, a store of its own."""
+        of, nothing = self.of, self.pull.nothing
+        t: VectorStore | None = of.form.cache.get("reached")
+        if t is None:
+            bits = of.bits(of.size)
+            self.pull.run(given, no_mask(of.device), nothing, Output(bits, nothing.array))
+            t = of.form.cache["reached"] = VectorStore(of.device, of.size, BOOL, bits, np.True_)
+        bits = of.device.xp.empty(words(of.size), np.uint64)
+        self.copy(words(of.size), of.size, bits, t.present, 1, NONE, *mask, 1)
+        count = t.nvals if mask.step == 0 and of.device.host_memory else None
+        return VectorStore(of.device, of.size, of.z, bits, of.z.np_type.type(of.product), count)
 
 
 @functools.cache

@@ -10,7 +10,7 @@ import numpy as np
 from semirings.dtypes import INT32
 
 from ..formats import EVERYWHERE
-from ..plan.product import WORDS
+from ..plan.product import COUNT, WORDS
 from ..store import VectorStore, dense_values, words
 from . import vector
 from .operands import Allowed, Input, Rows, dummy
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Push:
-    """t = A' (+).(x) u, by atomics on a GPU, by one thread on the CPU."""
+    """t = A' (+).(x) u, by atomics on a GPU, by one thread on the CPU, which may so push sums whose order matters."""
 
     __slots__ = ("blank", "cell", "hubs", "kernel", "longest", "of", "variants")
 
@@ -41,24 +41,39 @@ class Push:
             if kind != WORDS:  # atomics join what is there
                 self.blank = compiled(device, blank_variant(of.semiring.op.monoid, z, self.cell))
 
-    def run(self, given: Input, mask: Allowed, u: VectorStore) -> VectorStore:
-        """The product, a store of its own."""
-        of, cell = self.of, self.cell
-        device, size, xp, hubs = of.device, of.size, of.device.xp, self.hubs
-        presence = of.plan.kind == WORDS
-        t_val = dummy(device, "int32") if presence else xp.empty(max(1, size), cell.np_type)
-        t_bits = (xp.zeros if self.blank is None else xp.empty)(words(size), np.uint64)
+    def run(self, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None) -> VectorStore:
+        """The product: a store of its own, or `free`, which is overwritten. To take memory anew can cost more than to
+        push along a few entries."""
+        of, hubs, kind = self.of, self.hubs, self.of.plan.kind
+        device, size, z, xp = of.device, of.size, of.z, of.device.xp
+        presence = kind == WORDS
+        cell = z if presence else self.cell
+        t = VectorStore(device, size, cell, None, cell.np_type.type(0))
+        if free is not None and free.dtype is z is cell:
+            t = free
+        if t.bits is None:
+            t.bits = (xp.zeros if self.blank is None else xp.empty)(words(size), np.uint64)
+        elif self.blank is None:
+            t.bits.fill(0)
+        if presence:
+            t.values = of.value
+        elif t.iso:
+            t.values = xp.empty(max(1, size), cell.np_type)
+        t_val = dummy(device, "int32") if presence else t.values
         if self.blank is not None:
-            self.blank(words(size), size, t_bits, t_val)
+            self.blank(words(size), size, t.bits, t_val)
+        counts = dummy(device, "int64")
+        if kind == COUNT:  # in the place of the sums, where they fit
+            counts = t_val.view(np.int64) if cell.nbytes == 8 else xp.empty(size, np.int64)
         n = of.form.units if device.shares_rows else words(u.size)
-        tail = *given, *mask, t_bits, t_val
+        product = np.False_ if presence else of.value  # which presence alone does not read
+        tail = *given, *mask, product, counts, t.bits, t_val
         self.kernel(n, self.longest, *of.arguments, *tail)
         if hubs is not None:
             segments = of.matrix._replace(rows=Rows(hubs.begin, hubs.end, hubs.row_of, 1)).flat()
             self.kernel(hubs.segments, self.longest, *segments, *tail)
-        if presence:
-            return VectorStore(device, size, of.z, t_bits, of.z.np_type.type(of.product))
-        return vector.cast(VectorStore(device, size, cell, t_bits, t_val), of.z)
+        t.changed(grown=False)
+        return vector.cast(t, z)
 
 
 class WidePull:
@@ -69,10 +84,10 @@ class WidePull:
     def __init__(self, of: PreparedProduct) -> None:
         types, semiring, kind, _, options = of.algebra
         self.of = of
-        variant = lanes_variant((*types, ("Z", of.z)), semiring, kind, flip=options["flip"])
+        variant = lanes_variant(of.form.key, (*types, ("Z", of.z)), semiring, kind, flip=options["flip"])
         self.kernel, self.variants = compiled(of.device, variant), (variant,)
 
-    def run(self, given: Input, mask: Allowed, u: VectorStore) -> VectorStore:
+    def run(self, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None) -> VectorStore:
         """The product, a store of its own."""
         of = self.of
         device, size, z = of.device, of.size, of.z

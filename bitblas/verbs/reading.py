@@ -10,7 +10,7 @@ import numpy as np
 from semirings.dtypes import BOOL, DataType
 
 from ..device import Device
-from ..store import CHUNK, VectorStore, unpack, words
+from ..store import CHUNK, VectorStore, set_bits, unpack, words
 from .operands import stored
 from .variants import vector_variant
 
@@ -40,7 +40,7 @@ def entries(u: VectorStore) -> tuple[Any, Any]:
             operand = stored(device, u.dtype, u.values)
             compact(-(-n // CHUNK), n, u.present, u.chunk_counts(), *operand, indices, values)
         return indices, values
-    indices = np.flatnonzero(unpack(device, u.present, u.size))
+    indices = set_bits(u.present)
     return indices, np.full(len(indices), u.values) if u.iso else plain_values(u)[indices]
 
 

@@ -45,6 +45,11 @@ class Sieve(MatrixStore):
         return found
 
     @property
+    def waits(self) -> bool:
+        """Whether nobody has asked yet where the entries are."""
+        return "structure" not in self.__dict__
+
+    @property
     def iso(self) -> bool:
         return isinstance(self.sums, np.generic)
 
@@ -62,7 +67,7 @@ class Sieve(MatrixStore):
 
     def total(self, monoid: Typed[Monoid]) -> np.generic | None:
         """The sum of all entries if it can be had without knowing which they are: None if not."""
-        known = "structure" in self.__dict__ or self.iso or not self.places.nvals
+        known = not self.waits or self.iso or not self.places.nvals
         if known or monoid != self.monoid or not is_neutral(monoid.op, self.dtype):
             return None
         total = arrays.reduce(self.device, monoid, self.sums)

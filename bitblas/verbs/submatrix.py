@@ -18,11 +18,12 @@ from ..build import stores
 from ..device import Device
 from ..exceptions import OutOfMemory
 from ..formats import Region, Structure
-from ..formats.csr.format import numbers_of
+from ..formats.csr.format import from_arrays, index_type, numbers_of
 from ..formats.values import PackedValues
 from ..store import MatrixStore, VectorStore, unpack
 from ..store import plain as unpacked
 from . import arrays, reading, vector_build
+from .keys import same_iso
 from .matrix import check_keys, entries, find, joined, keys_of, merge, plain, store, take
 
 DENSE_LIMIT = 1 << 32  # entries of a full matrix that one assignment may make
@@ -172,6 +173,50 @@ def assign(
     return Z if mask is None else merge(C, Z, mask, None, replace)
 
 
+def _replaced(C: MatrixStore, form: Any, low: int, high: int, row: int, cols: Any, values: Any) -> MatrixStore:
+    """C, plain rows of which are `form`, with entries low .. high of a row replaced by others of C's type."""
+    device, xp, n = C.device, C.device.xp, len(cols)
+    nvals, held = form.nvals + n - (high - low), C.values_for(form.key, False)
+    ptr = form.ptr.astype(index_type(nvals))  # a copy
+    ptr[row + 1 :] += n - (high - low)
+    col = xp.concatenate((form.col[:low], cols, form.col[high : form.nvals]))
+    if form.nvals and not same_iso(held, values):
+        full = lambda x, size: device.full(size, x) if isinstance(x, np.generic) else x
+        held = full(held, form.nvals)
+        values = xp.concatenate((held[:low], full(values, n), held[high:]))
+    made = from_arrays(device, C.nrows, C.ncols, ptr, col)
+    return stores.with_format(MatrixStore(Structure(made), C.dtype, values))
+
+
+def assign_row(C: MatrixStore, i: int, u: VectorStore) -> MatrixStore:
+    """C, whose columns are plain, with row i replaced by a vector."""
+    form, (cols, values) = C.structure.rows(), reading.entries(u)
+    low, high = C.device.to_host(form.ptr[i : i + 2]).tolist()
+    values = arrays.cast(C.device, u.values if u.iso else values, u.dtype, C.dtype)
+    return _replaced(C, form, low, high, i, cols.astype(form.col.dtype), values)
+
+
+def put_one(C: MatrixStore, i: int, j: int, value: np.generic | None) -> MatrixStore:
+    """C with one entry written (a value of C's type) or deleted (None), in host memory."""
+    form = C.structure.plain_rows()
+    low, high = int(form.ptr[i]), int(form.ptr[i + 1])
+    at = low + int(form.col[low:high].searchsorted(j))
+    there, held = at < high and int(form.col[at]) == j, C.values_for(form.key, False)
+    if value is None:
+        return (
+            _replaced(C, form, at, at + 1, i, form.col[:0], held[:0] if C.nvals and not C.iso else held) if there else C
+        )
+    if not there:
+        col = np.array([j], form.col.dtype)
+        same = value == value and (not C.nvals or (C.iso and C.raw == value))  # NaN is the same as nothing
+        return _replaced(C, form, at, at, i, col, value if same else np.array([value]))
+    if C.iso and C.raw == value:
+        return C
+    values = C.device.full(form.nvals, held) if C.iso else held.copy()
+    values[at] = value
+    return MatrixStore(C.structure if C.structure.primary is form else Structure(form), C.dtype, values)
+
+
 def put(C: MatrixStore, keys: Any, values: Any, gone: Any) -> MatrixStore:
     """C with single entries written (sorted keys, values of C's type) and others deleted (sorted keys)."""
     kc, vc = entries(C)
@@ -238,5 +283,8 @@ def from_diagonal(u: VectorStore, k: int) -> MatrixStore:
 def diagonal(A: MatrixStore, k: int) -> VectorStore:
     """Diagonal k as a vector."""
     size = max(0, min(A.nrows + min(0, k), A.ncols - max(0, k)))
-    (rows, cols), values = _part(A, Region(diag_low=k, diag_high=k))
-    return vector_build.build(A.device, size, A.dtype, cols if k <= 0 else rows, values)
+    form: Any
+    form, places = A.structure.primary.clip(Region(diag_low=k, diag_high=k), not A.iso)
+    cols = form.columns().astype(np.int64) if form.format.by_rows else form.coo()[1]
+    at, values = cols - k if k > 0 else cols, unpacked(A.taken(places))
+    return vector_build.build(A.device, size, A.dtype, at, values, distinct=True)

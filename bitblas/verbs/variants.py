@@ -11,7 +11,7 @@ import numpy as np
 from semirings import Monoid, Operator, Semiring, Typed
 from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DataType
-from semirings.expressions import names_in, rename
+from semirings.expressions import Expression, names_in, rename
 
 from ..formats import format_of
 from ..kernels.prologue import Function, Variant, is_neutral, lets, product, sum_of, value
@@ -158,8 +158,18 @@ def algebra_of(semiring: Typed[Semiring] | None, z: DataType = BOOL) -> tuple[An
 
 
 def beginning(monoid: Monoid, z: DataType) -> Any:
-    """What a sum may begin with: the identity, but NaN where identity + NaN is not NaN (min and max of floats)."""
+    """What a sum may begin with: the identity, but NaN where identity + NaN is not NaN (min and max of floats), and
+    -0.0 of float sums, since 0.0 + -0.0 is 0.0."""
+    if z.kind == "f" and monoid.name == "plus":
+        return -0.0
     return monoid.identity(z) if is_neutral(monoid, z) or z.kind != "f" else np.nan
+
+
+def blends(op: Any, monoid: Monoid, z: DataType) -> bool:
+    """Whether products may be computed also where the vector has no entry: of numbers that are anything, by operators
+    of this library alone, since others may not end."""
+    given = isinstance(op.expr, Expression) or isinstance(monoid.binaryop.expr, Expression)
+    return z.kind in "fiu" and monoid.name != "any" and not given
 
 
 @functools.cache
@@ -181,7 +191,7 @@ def pull_variant(
         ranked=ranked, neutral=is_neutral(monoid, z), padded=padded,
         many_blocks=full and max(t.nbytes for t in (a, u, z, end.w)) <= 4, staged=staged, width=width,
     )  # fmt: skip
-    constants += [("VALUES_PACKED", int(packed))]
+    constants += [("VALUES_PACKED", int(packed)), ("BLEND", int(kind == VALUES and not full and blends(op, monoid, z)))]
     functions = (*functions, *ending_functions(end.w, z, end.accum))
     values = (*values, value("BEGIN", z, beginning(monoid, z)))
     return _product_variant(
@@ -232,17 +242,17 @@ def _product_variant(
 
 @functools.cache
 def lanes_variant(
-    types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring], kind: int, *, flip: bool
+    key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring], kind: int, *, flip: bool
 ) -> Variant:
-    """The CPU's kernel that pulls by whole 8 x 8 tiles, for semirings that `is_wide` allows."""
+    """The CPU's kernel that pulls by whole tiles, of a form that has one, for semirings that `is_wide` allows."""
     op, _, monoid, z = algebra_of(semiring)
     functions, values, _ = sum_of(monoid, z)
-    begin = value("BEGIN", z, beginning(monoid, z))
-    constants = [("KIND", kind), ("TILE", 8), ("FLIP", int(flip)), ("U_BOOL", 0), ("HAS_TERMINAL", 0)]
+    begin, format = value("BEGIN", z, beginning(monoid, z)), format_of(key)
+    constants = [("KIND", kind), *format.wide_constants(), ("FLIP", int(flip)), ("U_BOOL", 0), ("HAS_TERMINAL", 0)]
     if kind == VALUES:
         exprs = (("ADD", monoid.binaryop.expr), ("MUL", op.expr))
         constants += [(name, LANE_EXPRESSIONS.index(expr)) for name, expr in exprs]
-    return Variant("formats/b2sr/lanes", types, tuple(constants), (*values, begin), functions, repr(semiring))
+    return Variant(format.kernel("lanes"), types, tuple(constants), (*values, begin), functions, repr(semiring))
 
 
 @functools.cache

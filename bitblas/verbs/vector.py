@@ -16,21 +16,34 @@ from ..device import Device
 from ..device.readback import Readback
 from ..plan.ending import plan_end
 from ..store import CHUNK, VectorStore, dense_values, words, write_bits
-from .operands import PARALLEL_WORDS, ZERO, Into, Mask, allowed, dummy, stored, word_bounds
+from .operands import PARALLEL_WORDS, ZERO, Into, Mask, allowed, dummy, no_mask, nothing, stored, word_bounds
 from .reading import kernel_of, make_dense, same_value
 from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, merge_variant, reduce_variant
 
+WORD = np.dtype(np.uint64)
+
+
+class Pointwise:
+    """An element-wise kernel, and what it is given besides the operands."""
+
+    __slots__ = ("dtype", "kernel", "nothing", "np_type", "plain", "u_nothing", "u_zero", "v_nothing", "v_zero")
+
+    def __init__(self, device: Device, mode: int, op: Typed[Operator], u: DataType, v: DataType, *how: Any) -> None:
+        bound, keep, places, fresh, iso = how
+        variant, self.dtype = elementwise_variant(mode, op, u, v, bound, keep=keep, places=places, fresh=fresh, iso=iso)
+        self.kernel = device.kernel(variant)
+        self.u_nothing, self.u_zero = nothing(device, u), ZERO[u.name]
+        self.v_nothing, self.v_zero = nothing(device, v), ZERO[v.name]
+        self.nothing, none = nothing(device, self.dtype), dummy(device, "int64")
+        self.np_type = np.dtype(np.uint64) if self.dtype is BOOL else self.dtype.np_type
+        self.plain = self.u_zero, self.v_zero, none, none, *no_mask(device), 0  # without defaults, places or a mask
+
 
 @functools.cache
-def _elementwise(
-    device: Device, mode: int, op: Typed[Operator], u: str, v: str, bound: str, keep: bool, places: bool,
-    fresh: bool, iso: bool,
-) -> tuple[Any, DataType]:  # fmt: skip
-    """Types by name: a string has its hash, which at every statement costs less than that of a DataType."""
-    variant, t = elementwise_variant(
-        mode, op, lookup_dtype(u), lookup_dtype(v), bound, keep=keep, places=places, fresh=fresh, iso=iso
-    )
-    return device.kernel(variant), t
+def pointwise(device: Device, mode: int, op: Typed[Operator], u: str, v: str, *how: Any) -> Pointwise:
+    """One look for all that a statement of this kind needs. Types by name: a string has its hash, which at every
+    statement costs less than that of a DataType. how: bound, keep, places, fresh, iso."""
+    return Pointwise(device, mode, op, lookup_dtype(u), lookup_dtype(v), *how)
 
 
 def run_elementwise(
@@ -40,37 +53,40 @@ def run_elementwise(
     """op(u, v) by position as a store; with `out` the statement as a whole: a store of w's type, under the mask, that
     is all that w will hold, or None where w keeps entries and was written in place. Casts and accumulators take the
     merge, a pass more: each of them would be a kernel of its own, which takes 0.1 to 1 s to compile."""
-    device, size = u.device, u.size
-    if out is not None and (out.w.dtype is not (u.dtype if keep else op.return_type) or (out.keeps and out.accum)):
-        t = run_elementwise(u, v, mode, op, bound=bound, keep=keep, defaults=defaults, places=places)
-        return finish(t, out)
-    iso = keep and u.iso
-    mask = None if out is None else out.mask
-    kept, replace = False, 0
-    if out is not None and out.keeps:
-        kept, replace, iso = True, int(out.replace), False
-        make_dense(out.w)
-    kernel, dtype = _elementwise(
-        device, mode, op, u.dtype.name, v.dtype.name, bound, keep, places is not None, not kept, iso
-    )
-    if out is not None and kept:
-        t = out.w
-        t.count = None
+    device, size, x, y = u.device, u.size, u.values, v.values
+    iso, kept, mask, replace = keep and isinstance(x, np.generic), False, None, False
+    if out is not None:
+        w, mask, accum, replace, kept = out
+        if w.dtype is not (u.dtype if keep else op.return_type) or (kept and accum):
+            t = run_elementwise(u, v, mode, op, bound=bound, keep=keep, defaults=defaults, places=places)
+            return finish(t, out)
+        if kept:
+            iso = False
+            make_dense(w)
+    k = pointwise(device, mode, op, u.dtype.name, v.dtype.name, bound, keep, places is not None, not kept, iso)
+    n = (size + 63) >> 6 or 1  # words
+    if kept:
+        t = w
+        t.count, t.least, to = None, 0, t.values
     else:
-        values: Any = cast_scalar(u.values, dtype) if iso else dense_values(device, size, dtype, blank=False)
-        t = VectorStore(device, size, dtype, device.xp.empty(words(size), np.uint64), values)
-        if mode == LEFT and not keep and mask is None:
-            t.count = u.count
-    rows, cols = places if places is not None else (dummy(device, "int64"),) * 2
-    if defaults is None:
-        left, right = ZERO[u.dtype.name], ZERO[v.dtype.name]
-    else:
-        left, right = u.dtype.np_type.type(defaults[0]), v.dtype.np_type.type(defaults[1])
-    bounds = word_bounds(u) if mode in (LEFT, BOTH) else word_bounds(u, v)
-    kernel(
-        words(size), size, u.present, *stored(device, u.dtype, u.values), v.present,
-        *stored(device, v.dtype, v.values), left, right, rows, cols, *allowed(device, mask), replace,
-        t.present, stored(device, t.dtype, t.values).array, bounds=bounds,
+        empty = device.xp.empty
+        to = k.nothing if iso else empty(n if k.dtype is BOOL else size or 1, k.np_type)
+        t = VectorStore(device, size, k.dtype, empty(n, WORD), cast_scalar(x, k.dtype) if iso else to)
+        if mask is None and not keep:
+            if mode == LEFT:
+                t.count = u.count
+            elif u.count == size == v.count or (mode != BOTH and size in (u.count, v.count)):
+                t.count = size
+    plain = k.plain
+    if mask is not None or replace or defaults is not None or places is not None:
+        left, right = k.u_zero, k.v_zero
+        if defaults is not None:
+            left, right = u.dtype.np_type.type(defaults[0]), v.dtype.np_type.type(defaults[1])
+        plain = left, right, *(places or plain[2:4]), *allowed(device, mask), int(replace)
+    k.kernel(
+        n, size, u.present, *((k.u_nothing, x, 0) if isinstance(x, np.generic) else (x, k.u_zero, 1)),
+        v.present, *((k.v_nothing, y, 0) if isinstance(y, np.generic) else (y, k.v_zero, 1)), *plain, t.present, to,
+        bounds=None if n < PARALLEL_WORDS else word_bounds(u) if mode in (LEFT, BOTH) else word_bounds(u, v),
     )  # fmt: skip
     return None if kept else t
 
@@ -104,15 +120,19 @@ def ewise_union(
 def constant(op: Typed[Operator], x: Any = None, y: Any = None) -> np.generic | None:
     """The one value of op for all entries, if it reads none of their values; x, y: the operands that are scalars.
     So one(A), pair(A, 1) and second(A, 7) store a single value."""
-    names = {k: v for k, v in (("x", x), ("y", y)) if isinstance(v, np.generic)}
-    if op.op.positional or not (op.op.expr == "1" or op.op.expr in names):
+    expr = op.op.expr
+    if expr not in ("1", "x", "y") or op.op.positional:
         return None
-    return op.op.evaluate(op.dtype, **names)
+    names = {k: v for k, v in (("x", x), ("y", y)) if isinstance(v, np.generic)}
+    return op.op.evaluate(op.dtype, **names) if expr == "1" or expr in names else None
 
 
 def apply(u: VectorStore, op: Typed[Operator], out: Into | None = None) -> Any:
     """t = op(u), entry by entry."""
-    value = constant(op) if not u.iso else None if op.op.positional else op.op.evaluate(op.dtype, x=u.values)
+    if not isinstance(u.values, np.generic):
+        value = constant(op)
+    else:
+        value = None if op.op.positional else op.op.evaluate(op.dtype, x=u.values)
     if value is not None:
         return finish(VectorStore(u.device, u.size, op.return_type, u.present, value, u.count), out, owned=False)
     return run_elementwise(u, u, LEFT, op, bound="x", out=out)
@@ -125,7 +145,7 @@ def apply_bound(u: VectorStore, op: Typed, scalar: Any, *, left: bool, out: Into
     value = constant(op, x, y) if not u.iso else None if op.op.positional else op.op.evaluate(op.dtype, x=x, y=y)
     if value is not None:
         return finish(VectorStore(u.device, u.size, op.return_type, u.present, value, u.count), out, owned=False)
-    bound = _scalar_operand(u, scalar, op.op.compute_type(op.dtype))
+    bound = _scalar_operand(u, scalar, op.compute_type)
     return run_elementwise(u, bound, LEFT, op, bound="yx" if left else "xy", out=out)
 
 
@@ -140,7 +160,7 @@ def select(u: VectorStore, op: Typed[Operator], thunk: Any, out: Into | None = N
 
 
 def _thunk(u: VectorStore, op: Typed[Operator], thunk: Any) -> VectorStore:
-    return _scalar_operand(u, thunk, op.op.compute_type(op.dtype))
+    return _scalar_operand(u, thunk, op.compute_type)
 
 
 def cast(u: VectorStore, dtype: DataType) -> VectorStore:
@@ -168,8 +188,9 @@ def finish(t: VectorStore, out: Into | None, *, owned: bool = True) -> VectorSto
 
 
 @functools.cache
-def _reduce(device: Device, monoid: Typed[Monoid], u: DataType, flags: bool = False) -> tuple[Any, DataType]:
-    variant, z = reduce_variant(monoid, u, flags)
+def _reduce(device: Device, monoid: Typed[Monoid], u: str, flags: bool = False) -> tuple[Any, DataType]:
+    """Types by name, as in `pointwise`."""
+    variant, z = reduce_variant(monoid, lookup_dtype(u), flags)
     return device.kernel(variant), z
 
 
@@ -177,23 +198,27 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
     """The monoid's sum of all entries, None where there is none. Float sums have a fixed order: chunk by chunk, then
     chunks of those sums."""
     device, size, n = u.device, u.size, words(u.size)
-    if u.iso:
+    if isinstance(u.values, np.generic):
         k = u.nvals
         return monoid.op.repeat(monoid.dtype, cast_scalar(u.values, monoid.return_type), k) if k else None
-    kernel, z = _reduce(device, monoid, u.dtype)
+    kernel, z = _reduce(device, monoid, u.dtype.name)
     operand = u.present, *stored(device, u.dtype, u.values)
     while True:
         chunks = -(-n // CHUNK)
-        told = Readback(device, 16) if chunks == 1 else None
+        told = Readback(device, 16) if chunks == 1 and not device.host_memory else None
         if told is not None:
             sums, some = told.part(z.np_type), told.part(np.uint8, 8)
         else:
             sums, some = device.xp.empty(chunks, z.np_type), device.xp.empty(chunks, np.uint8)
-        bounds = device.ranges(chunks, PARALLEL_WORDS, work=n, parts=device.threads)
+        bounds = None
+        if n >= PARALLEL_WORDS:
+            bounds = device.ranges(chunks, PARALLEL_WORDS, work=n, parts=device.threads)
         kernel(chunks, CHUNK, size, *operand, some, sums, bounds=bounds)
         if told is not None:
             return told.read(z.np_type)[0] if told.read(np.uint8, 8)[0] else None
-        kernel, _ = _reduce(device, monoid.op[z], z, True)
+        if chunks == 1:
+            return sums[0] if some[0] else None
+        kernel, _ = _reduce(device, monoid.op[z], z.name, True)
         operand, size, n = (some, sums, z.np_type.type(0), 1), chunks, words(chunks)
 
 
@@ -264,7 +289,7 @@ def mask_words(u: VectorStore, *, structural: bool) -> Any:
 def truths(u: VectorStore) -> Any:
     """The bitset of the entries that are not zero."""
     kind = u.dtype.name
-    kernel, _ = _elementwise(u.device, LEFT, UNARY["identity"][BOOL], kind, kind, "x", True, False, True, True)
+    kernel = pointwise(u.device, LEFT, UNARY["identity"][BOOL], kind, kind, "x", True, False, True, True).kernel
     bits = u.device.xp.empty(words(u.size), np.uint64)
     zero, none = u.dtype.np_type.type(0), dummy(u.device, "int64")
     values = stored(u.device, u.dtype, u.values)

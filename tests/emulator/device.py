@@ -1,7 +1,7 @@
 """A device of bitblas for tests: the host code of a GPU and the CUDA C++ of its kernels, run on the CPU.
 
 EMU_SEED shuffles the order of lanes, warps and blocks (0: in order); EMU_MODE=tsan looks for missing synchronisation
-(see emu.py); EMU_STRICT=0 allows what a GPU happens to allow, such as exited lanes in a mask.
+(see compiling.py); EMU_STRICT=0 allows what a GPU happens to allow, such as exited lanes in a mask.
 """
 
 from __future__ import annotations

@@ -3,22 +3,16 @@
     module = emu.RawModule(code=text)
     module.get_function("kernel")((blocks,), (threads,), (array, np.int64(7)), seed=1)
 
-EMU_MODE=tsan looks for missing synchronisation; it needs `python tests/emulator/emu.py tsan COMMAND...`, which starts
-COMMAND with ThreadSanitizer's library loaded. EMU_CXX names another compiler.
+EMU_MODE, EMU_CXX: see compiling.py.
 """
 
 from __future__ import annotations
 
 import ctypes
-import functools
-import hashlib
-import mmap
 import os
 import re
 import shutil
 import subprocess
-import sys
-import tempfile
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,170 +20,15 @@ from typing import Any
 
 import numpy as np
 
-HERE = Path(__file__).parent
-CXX = os.environ.get("EMU_CXX", "g++")
-NO_COMPILER = f"the emulator compiles kernels with {CXX}, which is not installed"
-
-FLAGS = (
-    "-std=c++17 -fPIC -shared -fvisibility=hidden -fno-gnu-unique -fno-zero-initialized-in-bss -fno-strict-aliasing "
-    "-ftrivial-auto-var-init=pattern -ffp-contract=off -fno-math-errno -fno-exceptions -fno-rtti -w"
-).split()
-# What is undefined in CUDA C++ too becomes a trap; the guard pages around arrays and stacks see the rest.
-CHECKS = "shift,alignment,null,bounds,bool,signed-integer-overflow,integer-divide-by-zero,float-cast-overflow"
-MODES = {
-    "": ["-O1", "-g1", f"-fsanitize={CHECKS}", "-fsanitize-undefined-trap-on-error"],
-    "fast": ["-O2", "-g1"],
-    "tsan": ["-O1", "-g1", "-fsanitize=thread"],
-}
-RUNTIME_FLAGS = {"tsan": ["-DEMU_TSAN"]}
+from .compiling import NO_COMPILER, EmulatorError, compile_library, have_compiler, runtime
+from .guarded import guard
 
 # extern __shared__ int s[];  or with an alignment, before or after the type
 _DYNAMIC_SHARED = re.compile(
     r"extern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^)]*\)\s*)?([\w:<>, ]+?)\s*\b(\w+)\s*\[\s*\]\s*;"
 )
 _KERNEL_NAME = re.compile(r'extern\s+"C"\s+__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)')
-
 _launching = threading.Lock()  # the runtime has one state, and ctypes releases the GIL
-
-
-class EmulatorError(RuntimeError):
-    """What a kernel did wrong, or a compiler's log."""
-
-
-def have_compiler() -> bool:
-    return shutil.which(CXX) is not None
-
-
-# ---- compiling ------------------------------------------------------------------------------------------------------
-
-
-def cache_dir() -> Path:
-    home = os.environ.get("BITBLAS_CACHE") or os.path.join(os.path.expanduser("~"), ".cache", "bitblas")
-    path = Path(home) / "emulator"
-    path.mkdir(parents=True, exist_ok=True)
-    return path
-
-
-@functools.cache
-def _compiler_version() -> str:
-    if not have_compiler():
-        raise EmulatorError(NO_COMPILER)
-    return subprocess.run([CXX, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
-
-
-def _key(*parts: str) -> str:
-    return hashlib.sha256("\0".join((_compiler_version(), *parts)).encode()).hexdigest()[:24]
-
-
-def _compile(target: Path, command: Sequence[str], text: str, link: Sequence[str] = ()) -> None:
-    """Make `target` whole or not at all: another process may make the same. Messages and debug information speak of
-    kernel.cu."""
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix="making-") as folder:
-        Path(folder, "kernel.cu").write_text(text)
-        full = [*command, "-x", "c++", "kernel.cu", *link, "-o", "made.so"]
-        done = subprocess.run(full, cwd=folder, capture_output=True, text=True)
-        if done.returncode:
-            raise EmulatorError(f"the emulator's compiler refused:\n{done.stderr}")
-        os.replace(os.path.join(folder, "made.so"), target)
-
-
-@functools.cache
-def _runtime(mode: str) -> Path:
-    """The library with the fibers and the scheduler, compiled once."""
-    text = (HERE / "runtime.cpp").read_text()
-    flags = ["-std=c++17", "-O2", "-g1", "-fPIC", "-shared", "-pthread", *RUNTIME_FLAGS.get(mode, [])]
-    command = [CXX, *flags, f"-I{HERE}"]
-    key = _key(text, (HERE / "cuda_emu.h").read_text(), *flags)
-    path = cache_dir() / f"runtime_{key}.so"
-    if not path.exists():
-        _compile(path, [*command, f"-Wl,-soname,{path.name}"], text)
-    return path
-
-
-def compile_library(text: str, names: Sequence[str], mode: str) -> Path:
-    """The cached library of a CUDA C++ text, with one launcher per kernel in `names`."""
-    text = _DYNAMIC_SHARED.sub(lambda m: f"{m[1]} *{m[2]} = ({m[1]} *)emu_context.dynamic_shared;", text)
-    launchers = "".join(f'EMU_KERNEL({i}, "{name}", {name})\n' for i, name in enumerate(names))
-    source = f'{text}\n#line 1 "launchers"\n{launchers}'
-    runtime = _runtime(mode)
-    command = [CXX, *FLAGS, *MODES[mode], "-include", str(HERE / "cuda_emu.h")]
-    label = re.sub(r"[^A-Za-z0-9_]+", "_", names[0])
-    path = runtime.parent / f"{label}_{_key(source, runtime.name, *FLAGS, *MODES[mode])}.so"
-    if not path.exists():
-        # The runtime is found beside the kernel's library, wherever the cache is moved. It brings the system's
-        # libraries: linking to them for each kernel would take a third of the time.
-        alone = [] if mode == "tsan" else ["-nostdlib"]
-        links = [*alone, "-L", str(runtime.parent), f"-l:{runtime.name}", "-lgcc", "-Wl,-rpath,$ORIGIN"]
-        _compile(path, command, source, links)
-    return path
-
-
-# ---- arrays between inaccessible pages ------------------------------------------------------------------------------
-
-_libc = ctypes.CDLL(None, use_errno=True)
-_libc.mmap.restype = ctypes.c_void_p
-_libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
-_libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-_libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-PAGE = mmap.PAGESIZE
-GAP = 1 << 28  # inaccessible bytes before and behind each array: catches wild indices, costs no memory
-MAP_NORESERVE = 0x4000
-SLACK = 0xA5
-
-
-class Guarded:
-    """A copy of `size` bytes at `start` that ends, to 16 bytes, at a gap. The slack is checked for stray writes."""
-
-    def __init__(self, start: int, size: int) -> None:
-        self.start, self.size, self.writable = start, size, False
-        self.body = max(PAGE, -(-size // PAGE) * PAGE)
-        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE
-        self.base = _libc.mmap(None, self.body + 2 * GAP, 0, flags, -1, 0)
-        if self.base in (None, ctypes.c_void_p(-1).value):
-            raise MemoryError("the emulator cannot map an array")
-        _libc.mprotect(self.base + GAP, self.body, mmap.PROT_READ | mmap.PROT_WRITE)
-        self.offset = (self.body - size) // 16 * 16  # starts 16-byte aligned, as device memory does
-        self.bytes = np.ctypeslib.as_array((ctypes.c_uint8 * self.body).from_address(self.base + GAP))
-        self.bytes[:] = SLACK
-        ctypes.memmove(self.address(start), start, size)
-
-    def address(self, original: int) -> int:
-        return self.base + GAP + self.offset + original - self.start
-
-    def protect(self) -> None:
-        """What every argument calls const cannot be written."""
-        if not self.writable:
-            _libc.mprotect(self.base + GAP, self.body, mmap.PROT_READ)
-
-    def close(self, *, copy_back: bool) -> bool:
-        """Give the memory back; False if there were writes outside."""
-        end = self.offset + self.size
-        clean = bool((self.bytes[: self.offset] == SLACK).all() and (self.bytes[end:] == SLACK).all())
-        if copy_back and self.writable:
-            ctypes.memmove(self.start, self.address(self.start), self.size)
-        del self.bytes
-        _libc.munmap(self.base, self.body + 2 * GAP)
-        return clean
-
-
-def _guard(arrays: Sequence[np.ndarray]) -> list[Guarded]:
-    """One Guarded per array; arrays that share memory share theirs."""
-    spans = sorted({(a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays})
-    merged: list[list[int]] = []
-    for start, end in spans:
-        if merged and start < merged[-1][1]:
-            merged[-1][1] = max(end, merged[-1][1])
-        else:
-            merged.append([start, end])
-    blocks = {start: Guarded(start, end - start) for start, end in merged}
-    limits = {b.start: b.start + b.size for b in blocks.values()}
-    return [
-        next(b for start, b in blocks.items() if start <= a.ctypes.data and a.ctypes.data + a.nbytes <= limits[start])
-        for a in arrays
-    ]
-
-
-# ---- launching ------------------------------------------------------------------------------------------------------
 
 
 class Config(ctypes.Structure):
@@ -252,7 +91,7 @@ class Kernel:
         for k, (x, wanted) in enumerate(zip(args, self.signature)):
             self._check(k, x, wanted)
         arrays = [k for k, x in enumerate(args) if isinstance(x, np.ndarray)]
-        guards = dict(zip(arrays, _guard([args[k] for k in arrays]))) if self.guard else {}
+        guards = dict(zip(arrays, guard([args[k] for k in arrays]))) if self.guard else {}
         cells = []  # the arguments' values, at stable addresses
         for k, x in enumerate(args):
             if isinstance(x, np.ndarray):
@@ -285,9 +124,10 @@ class RawModule:
         mode = os.environ.get("EMU_MODE", "") if mode is None else mode
         self.code, self.guard = code, mode != "tsan"  # ThreadSanitizer must see the arrays where they are
         names = list(name_expressions or _KERNEL_NAME.findall(code))
-        self.path = compile_library(code, names, mode)
+        text = _DYNAMIC_SHARED.sub(lambda m: f"{m[1]} *{m[2]} = ({m[1]} *)emu_context.dynamic_shared;", code)
+        self.path = compile_library(text, names, mode)
         self.library = ctypes.CDLL(str(self.path))
-        self._runtime = ctypes.CDLL(str(_runtime(mode)))
+        self._runtime = ctypes.CDLL(str(runtime(mode)))
         self._runtime.emu_error.restype = ctypes.c_char_p
         self._functions = {name: Kernel(self, i, name) for i, name in enumerate(names)}
 
@@ -317,16 +157,4 @@ class RawModule:
         return f" at kernel.cu:{line}: {self.code.splitlines()[line - 1].strip()}"
 
 
-def under_thread_sanitizer(command: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """The command line and the environment that run `command` with EMU_MODE=tsan."""
-    library = subprocess.run([CXX, "-print-file-name=libtsan.so"], capture_output=True, text=True).stdout.strip()
-    options = "report_signal_unsafe=0 exitcode=66 history_size=4"
-    env = {**os.environ, "EMU_MODE": "tsan", "LD_PRELOAD": library, "TSAN_OPTIONS": options}
-    return ["setarch", "-R", *command], env  # without address randomisation, which the sanitizer cannot work with
-
-
-if __name__ == "__main__":
-    if len(sys.argv) < 3 or sys.argv[1] != "tsan":
-        sys.exit(f"usage: {sys.argv[0]} tsan COMMAND...")
-    line, environment = under_thread_sanitizer(sys.argv[2:])
-    os.execvpe(line[0], line, environment)
+__all__ = ["NO_COMPILER", "EmulatorError", "Kernel", "RawModule", "have_compiler"]

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from . import emu
+from . import compiling, emu
 
 pytestmark = pytest.mark.usefixtures("emulator")
 
@@ -19,7 +19,7 @@ every_seed = pytest.mark.parametrize("seed", SEEDS)
 
 @pytest.fixture(scope="module")
 def module(emulator):
-    return emu.RawModule(code=(emu.HERE / "kernels.cu").read_text(), name_expressions=NAMES)
+    return emu.RawModule(code=(compiling.HERE / "kernels.cu").read_text(), name_expressions=NAMES)
 
 
 def tiles(rows, rng):

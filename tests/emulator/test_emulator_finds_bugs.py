@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 
-from . import emu
+from . import compiling, emu
 
 pytestmark = pytest.mark.usefixtures("emulator")
 
@@ -175,7 +175,7 @@ def test_thread_sanitizer_names_the_line(tmp_path):
     """The races inside a block, found whatever the order; a right kernel is silent."""
     script = tmp_path / "races.py"
     script.write_text(
-        f"import sys; sys.path.insert(0, {str(emu.HERE.parent)!r})\n"
+        f"import sys; sys.path.insert(0, {str(compiling.HERE.parent)!r})\n"
         "import numpy as np; from emulator import emu\n"
         "from emulator.test_emulator_finds_bugs import SOURCE, LINES\n"
         "module = emu.RawModule(code=SOURCE, name_expressions=list(LINES))\n"
@@ -186,7 +186,7 @@ def test_thread_sanitizer_names_the_line(tmp_path):
     )
 
     def run(*names):
-        command, env = emu.under_thread_sanitizer([sys.executable, str(script), *names])
+        command, env = compiling.under_thread_sanitizer([sys.executable, str(script), *names])
         try:
             done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
         except FileNotFoundError:

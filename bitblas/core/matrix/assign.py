@@ -3,70 +3,59 @@ anything is changed."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from semirings import Typed
 from semirings.dtypes import DataType, cast_scalar
 
+from ... import order as orders
 from ...build import entries as build
 from ...exceptions import DimensionMismatch
-from ...formats import Structure
-from ...order import Order
 from ...store import MatrixStore
 from ...verbs import matrix as verbs
 from ...verbs import submatrix
+from ...verbs.mxm import MatrixMask
 from ..convert import same_device, value_array
 from ..statement.axes import Axis
 from ..statement.delayed import Delayed
 from ..statement.expr import MatrixExpression
-from ..statement.mask import Mask
-from ..statement.operand import Operand, describe
+from ..statement.mask import Mask, matrix_mask
+from ..statement.operand import Operand, describe, is_tensor
 from ..statement.operands import of
 from ..statement.orders import common
 
 
-class StructureMask(NamedTuple):
-    """A mask as the verbs take it: `structure` names the entries that may be written, or (complement) may not."""
-
-    structure: Structure
-    complement: bool
-
-
-def matrix_mask(mask: Mask, order: Order | None = None) -> StructureMask:
-    """A value mask drops its falsy entries first; a complement stays a flag."""
-    store = mask.parent._at(order)
-    return StructureMask(store.structure if mask.structure else verbs.truthy(store), mask.complement)
-
-
 def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
     """C(mask, accum, replace) << value."""
+    held: MatrixStore = C._stored
     if mask is not None:
         mask.fits(C)
-    value = _source(C, value)
-    delayed, is_matrix = isinstance(value, MatrixExpression), isinstance(value, Operand)
-    if is_matrix:
-        if value.shape != C.shape:
+    if type(value) is not MatrixExpression or value._value is not None:
+        value = _source(C, value)
+    delayed = type(value) is MatrixExpression
+    if not isinstance(value, tuple):
+        if value.nrows != held.nrows or value.ncols != held.ncols:
             raise DimensionMismatch(f"C << x: expected a matrix of shape {C.shape}, got {value.shape}")
-        same_device("C << x", C, value)
-    held: MatrixStore = C._stored
-    kept = held.nvals and (accum is not None or (mask is not None and not replace))
-    order = common([*_along(value), *_parents(mask), *([C] if kept else [])])
+        if value.device is not held.device:
+            same_device("C << x", C, value)
+    kept = (accum is not None or (mask is not None and not replace)) and held.nvals != 0
+    order = common([*_along(value), *_parents(mask), *([C] if kept else [])]) if orders.used else None
     m = None if mask is None else matrix_mask(mask, order)
     restricted = False
     if delayed:
         t, restricted = value.computed(m if value.masked else None, order), value.masked
-    elif is_matrix:
-        t = value._at(order)
+    elif isinstance(value, tuple):
+        t = _fill(held, value[0], value[1], m)
     else:
-        found, dtype = value
-        t = _fill(held, found, dtype, m)
+        t = value._at(order)
     # t is all that C will hold where nothing of C is kept: it is empty, or replaced.
     if (m is None or restricted) and not kept:
-        C._adopt(verbs.cast(t, C.dtype).tagged(order))
+        t = verbs.cast(t, held.dtype)
     else:
-        C._adopt(verbs.merge(C._at(order) if kept else held, t, m, accum, replace).tagged(order))
+        t = verbs.merge(C._at(order) if kept else held, t, m, accum, replace)
+    C._adopt(t if t.order is order else t.tagged(order))
 
 
 def alone(expr: MatrixExpression, dtype: DataType, mask: Mask | None) -> MatrixStore:
@@ -105,7 +94,7 @@ def _source(C: Any, value: Any) -> Any:
         raise TypeError(f"C << x: expected a Matrix, a delayed one, or a scalar, got {describe(value)}") from None
 
 
-def _fill(C: MatrixStore, value: np.generic | None, dtype: DataType, m: StructureMask | None) -> MatrixStore:
+def _fill(C: MatrixStore, value: np.generic | None, dtype: DataType, m: MatrixMask | None) -> MatrixStore:
     if value is None:
         return verbs.empty(C.device, C.nrows, C.ncols, C.dtype)
     if m is not None and not m.complement:
@@ -131,6 +120,10 @@ def assign_matrix(
         update_matrix(C, _square(C, value), mask, accum, replace)
         return
     store: MatrixStore = C._store
+    whole_row = rows.size is None and cols.at is None and mask is None and accum is None
+    if whole_row and is_tensor(value) and not store.structure.rows().format.packed:
+        C._adopt(submatrix.assign_row(store, rows.at, _right_side(C, value, axes)))
+        return
     if mask is None or (mask.ndim == 2 and not region):
         if mask is not None:
             mask.fits(C)
@@ -170,7 +163,7 @@ def _square(C: Any, value: Any) -> Any:
     return type(C).from_dense(value, device=C.device)
 
 
-def _area_mask(C: Any, mask: Mask, axes: tuple[Axis, ...]) -> StructureMask:
+def _area_mask(C: Any, mask: Mask, axes: tuple[Axis, ...]) -> MatrixMask:
     same_device("mask", C, mask.parent)
     expected = tuple(a.size for a in axes if a.size is not None)
     if mask.parent.shape != expected:
@@ -178,7 +171,7 @@ def _area_mask(C: Any, mask: Mask, axes: tuple[Axis, ...]) -> StructureMask:
     if mask.parent.ndim == 2:
         return matrix_mask(mask)
     t = _line(mask.parent._store, axes)
-    return StructureMask(t.structure if mask.structure else verbs.truthy(t), mask.complement)
+    return MatrixMask(t.structure if mask.structure else verbs.truthy(t), mask.complement)
 
 
 def _line(u: Any, axes: tuple[Axis, ...]) -> MatrixStore:
@@ -188,6 +181,19 @@ def _line(u: Any, axes: tuple[Axis, ...]) -> MatrixStore:
     i, x = reading.entries(u)
     nrows, ncols = (1, u.size) if axes[0].size is None else (u.size, 1)
     return build.from_sorted_keys(u.device, nrows, ncols, i, u.values if u.iso else x, u.dtype)
+
+
+def _right_side(C: Any, value: Any, axes: tuple[Axis, ...]) -> Any:
+    """The store of the Vector or Matrix that is assigned to the region of these indices."""
+    expected = tuple([a.size for a in axes if a.size is not None])
+    if value.ndim != len(expected):
+        expected_kind = ("scalar", "Vector", "Matrix")[len(expected)]
+        raise TypeError(f"C[I, J] = x: expected a {expected_kind} or a scalar, got {describe(value)}")
+    x = value._resolve()
+    same_device("C[I, J] = x", C, x)
+    if x.shape != expected:
+        raise DimensionMismatch(f"C[I, J] = x: expected shape {expected}, got {x.shape}")
+    return x._store
 
 
 def _values(C: Any, value: Any, axes: tuple[Axis, ...]) -> MatrixStore:
@@ -202,16 +208,9 @@ def _values(C: Any, value: Any, axes: tuple[Axis, ...]) -> MatrixStore:
             raise ValueError(f"C[I, J] = x: expected values of shape {expected}, got {array.shape}")
         keys = device.xp.arange(array.size, dtype=np.int64)
         return build.from_sorted_keys(device, shape[0], shape[1], keys, array.reshape(-1), dtype)
-    if isinstance(value, Operand) and value.ndim:
-        if value.ndim != lines:
-            expected_kind = ("scalar", "Vector", "Matrix")[lines]
-            raise TypeError(f"C[I, J] = x: expected a {expected_kind} or a scalar, got {describe(value)}")
-        x = value._resolve()
-        same_device("C[I, J] = x", C, x)
-        expected = tuple(a.size for a in axes if a.size is not None)
-        if x.shape != expected:
-            raise DimensionMismatch(f"C[I, J] = x: expected shape {expected}, got {x.shape}")
-        return _line(x._store, axes) if lines == 1 else x._store
+    if is_tensor(value):
+        x = _right_side(C, value, axes)
+        return _line(x, axes) if lines == 1 else x
     try:
         found, dtype = of(value)
     except TypeError:

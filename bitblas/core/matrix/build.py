@@ -1,28 +1,20 @@
-"""Matrices from arrays and lists, and back. GraphBLAS C API 2.1, sections 4.2.5 (build) and 4.2.8 (tuples)."""
+"""Matrices from arrays and lists. GraphBLAS C API 2.1, section 4.2.5 (build)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from semirings import dtypes
-from semirings.dtypes import cast_scalar
-
 from ...build import entries as build
 from ...device import Device
-from ...exceptions import IndexOutOfBound, InvalidObject
-from ...store import MatrixStore
-from ...verbs import arrays, submatrix
-from ...verbs import matrix as verbs
-from ..convert import check_range, check_size, check_symmetric, device_of, index_array, scalar_type, value_array
+from ...exceptions import IndexOutOfBound, InvalidObject, OutputNotEmpty
+from ...verbs import submatrix
+from ..building import check_lengths, dense_values, duplicates, one_value
+from ..convert import check_range, check_size, check_symmetric, device_of, index_array, value_array
 from ..options import check_layout, check_options
-from ..statement.operands import of
-from ..statement.orders import in_users_order
-from ..statement.running import guarded
-from ..vector.build import check_lengths, duplicates
 from .chunks import ChunkBuild
-from .compressed import CompressedBuild, CompressedExport
+from .compressed import CompressedBuild
 
 
 class BeyondRows(IndexOutOfBound, InvalidObject):
@@ -38,11 +30,10 @@ def _limit(indices: Any, given: Any, name: str) -> int:
 
 
 class MatrixBuild(ChunkBuild, CompressedBuild):
-    """The constructors of Matrix. format: "auto" (the plan chooses), "csr", "mplg", or "b2sr" or "split" with
-    the `tile`; a "split" without one has the tiles that need the fewest bytes. packed: as `Matrix` says."""
+    """The constructors of Matrix, and `build`. format: "auto" (the plan chooses), "csr", "mplg", or "b2sr" or "split"
+    with the `tile`; a "split" without one has the tiles that need the fewest bytes. packed: as `Matrix` says."""
 
     __slots__ = ()
-    _from_store: ClassVar[Any]  # (store, name, ..): of the class that this is mixed into
 
     @classmethod
     def from_coo(
@@ -100,14 +91,11 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
     ) -> Any:  # fmt: skip
         """A Matrix with the same value at every position."""
         check_options(opts)
-        found, kind = of(value)
-        if found is None:
-            raise ValueError("value: expected one, got an empty Scalar")
-        kind = kind if dtype is None else dtypes.lookup_dtype(dtype)
+        one, kind = one_value(value, dtype)
         shape = check_size("nrows", nrows), check_size("ncols", ncols)
         d = device_of(device)
         with d.guard:
-            return cls._from_store(submatrix.full(d, *shape, cast_scalar(found, kind), kind), name)
+            return cls._from_store(submatrix.full(d, *shape, one, kind), name)
 
     @classmethod
     def from_dense(
@@ -119,11 +107,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         check_options(opts)
         layout = check_layout(format, tile, packed)
         d = device_of(device)
-        array, dtype = value_array(d, values, dtype)
-        if isinstance(array, np.generic):
-            raise TypeError("values: expected an array, got a scalar; use Matrix.from_scalar")
-        if array.ndim != 2:
-            raise ValueError(f"values: expected two dimensions, got {np.ndim(array)}")
+        array, dtype = dense_values(d, values, dtype, cls)
         with d.guard:
             flat, keys = array.reshape(-1).copy(), d.xp.arange(array.size, dtype=np.int64)
             if missing_value is not None:
@@ -134,67 +118,19 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
             check_symmetric(store.structure, symmetric)
         return cls._from_store(store, name, layout)
 
+    def build(
+        self, rows: Any, columns: Any, values: Any, *, dup_op: Any = None, clear: bool = False,
+        nrows: Any = None, ncols: Any = None,
+    ) -> None:  # fmt: skip
+        """Insert entries into a Matrix that has none, or after `clear`.
 
-class MatrixExport(CompressedExport):
-    """What reads a Matrix or a TransposedMatrix whole."""
-
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-
-        @property
-        def _stored(self) -> MatrixStore: ...
-
-    @property
-    def _in_users_order(self) -> MatrixStore:
-        """What it holds, in the user's order, for a look: it stays as it lies, and no second copy is kept."""
-        return in_users_order(self, self._stored, keep=False)
-
-    def to_coo(
-        self, dtype: Any = None, *, rows: bool = True, columns: bool = True, values: bool = True, sort: bool = True
-    ) -> Any:
-        """(rows, columns, values) as arrays on the object's device: UINT64 by row, then column, and `dtype` or the
-        Matrix's own. None in the place of what is not wanted; with sort=False in the order of the stored form."""
-        i, j, x = self._coo(dtype, values, sort)
-        return (i if rows else None, j if columns else None, x)
-
-    @guarded
-    def _coo(self, dtype: Any = None, values: bool = True, sort: bool = True) -> tuple[Any, Any, Any]:
-        """Its own rows, columns and values, of a transpose too: by row, then column, or as they are stored."""
-        A = self._in_users_order if sort else self._stored
-        order = A.order
-        if dtype is not None:
-            A = verbs.cast(A, dtypes.lookup_dtype(dtype)).tagged(order)
-        if sort:
-            i, j, x = verbs.coo(A)
-        else:
-            i, j = A.coo()
-            x = A.device.full(len(i), A.values) if A.iso else A.values
-        if values and x is A.raw:
-            x = A.values.copy()  # what is given away may be written to
-        return i.view(np.uint64), j.view(np.uint64), x if values else None
-
-    @guarded
-    def to_dense(self, fill_value: Any = None, dtype: Any = None, **opts: Any) -> Any:
-        """An array of nrows x ncols, fill_value where there is no entry; of a type that holds both.
-
-        Raises TypeError where entries are missing and no fill_value is given.
+        nrows, ncols: resize it first. Raises OutputNotEmpty, and what `from_coo` raises.
         """
-        check_options(opts)
-        A = self._in_users_order
-        full = A.nvals == A.nrows * A.ncols
-        if fill_value is None:
-            if not full:
-                raise TypeError("fill_value must be given in `to_dense` when there are missing values")
-            fill_value = False
-        found, kind = of(fill_value)
-        if found is None:
-            raise TypeError("fill_value: expected a value, got an empty Scalar")
-        if dtype is not None:
-            kind = dtypes.lookup_dtype(dtype)
-        else:
-            kind = A.dtype if full else dtypes.unify(A.dtype, scalar_type(found))
-        i, j, x = verbs.coo(A)
-        out = A.device.xp.full((A.nrows, A.ncols), cast_scalar(found, kind))
-        out[i, j] = arrays.cast(A.device, x, A.dtype, kind) if len(x) else x.astype(kind.np_type)
-        return out
+        if self.nvals and not clear:
+            raise OutputNotEmpty(f"build: expected a Matrix without entries, got {self.nvals}; clear=True deletes them")
+        shape = self.nrows if nrows is None else nrows, self.ncols if ncols is None else ncols
+        array, _ = value_array(self.device, values, self.dtype)
+        fresh = type(self).from_coo(
+            rows, columns, array, self.dtype, nrows=shape[0], ncols=shape[1], dup_op=dup_op, device=self.device
+        )
+        self._adopt(fresh._store)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,10 @@ from semirings import dtypes
 from ...build import chunks as build
 from ...device import Device
 from ...formats.csr.format import index_type
+from ..building import check_lengths, duplicates
 from ..convert import check_range, check_size, check_symmetric, device_of, index_array, value_array
 from ..options import check_layout
-from ..vector.build import check_lengths, duplicates
+from .stored import StoredMatrix
 
 Entries = tuple[Any, Any, Any]  # rows, columns, values (None: there are none)
 
@@ -73,11 +74,8 @@ class Chunks:
             yield i, j, x
 
 
-class ChunkBuild:
-    """The constructor that is mixed into Matrix."""
-
+class ChunkBuild(StoredMatrix):
     __slots__ = ()
-    _from_store: ClassVar[Any]  # (store, name, ..): of the class that this is mixed into
 
     @classmethod
     def from_chunks(

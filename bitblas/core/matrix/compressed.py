@@ -1,4 +1,4 @@
-"""Matrices from compressed rows or columns, lists of edges and nested dicts, and back.
+"""Matrices from compressed rows or columns, lists of edges and nested dicts.
 
 `indptr` and the `minor` indices are those of rows (CSR) or of columns (CSC); the D in DCSR and DCSC lists only those
 rows or columns that have entries, `major`.
@@ -16,7 +16,7 @@ from semirings import dtypes
 
 from ...device import Device
 from ...exceptions import InvalidValue
-from ...formats.csr.format import numbers_of, pointers_of
+from ...formats.csr.format import numbers_of
 from ..convert import check_size, device_of, index_array
 
 
@@ -160,49 +160,3 @@ class CompressedBuild:
         return cls._from_compressed(
             major, indptr, minor, values, dtype, *sizes, columns, more.pop("device", None), more
         )
-
-
-class CompressedExport:
-    """What reads a Matrix or a TransposedMatrix as compressed rows or columns; indices are UINT64, on its device."""
-
-    __slots__ = ()
-    to_coo: Any
-    _coo: Any  # (dtype): the same, of a transpose too by its own rows
-    T: Any
-    nrows: Any
-    device: Any
-
-    def to_csr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:
-        """(indptr, columns, values); columns ascend within a row."""
-        i, j, x = self._coo(dtype)
-        ptr = pointers_of(i, self.nrows, self.device).view(np.uint64)
-        return ptr, j, x
-
-    def to_csc(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:
-        """(indptr, rows, values); rows ascend within a column."""
-        return self.T.to_csr(dtype)
-
-    def to_dcsr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any, Any]:
-        """(rows that have entries, indptr, columns, values)."""
-        ptr, j, x = self.to_csr(dtype)
-        xp = self.device.xp
-        rows = xp.flatnonzero(ptr[1:] != ptr[:-1])
-        return rows.astype(np.uint64), xp.append(ptr[rows], ptr[-1:]), j, x
-
-    def to_dcsc(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any, Any]:
-        """(columns that have entries, indptr, rows, values)."""
-        return self.T.to_dcsr(dtype)
-
-    def to_edgelist(self, dtype: Any = None, *, values: bool = True, sort: bool = True) -> tuple[Any, Any]:
-        """An array of shape (nvals, 2) with row and column of each entry, and the values (None if not wanted)."""
-        i, j, x = self.to_coo(dtype, values=values, sort=sort)
-        return self.device.xp.stack((i, j), axis=1), x
-
-    def to_dicts(self, order: Any = "rowwise") -> dict[int, dict[int, Any]]:
-        """{row: {column: value}} (order="columnwise": {column: {row: value}}), Python numbers."""
-        source = self.T if is_columnwise(order) else self
-        host = self.device.to_host
-        out: dict[int, dict[int, Any]] = {}
-        for i, j, x in zip(*(host(a).tolist() for a in source._coo())):
-            out.setdefault(i, {})[j] = x
-        return out

@@ -22,10 +22,10 @@ from ...verbs import submatrix
 from ..convert import same_device
 from ..operators import typed
 from ..statement.expr import MatrixExpression
+from ..statement.mask import matrix_mask
 from ..statement.operand import Operand, object_of
 from ..statement.operands import apply_operator, index_operator, operands, select_mask, union_operator
 from ..statement.orders import movable
-from .assign import matrix_mask
 
 
 class MatrixElementwise(Operand):
@@ -58,13 +58,18 @@ class MatrixElementwise(Operand):
         return (self.nrows, self.ncols)
 
     def _partner(self, other: Any, where: str, *, restrict: bool = False) -> Any:
-        if isinstance(other, Operand) and other.ndim == 1:
-            return Broadcast(other._resolve(), self, where, columns=False, restrict=restrict)
-        B = object_of(other, 2, where)
-        if self.shape != B.shape:
+        if type(other) is not type(self) and isinstance(other, Operand) and other.ndim == 1:
+            return self._beside(other._resolve(), where, columns=False, restrict=restrict)
+        B = other if type(other) is type(self) else object_of(other, 2, where)
+        if self.nrows != B.nrows or self.ncols != B.ncols:
             raise DimensionMismatch(f"{where}: expected two matrices of one shape, got {self.shape} and {B.shape}")
-        same_device(where, self, B)
+        if self.device is not B.device:
+            same_device(where, self, B)
         return B
+
+    def _beside(self, vector: Any, where: str, *, columns: bool, restrict: bool) -> Broadcast:
+        """A Vector as a matrix of this shape: as each of its rows, or of its columns."""
+        return Broadcast(vector, self, where, columns=columns, restrict=restrict)
 
     def ewise_add(self, other: Any, op: Any = monoid.plus) -> MatrixExpression:
         """The union: op where both have an entry, else the one there is. A Vector counts as every row.
@@ -74,14 +79,18 @@ class MatrixElementwise(Operand):
         B = self._partner(other, "ewise_add")
         f = typed(op, "binary", self.dtype, B.dtype)
         run = lambda mask, order=None: verbs.ewise_add(self._at(order), B._at(order), f)
-        return MatrixExpression(self.nrows, self.ncols, "ewise_add", (self, B), f, run, along=movable(f, self, B))
+        args = self, B
+        along = None if f.op.positional else args
+        return MatrixExpression(self.nrows, self.ncols, "ewise_add", args, f, run, None, False, along)
 
     def ewise_mult(self, other: Any, op: Any = binary_ops.times) -> MatrixExpression:
         """The intersection: op where both have an entry. Errors as in `ewise_add`."""
         B = self._partner(other, "ewise_mult", restrict=True)
         f = typed(op, "binary", self.dtype, B.dtype)
         run = lambda mask, order=None: verbs.ewise_mult(self._at(order), B._at(order), f)
-        return MatrixExpression(self.nrows, self.ncols, "ewise_mult", (self, B), f, run, along=movable(f, self, B))
+        args = self, B
+        along = None if f.op.positional else args
+        return MatrixExpression(self.nrows, self.ncols, "ewise_mult", args, f, run, None, False, along)
 
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> MatrixExpression:
         """The union, with a default for the operand that is missing; the type also holds the defaults."""

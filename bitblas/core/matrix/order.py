@@ -1,5 +1,4 @@
-"""A.reorder: the same matrix, stored in another order of its vertices; A.profile: what the plan sees in it; and when it
-takes the form that the plan chooses."""
+"""A.reorder: the same matrix, stored in another order of its vertices; A.profile: what the plan sees in it."""
 
 from __future__ import annotations
 
@@ -7,32 +6,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...build.chosen import in_chosen_form
 from ...device import Device
 from ...exceptions import DimensionMismatch, InvalidValue
 from ...order import Order, order_of
-from ...store import MatrixStore
 from ...verbs.reorder import matrix_in
 from ..above import above
 from ..convert import index_array
 from ..statement.running import guarded
+from .stored import StoredMatrix
 
 if TYPE_CHECKING:
-    from .matrix import Matrix
+    from typing_extensions import Self
 
 
-class MatrixOrder:
+class MatrixOrder(StoredMatrix):
     __slots__ = ()
-    _data: MatrixStore
 
     @property
-    def order(self: Matrix) -> Any:  # type: ignore[misc]
+    def order(self) -> Any:
         """The permutation in which rows and columns are stored (INT64: order[stored place] = user's number); None where
         that is the user's numbering."""
         return None if self._order is None else self._order.perm.astype(np.int64)
 
     @guarded
-    def reorder(self: Matrix, order: Any, *, name: str | None = None) -> Matrix:
+    def reorder(self, order: Any, *, name: str | None = None) -> Self:
         """The same entries, stored in another order of the vertices: rows and columns are permuted alike.
 
         order: "degree", "rcm" or "community" (bitblas.reorder computes them); a permutation of 0 .. n - 1 with
@@ -44,7 +41,7 @@ class MatrixOrder:
         return type(self)._from_store(matrix_in(self._stored, found, *layout[:2]), name, layout)
 
     @guarded
-    def profile(self: Matrix, *, measure: bool = False, orders: bool = False) -> Any:
+    def profile(self, *, measure: bool = False, orders: bool = False) -> Any:
         """What the plan predicts for every stored form: bytes, and microseconds of Boolean mxv, plus_second mxv and
         breadth-first search (min_plus mxv where values differ); and its choice, with when it will be made where A has
         another form yet: A stays as it is. Prints as a table.
@@ -67,19 +64,7 @@ class MatrixOrder:
             stores[order] = matrix_in(self._stored, self._order_named("profile", order), "csr")
         return plan_profile.orders(stores, self.device.kind)
 
-    def _read(self: Matrix, *, now: bool = False) -> MatrixStore:  # type: ignore[misc]
-        """What it holds, for a product: from when that is repaid on (or `now`) in the form that the plan chooses. What
-        others hold stays as it is, so that several threads may read."""
-        store = self._stored
-        if self._layout.asks or not (now or store.structure.reads >= store.structure.due[store.iso]):
-            return store
-        with self.device.guard:
-            found = in_chosen_form(store, now=now)
-        if self._data is store:
-            self._data = found
-        return found
-
-    def _order_named(self: Matrix, verb: str, order: Any) -> Order | None:  # type: ignore[misc]
+    def _order_named(self, verb: str, order: Any) -> Order | None:
         """A name or a permutation as an Order of this device."""
         if self.nrows != self.ncols:
             raise DimensionMismatch(

@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semirings import binary as binary_ops
-from semirings import dtypes, monoid, semiring
+from semirings import dtypes, monoid
 from semirings.dtypes import BOOL
 
 from ...device import Device
-from ...exceptions import DimensionMismatch
 from ...order import Order
-from ...store import MatrixStore
 from ...verbs import matrix as verbs
 from ...verbs import product, submatrix
-from ...verbs.mxm import mxm
 from .. import aggregators
 from ..accessor import Accessor
-from ..convert import same_device
+from ..convert import check_size, same_device
 from ..operators import typed
 from ..options import check_options
 from ..show import Shown
@@ -27,18 +24,17 @@ from ..statement.expr import MatrixExpression, ScalarExpression, VectorExpressio
 from ..statement.mask import check
 from ..statement.operand import object_of
 from ..statement.orders import common
-from ..statement.products import multiply_vector
 from ..vector.vector import Vector
-from .build import MatrixExport
 from .elementwise import MatrixElementwise
+from .export import MatrixExport
 from .index import MatrixIndex
-from .shape import MatrixWhole
+from .products import MatrixProducts
 
 if TYPE_CHECKING:
     from .matrix import Matrix
 
 
-class MatrixRead(MatrixExport, MatrixElementwise, MatrixIndex, MatrixWhole, Shown):
+class MatrixRead(MatrixExport, MatrixElementwise, MatrixIndex, MatrixProducts, Shown):
     """`_matrix`: the Matrix itself; `_transposed`: read it the other way round; `_stored`: the result of doing so, as
     it lies; `_store`: in the user's order."""
 
@@ -59,30 +55,6 @@ class MatrixRead(MatrixExport, MatrixElementwise, MatrixIndex, MatrixWhole, Show
     def _order(self) -> Order | None:
         return self._matrix._data.order
 
-    # ---- products: GraphBLAS C API 2.1, sections 4.3.1 to 4.3.3 ----
-
-    def mxm(self, other: Any, op: Any = semiring.plus_times) -> MatrixExpression:
-        """The matrix product, of self.nrows x other.ncols.
-
-        Raises DimensionMismatch unless self.ncols is other.nrows; TypeError, KeyError for op.
-        """
-        B = object_of(other, 2, "mxm")
-        if self.ncols != B.nrows:
-            raise DimensionMismatch(f"mxm: expected inner sizes that are the same, got {self.shape} and {B.shape}")
-        same_device("mxm", self, B)
-        f = typed(op, "semiring", self.dtype, B.dtype)
-        (a, ta), (b, tb) = (self._matrix, self._transposed), (B._matrix, B._transposed)
-
-        def run(mask: Any, order: Any = None) -> MatrixStore:
-            return mxm(a._at(order), b._at(order), f, transpose_a=ta, transpose_b=tb, mask=mask)
-
-        along = None if f.op.is_positional else (self, B)
-        return MatrixExpression(self.nrows, B.ncols, "mxm", (self, B), f, run, masked=True, along=along)
-
-    def mxv(self, other: Any, op: Any = semiring.plus_times) -> VectorExpression:
-        """The product with a Vector, as a column: a vector of self.nrows. Errors as in `mxm`."""
-        return multiply_vector(self, object_of(other, 1, "mxv"), op, "mxv")
-
     ss = Accessor("MatrixExtras")
 
     # ---- reductions: section 4.3.10 ----
@@ -101,8 +73,8 @@ class MatrixRead(MatrixExport, MatrixElementwise, MatrixIndex, MatrixWhole, Show
             return aggregators.delayed(aggregator, self, method, size)
         f = typed(op, "monoid", self.dtype)
         A = self._matrix
-        run = lambda mask: product.reduce_rows(A._read(), f, transpose=transpose)
-        return VectorExpression(size, method, (self,), f, run, along=(self,))
+        run = lambda into: product.reduce_rows(A._read(), f, transpose=transpose, into=into)
+        return VectorExpression(size, method, (self,), f, run, None, False, True, (self,))
 
     def reduce_scalar(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's sum of all entries. Without entries: an empty Scalar, or the identity if `allow_empty` is
@@ -120,6 +92,17 @@ class MatrixRead(MatrixExport, MatrixElementwise, MatrixIndex, MatrixWhole, Show
         return ScalarExpression("reduce_scalar", (self,), f, run)
 
     # ---- the whole object ----
+
+    def reposition(
+        self, row_offset: Any, column_offset: Any, *, nrows: Any = None, ncols: Any = None
+    ) -> MatrixExpression:
+        """A Matrix of nrows x ncols (self's if not given) with self's entries moved by the offsets; what falls out is
+        dropped."""
+        shape = self.nrows if nrows is None else int(nrows), self.ncols if ncols is None else int(ncols)
+        nrows, ncols = check_size("nrows", shape[0]), check_size("ncols", shape[1])
+        by = int(row_offset), int(column_offset)
+        run = lambda mask: submatrix.place(self._store, *by, nrows, ncols)
+        return MatrixExpression(nrows, ncols, "reposition", (self, *by), None, run, self.dtype)
 
     def diag(self, k: int = 0, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Vector:
         """Diagonal k as a Vector."""

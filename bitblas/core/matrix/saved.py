@@ -8,7 +8,7 @@ section that a version does not know is left out if it says that it may be, else
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -25,20 +25,17 @@ from ...order import Order, order_of
 from ...store import MatrixStore, Raw
 from ..convert import check_size, device_of
 from ..options import AUTO, check_layout
-
-if TYPE_CHECKING:
-    from .matrix import Matrix
+from .stored import StoredMatrix
 
 KNOWN = ("matrix", "order", "form", "places")
 
 
-class MatrixFile:
+class MatrixFile(StoredMatrix):
     """What writes a Matrix to a file and reads it."""
 
     __slots__ = ()
-    _from_store: ClassVar[Any]  # (store, name, ..): of the class that this is mixed into
 
-    def save(self: Matrix, path: str | os.PathLike[str], *, forms: bool = False) -> None:  # type: ignore[misc]
+    def save(self, path: str | os.PathLike[str], *, forms: bool = False) -> None:
         """Write the matrix into a file of bitblas' own (`.bitblas`), in the order that it has, for `Matrix.load`; in
         the form that was asked for, else the best one (docs/planning.md), which it has from then on. forms: in those
         that are held now, such as the transpose, and in no other.

@@ -1,139 +1,33 @@
-"""Operations on whole matrices: Kronecker product, power, and what moves entries or sets a diagonal.
-
-kronecker: GraphBLAS C API 2.1, section 4.3.12; resize: 4.2.5.5; build: 4.2.5.9. The others are python-graphblas'.
-"""
+"""What changes a Matrix in place: its size, a diagonal. resize: GraphBLAS C API 2.1, section 4.2.5.5."""
 
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from semirings import Typed, semiring
-from semirings import binary as binary_ops
 from semirings.dtypes import cast_scalar
 
-from ...exceptions import DimensionMismatch, OutputNotEmpty
-from ...store import MatrixStore, full_vector
+from ...exceptions import DimensionMismatch
 from ...verbs import submatrix
-from ...verbs.mxm import mxm
-from .. import operators
 from ..convert import check_size, same_device, value_array
-from ..operators import typed
 from ..options import check_options
-from ..statement.expr import MatrixExpression
 from ..statement.mask import Mask, check
 from ..statement.operand import Operand, object_of
 from ..vector.vector import Vector
-
-if TYPE_CHECKING:
-    from .matrix import Matrix
+from .stored import StoredMatrix
 
 
-class MatrixWhole:
-    """What Matrix and TransposedMatrix share."""
-
-    __slots__ = ()
-    _store: Any
-    _matrix: Any
-    _transposed: bool
-    nrows: Any
-    ncols: Any
-    shape: Any
-    dtype: Any
-    device: Any
-
-    def kronecker(self, other: Any, op: Any = binary_ops.times) -> MatrixExpression:
-        """op(self[i, j], other[k, l]) at (i * other.nrows + k, j * other.ncols + l).
-
-        op: BinaryOp, Monoid or text. Raises TypeError, KeyError (op has not that type).
-        """
-        B = object_of(other, 2, "kronecker")
-        same_device("kronecker", self, B)
-        f = typed(op, "binary", self.dtype, B.dtype)
-        run = lambda mask: submatrix.kronecker(self._store, B._store, f)
-        return MatrixExpression(self.nrows * B.nrows, self.ncols * B.ncols, "kronecker", (self, B), f, run)
-
-    def power(self, n: Any, op: Any = semiring.plus_times) -> MatrixExpression:
-        """self to the power n by repeated squaring, of self's dtype; n = 0: the multiplier's identity on the diagonal.
-
-        Raises DimensionMismatch unless self is square, ValueError for negative n, or n = 0 and a multiplier that has
-        no monoid; TypeError, KeyError for op.
-        """
-        if self.nrows != self.ncols:
-            raise DimensionMismatch(f"power: expected a square matrix, got {self.shape}")
-        try:
-            exponent = operator.index(int(n) if isinstance(n, float) and n.is_integer() else n)
-        except TypeError:
-            raise TypeError(f"n: expected a non-negative integer, got {n!r}") from None
-        f = typed(op, "semiring", self.dtype, self.dtype)
-        if exponent < 0:
-            raise ValueError(f"n: expected a non-negative integer, got {exponent}")
-        if exponent == 0 and operators.monoid_of(f.op.binaryop) is None:
-            raise ValueError(f"n: expected a positive integer with {f!r}, whose multiplier has no identity, got 0")
-        run = lambda mask: _power(self._store, exponent, f)
-        return MatrixExpression(self.nrows, self.ncols, "power", (self, exponent), f, run, self.dtype)
-
-    def reposition(
-        self, row_offset: Any, column_offset: Any, *, nrows: Any = None, ncols: Any = None
-    ) -> MatrixExpression:
-        """A Matrix of nrows x ncols (self's if not given) with self's entries moved by the offsets; what falls out is
-        dropped."""
-        shape = self.nrows if nrows is None else int(nrows), self.ncols if ncols is None else int(ncols)
-        nrows, ncols = check_size("nrows", shape[0]), check_size("ncols", shape[1])
-        by = int(row_offset), int(column_offset)
-        run = lambda mask: submatrix.place(self._store, *by, nrows, ncols)
-        return MatrixExpression(nrows, ncols, "reposition", (self, *by), None, run, self.dtype)
-
-
-def _power(A: MatrixStore, n: int, op: Typed) -> MatrixStore:
-    if n == 0:
-        multiply = operators.monoid_of(op.op.binaryop)
-        assert multiply is not None  # `power` refuses what has no identity
-        one = multiply.identity(A.dtype)
-        return submatrix.from_diagonal(full_vector(A.device, A.nrows, one, A.dtype), 0)
-    result = None
-    while True:
-        if n & 1:
-            result = A if result is None else mxm(result, A, op)
-        n >>= 1
-        if not n:
-            assert result is not None
-            return result
-        A = mxm(A, A, op)
-
-
-class MatrixReshape:
-    """What changes a Matrix in place."""
-
+class MatrixReshape(StoredMatrix):
     __slots__ = ()
 
-    def resize(self: Matrix, nrows: Any, ncols: Any) -> None:  # type: ignore[misc]
+    def resize(self, nrows: Any, ncols: Any) -> None:
         """Change the shape in place; entries beyond it are deleted."""
         shape = check_size("nrows", nrows), check_size("ncols", ncols)
         self._adopt(submatrix.place(self._store, 0, 0, *shape))
 
-    def build(  # type: ignore[misc]
-        self: Matrix, rows: Any, columns: Any, values: Any, *, dup_op: Any = None, clear: bool = False,
-        nrows: Any = None, ncols: Any = None,
-    ) -> None:  # fmt: skip
-        """Insert entries into a Matrix that has none, or after `clear`.
-
-        nrows, ncols: resize it first. Raises OutputNotEmpty, and what `from_coo` raises.
-        """
-        if self.nvals and not clear:
-            raise OutputNotEmpty(f"build: expected a Matrix without entries, got {self.nvals}; clear=True deletes them")
-        shape = self.nrows if nrows is None else nrows, self.ncols if ncols is None else ncols
-        array, _ = value_array(self.device, values, self.dtype)
-        fresh = type(self).from_coo(
-            rows, columns, array, self.dtype, nrows=shape[0], ncols=shape[1], dup_op=dup_op, device=self.device
-        )
-        self._adopt(fresh._store)
-
-    def setdiag(  # type: ignore[misc]
-        self: Matrix, values: Any, k: Any = 0, *, mask: Any = None, accum: Any = None, **opts: Any
-    ) -> None:
+    def setdiag(self, values: Any, k: Any = 0, *, mask: Any = None, accum: Any = None, **opts: Any) -> None:
         """Set diagonal k: to a scalar, to a list or array, or to a Vector, whose missing entries are deleted there
         unless there is an accumulator.
 

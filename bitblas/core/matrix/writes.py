@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...formats import CSR
 from ...formats.packing import MOST_BITS
 from ...formats.values import PackedValues, is_whole
 from ...store import MatrixStore
@@ -53,6 +54,11 @@ class Writes(dict[tuple[int, int], np.generic | None]):
     def into(self, held: MatrixStore) -> MatrixStore:
         """The matrix with what waits written into it."""
         d = held.device
+        form = held.structure.primary
+        plain = d.host_memory and form.key == CSR and held.order is None and not isinstance(held.raw, PackedValues)
+        if len(self) == 1 and plain:
+            (((i, j), value),) = self.items()
+            return submatrix.put_one(held, i, j, value)
         at = np.array(list(self), np.int64)
         if held.order is not None:
             at = d.to_host(held.order.places(d.asarray(at)))

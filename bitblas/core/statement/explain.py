@@ -7,6 +7,7 @@ from typing import Any
 
 from ...verbs.reorder import by_value
 from .delayed import Delayed
+from .mask import matrix_mask
 from .orders import foreseen, used
 
 
@@ -46,7 +47,6 @@ def _matrices(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
     """The same of A.mxm(B)."""
     from ...plan.mxm import plan_mxm
     from ...verbs import mxm
-    from ..matrix.assign import matrix_mask
 
     A, B = expr.args
     a, b = A._matrix._stored, B._matrix._stored

@@ -102,7 +102,13 @@ class VectorExpression(Expression):
         self, size: int, method: str, args: tuple[Any, ...], op: Any, run: Callable[[Any], Any],
         dtype: DataType | None = None, masked: bool = False, ends: bool = False, along: Any = None,
     ) -> None:  # fmt: skip
-        Expression.__init__(self, method, args, op, run, dtype, masked)
+        self.method = method  # not by Expression.__init__: a call that every statement would pay
+        self.args = args
+        self.op = op
+        self.run = run
+        self.masked = masked
+        self._dtype = dtype
+        self._value = None
         self.size = size
         self.ends = ends
         self.along = along
@@ -122,14 +128,27 @@ class MatrixExpression(Expression):
     __slots__ = ("along", "ncols", "nrows")
     ndim = 2
 
-    def __init__(self, nrows: int, ncols: int, *args: Any, along: Any = None, **kwargs: Any) -> None:
-        Expression.__init__(self, *args, **kwargs)
-        self.nrows, self.ncols = nrows, ncols
+    def __init__(
+        self, nrows: int, ncols: int, method: str, args: tuple[Any, ...], op: Any, run: Callable[..., Any],
+        dtype: DataType | None = None, masked: bool = False, along: Any = None,
+    ) -> None:  # fmt: skip
+        self.method = method  # as above
+        self.args = args
+        self.op = op
+        self.run = run
+        self.masked = masked
+        self._dtype = dtype
+        self._value = None
+        self.nrows = nrows
+        self.ncols = ncols
         self.along = along
 
     def computed(self, mask: Any, order: Any) -> Any:
         """The result as a store, in that order."""
-        return self.run(mask) if self.along is None else self.run(mask, order).tagged(order)
+        if self.along is None:
+            return self.run(mask)
+        t = self.run(mask, order)
+        return t if t.order is order else t.tagged(order)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -11,6 +11,9 @@ from semirings import dtypes
 from semirings.dtypes import BOOL
 
 from ...exceptions import DeviceError, DimensionMismatch
+from ...order import Order
+from ...verbs import matrix as verbs
+from ...verbs.mxm import MatrixMask
 from ..show import ShownMask
 
 
@@ -122,6 +125,12 @@ def check(mask: Any, *ndim: int) -> Mask:
         mask = found.V
     _check_rank(mask, *ndim)
     return mask
+
+
+def matrix_mask(mask: Mask, order: Order | None = None) -> MatrixMask:
+    """That of a Matrix as the verbs take it: a value mask drops its falsy entries first; a complement stays a flag."""
+    store = mask.parent._at(order)
+    return MatrixMask(store.structure if mask.structure else verbs.truthy(store), mask.complement)
 
 
 def _check_rank(mask: Mask, *ndim: int) -> None:

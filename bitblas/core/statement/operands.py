@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from semirings import IndexUnaryOp, SelectOp, Typed, dtypes, indexunary
-from semirings.dtypes import DataType
+from semirings import IndexUnaryOp, SelectOp, Typed, UnaryOp, dtypes, indexunary
+from semirings.dtypes import BOOL, FP64, INT64, DataType
 
 from ...exceptions import EmptyObject
 from ..convert import scalar_type, scalar_value
@@ -18,9 +18,15 @@ from .operand import Operand, describe
 from .recording import cast
 from .recording import state as recording
 
+NOTHING = np.bool_(False)
+_OF_PYTHON: dict[type, DataType] = {bool: BOOL, int: INT64, float: FP64}  # what Python's numbers are
+
 
 def of(value: Any) -> tuple[np.generic | None, DataType]:
     """The NumPy scalar (None: empty) and type of a Python scalar, a Scalar or a delayed one. TypeError otherwise."""
+    known = _OF_PYTHON.get(type(value))
+    if known is not None:
+        return known.np_type.type(value), known
     if isinstance(value, Operand) and value.ndim == 0:
         if recording.recorder is not None:
             return recording.recorder.symbol(value)
@@ -54,6 +60,9 @@ def compute_scalar(op: Typed, value: np.generic) -> np.generic:
 
 def apply_operator(op: Any, dtype: DataType, left: Any, right: Any) -> tuple[str, Typed, np.generic | None]:
     """For `apply`: which kind of call ("unary", "left", "right", "index"), the typed operator, the scalar."""
+    plain = op.op if type(op) is Typed else op
+    if type(plain) is UnaryOp and left is None and right is None:
+        return "unary", typed(op, "unary", dtype), None
     if left is not None and right is not None:
         raise TypeError("apply: expected left or right, got both")
     if isinstance(op, str):
@@ -87,7 +96,7 @@ def operands(x: Any, kind: str, scalar: np.generic | None) -> tuple[Any, ...]:
 
 def index_operator(op: Any, dtype: DataType, thunk: Any, kind: str) -> tuple[Typed, np.generic]:
     """An operator of that kind ("indexunary", "select") and its thunk; where none is given False, the least type."""
-    value, thunk_type = operand(False if thunk is None else thunk, "thunk")
+    value, thunk_type = (NOTHING, BOOL) if thunk is None else operand(thunk, "thunk")
     f = typed(op, kind, dtype, thunk_type)
     return f, compute_scalar(f, value)
 

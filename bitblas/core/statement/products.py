@@ -15,12 +15,12 @@ from .operand import Operand, describe
 
 def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> VectorExpression:
     """A.mxv(v), or v.vxm(A). DimensionMismatch unless the inner sizes are the same; TypeError, KeyError for op."""
-    A = matrix
-    if not hasattr(A, "_matrix"):
+    M, A = getattr(matrix, "_matrix", None), matrix
+    if M is None:
         A = A._resolve() if isinstance(A, Operand) and A.ndim == 2 else None
-    if A is None:
-        raise TypeError(f"{method}: expected a Matrix, got {describe(matrix)}")
-    M = A._matrix
+        if A is None:
+            raise TypeError(f"{method}: expected a Matrix, got {describe(matrix)}")
+        M = A._matrix
     flip = method == "vxm"
     transpose = A._transposed != flip
     form, u, dtype = M._data.structure.primary, vector._data, M._data.dtype
@@ -46,4 +46,4 @@ def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> VectorExp
             u, op = reorder.by_value(u, f, flip)
         return product.mxv(held, u, op, transpose=transpose, flip=flip, mask=mask, into=into)
 
-    return VectorExpression(nrows, method, args, f, run, ends=True, along=along)
+    return VectorExpression(nrows, method, args, f, run, None, False, True, along)

@@ -18,7 +18,7 @@ from .recording import state as recording
 def statement(run: Callable[..., None], target: Any, value: Any, *how: Any) -> None:
     """run(target, value, *how): a statement that writes into `target`."""
     try:
-        if _unheard():
+        if (tracing.active is None and listening.recorder is None) or _unheard():  # a call less
             run(target, value, *how)
         else:
             with _heard(lambda: reason(value, how[0]), lambda: written(target.name, value, *how)):

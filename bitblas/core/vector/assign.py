@@ -10,12 +10,13 @@ import numpy as np
 from semirings import Typed
 from semirings.dtypes import DataType, cast_scalar
 
+from ... import order as orders
 from ...exceptions import DimensionMismatch
 from ...order import Order
 from ...store import VectorStore, empty_vector, full_vector
 from ...verbs import elements, vector_build
 from ...verbs import vector as verbs
-from ...verbs.operands import Into
+from ...verbs.operands import Into, make
 from ..convert import same_device, value_array
 from ..statement.axes import Axis
 from ..statement.delayed import Delayed
@@ -23,13 +24,15 @@ from ..statement.expr import VectorExpression
 from ..statement.mask import Mask
 from ..statement.operand import Operand, describe
 from ..statement.operands import of
-from ..statement.orders import run_order, used
+from ..statement.orders import run_order
 from ..statement.recording import state as recording
 
 
 def vector_mask(mask: Mask) -> verbs.Mask:
     """A mask as the verbs take it: a bitset (that of the parent itself for a structural one), in the parent's order."""
-    return verbs.Mask(verbs.mask_words(mask.parent._stored, structural=mask.structure), mask.complement)
+    store = mask.parent._stored
+    words = store.present if mask.structure else verbs.mask_words(store, structural=False)
+    return make(verbs.Mask, (words, mask.complement))
 
 
 def copied(u: VectorStore, dtype: DataType) -> VectorStore:
@@ -48,9 +51,11 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     if recording.recorder is not None:
         recording.recorder.vector_statement(w, value, mask, accum, replace)
         return
-    order = run_order(w, value, mask, _keeps(w._stored, mask, accum, replace)) if used() else None
     store: VectorStore = w._stored
-    m = None
+    order = None
+    if orders.used:
+        order = run_order(w, value, mask, _keeps(store, mask, accum, replace))
+        store = w._stored
     if mask is not None:
         known = mask.parent._stored
         if known.size != store.size or known.device is not store.device:
@@ -63,22 +68,18 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     if type(value) is VectorExpression:
         if value.size != store.size:
             raise DimensionMismatch(f"w << x: expected a vector of size {store.size}, got {value.size}")
-        if value.device is not store.device:
+        if value.args[0].device is not store.device:
             same_device("w << x", w, value)
-        if mask is not None:
-            m = vector_mask(mask)
-        if value.ends:
-            held = value.run(Into(store, m, accum, replace, _keeps(store, m, accum, replace)))
-            if held is not None and held is not store:
-                w._adopt(verbs.cast(held, store.dtype))
-            w._data.order = order
-            return
-        t, fresh = value.run(None), True
+    m = None if mask is None else vector_mask(mask)
+    if type(value) is not VectorExpression:
+        _finish(w, value, m, accum, replace, False)
+    elif value.ends:
+        keeps = (accum is not None or m is not None) and _keeps(store, m, accum, replace)
+        held = value.run(make(Into, (store, m, accum, replace, keeps)))
+        if held is not None and held is not store:
+            w._adopt(held if held.dtype is store.dtype else verbs.cast(held, store.dtype))
     else:
-        if mask is not None:
-            m = vector_mask(mask)
-        t, fresh = value, False
-    _finish(w, t, m, accum, replace, fresh)
+        _finish(w, value.run(None), m, accum, replace, True)
     w._data.order = order
 
 

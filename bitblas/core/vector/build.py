@@ -3,68 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from semirings import dtypes
-from semirings.dtypes import DataType, cast_scalar
 
-from ...build.stores import with_values
 from ...device import Device
 from ...exceptions import OutputNotEmpty
-from ...store import VectorStore, full_vector
+from ...store import full_vector
 from ...verbs import reading, vector_build
 from ...verbs import vector as verbs
-from ..convert import check_size, device_of, index_array, scalar_type, value_array
-from ..operators import typed
+from ..building import check_lengths, dense_values, duplicates, fill_of, one_value, restored
+from ..convert import check_size, device_of, index_array, value_array
 from ..options import check_options
 from ..statement.expr import VectorExpression
-from ..statement.operands import of
 from ..statement.running import guarded
+from .stored import StoredVector
 
 
-def duplicates(dup_op: Any, values: Any, dtype: DataType) -> Any:
-    """The typed operator that joins duplicates, None if there is none."""
-    if dup_op is None:
-        return None
-    if isinstance(values, np.generic):
-        raise ValueError(
-            "dup_op must be None if values is a scalar so that all values can be identical.  "
-            "Duplicate indices will be ignored."
-        )
-    return typed(dup_op, "binary", dtype)
-
-
-def check_lengths(values: Any, *indices: Any) -> None:
-    lengths = {len(i) for i in indices} | (set() if isinstance(values, np.generic) else {len(values)})
-    if len(lengths) > 1 or (not isinstance(values, np.generic) and values.ndim != 1):
-        shape = () if isinstance(values, np.generic) else values.shape
-        raise ValueError(f"indices and values: lengths must match: {[len(i) for i in indices]} and {shape}")
-
-
-def restored(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What pickle and copy call: the object made anew, on its device."""
-    order, stays_packed = kwargs.pop("order", None), kwargs.pop("stays_packed", False)
-    made = kind.from_coo(*args, **kwargs)
-    if stays_packed:
-        made._data = with_values(made._data, True)
-    return made if order is None else made.reorder(order, name=kwargs["name"])
-
-
-class VectorBuild:
+class VectorBuild(StoredVector):
     """The constructors of Vector, and what reads it whole."""
 
     __slots__ = ()
-    _from_store: ClassVar[Any]  # (store, name, ..): of the class that this is mixed into
-    if TYPE_CHECKING:
-
-        @property
-        def _store(self) -> VectorStore: ...
-        @property
-        def _in_users_order(self) -> VectorStore: ...
-
-        def _adopt(self, store: VectorStore) -> None: ...
+    select: Any
 
     @classmethod
     def from_coo(
@@ -97,13 +59,10 @@ class VectorBuild:
     ) -> Any:  # fmt: skip
         """A Vector with the same value at every position; one value is stored."""
         check_options(opts)
-        found, kind = of(value)
-        if found is None:
-            raise ValueError("value: expected one, got an empty Scalar")
-        kind = kind if dtype is None else dtypes.lookup_dtype(dtype)
+        one, kind = one_value(value, dtype)
         d = device_of(device)
         with d.guard:
-            return cls._from_store(full_vector(d, check_size("size", size), cast_scalar(found, kind), kind), name)
+            return cls._from_store(full_vector(d, check_size("size", size), one, kind), name)
 
     @classmethod
     def from_dense(
@@ -113,11 +72,7 @@ class VectorBuild:
         """A Vector with an entry for each element of a one-dimensional array but those equal to `missing_value`."""
         check_options(opts)
         d = device_of(device)
-        array, _ = value_array(d, values, dtype)
-        if isinstance(array, np.generic):
-            raise TypeError("values: expected an array, got a scalar; use Vector.from_scalar")
-        if array.ndim != 1:
-            raise ValueError(f"values: expected one dimension, got {array.ndim}")
+        array, _ = dense_values(d, values, dtype, cls)
         with d.guard:
             v = cls._from_store(vector_build.full(d, array), name)
         return v if missing_value is None else v.select("!=", missing_value).new(name=name)
@@ -168,26 +123,15 @@ class VectorBuild:
         """
         check_options(opts)
         u = self._in_users_order
-        if fill_value is None:
-            if u.nvals != u.size:
-                raise TypeError("fill_value must be given in `to_dense` when there are missing values")
-            fill_value = False
-        found, kind = of(fill_value)
-        if found is None:
-            raise TypeError("fill_value: expected a value, got an empty Scalar")
-        if dtype is not None:
-            kind = dtypes.lookup_dtype(dtype)
-        else:
-            kind = dtypes.unify(u.dtype, scalar_type(found)) if u.nvals != u.size else u.dtype
-        return reading.dense(verbs.cast(u, kind), cast_scalar(found, kind))
+        fill, kind = fill_of(fill_value, dtype, u.dtype, u.nvals == u.size)
+        return reading.dense(verbs.cast(u, kind), fill)
 
     def __reduce__(self) -> Any:
         u = self._in_users_order
         host = u.device.to_host
-        vector: Any = self
         i, x = reading.entries(u)
         args = host(i), u.values if u.iso else host(x), u.dtype.name
-        more = {"size": u.size, "name": vector.name, "device": u.device.name}
+        more = {"size": u.size, "name": self.name, "device": u.device.name}
         return restored, (type(self), args, more)
 
     def to_dict(self) -> dict[int, Any]:

@@ -3,37 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...store import VectorStore
 from ...verbs import elements
 from ..accessor import Accessor
-from ..options import check_options
 from ..statement.axes import Axis, parse
-from ..statement.base import Updater
 from ..statement.expr import ScalarExpression, VectorExpression
 from ..statement.indexing import IndexExpr
 from ..statement.operand import describe
+from .stored import StoredVector
 
 
-class VectorIndex:
+class VectorIndex(StoredVector):
     """Indices are ints (negative ones count from the end), slices, lists or arrays of ints, integer Scalars; out of
     range raises IndexError, another kind TypeError."""
 
     __slots__ = ()
-    if TYPE_CHECKING:
-
-        @property
-        def _stored(self) -> VectorStore: ...
-        @property
-        def _in_users_order(self) -> VectorStore: ...
-
-    device: Any
-    dtype: Any
     to_coo: Any
-    _assign: Any
 
     def _extract(self, axes: tuple[Axis, ...]) -> Any:
         (index,) = axes
@@ -55,14 +44,6 @@ class VectorIndex:
 
     def __getitem__(self, key: Any) -> IndexExpr:
         return IndexExpr(self, parse(self, key))
-
-    def __setitem__(self, key: Any, value: Any, **opts: Any) -> None:
-        if opts:
-            check_options(opts)
-        self._assign(parse(self, key), value, None, None, False, False)
-
-    def __delitem__(self, key: Any) -> None:
-        del Updater(self, None, None, False)[key]
 
     def __contains__(self, index: Any) -> bool:
         (at,) = parse(self, index)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -16,45 +15,37 @@ from ... import device as devices
 from ...device import Device
 from ...exceptions import DimensionMismatch
 from ...store import VectorStore, empty_vector
-from ...verbs import elements, submatrix
+from ...verbs import reading, submatrix
 from ...verbs import vector as verbs
 from .. import aggregators
-from ..accessor import Sized
 from ..convert import check_size, device_of, same_device
-from ..matrix.elementwise import Broadcast
 from ..operators import typed
-from ..show import Shown
+from ..options import check_options
 from ..statement import orders
 from ..statement.axes import Axis
-from ..statement.base import Output
 from ..statement.expr import MatrixExpression, ScalarExpression, VectorExpression
 from ..statement.mask import Mask, check
 from ..statement.operand import is_tensor, kinds, object_of
 from ..statement.operands import apply_operator, index_operator, operands, select_mask, union_operator
 from ..statement.orders import movable
 from ..statement.products import multiply_vector
-from ..statement.recording import state as recording
 from ..statement.running import assignment, statement
 from . import assign
 from .build import VectorBuild
 from .index import VectorIndex
-from .whole import VectorWhole
-
-_names = itertools.count()
-
+from .stored import named
 
 HUGE = 1 << 29  # positions: from here on it is asked whether they fit
 
 
-class Vector(VectorBuild, VectorIndex, VectorWhole, Sized, Shown, Output):
+class Vector(VectorBuild, VectorIndex):
     """Vector(dtype=FP64, size=0): no entries yet. GraphBLAS C API 2.1, section 3.8.1.
 
     dtype: a type of `dtypes`, its name, or a NumPy dtype. device: "cpu", "cuda"; else that of the configuration.
     Raises TypeError (dtype), InvalidValue (size), DeviceError, OutOfMemory.
     """
 
-    __slots__ = ("__weakref__", "_data", "_pending", "name")
-    ndim = 1
+    __slots__ = ()
     _mask_ranks = (1,)
 
     def __init__(
@@ -68,13 +59,7 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Sized, Shown, Output):
             d.foresee(f"presence bits of a vector of size {size}", size // 8)
         self._data = empty_vector(d, size, kind)
         self._pending: dict[int, np.generic | None] = {}
-        self.name = f"v_{next(_names)}" if name is None else name
-
-    @classmethod
-    def _from_store(cls, store: VectorStore, name: str | None = None) -> Vector:
-        v = cls.__new__(cls)
-        v._data, v._pending, v.name = store, {}, f"v_{next(_names)}" if name is None else name
-        return v
+        self.name = named(name)
 
     @classmethod
     def _computed(cls, expr: Any, dtype: DataType | None = None, mask: Any = None, name: str | None = None) -> Vector:
@@ -83,94 +68,90 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Sized, Shown, Output):
         w._update(expr, None if mask is None else check(mask, 1), None, mask is not None)
         return w
 
-    # ---- what it holds ----
-
-    @property
-    def _store(self) -> VectorStore:
-        """What it holds, in the user's order from now on."""
-        store = self._stored
-        return store if store.order is None else self._in(None)
-
-    @property
-    def _stored(self) -> VectorStore:
-        """What it holds, as it lies."""
-        if recording.recorder is not None:
-            return recording.recorder.shape_of(self)
-        if devices.several:
-            devices.activate(self._data.device)
-        if self._pending:
-            elements.put(self._data, orders.placed(self._data.order, self._pending))
-            self._pending.clear()
-        return self._data
-
-    def _adopt(self, store: VectorStore) -> None:
-        self._data = store
-        self._pending.clear()
-
-    def _release(self) -> Vector:
-        """A Vector with what this one holds, which is left without entries."""
-        held = self._stored
-        self._adopt(empty_vector(held.device, held.size, held.dtype))
-        return self._from_store(held)
-
-    def _put(self, i: int, value: np.generic | None) -> None:
-        """Set (None: delete) one entry; many of them cost one pass, at the next read."""
-        self._pending[i] = value
-
-    @property
-    def size(self) -> int:
-        return self._data.size
-
-    @property
-    def shape(self) -> tuple[int]:
-        return (self._data.size,)
-
-    @property
-    def dtype(self) -> DataType:
-        return self._data.dtype
-
-    @property
-    def device(self) -> Device:
-        return self._data.device
-
-    @property
-    def nvals(self) -> int:
-        """The number of entries."""
-        try:
-            return self._stored.nvals
-        except self.device.errors as error:
-            return self.device.fail(error)
-
-    @property
-    def S(self) -> Mask:
-        """The structural mask: where there is an entry, whatever its value."""
-        return Mask(self, True)
-
-    @property
-    def V(self) -> Mask:
-        """The value mask: where there is an entry that is not zero."""
-        return Mask(self, False)
-
     # ---- statements ----
 
     def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
         statement(assign.update_vector, self, value, mask, accum, replace)
 
+    def __lshift__(self, value: Any) -> None:
+        statement(assign.update_vector, self, value, None, None, False)
+
     def _assign(self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Any, replace: bool, region: bool) -> None:
         assignment(assign.assign_vector, self, axes[0], value, mask, accum, replace, region)
+
+    # ---- the whole object ----
+
+    def dup(
+        self, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None, **opts: Any
+    ) -> Vector:
+        """A copy: cast to `dtype`, without entries (`clear`), or only those under `mask`."""
+        check_options(opts)
+        kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
+        if clear:
+            return type(self)(kind, self.size, name=name, device=self.device)
+        if mask is None:
+            return type(self)._from_store(assign.copied(self._stored, kind), name)
+        v = type(self)(kind, self.size, name=name, device=self.device)
+        v._update(self, check(mask, 1), None, False)
+        return v
+
+    def clear(self) -> None:
+        """Delete all entries."""
+        self._adopt(empty_vector(self.device, self.size, self.dtype))
+
+    def to(self, device: str | Device) -> Vector:
+        """A copy on another device; the object itself if it is there already."""
+        d, s = devices.get(device), self._store
+        if d is s.device:
+            return self
+        move = lambda x: d.asarray(s.device.to_host(x))
+        return type(self)._from_store(
+            VectorStore(d, s.size, s.dtype, move(s.present), s.values if s.iso else move(s.values), s.count), self.name
+        )
+
+    def isequal(self, other: Any, *, check_dtype: bool = False, **opts: Any) -> bool:
+        """The same size, the same structure, equal values; the dtype counts with `check_dtype`."""
+        check_options(opts)
+        v = object_of(other, 1, "isequal")
+        same_order = self._data.order is v._data.order
+        a, b = (self._stored, v._stored) if same_order else (self._in_users_order, v._in_users_order)
+        if a.device is not b.device:
+            same_device("isequal", self, v)
+        if a.size != b.size or (check_dtype and a.dtype is not b.dtype):
+            return False
+        if a.dtype is not b.dtype:
+            kind = typed(binary_ops.eq, "binary", a.dtype, b.dtype).dtype
+            a, b = verbs.cast(a, kind), verbs.cast(b, kind)
+        return verbs.equal(a, b)
+
+    def isclose(
+        self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False,
+        **opts: Any,
+    ) -> bool:  # fmt: skip
+        """The same size and structure, and abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)."""
+        check_options(opts)
+        from ...verbs.matrix import all_close
+
+        v = object_of(other, 1, "isclose")
+        same_device("isclose", self, v)
+        if self.size != v.size or (check_dtype and self.dtype is not v.dtype) or self.nvals != v.nvals:
+            return False
+        (i, x), (j, y) = reading.entries(self._in_users_order), reading.entries(v._in_users_order)
+        return bool((i == j).all()) and all_close(self.device, x, y, rel_tol, abs_tol)
 
     # ---- operations: all return delayed expressions ----
 
     def _partner(self, other: Any, where: str) -> Vector:
-        v: Vector = object_of(other, 1, where)
+        v: Vector = other if type(other) is Vector else object_of(other, 1, where)
         if v._data.size != self._data.size:
             raise DimensionMismatch(f"{where}: expected two vectors of one size, got {self.size} and {v.size}")
-        same_device(where, self, v)
+        if v._data.device is not self._data.device:
+            same_device(where, self, v)
         return v
 
     def _columns(self, other: Any, where: str) -> Any:
         """self as every column of a matrix like `other`."""
-        return Broadcast(self, other._resolve(), where, columns=True, restrict=where == "ewise_mult")
+        return other._resolve()._beside(self, where, columns=True, restrict=where == "ewise_mult")
 
     def ewise_add(self, other: Any, op: Any = monoid.plus) -> VectorExpression:
         """The union: op where both have an entry, else the one there is. C API 2.1, 4.3.5. With a Matrix: self counts
@@ -178,21 +159,21 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Sized, Shown, Output):
 
         op: BinaryOp, Monoid or text. Raises DimensionMismatch, TypeError, KeyError (op has not that type).
         """
-        if is_tensor(other) and other.ndim == 2:
+        if type(other) is not Vector and is_tensor(other) and other.ndim == 2:
             return self._columns(other, "ewise_add").ewise_add(other, op)
-        v = self._partner(other, "ewise_add")
-        f = typed(op, "binary", self.dtype, v.dtype)
-        run = lambda out: verbs.ewise(self._stored, v._stored, f, union=True, out=out)
-        return VectorExpression(self.size, "ewise_add", (self, v), f, run, ends=True, along=movable(f, self, v))
+        return self._ewise(other, op, "ewise_add", True)
 
     def ewise_mult(self, other: Any, op: Any = binary_ops.times) -> VectorExpression:
         """The intersection: op where both have an entry. C API 2.1, 4.3.4. Errors as in `ewise_add`."""
-        if is_tensor(other) and other.ndim == 2:
+        if type(other) is not Vector and is_tensor(other) and other.ndim == 2:
             return self._columns(other, "ewise_mult").ewise_mult(other, op)
-        v = self._partner(other, "ewise_mult")
-        f = typed(op, "binary", self.dtype, v.dtype)
-        run = lambda out: verbs.ewise(self._stored, v._stored, f, union=False, out=out)
-        return VectorExpression(self.size, "ewise_mult", (self, v), f, run, ends=True, along=movable(f, self, v))
+        return self._ewise(other, op, "ewise_mult", False)
+
+    def _ewise(self, other: Any, op: Any, method: str, union: bool) -> VectorExpression:
+        u, v = self._data, self._partner(other, method)
+        args, f = (self, v), typed(op, "binary", u.dtype, v._data.dtype)
+        run = lambda out: verbs.ewise(self._stored, v._stored, f, union=union, out=out)
+        return VectorExpression(u.size, method, args, f, run, None, False, True, None if f.op.positional else args)
 
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> VectorExpression:
         """The union, with a default for the operand that is missing; the type also holds the defaults."""
@@ -244,16 +225,16 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Sized, Shown, Output):
     def apply(self, op: Any, right: Any = None, *, left: Any = None) -> VectorExpression:
         """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its thunk as
         `right`. C API 2.1, 4.3.8. Raises TypeError, KeyError (op has not that type)."""
-        kind, f, scalar = apply_operator(op, self.dtype, left, right)
+        u = self._data
+        kind, f, scalar = apply_operator(op, u.dtype, left, right)
         if kind == "unary":
             run: Any = lambda out: verbs.apply(self._stored, f, out)
         elif kind == "index":
             run = lambda out: verbs.apply_index(self._stored, f, scalar, out)
         else:
             run = lambda out: verbs.apply_bound(self._stored, f, scalar, left=kind == "left", out=out)
-        return VectorExpression(
-            self.size, "apply", operands(self, kind, scalar), f, run, ends=True, along=movable(f, self)
-        )
+        along = None if f.op.positional else (self,)
+        return VectorExpression(u.size, "apply", operands(self, kind, scalar), f, run, None, False, True, along)
 
     def select(self, op: Any, thunk: Any = None) -> VectorExpression:
         """The entries for which op(value, index, 0, thunk) is true; or those under a mask, or a BOOL object.
@@ -268,11 +249,11 @@ class Vector(VectorBuild, VectorIndex, VectorWhole, Sized, Shown, Output):
                 return t
 
             return VectorExpression(self.size, "select", (self, mask), None, run, self.dtype, along=(self, mask.parent))
-        f, value = index_operator(op, self.dtype, thunk, "select")
+        u = self._data
+        f, value = index_operator(op, u.dtype, thunk, "select")
         keep = lambda out: verbs.select(self._stored, f, value, out)
-        return VectorExpression(
-            self.size, "select", (self, value), f, keep, self.dtype, ends=True, along=movable(f, self)
-        )
+        along = None if f.op.positional else (self,)
+        return VectorExpression(u.size, "select", (self, value), f, keep, u.dtype, False, True, along)
 
     def reduce(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's sum of all entries. C API 2.1, 4.3.10. Without entries: an empty Scalar, or the identity if

@@ -7,8 +7,8 @@ NONE = np.int64(1) << np.int64(50)
 @njit(**KERNEL)
 def build(lo, hi, tile_rows, nrows, ptr, col, cuts, cut_cols, limit, least_near, least_far, in_tiles, out, counts,
           tile_col, bits, value_ptr, places, rest):  # fmt: skip
-    entry = np.empty(TILE, np.int64)
-    next_tile = np.empty(TILE, np.int64)
+    entry = empty(TILE, np.int64)
+    next_tile = empty(TILE, np.int64)
     for tile_row in range(lo, hi):
         first = tile_row * TILE
         rows = min(TILE, nrows - first)

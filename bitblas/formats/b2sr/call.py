@@ -39,6 +39,9 @@ class TilesFormat(TiledFormat, TilesChoice):
     indices = ("PTR", "COL", "PLACE")
     dot_indices = DOT_INDICES
 
+    def wide_constants(self) -> Constants:
+        return [("TILE", self.tile)]
+
     def dot_constants(self, types: Types, lanes: int, mask: Format) -> Constants:
         return [("LANES", lanes), ("TILE", self.tile)]
 

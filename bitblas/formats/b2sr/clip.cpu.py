@@ -14,7 +14,7 @@ def low_bits(count):
 def clip(lo, hi, ptr, col, bits, row_low, row_high, col_low, col_high, diag_low, diag_high, tiles, entries, left_col,
          left, ranks):  # fmt: skip
     per_word = 4 if TILE == 4 else 64 // TILE
-    words = np.empty(TILE_WORDS, np.uint64)
+    words = empty(TILE_WORDS, np.uint64)
     for tile_row in range(lo, hi):
         top = tile_row << LOG_TILE
         tile_base = np.int64(at(tiles, tile_row)) if FILL else np.int64(0)

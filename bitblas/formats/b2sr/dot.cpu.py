@@ -16,7 +16,7 @@ def rank_in(bits, tile, r, c):
 @njit(**KERNEL)
 def dot(lo, hi, m_ptr, m_rows, m_col, m_bits, m_ranks, a_ptr, a_col, a_bits, a_ranks, a_val, a_iso, a_step, b_ptr,
         b_col, b_bits, b_ranks, b_val, b_iso, b_step, inner, product, present, sums):  # fmt: skip
-    count = np.zeros(TILE * TILE, np.int64)
+    count = zeros(TILE * TILE, np.int64)
     tile_i = row_of(m_ptr, m_rows, lo)
     for tile in range(lo, hi):
         while np.int64(at(m_ptr, tile_i + 1)) <= tile:

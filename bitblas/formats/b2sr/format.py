@@ -27,6 +27,7 @@ from .call import TilesCall, TilesFormat
 from .check import check_tiles
 from .choice import TILES, tiles_bytes, word_type, words_per_tile
 from .merging import Merge, cuts_of
+from .tiled import Tiled
 
 FORMATS: dict[int, TilesFormat] = {tile: TilesFormat(tile) for tile in TILES}
 # Tiles of a tile row, from which on it is cut to be read row by row on a GPU: one may hold half of a graph (measured on
@@ -35,7 +36,7 @@ LONG_TILES = 64
 
 
 @dataclass(eq=False)
-class B2sr(TilesCall):
+class B2sr(Tiled, TilesCall):
     """Tile row I holds tiles ptr[I] .. ptr[I + 1]; tile t stands in tile column col[t]."""
 
     device: Device
@@ -56,14 +57,6 @@ class B2sr(TilesCall):
     @property
     def format(self) -> Format:
         return FORMATS[self.tile]
-
-    @property
-    def key(self) -> str:
-        return self.format.key
-
-    @property
-    def rows_per_unit(self) -> int:
-        return self.tile
 
     @property
     def units(self) -> int:
@@ -162,9 +155,6 @@ class B2sr(TilesCall):
         found = self.tiles, self.nvals, self.ptr, self.col, self.col.dtype, self.tile_rows, self.bits
         return mirror.is_symmetric(self.device, "b2sr", (("TILE", self.tile),), *found)
 
-    def equals(self, other: B2sr) -> bool:
-        return sound.same(self, other)
-
     def arrays(self) -> dict[str, Any]:
         return {"ptr": self.ptr, "col": self.col, "bits": self.bits}
 
@@ -187,10 +177,6 @@ class B2sr(TilesCall):
     @classmethod
     def samples(cls) -> Iterator[Variant]:
         return samples.samples()
-
-    def adopt(self, twin: B2sr) -> None:
-        if self.value_ptr is None:
-            self.value_ptr = twin.value_ptr
 
     def filter(self, keep: Any) -> tuple[B2sr, Any]:
         """The entries for which `keep` (bools in entry order) is true, and that; tiles that become empty go."""

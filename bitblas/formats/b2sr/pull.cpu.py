@@ -10,9 +10,9 @@
 def pull(lo, hi, longest, begin, end, row_of, row_step, col, bits, value_ptr, a_val, a_iso, a_step, u_bits, u_val,
          u_iso, u_step, mask, mask_step, mask_flip, product, w_bits, w_val, w_iso, w_step, moved, replace, t_bits,
          t_val):  # fmt: skip
-    acc = np.empty(TILE_WORDS, np.uint64)
-    count = np.empty(TILE, np.int64)
-    total = np.empty(TILE, Z_T)
+    acc = empty(TILE_WORDS, np.uint64)
+    count = empty(TILE, np.int64)
+    total = empty(TILE, Z_T)
     col_width = 0  # columns are plain
     for tile_row in range(lo, hi):
         open_rows = (tile_bits(mask, tile_row * mask_step) ^ mask_flip) & ROW

@@ -1,13 +1,13 @@
 # t = A' (+).(x) u by the tile rows that u touches, the twin of push.cu. Units are the 64-bit words of u; one thread.
 # include: formats/b2sr/tile.cpu.py
 # include: kernels/values.cpu.py
-# include: kernels/product.cpu.py
+# include: kernels/push.cpu.py
 GROUPS = 64 // TILE  # tile rows in a word of u
 
 
 @njit(**KERNEL)
 def push(lo, hi, longest, begin, end, row_of, row_step, col, bits, value_ptr, a_val, a_iso, a_step, u_bits, u_val,
-         u_iso, u_step, mask, mask_step, mask_flip, t_bits, t_val):  # fmt: skip
+         u_iso, u_step, mask, mask_step, mask_flip, product, counts, t_bits, t_val):  # fmt: skip
     col_width = 0  # columns are plain
     for w in range(lo, hi):
         if at(u_bits, w) == 0:
@@ -19,3 +19,5 @@ def push(lo, hi, longest, begin, end, row_of, row_step, col, bits, value_ptr, a_
             first = np.int64(at(begin, tile_row))
             stop = np.int64(at(end, tile_row))
             # include: formats/b2sr/scatter.cpu.py
+    if KIND == COUNT:
+        close_counts(t_bits, t_val, counts, product)

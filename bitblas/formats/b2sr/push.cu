@@ -4,8 +4,8 @@
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 push(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step, const COL_T* col,
      const word_t* bits, const PLACE_T* value_ptr, const value_t* a_val, A_T a_iso, i64 a_step, const u64* u_bits,
-     const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u64* mask, i64 mask_step, u64 mask_flip, u64* t_bits,
-     C_T* t_val) {
+     const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u64* mask, i64 mask_step, u64 mask_flip, Z_T product, i64* counts,
+     u64* t_bits, C_T* t_val) {
   const i64 unit = thread_number() / LANES;
   if (unit >= n) return;
   const i64 tile_row = row_step ? row_of[unit] : unit;

@@ -32,12 +32,13 @@ for tile in range(first, stop):
             rest = drop_lowest(rest)
             j = left + np.int64(c)
             had = bit_of(t_bits, j)
-            if not (had and HAS_TERMINAL == 2):
+            if KIND == COUNT:
+                put(counts, j, (at(counts, j) if had else 0) + 1)
+            elif not (had and HAS_TERMINAL == 2):
                 if RANKED:
                     a = value_at(a_val, a_iso, a_step, rank + np.int64(popcount(row_bits & ((ONE << c) - ONE))))
                 else:
                     a = a_iso
-                z = mul(a, u, j, k)
-                put(t_val, j, add(take(at(t_val, j)), z) if had else z)
+                put(t_val, j, joined(had, at(t_val, j), mul(a, u, j, k)))
             if not had:
                 set_bit(t_bits, j)

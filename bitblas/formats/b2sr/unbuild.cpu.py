@@ -4,7 +4,7 @@
 
 @njit(**KERNEL)
 def unbuild(lo, hi, tile_rows, nrows, tile_ptr, tile_col, bits, value_ptr, cuts, out, counts, ptr, col, places):
-    written = np.empty(TILE, np.int64)
+    written = empty(TILE, np.int64)
     for tile_row in range(lo, hi):
         first = tile_row * TILE
         rows = min(TILE, nrows - first)

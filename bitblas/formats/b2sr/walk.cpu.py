@@ -29,7 +29,7 @@ if KIND == WORDS:
 else:
     for r in range(TILE):
         put(count, r, np.int64(0))
-        put(total, r, IDENTITY)
+        put(total, r, BEGIN if NEUTRAL else IDENTITY)
     for tile in range(first, stop):
         if HAS_TERMINAL == 2 and rows & open_rows == open_rows:  # every row has its product: any one will do
             break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any
 
@@ -29,6 +30,11 @@ def pieces(rows: Any) -> list[int]:
 def column_types(rows: Any) -> Types:
     """The types of row pointers and of column numbers, plain or as they are unpacked."""
     return ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(index_type(rows.ncols)))
+
+
+@functools.cache
+def _dot_types(*kinds: Any) -> Types:
+    return tuple((name, lookup_dtype(kind)) for name, kind in zip(DOT_INDICES, kinds, strict=True))
 
 
 class RowsFormat(RowsChoice):
@@ -61,9 +67,8 @@ class RowsFormat(RowsChoice):
 
     def dot(self, left: Any, right: Any, mask: Any, ranked: tuple[bool, bool]) -> Dot:
         kinds = left.ptr.dtype, index_type(left.ncols), right.ptr.dtype, mask.ptr.dtype, index_type(mask.ncols)
-        types = tuple((name, lookup_dtype(kind)) for name, kind in zip(DOT_INDICES, kinds, strict=True))
         at = mask.ptr, mask.nrows, mask.col, mask.width, right.width
-        return Dot(mask.nvals, types, at, (left.ptr, left.col), (right.ptr, right.col))
+        return Dot(mask.nvals, _dot_types(*kinds), at, (left.ptr, left.col), (right.ptr, right.col))
 
 
 class RowsCall:

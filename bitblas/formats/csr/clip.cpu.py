@@ -1,26 +1,22 @@
 # The part of each row that lies in a region, the twin of clip.cu: columns ascend, so it is one run, found by search.
+# One pass does all (FILL 2): each range of rows begins to write where its rows begin, and the caller closes the gaps.
 # include: formats/csr/search.cpu.py
 
 
 @njit(**KERNEL)
 def clip(lo, hi, ptr, col, width, row_low, row_high, col_low, col_high, diag_low, diag_high, begin, out, left, places):
+    place = np.int64(at(ptr, lo))
     for row in range(lo, hi):
-        if FILL:
-            source = at(begin, row)
-            for k in range(at(out, row), at(out, row + 1)):
-                put(left, k, column_of(PACKED, col, width, source))
+        first = np.int64(at(ptr, row))
+        stop = np.int64(at(ptr, row + 1))
+        low = max(col_low, row + diag_low)
+        high = min(col_high, row + diag_high + 1)
+        if row >= row_low and row < row_high and low < high:
+            first = lower_bound(PACKED, col, width, first, stop, low)
+            stop = lower_bound(PACKED, col, width, first, stop, high)
+            for source in range(first, stop):
+                put(left, place, column_of(PACKED, col, width, source))
                 if ORDER:
-                    put(places, k, source)
-                source += 1
-        else:
-            first = np.int64(at(ptr, row))
-            stop = np.int64(at(ptr, row + 1))
-            low = max(col_low, row + diag_low)
-            high = min(col_high, row + diag_high + 1)
-            if row >= row_low and row < row_high and low < high:
-                first = lower_bound(PACKED, col, width, first, stop, low)
-                stop = lower_bound(PACKED, col, width, first, stop, high)
-            else:
-                stop = first
-            put(begin, row, first)
-            put(out, row + 1, stop - first)
+                    put(places, place, source)
+                place += 1
+        put(out, row + 1, place)

@@ -11,7 +11,7 @@ MARKS = np.uint64 if KIND != VALUES else PTR_T  # bits, or places in A plus one
 @njit(**KERNEL)
 def dot(lo, hi, m_ptr, m_rows, m_col, m_width, width, a_ptr, a_col, a_val, a_iso, a_step, b_ptr, b_col, b_val, b_iso,
         b_step, inner, product, present, sums):  # fmt: skip
-    marks = np.zeros((inner >> 6) + 1 if KIND != VALUES else inner + 1, MARKS)
+    marks = zeros((inner >> 6) + 1 if KIND != VALUES else inner + 1, MARKS)
     marked = np.int64(-1)
     a = np.int64(0)
     a_end = np.int64(0)

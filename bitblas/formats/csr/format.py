@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -20,64 +21,12 @@ from . import samples
 from .call import RowsCall, RowsFormat, column_types, pieces
 from .choice import index_type as index_type
 from .choice import rows_bytes as rows_bytes
+from .entries import numbers_of as numbers_of
+from .entries import pointers_of as pointers_of
+from .entries import sort_entries as sort_entries
 
 LOOKED_UP = 32  # entries whose mirror images are looked for before all are hashed
 PARALLEL_ENTRIES = 1 << 16  # below this a parallel launch on the CPU costs more than it saves (measured: about 0.1 ms)
-
-
-def numbers_of(ptr: Any, n: int, device: Device) -> Any:
-    """The row of each of n entries, INT64: row i holds ptr[i] .. ptr[i + 1]."""
-    xp, rows = device.xp, len(ptr) - 1
-    if not n or rows == 1:
-        return xp.zeros(n, np.int64)
-    if device.host_memory:
-        return np.repeat(np.arange(rows), np.diff(ptr))
-    out = xp.empty(n, np.int64)
-    device.kernel(Variant("formats/csr/rows", (("PTR", lookup_dtype(ptr.dtype)),)))(n, rows, ptr, out)
-    return out
-
-
-def pointers_of(rows: Any, nrows: int, device: Device) -> Any:
-    """Where each row begins, and the end, INT64: of ascending row numbers."""
-    xp = device.xp
-    if not device.host_memory:  # counting would add to one number again and again where a row is long
-        return xp.searchsorted(rows, xp.arange(nrows + 1, dtype=rows.dtype))
-    ptr = np.zeros(nrows + 1, np.int64)
-    np.cumsum(np.bincount(rows.view(np.int64), minlength=nrows), out=ptr[1:])
-    return ptr
-
-
-def sort_entries(device: Device, rows: Any, cols: Any, nrows: int, ncols: int) -> Any:
-    """The order of the entries by row, then column; equal ones stay in input order."""
-    if device.sorts_keys:
-        if nrows * ncols < 1 << 63:
-            return device.xp.argsort(rows * ncols + cols, kind="stable")
-        by_col = device.xp.argsort(cols, kind="stable")
-        return by_col[device.xp.argsort(rows[by_col], kind="stable")]
-    if max(nrows, ncols) > 8 * len(rows):
-        return np.lexsort((cols, rows))  # counting sorts would pass over rows and columns that have no entry
-    from scipy.sparse import coo_array
-
-    # Three counting sorts in compiled code: by row, then to columns and back, each stable.
-    numbered = coo_array((np.arange(len(rows)), (rows, cols)), shape=(nrows, ncols))
-    numbered.has_canonical_format = True  # duplicates are ours to combine
-    return numbered.tocsr().tocsc().tocsr().data
-
-
-def sort_bytes(device: Device, alone: bool) -> int:
-    """Bytes an entry that sorting takes; alone: nothing has to follow the entries."""
-    return 80 if not device.sorts_keys else 16 if alone else 40
-
-
-def split_keys(device: Device, keys: Any, nrows: int, ncols: int) -> tuple[Any, Any]:
-    """Pointers (INT64) and columns of entries by their keys row * ncols + column, which ascend."""
-    if device.host_memory and len(keys) < nrows:
-        return pointers_of(keys // max(1, ncols), nrows, device), keys % max(1, ncols)
-    first = device.xp.arange(nrows + 1) * ncols  # the least key of each row
-    ptr = device.xp.searchsorted(keys, first)
-    if device.host_memory:  # NumPy finds the least keys cheaper than it divides
-        return ptr, keys - first[numbers_of(ptr, len(keys), device)]
-    return ptr, keys % max(1, ncols)
 
 
 class Rows(RowsCall):
@@ -195,27 +144,60 @@ def from_arrays(device: Device, nrows: int, ncols: int, ptr: Any, col: Any) -> C
 # ---- what packed rows (formats/mplg) share: the same kernels read both ----------------------------------------------
 
 
+def close_gaps(starts: Any, bounds: Any, ptr: Any, arrays: tuple[Any, ...]) -> None:
+    """Moves what ranges of rows (by their `bounds`) have written from their `starts` on to where it belongs. ptr: where
+    each row ends, so far with the gaps."""
+    done = 0
+    for low, high, start in zip(bounds[:-1].tolist(), bounds[1:].tolist(), starts.tolist(), strict=False):
+        size = int(ptr[high]) - start if high > low else 0
+        if start != done:
+            for array in arrays:
+                array[done : done + size] = array[start : start + size]
+            ptr[low + 1 : high + 1] -= start - done
+        done += size
+
+
+FIND, FILL, ALL = range(3)  # clip.cu: what a pass does; the CPU does all in one
+
+
+@functools.cache
+def _clip(device: Device, types: Any, packed: bool, what: int, order: bool) -> Any:
+    lanes = 8 if what == FILL else 1
+    constants = (("PACKED", int(packed)), ("LANES", lanes), ("FILL", what), ("ORDER", int(order)))
+    return device.kernel(Variant("formats/csr/clip", types, constants))
+
+
 def clipped(rows: Any, region: Region, order: bool) -> tuple[Csr, Any]:
     """The entries of a CSR or an MPLG in a region; order[e]: the place of entry e there. Peak memory: the result, the
-    order where asked for, and 16 bytes per row."""
+    order where asked for, and 16 bytes per row; on the CPU as if all entries were in it."""
     xp, device, nrows = rows.device.xp, rows.device, rows.nrows
+    kind, place_kind, nvals = index_type(rows.ncols), index_type(rows.nvals), rows.nvals
+    types = (*rows.types(False), ("PLACE", lookup_dtype(place_kind)))
+    packed = rows.format.packed
+    given = rows.ptr, rows.col, rows.width, *region
+    if device.host_memory:
+        ptr, col = np.zeros(nrows + 1, place_kind), np.empty(nvals or 1, kind)
+        places = np.empty(nvals if order else 1, place_kind)
+        bounds = None
+        if device.splits(nvals, PARALLEL_ENTRIES):
+            bounds = ranges.balanced(rows.ptr, device.parts)
+        _clip(device, types, packed, ALL, order)(nrows, *given, ptr, ptr, col, places, bounds=bounds)
+        if bounds is not None:
+            close_gaps(rows.ptr[bounds], bounds, ptr, (col, places) if order else (col,))
+        n = int(ptr[-1])
+        col.resize(n or 1, refcheck=False)
+        if order:
+            places.resize(n, refcheck=False)
+        return Csr(device, nrows, rows.ncols, ptr, col, n), places if order else None
     begin, out = xp.empty(nrows, np.int64), xp.zeros(nrows + 1, np.int64)
-    kind = index_type(rows.ncols)
-    col, places = xp.zeros(1, kind), xp.zeros(1, index_type(rows.nvals))
-    bounds = None
-    if device.splits(rows.nvals, PARALLEL_ENTRIES):
-        bounds = ranges.balanced(rows.ptr, device.parts)
-    types = (*column_types(rows), ("PLACE", lookup_dtype(places.dtype)))
-    for fill in (0, 1):
-        lanes = 8 if fill else 1
-        constants = (("PACKED", int(rows.format.packed)), ("LANES", lanes), ("FILL", fill), ("ORDER", int(order)))
-        clip = device.kernel(Variant("formats/csr/clip", types, constants))
-        clip(nrows, rows.ptr, rows.col, rows.width, *region, begin, out, col, places, bounds=bounds)
-        if not fill:
+    col, places = xp.zeros(1, kind), xp.zeros(1, place_kind)
+    for what in (FIND, FILL):
+        _clip(device, types, packed, what, order)(nrows, *given, begin, out, col, places)
+        if what == FIND:
             xp.cumsum(out, out=out)
             nvals = int(out[-1])
             col = xp.empty(max(1, nvals), kind)
-            places = xp.empty(max(1, nvals) if order else 1, places.dtype)
+            places = xp.empty(max(1, nvals) if order else 1, place_kind)
     return from_arrays(device, nrows, rows.ncols, out, col[:nvals]), places[:nvals] if order else None
 
 

@@ -1,7 +1,8 @@
 # C = A (+).(x) B row by row (Gustavson: ACM TOMS 4(3), 1978): row i of C is the sum of the rows of B that row i of A
 # names. A dense row of sums takes the products; `found` has a bit for each column that has one, and `filled` a bit for
 # each word of it that is not zero, so that the columns come out in order without sorting. FILL = 0 counts the entries
-# of each row of C, FILL = 1 writes them where `c_ptr` says. mask_kind: 0 none, 1 only there, 2 everywhere but there.
+# of each row of C, FILL = 1 writes them where `c_ptr` says; one range that takes all rows needs no more than its first
+# number. mask_kind: 0 none, 1 only there, 2 everywhere but there.
 # include: formats/csr/columns.cpu.py
 # include: kernels/product.cpu.py
 
@@ -10,15 +11,17 @@
 def gustavson(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_step, b_ptr, b_col, b_width, b_val, b_iso, b_step, ncols,
               m_ptr, m_col, m_width, mask_kind, product, c_ptr, c_col, c_val):  # fmt: skip
     words = (ncols >> 6) + 1
-    found = np.zeros(words, np.uint64)
-    filled = np.zeros((words >> 6) + 1, np.uint64)
-    masked = np.zeros(words if mask_kind else 1, np.uint64)
-    sums = np.empty(ncols if FILL and KIND == VALUES else 1, Z_T)
-    count = np.empty(ncols if FILL and KIND == COUNT else 1, np.int64)
+    found = zeros(words, np.uint64)
+    filled = zeros((words >> 6) + 1, np.uint64)
+    masked = zeros(words if mask_kind else 1, np.uint64)
+    sums = empty(ncols if FILL and KIND == VALUES else 1, Z_T)
+    count = empty(ncols if FILL and KIND == COUNT else 1, np.int64)
     for i in range(lo, hi):
         a = np.int64(at(a_ptr, i))
         a_end = np.int64(at(a_ptr, i + 1))
         if a == a_end:
+            if FILL:
+                put(c_ptr, i + 1, at(c_ptr, i))
             continue
         if mask_kind:
             for p in range(np.int64(at(m_ptr, i)), np.int64(at(m_ptr, i + 1))):
@@ -66,8 +69,7 @@ def gustavson(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_step, b_ptr, b_col,
                     if KIND == COUNT:
                         put(c_val, place, repeated(product, at(count, j)))
                     place += 1
-        if not FILL:
-            put(c_ptr, i + 1, place)
+        put(c_ptr, i + 1, place)  # as it stands there already, unless the entries were not counted before
         if mask_kind:
             for p in range(np.int64(at(m_ptr, i)), np.int64(at(m_ptr, i + 1))):
                 put(masked, column_of(M_PACKED, m_col, m_width, p) >> 6, np.uint64(0))

@@ -22,11 +22,15 @@ def pull(lo, hi, longest, begin, end, row_of, row_step, col, width, a_val, a_iso
             rest = drop_lowest(rest)
             row = (word << 6) + np.int64(place)
             some = False
-            total = IDENTITY
+            total = BEGIN if BLEND else IDENTITY
             count = np.int64(0)
             e = np.int64(at(begin, row))
             stop = np.int64(at(end, row))
-            if KIND == WORDS:  # four entries without a branch, the last one again where they run out: OR does not mind
+            if KIND == WORDS and U_FULL:
+                count = np.int64(stop > e)
+            elif (
+                KIND == WORDS
+            ):  # four entries without a branch, the last one again where they run out: OR does not mind
                 hit = np.uint64(0)
                 while e < stop and hit & ONE == 0:
                     for d in range(4):
@@ -34,6 +38,13 @@ def pull(lo, hi, longest, begin, end, row_of, row_step, col, width, a_val, a_iso
                         hit |= at(u_bits, j >> 6) >> np.uint64(j & 63)
                     e += 4
                 count = np.int64(hit & ONE)
+            while BLEND and e < stop:  # what u lacks adds what is neutral, so that nothing has to be foreseen
+                j = column(col, width, e)
+                hit = at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE
+                z = mul(value_at(a_val, a_iso, a_step, e), load_u(u_val, u_iso, u_step, j), row, j)
+                total = add(total, chosen(hit, z, BEGIN))
+                count += np.int64(hit)
+                e += 1
             while KIND != WORDS and e < stop:
                 j = column(col, width, e)
                 if U_FULL or bit_of(u_bits, j):
@@ -46,7 +57,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_step, col, width, a_val, a_iso
                     else:
                         count += 1
                 e += 1
-            if KIND != VALUES:
+            if KIND != VALUES or BLEND:
                 some = count > 0
             if some:
                 rows |= ONE << place

@@ -26,6 +26,7 @@ from .. import sound
 from ..b2sr import samples
 from ..b2sr.choice import word_type, words_per_tile
 from ..b2sr.format import B2sr
+from ..b2sr.tiled import Tiled
 from ..choice import Format
 from ..contract import Region
 from ..csr.format import Csr, from_arrays, index_type, numbers_of, pointers_of, rows_bytes, sort_entries
@@ -52,7 +53,7 @@ class Range(NamedTuple):
 
 
 @dataclass(eq=False)
-class Split(SplitCall):
+class Split(Tiled, SplitCall):
     """Tile row I holds tiles starts[P * I] .. starts[P * (I + 1)] and, of the P - 1 ranges of the rest, range p from
     starts[P * I + p] to starts[P * (I + 1) + p]: near entries, if there are any, and far ones."""
 
@@ -78,14 +79,6 @@ class Split(SplitCall):
     @property
     def format(self) -> Format:
         return FORMATS[self.tile]
-
-    @property
-    def key(self) -> str:
-        return self.format.key
-
-    @property
-    def rows_per_unit(self) -> int:
-        return self.tile
 
     @property
     def parts(self) -> int:
@@ -184,10 +177,6 @@ class Split(SplitCall):
     def samples(cls) -> Iterator[Variant]:
         return samples.parts_samples(TILES)
 
-    def adopt(self, twin: Split) -> None:
-        if self.value_ptr is None:
-            self.value_ptr = twin.value_ptr
-
     def coo(self) -> tuple[Any, Any]:
         """Rows and columns (INT64) of the entries: those of the tiles, then those of the rest."""
         xp, tile, log = self.device.xp, self.tile, layout.log_of(self.tile)
@@ -257,9 +246,6 @@ class Split(SplitCall):
 
     def is_symmetric(self) -> bool:
         return self.to_csr(False)[0].is_symmetric()
-
-    def equals(self, other: Split) -> bool:
-        return sound.same(self, other)
 
 
 def from_csr(csr: Csr, tile: int, order: bool) -> tuple[Split, Any]:

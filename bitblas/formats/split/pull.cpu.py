@@ -13,9 +13,9 @@ ROW_BITS = np.uint64(LOG_TILE)
 def pull(lo, hi, longest, begin, end, row_of, row_step, col, col_width, bits, value_ptr, near, near_width, far,
          far_width, in_tiles, in_near, parts, a_val, a_iso, a_step, u_bits, u_val, u_iso, u_step, mask, mask_step,
          mask_flip, product, w_bits, w_val, w_iso, w_step, moved, replace, t_bits, t_val):  # fmt: skip
-    acc = np.empty(TILE_WORDS, np.uint64)
-    count = np.empty(TILE, np.int64)
-    total = np.empty(TILE, Z_T)
+    acc = empty(TILE_WORDS, np.uint64)
+    count = empty(TILE, np.int64)
+    total = empty(TILE, Z_T)
     for tile_row in range(lo, hi):
         open_rows = (tile_bits(mask, tile_row * mask_step) ^ mask_flip) & ROW
         first = np.int64(at(begin, parts * tile_row))

@@ -3,7 +3,7 @@
 # include: formats/b2sr/tile.cpu.py
 # include: kernels/values.cpu.py
 # include: kernels/packed.cpu.py
-# include: kernels/product.cpu.py
+# include: kernels/push.cpu.py
 GROUPS = 64 // TILE  # tile rows in a word of u
 CELL_BITS = np.uint64(2 * LOG_TILE)  # that number the places of a tile
 ROW_BITS = np.uint64(LOG_TILE)
@@ -12,7 +12,7 @@ ROW_BITS = np.uint64(LOG_TILE)
 @njit(**KERNEL)
 def push(lo, hi, longest, begin, end, row_of, row_step, col, col_width, bits, value_ptr, near, near_width, far,
          far_width, in_tiles, in_near, parts, a_val, a_iso, a_step, u_bits, u_val, u_iso, u_step, mask, mask_step,
-         mask_flip, t_bits, t_val):  # fmt: skip
+         mask_flip, product, counts, t_bits, t_val):  # fmt: skip
     for w in range(lo, hi):
         if at(u_bits, w) == 0:
             continue
@@ -36,10 +36,13 @@ def push(lo, hi, longest, begin, end, row_of, row_step, col, col_width, bits, va
                     if active >> place & mask_word >> np.uint64(j & 63) & ONE == 0:
                         continue
                     had = bit_of(t_bits, j)
-                    if KIND != WORDS and not (had and HAS_TERMINAL == 2):
+                    if KIND == COUNT:
+                        put(counts, j, (at(counts, j) if had else 0) + 1)
+                    if KIND == VALUES and not (had and HAS_TERMINAL == 2):
                         k = (tile_row << LOG_TILE) + np.int64(place)
                         a = value_at(a_val, a_iso, a_step, first_rank + e) if RANKED else a_iso
-                        z = mul(a, load_u(u_val, u_iso, u_step, k), j, k)
-                        put(t_val, j, add(take(at(t_val, j)), z) if had else z)
+                        put(t_val, j, joined(had, at(t_val, j), mul(a, load_u(u_val, u_iso, u_step, k), j, k)))
                     if not had:
                         set_bit(t_bits, j)
+    if KIND == COUNT:
+        close_counts(t_bits, t_val, counts, product)

@@ -1,0 +1,31 @@
+"""`bitblas warm`: kernels of the CPU compiled before they are needed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+
+
+def warm(args: argparse.Namespace) -> int:
+    """Compile, with a line on the terminal of how far it is; 1 if a program failed."""
+    from ..registry import warm as registry
+
+    begin, ended, kernels, failed = time.monotonic(), 0, 0, []
+    total, terminal = len(registry.tasks(args.files)), sys.stderr.isatty()
+    for done in registry.warm(args.files, args.processes):
+        ended, kernels = ended + 1, kernels + done.kernels
+        failed += [done] if done.error else []
+        if terminal:
+            line = f"compiling: {kernels} kernels, {ended} of {total} programs, {time.monotonic() - begin:.0f} s"
+            print(f"\r{line}", end="" if ended < total else "\n", file=sys.stderr, flush=True)
+    for done in failed:
+        print(f"bitblas: error: {done.program}: {' '.join(done.error.split())}", file=sys.stderr)
+    seconds = round(time.monotonic() - begin, 1)
+    if args.json:
+        errors = {done.program: done.error for done in failed}
+        print(json.dumps({"command": "warm", "kernels": kernels, "seconds": seconds, "errors": errors}))
+    else:
+        print(f"{kernels} kernels compiled in {seconds:.0f} s; {total - len(failed)} of {total} programs ran")
+    return 1 if failed else 0

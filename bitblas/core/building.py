@@ -1,0 +1,81 @@
+"""What the constructors of Matrix and Vector share, and what gives their arrays back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semirings import dtypes
+from semirings.dtypes import DataType, cast_scalar
+
+from ..build.stores import with_values
+from ..device import Device
+from .convert import scalar_type, value_array
+from .operators import typed
+from .statement.operands import of
+
+
+def duplicates(dup_op: Any, values: Any, dtype: DataType) -> Any:
+    """The typed operator that joins duplicates, None if there is none."""
+    if dup_op is None:
+        return None
+    if isinstance(values, np.generic):
+        raise ValueError(
+            "dup_op must be None if values is a scalar so that all values can be identical.  "
+            "Duplicate indices will be ignored."
+        )
+    return typed(dup_op, "binary", dtype)
+
+
+def check_lengths(values: Any, *indices: Any) -> None:
+    lengths = {len(i) for i in indices} | (set() if isinstance(values, np.generic) else {len(values)})
+    if len(lengths) > 1 or (not isinstance(values, np.generic) and values.ndim != 1):
+        shape = () if isinstance(values, np.generic) else values.shape
+        raise ValueError(f"indices and values: lengths must match: {[len(i) for i in indices]} and {shape}")
+
+
+def one_value(value: Any, dtype: Any) -> tuple[np.generic, DataType]:
+    """What `from_scalar` is given, of `dtype` or of its own type."""
+    found, kind = of(value)
+    if found is None:
+        raise ValueError("value: expected one, got an empty Scalar")
+    kind = kind if dtype is None else dtypes.lookup_dtype(dtype)
+    return cast_scalar(found, kind), kind
+
+
+def dense_values(d: Device, values: Any, dtype: Any, kind: Any) -> tuple[Any, DataType]:
+    """What `from_dense` of that class is given, with as many dimensions as it has."""
+    array, found = value_array(d, values, dtype)
+    if isinstance(array, np.generic):
+        raise TypeError(f"values: expected an array, got a scalar; use {kind.__name__}.from_scalar")
+    if array.ndim != kind.ndim:
+        expected = "one dimension" if kind.ndim == 1 else "two dimensions"
+        raise ValueError(f"values: expected {expected}, got {array.ndim}")
+    return array, found
+
+
+def fill_of(fill_value: Any, dtype: Any, held: DataType, full: bool) -> tuple[np.generic, DataType]:
+    """What `to_dense` writes where there is no entry, and the type of its array: `dtype`, or one that holds both. full:
+    there is an entry everywhere."""
+    if fill_value is None:
+        if not full:
+            raise TypeError("fill_value must be given in `to_dense` when there are missing values")
+        fill_value = False
+    found, _ = of(fill_value)
+    if found is None:
+        raise TypeError("fill_value: expected a value, got an empty Scalar")
+    if dtype is not None:
+        kind = dtypes.lookup_dtype(dtype)
+    else:
+        kind = held if full else dtypes.unify(held, scalar_type(found))
+    return cast_scalar(found, kind), kind
+
+
+def restored(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What pickle and copy call: the object made anew, on its device."""
+    order, stays_packed = kwargs.pop("order", None), kwargs.pop("stays_packed", False)
+    made = kind.from_coo(*args, **kwargs)
+    if stays_packed:
+        made._data = with_values(made._data, True)
+    return made if order is None else made.reorder(order, name=kwargs["name"])

@@ -1,0 +1,118 @@
+"""A Matrix as what it holds: its store, the writes that wait for it, and the form that the store has."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import device as devices
+from ...build import stores
+from ...build.chosen import in_chosen_form
+from ...order import Order
+from ...store import MatrixStore
+from ...verbs import matrix as verbs
+from ..options import AUTO, Layout
+from ..statement import orders
+from ..statement.tensor import Tensor
+from .read import MatrixRead
+from .writes import Writes
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_names = itertools.count()
+
+
+def named(name: str | None) -> str:
+    """The name of a Matrix that was given none."""
+    return f"M_{next(_names)}" if name is None else name
+
+
+class StoredMatrix(MatrixRead, Tensor):
+    """What the parts of Matrix know of it. `_layout`: the form that was asked for."""
+
+    __slots__ = ("_layout",)
+    _data: MatrixStore
+    _pending: Writes
+    _layout: Layout
+    _transposed = False
+
+    @classmethod
+    def _from_store(
+        cls, store: MatrixStore, name: str | None = None, layout: Layout = AUTO, *, as_is: bool = False
+    ) -> Self:
+        A = cls.__new__(cls)
+        A._data = store if as_is else stores.with_values(store, layout.packed)
+        A._layout, A._pending = layout, Writes()
+        A.name = named(name)
+        return A
+
+    @property
+    def _store(self) -> MatrixStore:
+        store = self._stored
+        return store if store.order is None else orders.in_users_order(self, store)
+
+    def _at(self, order: Order | None) -> MatrixStore:
+        store = self._stored
+        return store if order is not None or store.order is None else orders.in_users_order(self, store)
+
+    @property
+    def _stored(self) -> MatrixStore:
+        if devices.several:
+            devices.activate(self._data.device)
+        if self._pending:
+            self._adopt(self._pending.into(self._data))
+        return self._data
+
+    def _read(self, *, now: bool = False) -> MatrixStore:
+        """What it holds, for a product: from when that is repaid on (or `now`) in the form that the plan chooses. What
+        others hold stays as it is, so that several threads may read."""
+        store = self._stored
+        structure = store.structure
+        if not (now or structure.reads >= structure.due[isinstance(store.raw, np.generic)]) or self._layout.asks:
+            return store
+        with self.device.guard:
+            found = in_chosen_form(store, now=now)
+        if self._data is store:
+            self._data = found
+        return found
+
+    def _adopt(self, store: MatrixStore) -> None:
+        if self._layout is not AUTO and self._layout.asks:
+            store = stores.with_format(store, *self._layout[:2])
+        self._data = stores.with_values(store, self._layout.packed)
+        if self._pending:
+            self._pending.clear()
+
+    def _put(self, i: int, j: int, value: np.generic | None) -> None:
+        """Set (None: delete) one entry; many of them cost one rebuild, at the next read. InvalidValue for a value that
+        cannot be packed with the others, where that is asked for."""
+        verbs.check_keys(*self.shape)
+        writes = self._pending
+        if value is None or not self._layout.packed or writes.packs(self._data, value):
+            writes[i, j] = value
+            return
+        more = writes.copy()
+        more[i, j] = value
+        self._adopt(more.into(self._data))
+
+    @property
+    def nrows(self) -> int:
+        return self._data.nrows
+
+    @property
+    def ncols(self) -> int:
+        return self._data.ncols
+
+    @property
+    def format(self) -> str:
+        """The primary stored form: "csr", "mplg", "b2sr8", "split8"..."""
+        return self._stored.structure.primary.key
+
+    def memory(self) -> Any:
+        """The bytes held: a Memory with .forms, .structure, .values, .caches, .total .., which prints as a table."""
+        from ..memory import Memory
+
+        return Memory.of(self._stored)

@@ -1,0 +1,100 @@
+"""A Vector as what it holds: its store, and the writes that wait for it."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ... import device as devices
+from ...order import Order
+from ...store import VectorStore, empty_vector
+from ...verbs import elements
+from ..memory import VectorMemory
+from ..statement import orders
+from ..statement.recording import state as recording
+from ..statement.tensor import Tensor
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_names = itertools.count()
+
+
+def named(name: str | None) -> str:
+    """The name of a Vector that was given none."""
+    return f"v_{next(_names)}" if name is None else name
+
+
+class StoredVector(Tensor):
+    """What the parts of Vector know of it."""
+
+    __slots__ = ()
+    _data: VectorStore
+    _pending: dict[int, np.generic | None]
+    ndim = 1
+
+    @classmethod
+    def _from_store(cls, store: VectorStore, name: str | None = None) -> Self:
+        v = cls.__new__(cls)
+        v._data, v._pending, v.name = store, {}, named(name)
+        return v
+
+    @property
+    def _store(self) -> VectorStore:
+        """What it holds, in the user's order from now on."""
+        store = self._stored
+        return store if store.order is None else self._in(None)
+
+    @property
+    def _stored(self) -> VectorStore:
+        """What it holds, as it lies."""
+        if recording.recorder is not None:
+            return recording.recorder.shape_of(self)
+        if devices.several:
+            devices.activate(self._data.device)
+        if self._pending:
+            elements.put(self._data, orders.placed(self._data.order, self._pending))
+            self._pending.clear()
+        return self._data
+
+    @property
+    def _in_users_order(self) -> VectorStore:
+        """What it holds, in the user's order, for a look: it stays as it lies."""
+        store = self._stored
+        return store if store.order is None else orders.moved(self, store, None)
+
+    def _in(self, order: Order | None) -> VectorStore:
+        """What it holds, in that order from now on."""
+        store = self._stored
+        if store.order is not order:
+            self._data = store = orders.moved(self, store, order)
+        return store
+
+    def _adopt(self, store: VectorStore) -> None:
+        self._data = store
+        if self._pending:
+            self._pending.clear()
+
+    def _release(self) -> Self:
+        """A Vector with what this one holds, which is left without entries."""
+        held = self._stored
+        self._adopt(empty_vector(held.device, held.size, held.dtype))
+        return self._from_store(held)
+
+    def _put(self, i: int, value: np.generic | None) -> None:
+        """Set (None: delete) one entry; many of them cost one pass, at the next read."""
+        self._pending[i] = value
+
+    @property
+    def size(self) -> int:
+        return self._data.size
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (self._data.size,)
+
+    def memory(self) -> VectorMemory:
+        """The bytes held: .presence, .values and .total, which prints as a table."""
+        return VectorMemory.of(self._stored)

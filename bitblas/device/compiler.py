@@ -1,0 +1,167 @@
+"""Numba as a compiler, and no more: from a kernel's text and the types of its arguments to an object file.
+
+What Numba makes for calls from Python, for arrays that it counts references of, and for its own parallel loops is left
+out: `native.ll` calls kernels, their scratch arrays live until they end, and it spreads ranges over threads.
+"""
+
+from __future__ import annotations
+
+import functools
+import struct
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import binding, ir
+from numba import from_dtype, types
+from numba.core import callconv, cgutils, compiler, config, typed_passes, untyped_passes
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler_machinery import PassManager
+from numba.core.errors import NumbaRuntimeError
+from numba.core.registry import cpu_target
+from numba.core.runtime import rtsys
+
+from ..kernels.calls import SCRATCH
+from . import native
+from .specialise import specialised
+
+WORD = ir.IntType(64)
+POINTER = ir.IntType(8).as_pointer()
+
+
+class Kernel(compiler.CompilerBase):
+    """The passes of Numba that a kernel needs: no closures, comprehensions, `with` or array expressions."""
+
+    def define_pipelines(self) -> list[PassManager]:
+        u, t = untyped_passes, typed_passes
+        passes = PassManager("kernel")
+        for kind in (
+            u.TranslateByteCode, u.FixupArgs, u.IRProcessing, u.RewriteSemanticConstants, u.DeadBranchPrune,
+            u.GenericRewrites, u.InlineInlinables, u.DeadBranchPrune, u.FindLiterallyCalls, u.ReconstructSSA,
+            u.DeadBranchPrune, t.NopythonTypeInference, t.PreLowerStripPhis, t.IRLegalization, t.NativeLowering,
+        ):  # fmt: skip
+            passes.add_pass(kind, kind.__name__)
+        passes.finalize()
+        return [passes]
+
+
+class Collected(JITCodeLibrary):
+    """What one kernel is lowered to, before LLVM sees it, and the functions compiled by themselves that it calls."""
+
+    module: Any = None
+    counts = False  # whether arrays and exceptions of the user's functions take Numba's run-time library
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        self.module = ir_module
+
+    def add_linking_library(self, library: Any) -> None:
+        if (library is not rtsys.library or self.counts) and library not in self._linking_libraries:
+            super().add_linking_library(library)
+
+    def linked(self) -> Iterator[Any]:
+        return iter(self._linking_libraries)
+
+
+def numba_type(code: str) -> Any:
+    """The type of an argument: "int", a dtype's name for a NumPy scalar, with [] after it for an array."""
+    if code == "int":
+        return types.int64
+    dtype = from_dtype(np.dtype(code.removesuffix("[]")))
+    return types.Array(dtype, 1, "C") if code.endswith("[]") else dtype
+
+
+def compiled(text: str, name: str, symbol: str, signature: Sequence[str]) -> tuple[bytes, list[str]]:
+    """An object file that defines `symbol`, and what it calls and does not define. name: of the kernel in the text."""
+    namespace: dict[str, Any] = {"__name__": "bitblas.kernel"}
+    exec(compile(specialised(text, name), f"<{symbol}>", "exec"), namespace)
+    arguments = (types.int64, types.int64, *map(numba_type, signature))
+    typing, target = cpu_target.typing_context, cpu_target.target_context
+    typing.refresh()
+    target.refresh()
+    codegen = target.codegen()
+
+    def lowered(counts: bool) -> tuple[Collected, Any]:
+        flags = compiler.Flags()
+        flags.error_model, flags.enable_ssa, flags.no_compile, flags.nrt = "numpy", True, True, counts
+        flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+        library = Collected(codegen, symbol)
+        library.counts = counts
+        passes = Kernel(typing, target, library, arguments, None, flags, {})
+        return library, passes.compile_extra(namespace[name].py_func)
+
+    try:
+        library, made = lowered(counts=False)
+    except NumbaRuntimeError:
+        library, made = lowered(counts=True)
+    _entry(library.module, made.fndesc.llvm_func_name, symbol, arguments[2:])
+    module = binding.parse_assembly(cgutils.normalize_ir_text(str(library.module)))
+    for other in library.linked():
+        module.link_in(other._get_module_for_linking(), preserve=True)
+    return _object(module, symbol, codegen._data_layout)
+
+
+def _entry(module: Any, kernel: str, symbol: str, arguments: Sequence[Any]) -> None:
+    """`i64 symbol(i64 lo, i64 hi, ptr slots)`: calls the kernel, and frees its scratch arrays."""
+    callee = module.globals[kernel]
+    callee.linkage = "internal"
+    function = ir.Function(module, ir.FunctionType(WORD, [WORD, WORD, POINTER]), symbol)
+    b = ir.IRBuilder(function.append_basic_block())
+    at = lambda k: b.gep(function.args[2], [ir.Constant(WORD, 8 * k)])
+    read = lambda k, kind: b.load(b.bitcast(at(k), kind.as_pointer()))
+    result, raised, *wanted = (a.type for a in callee.args)
+    values, kinds = list(function.args[:2]), iter(wanted[2:])
+    for k, argument in enumerate(arguments):
+        if not isinstance(argument, types.Array):
+            values.append(read(2 * k, next(kinds)))
+            continue
+        meminfo, parent, _, _, data, _, _ = (next(kinds) for _ in range(7))
+        size, step = read(2 * k + 1, WORD), ir.Constant(WORD, max(8, getattr(argument.dtype, "bitwidth", 8)) // 8)
+        values += [meminfo(None), parent(None), size, step, read(2 * k, data), size, step]
+    frame = b.alloca(POINTER, SCRATCH + 1)  # what the kernel raises, then its scratch arrays
+    noted = [b.gep(frame, [ir.Constant(WORD, k)]) for k in range(getattr(module, "scratch", 0) + 1)]
+    for place in noted:
+        b.store(POINTER(None), place)
+    status = b.call(callee, [b.alloca(result.pointee), b.bitcast(frame, raised), *values])
+    free = cgutils.get_or_insert_function(module, ir.FunctionType(ir.VoidType(), [POINTER]), "free")
+    for place in noted[1:]:
+        b.call(free, [b.load(place)])
+    own = b.icmp_signed("==", status, ir.Constant(status.type, callconv.FIRST_USEREXC))
+    b.ret(b.select(own, b.ptrtoint(b.load(frame), WORD), b.sext(status, WORD)))
+
+
+@functools.cache
+def _target() -> Any:
+    features = native.features() if config.CPU_FEATURES is None else config.CPU_FEATURES
+    return native.machine(str(config.CPU_NAME or binding.get_host_cpu_name()), features, int(config.OPT))
+
+
+def _object(module: Any, symbol: str, layout: str) -> tuple[bytes, list[str]]:
+    """LLVM's part: one function is left, the rest is inlined or its own."""
+    module.data_layout = layout
+    for defined in (*module.functions, *module.global_variables):
+        if not defined.is_declaration and defined.name != symbol:
+            defined.linkage = "internal"
+    module.verify()
+    options = binding.create_pipeline_tuning_options(int(config.OPT))
+    options.loop_vectorization, options.slp_vectorization = bool(config.LOOP_VECTORIZE), bool(config.SLP_VECTORIZE)
+    builder = binding.create_pass_builder(_target(), options)
+    builder.getModulePassManager().run(module, builder)
+    declared = [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
+    data = _target().emit_object(module)
+    return data, sorted({*declared, *undefined(data)})
+
+
+def undefined(data: bytes) -> set[str]:
+    """What an ELF object wants from elsewhere: LLVM may call functions (memset) that no text names."""
+    if data[:5] != b"\x7fELF\x02":
+        return set()
+    start, size, count = struct.unpack_from("<Q", data, 40)[0], *struct.unpack_from("<HH", data, 58)
+    sections = [struct.unpack_from("<IIQQQQIIQQ", data, start + size * k) for k in range(count)]
+    names = set()
+    for _, kind, _, _, offset, nbytes, link, _, _, width in sections:
+        for place in range(offset, offset + nbytes, width) if kind == 2 else ():
+            name, _, _, section = struct.unpack_from("<IBBH", data, place)
+            if section == 0 and name:
+                begin = sections[link][4] + name
+                names.add(data[begin : data.index(b"\0", begin)].decode())
+    return names

@@ -1,0 +1,278 @@
+"""Compiled kernels of the CPU: loaded from object files by llvmlite, and called. Numba is not needed for either.
+
+An object defines one function, `i64 symbol(i64 lo, i64 hi, ptr slots)`; `native.ll` is what calls it: it reads the
+arguments out of their Python objects, lets go of the interpreter's lock, and shares ranges among threads.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import platform
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..exceptions import JitError
+from ..kernels.calls import NO_MEMORY, OTHERS
+from .threads import forks
+
+HEAD = object.__basicsize__  # of every Python object, its type the last 8 bytes of it
+DIMS, SHAPE, DTYPE, FLAGS = HEAD + 8, HEAD + 16, HEAD + 40, HEAD + 48  # of PyArrayObject, whose data comes first
+MOST = 64  # arguments
+SPINS = 2000  # looks at the next job before a thread sleeps: some 20 us
+_PAUSES = dict.fromkeys(("x86_64", "AMD64"), ("llvm.x86.sse2.pause", "", ""))
+_PAUSES |= dict.fromkeys(("aarch64", "arm64"), ("llvm.aarch64.hint", "i32", "i32 1"))
+
+loading = threading.RLock()  # LLVM's engine, and Numba, are for one thread at a time
+_kept: list[Any] = []  # what the machine's code points to
+
+
+def text() -> str:
+    """native.ll for this Python and this processor."""
+    name, kinds, values = _PAUSES.get(platform.machine(), ("llvm.donothing", "", ""))
+    numbers = {"HEAD": HEAD, "TYPE": HEAD - 8, "DIMS": DIMS, "SHAPE": SHAPE, "DTYPE": DTYPE, "FLAGS": FLAGS}
+    found = (Path(__file__).parent / "native.ll").read_text().replace("{PAUSE}", f"call void @{name}({values})")
+    for word, number in (numbers | {"MOST": 2 * MOST, "SPINS": SPINS}).items():
+        found = found.replace(f"{{{word}}}", str(number))
+    return f"{found}\ndeclare void @{name}({kinds})\n"
+
+
+@functools.cache
+def layout_known() -> bool:
+    """Whether Python's and NumPy's objects lie in memory as `native.ll` reads them."""
+    read = lambda x, place, kind: kind.from_address(id(x) + place).value
+    array, scalar = np.arange(7, dtype=np.int32), np.float64(1.5)
+    return (
+        HEAD in (16, 32)
+        and read(array, HEAD - 8, ctypes.c_void_p) == id(np.ndarray)
+        and read(array, HEAD, ctypes.c_void_p) == array.ctypes.data
+        and read(array, DIMS, ctypes.c_int32) == 1
+        and ctypes.c_int64.from_address(read(array, SHAPE, ctypes.c_void_p)).value == 7
+        and read(array, DTYPE, ctypes.c_void_p) == id(np.dtype(np.int32))
+        and read(array, FLAGS, ctypes.c_int32) == array.flags.num
+        and read(scalar, HEAD, ctypes.c_double) == 1.5
+        and read(np.bool_(True), HEAD, ctypes.c_int8) == 1
+        and read(np.int16(-3), HEAD, ctypes.c_int16) == -3
+    )
+
+
+# ---- what is compiled for, and where it is loaded -------------------------------------------------------------------
+
+
+@functools.cache
+def binding() -> Any:
+    from llvmlite import binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding
+
+
+@functools.cache
+def cpu_name() -> str:
+    """The processor that kernels are compiled for."""
+    return str(os.environ.get("NUMBA_CPU_NAME") or binding().get_host_cpu_name())
+
+
+def llvm_version() -> str:
+    import llvmlite
+
+    return str(llvmlite.__version__)
+
+
+@functools.cache
+def features() -> str:
+    """What the processor can do, as LLVM writes it."""
+    try:
+        return str(binding().get_host_cpu_features().flatten())
+    except RuntimeError:  # not known to LLVM
+        return ""
+
+
+def machine(cpu: str, features: str, level: int) -> Any:
+    """LLVM's target: code that may lie anywhere, so that it can be kept in files."""
+    target = binding().Target.from_triple(binding().get_process_triple())
+    return target.create_target_machine(cpu=cpu, features=features, opt=level, reloc="pic", codemodel="default")
+
+
+def assembled(text: str, cpu: str) -> tuple[bytes, list[str]]:
+    """An object file of LLVM's text, and the names that it wants."""
+    module = binding().parse_assembly(text)
+    module.verify()
+    wanted = [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
+    return machine(cpu, features(), 2).emit_object(module), wanted
+
+
+@functools.cache
+def _engine() -> Any:
+    empty = binding().parse_assembly("")
+    empty.triple = binding().get_process_triple()
+    return binding().create_mcjit_compiler(empty, machine("", "", 2))
+
+
+# What Numba calls by a name of its own, and the C library's function that is meant.
+_ALIASES = {f"numba_{name}": name for name in ("frexp", "frexpf", "ldexp", "ldexpf")}
+_ALIASES |= {"numba_gamma": "tgamma", "numba_gammaf": "tgammaf"}
+
+
+@functools.cache
+def _library(name: str | None) -> Any:
+    return ctypes.CDLL(name)
+
+
+def address(symbol: str) -> int:
+    """Where a function of Python, of C, or of Numba's own helpers lies. JitError where it is nowhere."""
+    name = _ALIASES.get(symbol, symbol)
+    for library in (ctypes.pythonapi, _library(None)):
+        try:
+            return int(ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0)
+        except AttributeError:
+            continue
+    from numba.core.registry import cpu_target  # a function of the user's needs more of Numba than its compiler
+
+    assert cpu_target.target_context is not None  # made at its first use, and with it the names of Numba's library
+    found = binding().address_of_symbol(symbol)
+    if not found:
+        raise JitError(f"device 'cpu': a kernel calls {symbol}, which this process has not")
+    return int(found)
+
+
+def _forget_who_loads() -> None:
+    """In the child of a fork: it may have been another thread."""
+    global loading
+    loading = threading.RLock()
+
+
+forks.append(_forget_who_loads)
+_known: set[str] = set()
+_loaded: dict[str, int] = {}
+
+
+def load(data: bytes, symbol: str, wanted: Sequence[str]) -> int:
+    """The address of a function of an object file. wanted: the names that it does not define."""
+    with loading:
+        if symbol in _loaded:  # variants of one text have one object
+            return _loaded[symbol]
+        for name in wanted:
+            if name not in _known:
+                binding().add_symbol(name, address(name))
+                _known.add(name)
+        engine = _engine()
+        engine.add_object_file(binding().ObjectFileRef.from_data(data))
+        engine.finalize_object()
+        _loaded[symbol] = address_of(symbol)
+        return _loaded[symbol]
+
+
+def address_of(symbol: str) -> int:
+    """Where something lies that a loaded object defines."""
+    with loading:
+        engine = _engine()
+        return int(engine.get_function_address(symbol) or engine.get_global_value_address(symbol))
+
+
+# ---- calls ----------------------------------------------------------------------------------------------------------
+
+
+class _MethodDef(ctypes.Structure):
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    ]
+
+
+_FASTCALL = 0x80
+
+
+def described(function: int, signature: Sequence[str]) -> ctypes.Array[Any]:
+    """The words that `launch` reads of a kernel."""
+    words = [function, len(signature), id(int), id(np.ndarray), id(np.dtype(np.int64))]
+    for code in signature:
+        if code == "int":
+            words += [-1, id(int), 0]
+            continue
+        dtype = np.dtype(code.removesuffix("[]"))
+        words += [0, id(np.ndarray), id(dtype)] if code.endswith("[]") else [dtype.itemsize, id(dtype.type), 0]
+    return (ctypes.c_int64 * len(words))(*words)
+
+
+def callable_of(launch: int, function: int, signature: Sequence[str]) -> Callable[..., int]:
+    """kernel(n or bounds, *arguments) as a function of Python; see `native.ll` for what it gives."""
+    if len(signature) > MOST:
+        raise JitError(f"device 'cpu': expected a kernel of at most {MOST} arguments, got {len(signature)}")
+    words = described(function, signature)
+    method = _MethodDef(b"kernel", launch, _FASTCALL, None)
+    _kept.extend((words, method))
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+    made: Callable[..., int] = make(ctypes.addressof(method), ctypes.addressof(words), None)
+    return made
+
+
+def plain_callable_of(share: int, function: int, signature: Sequence[str]) -> Callable[..., int]:
+    """The same by ctypes, which is slower: for a Python whose objects lie in memory otherwise."""
+    word = ctypes.c_int64
+    run = ctypes.CFUNCTYPE(word, word, word, ctypes.c_void_p)(function)
+    spread = ctypes.CFUNCTYPE(word, ctypes.c_void_p, ctypes.c_void_p, word, ctypes.c_void_p)(share)
+
+    def call(units: Any, *args: Any) -> int:
+        if tuple(map(code_of, args)) != tuple(signature) or not all(map(_flat, args)):
+            return OTHERS
+        slots = (word * (2 * len(args)))()
+        start = ctypes.addressof(slots)
+        for k, x in enumerate(args):
+            if isinstance(x, np.ndarray):
+                slots[2 * k], slots[2 * k + 1] = x.ctypes.data, x.size
+            else:
+                data = np.asarray(x, np.int64 if isinstance(x, int) else x.dtype).tobytes()
+                ctypes.memmove(start + 16 * k, data, len(data))
+        if isinstance(units, int):
+            return run(0, units, start)
+        return spread(function, units.ctypes.data, len(units) - 1, start)
+
+    return call
+
+
+def _flat(x: Any) -> bool:
+    return not isinstance(x, np.ndarray) or (x.ndim == 1 and x.flags.c_contiguous and x.flags.aligned)
+
+
+def code_of(x: Any) -> str:
+    """The type of an argument: "int", a dtype's name for a NumPy scalar, with [] after it for an array."""
+    if isinstance(x, np.ndarray):
+        return f"{x.dtype.name}[]"
+    return "int" if type(x) is int else np.asarray(x).dtype.name
+
+
+def plain(x: Any) -> Any:
+    """An argument of that type as NumPy makes it: no subclass, no other dtype of the same name. TypeError for arrays
+    that kernels cannot read where they lie."""
+    if not isinstance(x, np.ndarray):
+        return x if type(x) is int else np.dtype(code_of(x)).type(x)
+    if not _flat(x):
+        raise TypeError(f"expected a contiguous array of one dimension for a kernel, got {x.shape}, {x.strides}")
+    return x.view(np.ndarray).view(np.dtype(x.dtype.name))
+
+
+def fail(said: int) -> NoReturn:
+    """Raise what a kernel said."""
+    if said == NO_MEMORY:
+        raise MemoryError("no memory for what a kernel works in")
+    if said < 4096:
+        raise SystemError(f"a kernel ended with {said}")
+    import pickle
+
+    from llvmlite import ir
+
+    # excinfo_t of Numba: the pickled (class, arguments, place) and its length; what is computed when it is raised is
+    # not among the arguments
+    data = ctypes.c_void_p.from_address(said).value or 0
+    kind, arguments, _ = pickle.loads(ctypes.string_at(data, ctypes.c_int32.from_address(said + 8).value))
+    raise kind(*(x for x in arguments if not isinstance(x, ir.Value)))

@@ -1,0 +1,230 @@
+"""A kernel's text with its constants put in and its functions written out where they are called.
+
+Numba does both, but only after it has read the bytecode of every function at every call and typed what nobody reaches:
+that is more than half of its time. What is left to it here is what has no plain form: returns out of loops, conditions
+of `while`, branches of an expression that would need a statement.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Iterable
+
+from .folding import Fold, assigned, module_statements
+
+Expr = ast.expr
+SMALL = 8  # nodes of an argument that is written out more than once
+_WRITERS = ("put", "store_lanes")
+
+
+def specialised(text: str, name: str) -> str:
+    """The text of a kernel of that name, with the same meaning."""
+    constants: dict[str, int] = {}
+    functions: dict[str, ast.FunctionDef] = {}
+    others: list[ast.stmt] = []
+    for node in module_statements(ast.parse(text).body, constants):
+        if isinstance(node, ast.FunctionDef):
+            functions[node.name] = node
+        else:
+            others.append(node)
+    done: dict[str, ast.FunctionDef] = {}
+
+    def finished(called: str) -> ast.FunctionDef | None:
+        if called not in done:
+            if called not in functions:
+                return None
+            function = functions.pop(called)  # one that calls itself is left to Numba
+            Fold(constants, function).function(function)
+            _Inline(finished).function(function)
+            Fold(constants, function).function(function)
+            done[called] = function
+        return done[called]
+
+    finished(name)
+    for left in list(functions):
+        finished(left)
+    return ast.unparse(ast.fix_missing_locations(ast.Module([*others, *done.values()], [])))
+
+
+class _Names(ast.NodeTransformer):
+    """Other expressions in the place of names that are read, other names where they are written."""
+
+    def __init__(self, reads: dict[str, Expr]) -> None:
+        self.reads = reads
+
+    def visit_Name(self, node: ast.Name) -> Expr:
+        found = self.reads.get(node.id)
+        if found is None:
+            return node
+        if isinstance(node.ctx, ast.Store):
+            assert isinstance(found, ast.Name)
+            return ast.Name(found.id, ast.Store())
+        return copy.deepcopy(found)
+
+
+def _small(node: Expr) -> bool:
+    return sum(1 for n in ast.walk(node) if isinstance(n, ast.expr)) <= SMALL
+
+
+def _writes(node: ast.AST) -> bool:
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.ctx, ast.Store)
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _WRITERS
+
+
+def _uses(name: str, nodes: Iterable[ast.AST]) -> int:
+    return sum(isinstance(n, ast.Name) and n.id == name for node in nodes for n in ast.walk(node))
+
+
+def _straight(body: list[ast.stmt]) -> bool:
+    """Assignments to names, then a return."""
+    return isinstance(body[-1], ast.Return) and all(
+        isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name) for s in body[:-1]
+    )
+
+
+def _returning(body: list[ast.stmt], result: str) -> list[ast.stmt] | None:
+    """Statements that assign the result where `body` returned it; None where a return leaves a loop."""
+    out: list[ast.stmt] = []
+    for k, node in enumerate(body):
+        returns = any(isinstance(n, ast.Return) for n in ast.walk(node))
+        if isinstance(node, ast.Return):
+            value = node.value or ast.Constant(None)
+            return [*out, ast.Assign([ast.Name(result, ast.Store())], value)]
+        if returns and not isinstance(node, ast.If):
+            return None
+        if returns:
+            assert isinstance(node, ast.If)
+            rest = body[k + 1 :]
+            ends = [bool(b) and isinstance(b[-1], ast.Return) for b in (node.body, node.orelse)]
+            if not any(ends) and rest:
+                return None
+            branches = [
+                _returning(copy.deepcopy(b) if end else [*copy.deepcopy(b), *rest], result)
+                for b, end in zip((node.body, node.orelse), ends)
+            ]
+            if None in branches:
+                return None
+            return [*out, ast.If(node.test, branches[0] or [ast.Pass()], branches[1] or [])]
+        out.append(node)
+    return out
+
+
+class _Inline:
+    """Calls of functions that are in the text, written out."""
+
+    count = 0
+
+    def __init__(self, finished: Callable[[str], ast.FunctionDef | None]) -> None:
+        self.finished = finished
+
+    def function(self, function: ast.FunctionDef) -> None:
+        body = function.body
+        if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+            body = body[1:]  # what the function says of itself
+        self.count = 0
+        self.prefix, self.taken = function.name, assigned(body) | {a.arg for a in function.args.args}
+        function.body = self.block(body)
+
+    def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        return [made for node in body for made in self.statement(node)]
+
+    def statement(self, node: ast.stmt) -> list[ast.stmt]:
+        before: list[ast.stmt] = []
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.IfExp) and self.calls(node.value):
+            branches = [ast.Assign(copy.deepcopy(node.targets), v) for v in (node.value.body, node.value.orelse)]
+            return self.statement(ast.If(node.value.test, [branches[0]], [branches[1]]))
+        if isinstance(node, ast.If):
+            node.test = self.expression(node.test, before)
+            node.body, node.orelse = self.block(node.body), self.block(node.orelse)
+        elif isinstance(node, ast.For):
+            node.iter = self.expression(node.iter, before)
+            node.body = self.block(node.body)
+        elif isinstance(node, ast.While):
+            node.test = self.expression(node.test, None)
+            node.body = self.block(node.body)
+        elif isinstance(node, (ast.Assign, ast.AugAssign, ast.Expr, ast.Return)) and node.value is not None:
+            node.value = self.expression(node.value, before, root=True)
+            if isinstance(node, ast.Assign):
+                node.targets = [self.expression(t, before) for t in node.targets]
+            if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Call):
+                return before  # a call that was written out
+        return [*before, node]
+
+    def calls(self, node: Expr) -> bool:
+        called = (n.func for n in ast.walk(node) if isinstance(n, ast.Call))
+        return any(isinstance(f, ast.Name) and self.finished(f.id) for f in called)
+
+    def expression(self, node: Expr, before: list[ast.stmt] | None, root: bool = False) -> Expr:
+        """`node` with its calls written out. before: where statements may go that must run first; None: nowhere."""
+        if isinstance(node, ast.IfExp):
+            node.test = self.expression(node.test, before)
+            node.body, node.orelse = self.expression(node.body, None), self.expression(node.orelse, None)
+            return node
+        if isinstance(node, ast.BoolOp):
+            first, *rest = node.values
+            node.values = [self.expression(first, before), *(self.expression(v, None) for v in rest)]
+            return node
+        for field, value in ast.iter_fields(node):
+            if isinstance(value, ast.expr):
+                setattr(node, field, self.expression(value, before))
+            elif isinstance(value, list):
+                setattr(node, field, [self.expression(v, before) if isinstance(v, ast.expr) else v for v in value])
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+            function = self.finished(node.func.id)
+            if function is not None and len(function.args.args) == len(node.args):
+                return self.written(node, function, before, root)
+        return node
+
+    def fresh(self, name: str) -> str:
+        self.count += 1
+        made = f"{name}_{self.prefix}{self.count}"
+        return self.fresh(name) if made in self.taken else made
+
+    def written(self, call: ast.Call, function: ast.FunctionDef, before: list[ast.stmt] | None, root: bool) -> Expr:
+        body = copy.deepcopy(function.body)
+        reads: dict[str, Expr] = {}
+        made: list[ast.stmt] = []
+
+        def name(n: str, value: Expr, uses: int) -> bool:
+            """Let n mean a value: itself where that may be written out, else under a name."""
+            if isinstance(value, (ast.Name, ast.Constant)) or uses <= 1 or (_small(value) and before is None):
+                reads[n] = value
+            elif before is None:
+                return False
+            else:
+                reads[n] = ast.Name(self.fresh(n), ast.Load())
+                made.append(ast.Assign([ast.Name(reads[n].id, ast.Store())], value))  # type: ignore[attr-defined]
+            return True
+
+        if _straight(body):
+            for parameter, value in zip(function.args.args, call.args):
+                if not name(parameter.arg, value, _uses(parameter.arg, body)):
+                    return call
+            for k, node in enumerate(body[:-1]):
+                assert isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+                target = node.targets[0].id
+                if not name(target, _Names(reads).visit(node.value), _uses(target, body[k + 1 :])):
+                    return call
+            assert isinstance(body[-1], ast.Return) and body[-1].value is not None
+            if before is not None:
+                before += made
+            result: Expr = _Names(reads).visit(body[-1].value)
+            return Fold({}, None).visit(result)
+        if before is None or (not root and any(_writes(n) for node in body for n in ast.walk(node))):
+            return call
+        answer = self.fresh(function.name)
+        statements = _returning(body, answer)
+        if statements is None:
+            return call
+        changed = assigned(statements) - {answer}
+        for parameter, value in zip(function.args.args, call.args):
+            if parameter.arg in changed or not isinstance(value, (ast.Name, ast.Constant)):
+                reads[parameter.arg] = ast.Name(self.fresh(parameter.arg), ast.Load())
+                made.append(ast.Assign([ast.Name(reads[parameter.arg].id, ast.Store())], value))  # type: ignore[attr-defined]
+            else:
+                reads[parameter.arg] = value
+        reads |= {n: ast.Name(self.fresh(n), ast.Load()) for n in changed if n not in reads}
+        before += [*made, *(_Names(reads).visit(s) for s in statements)]
+        return ast.Name(answer, ast.Load())

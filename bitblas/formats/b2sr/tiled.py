@@ -1,0 +1,35 @@
+"""What forms of tiles are, with a rest of single entries (formats/split) or without."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import sound
+from ..choice import Format
+
+
+class Tiled:
+    """`value_ptr`: ranks, as `ranks` makes them at first need."""
+
+    tile: int
+    value_ptr: Any
+
+    if TYPE_CHECKING:
+
+        @property
+        def format(self) -> Format: ...
+
+    @property
+    def key(self) -> str:
+        return self.format.key
+
+    @property
+    def rows_per_unit(self) -> int:
+        return self.tile
+
+    def equals(self, other: Any) -> bool:
+        return sound.same(self, other)
+
+    def adopt(self, twin: Any) -> None:
+        if self.value_ptr is None:
+            self.value_ptr = twin.value_ptr

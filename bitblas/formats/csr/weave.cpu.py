@@ -1,0 +1,84 @@
+# C<M, replace> = A (op) B row by row, in one pass: the columns of a row ascend, in A, B and M. Each range of rows
+# begins to write where A and B together would have it; it says where its rows end, and the caller closes the gaps.
+# MODE: BOTH where both have an entry; UNION where either has; FILLED as UNION with defaults for what is missing; ONLY
+# where B has one. What M forbids keeps the entry of A, unless it is replaced; MASKED 2: M is the pattern of B. FLAGS:
+# of B only what `b_flags` says.
+# include: formats/csr/search.cpu.py
+BOTH, UNION, FILLED, ONLY = 0, 1, 2, 3
+FAR = np.int64(1) << 62  # beyond every column
+
+
+@njit(**FUNCTION)
+def woven(in_a, in_b, a_val, a_iso, a_step, a_default, p, b_val, b_iso, b_step, b_default, q, i, j):
+    if MODE == ONLY:
+        return only_b(at(b_val, q) if b_step else b_iso)
+    x = a_default if not in_a else at(a_val, p) if a_step else a_iso
+    y = b_default if not in_b else at(b_val, q) if b_step else b_iso
+    if MODE == FILLED or (in_a and in_b):
+        return both(x, y, i, j)
+    return only_a(x) if in_a else only_b(y)
+
+
+@njit(**KERNEL)
+def weave(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_step, a_default, b_ptr, b_col, b_width, b_flags, b_val, b_iso,
+          b_step, b_default, m_ptr, m_col, m_width, m_flip, replace, c_ptr, c_col, c_val):  # fmt: skip
+    place = np.int64(at(a_ptr, lo)) + np.int64(at(b_ptr, lo))
+    for i in range(lo, hi):
+        p = np.int64(at(a_ptr, i))
+        p_end = np.int64(at(a_ptr, i + 1))
+        q = np.int64(at(b_ptr, i))
+        q_end = np.int64(at(b_ptr, i + 1))
+        m = np.int64(at(m_ptr, i)) if MASKED == 1 else np.int64(0)
+        m_end = np.int64(at(m_ptr, i + 1)) if MASKED == 1 else np.int64(0)
+        at_m = column_of(M_PACKED, m_col, m_width, m) if m < m_end else FAR
+        if MODE == BOTH:
+            while p < p_end and q < q_end:
+                j = column_of(A_PACKED, a_col, a_width, p)
+                k = column_of(B_PACKED, b_col, b_width, q)
+                if j < k:
+                    p = ahead(A_PACKED, a_col, a_width, p + 1, p_end, k)
+                elif k < j:
+                    q = ahead(B_PACKED, b_col, b_width, q + 1, q_end, j)
+                else:
+                    put(c_col, place, j)
+                    if VALUED:
+                        put(c_val, place, woven(True, True, a_val, a_iso, a_step, a_default, p, b_val, b_iso, b_step,
+                                                b_default, q, i, j))  # fmt: skip
+                    place += 1
+                    p += 1
+                    q += 1
+            put(c_ptr, i + 1, place)
+            continue
+        j = column_of(A_PACKED, a_col, a_width, p) if p < p_end else FAR
+        k = column_of(B_PACKED, b_col, b_width, q) if q < q_end else FAR
+        while j != FAR or k != FAR:
+            here = min(j, k)
+            in_a = j == here
+            in_b = k == here
+            there = in_b and (not FLAGS or at(b_flags, q) != 0)
+            is_open = True
+            if MASKED == 2:
+                is_open = in_b != (m_flip != 0)
+            elif MASKED:
+                if at_m < here:
+                    m = ahead(M_PACKED, m_col, m_width, m + 1, m_end, here)
+                    at_m = column_of(M_PACKED, m_col, m_width, m) if m < m_end else FAR
+                is_open = (at_m == here) != (m_flip != 0)
+            if is_open and (there or (in_a and MODE != ONLY)):
+                put(c_col, place, here)
+                if VALUED:
+                    put(c_val, place, woven(in_a, there, a_val, a_iso, a_step, a_default, p, b_val, b_iso, b_step,
+                                            b_default, q, i, here))  # fmt: skip
+                place += 1
+            elif not is_open and in_a and not replace:
+                put(c_col, place, here)
+                if VALUED:
+                    put(c_val, place, only_a(at(a_val, p) if a_step else a_iso))
+                place += 1
+            if in_a:
+                p += 1
+                j = column_of(A_PACKED, a_col, a_width, p) if p < p_end else FAR
+            if in_b:
+                q += 1
+                k = column_of(B_PACKED, b_col, b_width, q) if q < q_end else FAR
+        put(c_ptr, i + 1, place)

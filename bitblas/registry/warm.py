@@ -1,0 +1,108 @@
+"""The CPU's kernels compiled before they are needed: programs are run in several processes, which share the cache.
+
+The algorithms on two small graphs and on the shipped road network; and programs of the user's: Python files, and pages
+of Markdown with Python in them. What a program prints is dropped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import multiprocessing
+import os
+import re
+import runpy
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .. import device as devices
+from ..compare import comparison
+from ..compare.programs import programs
+from ..config import config
+from ..device import objects, threads
+from ..io import mmread
+
+
+class Done(NamedTuple):
+    """A program that ran: how many kernels were compiled for it, and the error that ended it, else ""."""
+
+    program: str
+    kernels: int
+    error: str
+
+
+GRAPHS = ("first", "town", "road")
+
+
+@functools.cache
+def graph(name: str) -> comparison.Operands:
+    """The graph of the first program in the README, a town of 40 x 40 crossings, or the roads of New York."""
+    import bitblas as gb
+
+    if name == "road":
+        return comparison.Operands(mmread(comparison.demo_path(), device="cpu"))
+    n, edges = 6, [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (3, 5)]
+    if name == "town":
+        n = 1600
+        streets = [(i, i + 1) for i in range(n) if (i + 1) % 40] + [(i, i + 40) for i in range(n - 40)]
+        edges = streets + [(j, i) for i, j in streets]
+    rows, cols = zip(*edges)
+    return comparison.Operands(gb.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n, device="cpu"))
+
+
+def tasks(files: Iterable[str]) -> list[str]:
+    """The names of what is run: algorithm and graph, or a file."""
+    return [*files, *(f"{program.name} {graph}" for graph in GRAPHS[::-1] for program in programs())]
+
+
+def run(task: str) -> Done:
+    """Run one program."""
+    before = objects.compiled
+    try:
+        if task not in tasks(()) and not Path(task).is_file():
+            raise FileNotFoundError(f"expected a program, got {task}")
+        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), config.set(device="cpu"):
+            (_run_file if Path(task).is_file() else _run_algorithm)(task)
+    except (Exception, SystemExit) as error:
+        if not isinstance(error, SystemExit) or error.code:
+            return Done(task, objects.compiled - before, f"{type(error).__name__}: {error}")
+    return Done(task, objects.compiled - before, "")
+
+
+def _run_algorithm(task: str) -> None:
+    import bitblas
+
+    name, _, which = task.rpartition(" ")
+    program = next(p for p in programs() if p.name == name)
+    program.call(comparison.Side("cpu", bitblas, graph(which), device="cpu").matrix(program.form), 0, bitblas)
+
+
+def _run_file(task: str) -> None:
+    path, here, arguments = Path(task).resolve(), Path.cwd(), sys.argv
+    try:
+        if path.suffix == ".md":
+            with tempfile.TemporaryDirectory() as folder:
+                os.chdir(folder)
+                names: dict[str, Any] = {"__name__": "__main__"}
+                for block in re.findall(r"^```python\n(.*?)^```", path.read_text(), re.MULTILINE | re.DOTALL):
+                    exec(compile(block, str(path), "exec"), names)
+        else:
+            sys.argv = [str(path)]
+            runpy.run_path(str(path), run_name="__main__")
+    finally:
+        sys.argv = arguments
+        os.chdir(here)
+
+
+def warm(files: Sequence[str] = (), processes: int | None = None) -> Iterator[Done]:
+    """Run them all, as they end. processes: at once; as many as may work, without a number."""
+    devices.get("cpu")
+    count = threads.processors() if processes is None else processes
+    context = multiprocessing.get_context("spawn")  # no process has what another one compiled but by the cache
+    with ProcessPoolExecutor(count, mp_context=context) as pool:
+        for future in as_completed([pool.submit(run, task) for task in tasks(files)]):
+            yield future.result()

@@ -1,0 +1,82 @@
+"""Algorithms on both libraries: graphs, results on the host, and a class for each library that gives tests their `gb`.
+
+The python-graphblas half checks the programs themselves and needs no backend of bitblas; the bitblas half checks the
+backends, on each `device`.
+"""
+
+import importlib.util
+
+import hypothesis
+import numpy as np
+import pytest
+from oracles import GRAPHS, Graph
+
+DTYPES = ["BOOL", "INT8", "UINT8", "INT32", "UINT64", "INT64", "FP32", "FP64"]
+SYMMETRIC = {name: graph for name, graph in GRAPHS.items() if graph.symmetric}
+
+every_graph = pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS.keys())
+every_symmetric_graph = pytest.mark.parametrize("graph", SYMMETRIC.values(), ids=SYMMETRIC.keys())
+every_dtype = pytest.mark.parametrize("dtype", DTYPES)
+
+
+def matrix(gb, graph, values=True, dtype=None):
+    return gb.Matrix.from_coo(graph.rows, graph.cols, values, dtype, nrows=graph.n, ncols=graph.n)
+
+
+def entries(vector):
+    """Indices and values on the host: `to_coo` gives arrays of the vector's device."""
+    return [x.get() if hasattr(x, "__cuda_array_interface__") else np.asarray(x) for x in vector.to_coo()]
+
+
+def as_dict(vector):
+    index, value = entries(vector)
+    return dict(zip(index.tolist(), value.tolist(), strict=True))
+
+
+def full(vector):
+    index, value = entries(vector)
+    assert np.array_equal(index, np.arange(vector.size)), "expected an entry at every vertex"
+    return value
+
+
+def edges(A):
+    """{(row, column): value} on the host."""
+    host = [x.get() if hasattr(x, "__cuda_array_interface__") else np.asarray(x) for x in A.to_coo()]
+    rows, cols, values = (x.tolist() for x in host)
+    return dict(zip(zip(rows, cols, strict=True), values, strict=True))
+
+
+def sources(graph):
+    """A low number, a middle and the highest one: they often sit at different places of a graph."""
+    return sorted({0, graph.n // 2, graph.n - 1})
+
+
+@hypothesis.strategies.composite
+def graphs(draw, symmetric=True):
+    """Graphs of up to 9 vertices, with self loops, in several pieces or dense."""
+    n = draw(hypothesis.strategies.integers(1, 9))
+    vertex = hypothesis.strategies.integers(0, n - 1)
+    return Graph.of(
+        n,
+        draw(hypothesis.strategies.sets(hypothesis.strategies.tuples(vertex, vertex), max_size=3 * n)),
+        symmetric=symmetric,
+    )
+
+
+class OnGraphBLAS:
+    @pytest.fixture
+    def gb(self):
+        return pytest.importorskip("graphblas")
+
+
+def _bitblas_is_there():
+    return importlib.util.find_spec("bitblas.core") is not None and hasattr(
+        importlib.import_module("bitblas"), "Matrix"
+    )
+
+
+@pytest.mark.skipif(not _bitblas_is_there(), reason="bitblas.core is not there")
+class OnBitblas:
+    @pytest.fixture
+    def gb(self, device):
+        return importlib.import_module("bitblas")

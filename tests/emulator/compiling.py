@@ -1,0 +1,118 @@
+"""Compiles CUDA C++ for the CPU: a library for each text, beside the runtime that all of them share.
+
+EMU_MODE=tsan looks for missing synchronisation; it needs `python tests/emulator/compiling.py tsan COMMAND...`, which
+starts COMMAND with ThreadSanitizer's library loaded. EMU_CXX names another compiler.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+HERE = Path(__file__).parent
+CXX = os.environ.get("EMU_CXX", "g++")
+NO_COMPILER = f"the emulator compiles kernels with {CXX}, which is not installed"
+
+FLAGS = (
+    "-std=c++17 -fPIC -shared -fvisibility=hidden -fno-gnu-unique -fno-zero-initialized-in-bss -fno-strict-aliasing "
+    "-ftrivial-auto-var-init=pattern -ffp-contract=off -fno-math-errno -fno-exceptions -fno-rtti -w"
+).split()
+# What is undefined in CUDA C++ too becomes a trap; the guard pages around arrays and stacks see the rest.
+CHECKS = "shift,alignment,null,bounds,bool,signed-integer-overflow,integer-divide-by-zero,float-cast-overflow"
+MODES = {
+    "": ["-O1", "-g1", f"-fsanitize={CHECKS}", "-fsanitize-undefined-trap-on-error"],
+    "fast": ["-O2", "-g1"],
+    "tsan": ["-O1", "-g1", "-fsanitize=thread"],
+}
+RUNTIME_FLAGS = {"tsan": ["-DEMU_TSAN"]}
+
+
+class EmulatorError(RuntimeError):
+    """What a kernel did wrong, or a compiler's log."""
+
+
+def have_compiler() -> bool:
+    return shutil.which(CXX) is not None
+
+
+def cache_dir() -> Path:
+    home = os.environ.get("BITBLAS_CACHE") or os.path.join(os.path.expanduser("~"), ".cache", "bitblas")
+    path = Path(home) / "emulator"
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+@functools.cache
+def _compiler_version() -> str:
+    if not have_compiler():
+        raise EmulatorError(NO_COMPILER)
+    return subprocess.run([CXX, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
+
+
+def _key(*parts: str) -> str:
+    return hashlib.sha256("\0".join((_compiler_version(), *parts)).encode()).hexdigest()[:24]
+
+
+def _compile(target: Path, command: Sequence[str], text: str, link: Sequence[str] = ()) -> None:
+    """Make `target` whole or not at all: another process may make the same. Messages and debug information speak of
+    kernel.cu."""
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix="making-") as folder:
+        Path(folder, "kernel.cu").write_text(text)
+        full = [*command, "-x", "c++", "kernel.cu", *link, "-o", "made.so"]
+        done = subprocess.run(full, cwd=folder, capture_output=True, text=True)
+        if done.returncode:
+            raise EmulatorError(f"the emulator's compiler refused:\n{done.stderr}")
+        os.replace(os.path.join(folder, "made.so"), target)
+
+
+@functools.cache
+def runtime(mode: str) -> Path:
+    """The library with the fibers and the scheduler, compiled once."""
+    text = (HERE / "runtime.cpp").read_text()
+    flags = ["-std=c++17", "-O2", "-g1", "-fPIC", "-shared", "-pthread", *RUNTIME_FLAGS.get(mode, [])]
+    command = [CXX, *flags, f"-I{HERE}"]
+    key = _key(text, (HERE / "cuda_emu.h").read_text(), *flags)
+    path = cache_dir() / f"runtime_{key}.so"
+    if not path.exists():
+        _compile(path, [*command, f"-Wl,-soname,{path.name}"], text)
+    return path
+
+
+def compile_library(text: str, names: Sequence[str], mode: str) -> Path:
+    """The cached library of a CUDA C++ text, with one launcher per kernel in `names`."""
+    launchers = "".join(f'EMU_KERNEL({i}, "{name}", {name})\n' for i, name in enumerate(names))
+    source = f'{text}\n#line 1 "launchers"\n{launchers}'
+    library = runtime(mode)
+    command = [CXX, *FLAGS, *MODES[mode], "-include", str(HERE / "cuda_emu.h")]
+    label = re.sub(r"[^A-Za-z0-9_]+", "_", names[0])
+    path = library.parent / f"{label}_{_key(source, library.name, *FLAGS, *MODES[mode])}.so"
+    if not path.exists():
+        # The runtime is found beside the kernel's library, wherever the cache is moved. It brings the system's
+        # libraries: linking to them for each kernel would take a third of the time.
+        alone = [] if mode == "tsan" else ["-nostdlib"]
+        links = [*alone, "-L", str(library.parent), f"-l:{library.name}", "-lgcc", "-Wl,-rpath,$ORIGIN"]
+        _compile(path, command, source, links)
+    return path
+
+
+def under_thread_sanitizer(command: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """The command line and the environment that run `command` with EMU_MODE=tsan."""
+    library = subprocess.run([CXX, "-print-file-name=libtsan.so"], capture_output=True, text=True).stdout.strip()
+    options = "report_signal_unsafe=0 exitcode=66 history_size=4"
+    env = {**os.environ, "EMU_MODE": "tsan", "LD_PRELOAD": library, "TSAN_OPTIONS": options}
+    return ["setarch", "-R", *command], env  # without address randomisation, which the sanitizer cannot work with
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3 or sys.argv[1] != "tsan":
+        sys.exit(f"usage: {sys.argv[0]} tsan COMMAND...")
+    line, environment = under_thread_sanitizer(sys.argv[2:])
+    os.execvpe(line[0], line, environment)

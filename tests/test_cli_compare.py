@@ -1,0 +1,143 @@
+"""`bitblas compare`, and the devices that commands run on."""
+
+import numpy as np
+import pytest
+from cli_runs import EXPECTED, GRAPH, result, run, written
+
+import bitblas as gb
+from bitblas import algorithms, cli
+from bitblas.compare import comparison as compare
+
+
+@pytest.fixture
+def graph(tmp_path):
+    return written(tmp_path / "graph.mtx", GRAPH)
+
+
+# --- compare ---
+
+
+def test_compare(capsys, graph):
+    pytest.importorskip("graphblas")
+    made = result(capsys, "compare", graph)
+    assert made["equal"]
+    names = [program.name for program in compare.programs()]
+    assert names[:3] == ["bfs", "sssp", "pagerank"]
+    assert [row["algorithm"] for row in made["rows"]] == names
+    for row in made["rows"]:
+        assert row["equal"]
+        assert set(row["seconds"]) == set(row["nbytes"]) == {compare.SUITESPARSE, "cpu"}
+        assert min(row["nbytes"].values()) > 0
+    status, out, _ = run(capsys, "compare", graph, "--device", "cpu")
+    assert (status, out.splitlines()[-1]) == (0, "All answers are equal.")
+
+
+def test_compare_sees_a_difference(capsys, graph, monkeypatch):
+    pytest.importorskip("graphblas")
+
+    right = algorithms.triangle_count
+    wrong = lambda A, *, gb=None: right(A, gb=gb) + (gb.__name__ == "bitblas")
+    monkeypatch.setattr(algorithms, "triangle_count", wrong)
+    status, out, _ = run(capsys, "compare", graph, "--device", "cpu")
+    assert (status, out.splitlines()[-1]) == (1, "Answers DIFFER.")
+    assert "triangles   2" in out
+
+
+def test_difference():
+    def vector(values, dtype=None, at=None):
+        return gb.Vector.from_coo(range(len(values)) if at is None else at, values, dtype, size=5)
+
+    assert compare.difference(3, 3) == 0
+    assert compare.difference(3, 4) == np.inf
+    assert compare.difference(vector([1.0, 2.0]), vector([1.0, 2.0])) == 0
+    assert compare.difference(vector([1.0, np.inf]), vector([1.0, np.inf])) == 0
+    assert compare.difference(vector([1.0, 2.0]), vector([1.0, 1.0])) == 0.5
+    assert compare.difference(vector([1.0]), vector([np.nan])) is None
+    assert compare.difference(vector([1.0]), vector([1.0], at=[2])) is None
+    assert compare.difference(vector([1]), vector([1.0])) is None
+
+
+def test_weights():
+    rows, cols = np.array([0, 1, 2, 70000]), np.array([1, 0, 70000, 2])
+    w = compare.hash_weights(rows, cols)
+    assert w.dtype == np.int64
+    assert w.min() >= 1
+    assert w.max() <= 63
+    assert (w[0], w[2]) == (w[1], w[3])
+    values = np.array([-2.5, 0.0, np.nan, 1.0])
+    assert compare.positive_weights(rows, cols, values).tolist() == [2.5, 1.0, 1.0, 1.0]
+    assert compare.positive_weights(rows, cols, values != 0).tolist() == w.tolist()
+
+
+def test_symmetrised():
+    rows, cols = compare.symmetrised(np.array([0, 1, 2, 2]), np.array([1, 0, 2, 0], np.uint64), 3)
+    assert (rows.tolist(), cols.tolist()) == ([0, 0, 1, 2], [1, 2, 0, 0])
+
+
+def test_demo_is_compare(monkeypatch, capsys, tmp_path):
+    pytest.importorskip("graphblas")
+    path = tmp_path / "tiny.mtx"
+    path.write_text(GRAPH)
+    monkeypatch.setattr(compare, "demo_path", lambda: path)
+    made = result(capsys, "demo")
+    assert made["equal"]
+    assert made["file"] == compare.DEMO_GRAPH
+
+
+# --- devices ---
+
+
+@pytest.mark.parametrize("command", [*EXPECTED, "pagerank", "compare"])
+def test_device_is_not_the_default_one(capsys, graph, command, emulator):
+    import emulator.device  # noqa: F401 - registers it
+
+    with gb.config.set(device="emulator"):
+        made = result(capsys, command, graph)  # --device cpu
+    assert made["device"] == "cpu"
+    assert made.get("result") == EXPECTED.get(command, made.get("result"))
+
+
+class Remote:
+    """An array that the host cannot read, as CuPy's."""
+
+    def __init__(self, array):
+        self._array = array
+
+    def __array__(self, *args, **kwargs):
+        raise TypeError("Implicit conversion to a NumPy array is not allowed")
+
+    def __len__(self):
+        return len(self._array)
+
+
+class Elsewhere:
+    """An object whose entries come as arrays of another device."""
+
+    class device:
+        name = "elsewhere"
+        to_host = staticmethod(lambda array: array._array)
+
+    def __init__(self, here):
+        self._here = here
+
+    def __getattr__(self, name):
+        return getattr(self._here, name)
+
+    def to_coo(self):
+        return tuple(map(Remote, self._here.to_coo()))
+
+
+def test_what_is_written_or_compared_is_brought_to_the_host(tmp_path):
+    A = gb.Matrix.from_coo([0, 1, 1], [1, 0, 2], [1.5, -2.0, 0.0], nrows=3, ncols=3, device="cpu")
+    v = gb.Vector.from_coo([0, 2], [7, 8], size=3, device="cpu")
+    for here in (A, v):
+        there = Elsewhere(here)
+        gb.io.mmwrite(tmp_path / "a.mtx", there)
+        gb.io.mmwrite(tmp_path / "b.mtx", here)
+        assert (tmp_path / "a.mtx").read_bytes() == (tmp_path / "b.mtx").read_bytes()
+        assert (gb.io.to_scipy_sparse(there) != gb.io.to_scipy_sparse(here)).nnz == 0
+    there = Elsewhere(v)
+    cli.output.write(str(tmp_path / "v.tsv"), there, gb.io.Graph(None), False)
+    assert (tmp_path / "v.tsv").read_text() == "0\t7\n2\t8\n"
+    assert compare.difference(there, v) == 0
+    assert compare.Operands(Elsewhere(A)).undirected[0].tolist() == [0, 1, 1, 2]

@@ -1,0 +1,189 @@
+"""The command line and files: what it reads, converts and draws; broken files and broken pipes."""
+
+import gzip
+import io
+import json
+import subprocess
+import sys
+
+import mm_files
+import numpy as np
+import pytest
+import test_edgelist
+import test_npz
+from cli_runs import EDGES, EXPECTED, GRAPH, result, run, written
+
+import bitblas as gb
+
+
+@pytest.fixture
+def graph(tmp_path):
+    return written(tmp_path / "graph.mtx", GRAPH)
+
+
+def test_stdin(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(GRAPH.encode())))
+    assert result(capsys, "triangles", "-")["result"] == {"triangles": 2}
+
+
+def test_out(capsys, graph, tmp_path):
+    run(capsys, "bfs", graph, "--device", "cpu", "--out", tmp_path / "levels.tsv")
+    assert (tmp_path / "levels.tsv").read_text() == "0\t0\n1\t1\n2\t1\n3\t2\n4\t3\n"
+    run(capsys, "bfs", graph, "--device", "cpu", "--out", tmp_path / "levels.npz")
+    with np.load(tmp_path / "levels.npz") as saved:
+        assert saved["indices"].tolist() == [0, 1, 2, 3, 4]
+        assert saved["values"].tolist() == [0, 1, 1, 2, 3]
+        assert saved["size"] == 6
+    run(capsys, "bfs", graph, "--parents", "--device", "cpu", "--out", tmp_path / "tree.mtx")
+    assert gb.io.mmread(tmp_path / "tree.mtx").shape == (6, 1)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["graph.mtx", "levels.npz", "levels.tsv", "tree.mtx"]
+
+
+def test_bad_files(capsys, tmp_path):
+    path = tmp_path / "bad.mtx"
+    path.write_text(GRAPH.replace("4 5 0", "4 9 0"))
+    assert "line 13" in run(capsys, "bfs", path)[2]
+    path.write_text(GRAPH.replace("6 6 11", "6 7 11"))
+    assert "expected a square matrix, got 6 x 7" in run(capsys, "bfs", path)[2]
+    path.write_text(GRAPH.replace("4 5 0", "4 3 0"))
+    status, _, err = run(capsys, "sssp", path)
+    assert status == 2
+    assert "row 4, column 3 twice" in err
+    assert result(capsys, "sssp", path, "--dup-op", "min")["result"]["reached"] == 4
+
+
+@pytest.fixture
+def names(tmp_path):
+    return written(tmp_path / "names.edges", EDGES)
+
+
+def test_names(capsys, names, tmp_path):
+    out = tmp_path / "out.tsv"
+    made = result(capsys, "bfs", names, "--source", "bob", "--parents", "--out", out)
+    assert made["result"] == {"source": "bob", "reached": 3}
+    assert out.read_text() == "ann\tcarl\nbob\tbob\ncarl\tbob\n"
+    assert result(capsys, "components", names, "--out", out)["result"] == {"components": 2, "largest": 3}
+    assert out.read_text() == "ann\tann\nbob\tann\ncarl\tann\ndora\tdora\nemil\tdora\n"
+    result(capsys, "sssp", names, "--source", "carl", "--out", out)
+    assert out.read_text() == "ann\t7\nbob\t11\ncarl\t0\n"
+    assert result(capsys, "pagerank", names)["result"]["first"][0] in ("ann", "bob", "carl", "emil")
+    assert result(capsys, "msf", names, "--out", out)["result"] == {"trees": 2, "edges": 3, "weight": 7}
+    assert out.read_text() == "ann\tbob\t4\nbob\tcarl\t1\ndora\temil\t2\n"
+    result(capsys, "mis", names, "--out", tmp_path / "out.npz")
+    with np.load(tmp_path / "out.npz") as saved:
+        assert saved["labels"].tolist() == ["ann", "bob", "carl", "dora", "emil"]
+    status, _, err = run(capsys, "bfs", names, "--source", "eve", "--device", "cpu")
+    assert (status, err) == (2, "bitblas: error: --source: expected one of the 5 labels of the file, got 'eve'\n")
+    assert "vertices have names (ann, bob, carl, ...)" in run(capsys, "info", names, "--device", "cpu")[1]
+
+
+@pytest.mark.parametrize("name", ["a.mtx", "a.npz", "a.bitblas", "a.tsv"])
+def test_undirected(capsys, tmp_path, name):
+    """0 -> 1 -> 2 -> 3 -> 0 with weights, once more the other way where it says so; in every format."""
+    A = gb.Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 0], [5, 1, 1, 1], nrows=4, ncols=4, device="cpu")
+    gb.io.write(tmp_path / name, A)
+    assert result(capsys, "sssp", tmp_path / name)["result"]["farthest"] == 7
+    made = result(capsys, "sssp", tmp_path / name, "--undirected", "--format", "b2sr", "--tile", "4")
+    assert (made["result"]["farthest"], made["nvals"]) == (3, 8)
+    run(capsys, "convert", tmp_path / name, "--undirected", "--out", tmp_path / "b.mtx")
+    assert gb.io.mmread(tmp_path / "b.mtx").isequal(A.ewise_add(A.T).new())
+
+
+def test_undirected_takes_the_lesser_value(capsys, tmp_path):
+    (tmp_path / "a.mtx").write_text(GRAPH.replace("1 2 4", "1 2 1"))
+    made = result(capsys, "sssp", tmp_path / "a.mtx", "--undirected", "--source", "4")
+    assert made["result"] == {"source": 4, "reached": 5, "farthest": 3} and made["nvals"] == 12
+    (tmp_path / "b.mtx").write_text(GRAPH.replace("6 6 11", "6 7 11"))
+    assert "expected a square matrix" in run(capsys, "info", tmp_path / "b.mtx", "--undirected")[2]
+
+
+@pytest.mark.parametrize("name", ["b.mtx.gz", "b.npz", "b.bitblas", "b.tsv", "b.csv", "b.edges", "b.csv.gz"])
+def test_convert(capsys, graph, tmp_path, name):
+    path = str(tmp_path / name)
+    made = json.loads(run(capsys, "convert", graph, "--out", path, "--json")[1])
+    assert (made["nvals"], made["out"], made["labels_dropped"]) == (11, path, False)
+    back = result(capsys, "sssp", path, *(["--size", "6"] if name.split(".")[1] in ("tsv", "csv", "edges") else []))
+    assert back["result"] == EXPECTED["sssp"]
+    assert (
+        run(capsys, "convert", path, "--out", tmp_path / "c.mtx", "--field", "pattern", "--symmetry", "general")[0] == 0
+    )
+    assert gb.io.mmread(tmp_path / "c.mtx").nvals == 11
+    again = tmp_path / "graph"
+    (tmp_path / name).rename(again)
+    kind = name.removesuffix(".gz").partition(".")[2]
+    assert result(capsys, "triangles", again, "--input-format", kind)["result"] == EXPECTED["triangles"]
+
+
+def test_convert_options(capsys, names, tmp_path):
+    out = tmp_path / "a.csv"
+    assert run(capsys, "convert", names, "--out", out, "--output-header")[0] == 0
+    assert out.read_text().splitlines()[:2] == ["source,target,weight", "ann,bob,4"]
+    status, text, _ = run(
+        capsys, "convert", names, "--undirected", "--out", tmp_path / "a.mtx", "--comment", "from names"
+    )
+    assert (status, "names of the vertices are left out" in text) == (0, True)
+    assert (tmp_path / "a.mtx").read_text().startswith("%%MatrixMarket matrix coordinate integer symmetric\n%")
+    assert run(capsys, "convert", tmp_path / "a.mtx", "--out", out, "--output-undirected", "--output-base", "1")[0] == 0
+    assert out.read_text() == "1,2,4\n1,3,7\n2,3,1\n4,5,2\n"
+    assert result(capsys, "components", out, "--base", "1", "--no-weights")["dtype"] == "BOOL"
+    for wrong in (["--layout", "csr"], ["--field", "real"], ["--precision", "3"]):
+        status, _, err = run(capsys, "convert", names, "--out", out, *wrong)
+        assert (status, f"format csv has no {wrong[0][2:]}" in err) == (2, True)
+    assert out.read_text().startswith("1,2,4")
+    saved = tmp_path / "a.bitblas"
+    assert run(capsys, "convert", names, "--out", saved, "--format", "b2sr", "--tile", "4", "--no-weights")[0] == 0
+    assert gb.load(saved, device="cpu").format == "b2sr4"
+    status, _, err = run(capsys, "convert", names, "--out", saved, "--tile", "4")
+    assert (status, "--tile: expected together with --format b2sr" in err) == (2, True)
+    saved.write_bytes(saved.read_bytes()[:-1])
+    status, _, err = run(capsys, "info", saved)
+    assert (status, "a.bitblas: expected" in err and "cut off" in err) == (2, True)
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_spy(capsys, graph, tmp_path, suffix):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / f"graph.{suffix}"
+    made = result(capsys, "spy", graph, "--out", path)
+    assert made["out"] == str(path)
+    assert path.read_bytes().startswith({"png": b"\x89PNG", "svg": b"<?xml"}[suffix])
+    if suffix == "svg":
+        return
+    assert run(capsys, "spy", graph, "--out", tmp_path / "graph.doc", "--device", "cpu")[0] == 2
+    assert run(capsys, "spy", graph, "--out", tmp_path / "none" / "graph.png", "--device", "cpu")[0] == 2
+
+
+BROKEN = {
+    **{f"a.mtx {name}": text.encode() for name, (text, _) in mm_files.BAD.items()},
+    **{f"a.edges {name}": text.encode() for name, (text, options, _) in test_edgelist.BAD.items() if not options},
+    **{f"a.npz {name}": data for name, data in test_npz.BAD_NPZ.items() if data is not None},
+    "a.mtx.gz not gzip": b"hello",
+    "a.mtx.gz cut short": gzip.compress(GRAPH.encode())[:-9],
+    "a.csv.gz cut short": gzip.compress(b"0,1\n" * 99)[:-9],
+    "a.edges binary": bytes(range(256)),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_every_broken_file_is_one_line(capsys, tmp_path, name):
+    path = tmp_path / name.partition(" ")[0]
+    path.write_bytes(BROKEN[name])
+    status, out, err = run(capsys, "convert", path, "--out", tmp_path / "out.mtx")
+    assert (status, out) == (2, "")
+    assert err.startswith(f"bitblas: error: {path}")
+    assert err.count("\n") == 1
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_broken_pipe(graph):
+    code = "import sys, bitblas.cli as c; sys.stdin.read(); sys.exit(c.main(sys.argv[1:]))"
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, "bfs", graph, "--device", "cpu"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    with child:
+        child.stdout.close()
+        child.stdin.close()
+        said = child.stderr.read()
+    assert said == b""
+    assert child.returncode == 141

@@ -1,0 +1,127 @@
+"""Vectors that are full, and words of them that are: element-wise statements, sums and selections take another loop
+there; a product for presence alone is the rows that have entries. Against python-graphblas."""
+
+from __future__ import annotations
+
+import graphblas
+import numpy as np
+import pytest
+
+import bitblas
+
+SIZES = (1, 63, 64, 65, 200, 4096)
+VECTORS = {
+    "union": lambda gb, x, y: x.ewise_add(y, gb.binary.minus).new(),
+    "intersection": lambda gb, x, y: x.ewise_mult(y, gb.binary.minus).new(),
+    "defaults": lambda gb, x, y: x.ewise_union(y, gb.binary.minus, 2, 3).new(),
+    "comparison": lambda gb, x, y: x.ewise_mult(y, gb.binary.lt).new(),
+    "one value": lambda gb, x, y: x.apply(gb.binary.plus, right=2).new(),
+    "unary": lambda gb, x, y: x.apply(gb.unary.ainv).new(),
+    "position": lambda gb, x, y: x.apply(gb.indexunary.rowindex, 3).new(),
+    "select": lambda gb, x, y: x.select(gb.select.valuegt, 4).new(),
+    "select by place": lambda gb, x, y: x.select(gb.select.rowle, 40).new(),
+    "kept": lambda gb, x, y: into(y.dup(), x.apply(gb.unary.ainv), x.V),
+    "selected into": lambda gb, x, y: into(y.dup(), x.select(gb.select.valuegt, 4), y.S),
+    "outside": lambda gb, x, y: into(y.dup(), x.apply(gb.unary.ainv), ~y.V, gb.replace),
+}
+SUMS = ("plus", "times", "min", "max", "any")
+
+
+def into(w, expr, *how):
+    w(*how) << expr
+    return w
+
+
+def vectors(gb, n, missing, dtype, device):
+    """Two vectors of small whole numbers that lack a few entries, or none."""
+    rng = np.random.default_rng(n)
+    where = {"device": device} if gb is bitblas else {}
+    made = []
+    for k in range(2):
+        at = np.flatnonzero(rng.random(n) >= 0.01) if missing == k or missing == 2 else np.arange(n)
+        made.append(gb.Vector.from_coo(at, rng.integers(0, 9, len(at)).astype(dtype), size=n, **where))
+    return made
+
+
+def same(found, expected):
+    for x, y in zip(found.to_coo(), expected.to_coo(), strict=True):
+        np.testing.assert_array_equal(found.device.to_host(x), y)
+
+
+@pytest.mark.parametrize("missing", (None, 0, 1, 2))
+@pytest.mark.parametrize("dtype", (np.float64, np.int32))
+@pytest.mark.parametrize("statement", VECTORS)
+def test_elementwise(device, statement, dtype, missing):
+    for n in SIZES:
+        found = VECTORS[statement](bitblas, *vectors(bitblas, n, missing, dtype, device))
+        expected = VECTORS[statement](graphblas, *vectors(graphblas, n, missing, dtype, device))
+        assert found.dtype == expected.dtype.name
+        same(found, expected)
+
+
+@pytest.mark.parametrize("missing", (None, 0))
+@pytest.mark.parametrize("dtype", (np.float64, np.int32, np.uint8))
+def test_sums(device, dtype, missing):
+    for n in SIZES:
+        x, _ = vectors(bitblas, n, missing, dtype, device)
+        y, _ = vectors(graphblas, n, missing, dtype, device)
+        for name in SUMS[:4]:
+            assert x.reduce(name).new().value == y.reduce(name).new().value, (n, name)
+        assert x.reduce("any").new().value in y.to_coo()[1]
+
+
+def test_sums_see_nan_as_others_do(device):
+    for at in (0, 5, 63, 64, 130):
+        values = np.arange(200.0)
+        values[at] = np.nan
+        for gb in (bitblas, graphblas):
+            x = gb.Vector.from_dense(values, **({"device": device} if gb is bitblas else {}))
+            assert x.reduce("min").new().value == (0 if at else 1)
+            assert x.reduce("max").new().value == 199
+            assert np.isnan(x.reduce("plus").new().value)
+
+
+PRODUCTS = {
+    "new": lambda gb, A, t, w: A.mxv(t, "lor_land").new(),
+    "left": lambda gb, A, t, w: t.vxm(A, "lor_land").new(),
+    "any": lambda gb, A, t, w: A.mxv(t, "any_pair").new(),
+    "over": lambda gb, A, t, w: into(w, A.mxv(t, "lor_land")),
+    "mask": lambda gb, A, t, w: into(w, A.mxv(t, "lor_land"), w.S),
+    "outside": lambda gb, A, t, w: into(w, A.mxv(t, "lor_land"), ~w.S, gb.replace),
+    "accumulated": lambda gb, A, t, w: into(w, A.mxv(t, "lor_land"), gb.binary.lor),
+    "false": lambda gb, A, t, w: A.mxv(t.apply(gb.unary.lnot).new(), "lor_land").new(),
+    "column sums": lambda gb, A, t, w: A.reduce_columnwise("lor").new(),
+}
+
+
+@pytest.mark.parametrize("form", ("csr", "mplg", "b2sr", "split"))
+@pytest.mark.parametrize("statement", PRODUCTS)
+def test_presence(device, statement, form):
+    """Twice: what the first product finds is kept, and nobody may write into it."""
+    rng = np.random.default_rng(3)
+    i, j = np.nonzero(rng.random((150, 150)) < 0.004)
+    results = []
+    for gb in (bitblas, graphblas):
+        where = {"device": device} if gb is bitblas else {}
+        A = gb.Matrix.from_coo(i, j, True, nrows=150, ncols=150, **where, **({"format": form} if where else {}))
+        t = gb.Vector.from_coo(np.arange(150), True, size=150, **where)
+        made = []
+        for _ in range(2):
+            w = gb.Vector.from_coo([0, 3, 70, 149], [True, False, True, True], size=150, **where)
+            made.append(PRODUCTS[statement](gb, A, t, w))
+            changed = made[-1].dup()
+            made[-1][:] = True
+            made[-1] = changed
+        results.append(made)
+    for found, expected in zip(*results, strict=True):
+        same(found, expected)
+
+
+def test_the_rows_with_entries_are_found_once(device):
+    A = bitblas.Matrix.from_coo([0, 2], [1, 1], True, nrows=3, ncols=3, device=device)
+    t = bitblas.Vector.from_coo([0, 1, 2], True, size=3, device=device)
+    A.mxv(t, "lor_land").new()
+    with bitblas.trace() as trace:
+        w = A.mxv(t, "lor_land").new()
+    assert [run.kernel for run in trace.runs] == ["kernels/bits"]
+    assert w.to_coo()[0].tolist() == [0, 2]

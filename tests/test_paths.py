@@ -1,0 +1,190 @@
+"""Searches, shortest paths and betweenness against NumPy and SciPy: the same program text on python-graphblas and on
+bitblas.
+"""
+
+import numpy as np
+import oracles
+import pytest
+from algorithm_runs import OnBitblas, OnGraphBLAS, as_dict, every_dtype, every_graph, full, matrix, sources
+from oracles import GRAPHS, Graph
+
+from bitblas.algorithms import (
+    betweenness_centrality,
+    bfs_levels,
+    bfs_parents,
+    sssp,
+)  # fmt: skip
+
+
+class Programs:
+    # --- BFS ---
+
+    @every_graph
+    def test_bfs_levels(self, gb, graph):
+        A = matrix(gb, graph)
+        for source in sources(graph):
+            v = bfs_levels(A, source, gb=gb)
+            assert (v.size, v.dtype) == (graph.n, gb.dtypes.INT64)
+            assert as_dict(v) == oracles.levels(graph, source)
+
+    @every_graph
+    def test_bfs_parents(self, gb, graph):
+        A = matrix(gb, graph)
+        for source in sources(graph):
+            p = bfs_parents(A, source, gb=gb)
+            assert (p.size, p.dtype) == (graph.n, gb.dtypes.INT64)
+            assert oracles.parents_fault(graph, source, as_dict(p)) is None
+
+    @every_dtype
+    def test_bfs_reads_only_the_structure(self, gb, dtype):
+        graph = GRAPHS["directed_random"]
+        A = matrix(gb, graph, graph.integers(0, 1), dtype)  # the entries that are 0 or False are edges too
+        assert as_dict(bfs_levels(A, 7, gb=gb)) == oracles.levels(graph, 7)
+        assert oracles.parents_fault(graph, 7, as_dict(bfs_parents(A, 7, gb=gb))) is None
+
+    def test_bfs_of_the_transpose_goes_against_the_edges(self, gb):
+        graph = GRAPHS["directed_dag"]
+        back = Graph.of(graph.n, zip(graph.cols, graph.rows, strict=True))
+        assert as_dict(bfs_levels(matrix(gb, graph).T, 4, gb=gb)) == oracles.levels(back, 4)
+
+    @pytest.mark.parametrize("program", [bfs_levels, bfs_parents, sssp])
+    def test_source_may_be_a_numpy_integer(self, gb, program):
+        A = matrix(gb, GRAPHS["tree"])
+        assert program(A, np.uint8(3), gb=gb).isequal(program(A, 3, gb=gb))
+
+    # --- SSSP ---
+
+    @every_graph
+    @pytest.mark.parametrize("dtype", ["INT8", "UINT64", "FP32"])  # the tests below have others
+    def test_sssp(self, gb, graph, dtype):
+        weights = graph.integers(0, 9)
+        A = matrix(gb, graph, weights, dtype)
+        for source in sources(graph):
+            d = sssp(A, source, gb=gb)
+            assert d.dtype == (dtype if dtype.startswith("FP") else "INT64")
+            assert as_dict(d) == oracles.distances(graph, weights, source)  # these sums are exact in FP32 too
+
+    @pytest.mark.parametrize("dtype", ["FP32", "FP64"])
+    def test_sssp_fractions(self, gb, dtype):
+        graph = GRAPHS["random"]
+        weights = np.random.default_rng(8).random(len(graph.rows))
+        found = as_dict(sssp(matrix(gb, graph, weights, dtype), 0, gb=gb))
+        assert found == pytest.approx(oracles.distances(graph, weights, 0), rel=1e-6)
+
+    @pytest.mark.parametrize("dtype", ["INT8", "INT64", "FP32", "FP64"])
+    @pytest.mark.parametrize("seed", range(4))
+    def test_sssp_negative_weights(self, gb, dtype, seed):
+        # Lift weights w >= 0 to w + h[i] - h[j]: the weights turn negative, no cycle does.
+        graph = oracles.random(60, 200, seed)
+        height = np.random.default_rng(seed).integers(0, 20, graph.n)
+        weights = graph.integers(0, 9, seed) + height[graph.rows] - height[graph.cols]
+        assert weights.min() < 0
+        found = as_dict(sssp(matrix(gb, graph, weights, dtype), 0, gb=gb))
+        assert found == oracles.distances(graph, weights, 0)
+
+    def test_sssp_sums_beyond_the_dtype_of_the_weights(self, gb):
+        graph = oracles.path(50)
+        A = matrix(gb, graph, np.full(len(graph.rows), 100), "INT8")
+        assert as_dict(sssp(A, 0, gb=gb)) == {v: 100 * v for v in range(50)}
+
+    @pytest.mark.parametrize("dtype", ["INT64", "UINT64"])
+    def test_sssp_integers_above_2_to_53(self, gb, dtype):
+        A = matrix(gb, Graph.of(3, [(0, 1), (1, 2)]), [2**53, 1], dtype)
+        assert as_dict(sssp(A, 0, gb=gb)) == {0: 0, 1: 2**53, 2: 2**53 + 1}
+
+    def test_sssp_bool_counts_edges(self, gb):
+        graph = GRAPHS["random"]
+        for values in (True, False, graph.integers(0, 1)):
+            d = sssp(matrix(gb, graph, values, "BOOL"), 0, gb=gb)
+            assert d.dtype == gb.dtypes.INT64
+            assert as_dict(d) == oracles.levels(graph, 0)
+
+    @pytest.mark.parametrize("dtype", ["INT64", "FP32", "FP64"])
+    @pytest.mark.parametrize(
+        ("n", "edges", "weights"),
+        [
+            (1, [(0, 0)], [-1]),
+            (3, [(0, 1), (1, 2), (2, 1)], [5, 1, -2]),
+            (4, [(0, 1), (1, 2), (2, 3), (3, 0)], [1, 1, 1, -4]),
+            (2, [(0, 1), (1, 0)], [-1, -1]),
+        ],
+    )
+    def test_sssp_negative_cycle(self, gb, n, edges, weights, dtype):
+        with pytest.raises(gb.exceptions.InvalidValue, match="negative cycle"):
+            sssp(matrix(gb, Graph.of(n, edges), weights, dtype), 0, gb=gb)
+
+    def test_sssp_cycles_that_do_no_harm(self, gb):
+        # 0 -> 1 -> 2 -> 0 sums to 0; the negative loop at 3 cannot be reached.
+        graph = Graph.of(4, [(0, 1), (1, 2), (2, 0), (3, 0), (3, 3)])
+        A = matrix(gb, graph, [3, -1, -2, 1, -1], "INT64")
+        assert as_dict(sssp(A, 0, gb=gb)) == {0: 0, 1: 3, 2: 2}
+
+    def test_sssp_infinite_weight_is_an_edge(self, gb):
+        A = matrix(gb, Graph.of(3, [(0, 1), (1, 2)]), [np.inf, 1], "FP64")
+        assert as_dict(sssp(A, 0, gb=gb)) == {0: 0, 1: np.inf, 2: np.inf}
+
+    @pytest.mark.parametrize("dtype", ["FP32", "FP64"])
+    @pytest.mark.parametrize("bad", [np.nan, -np.inf])
+    @pytest.mark.parametrize("other", [1, -1])
+    def test_sssp_refuses(self, gb, dtype, bad, other):
+        A = matrix(gb, Graph.of(4, [(0, 1), (2, 3), (3, 2)]), [1, bad, other], dtype)
+        with pytest.raises(gb.exceptions.InvalidValue, match=r"argument A: .*-infinity, got (NaN|-infinity)\. Hint"):
+            sssp(A, 0, gb=gb)
+
+    @pytest.mark.parametrize("dtype", ["INT8", "UINT64", "FP32", "FP64"])
+    @pytest.mark.parametrize("delta", [0.25, 1, 5, 1e300])
+    def test_sssp_delta_changes_nothing(self, gb, dtype, delta):
+        graph = GRAPHS["random"]
+        weights = graph.integers(0, 30)
+        found = as_dict(sssp(matrix(gb, graph, weights, dtype), 0, delta=delta, gb=gb))
+        assert found == oracles.distances(graph, weights, 0)
+
+    @pytest.mark.parametrize("delta", [0, -1, float("nan")])
+    def test_sssp_delta_out_of_range(self, gb, delta):
+        with pytest.raises(gb.exceptions.InvalidValue, match=f"argument delta: expected .*, got {delta}.*Hint"):
+            sssp(matrix(gb, GRAPHS["tree"], 1.0), 0, delta=delta, gb=gb)
+
+    def test_sssp_of_weights_that_are_all_zero(self, gb):
+        A = matrix(gb, GRAPHS["grid"], 0.0)
+        assert as_dict(sssp(A, 5, gb=gb)) == dict.fromkeys(range(63), 0)
+
+    # --- betweenness ---
+
+    @every_graph
+    def test_betweenness(self, gb, graph):
+        some = None if graph.n < 40 else sources(graph)  # for the emulator's sake
+        c = betweenness_centrality(matrix(gb, graph), some, gb=gb)
+        assert c.dtype == gb.dtypes.FP64
+        assert full(c) == pytest.approx(oracles.betweenness(graph, some))
+
+    def test_betweenness_counts_a_source_as_often_as_it_is_named(self, gb):
+        graph = GRAPHS["disconnected"]
+        found = full(betweenness_centrality(matrix(gb, graph), [9, np.int8(3), 9], gb=gb))
+        assert found == pytest.approx(oracles.betweenness(graph, [9, 3, 9]))
+        nothing = full(betweenness_centrality(matrix(gb, graph), [], gb=gb))
+        assert not nothing.any() and not np.signbit(nothing).any()
+
+    def test_betweenness_is_that_of_networkx(self, gb):
+        networkx = pytest.importorskip("networkx")
+        graph = GRAPHS["karate"]
+        G = networkx.Graph(zip(graph.rows.tolist(), graph.cols.tolist(), strict=True))
+        right = networkx.betweenness_centrality(G, normalized=False)
+        found = full(betweenness_centrality(matrix(gb, graph), gb=gb))
+        assert found / 2 == pytest.approx([right[v] for v in range(graph.n)])
+
+    @pytest.mark.parametrize("wrong", [5, 1.0, "01", [1.0], [None], [True]])
+    def test_betweenness_sources_of_a_wrong_kind(self, gb, wrong):
+        with pytest.raises(TypeError, match=r"argument sources: expected .*vertex number.*, got .*Hint"):
+            betweenness_centrality(matrix(gb, GRAPHS["tree"]), wrong, gb=gb)
+
+    def test_betweenness_source_out_of_range(self, gb):
+        with pytest.raises(gb.exceptions.IndexOutOfBound, match=r"argument sources: .*0 to 14.*got 15.*Hint"):
+            betweenness_centrality(matrix(gb, GRAPHS["tree"]), [0, 15], gb=gb)
+
+
+class TestOnGraphBLAS(OnGraphBLAS, Programs):
+    """The programs themselves."""
+
+
+class TestOnBitblas(OnBitblas, Programs):
+    """The backends."""

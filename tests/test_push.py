@@ -1,0 +1,167 @@
+"""Pushes along the entries of a vector: the sums of a pull, in the same order where they have one."""
+
+from __future__ import annotations
+
+import graphblas
+import numpy as np
+import pytest
+from battery import FORMS, MATRICES, generator
+
+import bitblas as gb
+from bitblas.plan import direction, transpose
+from bitblas.plan.product import COUNT
+
+IN_ORDER = ("csr", "mplg", "b2sr8", "b2sr64")  # whose pulls of values add up along the columns
+FLIPPED = {"plus_second": "plus_first", "lxor_pair": "lxor_pair"}
+
+
+def force(monkeypatch, how):
+    cost = 0.0 if how == "push" else float("inf")
+    monkeypatch.setattr(direction, "PUSH_COST", {"cpu": cost, "gpu": cost})
+    monkeypatch.setattr(transpose, "TRANSPOSE_READS", dict.fromkeys(transpose.TRANSPOSE_READS, 0.0))
+
+
+def operands(key, dtype, value=None):
+    """A matrix with a row of many entries, its transpose, and a vector with half of its entries, of one value where it
+    is given; sums of floats round."""
+    p = MATRICES["long hub"]()
+    rng = generator(dtype)
+    some = lambda k: rng.random(k) - 0.5 if dtype.startswith("FP") else rng.integers(1, 9, k)
+    x = some(len(p.rows))
+    x[::2] *= dtype.startswith("INT")  # zeros, negative ones among them: sums of these alone keep their sign
+    A = gb.Matrix.from_coo(p.rows, p.cols, x, dtype, nrows=p.nrows, ncols=p.ncols, **FORMS[key])
+    B = gb.Matrix.from_coo(p.cols, p.rows, x, dtype, nrows=p.ncols, ncols=p.nrows, **FORMS[key])
+    at = np.flatnonzero(rng.random(p.ncols) < 0.5)
+    return A, B, gb.Vector.from_coo(at, some(len(at)) if value is None else value, dtype, size=p.ncols)
+
+
+def bits(w):
+    """The entries, and their values to the bit."""
+    at, x = w.to_coo()
+    return at.tolist(), x.tobytes()
+
+
+def pulled_and_pushed(monkeypatch, A, B, u, name, dtype):
+    force(monkeypatch, "pull")
+    pull = A.mxv(u, getattr(gb.semiring, name)[dtype])
+    assert gb.explain(pull).direction == "pull"
+    pulled = bits(pull.new())
+    force(monkeypatch, "push")
+    push = u.vxm(B, getattr(gb.semiring, FLIPPED.get(name, name))[dtype])
+    assert gb.explain(push).direction == "push" and gb.explain(push).kind == gb.explain(pull).kind
+    return pulled, bits(push.new())
+
+
+@pytest.mark.parametrize("key", IN_ORDER)
+@pytest.mark.parametrize(("name", "dtype"), [("plus_times", "FP64"), ("plus_second", "FP32"), ("times_plus", "FP64")])
+def test_float_sums_are_those_of_a_pull_to_the_bit(monkeypatch, key, name, dtype):
+    with gb.config.set(device="cpu"):
+        pulled, pushed = pulled_and_pushed(monkeypatch, *operands(key, dtype), name, dtype)
+    assert pulled == pushed
+
+
+@pytest.mark.parametrize("key", ["csr", "b2sr8", "b2sr32", "split8"])
+@pytest.mark.parametrize(
+    ("name", "dtype", "value"),
+    [("plus_second", "FP64", 0.1), ("plus_second", "FP32", 0.1), ("plus_second", "INT8", 57),
+     ("plus_second", "INT64", 3), ("lxor_pair", "BOOL", True)],
+)  # fmt: skip
+def test_counts_are_those_of_a_pull_to_the_bit(monkeypatch, key, name, dtype, value):
+    """k times 0.1 is k * 0.1, which differs from a sum of k terms; and sums of eight bits wrap."""
+    with gb.config.set(device="cpu"):
+        found = operands(key, dtype, value)
+        pulled, pushed = pulled_and_pushed(monkeypatch, *found, name, dtype)
+        assert gb.explain(found[0].mxv(found[2], getattr(gb.semiring, name)[dtype])).kind == COUNT
+    assert pulled == pushed
+
+
+@pytest.mark.parametrize("key", ["b2sr8", "split8"])
+def test_a_push_on_tiles_adds_in_the_order_of_rows(monkeypatch, key):
+    """Where a pull on whole tiles would not. (A Split whose tiles pay adds what they hold of a tile row first.)"""
+    force(monkeypatch, "push")
+    with gb.config.set(device="cpu"):
+        found = {bits(u.vxm(B, gb.semiring.plus_first).new())[1] for _, B, u in [operands(key, "FP64")] * 2}
+        _, B, u = operands("csr", "FP64")
+        assert found == {bits(u.vxm(B, gb.semiring.plus_first).new())[1]}
+
+
+STATEMENTS = """
+w << u.vxm(A, ring); w(m.S, replace) << u.vxm(A, ring); w(~m.S, replace) << u.vxm(A, ring); w(m.S) << u.vxm(A, ring)
+w(accum) << u.vxm(A, ring); w(~m.V, accum) << u.vxm(A, ring); u << u.vxm(A, ring); u(~u.S, replace) << u.vxm(A, ring)
+w(w.S, replace) << u.vxm(A, ring); w(~w.V, replace) << u.vxm(A, ring); m << u.vxm(A, ring); u(accum) << u.vxm(A, ring)
+""".replace("\n", "; ")  # the last ones write into what they read
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [("plus_times", "FP64"), ("plus_pair", "FP64"), ("plus_times", "INT64"), ("min_first", "INT64"),
+     ("lor_land", "BOOL"), ("any_pair", "BOOL"), ("any_pair", "FP64")],
+)  # fmt: skip
+def test_statements_that_push(device, monkeypatch, name, dtype):
+    """Into outputs whose arrays are written anew, and into those that the product reads."""
+    force(monkeypatch, "push")
+    n = 150
+    rng = generator(name, dtype)
+    i, j = np.unique(rng.integers(0, n, (2, 900)), axis=1)
+
+    def scope(library):
+        x = lambda k: rng.integers(1, 5, k).astype(bool if dtype == "BOOL" else float)
+        rng.bit_generator.state = state
+        make = lambda at: library.Vector.from_coo(at, x(len(at)), dtype, size=n)
+        A = library.Matrix.from_coo(i, j, x(len(i)), dtype, nrows=n, ncols=n)
+        names = {"u": make(np.arange(0, n, 7)), "w": make(np.arange(0, n, 2)), "m": make(np.arange(1, n, 3)), "A": A}
+        accum = library.binary.lor if dtype == "BOOL" else library.binary.plus
+        return names | {"ring": getattr(library.semiring, name), "accum": accum, "replace": library.replace}
+
+    state = rng.bit_generator.state
+    for text in filter(None, (part.strip() for part in STATEMENTS.split(";"))):
+        ours, theirs = scope(gb), scope(graphblas)
+        for _ in range(2):  # the second time into what the first has left
+            exec(text, ours), exec(text, theirs)
+            for out in "uwm":
+                a, b = ours[out], theirs[out]
+                assert a.isequal(gb.Vector.from_coo(*b.to_coo(), b.dtype.name, size=n)), text
+
+
+def test_a_push_writes_into_the_output_that_is_there(monkeypatch):
+    """A statement of few entries takes no new memory as large as the vector."""
+    force(monkeypatch, "push")
+    with gb.config.set(device="cpu"):
+        _, B, u = operands("csr", "FP64")
+        w, v = gb.Vector("FP64", B.ncols), gb.Vector.from_scalar(1.0, B.ncols)
+        w << u.vxm(B, gb.semiring.plus_times)
+        present, x = w._store.present, w._store.values
+        w(v.S, gb.replace) << u.vxm(B, gb.semiring.plus_times)
+        assert w._store.present is present and w._store.values is x
+        expected = u.vxm(B, gb.semiring.plus_times).new()
+        assert w.isequal(expected) and w.nvals == expected.nvals
+
+
+@pytest.mark.parametrize("key", ["csr", "mplg", "b2sr8", "split8"])
+@pytest.mark.parametrize("name", ["lor_land", "any_pair", "min_first"])
+def test_presence_of_full_vectors(device, key, name):
+    """The rows that have entries: found once, whatever is multiplied, and not given away."""
+    p = MATRICES["gaps"]()
+    A, T = (
+        gb.Matrix.from_coo(*at, True, nrows=n, ncols=m, **FORMS[key])
+        for at, n, m in (((p.rows, p.cols), p.nrows, p.ncols), ((p.cols, p.rows), p.ncols, p.nrows))
+    )
+    ring = getattr(gb.semiring, name)[gb.dtypes.BOOL]
+    rows, half = np.unique(p.rows), np.arange(0, p.nrows, 2)
+    m = gb.Vector.from_coo(half, True, size=p.nrows)
+    full = gb.Vector.from_scalar(True, p.ncols)
+    expected = {"": rows, "m": np.intersect1d(rows, half), "~m": np.setdiff1d(rows, half)}
+    for _ in range(2):
+        for text, mask in (("", None), ("m", m.S), ("~m", ~m.S)):
+            for expr in (A.mxv(full, ring), full.vxm(T, ring)):
+                found = expr.new(mask=mask)
+                assert found.nvals == len(expected[text]) and np.array_equal(found.to_coo()[0], expected[text]), text
+                found << True  # what is kept is not what was given
+        w = gb.Vector.from_coo(half, True, size=p.nrows)
+        w(gb.binary.lor) << A.mxv(full, ring)
+        assert np.array_equal(w.to_coo()[0], np.union1d(rows, half))
+        w(w.S, gb.replace) << A.mxv(full, ring)
+        assert np.array_equal(w.to_coo()[0], rows)
+        w(m.S, gb.replace) << A.mxv(full, ring)
+        w << A.mxv(full, ring)
+        assert np.array_equal(w.to_coo()[0], rows) and w.nvals == len(rows)

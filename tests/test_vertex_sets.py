@@ -1,0 +1,191 @@
+"""PageRank, components, triangles, independent sets, colors and forests against NumPy and SciPy: the same program text
+on python-graphblas and on bitblas.
+"""
+
+import numpy as np
+import oracles
+import pytest
+from algorithm_runs import (
+    OnBitblas,
+    OnGraphBLAS,
+    edges,
+    entries,
+    every_dtype,
+    every_graph,
+    every_symmetric_graph,
+    full,
+    matrix,
+)
+from oracles import GRAPHS, Graph
+
+from bitblas.algorithms import (
+    coloring,
+    components,
+    connected_components,
+    maximal_independent_set,
+    minimum_spanning_forest,
+    pagerank,
+    triangle_count,
+    triangles,
+)  # fmt: skip
+
+
+class Programs:
+    # --- PageRank ---
+
+    @every_graph
+    @pytest.mark.parametrize("alpha", [0, 0.5, 0.85])
+    def test_pagerank(self, gb, graph, alpha):
+        r = pagerank(matrix(gb, graph), alpha=alpha, gb=gb)
+        assert r.dtype == gb.dtypes.FP64
+        assert np.abs(full(r) - oracles.pagerank(graph, alpha)).sum() < 1e-5
+        assert full(r).sum() == pytest.approx(1, abs=1e-12)
+
+    @every_dtype
+    def test_pagerank_reads_only_the_structure(self, gb, dtype):
+        graph = GRAPHS["directed_sparse"]
+        A = matrix(gb, graph, graph.integers(0, 3), dtype)
+        assert np.array_equal(full(pagerank(A, gb=gb)), full(pagerank(matrix(gb, graph), gb=gb)))
+
+    def test_pagerank_tolerance_and_rounds(self, gb):
+        graph = GRAPHS["directed_random"]
+        A, right = matrix(gb, graph), oracles.pagerank(graph)
+
+        def error(**options):
+            return np.abs(full(pagerank(A, gb=gb, **options)) - right).sum()
+
+        assert error(tol=1e-13, max_iter=500) < 1e-11
+        assert error(tol=1e-13, max_iter=500) < error(tol=1e-3) < error(max_iter=1)  # the last iterate comes back
+        assert error(max_iter=1) < np.abs(1 / graph.n - right).sum()
+
+    # --- components, triangles ---
+
+    @every_symmetric_graph
+    def test_connected_components(self, gb, graph):
+        label = connected_components(matrix(gb, graph), gb=gb)
+        assert label.dtype == gb.dtypes.INT64
+        assert np.array_equal(full(label), oracles.components(graph))
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_connected_components_near_the_threshold(self, gb, seed):
+        # About n edges give many sizes of components, and long thin ones.
+        graph = oracles.random(300, 150 + 20 * seed, seed, symmetric=True)
+        assert np.array_equal(full(connected_components(matrix(gb, graph), gb=gb)), oracles.components(graph))
+
+    @pytest.mark.parametrize("seed", [None, 1, 2, 3])
+    def test_connected_components_takes_few_rounds(self, gb, seed, monkeypatch):
+        # Labels that only crawl along the edges need hundreds of rounds here, and give the same answer.
+        rounds, hooked = [], components._hooked
+        monkeypatch.setattr(components, "_hooked", lambda *args: rounds.append(args) or hooked(*args))
+        graph = oracles.path(1000, seed)
+        assert np.array_equal(full(connected_components(matrix(gb, graph), gb=gb)), np.zeros(1000))
+        assert len(rounds) <= (1 if seed is None else 7)
+
+    @every_symmetric_graph
+    def test_triangle_count(self, gb, graph):
+        count = triangle_count(matrix(gb, graph), gb=gb)
+        assert type(count) is int
+        assert count == oracles.triangles(graph)
+
+    @every_symmetric_graph
+    @pytest.mark.parametrize("skew", [0, float("inf")])
+    def test_triangle_count_in_both_orders(self, gb, graph, skew, monkeypatch):
+        monkeypatch.setattr(triangles, "SKEW", skew)
+        assert triangle_count(matrix(gb, graph), gb=gb) == oracles.triangles(graph)
+
+    def test_triangle_count_above_the_range_of_the_dtype(self, gb):
+        # First one edge that closes 300 triangles, then few on each edge but many in all.
+        graph = Graph.of(302, [*((i, j) for i in (300, 301) for j in range(300)), (300, 301)], symmetric=True)
+        assert triangle_count(matrix(gb, graph, 1, "INT8"), gb=gb) == 300
+        graph = Graph.of(66, [(i, j) for i in range(66) for j in range(i)], symmetric=True)
+        assert triangle_count(matrix(gb, graph, 1, "INT8"), gb=gb) == 66 * 65 * 64 // 6
+
+    @every_dtype
+    def test_components_and_triangles_read_only_the_structure(self, gb, dtype):
+        graph = GRAPHS["karate"]
+        A = matrix(gb, graph, graph.integers(0, 1), dtype)
+        assert np.array_equal(full(connected_components(A, gb=gb)), np.zeros(34))
+        assert triangle_count(A, gb=gb) == 45
+
+    # --- independent sets, colors ---
+
+    @every_symmetric_graph
+    @pytest.mark.parametrize("seed", [None, 7])
+    def test_maximal_independent_set(self, gb, graph, seed):
+        members = maximal_independent_set(matrix(gb, graph), seed=seed, gb=gb)
+        assert (members.size, members.dtype) == (graph.n, gb.dtypes.BOOL)
+        index, values = entries(members)
+        found = set(index.tolist())
+        assert values.all()
+        assert oracles.independent_fault(graph, found) is None
+        assert found == oracles.greedy_independent(graph, seed or 0)  # so it is the same everywhere
+
+    @every_symmetric_graph
+    def test_coloring(self, gb, graph):
+        colors = coloring(matrix(gb, graph), seed=3, gb=gb)
+        assert colors.dtype == gb.dtypes.INT64
+        value = full(colors)
+        apart = graph.rows != graph.cols
+        assert (value[graph.rows] != value[graph.cols])[apart].all()
+        assert sorted(set(value.tolist())) == list(range(value.max() + 1))
+        assert dict(enumerate(value.tolist())) == oracles.greedy_colors(graph, 3)  # so it is the same everywhere
+
+    def test_coloring_of_some_graphs_is_the_best(self, gb):
+        for name, least in (("complete", 12), ("star", 2), ("tree", 2), ("no_edges", 1), ("one_loop", 1)):
+            assert full(coloring(matrix(gb, GRAPHS[name]), gb=gb)).max() + 1 == least
+
+    def test_coloring_needs_few_colors(self, gb):
+        networkx = pytest.importorskip("networkx")
+        graph = oracles.random(300, 3000, seed=9, symmetric=True)
+        G = networkx.Graph((i, j) for i, j in zip(graph.rows.tolist(), graph.cols.tolist(), strict=True) if i != j)
+        greedy = 1 + max(networkx.greedy_color(G, "largest_first").values())
+        assert full(coloring(matrix(gb, graph), gb=gb)).max() + 1 <= 1.15 * greedy
+
+    @pytest.mark.parametrize("program", [maximal_independent_set, coloring])
+    def test_seeds(self, gb, program):
+        A = matrix(gb, GRAPHS["grid"])
+        assert program(A, seed=4, gb=gb).isequal(program(A, seed=np.int64(4), gb=gb))
+        assert program(A, gb=gb).isequal(program(A, seed=0, gb=gb))
+        different = [program(A, seed=seed, gb=gb) for seed in (0, 1, -1, 10**12)]
+        assert not any(a.isequal(b) for i, a in enumerate(different) for b in different[:i])
+        for wrong in (1.5, "1", True):
+            with pytest.raises(TypeError, match=r"argument seed: expected an integer, got .*Hint"):
+                program(A, seed=wrong, gb=gb)
+
+    # --- spanning forests ---
+
+    @every_symmetric_graph
+    @pytest.mark.parametrize(("dtype", "low", "high"), [("INT8", -9, 9), ("UINT64", 0, 2), ("FP32", -3, 3)])
+    def test_minimum_spanning_forest(self, gb, graph, dtype, low, high):
+        weights = graph.symmetric_integers(low, high)
+        F = minimum_spanning_forest(matrix(gb, graph, weights, dtype), gb=gb)
+        assert (F.shape, F.dtype) == ((graph.n, graph.n), dtype)
+        assert oracles.forest_fault(graph, weights, edges(F)) is None
+
+    def test_minimum_spanning_forest_of_equal_weights(self, gb):
+        for values in (True, 2.5):
+            graph = GRAPHS["complete"]
+            F = minimum_spanning_forest(matrix(gb, graph, values), gb=gb)
+            assert oracles.forest_fault(graph, np.full(len(graph.rows), values), edges(F)) is None
+
+    def test_minimum_spanning_forest_prefers_false(self, gb):
+        graph = GRAPHS["grid"]
+        weights = graph.symmetric_integers(0, 1)
+        F = minimum_spanning_forest(matrix(gb, graph, weights.astype(bool)), gb=gb)
+        assert oracles.forest_fault(graph, weights, edges(F)) is None
+
+    def test_minimum_spanning_forest_takes_infinity_and_refuses_nan(self, gb):
+        graph = Graph.of(3, [(0, 1), (1, 2)], symmetric=True)
+        weights = np.array([np.inf, np.inf, -np.inf, -np.inf])
+        assert len(edges(minimum_spanning_forest(matrix(gb, graph, weights), gb=gb))) == 4
+        weights[:2] = np.nan
+        with pytest.raises(gb.exceptions.InvalidValue, match=r"argument A: expected weights .*NaN.*Hint"):
+            minimum_spanning_forest(matrix(gb, graph, weights), gb=gb)
+
+
+class TestOnGraphBLAS(OnGraphBLAS, Programs):
+    """The programs themselves."""
+
+
+class TestOnBitblas(OnBitblas, Programs):
+    """The backends."""
