@@ -129,9 +129,10 @@ def direction(case: Case, known: Known) -> Direction | Ask:
     return Ask.BACK if case.back is None else AS_IT_LIES
 
 
-def is_lasting(found: Direction, known: Known) -> bool:
-    """Whether it holds for every vector with as many entries, whatever becomes of the transpose."""
-    return known.active is None and found is not AS_IT_LIES and found is not WITHOUT_TRANSPOSE
+def is_lasting(found: Direction, case: Case, known: Known) -> bool:
+    """Whether it holds for every vector with as many entries, whatever is made of the matrix in the meantime."""
+    looked_at = case.work is not None or not found.push
+    return looked_at and known.active is None and found is not AS_IT_LIES and found is not WITHOUT_TRANSPOSE
 
 
 def missed(case: Case, known: Known, found: Direction) -> float:

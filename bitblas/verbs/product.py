@@ -68,7 +68,7 @@ def prepared(
     if way not in found.products:
         plan = deciding.planned(A, direction, case, known)
         found.products[way] = PreparedProduct(plan, case.product, A, u.dtype, semiring, flip, full=full)
-    if u.count is not None and is_lasting(direction, known):
+    if u.count is not None and is_lasting(direction, case, known):
         if len(found.decided) >= MANY:
             found.decided.clear()
         found.decided[u.count] = direction.push
