@@ -131,8 +131,7 @@ def _entry(module: Any, kernel: str, symbol: str, arguments: Sequence[Any]) -> N
 
 @functools.cache
 def _target() -> Any:
-    features = native.features() if config.CPU_FEATURES is None else config.CPU_FEATURES
-    return native.machine(str(config.CPU_NAME or binding.get_host_cpu_name()), features, int(config.OPT))
+    return native.machine(native.cpu_name(), native.features(), int(config.OPT))
 
 
 def _object(module: Any, symbol: str, layout: str) -> tuple[bytes, list[str]]:

@@ -12,7 +12,6 @@ import functools
 import hashlib
 import os
 import re
-import tempfile
 import textwrap
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -54,6 +53,8 @@ def cache_dir() -> Path:
             return Path(home)
     except OSError:
         pass
+    import tempfile
+
     return Path(tempfile.mkdtemp(prefix="bitblas-"))
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-import platform
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -34,6 +33,8 @@ _kept: list[Any] = []  # what the machine's code points to
 
 def text() -> str:
     """native.ll for this Python and this processor."""
+    import platform
+
     name, kinds, values = _PAUSES.get(platform.machine(), ("llvm.donothing", "", ""))
     numbers = {"HEAD": HEAD, "TYPE": HEAD - 8, "DIMS": DIMS, "SHAPE": SHAPE, "DTYPE": DTYPE, "FLAGS": FLAGS}
     found = (Path(__file__).parent / "native.ll").read_text().replace("{PAUSE}", f"call void @{name}({values})")
@@ -87,7 +88,9 @@ def llvm_version() -> str:
 
 @functools.cache
 def features() -> str:
-    """What the processor can do, as LLVM writes it."""
+    """What the processor can do, as LLVM writes it; or what Numba is told."""
+    if (told := os.environ.get("NUMBA_CPU_FEATURES")) is not None:
+        return told
     try:
         return str(binding().get_host_cpu_features().flatten())
     except RuntimeError:  # not known to LLVM

@@ -6,7 +6,6 @@ A file is named by the hash of the kernel's text, the types of its arguments, an
 from __future__ import annotations
 
 import functools
-import multiprocessing
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -31,6 +30,8 @@ compiled = 0  # kernels of the CPU that this process has compiled
 @functools.cache
 def _say_that_it_compiles() -> None:
     """Once, to who waits at a terminal."""
+    import multiprocessing
+
     if sys.stderr.isatty() and multiprocessing.parent_process() is None:
         print("bitblas: compiling kernels, once for this machine", file=sys.stderr, flush=True)
 

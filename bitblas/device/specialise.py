@@ -41,10 +41,17 @@ def specialised(text: str, name: str) -> str:
             done[called] = function
         return done[called]
 
-    finished(name)
-    for left in list(functions):
-        finished(left)
-    return ast.unparse(ast.fix_missing_locations(ast.Module([*others, *done.values()], [])))
+    kept: dict[str, ast.FunctionDef] = {}  # those that are still called
+    wanted = {name}.union(*(_named([node]) for node in others))
+    while wanted:
+        if (called := wanted.pop()) not in kept and (function := finished(called)) is not None:
+            kept[called] = function
+            wanted |= _named(function.body)
+    return ast.unparse(ast.fix_missing_locations(ast.Module([*others, *reversed(kept.values())], [])))
+
+
+def _named(nodes: Iterable[ast.AST]) -> set[str]:
+    return {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
 class _Names(ast.NodeTransformer):

@@ -32,7 +32,7 @@ class Expressions(Objects):
         return f'{text}["{self.one(self.palette.types)}"]' if self.chance(0.04) else text
 
     def mask(self, shape: Shape) -> str:
-        x = self.pick(shape, "BOOL" if self.chance(0.4) else None)
+        x = self.pick(shape, self.one(("BOOL", *self.palette.types)) if self.chance(0.6) else None)
         if self.objects[x][1] == "BOOL" and self.chance(0.1):
             return x
         text = f"{self.one(('~', ''))}{x}.{self.one(('S', 'V'))}"
@@ -55,7 +55,7 @@ class Expressions(Objects):
                 return "ewise_union", f"{x}.ewise_union({y}, {op}, {a}, {b})"
             return "ewise_union", f"{op}({x} | {y}, left_default={a}, right_default={b})"
         if self.is_logical(x, y):
-            return "infix", f"({x} {self.one(('|', '&', '^', '=='))} {y})"
+            return "infix", f"({x} {self.one(('|', '&', '^', '==') if self.palette.mixed else ('|',))} {y})"
         return "infix", f"({x} {self.one(self.palette.infix)} {y})"
 
     def apply(self, shape: Shape) -> Found:

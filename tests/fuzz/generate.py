@@ -75,7 +75,7 @@ class Statements(Expressions):
         while shape and (verb in ("assign", "assign scalar") or value.lstrip("-").isdigit()):
             verb, value = self.expression(shape)
         mask = self.mask(shape) if shape and self.chance(0.3) else ""
-        dtype = self.one((*self.palette.types, "BOOL")) if self.chance(0.15) else ""
+        dtype = self.one(self.types) if self.chance(0.15) else ""
         name = self.name(shape)
         self.objects[name] = shape, dtype or None
         return Statement("new", verb, name, value, mask=mask, dtype=dtype)
@@ -124,7 +124,7 @@ class Statements(Expressions):
         """A new object that is no expression's: copies, diagonals, round trips, what `.ss` makes."""
         self.out = ""
         x, shape = self.target(1, 2)
-        dtype, t = self.objects[x][1], self.one(self.palette.types)
+        dtype, t = self.objects[x][1], self.one(self.types)
         size = "size={0}.size" if len(shape) == 1 else "nrows={0}.nrows, ncols={0}.ncols"
         kind = "Vector" if len(shape) == 1 else "Matrix"
         size, k = size.format(x), self.rng.randint(1, 3)
@@ -171,7 +171,7 @@ class Statements(Expressions):
     def read(self) -> Statement:
         self.out = ""
         x, shape = self.target(1, 2)
-        y, t = self.pick(shape), self.one(self.palette.types)
+        y, t = self.pick(shape), self.one(self.types)
         place = ", ".join(self.place(n) for n in shape)
         inside = f"({place})" if len(shape) == 2 else place
         texts = {

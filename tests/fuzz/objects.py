@@ -27,6 +27,9 @@ class Objects:
         self.rng, self.palette = rng, palette
         self.dims = rng.sample(SIZES, 2)
         self.share = rng.choice((0.05, 0.3, 0.3, 0.6, 1.0))  # of the entries that are there
+        self.types = (*palette.types, *palette.types, "BOOL")  # of what is declared
+        if not palette.mixed:
+            self.types = (rng.choice(self.types),)
         self.wild = rng.random() < 0.1
         self.objects: dict[str, tuple[Shape, str | None]] = {}
         self.declared: list[Declaration] = []
@@ -58,7 +61,7 @@ class Objects:
         scalars = [name for name, (shape, _) in self.objects.items() if shape == ()]
         if scalars and self.chance(0.15):
             return self.rng.choice(scalars)
-        dtype = self.one((*self.palette.types, self.palette.types[0], "BOOL"))
+        dtype = self.one(self.types)
         x = repr(self.value(dtype))
         return f'gb.Scalar.from_value({x}, dtype="{dtype}")' if dtype not in ("BOOL", "INT64", "FP64") else x
 
@@ -68,7 +71,7 @@ class Objects:
         return f"{'svA'[len(shape)]}{len(self.objects)}"
 
     def declare(self, shape: Shape, dtype: str | None = None) -> str:
-        rng, dtype = self.rng, dtype or self.one((*self.palette.types, *self.palette.types, "BOOL"))
+        rng, dtype = self.rng, dtype or self.one(self.types)
         cells = 1
         for n in shape:
             cells *= n
@@ -99,6 +102,7 @@ class Objects:
 
     def pick(self, shape: Shape, dtype: str | None = None) -> str:
         """An object of that shape: the one that is changed, another one, or a new one."""
+        dtype = dtype or (None if self.palette.mixed else self.types[0])
         found = [name for name, (s, t) in self.objects.items() if s == shape and dtype in (None, t)]
         if self.out in found and self.chance(0.3):
             return self.out

@@ -56,23 +56,25 @@ class Palette(NamedTuple):
     infix: tuple[str, ...]
     forms: tuple[str, ...]  # keywords of Matrix
     orders: tuple[str, ...]
+    mixed: bool = True  # operands of several types meet; else each program has those of one, and masks of any
 
 
 # What programs use: the kernels of these come first from the caches of a run of the tests.
 COMMON = Palette(
     types=("INT64",),
-    unary=("ainv", "one"),
-    binary=("plus", "min", "second"),
-    logical=("lor", "land"),
-    monoid=("plus", "min"),
-    semiring=("plus_times", "min_plus"),
-    logical_semiring=("lor_land", "any_pair"),
+    unary=("ainv",),
+    binary=("plus", "second"),
+    logical=("lor",),
+    monoid=("plus",),
+    semiring=("plus_times",),
+    logical_semiring=("lor_land",),
     select=("valuegt", "tril"),
     index=("rowindex",),
-    aggregator=("count", "sum"),
-    infix=("+", "<"),
+    aggregator=("count",),
+    infix=("+",),
     forms=('format="csr"', 'format="b2sr", tile=8'),
     orders=(),
+    mixed=False,
 )
 
 

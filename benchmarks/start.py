@@ -1,0 +1,130 @@
+"""python -m benchmarks.start: from the start of Python to the first answer, in fresh processes.
+
+Each program runs with an empty cache of kernels and with the one that this left; the figures are the least wall time
+and the least processor time of some runs, because other processes only ever add time. SuiteSparse runs the same search
+where python-graphblas is installed. The exit code is 1 if an answer was wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+# The friendships of a karate club (Zachary: J. Anthropological Research 33, 1977), vertices from 0.
+KARATE = """
+0-1 0-2 0-3 0-4 0-5 0-6 0-7 0-8 0-10 0-11 0-12 0-13 0-17 0-19 0-21 0-31 1-2 1-3 1-7 1-13 1-17 1-19 1-21 1-30 2-3 2-7
+2-8 2-9 2-13 2-27 2-28 2-32 3-7 3-12 3-13 4-6 4-10 5-6 5-10 5-16 6-16 8-30 8-32 8-33 9-33 13-33 14-32 14-33 15-32 15-33
+18-32 18-33 19-33 20-32 20-33 22-32 22-33 23-25 23-27 23-29 23-32 23-33 24-25 24-27 24-31 25-31 26-29 26-33 27-33 28-31
+28-33 29-32 29-33 30-32 30-33 31-32 31-33 32-33"""
+EDGES = [tuple(map(int, pair.split("-"))) for pair in KARATE.split()]
+DEPTHS = [1, 16, 9, 8]  # vertices of the club at each distance from vertex 0
+
+BFS = f"""
+import {{library}} as gb
+from bitblas.algorithms import bfs_levels
+edges = {EDGES}
+rows, cols = zip(*edges, *[(j, i) for i, j in edges])
+A = gb.Matrix.from_coo(rows, cols, True, nrows=34, ncols=34)
+levels = bfs_levels(A, 0, gb=gb).to_coo()[1].tolist()
+print([levels.count(k) for k in range(max(levels) + 1)])
+"""
+NINE = """
+import bitblas
+from bitblas.compare.programs import programs
+from bitblas.registry import warm
+graph = warm.comparison.Side("cpu", bitblas, warm.graph("town"), device="cpu")
+for program in programs():
+    program.call(graph.matrix(program.form), 0, bitblas)
+"""
+
+
+class Program(NamedTuple):
+    """What is run: arguments of Python, what it must print (None: anything), and the most seconds that it may take."""
+
+    name: str
+    arguments: tuple[str, ...]
+    said: str | None
+    bar: float | None
+
+
+def programs(folder: Path) -> list[Program]:
+    """The programs, and the file that one of them reads."""
+    lines = [f"{max(pair) + 1} {min(pair) + 1}" for pair in EDGES]
+    head = f"%%MatrixMarket matrix coordinate pattern symmetric\n34 34 {len(lines)}\n"
+    (folder / "karate.mtx").write_text(head + "\n".join(lines) + "\n")
+    search = "-m", "bitblas", "bfs", str(folder / "karate.mtx"), "--device", "cpu"
+    found = [
+        Program("import bitblas", ("-c", "import bitblas"), "", 0.15),
+        Program("import, BFS on karate", ("-c", BFS.format(library="bitblas")), f"{DEPTHS}\n", 0.5),
+        Program("bitblas bfs karate.mtx", search, None, 0.6),
+        Program("nine algorithms, a town", ("-c", NINE), "", 2.0),
+    ]
+    if importlib.util.find_spec("graphblas"):
+        found.append(Program("SuiteSparse: import, BFS", ("-c", BFS.format(library="graphblas")), f"{DEPTHS}\n", None))
+    return found
+
+
+def run(program: Program, cache: Path) -> tuple[float, float, str]:
+    """Wall and processor seconds of a process, and what was wrong with it."""
+    env = {**os.environ, "BITBLAS_CACHE": str(cache), "BITBLAS_DEVICE": "cpu"}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
+    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    made = subprocess.run([sys.executable, *program.arguments], capture_output=True, text=True, env=env, check=False)
+    wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    wrong = made.stderr if made.returncode else ""
+    if not wrong and program.said is not None and made.stdout != program.said:
+        wrong = f"expected {program.said!r}, got {made.stdout!r}"
+    return wall, used, wrong
+
+
+def measured(samples: int, only: str = "") -> list[dict[str, Any]]:
+    """A row for each program: seconds with an empty cache, with a warm one, the bar, and what was wrong."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for number, program in enumerate(programs(Path(folder))):
+            if only not in program.name:
+                continue
+            cache = Path(folder) / str(number)
+            first = run(program, cache)
+            warm = [run(program, cache) for _ in range(samples)]
+            rows.append(
+                {
+                    "program": program.name, "bar": program.bar, "empty": first[0],
+                    "warm": min(w for w, _, _ in warm), "processor": min(p for _, p, _ in warm),
+                    "wrong": next((wrong for *_, wrong in (first, *warm) if wrong), ""),
+                }
+            )  # fmt: skip
+    return rows
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.start", description=__doc__.split("\n")[0])
+    parser.add_argument("--samples", type=int, default=5, help="runs with a warm cache (default 5)")
+    parser.add_argument("--only", default="", help="only programs whose name contains this text")
+    parser.add_argument("--json", metavar="FILE", help="also write the figures here")
+    options = parser.parse_args(arguments)
+    print(f"{'seconds':<26}{'empty cache':>12}{'warm cache':>12}{'processor':>11}{'bar':>6}")
+    rows = measured(options.samples, options.only)
+    for row in rows:
+        bar = "" if row["bar"] is None else f"{row['bar']:.2f}"
+        print(f"{row['program']:<26}{row['empty']:>12.2f}{row['warm']:>12.2f}{row['processor']:>11.2f}{bar:>6}")
+        if row["wrong"]:
+            print(f"  WRONG: {row['wrong']}")
+    if options.json:
+        Path(options.json).write_text(json.dumps(rows, indent=1) + "\n")
+    return 1 if any(row["wrong"] for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
