@@ -63,7 +63,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     ("diagindex", "diagindex does not work with FP", "python-graphblas: indexunary.diagindex of floats is missing"),
     ("from_dicts", "window shape", "python-graphblas: from_dicts of nothing raises"),
     (
-        "compactify|from_dcsr|scan",
+        "compactify|from_dcsr|scan|selectk",
         r"python-graphblas: InvalidValue\(''\)",
         "python-graphblas: imports a single column, or nothing",
     ),
