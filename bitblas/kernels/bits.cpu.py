@@ -2,11 +2,11 @@
 
 
 @njit(**KERNEL)
-def bits(lo, hi, size, w, t, t_step, t_flip, mask, mask_step, mask_flip, replace):
+def bits(lo, hi, size, w, t, t_stride, t_invert, mask, mask_stride, mask_invert, replace):
     for word in range(lo, hi):
-        open_bits = at(mask, word * mask_step) ^ mask_flip
+        open_bits = at(mask, word * mask_stride) ^ mask_invert
         kept = np.uint64(0) if replace else at(w, word) & ~open_bits
-        now = ((at(t, word * t_step) ^ t_flip) & open_bits) | kept
+        now = ((at(t, word * t_stride) ^ t_invert) & open_bits) | kept
         left = size - word * 64
         if left < 64:
             now &= (np.uint64(1) << np.uint64(max(left, 0))) - np.uint64(1)

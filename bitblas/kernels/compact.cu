@@ -4,7 +4,7 @@
 #include "kernels/vector.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-compact(i64 n, i64 words, const u64* bits, const u32* counts, const STORED(U_T)* u_val, U_T u_iso, i64 u_step,
+compact(i64 n, i64 words, const u64* bits, const u32* counts, const STORED(U_T)* u_val, U_T u_iso, i64 u_stride,
         i64* indices, U_T* values) {
   static_assert(CHUNK == BLOCK, "a thread reads one word");
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
@@ -24,7 +24,7 @@ compact(i64 n, i64 words, const u64* bits, const u32* counts, const STORED(U_T)*
     if ((those >> lane) & 1u) {
       const i64 p = (first * 2 + half) * 32 + lane, to = place + __popc(those & ((1u << lane) - 1u));
       indices[to] = p;
-      values[to] = load<U_T>(u_val, u_iso, u_step, p);
+      values[to] = load<U_T>(u_val, u_iso, u_stride, p);
     }
     place += __popc(those);
   }

@@ -2,7 +2,7 @@
 #include "kernels/vector.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-dense(i64 n, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step, U_T fill, U_T* out) {
+dense(i64 n, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, U_T fill, U_T* out) {
   const i64 p = thread_number();
-  if (p < n) out[p] = bit_of(u_bits, p) ? load<U_T>(u_val, u_iso, u_step, p) : fill;
+  if (p < n) out[p] = bit_of(u_bits, p) ? load<U_T>(u_val, u_iso, u_stride, p) : fill;
 }

@@ -4,26 +4,26 @@ LEFT, BOTH, UNION, FILLED = 0, 1, 2, 3
 
 
 @njit(**FUNCTION)
-def load_u(values, iso, step, i):
+def load_u(values, iso, stride, i):
     if U_BOOL:
-        return bit_of(values, i) if step else iso
-    return at(values, i) if step else iso
+        return bit_of(values, i) if stride else iso
+    return at(values, i) if stride else iso
 
 
 @njit(**FUNCTION)
-def load_v(values, iso, step, i):
+def load_v(values, iso, stride, i):
     if V_BOOL:
-        return bit_of(values, i) if step else iso
-    return at(values, i) if step else iso
+        return bit_of(values, i) if stride else iso
+    return at(values, i) if stride else iso
 
 
 @njit(**KERNEL)
-def elementwise(lo, hi, size, u_bits, u_val, u_iso, u_step, v_bits, v_val, v_iso, v_step, u_default, v_default,
-                rows, cols, mask, mask_step, mask_flip, replace, w_bits, w_val):  # fmt: skip
+def elementwise(lo, hi, size, u_bits, u_val, u_iso, u_stride, v_bits, v_val, v_iso, v_stride, u_default, v_default,
+                rows, cols, mask, mask_stride, mask_invert, replace, w_bits, w_val):  # fmt: skip
     for w in range(lo, hi):
         ub = at(u_bits, w)
         vb = at(v_bits, w) if MODE != LEFT else ub
-        open_bits = at(mask, w * mask_step) ^ mask_flip
+        open_bits = at(mask, w * mask_stride) ^ mask_invert
         news = (ub if MODE == LEFT else ub & vb if MODE == BOTH else ub | vb) & open_bits
         had = np.uint64(0) if FRESH else at(w_bits, w)
         true = at(w_val, w) if W_BOOL and not FRESH and not W_ISO else np.uint64(0)
@@ -34,13 +34,13 @@ def elementwise(lo, hi, size, u_bits, u_val, u_iso, u_step, v_bits, v_val, v_iso
                 news = np.uint64(0)
             for k in range(64):
                 p = (w << 6) + k
-                x = load_u(u_val, u_iso, u_step, p)
+                x = load_u(u_val, u_iso, u_stride, p)
                 if KEEP:
-                    news |= np.uint64(f(x, load_v(v_val, v_iso, v_step, p), p, np.int64(0))) << np.uint64(k)
+                    news |= np.uint64(f(x, load_v(v_val, v_iso, v_stride, p), p, np.int64(0))) << np.uint64(k)
                     if not W_ISO:
                         put(w_val, p, take_u(x))
                 elif not W_ISO:
-                    put(w_val, p, take_f(f(x, load_v(v_val, v_iso, v_step, p), p, np.int64(0))))
+                    put(w_val, p, take_f(f(x, load_v(v_val, v_iso, v_stride, p), p, np.int64(0))))
         rest = np.uint64(0) if dense else news
         while rest != 0:
             place = trailing_zeros(rest)
@@ -51,8 +51,8 @@ def elementwise(lo, hi, size, u_bits, u_val, u_iso, u_step, v_bits, v_val, v_iso
             j = at(cols, p) if PLACES else np.int64(0)
             has_u = ub & bit != 0
             has_v = vb & bit != 0
-            x = load_u(u_val, u_iso, u_step, p) if MODE <= BOTH or has_u else u_default
-            y = load_v(v_val, v_iso, v_step, p) if MODE <= BOTH or has_v else v_default
+            x = load_u(u_val, u_iso, u_stride, p) if MODE <= BOTH or has_u else u_default
+            y = load_v(v_val, v_iso, v_stride, p) if MODE <= BOTH or has_v else v_default
             if KEEP:
                 if not f(x, y, i, j):
                     news &= ~bit

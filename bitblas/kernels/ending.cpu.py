@@ -13,22 +13,22 @@ def kept(had, open_bits, news, replace):
 
 
 @njit(**FUNCTION)
-def old(w_val, w_iso, w_step, i):
+def old(w_val, w_iso, w_stride, i):
     if W_BOOL:
-        return bit_of(w_val, i) if w_step else w_iso
-    return at(w_val, i) if w_step else w_iso
+        return bit_of(w_val, i) if w_stride else w_iso
+    return at(w_val, i) if w_stride else w_iso
 
 
 @njit(**FUNCTION)
-def ended(total, had, w_val, w_iso, w_step, i):
+def ended(total, had, w_val, w_iso, w_stride, i):
     """The value of w where t has one."""
     if MERGE and ACCUM and had:
-        return accum(old(w_val, w_iso, w_step, i), total)
+        return accum(old(w_val, w_iso, w_stride, i), total)
     return take(total)
 
 
 @njit(**FUNCTION)
-def carry(places, first, w_val, w_iso, w_step, moved, t_val):
+def carry(places, first, w_val, w_iso, w_stride, moved, t_val):
     """The values that stay at first + each place; BOOL ones come as bits."""
     truths = np.uint64(0)
     while STORE and (W_BOOL or moved) and places != 0:
@@ -36,8 +36,8 @@ def carry(places, first, w_val, w_iso, w_step, moved, t_val):
         places = drop_lowest(places)
         i = first + np.int64(place)
         if W_BOOL:
-            if old(w_val, w_iso, w_step, i):
+            if old(w_val, w_iso, w_stride, i):
                 truths |= ONE << place
         else:
-            put(t_val, i, old(w_val, w_iso, w_step, i))
+            put(t_val, i, old(w_val, w_iso, w_stride, i))
     return truths

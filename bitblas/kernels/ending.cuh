@@ -9,7 +9,7 @@ struct Ending {
   bool present, value;  // value: what a bitset of values holds
 };
 __device__ __forceinline__ Ending finish(i64 row, bool open, bool some, Z_T sum, const u64* w_bits,
-                                         const STORED(W_T)* w_val, W_T w_iso, i64 w_step, i64 moved, i64 replace,
+                                         const STORED(W_T)* w_val, W_T w_iso, i64 w_stride, i64 moved, i64 replace,
                                          STORED(W_T)* t_val) {
   const bool had = MERGE && bit_of(w_bits, row), news = open && some;
   Ending end = {news || (had && (open ? ACCUM : !replace)), false};
@@ -19,7 +19,7 @@ __device__ __forceinline__ Ending finish(i64 row, bool open, bool some, Z_T sum,
   if (!news && !W_BOOL && !moved) return end;  // it lies where it lay
   W_T w = take(sum);
   if (!news || (ACCUM && had)) {
-    const W_T old = load<W_T>(w_val, w_iso, w_step, row);
+    const W_T old = load<W_T>(w_val, w_iso, w_stride, row);
     w = news ? accum(old, sum) : old;
   }
 #else

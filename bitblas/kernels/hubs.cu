@@ -12,14 +12,14 @@ __device__ __forceinline__ void put_bit(u64* bits, i64 i, bool value) {  // othe
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 hubs(i64 n, const i64* hub, const i64* first, const u64* part_bits, const STORED(Z_T)* part_val, const u64* mask,
-     i64 mask_step, u64 mask_flip, const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso, i64 w_step, i64 moved,
+     i64 mask_stride, u64 mask_invert, const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso, i64 w_stride, i64 moved,
      i64 replace, u64* t_bits, STORED(W_T)* t_val) {
   __shared__ Z_T sums[BLOCK];
   __shared__ u8 somes[BLOCK];
   const i64 h = blockIdx.x / ROWS, r = blockIdx.x % ROWS, row = hub[h] * ROWS + r;
   bool some = false;
   Z_T sum = IDENTITY;
-  const bool open = allowed(mask, mask_step, mask_flip, row);
+  const bool open = allowed(mask, mask_stride, mask_invert, row);
   if (open)
     for (i64 s = first[h] + threadIdx.x; s < first[h + 1]; s += BLOCK) {
       const i64 p = s * ROWS + r;
@@ -36,7 +36,7 @@ hubs(i64 n, const i64* hub, const i64* first, const u64* part_bits, const STORED
     }
   }
   if (threadIdx.x == 0) {
-    const Ending done = finish(row, open, some, sum, w_bits, w_val, w_iso, w_step, moved, replace, t_val);
+    const Ending done = finish(row, open, some, sum, w_bits, w_val, w_iso, w_stride, moved, replace, t_val);
     put_bit(t_bits, row, done.present);
 #if W_BOOL
     put_bit(t_val, row, done.value);

@@ -3,18 +3,18 @@
 
 
 @njit(**KERNEL)
-def merge(lo, hi, size, w_bits, old_val, old_iso, old_step, t_bits, t_val, t_iso, t_step, mask, mask_step, mask_flip,
-          replace, w_val):  # fmt: skip
+def merge(lo, hi, size, w_bits, old_val, old_iso, old_stride, t_bits, t_val, t_iso, t_stride, mask, mask_stride,
+          mask_invert, replace, w_val):  # fmt: skip
     for word in range(lo, hi):
         had = at(w_bits, word)
-        open_bits = at(mask, word * mask_step) ^ mask_flip
+        open_bits = at(mask, word * mask_stride) ^ mask_invert
         news = at(t_bits, word) & open_bits
         kept = np.uint64(0) if replace else had & ~open_bits
         present = news | kept | ((had & open_bits) if ACCUM else np.uint64(0))
         w_bits[word] = present
         if STORE and W_BOOL:
-            true = at(old_val, word) if old_step else (had if old_iso else np.uint64(0))
-        rest = news if W_BOOL or old_step else present
+            true = at(old_val, word) if old_stride else (had if old_iso else np.uint64(0))
+        rest = news if W_BOOL or old_stride else present
         while STORE and rest != 0:
             place = trailing_zeros(rest)
             bit = np.uint64(1) << place
@@ -25,14 +25,14 @@ def merge(lo, hi, size, w_bits, old_val, old_iso, old_step, t_bits, t_val, t_iso
                     put(w_val, p, old_iso)
                 continue
             if T_BOOL:
-                t = bit_of(t_val, p) if t_step else t_iso
+                t = bit_of(t_val, p) if t_stride else t_iso
             else:
-                t = at(t_val, p) if t_step else t_iso
+                t = at(t_val, p) if t_stride else t_iso
             if W_BOOL:
                 w = accum(true & bit != 0, t) if ACCUM and had & bit != 0 else take(t)
                 true = true | bit if w else true & ~bit
             elif ACCUM and had & bit != 0:
-                put(w_val, p, accum(at(old_val, p) if old_step else old_iso, t))
+                put(w_val, p, accum(at(old_val, p) if old_stride else old_iso, t))
             else:
                 put(w_val, p, take(t))
         if STORE and W_BOOL:

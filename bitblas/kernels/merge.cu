@@ -4,25 +4,25 @@
 #include "kernels/vector.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-merge(i64 n, i64 size, u64* w_bits, const STORED(W_T)* old_val, W_T old_iso, i64 old_step, const u64* t_bits,
-      const STORED(T_T)* t_val, T_T t_iso, i64 t_step, const u64* mask, i64 mask_step, u64 mask_flip, i64 replace,
+merge(i64 n, i64 size, u64* w_bits, const STORED(W_T)* old_val, W_T old_iso, i64 old_stride, const u64* t_bits,
+      const STORED(T_T)* t_val, T_T t_iso, i64 t_stride, const u64* mask, i64 mask_stride, u64 mask_invert, i64 replace,
       STORED(W_T)* w_val) {
   const i64 p = thread_number();
   const bool inside = p < size;
-  const bool open = inside && allowed(mask, mask_step, mask_flip, p);
+  const bool open = inside && allowed(mask, mask_stride, mask_invert, p);
   const bool had = inside && bit_of(w_bits, p), news = open && bit_of(t_bits, p);
   const bool present = news || (had && (open ? ACCUM : !replace));
 #if STORE
   W_T w = W_T();
-  if (had && (ACCUM || !news)) w = load<W_T>(old_val, old_iso, old_step, p);
+  if (had && (ACCUM || !news)) w = load<W_T>(old_val, old_iso, old_stride, p);
   if (news) {
-    const T_T t = load<T_T>(t_val, t_iso, t_step, p);
+    const T_T t = load<T_T>(t_val, t_iso, t_stride, p);
     w = ACCUM && had ? accum(w, t) : take(t);
   }
 #if W_BOOL
   const u32 values = __ballot_sync(ALL_LANES, present && w);
 #else
-  if (news || (present && !old_step)) w_val[p] = w;
+  if (news || (present && !old_stride)) w_val[p] = w;
 #endif
 #endif
   const u32 bits = __ballot_sync(ALL_LANES, present);

@@ -4,13 +4,13 @@ TWICE, OUTSIDE = 0, 1
 
 
 @njit(**KERNEL)
-def place(lo, hi, size, where, u_bits, u_bits_step, u_val, u_iso, u_step, t_bits, t_val, flags):
+def place(lo, hi, size, where, u_bits, u_bits_stride, u_val, u_iso, u_stride, t_bits, t_val, flags):
     for k in range(lo, hi):
         i = at(where, k)
         if i < 0 or i >= size:
             flags[OUTSIDE] = 1
             continue
-        has = bit_of(u_bits, k) if u_bits_step else True
+        has = bit_of(u_bits, k) if u_bits_stride else True
         if not has and not CLEAR:
             continue
         word = i >> 6
@@ -20,9 +20,9 @@ def place(lo, hi, size, where, u_bits, u_bits_step, u_val, u_iso, u_step, t_bits
         if MARKS:
             put(t_bits, word, before | bit if has else before & ~bit)
         if U_BOOL:
-            x = take(bit_of(u_val, k) if u_step else u_iso)
+            x = take(bit_of(u_val, k) if u_stride else u_iso)
         else:
-            x = take(at(u_val, k) if u_step else u_iso)
+            x = take(at(u_val, k) if u_stride else u_iso)
         if JOIN:
             put(t_val, i, back(add(take_t(at(t_val, i)), x) if had else x))
             continue

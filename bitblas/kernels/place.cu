@@ -34,16 +34,16 @@ __device__ __forceinline__ void sum_into(u64* t_bits, T_T* t_val, i64 i, Z_T z) 
 #endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-place(i64 n, i64 size, const i64* where, const u64* u_bits, i64 u_bits_step, const STORED(U_T)* u_val, U_T u_iso,
-      i64 u_step, u64* t_bits, STORED(T_T)* t_val, u32* flags) {
+place(i64 n, i64 size, const i64* where, const u64* u_bits, i64 u_bits_stride, const STORED(U_T)* u_val, U_T u_iso,
+      i64 u_stride, u64* t_bits, STORED(T_T)* t_val, u32* flags) {
   const i64 k = thread_number();
   const i64 i = k < n ? where[k] : 0;
   const bool inside = i >= 0 && i < size;
   if (!inside) flags[OUTSIDE] = 1;
-  const bool has = k < n && inside && allowed(u_bits, u_bits_step, u_bits_step ? 0ull : ~0ull, k);
+  const bool has = k < n && inside && allowed(u_bits, u_bits_stride, u_bits_stride ? 0ull : ~0ull, k);
 #if JOIN
   bool mine = has;
-  const Z_T x = has ? take(load<U_T>(u_val, u_iso, u_step, k)) : IDENTITY;
+  const Z_T x = has ? take(load<U_T>(u_val, u_iso, u_stride, k)) : IDENTITY;
   // Where lanes of a warp have one index (a histogram, a giant component), one of them brings the sum of all.
   for (int round = 0; round < 2; ++round) {
     const u32 rest = __ballot_sync(ALL_LANES, mine);
@@ -68,10 +68,10 @@ place(i64 n, i64 size, const i64* where, const u64* u_bits, i64 u_bits_step, con
   if (k < n && inside && (has || CLEAR) && exchange_bit(t_bits, i, has) && has && !CLEAR) flags[TWICE] = 1;
 #endif
 #if DENSE && T_BOOL
-  const bool x = has && take(load<U_T>(u_val, u_iso, u_step, k));
+  const bool x = has && take(load<U_T>(u_val, u_iso, u_stride, k));
   if (x || (CLEAR && k < n && inside)) exchange_bit(t_val, i, x);
 #elif DENSE
-  if (has) t_val[i] = take(load<U_T>(u_val, u_iso, u_step, k));
+  if (has) t_val[i] = take(load<U_T>(u_val, u_iso, u_stride, k));
 #endif
 #endif
 }

@@ -11,10 +11,10 @@ def is_final(total):
 
 
 @njit(**FUNCTION)
-def load_u(values, iso, step, i):
+def load_u(values, iso, stride, i):
     if U_BOOL:
-        return bit_of(values, i) if step else iso
-    return at(values, i) if step else iso
+        return bit_of(values, i) if stride else iso
+    return at(values, i) if stride else iso
 
 
 @njit(**FUNCTION)

@@ -1,5 +1,5 @@
 // What the products of every format share. Work is a list of rows begin[i] .. end[i] (for a matrix: its pointers, and
-// its pointers one further); row_of (step 1) numbers them where they are segments of long rows.
+// its pointers one further); row_of (stride 1) numbers them where they are segments of long rows.
 // KIND: WORDS, only presence counts (all products are equal and their sum is that value); COUNT, all products are equal
 // and the sum of k of them is known; VALUES, the general case.
 #include "kernels/vector.cuh"

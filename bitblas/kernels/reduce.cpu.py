@@ -3,12 +3,12 @@
 
 
 @njit(**FUNCTION)
-def value_at(values, iso, step, p):
+def value_at(values, iso, stride, p):
     if FLAGS:
         return at(values, p)
     if U_BOOL:
-        return bit_of(values, p) if step else iso
-    return at(values, p) if step else iso
+        return bit_of(values, p) if stride else iso
+    return at(values, p) if stride else iso
 
 
 @njit(**FUNCTION)
@@ -28,7 +28,7 @@ def word_sum(values, first):
 
 
 @njit(**KERNEL)
-def reduce(lo, hi, per, size, u_bits, u_val, u_iso, u_step, sum_present, sums):
+def reduce(lo, hi, per, size, u_bits, u_val, u_iso, u_stride, sum_present, sums):
     for chunk in range(lo, hi):
         total = IDENTITY
         some = False
@@ -36,13 +36,13 @@ def reduce(lo, hi, per, size, u_bits, u_val, u_iso, u_step, sum_present, sums):
         if FLAGS:
             for p in range(chunk * per * 64, end):
                 if at(u_bits, p):
-                    x = take(value_at(u_val, u_iso, u_step, p))
+                    x = take(value_at(u_val, u_iso, u_stride, p))
                     total = add(total, x) if some else x
                     some = True
         else:
             for w in range(chunk * per, (end + 63) >> 6):
                 rest = at(u_bits, w)
-                if not U_BOOL and rest == ~np.uint64(0) and u_step:
+                if not U_BOOL and rest == ~np.uint64(0) and u_stride:
                     x = word_sum(u_val, w << 6)
                     total = add(total, x) if some else x
                     some = True
@@ -50,7 +50,7 @@ def reduce(lo, hi, per, size, u_bits, u_val, u_iso, u_step, sum_present, sums):
                 while rest != 0:
                     p = (w << 6) + np.int64(trailing_zeros(rest))
                     rest = drop_lowest(rest)
-                    x = take(value_at(u_val, u_iso, u_step, p))
+                    x = take(value_at(u_val, u_iso, u_stride, p))
                     total = add(total, x) if some else x
                     some = True
         sum_present[chunk] = some

@@ -6,7 +6,7 @@
 #if FLAGS
 typedef u8 presence_t;
 #define HAS(present, p) (present[p] != 0)
-#define VALUE(values, iso, step, p) values[p]
+#define VALUE(values, iso, stride, p) values[p]
 typedef U_T stored_t;
 #else
 typedef u64 presence_t;
@@ -16,8 +16,8 @@ typedef STORED(U_T) stored_t;
 #endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-reduce(i64 n, i64 per, i64 size, const presence_t* u_bits, const stored_t* u_val, U_T u_iso, i64 u_step, u8* sum_present,
-       Z_T* sums) {
+reduce(i64 n, i64 per, i64 size, const presence_t* u_bits, const stored_t* u_val, U_T u_iso, i64 u_stride,
+       u8* sum_present, Z_T* sums) {
   __shared__ Z_T part[BLOCK];
   __shared__ u8 some[BLOCK];
   const i64 first = (i64)blockIdx.x * per * 64;
@@ -32,7 +32,7 @@ reduce(i64 n, i64 per, i64 size, const presence_t* u_bits, const stored_t* u_val
     for (int k = 0; k < AHEAD; ++k) {
       const i64 p = begin + k * BLOCK;
       has[k] = p < end && HAS(u_bits, p);
-      x[k] = has[k] ? cast<Z_T>(VALUE(u_val, u_iso, u_step, p)) : IDENTITY;
+      x[k] = has[k] ? cast<Z_T>(VALUE(u_val, u_iso, u_stride, p)) : IDENTITY;
     }
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k)

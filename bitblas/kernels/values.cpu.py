@@ -3,8 +3,8 @@
 
 
 @njit(**FUNCTION)
-def value_at(values, one, step, e):
-    """The value of entry e: `one` for all (step 0), of an array, or a packed number of `step` bits above `one`."""
+def value_at(values, one, stride, e):
+    """The value of entry e: `one` for all (stride 0), of an array, or a packed number of `stride` bits above `one`."""
     if VALUES_PACKED:
-        return A_T(based(one, packed_at(values, e, step)))
-    return at(values, e) if step else one
+        return A_T(based(one, packed_at(values, e, stride)))
+    return at(values, e) if stride else one

@@ -1,5 +1,5 @@
-// The values of a matrix: one for all entries (step 0), an array of them (step 1), or VALUES_PACKED: that of entry e is
-// `one` and number e of a string of numbers of `step` bits more.
+// The values of a matrix: one for all entries (stride 0), an array of them (stride 1), or VALUES_PACKED: that of entry
+// e is `one` and number e of a string of numbers of `stride` bits more.
 #include "kernels/packed.cuh"
 
 #if VALUES_PACKED
@@ -11,23 +11,23 @@ typedef A_T value_t;
 struct Values {
   const value_t* array;
   A_T one;
-  i64 step;
+  i64 stride;
 
   // Of entry e, where there is more than one value.
   __device__ __forceinline__ A_T operator[](i64 e) const {
 #if VALUES_PACKED
-    return based(one, packed_at(array, e, (u32)step));
+    return based(one, packed_at(array, e, (u32)stride));
 #else
     return array[e];
 #endif
   }
-  __device__ __forceinline__ A_T at(i64 e) const { return VALUES_PACKED || step ? (*this)[e] : one; }
+  __device__ __forceinline__ A_T at(i64 e) const { return VALUES_PACKED || stride ? (*this)[e] : one; }
   // The same of a value that is not read again; the words of packed ones are, by the entries beside it.
   __device__ __forceinline__ A_T once(i64 e) const {
 #if VALUES_PACKED
     return (*this)[e];
 #else
-    return step ? load_once(array + e) : one;
+    return stride ? load_once(array + e) : one;
 #endif
   }
 };

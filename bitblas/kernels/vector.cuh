@@ -1,22 +1,22 @@
-// Vectors in kernels: presence bits, and values that are iso (step 0) or dense (step 1). BOOL values are a bitset.
+// Vectors in kernels: presence bits, and values that are iso (stride 0) or dense (stride 1). BOOL values are a bitset.
 template <class T> struct Stored { typedef T type; };
 template <> struct Stored<bool> { typedef u64 type; };
 #define STORED(T) typename Stored<T>::type
 
 template <class T> struct Load {
-  static __device__ __forceinline__ T at(const T* values, T iso, i64 step, i64 i) { return step ? values[i] : iso; }
+  static __device__ __forceinline__ T at(const T* values, T iso, i64 stride, i64 i) { return stride ? values[i] : iso; }
 };
 template <> struct Load<bool> {
-  static __device__ __forceinline__ bool at(const u64* values, bool iso, i64 step, i64 i) {
-    return step ? bit_of(values, i) : iso;
+  static __device__ __forceinline__ bool at(const u64* values, bool iso, i64 stride, i64 i) {
+    return stride ? bit_of(values, i) : iso;
   }
 };
-template <class T> __device__ __forceinline__ T load(const STORED(T)* values, T iso, i64 step, i64 i) {
-  return Load<T>::at(values, iso, step, i);
+template <class T> __device__ __forceinline__ T load(const STORED(T)* values, T iso, i64 stride, i64 i) {
+  return Load<T>::at(values, iso, stride, i);
 }
 
-// Bit `place` of a mask: no mask is one zero word read with step 0 and flipped. Half words, as they are written: a mask
-// may be the presence of the output itself.
-__device__ __forceinline__ bool allowed(const u64* mask, i64 step, u64 flip, i64 place) {
-  return ((((const u32*)mask)[(place >> 5) * step] ^ (u32)flip) >> (place & 31)) & 1u;
+// Bit `place` of a mask: no mask is one zero word read with stride 0 and inverted. Half words, as they are written: a
+// mask may be the presence of the output itself.
+__device__ __forceinline__ bool allowed(const u64* mask, i64 stride, u64 invert, i64 place) {
+  return ((((const u32*)mask)[(place >> 5) * stride] ^ (u32)invert) >> (place & 31)) & 1u;
 }

@@ -25,7 +25,7 @@ class Source(NamedTuple):
     bits: Any
     array: Any
     iso: Any
-    step: int
+    stride: int
     units: Any  # the list of those where it has entries
     state: Any
     segments: Any

@@ -1,4 +1,5 @@
-"""How operands reach a kernel: arrays that always have an address, iso values as scalars, masks as words and a flip.
+"""How operands reach a kernel: arrays that always have an address, iso values as scalars, masks as
+words, inverted or not.
 
 An operand is a NamedTuple of what a kernel takes for it, in the kernel's order; whoever launches strings them together.
 """
@@ -42,20 +43,20 @@ class Into(NamedTuple):
 
 
 class Values(NamedTuple):
-    """An array and step 1, or one value and step 0; packed ones: the string, the base, the bits of a number."""
+    """An array and stride 1, or one value and stride 0; packed ones: the string, the base, the bits of a number."""
 
     array: Any
     iso: Any
-    step: int
+    stride: int
 
 
 class Rows(NamedTuple):
-    """The units of a form, or segments of long ones: where each begins and ends, and (step 1) which unit it is of."""
+    """The units of a form, or segments of long ones: where each begins and ends, and (stride 1) which unit it is of."""
 
     begin: Any
     end: Any
     row_of: Any
-    row_step: int
+    row_stride: int
 
 
 class Input(NamedTuple):
@@ -64,15 +65,15 @@ class Input(NamedTuple):
     bits: Any
     array: Any
     iso: Any
-    step: int
+    stride: int
 
 
 class Allowed(NamedTuple):
-    """Where a mask allows to write; no mask is one zero word, flipped."""
+    """Where a mask allows to write; no mask is one zero word, inverted."""
 
     words: Any
-    step: int
-    flip: np.uint64
+    stride: int
+    invert: np.uint64
 
 
 class Matrix(NamedTuple):
@@ -93,7 +94,7 @@ class Old(NamedTuple):
     bits: Any
     array: Any
     iso: Any
-    step: int
+    stride: int
     moved: int = 0
     replace: int = 0
 

@@ -130,7 +130,7 @@ class Reached:
             t = of.form.cache["reached"] = VectorStore(of.device, of.size, BOOL, bits, np.True_)
         bits = of.device.xp.empty(words(of.size), np.uint64)
         self.copy(words(of.size), of.size, bits, t.present, 1, NONE, *mask, 1)
-        count = t.nvals if mask.step == 0 and of.device.host_memory else None
+        count = t.nvals if mask.stride == 0 and of.device.host_memory else None
         return VectorStore(of.device, of.size, of.z, bits, of.z.np_type.type(of.product), count)
 
 

@@ -15,13 +15,13 @@ while STORE and rest != 0:
     r = np.int64(trailing_zeros(rest))
     rest = drop_lowest(rest)
     found = product if KIND == WORDS else at(total, r)
-    value = ended(found, had >> np.uint64(r) & ONE != 0, w_val, w_iso, w_step, row + r)
+    value = ended(found, had >> np.uint64(r) & ONE != 0, w_val, w_iso, w_stride, row + r)
     if not W_BOOL:
         put(t_val, row + r, value)
     elif value:
         truths |= ONE << np.uint64(r)
 stay = kept(had, open_rows, rows, replace)
-truths |= carry(stay, row, w_val, w_iso, w_step, moved, t_val)
+truths |= carry(stay, row, w_val, w_iso, w_stride, moved, t_val)
 put(t_bits, target, (at(t_bits, target) & ~(ROW << shift)) | (rows | stay) << shift)
 if STORE and W_BOOL:
     put(t_val, target, (at(t_val, target) & ~(ROW << shift)) | truths << shift)

@@ -9,12 +9,12 @@ struct Output {
   const u64* w_bits;
   const STORED(W_T)* w_val;
   W_T w_iso;
-  i64 w_step, moved, replace;
+  i64 w_stride, moved, replace;
   u64* t_bits;
   STORED(W_T)* t_val;
 
   __device__ __forceinline__ Ending end_row(int r, bool some, Z_T sum) const {
-    return finish(unit * TILE + r, open >> r & 1, some, sum, w_bits, w_val, w_iso, w_step, moved,
+    return finish(unit * TILE + r, open >> r & 1, some, sum, w_bits, w_val, w_iso, w_stride, moved,
                   hub ? 0 : replace, t_val);
   }
 };

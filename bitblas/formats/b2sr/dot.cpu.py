@@ -14,8 +14,8 @@ def rank_in(bits, tile, r, c):
 
 
 @njit(**KERNEL)
-def dot(lo, hi, m_ptr, m_rows, m_col, m_bits, m_ranks, a_ptr, a_col, a_bits, a_ranks, a_val, a_iso, a_step, b_ptr,
-        b_col, b_bits, b_ranks, b_val, b_iso, b_step, inner, product, present, sums):  # fmt: skip
+def dot(lo, hi, m_ptr, m_rows, m_col, m_bits, m_ranks, a_ptr, a_col, a_bits, a_ranks, a_val, a_iso, a_stride, b_ptr,
+        b_col, b_bits, b_ranks, b_val, b_iso, b_stride, inner, product, present, sums):  # fmt: skip
     count = zeros(TILE * TILE, np.int64)
     tile_i = row_of(m_ptr, m_rows, lo)
     for tile in range(lo, hi):
@@ -56,8 +56,8 @@ def dot(lo, hi, m_ptr, m_rows, m_col, m_bits, m_ranks, a_ptr, a_col, a_bits, a_r
                             while common != 0:
                                 c = np.int64(trailing_zeros(common))
                                 common = drop_lowest(common)
-                                left = at(a_val, a_ranks[x] + rank_in(a_bits, x, r, c)) if a_step else a_iso
-                                right = at(b_val, b_ranks[y] + rank_in(b_bits, y, s, c)) if b_step else b_iso
+                                left = at(a_val, a_ranks[x] + rank_in(a_bits, x, r, c)) if a_stride else a_iso
+                                right = at(b_val, b_ranks[y] + rank_in(b_bits, y, s, c)) if b_stride else b_iso
                                 i, inner, j = (tile_i << LOG_TILE) + r, (k << LOG_TILE) + c, (tile_j << LOG_TILE) + s
                                 z = mul(left, right, i, inner, j)
                                 sums[first + m] = add(at(sums, first + m), z) if at(count, m) else z

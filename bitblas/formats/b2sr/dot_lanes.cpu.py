@@ -17,8 +17,8 @@ def flush(counts, small, count):
 
 
 @njit(**KERNEL)
-def dot_lanes(lo, hi, m_ptr, m_rows, m_col, m_bits, m_ranks, a_ptr, a_col, a_bits, a_ranks, a_val, a_iso, a_step,
-              b_ptr, b_col, b_bits, b_ranks, b_val, b_iso, b_step, inner, product, present, sums):  # fmt: skip
+def dot_lanes(lo, hi, m_ptr, m_rows, m_col, m_bits, m_ranks, a_ptr, a_col, a_bits, a_ranks, a_val, a_iso, a_stride,
+              b_ptr, b_col, b_bits, b_ranks, b_val, b_iso, b_stride, inner, product, present, sums):  # fmt: skip
     small = empty(64, np.uint8)
     count = zeros(64, np.int64)
     spread = zeros((inner >> LOG_TILE) + 1, np.uint64)  # the tile row of A by tile column: the tile, or 0

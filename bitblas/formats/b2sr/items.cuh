@@ -20,11 +20,11 @@
 // The T bits of a tile column that a mask leaves open. ALSO: the entries of u count as set, as in kernels/step.cuh.
 struct Open {
   const u64* mask;
-  i64 step;
-  u64 flip;
+  i64 stride;
+  u64 invert;
   const u64* u_bits;
   __device__ __forceinline__ u64 operator[](i64 j) const {
-    return ((step ? tile_bits(mask, j) : 0ull) | (ALSO ? tile_bits(u_bits, j) : 0ull)) ^ (flip & ROW_MASK);
+    return ((stride ? tile_bits(mask, j) : 0ull) | (ALSO ? tile_bits(u_bits, j) : 0ull)) ^ (invert & ROW_MASK);
   }
 };
 
@@ -87,20 +87,20 @@ struct Form {
   template <class Put>
   __device__ __forceinline__ void products(const Items& of, i64 item, i64 tile_row, u64 active, const Open& open,
                                            const Values& values, A_T a_iso, const STORED(U_T)* u_val, U_T u_iso,
-                                           i64 u_step, i64& j, Put put) const {
+                                           i64 u_stride, i64& j, Put put) const {
 #if PACKED
     if (item >= of.tiles) {
       const Entry e = entry(of, item);
       j = e.code >> 2 * LOG_TILE;
       const i64 i = tile_row * TILE + row_in_tile(e.code), k = column_of(e.code);
       if (!(active >> row_in_tile(e.code) & open[j] >> (k & (TILE - 1)) & 1)) return;
-      put(k, mul(RANKED ? values[e.rank] : a_iso, load<U_T>(u_val, u_iso, u_step, i), k, i));
+      put(k, mul(RANKED ? values[e.rank] : a_iso, load<U_T>(u_val, u_iso, u_stride, i), k, i));
       return;
     }
 #endif
     j = col[of.tile + item];
     products_of_tile(of.tile + item, tile_row, j * TILE, active, open[j], bits, value_ptr, values, a_iso, u_val, u_iso,
-                     u_step, put);
+                     u_stride, put);
   }
 #endif
 };

@@ -20,11 +20,11 @@ def mul_lanes(a, u):
 
 
 @njit(**KERNEL)
-def lanes(lo, hi, longest, begin, end, row_of, row_step, col, bits, value_ptr, a_val, a_iso, a_step, u_bits, u_val,
-          u_iso, u_step, mask, mask_step, mask_flip, product, t_bits, t_val):  # fmt: skip
+def lanes(lo, hi, longest, begin, end, row_of, row_stride, col, bits, value_ptr, a_val, a_iso, a_stride, u_bits, u_val,
+          u_iso, u_stride, mask, mask_stride, mask_invert, product, t_bits, t_val):  # fmt: skip
     a = splat(a_iso, 8)
     for tile_row in range(lo, hi):
-        open_rows = (tile_bits(mask, tile_row * mask_step) ^ mask_flip) & ROW
+        open_rows = (tile_bits(mask, tile_row * mask_stride) ^ mask_invert) & ROW
         if open_rows == 0:
             continue
         seen = np.uint64(0)

@@ -6,21 +6,21 @@
 #define RESIDENT (TILE > 8 || (KIND != WORDS && sizeof(U_T) > 4) ? 4 : KIND != WORDS && TILE == 4 ? 6 : 8)
 
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
-pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step, const COL_T* col,
-     const word_t* bits, const PLACE_T* value_ptr, const value_t* a_val, A_T a_iso, i64 a_step, const u64* u_bits,
-     const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u64* mask, i64 mask_step, u64 mask_flip, Z_T product,
-     const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso, i64 w_step, i64 moved, i64 replace, u64* t_bits,
+pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_stride, const COL_T* col,
+     const word_t* bits, const PLACE_T* value_ptr, const value_t* a_val, A_T a_iso, i64 a_stride, const u64* u_bits,
+     const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, const u64* mask, i64 mask_stride, u64 mask_invert, Z_T product,
+     const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso, i64 w_stride, i64 moved, i64 replace, u64* t_bits,
      STORED(W_T)* t_val) {
   const i64 unit = (i64)blockIdx.x * (BLOCK / LANES) + threadIdx.x / LANES;
   const int lane = threadIdx.x & (LANES - 1);
   const bool inside = unit < n;
-  const i64 tile_row = row_step && inside ? row_of[unit] : unit;
+  const i64 tile_row = row_stride && inside ? row_of[unit] : unit;
   // A hub: its segments are units of another launch. Presence alone is looked for in the hub's beginning at once, and
   // its segments only set the bits that are missing.
-  const bool segment = PRESENCE && row_step;
+  const bool segment = PRESENCE && row_stride;
   bool hub = false;
   rows_t open = 0;  // the rows that the mask allows
-  if (inside) open = (rows_t)((mask_step ? tile_bits(mask, tile_row) : 0ull) ^ mask_flip) & ROW_MASK;
+  if (inside) open = (rows_t)((mask_stride ? tile_bits(mask, tile_row) : 0ull) ^ mask_invert) & ROW_MASK;
   if (segment && inside) open &= ~(rows_t)tile_bits(t_bits, tile_row);
   place_t tile = 0, stop = 0;
   if (open) {
@@ -29,13 +29,14 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
     if ((i64)(stop - tile) > longest) hub = !PRESENCE, stop = PRESENCE ? tile + (place_t)longest : tile;
     if (hub) open = 0;
   }
-  const Output to = {n, unit, lane, inside, hub, open, w_bits, w_val, w_iso, w_step, moved, replace, t_bits, t_val};
+  const Output to = {n, unit, lane, inside, hub, open, w_bits, w_val, w_iso, w_stride, moved, replace, t_bits, t_val};
 #if KIND == WORDS
   end_words(to, tile_row, hit_rows(tile, stop, lane, col, bits, u_bits), segment, product);
 #else
   Sums of;
   const i64 row = tile_row * TILE + (lane & (ROW_LANES - 1)) * LANE_ROWS;
-  sum_tiles(of, tile, stop, lane, row, col, bits, value_ptr, {a_val, a_iso, a_step}, a_iso, u_bits, u_val, u_iso, u_step);
+  sum_tiles(of, tile, stop, lane, row, col, bits, value_ptr, {a_val, a_iso, a_stride}, a_iso, u_bits, u_val, u_iso,
+            u_stride);
   end_sums(to, of, product);
 #endif
 }

@@ -6,8 +6,8 @@ GROUPS = 64 // TILE  # tile rows in a word of u
 
 
 @njit(**KERNEL)
-def push(lo, hi, longest, begin, end, row_of, row_step, col, bits, value_ptr, a_val, a_iso, a_step, u_bits, u_val,
-         u_iso, u_step, mask, mask_step, mask_flip, product, counts, t_bits, t_val):  # fmt: skip
+def push(lo, hi, longest, begin, end, row_of, row_stride, col, bits, value_ptr, a_val, a_iso, a_stride, u_bits, u_val,
+         u_iso, u_stride, mask, mask_stride, mask_invert, product, counts, t_bits, t_val):  # fmt: skip
     col_width = 0  # columns are plain
     for w in range(lo, hi):
         if at(u_bits, w) == 0:

@@ -3,7 +3,7 @@
 for tile in range(first, stop):
     tile_col = np.int64(packed_at(col, tile, col_width) if PACKED else at(col, tile))
     left = tile_col << LOG_TILE
-    open_bits = (tile_bits(mask, tile_col * mask_step) ^ mask_flip) & ROW
+    open_bits = (tile_bits(mask, tile_col * mask_stride) ^ mask_invert) & ROW
     word = left >> 6
     shift = np.uint64(left & 63)
     rows = active
@@ -25,7 +25,7 @@ for tile in range(first, stop):
                 ranked += 1
         row_bits = tile_row_bits(bits, tile, r)
         k = (tile_row << LOG_TILE) + r
-        u = load_u(u_val, u_iso, u_step, k)
+        u = load_u(u_val, u_iso, u_stride, k)
         rest = row_bits & open_bits
         while rest != 0:
             c = trailing_zeros(rest)
@@ -36,7 +36,7 @@ for tile in range(first, stop):
                 put(counts, j, (at(counts, j) if had else 0) + 1)
             elif not (had and HAS_TERMINAL == 2):
                 if RANKED:
-                    a = value_at(a_val, a_iso, a_step, rank + np.int64(popcount(row_bits & ((ONE << c) - ONE))))
+                    a = value_at(a_val, a_iso, a_stride, rank + np.int64(popcount(row_bits & ((ONE << c) - ONE))))
                 else:
                     a = a_iso
                 put(t_val, j, joined(had, at(t_val, j), mul(a, u, j, k)))

@@ -24,7 +24,8 @@ __device__ __forceinline__ u64 reached(const word_t* bits, i64 tile, u64 active)
 template <class Put>
 __device__ __forceinline__ void products_of_tile(i64 tile, i64 tile_row, i64 left, u64 active, u64 open,
                                                  const word_t* bits, const PLACE_T* value_ptr, const Values& values,
-                                                 A_T a_iso, const STORED(U_T)* u_val, U_T u_iso, i64 u_step, Put put) {
+                                                 A_T a_iso, const STORED(U_T)* u_val, U_T u_iso, i64 u_stride,
+                                                 Put put) {
   i64 rank = RANKED ? (i64)value_ptr[tile] : 0;
   int ranked = 0;  // rows of the tile whose bits `rank` counts
   for (u64 rows = open ? active : 0ull; rows; rows &= rows - 1) {
@@ -33,7 +34,7 @@ __device__ __forceinline__ void products_of_tile(i64 tile, i64 tile_row, i64 lef
       for (; ranked < r; ++ranked) rank += __popcll(tile_row_bits(bits, tile, ranked));
     const u64 row_bits = tile_row_bits(bits, tile, r);
     const i64 i = tile_row * TILE + r;
-    const U_T u = load<U_T>(u_val, u_iso, u_step, i);
+    const U_T u = load<U_T>(u_val, u_iso, u_stride, i);
     for (u64 rest = row_bits & open; rest; rest &= rest - 1) {
       const int c = __ffsll(rest) - 1;
       const A_T a = RANKED ? values[rank + __popcll(row_bits & ((1ull << c) - 1))] : a_iso;
@@ -46,10 +47,10 @@ __device__ __forceinline__ void products_of_tile(i64 tile, i64 tile_row, i64 lef
 
 __device__ __forceinline__ void scatter_tile(i64 tile, i64 tile_row, u64 active, const TileColumns& col,
                                              const word_t* bits, const PLACE_T* value_ptr, const Values& values, A_T a_iso,
-                                             const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u64* mask,
-                                             i64 mask_step, u64 mask_flip, u64* t_bits, C_T* t_val) {
+                                             const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, const u64* mask,
+                                             i64 mask_stride, u64 mask_invert, u64* t_bits, C_T* t_val) {
   const i64 left = (i64)col[tile] * TILE;
-  const u64 open = mask_step ? tile_bits(mask, col[tile]) ^ mask_flip : mask_flip;
+  const u64 open = mask_stride ? tile_bits(mask, col[tile]) ^ mask_invert : mask_invert;
 #if KIND == WORDS
   const u64 hit = reached(bits, tile, active) & open & ~tile_bits(t_bits, col[tile]);
   if (TILE == 64) {
@@ -58,7 +59,7 @@ __device__ __forceinline__ void scatter_tile(i64 tile, i64 tile_row, u64 active,
     atomicOr((u32*)t_bits + (left >> 5), (u32)hit << (left & 31));
   }
 #else
-  products_of_tile(tile, tile_row, left, active, open, bits, value_ptr, values, a_iso, u_val, u_iso, u_step,
+  products_of_tile(tile, tile_row, left, active, open, bits, value_ptr, values, a_iso, u_val, u_iso, u_stride,
                    [&](i64 j, Z_T z) { scatter(t_bits, t_val, j, z); });
 #endif
 }

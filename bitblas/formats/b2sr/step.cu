@@ -19,10 +19,10 @@ __device__ __forceinline__ u64 mark_tile(u64* bits, i64 j, u64 hit, bool& first)
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rounds, i64 ahead, const u64* u_bits,
-     const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u32* u_list, const u64* u_state, const u32* u_segments,
+     const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, const u32* u_list, const u64* u_state, const u32* u_segments,
      u64* t_bits, C_T* t_val, u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val,
-     const u32* old_list, const u64* old_state, const u64* mask, i64 mask_step, u64 mask_flip, FORM(),
-     const value_t* a_val, A_T a_iso, i64 a_step, FORM(pull_) PARAMETERS) {
+     const u32* old_list, const u64* old_state, const u64* mask, i64 mask_stride, u64 mask_invert, FORM(),
+     const value_t* a_val, A_T a_iso, i64 a_stride, FORM(pull_) PARAMETERS) {
   (void)longest, (void)u_segments, (void)t_segments;
   // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
   const bool runs = may_run(condition, rounds, ahead), dense = u_state[DENSE] != 0, old_dense = old_state[DENSE] != 0;
@@ -33,8 +33,8 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   const int lane = threadIdx.x & (LANES - 1), group = WARP_LANE / LANES;
   const bool pull = PULLS && u_work > threshold;
   const Form A = FORM_OF();
-  const Open open = {mask, mask_step, mask_flip, u_bits};
-  const Values values = {a_val, a_iso, a_step};
+  const Open open = {mask, mask_stride, mask_invert, u_bits};
+  const Values values = {a_val, a_iso, a_stride};
   (void)values;
   u64 entries = 0, work = 0;
   __shared__ Stage stage;
@@ -91,7 +91,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
           fresh |= new_bit;
           first = first || opened;
         };
-        A.products(items, item, tile_row, active, open, values, a_iso, u_val, u_iso, u_step, j, put);
+        A.products(items, item, tile_row, active, open, values, a_iso, u_val, u_iso, u_stride, j, put);
 #endif
       }
       put_on(stage, first, (u32)j, t_list, t_state + LISTED);

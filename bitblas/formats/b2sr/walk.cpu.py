@@ -52,10 +52,12 @@ else:
                     if KIND == VALUES:
                         j = left + (p & (TILE - 1))
                         if RANKED:
-                            a = value_at(a_val, a_iso, a_step, rank + np.int64(popcount(word & ((ONE << place) - ONE))))
+                            a = value_at(
+                                a_val, a_iso, a_stride, rank + np.int64(popcount(word & ((ONE << place) - ONE)))
+                            )
                         else:
                             a = a_iso
-                        z = mul(a, load_u(u_val, u_iso, u_step, j), (tile_row << LOG_TILE) + r, j)
+                        z = mul(a, load_u(u_val, u_iso, u_stride, j), (tile_row << LOG_TILE) + r, j)
                         if NEUTRAL:  # identity + z is z to the bit: no need to ask whether z is the first
                             put(total, r, add(at(total, r), z))
                         else:

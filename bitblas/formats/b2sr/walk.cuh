@@ -124,7 +124,7 @@ struct Word {
 __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, int lane, i64 row,
                                           const TileColumns& col, const word_t* bits, const PLACE_T* value_ptr,
                                           const Values& values, A_T a_iso, const u64* u_bits, const STORED(U_T)* u_val,
-                                          U_T u_iso, i64 u_step) {
+                                          U_T u_iso, i64 u_stride) {
   const int row_lane = lane & (ROW_LANES - 1);
   (void)row, (void)row_lane;
 #pragma unroll
@@ -144,7 +144,7 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
         for (u64 rest = mine[k] & u; rest; rest &= rest - 1) {
           const int c = __ffsll(rest) - 1;
           const A_T a = values[rank + __popcll(mine[k] & ((1ull << c) - 1))];
-          join(of.some[k], of.sum[k], true, mul(a, load<U_T>(u_val, u_iso, u_step, left + c), row + k, left + c));
+          join(of.some[k], of.sum[k], true, mul(a, load<U_T>(u_val, u_iso, u_stride, left + c), row + k, left + c));
         }
       rank += __popcll(mine[k]);
     }
@@ -160,7 +160,7 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
   const u32 pick = pinned(row_lane & 2 ? 0x3276u : 0x5410u), pick_next = pinned(row_lane & 1 ? 0x3715u : 0x6240u);
 #if !U_BOOL
   const STORED(U_T)* from = pinned(u_val + first);
-  const bool straight = __all_sync(ALL_LANES, u_step && ((u64)u_val & (alignof(Piece) - 1)) == 0);
+  const bool straight = __all_sync(ALL_LANES, u_stride && ((u64)u_val & (alignof(Piece) - 1)) == 0);
 #endif
   u32 some = 0;
   Word word;
@@ -181,7 +181,7 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
 #endif
 #pragma unroll
       for (int i = 0; i < PIECE; ++i)
-        piece[k].x[i] = exist >> i & 1 ? load<U_T>(u_val, u_iso, u_step, left + first + i) : U_T();
+        piece[k].x[i] = exist >> i & 1 ? load<U_T>(u_val, u_iso, u_stride, left + first + i) : U_T();
     }
     const u32 mine = word.row(pick, pick_next);
     some |= mine;
@@ -227,7 +227,7 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
           const int c = has[i] ? __ffsll(rest) - 1 : 0;
           rest &= rest - 1;
           j[i] = (i64)col[tile + (c >> LOG_TILE)] * TILE + (c & (TILE - 1));
-          x[i] = has[i] ? load<U_T>(u_val, u_iso, u_step, j[i]) : U_T();
+          x[i] = has[i] ? load<U_T>(u_val, u_iso, u_stride, j[i]) : U_T();
         }
 #pragma unroll
         for (int i = 0; i < AHEAD; ++i)

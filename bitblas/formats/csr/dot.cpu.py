@@ -9,8 +9,8 @@ MARKS = np.uint64 if KIND != VALUES else PTR_T  # bits, or places in A plus one
 
 
 @njit(**KERNEL)
-def dot(lo, hi, m_ptr, m_rows, m_col, m_width, width, a_ptr, a_col, a_val, a_iso, a_step, b_ptr, b_col, b_val, b_iso,
-        b_step, inner, product, present, sums):  # fmt: skip
+def dot(lo, hi, m_ptr, m_rows, m_col, m_width, width, a_ptr, a_col, a_val, a_iso, a_stride, b_ptr, b_col, b_val, b_iso,
+        b_stride, inner, product, present, sums):  # fmt: skip
     marks = zeros((inner >> 6) + 1 if KIND != VALUES else inner + 1, MARKS)
     marked = np.int64(-1)
     a = np.int64(0)
@@ -46,7 +46,7 @@ def dot(lo, hi, m_ptr, m_rows, m_col, m_width, width, a_ptr, a_col, a_val, a_iso
                     break
                 if column(b_col, width, b) == k:
                     if KIND == VALUES:
-                        z = mul(at(a_val, p) if a_step else a_iso, at(b_val, b) if b_step else b_iso, i, k, j)
+                        z = mul(at(a_val, p) if a_stride else a_iso, at(b_val, b) if b_stride else b_iso, i, k, j)
                         total = add(total, z) if some else z
                         some = True
                         if is_final(total):
@@ -60,7 +60,7 @@ def dot(lo, hi, m_ptr, m_rows, m_col, m_width, width, a_ptr, a_col, a_val, a_iso
                 k = column(b_col, width, q)
                 p = np.int64(at(marks, k)) - 1
                 if p >= 0:
-                    z = mul(at(a_val, p) if a_step else a_iso, at(b_val, q) if b_step else b_iso, i, k, j)
+                    z = mul(at(a_val, p) if a_stride else a_iso, at(b_val, q) if b_stride else b_iso, i, k, j)
                     total = add(total, z) if some else z
                     some = True
                     if is_final(total):

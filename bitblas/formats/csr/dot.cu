@@ -14,10 +14,10 @@ typedef AnyColumn<M_PACKED, MCOL_T> MaskColumn;
 
 struct Rows {
   i64 width;  // of the columns of both
-  const PTR_T* a_ptr; const column_t* a_col; const A_T* a_val; A_T a_iso; i64 a_step;
-  const BPTR_T* b_ptr; const column_t* b_col; const B_T* b_val; B_T b_iso; i64 b_step;
+  const PTR_T* a_ptr; const column_t* a_col; const A_T* a_val; A_T a_iso; i64 a_stride;
+  const BPTR_T* b_ptr; const column_t* b_col; const B_T* b_val; B_T b_iso; i64 b_stride;
   __device__ __forceinline__ Z_T product(i64 x, i64 y, i64 i, i64 k, i64 j) const {
-    return mul(a_step ? a_val[x] : a_iso, b_step ? b_val[y] : b_iso, i, k, j);
+    return mul(a_stride ? a_val[x] : a_iso, b_stride ? b_val[y] : b_iso, i, k, j);
   }
 };
 struct Sum { bool some; Z_T sum; i64 count; };
@@ -67,8 +67,8 @@ __device__ __forceinline__ void write(const Sum& t, i64 entry, Z_T product, u8* 
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MaskColumn::stored* m_col, i64 m_width, i64 width, const PTR_T* a_ptr,
-    const column_t* a_col, const A_T* a_val, A_T a_iso, i64 a_step, const BPTR_T* b_ptr, const column_t* b_col,
-    const B_T* b_val, B_T b_iso, i64 b_step, i64 inner, Z_T product, u8* present, Z_T* sums) {
+    const column_t* a_col, const A_T* a_val, A_T a_iso, i64 a_stride, const BPTR_T* b_ptr, const column_t* b_col,
+    const B_T* b_val, B_T b_iso, i64 b_stride, i64 inner, Z_T product, u8* present, Z_T* sums) {
   (void)inner;
   __shared__ COL_T keys[SLOTS];
   __shared__ u16 places[KIND == VALUES ? SLOTS : 1];  // of the key in its row of A
@@ -76,7 +76,7 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MaskColumn::stored* m_col, i64
   __shared__ u8 elsewhere[BLOCK];  // entries that do not search by GROUP lanes
   __shared__ u16 tables[BLOCK], longs[BLOCK];
   __shared__ int table_count, long_count;
-  const Rows m = {width, a_ptr, a_col, a_val, a_iso, a_step, b_ptr, b_col, b_val, b_iso, b_step};
+  const Rows m = {width, a_ptr, a_col, a_val, a_iso, a_stride, b_ptr, b_col, b_val, b_iso, b_stride};
   const MaskColumn mask_column(m_col, m_width);
   const int thread = threadIdx.x, lane = thread & 31;
   const i64 first = (i64)blockIdx.x * BLOCK;

@@ -8,8 +8,8 @@
 
 
 @njit(**KERNEL)
-def gustavson(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_step, b_ptr, b_col, b_width, b_val, b_iso, b_step, ncols,
-              m_ptr, m_col, m_width, mask_kind, product, c_ptr, c_col, c_val):  # fmt: skip
+def gustavson(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_stride, b_ptr, b_col, b_width, b_val, b_iso, b_stride,
+              ncols, m_ptr, m_col, m_width, mask_kind, product, c_ptr, c_col, c_val):  # fmt: skip
     words = (ncols >> 6) + 1
     found = zeros(words, np.uint64)
     filled = zeros((words >> 6) + 1, np.uint64)
@@ -44,7 +44,7 @@ def gustavson(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_step, b_ptr, b_col,
                         low = min(low, j >> 12)
                         high = max(high, j >> 12)
                 if FILL and KIND == VALUES:
-                    z = mul(at(a_val, p) if a_step else a_iso, at(b_val, q) if b_step else b_iso, i, k, j)
+                    z = mul(at(a_val, p) if a_stride else a_iso, at(b_val, q) if b_stride else b_iso, i, k, j)
                     put(sums, j, z if fresh else add(at(sums, j), z))
                 if FILL and KIND == COUNT:
                     put(count, j, np.int64(1) if fresh else at(count, j) + 1)

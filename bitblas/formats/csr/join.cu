@@ -7,8 +7,9 @@
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 join(i64 n, i64 rows, const PTR_T* a_ptr, const AColumn::stored* a_col, i64 a_width, const A_T* a_val, A_T a_iso,
-     i64 a_step, A_T a_default, const BPTR_T* b_ptr, const BColumn::stored* b_col, i64 b_width, const B_T* b_val,
-     B_T b_iso, i64 b_step, B_T b_default, const BPTR_T* place, const u8* hit, const PTR_T* before, COL_T* c_col, Z_T* c_val) {
+     i64 a_stride, A_T a_default, const BPTR_T* b_ptr, const BColumn::stored* b_col, i64 b_width, const B_T* b_val,
+     B_T b_iso, i64 b_stride, B_T b_default, const BPTR_T* place, const u8* hit, const PTR_T* before, COL_T* c_col,
+     Z_T* c_val) {
   const i64 entry = thread_number();
 #if PLACES || SIDE
 #if SIDE
@@ -40,8 +41,8 @@ join(i64 n, i64 rows, const PTR_T* a_ptr, const AColumn::stored* a_col, i64 a_wi
 #endif
   c_col[c] = j;
 #if VALUED
-  const A_T x = !in_a ? a_default : a_step ? a_val[p] : a_iso;
-  const B_T y = !in_b ? b_default : b_step ? b_val[q] : b_iso;
+  const A_T x = !in_a ? a_default : a_stride ? a_val[p] : a_iso;
+  const B_T y = !in_b ? b_default : b_stride ? b_val[q] : b_iso;
   c_val[c] = (in_a && in_b) || FILLED ? both(x, y, i, (i64)j) : in_a ? only_a(x) : only_b(y);
 #else
   (void)in_a, (void)in_b;

@@ -26,8 +26,8 @@ __device__ __forceinline__ u32 block_sum_below(u32 x, u32* parts, u32& total) {
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32* all_ranks, i64 words,
-          const PTR_T* a_ptr, const AColumn::stored* a_col, i64 a_width, const A_T* a_val, A_T a_iso, i64 a_step,
-          const BPTR_T* b_ptr, const BColumn::stored* b_col, i64 b_width, const B_T* b_val, B_T b_iso, i64 b_step,
+          const PTR_T* a_ptr, const AColumn::stored* a_col, i64 a_width, const A_T* a_val, A_T a_iso, i64 a_stride,
+          const BPTR_T* b_ptr, const BColumn::stored* b_col, i64 b_width, const B_T* b_val, B_T b_iso, i64 b_stride,
           const MPTR_T* m_ptr, const MColumn::stored* m_col, i64 m_width, i64 mask_kind, Z_T product, i64* c_ptr,
           COL_T* c_col, Z_T* c_val) {
   (void)n;
@@ -49,7 +49,7 @@ long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32*
   __shared__ i64 begin[WARPS], end[WARPS], inner[WARPS];
 #endif
   __shared__ u32 parts[WARPS];
-  const Factors f = {a_ptr, {a_col, a_width}, a_val, a_iso, a_step, b_ptr, {b_col, b_width}, b_val, b_iso, b_step,
+  const Factors f = {a_ptr, {a_col, a_width}, a_val, a_iso, a_stride, b_ptr, {b_col, b_width}, b_val, b_iso, b_stride,
                      m_ptr, {m_col, m_width}, mask_kind, product};
   const int warp = threadIdx.x / 32, lane = threadIdx.x & 31;
   for (;;) {

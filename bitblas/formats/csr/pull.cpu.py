@@ -6,11 +6,11 @@
 
 
 @njit(**KERNEL)
-def pull(lo, hi, longest, begin, end, row_of, row_step, col, width, a_val, a_iso, a_step, u_bits, u_val, u_iso,
-         u_step, mask, mask_step, mask_flip, product, w_bits, w_val, w_iso, w_step, moved, replace, t_bits,
+def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_iso, a_stride, u_bits, u_val, u_iso,
+         u_stride, mask, mask_stride, mask_invert, product, w_bits, w_val, w_iso, w_stride, moved, replace, t_bits,
          t_val):  # fmt: skip
     for word in range(lo >> 6, (hi + 63) >> 6):
-        rest = at(mask, word * mask_step) ^ mask_flip
+        rest = at(mask, word * mask_stride) ^ mask_invert
         open_bits = rest
         had = at(w_bits, word) if MERGE else np.uint64(0)
         rows = np.uint64(0)
@@ -41,7 +41,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_step, col, width, a_val, a_iso
             while BLEND and e < stop:  # what u lacks adds what is neutral, so that nothing has to be foreseen
                 j = column(col, width, e)
                 hit = at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE
-                z = mul(value_at(a_val, a_iso, a_step, e), load_u(u_val, u_iso, u_step, j), row, j)
+                z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
                 total = add(total, chosen(hit, z, BEGIN))
                 count += np.int64(hit)
                 e += 1
@@ -49,7 +49,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_step, col, width, a_val, a_iso
                 j = column(col, width, e)
                 if U_FULL or bit_of(u_bits, j):
                     if KIND == VALUES:
-                        z = mul(value_at(a_val, a_iso, a_step, e), load_u(u_val, u_iso, u_step, j), row, j)
+                        z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
                         total = add(total, z) if some else z
                         some = True
                         if is_final(total):
@@ -66,13 +66,13 @@ def pull(lo, hi, longest, begin, end, row_of, row_step, col, width, a_val, a_iso
                 elif KIND == WORDS:
                     total = product
                 if STORE:
-                    value = ended(total, had >> place & ONE != 0, w_val, w_iso, w_step, row)
+                    value = ended(total, had >> place & ONE != 0, w_val, w_iso, w_stride, row)
                     if not W_BOOL:
                         put(t_val, row, value)
                     elif value:
                         truths |= ONE << place
         stay = kept(had, open_bits, rows, replace)
-        truths |= carry(stay, word << 6, w_val, w_iso, w_step, moved, t_val)
+        truths |= carry(stay, word << 6, w_val, w_iso, w_stride, moved, t_val)
         put(t_bits, word, rows | stay)
         if STORE and W_BOOL:
             put(t_val, word, truths)

@@ -8,26 +8,27 @@
 typedef PLACE(PTR_T) place_t;
 
 extern "C" __global__ void __launch_bounds__(BLOCK, MIN_BLOCKS)
-pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step,
-     const column_t* col, i64 width, const value_t* a_val, A_T a_iso, i64 a_step, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_step,
-     const u64* mask, i64 mask_step, u64 mask_flip, Z_T product, const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso,
-     i64 w_step, i64 moved, i64 replace, u64* t_bits, STORED(W_T)* t_val) {
+pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_stride,
+     const column_t* col, i64 width, const value_t* a_val, A_T a_iso, i64 a_stride, const u64* u_bits,
+     const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, const u64* mask, i64 mask_stride, u64 mask_invert, Z_T product,
+     const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso, i64 w_stride, i64 moved, i64 replace, u64* t_bits,
+     STORED(W_T)* t_val) {
   const i64 unit = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1);
   const bool inside = unit < n;
-  const i64 row = row_step && inside ? row_of[unit] : unit;
+  const i64 row = row_stride && inside ? row_of[unit] : unit;
   // A hub: its segments are rows of another launch. Presence alone is looked for in the hub's beginning at once, and
   // its segments only set the bit, while it is missing.
-  const bool segment = PRESENCE && row_step;
+  const bool segment = PRESENCE && row_stride;
   bool hub = false;
-  const bool open = inside && allowed(mask, mask_step, mask_flip, row) && !(segment && bit_of(t_bits, row));
+  const bool open = inside && allowed(mask, mask_stride, mask_invert, row) && !(segment && bit_of(t_bits, row));
   place_t e = 0, stop = 0;
   if (open) {
     e = (place_t)begin[unit];
     stop = (place_t)end[unit];
     if ((i64)(stop - e) > longest) hub = !PRESENCE, stop = PRESENCE ? e + (place_t)longest : e;
   }
-  const Values values = {a_val, a_iso, a_step};
+  const Values values = {a_val, a_iso, a_stride};
   (void)values;
   bool some = false;
   Z_T sum = IDENTITY;
@@ -73,7 +74,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
 #pragma unroll
     for (int i = 0; i < STAGE / BLOCK; ++i) {
       const int k = threadIdx.x + i * BLOCK;
-      if (k < until - at) staged[k] = mul(a[i], load<U_T>(u_val, u_iso, u_step, j[i]), 0, j[i]);
+      if (k < until - at) staged[k] = mul(a[i], load<U_T>(u_val, u_iso, u_stride, j[i]), 0, j[i]);
     }
     __syncthreads();
     const place_t low = e > at ? e : at, high = stop < until ? stop : until;
@@ -113,7 +114,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
     for (int i = 0; i < UNROLL; ++i) {
       if (!U_FULL) has[i] = has[i] && bit_of(u_bits, j[i]);
 #if KIND == VALUES
-      x[i] = has[i] ? load<U_T>(u_val, u_iso, u_step, j[i]) : U_T();
+      x[i] = has[i] ? load<U_T>(u_val, u_iso, u_stride, j[i]) : U_T();
 #else
       some = some || has[i];
       count += has[i];
@@ -144,7 +145,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   }
   Ending done = {false, false};
   if (inside && lane == 0)
-    done = finish(unit, open && !hub, some, sum, w_bits, w_val, w_iso, w_step, moved, hub ? 0 : replace, t_val);
+    done = finish(unit, open && !hub, some, sum, w_bits, w_val, w_iso, w_stride, moved, hub ? 0 : replace, t_val);
   write_bits<1>(t_bits, n, unit, done.present);
 #if STORE && W_BOOL
   write_bits<1>(t_val, n, unit, done.value);

@@ -11,8 +11,8 @@ typedef Z_T cell_t;
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 short_rows(i64 n, const i64* rows, const PTR_T* a_ptr, const AColumn::stored* a_col, i64 a_width, const A_T* a_val,
-           A_T a_iso, i64 a_step, const BPTR_T* b_ptr, const BColumn::stored* b_col, i64 b_width, const B_T* b_val,
-           B_T b_iso, i64 b_step, const MPTR_T* m_ptr, const MColumn::stored* m_col, i64 m_width, i64 mask_kind,
+           A_T a_iso, i64 a_stride, const BPTR_T* b_ptr, const BColumn::stored* b_col, i64 b_width, const B_T* b_val,
+           B_T b_iso, i64 b_stride, const MPTR_T* m_ptr, const MColumn::stored* m_col, i64 m_width, i64 mask_kind,
            Z_T product, i64* c_ptr, COL_T* c_col, Z_T* c_val) {
   __shared__ COL_T all_keys[BLOCK / LANES * SLOTS];
 #if FILL
@@ -20,7 +20,7 @@ short_rows(i64 n, const i64* rows, const PTR_T* a_ptr, const AColumn::stored* a_
   cell_t* cells = all_cells + (KIND == WORDS ? 0 : threadIdx.x / LANES * SLOTS);
 #endif
   COL_T* keys = all_keys + threadIdx.x / LANES * SLOTS;
-  const Factors f = {a_ptr, {a_col, a_width}, a_val, a_iso, a_step, b_ptr, {b_col, b_width}, b_val, b_iso, b_step,
+  const Factors f = {a_ptr, {a_col, a_width}, a_val, a_iso, a_stride, b_ptr, {b_col, b_width}, b_val, b_iso, b_stride,
                      m_ptr, {m_col, m_width}, mask_kind, product};
   const int lane = threadIdx.x & (LANES - 1);
   const u32 group = group_mask<LANES>();

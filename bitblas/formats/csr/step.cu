@@ -12,9 +12,9 @@
 
 // Entry j of t gets the product of entry e of the matrix and entry i of u; true for the one that made it.
 __device__ __forceinline__ bool reach(u64* t_bits, C_T* t_val, i64 j, i64 e, i64 i, const Values& a,
-                                      const STORED(U_T)* u_val, U_T u_iso, i64 u_step) {
+                                      const STORED(U_T)* u_val, U_T u_iso, i64 u_stride) {
   if (KIND == WORDS) return !bit_of(t_bits, j) && mark(t_bits, j);
-  return scatter(t_bits, t_val, j, mul(a.at(e), load<U_T>(u_val, u_iso, u_step, i), j, i));
+  return scatter(t_bits, t_val, j, mul(a.at(e), load<U_T>(u_val, u_iso, u_stride, i), j, i));
 }
 
 struct Out {
@@ -45,10 +45,10 @@ __device__ __forceinline__ void found(Stage& stage, const Out& t, bool fresh, i6
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rounds, i64 ahead, const u64* u_bits,
-     const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u32* u_list, const u64* u_state, const u32* u_segments,
+     const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, const u32* u_list, const u64* u_state, const u32* u_segments,
      u64* t_bits, C_T* t_val, u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val,
-     const u32* old_list, const u64* old_state, const u64* mask, i64 mask_step, u64 mask_flip, const PTR_T* ptr,
-     const column_t* col, i64 width, const value_t* a_val, A_T a_iso, i64 a_step, const PTR_T* pull_ptr,
+     const u32* old_list, const u64* old_state, const u64* mask, i64 mask_stride, u64 mask_invert, const PTR_T* ptr,
+     const column_t* col, i64 width, const value_t* a_val, A_T a_iso, i64 a_stride, const PTR_T* pull_ptr,
      const column_t* pull_col, const value_t* pull_val PARAMETERS) {
   (void)n;
   // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
@@ -62,7 +62,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   const bool pull = PULLS && u_work > threshold;
   const i64 halves = (size + 31) / 32;
   const Out t = {t_bits, t_val, t_list, t_state, t_segments, ptr, longest};
-  const Values values = {a_val, a_iso, a_step};
+  const Values values = {a_val, a_iso, a_stride};
   u64 entries = 0, work = 0;
   __shared__ Stage stage;
   open_stage(stage);
@@ -107,7 +107,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       for (Columns entry(col, width, e); __any_sync(ALL_LANES, e < stop); e += LANES, entry.skip(LANES)) {
         const i64 j = e < stop ? (i64)entry.at(e, 0) : 0;
         bool fresh = false;
-        if (e < stop && open(j)) fresh = reach(t_bits, t_val, j, e, i, values, u_val, u_iso, u_step);
+        if (e < stop && open(j)) fresh = reach(t_bits, t_val, j, e, i, values, u_val, u_iso, u_stride);
         found(stage, t, fresh, j, entries, work, true);
       }
     }
@@ -122,7 +122,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       for (Columns entry(col, width, e); __any_sync(ALL_LANES, e < stop); e += 32, entry.skip(32)) {
         const i64 j = e < stop ? (i64)entry.at(e, 0) : 0;
         bool fresh = false;
-        if (e < stop && open(j)) fresh = reach(t_bits, t_val, j, e, i, values, u_val, u_iso, u_step);
+        if (e < stop && open(j)) fresh = reach(t_bits, t_val, j, e, i, values, u_val, u_iso, u_stride);
         found(stage, t, fresh, j, entries, work, true);
       }
     }
@@ -176,7 +176,8 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       if (WARP_LANE == 0 && share == 32) ((u32*)t_bits)[k] = hits;
       else if (WARP_LANE == 0 && hits) atomicOr((u32*)t_bits + (at >> 5), hits << (at & 31));  // t had no bits
 #if KIND == VALUES
-      if (hit) t_val[j] = C_T(mul(Values{pull_val, a_iso, a_step}.at(place), load<U_T>(u_val, u_iso, u_step, from), j, from));
+      if (hit) t_val[j] = C_T(mul(Values{pull_val, a_iso, a_stride}.at(place), load<U_T>(u_val, u_iso, u_stride, from),
+                                  j, from));
 #endif
       found(stage, t, hit, j, entries, work, false);
     }

@@ -9,19 +9,19 @@ FAR = np.int64(1) << 62  # beyond every column
 
 
 @njit(**FUNCTION)
-def woven(in_a, in_b, a_val, a_iso, a_step, a_default, p, b_val, b_iso, b_step, b_default, q, i, j):
+def woven(in_a, in_b, a_val, a_iso, a_stride, a_default, p, b_val, b_iso, b_stride, b_default, q, i, j):
     if MODE == ONLY:
-        return only_b(at(b_val, q) if b_step else b_iso)
-    x = a_default if not in_a else at(a_val, p) if a_step else a_iso
-    y = b_default if not in_b else at(b_val, q) if b_step else b_iso
+        return only_b(at(b_val, q) if b_stride else b_iso)
+    x = a_default if not in_a else at(a_val, p) if a_stride else a_iso
+    y = b_default if not in_b else at(b_val, q) if b_stride else b_iso
     if MODE == FILLED or (in_a and in_b):
         return both(x, y, i, j)
     return only_a(x) if in_a else only_b(y)
 
 
 @njit(**KERNEL)
-def weave(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_step, a_default, b_ptr, b_col, b_width, b_flags, b_val, b_iso,
-          b_step, b_default, m_ptr, m_col, m_width, m_flip, replace, c_ptr, c_col, c_val):  # fmt: skip
+def weave(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_stride, a_default, b_ptr, b_col, b_width, b_flags, b_val,
+          b_iso, b_stride, b_default, m_ptr, m_col, m_width, m_flip, replace, c_ptr, c_col, c_val):  # fmt: skip
     place = np.int64(at(a_ptr, lo)) + np.int64(at(b_ptr, lo))
     for i in range(lo, hi):
         p = np.int64(at(a_ptr, i))
@@ -42,8 +42,8 @@ def weave(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_step, a_default, b_ptr,
                 else:
                     put(c_col, place, j)
                     if VALUED:
-                        put(c_val, place, woven(True, True, a_val, a_iso, a_step, a_default, p, b_val, b_iso, b_step,
-                                                b_default, q, i, j))  # fmt: skip
+                        put(c_val, place, woven(True, True, a_val, a_iso, a_stride, a_default, p, b_val, b_iso,
+                                                b_stride, b_default, q, i, j))  # fmt: skip
                     place += 1
                     p += 1
                     q += 1
@@ -67,13 +67,13 @@ def weave(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_step, a_default, b_ptr,
             if is_open and (there or (in_a and MODE != ONLY)):
                 put(c_col, place, here)
                 if VALUED:
-                    put(c_val, place, woven(in_a, there, a_val, a_iso, a_step, a_default, p, b_val, b_iso, b_step,
+                    put(c_val, place, woven(in_a, there, a_val, a_iso, a_stride, a_default, p, b_val, b_iso, b_stride,
                                             b_default, q, i, here))  # fmt: skip
                 place += 1
             elif not is_open and in_a and not replace:
                 put(c_col, place, here)
                 if VALUED:
-                    put(c_val, place, only_a(at(a_val, p) if a_step else a_iso))
+                    put(c_val, place, only_a(at(a_val, p) if a_stride else a_iso))
                 place += 1
             if in_a:
                 p += 1

@@ -10,14 +10,14 @@ ROW_BITS = np.uint64(LOG_TILE)
 
 
 @njit(**KERNEL)
-def pull(lo, hi, longest, begin, end, row_of, row_step, col, col_width, bits, value_ptr, near, near_width, far,
-         far_width, in_tiles, in_near, parts, a_val, a_iso, a_step, u_bits, u_val, u_iso, u_step, mask, mask_step,
-         mask_flip, product, w_bits, w_val, w_iso, w_step, moved, replace, t_bits, t_val):  # fmt: skip
+def pull(lo, hi, longest, begin, end, row_of, row_stride, col, col_width, bits, value_ptr, near, near_width, far,
+         far_width, in_tiles, in_near, parts, a_val, a_iso, a_stride, u_bits, u_val, u_iso, u_stride, mask, mask_stride,
+         mask_invert, product, w_bits, w_val, w_iso, w_stride, moved, replace, t_bits, t_val):  # fmt: skip
     acc = empty(TILE_WORDS, np.uint64)
     count = empty(TILE, np.int64)
     total = empty(TILE, Z_T)
     for tile_row in range(lo, hi):
-        open_rows = (tile_bits(mask, tile_row * mask_step) ^ mask_flip) & ROW
+        open_rows = (tile_bits(mask, tile_row * mask_stride) ^ mask_invert) & ROW
         first = np.int64(at(begin, parts * tile_row))
         stop = np.int64(at(end, parts * tile_row)) if open_rows != 0 else first
         # include: formats/b2sr/walk.cpu.py
@@ -39,8 +39,8 @@ def pull(lo, hi, longest, begin, end, row_of, row_step, col, col_width, bits, va
                 elif hit & open_rows >> place != 0:
                     r = np.int64(place)
                     if KIND == VALUES:
-                        a = value_at(a_val, a_iso, a_step, first_rank + e) if RANKED else a_iso
-                        z = mul(a, load_u(u_val, u_iso, u_step, j), (tile_row << LOG_TILE) + r, j)
+                        a = value_at(a_val, a_iso, a_stride, first_rank + e) if RANKED else a_iso
+                        z = mul(a, load_u(u_val, u_iso, u_stride, j), (tile_row << LOG_TILE) + r, j)
                         if NEUTRAL:
                             put(total, r, add(at(total, r), z))
                         else:

@@ -5,22 +5,22 @@
 #define SHARE (KIND != WORDS ? TILE : TILE == 16 ? 4 : 1)  // lanes that share a tile: what it costs, in entries
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_step, const u32* col,
+pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_stride, const u32* col,
      i64 col_width, const word_t* bits, const PLACE_T* value_ptr, const u32* near, i64 near_width, const u32* far,
-     i64 far_width, i64 in_tiles, i64 in_near, i64 parts, const value_t* a_val, A_T a_iso, i64 a_step, const u64* u_bits,
-     const STORED(U_T)* u_val, U_T u_iso, i64 u_step, const u64* mask, i64 mask_step, u64 mask_flip, Z_T product,
-     const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso, i64 w_step, i64 moved, i64 replace, u64* t_bits,
-     STORED(W_T)* t_val) {
+     i64 far_width, i64 in_tiles, i64 in_near, i64 parts, const value_t* a_val, A_T a_iso, i64 a_stride,
+     const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, const u64* mask, i64 mask_stride,
+     u64 mask_invert, Z_T product, const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso, i64 w_stride, i64 moved,
+     i64 replace, u64* t_bits, STORED(W_T)* t_val) {
   const i64 unit = (i64)blockIdx.x * (BLOCK / LANES) + threadIdx.x / LANES;
   const int lane = threadIdx.x & (LANES - 1);
   const bool inside = unit < n;
-  const i64 tile_row = row_step && inside ? row_of[unit] : unit;
+  const i64 tile_row = row_stride && inside ? row_of[unit] : unit;
   // A hub: its segments are units of another launch. Presence alone is looked for in the hub's beginning at once, and
   // its segments only set the bits that are missing.
-  const bool segment = PRESENCE && row_step;
+  const bool segment = PRESENCE && row_stride;
   bool hub = false;
   rows_t open = 0;  // the rows that the mask allows
-  if (inside) open = (rows_t)((mask_step ? tile_bits(mask, tile_row) : 0ull) ^ mask_flip) & ROW_MASK;
+  if (inside) open = (rows_t)((mask_stride ? tile_bits(mask, tile_row) : 0ull) ^ mask_invert) & ROW_MASK;
   if (segment && inside) open &= ~(rows_t)tile_bits(t_bits, tile_row);
   const Rest rest = {near, far, (u32)near_width, (u32)far_width, in_tiles, in_near, (int)parts};
   const PTR_T* starts = begin + parts * unit;
@@ -39,7 +39,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
     }
   }
   const TileColumns columns = {col, (u32)col_width};
-  const Output to = {n, unit, lane, inside, hub, open, w_bits, w_val, w_iso, w_step, moved, replace, t_bits, t_val};
+  const Output to = {n, unit, lane, inside, hub, open, w_bits, w_val, w_iso, w_stride, moved, replace, t_bits, t_val};
 #if KIND == WORDS
   u32 rows = hit_rows(tile, stop, lane, columns, bits, u_bits);
 #pragma unroll 1
@@ -49,11 +49,11 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
 #else
   Sums of;
   const i64 top = tile_row * TILE, row = top + (lane & (TILE - 1));
-  const Values values = {a_val, a_iso, a_step};
-  sum_tiles(of, tile, stop, lane, row, columns, bits, value_ptr, values, a_iso, u_bits, u_val, u_iso, u_step);
+  const Values values = {a_val, a_iso, a_stride};
+  sum_tiles(of, tile, stop, lane, row, columns, bits, value_ptr, values, a_iso, u_bits, u_val, u_iso, u_stride);
 #pragma unroll 1
   for (int part = 1; part < rest.parts; ++part)
-    sum_rest(of, open, Range(rest, part, starts, ends, most), lane, top, values, a_iso, u_bits, u_val, u_iso, u_step);
+    sum_rest(of, open, Range(rest, part, starts, ends, most), lane, top, values, a_iso, u_bits, u_val, u_iso, u_stride);
   end_sums(to, of, product);
 #endif
 }

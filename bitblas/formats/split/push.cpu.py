@@ -10,9 +10,9 @@ ROW_BITS = np.uint64(LOG_TILE)
 
 
 @njit(**KERNEL)
-def push(lo, hi, longest, begin, end, row_of, row_step, col, col_width, bits, value_ptr, near, near_width, far,
-         far_width, in_tiles, in_near, parts, a_val, a_iso, a_step, u_bits, u_val, u_iso, u_step, mask, mask_step,
-         mask_flip, product, counts, t_bits, t_val):  # fmt: skip
+def push(lo, hi, longest, begin, end, row_of, row_stride, col, col_width, bits, value_ptr, near, near_width, far,
+         far_width, in_tiles, in_near, parts, a_val, a_iso, a_stride, u_bits, u_val, u_iso, u_stride, mask, mask_stride,
+         mask_invert, product, counts, t_bits, t_val):  # fmt: skip
     for w in range(lo, hi):
         if at(u_bits, w) == 0:
             continue
@@ -32,7 +32,7 @@ def push(lo, hi, longest, begin, end, row_of, row_step, col, col_width, bits, va
                     code = packed_at(codes, e, code_width)
                     place = code >> ROW_BITS & np.uint64(TILE - 1)
                     j = np.int64(code >> CELL_BITS << ROW_BITS | code & np.uint64(TILE - 1))
-                    mask_word = at(mask, (j >> 6) * mask_step) ^ mask_flip
+                    mask_word = at(mask, (j >> 6) * mask_stride) ^ mask_invert
                     if active >> place & mask_word >> np.uint64(j & 63) & ONE == 0:
                         continue
                     had = bit_of(t_bits, j)
@@ -40,8 +40,8 @@ def push(lo, hi, longest, begin, end, row_of, row_step, col, col_width, bits, va
                         put(counts, j, (at(counts, j) if had else 0) + 1)
                     if KIND == VALUES and not (had and HAS_TERMINAL == 2):
                         k = (tile_row << LOG_TILE) + np.int64(place)
-                        a = value_at(a_val, a_iso, a_step, first_rank + e) if RANKED else a_iso
-                        put(t_val, j, joined(had, at(t_val, j), mul(a, load_u(u_val, u_iso, u_step, k), j, k)))
+                        a = value_at(a_val, a_iso, a_stride, first_rank + e) if RANKED else a_iso
+                        put(t_val, j, joined(had, at(t_val, j), mul(a, load_u(u_val, u_iso, u_stride, k), j, k)))
                     if not had:
                         set_bit(t_bits, j)
     if KIND == COUNT:

@@ -6,7 +6,7 @@
 // T lanes take an entry each; then the lane of each row takes the products of its row from them, in their order.
 __device__ __forceinline__ void sum_rest(Sums& of, u64 open, const Range& range, int lane, i64 top, const Values& values,
                                          A_T a_iso, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso,
-                                         i64 u_step) {
+                                         i64 u_stride) {
   const int mine = lane & (TILE - 1);
   const u32 mates = group_mask<TILE>();
   place_t e = range.begin, stop = range.end;
@@ -27,7 +27,7 @@ __device__ __forceinline__ void sum_rest(Sums& of, u64 open, const Range& range,
       const i64 j = column_of(code[i]);
       z[i] = Z_T();
       if (has[i])
-        z[i] = mul(RANKED ? values[range.rank + (i64)e + i * LANES] : a_iso, load<U_T>(u_val, u_iso, u_step, j),
+        z[i] = mul(RANKED ? values[range.rank + (i64)e + i * LANES] : a_iso, load<U_T>(u_val, u_iso, u_stride, j),
                    top + row_in_tile(code[i]), j);
     }
 #endif
