@@ -22,7 +22,8 @@ COUNTS = {"cpu": 250, "emulator": 12, "cuda": 1000}
 
 def run(device, seed, count, state, *more):
     """The command in a process of its own; its output."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent)])}
+    found = [str(TESTS), str(TESTS.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(found)}
     how = ["--seed", seed, "--count", count, "--device", device, "--state", state, *more]
     done = subprocess.run(
         [sys.executable, "-m", "fuzz", *map(str, how)], env=environment, capture_output=True, text=True
