@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import platform
+import struct
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -14,8 +16,9 @@ from test_jit import fold
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.config import config
-from bitblas.device import cpu, jit, native, threads
+from bitblas.device import cpu, jit, native, objects, threads
 from bitblas.exceptions import JitError
+from bitblas.verbs.variants import elementwise_variant
 
 POINTERS = np.array([0, 2, 5])
 
@@ -30,6 +33,27 @@ def total(kernel, values, pointers=POINTERS, **how):
     sums = np.zeros(len(pointers) - 1, np.int64)
     kernel(len(sums), pointers, values, sums, **how)
     return sums.tolist()
+
+
+def relocations(data):
+    """The kinds of references of an ELF object of 64 bits to what lies elsewhere."""
+    start, size, count = struct.unpack_from("<Q", data, 40)[0], *struct.unpack_from("<HH", data, 58)
+    for k in range(count):
+        _, kind, _, _, offset, nbytes, *_ = struct.unpack_from("<IIQQQQIIQQ", data, start + size * k)
+        for place in range(offset, offset + nbytes, 24) if kind == 4 else ():
+            yield struct.unpack_from("<QII", data, place)[1]
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="ELF of x86-64")
+def test_no_reference_is_too_short_for_where_sections_may_lie():
+    """LLVM ends the process where a reference of 32 bits does not reach."""
+    power, _ = elementwise_variant(1, gb.binary.pow["FP64"], gb.dtypes.FP64, gb.dtypes.FP64, "xy")
+    vector = ["uint64[]", "float64[]", "float64", "int"]
+    types = ["int", *vector, *vector, "float64", "float64", "int64[]", "int64[]"]
+    types += ["uint64[]", "int", "uint64", "int", "uint64[]", "float64[]"]
+    made = objects.cpu_object(fold(), ["int64[]"] * 3), objects.cpu_object(power, types), objects.native_object()
+    kinds = {kind for found in made for kind in relocations(found.data)}
+    assert kinds and kinds <= {1, 24}  # R_X86_64_64, R_X86_64_PC64
 
 
 def test_types_may_change_from_call_to_call(kernel):

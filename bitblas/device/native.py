@@ -97,10 +97,16 @@ def features() -> str:
         return ""
 
 
+# How code names data and functions. LLVM's memory for x86-64 may put the sections of an object further apart than the
+# 2 GB that shorter references reach; for AArch64 llvmlite puts them side by side.
+_REFERENCES = {"x86-64": {"reloc": "static", "codemodel": "large"}}
+
+
 def machine(cpu: str, features: str, level: int) -> Any:
-    """LLVM's target: code that may lie anywhere, so that it can be kept in files."""
+    """LLVM's target: code that may be loaded anywhere, so that it can be kept in files."""
     target = binding().Target.from_triple(binding().get_process_triple())
-    return target.create_target_machine(cpu=cpu, features=features, opt=level, reloc="pic", codemodel="default")
+    references = _REFERENCES.get(target.name, {"reloc": "pic", "codemodel": "default"})
+    return target.create_target_machine(cpu=cpu, features=features, opt=level, **references)
 
 
 def assembled(text: str, cpu: str) -> tuple[bytes, list[str]]:

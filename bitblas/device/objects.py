@@ -61,7 +61,7 @@ def native_object() -> Object:
     def make(symbol: str) -> tuple[bytes, Sequence[str]]:
         return native.assembled(text, native.cpu_name())
 
-    return _kept("native", jit._key(text, *_compilers()[-3:]), make)
+    return _kept("native", jit._key(text, _compilers()[0], *_compilers()[-3:]), make)
 
 
 def _kept(name: str, key: str, make: Callable[[str], tuple[bytes, Sequence[str]]]) -> Object:
@@ -86,7 +86,7 @@ def _compilers() -> tuple[str, ...]:
     from importlib.util import find_spec
 
     ours = [f"kernels/{name}.py" for name in ("intrinsics", "lanes", "calls")]
-    ours += [f"device/{name}.py" for name in ("compiler", "specialise", "folding")]
+    ours += [f"device/{name}.py" for name in ("compiler", "native", "specialise", "folding")]
     texts = "".join((jit.PACKAGE / name).read_text() for name in ours)
     set_for_numba = [os.environ.get(f"NUMBA_{name}", "") for name in ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE")]
     numba = find_spec("numba")  # looked at, not imported
