@@ -70,3 +70,40 @@ def test_a_child_has_threads_of_its_own(when):
         [sys.executable, "-c", PROGRAM, when], capture_output=True, text=True, timeout=200, env=environ, check=False
     )
     assert (made.returncode, made.stderr, made.stdout) == (0, "", "done\n")
+
+
+WAITING = """
+import os, threading
+from bitblas.device import native
+
+inside = threading.Event()
+
+def compiles():
+    with native.loading:
+        inside.set()
+        threading.Event().wait(0.3)
+
+def free():
+    found = []
+    other = threading.Thread(target=lambda: found.append(native.loading.acquire(timeout=5)))
+    other.start()
+    other.join()
+    return found == [True]
+
+thread = threading.Thread(target=compiles)
+thread.start()
+inside.wait()
+child = os.fork()
+if child == 0:
+    os._exit(7 if free() else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7 and free()
+print("done")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_fork_waits_for_who_compiles():
+    """Else its child would wait for a lock that nobody holds any more."""
+    how = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", WAITING]
+    made = subprocess.run(how, capture_output=True, text=True, timeout=100, check=False)
+    assert (made.returncode, made.stderr, made.stdout) == (0, "", "done\n")

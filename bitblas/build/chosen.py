@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 import weakref
 
+from ..device.threads import held_over_forks
 from ..exceptions import OutOfMemory
 from ..plan import choice as plan_choice
 from ..store import MatrixStore
 from . import stores
 
-_choosing = threading.Lock()
+_choosing = held_over_forks(threading.Lock())
 
 
 def in_chosen_form(A: MatrixStore, *, now: bool = False) -> MatrixStore:

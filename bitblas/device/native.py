@@ -18,7 +18,7 @@ import numpy as np
 
 from ..exceptions import JitError
 from ..kernels.calls import NO_MEMORY, OTHERS
-from .threads import forks
+from .threads import held_over_forks
 
 HEAD = object.__basicsize__  # of every Python object, its type the last 8 bytes of it
 DIMS, SHAPE, DTYPE, FLAGS = HEAD + 8, HEAD + 16, HEAD + 40, HEAD + 48  # of PyArrayObject, whose data comes first
@@ -27,7 +27,7 @@ SPINS = 2000  # looks at the next job before a thread sleeps: some 20 us
 _PAUSES = dict.fromkeys(("x86_64", "AMD64"), ("llvm.x86.sse2.pause", "", ""))
 _PAUSES |= dict.fromkeys(("aarch64", "arm64"), ("llvm.aarch64.hint", "i32", "i32 1"))
 
-loading = threading.RLock()  # LLVM's engine, and Numba, are for one thread at a time
+loading = held_over_forks(threading.RLock())  # LLVM's engine, and Numba, are for one thread at a time
 _kept: list[Any] = []  # what the machine's code points to
 
 
@@ -151,13 +151,6 @@ def address(symbol: str) -> int:
     return int(found)
 
 
-def _forget_who_loads() -> None:
-    """In the child of a fork: it may have been another thread."""
-    global loading
-    loading = threading.RLock()
-
-
-forks.append(_forget_who_loads)
 _known: set[str] = set()
 _loaded: dict[str, int] = {}
 

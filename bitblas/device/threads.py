@@ -10,7 +10,9 @@ import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+Lock = Any  # threading.RLock is a function
 MOST = 1024
 _starting = threading.Lock()
 _started = 0  # threads beside those that call kernels
@@ -93,14 +95,37 @@ def settle(address: Callable[[str], int]) -> None:
         settled = True
 
 
-def _after_fork() -> None:
+# ---- forks ----------------------------------------------------------------------------------------------------------
+
+forks: list[Callable[[], object]] = []  # what a child does with what its parent's threads left
+_held: list[Lock] = []
+
+
+def held_over_forks(lock: Lock) -> Lock:
+    """A lock that whoever forks takes before, so that a child finds what it guards whole, and nobody holding it. Those
+    that were given last are taken first: who holds one of them may ask for the earlier ones."""
+    _held.append(lock)
+    return lock
+
+
+def _before_fork() -> None:
+    for lock in reversed(_held):
+        lock.acquire()
+
+
+def _after_fork_here() -> None:
+    for lock in _held:
+        lock.release()
+
+
+def _after_fork_in_child() -> None:
     global _started, settled, _starting
+    _after_fork_here()
     _starting = threading.Lock()
     _started, settled = 0, False
     for forget in forks:
         forget()
 
 
-forks: list[Callable[[], object]] = []  # what a child does with what its parent's threads left
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_here, after_in_child=_after_fork_in_child)
