@@ -45,9 +45,10 @@ if sys.argv[1] == "during":  # other threads of the parent are inside of kernels
     for other in others:
         other.start()
 for _ in range(3):
-    with context.Pool(2) as pool:
-        for found, before, after in pool.map(product, range(4), chunksize=1):
-            assert (found, after) == (4 * n, 1), (found, after)
+    if sys.argv[1] != "during":  # a pool has locks and threads of its own, which such forks do not keep whole
+        with context.Pool(2) as pool:
+            for found, before, after in pool.map(product, range(4), chunksize=1):
+                assert (found, after) == (4 * n, 1), (found, after)
     child = os.fork()  # and a child of a child
     if child == 0:
         assert product(0) == (4 * n, 0, 1)
