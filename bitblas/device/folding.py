@@ -5,7 +5,15 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+if TYPE_CHECKING:
+
+    class Number(ast.Constant):
+        """A constant that is an integer or a truth value."""
+
+        value: int
+
 
 Expr = ast.expr
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
@@ -21,7 +29,7 @@ _COMPARE: dict[type, Callable[[int, int], bool]] = {
 }  # fmt: skip
 
 
-def _constant(node: ast.AST | None) -> bool:
+def _constant(node: ast.AST | None) -> TypeGuard[Number]:
     return isinstance(node, ast.Constant) and isinstance(node.value, int)
 
 
@@ -38,8 +46,8 @@ def module_statements(body: Iterable[ast.stmt], constants: dict[str, int]) -> It
             if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
                 pairs = list(zip(target.elts, value.elts))
             for left, right in pairs:
-                if isinstance(left, ast.Name) and isinstance(right, ast.Constant) and _constant(right):
-                    constants[left.id] = int(right.value)  # type: ignore[arg-type]
+                if isinstance(left, ast.Name) and _constant(right):
+                    constants[left.id] = int(right.value)
         if node is not None:
             yield node
 
@@ -82,7 +90,7 @@ class Fold(ast.NodeTransformer):
         self.generic_visit(node)
         found = _BINARY.get(type(node.op))
         if found is not None and _constant(node.left) and _constant(node.right):
-            left, right = (int(n.value) for n in (node.left, node.right))  # type: ignore[attr-defined]
+            left, right = int(node.left.value), int(node.right.value)
             shift = isinstance(node.op, (ast.LShift, ast.RShift))
             if not (shift and not 0 <= right < 64) and not (isinstance(node.op, (ast.Mod, ast.FloorDiv)) and not right):
                 if _LEAST <= (value := found(left, right)) <= _MOST:
@@ -93,13 +101,13 @@ class Fold(ast.NodeTransformer):
         self.generic_visit(node)
         found = _COMPARE.get(type(node.ops[0]))
         if found is not None and len(node.ops) == 1 and _constant(node.left) and _constant(node.comparators[0]):
-            return ast.Constant(found(node.left.value, node.comparators[0].value))  # type: ignore[attr-defined]
+            return ast.Constant(found(node.left.value, node.comparators[0].value))
         return node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Expr:
         self.generic_visit(node)
         if _constant(node.operand) and isinstance(node.op, ast.Not):
-            return ast.Constant(not node.operand.value)  # type: ignore[attr-defined]
+            return ast.Constant(not node.operand.value)
         return node
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Expr:
@@ -128,7 +136,7 @@ class Fold(ast.NodeTransformer):
     def visit_IfExp(self, node: ast.IfExp) -> Expr:
         node.test = self.test(node.test)
         if _constant(node.test):
-            chosen: Expr = self.visit(node.body if node.test.value else node.orelse)  # type: ignore[attr-defined]
+            chosen: Expr = self.visit(node.body if node.test.value else node.orelse)
             return chosen
         node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
         return node
@@ -136,13 +144,13 @@ class Fold(ast.NodeTransformer):
     def visit_If(self, node: ast.If) -> Any:
         node.test = self.test(node.test)
         if _constant(node.test):
-            return self.block(node.body if node.test.value else node.orelse)  # type: ignore[attr-defined]
+            return self.block(node.body if node.test.value else node.orelse)
         node.body, node.orelse = self.block(node.body) or [ast.Pass()], self.block(node.orelse)
         return node
 
     def visit_While(self, node: ast.While) -> Any:
         node.test = self.test(node.test)
-        if _constant(node.test) and not node.test.value:  # type: ignore[attr-defined]
+        if _constant(node.test) and not node.test.value:
             return []
         node.body = self.block(node.body) or [ast.Pass()]
         return node

@@ -201,8 +201,9 @@ class _Inline:
             elif before is None:
                 return False
             else:
-                reads[n] = ast.Name(self.fresh(n), ast.Load())
-                made.append(ast.Assign([ast.Name(reads[n].id, ast.Store())], value))  # type: ignore[attr-defined]
+                held = self.fresh(n)
+                reads[n] = ast.Name(held, ast.Load())
+                made.append(ast.Assign([ast.Name(held, ast.Store())], value))
             return True
 
         if _straight(body):
@@ -228,8 +229,9 @@ class _Inline:
         changed = assigned(statements) - {answer}
         for parameter, value in zip(function.args.args, call.args):
             if parameter.arg in changed or not isinstance(value, (ast.Name, ast.Constant)):
-                reads[parameter.arg] = ast.Name(self.fresh(parameter.arg), ast.Load())
-                made.append(ast.Assign([ast.Name(reads[parameter.arg].id, ast.Store())], value))  # type: ignore[attr-defined]
+                held = self.fresh(parameter.arg)
+                reads[parameter.arg] = ast.Name(held, ast.Load())
+                made.append(ast.Assign([ast.Name(held, ast.Store())], value))
             else:
                 reads[parameter.arg] = value
         reads |= {n: ast.Name(self.fresh(n), ast.Load()) for n in changed if n not in reads}
