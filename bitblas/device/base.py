@@ -136,7 +136,7 @@ class Device(ABC):
 
     def free_bytes(self) -> int:
         """Bytes that can still be allocated."""
-        return 1 << 62
+        return 1 << 47  # what a process can address
 
     def foresee(self, what: str, nbytes: int) -> None:
         """OutOfMemory, before anything is done, unless `nbytes` are free and within the limit of the process."""
