@@ -172,6 +172,27 @@ def test_files_and_copies(device, tmp_path):
         assert "1152921504606846975" in repr(x)
 
 
+def test_plans_and_traces(device):
+    scope = operands(gb, 1 << 60)
+    A, B, L, v = (scope[name] for name in "ABLv")
+    for product in (A.mxv(v), v.vxm(A), A.T.mxv(v), A.mxm(B), B.T.mxm(A)):
+        assert gb.explain(product, source=True).key == "csr"  # that of the small matrix
+    assert gb.explain(A.mxm(B), mask=L.S).direction == "dot"
+    with gb.trace() as heard:
+        v.vxm(A).new()
+        A.mxm(B).new(mask=L.S)
+    assert "vxm" in str(heard) and "mxm" in str(heard)
+
+
+def test_lists_of_rows_come_and_go(device):
+    A = operands(gb, 1 << 60)["A"]
+    i, j, x = (part.tolist() for part in A.to_coo())
+    rows, ptr, cols, values = (part.tolist() for part in A.to_dcsr())
+    assert rows == sorted(set(i)) and np.repeat(np.array(rows), np.diff(ptr)).tolist() == i
+    assert cols == j and values == x
+    assert [len(part) for part in gb.Matrix("INT8", 5, 5).to_dcsr()] == [0, 1, 0, 0]
+
+
 # ---- what cannot be -------------------------------------------------------------------------------------------------
 
 

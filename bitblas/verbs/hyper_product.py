@@ -30,14 +30,20 @@ def mxv(
     if semiring.op.is_positional:
         A, u, semiring = _numbered(A, u, semiring, transpose=transpose, flip=flip)
     rows, cols = hyper.lists(A)
-    at, summed, size = (cols, rows, A.ncols) if transpose else (rows, cols, A.nrows)
+    at, size = (cols, A.ncols) if transpose else (rows, A.nrows)
     m = None if mask is None else local.mask_at(mask, at, A.device, size)
-    t = product(hyper.own(A), local.extract(u, summed), semiring, transpose=transpose, flip=flip, mask=m)
+    t = product(*within(A, u, transpose=transpose), semiring, transpose=transpose, flip=flip, mask=m)
     t = local.back(t, at, size)
     if into is None or not into.keeps:
         return t
     vector.merge(into.w, t, mask, into.accum, into.replace)
     return into.w
+
+
+def within(A: MatrixStore, u: VectorStore, *, transpose: bool) -> tuple[MatrixStore, VectorStore]:
+    """The small matrix of a hypersparse A, and the vector that it is multiplied with."""
+    rows, cols = hyper.lists(A)
+    return hyper.own(A), local.extract(u, rows if transpose else cols)
 
 
 def ones(A: MatrixStore, transpose: bool) -> VectorStore:
@@ -93,6 +99,15 @@ def mxm(
     """A (+).(x) B where an operand or the mask is hypersparse."""
     if semiring.op.is_positional:
         A, B, semiring = _both_numbered(A, B, semiring, transpose_a, transpose_b)
+    a, b, m, rows, cols = within_both(A, B, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
+    t = product(a, b, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=m)
+    return widened(t, rows, cols, A.ncols if transpose_a else A.nrows, B.nrows if transpose_b else B.ncols)
+
+
+def within_both(
+    A: MatrixStore, B: MatrixStore, *, transpose_a: bool, transpose_b: bool, mask: Any
+) -> tuple[MatrixStore, MatrixStore, Any, Any, Any]:
+    """The small operands and mask of a product, and the rows and columns of its result."""
     (a_rows, a_cols), (b_rows, b_cols) = hyper.lists(A), hyper.lists(B)
     rows, inner = (a_cols, a_rows) if transpose_a else (a_rows, a_cols)
     other, cols = (b_cols, b_rows) if transpose_b else (b_rows, b_cols)
@@ -100,8 +115,7 @@ def mxm(
     a = hyper.small(A, *((inner, rows) if transpose_a else (rows, inner)))
     b = hyper.small(B, *((cols, inner) if transpose_b else (inner, cols)))
     m = None if mask is None else mask._replace(structure=hyper.pattern(mask.structure, rows, cols))
-    t = product(a, b, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=m)
-    return widened(t, rows, cols, A.ncols if transpose_a else A.nrows, B.nrows if transpose_b else B.ncols)
+    return a, b, m, rows, cols
 
 
 def _both_numbered(
