@@ -67,6 +67,7 @@ s = v.reduce('max') | s = v.inner(w) | s = v.reduce(gb.agg.count) | s = v.isequa
 s = v[P[1]:P[-1]].new() | s = v[[P[3], P[0], P[3]]].new() | s = v.get(P[2], 77) | s = P[1] in v | s = list(v)
 s = v.dup(int) | s = v.dup(mask=w.V) | s = v.isclose(w) | s = w.S.new() if n < 0 else w.V.new()
 s = gb.Vector.from_coo([1, n - 1, 1], [1., 2., 3.], size=n, dup_op=binary.plus) | s = v.ewise_mult(b, binary.plus).new()
+v << v.select('>', 99); v(binary.plus) << w | b << b.select('==', 7); b(w.S) << w
 v(b.V) << w | b << b.select('==', False) | s = b.reduce('lor') | b(w.S) << True | b[P[0]] = True | s = b.get(P[2])
 """
 

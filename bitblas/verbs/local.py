@@ -35,9 +35,11 @@ def extract(u: VectorStore, indices: Any) -> VectorStore:
     device, size = u.device, len(indices)
     if type(u) is SparseStore:
         place, hit = placed(device.xp, u.index, indices)
-        listed = u.listed if u.iso else u.listed[place] if u.count else u.listed[:0].repeat(size)
+        listed = u.listed
+        if not u.iso:  # values by position, whether anything stands there or not: somebody may write there
+            listed = listed[place] if u.count else device.xp.zeros(size, listed.dtype)
         if not u.iso and u.dtype is BOOL:
-            listed = listed & hit if u.count else hit
+            listed = listed & hit
         return VectorStore(device, size, u.dtype, pack(device, hit), values_of(device, u.dtype, listed))
     full = u.count == u.size
     present = device.xp.empty(words(size), np.uint64)
