@@ -101,7 +101,7 @@ __device__ __forceinline__ void run_rounds(const Form& form, Buffers b, i64 size
   const u64 old_listed = old_state[LISTED], old_dense = old_state[DENSE];
   if (most > (u64)PEERS * ROOM) most = PEERS * ROOM;
   // A half of what it may grow to, so that it does not come and go.
-  if (!listed || dense || cut || listed > most / 2 || work > most_work / 2 || first >= limit || stop) return;
+  if (!listed || cut || listed > most / 2 || work > most_work / 2 || first >= limit || stop) return;
   __shared__ Queues q;
   const u32 rank = rank_in_cluster();
   u64* const home = b.bits;
@@ -127,6 +127,9 @@ __device__ __forceinline__ void run_rounds(const Form& form, Buffers b, i64 size
     } else {
       for (u64 k = me; k < old_listed; k += all) clear_unit(old_list[k], size, b.old_bits, b.old_val);
     }
+    // A list and dense: cells beside the entries hold anything, as the vector brought them.
+    for (u64 p = me; CELLS_BEGIN && dense && p < (u64)size; p += all)
+      if (!bit_of(b.bits, p)) b.val[p] = C_T(BEGIN);
   }
   meet_in_cluster();
 
