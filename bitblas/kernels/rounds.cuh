@@ -1,11 +1,17 @@
 // Rounds of a program while its frontier is small: many of them in one launch, by one cluster, where a round of the grid
 // costs a launch and the chains of loads are longer. The frontier stands in the shared memory of the blocks, with where
 // the row of each unit begins, which was asked for when the unit was found; every block takes a part of the whole.
-// A form says `Item`, `item(unit)`, `work_of(item)`; its kernel says how an item is pushed along.
-#include "kernels/step.cuh"
-#include "kernels/cluster.cuh"
+// A form says how its units are pushed along: its along.cuh, which stands before.
+#include "kernels/small.cuh"
 #define ROOM ((int)(QUEUE_BYTES / (3 * sizeof(Item))))  // items of a frontier that a block holds
-#define GROUPS_OF_BLOCK (THREADS / LANES)
+
+// The statements that go along, at entry i of the frontier, in round `begin + ahead`.
+#define ENTRY_OF_ROUND                                            \
+  [&](i64 i, const Buffers& b, i64 begin, i64 ahead) {            \
+    const i64 rounds[] = {begin};                                 \
+    (void)rounds, (void)ahead, (void)b;                           \
+    AT_ENTRY(i)                                                   \
+  }
 
 struct Tally {
   u32 count, work, leave, spare;
@@ -18,31 +24,6 @@ struct Queues {
   u32 before[PEERS + 1];  // items of the frontier in the blocks before
   u32 spilled;  // of block 0: items of the next frontier that found no room, in global memory
 };
-
-// Where the three buffers of the frontier's vector lie: it is read, written and cleared.
-struct Buffers {
-  u64 *bits, *next_bits, *old_bits;
-  C_T *val, *next_val, *old_val;
-  __device__ __forceinline__ void turn() {
-    u64* const b = old_bits;
-    old_bits = bits, bits = next_bits, next_bits = b;
-    C_T* const v = old_val;
-    old_val = val, val = next_val, next_val = v;
-  }
-};
-
-// Half words of bits that a unit has.
-template <class F> __device__ __forceinline__ void each_half(u32 unit, F f) {
-  for (int h = 0; h < (PER == 64 ? 2 : 1); ++h) f((i64)unit * PER / 32 + h);
-}
-template <class F> __device__ __forceinline__ void each_place(u32 unit, i64 size, F f) {
-  for (i64 p = (i64)unit * PER; p < ((i64)unit + 1) * PER && p < size; ++p) f(p);
-}
-
-__device__ __forceinline__ void clear_unit(u32 unit, i64 size, u64* bits, C_T* val) {
-  each_half(unit, [&](i64 h) { ((u32*)bits)[h] = 0; });
-  if (CELLS_BEGIN) each_place(unit, size, [&](i64 p) { val[p] = C_T(BEGIN); });
-}
 
 // The whole block calls it: what all blocks have of the frontier, and the counters of the next one at zero.
 __device__ __forceinline__ void sum_up(Queues& q, int turn) {
@@ -90,12 +71,11 @@ __device__ __forceinline__ void put_item(Queues& q, int turn, Item* next, bool a
 
 // All rounds: until the frontier is empty or too large, a row is too long, or the limit is reached; then the frontier goes
 // back into the first buffer and into `list`, as the grid's kernels expect it at the begin of the body.
-// push(item, lane, buffers, put): along the row of an item, by LANES lanes, where put(add, item, work) is for whole warps;
-// entry(item, lane, buffers, rounds, ahead): the statements that go along.
-template <class Form, class Push, class Entry>
-__device__ __forceinline__ void run_rounds(const Form& form, Buffers b, i64 size, i64 longest, u64 most, u64 most_work,
+template <class Entry>
+__device__ __forceinline__ void run_rounds(const Along& along, Buffers b, i64 size, i64 longest, u64 most, u64 most_work,
                                            i64* rounds, u64* state, u64* old_state, u32* list, u32* spill,
-                                           const u32* old_list, u32* segments, Push push, Entry entry) {
+                                           const u32* old_list, u32* segments, Entry entry) {
+  const Units& form = along.form;
   const u64 listed = state[LISTED], work = state[WORK], cut = state[SEGMENTS], dense = state[DENSE];
   const i64 first = rounds[0], limit = rounds[1], stop = rounds[3];
   const u64 old_listed = old_state[LISTED], old_dense = old_state[DENSE];
@@ -154,11 +134,12 @@ __device__ __forceinline__ void run_rounds(const Form& form, Buffers b, i64 size
 #pragma unroll
         for (int r = 1; r < PEERS; ++r) owner += mine >= q.before[r];
         item = *at_peer(&q.items[now][mine - q.before[owner]], owner);
-        entry(item, lane, b, first, done);
+        along.entries(item, lane, b.bits, [&](i64 i) { entry(i, b, first, done); });
       }
-      push(item, lane, b, [&](bool add, const Item& x, i64 length) {
+      along(item, lane, LANES, b.bits, (const STORED(U_T)*)b.val, b.next_bits, b.next_val, [&](bool add, const Item& x) {
         put_item(q, turn, next, add, x, spill);
         if (!add) return;
+        const i64 length = form.work_of(x);
         if (length > longest) q.tally[turn ^ 1].leave = 1;
         found += (u32)(length < longest ? length : longest);
       });

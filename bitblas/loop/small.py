@@ -89,7 +89,7 @@ def rounds_variant(
     names = [f"#define x{u.id}_{p.key[0]} {'b.bits' if p.key[0] == 'bits' else 'b.val'}" for p in turning]
     lines = [macro("PARAMETERS", [f", {p.declaration}" for p in others]), *names, at_entry]
     constants = {**dict(step.constants), "LANES": lanes, "PULLS": 0}
-    constants |= {"CLUSTER": cluster.blocks, "THREADS": cluster.threads, "QUEUE_BYTES": cluster.queue_bytes}
+    constants |= {"PLACES": 0, "CLUSTER": cluster.blocks, "THREADS": cluster.threads, "QUEUE_BYTES": cluster.queue_bytes}
     variant = dataclasses.replace(
         step, kernel=step.kernel.rpartition("/")[0] + "/rounds", constants=tuple(constants.items()),
         functions=(*step.functions, *text.functions), text="\n".join(lines) + "\n",
