@@ -77,11 +77,11 @@ __device__ __forceinline__ void run_rounds(const Along& along, Buffers b, i64 si
                                            const u32* old_list, u32* segments, Entry entry) {
   const Units& form = along.form;
   const u64 listed = state[LISTED], work = state[WORK], cut = state[SEGMENTS], dense = state[DENSE];
-  const i64 first = rounds[0], limit = rounds[1], stop = rounds[3];
+  const i64 first = rounds[0], limit = rounds[1];
   const u64 old_listed = old_state[LISTED], old_dense = old_state[DENSE];
   if (most > (u64)PEERS * ROOM) most = PEERS * ROOM;
   // A half of what it may grow to, so that it does not come and go.
-  if (!listed || cut || listed > most / 2 || work > most_work / 2 || first >= limit || stop) return;
+  if (!listed || cut || listed > most / 2 || work > most_work / 2 || first >= limit) return;
   __shared__ Queues q;
   const u32 rank = rank_in_cluster();
   u64* const home = b.bits;

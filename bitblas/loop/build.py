@@ -225,7 +225,7 @@ class Build:
         work = np.int64(form.units), np.int64(product.outer), np.int64(SEGMENT_ENTRIES)
         head = Head(*work, np.uint64(form.format.pull_threshold(form)), *self._head(k))
         lists = u.at(u.lists), self.number(u_state), u.at(u.segments)
-        source = Source(u.at(u.bits), *self._values(u, along.u_type, kind), *lists)
+        source = Source(u.at(u.bits), *self.values_of(u, along.u_type, kind), *lists)
         lists = t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1)
         target = Target(t.at(t.bits, 1), self.cells_at(t, 1, kind), *lists)
         cleared = Cleared(t.at(t.bits, 2), self.cells_at(t, 2, kind), t.at(t.lists, 2), self.number(first))
@@ -240,7 +240,7 @@ class Build:
         t.current = (t.current + 1) % BUFFERS
         return self.launcher(variant, self.grid(form.units * along.lanes), args)
 
-    def _values(self, u: Frontier, u_type: DataType, kind: int) -> Values:
+    def values_of(self, u: Frontier, u_type: DataType, kind: int) -> Values:
         if kind == VALUES and u.values:
             return stored(self.device, u_type, u.at(u.values))
         return stored(self.device, u_type, u_type.np_type.type(u.iso if kind == VALUES else 1))

@@ -1,6 +1,7 @@
 """Small rounds inside one cluster: the kernel that runs a body round after round while its frontier is small.
 
-It stands before the rounds of the captured body and hands the frontier over to them, as kernels/rounds.cuh says.
+It stands before the rounds of the captured body and hands the frontier over to them. A step alone goes from frontier to
+frontier (kernels/rounds.cuh); a body with passes keeps a list of the places where anything is (kernels/listed.cuh).
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.prologue import Variant
+from ..store import words
 from .along import Along
 from .buffers import BUFFERS
-from .fuse import Round, Step
+from .fuse import Pull, Round, Step, size_of
 from .ir import Scal, Statement, Vec
+from .listed import Listed, is_exact, listed_text, split_round
 from .operands import launchable
 from .passes import entry_text
-from .pointwise import Parameter, macro
+from .pointwise import Parameter, Text, macro
+from .sparse import sparse_vectors
 from .steps import SEGMENT_ENTRIES
 
 # A frontier leaves the cluster when it has more units, or more entries of the matrix in them, and comes back with half
@@ -35,42 +39,66 @@ class Small(NamedTuple):
     text: str
 
 
-def refusal(round_: Round, condition: Vec | Scal) -> str:
-    """Why no cluster runs the rounds of a body; empty where one can."""
-    steps = [item for item in round_.items if isinstance(item, Step)]
-    if len(round_.items) != 1 or len(steps) != 1:
-        return "a round is more than one step"
+def plan(round_: Round, condition: Vec | Scal) -> Step | Listed | str:
+    """How a cluster runs the rounds of a body: by a step alone, by lists of places; or why it does not."""
+    before, steps, after = split_round(round_.items)
+    if any(isinstance(item, Pull) for item in round_.items):
+        return "a product goes by rows"
+    if len(steps) != 1:
+        return f"a round has {len(steps)} steps"
     (step,) = steps
-    if step.target != step.product.u or step.target != condition:
-        return "the step does not write the frontier that it reads, by which the loop goes on"
     if step.mask is not None and step.mask.vec == step.target:
-        return "the step's mask is its own frontier"
-    return ""
+        return "the step's mask is the vector that it writes"
+    passes = (*before, *after)
+    if not passes:
+        if step.target != step.product.u or step.target != condition:
+            return "the step does not write the vector that it reads, by which the loop goes on"
+        return step
+    if not any(p.counted is not None for p in passes) and step.target != condition:
+        return "the loop goes on by what no pass counts"
+    if any(size_of(s) not in (None, step.target.size) for p in passes for s in p.statements):
+        return "vectors are of several sizes"
+    if not all(is_exact(s) for p in passes for s in p.statements):
+        return "a sum of floats is taken in a fixed order"
+    needed = {step.target, step.product.u, *(p.counted for p in passes if isinstance(p.counted, Vec))}
+    sparse = sparse_vectors(passes, needed)
+    if sparse is None:
+        return "passes write where no sparse vector has an entry"
+    return Listed(tuple(before), step, tuple(after), sparse, condition)
 
 
 def small_rounds(build: Any) -> Small:
     """The launch for the body of a build, bound to its memory."""
-    cluster, why = build.device.cluster, refusal(build.round, build.condition)
+    cluster, how = build.device.cluster, plan(build.round, build.condition)
     if cluster is None:
-        why = "the device has no thread-block clusters"
-    if why:
-        return Small([], f"small rounds run as others do: {why}")
-    (item,) = build.round.items
-    along, u = Along.of(build, item), build.buffers[item.product.u]
-    variant, parameters = rounds_variant(
-        along.variant(item, entry_text((), item.product.u, build.iso)), item.before, item.product.u, build.iso, cluster,
-        lanes_of(along.form.work, along.form.units),
-    )  # fmt: skip
-    state = build.first[item.target]
-    args = (
-        np.int64(along.form.units), np.int64(item.product.outer), np.int64(SEGMENT_ENTRIES), np.uint64(MOST_UNITS),
-        np.uint64(MOST_WORK), build.rounds, build.number(state + 1), build.number(state), *u.bits,
-        *(build.cells_at(u, k, along.kind) for k in range(BUFFERS)),
-        u.lists[0], u.lists[1], u.lists[2], u.segments[0], *launchable(build.mask(item.mask)), *along.matrix(build.device),
-        *build.resolve(parameters),
-    )  # fmt: skip
-    launch = build.launcher(variant, cluster.blocks, args, cluster.threads)
-    return Small([launch], f"while the frontier is small, rounds run in one cluster: {variant}")
+        how = "the device has no thread-block clusters"
+    if isinstance(how, str):
+        return Small([], f"small rounds run as others do: {how}")
+    step = how if isinstance(how, Step) else how.step
+    along = Along.of(build, step)
+    base = along.variant(step, entry_text((), step.product.u, build.iso))
+    lanes = lanes_of(along.form.work, along.form.units)
+    u, t = build.buffers[step.product.u], build.buffers[step.target]
+    state = build.first[step.target]
+    units, size = np.int64(along.form.units), np.int64(step.product.outer)
+    limits = np.int64(SEGMENT_ENTRIES), np.uint64(MOST_UNITS), np.uint64(MOST_WORK)
+    states = build.number(state + 1), build.number(state)
+    buffers = *t.bits, *(build.cells_at(t, k, along.kind) for k in range(BUFFERS))
+    matrix = *launchable(build.mask(step.mask)), *along.matrix(build.device)
+    if isinstance(how, Step):
+        variant, parameters = rounds_variant(base, step.before, step.product.u, build.iso, cluster, lanes)
+        lists = u.lists[0], u.lists[1], u.lists[2], u.segments[0]
+        args = units, size, *limits, build.rounds, *states, *buffers, *lists
+    else:
+        variant, parameters = listed_variant(base, how, build.iso, cluster, lanes)
+        xp = build.device.xp
+        spill = (xp.zeros(max(1, step.target.size), np.uint32) for _ in range(3))
+        lists = t.lists[0], t.lists[2], t.segments[0], xp.zeros(words(step.target.size), np.uint64), *spill
+        condition = build.number(*build.condition_at(0))
+        source = u.at(u.bits), *launchable(build.values_of(u, along.u_type, along.kind))
+        args = units, size, *limits, condition, build.rounds, *states, *buffers, *source, *lists
+    launch = build.launcher(variant, cluster.blocks, (*args, *matrix, *build.resolve(parameters)), cluster.threads)
+    return Small([launch], f"while few entries are at work, rounds run in one cluster: {variant}")
 
 
 def lanes_of(work: int, units: int) -> int:
@@ -84,15 +112,31 @@ def rounds_variant(
     """The kernel for a step and the statements that go along, and the parameters of these. The frontier, whose buffers
     turn inside the kernel, is none of them."""
     text, at_entry = entry_text(before, u, iso)
-    turning = [p for p in text.parameters if p.key[0] in ("bits", "val") and p.key[1] == u.id]
+    turning = [p for p in text.parameters if p.key in (("bits", u.id), ("val", u.id))]
     others = tuple(p for p in text.parameters if p not in turning)
-    names = [f"#define x{u.id}_{p.key[0]} {'b.bits' if p.key[0] == 'bits' else 'b.val'}" for p in turning]
+    names = [f"#define x{u.id}_{p.key[0]} b.{p.key[0]}" for p in turning]
     lines = [macro("PARAMETERS", [f", {p.declaration}" for p in others]), *names, at_entry]
-    constants = {**dict(step.constants), "LANES": lanes, "PULLS": 0}
-    constants |= {"PLACES": 0, "CLUSTER": cluster.blocks, "THREADS": cluster.threads, "QUEUE_BYTES": cluster.queue_bytes}
-    variant = dataclasses.replace(
-        step, kernel=step.kernel.rpartition("/")[0] + "/rounds", constants=tuple(constants.items()),
-        functions=(*step.functions, *text.functions), text="\n".join(lines) + "\n",
-        label=f"{step.label}{' with statements' if before else ''}",
+    label = " with statements" if before else ""
+    return _variant(step, "rounds", text, "\n".join(lines) + "\n", label, cluster, lanes, places=False), others
+
+
+def listed_variant(
+    step: Variant, listed: Listed, iso: Any, cluster: Any, lanes: int
+) -> tuple[Variant, tuple[Parameter, ...]]:
+    """The kernel for a round of passes and a step, and the parameters of its statements."""
+    text, others, macros = listed_text(listed, iso)
+    count = sum(len(p.statements) for p in (*listed.before, *listed.after)) + len(listed.step.before)
+    return _variant(step, "listed", text, macros, f" with {count} statements", cluster, lanes, places=True), others
+
+
+def _variant(
+    step: Variant, kernel: str, text: Text, macros: str, label: str, cluster: Any, lanes: int, *, places: bool
+) -> Variant:
+    """The step's variant as that of another kernel of its form."""
+    constants = {**dict(step.constants), "LANES": lanes, "PULLS": 0, "PLACES": int(places)}
+    constants |= {"CLUSTER": cluster.blocks, "THREADS": cluster.threads, "QUEUE_BYTES": cluster.queue_bytes}
+    # The step's own functions keep their names; those of statements are f0, f1, ..
+    return dataclasses.replace(
+        step, kernel=f"{step.kernel.rpartition('/')[0]}/{kernel}", constants=tuple(constants.items()),
+        functions=(*step.functions, *text.functions), text=macros, label=step.label + label,
     )  # fmt: skip
-    return variant, others
