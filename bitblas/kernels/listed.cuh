@@ -237,28 +237,31 @@ struct Small {
     return q.before[PEERS] + q.outside <= most && q.all_work <= most_work && !q.all_leave && first + done < limit;
   }
 
+  // f(is, p) for the places of this block, and for its share of those in global memory, by whole warps.
+  template <class F> __device__ __forceinline__ void each_listed(F f) const {
+    const u32 count = q.before[rank + 1] - q.before[rank], outside = q.outside;
+    for (u32 k = threadIdx.x; k - WARP_LANE < count; k += THREADS) f(k < count, k < count ? q.places[turn][k] : 0u);
+    for (u32 k = me; k - WARP_LANE < outside; k += PEERS * THREADS)
+      f(k < outside, k < outside ? spill_of(turn)[k] : 0u);
+  }
+
   // Back to the grid: the vector of the step into its first buffer, with its list. remains: what the loop goes on by.
   __device__ __forceinline__ void end(bool counted, u64 remains) {
-    const u32 count = q.before[rank + 1] - q.before[rank], outside = q.outside;
-    const auto each = [&](auto f) {
-      for (u32 k = threadIdx.x; k - WARP_LANE < count; k += THREADS) f(k < count, k < count ? q.places[turn][k] : 0u);
-      for (u32 k = me; k - WARP_LANE < outside; k += PEERS * THREADS) f(k < outside, k < outside ? spill_of(turn)[k] : 0u);
-    };
-    each([&](bool is, u32 p) {
+    each_listed([&](bool is, u32 p) {
       if (is) clear_bit(on, p);
       if (is) drop_old(p);
     });
     if (me < 8) state[me] = old_state[me] = 0;
     meet_in_cluster();
     if (b.bits != home)
-      each([&](bool is, u32 p) {
+      each_listed([&](bool is, u32 p) {
         if (!is || !bit_of(b.bits, p)) return;
         set_bit(home, p);
         if (KIND == VALUES) home_val[p] = b.val[p];
       });
     meet_in_cluster();
     u64 entries = 0, work = 0;
-    each([&](bool is, u32 p) {
+    each_listed([&](bool is, u32 p) {
       const bool has = is && bit_of(home, p);
       bool owner = has;  // the first of its unit lists that
       for (u32 other = p / PER * PER; owner && other < p; ++other) owner = !bit_of(home, other);

@@ -69,6 +69,18 @@ __device__ __forceinline__ void put_item(Queues& q, int turn, Item* next, bool a
   }
 }
 
+// The frontier as a block hands it over: its own items, and its share of those in global memory.
+struct Handed {
+  const Item* items;
+  u32 count, before;
+  const u32* spill;
+  u32 spilled, inside, me;
+  template <class F> __device__ __forceinline__ void each(const Units& form, F f) const {
+    for (u32 k = threadIdx.x; k < count; k += THREADS) f(items[k], before + k);
+    for (u32 k = me; k < spilled; k += PEERS * THREADS) f(form.item(spill[k]), inside + k);
+  }
+};
+
 // All rounds: until the frontier is empty or too large, a row is too long, or the limit is reached; then the frontier goes
 // back into the first buffer and into `list`, as the grid's kernels expect it at the begin of the body.
 template <class Entry>
@@ -164,11 +176,8 @@ __device__ __forceinline__ void run_rounds(const Along& along, Buffers b, i64 si
   if (me < 8) state[me] = old_state[me] = 0;
   meet_in_cluster();
   u64 entries = 0, sum = 0;
-  const auto each = [&](auto f) {
-    for (u32 k = threadIdx.x; k < count; k += THREADS) f(here[k], q.before[rank] + k);
-    for (u32 k = me; k < spilled; k += PEERS * THREADS) f(form.item(spill[k]), inside + k);
-  };
-  each([&](const Item& x, u32 at) {
+  const Handed handed = {here, count, q.before[rank], spill, spilled, inside, me};
+  handed.each(form, [&](const Item& x, u32 at) {
     list[at] = x.unit;
     const i64 length = form.work_of(x);
     sum += length;
@@ -193,5 +202,5 @@ __device__ __forceinline__ void run_rounds(const Along& along, Buffers b, i64 si
     rounds[4] += done;
   }
   meet_in_cluster();
-  if (b.bits != home) each([&](const Item& x, u32) { clear_unit(x.unit, size, b.bits, b.val); });
+  if (b.bits != home) handed.each(form, [&](const Item& x, u32) { clear_unit(x.unit, size, b.bits, b.val); });
 }
