@@ -12,7 +12,7 @@ struct Lists {
   u32 places[2][ROOM];
   Item items[ITEM_ROOM];
   // What this block has; of two, one is used and one made.
-  u32 listed[2], itemed[2], work[2], remaining[2], leave;
+  u32 listed[2], itemed[2], work[2], remaining[2], leave[2];
   u32 spilled[2], items_spilled[2];  // of block 0: what found no room, in global memory
   // The list that is gone through: what stands in the blocks before, and in global memory.
   u32 before[PEERS + 1], outside;
@@ -133,14 +133,14 @@ struct Small {
     const u32 at = number(add, &q.listed[to]);
     if (!add) return;
     if (at < ROOM) q.places[to][at] = p;
-    else spill_of(to)[atomicAdd(at_peer(&q.spilled[to], 0), 1u)] = p, q.leave = 1;
+    else spill_of(to)[atomicAdd(at_peer(&q.spilled[to], 0), 1u)] = p, q.leave[parity] = 1;
   }
   __device__ __forceinline__ void put_item(bool add, u32 p, int to) {
     Item x = {};
     if (add) x = form.item_at(p);
     const u32 at = number(add, &q.itemed[to]);
     if (add && at < ITEM_ROOM) q.items[at] = x;
-    else if (add) item_spill[atomicAdd(at_peer(&q.items_spilled[to], 0), 1u)] = p, q.leave = 1;
+    else if (add) item_spill[atomicAdd(at_peer(&q.items_spilled[to], 0), 1u)] = p, q.leave[parity] = 1;
     const i64 work = add ? form.work_of(x) : 0;
     add_work(&q.work[to], work < longest ? (u32)work : (u32)longest);
   }
@@ -158,8 +158,8 @@ struct Small {
     if (*condition == 0 || first >= limit) return false;
     if (threadIdx.x == 0) {
       for (int k = 0; k < 2; ++k)
-        q.listed[k] = q.itemed[k] = q.work[k] = q.remaining[k] = q.spilled[k] = q.items_spilled[k] = 0;
-      q.leave = q.all_leave = q.all_work = q.all_remaining = q.long_count = 0;
+        q.listed[k] = q.itemed[k] = q.work[k] = q.remaining[k] = q.leave[k] = q.spilled[k] = q.items_spilled[k] = 0;
+      q.all_leave = q.all_work = q.all_remaining = q.long_count = 0;
     }
     __syncthreads();
     const i64 halves = (size + 31) / 32, step = PEERS * THREADS;
@@ -217,7 +217,7 @@ struct Small {
       u32 work = 0, leave = 0, remaining = 0;
       if (WARP_LANE < PEERS) {
         work = *at_peer(&q.work[turn], WARP_LANE);
-        leave = *at_peer(&q.leave, WARP_LANE);
+        leave = *at_peer(&q.leave[parity], WARP_LANE);
         remaining = *at_peer(&q.remaining[parity], WARP_LANE);
       }
 #pragma unroll
@@ -228,12 +228,13 @@ struct Small {
       }
       if (WARP_LANE == 0) {
         q.all_work = work, q.all_leave = leave, q.all_remaining = remaining;
-        q.remaining[parity ^ 1] = 0;
+        q.remaining[parity ^ 1] = q.leave[parity ^ 1] = 0;
       }
     }
     __syncthreads();
     parity ^= 1;
-    if (me == 0 && *(volatile i64*)(rounds + 3)) q.leave = 1;  // all see it at the end of the round
+    if (me == 0 && *(volatile i64*)(rounds + 3)) q.leave[parity] = 1;  // all see it at the end of the round
+    if (STEP_FIRST) meet_in_cluster();  // the step adds to the list that others may still be counting
     return q.before[PEERS] + q.outside <= most && q.all_work <= most_work && !q.all_leave && first + done < limit;
   }
 
