@@ -1,4 +1,4 @@
-"""Small rounds inside one cluster: what they hand over to the grid's kernels and take back, and what they cannot run."""
+"""Small rounds inside one cluster: what they hand over to the grid's kernels and take back; what they cannot run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HANDED = (FORMS[0], FORMS[1], FORMS[2], FORMS[5], FORMS[-1])  # rows, tiles whos
 
 
 def mesh(k=20, weights=None, **form):
-    """k x k points with their neighbours, and a hub that two far corners lead to: frontiers grow, shrink, and grow again."""
+    """k x k points with their neighbours: frontiers grow and shrink."""
     i = np.arange(k * k).reshape(k, k)
     rows = np.concatenate([i[:, :-1].ravel(), i[:-1].ravel()])
     cols = np.concatenate([i[:, 1:].ravel(), i[1:].ravel()])
@@ -84,133 +84,6 @@ def test_lowest_parents(device, clusters, form, most, monkeypatch):
         assert in_cluster(program) > 0
 
 
-def distances(A, source):
-    """Of shortest paths, by SciPy; inf where there is none."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
-    rows, cols, values = entries(A)
-    return dijkstra(csr_array((values.astype(float), (rows, cols)), shape=(A.nrows, A.nrows)), indices=source)
-
-
-@pytest.mark.parametrize("form", HANDED)
-@pytest.mark.parametrize(("dtype", "most"), [(FP64, 8192), (FP64, 60), (INT64, 30)])
-def test_shortest_paths_by_lists(device, clusters, form, dtype, most, monkeypatch):
-    """Passes look at the places on a list; when it grows long the grid goes on, with sums and cells as they are."""
-    monkeypatch.setattr(small, "MOST_UNITS", most)
-    A = mesh(weights=dtype.np_type, **options(form))
-    n = A.nrows
-    d, q, near, t = (gb.Vector(dtype, n) for _ in range(4))
-    worse, nearest, far = gb.Vector(BOOL, n), gb.Scalar(dtype), gb.Scalar(dtype)
-
-    def body(_):
-        far << nearest.apply(gb.binary.plus, right=4)
-        near << q.select(gb.select.valuele, far)
-        q(~near.S, gb.replace) << q
-        t << near.vxm(A, gb.semiring.min_plus[dtype])
-        worse << gb.binary.ge(t & d)
-        t(~worse.V, gb.replace) << t
-        d(t.S) << t
-        q(t.S) << t
-        nearest << q.reduce(gb.monoid.min, allow_empty=False)
-
-    program = Program(body, while_=q)
-    for source in (0, 210):
-        for x in (d, q):
-            x.clear()
-            x[source] = 0
-        nearest.value = 0
-        rounds = program.run()
-        found = np.full(n, np.inf)
-        where, what = entries(d)
-        found[where] = what
-        np.testing.assert_array_equal(found, distances(A, source))
-        assert q.nvals == t.nvals == 0
-        assert nearest.is_empty or nearest.value == np.inf or dtype == INT64
-        assert 0 < in_cluster(program) <= rounds
-        assert most < 8192 or device == "emulator" or in_cluster(program) == rounds
-
-
-@pytest.mark.parametrize("limit", range(1, 8))
-def test_lists_end_at_any_round(device, clusters, limit):
-    """The step's buffers turn; vectors, scalars and the condition are left as plain statements leave them."""
-    A = mesh(weights=np.int64)
-    n = A.nrows
-    left, right = ([gb.Vector(INT64, n), gb.Vector(INT64, n), gb.Vector(BOOL, n), gb.Scalar(INT64)] for _ in range(2))
-
-    def relax(d, q, worse, least):
-        q << q.vxm(A, gb.semiring.min_plus[INT64])
-        worse << gb.binary.ge(q & d)
-        q(~worse.V, gb.replace) << q
-        d(q.S) << q
-        least << q.reduce(gb.monoid.plus)
-
-    for d, q, _, _ in (left, right):
-        d[0] = 0
-        q[0] = 0
-    program = Program(lambda _: relax(*left), while_=left[1], limit=limit)
-    for _ in range(3):
-        assert program.run() == limit
-        assert in_cluster(program) == limit or (device == "emulator" and in_cluster(program) >= min(limit, 5))
-        for _ in range(limit):
-            relax(*right)
-        for x, y in zip(left, right):
-            assert x.isequal(y)
-
-
-def test_a_long_row_is_walked_by_a_block(device, clusters):
-    n = 3000
-    rows = np.concatenate([[0, 1, 2], np.full(n - 100, 3)])
-    cols = np.concatenate([[1, 2, 3], np.arange(100, n)])
-    A = gb.Matrix.from_coo(rows, cols, np.arange(1, n - 96) % 7 + 1, nrows=n, ncols=n)
-    d, q, worse = gb.Vector(INT64, n), gb.Vector(INT64, n), gb.Vector(BOOL, n)
-
-    def body(_):
-        q << q.vxm(A, gb.semiring.min_plus[INT64])
-        worse << gb.binary.ge(q & d)
-        q(~worse.V, gb.replace) << q
-        d(q.S) << q
-
-    d[0] = 0
-    q[0] = 0
-    program = Program(body, while_=q)
-    program.run()
-    found = np.full(n, np.inf)
-    where, what = entries(d)
-    found[where] = what
-    np.testing.assert_array_equal(found, distances(A, 0))
-    assert in_cluster(program) >= 4
-
-
-def test_levels_by_a_scalar_and_counts(device, clusters):
-    """A body of its own: degrees of what was not found yet fall, a scalar says whether it goes on (topological levels)."""
-    rng = np.random.default_rng(2)
-    n = 120
-    rows, cols = np.triu_indices(n, 1)
-    kept = (rng.random(len(rows)) < 0.04) & (cols - rows < 20)
-    rows, cols = rows[kept], cols[kept]
-    A = gb.Matrix.from_coo(rows, cols, 1, INT64, nrows=n, ncols=n)
-    waits = gb.Vector.from_coo(range(n), np.bincount(cols, minlength=n), size=n, dtype=INT64)
-    level, q, fewer = gb.Vector(INT64, n), gb.Vector(INT64, n), gb.Vector(INT64, n)
-    q << waits.select(gb.select.valueeq, 0)
-    q(q.S) << 1
-
-    def body(k):
-        level(q.S) << k
-        fewer << q.vxm(A, gb.semiring.plus_times[INT64])
-        waits(fewer.S, gb.binary.minus) << fewer
-        q << waits.select(gb.select.valueeq, 0)
-        q(fewer.S, gb.replace) << q
-        q(q.S) << 1
-
-    expected = np.zeros(n, int)
-    for r, c in sorted(zip(rows, cols)):
-        expected[c] = max(expected[c], expected[r] + 1)
-    program = Program(body, while_=q)
-    assert program.run() == expected.max() + 1
-    assert entries(level)[1].tolist() == expected.tolist()
-
-
 @pytest.mark.parametrize("steps", range(1, 9))
 def test_a_limit_ends_them_anywhere(device, clusters, steps):
     """Three buffers turn: after any number of rounds the frontier is found where the next kernel looks."""
@@ -234,7 +107,7 @@ def test_a_limit_ends_them_anywhere(device, clusters, steps):
 
 @pytest.mark.parametrize("form", (("csr", None), ("b2sr", 8)))
 def test_a_hub_belongs_to_the_grid(device, clusters, form):
-    """A row that one group of lanes would walk alone ends small rounds; the frontier after it is too large for lists."""
+    """A row that one group of lanes would walk alone ends small rounds; the frontier after it is too large."""
     n = 3000
     rows = np.concatenate([[0, 1, 2], np.full(n - 100, 3), np.arange(4, n - 100)])
     cols = np.concatenate([[1, 2, 3], np.arange(100, n), np.arange(5, n - 99)])

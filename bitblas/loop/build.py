@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semirings.dtypes import BOOL, DataType, lookup_dtype
+from semirings.dtypes import DataType, lookup_dtype
 
 from ..device import held
 from ..device.jit import BLOCK

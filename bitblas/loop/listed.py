@@ -1,4 +1,4 @@
-"""The text of a kernel that runs a body of passes and one step round after round at the places on a list (listed.cuh)."""
+"""The text of a kernel that runs a body of passes and one step at the places on a list (kernels/listed.cuh)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,17 @@ from semirings.dtypes import BOOL
 
 from .fuse import Pass, Step
 from .ir import Reduce, Scal, Statement, Vec
-from .passes import entry_text, load_text, scalar_text, scalars_of, store_sum, sum_function, take_text, vectors_of, writes
+from .passes import (
+    entry_text,
+    load_text,
+    scalar_text,
+    scalars_of,
+    store_sum,
+    sum_function,
+    take_text,
+    vectors_of,
+    writes,
+)
 from .pointwise import Parameter, Text, macro
 
 
@@ -47,13 +57,13 @@ def listed_text(listed: Listed, iso: Mapping[int, Any]) -> tuple[Text, tuple[Par
     for x in sorted(listed.sparse, key=lambda x: x.id):
         text.bits(x)
     declared, stored = [], []
-    for x in scalars:
-        const = "" if writes(statements, x) else "const "
-        text.parameter(f"{const}u8* s{x.id}_has", "scalar_has", x.id)
-        text.parameter(f"{const}{x.dtype.c_type}* s{x.id}_val", "scalar_val", x.id)
-        declared.append(scalar_text(x, const))
+    for s in scalars:
+        const = "" if writes(statements, s) else "const "
+        text.parameter(f"{const}u8* s{s.id}_has", "scalar_has", s.id)
+        text.parameter(f"{const}{s.dtype.c_type}* s{s.id}_val", "scalar_val", s.id)
+        declared.append(scalar_text(s, const))
         if not const:
-            stored.append(f"if (small.me == 0) s{x.id}_has[0] = c{x.id}, s{x.id}_val[0] = s{x.id};")
+            stored.append(f"if (small.me == 0) s{s.id}_has[0] = c{s.id}, s{s.id}_val[0] = s{s.id};")
     builder = (listed.before or listed.after)[-1]
     first = (listed.after or listed.before)[0]
     before, after = (
@@ -110,7 +120,7 @@ def _pass(text: Text, item: Pass, listed: Listed, first: bool, builds: bool) -> 
     for x in looked_at:
         text.bits(x)
     counted = isinstance(item.counted, Vec)
-    if counted:
+    if isinstance(item.counted, Vec):
         begin.append("u32 remaining = 0;")
         stores.append(f"remaining += b{item.counted.id};")
     if builds:
@@ -130,7 +140,9 @@ def _pass(text: Text, item: Pass, listed: Listed, first: bool, builds: bool) -> 
 
 def _store(text: Text, x: Vec, listed: Listed) -> list[str]:
     """What a pass has changed of a vector at one place. Cells of the vector that the step writes begin anew."""
-    lines = [f"if (b{x.id} && !was{x.id}) set_bit(x{x.id}_bits, p); if (!b{x.id} && was{x.id}) clear_bit(x{x.id}_bits, p);"]
+    lines = [
+        f"if (b{x.id} && !was{x.id}) set_bit(x{x.id}_bits, p); if (!b{x.id} && was{x.id}) clear_bit(x{x.id}_bits, p);"
+    ]
     if x.id in text.iso:
         return lines
     if x.dtype is BOOL:

@@ -102,7 +102,7 @@ def small_rounds(build: Any) -> Small:
 
 
 def lanes_of(work: int, units: int) -> int:
-    """Lanes for a row or tile row with that many entries or tiles on average: there are fewer threads than on the grid."""
+    """Lanes for a row or tile row with that many items on average: there are fewer threads than on the grid."""
     return next((lanes for lanes in (4, 8) if lanes * units >= work), MAX_LANES)
 
 

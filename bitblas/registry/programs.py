@@ -53,7 +53,7 @@ CLUSTER = Cluster(16)
 
 
 def small_rounds(format: Format) -> Iterator[Variant]:
-    """The same inside one cluster: levels and parents from frontier to frontier, a window of shortest paths by lists."""
+    """The same inside one cluster: levels and parents from frontier to frontier, shortest paths by lists."""
     from semirings import semiring
 
     key, types = format.key, tuple((name, INT32) for name in format.indices)

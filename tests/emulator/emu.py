@@ -105,7 +105,9 @@ class Kernel:
         for b in blocks:
             b.protect()
         pointers = (ctypes.c_void_p * max(1, len(cells)))(*[c.ctypes.data for c in cells])
-        config = Config(shared_bytes=shared_mem, seed=seed, strict=strict, timeout_ms=int(timeout * 1000), cluster=cluster)
+        config = Config(
+            shared_bytes=shared_mem, seed=seed, strict=strict, timeout_ms=int(timeout * 1000), cluster=cluster
+        )
         for target, sizes in ((config.grid, grid), (config.block, block)):
             target[:] = [*sizes, 1, 1][:3]
         with _launching:

@@ -1,4 +1,4 @@
-"""Thread-block clusters in the emulator: shared memory of peers, the barrier of all blocks, and what is wrong with them."""
+"""Thread-block clusters in the emulator: shared memory of peers, the barrier of all blocks, and their misuse."""
 
 from __future__ import annotations
 
