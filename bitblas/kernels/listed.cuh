@@ -75,12 +75,9 @@ struct Small : Places {
         leave = *at_peer(&q.leave[parity], WARP_LANE);
         remaining = *at_peer(&q.remaining[parity], WARP_LANE);
       }
-#pragma unroll
-      for (int d = 16; d; d >>= 1) {
-        work += __shfl_xor_sync(ALL_LANES, work, d);
-        leave |= __shfl_xor_sync(ALL_LANES, leave, d);
-        remaining += __shfl_xor_sync(ALL_LANES, remaining, d);
-      }
+      work = __reduce_add_sync(ALL_LANES, work);
+      leave = __reduce_or_sync(ALL_LANES, leave);
+      remaining = __reduce_add_sync(ALL_LANES, remaining);
       if (WARP_LANE == 0) {
         q.all_work = work, q.all_leave = leave, q.all_remaining = remaining;
         q.remaining[parity ^ 1] = q.leave[parity ^ 1] = 0;
@@ -155,12 +152,13 @@ struct Small : Places {
     if (CELLS_BEGIN) b.old_val[p] = C_T(BEGIN);
   }
 
-  // A pass: at(p, keep, chosen) at every place; `after`: it is the first one after the step; `builds`: it makes the lists
-  // anew, of the places where it says `keep`, and of the step's items where it says `chosen`.
-  template <bool after, bool builds, class At> __device__ __forceinline__ void visit(At at) {
-    gather(&q.listed[turn], ROOM, &q.spilled[turn]);
+  // A pass: at(p, keep, chosen) at every place; `begins`: goes_on has just gathered them; `after`: it is the first one
+  // after the step; `builds`: it makes the lists anew, of the places where it says `keep`, and of the step's items where
+  // it says `chosen`.
+  template <bool begins, bool after, bool builds, class At> __device__ __forceinline__ void visit(At at) {
+    if (!begins) gather(&q.listed[turn], ROOM, &q.spilled[turn]);
     const u32 total = q.before[PEERS] + q.outside;
-    for (u32 k = me; k - WARP_LANE < total; k += PEERS * THREADS) {
+    for (u32 k = first_of_warp(rank, 32) + WARP_LANE; k - WARP_LANE < total; k += PEERS * THREADS) {
       const bool is = k < total;
       const u32 p = is ? place(k) : 0;
       bool keep = false, chosen = false;
@@ -212,8 +210,8 @@ struct Small : Places {
     const int lane = threadIdx.x & (LANES - 1);
     u32 fresh = 0;
     const Put put = {*this, fresh};
-    for (u32 k = rank * GROUPS_OF_BLOCK; k < total; k += PEERS * GROUPS_OF_BLOCK) {
-      const u32 mine = k + threadIdx.x / LANES;
+    for (u32 k = first_of_warp(rank, GROUPS); k < total; k += PEERS * GROUPS * WARPS) {
+      const u32 mine = k + WARP_LANE / LANES;
       Item x = {};
       if (mine < total) {
         x = item(mine);

@@ -1,6 +1,5 @@
 // Sums of entries over a cluster, in parts of warps. Only of those that are the same in any order.
-#include "kernels/cluster.cuh"
-#define WARPS (THREADS / 32)
+#include "kernels/small.cuh"
 
 template <class T> struct Parts {
   T sum[WARPS], total;

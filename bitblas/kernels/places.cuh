@@ -1,8 +1,8 @@
 // The lists of a cluster that runs small rounds of a body with passes (listed.cuh): places, and items of the step, each
 // block with a part of them in its shared memory, and in global memory what found no room there.
 #include "kernels/small.cuh"
-#define ROOM ((int)(QUEUE_BYTES / 3 / 8))  // places of a list that a block holds; another third is for items
-#define ITEM_ROOM ((int)(QUEUE_BYTES * 2 / 3 / sizeof(Item)))
+#define ROOM ((int)(QUEUE_BYTES / 2 / 8))  // places of a list that a block holds: a half is for two of them
+#define ITEM_ROOM ((int)(QUEUE_BYTES / 2 / sizeof(Item)))
 #define LONGS 64  // rows that a block walks as a whole
 
 struct Lists {
@@ -106,8 +106,7 @@ struct Places {
     add_work(&q.work[to], work < longest ? (u32)work : (u32)longest);
   }
   __device__ __forceinline__ void add_work(u32* to, u32 x) {
-#pragma unroll
-    for (int d = 16; d; d >>= 1) x += __shfl_xor_sync(ALL_LANES, x, d);
+    x = __reduce_add_sync(ALL_LANES, x);
     if (WARP_LANE == 0 && x) atomicAdd(to, x);
   }
   __device__ __forceinline__ void remain(u32 entries) { add_work(&q.remaining[parity], entries); }

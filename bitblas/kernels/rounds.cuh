@@ -36,11 +36,8 @@ __device__ __forceinline__ void sum_up(Queues& q, int turn) {
       const u32 below = __shfl_up_sync(ALL_LANES, sum, d);
       if (WARP_LANE >= d) sum += below;
     }
-#pragma unroll
-    for (int d = 16; d; d >>= 1) {
-      x.work += __shfl_xor_sync(ALL_LANES, x.work, d);
-      x.leave |= __shfl_xor_sync(ALL_LANES, x.leave, d);
-    }
+    x.work = __reduce_add_sync(ALL_LANES, x.work);
+    x.leave = __reduce_or_sync(ALL_LANES, x.leave);
     if (WARP_LANE < PEERS) q.before[WARP_LANE + 1] = sum;
     if (WARP_LANE == PEERS - 1) q.all.count = sum;
     if (WARP_LANE == 0) {
@@ -137,15 +134,18 @@ __device__ __forceinline__ void run_rounds(const Along& along, Buffers b, i64 si
     if (!total || total > most || q.all.work > most_work || q.all.leave || first + done >= limit) break;
     Item* const next = q.items[now == 2 ? 0 : now + 1];
     const Item* const old = q.items[now == 0 ? 2 : now - 1];
+    // First, so that the barrier at the end does not wait for it.
+    for (u32 k = threadIdx.x; k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
     u32 found = 0;
-    for (u32 k = rank * GROUPS_OF_BLOCK; k < total; k += PEERS * GROUPS_OF_BLOCK) {
-      const u32 mine = k + threadIdx.x / LANES;
+    for (u32 k = first_of_warp(rank, GROUPS); k < total; k += PEERS * GROUPS * WARPS) {
+      const u32 mine = k + WARP_LANE / LANES;
       Item item = {};
       if (mine < total) {
         u32 owner = 0;
 #pragma unroll
         for (int r = 1; r < PEERS; ++r) owner += mine >= q.before[r];
         item = *at_peer(&q.items[now][mine - q.before[owner]], owner);
+        along.touch(item, lane);
         along.entries(item, lane, b.bits, [&](i64 i) { entry(i, b, first, done); });
       }
       along(item, lane, LANES, b.bits, (const STORED(U_T)*)b.val, b.next_bits, b.next_val, [&](bool add, const Item& x) {
@@ -156,9 +156,7 @@ __device__ __forceinline__ void run_rounds(const Along& along, Buffers b, i64 si
         found += (u32)(length < longest ? length : longest);
       });
     }
-    for (u32 k = threadIdx.x; k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
-#pragma unroll
-    for (int d = 16; d; d >>= 1) found += __shfl_xor_sync(ALL_LANES, found, d);
+    found = __reduce_add_sync(ALL_LANES, found);
     if (WARP_LANE == 0 && found) atomicAdd(&q.tally[turn ^ 1].work, found);
     if (rank == 0 && threadIdx.x == THREADS - 1 && *(volatile i64*)(rounds + 3)) q.tally[turn ^ 1].leave = 1;
     meet_in_cluster();

@@ -1,7 +1,12 @@
 // What small rounds inside one cluster share (rounds.cuh, listed.cuh).
 #include "kernels/step.cuh"
 #include "kernels/cluster.cuh"
-#define GROUPS_OF_BLOCK (THREADS / LANES)
+#define GROUPS (32 / LANES)
+#define WARPS (THREADS / 32)
+
+// Where a warp begins that takes `share` of what there is, then those that are as many further as all warps take: dealt out
+// to the blocks in turn, so that little work too goes to all of them.
+__device__ __forceinline__ u32 first_of_warp(u32 rank, u32 share) { return (threadIdx.x / 32 * PEERS + rank) * share; }
 
 // Where the three buffers of the frontier's vector lie: it is read, written and cleared.
 struct Buffers {

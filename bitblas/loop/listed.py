@@ -112,7 +112,7 @@ def _pass(text: Text, item: Pass, listed: Listed, first: bool, builds: bool) -> 
     looked_at = sorted((listed.sparse | {u}) - set(known), key=lambda x: x.id) if builds else []
     loads, stores = [], []
     for x in known:
-        loads += load_text(text, x, x in modified, "inside")
+        loads += load_text(text, x, x in modified, "inside", at_once=True)
         if x in modified:
             loads.append(f"const bool was{x.id} = b{x.id};")
             stores += _store(text, x, listed)
@@ -126,7 +126,8 @@ def _pass(text: Text, item: Pass, listed: Listed, first: bool, builds: bool) -> 
     if builds:
         stores.append(f"keep = {' || '.join(f'b{x.id}' for x in sorted(listed.sparse, key=lambda x: x.id))};")
         stores.append(f"chosen = b{u.id};")
-    flags = ", ".join("true" if flag else "false" for flag in (first, builds))
+    begins = item is (listed.before or (None,))[0]
+    flags = ", ".join("true" if flag else "false" for flag in (begins, first, builds))
     head = "(const i64 p, bool& keep, bool& chosen) { const bool inside = true; (void)inside, (void)keep, (void)chosen;"
     ending = ["small.remain(remaining);"] if counted else []
     ending += [f"put_part(part{k}, some{k}, sum{k}, add{k});" for k, _ in enumerate(sums)]

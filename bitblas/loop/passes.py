@@ -125,17 +125,20 @@ def scalar_text(s: Scal, const: str) -> str:
     )
 
 
-def load_text(text: Text, x: Vec, written: bool, inside: str) -> list[str]:
+def load_text(text: Text, x: Vec, written: bool, inside: str, *, at_once: bool = False) -> list[str]:
+    """The names of a vector at place p. at_once: where one trip to memory matters more than what it reads, the value is
+    asked for beside the bit."""
     text.bits(x, written=written)
     lines = [f"bool b{x.id} = {inside} && bit_of(x{x.id}_bits, p); (void)b{x.id};"]
     c = x.dtype.c_type
     if x.id in text.iso:
         lines.append(f"const {c} v{x.id} = {literal(x.dtype, text.iso[x.id])}; (void)v{x.id};")
-    else:
-        text.values(x, written=written)
-        at = f"bit_of(x{x.id}_val, p)" if x.dtype is BOOL else f"x{x.id}_val[p]"
-        lines.append(f"{c} v{x.id} = b{x.id} ? {at} : ({c})0; (void)v{x.id};")
-    return lines
+        return lines
+    text.values(x, written=written)
+    at = f"bit_of(x{x.id}_val, p)" if x.dtype is BOOL else f"x{x.id}_val[p]"
+    if at_once:
+        return [f"const {c} any{x.id} = {at};", *lines, f"{c} v{x.id} = b{x.id} ? any{x.id} : ({c})0; (void)v{x.id};"]
+    return [*lines, f"{c} v{x.id} = b{x.id} ? {at} : ({c})0; (void)v{x.id};"]
 
 
 def _loads(

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.prologue import Variant
+from ..plan.product import WORDS
 from ..store import words
 from .along import Along
 from .buffers import BUFFERS
@@ -26,10 +27,13 @@ from .sparse import sparse_vectors
 from .steps import SEGMENT_ENTRIES
 
 # A frontier leaves the cluster when it has more units, or more entries of the matrix in them, and comes back with half
-# of that. Measured on an H200 with prototypes: a round of 30 000 entries takes 5 us there, and as long on the grid.
+# of that: from there on a round of the grid is as fast.
 MOST_UNITS = 8192
-MOST_WORK = 1 << 16
-MAX_LANES = 16
+MOST_WORK = 1 << 15
+# Of a body with passes, whose rounds on the grid go through whole vectors: places, and entries of the matrix.
+MOST_PLACES = 1 << 15
+MOST_LISTED_WORK = 1 << 17
+MAX_LANES = 8
 
 
 class Small(NamedTuple):
@@ -81,7 +85,8 @@ def small_rounds(build: Any) -> Small:
     u, t = build.buffers[step.product.u], build.buffers[step.target]
     state = build.first[step.target]
     units, size = np.int64(along.form.units), np.int64(step.product.outer)
-    limits = np.int64(SEGMENT_ENTRIES), np.uint64(MOST_UNITS), np.uint64(MOST_WORK)
+    most = (MOST_UNITS, MOST_WORK) if isinstance(how, Step) else (MOST_PLACES, MOST_LISTED_WORK)
+    limits = np.int64(SEGMENT_ENTRIES), *map(np.uint64, most)
     states = build.number(state + 1), build.number(state)
     buffers = *t.bits, *(build.cells_at(t, k, along.kind) for k in range(BUFFERS))
     matrix = *launchable(build.mask(step.mask)), *along.matrix(build.device)
@@ -97,13 +102,13 @@ def small_rounds(build: Any) -> Small:
         condition = build.number(*build.condition_at(0))
         source = u.at(u.bits), *launchable(build.values_of(u, along.u_type, along.kind))
         args = units, size, *limits, condition, build.rounds, *states, *buffers, *source, *lists
-    launch = build.launcher(variant, cluster.blocks, (*args, *matrix, *build.resolve(parameters)), cluster.threads)
+    launch = build.launcher(variant, cluster.blocks, (*args, *matrix, *build.resolve(parameters)), variant.constant("THREADS"))
     return Small([launch], f"while few entries are at work, rounds run in one cluster: {variant}")
 
 
 def lanes_of(work: int, units: int) -> int:
     """Lanes for a row or tile row with that many items on average: there are fewer threads than on the grid."""
-    return next((lanes for lanes in (4, 8) if lanes * units >= work), MAX_LANES)
+    return next((lanes for lanes in (4,) if lanes * units >= work), MAX_LANES)
 
 
 def rounds_variant(
@@ -111,6 +116,9 @@ def rounds_variant(
 ) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel for a step and the statements that go along, and the parameters of these. The frontier, whose buffers
     turn inside the kernel, is none of them."""
+    if lanes == MAX_LANES and step.constant("KIND") == WORDS:
+        # More threads, of 64 registers, pay where rows are long: a mesh of triangles by tiles, 8.1 us a round, not 10.0.
+        cluster = cluster._replace(threads=2 * cluster.threads)
     text, at_entry = entry_text(before, u, iso)
     turning = [p for p in text.parameters if p.key in (("bits", u.id), ("val", u.id))]
     others = tuple(p for p in text.parameters if p not in turning)

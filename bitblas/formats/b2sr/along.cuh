@@ -98,6 +98,16 @@ struct Along {
 #endif
     }
   }
+  // Asks for what an item begins with, before statements wait for entries of u.
+  __device__ __forceinline__ void touch(const Item& x, int lane) const {
+#if !PLACES
+    if (lane >= x.tiles) return;
+    asked(form.form.col[x.tile + lane]);
+    asked(*(const u8*)(form.form.bits + ((i64)x.tile + lane) * TILE_WORDS));
+#else
+    (void)x, (void)lane;
+#endif
+  }
   // entry(i) for the entries of u that an item has, each by one of the lanes.
   template <class Entry>
   __device__ __forceinline__ void entries(const Item& x, int lane, const u64* u_bits, Entry entry) const {

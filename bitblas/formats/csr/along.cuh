@@ -53,13 +53,17 @@ struct Along {
       Item found = {};
       if (e < stop) {
         found = form.item((u32)j);
-        asked(found.begin), asked(found.end);
-        fresh = open(j) && reach(t_bits, t_val, j, e, x.unit, values, u_val, u_iso, u_stride);
+        const u32 there = ((const u32*)t_bits)[j >> 5];
+        asked(found.begin), asked(found.end), asked(there);
+        fresh = open(j) && (CELLS_BEGIN || !(there >> (j & 31) & 1)) &&
+                reach_anew(t_bits, t_val, j, e, x.unit, values, u_val, u_iso, u_stride);
       }
       put(fresh, found);
 #endif
     }
   }
+  // Asks for what an item begins with.
+  __device__ __forceinline__ void touch(const Item&, int) const {}
   // entry(i) for the entries of u that an item has, each by one of the lanes.
   template <class Entry>
   __device__ __forceinline__ void entries(const Item& x, int lane, const u64*, Entry entry) const {
