@@ -10,7 +10,7 @@ struct Small : Places {
 
   // any(h): half word h of the places where any sparse vector has an entry. False: it is not the cluster's turn.
   template <class Any> __device__ __forceinline__ bool begin(Any any) {
-    if (*condition == 0 || first >= limit) return false;
+    if (*condition == 0 || first >= limit || first < from) return false;
     if (threadIdx.x == 0) {
       for (int k = 0; k < 2; ++k)
         q.listed[k] = q.itemed[k] = q.work[k] = q.remaining[k] = q.leave[k] = q.spilled[k] = q.items_spilled[k] = 0;

@@ -21,7 +21,7 @@ struct Places {
   Lists& q;
   const Units& form;
   Buffers b;  // of the vector that the step writes
-  i64 size, longest;
+  i64 size, longest, from;  // from: how many rounds the grid runs before
   u64 most, most_work;
   u64* condition;
   i64* rounds;

@@ -78,10 +78,10 @@ struct Handed {
   }
 };
 
-// All rounds: until the frontier is empty or too large, a row is too long, or the limit is reached; then the frontier goes
+// All rounds, but those before `from`: until the frontier is empty or too large, a row is too long, or the limit is reached; then the frontier goes
 // back into the first buffer and into `list`, as the grid's kernels expect it at the begin of the body.
 template <class Entry>
-__device__ __forceinline__ void run_rounds(const Along& along, Buffers b, i64 size, i64 longest, u64 most, u64 most_work,
+__device__ __forceinline__ void run_rounds(const Along& along, Buffers b, i64 size, i64 longest, i64 from, u64 most, u64 most_work,
                                            i64* rounds, u64* state, u64* old_state, u32* list, u32* spill,
                                            const u32* old_list, u32* segments, Entry entry) {
   const Units& form = along.form;
@@ -90,7 +90,7 @@ __device__ __forceinline__ void run_rounds(const Along& along, Buffers b, i64 si
   const u64 old_listed = old_state[LISTED], old_dense = old_state[DENSE];
   if (most > (u64)PEERS * ROOM) most = PEERS * ROOM;
   // A half of what it may grow to, so that it does not come and go.
-  if (!listed || cut || listed > most / 2 || work > most_work / 2 || first >= limit) return;
+  if (!listed || cut || listed > most / 2 || work > most_work / 2 || first >= limit || first < from) return;
   __shared__ Queues q;
   const u32 rank = rank_in_cluster();
   u64* const home = b.bits;

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.prologue import Variant
-from ..plan.product import WORDS
+from ..plan.product import VALUES, WORDS
 from ..store import words
 from .along import Along
 from .buffers import BUFFERS
@@ -27,10 +27,14 @@ from .sparse import sparse_vectors
 from .steps import SEGMENT_ENTRIES
 
 # A frontier leaves the cluster when it has more units, or more entries of the matrix in them, and comes back with half
-# of that: from there on a round of the grid is as fast.
+# of that: from there on a round of the grid is as fast. Tiles with values, whose entries one lane joins one by one,
+# leave earlier. Measured on an H200, milliseconds a search of 400 levels on a mesh of triangles, without a cluster, with
+# 16384, 32768, 65536: 3.45, 3.30, 3.52, 3.46; a grid of 3300 levels needs 20 000: 13.6, and 16.2 without.
 MOST_UNITS = 8192
-MOST_WORK = 1 << 15
-# Of a body with passes, whose rounds on the grid go through whole vectors: places, and entries of the matrix.
+MOST_WORK = 24576
+MOST_WORK_OF_VALUES = 4096
+# Of a body with passes, whose rounds on the grid go through whole vectors: places, and entries of the matrix. Shortest
+# paths on that mesh with 16384, 32768, 65536 places: 25.9, 24.3, 29.4, and 26.7 without; on the grid 89, and 262.
 MOST_PLACES = 1 << 15
 MOST_LISTED_WORK = 1 << 17
 MAX_LANES = 8
@@ -85,8 +89,13 @@ def small_rounds(build: Any) -> Small:
     u, t = build.buffers[step.product.u], build.buffers[step.target]
     state = build.first[step.target]
     units, size = np.int64(along.form.units), np.int64(step.product.outer)
-    most = (MOST_UNITS, MOST_WORK) if isinstance(how, Step) else (MOST_PLACES, MOST_LISTED_WORK)
-    limits = np.int64(SEGMENT_ENTRIES), *map(np.uint64, most)
+    most = MOST_PLACES, MOST_LISTED_WORK
+    if isinstance(how, Step):
+        by_one = along.kind == VALUES and along.form.rows_per_unit > 1
+        most = MOST_UNITS, min(MOST_WORK, MOST_WORK_OF_VALUES) if by_one else MOST_WORK
+    # With rows of very different lengths few rounds are small before the first large ones: it pays to look later on.
+    first = build.copies if along.segments else 0
+    limits = np.int64(SEGMENT_ENTRIES), np.int64(first), *map(np.uint64, most)
     states = build.number(state + 1), build.number(state)
     buffers = *t.bits, *(build.cells_at(t, k, along.kind) for k in range(BUFFERS))
     matrix = *launchable(build.mask(step.mask)), *along.matrix(build.device)
@@ -102,7 +111,9 @@ def small_rounds(build: Any) -> Small:
         condition = build.number(*build.condition_at(0))
         source = u.at(u.bits), *launchable(build.values_of(u, along.u_type, along.kind))
         args = units, size, *limits, condition, build.rounds, *states, *buffers, *source, *lists
-    launch = build.launcher(variant, cluster.blocks, (*args, *matrix, *build.resolve(parameters)), variant.constant("THREADS"))
+    launch = build.launcher(
+        variant, cluster.blocks, (*args, *matrix, *build.resolve(parameters)), variant.constant("THREADS")
+    )
     return Small([launch], f"while few entries are at work, rounds run in one cluster: {variant}")
 
 
@@ -117,7 +128,7 @@ def rounds_variant(
     """The kernel for a step and the statements that go along, and the parameters of these. The frontier, whose buffers
     turn inside the kernel, is none of them."""
     if lanes == MAX_LANES and step.constant("KIND") == WORDS:
-        # More threads, of 64 registers, pay where rows are long: a mesh of triangles by tiles, 8.1 us a round, not 10.0.
+        # More threads, of 64 registers, pay where rows are long: a mesh of triangles by tiles, 8.1 us a round, not 10.
         cluster = cluster._replace(threads=2 * cluster.threads)
     text, at_entry = entry_text(before, u, iso)
     turning = [p for p in text.parameters if p.key in (("bits", u.id), ("val", u.id))]
