@@ -9,6 +9,11 @@ from test_small_rounds import HANDED, clusters, in_cluster, mesh
 
 import bitblas as gb
 from bitblas.loop import Program, small
+from bitblas.loop.fuse import Pass
+from bitblas.loop.ir import Const, Masked, Pointwise, Reduce, Scal, Statement, Vec
+from bitblas.loop.sparse import sparse_vectors
+from bitblas.verbs.variants import BOTH, LEFT, UNION
+from semirings.catalog import BINARY, MONOIDS
 
 __all__ = ["clusters"]  # a fixture
 
@@ -138,3 +143,25 @@ def test_levels_by_a_scalar_and_counts(device, clusters):
     program = Program(body, while_=q)
     assert program.run() == expected.max() + 1
     assert entries(level)[1].tolist() == expected.tolist()
+
+
+def test_which_vectors_are_sparse():
+    """Where none of these has an entry, the passes do nothing; the distances are not among them."""
+    x, y, z = (Vec(k, 9, INT64) for k in range(3))
+    one, s = Const(INT64, np.int64(1)), Scal(0, INT64)
+    copy, const, under_x = Pointwise(LEFT, None, y), Pointwise(LEFT, None, one), Masked(x, True, False)
+    add, times = BINARY["plus"][INT64], BINARY["times"][INT64]
+    empty = {
+        Statement(z, copy, under_x): {x}, Statement(z, const): None, Statement(z, const, under_x): {x},
+        Statement(z, const, Masked(x, True, True)): None, Statement(z, copy): {y, z}, Statement(z, copy, None, add): {y},
+        Statement(z, copy, under_x, None, True): {x, z}, Statement(z, copy, under_x, add, True): {x, z},
+        Statement(z, Pointwise(BOTH, times, x, y)): {x, z}, Statement(z, Pointwise(UNION, add, x, y)): {x, y, z},
+        Statement(s, Reduce(MONOIDS["min"][INT64], x)): {x}, Statement(s, Pointwise(LEFT, None, one)): set(),
+        Statement(x, Pointwise(LEFT, None, x), Masked(y, False, True), None, True): {x},
+    }  # fmt: skip
+    for statement, expected in empty.items():
+        found = sparse_vectors([Pass([statement])], ())
+        assert found == (None if expected is None else frozenset(expected)), statement
+    assert sparse_vectors([Pass([Statement(z, copy, None, add)])], {x}) == {x, y}
+    many = [Statement(Vec(k, 9, INT64), const, Masked(Vec(k + 1, 9, INT64), True, False)) for k in range(9)]
+    assert sparse_vectors([Pass(many)], ()) is None
