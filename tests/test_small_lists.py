@@ -153,7 +153,8 @@ def test_which_vectors_are_sparse():
     add, times = BINARY["plus"][INT64], BINARY["times"][INT64]
     empty = {
         Statement(z, copy, under_x): {x}, Statement(z, const): None, Statement(z, const, under_x): {x},
-        Statement(z, const, Masked(x, True, True)): None, Statement(z, copy): {y, z}, Statement(z, copy, None, add): {y},
+        Statement(z, const, Masked(x, True, True)): None, Statement(z, copy): {y, z},
+        Statement(z, copy, None, add): {y},
         Statement(z, copy, under_x, None, True): {x, z}, Statement(z, copy, under_x, add, True): {x, z},
         Statement(z, Pointwise(BOTH, times, x, y)): {x, z}, Statement(z, Pointwise(UNION, add, x, y)): {x, y, z},
         Statement(s, Reduce(MONOIDS["min"][INT64], x)): {x}, Statement(s, Pointwise(LEFT, None, one)): set(),

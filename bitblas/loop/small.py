@@ -28,7 +28,7 @@ from .steps import SEGMENT_ENTRIES
 
 # A frontier leaves the cluster when it has more units, or more entries of the matrix in them, and comes back with half
 # of that: from there on a round of the grid is as fast. Tiles with values, whose entries one lane joins one by one,
-# leave earlier. Measured on an H200, milliseconds a search of 400 levels on a mesh of triangles: 3.45 without a cluster,
+# leave earlier. Measured on an H200, milliseconds a search of 400 levels on a mesh of triangles: 3.45 without one,
 # 3.30, 3.52, 3.46 with 16384, 32768, 65536; a grid of 3300 levels needs 20 000: 13.6, and 17.2 without.
 MOST_UNITS = 8192
 MOST_WORK = 24576
