@@ -15,9 +15,8 @@ import numpy as np
 from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
-from ..build.stores import with_format
+from ..build.stores import of_rows
 from ..device import Device, ranges
-from ..formats import Structure
 from ..formats.csr.call import pieces
 from ..formats.csr.format import Csr, from_arrays, index_type, rows_bytes
 from ..kernels.prologue import Variant
@@ -75,7 +74,7 @@ class Task(NamedTuple):
                 sums.resize(nvals, refcheck=False)
             values: Any = dtype.np_type.type(self.product) if words else sums
             C = Csr(device, a.nrows, b.ncols, ptr, col, nvals)
-            return with_format(MatrixStore(Structure(C), dtype, values))
+            return of_rows(C, dtype, values)
         walk = _on_gpu if device.shares_rows else _on_cpu
         ptr = xp.zeros(a.nrows + 1, np.int64)
         walk(self, 0, ptr, xp.zeros(1, index_type(b.ncols)), dummy(device, z.np_type.char))
@@ -87,9 +86,7 @@ class Task(NamedTuple):
         sums = xp.empty(1 if words else max(1, nvals), z.np_type)
         walk(self, 1, ptr, col, sums)
         values = dtype.np_type.type(self.product) if words else sums[:nvals]
-        return with_format(
-            MatrixStore(Structure(from_arrays(device, a.nrows, b.ncols, ptr, col[:nvals])), dtype, values)
-        )
+        return of_rows(from_arrays(device, a.nrows, b.ncols, ptr, col[:nvals]), dtype, values)
 
     @property
     def packed(self) -> Constants:

@@ -185,7 +185,7 @@ def _replaced(C: MatrixStore, form: Any, low: int, high: int, row: int, cols: An
         held = full(held, form.nvals)
         values = xp.concatenate((held[:low], full(values, n), held[high:]))
     made = from_arrays(device, C.nrows, C.ncols, ptr, col)
-    return stores.with_format(MatrixStore(Structure(made), C.dtype, values))
+    return stores.of_rows(made, C.dtype, values)
 
 
 def assign_row(C: MatrixStore, i: int, u: VectorStore) -> MatrixStore:

@@ -38,7 +38,7 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     if not isinstance(value, tuple):
         if value.nrows != held.nrows or value.ncols != held.ncols:
             raise DimensionMismatch(f"C << x: expected a matrix of shape {C.shape}, got {value.shape}")
-        if value.device is not held.device:
+        if (value.args[0] if delayed else value).device is not held.device:
             same_device("C << x", C, value)
     kept = (accum is not None or (mask is not None and not replace)) and held.nvals != 0
     order = common([*_along(value), *_parents(mask), *([C] if kept else [])]) if orders.used else None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import device as devices
+from ...config import config
 from ...build import stores
 from ...build.chosen import in_chosen_form
 from ...order import Order
@@ -80,9 +81,13 @@ class StoredMatrix(MatrixRead, Tensor):
         return found
 
     def _adopt(self, store: MatrixStore) -> None:
-        if self._layout is not AUTO and self._layout.asks:
-            store = stores.with_format(store, *self._layout[:2])
-        self._data = stores.with_values(store, self._layout.packed)
+        if self._layout is not AUTO:
+            if self._layout.asks:
+                store = stores.with_format(store, *self._layout[:2])
+            store = stores.with_values(store, self._layout.packed)
+        elif config.prefer == "memory":
+            store = stores.with_values(store)
+        self._data = store
         if self._pending:
             self._pending.clear()
 
@@ -97,6 +102,11 @@ class StoredMatrix(MatrixRead, Tensor):
         more = writes.copy()
         more[i, j] = value
         self._adopt(more.into(self._data))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        store = self._data
+        return store.nrows, store.ncols
 
     @property
     def nrows(self) -> int:
