@@ -227,7 +227,9 @@ class MatrixStore:
 
     def values_for(self, key: str, transposed: bool) -> Any:
         """The same in the entry order of a form."""
-        return plain(self.raw_for(key, transposed))
+        mine = key == self.structure.primary.key and not transposed
+        raw = self.raw if mine else self.raw_for(key, transposed)
+        return raw.plain() if isinstance(raw, PackedValues) else raw
 
     def raw_for(self, key: str, transposed: bool) -> Raw:
         """The values in the entry order of a form; a gathered copy is kept as long as this matrix lives, packed if the

@@ -24,7 +24,7 @@ from ..plan.ending import End, plan_end
 from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged, reads_matrix
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
 from . import deciding, vector
-from .operands import ZERO, Input, Into, Mask, Matrix, Old, Output, Rows, allowed, dummy, entry_values, make, stored
+from .operands import ZERO, Input, Into, Mask, Matrix, Old, Output, Rows, allowed, dummy, entry_values, make, nothing, stored
 from .pull import PullKernels, Reached
 from .pull import compiled as compiled  # what other verbs call it by
 from .push import Push, WidePull
@@ -92,7 +92,7 @@ class PreparedProduct:
 
     __slots__ = (
         "algebra", "apart", "arguments", "device", "form", "fused", "matrix", "plan", "product", "pulls", "semiring",
-        "size", "staged", "u_type", "u_values", "u_zero", "value", "z",
+        "size", "staged", "u_nothing", "u_type", "u_values", "u_zero", "value", "z",
     )  # fmt: skip
 
     def __init__(
@@ -124,7 +124,7 @@ class PreparedProduct:
         self.matrix = matrix = Matrix(rows, form.unit_contents(ranked), entry_values(device, a_type, a_values))
         self.arguments = matrix.flat()
         self.u_values: Any = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
-        self.u_zero = ZERO[self.u_type.name]
+        self.u_zero, self.u_nothing = ZERO[self.u_type.name], nothing(device, self.u_type)
         self.value = z.np_type.type(0 if product is None else product)
         self.pulls: dict[Any, PullKernels] = {}
         self.fused: dict[tuple[str, Typed | None], bool] = {}
@@ -139,7 +139,7 @@ class PreparedProduct:
             u = vector.cast(u, self.u_type)
         x, values = u.values, self.u_values
         if values is None:
-            values = stored(self.device, u.dtype, x) if isinstance(x, np.generic) else (x, self.u_zero, 1)
+            values = (self.u_nothing, x, 0) if isinstance(x, np.generic) else (x, self.u_zero, 1)
         given = make(Input, (u.present, *values))
         if self.apart is None and (into is None or self._fuses(into.w.dtype, into.accum)):
             return self._pull(given, u, mask, into)
@@ -219,9 +219,12 @@ class PreparedProduct:
 
 def overlap(w: VectorStore, u: VectorStore, mask: Mask | None) -> bool:
     """Whether a product that writes into the arrays of w would overwrite what it reads."""
-    read = (u.bits, u.values) if mask is None else (u.bits, u.values, mask.words)
-    written = (w.bits,) if w.iso else (w.bits, w.values)  # iso values may be one object
-    return any(x is y for x in written for y in read)
+    bits, values, words = w.bits, w.values, None if mask is None else mask[0]
+    if bits is u.bits or bits is u.values or (bits is words and bits is not None):
+        return True
+    if isinstance(values, np.generic):  # iso values may be one object
+        return False
+    return values is u.values or values is u.bits or values is words
 
 
 def reduce_rows(

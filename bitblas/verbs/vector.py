@@ -235,9 +235,11 @@ def equal(u: VectorStore, v: VectorStore) -> bool:
 
 @functools.lru_cache(1 << 12)
 def _merge(
-    device: Device, t: DataType, t_value: bytes | None, w: DataType, w_value: bytes | None, accum: Typed | None
+    device: Device, t_name: str, t_value: bytes | None, w_name: str, w_value: bytes | None, accum: Typed | None
 ) -> tuple[Any, bool]:
-    """The kernel, and whether w gets an array of values. Values: the bytes of the one value of all entries."""
+    """The kernel, and whether w gets an array of values. Types by name, as in `pointwise`; values: the bytes of the one
+    value of all entries."""
+    t, w = lookup_dtype(t_name), lookup_dtype(w_name)
     one = None if t_value is None else np.frombuffer(t_value, t.np_type)[0]
     value = None if w_value is None else np.frombuffer(w_value, w.np_type)[0]
     end = plan_end(t, one, w, value, accum)
@@ -246,24 +248,23 @@ def _merge(
 
 def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
     """w<mask, accum, replace> = t in place; w keeps its type. GraphBLAS C API 2.1, section 2.3.4."""
-    device = w.device
-    if w.iso and t.iso and (w.nvals if device.host_memory else w.count) == 0:  # no entry has the value yet
-        w.values = cast_scalar(t.values, w.dtype)
-    t_value, w_value = (x.values.tobytes() if x.iso else None for x in (t, w))
-    kernel, store = _merge(device, t.dtype, t_value, w.dtype, w_value, accum)
+    device, size, x, y = w.device, w.size, w.values, t.values
+    n = (size + 63) >> 6 or 1  # words
+    one_w, one_t = isinstance(x, np.generic), isinstance(y, np.generic)
+    if one_w and one_t and (w.nvals if device.host_memory else w.count) == 0:  # no entry has the value yet
+        w.values = x = cast_scalar(y, w.dtype)
+    t_value, w_value = y.tobytes() if one_t else None, x.tobytes() if one_w else None
+    kernel, store = _merge(device, t.dtype.name, t_value, w.dtype.name, w_value, accum)
     if store:
-        old, new = stored(device, w.dtype, w.values), w.values
-        given = stored(device, t.dtype, t.values)
-        if w.iso:
-            new = (
-                device.xp.empty(words(w.size), np.uint64) if w.dtype is BOOL else dense_values(device, w.size, w.dtype)
-            )
+        old, given, new = stored(device, w.dtype, x), stored(device, t.dtype, y), x
+        if one_w:
+            new = device.xp.empty(n, np.uint64) if w.dtype is BOOL else dense_values(device, size, w.dtype)
     else:
         old = given = stored(device, BOOL, np.True_)
         new = old[0]
     kernel(
-        words(w.size), w.size, w.present, *old, t.present, *given, *allowed(device, mask), int(replace), new,
-        bounds=word_bounds(t),
+        n, size, w.present, *old, t.present, *given, *allowed(device, mask), int(replace), new,
+        bounds=None if n < PARALLEL_WORDS else word_bounds(t),
     )  # fmt: skip
     if store:
         w.values = new

@@ -72,7 +72,9 @@ class StoredMatrix(MatrixRead, Tensor):
         others hold stays as it is, so that several threads may read."""
         store = self._stored
         structure = store.structure
-        if not (now or structure.reads >= structure.due[store.iso]) or self._layout.asks:
+        if not now and structure.reads < structure.due[isinstance(store.raw, np.generic)]:
+            return store
+        if self._layout.asks:
             return store
         with self.device.guard:
             found = in_chosen_form(store, now=now)
