@@ -77,6 +77,9 @@ def run_elementwise(
                 t.count = u.count
             elif u.count == size == v.count or (mode != BOTH and size in (u.count, v.count)):
                 t.count = size
+    u_bits, v_bits, t_bits = u.bits, v.bits, t.bits
+    if u_bits is None or v_bits is None or t_bits is None:
+        u_bits, v_bits, t_bits = u.present, v.present, t.present
     plain = k.plain
     if mask is not None or replace or defaults is not None or places is not None:
         left, right = k.u_zero, k.v_zero
@@ -84,8 +87,8 @@ def run_elementwise(
             left, right = u.dtype.np_type.type(defaults[0]), v.dtype.np_type.type(defaults[1])
         plain = left, right, *(places or plain[2:4]), *allowed(device, mask), int(replace)
     k.kernel(
-        n, size, u.present, *((k.u_nothing, x, 0) if isinstance(x, np.generic) else (x, k.u_zero, 1)),
-        v.present, *((k.v_nothing, y, 0) if isinstance(y, np.generic) else (y, k.v_zero, 1)), *plain, t.present, to,
+        n, size, u_bits, *((k.u_nothing, x, 0) if isinstance(x, np.generic) else (x, k.u_zero, 1)),
+        v_bits, *((k.v_nothing, y, 0) if isinstance(y, np.generic) else (y, k.v_zero, 1)), *plain, t_bits, to,
         bounds=None if n < PARALLEL_WORDS else word_bounds(u) if mode in (LEFT, BOTH) else word_bounds(u, v),
     )  # fmt: skip
     return None if kept else t

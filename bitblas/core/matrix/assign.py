@@ -52,7 +52,7 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
         t = value._at(order)
     # t is all that C will hold where nothing of C is kept: it is empty, or replaced.
     if (m is None or restricted) and not kept:
-        t = verbs.cast(t, held.dtype)
+        t = t if t.dtype is held.dtype else verbs.cast(t, held.dtype)
     else:
         t = verbs.merge(C._at(order) if kept else held, t, m, accum, replace)
     C._adopt(t if t.order is order else t.tagged(order))

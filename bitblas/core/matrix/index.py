@@ -43,7 +43,7 @@ class MatrixIndex:
         def part(mask: Any) -> MatrixStore:
             if rows.at is None and cols.at is None:
                 return self._store
-            I, J = (None if a.at is None else a.array(self.device) for a in axes)
+            I, J = [None if a.at is None else a.array(self.device) for a in axes]
             return submatrix.extract(self._store, I, J)
 
         return MatrixExpression(rows.size, cols.size, "__getitem__", (self,), None, part, self.dtype)

@@ -56,7 +56,7 @@ class StoredMatrix(MatrixRead, Tensor):
         return store if store.order is None else orders.in_users_order(self, store)
 
     def _at(self, order: Order | None) -> MatrixStore:
-        store = self._stored
+        store = self._stored if self._pending or devices.several else self._data
         return store if order is not None or store.order is None else orders.in_users_order(self, store)
 
     @property
