@@ -24,7 +24,7 @@ from ..plan.ending import End, plan_end
 from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged, reads_matrix
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
 from . import deciding, vector
-from .operands import ZERO, Input, Into, Mask, Matrix, Old, Output, Rows, allowed, dummy, entry_values, make, nothing, stored
+from .operands import ZERO, Input, Into, Mask, Matrix, Old, Output, Rows, allowed, dummy, entry_values, make, nothing, overlap, stored
 from .pull import PullKernels, Reached
 from .pull import compiled as compiled  # what other verbs call it by
 from .push import Push, WidePull
@@ -215,16 +215,6 @@ class PreparedProduct:
 
     def dense(self, size: int, dtype: DataType) -> Any:
         return self.bits(size) if dtype is BOOL else dense_values(self.device, size, dtype)
-
-
-def overlap(w: VectorStore, u: VectorStore, mask: Mask | None) -> bool:
-    """Whether a product that writes into the arrays of w would overwrite what it reads."""
-    bits, values, words = w.bits, w.values, None if mask is None else mask[0]
-    if bits is u.bits or bits is u.values or (bits is words and bits is not None):
-        return True
-    if isinstance(values, np.generic):  # iso values may be one object
-        return False
-    return values is u.values or values is u.bits or values is words
 
 
 def reduce_rows(

@@ -11,16 +11,18 @@ import numpy as np
 from semirings import Monoid, Operator, Typed
 from semirings.catalog import UNARY
 from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
+from semirings.expressions import Expression
 
 from ..device import Device
 from ..device.readback import Readback
 from ..plan.ending import plan_end
 from ..store import CHUNK, VectorStore, dense_values, words, write_bits
-from .operands import PARALLEL_WORDS, ZERO, Into, Mask, allowed, dummy, no_mask, nothing, stored, word_bounds
+from .operands import PARALLEL_WORDS, ZERO, Into, Mask, allowed, dummy, no_mask, nothing, overlap, stored, word_bounds
 from .reading import kernel_of, make_dense, same_value
 from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, merge_variant, reduce_variant
 
 WORD = np.dtype(np.uint64)
+REUSED = 1 << 7  # words of an output from which on its arrays are written over: fresh ones are not in the cache
 
 
 class Pointwise:
@@ -70,8 +72,15 @@ def run_elementwise(
         t.count, t.least, to = None, 0, t.values
     else:
         empty = device.xp.empty
-        to = k.nothing if iso else empty(n if k.dtype is BOOL else size or 1, k.np_type)
-        t = VectorStore(device, size, k.dtype, empty(n, WORD), cast_scalar(x, k.dtype) if iso else to)
+        if out is None or n < REUSED or isinstance(op.op.expr, Expression) or overlap(w, u, mask) or overlap(w, v, None):
+            t = VectorStore(device, size, k.dtype, empty(n, WORD), None)
+            to = k.nothing if iso else empty(n if k.dtype is BOOL else size or 1, k.np_type)
+        else:  # its own arrays, written over
+            t, to = w, k.nothing if iso else w.values
+            t.count, t.least = None, 0
+            if not iso and isinstance(to, np.generic):
+                to = empty(n if k.dtype is BOOL else size or 1, k.np_type)
+        t.values = cast_scalar(x, k.dtype) if iso else to
         if mask is None and not keep:
             if mode == LEFT:
                 t.count = u.count
