@@ -154,9 +154,19 @@ class VectorStore:
         self.count = None
 
     def copy(self) -> VectorStore:
-        values = self.values if self.iso else self.values.copy()
+        values = self.values if self.iso else self._copied_values()
         bits = None if self.bits is None else self.bits.copy()
         return VectorStore(self.device, self.size, self.dtype, bits, values, self.count, order=self.order)
+
+    def _copied_values(self) -> Any:
+        if self.dtype is BOOL or self.count is None or self.count * FEW > self.size or not self.device.host_memory:
+            return self.values.copy()
+        values, at = np.empty_like(self.values), set_bits(self.present)
+        values[at] = self.values[at]
+        return values
+
+
+FEW = 32  # positions for each entry, from which on entries alone are copied: what else an array of values holds is nothing
 
 
 def empty_vector(device: Device, size: int, dtype: DataType) -> VectorStore:

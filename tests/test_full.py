@@ -123,5 +123,5 @@ def test_the_rows_with_entries_are_found_once(device):
     A.mxv(t, "lor_land").new()
     with bitblas.trace() as trace:
         w = A.mxv(t, "lor_land").new()
-    assert [run.kernel for run in trace.runs] == ["kernels/bits"]
+    assert not trace.runs  # no kernel: they are copied
     assert w.to_coo()[0].tolist() == [0, 2]
