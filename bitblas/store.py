@@ -99,7 +99,7 @@ def pack(device: Device, flags: Any) -> Any:
 @held.root
 @dataclass(eq=False)
 class VectorStore:
-    """A vector of `size` positions. Owned by one Vector: verbs return fresh ones, `merge` alone writes in place."""
+    """A vector of `size` positions. Owned by one Vector: verbs return fresh ones; statements write into that of their output."""
 
     device: Device
     size: int
@@ -166,7 +166,7 @@ class VectorStore:
         return values
 
 
-FEW = 32  # positions for each entry, from which on entries alone are copied: what else an array of values holds is nothing
+FEW = 32  # positions for each entry, from which on entries alone are copied
 
 
 def empty_vector(device: Device, size: int, dtype: DataType) -> VectorStore:

@@ -117,7 +117,7 @@ def test_entrywise_statements_agree_on_both_sides(tmp_path, capsys):
     pytest.importorskip("graphblas")
     path = tmp_path / "entrywise.json"
     assert entrywise.main(["--batches", "1", "--graphs", "grid2d_8", "--threads", "1", "--json", str(path)]) == 0
-    rows = json.loads(path.read_text())["graphs"]["grid2d_8"]
+    rows = json.loads(path.read_text())["rows"]
     assert [row["statement"] for row in rows] == list(entrywise.STATEMENTS) and all(row["equal"] for row in rows)
     assert "geometric mean" in capsys.readouterr().out
     with pytest.raises(SystemExit):

@@ -22,9 +22,7 @@ from ..plan import values as plan_values
 from ..store import MatrixStore
 
 
-def of_rows(
-    rows: csr.Csr, dtype: DataType, values: Any, format: str = "auto", tile: int | None = None
-) -> MatrixStore:
+def of_rows(rows: csr.Csr, dtype: DataType, values: Any, format: str = "auto", tile: int | None = None) -> MatrixStore:
     """The matrix of these rows, in the form that is asked for, or that the plan chooses."""
     A = MatrixStore(Structure(rows), dtype, values)
     if format == "auto" and tile is None and config.prefer != "memory" and held.limit is None:

@@ -63,8 +63,9 @@ def _pointwise(
     left = _operand(device, x, x_type, k.u_nothing, k.u_zero)
     right = left if y is x and y_type is x_type else _operand(device, y, y_type, k.v_nothing, k.v_zero)
     plain = k.plain if places is None else (*k.plain[:2], *places, *k.plain[4:])
+    unread = _unread(device, n) if size <= FEW else device.xp.empty(n, WORD)
     k.kernel(
-        n, size, bits, *left, bits, *right, *plain, _unread(device, n) if size <= FEW else device.xp.empty(n, WORD), out,
+        n, size, bits, *left, bits, *right, *plain, unread, out,
         bounds=None if n < PARALLEL_WORDS else device.ranges(n, PARALLEL_WORDS, parts=device.threads),
     )  # fmt: skip
     if k.dtype is BOOL:

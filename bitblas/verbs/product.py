@@ -24,7 +24,23 @@ from ..plan.ending import End, plan_end
 from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged, reads_matrix
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
 from . import deciding, vector
-from .operands import ZERO, Input, Into, Mask, Matrix, Old, Output, Rows, allowed, dummy, entry_values, make, nothing, overlap, stored
+from .operands import (
+    ZERO,
+    Input,
+    Into,
+    Mask,
+    Matrix,
+    Old,
+    Output,
+    Rows,
+    allowed,
+    dummy,
+    entry_values,
+    make,
+    nothing,
+    overlap,
+    stored,
+)
 from .pull import PullKernels, Reached
 from .pull import compiled as compiled  # what other verbs call it by
 from .push import Push, WidePull

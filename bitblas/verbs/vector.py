@@ -1,4 +1,4 @@
-"""Verbs on vectors: element-wise, apply, select, reduce, and the merge that ends every statement."""
+"""Verbs on vectors: element-wise, apply, select, reduce; merge.py ends their statements."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from semirings.expressions import Expression
 
 from ..device import Device
 from ..device.readback import Readback
-from ..plan.ending import plan_end
-from ..store import CHUNK, VectorStore, dense_values, words, write_bits
+from ..store import CHUNK, VectorStore, words, write_bits
+from .merge import merge as merge
+from .merge import restrict as restrict
 from .operands import PARALLEL_WORDS, ZERO, Into, Mask, allowed, dummy, no_mask, nothing, overlap, stored, word_bounds
 from .reading import kernel_of, make_dense, same_value
-from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, merge_variant, reduce_variant
+from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, reduce_variant
 
 WORD = np.dtype(np.uint64)
 REUSED = 1 << 7  # words of an output from which on its arrays are written over: fresh ones are not in the cache
@@ -72,7 +73,7 @@ def run_elementwise(
         t.count, t.least, to = None, 0, t.values
     else:
         empty = device.xp.empty
-        if out is None or n < REUSED or isinstance(op.op.expr, Expression) or overlap(w, u, mask) or overlap(w, v, None):
+        if out is None or n < REUSED or _read_again(op, w, u, v, mask):
             t = VectorStore(device, size, k.dtype, empty(n, WORD), None)
             to = k.nothing if iso else empty(n if k.dtype is BOOL else size or 1, k.np_type)
         else:  # its own arrays, written over
@@ -101,6 +102,11 @@ def run_elementwise(
         bounds=None if n < PARALLEL_WORDS else word_bounds(u) if mode in (LEFT, BOTH) else word_bounds(u, v),
     )  # fmt: skip
     return None if kept else t
+
+
+def _read_again(op: Typed[Operator], w: VectorStore, u: VectorStore, v: VectorStore, mask: Mask | None) -> bool:
+    """Whether w must stay as it is while op is computed: it is read, or op may raise."""
+    return isinstance(op.op.expr, Expression) or overlap(w, u, mask) or overlap(w, v, None)
 
 
 def _scalar_operand(u: VectorStore, value: Any, dtype: DataType) -> VectorStore:
@@ -243,51 +249,6 @@ def equal(u: VectorStore, v: VectorStore) -> bool:
     operands = (u.present, *stored(device, u.dtype, u.values), v.present, *stored(device, v.dtype, v.values))
     kernel_of(device, "equal", u.dtype, LANES=64)(n, u.size, *operands, told.part(np.uint32), bounds=word_bounds(u))
     return not told.read(np.uint32)[0]
-
-
-@functools.lru_cache(1 << 12)
-def _merge(
-    device: Device, t_name: str, t_value: bytes | None, w_name: str, w_value: bytes | None, accum: Typed | None
-) -> tuple[Any, bool]:
-    """The kernel, and whether w gets an array of values. Types by name, as in `pointwise`; values: the bytes of the one
-    value of all entries."""
-    t, w = lookup_dtype(t_name), lookup_dtype(w_name)
-    one = None if t_value is None else np.frombuffer(t_value, t.np_type)[0]
-    value = None if w_value is None else np.frombuffer(w_value, w.np_type)[0]
-    end = plan_end(t, one, w, value, accum)
-    return device.kernel(merge_variant(t, end)), end.store
-
-
-def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
-    """w<mask, accum, replace> = t in place; w keeps its type. GraphBLAS C API 2.1, section 2.3.4."""
-    device, size, x, y = w.device, w.size, w.values, t.values
-    n = (size + 63) >> 6 or 1  # words
-    one_w, one_t = isinstance(x, np.generic), isinstance(y, np.generic)
-    if one_w and one_t and (w.nvals if device.host_memory else w.count) == 0:  # no entry has the value yet
-        w.values = x = cast_scalar(y, w.dtype)
-    t_value, w_value = y.tobytes() if one_t else None, x.tobytes() if one_w else None
-    kernel, store = _merge(device, t.dtype.name, t_value, w.dtype.name, w_value, accum)
-    if store:
-        old, given, new = stored(device, w.dtype, x), stored(device, t.dtype, y), x
-        if one_w:
-            new = device.xp.empty(n, np.uint64) if w.dtype is BOOL else dense_values(device, size, w.dtype)
-    else:
-        old = given = stored(device, BOOL, np.True_)
-        new = old[0]
-    kernel(
-        n, size, w.present, *old, t.present, *given, *allowed(device, mask), int(replace), new,
-        bounds=None if n < PARALLEL_WORDS else word_bounds(t),
-    )  # fmt: skip
-    if store:
-        w.values = new
-    w.changed(grown=accum is not None and not replace)
-
-
-def restrict(w: VectorStore, mask: Mask) -> None:
-    """w<mask, replace> = w in place."""
-    for bits in (w.present,) if w.iso or w.dtype is not BOOL else (w.present, w.values):
-        write_bits(w.device, w.size, bits, bits, mask)
-    w.count = None
 
 
 def mask_words(u: VectorStore, *, structural: bool) -> Any:

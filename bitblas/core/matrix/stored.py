@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import device as devices
-from ...config import config
 from ...build import stores
 from ...build.chosen import in_chosen_form
+from ...config import config
 from ...order import Order
 from ...store import MatrixStore
 from ...verbs import matrix as verbs

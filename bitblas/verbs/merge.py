@@ -1,0 +1,62 @@
+"""The merge that ends a statement on vectors whose result is known: w<mask, accum, replace> = t, in place."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from semirings import Typed
+from semirings.dtypes import BOOL, cast_scalar, lookup_dtype
+
+from ..device import Device
+from ..plan.ending import plan_end
+from ..store import VectorStore, dense_values, write_bits
+from .operands import PARALLEL_WORDS, Mask, allowed, stored, word_bounds
+from .variants import merge_variant
+
+
+@functools.lru_cache(1 << 12)
+def _merge(
+    device: Device, t_name: str, t_value: bytes | None, w_name: str, w_value: bytes | None, accum: Typed | None
+) -> tuple[Any, bool]:
+    """The kernel, and whether w gets an array of values. Types by name, as in `pointwise`; values: the bytes of the one
+    value of all entries."""
+    t, w = lookup_dtype(t_name), lookup_dtype(w_name)
+    one = None if t_value is None else np.frombuffer(t_value, t.np_type)[0]
+    value = None if w_value is None else np.frombuffer(w_value, w.np_type)[0]
+    end = plan_end(t, one, w, value, accum)
+    return device.kernel(merge_variant(t, end)), end.store
+
+
+def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
+    """w<mask, accum, replace> = t in place; w keeps its type. GraphBLAS C API 2.1, section 2.3.4."""
+    device, size, x, y = w.device, w.size, w.values, t.values
+    n = (size + 63) >> 6 or 1  # words
+    one_w, one_t = isinstance(x, np.generic), isinstance(y, np.generic)
+    if one_w and one_t and (w.nvals if device.host_memory else w.count) == 0:  # no entry has the value yet
+        w.values = x = cast_scalar(y, w.dtype)
+    t_value, w_value = y.tobytes() if one_t else None, x.tobytes() if one_w else None
+    kernel, store = _merge(device, t.dtype.name, t_value, w.dtype.name, w_value, accum)
+    if store:
+        old, given, new = stored(device, w.dtype, x), stored(device, t.dtype, y), x
+        if one_w:
+            new = device.xp.empty(n, np.uint64) if w.dtype is BOOL else dense_values(device, size, w.dtype)
+    else:
+        old = given = stored(device, BOOL, np.True_)
+        new = old[0]
+    kernel(
+        n, size, w.present, *old, t.present, *given, *allowed(device, mask), int(replace), new,
+        bounds=None if n < PARALLEL_WORDS else word_bounds(t),
+    )  # fmt: skip
+    if store:
+        w.values = new
+    w.changed(grown=accum is not None and not replace)
+
+
+def restrict(w: VectorStore, mask: Mask) -> None:
+    """w<mask, replace> = w in place."""
+    for bits in (w.present,) if w.iso or w.dtype is not BOOL else (w.present, w.values):
+        write_bits(w.device, w.size, bits, bits, mask)
+    w.count = None
