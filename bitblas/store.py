@@ -99,7 +99,8 @@ def pack(device: Device, flags: Any) -> Any:
 @held.root
 @dataclass(eq=False)
 class VectorStore:
-    """A vector of `size` positions. Owned by one Vector: verbs return fresh ones; statements write into that of their output."""
+    """A vector of `size` positions. Owned by one Vector: verbs return fresh ones, statements write into that of their
+    output."""
 
     device: Device
     size: int

@@ -184,29 +184,30 @@ class PreparedProduct:
     def _pull(self, given: Input, u: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
         """The product and the end of the statement in one kernel: in place, unless w is read elsewhere too."""
         if into is None:
-            pull = self.pull(self.z, None, None, False, mask is not None)
             w = VectorStore(self.device, self.size, self.z, None, self.z.np_type.type(0))
-            t_bits, moved = self.bits(self.size), True
+            accum, keeps, replace, moved = None, False, False, True
         else:
-            w = into.w
-            pull = self.pull(w.dtype, w.values if w.iso else None, into.accum, into.keeps, mask is not None)
+            w, _, accum, replace, keeps = into
             moved = overlap(w, u, mask)
-            t_bits = self.bits(self.size) if moved else w.present
-        end, t_val, old = pull.end, w.values, pull.nothing
+        x, t_bits = w.values, w.bits
+        one = isinstance(x, np.generic)
+        pull = self.pull(w.dtype, x if one else None, accum, keeps, mask is not None)
+        if moved or t_bits is None:
+            t_bits = self.bits(self.size)
+        end, t_val, old = pull.end, x, pull.nothing
         if not end.store:
             t_val = old.array
-        elif moved or w.iso:
+        elif moved or one:
             moved, t_val = True, self.dense(self.size, w.dtype)
-        if into is not None and into.keeps:
-            values = stored(self.device, w.dtype, w.values)
-            old = make(Old, (w.present, *values, int(moved), int(into.replace)))
+        if keeps:
+            old = make(Old, (w.present, *stored(self.device, w.dtype, x), int(moved), int(replace)))
         pull.run(given, allowed(self.device, mask), old, make(Output, (t_bits, t_val)))
-        w.present = t_bits
+        w.bits = t_bits
         if end.store:
             w.values = t_val
         elif not end.merge:
             w.values = pull.one
-        w.changed(grown=end.merge and end.accum is not None and not old.replace)
+        w.changed(grown=end.merge and end.accum is not None and not replace)
         return w
 
     def pull(

@@ -18,12 +18,11 @@ from ..device.readback import Readback
 from ..store import CHUNK, VectorStore, words, write_bits
 from .merge import merge as merge
 from .merge import restrict as restrict
-from .operands import PARALLEL_WORDS, ZERO, Into, Mask, allowed, dummy, no_mask, nothing, overlap, stored, word_bounds
+from .operands import PARALLEL_WORDS, ZERO, Into, Mask, allowed, dummy, no_mask, nothing, stored, word_bounds
 from .reading import kernel_of, make_dense, same_value
 from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, reduce_variant
 
 WORD = np.dtype(np.uint64)
-REUSED = 1 << 7  # words of an output from which on its arrays are written over: fresh ones are not in the cache
 
 
 class Pointwise:
@@ -73,7 +72,7 @@ def run_elementwise(
         t.count, t.least, to = None, 0, t.values
     else:
         empty = device.xp.empty
-        if out is None or n < REUSED or _read_again(op, w, u, v, mask):
+        if out is None or _read_again(op, w, u, v, mask):
             t = VectorStore(device, size, k.dtype, empty(n, WORD), None)
             to = k.nothing if iso else empty(n if k.dtype is BOOL else size or 1, k.np_type)
         else:  # its own arrays, written over
@@ -105,8 +104,11 @@ def run_elementwise(
 
 
 def _read_again(op: Typed[Operator], w: VectorStore, u: VectorStore, v: VectorStore, mask: Mask | None) -> bool:
-    """Whether w must stay as it is while op is computed: it is read, or op may raise."""
-    return isinstance(op.op.expr, Expression) or overlap(w, u, mask) or overlap(w, v, None)
+    """Whether w must stay as it is while op is computed: arrays of it are read (or it has none), or op may raise."""
+    bits, values, words = w.bits, w.values, None if mask is None else mask[0]
+    if bits is u.bits or bits is v.bits or bits is words or bits is None:
+        return True
+    return values is u.values or values is v.values or values is words or isinstance(op.op.expr, Expression)
 
 
 def _scalar_operand(u: VectorStore, value: Any, dtype: DataType) -> VectorStore:
