@@ -58,7 +58,7 @@ def _foresee(a: Any, most: int, wide: int, what: str) -> None:
 def _ranges(form: Any, most: int) -> Any:
     """Ranges of rows for threads, fewer than elsewhere: what all but the first write has to be moved."""
     found = unit_bounds(form, form.device) if most >= PARALLEL_ENTRIES else None
-    return None if found is None else found[::2]
+    return None if found is None else found[::2].copy()
 
 
 def _finished(
