@@ -13,21 +13,22 @@ from semirings.dtypes import BOOL, cast_scalar, lookup_dtype
 from ..device import Device
 from ..plan.ending import plan_end
 from ..store import VectorStore, dense_values, write_bits
-from .operands import PARALLEL_WORDS, Mask, allowed, stored, word_bounds
+from .operands import PARALLEL_WORDS, ZERO, Mask, allowed, nothing, stored, word_bounds
 from .variants import merge_variant
 
 
 @functools.lru_cache(1 << 12)
 def _merge(
     device: Device, t_name: str, t_value: bytes | None, w_name: str, w_value: bytes | None, accum: Typed | None
-) -> tuple[Any, bool]:
-    """The kernel, and whether w gets an array of values. Types by name, as in `pointwise`; values: the bytes of the one
-    value of all entries."""
+) -> tuple[Any, bool, tuple[Any, Any], tuple[Any, Any]]:
+    """The kernel, whether w gets an array of values, and what it reads for the values of w and of t where they are one,
+    or where they are an array. Types by name, as in `pointwise`; values: the bytes of the one value of all entries."""
     t, w = lookup_dtype(t_name), lookup_dtype(w_name)
     one = None if t_value is None else np.frombuffer(t_value, t.np_type)[0]
     value = None if w_value is None else np.frombuffer(w_value, w.np_type)[0]
     end = plan_end(t, one, w, value, accum)
-    return device.kernel(merge_variant(t, end)), end.store
+    of_w, of_t = (nothing(device, w), ZERO[w_name]), (nothing(device, t), ZERO[t_name])
+    return device.kernel(merge_variant(t, end)), end.store, of_w, of_t
 
 
 def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
@@ -37,10 +38,11 @@ def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None
     one_w, one_t = isinstance(x, np.generic), isinstance(y, np.generic)
     if one_w and one_t and (w.nvals if device.host_memory else w.count) == 0:  # no entry has the value yet
         w.values = x = cast_scalar(y, w.dtype)
-    t_value, w_value = y.tobytes() if one_t else None, x.tobytes() if one_w else None
-    kernel, store = _merge(device, t.dtype.name, t_value, w.dtype.name, w_value, accum)
+    t_key, w_key = (t.dtype.name, y.tobytes() if one_t else None), (w.dtype.name, x.tobytes() if one_w else None)
+    kernel, store, (none_w, zero_w), (none_t, zero_t) = _merge(device, *t_key, *w_key, accum)
     if store:
-        old, given, new = stored(device, w.dtype, x), stored(device, t.dtype, y), x
+        old, new = (none_w, x, 0) if one_w else (x, zero_w, 1), x
+        given = (none_t, y, 0) if one_t else (y, zero_t, 1)
         if one_w:
             new = device.xp.empty(n, np.uint64) if w.dtype is BOOL else dense_values(device, size, w.dtype)
     else:
