@@ -1,21 +1,18 @@
 """python -m benchmarks.entrywise: statements that go entry by entry, on matrices of graphs and on full vectors.
 
-The same text runs on bitblas and on python-graphblas, in one process, in turn; the figure is the least mean of several
-batches, because other processes only ever add time. Every result is compared.
+Measured side by side on both libraries: see statements.py.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from . import table
 from .graphs import Graph, make
-from .small import as_table, measure
+from .statements import Names, arguments, compare
 
 # name -> (text, the name that holds its result); C.wait() ends what a library has put off.
 STATEMENTS = {
@@ -66,32 +63,15 @@ def names_of(gb: Any, graph: Graph) -> dict[str, Any]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """0 if every result was right, 1 if one was wrong."""
-    p = argparse.ArgumentParser(prog="python -m benchmarks.entrywise", description=__doc__)
+    p = arguments("entrywise", __doc__, STATEMENTS, 15)
     p.add_argument("--graphs", default="delaunay_n16,rmat14,road_ny", help="names, or files (%(default)s)")
-    p.add_argument("--statements", help=f"names, with semicolons, of {'; '.join(STATEMENTS)}")
-    p.add_argument("--batches", type=int, default=15, help="timed batches of each side (15)")
-    p.add_argument("--threads", type=int, help="of python-graphblas; bitblas has those that its device has")
-    p.add_argument("--device", default="cpu", help="where bitblas runs (cpu)")
-    p.add_argument("--json", help="where all figures go")
     args = p.parse_args(argv)
-    only = [s.strip() for s in args.statements.split(";")] if args.statements else list(STATEMENTS)
-    if unknown := set(only) - set(STATEMENTS):
-        p.error(f"--statements: unknown {', '.join(sorted(unknown))}")
-    import graphblas
+    return compare(p, args, STATEMENTS, map(_graph, args.graphs.split(",")))
 
-    import bitblas
 
-    with bitblas.config.set(device=args.device):
-        graphblas.ss.config["nthreads"] = args.threads or bitblas.device.get(args.device).threads
-        sides, every = {"bitblas": bitblas, "python-graphblas": graphblas}, {}
-        for name in args.graphs.split(","):
-            graph = make(name)
-            every[name] = measure(sides, only, args.batches, STATEMENTS, lambda gb, graph=graph: names_of(gb, graph))
-            print(f"{name}: {graph.n} vertices, {graph.nvals} entries\n{as_table(every[name])}\n", flush=True)
-    right = all(row["equal"] for rows in every.values() for row in rows)
-    if args.json:
-        table.write(args.json, {"graphs": every, "equal": right})
-    return 0 if right else 1
+def _graph(name: str) -> tuple[str, str, Names]:
+    graph = make(name)
+    return name, f"{name}: {graph.n} vertices, {graph.nvals} entries", lambda gb: names_of(gb, graph)
 
 
 if __name__ == "__main__":

@@ -1,23 +1,19 @@
 """python -m benchmarks.small: the host's cost of a statement, on a graph so small that the work itself costs nothing.
 
-The same text runs on bitblas and on python-graphblas, in one process and one thread, in turn; the figure is the least
-mean of several batches, because other processes only ever add time. Every result is compared.
+Measured side by side on both libraries: see statements.py.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from . import table
+from .statements import arguments, compare
 
 SIZE, ENTRIES = 40, 120
-BATCH = 0.004  # seconds, about
 
 # name -> (text, the name that holds its result)
 STATEMENTS = {
@@ -83,88 +79,11 @@ def scope(gb: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def plain(x: Any) -> Any:
-    """What both libraries must agree on."""
-    if hasattr(x, "to_coo"):
-        return [a.tolist() for a in x.to_coo()] if x.ndim == 1 else sorted(zip(*(a.tolist() for a in x.to_coo())))
-    if isinstance(x, tuple):
-        return sorted(zip(*(a.tolist() for a in x)))
-    return getattr(x, "value", x)
-
-
-def compiled(text: str, names: dict[str, Any]) -> tuple[Callable[[int], float], dict[str, Any]]:
-    """A function that runs the text k times with these names, and says how long that took; and the names."""
-    body = "".join(f"        {line.strip()}\n" for line in text.split(";"))
-    results = ", ".join(
-        sorted(
-            {line.split(" = ")[0].strip() for line in text.split(";") if line.split(" = ")[0].strip().isidentifier()}
-        )
-    )
-    head = f"    global {results}\n" if results else ""
-    source = f"def run(k):\n{head}    start = clock()\n    for _ in range(k):\n{body}    return clock() - start\n"
-    names["clock"] = time.perf_counter
-    exec(source, names)
-    return names["run"], names
-
-
-def measure(
-    libraries: dict[str, Any], only: Sequence[str], batches: int, statements: dict[str, tuple[str, str]] = STATEMENTS,
-    named: Callable[[Any], dict[str, Any]] | None = None,
-) -> list[dict[str, Any]]:  # fmt: skip
-    """For each statement the microseconds of each library, and whether the results agree. named: makes the names of the
-    texts for a library; without it `scope`."""
-    named = scope if named is None else named
-    rows = []
-    for name in only:
-        text, result = statements[name]
-        sides = {side: compiled(text, named(gb)) for side, gb in libraries.items()}
-        counts, best = {}, dict.fromkeys(sides, float("inf"))
-        for side, (run, _) in sides.items():
-            run(3)  # compiles
-            counts[side] = max(1, int(BATCH / max(1e-7, run(5) / 5)))
-        for _ in range(batches):
-            for side, (run, _) in sides.items():
-                best[side] = min(best[side], run(counts[side]) / counts[side])
-        answers = [plain(names[result]) for _, names in sides.values()]
-        micros = {side: seconds * 1e6 for side, seconds in best.items()}
-        rows.append({"statement": name, "text": text, "us": micros, "equal": all(a == answers[0] for a in answers)})
-    return rows
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """0 if every result was right, 1 if one was wrong."""
-    p = argparse.ArgumentParser(prog="python -m benchmarks.small", description=__doc__)
-    p.add_argument("--statements", help=f"names, with semicolons, of {'; '.join(STATEMENTS)}")
-    p.add_argument("--batches", type=int, default=40, help="timed batches of each side (40)")
-    p.add_argument("--device", default="cpu", help="where bitblas runs (cpu)")
-    p.add_argument("--json", help="where all figures go")
-    args = p.parse_args(argv)
-    only = [s.strip() for s in args.statements.split(";")] if args.statements else list(STATEMENTS)
-    if unknown := set(only) - set(STATEMENTS):
-        p.error(f"--statements: unknown {', '.join(sorted(unknown))}")
-    import graphblas
-
-    import bitblas
-
-    graphblas.ss.config["nthreads"] = 1
-    with bitblas.config.set(device=args.device):
-        rows = measure({"bitblas": bitblas, "python-graphblas": graphblas}, only, args.batches)
-    print(as_table(rows))
-    if args.json:
-        table.write(args.json, {"rows": rows, "equal": all(r["equal"] for r in rows)})
-    return 0 if all(r["equal"] for r in rows) else 1
-
-
-def as_table(rows: Sequence[dict[str, Any]]) -> str:
-    """What `measure` gave, side by side, and how the times compare in the geometric mean."""
-    lines, faster = [], []
-    for row in rows:
-        ours, theirs = row["us"]["bitblas"], row["us"]["python-graphblas"]
-        faster.append(theirs / ours)
-        lines.append((row["statement"], ours, theirs, theirs / ours, "equal" if row["equal"] else "DIFFERENT"))
-    heads = ("statement", "bitblas us", "python-graphblas us", "times faster", "results")
-    mean, behind = np.exp(np.mean(np.log(faster))), sum(x < 1 for x in faster)
-    return f"{table.table(heads, lines, left=1)}\ngeometric mean {mean:.2f}, {behind} of {len(faster)} below 1"
+    p = arguments("small", __doc__, STATEMENTS, 40)
+    p.set_defaults(threads=1)
+    return compare(p, p.parse_args(argv), STATEMENTS, [("", "", scope)])
 
 
 if __name__ == "__main__":

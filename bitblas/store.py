@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -101,7 +101,8 @@ def pack(device: Device, flags: Any) -> Any:
 @held.root
 @dataclass(eq=False)
 class VectorStore:
-    """A vector of `size` positions. Owned by one Vector: verbs return fresh ones, `merge` alone writes in place."""
+    """A vector of `size` positions. Owned by one Vector: verbs return fresh ones, statements write into that of their
+    output."""
 
     device: Device
     size: int
@@ -160,9 +161,19 @@ class VectorStore:
         return VectorStore(self.device, self.size, dtype, self.present, value, self.count)
 
     def copy(self) -> VectorStore:
-        values = self.values if self.iso else self.values.copy()
+        values = self.values if self.iso else self._copied_values()
         bits = None if self.bits is None else self.bits.copy()
         return VectorStore(self.device, self.size, self.dtype, bits, values, self.count, order=self.order)
+
+    def _copied_values(self) -> Any:
+        if self.dtype is BOOL or self.count is None or self.count * FEW > self.size or not self.device.host_memory:
+            return self.values.copy()
+        values, at = np.empty_like(self.values), set_bits(self.present)
+        values[at] = self.values[at]
+        return values
+
+
+FEW = 32  # positions for each entry, from which on entries alone are copied
 
 
 def empty_vector(device: Device, size: int, dtype: DataType) -> VectorStore:
@@ -193,29 +204,29 @@ def plain(values: Raw) -> Any:
 
 
 @held.root
-@dataclass(frozen=True, eq=False, init=False)
 class MatrixStore:
-    """A matrix: an immutable structure plus values in its entry order: iso, an array (BOOL: bools), or packed.
+    """A matrix: an immutable structure plus values in its entry order: iso, an array (BOOL: bools), or packed. Nobody
+    changes one.
 
-    `values` are for whoever wants an array or one value: packed ones are unpacked at every call, for as long as the
-    caller keeps them. `raw` is for those who know all three.
+    raw: the values as they are held. `values` are for whoever wants an array or one value: packed ones are unpacked at
+    every call, for as long as the caller keeps them.
+    copies: gathered values for forms that are not primary. prepared: products that have run, what need not be decided
+    again. order: in which rows and columns are stored; None: the user's.
     """
 
-    structure: Structure
-    dtype: DataType
-    raw: Raw  # the values as they are held
-    copies: dict[tuple[str, bool], Raw] = field(default_factory=dict)  # gathered for forms that are not primary
-    prepared: dict[Any, Any] = field(default_factory=dict)  # products that have run: what need not be decided again
-    order: Order | None = None  # in which rows and columns are stored; None: the user's
     deferred = False  # whether to ask for the entries costs more than reading them
 
     def __init__(
         self, structure: Structure, dtype: DataType, raw: Raw, copies: dict[tuple[str, bool], Raw] | None = None,
         order: Order | None = None,
     ) -> None:  # fmt: skip
-        held = self.__dict__  # a third of what a frozen dataclass takes, and statements make one each
-        held["structure"], held["dtype"], held["raw"], held["order"] = structure, dtype, raw, order
-        held["copies"], held["prepared"] = {} if copies is None else copies, {}
+        self.structure, self.dtype, self.raw, self.order = structure, dtype, raw, order
+        self.copies: dict[tuple[str, bool], Raw] = {} if copies is None else copies
+        self.prepared: dict[Any, Any] = {}
+        # Plain attributes: every statement asks for them several times.
+        self.device: Device = structure.device
+        self.nrows: int = structure.nrows
+        self.ncols: int = structure.ncols
 
     @property
     def iso(self) -> bool:
@@ -233,7 +244,9 @@ class MatrixStore:
 
     def values_for(self, key: str, transposed: bool) -> Any:
         """The same in the entry order of a form."""
-        return plain(self.raw_for(key, transposed))
+        mine = key == self.structure.primary.key and not transposed
+        raw = self.raw if mine else self.raw_for(key, transposed)
+        return raw.plain() if isinstance(raw, PackedValues) else raw
 
     def raw_for(self, key: str, transposed: bool) -> Raw:
         """The values in the entry order of a form; a gathered copy is kept as long as this matrix lives, packed if the
@@ -272,20 +285,8 @@ class MatrixStore:
         if self.order is order:
             return self
         twin = copy.copy(self)
-        twin.__dict__["order"] = order
+        twin.order = order
         return twin
-
-    @property
-    def device(self) -> Device:
-        return self.structure.device
-
-    @property
-    def nrows(self) -> int:
-        return self.structure.nrows
-
-    @property
-    def ncols(self) -> int:
-        return self.structure.ncols
 
     @property
     def nvals(self) -> int:

@@ -152,3 +152,10 @@ def test_words_are_the_case_of_equal_products():
     A = gb.Matrix.from_coo([0], [1], True, nrows=2, ncols=2, device="cpu")
     case = deciding.case(A._store, np.bool_(True), gb.semiring.lor_land[gb.dtypes.BOOL], transpose=True, flip=True)
     assert (case.verb, case.kind, case.product, case.ordered, case.pull_of) == ("vxm", WORDS, True, "", True)
+
+
+@pytest.mark.parametrize("kind", (WORDS, COUNT, VALUES))
+@pytest.mark.parametrize("threads", (1, 2, 16))
+def test_a_full_vector_is_not_pushed_by_rows(kind, threads):
+    case = CASE._replace(kind=kind, threads=threads)
+    assert not decided(case=case, nvals=1000, work=10000, longest=20, active=10000).push

@@ -123,5 +123,61 @@ def test_the_rows_with_entries_are_found_once(device):
     A.mxv(t, "lor_land").new()
     with bitblas.trace() as trace:
         w = A.mxv(t, "lor_land").new()
-    assert [run.kernel for run in trace.runs] == ["kernels/bits"]
+    assert not trace.runs  # no kernel: they are copied
     assert w.to_coo()[0].tolist() == [0, 2]
+
+
+OVER = {  # what w holds before is not needed, or read first
+    "of others": lambda gb, w, x, y: into(w, x.ewise_add(y, gb.binary.minus)),
+    "of itself": lambda gb, w, x, y: into(w, w.ewise_mult(y, gb.binary.minus)),
+    "under its own entries": lambda gb, w, x, y: into(w, x.apply(gb.unary.ainv), w.S, gb.replace),
+    "outside its values": lambda gb, w, x, y: into(w, x.apply(gb.unary.abs), ~w.V, gb.replace),
+    "where another is": lambda gb, w, x, y: into(w, y.apply(gb.binary.plus, right=2), x.S, gb.replace),
+    "of another type": lambda gb, w, x, y: into(w, x.ewise_mult(y, gb.binary.lt)),
+    "selected": lambda gb, w, x, y: into(w, x.select(gb.select.valuegt, 4)),
+    "selected of itself": lambda gb, w, x, y: into(w, w.select(gb.select.valuegt, 4)),
+    "one value": lambda gb, w, x, y: into(w, x.apply(gb.unary.one)),
+}
+
+
+@pytest.mark.parametrize("missing", (None, 1, 2))
+@pytest.mark.parametrize("statement", OVER)
+def test_outputs_are_written_over(device, statement, missing):
+    for n in (65, 200):
+        results = []
+        for gb in (bitblas, graphblas):
+            x, y = vectors(gb, n, missing, np.float64, device)
+            w = y.apply(gb.binary.minus, right=3).new()
+            before, made = w.dup(), []
+            for _ in range(2):  # the second time into arrays that the first has made
+                OVER[statement](gb, w, x, y)
+                made.append(w.dup())
+            results.append((*made, before, x, y))
+        for found, expected in zip(*results, strict=True):
+            same(found, expected)
+
+
+def test_an_operator_that_raises_leaves_the_output_as_it_was():
+    def seldom(x):
+        if x > 7:
+            raise ValueError("more than seven")
+        return -x
+
+    op = bitblas.unary.register_anonymous(seldom)
+    x = bitblas.Vector.from_dense(np.arange(200.0) % 9, device="cpu")
+    w = bitblas.Vector.from_dense(np.full(200, 5.0), device="cpu")
+    w << w.apply(bitblas.unary.abs)
+    with pytest.raises(ValueError, match="more than seven"):
+        w << x.apply(op)
+    assert w.to_coo()[1].tolist() == [5.0] * 200
+
+
+def test_copies_of_few_entries(device):
+    at = [0, 64, 777, 9999]
+    v = bitblas.Vector.from_coo(at, [1.0, -0.0, np.inf, 4.0], size=10000, device=device)
+    for known in (False, True):
+        assert not known or v.nvals == 4
+        w = v.dup()
+        w[5] = 2.0
+        assert v.to_coo()[0].tolist() == at and w.to_coo()[0].tolist() == [0, 5, 64, 777, 9999]
+        assert w.to_coo()[1].tolist() == [1.0, 2.0, 0.0, np.inf, 4.0] and np.signbit(float(w[64].new()))

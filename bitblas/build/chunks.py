@@ -102,7 +102,7 @@ def from_counts(
         values = None if values is None else values[:total].copy()
     rows = csr.from_arrays(device, nrows, ncols, ptr, col)
     del ptr, col
-    return stores.with_format(stores.of_rows(rows, dtype, value if values is None else values), format, tile)
+    return stores.of_rows(rows, dtype, value if values is None else values, format, tile)
 
 
 def _fill(xp: Any, chunks: Iterable[Chunk], ptr: Any, col: Any, values: Any) -> None:

@@ -128,6 +128,4 @@ def _from_csr(
     device: Device, nrows: int, ncols: int, ptr: Any, cols: Any, values: Any, dtype: DataType, format: str,
     tile: int | None,
 ) -> MatrixStore:  # fmt: skip
-    return stores.with_format(
-        stores.of_rows(csr.from_arrays(device, nrows, ncols, ptr, cols), dtype, values), format, tile
-    )
+    return stores.of_rows(csr.from_arrays(device, nrows, ncols, ptr, cols), dtype, values, format, tile)

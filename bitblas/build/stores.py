@@ -9,7 +9,8 @@ import numpy as np
 
 from semirings.dtypes import DataType
 
-from ..device import Device
+from ..config import config
+from ..device import Device, held
 from ..exceptions import InvalidValue, OutOfMemory
 from ..formats import Structure
 from ..formats.csr import format as csr
@@ -22,9 +23,12 @@ from ..plan import values as plan_values
 from ..store import MatrixStore
 
 
-def of_rows(rows: csr.Csr, dtype: DataType, values: Any) -> MatrixStore:
-    """The matrix of these rows, in that form."""
-    return MatrixStore(Structure(rows), dtype, values)
+def of_rows(rows: csr.Csr, dtype: DataType, values: Any, format: str = "auto", tile: int | None = None) -> MatrixStore:
+    """The matrix of these rows, in the form that is asked for, or that the plan chooses."""
+    A = MatrixStore(Structure(rows), dtype, values)
+    if format == "auto" and tile is None and config.prefer != "memory" and held.limit is None:
+        return A  # nobody looks: statements make many
+    return with_format(A, format, tile)
 
 
 FEW_ROWS = 1 << 12  # up to which structures without entries are shared: 16 KB each

@@ -41,7 +41,8 @@ def check_layout(format: str | None, tile: int | None, packed: bool | None = Non
         raise ValueError(f"tile: expected {expected}, got {tile!r} with format={format!r}")
     if packed is not None and not isinstance(packed, bool):
         raise ValueError(f"packed: expected True, False or None (as config.prefer says), got {packed!r}")
-    return Layout(format or "auto", tile, packed)
+    asked = Layout(format or "auto", tile, packed)
+    return AUTO if asked == AUTO else asked
 
 
 # Name -> the values that it may have; none are listed where any number or text will do.

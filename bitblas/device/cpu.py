@@ -97,4 +97,4 @@ class Cpu(Device):
         return threads.count()
 
     def splits(self, work: int, least: int) -> bool:
-        return work >= least
+        return work >= least and threads.count() > 1

@@ -36,8 +36,8 @@ class Structure:
         self.ncols: int = primary.ncols
         self.nvals: int = primary.nvals
         self.renumbers: bool = primary.format.renumbers
-        self._forms: dict[tuple[str, bool], Form] = {(primary.key, False): primary}
-        self._orders: dict[tuple[str, bool], Any] = {(primary.key, False): None}
+        self._forms: dict[tuple[str, bool], Form] = {}  # beside the primary one
+        self._orders: dict[tuple[str, bool], Any] = {}
 
     @property
     def symmetric(self) -> bool:
@@ -55,7 +55,11 @@ class Structure:
 
     def held(self, key: str, *, transposed: bool) -> Form | None:
         """The form in which `key` is kept, where it is there."""
-        return self._forms.get((self.kept_as(key), transposed))
+        return self._known(self.kept_as(key), transposed)
+
+    def _known(self, key: str, transposed: bool) -> Form | None:
+        primary = key == self.primary.key and not transposed
+        return self.primary if primary else self._forms.get((key, transposed))
 
     def kept_as(self, key: str) -> str:
         """The form that is kept where `key` is asked for: another one is made for a statement and dropped."""
@@ -79,7 +83,7 @@ class Structure:
         """The structure (or its transpose) in the form `key`, built once, but for what `kept_as` and `keeps` say."""
         if self.kept_as(key) != key:
             return self.form(self.kept_as(key), transposed=transposed).to_csr(False)[0]
-        known = self._forms.get((key, transposed))
+        known = self._known(key, transposed)
         return self._make(key, transposed, order=False)[0] if known is None else known
 
     def led_by(self, key: str) -> Structure:
@@ -91,6 +95,8 @@ class Structure:
     def order(self, key: str, *, transposed: bool = False) -> Any:
         """For each entry of that form the place of its value in the primary form; None: the same order."""
         key = self.kept_as(key)
+        if key == self.primary.key and not transposed:
+            return None
         if (key, transposed) not in self._orders:
             return self._make(key, transposed, order=True)[1]
         return self._orders[key, transposed]
@@ -112,11 +118,13 @@ class Structure:
 
     def keep(self, key: str, transposed: bool, form: Form, order: Any) -> None:
         """A form (of the transpose) that was made elsewhere, and where its values lie (None: not known)."""
-        self._forms.setdefault((key, transposed), form)
+        if self._known(key, transposed) is None:
+            self._forms[key, transposed] = form
         if order is not None:
             self._orders[key, transposed] = order
 
     def forms(self) -> Iterator[tuple[str, bool, Form, Any]]:
         """All forms held: key, transposed, form, order (None where none is held)."""
+        yield self.primary.key, False, self.primary, None
         for (key, transposed), form in list(self._forms.items()):
             yield key, transposed, form, self._orders.get((key, transposed))

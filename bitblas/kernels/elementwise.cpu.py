@@ -17,30 +17,48 @@ def load_v(values, iso, stride, i):
     return at(values, i) if stride else iso
 
 
+@njit(**FUNCTION)
+def is_dense(u_bits, v_bits, mask, mask_stride, mask_invert, w):
+    """Whether all 64 positions of a word have entries: a loop without a look at bits, which the compiler makes SIMD
+    of."""
+    if W_BOOL or U_BOOL or V_BOOL or PLACES:
+        return False
+    vb = at(v_bits, w) if MODE != LEFT else ~np.uint64(0)
+    return at(u_bits, w) & vb & (at(mask, w * mask_stride) ^ mask_invert) == ~np.uint64(0)
+
+
 @njit(**KERNEL)
 def elementwise(lo, hi, size, u_bits, u_val, u_iso, u_stride, v_bits, v_val, v_iso, v_stride, u_default, v_default,
                 rows, cols, mask, mask_stride, mask_invert, replace, w_bits, w_val):  # fmt: skip
-    for w in range(lo, hi):
+    begin = lo
+    while begin < hi:
+        w = begin
+        begin += 1
+        dense = is_dense(u_bits, v_bits, mask, mask_stride, mask_invert, w)
+        if dense and not KEEP:  # of many words at once
+            while begin < hi and is_dense(u_bits, v_bits, mask, mask_stride, mask_invert, begin):
+                begin += 1
+            if not W_ISO:
+                for p in range(w << 6, begin << 6):
+                    x = load_u(u_val, u_iso, u_stride, p)
+                    put(w_val, p, take_f(f(x, load_v(v_val, v_iso, v_stride, p), p, np.int64(0))))
+            for p in range(w, begin):
+                put(w_bits, p, ~np.uint64(0))
+            continue
         ub = at(u_bits, w)
         vb = at(v_bits, w) if MODE != LEFT else ub
         open_bits = at(mask, w * mask_stride) ^ mask_invert
         news = (ub if MODE == LEFT else ub & vb if MODE == BOTH else ub | vb) & open_bits
         had = np.uint64(0) if FRESH else at(w_bits, w)
         true = at(w_val, w) if W_BOOL and not FRESH and not W_ISO else np.uint64(0)
-        # All 64 positions: a loop without a look at bits, which the compiler makes SIMD of.
-        dense = not W_BOOL and not U_BOOL and not V_BOOL and not PLACES and ub & vb & open_bits == ~np.uint64(0)
-        if dense:
-            if KEEP:
-                news = np.uint64(0)
+        if KEEP and dense:
+            news = np.uint64(0)
             for k in range(64):
                 p = (w << 6) + k
                 x = load_u(u_val, u_iso, u_stride, p)
-                if KEEP:
-                    news |= np.uint64(f(x, load_v(v_val, v_iso, v_stride, p), p, np.int64(0))) << np.uint64(k)
-                    if not W_ISO:
-                        put(w_val, p, take_u(x))
-                elif not W_ISO:
-                    put(w_val, p, take_f(f(x, load_v(v_val, v_iso, v_stride, p), p, np.int64(0))))
+                news |= np.uint64(f(x, load_v(v_val, v_iso, v_stride, p), p, np.int64(0))) << np.uint64(k)
+                if not W_ISO:
+                    put(w_val, p, take_u(x))
         rest = np.uint64(0) if dense else news
         while rest != 0:
             place = trailing_zeros(rest)

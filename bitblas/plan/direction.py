@@ -59,8 +59,8 @@ class Case(NamedTuple):
         if self.device == "gpu":
             return cost, cost
         cost *= min(self.threads, MOST_THREADS) / MEASURED_THREADS
-        if format_of(self.key).by_rows:
-            return (cost * ROWS_SHARE[self.kind],) * 2
+        if format_of(self.key).by_rows:  # a full vector is not pushed: as much is read, and written here and there
+            return (max(1.0, cost * ROWS_SHARE[self.kind]),) * 2
         return cost * TILES_SHARE[self.kind], cost * TILES_SHARE[self.kind] * TILE_SHARE
 
 

@@ -16,11 +16,11 @@ from semirings.dtypes import BOOL, INT64, DataType, cast_scalar, lookup_dtype
 from semirings.expressions import code
 
 from ..device import Device
-from ..store import VectorStore, dense_values, full_bits, pack, unpack, words
+from ..store import VectorStore, dense_values, full_bits, pack, unpack
 from . import vector
 from .operands import PARALLEL_WORDS
 from .variants import BOTH, LEFT, binary_of, fold_variant
-from .vector import pointwise
+from .vector import WORD, pointwise
 
 FEW = 1 << 16  # values up to which the bits of "all present" are kept: 8 KB each; making them costs more than a kernel
 
@@ -33,6 +33,12 @@ def _kept_bits(device: Device, size: int) -> Any:
 def _all_present(device: Device, size: int) -> Any:
     """Nobody writes into them: results have bits of their own."""
     return _kept_bits(device, size) if size <= FEW else full_bits(device, size)
+
+
+@functools.lru_cache(maxsize=64)
+def _unread(device: Device, n: int) -> Any:
+    """Where kernels write the presence of results that are known to be full."""
+    return device.xp.empty(n, WORD)
 
 
 def as_vector(device: Device, values: Any, size: int, present: Any = None, *, shared: bool = True) -> VectorStore:
@@ -52,12 +58,14 @@ def _pointwise(
 ) -> Any:  # fmt: skip
     """op of `size` values each, arrays or np.generic, as an array."""
     k = pointwise(device, mode, op, x_type.name, y_type.name, bound, False, places is not None, True, False)
-    n, bits = words(size), _all_present(device, size)
+    n, bits = (size + 63) >> 6 or 1, _all_present(device, size)
     out = dense_values(device, size, k.dtype, blank=False)
+    left = _operand(device, x, x_type, k.u_nothing, k.u_zero)
+    right = left if y is x and y_type is x_type else _operand(device, y, y_type, k.v_nothing, k.v_zero)
+    plain = k.plain if places is None else (*k.plain[:2], *places, *k.plain[4:])
+    unread = _unread(device, n) if size <= FEW else device.xp.empty(n, WORD)
     k.kernel(
-        n, size, bits, *_operand(device, x, x_type, k.u_nothing, k.u_zero), bits,
-        *_operand(device, y, y_type, k.v_nothing, k.v_zero), *k.plain[:2], *(places or k.plain[2:4]), *k.plain[4:],
-        device.xp.empty(n, np.uint64), out,
+        n, size, bits, *left, bits, *right, *plain, unread, out,
         bounds=None if n < PARALLEL_WORDS else device.ranges(n, PARALLEL_WORDS, parts=device.threads),
     )  # fmt: skip
     if k.dtype is BOOL:
@@ -87,11 +95,10 @@ def by_place(device: Device, op: Typed[Operator], **places: Any) -> Any:
     return cast(device, eval(code(op.op.expr), places), INT64, op.return_type)
 
 
-def unary(device: Device, op: Typed[Operator], x: Any) -> Any:
-    """op(x)."""
+def unary(device: Device, op: Typed[Operator], x: Any, dtype: DataType) -> Any:
+    """op(x), of values of that type."""
     if isinstance(x, np.generic):
         return op.op.evaluate(op.dtype, x=x)
-    dtype = lookup_dtype(x.dtype)
     return _pointwise(device, LEFT, op, x, dtype, x, dtype, len(x), bound="x")
 
 
@@ -108,7 +115,7 @@ def cast(device: Device, x: Any, from_dtype: DataType, to_dtype: DataType) -> An
         return x
     if isinstance(x, np.generic):
         return cast_scalar(x, to_dtype)
-    return unary(device, UNARY["identity"][to_dtype], x)
+    return unary(device, UNARY["identity"][to_dtype], x, from_dtype)
 
 
 def reduce(device: Device, monoid: Typed[Monoid], values: Any) -> np.generic:

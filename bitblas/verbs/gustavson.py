@@ -8,16 +8,16 @@ mark them in a bitset of the width of C, one for each of some blocks (long_rows.
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
-from ..build.stores import with_format
+from ..build.stores import of_rows
 from ..device import Device, ranges
-from ..formats import Structure
 from ..formats.csr.call import pieces
 from ..formats.csr.format import Csr, from_arrays, index_type, rows_bytes
 from ..kernels.prologue import Variant
@@ -32,7 +32,8 @@ from .schedule import PARALLEL_ENTRIES
 FEW_PLACES = 1 << 13  # of a result for all of which there is room at once
 
 
-class Task(NamedTuple):
+@dataclass(eq=False)
+class Task:
     """A product of rows: what both passes are given."""
 
     device: Device
@@ -47,11 +48,11 @@ class Task(NamedTuple):
     mask_kind: int  # 0: none, 1: only there, 2: everywhere but there
     product: np.generic | None  # the value of all products, where they are equal
 
-    @property
+    @functools.cached_property
     def z(self) -> DataType:
         return self.semiring.return_type if self.kind != WORDS else BOOL
 
-    @property
+    @functools.cached_property
     def value(self) -> np.generic:
         return self.z.np_type.type(0 if self.product is None else self.product)
 
@@ -65,17 +66,18 @@ class Task(NamedTuple):
     def run(self) -> MatrixStore:
         device, xp, a, b, z = self.device, self.device.xp, self.a, self.b, self.z
         dtype, words = self.semiring.return_type, self.kind == WORDS
-        if not device.shares_rows and a.nrows * b.ncols <= FEW_PLACES:  # room for all: nothing is counted before
-            ptr, col = np.zeros(a.nrows + 1, np.int32), np.empty(a.nrows * b.ncols or 1, index_type(b.ncols))
-            sums = np.empty(1 if words else len(col), z.np_type)
+        room = a.nrows * b.ncols
+        if room <= FEW_PLACES and not device.shares_rows:  # room for all: nothing is counted before
+            ptr, col = np.zeros(a.nrows + 1, np.int32), np.empty(room or 1, index_type(b.ncols))
+            sums = np.empty(1 if words else room or 1, z.np_type)
             _on_cpu(self, 1, ptr, col, sums)
-            nvals = int(ptr[-1])
+            nvals = ptr.item(-1)
             col.resize(nvals or 1, refcheck=False)
             if not words:
                 sums.resize(nvals, refcheck=False)
             values: Any = dtype.np_type.type(self.product) if words else sums
             C = Csr(device, a.nrows, b.ncols, ptr, col, nvals)
-            return with_format(MatrixStore(Structure(C), dtype, values))
+            return of_rows(C, dtype, values)
         walk = _on_gpu if device.shares_rows else _on_cpu
         ptr = xp.zeros(a.nrows + 1, np.int64)
         walk(self, 0, ptr, xp.zeros(1, index_type(b.ncols)), dummy(device, z.np_type.char))
@@ -87,9 +89,20 @@ class Task(NamedTuple):
         sums = xp.empty(1 if words else max(1, nvals), z.np_type)
         walk(self, 1, ptr, col, sums)
         values = dtype.np_type.type(self.product) if words else sums[:nvals]
-        return with_format(
-            MatrixStore(Structure(from_arrays(device, a.nrows, b.ncols, ptr, col[:nvals])), dtype, values)
-        )
+        return of_rows(from_arrays(device, a.nrows, b.ncols, ptr, col[:nvals]), dtype, values)
+
+    @functools.cached_property
+    def counting(self) -> tuple[Any, tuple[Any, ...]]:
+        """The CPU's kernel that counts, and what it is given beside the result. It reads no values: one kernel for
+        those of all types."""
+        one = entry_values(self.device, BOOL, BOOL.np_type.type(True))
+        return compiled(self.device, _dense_row(self, 0)), (*self.operands(one, one, self.b.ncols), one.iso)
+
+    @functools.cached_property
+    def writing(self) -> tuple[Any, tuple[Any, ...]]:
+        """The same for the one that writes the entries."""
+        given = self.operands(self.left, self.right, self.b.ncols)
+        return compiled(self.device, _dense_row(self, 1)), (*given, self.value)
 
     @property
     def packed(self) -> Constants:
@@ -140,26 +153,12 @@ def _dense_row(t: Task, fill: int) -> Variant:
     return gustavson_variant(None if t.kind == WORDS else t.semiring, t.kind, *t.types, fill, t.packed)
 
 
-@functools.cache
-def _dense_row_kernel(
-    device: Device, semiring: Typed[Semiring] | None, kind: int, a: str, b: str, fill: int, packed: Constants
-) -> Any:
-    """Types by name, which have their hashes."""
-    types = lookup_dtype(a), lookup_dtype(b)
-    return device.kernel(gustavson_variant(semiring, kind, *types, fill, packed))
-
-
 def _on_cpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
     bounds = None
     if t.device.splits(t.a.nvals + t.b.nvals, PARALLEL_ENTRIES):  # rows with about equal numbers of products
         bounds = ranges.by_work((products_before(t.a, t.b) + t.a.ptr)[1:], t.device.parts)
-    left, right, value = t.left, t.right, t.value
-    if not fill:  # counting reads no values: one kernel for those of all types
-        left = right = entry_values(t.device, BOOL, BOOL.np_type.type(True))
-        value, sums = BOOL.np_type.type(False), dummy(t.device, "?")
-    semiring, names = None if t.kind == WORDS else t.semiring, (t.types[0].name, t.types[1].name)
-    kernel = _dense_row_kernel(t.device, semiring, t.kind, *names, fill, t.packed)
-    kernel(t.a.nrows, *t.operands(left, right, t.b.ncols), value, ptr, col, sums, bounds=bounds)
+    kernel, given = t.writing if fill else t.counting
+    kernel(t.a.nrows, *given, ptr, col, sums if fill else dummy(t.device, "?"), bounds=bounds)
 
 
 def _tables(t: Task, fill: int) -> list[tuple[int, int]]:

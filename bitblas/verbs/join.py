@@ -10,7 +10,7 @@ import numpy as np
 from semirings import Operator, Typed
 from semirings.dtypes import DataType, lookup_dtype
 
-from ..build.stores import filter_entries, with_format
+from ..build.stores import filter_entries, of_rows
 from ..device import Device
 from ..formats import Structure
 from ..formats.csr.call import column_types
@@ -86,7 +86,7 @@ def join(
             left, right = (a.ptr, a.col, a.width, *given[0]), (b.ptr, b.col, b.width, *given[1])
             compiled(device, variant)(count, a.nrows, *left, *right, *met, col, values)
     C = from_arrays(device, a.nrows, a.ncols, ptr, col[:n])
-    return with_format(MatrixStore(Structure(C), z, values[:n] if value is None else value))
+    return of_rows(C, z, values[:n] if value is None else value)
 
 
 def one_value(

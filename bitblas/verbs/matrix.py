@@ -7,6 +7,7 @@ structures are shared where they do not change. A structure mask is anything wit
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -94,11 +95,12 @@ def apply(A: MatrixStore, op: Typed[Operator]) -> MatrixStore:
     """op of every entry."""
     if op.op.positional:
         return apply_index(A, op, np.int64(0))
-    if A.iso or not A.nvals:
-        value = A.values if A.iso else A.dtype.np_type.type(0)
-        return MatrixStore(A.structure, op.return_type, op.op.evaluate(op.dtype, x=value))
+    structure, x = A.structure, A.values
+    if isinstance(x, np.generic) or not structure.nvals:
+        value = x if isinstance(x, np.generic) else A.dtype.np_type.type(0)
+        return MatrixStore(structure, op.return_type, op.op.evaluate(op.dtype, x=value))
     value = vector.constant(op)
-    return MatrixStore(A.structure, op.return_type, arrays.unary(A.device, op, A.values) if value is None else value)
+    return MatrixStore(structure, op.return_type, arrays.unary(A.device, op, x, A.dtype) if value is None else value)
 
 
 def apply_bound(A: MatrixStore, op: Typed, scalar: Any, *, left: bool) -> MatrixStore:
@@ -138,14 +140,15 @@ def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     """The entries for which op(entry, row, column, thunk) is true."""
     if not A.nvals:
         return A
-    if op.name in REGIONS:  # beyond the limit nothing changes, and sums with it cannot overflow
+    name = op.op.name
+    if name in REGIONS:  # beyond the limit nothing changes, and sums with it cannot overflow
         limit = max(A.nrows, A.ncols) + 1
         thunk = min(max(int(cast_scalar(thunk, INT64)), -limit), limit)
     by_rows = not A.device.shares_rows and A.structure.primary.format.by_rows and not A.structure.renumbers
     if by_rows and not A.packed and A.order is None and not (A.iso and not op.op.positional):
         return sift(A, op, thunk)
-    if op.name in REGIONS and A.order is None:
-        region = REGIONS[op.name](thunk)
+    if name in REGIONS and A.order is None:
+        region = REGIONS[name](thunk)
         form, places = A.structure.primary.clip(region, not A.iso)
         return A if form.nvals == A.nvals else MatrixStore(Structure(form), A.dtype, A.taken(places))
     if A.iso and not op.op.positional:
@@ -198,9 +201,14 @@ def all_close(device: Device, x: Any, y: Any, rel_tol: float, abs_tol: float) ->
 # ---- the merge that ends every statement: section 2.3.4 -------------------------------------------------------------
 
 
+@functools.cache
+def _second(dtype: str) -> Typed[Operator]:
+    return SECOND[dtype]
+
+
 def merge(C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool) -> MatrixStore:
     """What C<mask, accum, replace> = T leaves in C, of C's type."""
-    op = SECOND[C.dtype] if accum is None else plain(accum)
+    op = _second(C.dtype.name) if accum is None else plain(accum)
     if mask is not None:
         t = T.places if isinstance(T, Sieve) else T.structure
         if C.structure.renumbers or mask.structure.renumbers or t.renumbers:

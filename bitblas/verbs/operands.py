@@ -47,6 +47,16 @@ class Into(NamedTuple):
     keeps: bool  # whether entries of w may stay; else t is all that it will hold
 
 
+def overlap(w: VectorStore, u: VectorStore, mask: Mask | None) -> bool:
+    """Whether what is written into the arrays of w would overwrite what is read of u, or of a mask."""
+    bits, values, words = w.bits, w.values, None if mask is None else mask[0]
+    if bits is u.bits or bits is u.values or (bits is words and bits is not None):
+        return True
+    if isinstance(values, np.generic):  # iso values may be one object
+        return False
+    return values is u.values or values is u.bits or values is words
+
+
 class Values(NamedTuple):
     """An array and stride 1, or one value and stride 0; packed ones: the string, the base, the bits of a number."""
 

@@ -25,7 +25,23 @@ from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged, reads_matri
 from ..sparse import SparseStore
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
 from . import deciding, hyper_product, vector
-from .operands import ZERO, Input, Into, Mask, Matrix, Old, Output, Rows, allowed, dummy, entry_values, make, stored
+from .operands import (
+    ZERO,
+    Input,
+    Into,
+    Mask,
+    Matrix,
+    Old,
+    Output,
+    Rows,
+    allowed,
+    dummy,
+    entry_values,
+    make,
+    nothing,
+    overlap,
+    stored,
+)
 from .pull import PullKernels, Reached
 from .pull import compiled as compiled  # what other verbs call it by
 from .push import Push, WidePull
@@ -97,7 +113,7 @@ class PreparedProduct:
 
     __slots__ = (
         "algebra", "apart", "arguments", "device", "form", "fused", "matrix", "plan", "product", "pulls", "semiring",
-        "size", "staged", "u_type", "u_values", "u_zero", "value", "z",
+        "size", "staged", "u_nothing", "u_type", "u_values", "u_zero", "value", "z",
     )  # fmt: skip
 
     def __init__(
@@ -129,7 +145,7 @@ class PreparedProduct:
         self.matrix = matrix = Matrix(rows, form.unit_contents(ranked), entry_values(device, a_type, a_values))
         self.arguments = matrix.flat()
         self.u_values: Any = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
-        self.u_zero = ZERO[self.u_type.name]
+        self.u_zero, self.u_nothing = ZERO[self.u_type.name], nothing(device, self.u_type)
         self.value = z.np_type.type(0 if product is None else product)
         self.pulls: dict[Any, PullKernels] = {}
         self.fused: dict[tuple[str, Typed | None], bool] = {}
@@ -144,7 +160,7 @@ class PreparedProduct:
             u = vector.cast(u, self.u_type)
         x, values = u.values, self.u_values
         if values is None:
-            values = stored(self.device, u.dtype, x) if isinstance(x, np.generic) else (x, self.u_zero, 1)
+            values = (self.u_nothing, x, 0) if isinstance(x, np.generic) else (x, self.u_zero, 1)
         given = make(Input, (u.present, *values))
         if self.apart is None and (into is None or self._fuses(into.w.dtype, into.accum)):
             return self._pull(given, u, mask, into)
@@ -173,29 +189,30 @@ class PreparedProduct:
     def _pull(self, given: Input, u: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
         """The product and the end of the statement in one kernel: in place, unless w is read elsewhere too."""
         if into is None:
-            pull = self.pull(self.z, None, None, False, mask is not None)
             w = VectorStore(self.device, self.size, self.z, None, self.z.np_type.type(0))
-            t_bits, moved = self.bits(self.size), True
+            accum, keeps, replace, moved = None, False, False, True
         else:
-            w = into.w
-            pull = self.pull(w.dtype, w.values if w.iso else None, into.accum, into.keeps, mask is not None)
+            w, _, accum, replace, keeps = into
             moved = overlap(w, u, mask)
-            t_bits = self.bits(self.size) if moved else w.present
-        end, t_val, old = pull.end, w.values, pull.nothing
+        x, t_bits = w.values, w.bits
+        one = isinstance(x, np.generic)
+        pull = self.pull(w.dtype, x if one else None, accum, keeps, mask is not None)
+        if moved or t_bits is None:
+            t_bits = self.bits(self.size)
+        end, t_val, old = pull.end, x, pull.nothing
         if not end.store:
             t_val = old.array
-        elif moved or w.iso:
+        elif moved or one:
             moved, t_val = True, self.dense(self.size, w.dtype)
-        if into is not None and into.keeps:
-            values = stored(self.device, w.dtype, w.values)
-            old = make(Old, (w.present, *values, int(moved), int(into.replace)))
+        if keeps:
+            old = make(Old, (w.present, *stored(self.device, w.dtype, x), int(moved), int(replace)))
         pull.run(given, allowed(self.device, mask), old, make(Output, (t_bits, t_val)))
-        w.present = t_bits
+        w.bits = t_bits
         if end.store:
             w.values = t_val
         elif not end.merge:
             w.values = pull.one
-        w.changed(grown=end.merge and end.accum is not None and not old.replace)
+        w.changed(grown=end.merge and end.accum is not None and not replace)
         return w
 
     def pull(
@@ -220,13 +237,6 @@ class PreparedProduct:
 
     def dense(self, size: int, dtype: DataType) -> Any:
         return self.bits(size) if dtype is BOOL else dense_values(self.device, size, dtype)
-
-
-def overlap(w: VectorStore, u: VectorStore, mask: Mask | None) -> bool:
-    """Whether a product that writes into the arrays of w would overwrite what it reads."""
-    read = (u.bits, u.values) if mask is None else (u.bits, u.values, mask.words)
-    written = (w.bits,) if w.iso else (w.bits, w.values)  # iso values may be one object
-    return any(x is y for x in written for y in read)
 
 
 def reduce_rows(

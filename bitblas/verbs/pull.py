@@ -121,17 +121,23 @@ class Reached:
         self.copy, self.variants = compiled(of.device, BITS), (*self.pull.variants, BITS)
 
     def run(self, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None) -> VectorStore:
-        """The product, a store of its own."""
+        """The product: a store of its own, or `free`, which is overwritten."""
         of, nothing = self.of, self.pull.nothing
         t: VectorStore | None = of.form.cache.get("reached")
         if t is None:
             bits = of.bits(of.size)
             self.pull.run(given, no_mask(of.device), nothing, Output(bits, nothing.array))
             t = of.form.cache["reached"] = VectorStore(of.device, of.size, BOOL, bits, np.True_)
-        bits = of.device.xp.empty(words(of.size), np.uint64)
-        self.copy(words(of.size), of.size, bits, t.present, 1, NONE, *mask, 1)
-        count = t.nvals if mask.stride == 0 and of.device.host_memory else None
-        return VectorStore(of.device, of.size, of.z, bits, of.z.np_type.type(of.product), count)
+        whole = mask.stride == 0
+        w = free if free is not None and free.dtype is of.z else VectorStore(of.device, of.size, of.z, None, of.value)
+        if w.bits is None:
+            w.bits = of.device.xp.empty(words(of.size), np.uint64)
+        if whole:
+            w.bits[:] = t.bits
+        else:
+            self.copy(words(of.size), of.size, w.bits, t.bits, 1, NONE, *mask, 1)
+        w.values, w.count, w.least = of.value, t.nvals if whole and of.device.host_memory else None, 0
+        return w
 
 
 @functools.cache

@@ -13,7 +13,7 @@ from ..formats import EVERYWHERE
 from ..plan.product import COUNT, WORDS
 from ..store import VectorStore, dense_values, words
 from . import vector
-from .operands import Allowed, Input, Rows, dummy
+from .operands import ZERO, Allowed, Input, Rows, dummy
 from .pull import compiled
 from .schedule import unit_bounds
 from .variants import CELLS, blank_variant, lanes_variant, push_variant
@@ -44,36 +44,37 @@ class Push:
     def run(self, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None) -> VectorStore:
         """The product: a store of its own, or `free`, which is overwritten. To take memory anew can cost more than to
         push along a few entries."""
-        of, hubs, kind = self.of, self.hubs, self.of.plan.kind
-        device, size, z, xp = of.device, of.size, of.z, of.device.xp
+        of, hubs = self.of, self.hubs
+        device, size, z, kind, xp = of.device, of.size, of.z, of.plan.kind, of.device.xp
         presence = kind == WORDS
         cell = z if presence else self.cell
-        t = VectorStore(device, size, cell, None, cell.np_type.type(0))
         if free is not None and free.dtype is z is cell:
             t = free
+        else:
+            t = VectorStore(device, size, cell, None, ZERO[cell.name])
         if t.bits is None:
-            t.bits = (xp.zeros if self.blank is None else xp.empty)(words(size), np.uint64)
+            t.bits = (xp.zeros if self.blank is None else xp.empty)((size + 63) >> 6 or 1, np.uint64)
         elif self.blank is None:
             t.bits.fill(0)
         if presence:
             t.values = of.value
-        elif t.iso:
-            t.values = xp.empty(max(1, size), cell.np_type)
+        elif isinstance(t.values, np.generic):
+            t.values = xp.empty(size or 1, cell.np_type)
         t_val = dummy(device, "int32") if presence else t.values
         if self.blank is not None:
             self.blank(words(size), size, t.bits, t_val)
         counts = dummy(device, "int64")
         if kind == COUNT:  # in the place of the sums, where they fit
             counts = t_val.view(np.int64) if cell.nbytes == 8 else xp.empty(size, np.int64)
-        n = of.form.units if device.shares_rows else words(u.size)
+        n = of.form.units if device.shares_rows else (u.size + 63) >> 6 or 1
         product = np.False_ if presence else of.value  # which presence alone does not read
         tail = *given, *mask, product, counts, t.bits, t_val
         self.kernel(n, self.longest, *of.arguments, *tail)
         if hubs is not None:
             segments = of.matrix._replace(rows=Rows(hubs.begin, hubs.end, hubs.row_of, 1)).flat()
             self.kernel(hubs.segments, self.longest, *segments, *tail)
-        t.changed(grown=False)
-        return vector.cast(t, z)
+        t.count, t.least = None, 0
+        return t if cell is z else vector.cast(t, z)
 
 
 class WidePull:

@@ -16,7 +16,6 @@ from semirings import Monoid, Typed
 from semirings.dtypes import DataType
 
 from ..build.stores import filter_entries
-from ..device import Device
 from ..formats import Structure
 from ..kernels.prologue import is_neutral
 from ..store import MatrixStore
@@ -30,8 +29,10 @@ class Sieve(MatrixStore):
     deferred = True
 
     def __init__(self, places: Structure, dtype: DataType, sums: Any, present: Any, monoid: Typed[Monoid]) -> None:
-        attributes = {"places": places, "dtype": dtype, "sums": sums, "present": present, "monoid": monoid}
-        self.__dict__.update(attributes, copies={}, prepared={})
+        self.places, self.dtype, self.sums, self.present, self.monoid = places, dtype, sums, present, monoid
+        self.copies, self.prepared, self.order = {}, {}, None
+        self.device, self.nrows, self.ncols = places.device, places.nrows, places.ncols
+        self.waits = True  # nobody has asked yet where the entries are
 
     @functools.cached_property
     def _entries(self) -> MatrixStore:
@@ -41,29 +42,13 @@ class Sieve(MatrixStore):
         """`structure` and `raw`, when they are asked for."""
         if name not in ("structure", "raw"):
             raise AttributeError(name)
-        found = self.__dict__[name] = getattr(self._entries, name)
-        return found
-
-    @property
-    def waits(self) -> bool:
-        """Whether nobody has asked yet where the entries are."""
-        return "structure" not in self.__dict__
+        found, self.waits = self._entries, False
+        self.structure, self.raw = found.structure, found.raw
+        return getattr(found, name)
 
     @property
     def iso(self) -> bool:
         return isinstance(self.sums, np.generic)
-
-    @property
-    def device(self) -> Device:
-        return self.places.device
-
-    @property
-    def nrows(self) -> int:
-        return self.places.nrows
-
-    @property
-    def ncols(self) -> int:
-        return self.places.ncols
 
     def total(self, monoid: Typed[Monoid]) -> np.generic | None:
         """The sum of all entries if it can be had without knowing which they are: None if not."""

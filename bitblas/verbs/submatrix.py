@@ -34,7 +34,7 @@ def _expand(device: Device, counts: Any) -> tuple[Any, Any]:
     """For counts (2, 0, 3): owners 0 0 2 2 2 and ranks 0 1 0 1 2."""
     xp = device.xp
     ptr = xp.zeros(len(counts) + 1, np.int64)
-    xp.cumsum(counts, out=ptr[1:])
+    counts.cumsum(out=ptr[1:])
     owner = numbers_of(ptr, int(ptr[-1]), device)
     return owner, xp.arange(len(owner)) - ptr[owner]
 
@@ -56,9 +56,10 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
         at = form.ptr[I][rows] + rank
         cols, values = form.columns_at(at).astype(np.int64), take(values, at)
     if J is not None:
-        place = xp.full(A.ncols, -1, np.int64)
-        place[J] = xp.arange(ncols)
-        if bool((place[J] == xp.arange(ncols)).all()):
+        place, numbers = xp.empty(A.ncols, np.int64), xp.arange(ncols)
+        place.fill(-1)
+        place[J] = numbers
+        if bool((place[J] == numbers).all()):
             cols = place[cols]
             kept = cols >= 0
             rows, cols, values = rows[kept], cols[kept], take(values, kept)
@@ -219,7 +220,7 @@ def _replaced(C: MatrixStore, form: Any, low: int, high: int, row: int, cols: An
         held = full(held, form.nvals)
         values = xp.concatenate((held[:low], full(values, n), held[high:]))
     made = from_arrays(device, C.nrows, C.ncols, ptr, col)
-    return stores.with_format(MatrixStore(Structure(made), C.dtype, values))
+    return stores.of_rows(made, C.dtype, values)
 
 
 def assign_row(C: MatrixStore, i: int, u: VectorStore) -> MatrixStore:

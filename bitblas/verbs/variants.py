@@ -191,7 +191,7 @@ def pull_variant(
         ranked=ranked, neutral=is_neutral(monoid, z), padded=padded,
         many_blocks=full and max(t.nbytes for t in (a, u, z, end.w)) <= 4, staged=staged, width=width,
     )  # fmt: skip
-    constants += [("VALUES_PACKED", int(packed)), ("BLEND", int(kind == VALUES and not full and blends(op, monoid, z)))]
+    constants += [("VALUES_PACKED", int(packed)), ("BLEND", int(kind == VALUES and blends(op, monoid, z)))]
     functions = (*functions, *ending_functions(end.w, z, end.accum))
     values = (*values, value("BEGIN", z, beginning(monoid, z)))
     return _product_variant(

@@ -1,4 +1,4 @@
-"""Verbs on vectors: element-wise, apply, select, reduce, and the merge that ends every statement."""
+"""Verbs on vectors: element-wise, apply, select, reduce; merge.py ends their statements."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ import numpy as np
 from semirings import Monoid, Operator, Typed
 from semirings.catalog import UNARY
 from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
+from semirings.expressions import Expression
 
 from ..device import Device
 from ..device.readback import Readback
-from ..plan.ending import plan_end
 from ..sparse import SparseStore
-from ..store import CHUNK, VectorStore, dense_values, words, write_bits
+from ..store import CHUNK, VectorStore, words, write_bits
 from . import local
+from .merge import merge as merge
 from .operands import PARALLEL_WORDS, ZERO, Into, Mask, allowed, dummy, no_mask, nothing, stored, word_bounds
 from .reading import make_dense, same_value
-from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, merge_variant, reduce_variant
+from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, reduce_variant
 
 WORD = np.dtype(np.uint64)
 
@@ -78,13 +79,23 @@ def run_elementwise(
         t.count, t.least, to = None, 0, t.values
     else:
         empty = device.xp.empty
-        to = k.nothing if iso else empty(n if k.dtype is BOOL else size or 1, k.np_type)
-        t = VectorStore(device, size, k.dtype, empty(n, WORD), cast_scalar(x, k.dtype) if iso else to)
+        if out is None or _read_again(op, w, u, v, mask):
+            t = VectorStore(device, size, k.dtype, empty(n, WORD), None)
+            to = k.nothing if iso else empty(n if k.dtype is BOOL else size or 1, k.np_type)
+        else:  # its own arrays, written over
+            t, to = w, k.nothing if iso else w.values
+            t.count, t.least = None, 0
+            if not iso and isinstance(to, np.generic):
+                to = empty(n if k.dtype is BOOL else size or 1, k.np_type)
+        t.values = cast_scalar(x, k.dtype) if iso else to
         if mask is None and not keep:
             if mode == LEFT:
                 t.count = u.count
             elif u.count == size == v.count or (mode != BOTH and size in (u.count, v.count)):
                 t.count = size
+    u_bits, v_bits, t_bits = u.bits, v.bits, t.bits
+    if u_bits is None or v_bits is None or t_bits is None:
+        u_bits, v_bits, t_bits = u.present, v.present, t.present
     plain = k.plain
     if mask is not None or replace or defaults is not None or places is not None:
         left, right = k.u_zero, k.v_zero
@@ -92,11 +103,19 @@ def run_elementwise(
             left, right = u.dtype.np_type.type(defaults[0]), v.dtype.np_type.type(defaults[1])
         plain = left, right, *(places or plain[2:4]), *allowed(device, mask), int(replace)
     k.kernel(
-        n, size, u.present, *((k.u_nothing, x, 0) if isinstance(x, np.generic) else (x, k.u_zero, 1)),
-        v.present, *((k.v_nothing, y, 0) if isinstance(y, np.generic) else (y, k.v_zero, 1)), *plain, t.present, to,
+        n, size, u_bits, *((k.u_nothing, x, 0) if isinstance(x, np.generic) else (x, k.u_zero, 1)),
+        v_bits, *((k.v_nothing, y, 0) if isinstance(y, np.generic) else (y, k.v_zero, 1)), *plain, t_bits, to,
         bounds=None if n < PARALLEL_WORDS else word_bounds(u) if mode in (LEFT, BOTH) else word_bounds(u, v),
     )  # fmt: skip
     return None if kept else t
+
+
+def _read_again(op: Typed[Operator], w: VectorStore, u: VectorStore, v: VectorStore, mask: Mask | None) -> bool:
+    """Whether w must stay as it is while op is computed: arrays of it are read (or it has none), or op may raise."""
+    bits, values, words = w.bits, w.values, None if mask is None else mask[0]
+    if bits is u.bits or bits is v.bits or bits is words or bits is None:
+        return True
+    return values is u.values or values is v.values or values is words or isinstance(op.op.expr, Expression)
 
 
 # ---- the verbs ------------------------------------------------------------------------------------------------------
@@ -231,55 +250,3 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
             return sums[0] if some[0] else None
         kernel, _ = _reduce(device, monoid.op[z], z.name, True)
         operand, size, n = (some, sums, z.np_type.type(0), 1), chunks, words(chunks)
-
-
-@functools.lru_cache(1 << 12)
-def _merge(
-    device: Device, t: DataType, t_value: bytes | None, w: DataType, w_value: bytes | None, accum: Typed | None
-) -> tuple[Any, bool]:
-    """The kernel, and whether w gets an array of values. Values: the bytes of the one value of all entries."""
-    one = None if t_value is None else np.frombuffer(t_value, t.np_type)[0]
-    value = None if w_value is None else np.frombuffer(w_value, w.np_type)[0]
-    end = plan_end(t, one, w, value, accum)
-    return device.kernel(merge_variant(t, end)), end.store
-
-
-def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
-    """w<mask, accum, replace> = t in place; w keeps its type. GraphBLAS C API 2.1, section 2.3.4."""
-    device = w.device
-    if type(t) is SparseStore and type(w) is SparseStore:
-        at = local.positions(w, t, union=True)
-        z, m = local.renumbered(w, at).copy(), None if mask is None else local.mask_at(mask, at, device, w.size)
-        merge(z, local.renumbered(t, at), m, accum, replace)
-        w.become(local.back(z, at, w.size))
-        return
-    at = local.touched(w, t, mask, accum, replace)
-    if at is not None:
-        z, m = local.extract(w, at), None if mask is None else local.mask_at(mask, at, device, w.size)
-        merge(z, local.extract(t, at), m, accum, False)
-        local.put_back(w, at, z)
-        w.changed(grown=accum is not None)
-        return
-    if type(w) is SparseStore:
-        _ = w.present  # from now on it holds bits
-    if w.iso and t.iso and (w.nvals if device.host_memory else w.count) == 0:  # no entry has the value yet
-        w.values = cast_scalar(t.values, w.dtype)
-    t_value, w_value = (x.values.tobytes() if x.iso else None for x in (t, w))
-    kernel, store = _merge(device, t.dtype, t_value, w.dtype, w_value, accum)
-    if store:
-        old, new = stored(device, w.dtype, w.values), w.values
-        given = stored(device, t.dtype, t.values)
-        if w.iso:
-            new = (
-                device.xp.empty(words(w.size), np.uint64) if w.dtype is BOOL else dense_values(device, w.size, w.dtype)
-            )
-    else:
-        old = given = stored(device, BOOL, np.True_)
-        new = old[0]
-    kernel(
-        words(w.size), w.size, w.present, *old, t.present, *given, *allowed(device, mask), int(replace), new,
-        bounds=word_bounds(t),
-    )  # fmt: skip
-    if store:
-        w.values = new
-    w.changed(grown=accum is not None and not replace)

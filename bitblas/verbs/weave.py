@@ -11,9 +11,8 @@ import numpy as np
 from semirings import Operator, Typed
 from semirings.dtypes import DataType, lookup_dtype
 
-from ..build.stores import with_format
+from ..build.stores import of_rows
 from ..device import Device, held
-from ..formats import Structure
 from ..formats.csr.format import Csr, close_gaps, index_type, rows_bytes
 from ..kernels.prologue import Variant
 from ..store import MatrixStore
@@ -56,6 +55,30 @@ def _foresee(a: Any, most: int, wide: int, what: str) -> None:
         a.device.foresee(f"{what} of {most} entries", need)
 
 
+def _ranges(form: Any, most: int) -> Any:
+    """Ranges of rows for threads, fewer than elsewhere: what all but the first write has to be moved."""
+    found = unit_bounds(form, form.device) if most >= PARALLEL_ENTRIES else None
+    return None if found is None else found[::2].copy()
+
+
+def _finished(
+    a: Any, ptr: Any, col: Any, values: Any, dtype: DataType, starts: Any, bounds: Any, valued: bool
+) -> MatrixStore:
+    """The matrix of rows that were written, by ranges from `starts` on, into room for more. values: an array, if
+    `valued`, or one value."""
+    if bounds is not None:
+        close_gaps(starts, bounds, ptr, (col, values) if valued else (col,))
+    n, most = ptr.item(-1), len(col)
+    if most >= FEW:
+        col.resize(n or 1, refcheck=False)
+        if valued:
+            values.resize(n, refcheck=False)
+        ptr = ptr.astype(index_type(n), copy=False)
+    elif n != most:  # a view costs the host half
+        col, values = col[: n or 1], values[:n] if valued else values
+    return of_rows(Csr(a.device, a.nrows, a.ncols, ptr, col, n), dtype, values)
+
+
 def weave(
     A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, *, mask: Any = None,
     replace: bool = False, defaults: tuple[Any, Any] | None = None,
@@ -69,47 +92,49 @@ def weave(
         b = B.structure.rows()
         y = B.values_for(b.key, False)
     m = b if mask is None else mask.structure.rows()
-    x, most = A.values_for(a.key, False), a.nvals + b.nvals
-    iso = isinstance(x, np.generic) and isinstance(y, np.generic) and not op.op.positional
+    x, most = A.values_for(a.key, False), a.nvals if mode == BOTH else a.nvals + b.nvals
+    one_x, one_y = isinstance(x, np.generic), isinstance(y, np.generic)
+    iso = one_x and one_y and not op.op.positional
     value = None
     if iso:
         alone = (mode != BOTH and not (mode == ONLY and replace), mode != BOTH)
         value = one_value(device, (x, A.dtype), (y, B.dtype), op, z, mode != ONLY, alone, defaults)
-    _foresee(a, most, 0 if value is not None else z.np_type.itemsize, "union or intersection")
+    valued = value is None
+    _foresee(a, most, z.np_type.itemsize if valued else 0, "union or intersection")
     ptr, col = np.zeros(a.nrows + 1, index_type(most)), np.empty(most or 1, index_type(a.ncols))
     packed = a.width > 0, b.width > 0, m.width > 0
     masked = 0 if mask is None else 2 if m is b else 1
-    if value is None:
-        values: Any = np.empty(most or 1, z.np_type)
+    values: Any
+    if valued:
+        values = np.empty(most or 1, z.np_type)
         w = _weaving(device, mode, op, A.dtype.name, B.dtype.name, z.name, packed, masked, flags is not None)
         (none_a, none_b), (left, right) = w.nothing, w.zeros
-        first = (none_a, x, 0) if isinstance(x, np.generic) else (x if a.nvals else none_a, left, 1)
-        second = (none_b, y, 0) if isinstance(y, np.generic) else (y if b.nvals else none_b, right, 1)
+        first = (none_a, x, 0) if one_x else (x if a.nvals else none_a, left, 1)
+        second = (none_b, y, 0) if one_y else (y if b.nvals else none_b, right, 1)
         if defaults is not None:
             left, right = A.dtype.np_type.type(defaults[0]), B.dtype.np_type.type(defaults[1])
     else:
         w = _weaving(device, mode, None, "BOOL", "BOOL", "BOOL", packed, masked, flags is not None)
         values, left, right = w.nothing[0], *w.zeros
         first = second = values, left, 0
-    bounds = unit_bounds(a if a.nvals > b.nvals else b, device) if most >= PARALLEL_ENTRIES else None
+    bounds = _ranges(a if a.nvals > b.nvals else b, most)
     w.kernel(
         a.nrows, a.ptr, a.col, a.width, *first, left, b.ptr, b.col, b.width,
         w.no_flags if flags is None else flags.view(np.uint8), *second, right, m.ptr, m.col, m.width,
         int(masked != 0 and mask.complement), int(replace), ptr, col, values, bounds=bounds,
     )  # fmt: skip
+    starts = None
     if bounds is not None:
-        starts = a.ptr[bounds].astype(np.int64) + b.ptr[bounds]
-        close_gaps(starts, bounds, ptr, (col,) if value is not None else (col, values))
-    n = int(ptr[-1])
-    if iso and value is None and mask is None and flags is None and mode != ONLY:
-        common = most - n if mode != BOTH else n
+        starts = a.ptr[bounds].astype(np.int64)
+        if mode != BOTH:
+            starts += b.ptr[bounds]
+    C = _finished(a, ptr, col, values if valued else value, z, starts, bounds, valued)
+    if iso and valued and mask is None and flags is None and mode != ONLY:
+        common = C.nvals if mode == BOTH else most - C.nvals
         alone = (False, False) if mode == BOTH else (a.nvals > common, b.nvals > common)
         value = one_value(device, (x, A.dtype), (y, B.dtype), op, z, common > 0, alone, defaults)
-    col.resize(n or 1, refcheck=False)
-    if value is None:
-        values.resize(n, refcheck=False)
-    C = Csr(device, a.nrows, a.ncols, ptr.astype(index_type(n), copy=False), col, n)
-    return with_format(MatrixStore(Structure(C), z, values if value is None else value))
+        C = C if value is None else MatrixStore(C.structure, z, value)
+    return C
 
 
 @functools.cache
@@ -128,16 +153,8 @@ def sift(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     ptr, col = np.zeros(a.nrows + 1, index_type(most)), np.empty(most, index_type(a.ncols))
     values = x if iso else np.empty(most, dtype.np_type)
     given = (w.nothing[0], x, 0) if iso else (x, w.zeros[0], 1)
-    bounds = unit_bounds(a, device) if most >= PARALLEL_ENTRIES else None
+    bounds = _ranges(a, most)
     limit = op.compute_type.np_type.type(thunk)
     w.kernel(a.nrows, a.ptr, a.col, a.width, *given, limit, ptr, col, w.nothing[1] if iso else values, bounds=bounds)
-    if bounds is not None:
-        close_gaps(a.ptr[bounds], bounds, ptr, (col,) if iso else (col, values))
-    n = int(ptr[-1])
-    if n == most:
-        return A
-    col.resize(n or 1, refcheck=False)
-    if not iso:
-        values.resize(n, refcheck=False)
-    C = Csr(device, a.nrows, a.ncols, ptr, col, n)
-    return with_format(MatrixStore(Structure(C), dtype, values))
+    C = _finished(a, ptr, col, values, dtype, None if bounds is None else a.ptr[bounds], bounds, not iso)
+    return A if C.nvals == most else C

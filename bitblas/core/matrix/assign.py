@@ -38,7 +38,7 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     if not isinstance(value, tuple):
         if value.nrows != held.nrows or value.ncols != held.ncols:
             raise DimensionMismatch(f"C << x: expected a matrix of shape {C.shape}, got {value.shape}")
-        if value.device is not held.device:
+        if (value.args[0] if delayed else value).device is not held.device:
             same_device("C << x", C, value)
     kept = (accum is not None or (mask is not None and not replace)) and held.nvals != 0
     order = common([*_along(value), *_parents(mask), *([C] if kept else [])]) if orders.used else None
@@ -52,7 +52,7 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
         t = value._at(order)
     # t is all that C will hold where nothing of C is kept: it is empty, or replaced.
     if (m is None or restricted) and not kept:
-        t = verbs.cast(t, held.dtype)
+        t = t if t.dtype is held.dtype else verbs.cast(t, held.dtype)
     else:
         t = verbs.merge(C._at(order) if kept else held, t, m, accum, replace)
     C._adopt(t if t.order is order else t.tagged(order))

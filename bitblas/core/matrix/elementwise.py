@@ -5,6 +5,7 @@ GraphBLAS C API 2.1, sections 4.3.4, 4.3.5, 4.3.8, 4.3.9. Operations return dela
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class MatrixElementwise(Operand):
         if type(other) is not type(self) and isinstance(other, Operand) and other.ndim == 1:
             return self._beside(other._resolve(), where, columns=False, restrict=restrict)
         B = other if type(other) is type(self) else object_of(other, 2, where)
-        if self.nrows != B.nrows or self.ncols != B.ncols:
+        if self.shape != B.shape:
             raise DimensionMismatch(f"{where}: expected two matrices of one shape, got {self.shape} and {B.shape}")
         if self.device is not B.device:
             same_device(where, self, B)
@@ -76,21 +77,18 @@ class MatrixElementwise(Operand):
 
         op: BinaryOp, Monoid or text. Raises DimensionMismatch, TypeError, KeyError (op has not that type).
         """
-        B = self._partner(other, "ewise_add")
-        f = typed(op, "binary", self.dtype, B.dtype)
-        run = lambda mask, order=None: verbs.ewise_add(self._at(order), B._at(order), f)
-        args = self, B
-        along = None if f.op.positional else args
-        return MatrixExpression(self.nrows, self.ncols, "ewise_add", args, f, run, None, False, along)
+        return self._ewise(self._partner(other, "ewise_add"), op, "ewise_add", verbs.ewise_add)
 
     def ewise_mult(self, other: Any, op: Any = binary_ops.times) -> MatrixExpression:
         """The intersection: op where both have an entry. Errors as in `ewise_add`."""
-        B = self._partner(other, "ewise_mult", restrict=True)
+        return self._ewise(self._partner(other, "ewise_mult", restrict=True), op, "ewise_mult", verbs.ewise_mult)
+
+    def _ewise(self, B: Any, op: Any, method: str, verb: Callable[..., MatrixStore]) -> MatrixExpression:
         f = typed(op, "binary", self.dtype, B.dtype)
-        run = lambda mask, order=None: verbs.ewise_mult(self._at(order), B._at(order), f)
-        args = self, B
+        run = lambda mask, order=None: verb(self._at(order), B._at(order), f)
+        args, (nrows, ncols) = (self, B), self.shape
         along = None if f.op.positional else args
-        return MatrixExpression(self.nrows, self.ncols, "ewise_mult", args, f, run, None, False, along)
+        return MatrixExpression(nrows, ncols, method, args, f, run, None, False, along)
 
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> MatrixExpression:
         """The union, with a default for the operand that is missing; the type also holds the defaults."""
@@ -105,14 +103,15 @@ class MatrixElementwise(Operand):
         """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its thunk as
         `right`. Raises TypeError, KeyError (op has not that type)."""
         kind, f, scalar = apply_operator(op, self.dtype, left, right)
+        along, (nrows, ncols) = (self,), self.shape
         if kind == "unary":
             run: Any = lambda mask, order: verbs.apply(self._at(order), f)
         elif kind == "index":
             run = lambda mask, order: verbs.apply_index(self._at(order), f, scalar)
         else:
             run = lambda mask, order: verbs.apply_bound(self._at(order), f, scalar, left=kind == "left")
-        args = operands(self, kind, scalar)
-        return MatrixExpression(self.nrows, self.ncols, "apply", args, f, run, along=(self,))
+        args = along if scalar is None else operands(self, kind, scalar)
+        return MatrixExpression(nrows, ncols, "apply", args, f, run, None, False, along)
 
     def select(self, op: Any, thunk: Any = None) -> MatrixExpression:
         """The entries for which op(value, row, column, thunk) is true; or those under a mask, or a BOOL object.
@@ -127,9 +126,10 @@ class MatrixElementwise(Operand):
 
             both = self, mask.parent
             return MatrixExpression(self.nrows, self.ncols, "select", (self, mask), None, run, self.dtype, along=both)
-        f, value = index_operator(op, self.dtype, thunk, "select")
+        dtype, (nrows, ncols) = self.dtype, self.shape
+        f, value = index_operator(op, dtype, thunk, "select")
         keep = lambda _, order: verbs.select(self._at(order), f, value)
-        return MatrixExpression(self.nrows, self.ncols, "select", (self, value), f, keep, self.dtype, along=(self,))
+        return MatrixExpression(nrows, ncols, "select", (self, value), f, keep, dtype, False, (self,))
 
 
 class Broadcast(MatrixElementwise):

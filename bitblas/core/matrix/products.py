@@ -38,7 +38,8 @@ class MatrixProducts:
         Raises DimensionMismatch unless self.ncols is other.nrows; TypeError, KeyError for op.
         """
         B = other if type(other) is type(self) else object_of(other, 2, "mxm")
-        if self.ncols != B.nrows:
+        (nrows, inner), (of_b, ncols) = self.shape, B.shape
+        if inner != of_b:
             raise DimensionMismatch(f"mxm: expected inner sizes that are the same, got {self.shape} and {B.shape}")
         if self.device is not B.device:
             same_device("mxm", self, B)
@@ -50,7 +51,7 @@ class MatrixProducts:
 
         args = self, B
         along = None if f.op.is_positional else args
-        return MatrixExpression(self.nrows, B.ncols, "mxm", args, f, run, None, True, along)
+        return MatrixExpression(nrows, ncols, "mxm", args, f, run, None, True, along)
 
     def mxv(self, other: Any, op: Any = semiring.plus_times) -> VectorExpression:
         """The product with a Vector, as a column: a vector of self.nrows. Errors as in `mxm`."""

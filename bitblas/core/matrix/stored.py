@@ -10,6 +10,7 @@ import numpy as np
 from ... import device as devices
 from ...build import stores
 from ...build.chosen import in_chosen_form
+from ...config import config
 from ...order import Order
 from ...store import MatrixStore
 from ...verbs import matrix as verbs
@@ -55,7 +56,7 @@ class StoredMatrix(MatrixRead, Tensor):
         return store if store.order is None else orders.in_users_order(self, store)
 
     def _at(self, order: Order | None) -> MatrixStore:
-        store = self._stored
+        store = self._stored if self._pending or devices.several else self._data
         return store if order is not None or store.order is None else orders.in_users_order(self, store)
 
     @property
@@ -71,7 +72,9 @@ class StoredMatrix(MatrixRead, Tensor):
         others hold stays as it is, so that several threads may read."""
         store = self._stored
         structure = store.structure
-        if not (now or structure.reads >= structure.due[store.iso]) or self._layout.asks:
+        if not now and structure.reads < structure.due[isinstance(store.raw, np.generic)]:
+            return store
+        if self._layout.asks:
             return store
         with self.device.guard:
             found = in_chosen_form(store, now=now)
@@ -80,9 +83,13 @@ class StoredMatrix(MatrixRead, Tensor):
         return found
 
     def _adopt(self, store: MatrixStore) -> None:
-        if self._layout is not AUTO and self._layout.asks:
-            store = stores.with_format(store, *self._layout[:2])
-        self._data = stores.with_values(store, self._layout.packed)
+        if self._layout is not AUTO:
+            if self._layout.asks:
+                store = stores.with_format(store, *self._layout[:2])
+            store = stores.with_values(store, self._layout.packed)
+        elif config.prefer == "memory":
+            store = stores.with_values(store)
+        self._data = store
         if self._pending:
             self._pending.clear()
 
@@ -98,6 +105,11 @@ class StoredMatrix(MatrixRead, Tensor):
         more = writes.copy()
         more[i, j] = value
         self._adopt(more.into(self._data))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        store = self._data
+        return store.nrows, store.ncols
 
     @property
     def nrows(self) -> int:

@@ -80,8 +80,13 @@ def axis(index: Any, dim: int, device: Device) -> Axis:
     return _list(index, dim, device)
 
 
+FEW = 64  # numbers up to which Python finds the least of a list sooner than NumPy
+
+
 def _list(index: Any, dim: int, device: Device) -> Axis:
-    if not hasattr(index, "__cuda_array_interface__"):
+    few = type(index) is list and len(index) <= FEW
+    given = index
+    if few or not hasattr(index, "__cuda_array_interface__"):
         index = np.asarray(index)
         if index.size == 0 and index.dtype.kind == "f":
             index = index.astype(np.int64)
@@ -96,10 +101,10 @@ def _list(index: Any, dim: int, device: Device) -> Axis:
         if known is not None:
             return Axis(len(index), known, dim)
     if len(index):
-        low, high = int(index.min()), int(index.max())
+        low, high = (min(given), max(given)) if few else (int(index.min()), int(index.max()))
         if low < -dim or high >= dim:
             raise IndexOutOfBound(f"Index out of range: index={low if low < -dim else high}, size={dim}")
-        index = index.astype(np.int64)
+        index = index.astype(np.int64, copy=not few)  # an array may be the caller's
         if low < 0:
             index[index < 0] += dim
     return Axis(len(index), index, dim)

@@ -26,7 +26,7 @@ class IndexExpr(Delayed, Operators):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return tuple(a.size for a in self.axes if a.size is not None)
+        return tuple([a.size for a in self.axes if a.size is not None])
 
     @property
     def ndim(self) -> int:

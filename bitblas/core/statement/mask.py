@@ -14,6 +14,7 @@ from ...exceptions import DeviceError, DimensionMismatch
 from ...order import Order
 from ...verbs import matrix as verbs
 from ...verbs.mxm import MatrixMask
+from ...verbs.operands import make
 from ..show import ShownMask
 
 
@@ -92,14 +93,16 @@ class Mask(ShownMask):
 
     def fits(self, target: Any) -> None:
         """Raise TypeError, DimensionMismatch or DeviceError unless the mask can be used for an object like `target`."""
+        parent = self.parent
+        if parent.shape == target.shape and parent.device is target.device:
+            return
         _check_rank(self, target.ndim)
-        if self.parent.shape != target.shape:
-            raise DimensionMismatch(f"mask: expected shape {target.shape}, got {self.parent.shape}")
-        if self.parent.device is not target.device:
-            raise DeviceError(
-                f"mask: expected a mask on device {target.device.name!r}, got one on {self.parent.device.name!r}; "
-                "move its object with .to(device)"
-            )
+        if parent.shape != target.shape:
+            raise DimensionMismatch(f"mask: expected shape {target.shape}, got {parent.shape}")
+        raise DeviceError(
+            f"mask: expected a mask on device {target.device.name!r}, got one on {parent.device.name!r}; "
+            "move its object with .to(device)"
+        )
 
     def __eq__(self, other: Any) -> bool:
         raise TypeError("mask == x: not defined; compare mask.new() with .isequal()")
@@ -112,7 +115,10 @@ class Mask(ShownMask):
 
 def check(mask: Any, *ndim: int) -> Mask:
     """A Mask of one of these ranks, or a BOOL object as a mask of its values. TypeError for anything else."""
-    if not isinstance(mask, Mask):
+    if isinstance(mask, Mask):
+        if mask.parent.ndim in ndim:
+            return mask
+    else:
         if getattr(mask, "ndim", 0) == 0 or not hasattr(mask, "_resolve"):
             raise TypeError(f"mask: expected a mask (x.S, x.V) or a BOOL object, got {type(mask).__qualname__}")
         if mask.dtype is not BOOL:
@@ -130,7 +136,7 @@ def check(mask: Any, *ndim: int) -> Mask:
 def matrix_mask(mask: Mask, order: Order | None = None) -> MatrixMask:
     """That of a Matrix as the verbs take it: a value mask drops its falsy entries first; a complement stays a flag."""
     store = mask.parent._at(order)
-    return MatrixMask(store.structure if mask.structure else verbs.truthy(store), mask.complement)
+    return make(MatrixMask, (store.structure if mask.structure else verbs.truthy(store), mask.complement))
 
 
 def _check_rank(mask: Mask, *ndim: int) -> None:

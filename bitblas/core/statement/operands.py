@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -51,9 +52,15 @@ def operand(value: Any, where: str) -> tuple[np.generic, DataType]:
     return found, dtype
 
 
-def compute_scalar(op: Typed, value: np.generic) -> np.generic:
+@functools.cache
+def _casts(op: Typed) -> tuple[DataType, ...]:
     plain: Any = op.op
-    for t in plain.casts(op.dtype):
+    casts: tuple[DataType, ...] = plain.casts(op.dtype)
+    return casts
+
+
+def compute_scalar(op: Typed, value: np.generic) -> np.generic:
+    for t in _casts(op):
         value = cast(value, t)
     return value
 

@@ -75,7 +75,7 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     if type(value) is not VectorExpression:
         _finish(w, value, m, accum, replace, False)
     elif value.ends:
-        keeps = (accum is not None or m is not None) and _keeps(store, m, accum, replace)
+        keeps = store.count != 0 and (accum is not None or (m is not None and not replace))  # `_keeps`, a call less
         held = value.run(make(Into, (store, m, accum, replace, keeps)))
         if held is not None and held is not store:
             w._adopt(held if held.dtype is store.dtype else verbs.cast(held, store.dtype))

@@ -26,7 +26,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
             count = np.int64(0)
             e = np.int64(at(begin, row))
             stop = np.int64(at(end, row))
-            if KIND == WORDS and U_FULL:
+            if U_FULL and (KIND == WORDS or BLEND):
                 count = np.int64(stop > e)
             elif (
                 KIND == WORDS
@@ -38,13 +38,28 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
                         hit |= at(u_bits, j >> 6) >> np.uint64(j & 63)
                     e += 4
                 count = np.int64(hit & ONE)
-            while BLEND and e < stop:  # what u lacks adds what is neutral, so that nothing has to be foreseen
-                j = column(col, width, e)
-                hit = at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE
-                z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
-                total = add(total, chosen(hit, z, BEGIN))
-                count += np.int64(hit)
-                e += 1
+            while BLEND and stop - e >= 4:  # what u lacks adds what is neutral, so that nothing has to be foreseen
+                for d in range(4):
+                    j = column(col, width, e + d)
+                    z = mul(value_at(a_val, a_iso, a_stride, e + d), load_u(u_val, u_iso, u_stride, j), row, j)
+                    if U_FULL:
+                        total = add(total, z)
+                    else:
+                        hit = at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE
+                        total = add(total, chosen(hit, z, BEGIN))
+                        count += np.int64(hit)
+                e += 4
+            if BLEND and e < stop:  # nor how many are left: beyond the end it is the last one, which does not count
+                for d in range(3):
+                    p = min(e + d, stop - 1)
+                    j = column(col, width, p)
+                    z = mul(value_at(a_val, a_iso, a_stride, p), load_u(u_val, u_iso, u_stride, j), row, j)
+                    hit = np.uint64(e + d < stop)
+                    if not U_FULL:
+                        hit &= at(u_bits, j >> 6) >> np.uint64(j & 63)
+                        count += np.int64(hit)
+                    total = add(total, chosen(hit, z, BEGIN))
+                e = stop
             while KIND != WORDS and e < stop:
                 j = column(col, width, e)
                 if U_FULL or bit_of(u_bits, j):

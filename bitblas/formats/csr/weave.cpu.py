@@ -1,8 +1,8 @@
 # C<M, replace> = A (op) B row by row, in one pass: the columns of a row ascend, in A, B and M. Each range of rows
-# begins to write where A and B together would have it; it says where its rows end, and the caller closes the gaps.
-# MODE: BOTH where both have an entry; UNION where either has; FILLED as UNION with defaults for what is missing; ONLY
-# where B has one. What M forbids keeps the entry of A, unless it is replaced; MASKED 2: M is the pattern of B. FLAGS:
-# of B only what `b_flags` says.
+# begins to write where A (MODE BOTH), or A and B together, would have it; it says where its rows end, and the caller
+# closes the gaps. MODE: BOTH where both have an entry; UNION where either has; FILLED as UNION with defaults for what
+# is missing; ONLY where B has one. What M forbids keeps the entry of A, unless it is replaced; MASKED 2: M is the
+# pattern of B. FLAGS: of B only what `b_flags` says.
 # include: formats/csr/search.cpu.py
 BOTH, UNION, FILLED, ONLY = 0, 1, 2, 3
 FAR = np.int64(1) << 62  # beyond every column
@@ -22,7 +22,7 @@ def woven(in_a, in_b, a_val, a_iso, a_stride, a_default, p, b_val, b_iso, b_stri
 @njit(**KERNEL)
 def weave(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_stride, a_default, b_ptr, b_col, b_width, b_flags, b_val,
           b_iso, b_stride, b_default, m_ptr, m_col, m_width, m_flip, replace, c_ptr, c_col, c_val):  # fmt: skip
-    place = np.int64(at(a_ptr, lo)) + np.int64(at(b_ptr, lo))
+    place = np.int64(at(a_ptr, lo)) + (np.int64(at(b_ptr, lo)) if MODE != BOTH else 0)
     for i in range(lo, hi):
         p = np.int64(at(a_ptr, i))
         p_end = np.int64(at(a_ptr, i + 1))
