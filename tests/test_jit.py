@@ -93,9 +93,9 @@ def made(monkeypatch):
 
     asked, real = [], compiler.compiled
 
-    def counted(text, name, symbol, signature):
+    def counted(text, name, symbol, *more):
         asked.append(symbol)
-        return real(text, name, symbol, signature)
+        return real(text, name, symbol, *more)
 
     monkeypatch.setattr(compiler, "compiled", counted)
     return asked

@@ -28,11 +28,13 @@ from ..io import mmread
 
 
 class Done(NamedTuple):
-    """A program that ran: how many kernels were compiled for it, and the error that ended it, else ""."""
+    """A program that ran: how many kernels were compiled for it, the error that ended it, else "", and the kernels that
+    it used (`objects.used`)."""
 
     program: str
     kernels: int
     error: str
+    used: dict[str, set[str]]
 
 
 GRAPHS = ("first", "town", "road")
@@ -69,8 +71,8 @@ def run(task: str) -> Done:
             (_run_file if Path(task).is_file() else _run_algorithm)(task)
     except (Exception, SystemExit) as error:
         if not isinstance(error, SystemExit) or error.code:
-            return Done(task, objects.compiled - before, f"{type(error).__name__}: {error}")
-    return Done(task, objects.compiled - before, "")
+            return Done(task, objects.compiled - before, f"{type(error).__name__}: {error}", objects.used)
+    return Done(task, objects.compiled - before, "", objects.used)
 
 
 def _run_algorithm(task: str) -> None:
@@ -98,11 +100,16 @@ def _run_file(task: str) -> None:
         os.chdir(here)
 
 
-def warm(files: Sequence[str] = (), processes: int | None = None) -> Iterator[Done]:
-    """Run them all, as they end. processes: at once; as many as may work, without a number."""
+def _compile_also(targets: Sequence[str]) -> None:
+    objects.also = tuple(targets)
+
+
+def warm(files: Sequence[str] = (), processes: int | None = None, also: Sequence[str] = ()) -> Iterator[Done]:
+    """Run them all, as they end. processes: at once; as many as may work, without a number. also: other processors, of
+    `targets.SHIPPED`, to compile for."""
     devices.get("cpu")
     count = threads.processors() if processes is None else processes
     context = multiprocessing.get_context("spawn")  # no process has what another one compiled but by the cache
-    with ProcessPoolExecutor(count, mp_context=context) as pool:
+    with ProcessPoolExecutor(count, context, _compile_also, (also,)) as pool:
         for future in as_completed([pool.submit(run, task) for task in tasks(files)]):
             yield future.result()
