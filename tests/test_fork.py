@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import semirings
 
 PROGRAM = """
 import multiprocessing, os, sys, threading, warnings
@@ -108,3 +112,42 @@ def test_a_fork_waits_for_who_compiles():
     how = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", WAITING]
     made = subprocess.run(how, capture_output=True, text=True, timeout=100, check=False)
     assert (made.returncode, made.stderr, made.stdout) == (0, "", "done\n")
+
+
+SLOW = """
+import os, signal, threading
+from semirings.cached import cached_property
+
+inside = threading.Event()
+
+class Slow:
+    def __init__(self, seconds):
+        self.seconds = seconds
+
+    @cached_property
+    def value(self):
+        inside.set()
+        return threading.Event().wait(self.seconds)
+
+thread = threading.Thread(target=lambda: Slow(0.5).value)
+thread.start()
+inside.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(10)
+    os._exit(7 if Slow(0).value is False else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+print("done")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_what_another_thread_computes_is_free_in_the_child():
+    """functools.cached_property has a lock before Python 3.12, and so is used nowhere."""
+    how = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", SLOW]
+    made = subprocess.run(how, capture_output=True, text=True, timeout=100, check=False)
+    assert (made.returncode, made.stderr, made.stdout) == (0, "", "done\n")
+    root = Path(semirings.__file__).parents[1]
+    texts = {path: path.read_text() for folder in ("bitblas", "semirings") for path in (root / folder).rglob("*.py")}
+    locked = re.compile(r"functools(\.| import .*)cached_property")
+    assert [path.name for path, text in texts.items() if locked.search(text)] == ["cached.py"]

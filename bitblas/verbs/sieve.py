@@ -7,12 +7,12 @@ which is all that is asked of many masked products, needs no dropping, because w
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
 
 from semirings import Monoid, Typed
+from semirings.cached import cached_property
 from semirings.dtypes import DataType
 
 from ..build.stores import filter_entries
@@ -33,7 +33,7 @@ class Sieve(MatrixStore):
         attributes = {"places": places, "dtype": dtype, "sums": sums, "present": present, "monoid": monoid}
         self.__dict__.update(attributes, copies={}, prepared={})
 
-    @functools.cached_property
+    @cached_property
     def _entries(self) -> MatrixStore:
         return filter_entries(MatrixStore(self.places, self.dtype, self.sums), self.present)
 
