@@ -7,7 +7,6 @@ their kernel never reads. Nothing is taken from a file that was made of other so
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -114,6 +113,8 @@ def sources() -> list[str]:
 
 def digest_of(names: Iterable[str]) -> str:
     """A checksum of files of the package. ValueError if one is not there."""
+    import hashlib
+
     found = hashlib.sha256()
     for name in names:
         root = jit.ALGEBRA.parent if name.startswith("semirings/") else jit.PACKAGE
