@@ -30,7 +30,8 @@ def entries(text: bytes, field: str, symmetry: str, nrows: int, ncols: int, coun
     """`count` entries, one a line, and their mirror images after them where the header speaks of a symmetry; None where
     the text is another, which SciPy may read, and says why if it does not."""
     line = rb"[ \t]*" + _LINE[field] + rb"[ \t]*\r?"
-    if not count or not re.fullmatch(rb"(?:%s\n)+" % line, text):
+    signed = symmetry != "skew-symmetric" or field != "unsigned-integer"
+    if not (count and signed) or not re.fullmatch(rb"(?:%s\n)+" % line, text):
         return None
     words = text.split()
     width = len(words) // count
