@@ -23,7 +23,7 @@ BUILD = """
 import sys
 from pathlib import Path
 from bitblas.registry import ahead, warm
-warm.tasks = lambda files: list(files)
+warm.tasks = lambda files, plain: list(files)
 print(*ahead.build(Path(sys.argv[1]), sys.argv[2:], 1), sep="\\n")
 """
 RUN = """

@@ -24,17 +24,17 @@ def build(folder: Path, files: Sequence[str], processes: int | None = None) -> I
     if level is not None:  # what programs run here is then what is shipped for processors like this one
         os.environ.update(NUMBA_CPU_NAME=targets.SHIPPED[level].cpu, NUMBA_CPU_FEATURES="")
     also = tuple(name for name in targets.SHIPPED if name != level)
-    total = len(warm.tasks(files))
+    tasks = warm.tasks(files, plain=True)
     with tempfile.TemporaryDirectory() as cache:
         os.environ["BITBLAS_CACHE"] = cache
         jit.cache_dir.cache_clear()
-        for ended, done in enumerate(warm.warm(files, processes, also), 1):
+        for ended, done in enumerate(warm.warm(tasks, processes, also), 1):
             if done.error:
                 raise RuntimeError(f"{done.program}: {done.error}")
             for symbol, keys in done.used.items():
                 used.setdefault(symbol, set()).update(keys)
             kernels += done.kernels
-            yield f"compiling: {kernels} kernels, {ended} of {total} programs, {time.monotonic() - begin:.0f} s"
+            yield f"compiling: {kernels} kernels, {ended} of {len(tasks)} programs, {time.monotonic() - begin:.0f} s"
         folder.mkdir(parents=True, exist_ok=True)
         for name in targets.SHIPPED:
             data = _packed(name, "cpu" if name == level else name, used)

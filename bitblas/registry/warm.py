@@ -25,6 +25,7 @@ from ..compare.programs import programs
 from ..config import config
 from ..device import objects, threads
 from ..io import mmread
+from . import statements
 
 
 class Done(NamedTuple):
@@ -56,16 +57,17 @@ def graph(name: str) -> comparison.Operands:
     return comparison.Operands(gb.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n, device="cpu"))
 
 
-def tasks(files: Iterable[str]) -> list[str]:
-    """The names of what is run: algorithm and graph, or a file."""
-    return [*files, *(f"{program.name} {graph}" for graph in GRAPHS[::-1] for program in programs())]
+def tasks(files: Iterable[str], plain: bool = False) -> list[str]:
+    """The names of what is run: algorithm and graph, or a file; the statements of a type too, if they are asked for."""
+    statement_tasks = [f"statements {name}" for name in statements.TYPES] if plain else []
+    return [*statement_tasks, *files, *(f"{program.name} {graph}" for graph in GRAPHS[::-1] for program in programs())]
 
 
 def run(task: str) -> Done:
     """Run one program."""
     before = objects.compiled
     try:
-        if task not in tasks(()) and not Path(task).is_file():
+        if task not in tasks((), plain=True) and not Path(task).is_file():
             raise FileNotFoundError(f"expected a program, got {task}")
         with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), config.set(device="cpu"):
             (_run_file if Path(task).is_file() else _run_algorithm)(task)
@@ -79,6 +81,10 @@ def _run_algorithm(task: str) -> None:
     import bitblas
 
     name, _, which = task.rpartition(" ")
+    if name == "statements":
+        for graph_name in GRAPHS[:2]:
+            statements.run(which, *graph(graph_name).pattern[:2], graph(graph_name).n)
+        return
     program = next(p for p in programs() if p.name == name)
     program.call(comparison.Side("cpu", bitblas, graph(which), device="cpu").matrix(program.form), 0, bitblas)
 
@@ -104,12 +110,12 @@ def _compile_also(targets: Sequence[str]) -> None:
     objects.also = tuple(targets)
 
 
-def warm(files: Sequence[str] = (), processes: int | None = None, also: Sequence[str] = ()) -> Iterator[Done]:
+def warm(tasks: Sequence[str], processes: int | None = None, also: Sequence[str] = ()) -> Iterator[Done]:
     """Run them all, as they end. processes: at once; as many as may work, without a number. also: other processors, of
     `targets.SHIPPED`, to compile for."""
     devices.get("cpu")
     count = threads.processors() if processes is None else processes
     context = multiprocessing.get_context("spawn")  # no process has what another one compiled but by the cache
     with ProcessPoolExecutor(count, context, _compile_also, (also,)) as pool:
-        for future in as_completed([pool.submit(run, task) for task in tasks(files)]):
+        for future in as_completed([pool.submit(run, task) for task in tasks]):
             yield future.result()
