@@ -44,7 +44,7 @@ def entries(text: bytes, field: str, symmetry: str, nrows: int, ncols: int, coun
     read = float if field == "real" else int
     values = np.ones(count) if width == 2 else np.array(list(map(read, words[2::width])), kind)
     index = np.int32 if max(nrows, ncols) < 1 << 31 else np.int64
-    row, col = np.array(rows, index) - index(1), np.array(cols, index) - index(1)
+    row, col = np.array(rows, index) - 1, np.array(cols, index) - 1
     if symmetry == "general":
         return Entries(row, col, values)
     off = row != col
