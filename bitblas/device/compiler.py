@@ -6,6 +6,7 @@ out: `native.ll` calls kernels, their scratch arrays live until they end, and it
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -23,7 +24,6 @@ from numba.core.runtime import rtsys
 from ..kernels.calls import SCRATCH
 from . import targets
 from .specialise import specialised
-from .targets import Target
 
 WORD = ir.IntType(64)
 POINTER = ir.IntType(8).as_pointer()
@@ -110,7 +110,7 @@ def numba_type(code: str) -> Any:
 
 
 def compiled(
-    text: str, name: str, symbol: str, signature: Sequence[str], where: Sequence[Target]
+    text: str, name: str, symbol: str, signature: Sequence[str], where: Sequence[targets.Target]
 ) -> list[tuple[bytes, list[str]]]:
     """For each target an object file that defines `symbol`, and what it calls and does not define. name: of the kernel
     in the text."""
@@ -171,7 +171,7 @@ def _entry(module: Any, kernel: str, symbol: str, arguments: Sequence[Any]) -> N
     b.ret(b.select(own, b.ptrtoint(b.load(frame), WORD), b.sext(status, WORD)))
 
 
-def _object(module: Any, symbol: str, target: Target) -> tuple[bytes, list[str]]:
+def _object(module: Any, symbol: str, target: targets.Target) -> tuple[bytes, list[str]]:
     """LLVM's part: one function is left, the rest is inlined or its own."""
     machine = targets.machine(target, int(config.OPT))
     module.triple, module.data_layout = target.triple, str(machine.target_data)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from ..kernels.prologue import Variant
@@ -24,13 +25,20 @@ also: tuple[str, ...] = ()  # names in targets.SHIPPED for which whatever is com
 used: dict[str, set[str]] = {}  # the keys in `shipped` of what was asked for, by symbol
 
 
-@functools.cache
-def _say_that_it_compiles() -> None:
-    """Once, to who waits at a terminal."""
+@contextmanager
+def _said() -> Iterator[None]:
+    """Tells who waits at a terminal that a kernel is compiled, and which by number; the line is gone afterwards."""
     import multiprocessing
 
-    if sys.stderr.isatty() and multiprocessing.parent_process() is None:
-        print("bitblas: compiling kernels, once for this machine", file=sys.stderr, flush=True)
+    line = f"bitblas: compiling kernel {compiled + 1}, once for this machine"
+    terminal = sys.stderr.isatty() and multiprocessing.parent_process() is None
+    if terminal:
+        print(line, end="\r", file=sys.stderr, flush=True)
+    try:
+        yield
+    finally:
+        if terminal:
+            print(" " * len(line), end="\r", file=sys.stderr, flush=True)
 
 
 def cpu_object(variant: Variant, signature: Sequence[str]) -> Object:
@@ -45,13 +53,14 @@ def cpu_object(variant: Variant, signature: Sequence[str]) -> Object:
 
     def make(symbol: str) -> Made:
         global compiled
-        _say_that_it_compiles()
-        from . import compiler
-
-        compiled += 1
+        where = (targets.host(), *(targets.SHIPPED[name] for name in also))
         try:
-            wanted = (targets.host(), *(targets.SHIPPED[name] for name in also))
-            return compiler.compiled(text, variant.entry, symbol, signature, wanted)
+            with _said():
+                from . import compiler
+
+                made = compiler.compiled(text, variant.entry, symbol, signature, where)
+            compiled += 1
+            return made
         except Exception as error:
             raise jit.CompileError(f"{variant}\n{error}\n{jit.numbered(text)}") from error
 
