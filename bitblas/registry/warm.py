@@ -59,7 +59,7 @@ def graph(name: str) -> comparison.Operands:
 
 def tasks(files: Iterable[str], plain: bool = False) -> list[str]:
     """The names of what is run: algorithm and graph, or a file; the statements of a type too, if they are asked for."""
-    statement_tasks = [f"statements {name}" for name in statements.TYPES] if plain else []
+    statement_tasks = [f"{part} {name}" for part in statements.PARTS for name in statements.TYPES] if plain else []
     return [*statement_tasks, *files, *(f"{program.name} {graph}" for graph in GRAPHS[::-1] for program in programs())]
 
 
@@ -81,9 +81,9 @@ def _run_algorithm(task: str) -> None:
     import bitblas
 
     name, _, which = task.rpartition(" ")
-    if name == "statements":
-        for graph_name in GRAPHS[:2]:
-            statements.run(which, *graph(graph_name).pattern[:2], graph(graph_name).n)
+    if name in statements.PARTS:
+        for operands in map(graph, ("first", "town")):
+            statements.run(name, which, operands.rows, operands.cols, operands.n)
         return
     program = next(p for p in programs() if p.name == name)
     program.call(comparison.Side("cpu", bitblas, graph(which), device="cpu").matrix(program.form), 0, bitblas)
