@@ -64,13 +64,15 @@ def tasks(files: Iterable[str], plain: bool = False) -> list[str]:
 
 
 def run(task: str) -> Done:
-    """Run one program."""
-    before = objects.compiled
+    """Run one program; with several numbers of threads if it is for other processors too, as plans depend on that."""
+    before, counts = objects.compiled, (1, 2, 16) if objects.also else (threads.count(),)
     try:
         if task not in tasks((), plain=True) and not Path(task).is_file():
             raise FileNotFoundError(f"expected a program, got {task}")
-        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), config.set(device="cpu"):
-            (_run_file if Path(task).is_file() else _run_algorithm)(task)
+        for count in counts:
+            with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+                with config.set(device="cpu", threads=count):
+                    (_run_file if Path(task).is_file() else _run_algorithm)(task)
     except (Exception, SystemExit) as error:
         if not isinstance(error, SystemExit) or error.code:
             return Done(task, objects.compiled - before, f"{type(error).__name__}: {error}", objects.used)
