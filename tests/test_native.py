@@ -160,13 +160,14 @@ def test_operators_need_no_numba_when_they_are_loaded(monkeypatch):
         for expression in (
             *(x.apply(getattr(gb.unary, name)) for name in one),
             *(x.ewise_mult(x, getattr(gb.binary, name)) for name in ("atan2", "pow", "fmod", "hypot", "remainder")),
+            x.ewise_mult(x, gb.binary.numpy.nextafter),
         ):
             assert expression.new().nvals == 2
     monkeypatch.setitem(sys.modules, "numba.core.registry", None)
     names: set[str] = set()
     for path in (jit.cache_dir() / "cpu").glob("*.o"):  # those of other tests too
         names.update(path.read_bytes().split(b"\n", 2)[1].decode().split())
-    assert {"exp", "expf", "numba_frexp", "numba_gamma"} <= names
+    assert {"exp", "expf", "numba_frexp", "numba_gamma", "numba_nextafter"} <= names
     for name in names:
         if not name.startswith("NRT_"):  # functions of a program's that make arrays or errors
             assert native.address(name), name

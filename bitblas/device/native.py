@@ -79,7 +79,7 @@ def _engine() -> Any:
 
 
 # What Numba calls by a name of its own, and the C library's function that is meant.
-_ALIASES = {f"numba_{name}": name for name in ("frexp", "frexpf", "ldexp", "ldexpf")}
+_ALIASES = {f"numba_{name}{t}": f"{name}{t}" for name in ("frexp", "ldexp", "nextafter") for t in ("", "f")}
 _ALIASES |= {"numba_gamma": "tgamma", "numba_gammaf": "tgammaf"}
 
 
