@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import functions, known
+from .cached import cached_property
 from .dtypes import BOOL, INT8, DataType, cast_scalar
 from .expressions import Expression, code, names_in, resolve
 from .rules import Rule, same
@@ -46,7 +47,7 @@ class Operator(Ruled):
     def __repr__(self) -> str:
         return f"{self.family}.{self.name}"
 
-    @functools.cached_property
+    @cached_property
     def positional(self) -> bool:
         """Whether the result depends on where the operands stand."""
         return not names_in(self.expr).isdisjoint(("ix", "jx", "iy", "jy"))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from . import dtypes
+from .cached import cached_property
 from .dtypes import DataType
 from .rules import CAST_FIRST, Rule
 
@@ -45,11 +46,11 @@ class Typed(Generic[Op]):
         """The Python function that the operator was made of, or None."""
         return self._part("orig_func")
 
-    @functools.cached_property
+    @cached_property
     def return_type(self) -> DataType:
         return self.op.result_type(self.dtype)
 
-    @functools.cached_property
+    @cached_property
     def compute_type(self) -> DataType:
         """The type in which an operator or monoid computes: its operands are cast to it."""
         return self._part("compute_type")(self.dtype)

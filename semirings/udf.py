@@ -7,7 +7,6 @@ C++ (udf_cpp.py).
 
 from __future__ import annotations
 
-import hashlib
 import math
 import pickle
 from collections.abc import Mapping
@@ -33,6 +32,8 @@ class Call(Expression):
 
     def __new__(cls, function: FunctionType, names: tuple[str, ...]) -> Call:
         text = _text_of("f", function)
+        import hashlib
+
         digest = hashlib.sha256(text.encode()).hexdigest()[:16]
         word = function.__name__ if function.__name__.isidentifier() and function.__name__.isascii() else "function"
         self = super().__new__(cls, f"{word}_{digest}({', '.join(names)})")

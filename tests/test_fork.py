@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import semirings
 
 PROGRAM = """
 import multiprocessing, os, sys, threading, warnings
@@ -107,4 +111,77 @@ def test_a_fork_waits_for_who_compiles():
     """Else its child would wait for a lock that nobody holds any more."""
     how = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", WAITING]
     made = subprocess.run(how, capture_output=True, text=True, timeout=100, check=False)
+    assert (made.returncode, made.stderr, made.stdout) == (0, "", "done\n")
+
+
+SLOW = """
+import os, signal, threading
+from semirings.cached import cached_property
+
+inside = threading.Event()
+
+class Slow:
+    def __init__(self, seconds):
+        self.seconds = seconds
+
+    @cached_property
+    def value(self):
+        inside.set()
+        return threading.Event().wait(self.seconds)
+
+thread = threading.Thread(target=lambda: Slow(0.5).value)
+thread.start()
+inside.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(10)
+    os._exit(7 if Slow(0).value is False else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+print("done")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_what_another_thread_computes_is_free_in_the_child():
+    """functools.cached_property has a lock before Python 3.12, and so is used nowhere."""
+    how = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", SLOW]
+    made = subprocess.run(how, capture_output=True, text=True, timeout=100, check=False)
+    assert (made.returncode, made.stderr, made.stdout) == (0, "", "done\n")
+    root = Path(semirings.__file__).parents[1]
+    texts = {path: path.read_text() for folder in ("bitblas", "semirings") for path in (root / folder).rglob("*.py")}
+    locked = re.compile(r"functools(\.| import .*)cached_property")
+    assert [path.name for path, text in texts.items() if locked.search(text)] == ["cached.py"]
+
+
+SPAWNED = """
+import multiprocessing, threading
+import numpy as np
+import bitblas as gb
+
+def product(n):
+    A = gb.Matrix.from_coo(np.arange(n), (np.arange(n) + 1) % n, True, nrows=n, ncols=n)
+    v = gb.Vector.from_dense(np.ones(n))
+    return A.mxv(v, gb.semiring.plus_second).new().reduce("plus").value
+
+def busy(stop):
+    while not stop.is_set():
+        product(1 << 16)
+
+if __name__ == "__main__":
+    stop = threading.Event()
+    others = [threading.Thread(target=busy, args=(stop,)) for _ in range(2)]
+    for other in others:
+        other.start()
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        assert pool.map(product, [1 << 16, 5, 1 << 15], chunksize=1) == [1 << 16, 5, 1 << 15]
+    stop.set()
+    print("done")
+"""
+
+
+def test_processes_that_are_spawned_beside_threads(tmp_path):
+    (tmp_path / "program.py").write_text(SPAWNED)
+    environ = {**os.environ, "NUMBA_NUM_THREADS": "2", "BITBLAS_DEVICE": "cpu"}
+    command = [sys.executable, str(tmp_path / "program.py")]
+    made = subprocess.run(command, capture_output=True, text=True, timeout=200, env=environ, check=False)
     assert (made.returncode, made.stderr, made.stdout) == (0, "", "done\n")

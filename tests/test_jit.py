@@ -93,9 +93,9 @@ def made(monkeypatch):
 
     asked, real = [], compiler.compiled
 
-    def counted(text, name, symbol, signature):
+    def counted(text, name, symbol, *more):
         asked.append(symbol)
-        return real(text, name, symbol, signature)
+        return real(text, name, symbol, *more)
 
     monkeypatch.setattr(compiler, "compiled", counted)
     return asked
@@ -268,3 +268,30 @@ def test_the_text_of_a_kernel_keeps_what_it_reaches():
     names: dict = {}
     exec(kept, names)
     assert names["run"]() == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+def test_who_waits_at_a_terminal_is_told(tmp_path):
+    """Which kernel is compiled, in a line that is gone afterwards; nothing where errors go to a file, or in a cache."""
+    import pty
+
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import test_jit, bitblas; from bitblas.device import objects\n"
+    code += "for name in ('plus', 'times'): objects.cpu_object(test_jit.fold(name), test_jit.SIGNATURE)"
+    command = [sys.executable, "-c", code, str(Path(__file__).parent)]
+    said = []
+    for _ in range(2):
+        ours, theirs = pty.openpty()
+        env = {**os.environ, "BITBLAS_CACHE": str(tmp_path)}
+        subprocess.run(command, stderr=theirs, env=env, timeout=200, check=True)
+        os.close(theirs)
+        os.set_blocking(ours, False)
+        try:
+            said.append(os.read(ours, 9999).decode())
+        except OSError:  # nothing
+            said.append("")
+        os.close(ours)
+    line = "bitblas: compiling kernel {}, once for this machine"
+    assert said == ["".join(f"{line.format(k)}\r{' ' * len(line.format(k))}\r" for k in (1, 2)), ""]
+    env = {**os.environ, "BITBLAS_CACHE": str(tmp_path / "another")}
+    made = subprocess.run(command, capture_output=True, env=env, timeout=200, check=True)
+    assert made.stderr == b""

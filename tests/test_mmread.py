@@ -2,10 +2,14 @@
 
 import bz2
 import codecs
+import contextlib
 import gzip
 import io
+import random
+import sys
 import tracemalloc
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +17,7 @@ from mm_files import ARRAY, BAD, DTYPES, GOOD, PATTERN, REAL, as_dict, same, sam
 
 import bitblas as gb
 from bitblas.io import (
+    mmfew,
     mmfile,
     mmread,
     mmwrite,
@@ -237,3 +242,51 @@ def test_damage_is_read_right_or_refused(data):
         assert str(error).startswith("<BytesIO>")
     else:
         assert as_dict(A) == plain(whole.decode("latin-1"), field)
+
+
+LINES = {
+    "pattern": ["{} {}", "{} {}", " {}\t{} ", "{} {} 1"],
+    "integer": ["{} {} 5", "{} {} -3", "{} {} 007", "{} {} +4", "{} {} 123456789012345678",
+                "{} {} 9223372036854775807"],
+    "unsigned-integer": ["{} {} 5", "{} {} 7", "{} {} 18446744073709551615", "{} {} -3"],
+    "real": ["{} {} 0.1", "{} {} -2.5", "{} {} 3.", "{} {} .5", "{} {} 1e-3", "{} {} 2.2250738585072011e-308",
+             "{} {} inf", "{} {} 179769313486231580793728971405301", "{} {} 0.30000000000000004440892098500626",
+             "{} {} -0.0"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("field", LINES)
+@pytest.mark.parametrize("symmetry", ["general", "symmetric", "skew-symmetric"])
+def test_few_entries_are_read_as_many_are(monkeypatch, field, symmetry):
+    """Without SciPy where the text is plain: the same arrays in the same order, the same errors."""
+    if (field, symmetry) == ("pattern", "skew-symmetric"):
+        return  # there is no such file
+    rng, taken = random.Random(1), 0
+    monkeypatch.setattr(mmfile, "check_fits", lambda *args: None)
+
+    def read(text):
+        try:
+            head, *arrays = mmfile.read(io.BytesIO(text))
+            return head, [(a.dtype, a.tolist(), np.signbit(a).tolist()) for a in arrays]
+        except gb.exceptions.InvalidValue as error:
+            return str(error)
+
+    for n in (4, 3_000_000_000):
+        for _ in range(60):
+            plain = rng.random() < 0.5
+            lines = [rng.choice(LINES[field][: 2 if plain else None]) for _ in range(rng.randrange(6))]
+            lines = [line.format(rng.randint(1 - (rng.random() < 0.05), 4), rng.randint(1, 4)) for line in lines]
+            end = rng.choice(["\n", "\n", "\r\n", "\n\n"])
+            count = len(lines) + (rng.random() < 0.1)
+            head = f"%%MatrixMarket matrix coordinate {field} {symmetry}\n{n} {n} {count}\n"
+            text = f"{head}{end.join(lines)}{end}".encode()
+            few = read(text)
+            with monkeypatch.context() as patch:
+                patch.setattr(mmfew, "FEW", 0)
+                assert few == read(text), text
+            with monkeypatch.context() as patch:
+                patch.setitem(sys.modules, "scipy.io", None)
+                with contextlib.suppress(ImportError):
+                    assert few == read(text)
+                    taken += 1
+    assert taken > 20 or (field, symmetry) == ("unsigned-integer", "skew-symmetric")

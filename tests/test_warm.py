@@ -28,10 +28,12 @@ def test_all_algorithms_on_all_graphs():
     names = warm.tasks(["a.py"])
     assert names[0] == "a.py" and len(names) == 1 + 9 * len(warm.GRAPHS) and len(set(names)) == len(names)
     assert names[1].endswith(" road"), "the longest first"
+    more = warm.tasks(["a.py"], plain=True)
+    assert more[0] == "products INT64" and len(more) == 12 + len(names) and more[12:] == names
     assert [warm.graph(name).n for name in ("first", "town")] == [6, 1600]
 
 
-@pytest.mark.parametrize("program", ["bfs first", "triangles town"])
+@pytest.mark.parametrize("program", ["bfs first", "triangles town", "others BOOL"])
 def test_algorithms_run(program):
     assert warm.run(program)[::2] == (program, "")
 

@@ -13,8 +13,9 @@ def warm(args: argparse.Namespace) -> int:
     from ..registry import warm as registry
 
     begin, ended, kernels, failed = time.monotonic(), 0, 0, []
-    total, terminal = len(registry.tasks(args.files)), sys.stderr.isatty()
-    for done in registry.warm(args.files, args.processes):
+    tasks, terminal = registry.tasks(args.files), sys.stderr.isatty()
+    total = len(tasks)
+    for done in registry.warm(tasks, args.processes):
         ended, kernels = ended + 1, kernels + done.kernels
         failed += [done] if done.error else []
         if terminal:

@@ -9,13 +9,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from statistics import median
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+
+from semirings.cached import cached_property
 
 from .. import extras
 from ..io import host_coo

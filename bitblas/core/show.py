@@ -6,7 +6,6 @@ A table is a list of rows of text; large objects show their first and last rows 
 from __future__ import annotations
 
 import math
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -95,6 +94,8 @@ def text(title: str, kind: str, named: dict[str, str], cells: Table) -> str:
 
 
 def _html_table(lines: list[list[str]], heads: int) -> str:
+    from html import escape
+
     def row(k: int, line: list[str]) -> str:
         return "".join(
             f"<th>{escape(cell)}</th>" if k < heads or c == 0 else f"<td>{escape(cell)}</td>"

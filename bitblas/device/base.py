@@ -10,9 +10,11 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from semirings.cached import cached_property
+
 from ..exceptions import DeviceError, OutOfMemory
 from ..kernels.prologue import Variant
-from . import held, native, ranges
+from . import held, ranges, targets
 from .ranges import Bounds
 
 _DLPACK_CPU = 1  # dlpack.h: kDLCPU
@@ -66,7 +68,7 @@ class Device(ABC):
         """For users. Inside of the library a device is asked for what it can do."""
         return self.kind == "gpu"
 
-    @functools.cached_property
+    @cached_property
     def guard(self) -> Guard:
         return Guard(self)
 
@@ -181,7 +183,7 @@ class Device(ABC):
     @property
     def model(self) -> str:
         """What measurements on it hold for."""
-        return f"{native.cpu_name()} with {self.threads} threads"
+        return f"{targets.host().cpu} with {self.threads} threads"
 
     def described(self) -> str:
         """What it is, for people."""

@@ -22,7 +22,7 @@ from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
 
 from ..kernels.calls import SCRATCH
-from . import native
+from . import targets
 from .specialise import specialised
 
 WORD = ir.IntType(64)
@@ -117,8 +117,11 @@ def numba_type(code: str) -> Any:
     return types.Array(dtype, 1, "C") if code.endswith("[]") else dtype
 
 
-def compiled(text: str, name: str, symbol: str, signature: Sequence[str]) -> tuple[bytes, list[str]]:
-    """An object file that defines `symbol`, and what it calls and does not define. name: of the kernel in the text."""
+def compiled(
+    text: str, name: str, symbol: str, signature: Sequence[str], where: Sequence[targets.Target]
+) -> list[tuple[bytes, list[str]]]:
+    """For each target an object file that defines `symbol`, and what it calls and does not define. name: of the kernel
+    in the text."""
     namespace: dict[str, Any] = {"__name__": "bitblas.kernel"}
     exec(compile(specialised(text, name), f"<{symbol}>", "exec"), namespace)
     arguments = (types.int64, types.int64, *map(numba_type, signature))
@@ -144,7 +147,7 @@ def compiled(text: str, name: str, symbol: str, signature: Sequence[str]) -> tup
     module = binding.parse_assembly(cgutils.normalize_ir_text(str(library.module)))
     for other in library.linked():
         module.link_in(other._get_module_for_linking(), preserve=True)
-    return _object(module, symbol, codegen._data_layout)
+    return [_object(module.clone(), symbol, target) for target in where]
 
 
 def _entry(module: Any, kernel: str, symbol: str, arguments: Sequence[Any]) -> None:
@@ -176,24 +179,20 @@ def _entry(module: Any, kernel: str, symbol: str, arguments: Sequence[Any]) -> N
     b.ret(b.select(own, b.ptrtoint(b.load(frame), WORD), b.sext(status, WORD)))
 
 
-@functools.cache
-def _target() -> Any:
-    return native.machine(native.cpu_name(), native.features(), int(config.OPT))
-
-
-def _object(module: Any, symbol: str, layout: str) -> tuple[bytes, list[str]]:
+def _object(module: Any, symbol: str, target: targets.Target) -> tuple[bytes, list[str]]:
     """LLVM's part: one function is left, the rest is inlined or its own."""
-    module.data_layout = layout
+    machine = targets.machine(target, int(config.OPT))
+    module.triple, module.data_layout = target.triple, str(machine.target_data)
     for defined in (*module.functions, *module.global_variables):
         if not defined.is_declaration and defined.name != symbol:
             defined.linkage = "internal"
     module.verify()
     options = binding.create_pipeline_tuning_options(int(config.OPT))
     options.loop_vectorization, options.slp_vectorization = bool(config.LOOP_VECTORIZE), bool(config.SLP_VECTORIZE)
-    builder = binding.create_pass_builder(_target(), options)
+    builder = binding.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     declared = [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
-    data = _target().emit_object(module)
+    data = machine.emit_object(module)
     return data, sorted({*declared, *undefined(data)})
 
 

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from semirings.cached import cached_property
+
 from .. import extras
 from ..exceptions import DeviceError, OutOfMemory
 from ..kernels.prologue import Variant
@@ -214,7 +216,7 @@ class Cuda(Device):
         smaller = "ask for the smaller form (A.profile() lists them), or work on the CPU: device='cpu'"
         return f"{super()._advice()}, {smaller}"
 
-    @functools.cached_property
+    @cached_property
     def multiprocessors(self) -> int:
         return int(self.xp.cuda.runtime.deviceGetAttribute(16, self.ordinal))  # cudaDevAttrMultiProcessorCount
 

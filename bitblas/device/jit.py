@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import hashlib
 import os
 import re
 import textwrap
@@ -143,10 +142,14 @@ def numbered(text: str) -> str:
 
 
 def _key(*parts: str) -> str:
+    import hashlib  # brings OpenSSL: 5 ms
+
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
 
 def _digest(data: bytes) -> bytes:
+    import hashlib
+
     return hashlib.sha256(data).hexdigest().encode()
 
 

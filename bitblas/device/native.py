@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import os
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,24 +17,23 @@ import numpy as np
 
 from ..exceptions import JitError
 from ..kernels.calls import NO_MEMORY, OTHERS
+from .targets import Target, binding, machine
 from .threads import held_over_forks
 
 HEAD = object.__basicsize__  # of every Python object, its type the last 8 bytes of it
 DIMS, SHAPE, DTYPE, FLAGS = HEAD + 8, HEAD + 16, HEAD + 40, HEAD + 48  # of PyArrayObject, whose data comes first
 MOST = 64  # arguments
 SPINS = 2000  # looks at the next job before a thread sleeps: some 20 us
-_PAUSES = dict.fromkeys(("x86_64", "AMD64"), ("llvm.x86.sse2.pause", "", ""))
+_PAUSES = {"x86_64": ("llvm.x86.sse2.pause", "", "")}
 _PAUSES |= dict.fromkeys(("aarch64", "arm64"), ("llvm.aarch64.hint", "i32", "i32 1"))
 
 loading = held_over_forks(threading.RLock())  # LLVM's engine, and Numba, are for one thread at a time
 _kept: list[Any] = []  # what the machine's code points to
 
 
-def text() -> str:
-    """native.ll for this Python and this processor."""
-    import platform
-
-    name, kinds, values = _PAUSES.get(platform.machine(), ("llvm.donothing", "", ""))
+def text(target: Target) -> str:
+    """native.ll for this Python and a processor."""
+    name, kinds, values = _PAUSES.get(target.machine, ("llvm.donothing", "", ""))
     numbers = {"HEAD": HEAD, "TYPE": HEAD - 8, "DIMS": DIMS, "SHAPE": SHAPE, "DTYPE": DTYPE, "FLAGS": FLAGS}
     found = (Path(__file__).parent / "native.ll").read_text().replace("{PAUSE}", f"call void @{name}({values})")
     for word, number in (numbers | {"MOST": 2 * MOST, "SPINS": SPINS}).items():
@@ -62,70 +60,26 @@ def layout_known() -> bool:
     )
 
 
-# ---- what is compiled for, and where it is loaded -------------------------------------------------------------------
+# ---- where objects are loaded  ---------------------------------------------------------------------------------------
 
 
-@functools.cache
-def binding() -> Any:
-    from llvmlite import binding
-
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-    return binding
-
-
-@functools.cache
-def cpu_name() -> str:
-    """The processor that kernels are compiled for."""
-    return str(os.environ.get("NUMBA_CPU_NAME") or binding().get_host_cpu_name())
-
-
-def llvm_version() -> str:
-    import llvmlite
-
-    return str(llvmlite.__version__)
-
-
-@functools.cache
-def features() -> str:
-    """What the processor can do, as LLVM writes it; or what Numba is told."""
-    if (told := os.environ.get("NUMBA_CPU_FEATURES")) is not None:
-        return told
-    try:
-        return str(binding().get_host_cpu_features().flatten())
-    except RuntimeError:  # not known to LLVM
-        return ""
-
-
-# How code names data and functions. LLVM's memory for x86-64 may put the sections of an object further apart than the
-# 2 GB that shorter references reach; for AArch64 llvmlite puts them side by side.
-_REFERENCES = {"x86-64": {"reloc": "static", "codemodel": "large"}}
-
-
-def machine(cpu: str, features: str, level: int) -> Any:
-    """LLVM's target: code that may be loaded anywhere, so that it can be kept in files."""
-    target = binding().Target.from_triple(binding().get_process_triple())
-    references = _REFERENCES.get(target.name, {"reloc": "pic", "codemodel": "default"})
-    return target.create_target_machine(cpu=cpu, features=features, opt=level, **references)
-
-
-def assembled(text: str, cpu: str) -> tuple[bytes, list[str]]:
+def assembled(text: str, target: Target) -> tuple[bytes, list[str]]:
     """An object file of LLVM's text, and the names that it wants."""
     module = binding().parse_assembly(text)
     module.verify()
     wanted = [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
-    return machine(cpu, features(), 2).emit_object(module), wanted
+    return machine(target, 2).emit_object(module), wanted
 
 
 @functools.cache
 def _engine() -> Any:
     empty = binding().parse_assembly("")
     empty.triple = binding().get_process_triple()
-    return binding().create_mcjit_compiler(empty, machine("", "", 2))
+    return binding().create_mcjit_compiler(empty, machine(Target(empty.triple, "", ""), 2))
 
 
 # What Numba calls by a name of its own, and the C library's function that is meant.
-_ALIASES = {f"numba_{name}": name for name in ("frexp", "frexpf", "ldexp", "ldexpf")}
+_ALIASES = {f"numba_{name}{t}": f"{name}{t}" for name in ("frexp", "ldexp", "nextafter") for t in ("", "f")}
 _ALIASES |= {"numba_gamma": "tgamma", "numba_gammaf": "tgammaf"}
 
 

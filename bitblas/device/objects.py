@@ -1,6 +1,8 @@
-"""The object files of the CPU's kernels: from the cache folder, or compiled by Numba and kept there.
+"""The object files of the CPU's kernels: the package brought them, or they are in the cache folder, or Numba compiles
+them and they are kept there.
 
-A file is named by the hash of the kernel's text, the types of its arguments, and all that decides what is made of them.
+A file in the cache is named by the hash of the kernel's text, the types of its arguments, and all that decides what is
+made of them.
 """
 
 from __future__ import annotations
@@ -8,76 +10,97 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from ..kernels.prologue import Variant
-from . import jit, native
+from . import jit, native, shipped, targets
+from .shipped import Object
 
-
-class Object(NamedTuple):
-    """An object file: what it defines, and what it calls and does not define."""
-
-    data: bytes
-    symbol: str
-    wanted: tuple[str, ...]
-
+Made = Sequence[tuple[bytes, Sequence[str]]]  # for each target: an object file, the names that it wants
 
 compiled = 0  # kernels of the CPU that this process has compiled
+also: tuple[str, ...] = ()  # names in targets.SHIPPED for which whatever is compiled is compiled too
+used: dict[str, set[str]] = {}  # the keys in `shipped` of what was asked for, by symbol
 
 
-@functools.cache
-def _say_that_it_compiles() -> None:
-    """Once, to who waits at a terminal."""
+@contextmanager
+def _said() -> Iterator[None]:
+    """Tells who waits at a terminal that a kernel is compiled, and which by number; the line is gone afterwards."""
     import multiprocessing
 
-    if sys.stderr.isatty() and multiprocessing.parent_process() is None:
-        print("bitblas: compiling kernels, once for this machine", file=sys.stderr, flush=True)
+    line = f"bitblas: compiling kernel {compiled + 1}, once for this machine"
+    terminal = sys.stderr.isatty() and multiprocessing.parent_process() is None
+    if terminal:
+        print(line, end="\r", file=sys.stderr, flush=True)
+    try:
+        yield
+    finally:
+        if terminal:
+            print(" " * len(line), end="\r", file=sys.stderr, flush=True)
 
 
 def cpu_object(variant: Variant, signature: Sequence[str]) -> Object:
-    """The object file of a variant for arguments of these types (`native.code_of`), from the cache or compiled."""
+    """The object file of a variant for arguments of these types (`native.code_of`): brought, cached or compiled."""
+    keys = [shipped.key_of_variant(variant, signature)]
+    if (found := shipped.find(keys[0])) is not None:
+        return found
     text = jit.cpu_source(variant)
+    keys.append(shipped.key_of_text(text, signature))
+    if (found := shipped.find(keys[1])) is not None:
+        return found
 
-    def make(symbol: str) -> tuple[bytes, Sequence[str]]:
+    def make(symbol: str) -> Made:
         global compiled
-        _say_that_it_compiles()
-        from . import compiler
-
-        compiled += 1
+        where = (targets.host(), *(targets.SHIPPED[name] for name in also))
         try:
-            return compiler.compiled(text, variant.entry, symbol, signature)
+            with _said():
+                from . import compiler
+
+                made = compiler.compiled(text, variant.entry, symbol, signature, where)
+            compiled += 1
+            return made
         except Exception as error:
             raise jit.CompileError(f"{variant}\n{error}\n{jit.numbered(text)}") from error
 
-    return _kept(variant.entry, jit._key(text, *signature, *_compilers()), make)
+    found = _kept(variant.entry, jit._key(text, *signature, *_compilers()), make)
+    used.setdefault(found.symbol, set()).update(keys)
+    return found
 
 
 def native_object() -> Object:
     """The object file of native.ll."""
-    text = native.text()
+    text = native.text(targets.host())
+    if (found := shipped.find(shipped.key_of_text(text, ()))) is not None:
+        return found
+    key = jit._key(text, _compilers()[0], *_compilers()[-4:])
+    return _kept("native", key, lambda symbol: [native.assembled(text, targets.host())])
 
-    def make(symbol: str) -> tuple[bytes, Sequence[str]]:
-        return native.assembled(text, native.cpu_name())
 
-    return _kept("native", jit._key(text, _compilers()[0], *_compilers()[-3:]), make)
-
-
-def _kept(name: str, key: str, make: Callable[[str], tuple[bytes, Sequence[str]]]) -> Object:
-    """From its file, which begins with a checksum of the rest and a line of the names that it wants."""
+def _kept(name: str, key: str, make: Callable[[str], Made]) -> Object:
     symbol = f"{name}_{key}"
-    path = jit.cache_dir() / "cpu" / f"{symbol}.o"
+    if (found := kept(symbol)) is not None:
+        return found
+    made = make(symbol)
+    for folder, (data, names) in zip(("cpu", *also), made):
+        line = " ".join(names).encode()
+        jit._write(_path(symbol, folder), b"\n".join((jit._digest(line + data), line, data)))
+    return Object(made[0][0], symbol, tuple(made[0][1]))
+
+
+def kept(symbol: str, folder: str = "cpu") -> Object | None:
+    """From its file, which begins with a checksum of the rest and a line of the names that it wants; None if it is not
+    there, or damaged. folder: for which target, a name of targets.SHIPPED."""
     try:
-        check, wanted, data = path.read_bytes().split(b"\n", 2)
-        if check == jit._digest(wanted + data):
-            return Object(data, symbol, tuple(wanted.decode().split()))
+        check, wanted, data = _path(symbol, folder).read_bytes().split(b"\n", 2)
     except (OSError, ValueError):
-        pass  # not there, or damaged
-    data, names = make(symbol)
-    line = " ".join(names).encode()
-    jit._write(path, b"\n".join((jit._digest(line + data), line, data)))
-    return Object(data, symbol, tuple(names))
+        return None
+    return Object(data, symbol, tuple(wanted.decode().split())) if check == jit._digest(wanted + data) else None
+
+
+def _path(symbol: str, folder: str) -> Path:
+    return jit.cache_dir() / folder / f"{symbol}.o"
 
 
 @functools.cache
@@ -85,10 +108,8 @@ def _compilers() -> tuple[str, ...]:
     """What decides, besides its text, what becomes of a kernel."""
     from importlib.util import find_spec
 
-    ours = [f"kernels/{name}.py" for name in ("intrinsics", "lanes", "calls")]
-    ours += [f"device/{name}.py" for name in ("compiler", "native", "specialise", "folding")]
-    texts = "".join((jit.PACKAGE / name).read_text() for name in ours)
-    set_for_numba = [os.environ.get(f"NUMBA_{name}", "") for name in ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE")]
+    texts = "".join((jit.PACKAGE / name).read_text() for name in shipped.COMPILERS)
+    set_for_numba = [os.environ.get(name, "") for name in shipped.SETTINGS]
     numba = find_spec("numba")  # looked at, not imported
     version = Path(numba.origin).with_name("_version.py").read_text() if numba and numba.origin else ""
-    return texts, version, *set_for_numba, native.llvm_version(), native.cpu_name(), native.features()
+    return texts, version, *set_for_numba, targets.llvm_version(), *targets.host()

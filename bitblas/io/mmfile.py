@@ -5,6 +5,7 @@ SciPy parses the numbers, in parallel; the bytes pass through a `Scan` on their 
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..exceptions import InvalidValue, OutOfMemory
+from . import mmfew
 from .files import CHUNK, Source, check_fits, line_of, opened
 from .scan import Fault, Scan
 
@@ -175,12 +177,19 @@ def _read_body(stream: Source, head: Header, source: Any) -> tuple[np.ndarray, n
 
 
 def _parsed(body: _Checked, head: Header) -> Any:
-    """What SciPy makes of a body. Not of an array without a number: SciPy divides by its rows."""
-    from scipy.io import mmread
-
+    """What SciPy makes of a body, or would of a small one. Not of an empty array: it divides by its rows."""
     if head.layout == "array" and not head.entries:
         return np.zeros((head.nrows, head.ncols), {"integer": np.int64, "real": np.float64}.get(head.field, np.uint64))
-    return mmread(body, spmatrix=False)
+    stream: Any = body
+    if head.layout == "coordinate" and head.entries < mmfew.FEW:
+        start, text = body.read(), b"".join(iter(body.read, b""))
+        about = head.field, head.symmetry, head.nrows, head.ncols, head.entries
+        if body.fault is None and (found := mmfew.entries(text, *about)) is not None:
+            return found
+        stream = io.BytesIO(start + text)
+    from scipy.io import mmread
+
+    return mmread(stream, spmatrix=False)
 
 
 def _explain(message: str, head: Header, name: str, source: Any) -> str:

@@ -6,13 +6,13 @@ types (`A` becomes `A_T`), integer constants, values, and small functions made f
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from semirings.cached import cached_property
 from semirings.dtypes import BOOL, FP64, INT64, DataType, unify
 from semirings.expressions import Expression, rename, resolve
 
@@ -84,7 +84,7 @@ class Variant:
         """Kept: kernels are looked up by their variant at every call, and this walks all its functions."""
         return self._hash
 
-    @functools.cached_property
+    @cached_property
     def _hash(self) -> int:
         return hash((self.kernel, self.types, self.constants, self.values, self.functions, self.text))
 

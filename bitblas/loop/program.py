@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..config import config
 from ..core.scalar import Scalar
@@ -16,9 +16,10 @@ from ..core.statement.recording import state
 from ..core.vector.vector import Vector
 from ..device import get
 from ..exceptions import InvalidValue
-from .build import Line
-from .captured import Captured
-from .record import OnHost
+
+if TYPE_CHECKING:
+    from .build import Line
+    from .captured import Captured
 
 NO_LIMIT = (1 << 62) - 1
 
@@ -76,6 +77,8 @@ class Program:
         else:
             recorded = isinstance(self.condition, Scalar) and get(config.device).records_loops
         if recorded:
+            from .record import OnHost
+
             try:
                 return self._run_captured()
             except OnHost:
@@ -100,6 +103,8 @@ class Program:
         return bool(self.condition.nvals) if getattr(self.condition, "ndim", 0) else bool(self.condition.value)
 
     def _run_captured(self) -> int:
+        from .captured import Captured  # what records and fuses statements is a sixth of the library
+
         captured = self._captured
         if captured is None or not captured.is_valid():
             captured = self._captured = Captured(self.body, self.condition)

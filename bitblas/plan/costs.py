@@ -17,7 +17,6 @@ counts tiles in sampled rows, says what there is; a calibration says what it cos
 from __future__ import annotations
 
 import functools
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -121,6 +120,8 @@ def costs_of(device: Device) -> Costs:
     """Those that were calibrated on this device, else the shipped ones of its kind. InvalidValue for a broken file."""
     path = path_of(device)
     if path.exists():
+        import json
+
         try:
             return Costs.from_json(json.loads(path.read_text()))
         except (LookupError, ValueError, TypeError, AttributeError) as error:
@@ -132,6 +133,8 @@ def costs_of(device: Device) -> Costs:
 @functools.cache
 def shipped(kind: str) -> Costs:
     """The constants that come with bitblas, of a "cpu" or a "gpu"."""
+    import json
+
     return Costs.from_json(json.loads(SHIPPED.read_text())[kind])
 
 

@@ -25,14 +25,17 @@ from ..compare.programs import programs
 from ..config import config
 from ..device import objects, threads
 from ..io import mmread
+from . import statements
 
 
 class Done(NamedTuple):
-    """A program that ran: how many kernels were compiled for it, and the error that ended it, else ""."""
+    """A program that ran: how many kernels were compiled for it, the error that ended it, else "", and the kernels that
+    it used (`objects.used`)."""
 
     program: str
     kernels: int
     error: str
+    used: dict[str, set[str]]
 
 
 GRAPHS = ("first", "town", "road")
@@ -54,29 +57,36 @@ def graph(name: str) -> comparison.Operands:
     return comparison.Operands(gb.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n, device="cpu"))
 
 
-def tasks(files: Iterable[str]) -> list[str]:
-    """The names of what is run: algorithm and graph, or a file."""
-    return [*files, *(f"{program.name} {graph}" for graph in GRAPHS[::-1] for program in programs())]
+def tasks(files: Iterable[str], plain: bool = False) -> list[str]:
+    """The names of what is run: algorithm and graph, or a file; the statements of a type too, if they are asked for."""
+    statement_tasks = [f"{part} {name}" for part in statements.PARTS for name in statements.TYPES] if plain else []
+    return [*statement_tasks, *files, *(f"{program.name} {graph}" for graph in GRAPHS[::-1] for program in programs())]
 
 
 def run(task: str) -> Done:
-    """Run one program."""
-    before = objects.compiled
+    """Run one program; with several numbers of threads if it is for other processors too, as plans depend on that."""
+    before, counts = objects.compiled, (1, 2, 16) if objects.also else (threads.count(),)
     try:
-        if task not in tasks(()) and not Path(task).is_file():
+        if task not in tasks((), plain=True) and not Path(task).is_file():
             raise FileNotFoundError(f"expected a program, got {task}")
-        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), config.set(device="cpu"):
-            (_run_file if Path(task).is_file() else _run_algorithm)(task)
+        for count in counts:
+            with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+                with config.set(device="cpu", threads=count):
+                    (_run_file if Path(task).is_file() else _run_algorithm)(task)
     except (Exception, SystemExit) as error:
         if not isinstance(error, SystemExit) or error.code:
-            return Done(task, objects.compiled - before, f"{type(error).__name__}: {error}")
-    return Done(task, objects.compiled - before, "")
+            return Done(task, objects.compiled - before, f"{type(error).__name__}: {error}", objects.used)
+    return Done(task, objects.compiled - before, "", objects.used)
 
 
 def _run_algorithm(task: str) -> None:
     import bitblas
 
     name, _, which = task.rpartition(" ")
+    if name in statements.PARTS:
+        for operands in map(graph, ("first", "town")):
+            statements.run(name, which, operands.rows, operands.cols, operands.n)
+        return
     program = next(p for p in programs() if p.name == name)
     program.call(comparison.Side("cpu", bitblas, graph(which), device="cpu").matrix(program.form), 0, bitblas)
 
@@ -98,11 +108,16 @@ def _run_file(task: str) -> None:
         os.chdir(here)
 
 
-def warm(files: Sequence[str] = (), processes: int | None = None) -> Iterator[Done]:
-    """Run them all, as they end. processes: at once; as many as may work, without a number."""
+def _compile_also(targets: Sequence[str]) -> None:
+    objects.also = tuple(targets)
+
+
+def warm(tasks: Sequence[str], processes: int | None = None, also: Sequence[str] = ()) -> Iterator[Done]:
+    """Run them all, as they end. processes: at once; as many as may work, without a number. also: other processors, of
+    `targets.SHIPPED`, to compile for."""
     devices.get("cpu")
     count = threads.processors() if processes is None else processes
     context = multiprocessing.get_context("spawn")  # no process has what another one compiled but by the cache
-    with ProcessPoolExecutor(count, mp_context=context) as pool:
-        for future in as_completed([pool.submit(run, task) for task in tasks(files)]):
+    with ProcessPoolExecutor(count, context, _compile_also, (also,)) as pool:
+        for future in as_completed([pool.submit(run, task) for task in tasks]):
             yield future.result()

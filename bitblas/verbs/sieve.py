@@ -7,12 +7,12 @@ which is all that is asked of many masked products, needs no dropping, because w
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
 
 from semirings import Monoid, Typed
+from semirings.cached import cached_property
 from semirings.dtypes import DataType
 
 from ..build.stores import filter_entries
@@ -34,7 +34,7 @@ class Sieve(MatrixStore):
         self.device, self.nrows, self.ncols = places.device, places.nrows, places.ncols
         self.waits = True  # nobody has asked yet where the entries are
 
-    @functools.cached_property
+    @cached_property
     def _entries(self) -> MatrixStore:
         return filter_entries(MatrixStore(self.places, self.dtype, self.sums), self.present)
 

@@ -8,7 +8,7 @@ section that a version does not know is left out if it says that it may be, else
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from ...build import stores
 from ...device import Device
 from ...exceptions import InvalidValue
 from ...formats import Form, Structure, restored
-from ...formats.container import Container, Section, write
 from ...formats.packing import packed_words
 from ...formats.values import PackedValues, base_of
 from ...order import Order, order_of
@@ -26,6 +25,9 @@ from ...store import MatrixStore, Raw
 from ..convert import check_size, device_of
 from ..options import AUTO, check_layout
 from .stored import StoredMatrix
+
+if TYPE_CHECKING:
+    from ...formats.container import Container
 
 KNOWN = ("matrix", "order", "form", "places")
 
@@ -45,6 +47,8 @@ class MatrixFile(StoredMatrix):
         elsewhere a hidden `.bitblas-*.part`, which the next save into that folder removes. Memory on the host: 32 MiB.
         Raises OSError if it cannot be written.
         """
+        from ...formats.container import Section, write  # brings zlib, mmap, json and thread pools: 10 ms
+
         A, d = self._stored if forms else self._read(now=True), self.device
         facts = {"nrows": A.nrows, "ncols": A.ncols, "nvals": A.nvals, "dtype": A.dtype.name, "iso": A.iso}
         values = A.raw
@@ -87,6 +91,8 @@ class MatrixFile(StoredMatrix):
         Raises OSError; InvalidValue, with file and reason, if it is not such a file, was cut off, changed or written by
         another version or on a machine of other byte order, or does not fit together; DeviceError, OutOfMemory.
         """
+        from ...formats.container import Container
+
         layout = check_layout(format, tile, packed)
         d = device_of(device)
         file = Container(path)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from html import escape
 from typing import Any
 
 from .delayed import Delayed
@@ -105,6 +104,8 @@ class Recorder:
         return "\n".join(["```python", *self._lines(), "```"])
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         return f"<pre>{escape(chr(10).join(self._lines()))}</pre>"
 
 

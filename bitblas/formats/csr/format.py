@@ -21,6 +21,7 @@ from . import samples
 from .call import RowsCall, RowsFormat, column_types, pieces
 from .choice import index_type as index_type
 from .choice import rows_bytes as rows_bytes
+from .entries import FEW
 from .entries import numbers_of as numbers_of
 from .entries import pointers_of as pointers_of
 from .entries import sort_entries as sort_entries
@@ -212,6 +213,12 @@ def transposed(rows: Any, order: bool) -> tuple[Csr, Any]:
     if device.sorts_keys and shift + ncols.bit_length() > 64:
         raise OutOfMemory(f"transpose: {nvals} entries in {ncols} columns exceed what any GPU can sort")
     device.foresee(f"transpose of {nvals} entries", rows_bytes(ncols, rows.nrows, nvals) + 16 * nvals)
+    if not device.sorts_keys and nvals < FEW:
+        columns = rows.columns()[:nvals].astype(np.int64)
+        by_column = np.argsort(columns, kind="stable")
+        col = numbers_of(rows.ptr, nvals, device)[by_column]
+        made = from_arrays(device, ncols, rows.nrows, pointers_of(columns, ncols, device), col)
+        return made, by_column.astype(index_type(nvals)) if order else None
     if not device.sorts_keys:
         from scipy.sparse import csr_array
 

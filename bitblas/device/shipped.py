@@ -1,0 +1,125 @@
+"""The object files that a package brings: one file for each of `targets.SHIPPED`, written when the wheel is built.
+
+Kernels are looked up by their variant, without making their text; else by the text, for variants that differ in what
+their kernel never reads. Nothing is taken from a file that was made of other sources, or damaged.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ..kernels.prologue import Variant
+from . import jit, targets
+
+FOLDER = Path(__file__).parent / "data"
+# What Numba is told by, and bitblas listens to: then nothing shipped is what was asked for.
+SETTINGS = tuple(f"NUMBA_{name}" for name in ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "CPU_NAME", "CPU_FEATURES"))
+_HEAD = b"bitblas objects 1\n"
+
+
+class Object(NamedTuple):
+    """An object file: what it defines, and what it calls and does not define."""
+
+    data: bytes
+    symbol: str
+    wanted: tuple[str, ...]
+
+
+def key_of_variant(variant: Variant, signature: Sequence[str]) -> str:
+    return jit._key("variant", variant.kernel, variant.python(), *signature)
+
+
+def key_of_text(text: str, signature: Sequence[str]) -> str:
+    return jit._key("text", text, *signature)
+
+
+def find(key: str) -> Object | None:
+    """The object that a package brought for this processor under a key."""
+    found = _file()
+    return None if found is None else found.object(key)
+
+
+@functools.cache
+def _file() -> File | None:
+    if any(name in os.environ for name in SETTINGS) or not FOLDER.is_dir():
+        return None
+    name = targets.best(targets.host())
+    try:
+        return None if name is None else File((FOLDER / f"{name}.objects").read_bytes())
+    except (OSError, ValueError):
+        return None  # this package brings none, or they are damaged: each kernel is compiled when it is needed
+
+
+class File:
+    """A file of objects: a line with the checksum of the index, the index, the objects.
+
+    The index is a line of sources, their checksum before their names, and a line for each object: symbol, size,
+    checksum, keys, the names that it wants.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        """ValueError if it is damaged, or made of other sources than those that are here."""
+        head, check, length, rest = data.split(b"\n", 3)
+        index, self._objects = rest[: int(length)], rest[int(length) :]
+        if head + b"\n" != _HEAD or check != jit._digest(index):
+            raise ValueError("damaged")
+        sources, *lines = index.decode().splitlines()
+        made_of, *names = sources.split()
+        if made_of != digest_of(names):
+            raise ValueError("made of other sources")
+        self._places: dict[str, tuple[int, int, str, str, tuple[str, ...]]] = {}
+        at = 0
+        for line in lines:
+            symbol, size, check_of, keys, *wanted = line.split()
+            self._places |= dict.fromkeys(keys.split(","), (at, int(size), symbol, check_of, tuple(wanted)))
+            at += int(size)
+
+    def object(self, key: str) -> Object | None:
+        """None if it is not there, or damaged."""
+        if key not in self._places:
+            return None
+        at, size, symbol, check, wanted = self._places[key]
+        data = self._objects[at : at + size]
+        return Object(data, symbol, wanted) if jit._digest(data).decode() == check else None
+
+
+def packed(objects: Iterable[tuple[Object, Iterable[str]]]) -> bytes:
+    """A file of objects, each with its keys."""
+    names = sources()
+    lines, parts = [" ".join((digest_of(names), *names))], []
+    for made, keys in objects:
+        check = jit._digest(made.data).decode()
+        lines.append(" ".join((made.symbol, str(len(made.data)), check, ",".join(sorted(keys)), *made.wanted)))
+        parts.append(made.data)
+    index = "\n".join(lines).encode()
+    return b"".join((_HEAD, jit._digest(index), b"\n%d\n" % len(index), index, *parts))
+
+
+COMPILERS = (
+    *(f"kernels/{name}.py" for name in ("intrinsics", "lanes", "calls")),
+    *(f"device/{name}.py" for name in ("compiler", "native", "specialise", "folding", "targets")),
+)
+
+
+def sources() -> list[str]:
+    """The files that the texts of the CPU's kernels are made of, and what compiles them."""
+    kernels = sorted(path.relative_to(jit.PACKAGE).as_posix() for path in jit.PACKAGE.rglob("*.cpu.py"))
+    return [*COMPILERS, "device/jit.py", "semirings/functions.py", *kernels]
+
+
+def digest_of(names: Iterable[str]) -> str:
+    """A checksum of files of the package. ValueError if one is not there."""
+    import hashlib
+
+    found = hashlib.sha256()
+    for name in names:
+        root = jit.ALGEBRA.parent if name.startswith("semirings/") else jit.PACKAGE
+        try:
+            found.update((root / name).read_bytes())
+        except OSError as error:
+            raise ValueError(f"{name} is not there") from error
+    return found.hexdigest()

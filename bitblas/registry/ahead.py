@@ -1,0 +1,72 @@
+"""python -m bitblas.registry.ahead FOLDER PROGRAM..: the files of objects that a package brings (device/shipped.py).
+
+Who builds a wheel runs this. It runs what `bitblas warm` runs, with an empty cache, and compiles what that asks for on
+the CPU for every processor of `targets.SHIPPED`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ..device import jit, native, objects, shipped, targets
+from . import warm
+
+
+def build(folder: Path, files: Sequence[str], processes: int | None = None) -> Iterator[str]:
+    """Write the files of objects, and tell how far that is. RuntimeError if a program fails."""
+    begin, kernels, used = time.monotonic(), 0, dict[str, set[str]]()
+    level = targets.best(targets.host())
+    if level is not None:  # what programs run here is then what is shipped for processors like this one
+        os.environ.update(NUMBA_CPU_NAME=targets.SHIPPED[level].cpu, NUMBA_CPU_FEATURES="")
+    also = tuple(name for name in targets.SHIPPED if name != level)
+    tasks = warm.tasks(files, plain=True)
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["BITBLAS_CACHE"] = cache
+        jit.cache_dir.cache_clear()
+        for ended, done in enumerate(warm.warm(tasks, processes, also), 1):
+            if done.error:
+                raise RuntimeError(f"{done.program}: {done.error}")
+            for symbol, keys in done.used.items():
+                used.setdefault(symbol, set()).update(keys)
+            kernels += done.kernels
+            yield f"compiling: {kernels} kernels, {ended} of {len(tasks)} programs, {time.monotonic() - begin:.0f} s"
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in targets.SHIPPED:
+            data = _packed(name, "cpu" if name == level else name, used)
+            (folder / f"{name}.objects").write_bytes(data)
+            yield f"{name}: {len(used)} kernels, {len(data)} bytes"
+
+
+def _packed(name: str, folder: str, used: dict[str, set[str]]) -> bytes:
+    """The objects for one of targets.SHIPPED, kept in a folder of the cache; and that of native.ll."""
+    target = targets.SHIPPED[name]
+    text = native.text(target)
+    data, wanted = native.assembled(text, target)
+    found = [(shipped.Object(data, "native", tuple(wanted)), {shipped.key_of_text(text, ())})]
+    for symbol, keys in sorted(used.items()):
+        made = objects.kept(symbol, folder)
+        assert made is not None, f"{symbol} was not compiled for {name}"
+        found.append((made, keys))
+    return shipped.packed(found)
+
+
+def main() -> None:
+    folder, *files = sys.argv[1:]
+    terminal = sys.stderr.isatty()
+    said = 0.0
+    for line in build(Path(folder), files):
+        compiling = line.startswith("compiling")
+        if terminal:
+            print(f"\r{line}", end="" if compiling else "\n", file=sys.stderr, flush=True)
+        elif not compiling or time.monotonic() > said + 5:
+            said = time.monotonic()
+            print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

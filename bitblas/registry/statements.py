@@ -1,0 +1,111 @@
+"""The statements that programs are mostly made of, over the types that they mostly have: what a package brings kernels
+for beside those of its own algorithms."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+TYPES = {  # semirings; binary operators of entry-wise statements; monoids of reductions, the first an accumulator too
+    "INT64": (
+        ("plus_pair", "plus_first", "plus_second", "min_plus", "min_first", "min_second"),
+        ("plus", "minus", "times", "min", "max", "eq", "ne"),
+        ("plus", "min", "max"),
+    ),
+    "FP64": (
+        ("plus_times", "plus_first", "plus_second", "min_plus"),
+        ("plus", "minus", "times", "truediv", "min", "max"),
+        ("plus", "min", "max"),
+    ),
+    "BOOL": (("any_pair", "lor_land"), ("lor", "land", "lxor", "eq", "ne"), ("lor", "land")),
+}
+UNARY = {"BOOL": ("lnot",), "INT64": ("abs", "ainv", "one"), "FP64": ("abs", "ainv", "minv", "sqrt")}
+
+
+def run(part: str, name: str, rows: Any, cols: Any, n: int) -> None:
+    """All of one part (of PARTS), for one type and one graph."""
+    import bitblas as gb
+
+    kind = getattr(gb.dtypes, name)
+    at = np.arange(n)
+    numbers = (np.arange(len(rows)) % 3 + 1).astype(kind.np_type)
+    made = Operands(
+        name, kind,
+        pattern=gb.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n),
+        A=gb.Matrix.from_coo(rows, cols, numbers, dtype=kind, nrows=n, ncols=n),
+        full=gb.Vector.from_dense((at % 3 + 1).astype(kind.np_type)),
+        few=gb.Vector.from_coo([0], [1], dtype=kind, size=n),
+        some=gb.Vector.from_coo(at[::2], (at[::2] % 3).astype(kind.np_type), dtype=kind, size=n),
+    )  # fmt: skip
+    PARTS[part](gb, made)
+
+
+class Operands(NamedTuple):
+    """Of one type; `pattern` is a graph without weights."""
+
+    name: str
+    kind: Any
+    pattern: Any
+    A: Any
+    full: Any
+    few: Any
+    some: Any
+
+
+def _products(gb: Any, x: Operands) -> None:
+    semirings, _, monoids = TYPES[x.name]
+    accumulator = getattr(gb.binary, monoids[0])
+    for ring in (getattr(gb.semiring, name)[x.kind] for name in semirings):
+        for matrix in (x.pattern, x.A):
+            for v in (x.full, x.few, x.some):
+                for product in (matrix.mxv(v, ring), v.vxm(matrix, ring)):
+                    w = product.new(dtype=x.kind)
+                    w(~x.few.S, gb.replace) << product
+                    w(accumulator) << product
+
+
+def _products_of_matrices(gb: Any, x: Operands) -> None:
+    for ring in (getattr(gb.semiring, name)[x.kind] for name in TYPES[x.name][0]):
+        for matrix in (x.pattern, x.A):
+            C = matrix.mxm(matrix, ring).new()
+            C(x.pattern.S) << matrix.mxm(matrix.T, ring)
+
+
+def _entrywise(gb: Any, o: Operands) -> None:
+    operators = [getattr(gb.binary, name)[o.kind] for name in TYPES[o.name][1]]
+    unaries = [getattr(gb.unary, name)[o.kind] for name in UNARY[o.name]]
+    for x, y in ((o.full, o.some), (o.some, o.few), (o.A, o.A.T.new())):
+        for op in operators:
+            x.ewise_mult(y, op).new()
+            x.ewise_add(y, op).new()
+            x.apply(op, 1).new()
+        for unary in unaries:
+            x.apply(unary).new()
+
+
+def _others(gb: Any, o: Operands) -> None:
+    """Selections, assignments, reductions, parts."""
+    monoids = TYPES[o.name][2]
+    accumulator = getattr(gb.binary, monoids[0])
+    for x, y, z in ((o.full, o.some, o.few.dup()), (o.some, o.few, o.full.dup()), (o.A, o.A.T.new(), o.A.dup())):
+        for condition in ("valueeq", "valuene", *(("valuegt", "valuelt") if o.name != "BOOL" else ())):
+            x.select(condition, 1).new()
+        z(x.S) << y
+        z(y.S, gb.replace) << x
+        z(accumulator) << y
+        z(x.V)[...] << 1
+        x.dup(dtype=gb.dtypes.FP64)
+    for monoid in (getattr(gb.monoid, name)[o.kind] for name in monoids):
+        _ = o.full.reduce(monoid).value, o.some.reduce(monoid).value, o.A.reduce_scalar(monoid).value
+        o.A.reduce_rowwise(monoid).new()
+        o.A.reduce_columnwise(monoid).new()
+    for region in ("tril", "triu", "offdiag"):
+        o.A.select(region).new()
+        o.pattern.select(region).new()
+    n = o.full.size
+    o.full[: n // 2].new(), o.A[: n // 2, :].new(), o.full.diag(), o.A.diag()
+    o.full.dup()[[0, n - 1]] = 1
+
+
+PARTS = {"products": _products, "entrywise": _entrywise, "others": _others, "mxm": _products_of_matrices}

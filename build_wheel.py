@@ -1,0 +1,47 @@
+"""How a wheel is built: by setuptools, with object files of the CPU's kernels (bitblas/registry/ahead.py).
+
+BITBLAS_OBJECTS=0 leaves them out: kernels are then compiled at their first use, as from a source tree.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from setuptools import build_meta
+from setuptools.build_meta import *  # noqa: F403 - the hooks of a build backend
+from setuptools.command.build_py import build_py
+from setuptools.compat.py310 import tomllib
+
+ROOT = Path(__file__).parent
+PROGRAMS = ("README.md", "examples/first_graph.py")
+
+
+def wanted() -> bool:
+    return os.environ.get("BITBLAS_OBJECTS") != "0"
+
+
+def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
+    """What runs the programs whose kernels are compiled is needed for a wheel, and for nothing else that is built."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    own = project["dependencies"] if wanted() else []
+    return [*build_meta.get_requires_for_build_wheel(config_settings), *own]
+
+
+class BuildWithObjects(build_py):
+    """Copies the sources, and puts the object files beside them."""
+
+    def run(self) -> None:
+        super().run()
+        if self.editable_mode or not wanted():
+            return
+        here = Path(self.build_lib).resolve()
+        plain = {name: text for name, text in os.environ.items() if not name.startswith(("NUMBA_", "BITBLAS_"))}
+        path = os.pathsep.join(filter(None, (str(here), os.environ.get("PYTHONPATH", ""))))
+        programs = [str(ROOT / name) for name in PROGRAMS if (ROOT / name).exists()]
+        command = [sys.executable, "-m", "bitblas.registry.ahead", str(here / "bitblas/device/data"), *programs]
+        if subprocess.run(command, cwd=here, env={**plain, "PYTHONPATH": path}, check=False).returncode:
+            raise RuntimeError("the CPU's kernels were not compiled (see above); BITBLAS_OBJECTS=0 builds without them")

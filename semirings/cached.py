@@ -1,0 +1,25 @@
+"""What is computed once for an object."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from functools import cached_property as cached_property
+else:
+
+    class cached_property:
+        """functools.cached_property of Python 3.12. Before, that held a lock, one for all objects, while it computed: a
+        fork in that moment left it locked in the child for ever."""
+
+        def __init__(self, compute: Any) -> None:
+            self.compute, self.__doc__ = compute, compute.__doc__
+
+        def __set_name__(self, owner: type, name: str) -> None:
+            self.name = name
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            if instance is None:
+                return self
+            found = instance.__dict__[self.name] = self.compute(instance)
+            return found

@@ -1,0 +1,178 @@
+"""Object files that a package brings: for every processor, found without Numba, damaged, of other sources."""
+
+from __future__ import annotations
+
+import os
+import platform
+import struct
+import subprocess
+import sys
+
+import pytest
+
+from bitblas.device import jit, shipped, targets
+from bitblas.device.targets import NEEDS, SHIPPED, Target
+
+PROGRAM = """
+import bitblas as gb
+v = gb.Vector.from_coo([0, 1, 4], [2.0, 3.0, 5.0], size=5, device="cpu")
+assert v.reduce(gb.monoid.times).value == 30
+"""
+KERNELS = 3  # that the program needs
+BUILD = """
+import sys
+from pathlib import Path
+from bitblas.registry import ahead, warm
+warm.tasks = lambda files, plain: list(files)
+print(*ahead.build(Path(sys.argv[1]), sys.argv[2:], 1), sep="\\n")
+"""
+RUN = """
+import os, sys
+from pathlib import Path
+from bitblas.device import objects, shipped
+shipped.FOLDER = Path(sys.argv[1])
+exec(os.environ.get("FIRST", ""))
+exec(sys.argv[2])
+print(objects.compiled, "numba" in sys.modules)
+"""
+elf = pytest.mark.skipif(
+    platform.system() != "Linux" or platform.machine() not in ("x86_64", "aarch64"), reason="object files of ELF"
+)
+
+
+def python(code, *arguments, cache, **env):
+    """What a process prints that is told nothing of how to compile."""
+    plain = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "BITBLAS_"))}
+    command = [sys.executable, "-W", "error", "-c", code, *map(str, arguments)]
+    env = {**plain, "BITBLAS_CACHE": str(cache), **env}
+    made = subprocess.run(command, capture_output=True, text=True, env=env, timeout=300, check=False)
+    assert (made.returncode, made.stderr) == (0, ""), made.stderr
+    return made.stdout.splitlines()
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """A folder of files of objects, and what was said of it."""
+    folder = tmp_path_factory.mktemp("built")
+    (folder / "program.py").write_text(PROGRAM)
+    return folder, python(BUILD, folder / "data", folder / "program.py", cache=folder / "cache")
+
+
+@pytest.fixture
+def copy(built, tmp_path):
+    """The files again, to be damaged: change(data) of each, in a new folder."""
+
+    def copy(change):
+        for path in (built[0] / "data").iterdir():
+            (tmp_path / "data").mkdir(exist_ok=True)
+            (tmp_path / "data" / path.name).write_bytes(change(path.read_bytes()))
+        return tmp_path / "data"
+
+    return copy
+
+
+def test_every_processor_has_its_objects(built):
+    folder, said = built
+    assert {path.name for path in (folder / "data").iterdir()} == {f"{name}.objects" for name in SHIPPED}
+    assert said[0].startswith("compiling: ") and said[0].split(",")[1] == " 1 of 1 programs"
+    assert [line.split(":")[0] for line in said[1:]] == list(SHIPPED)
+    keys = set()
+    for name, target in SHIPPED.items():
+        found = shipped.File((folder / "data" / f"{name}.objects").read_bytes())
+        keys.add(frozenset(key for key, place in found._places.items() if place[2] != "native"))
+        for key in found._places:
+            made = found.object(key)
+            magic, machine = struct.unpack_from("<6s12xH", made.data)
+            assert magic == b"\x7fELF\x02\x01" and machine == {"x86_64": 62, "aarch64": 183}[target.machine]
+    assert len(keys) == 1 and len(keys.pop()) == 2 * KERNELS, "each under two keys"
+
+
+@elf
+def test_a_package_that_brings_objects_compiles_nothing(built, tmp_path):
+    arguments = built[0] / "data", PROGRAM
+    assert python(RUN, *arguments, cache=tmp_path) == ["0 False"]
+    assert list(tmp_path.rglob("*.o")) == []
+    assert python(RUN, *arguments, cache=tmp_path, NUMBA_OPT="1") == [f"{KERNELS} True"], "as told, not as shipped"
+
+
+@elf
+def test_variants_that_are_one_text_are_one_object(built, tmp_path):
+    """Found by the text where something is fixed that the kernel does not read."""
+    first = "shipped.key_of_variant = lambda variant, signature: 'another'"
+    assert python(RUN, built[0] / "data", PROGRAM, cache=tmp_path, FIRST=first) == ["0 False"]
+
+
+def flipped(data):
+    """One bit of an object."""
+    at = data.rindex(b"\x7fELF") + 40
+    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+
+
+@elf
+@pytest.mark.parametrize(("change", "expected"), [(flipped, 1), (lambda data: data[: len(data) // 5], KERNELS)])
+def test_what_is_damaged_is_compiled(copy, tmp_path, change, expected):
+    folder = copy(change)
+    assert python(RUN, folder, PROGRAM, cache=tmp_path / "cache") == [f"{expected} True"]
+    assert python(RUN, folder, PROGRAM, cache=tmp_path / "cache") == ["0 False"], "and kept"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: b"",
+        lambda data: data[:400],
+        lambda data: data.replace(b"bitblas objects 1", b"bitblas objects 2"),
+        lambda data: data.replace(b"kernels/calls.py", b"kernels/other.py"),
+    ],
+)
+def test_a_damaged_index(built, change):
+    with pytest.raises(ValueError):
+        shipped.File(change((built[0] / "data" / "x86-64-v2.objects").read_bytes()))
+
+
+def test_objects_of_other_sources(built, monkeypatch):
+    data = (built[0] / "data" / "aarch64.objects").read_bytes()
+    assert shipped.File(data)._places
+    names = shipped.sources()
+    assert {"kernels/calls.py", "semirings/functions.py", "formats/csr/pull.cpu.py"} <= set(names)
+    edited = jit.PACKAGE / "formats" / "csr" / "pull.cpu.py"
+    real = type(edited).read_bytes
+    monkeypatch.setattr(type(edited), "read_bytes", lambda path: real(path) + b"#" * (path == edited))
+    with pytest.raises(ValueError, match="made of other sources"):
+        shipped.File(data)
+    with pytest.raises(ValueError, match=r"no_such_file\.py is not there"):
+        shipped.digest_of([*names, "kernels/no_such_file.py"])
+
+
+def can(*names):
+    return ",".join(f"+{name}" for name in names) + ",-amx-tile"
+
+
+@pytest.mark.parametrize("name", [name for name in NEEDS if name != "generic"])
+def test_the_best_that_a_processor_can_run(name):
+    triple = SHIPPED[name].triple
+    assert targets.best(Target(triple, "any", can(*NEEDS[name]))) == name
+    assert targets.best(Target(triple, "any", can(*NEEDS[name], "amx-tile", "sha"))) == name
+    assert targets.best(SHIPPED[name]) == name
+    lacks = Target(triple, "any", can(*(n for n in NEEDS[name] if n not in ("avx512bw", "avx2", "popcnt"))))
+    if name == "x86-64-v2":
+        with pytest.warns(
+            UserWarning, match=r"this processor \(any\) is older than x86-64-v2: the kernels that bitblas"
+        ):
+            assert targets.best(lacks) is None
+    elif name == "x86-64-v3":
+        with pytest.warns(UserWarning, match="older"):
+            assert targets.best(lacks) is None, "without popcnt too"
+        assert targets.best(Target(triple, "any", can(*(n for n in NEEDS[name] if n != "avx2")))) == "x86-64-v2"
+
+
+def test_other_systems_and_instruction_sets():
+    arm = SHIPPED["aarch64"]
+    assert targets.best(arm) == targets.best(arm._replace(cpu="neoverse-n1", features="+sve")) == "aarch64"
+    for triple in (
+        "x86_64-apple-darwin23.0",
+        "x86_64-pc-windows-msvc",
+        "arm64-apple-darwin23",
+        "riscv64-unknown-linux-gnu",
+    ):
+        assert targets.best(Target(triple, "any", can(*NEEDS["x86-64-v4"]))) is None
