@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import functions, known
+from . import complex_functions, functions, known
 from .dtypes import BOOL, INT8, DataType, cast_scalar
 from .expressions import Expression, code, names_in, resolve
 from .rules import Rule, same
@@ -23,7 +23,9 @@ from .typed import Ruled
 if TYPE_CHECKING:
     from .algebra import Monoid
 
-NAMESPACE = {name: f for name, f in vars(functions).items() if not name.startswith("_")}
+NAMESPACE = {
+    name: f for of in (functions, complex_functions) for name, f in vars(of).items() if not name.startswith("_")
+}
 
 
 def operand(value: Any, *casts: DataType) -> np.generic:
