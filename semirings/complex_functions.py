@@ -121,7 +121,7 @@ def complex_near(x, y, rel_tol, abs_tol):
     if x.real == y.real and x.imag == y.imag:
         return True
     apart, p, q = hypot(x.real - y.real, x.imag - y.imag), magnitude_of(x), magnitude_of(y)
-    relative = rel_tol * (p if p > q else q)
+    relative = rel_tol * (p if p > q or isnan(q) else q)
     return apart <= (relative if relative > abs_tol else abs_tol)
 
 

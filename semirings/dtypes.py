@@ -136,7 +136,7 @@ def _read(key: Any) -> DataType | None:
     """The type of a name, or of what NumPy makes a dtype of."""
     found = None
     if isinstance(key, str):
-        found = _BY_NAME.get(key.upper().removeprefix("GRB_").removeprefix("_").removesuffix("_T"))
+        found = _BY_NAME.get(key.upper().removeprefix("GRB_").removeprefix("GXB_").removeprefix("_").removesuffix("_T"))
     if found is not None or key is None:
         return found
     try:

@@ -142,7 +142,7 @@ def words_of(t: DataType, bits: str, width: int = 8) -> list[str]:
 def cpp_literal(t: DataType, bits: str) -> str:
     if t.kind == "c":
         real = FP32 if t is FC32 else FP64
-        return f"{t.c_type}({', '.join(cpp_literal(real, word) for word in words_of(t, bits, real.nbytes))})"
+        return f"({t.c_type}{{{', '.join(cpp_literal(real, word) for word in words_of(t, bits, real.nbytes))}}})"
     if t.kind == "f":
         return f"__int_as_float((int){bits}u)" if t.nbytes == 4 else f"__longlong_as_double((long long){bits}ull)"
     return f"(({t.c_type}){bits}ull)"

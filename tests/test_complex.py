@@ -1,0 +1,91 @@
+"""Complex numbers through every verb, on every kind of form, against python-graphblas; the algebra itself is in
+test_semirings.py and test_agreement.py."""
+
+import pytest
+from battery_runs import check, run_entrywise, run_mxm, run_product
+
+PLUS_TIMES, PLUS_TIMES_32 = (("plus_times", t, t, t, "plus") for t in ("FC64", "FC32"))
+PLUS_SECOND = ("plus_second", "BOOL", "FC32", "FC64", "times")
+PLUS_PAIR = ("plus_pair", "FC64", "BOOL", "FC64", "plus")
+ANY_FIRST = ("any_first", "FC64", "FC64", "FC64", "second")
+PLUS_ABS = ("plus_absfirst", "FC64", "BOOL", "FP64", "plus")
+PRODUCTS = (
+    ("csr", PLUS_TIMES, "mxv pull", "half", "hub", False, "~.S", True, False),
+    ("csr", PLUS_TIMES_32, "vxm pull", "full", "gaps", True, "", False, False),
+    ("csr", PLUS_TIMES, "vxm push", "sparse", "wide", False, ".V", False, True),
+    ("csr", ANY_FIRST, "vxm push", "half", "tall", False, "", False, False),
+    ("csr", PLUS_PAIR, "mxv pull", "half", "hub", True, "", False, False),
+    ("mplg", PLUS_ABS, "mxv pull", "full iso", "tall", False, "", True, False),
+    ("b2sr8", PLUS_TIMES, "mxv pull", "full", "gaps", False, "~.V", False, True),
+    ("b2sr4", PLUS_SECOND, "vxm pull", "half", "65x65", True, ".S", True, True),
+    ("b2sr8", ANY_FIRST, "vxm push", "sparse", "63x63", False, ".S", False, False),
+    ("split8", PLUS_TIMES_32, "vxm pull", "half", "hub", False, "", False, False),
+    ("split8", PLUS_SECOND, "mxv pull", "full", "gaps", True, "~.S", False, False),
+)
+
+
+@pytest.mark.parametrize("form, algebra, call, u, matrix, iso, mask, accum, replace", PRODUCTS)
+def test_products(device, form, algebra, call, u, matrix, iso, mask, accum, replace, monkeypatch):
+    case = {"form": form, "algebra": algebra, "call": call, "u": u, "matrix": matrix, "iso": iso, "mask": mask}
+    run_product(case | {"accum": accum, "replace": replace, "T": "", "longest": 1}, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    "form, algebra, matrix, iso, mask, T",
+    [
+        ("csr", PLUS_TIMES, "gaps", False, "", ""),
+        ("csr", PLUS_TIMES_32, "hub", True, ".S", ".T"),
+        ("csr", ("plus_times", "FC32", "FP64", "FC64", "plus"), "wide", False, "~.V", ""),
+        ("b2sr8", PLUS_TIMES, "65x65", False, ".S", ""),
+        ("split8", PLUS_TIMES_32, "hub", False, ".V", ""),
+    ],
+)
+def test_products_of_matrices(device, form, algebra, matrix, iso, mask, T):
+    case = {"form": form, "algebra": algebra, "matrix": matrix, "iso": iso, "mask": mask, "T": T, "TB": ""}
+    run_mxm(case | {"right": "csr", "at": "csr", "accum": bool(mask), "replace": mask == "~.V"})
+
+
+# (types and operators as in battery_runs.ENTRYWISE), then texts: the operators are shared where they can be.
+ENTRYWISE = {
+    ("FC64", "FC32", "minus", "plus", "abs", "plus"): (
+        "C{how} << A{T}.ewise_add(B{T}, binary.{op})", "C{how} << A{T}.ewise_mult(B{T}, binary.{op})",
+        "C{how} << A{T}.ewise_union(B{T}, binary.{op}, 1j, 0)", "w{how} << A{T}.reduce_rowwise(monoid.{m})",
+        "C{how} << A{T}.apply(unary.conj)", "C{how} << A{T}.apply(unary.exp)",
+        "C{how} << A{T}.select('==', A.dup()[0, 0].new())", "C{how} << A{T}[::-1, J]", "C{how}[I, :] << 2 - 3j",
+        "s << A{T}.reduce_scalar(monoid.{m})",
+    ),
+    ("FC32", "FC32", "truediv", "times", "creal", "times"): (
+        "C{how} << A{T}.ewise_mult(B{T}, binary.{op})", "C{how} << A{T}.apply(unary.{f})",
+        "C{how} << A{T}.apply(binary.{op}, right=1j)", "w{how} << A{T}[:, {j}]", "C{how}[::-1, J] << A{T}",
+        "C{how} << A{T}.apply(binary.eq, right=0.75 - 0.5j)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("types, text", [(types, text) for types, texts in ENTRYWISE.items() for text in texts])
+def test_entrywise(device, types, text):
+    masks = {"C": ("", ".S"), "w": ("~.V", ""), "s": ("",)}[text[0]]
+    for k, mask in enumerate(masks[: 1 + (types[0] == "FC64")]):
+        case = {"text": text, "dtypes": types, "form": ("csr", "b2sr8")[k], "right": "csr", "at": "csr"}
+        more = {"matrix": "63x63", "iso": k == 1, "T": "", "mask": mask, "accum": False, "replace": False}
+        run_entrywise(case | more)
+
+
+VECTORS = """
+w << u.ewise_add(v, binary.times); w(m.S, binary.plus) << u; w << u.apply(unary.carg)
+w[3] = 1 + 2j; w(~m.S, replace) << u; w << u.select("!=", v[v.to_coo()[0][0]].new())
+w << u.apply(binary.pow, right=2); u[:10] = 3j; w << u; w << m.ewise_mult(m, binary.cmplx); w << u.dup("FP32")
+w << u.dup("BOOL"); w << m.dup("FC32"); w << u.dup("INT8"); w << u.inner(v).new(); w << u.apply(binary.isclose, 1j)
+"""
+
+
+@pytest.mark.parametrize("line", VECTORS.strip().split("\n"))
+def test_vectors(device, line):
+    def make(operands):
+        operands.vector("u", "half", 70, "FC64")
+        operands.vector("v", "full", 70, "FC64")
+        operands.vector("w", "sparse", 70, "FC64")
+        operands.vector("m", "half", 70, "BOOL")
+        operands.scope["u"] << operands.scope["u"]
+
+    check(line, "w", make)
