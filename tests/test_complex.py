@@ -4,6 +4,8 @@ test_semirings.py and test_agreement.py."""
 import pytest
 from battery_runs import check, run_entrywise, run_mxm, run_product
 
+import bitblas
+
 PLUS_TIMES, PLUS_TIMES_32 = (("plus_times", t, t, t, "plus") for t in ("FC64", "FC32"))
 PLUS_SECOND = ("plus_second", "BOOL", "FC32", "FC64", "times")
 PLUS_PAIR = ("plus_pair", "FC64", "BOOL", "FC64", "plus")
@@ -89,3 +91,32 @@ def test_vectors(device, line):
         operands.scope["u"] << operands.scope["u"]
 
     check(line, "w", make)
+
+
+def test_a_loop(device):
+    """x <- A x / |A x|: statements that a GPU fuses and captures."""
+
+    def run(gb, repeat):
+        A = gb.Matrix.from_coo([0, 1, 2, 3, 3], [1, 2, 3, 0, 1], [1 + 1j, 2j, 3, 0.5, -1j], nrows=4, ncols=4)
+        x, y = (gb.Vector.from_coo(range(4), [1, 1j, -1, 2], dtype="FC64", size=4) for _ in range(2))
+        size, total, rounds = gb.Scalar("FP64"), gb.Scalar("FC64"), gb.Scalar("INT64")
+        rounds << 6
+
+        def body(k):
+            y << A.mxv(x, gb.semiring.plus_times)
+            total(gb.binary.plus) << y.reduce(gb.monoid.plus)
+            x(y.S, gb.binary.minus) << y.apply(gb.binary.times, right=0.25j)
+            rounds << rounds.apply(gb.binary.minus, right=1)
+
+        repeat(body, rounds)
+        return x.to_dict(), total.value
+
+    def plainly(body, rounds):
+        for k in range(6):
+            body(k)
+
+    import graphblas
+
+    expected, total = run(graphblas, plainly)
+    found, sum_ = run(bitblas, lambda body, rounds: bitblas.loop.repeat(body, while_=rounds))
+    assert found == pytest.approx(expected) and sum_ == pytest.approx(total)

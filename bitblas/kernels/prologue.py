@@ -7,6 +7,7 @@ types (`A` becomes `A_T`), integer constants, values, and small functions made f
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -108,7 +109,7 @@ class Variant:
     def is_complex(self) -> bool:
         """Whether anything in it is a complex number."""
         named = [t for _, t in self.types] + [t for f in self.functions for t in f.types]
-        return any(t.kind == "c" for t in named)
+        return any(t.kind == "c" for t in named) or re.search(r"\bfc(32|64)\b", self.text) is not None
 
     def cpp(self) -> str:
         """The prologue in CUDA C++."""

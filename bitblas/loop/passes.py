@@ -128,7 +128,7 @@ def _load(text: Text, x: Vec, written: bool, inside: str) -> list[str]:
     else:
         text.values(x, written=written)
         at = f"bit_of(x{x.id}_val, p)" if x.dtype is BOOL else f"x{x.id}_val[p]"
-        lines.append(f"{c} v{x.id} = b{x.id} ? {at} : ({c})0; (void)v{x.id};")
+        lines.append(f"{c} v{x.id} = b{x.id} ? {at} : cast<{c}>(0); (void)v{x.id};")
     return lines
 
 
@@ -166,7 +166,7 @@ def _begin(text: Text, s: Statement, k: int) -> str:
     text.parameter(f"u8* has{k}", "has", k)
     return (
         f"const auto add{k} = [](const {c} x, const {c} y) {{ return {name}(x, y); }}; "
-        f"bool some{k} = false; {c} sum{k} = ({c})0; __shared__ {c} here{k}[BLOCK];"
+        f"bool some{k} = false; {c} sum{k} = cast<{c}>(0); __shared__ {c} here{k}[BLOCK];"
     )
 
 
@@ -190,7 +190,7 @@ def _ending(text: Text, sums: Sequence[Statement], written: Sequence[Scal], coun
         c = _sum(s)[1].c_type
         lines.append(
             f"some{k} = false; for (u32 part = threadIdx.x; part < gridDim.x; part += BLOCK) "
-            f"if (*(volatile u8*)(has{k} + part)) {{ const {c} x = *(volatile {c}*)(parts{k} + part); "
+            f"if (*(volatile u8*)(has{k} + part)) {{ const {c} x = load_fresh(parts{k} + part); "
             f"sum{k} = some{k} ? add{k}(sum{k}, x) : x; some{k} = true; }} "
             f"join_block(some{k}, sum{k}, add{k}, here{k}, has_here);"
         )
