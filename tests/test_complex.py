@@ -1,10 +1,12 @@
 """Complex numbers through every verb, on every kind of form, against python-graphblas; the algebra itself is in
 test_semirings.py and test_agreement.py."""
 
+import numpy as np
 import pytest
 from battery_runs import check, run_entrywise, run_mxm, run_product
 
 import bitblas
+from semirings import dtypes
 
 PLUS_TIMES, PLUS_TIMES_32 = (("plus_times", t, t, t, "plus") for t in ("FC64", "FC32"))
 PLUS_SECOND = ("plus_second", "BOOL", "FC32", "FC64", "times")
@@ -91,6 +93,50 @@ def test_vectors(device, line):
         operands.scope["u"] << operands.scope["u"]
 
     check(line, "w", make)
+
+
+def test_files_and_libraries(device, tmp_path):
+    """Every way out and in again; Matrix Market files are symmetric, hermitian or neither to the bit."""
+    path = str(tmp_path / "matrix")
+    for kind, dtype in (("hermitian", "FC64"), ("symmetric", "FC32"), ("general", "FC64")):
+        below = {"hermitian": -2.5, "symmetric": 2.5, "general": 9}[kind]
+        values = np.array([1 + 2.5j, 1 + below * 1j, 4, 1e-30], dtypes.lookup_dtype(dtype).np_type)
+        A = bitblas.Matrix.from_coo([0, 1, 2, 1], [1, 0, 2, 1], values, nrows=3, ncols=3)
+        assert str(A.dtype) == dtype
+        bitblas.io.mmwrite(path + ".mtx", A)
+        assert open(path + ".mtx").readline().split()[-2:] == ["complex", kind]
+        assert bitblas.io.mmread(path + ".mtx", dtype=dtype).isequal(A, check_dtype=True)
+        A.save(path + ".bitblas")
+        assert bitblas.Matrix.load(path + ".bitblas").isequal(A, check_dtype=True)
+        bitblas.io.write_npz(path + ".npz", A)
+        assert bitblas.io.read_npz(path + ".npz").isequal(A, check_dtype=True)
+        assert bitblas.io.from_scipy_sparse(bitblas.io.to_scipy_sparse(A)).isequal(A)
+        assert bitblas.io.from_graphblas(bitblas.io.to_graphblas(A)).isequal(A, check_dtype=True)
+        assert bitblas.Matrix.ss.deserialize(A.ss.serialize()).isequal(A, check_dtype=True)
+        with pytest.raises(bitblas.exceptions.InvalidValue, match="complex numbers, which an edge list"):
+            bitblas.io.write_edgelist(path + ".txt", A)
+    assert bitblas.Matrix.from_dense(np.eye(2) * 1j).to_dense(fill_value=0).tolist() == [[1j, 0], [0, 1j]]
+    assert "1j" in repr(bitblas.Scalar.from_value(1j)) and complex(bitblas.Scalar.from_value(1j)) == 1j
+
+
+AGGREGATORS = "sum prod mean varp stdp count L1norm L2norm Linfnorm sum_of_squares hypot first last exists any_value"
+AGGREGATORS += " geometric_mean harmonic_mean root_mean_square logaddexp min any argmin peak_to_peak count_zero"
+
+
+@pytest.mark.parametrize("name", AGGREGATORS.split())
+def test_aggregators(name):
+    def run(gb):
+        v = gb.Vector.from_coo([0, 1, 3], [1 + 2j, 3, 0.5j], dtype="FC64", size=4)
+        try:
+            found = v.reduce(getattr(gb.agg, name)).new()
+        except KeyError:
+            return KeyError, None
+        return str(found.dtype), found.value
+
+    import graphblas
+
+    (found, x), (wanted, y) = run(bitblas), run(graphblas)
+    assert found == wanted and (name == "any_value" or x == pytest.approx(y)), (found, x, y)
 
 
 def test_a_loop(device):
