@@ -34,7 +34,6 @@ from .rules import (
     part,
     parts,
     position,
-    position_and_thunk,
     position_test,
     quotient,
     real,
@@ -192,9 +191,9 @@ PARAMETERIZED = {"isclose": Parameterized("isclose", is_close, "binary", is_comm
 INDEXUNARY = {
     op.name: op
     for op in (
-        IndexUnaryOp("rowindex", "plus(ix, t)", position_and_thunk),
-        IndexUnaryOp("colindex", "plus(jx, t)", position_and_thunk),
-        IndexUnaryOp("diagindex", "minus(jx - ix, t)", position_and_thunk),
+        IndexUnaryOp("rowindex", "plus(ix, t)", position),
+        IndexUnaryOp("colindex", "plus(jx, t)", position),
+        IndexUnaryOp("diagindex", "minus(jx - ix, t)", position),
         IndexUnaryOp("tril", "jx - ix <= t", position_test),
         IndexUnaryOp("triu", "jx - ix >= t", position_test),
         IndexUnaryOp("diag", "jx - ix == t", position_test),
@@ -213,7 +212,7 @@ INDEXUNARY = {
 }
 # For vectors, an index is a row.
 INDEXUNARY |= {f"index{end}": INDEXUNARY[f"row{end or 'index'}"] for end in ("", "le", "gt")}
-_TESTS = {op: SelectOp(op.name, op.expr, op.rule) for op in INDEXUNARY.values() if op.rule is not position_and_thunk}
+_TESTS = {op: SelectOp(op.name, op.expr, op.rule) for op in INDEXUNARY.values() if op.rule is not position}
 SELECT = {name: _TESTS[op] for name, op in INDEXUNARY.items() if op in _TESTS}
 
 

@@ -182,11 +182,6 @@ def position(t: DataType) -> tuple[DataType, DataType]:
     return INT64, INT32 if t is INT32 else INT64
 
 
-def position_and_thunk(t: DataType) -> tuple[DataType, DataType] | None:
-    """As `position`, but a thunk is no complex number."""
-    return None if t.kind == "c" else position(t)
-
-
-def position_test(t: DataType) -> tuple[DataType, DataType] | None:
-    """A predicate on positions and a thunk: T x T -> BOOL."""
-    return None if t.kind == "c" else (INT64, BOOL)
+def position_test(t: DataType) -> tuple[DataType, DataType]:
+    """A predicate on positions: T x T -> BOOL."""
+    return INT64, BOOL

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from both_libraries import N, both, each, operands, plain, same
 from core_programs import ERRORS, EXPRESSIONS, MATRIX_STATEMENTS, SCALARS, STATEMENTS
