@@ -12,77 +12,54 @@ import bitblas
 from semirings import dtypes
 
 PLUS_TIMES, PLUS_TIMES_32 = (("plus_times", t, t, t, "plus") for t in ("FC64", "FC32"))
-PLUS_SECOND = ("plus_second", "BOOL", "FC32", "FC64", "times")
 PLUS_PAIR = ("plus_pair", "FC64", "BOOL", "FC64", "plus")
 ANY_FIRST = ("any_first", "FC64", "FC64", "FC64", "second")
-PLUS_ABS = ("plus_absfirst", "FC64", "BOOL", "FP64", "plus")
 PRODUCTS = (
-    ("csr", PLUS_TIMES, "mxv pull", "half", "hub", False, "~.S", True, False),
-    ("csr", PLUS_TIMES_32, "vxm pull", "full", "gaps", True, "", False, False),
-    ("csr", PLUS_TIMES, "vxm push", "sparse", "wide", False, ".V", False, True),
-    ("csr", ANY_FIRST, "vxm push", "half", "tall", False, "", False, False),
-    ("csr", PLUS_PAIR, "mxv pull", "half", "hub", True, "", False, False),
-    ("mplg", PLUS_ABS, "mxv pull", "full iso", "tall", False, "", True, False),
-    ("b2sr8", PLUS_TIMES, "mxv pull", "full", "gaps", False, "~.V", False, True),
-    ("b2sr4", PLUS_SECOND, "vxm pull", "half", "65x65", True, ".S", True, True),
-    ("b2sr8", ANY_FIRST, "vxm push", "sparse", "63x63", False, ".S", False, False),
-    ("split8", PLUS_TIMES_32, "vxm pull", "half", "hub", False, "", False, False),
-    ("split8", PLUS_SECOND, "mxv pull", "full", "gaps", True, "~.S", False, False),
+    ("csr", PLUS_TIMES, "mxv pull", "half", "hub", "~.S", True, False),
+    ("csr", ANY_FIRST, "vxm push", "half", "tall", "", False, False),
+    ("csr", PLUS_PAIR, "mxv pull", "half", "hub", "", False, False),
+    ("b2sr8", PLUS_TIMES, "mxv pull", "full", "gaps", "~.V", False, True),
+    ("split8", PLUS_TIMES_32, "vxm pull", "half", "hub", "", False, False),
 )
 
 
-@pytest.mark.parametrize("form, algebra, call, u, matrix, iso, mask, accum, replace", PRODUCTS)
-def test_products(device, form, algebra, call, u, matrix, iso, mask, accum, replace, monkeypatch):
-    case = {"form": form, "algebra": algebra, "call": call, "u": u, "matrix": matrix, "iso": iso, "mask": mask}
+@pytest.mark.parametrize("form, algebra, call, u, matrix, mask, accum, replace", PRODUCTS)
+def test_products(device, form, algebra, call, u, matrix, mask, accum, replace, monkeypatch):
+    case = {"form": form, "algebra": algebra, "call": call, "u": u, "matrix": matrix, "iso": False, "mask": mask}
     run_product(case | {"accum": accum, "replace": replace, "T": "", "longest": 1}, monkeypatch)
 
 
 @pytest.mark.parametrize(
-    "form, algebra, matrix, iso, mask, T",
-    [
-        ("csr", PLUS_TIMES, "gaps", False, "", ""),
-        ("csr", PLUS_TIMES_32, "hub", True, ".S", ".T"),
-        ("csr", ("plus_times", "FC32", "FP64", "FC64", "plus"), "wide", False, "~.V", ""),
-        ("b2sr8", PLUS_TIMES, "65x65", False, ".S", ""),
-        ("split8", PLUS_TIMES_32, "hub", False, ".V", ""),
-    ],
+    "form, algebra, matrix, mask", [("csr", PLUS_TIMES, "gaps", ""), ("b2sr8", PLUS_TIMES_32, "65x65", ".S")]
 )
-def test_products_of_matrices(device, form, algebra, matrix, iso, mask, T):
-    case = {"form": form, "algebra": algebra, "matrix": matrix, "iso": iso, "mask": mask, "T": T, "TB": ""}
-    run_mxm(case | {"right": "csr", "at": "csr", "accum": bool(mask), "replace": mask == "~.V"})
+def test_products_of_matrices(device, form, algebra, matrix, mask):
+    case = {"form": form, "algebra": algebra, "matrix": matrix, "iso": False, "mask": mask, "T": "", "TB": ""}
+    run_mxm(case | {"right": "csr", "at": "csr", "accum": False, "replace": False})
 
 
-# (types and operators as in battery_runs.ENTRYWISE), then texts: the operators are shared where they can be.
+# (types and operators as in battery_runs.ENTRYWISE), then texts.
 ENTRYWISE = {
     ("FC64", "FC32", "minus", "plus", "abs", "plus"): (
-        "C{how} << A{T}.ewise_add(B{T}, binary.{op})", "C{how} << A{T}.ewise_mult(B{T}, binary.{op})",
-        "C{how} << A{T}.ewise_union(B{T}, binary.{op}, 1j, 0)", "w{how} << A{T}.reduce_rowwise(monoid.{m})",
-        "C{how} << A{T}.apply(unary.conj)", "C{how} << A{T}.apply(unary.exp)",
-        "C{how} << A{T}.select('==', A.dup()[0, 0].new())", "C{how} << A{T}[::-1, J]", "C{how} << A{T}.select('tril', 1)", "C{how}[I, :] << 2 - 3j",
-        "s << A{T}.reduce_scalar(monoid.{m})",
+        "C{how} << A{T}.ewise_add(B{T}, binary.{op})", "C{how} << A{T}.apply(unary.conj)",
+        "w{how} << A{T}.reduce_rowwise(monoid.{m})", "C{how} << A{T}.select('==', A.dup()[0, 0].new())",
+        "C{how} << A{T}.select('tril', 1)", "C{how}[I, :] << 2 - 3j", "s << A{T}.reduce_scalar(monoid.{m})",
     ),
     ("FC32", "FC32", "truediv", "times", "creal", "times"): (
-        "C{how} << A{T}.ewise_mult(B{T}, binary.{op})", "C{how} << A{T}.apply(unary.{f})",
-        "C{how} << A{T}.apply(binary.{op}, right=1j)", "w{how} << A{T}[:, {j}]", "C{how}[::-1, J] << A{T}",
-        "C{how} << A{T}.apply(binary.eq, right=0.75 - 0.5j)",
+        "C{how} << A{T}.ewise_mult(B{T}, binary.{op})", "C{how}[::-1, J] << A{T}",
     ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("types, text", [(types, text) for types, texts in ENTRYWISE.items() for text in texts])
 def test_entrywise(device, types, text):
-    masks = {"C": ("", ".S"), "w": ("~.V", ""), "s": ("",)}[text[0]]
-    for k, mask in enumerate(masks[: 1 + (types[0] == "FC64")]):
-        case = {"text": text, "dtypes": types, "form": ("csr", "b2sr8")[k], "right": "csr", "at": "csr"}
-        more = {"matrix": "63x63", "iso": k == 1, "T": "", "mask": mask, "accum": False, "replace": False}
-        run_entrywise(case | more)
+    case = {"text": text, "dtypes": types, "form": "csr", "right": "csr", "at": "csr", "matrix": "63x63"}
+    run_entrywise(case | {"iso": False, "T": "", "mask": "", "accum": False, "replace": False})
 
 
 VECTORS = """
-w << u.ewise_add(v, binary.times); w(m.S, binary.plus) << u; w << u.apply(unary.carg)
-w[3] = 1 + 2j; w(~m.S, replace) << u; w << u.select("!=", v[v.to_coo()[0][0]].new())
-w << u.apply(binary.pow, right=2); u[:10] = 3j; w << u; w << m.ewise_mult(m, binary.cmplx); w << u.dup("FP32")
-w << u.dup("BOOL"); w << m.dup("FC32"); w << u.dup("INT8"); w << u.inner(v).new(); w << u.apply(binary.isclose, 1j)
+w(m.S, binary.plus) << u; w[3] = 1 + 2j; w << u.select("!=", v[v.to_coo()[0][0]].new())
+u[:10] = 3j; w << u.apply(binary.pow, right=2); w << m.ewise_mult(m, binary.cmplx)
+w << u.dup("INT8"); w << w.dup("BOOL"); w << w.dup("FC32"); w << u.inner(v).new()
 """
 
 
@@ -93,17 +70,16 @@ def test_vectors(device, line):
         operands.vector("v", "full", 70, "FC64")
         operands.vector("w", "sparse", 70, "FC64")
         operands.vector("m", "half", 70, "BOOL")
-        operands.scope["u"] << operands.scope["u"]
 
     check(line, "w", make)
 
 
 def test_files_and_libraries(device, tmp_path):
-    """Every way out and in again; Matrix Market files are symmetric, hermitian or neither to the bit."""
+    """Every way out and in again; Matrix Market files are symmetric or hermitian to the bit."""
     path = str(tmp_path / "matrix")
-    for kind, dtype in (("hermitian", "FC64"), ("symmetric", "FC32"), ("general", "FC64")):
-        below = {"hermitian": -2.5, "symmetric": 2.5, "general": 9}[kind]
-        values = np.array([1 + 2.5j, 1 + below * 1j, 4, 1e-30], dtypes.lookup_dtype(dtype).np_type)
+    for kind, dtype in (("hermitian", "FC64"), ("symmetric", "FC32")):
+        below = 1 - 2.5j if kind == "hermitian" else 1 + 2.5j
+        values = np.array([1 + 2.5j, below, 4, 1e-30], dtypes.lookup_dtype(dtype).np_type)
         A = bitblas.Matrix.from_coo([0, 1, 2, 1], [1, 0, 2, 1], values, nrows=3, ncols=3)
         assert str(A.dtype) == dtype
         bitblas.io.mmwrite(path + ".mtx", A)
@@ -128,18 +104,20 @@ AGGREGATORS += " geometric_mean harmonic_mean root_mean_square logaddexp min any
 
 @pytest.mark.parametrize("name", AGGREGATORS.split())
 def test_aggregators(name):
+    """Each by its type; the values of a few."""
+
     def run(gb):
         v = gb.Vector.from_coo([0, 1, 3], [1 + 2j, 3, 0.5j], dtype="FC64", size=4)
         try:
-            found = v.reduce(attrgetter(name)(gb.agg)).new()
+            found = v.reduce(attrgetter(name)(gb.agg))
         except KeyError:
             return KeyError, None
-        return str(found.dtype), found.value
+        return str(found.dtype), found.new().value if name in ("mean", "varp", "L2norm", "first") else None
 
     import graphblas
 
     (found, x), (wanted, y) = run(bitblas), run(graphblas)
-    assert found == wanted and (name == "any_value" or x == pytest.approx(y)), (found, x, y)
+    assert found == wanted and (x is y is None or x == pytest.approx(y)), (found, x, y)
 
 
 def test_a_loop(device):
