@@ -44,8 +44,8 @@ from .rules import (
 )
 
 # Functions of C99's <math.h>, with their own names; those of complex numbers are complex_functions.py's.
-_MATH = "cbrt erf erfc lgamma tgamma".split()
-_COMPLEX_MATH = (
+MATH = "cbrt erf erfc lgamma tgamma".split()
+COMPLEX_MATH = (
     "acos acosh asin asinh atan atanh ceil cos cosh exp exp2 expm1 floor log log10 log1p log2 sin sinh sqrt tan tanh "
     "trunc"
 ).split()
@@ -60,8 +60,8 @@ UNARY = {
         UnaryOp("lnot", "x == 0", ordered),
         UnaryOp("bnot", "inverted(x)", integer),
         UnaryOp("one", "1"),
-        *(UnaryOp(name, f"{name}(x)", floating) for name in _MATH),
-        *(UnaryOp(name, but_complex(f"{name}(x)", f"complex_{name}(x)"), inexact) for name in _COMPLEX_MATH),
+        *(UnaryOp(name, f"{name}(x)", floating) for name in MATH),
+        *(UnaryOp(name, but_complex(f"{name}(x)", f"complex_{name}(x)"), inexact) for name in COMPLEX_MATH),
         UnaryOp("round", but_complex("rounded(x)", "complex_rounded(x)"), inexact),
         UnaryOp("signum", but_complex("signum(x)", "complex_signum(x)"), inexact),
         UnaryOp("conj", "conjugate(x)", only_complex),
@@ -171,20 +171,6 @@ def is_close(rel_tol: float = 1e-7, abs_tol: float = 0.0) -> BinaryOp:
     how = f"(x, y, {float(rel_tol)!r}, {float(abs_tol)!r})"
     return BinaryOp("isclose", but_complex(f"near{how}", f"complex_near{how}"), close, exchanged="isclose")
 
-
-# What computers round differently, and how far results may lie apart, in units of the last place (of the larger
-# of the value and 1 where there are zeros that no library meets).
-ULPS = dict.fromkeys((*_MATH, *_COMPLEX_MATH, "pow", "rpow", "atan2", "hypot"), 4) | {"erfc": 16, "lgamma": 16, "tgamma": 16}
-ULPS |= {"numpy.rad2deg": 1, "numpy.deg2rad": 1}
-ULPS |= dict.fromkeys((f"numpy.{name}" for name in ("float_power", "hypot", "logaddexp", "logaddexp2")), 4)
-# Of complex numbers, in units of the larger part: their functions are made of several.
-COMPLEX_ULPS = dict.fromkeys((*_COMPLEX_MATH, "signum"), 16) | dict.fromkeys(("abs", "absfirst", "abssecond", "carg"), 4)
-COMPLEX_ULPS |= {"numpy.reciprocal": 2, "numpy.sign": 2}
-COMPLEX_ULPS |= dict.fromkeys(("pow", "rpow", "numpy.float_power"), 1 << 11)
-WITH_ZEROS = ("lgamma", "numpy.logaddexp", "numpy.logaddexp2")
-for _name in ("ceil", "floor", "sqrt", "trunc"):
-    del ULPS[_name]
-    COMPLEX_ULPS[_name] = 16 * (_name == "sqrt")
 
 PARAMETERIZED = {"isclose": Parameterized("isclose", is_close, "binary", is_commutative=True)}
 

@@ -14,7 +14,17 @@ from .dtypes import DataType
 from .expressions import ByKind, Expression, but_complex, code, once, resolve
 from .known import remember_monoid
 from .operators import NAMESPACE, BinaryOp, UnaryOp, operand
-from .rules import floating, integer, integer_or_boolean, only_floating, order, real, small_boolean, small_inexact, small_ordered
+from .rules import (
+    floating,
+    integer,
+    integer_or_boolean,
+    only_floating,
+    order,
+    real,
+    small_boolean,
+    small_inexact,
+    small_ordered,
+)
 
 _FILE = Path(__file__).with_name("numpy_functions.py")
 _NAMES = NAMESPACE | {name: f for name, f in vars(numpy_functions).items() if not name.startswith("_")}
@@ -96,10 +106,14 @@ BINARY = {
     "nextafter": BinaryOp("numpy.nextafter", _numpy("next_after(x, y)"), floating),
     # Of a number and NaN it is NaN; min and max give the number.
     "maximum": BinaryOp(
-        "numpy.maximum", but_complex("where((x >= y) | (x != x), x, y)", "complex_maximum(x, y)"), exchanged="numpy.maximum"
+        "numpy.maximum",
+        but_complex("where((x >= y) | (x != x), x, y)", "complex_maximum(x, y)"),
+        exchanged="numpy.maximum",
     ),
     "minimum": BinaryOp(
-        "numpy.minimum", but_complex("where((x <= y) | (x != x), x, y)", "complex_minimum(x, y)"), exchanged="numpy.minimum"
+        "numpy.minimum",
+        but_complex("where((x <= y) | (x != x), x, y)", "complex_minimum(x, y)"),
+        exchanged="numpy.minimum",
     ),
 }
 # gcd and hypot of one negative number are that number, of more they are positive.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import complex_functions, functions, known
+from . import complex_circular, complex_functions, functions, known
 from .dtypes import BOOL, INT8, DataType, cast_scalar
 from .expressions import Expression, code, names_in, resolve
 from .rules import Rule, same
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from .algebra import Monoid
 
 NAMESPACE = {
-    name: f for of in (functions, complex_functions) for name, f in vars(of).items() if not name.startswith("_")
+    name: f
+    for of in (functions, complex_functions, complex_circular)
+    for name, f in vars(of).items()
+    if not name.startswith("_")
 }
 
 

@@ -39,7 +39,7 @@ def defined(case):
     0 or -1, no power that overflows (bitblas' saturates, as pow does); and functions of complex numbers where these are
     not infinite, nor as long as a circle is from their last place."""
     if case.dtype.kind == "c":
-        if case.what.name not in (*catalog._COMPLEX_MATH, "pow", "rpow", "isclose", "numpy.float_power"):
+        if case.what.name not in (*catalog.COMPLEX_MATH, "pow", "rpow", "isclose", "numpy.float_power"):
             return case
         largest = 1e3 if case.result.kind == "c" else 1e31
         small = np.isfinite(case.x) & np.isfinite(case.y) & (abs(case.x) < largest) & (abs(case.y) < largest)

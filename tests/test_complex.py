@@ -98,7 +98,9 @@ def test_files_and_libraries(device, tmp_path):
     assert "1j" in repr(bitblas.Scalar.from_value(1j)) and complex(bitblas.Scalar.from_value(1j)) == 1j
 
 
-AGGREGATORS = "sum prod mean varp stdp count L1norm L2norm Linfnorm sum_of_squares hypot ss.first ss.last exists any_value"
+AGGREGATORS = (
+    "sum prod mean varp stdp count L1norm L2norm Linfnorm sum_of_squares hypot ss.first ss.last exists any_value"
+)
 AGGREGATORS += " geometric_mean harmonic_mean root_mean_square logaddexp min any peak_to_peak count_zero"
 
 
@@ -126,7 +128,7 @@ def test_a_loop(device):
     def run(gb, repeat):
         A = gb.Matrix.from_coo([0, 1, 2, 3, 3], [1, 2, 3, 0, 1], [1 + 1j, 2j, 3, 0.5, -1j], nrows=4, ncols=4)
         x, y = (gb.Vector.from_coo(range(4), [1, 1j, -1, 2], dtype="FC64", size=4) for _ in range(2))
-        size, total, rounds = gb.Scalar("FP64"), gb.Scalar("FC64"), gb.Scalar("INT64")
+        total, rounds = gb.Scalar("FC64"), gb.Scalar("INT64")
         rounds << 6
 
         def body(k):

@@ -77,7 +77,11 @@ def _inline(text: str, pattern: re.Pattern[str], seen: set[str]) -> str:
 def cuda_source(variant: Variant) -> str:
     """The complete CUDA C++ text of a variant."""
     seen: set[str] = set()
-    files = ("kernels/base.cuh", "semirings/functions.cuh", *(("semirings/complex.cuh",) if variant.is_complex() else ()))
+    files = (
+        "kernels/base.cuh",
+        "semirings/functions.cuh",
+        *(("semirings/complex.cuh",) if variant.is_complex() else ()),
+    )
     head = _inline("".join(f'#include "{name}"\n' for name in files), _CPP_INCLUDE, seen)
     body = _inline((PACKAGE / f"{variant.kernel}.cu").read_text(), _CPP_INCLUDE, seen)
     return f"// {variant}\n{head}{variant.cpp()}{body}"
@@ -95,9 +99,9 @@ def cpu_source(variant: Variant) -> str:
 
 @functools.cache
 def functions_text() -> str:
-    """What operators call, for Numba: functions.py and complex_functions.py, less what the latter imports of it."""
-    more = (ALGEBRA / "complex_functions.py").read_text()
-    text = (ALGEBRA / "functions.py").read_text() + more[more.index("\nLOG_2") :]
+    """What operators call, for Numba: functions.py, and after it those of complex numbers, which import it."""
+    more = [(ALGEBRA / f"{name}.py").read_text() for name in ("complex_functions", "complex_circular")]
+    text = (ALGEBRA / "functions.py").read_text() + "".join(part[part.index("\n\n\ndef ") :] for part in more)
     return text.replace("\ndef ", "\n@njit(**FUNCTION)\ndef ")
 
 

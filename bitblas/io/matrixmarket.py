@@ -36,8 +36,8 @@ def mmread(
     and pattern; general, symmetric, skew-symmetric and hermitian (these are expanded).
 
     The dtype is BOOL, with one value for all entries, for a pattern; INT64 for integer, FP64 for real and FC64 for
-    complex; or ``dtype``. Explicit zeros are entries, and so is every element of an array file. An entry that is there twice
-    counts once in a pattern; where it has a value, ``dup_op`` must say how to join the two (``binary.plus`` for
+    complex; or ``dtype``. Explicit zeros are entries, and so is every element of an array file. An entry that is there
+    twice counts once in a pattern; where it has a value, ``dup_op`` must say how to join the two (``binary.plus`` for
     finite elements), as in python-graphblas. ``device``, ``format``,
     ``tile`` and ``packed`` are those of ``Matrix.from_coo``.
 
@@ -93,8 +93,8 @@ def mmwrite(
     field: real, integer, complex or pattern (which drops the values). None: BOOL becomes a pattern, or integers 0 and 1
     if an entry is False; integers and complex numbers stay, floats are real. precision: significant digits of a real;
     None: as many as it takes to read the same number back. symmetry: general, symmetric, skew-symmetric or hermitian,
-    of which the lower triangle is written; None: what the values are. Explicit zeros are written. The dtype itself is not: read with
-    ``mmread(..., dtype=)``. engine: as in python-graphblas; all of them are SciPy's writer.
+    of which the lower triangle is written; None: what the values are. Explicit zeros are written. The dtype itself is
+    not: read with ``mmread(..., dtype=)``. engine: as in python-graphblas; all of them are SciPy's writer.
 
     Raises OSError if the file cannot be written; InvalidValue for another field or symmetry, or for one that the
     matrix does not have.

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-
 from ..formats import EVERYWHERE
 from ..plan.product import COUNT, WORDS
 from ..store import VectorStore, dense_values, words

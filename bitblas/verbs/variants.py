@@ -140,7 +140,7 @@ def sum_by_index_variant(u: DataType, monoid: Typed[Monoid]) -> tuple[Variant, D
     functions = (*functions[:1], *(cast_function(*c) for c in casts))
     constants = (
         ("LANES", 1), ("JOIN", 1), ("MARKS", 1), ("CLEAR", 0), ("DENSE", 1), ("U_BOOL", int(u is BOOL)), ("T_BOOL", 0),
-        ("HAS_TERMINAL", terminal), ("ATOMIC", ATOMICS.get(monoid.op.name, 0) if z is cell and z.kind not in "fc" else 0),
+        ("HAS_TERMINAL", terminal), ("ATOMIC", ATOMICS.get(monoid.op.name, 0) if z is cell and z.kind in "iu" else 0),
     )  # fmt: skip
     types = (("U", u), ("T", cell), ("C", cell), ("Z", z))
     return Variant("kernels/place", types, constants, values, functions, repr(monoid)), cell
