@@ -1,8 +1,8 @@
 """What the operators of complex numbers call, in Python: read by the host and by Numba.
 
-complex_circular.py has more of them. `complex.cuh` holds the same functions, with the same names, for CUDA C++. What gives a complex number gives one of
-FC64, whatever its arguments. Formulas: W. Kahan, Branch cuts for complex elementary functions (1987), without its care
-for infinities, at which C99's annex G is not followed.
+complex_circular.py has more of them. `complex.cuh` holds the same functions, with the same names, for CUDA C++. What
+gives a complex number gives one of FC64, whatever its arguments. Formulas: W. Kahan, Branch cuts for complex elementary
+functions (1987), without its care for infinities, at which C99's annex G is not followed.
 """
 
 import numpy as np
