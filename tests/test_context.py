@@ -1,11 +1,13 @@
-"""`gb.ss.Context`, settings of a thread; `gb.ss.burble`, each kernel told."""
+"""`A.ss.config`, settings of an object; `gb.ss.Context`, of a thread; `gb.ss.burble`, each kernel told."""
 
+import gc
 import threading
 
 import numpy as np
 import pytest
 
 import bitblas
+from bitblas.core.ss import exports
 from bitblas.device import threads
 
 
@@ -73,3 +75,48 @@ def test_burble_tells_each_kernel(capsys):
     with bitblas.trace() as t:
         u.apply("-").new()
     assert len(t) and not capsys.readouterr().out
+
+
+SETTINGS = """
+config["format"] = "by_col"; config["bitmap_switch"] = 0.001; config["sparsity_control"] = {"sparse", "hypersparse"}
+config["hyper_switch"] = 0.01; config["sparsity_control"] = "bitmap"; config["format"] = None; config["nope"] = 1
+config["sparsity_status"] = "full"; config["format"] = "x"; config["sparsity_control"] = "x"; del config["format"]
+config["sparsity_control"] = "full"; config["sparsity_control"] = "auto"
+"""
+
+
+@pytest.mark.parametrize("shape", [(10, 10), (2, 2), (30,)])
+def test_settings_of_objects_equal_python_graphblas(shape):
+    graphblas = pytest.importorskip("graphblas")
+
+    def run(gb):
+        index = [[0, 1]] * len(shape)
+        make = gb.Vector.from_coo if len(shape) == 1 else gb.Matrix.from_coo
+        x = make(*index, [1, 2], **dict(zip(("size",) if len(shape) == 1 else ("nrows", "ncols"), shape)))
+        config, found = x.ss.config, []
+        for text in SETTINGS.replace("\n", ";").split(";"):
+            try:
+                exec(text.strip(), {"config": config})
+            except (KeyError, ValueError, TypeError) as error:
+                found.append((text, type(error)))
+            found.append((text, {k: v for k, v in config.items() if k != "sparsity_status"}))
+            found[-1][1]["bitmap_switch"] = round(found[-1][1]["bitmap_switch"], 6)
+            export = x.ss.export()["format"]
+            found.append((text, export if "full" not in config["sparsity_control"] else ""))
+        return found
+
+    for ours, theirs in zip(run(bitblas), run(graphblas), strict=True):
+        if isinstance(theirs[1], dict) and "hyper_switch" in theirs[1]:
+            theirs[1]["hyper_switch"] = ours[1]["hyper_switch"] = round(theirs[1]["hyper_switch"], 6)
+        assert ours == theirs
+
+
+def test_settings_of_an_object_are_its_own():
+    A = bitblas.Matrix.from_coo([0], [1], [1], nrows=4, ncols=4)
+    A.ss.config["format"] = "by_col"
+    assert A.ss.config["format"] == "by_col" != A.dup().ss.config["format"]
+    assert A.ss.config["sparsity_status"] == "bitmap" and "format = 'by_col'" in repr(A.ss.config)
+    number = id(A)
+    del A
+    gc.collect()
+    assert number not in exports._settings
