@@ -1,5 +1,5 @@
-"""`gb.ss.config`, `A.ss.config`: settings of SuiteSparse that programs set. Three say which form `export` takes;
-the others are hints for its threads and its printing, which are kept and change nothing, as options of statements do."""
+"""`gb.ss.config`, `A.ss.config`: settings of SuiteSparse that programs set. Three say which form `export` takes; the
+others are hints for its threads and its printing, which are kept and change nothing, as options of statements do."""
 
 from __future__ import annotations
 
