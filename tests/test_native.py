@@ -82,6 +82,13 @@ def test_arrays_of_other_kinds(kernel):
     assert sums.tolist() == [0, 0]
 
 
+def test_a_kernel_with_a_constant_slice_compiles():
+    """Numba knows the slice as a type that Python before 3.12 does not hash."""
+    compiler = pytest.importorskip("bitblas.device.compiler")
+    text = "from numba import njit\n\n\n@njit\ndef clear(lo, hi, x):\n    x[:] = 0\n"
+    assert compiler.compiled(text, "clear", "clear_all", ("int64[]",))[0]
+
+
 def test_numbers_of_every_type():
     """NumPy's scalars are read to the bit; Python's numbers as those that they are to NumPy."""
     d = devices.get("cpu")

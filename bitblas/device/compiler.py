@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -68,23 +68,31 @@ Types: Any = type(cpu_target.typing_context)
 Target: Any = type(cpu_target.target_context)
 
 
+def _answered(known: dict[Any, Any], key: Any, ask: Callable[[], Any]) -> Any:
+    """What ask() gives, once for each key; again each time where the key holds a slice, which Python before 3.12 does
+    not hash."""
+    try:
+        hash(key)
+    except TypeError:
+        return ask()
+    if key not in known:
+        known[key] = ask()
+    return known[key]
+
+
 class Typing(Types):
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
         builtin = isinstance(func, (types.Function, types.NumberClass)) or not isinstance(func, types.Type)
         if kws or not builtin:
             return super().resolve_function_type(func, args, kws)
-        key = func, tuple(args)
-        if key not in self.known:
-            self.known[key] = super().resolve_function_type(func, args, kws)
-        return self.known[key]
+        ask = super().resolve_function_type
+        return _answered(self.known, (func, tuple(args)), lambda: ask(func, args, kws))
 
 
 class Lowering(Target):
     def get_function(self, fn: Any, sig: Any, _firstcall: bool = True) -> Any:
-        key = fn, sig
-        if key not in self.known:
-            self.known[key] = super().get_function(fn, sig, _firstcall)
-        return self.known[key]
+        ask = super().get_function
+        return _answered(self.known, (fn, sig), lambda: ask(fn, sig, _firstcall))
 
     def get_abi_sizeof(self, ty: Any) -> int:
         if ty not in self.known:
