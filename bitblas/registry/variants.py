@@ -278,6 +278,5 @@ def variants() -> list[Variant]:
     """All of them, each once."""
     from .complex import complex_numbers
 
-    groups = (products(), rows(), structural(), joins(), elementwise(), by_index(), hub_joins(), programs())
-    groups += (complex_numbers(),)
-    return list(dict.fromkeys(variant for group in groups for variant in group))
+    groups = (products(), rows(), structural(), joins(), elementwise(), by_index(), hub_joins(), complex_numbers())
+    return list(dict.fromkeys(variant for group in (*groups, programs()) for variant in group))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from types import TracebackType
 from typing import Any
 
@@ -28,7 +28,7 @@ class Context(MutableMapping[str, Any]):
         self, engage: bool = True, *, stack: bool = True, nthreads: int | None = None, chunk: float | None = None,
         gpu_id: int | None = None,
     ) -> None:  # fmt: skip
-        around = _local.context if stack else self._defaults
+        around: Mapping[str, Any] = _local.context if stack else self._defaults
         self._values = dict(self._defaults)
         self._before: Context | None = None
         for name, value in (("nthreads", nthreads), ("chunk", chunk), ("gpu_id", gpu_id)):
@@ -41,7 +41,7 @@ class Context(MutableMapping[str, Any]):
     ) -> Context:
         """Another one with these settings, and those of this one that are not given."""
         given = {"nthreads": nthreads, "chunk": chunk, "gpu_id": gpu_id}
-        named = {name: self[name] if value is None else value for name, value in given.items()}
+        named: dict[str, Any] = {name: self[name] if value is None else value for name, value in given.items()}
         return Context(engage, stack=False, **named)
 
     def __getitem__(self, name: str) -> Any:
