@@ -149,3 +149,20 @@ def test_a_loop(device):
     expected, total = run(graphblas, plainly)
     found, sum_ = run(bitblas, lambda body, rounds: bitblas.loop.repeat(body, while_=rounds))
     assert found == pytest.approx(expected) and sum_ == pytest.approx(total)
+
+
+def test_functions_of_programs(device):
+    """On the CPU; on a GPU the statement says what is not there."""
+    one = 1j
+
+    def function(x, y):
+        return x * y + one
+
+    op = bitblas.binary.register_anonymous(function)
+    assert {t: op.types[t] for t in dtypes.COMPLEX} == {t: t for t in dtypes.COMPLEX}
+    u = bitblas.Vector.from_coo([0, 2], [1 + 2j, 3], size=3)
+    if device != "cpu":
+        with pytest.raises(bitblas.exceptions.UdfParseError, match="argument of type FC64 has no form for a GPU"):
+            u.ewise_mult(u, op).new()
+    else:
+        assert u.ewise_mult(u, op).new().to_dict() == {0: (1 + 2j) ** 2 + 1j, 2: 9 + 1j}
