@@ -29,6 +29,7 @@ PACK = Variant("kernels/pack", (), (("LANES", 64),))
 BITS = Variant("kernels/bits", (), (("LANES", 1),))
 
 
+HUGE = 1 << 29  # positions: from here on it is asked whether their bits fit
 ALL, NONE = ~np.uint64(0), np.uint64(0)
 
 
@@ -43,18 +44,19 @@ def words(size: int) -> int:
     return (size + 63) >> 6 or 1
 
 
-def write_bits(
-    device: Device, size: int, w: Any, t: Any | None, mask: tuple[Any, bool] | None = None, replace: bool = True
-) -> None:
-    """w<mask, replace> = t on bitsets of `size` bits, in place; t None: all bits are set. mask: words, complement."""
+def write_bits(device: Device, size: int, w: Any, t: Any | None, mask: Any = None, replace: bool = True) -> None:
+    """w<mask, replace> = t on bitsets of `size` bits, in place; t None: all bits are set. mask: its `bits`, and
+    whether they are those of the complement."""
     none = zero_word(device)
     fresh = (none, 0, ALL) if t is None else (t, 1, NONE)
-    where = (none, 0, ALL) if mask is None else (mask[0], 1, ALL if mask[1] else NONE)
+    where = (none, 0, ALL) if mask is None else (mask.bits, 1, ALL if mask.complement else NONE)
     device.kernel(BITS)(words(size), size, w, *fresh, *where, int(replace))
 
 
 def full_bits(device: Device, size: int) -> Any:
     """A bitset with all `size` bits set."""
+    if size >= HUGE:
+        device.foresee(f"bits of {size} positions", size // 8)
     bits = device.xp.empty(words(size), np.uint64)
     write_bits(device, size, bits, None)
     return bits
@@ -152,6 +154,10 @@ class VectorStore:
         """Entries came (grown), or came and went: their number is not known any more."""
         self.least = max(self.least, self.count or 0) if grown else 0
         self.count = None
+
+    def with_value(self, dtype: DataType, value: np.generic) -> VectorStore:
+        """The same entries, all of one value of that type; they share the bits."""
+        return VectorStore(self.device, self.size, dtype, self.present, value, self.count)
 
     def copy(self) -> VectorStore:
         values = self.values if self.iso else self.values.copy()

@@ -146,8 +146,8 @@ def test_what_does_not_fit_is_foreseen(device, monkeypatch):
     ):
         with pytest.raises(OutOfMemory, match=rf"needs \d+ bytes on device '{device}', 5 are free; .*{advice}"):
             build()
-    with pytest.raises(OutOfMemory, match="presence bits of a vector of size"):
-        gb.Vector(gb.dtypes.BOOL, 1 << 40)
+    with pytest.raises(OutOfMemory, match="bits of 1099511627776 positions"):
+        gb.Vector.from_scalar(True, 1 << 40)
     monkeypatch.undo()
     with config.set(device=device):
         assert A.isequal(B) and A._store.structure.form("b2sr8").nvals == 3  # nothing is lost

@@ -12,8 +12,10 @@ import numpy as np
 from semirings.dtypes import DataType
 
 from ..device import Device
+from ..formats import FORMATS
 from ..formats.csr import entries as csr_entries
 from ..formats.csr import format as csr
+from ..formats.hyper.format import is_hyper
 from ..store import MatrixStore
 from . import chunks, duplicates, stores
 
@@ -29,6 +31,10 @@ def from_coo(
     """
     xp = device.xp
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
+    if _listed(format, nrows, ncols, len(rows)):
+        (row, i), (col, j) = (xp.unique(x, return_inverse=True) for x in (rows, cols))
+        small = from_coo(device, len(row), len(col), i, j, values, dtype, dup, format="csr")
+        return stores.widened(small, row, col, nrows, ncols)
     iso, keyed = isinstance(values, np.generic), nrows * ncols < 1 << 63
     if keyed:
         keys = rows * ncols
@@ -58,6 +64,12 @@ def from_coo(
     keys = ascending = None
     rows, cols, values = duplicates.ordered(device, nrows, ncols, rows, cols, values, dtype, dup)
     return _from_sorted(device, nrows, ncols, rows, cols, values, dtype, format, tile)
+
+
+def _listed(format: str, nrows: int, ncols: int, nvals: int) -> bool:
+    """Whether rows and columns that have entries are to be listed, because all of them are too many."""
+    fits = format == "auto" or any(known.renumbers for known in FORMATS.values() if known.name == format)
+    return fits and is_hyper(nrows, ncols, nvals)
 
 
 def _rows_bytes(nrows: int, ncols: int, nvals: int, values: Any, besides: int) -> int:
@@ -94,6 +106,9 @@ def from_sorted_keys(
     *, format: str = "auto", tile: int | None = None,
 ) -> MatrixStore:  # fmt: skip
     """Entries given by strictly increasing keys row * ncols + column (INT64)."""
+    if _listed(format, nrows, ncols, len(keys)):
+        rows, cols = keys // max(1, ncols), keys % max(1, ncols)
+        return from_coo(device, nrows, ncols, rows, cols, values, dtype, format=format, tile=tile)
     stores.check_rows(device, nrows)
     device.foresee(f"rows of {len(keys)} entries", _rows_bytes(nrows, ncols, len(keys), values, 24))
     ptr, cols = csr_entries.split_keys(device, keys, nrows, ncols)

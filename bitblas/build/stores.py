@@ -13,6 +13,7 @@ from ..device import Device
 from ..exceptions import InvalidValue, OutOfMemory
 from ..formats import Structure
 from ..formats.csr import format as csr
+from ..formats.hyper import format as hyper
 from ..formats.values import PackedValues, fit
 from ..formats.values import packed as pack_values
 from ..plan import choice as plan_choice
@@ -36,6 +37,8 @@ def empty(device: Device, nrows: int, ncols: int, dtype: DataType) -> MatrixStor
 
 
 def _empty_structure(device: Device, nrows: int, ncols: int) -> Structure:
+    if hyper.is_hyper(nrows, ncols, 0):
+        return Structure(hyper.empty(device, nrows, ncols))
     check_rows(device, nrows)
     ptr = device.xp.zeros(nrows + 1, np.int32)
     return Structure(csr.from_arrays(device, nrows, ncols, ptr, device.xp.zeros(0, np.int32)))
@@ -47,8 +50,28 @@ _shared_empty = functools.lru_cache(64)(_empty_structure)
 def check_rows(device: Device, nrows: int) -> None:
     """OutOfMemory for more row pointers than fit, or than any machine holds."""
     if nrows >= 1 << 40:
-        raise OutOfMemory(f"nrows: {nrows} rows need {8 * nrows} bytes of row pointers (there is no hypersparse form)")
-    device.foresee(f"row pointers of {nrows} rows (there is no hypersparse form)", 8 * nrows)
+        raise OutOfMemory(f"nrows: {nrows} rows need {8 * nrows} bytes of row pointers")
+    device.foresee(f"row pointers of {nrows} rows", 8 * nrows)
+
+
+def widened(A: MatrixStore, rows: Any, cols: Any, nrows: int, ncols: int) -> MatrixStore:
+    """The matrix whose entries are those of a small one, rows and columns of which stand in these lists: hypersparse,
+    or by rows where there are too many entries for that."""
+    inner, places = A.structure.primary.to_csr(not A.iso)
+    made: Any = hyper.widened(inner, rows, cols, nrows, ncols)
+    if not hyper.is_hyper(nrows, ncols, inner.nvals):
+        made = made.plain()
+    return MatrixStore(Structure(made), A.dtype, A.taken(places))
+
+
+def narrowed(A: MatrixStore, rows: Any, cols: Any) -> MatrixStore:
+    """The entries of a matrix in these rows and columns (ascending lists), numbered by their places there."""
+    form: Any = A.structure.primary
+    if not form.format.renumbers:
+        rows_of, places = form.to_csr(not A.iso)
+        form, A = hyper.Hyper.from_csr(rows_of, None, False)[0], MatrixStore(A.structure, A.dtype, A.taken(places))
+    inner, keep = hyper.narrowed(form, rows, cols)
+    return MatrixStore(Structure(inner), A.dtype, A.taken(keep))
 
 
 def with_format(A: MatrixStore, format: str = "auto", tile: int | None = None) -> MatrixStore:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..device import held
+from ..sparse import SparseStore
 from ..store import MatrixStore, VectorStore
 
 
@@ -70,7 +71,8 @@ class Memory:
 
 @dataclass(frozen=True)
 class VectorMemory:
-    """Bytes on the device, of a Vector. presence: the bitset of its entries; values: 0 where one value is all."""
+    """Bytes on the device, of a Vector. presence: the bitset of its entries, or the list of their positions; values: 0
+    where one value is all."""
 
     presence: int
     values: int
@@ -78,7 +80,8 @@ class VectorMemory:
     @staticmethod
     def of(v: VectorStore) -> VectorMemory:
         seen: set[int] = set()
-        return VectorMemory(*(held.bytes_in(x, v.device, seen) for x in (v.bits, v.values)))
+        parts = (v.index, v.listed) if type(v) is SparseStore else (v.bits, v.values)
+        return VectorMemory(*(held.bytes_in(x, v.device, seen) for x in parts))
 
     @property
     def total(self) -> int:

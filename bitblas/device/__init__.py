@@ -15,15 +15,15 @@ import re
 from collections.abc import Callable
 
 from ..exceptions import DeviceError
-from .base import Device, dummy
+from .base import Cluster, Device, dummy
 from .cpu import Cpu
 from .cuda import Cuda, current, switch
 from .ranges import Bounds
 from .tracing import Run, Trace
 
 __all__ = [
-    "Bounds", "Cpu", "Cuda", "Device", "Run", "Trace", "activate", "available", "default", "dummy", "get",
-    "register",
+    "Bounds", "Cluster", "Cpu", "Cuda", "Device", "Run", "Trace", "activate", "available", "default", "dummy",
+    "get", "register",
 ]  # fmt: skip
 
 _makers: dict[str, Callable[[], Device]] = {"cpu": Cpu}

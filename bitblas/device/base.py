@@ -6,7 +6,7 @@ import functools
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -18,6 +18,15 @@ from .ranges import Bounds
 _DLPACK_CPU = 1  # dlpack.h: kDLCPU
 MEASURED_US = 2000.0  # that one measurement of time_us takes, at least
 FORESEEN = 1 << 26  # bytes from which on a need of memory is compared with what is free: asking takes some us
+
+
+class Cluster(NamedTuple):
+    """Blocks that run at the same time and reach each other's shared memory: how many, of how many threads, and the
+    bytes of it that a kernel keeps its lists in (48 KB it has without asking for more)."""
+
+    blocks: int
+    threads: int = 512
+    queue_bytes: int = 45056
 
 
 class Guard:
@@ -45,6 +54,7 @@ class Device(ABC):
     sorts_keys = False  # sorting 64-bit keys is what it does best; else entries are counted into their places
     records_loops = False  # bodies of loops are written down and made kernels of; else their statements run one by one
     captures = False  # such a loop can run without the host: as a graph with a while node
+    cluster: Cluster | None = None  # what a loop runs small rounds in; None: it has no thread-block clusters
     xp: Any = np  # the array module: NumPy or CuPy
     errors: tuple[type[BaseException], ...] = (MemoryError, ValueError)  # what `explained` looks at before a user does
 
@@ -136,7 +146,7 @@ class Device(ABC):
 
     def free_bytes(self) -> int:
         """Bytes that can still be allocated."""
-        return 1 << 62
+        return 1 << 47  # what a process can address
 
     def foresee(self, what: str, nbytes: int) -> None:
         """OutOfMemory, before anything is done, unless `nbytes` are free and within the limit of the process."""

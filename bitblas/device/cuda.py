@@ -18,7 +18,7 @@ from .. import extras
 from ..exceptions import DeviceError, OutOfMemory
 from ..kernels.prologue import Variant
 from . import jit, tracing
-from .base import _DLPACK_CPU, Device
+from .base import _DLPACK_CPU, Cluster, Device
 from .launch import launcher
 
 OLDEST_CUPY = 13
@@ -27,6 +27,9 @@ INSTALL = extras.hint("cuda13", jit.AS_THE_DRIVER)
 # Errors after which the context of a process is lost (CUDA Runtime API, cudaError_t): ECC, time-out, assert, hardware
 # stack, illegal instruction, misaligned and illegal addresses, launch failure, and what the last kernel left behind.
 LOST = {214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721}
+FIRST_WITH_CLUSTERS = 90  # compute capability, times ten
+PORTABLE_CLUSTER = 8  # blocks that every GPU with clusters has room for; more must be allowed by an attribute
+NON_PORTABLE_CLUSTER = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
 _DLPACK_GPU = (2, 13)  # dlpack.h: kDLCUDA, kDLCUDAManaged
 NO_DRIVER, NO_GPU = 35, 100  # cudaErrorInsufficientDriver, cudaErrorNoDevice
 
@@ -104,8 +107,13 @@ class Cuda(Device):
 
     def load(self, variant: Variant) -> Callable[..., None]:
         """The variant's kernel as launch(grid, block, args)."""
-        path = jit.cubin(variant, self.arch)
-        return launcher(self.xp, self.xp.RawModule(path=str(path)).get_function(variant.entry))
+        return launcher(self.xp, self._function(variant))
+
+    def _function(self, variant: Variant) -> Any:
+        function = self.xp.RawModule(path=str(jit.cubin(variant, self.arch))).get_function(variant.entry)
+        if variant.constant("CLUSTER", 1) > PORTABLE_CLUSTER:
+            self.xp.cuda.driver.funcSetAttribute(function.kernel.ptr, NON_PORTABLE_CLUSTER, 1)
+        return function
 
     @functools.cache  # noqa: B019 - one Cuda per GPU for the life of the process
     def kernel(self, variant: Variant) -> Callable[..., None]:
@@ -212,6 +220,22 @@ class Cuda(Device):
     @functools.cached_property
     def multiprocessors(self) -> int:
         return int(self.xp.cuda.runtime.deviceGetAttribute(16, self.ordinal))  # cudaDevAttrMultiProcessorCount
+
+    @functools.cached_property
+    def cluster(self) -> Cluster | None:  # type: ignore[override]
+        """16 blocks where a part of the GPU (a GPC) has room for them at the same time, else 8, as every one has."""
+        if int(self.arch[3:]) < FIRST_WITH_CLUSTERS:
+            return None
+        from cuda.bindings import driver
+
+        function = self._function(Variant("loop/finish"))  # any one that takes little
+        self.xp.cuda.driver.funcSetAttribute(function.kernel.ptr, NON_PORTABLE_CLUSTER, 1)
+        config = driver.CUlaunchConfig()
+        config.gridDimX, config.gridDimY, config.gridDimZ = 2 * PORTABLE_CLUSTER, 1, 1
+        config.blockDimX, config.blockDimY, config.blockDimZ = jit.BLOCK, 1, 1
+        config.sharedMemBytes = Cluster._field_defaults["queue_bytes"]
+        _, most = driver.cuOccupancyMaxPotentialClusterSize(driver.CUfunction(function.kernel.ptr), config)
+        return Cluster(2 * PORTABLE_CLUSTER if int(most) >= 2 * PORTABLE_CLUSTER else PORTABLE_CLUSTER)
 
     @property
     def model(self) -> str:

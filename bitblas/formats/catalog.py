@@ -6,10 +6,11 @@ from .b2sr.format import B2sr
 from .choice import Format
 from .contract import Form
 from .csr.format import Csr
+from .hyper.format import Hyper
 from .mplg.format import Mplg
 from .split.format import Split
 
-FORMS: tuple[type[Form], ...] = (Csr, Mplg, B2sr, Split)
+FORMS: tuple[type[Form], ...] = (Csr, Mplg, B2sr, Split, Hyper)
 
 FORMATS: dict[str, Format] = {format.key: format for form in FORMS for format in form.formats}  # by key
 _CLASSES = {format.key: form for form in FORMS for format in form.formats}

@@ -71,6 +71,7 @@ class Format:
     by_rows: ClassVar[bool] = False  # units are rows, entries lie row by row: one order of values for all such forms
     ranked: ClassVar[bool] = True  # kernels find values by ranks: entries do not lie as units list them
     packed: ClassVar[bool] = False  # column numbers of rows are packed
+    renumbers: ClassVar[bool] = False  # lists rows and columns that have entries; verbs run on those (verbs/hyper.py)
     # ---- what it takes part in ----
     timed: ClassVar[bool] = True  # in the choice for time, and in a calibration
     smallest: ClassVar[bool] = True  # in the choice for memory

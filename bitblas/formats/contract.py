@@ -54,8 +54,6 @@ class Form(Protocol):
     device: Device
     nrows: int
     ncols: int
-    nvals: int
-    col: Any
     cache: dict[Any, Any]  # what is computed once per form: schedules of kernels, facts
 
     # ---- format.py ----
@@ -68,7 +66,13 @@ class Form(Protocol):
         """That of its format."""
 
     @property
+    def nvals(self) -> int: ...
+
+    @property
     def ptr(self) -> Any: ...
+
+    @property
+    def col(self) -> Any: ...
 
     @property
     def units(self) -> int: ...

@@ -35,6 +35,7 @@ class Structure:
         self.nrows: int = primary.nrows
         self.ncols: int = primary.ncols
         self.nvals: int = primary.nvals
+        self.renumbers: bool = primary.format.renumbers
         self._forms: dict[tuple[str, bool], Form] = {(primary.key, False): primary}
         self._orders: dict[tuple[str, bool], Any] = {(primary.key, False): None}
 

@@ -19,6 +19,7 @@ from .ir import Vec
 STATE = 8  # numbers in a state
 ENTRIES, LISTED, DENSE, WORK, SEGMENTS, REMAINING = range(6)
 BUFFERS = 3  # of a vector that steps write
+ROUNDS = 5  # numbers about rounds, behind the states (see frontier.cuh)
 
 
 class Frontier:

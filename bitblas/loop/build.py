@@ -11,27 +11,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semirings.dtypes import BOOL, DataType, lookup_dtype
+from semirings.dtypes import DataType, lookup_dtype
 
 from ..device import held
 from ..device.jit import BLOCK
 from ..formats import Structure
-from ..formats.values import PackedValues
 from ..kernels.prologue import Variant
-from ..plan.product import VALUES, WORDS
-from ..plan.transpose import at_hand
+from ..plan.product import VALUES
 from ..store import Raw
 from ..verbs.operands import Allowed, Mask, Values, allowed, dummy, entry_values, stored
 from ..verbs.variants import beginning
 from . import layout
-from .buffers import BUFFERS, DENSE, ENTRIES, REMAINING, STATE, Frontier, States
+from .along import Along
+from .buffers import BUFFERS, DENSE, ENTRIES, REMAINING, ROUNDS, STATE, Frontier, States
 from .fuse import Activate, Item, Pass, Pull, Round, Step, size_of
 from .ir import Masked, Product, Scal, Vec
 from .operands import Cleared, Head, Source, Target, launchable
 from .passes import entry_text, pass_variant
 from .pointwise import Parameter
 from .pull import PullLaunch
-from .steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES, can_pull, step_lanes, step_variant
+from .small import small_rounds
+from .steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
 
 Launch = Callable[[], None]
 
@@ -82,12 +82,14 @@ class Build:
                 if isinstance(item, Activate):
                     self.activations[k, number] = self.states.take(1)
         # One array, so that one copy sets all: the states, then the rounds of frontier.cuh.
-        self.numbers = xp.zeros(len(self.states.sources) * STATE + 4, np.uint64)
-        self.memory = self.numbers[:-4]
-        self.rounds = self.numbers[-4:].view(np.int64)
+        self.numbers = xp.zeros(len(self.states.sources) * STATE + ROUNDS, np.uint64)
+        self.memory = self.numbers[:-ROUNDS]
+        self.rounds = self.numbers[-ROUNDS:].view(np.int64)
         self.going = xp.zeros(1, np.uint64)
         self.sources = device.asarray(np.array(self.states.sources, np.int32))
         self.launches = [launch for k in range(copies) for launch in self._copy(k)]
+        self.small = small_rounds(self)
+        self.launches[:0] = self.small.launches
 
     # ---- conditions and states ----
 
@@ -140,9 +142,9 @@ class Build:
                 self.lines.append(Line(type(item).__name__.lower(), texts_of(item), self._launched))
         return launches
 
-    def launcher(self, variant: Variant, grid: int, args: tuple[Any, ...]) -> Launch:
+    def launcher(self, variant: Variant, grid: int, args: tuple[Any, ...], block: int = BLOCK) -> Launch:
         run, self._launched = self.device.load(variant), str(variant)
-        return lambda: run((grid,), (BLOCK,), args)
+        return lambda: run((grid,), (block,), args)
 
     def grid(self, threads: int) -> int:
         """Blocks of a launch: what these threads take, as far as the GPU can hold it."""
@@ -169,7 +171,7 @@ class Build:
             variant = activate_variant(form.rows_per_unit, 1, lookup_dtype(starts.dtype))
         return self.launcher(variant, grid, (np.int64(vec.size), np.int64(vec.size), np.int64(SEGMENT_ENTRIES), *args))
 
-    def _resolve(self, parameters: tuple[Parameter, ...], slot: Any = None) -> tuple[Any, ...]:
+    def resolve(self, parameters: tuple[Parameter, ...], slot: Any = None) -> tuple[Any, ...]:
         """The arrays of the parameters of generated text, as the vectors stand now."""
         xp, found = self.device.xp, []
         by_number = {x.id: f for x, f in self.buffers.items()}
@@ -192,10 +194,10 @@ class Build:
         variant, parameters = pass_variant(item.statements, self.iso, item.counted)
         size = max((found for s in item.statements if (found := size_of(s)) is not None), default=1)
         slot = None if item.counted is None or self.remaining is None else self.number(self.remaining + k + 1)
-        args = (np.int64(size), np.int64(size), *self._head(k), *self._resolve(parameters, slot))
+        args = (np.int64(size), np.int64(size), *self._head(k), *self.resolve(parameters, slot))
         return self.launcher(variant, self.grid(size), args)
 
-    def _mask(self, mask: Masked | None) -> Allowed:
+    def mask(self, mask: Masked | None) -> Allowed:
         if mask is not None:
             frontier = self.buffers[mask.vec]
         return allowed(self.device, None if mask is None else Mask(frontier.at(frontier.bits), mask.complement))
@@ -206,71 +208,55 @@ class Build:
             self.device, item.product, layout.operand(item.product, self.iso), *frontiers, item.mask is not None
         )
         self._launched = str(pull.prepared.plan)
-        return pull.launch(self._mask(item.mask))
+        return pull.launch(self.mask(item.mask))
 
     def _step(self, item: Step, k: int, activated: int | None, stepped: Mapping[Vec, int]) -> Launch:
         product, device = item.product, self.device
         u, t = self.buffers[product.u], self.buffers[item.target]
-        kind, _ = layout.kind(product, self.iso)
-        form, segments = self.rows_of(product)
-        key, A = form.key, product.matrix
-        semiring = None if kind == WORDS else product.semiring
-        a_values: Raw = A.raw_for(key, not product.transpose) if kind == VALUES else np.bool_(True)
-        ranked = form.format.ranked and not isinstance(a_values, np.generic)
-        a_type = A.dtype if kind == VALUES else BOOL
-        u_type = product.u.dtype if kind == VALUES else BOOL
-        pulls = can_pull(key, product.semiring, kind)
-        if pulls and not at_hand(A.structure, transposed=product.transpose, valued=kind == VALUES and not A.iso):
-            pulls = False
-            self.without_transpose[id(A.structure)] = A.structure
+        along = Along.of(self, item)
+        form, kind = along.form, along.kind
         before = entry_text(item.before, product.u, self.iso)
-        lanes = step_lanes(form.work, form.units, skewed=segments > 0)
-        variant = step_variant(
-            key, form.types(ranked), semiring, kind, a_type, u_type, flip=product.flip, ranked=ranked,
-            also=item.also, pulls=pulls, lanes=lanes, entry=before, packed=isinstance(a_values, PackedValues),
-        )  # fmt: skip
+        variant = along.variant(item, before)
         first = self.first[item.target] + k * self.steps_of[item.target] + stepped[item.target]
         u_state = activated
         if u_state is None:
             u_state = self.first[product.u] + 1 + k * self.steps_of[product.u] + stepped[product.u]
-        back = A.structure.form(key, transposed=product.transpose) if pulls else None
+        back = product.matrix.structure.form(form.key, transposed=product.transpose) if along.pulls else None
         work = np.int64(form.units), np.int64(product.outer), np.int64(SEGMENT_ENTRIES)
         head = Head(*work, np.uint64(form.format.pull_threshold(form)), *self._head(k))
         lists = u.at(u.lists), self.number(u_state), u.at(u.segments)
-        source = Source(u.at(u.bits), *self._values(u, u_type, kind), *lists)
+        source = Source(u.at(u.bits), *self.values_of(u, along.u_type, kind), *lists)
         lists = t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1)
-        target = Target(t.at(t.bits, 1), self._cells(t, 1, kind), *lists)
-        cleared = Cleared(t.at(t.bits, 2), self._cells(t, 2, kind), t.at(t.lists, 2), self.number(first))
-        matrix = *form_arguments(form, ranked), *launchable(entry_values(device, a_type, a_values))
+        target = Target(t.at(t.bits, 1), self.cells_at(t, 1, kind), *lists)
+        cleared = Cleared(t.at(t.bits, 2), self.cells_at(t, 2, kind), t.at(t.lists, 2), self.number(first))
         args = (
-            *head, *launchable(source), *target, *cleared, *launchable(self._mask(item.mask)), *matrix,
-            *self._back(form, back, ranked, kind, a_type, product), *self._resolve(tuple(before[0].parameters)),
+            *head, *launchable(source), *target, *cleared, *launchable(self.mask(item.mask)), *along.matrix(device),
+            *self._back(along, back, product), *self.resolve(tuple(before[0].parameters)),
         )  # fmt: skip
         if kind == VALUES and product.semiring.op.monoid.name != "any":
             self.cells[item.target] = item.target.dtype.np_type.type(
                 beginning(product.semiring.op.monoid, item.target.dtype)
             )
         t.current = (t.current + 1) % BUFFERS
-        return self.launcher(variant, self.grid(form.units * lanes), args)
+        return self.launcher(variant, self.grid(form.units * along.lanes), args)
 
-    def _values(self, u: Frontier, u_type: DataType, kind: int) -> Values:
+    def values_of(self, u: Frontier, u_type: DataType, kind: int) -> Values:
         if kind == VALUES and u.values:
             return stored(self.device, u_type, u.at(u.values))
         return stored(self.device, u_type, u_type.np_type.type(u.iso if kind == VALUES else 1))
 
-    def _cells(self, t: Frontier, ahead: int, kind: int) -> Any:
+    def cells_at(self, t: Frontier, ahead: int, kind: int) -> Any:
         return t.at(t.values, ahead) if kind == VALUES else dummy(self.device, "int32")
 
-    def _back(
-        self, form: Any, back: Any, ranked: bool, kind: int, a_type: DataType, product: Product
-    ) -> tuple[Any, ...]:
+    def _back(self, along: Along, back: Any, product: Product) -> tuple[Any, ...]:
         """The matrix by rows of the result, for pulling; without that the same arrays again, which are not read."""
-        arguments = launchable((form if back is None else back).pulled(ranked))
+        form = along.form
+        arguments = launchable((form if back is None else back).pulled(along.ranked))
         if not form.format.reads_values:
             return arguments
         transposed = product.transpose if back is not None else not product.transpose
-        values: Raw = product.matrix.raw_for(form.key, transposed) if kind == VALUES else np.bool_(True)
-        return *arguments, entry_values(self.device, a_type, values).array
+        values: Raw = product.matrix.raw_for(form.key, transposed) if along.kind == VALUES else np.bool_(True)
+        return *arguments, entry_values(self.device, along.a_type, values).array
 
     # ---- the end of the body ----
 
@@ -290,8 +276,3 @@ class Build:
 def activate_variant(per: int, lists: int, ptr: DataType) -> Variant:
     """The kernel that counts and lists the entries of a vector by units of `per` rows."""
     return Variant("loop/activate", (("PTR", ptr),), (("PER", per), ("LISTS", lists), ("LANES", 1)))
-
-
-def form_arguments(form: Any, ranked: bool) -> tuple[Any, ...]:
-    """The arrays and numbers of a form as steps take them."""
-    return form.unit_starts()[0], *launchable(form.unit_contents(ranked))

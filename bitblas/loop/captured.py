@@ -117,12 +117,12 @@ class Captured:
                 self.loop.run(self._stop)
             else:
                 tracing.active.note_loop(self.device, len(build.launches), lambda: self.loop.run(self._stop))
-        rounds = int(self.device.to_host(build.rounds)[2])
+        _, _, rounds, _, in_cluster = (int(x) for x in self.device.to_host(build.rounds))
         for structure in build.without_transpose.values():
             structure.missed += PUSH_COST[self.device.kind]  # as if all entries had been pushed along once
         for x in self.changed:
             done = x == self.condition and rounds < limit  # it has no entries left
-            steps = rounds * build.steps_of[x]
+            steps = (rounds - in_cluster) * build.steps_of[x]
             self.vectors[x]._adopt(
                 empty_vector(self.device, x.size, x.dtype) if done else build.buffers[x].store(steps)
             )

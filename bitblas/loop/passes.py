@@ -20,20 +20,20 @@ def pass_variant(
     condition of the loop, and is written to the state ("slot",)."""
     text = Text(iso)
     before, after = [], []
-    scalars = _scalars(statements)
+    scalars = scalars_of(statements)
     for x in scalars:
-        const = "" if _writes(statements, x) else "const "
+        const = "" if writes(statements, x) else "const "
         text.parameter(f"{const}u8* s{x.id}_has", "scalar_has", x.id)
         text.parameter(f"{const}{x.dtype.c_type}* s{x.id}_val", "scalar_val", x.id)
-        before.append(_scalar(x, const))
-    vectors = _vectors(statements)
+        before.append(scalar_text(x, const))
+    vectors = vectors_of(statements)
     modified = {s.target for s in statements if isinstance(s.target, Vec)}
     loads, stores = _loads(text, statements, vectors, modified)
     sums = [s for s in statements if isinstance(s.value, Reduce)]
     for s in statements:
         if isinstance(s.value, Reduce):
             before.append(_begin(text, s, sums.index(s)))
-            text.lines.append(_take(s, sums.index(s)))
+            text.lines.append(take_text(s, sums.index(s)))
         elif isinstance(s.target, Scal):
             outer, text.lines = text.lines, []
             text.statement(s)
@@ -45,7 +45,7 @@ def pass_variant(
         stores.append(f"remaining += b{counted.id};")
         text.parameter("u64* slot", "slot")
         after.append("add_of_warp(slot + REMAINING, remaining);")
-    written = [s for s in scalars if _writes(statements, s)]
+    written = [s for s in scalars if writes(statements, s)]
     if written:
         after += _ending(text, sums, written, counted)
     lines = [*loads, *text.lines, *stores]
@@ -59,19 +59,23 @@ def pass_variant(
     return variant, tuple(text.parameters)
 
 
-def entry_text(statements: Sequence[Statement], u: Vec, iso: Mapping[int, Any]) -> tuple[Text, str]:
-    """AT_ENTRY(i): the statements at an entry of u. All have the mask u.S."""
-    text = Text(iso)
-    vectors = _vectors(statements)
+def entry_text(
+    statements: Sequence[Statement], u: Vec, iso: Mapping[int, Any], text: Text | None = None
+) -> tuple[Text, str]:
+    """AT_ENTRY(i): the statements at an entry of u. All have the mask u.S. text: one under construction, in which
+    scalars and the round have their names already."""
+    known, text = text is not None, text or Text(iso)
+    outer, text.lines = text.lines, []
+    vectors = vectors_of(statements)
     modified = {s.target for s in statements if isinstance(s.target, Vec)}
     loads: list[str] = []
     stores: list[str] = []
-    for s in _scalars(statements):
+    for s in () if known else scalars_of(statements):
         text.parameter(f"const u8* s{s.id}_has", "scalar_has", s.id)
         text.parameter(f"const {s.dtype.c_type}* s{s.id}_val", "scalar_val", s.id)
-        loads.append(_scalar(s, "const "))
+        loads.append(scalar_text(s, "const "))
     for x in vectors:
-        loads += _load(text, x, x in modified, "inside")
+        loads += load_text(text, x, x in modified, "inside")
         if x in modified:
             put = f"if (b{x.id}) set_bit(x{x.id}_bits, p); else clear_bit(x{x.id}_bits, p);"
             if x.id not in iso:
@@ -81,14 +85,16 @@ def entry_text(statements: Sequence[Statement], u: Vec, iso: Mapping[int, Any]) 
     for statement in statements:
         text.statement(statement)
     here = "const i64 p = i; const bool inside = true; (void)p, (void)inside;"
-    body = [f"{{ {here} const i64 round = rounds[0] + ahead; (void)round;"] if statements else ["{ (void)(i);"]
-    return text, macro("AT_ENTRY(i)", [*body, *loads, *text.lines, *stores, "}"])
+    here += "" if known else " const i64 round = rounds[0] + ahead; (void)round;"
+    body = [f"{{ {here}"] if statements else ["{ (void)(i);"]
+    lines, text.lines = text.lines, outer
+    return text, macro("AT_ENTRY(i)", [*body, *loads, *lines, *stores, "}"])
 
 
 # ---- loading and storing --------------------------------------------------------------------------------------------
 
 
-def _vectors(statements: Sequence[Statement]) -> list[Vec]:
+def vectors_of(statements: Sequence[Statement]) -> list[Vec]:
     found: dict[Vec, None] = {}
     for s in statements:
         found |= dict.fromkeys(s.vectors)
@@ -97,7 +103,7 @@ def _vectors(statements: Sequence[Statement]) -> list[Vec]:
     return sorted(found, key=lambda x: x.id)
 
 
-def _scalars(statements: Sequence[Statement]) -> list[Scal]:
+def scalars_of(statements: Sequence[Statement]) -> list[Scal]:
     found: dict[int, Scal] = {}
     for s in statements:
         terms = s.value.terms + s.value.defaults if isinstance(s.value, Pointwise) else ()
@@ -107,11 +113,11 @@ def _scalars(statements: Sequence[Statement]) -> list[Scal]:
     return [found[k] for k in sorted(found)]
 
 
-def _writes(statements: Sequence[Statement], s: Scal) -> bool:
+def writes(statements: Sequence[Statement], s: Scal) -> bool:
     return any(isinstance(x.target, Scal) and x.target.id == s.id for x in statements)
 
 
-def _scalar(s: Scal, const: str) -> str:
+def scalar_text(s: Scal, const: str) -> str:
     """The names of a scalar, loaded."""
     return (
         f"{const}bool c{s.id} = s{s.id}_has[0] != 0; {const}{s.dtype.c_type} s{s.id} = s{s.id}_val[0]; "
@@ -119,17 +125,20 @@ def _scalar(s: Scal, const: str) -> str:
     )
 
 
-def _load(text: Text, x: Vec, written: bool, inside: str) -> list[str]:
+def load_text(text: Text, x: Vec, written: bool, inside: str, *, at_once: bool = False) -> list[str]:
+    """The names of a vector at place p. at_once: where one trip to memory matters more than what it reads, the value is
+    asked for beside the bit."""
     text.bits(x, written=written)
     lines = [f"bool b{x.id} = {inside} && bit_of(x{x.id}_bits, p); (void)b{x.id};"]
     c = x.dtype.c_type
     if x.id in text.iso:
         lines.append(f"const {c} v{x.id} = {literal(x.dtype, text.iso[x.id])}; (void)v{x.id};")
-    else:
-        text.values(x, written=written)
-        at = f"bit_of(x{x.id}_val, p)" if x.dtype is BOOL else f"x{x.id}_val[p]"
-        lines.append(f"{c} v{x.id} = b{x.id} ? {at} : cast<{c}>(0); (void)v{x.id};")
-    return lines
+        return lines
+    text.values(x, written=written)
+    at = f"bit_of(x{x.id}_val, p)" if x.dtype is BOOL else f"x{x.id}_val[p]"
+    if at_once:
+        return [f"const {c} any{x.id} = {at};", *lines, f"{c} v{x.id} = b{x.id} ? any{x.id} : cast<{c}>(0); (void)v{x.id};"]
+    return [*lines, f"{c} v{x.id} = b{x.id} ? {at} : cast<{c}>(0); (void)v{x.id};"]
 
 
 def _loads(
@@ -138,7 +147,7 @@ def _loads(
     """What stands before the statements of a position, and after."""
     loads, stores = [], []
     for x in vectors:
-        loads += _load(text, x, x in modified, "inside")
+        loads += load_text(text, x, x in modified, "inside")
         if x in modified:
             stores.append(f"put_half(x{x.id}_bits, p, b{x.id}, inside);")
             if x.id not in text.iso:
@@ -152,7 +161,7 @@ def _loads(
 # ---- sums and scalars -----------------------------------------------------------------------------------------------
 
 
-def _sum(s: Statement) -> tuple[Function, DataType]:
+def sum_function(s: Statement) -> tuple[Function, DataType]:
     assert isinstance(s.value, Reduce)
     monoid = s.value.monoid
     z = monoid.op.result_type(monoid.dtype)
@@ -160,7 +169,7 @@ def _sum(s: Statement) -> tuple[Function, DataType]:
 
 
 def _begin(text: Text, s: Statement, k: int) -> str:
-    add, z = _sum(s)
+    add, z = sum_function(s)
     name, c = text.function(add), z.c_type
     text.parameter(f"{c}* parts{k}", "parts", k, z.name)
     text.parameter(f"u8* has{k}", "has", k)
@@ -170,9 +179,9 @@ def _begin(text: Text, s: Statement, k: int) -> str:
     )
 
 
-def _take(s: Statement, k: int) -> str:
+def take_text(s: Statement, k: int) -> str:
     assert isinstance(s.value, Reduce)
-    u, c = s.value.u.id, _sum(s)[1].c_type
+    u, c = s.value.u.id, sum_function(s)[1].c_type
     return f"if (b{u}) {{ const {c} x = cast<{c}>(v{u}); sum{k} = some{k} ? add{k}(sum{k}, x) : x; some{k} = true; }}"
 
 
@@ -187,7 +196,7 @@ def _ending(text: Text, sums: Sequence[Statement], written: Sequence[Scal], coun
         )
     lines.append("if (!is_last(ticket)) return;")
     for k, s in enumerate(sums):
-        c = _sum(s)[1].c_type
+        c = sum_function(s)[1].c_type
         lines.append(
             f"some{k} = false; for (u32 part = threadIdx.x; part < gridDim.x; part += BLOCK) "
             f"if (*(volatile u8*)(has{k} + part)) {{ const {c} x = load_fresh(parts{k} + part); "
@@ -196,7 +205,7 @@ def _ending(text: Text, sums: Sequence[Statement], written: Sequence[Scal], coun
         )
     lines.append("if (threadIdx.x == 0) {")
     for k, s in enumerate(sums):
-        lines.append(_store_sum(text, s, k))
+        lines.append(store_sum(text, s, k))
     for w in written:
         lines.append(f"s{w.id}_has[0] = c{w.id}; s{w.id}_val[0] = s{w.id};")
     if isinstance(counted, Scal):
@@ -205,10 +214,10 @@ def _ending(text: Text, sums: Sequence[Statement], written: Sequence[Scal], coun
     return [*lines, "}"]
 
 
-def _store_sum(text: Text, s: Statement, k: int) -> str:
+def store_sum(text: Text, s: Statement, k: int) -> str:
     """The scalar of a sum: s(accum) << sum."""
     assert isinstance(s.value, Reduce) and isinstance(s.target, Scal)
-    z, default, w = _sum(s)[1], s.value.default, s.target
+    z, default, w = sum_function(s)[1], s.value.default, s.target
     has, x = f"some{k}", f"sum{k}"
     if default is not None:
         has, x = "true", f"(some{k} ? sum{k} : {literal(z, default)})"

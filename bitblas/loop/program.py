@@ -25,10 +25,12 @@ NO_LIMIT = (1 << 62) - 1
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a program runs: the rounds in one run of the captured body, and the launches of a round."""
+    """What a program runs: the rounds in one run of the captured body, the launches of a round, and what becomes of
+    rounds while frontiers are small."""
 
     copies: int
     launches: tuple[Line, ...]
+    small: str = ""
 
     def __str__(self) -> str:
         if not self.launches:
@@ -37,6 +39,7 @@ class Explanation:
         for kind, statements, variant in self.launches:
             lines.append(f"  {kind:9s} {variant}")
             lines += [f"            {text}" for text in statements]
+        lines.append(self.small)
         return "\n".join(lines)
 
 
@@ -83,7 +86,8 @@ class Program:
         """The kernels of one round and the statements in each; prints as a list. None before the first run on a GPU."""
         if self._captured is None:
             return Explanation(1, ())
-        return Explanation(self._captured.build.copies, tuple(self._captured.build.lines))
+        build = self._captured.build
+        return Explanation(build.copies, tuple(build.lines), build.small.text)
 
     def _run_plain(self) -> int:
         rounds = 0

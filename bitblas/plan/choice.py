@@ -58,7 +58,7 @@ def ask_again(structure: Structure, iso: bool, reads: int) -> None:
 def when_made(structure: Structure, iso: bool) -> str:
     """The form that a matrix gets when it is made, if nobody asks for one: the one that it has, but where bytes count
     more than time."""
-    if config.prefer != "memory" and config.memory_limit is None:
+    if structure.renumbers or (config.prefer != "memory" and config.memory_limit is None):
         return structure.primary.key
     key = choose_form(structure, iso=iso) if config.prefer == "memory" else structure.primary.key
     return limited(structure, key, iso)[0]

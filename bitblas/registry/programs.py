@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from semirings.catalog import BINARY, MONOIDS
-from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64
+from semirings.catalog import BINARY, INDEXUNARY, MONOIDS
+from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, DataType
 
+from ..device import Cluster
 from ..formats import FORMATS, Format
 from ..kernels.prologue import Variant
 from ..loop.build import activate_variant
-from ..loop.ir import Const, Masked, Pointwise, Reduce, Scal, Statement, Vec
+from ..loop.fuse import Pass, Step
+from ..loop.ir import Const, Masked, Pointwise, Product, Reduce, Scal, Statement, Vec
+from ..loop.listed import Listed
 from ..loop.passes import entry_text, pass_variant
+from ..loop.small import listed_variant, rounds_variant
 from ..loop.steps import step_variant
 from ..plan.product import VALUES, WORDS
 from ..verbs.variants import BOTH, LEFT
@@ -42,6 +47,57 @@ def steps(format: Format) -> Iterator[Variant]:
             key, types, semiring.min_plus[dtype], VALUES, dtype, dtype, flip=True, ranked=format.ranked, also=False,
             pulls=False, lanes=8, packed=is_packed,
         )  # fmt: skip
+
+
+CLUSTER = Cluster(16)
+
+
+def small_rounds(format: Format) -> Iterator[Variant]:
+    """The same inside one cluster: levels and parents from frontier to frontier, shortest paths by lists."""
+    from semirings import semiring
+
+    key, types = format.key, tuple((name, INT32) for name in format.indices)
+    v, q = Vec(0, 64, INT64), Vec(1, 64, BOOL)
+    level = Statement(v, Pointwise(LEFT, None, Scal(-1, INT64)), Masked(q, True, False))
+    how: dict[str, Any] = {"flip": True, "pulls": False, "lanes": 8}
+    step = step_variant(key, types, None, WORDS, BOOL, BOOL, ranked=False, also=True, **how)
+    yield rounds_variant(step, [level], q, {1: True}, CLUSTER, 8)[0]
+    if format.registered == "words":
+        return
+    p = Vec(1, 64, INT64)
+    parent = Statement(v, Pointwise(LEFT, None, p), Masked(p, True, False))
+    step = step_variant(
+        key, types, semiring.any_secondi[INT64], VALUES, BOOL, INT64, ranked=False, also=True, **how
+    )  # fmt: skip
+    yield rounds_variant(step, [parent], p, {}, CLUSTER, 8)[0]
+    for dtype in (FP32, INT64):
+        step = step_variant(
+            key, types, semiring.min_plus[dtype], VALUES, dtype, dtype, ranked=format.ranked, also=False, **how
+        )  # fmt: skip
+        yield listed_variant(step, _window(dtype), {}, CLUSTER, 8)[0]
+
+
+def _window(dtype: DataType) -> Listed:
+    """A round of shortest paths: of the improved vertices q those that are near enough step."""
+    from semirings import semiring
+
+    q, d, near, t = (Vec(k, 64, dtype) for k in range(4))
+    worse, nearest, far = Vec(4, 64, BOOL), Scal(0, dtype), Scal(1, dtype)
+    delta = Const(dtype, dtype.np_type.type(5))
+    select = Pointwise(LEFT, INDEXUNARY["valuele"][dtype], q, far, "xt", keep=True)
+    choose = [
+        Statement(far, Pointwise(LEFT, BINARY["plus"][dtype], nearest, delta)), Statement(near, select),
+        Statement(q, Pointwise(LEFT, None, q), Masked(near, True, True), None, True),
+    ]  # fmt: skip
+    relax = [
+        Statement(worse, Pointwise(BOTH, BINARY["ge"][dtype], t, d)),
+        Statement(t, Pointwise(LEFT, None, t), Masked(worse, False, True), None, True),
+        *(Statement(x, Pointwise(LEFT, None, t), Masked(t, True, False)) for x in (d, q)),
+        Statement(nearest, Reduce(MONOIDS["min"][dtype], q)),
+    ]
+    step = Step(t, Product(None, near, semiring.min_plus[dtype], False, True, 64), None, (), False, "")
+    sparse = frozenset((q, near, t, worse))
+    return Listed((Pass(choose),), step, (Pass(relax, q),), sparse, q)
 
 
 def others() -> Iterator[Variant]:

@@ -1,26 +1,30 @@
-"""Verbs on vectors by index: single elements, extract, assign."""
+"""Verbs on vectors by index: single elements, assign. (Extract: local.py.)"""
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
 
 from semirings import Typed
-from semirings.dtypes import BOOL, DataType, cast_scalar
+from semirings.dtypes import BOOL, cast_scalar
 
 from ..device import Device
 from ..device.readback import Readback
 from ..kernels.prologue import Variant
-from ..store import VectorStore, dense_values, empty_vector, full_vector, words, write_bits, zero_word
-from .operands import PARALLEL_WORDS, Mask, stored
+from ..sparse import SparseStore
+from ..store import VectorStore, dense_values, empty_vector, full_vector, write_bits
+from . import local
+from .local import place, unread
+from .masks import restrict
+from .operands import Mask, stored
 from .reading import kernel_of, make_dense, same_value
-from .variants import place_variant
-from .vector import merge, restrict
+from .vector import merge
 
 
 def get(u: VectorStore, i: int) -> np.generic | None:
+    if type(u) is SparseStore:
+        u, i = local.extract(u, u.device.asarray([i], np.int64)), 0
     host, word = u.device.to_host, slice(i >> 6, (i >> 6) + 1)
     if not (int(host(u.present[word])[0]) >> (i & 63)) & 1:
         return None
@@ -36,6 +40,14 @@ FEW = 16  # entries written one by one; from here on the words of all of them to
 
 def put(w: VectorStore, written: dict[int, np.generic | None]) -> None:
     """w[i] = value for each item in place; None deletes the entry."""
+    if type(w) is SparseStore:
+        fresh = np.array(sorted(written), np.int64)
+        at = w.device.xp.union1d(w.index, w.device.asarray(fresh))
+        z = local.renumbered(w, at).copy()
+        numbers = w.device.to_host(at).searchsorted(fresh).tolist()
+        put(z, {k: written[i] for k, i in zip(numbers, fresh.tolist(), strict=True)})
+        w.become(local.back(z, at, w.size))
+        return
     if not w.device.host_memory:
         _put_by_kernel(w, written)
         return
@@ -124,29 +136,6 @@ def _set_bit(bits: Any, i: int, on: bool) -> None:
     bits[word] = bits[word] | bit if on else bits[word] & ~bit
 
 
-def extract(u: VectorStore, indices: Any) -> VectorStore:
-    """t(k) = u(indices(k)); indices may repeat."""
-    device, size, full = u.device, len(indices), u.count == u.size
-    present = device.xp.empty(words(size), np.uint64)
-    values = u.values if u.iso else dense_values(device, size, u.dtype, blank=False)
-    kernel = kernel_of(device, "gather", u.dtype, LANES=64, FULL=int(full), DENSE=int(not u.iso))
-    operands = u.present, *(stored(device, u.dtype, x).array for x in (u.values, values))
-    bounds = device.ranges(words(size), PARALLEL_WORDS, parts=device.threads)
-    kernel(words(size), size, indices, operands[0], operands[1], present, operands[2], bounds=bounds)
-    return VectorStore(device, size, u.dtype, present, values, size if full else None)
-
-
-@functools.cache
-def _place(device: Device, u: DataType, t: DataType, values: bool, clear: bool, bits: bool) -> Any:
-    return device.kernel(place_variant(u, t, values=values, clear=clear, bits=bits))
-
-
-@functools.cache
-def unread(device: Device) -> Any:
-    """Where `place` tells of bad indices if nobody asks."""
-    return device.xp.zeros(2, np.uint32)
-
-
 RANGE = Variant("kernels/range", (), (("LANES", 1),))
 
 
@@ -158,17 +147,6 @@ def normalized(device: Device, indices: Any, dim: int) -> Any | None:
     if outside:
         return None
     return device.xp.where(indices < 0, indices + dim, indices) if negative else indices
-
-
-def place(t: VectorStore, indices: Any, u: VectorStore, flags: Any, *, clear: bool) -> None:
-    """t(indices(k)) = u(k) in place, each index once; clear: t has entries, and loses those where u has none."""
-    device = t.device
-    full = u.count == u.size
-    present, stays = (zero_word(device), 0) if full else (u.present, 1), full and t.count == t.size
-    kernel = _place(device, u.dtype, t.dtype, not t.iso, clear, not stays)
-    operands = *present, *stored(device, u.dtype, u.values), t.present, stored(device, t.dtype, t.values).array
-    kernel(len(indices), t.size, indices, *operands, flags)
-    t.count = t.size if stays else None
 
 
 def region(w: VectorStore, indices: Any) -> Any:
@@ -186,6 +164,12 @@ def spread(w: VectorStore, indices: Any, u: VectorStore) -> VectorStore:
 
 def assign(w: VectorStore, indices: Any, u: VectorStore, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
     """w<mask, accum, replace>(indices) = u in place, as GrB_assign: `replace` deletes all outside of the mask."""
+    if type(w) is SparseStore:
+        at = w.device.xp.union1d(w.index, indices)
+        z, m = local.renumbered(w, at).copy(), None if mask is None else local.mask_at(mask, at, w.device, w.size)
+        assign(z, w.device.xp.searchsorted(at, indices), u, m, accum, replace)
+        w.become(local.back(z, at, w.size))
+        return
     if mask is None and accum is None:
         if w.count == 0 and u.iso:
             w.values = cast_scalar(u.values, w.dtype)
@@ -196,7 +180,7 @@ def assign(w: VectorStore, indices: Any, u: VectorStore, mask: Mask | None, accu
     inside = region(w, indices)
     if mask is not None:
         # The mask may be the bits of w itself, and is needed again after w has changed.
-        mask = Mask(mask.words.copy(), mask.complement)
+        mask = Mask(mask.bits.copy(), mask.complement)
         write_bits(w.device, w.size, inside, inside, mask)
     merge(w, spread(w, indices, u), Mask(inside, False), accum, False)
     if replace and mask is not None:

@@ -21,7 +21,7 @@ from ..build.stores import empty
 from ..device import Device
 from ..formats import Region, Structure
 from ..store import MatrixStore
-from . import arrays, vector
+from . import arrays, hyper, vector
 from .join import join, restricted
 from .keys import cast, check_keys, coo, entries, find, joined, keys_of, store, take
 from .sieve import Sieve
@@ -67,9 +67,24 @@ def _join(
     A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, defaults: tuple[Any, Any] | None = None
 ) -> MatrixStore:
     """The entries of both (mode BOTH), or of either, by a thread a row or by a thread an entry."""
+    if A.structure.renumbers or B.structure.renumbers:
+        if op.op.positional:
+            return _join_places(A, B, op, z, mode, defaults)
+        return hyper.entrywise(lambda a, b: _join(a, b, op, z, mode, defaults), A, B)
     if A.device.shares_rows:
         return join(A, B, op, z, intersect=mode == BOTH, defaults=defaults)
     return weave(A, B, op, z, mode, defaults=defaults)
+
+
+def _join_places(
+    A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, defaults: Any
+) -> MatrixStore:
+    """The same by an operator that reads where entries are, which it asks once they are joined."""
+    place = lambda C: cast(apply_bound(C, op, op.compute_type.np_type.type(0), left=False), z)
+    if mode == FILLED:
+        return place(_join(A, B, SECOND[z], z, UNION))
+    both = place(_join(A, B, SECOND[z], z, BOTH))
+    return both if mode == BOTH else _join(_join(A, B, SECOND[z], z, UNION), both, SECOND[z], z, UNION)
 
 
 # ---- entry by entry: sections 4.3.8, 4.3.9, 4.3.10 ------------------------------------------------------------------
@@ -126,7 +141,7 @@ def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     if op.name in REGIONS:  # beyond the limit nothing changes, and sums with it cannot overflow
         limit = max(A.nrows, A.ncols) + 1
         thunk = min(max(int(cast_scalar(thunk, INT64)), -limit), limit)
-    by_rows = not A.device.shares_rows and A.structure.primary.format.by_rows
+    by_rows = not A.device.shares_rows and A.structure.primary.format.by_rows and not A.structure.renumbers
     if by_rows and not A.packed and A.order is None and not (A.iso and not op.op.positional):
         return sift(A, op, thunk)
     if op.name in REGIONS and A.order is None:
@@ -186,6 +201,10 @@ def all_close(device: Device, x: Any, y: Any, rel_tol: float, abs_tol: float) ->
 def merge(C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool) -> MatrixStore:
     """What C<mask, accum, replace> = T leaves in C, of C's type."""
     op = SECOND[C.dtype] if accum is None else plain(accum)
+    if mask is not None:
+        t = T.places if isinstance(T, Sieve) else T.structure
+        if C.structure.renumbers or mask.structure.renumbers or t.renumbers:
+            return _merge_hyper(C, T, mask, accum, replace)
     if mask is None:
         return cast(T, C.dtype) if accum is None else _join(C, T, op, C.dtype, UNION)
     fits = not mask.complement and not T.deferred and T.structure is mask.structure  # the mask names all of T
@@ -200,6 +219,16 @@ def merge(C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | No
     if not replace and (mask.complement or C.structure is not mask.structure):  # else the mask names all of C
         z = join(z, restricted(C, mask.structure, mask.complement), SECOND[C.dtype], C.dtype)
     return z
+
+
+def _merge_hyper(
+    C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool
+) -> MatrixStore:
+    """The same where one of them lists its rows and columns."""
+    if accum is not None and accum.op.positional:
+        C, T, accum = (C, _join(C, T, plain(accum), C.dtype, UNION), None)
+    run = lambda c, t, m: merge(c, t, mask._replace(structure=m), accum, replace)
+    return hyper.entrywise(run, C, T, mask.structure)
 
 
 def mask_of(structure: Structure, value: np.generic, dtype: DataType) -> MatrixStore:

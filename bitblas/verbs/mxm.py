@@ -16,6 +16,7 @@ from ..kernels.prologue import Variant
 from ..plan.mxm import plan_mxm
 from ..plan.product import VALUES, WORDS, Plan
 from ..store import MatrixStore
+from . import hyper_product
 from .gustavson import Task, task_of
 from .matrix_variants import dot_variant
 from .operands import Values, entry_values
@@ -38,6 +39,11 @@ def mxm(
     mask: MatrixMask | None = None,
 ) -> MatrixStore:  # fmt: skip
     """C<mask> = A (+).(x) B, of the transposes where asked for."""
+    listed = A.structure.renumbers or B.structure.renumbers
+    if listed or (mask is not None and mask.structure.renumbers):
+        return hyper_product.mxm(
+            mxm, A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask
+        )  # fmt: skip
     A.structure.read_besides += 1
     B.structure.read_besides += 1
     M, how = (None, None) if mask is None else mask, (semiring, transpose_a, transpose_b)

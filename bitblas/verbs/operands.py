@@ -26,10 +26,15 @@ make: Any = tuple.__new__  # of a NamedTuple, by its class and its fields: half 
 
 
 class Mask(NamedTuple):
-    """A bitset of the positions that may be written, or that may not (complement)."""
+    """The positions that may be written, or that may not (complement): a bitset, or a store that lists them."""
 
     words: Any
     complement: bool
+
+    @property
+    def bits(self) -> Any:
+        """The bitset, in any case."""
+        return self[0].present if isinstance(self[0], VectorStore) else self[0]
 
 
 class Into(NamedTuple):
@@ -125,7 +130,7 @@ def no_mask(device: Device) -> Allowed:
 
 def allowed(device: Device, mask: Mask | None) -> Allowed:
     """A mask as kernels take it."""
-    return no_mask(device) if mask is None else make(Allowed, (mask[0], 1, ALL if mask[1] else NONE))
+    return no_mask(device) if mask is None else make(Allowed, (mask.bits, 1, ALL if mask[1] else NONE))
 
 
 def entry_values(device: Device, dtype: DataType, values: Raw) -> Values:

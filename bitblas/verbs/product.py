@@ -22,8 +22,9 @@ from ..kernels.prologue import Variant
 from ..plan.direction import Case, is_lasting, missed
 from ..plan.ending import End, plan_end
 from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged, reads_matrix
+from ..sparse import SparseStore
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
-from . import deciding, vector
+from . import deciding, hyper_product, vector
 from .operands import ZERO, Input, Into, Mask, Matrix, Old, Output, Rows, allowed, dummy, entry_values, make, stored
 from .pull import PullKernels, Reached
 from .pull import compiled as compiled  # what other verbs call it by
@@ -38,6 +39,10 @@ def mxv(
 ) -> VectorStore:  # fmt: skip
     """t<mask> = A (+).(x) u, of the transpose where `transpose`; `flip`: u is the left operand (vxm). With `into`, the
     statement is ended: the result is its w, changed in place, or a store of its own, if w keeps nothing."""
+    if A.structure.renumbers:
+        return hyper_product.mxv(mxv, A, u, semiring, transpose=transpose, flip=flip, mask=mask, into=into)
+    if type(u) is SparseStore and (rows := hyper_product.rows_along(A, u, transposed=not transpose)) is not None:
+        return hyper_product.mxv(mxv, rows, u, semiring, transpose=True, flip=flip, mask=mask, into=into)
     product, lost = prepared(A, u, semiring, transpose=transpose, flip=flip)
     if lost:
         A.structure.missed += lost
@@ -229,7 +234,10 @@ def reduce_rows(
 ) -> VectorStore:
     """t(i) = the sum of row i (column i where `transpose`): A (+).first 1. Section 4.3.10."""
     size = A.nrows if transpose else A.ncols
-    ones = _ones(A.device, size) if size <= FEW else full_vector(A.device, size, np.bool_(True), BOOL)
+    if A.structure.renumbers:
+        ones = hyper_product.ones(A, transpose)
+    else:
+        ones = _ones(A.device, size) if size <= FEW else full_vector(A.device, size, np.bool_(True), BOOL)
     mask = None if into is None else into.mask
     return mxv(A, ones, _first(monoid), transpose=transpose, mask=mask, into=into)
 

@@ -10,6 +10,7 @@ import numpy as np
 from semirings.dtypes import BOOL, DataType
 
 from ..device import Device
+from ..sparse import SparseStore
 from ..store import CHUNK, VectorStore, set_bits, unpack, words
 from .operands import stored
 from .variants import vector_variant
@@ -30,6 +31,8 @@ def plain_values(u: VectorStore) -> Any:
 def entries(u: VectorStore) -> tuple[Any, Any]:
     """Indices (INT64, ascending) and values of the entries."""
     device, xp = u.device, u.device.xp
+    if type(u) is SparseStore:
+        return u.index.copy(), device.full(len(u.index), u.listed) if u.iso else u.listed.copy()
     if u.nvals == u.size:
         return xp.arange(u.size, dtype=np.int64), owned_values(u)
     if not device.host_memory:
@@ -51,6 +54,7 @@ def owned_values(u: VectorStore) -> Any:
 
 def dense(u: VectorStore, fill: Any) -> Any:
     """Values by position, `fill` where there is no entry."""
+    _ = u.present  # OutOfMemory before anything is made that does not fit
     if u.nvals == u.size:
         return owned_values(u)
     fill = u.dtype.np_type.type(fill)

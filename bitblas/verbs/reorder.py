@@ -16,7 +16,7 @@ from ..build import entries as build
 from ..formats.values import PackedValues
 from ..order import Order, gather_places
 from ..store import MatrixStore, VectorStore, empty_vector
-from . import elements
+from . import local
 
 
 def vector_in(u: VectorStore, order: Order | None) -> VectorStore:
@@ -28,7 +28,7 @@ def vector_in(u: VectorStore, order: Order | None) -> VectorStore:
     elif u.iso and u.count == u.size:  # the same in any order
         t = dataclasses.replace(u, bits=u.present.copy())
     else:
-        t = elements.extract(u, gather_places(u.order, order))
+        t = local.extract(u, gather_places(u.order, order))
         t.count, t.least = u.count, u.least
     t.order = order
     return t

@@ -17,14 +17,15 @@ from ..build import entries as build
 from ..build import stores
 from ..device import Device
 from ..exceptions import OutOfMemory
-from ..formats import Region, Structure
+from ..formats import Region, Structure, numbers
 from ..formats.csr.format import from_arrays, index_type, numbers_of
+from ..formats.hyper.format import is_hyper as hyper_shape
 from ..formats.values import PackedValues
-from ..store import MatrixStore, VectorStore, unpack
+from ..store import MatrixStore, VectorStore
 from ..store import plain as unpacked
-from . import arrays, reading, vector_build
+from . import arrays, hyper, reading, vector_build
 from .keys import same_iso
-from .matrix import check_keys, entries, find, joined, keys_of, merge, plain, store, take
+from .matrix import check_keys, coo, entries, find, joined, keys_of, merge, store, take
 
 DENSE_LIMIT = 1 << 32  # entries of a full matrix that one assignment may make
 
@@ -39,7 +40,11 @@ def _expand(device: Device, counts: Any) -> tuple[Any, Any]:
 
 
 def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
-    """A[I, J]; indices may repeat."""
+    """A[I, J]; indices may repeat. Of a hypersparse A they may be ranges too."""
+    if A.structure.renumbers:
+        (rows, cols), xp = hyper.lists(A), A.device.xp
+        (i, row, m), (j, col, n) = hyper.asked(I, rows, A.nrows, xp), hyper.asked(J, cols, A.ncols, xp)
+        return hyper.widened(extract(hyper.own(A), i, j), row, col, m, n)
     xp, device = A.device.xp, A.device
     nrows, ncols = A.nrows if I is None else len(I), A.ncols if J is None else len(J)
     form = A.structure.rows()
@@ -76,12 +81,18 @@ def _ordered(xp: Any, keys: Any, values: Any) -> tuple[Any, Any]:
     return keys[last], take(values, last)
 
 
-def _sorted(device: Device, nrows: int, ncols: int, keys: Any, values: Any, dtype: DataType) -> MatrixStore:
+def in_order(device: Device, nrows: int, ncols: int, keys: Any, values: Any, dtype: DataType) -> MatrixStore:
     return build.from_sorted_keys(device, nrows, ncols, *_ordered(device.xp, keys, values), dtype)
 
 
 def place(A: MatrixStore, row_offset: int, col_offset: int, nrows: int, ncols: int) -> MatrixStore:
     """A matrix of nrows x ncols with A's entries moved by the offsets; those that fall outside are dropped."""
+    if A.structure.renumbers or hyper_shape(nrows, ncols, A.nvals):
+        rows, cols, values = coo(A)
+        rows, cols = rows + row_offset, cols + col_offset
+        inside = (rows >= 0) & (rows < nrows) & (cols >= 0) & (cols < ncols)
+        values = A.values if A.iso else values[inside]
+        return build.from_coo(A.device, nrows, ncols, rows[inside], cols[inside], values, A.dtype)
     check_keys(nrows, ncols)
     keys, values = entries(A)
     rows, cols = keys // max(1, A.ncols) + row_offset, keys % max(1, A.ncols) + col_offset
@@ -95,6 +106,8 @@ def line(A: MatrixStore, i: int, *, column: bool) -> VectorStore:
     xp = A.device.xp
     if column:
         (at, _), values = _part(A, Region(col_low=i, col_high=i + 1))
+    elif A.structure.renumbers:
+        (_, at), values = _part(A, Region(row_low=i, row_high=i + 1))
     else:
         form, order = A.structure.rows(), None if A.iso else A.structure.order("csr")
         low, high = A.device.to_host(form.ptr[i : i + 2]).tolist()
@@ -111,6 +124,11 @@ def _part(A: MatrixStore, region: Region) -> tuple[tuple[Any, Any], Any]:
 
 def element(A: MatrixStore, i: int, j: int) -> np.generic | None:
     """A[i, j], None where there is no entry."""
+    if A.structure.renumbers:
+        held = zip(hyper.lists(A), (i, j), strict=True)
+        places = [numbers.placed(A.device.xp, some, A.device.asarray([k])) for some, k in held]
+        there = all(bool(hit[0]) for _, hit in places)
+        return element(hyper.own(A), *(int(place[0]) for place, _ in places)) if there else None
     form = A.structure.rows()
     low, high = A.device.to_host(form.ptr[i : i + 2]).tolist()
     cols = form.columns(low, high)
@@ -127,7 +145,6 @@ def element(A: MatrixStore, i: int, j: int) -> np.generic | None:
 
 def full(device: Device, nrows: int, ncols: int, value: np.generic, dtype: DataType) -> MatrixStore:
     """The same value everywhere. OutOfMemory for more than 2**32 entries."""
-    check_keys(nrows, ncols)
     if nrows * ncols > DENSE_LIMIT:
         raise OutOfMemory(f"matrix: {nrows} x {ncols} entries need about {4 * nrows * ncols} bytes; give a mask")
     keys = device.xp.arange(nrows * ncols, dtype=np.int64)
@@ -156,7 +173,10 @@ def _inside(C: MatrixStore, keys: Any, I: Any, J: Any) -> Any:
 def assign(
     C: MatrixStore, I: Any, J: Any, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool
 ) -> MatrixStore:
-    """What C<mask, accum, replace>[I, J] = T leaves in C. Of a repeated index the last counts."""
+    """What C<mask, accum, replace>[I, J] = T leaves in C. Of a repeated index the last counts. Of a hypersparse C they
+    may be ranges too."""
+    if any(x.renumbers for x in (C.structure, T.structure, C.structure if mask is None else mask.structure)):
+        return _assign_hyper(C, I, J, T, mask, accum, replace)
     device, ncols = C.device, max(1, T.ncols)
     kt, vt = entries(T)
     rows, cols = kt // ncols, kt % ncols
@@ -171,6 +191,20 @@ def assign(
     else:
         Z = merge(C, store(C, kt, vt, T.dtype), None, accum, False)
     return Z if mask is None else merge(C, Z, mask, None, replace)
+
+
+def _assign_hyper(
+    C: MatrixStore, I: Any, J: Any, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool
+) -> MatrixStore:
+    """The same on the rows and columns that have entries, or are assigned to."""
+    held, xp = hyper.joint(C, None if mask is None else mask.structure), C.device.xp
+    (rows, i, row), (cols, j, col) = (
+        hyper.reached(index, some, given, size, xp)
+        for index, some, given, size in zip((I, J), held, hyper.lists(T), (T.nrows, T.ncols), strict=True)
+    )
+    m = None if mask is None else mask._replace(structure=hyper.pattern(mask.structure, rows, cols))
+    Z = assign(hyper.small(C, rows, cols), i, j, hyper.small(T, row, col), m, accum, replace)
+    return hyper.widened(Z, rows, cols, C.nrows, C.ncols)
 
 
 def _replaced(C: MatrixStore, form: Any, low: int, high: int, row: int, cols: Any, values: Any) -> MatrixStore:
@@ -222,69 +256,3 @@ def put(C: MatrixStore, keys: Any, values: Any, gone: Any) -> MatrixStore:
     kc, vc = entries(C)
     touched = find(C.device, keys, kc)[1] | find(C.device, gone, kc)[1]
     return store(C, *joined(C.device, (kc[~touched], take(vc, ~touched)), (keys, values)), C.dtype)
-
-
-# ---- between vectors and matrices -----------------------------------------------------------------------------------
-
-
-def outer(u: VectorStore, v: VectorStore, op: Typed[Operator]) -> MatrixStore:
-    """op(u[i], v[j])."""
-    op, xp = plain(op), u.device.xp
-    check_keys(u.size, v.size)
-    (i, x), (j, y) = reading.entries(u), reading.entries(v)
-    at = xp.arange(len(i) * len(j), dtype=np.int64)
-    a, b = at // max(1, len(j)), at % max(1, len(j))
-    keys = i[a] * v.size + j[b]
-    iso = u.iso and v.iso and not op.op.positional
-    if iso or not len(at):
-        values = op.op.evaluate(op.dtype, x=u.values, y=v.values) if iso else op.return_type.np_type.type(0)
-    elif op.op.positional:  # u is a column, v a row
-        values = arrays.by_place(u.device, op, ix=i[a], jx=xp.zeros_like(a), iy=xp.zeros_like(b), jy=j[b])
-    else:
-        values = arrays.binary(u.device, op, x[a], y[b])
-    return build.from_sorted_keys(u.device, u.size, v.size, keys, values, op.return_type)
-
-
-def kronecker(A: MatrixStore, B: MatrixStore, op: Typed[Operator]) -> MatrixStore:
-    """op(A[i, j], B[k, l]) at (i * B.nrows + k, j * B.ncols + l). GraphBLAS C API 2.1, section 4.3.12."""
-    op, device, xp = plain(op), A.device, A.device.xp
-    nrows, ncols = A.nrows * B.nrows, A.ncols * B.ncols
-    check_keys(nrows, ncols)
-    (ka, va), (kb, vb) = entries(A), entries(B)
-    a, b = xp.repeat(xp.arange(len(ka)), len(kb)), xp.tile(xp.arange(len(kb)), len(ka))
-    ia, ja, ib, jb = ka // max(1, A.ncols), ka % max(1, A.ncols), kb // max(1, B.ncols), kb % max(1, B.ncols)
-    keys = (ia[a] * B.nrows + ib[b]) * ncols + ja[a] * B.ncols + jb[b]
-    values: Any = op.return_type.np_type.type(0)
-    if op.op.positional:
-        values = arrays.by_place(device, op, ix=ia[a], jx=ja[a], iy=ib[b], jy=jb[b])
-    elif len(keys):
-        values = arrays.binary(device, op, take(va, a), take(vb, b))
-    return _sorted(device, nrows, ncols, keys, values, op.return_type)
-
-
-def spread(A: MatrixStore, u: VectorStore, *, columns: bool) -> MatrixStore:
-    """u[j] (u[i] with `columns`) at each entry (i, j) of A where u has one."""
-    rows, cols = A.structure.coo()
-    at = rows if columns else cols
-    keep = unpack(u.device, u.present, u.size)[at]
-    values = u.values if u.iso else reading.plain_values(u)[at]
-    return stores.filter_entries(MatrixStore(A.structure, u.dtype, values), keep)
-
-
-def from_diagonal(u: VectorStore, k: int) -> MatrixStore:
-    """A matrix with u on diagonal k."""
-    n = u.size + abs(k)
-    check_keys(n, n)
-    i, x = reading.entries(u)
-    keys = (i + max(0, -k)) * n + i + max(0, k)
-    return build.from_sorted_keys(u.device, n, n, keys, u.values if u.iso else x, u.dtype)
-
-
-def diagonal(A: MatrixStore, k: int) -> VectorStore:
-    """Diagonal k as a vector."""
-    size = max(0, min(A.nrows + min(0, k), A.ncols - max(0, k)))
-    form: Any
-    form, places = A.structure.primary.clip(Region(diag_low=k, diag_high=k), not A.iso)
-    cols = form.columns().astype(np.int64) if form.format.by_rows else form.coo()[1]
-    at, values = cols - k if k > 0 else cols, unpacked(A.taken(places))
-    return vector_build.build(A.device, size, A.dtype, at, values, distinct=True)

@@ -15,9 +15,11 @@ from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
 from ..device import Device
 from ..device.readback import Readback
 from ..plan.ending import plan_end
+from ..sparse import SparseStore
 from ..store import CHUNK, VectorStore, dense_values, words, write_bits
+from . import local
 from .operands import PARALLEL_WORDS, ZERO, Into, Mask, allowed, dummy, no_mask, nothing, stored, word_bounds
-from .reading import kernel_of, make_dense, same_value
+from .reading import make_dense, same_value
 from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, merge_variant, reduce_variant
 
 WORD = np.dtype(np.uint64)
@@ -53,6 +55,12 @@ def run_elementwise(
     """op(u, v) by position as a store; with `out` the statement as a whole: a store of w's type, under the mask, that
     is all that w will hold, or None where w keeps entries and was written in place. Casts and accumulators take the
     merge, a pass more: each of them would be a kernel of its own, which takes 0.1 to 1 s to compile."""
+    if type(u) is SparseStore or type(v) is SparseStore:
+        at = local.positions(u, v, union=mode not in (LEFT, BOTH))
+        if at is not None:
+            x, y, there = local.renumbered(u, at), local.renumbered(v, at), local.places(op.op.positional, at)
+            t = run_elementwise(x, y, mode, op, bound=bound, keep=keep, defaults=defaults, places=there)
+            return finish(local.back(t, at, u.size), out)
     device, size, x, y = u.device, u.size, u.values, v.values
     iso, kept, mask, replace = keep and isinstance(x, np.generic), False, None, False
     if out is not None:
@@ -91,10 +99,6 @@ def run_elementwise(
     return None if kept else t
 
 
-def _scalar_operand(u: VectorStore, value: Any, dtype: DataType) -> VectorStore:
-    return VectorStore(u.device, u.size, dtype, u.present, dtype.np_type.type(value))
-
-
 # ---- the verbs ------------------------------------------------------------------------------------------------------
 
 
@@ -105,6 +109,10 @@ def ewise(u: VectorStore, v: VectorStore, op: Typed, *, union: bool, out: Into |
         value = op.op.evaluate(op.dtype, x=u.values, y=v.values)
         alike = all(same_value(value, s.values) for s in (u, v))
         if not union or alike:
+            at = local.positions(u, v, union=union) if SparseStore in (type(u), type(v)) else None
+            if at is not None:
+                t = ewise(local.renumbered(u, at), local.renumbered(v, at), op, union=union)
+                return finish(local.back(t, at, u.size), out)
             present = u.present | v.present if union else u.present & v.present
             return finish(VectorStore(u.device, u.size, op.return_type, present, value), out)
     return run_elementwise(u, v, UNION if union else BOTH, op, out=out)
@@ -129,23 +137,24 @@ def constant(op: Typed[Operator], x: Any = None, y: Any = None) -> np.generic | 
 
 def apply(u: VectorStore, op: Typed[Operator], out: Into | None = None) -> Any:
     """t = op(u), entry by entry."""
-    if not isinstance(u.values, np.generic):
+    if not u.iso:
         value = constant(op)
     else:
         value = None if op.op.positional else op.op.evaluate(op.dtype, x=u.values)
     if value is not None:
-        return finish(VectorStore(u.device, u.size, op.return_type, u.present, value, u.count), out, owned=False)
+        return finish(u.with_value(op.return_type, value), out, owned=False)
     return run_elementwise(u, u, LEFT, op, bound="x", out=out)
 
 
 def apply_bound(u: VectorStore, op: Typed, scalar: Any, *, left: bool, out: Into | None = None) -> Any:
     """t = op(scalar, u) (left) or op(u, scalar). The scalar has the operator's type."""
     op = binary_of(op)
-    x, y = (scalar, u.values) if left else (u.values, scalar)
+    mine = u.values if u.iso else None
+    x, y = (scalar, mine) if left else (mine, scalar)
     value = constant(op, x, y) if not u.iso else None if op.op.positional else op.op.evaluate(op.dtype, x=x, y=y)
     if value is not None:
-        return finish(VectorStore(u.device, u.size, op.return_type, u.present, value, u.count), out, owned=False)
-    bound = _scalar_operand(u, scalar, op.compute_type)
+        return finish(u.with_value(op.return_type, value), out, owned=False)
+    bound = u.with_value(op.compute_type, op.compute_type.np_type.type(scalar))
     return run_elementwise(u, bound, LEFT, op, bound="yx" if left else "xy", out=out)
 
 
@@ -160,7 +169,7 @@ def select(u: VectorStore, op: Typed[Operator], thunk: Any, out: Into | None = N
 
 
 def _thunk(u: VectorStore, op: Typed[Operator], thunk: Any) -> VectorStore:
-    return _scalar_operand(u, thunk, op.compute_type)
+    return u.with_value(op.compute_type, op.compute_type.np_type.type(thunk))
 
 
 def cast(u: VectorStore, dtype: DataType) -> VectorStore:
@@ -168,7 +177,7 @@ def cast(u: VectorStore, dtype: DataType) -> VectorStore:
     if u.dtype is dtype:
         return u
     if u.iso:
-        return VectorStore(u.device, u.size, dtype, u.present, cast_scalar(u.values, dtype), u.count)
+        return u.with_value(dtype, cast_scalar(u.values, dtype))
     t: VectorStore = run_elementwise(u, u, LEFT, UNARY["identity"][dtype], bound="x")
     return t
 
@@ -178,8 +187,8 @@ def finish(t: VectorStore, out: Into | None, *, owned: bool = True) -> VectorSto
     owned: nobody else holds the arrays of t."""
     if out is None or (out.mask is None and not out.keeps):
         t = t if out is None else cast(t, out.w.dtype)
-        return t if owned else dataclasses.replace(t, bits=t.present.copy())
-    if t.iso and not out.keeps:
+        return t if owned or type(t) is SparseStore else dataclasses.replace(t, bits=t.present.copy())
+    if t.iso and not out.keeps and type(t) is not SparseStore:
         bits = t.device.xp.empty(words(t.size), np.uint64)
         write_bits(t.device, t.size, bits, t.present, out.mask)
         return VectorStore(t.device, t.size, out.w.dtype, bits, cast_scalar(t.values, out.w.dtype))
@@ -197,6 +206,8 @@ def _reduce(device: Device, monoid: Typed[Monoid], u: str, flags: bool = False) 
 def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
     """The monoid's sum of all entries, None where there is none. Float sums have a fixed order: chunk by chunk, then
     chunks of those sums."""
+    if type(u) is SparseStore:
+        u = local.renumbered(u, u.index)
     device, size, n = u.device, u.size, words(u.size)
     if isinstance(u.values, np.generic):
         k = u.nvals
@@ -222,17 +233,6 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
         operand, size, n = (some, sums, z.np_type.type(0), 1), chunks, words(chunks)
 
 
-def equal(u: VectorStore, v: VectorStore) -> bool:
-    """Whether two vectors of one type and size have the same entries with equal values."""
-    device, n = u.device, words(u.size)
-    if u.count is not None and v.count is not None and u.count != v.count:
-        return False
-    told = Readback(device, 4)
-    operands = (u.present, *stored(device, u.dtype, u.values), v.present, *stored(device, v.dtype, v.values))
-    kernel_of(device, "equal", u.dtype, LANES=64)(n, u.size, *operands, told.part(np.uint32), bounds=word_bounds(u))
-    return not told.read(np.uint32)[0]
-
-
 @functools.lru_cache(1 << 12)
 def _merge(
     device: Device, t: DataType, t_value: bytes | None, w: DataType, w_value: bytes | None, accum: Typed | None
@@ -247,6 +247,21 @@ def _merge(
 def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
     """w<mask, accum, replace> = t in place; w keeps its type. GraphBLAS C API 2.1, section 2.3.4."""
     device = w.device
+    if type(t) is SparseStore and type(w) is SparseStore:
+        at = local.positions(w, t, union=True)
+        z, m = local.renumbered(w, at).copy(), None if mask is None else local.mask_at(mask, at, device, w.size)
+        merge(z, local.renumbered(t, at), m, accum, replace)
+        w.become(local.back(z, at, w.size))
+        return
+    at = local.touched(w, t, mask, accum, replace)
+    if at is not None:
+        z, m = local.extract(w, at), None if mask is None else local.mask_at(mask, at, device, w.size)
+        merge(z, local.extract(t, at), m, accum, False)
+        local.put_back(w, at, z)
+        w.changed(grown=accum is not None)
+        return
+    if type(w) is SparseStore:
+        _ = w.present  # from now on it holds bits
     if w.iso and t.iso and (w.nvals if device.host_memory else w.count) == 0:  # no entry has the value yet
         w.values = cast_scalar(t.values, w.dtype)
     t_value, w_value = (x.values.tobytes() if x.iso else None for x in (t, w))
@@ -268,33 +283,3 @@ def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None
     if store:
         w.values = new
     w.changed(grown=accum is not None and not replace)
-
-
-def restrict(w: VectorStore, mask: Mask) -> None:
-    """w<mask, replace> = w in place."""
-    for bits in (w.present,) if w.iso or w.dtype is not BOOL else (w.present, w.values):
-        write_bits(w.device, w.size, bits, bits, mask)
-    w.count = None
-
-
-def mask_words(u: VectorStore, *, structural: bool) -> Any:
-    """The bitset of a mask: where u has an entry (structural), or an entry that is not zero (value)."""
-    if structural:
-        return u.present
-    if u.iso:
-        return u.present if u.values else u.device.xp.zeros_like(u.present)
-    return u.values if u.dtype is BOOL else truths(u)
-
-
-def truths(u: VectorStore) -> Any:
-    """The bitset of the entries that are not zero."""
-    kind = u.dtype.name
-    kernel = pointwise(u.device, LEFT, UNARY["identity"][BOOL], kind, kind, "x", True, False, True, True).kernel
-    bits = u.device.xp.empty(words(u.size), np.uint64)
-    zero, none = u.dtype.np_type.type(0), dummy(u.device, "int64")
-    values = stored(u.device, u.dtype, u.values)
-    kernel(
-        words(u.size), u.size, u.present, *values, u.present, *values, zero, zero, none, none,
-        *allowed(u.device, None), 0, bits, dummy(u.device, u.dtype.np_type.char), bounds=word_bounds(u),
-    )  # fmt: skip
-    return bits

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from semirings import Monoid, Typed
 from semirings.catalog import MONOIDS
-from semirings.dtypes import BOOL, DataType
+from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..device import Device
 from ..device.readback import Readback
 from ..exceptions import IndexOutOfBound
+from ..sparse import SparseStore, is_sparse
 from ..store import VectorStore, dense_values, empty_vector, full_vector, zero_word
 from . import arrays
-from .elements import place, unread
+from .local import place, unread
 from .operands import stored
 from .reading import entries
 from .variants import beginning, sum_by_index_variant
@@ -32,6 +33,8 @@ def build(
 
     Raises IndexOutOfBound, ValueError (equal indices without dup; a single value needs none).
     """
+    if is_sparse(device, len(indices), size):
+        return _sparse(device, size, dtype, indices, values, dup, distinct=distinct)
     u, told = _listed(device, values, len(indices)), None if distinct else Readback(device, 8)
     flags = unread(device) if told is None else told.part(np.uint32, 0, 2)
     monoid = None if dup is None else _unordered(dup)
@@ -43,16 +46,39 @@ def build(
         place(t, indices, u, flags, clear=False)
     twice, outside = (0, 0) if told is None else told.read(np.uint32, 0, 2)
     if outside:
-        low, high = int(indices.min()), int(indices.max())
-        raise IndexOutOfBound(f"indices: expected indices from 0 to {size - 1}, got {low if low < 0 else high}")
+        _raise_outside(indices, size)
     if monoid is not None:
         return cast(t, dtype)
     t.count = None if twice else len(indices)
     if u.iso or not twice:
         return t
-    if dup is None:
-        raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
     return _folded(device, size, dtype, indices, values, dup)
+
+
+def _raise_outside(indices: Any, size: int) -> NoReturn:
+    low, high = int(indices.min()), int(indices.max())
+    raise IndexOutOfBound(f"indices: expected indices from 0 to {size - 1}, got {low if low < 0 else high}")
+
+
+def _sparse(
+    device: Device, size: int, dtype: DataType, indices: Any, values: Any, dup: Typed | None, *, distinct: bool
+) -> VectorStore:
+    """`build`, where it gives a list."""
+    if len(indices) and not distinct and (int(indices.min()) < 0 or int(indices.max()) >= size):
+        _raise_outside(indices, size)
+    iso = isinstance(values, np.generic)
+    if bool((indices[1:] > indices[:-1]).all()):
+        index, listed = indices.astype(np.int64), values if iso else values.copy()  # copies: of nobody else
+    else:
+        order = device.xp.argsort(indices, kind="stable")
+        index, listed = indices[order].astype(np.int64, copy=False), values if iso else values[order]
+        fresh = device.xp.ones(len(index), bool)
+        fresh[1:] = index[1:] != index[:-1]
+        if not bool(fresh.all()):
+            if not iso:
+                return _folded(device, size, dtype, indices, values, dup)
+            index = index[fresh]
+    return SparseStore(device, size, dtype, index, arrays.cast(device, listed, lookup_dtype(listed.dtype), dtype))
 
 
 def _listed(device: Device, values: Any, count: int) -> VectorStore:
@@ -62,8 +88,10 @@ def _listed(device: Device, values: Any, count: int) -> VectorStore:
     return arrays.as_vector(device, values, count)
 
 
-def _folded(device: Device, size: int, dtype: DataType, indices: Any, values: Any, dup: Typed) -> VectorStore:
-    """Equal indices joined in their order."""
+def _folded(device: Device, size: int, dtype: DataType, indices: Any, values: Any, dup: Typed | None) -> VectorStore:
+    """Equal indices joined in their order. ValueError if nothing joins them."""
+    if dup is None:
+        raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
     xp = device.xp
     order = xp.argsort(indices, kind="stable")
     indices, values = indices[order], values[order]

@@ -19,6 +19,7 @@ typedef decltype(sizeof(0)) size_t;
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
+#define __cluster_dims__(...)
 #define __align__(n) __attribute__((aligned(n)))
 #define __grid_constant__
 #define __cudart_builtin__
@@ -44,7 +45,7 @@ namespace emu {
 typedef unsigned u32;
 typedef unsigned long long u64;
 typedef u64 (*Fold)(u64, u64);
-struct Config { u32 grid[3], block[3], shared_bytes, seed, strict, timeout_ms; };
+struct Config { u32 grid[3], block[3], shared_bytes, seed, strict, timeout_ms, cluster; };
 struct Self { uint3 index; };  // what a thread knows of itself; the runtime's Thread begins with it
 struct Context { Self *self; uint3 block; dim3 block_size, grid_size; char *dynamic_shared; };
 // Collectives of a warp, told apart by a letter: shuffles i(ndex) u(p) d(own) x(or); v(ote), m(atch), s(ync), r(educe).
@@ -57,6 +58,9 @@ emu::u64 emu_meet(const char *what, emu::Kind kind, emu::u32 mask, emu::u64 valu
 struct EmuCounts { int count, all; };
 EmuCounts emu_barrier(int predicate, const char *file, int line);
 emu::u32 emu_activemask(const char *file, int line);
+void emu_cluster_barrier(const char *file = __builtin_FILE(), int line = __builtin_LINE());
+emu::u32 emu_cluster_rank();
+void *emu_peer(void *shared, emu::u32 rank);  // the same place in the shared memory of a block of the cluster
 void emu_tick();   // after an atomic: now and then let other threads run, so that spin loops and races move
 void emu_yield();
 [[noreturn]] void emu_fail(const char *message);

@@ -39,6 +39,7 @@ class Config(ctypes.Structure):
         ("seed", ctypes.c_uint),
         ("strict", ctypes.c_uint),
         ("timeout_ms", ctypes.c_uint),
+        ("cluster", ctypes.c_uint),
     ]
 
 
@@ -85,6 +86,7 @@ class Kernel:
         seed: int = 0,
         strict: bool = False,
         timeout: float = 20.0,
+        cluster: int = 1,
     ) -> None:
         if len(args) != len(self.signature):
             raise TypeError(f"{self.name} takes {len(self.signature)} arguments, got {len(args)}")
@@ -103,7 +105,9 @@ class Kernel:
         for b in blocks:
             b.protect()
         pointers = (ctypes.c_void_p * max(1, len(cells)))(*[c.ctypes.data for c in cells])
-        config = Config(shared_bytes=shared_mem, seed=seed, strict=strict, timeout_ms=int(timeout * 1000))
+        config = Config(
+            shared_bytes=shared_mem, seed=seed, strict=strict, timeout_ms=int(timeout * 1000), cluster=cluster
+        )
         for target, sizes in ((config.grid, grid), (config.block, block)):
             target[:] = [*sizes, 1, 1][:3]
         with _launching:

@@ -2,6 +2,7 @@
 // plain operations and every run with the same seed is identical. Warp collectives and barriers are rendezvous: what
 // cannot meet is reported (who waits where), it never hangs. A seed shuffles the order of lanes and warps and rotates
 // the order of blocks. Compiled once; kernels (cuda_emu.h) are libraries that link against it.
+// The blocks of a cluster take turns: while one runs, the shared memory of the others lies aside, and they reach it there.
 #include <cerrno>
 #include <csetjmp>
 #include <csignal>
@@ -35,13 +36,13 @@ extern "C" void AnnotateBenignRaceSized(const char *, int, const volatile void *
 emu::Context emu_context;
 
 namespace emu {
-enum { MAX_THREADS = 1024, STACK = 256 << 10, PAGE = 4096, DYNAMIC = 256 << 10, FRAMES = 24 };
+enum { MAX_THREADS = 1024, MAX_CLUSTER = 16, STACK = 256 << 10, PAGE = 4096, DYNAMIC = 256 << 10, FRAMES = 24 };
 struct Warp;
 struct Thread : Self {
   void *sp;
   Warp *warp;
   int lane;
-  char waits;  // 0: runs, 'w': in a warp collective, 'b': at the barrier, 'a': in __activemask
+  char waits;  // 0: runs, 'w': in a warp collective, 'b': at the barrier, 'c': at the cluster's, 'a': in __activemask
   Kind kind;
   u32 mask;
   Fold fold;
@@ -52,12 +53,19 @@ struct Thread : Self {
   void *tsan;
 };
 struct Warp { Thread *threads; u32 all, live, ready, later, waiting, active; };
+struct Block {
+  u32 live, at_barrier, at_cluster;
+  EmuCounts counts, result;
+  uint3 index;
+  char *dynamic, *aside;  // its dynamic shared memory; its static one while another block of the cluster runs
+  Thread thread[MAX_THREADS];
+  Warp warp[MAX_THREADS / 32];
+};
 struct State {
   void *sp, *tsan;
   Config config;
-  char *dynamic;
-  u32 threads, live, at_barrier, warps, random, spins;
-  EmuCounts counts, result;
+  char *shared_begin, *shared_end;
+  u32 threads, warps, random, spins, cluster;
   bool abort, running, ordered;
   const char *kernel;
   void (*call)(void *);
@@ -67,10 +75,10 @@ struct State {
   char error[4096];
   void *frames[FRAMES];  // where a signal struck: return addresses, innermost first
   int frame_count;
-  Thread thread[MAX_THREADS];
-  Warp warp[MAX_THREADS / 32];
+  Block *blocks[MAX_CLUSTER];
 };
 static State *S;
+static Block *B;  // the block that runs
 static const u64 POISON = 0xCBCBCBCBCBCBCBCBull;
 
 static u32 random_number() {  // xorshift32
@@ -188,20 +196,46 @@ static bool finish(Warp &w, u32 mask, Kind kind, Fold fold) {
 static void release_barrier() {
   Thread *first = nullptr;
   for (u32 i = 0; i < S->threads; i++) {
-    Thread *t = S->thread + i;
+    Thread *t = B->thread + i;
     if (!alive(t)) continue;
     if (!first) first = t;
     if (t->line != first->line || strcmp(t->file, first->file))
       fail("divergent __syncthreads(): thread %d waits at %s:%d, thread %d at %s:%d", first->number, first->file,
            first->line, t->number, t->file, t->line);
   }
-  if (S->config.strict && S->live != S->threads)
-    fail("%u of %u threads had exited before __syncthreads() at %s:%d", S->threads - S->live, S->threads, first->file,
+  if (S->config.strict && B->live != S->threads)
+    fail("%u of %u threads had exited before __syncthreads() at %s:%d", S->threads - B->live, S->threads, first->file,
          first->line);
-  S->result = S->counts;
-  S->counts = {0, 1};
-  S->at_barrier = 0;
-  for (u32 i = 0; i < S->warps; i++) S->warp[i].ready = S->warp[i].live;
+  B->result = B->counts;
+  B->counts = {0, 1};
+  B->at_barrier = 0;
+  for (u32 i = 0; i < S->warps; i++) B->warp[i].ready = B->warp[i].live;
+}
+// Do all live threads of all blocks of the cluster wait at its barrier? Then they go on.
+static void release_cluster() {
+  Thread *first = nullptr;
+  u32 waiting = 0;
+  for (u32 k = 0; k < S->cluster; k++) {
+    waiting += S->blocks[k]->at_cluster;
+    if (S->blocks[k]->at_cluster != S->blocks[k]->live) return;
+  }
+  if (!waiting) return;
+  for (u32 k = 0; k < S->cluster; k++) {
+    Block *b = S->blocks[k];
+    for (u32 i = 0; i < S->threads; i++) {
+      Thread *t = b->thread + i;
+      if (!(t->warp->live & bit(t))) {
+        if (S->config.strict) fail("a thread of block %u had exited before the barrier of its cluster", k);
+        continue;
+      }
+      if (!first) first = t;
+      if (t->line != first->line || strcmp(t->file, first->file))
+        fail("divergent barrier of a cluster: one thread waits at %s:%d, another one at %s:%d", first->file,
+             first->line, t->file, t->line);
+    }
+    b->at_cluster = 0;
+    for (u32 i = 0; i < S->warps; i++) b->warp[i].ready = b->warp[i].live;
+  }
 }
 static void fiber_main() {
   TSAN(__tsan_acquire(&S->error));
@@ -210,12 +244,13 @@ static void fiber_main() {
   Thread *t = self();
   Warp &w = *t->warp;
   w.live &= ~bit(t);
-  S->live--;
+  B->live--;
   for (u32 m = w.waiting; m; m &= m - 1) {  // lanes may have waited for this one
     Thread &o = w.threads[__builtin_ctz(m)];
     if (finish(w, o.mask, o.kind, o.fold)) break;
   }
-  if (S->live && S->at_barrier == S->live) release_barrier();
+  if (B->live && B->at_barrier == B->live) release_barrier();
+  release_cluster();
   park();  // never comes back
 }
 
@@ -248,17 +283,19 @@ static void poison(char *a, char *b) {
   for (; a < b; a++) *(volatile char *)a = (char)POISON;
 }
 static void report_deadlock() {
+  for (u32 k = 0; k < S->cluster && !B->live; k++) B = S->blocks[k];  // one that has not ended
+  emu_context.block = B->index;
   char *e = S->error;
   const size_t size = sizeof S->error;
   bool seen[MAX_THREADS] = {};
   int n = where(e, size, nullptr);
-  n += snprintf(e + n, size - n, ": deadlock, %u of %u threads exited;", S->threads - S->live, S->threads);
+  n += snprintf(e + n, size - n, ": deadlock, %u of %u threads exited;", S->threads - B->live, S->threads);
   for (u32 i = 0; i < S->threads && n < (int)size - 300; i++) {
-    Thread *t = S->thread + i;
+    Thread *t = B->thread + i;
     if (seen[i] || !alive(t)) continue;
     u32 count = 0;
     for (u32 j = i; j < S->threads; j++) {
-      Thread *o = S->thread + j;
+      Thread *o = B->thread + j;
       if (!alive(o) || o->waits != t->waits || o->line != t->line || o->mask != t->mask || o->what != t->what) continue;
       seen[j] = true;
       count++;
@@ -271,16 +308,16 @@ static void report_deadlock() {
 }
 static void start_block() {
   const u32 nx = emu_context.block_size.x, ny = emu_context.block_size.y;
-  S->live = S->threads;
-  S->at_barrier = 0;
-  S->counts = {0, 1};
+  B->live = S->threads;
+  B->at_barrier = B->at_cluster = 0;
+  B->counts = {0, 1};
   for (u32 i = 0; i < S->warps; i++) {
     const u32 lanes = S->threads - 32 * i, mask = lanes >= 32 ? ~0u : (1u << lanes) - 1;
-    S->warp[i] = Warp{S->thread + 32 * i, mask, mask, mask, 0, 0, 0};
+    B->warp[i] = Warp{B->thread + 32 * i, mask, mask, mask, 0, 0, 0};
   }
   for (u32 i = 0; i < S->threads; i++) {
-    Thread *t = S->thread + i;
-    t->warp = S->warp + i / 32;
+    Thread *t = B->thread + i;
+    t->warp = B->warp + i / 32;
     t->lane = i % 32;
     t->number = i;
     t->index = uint3{i % nx, i / nx % ny, i / (nx * ny)};
@@ -288,13 +325,15 @@ static void start_block() {
     prepare(t);
   }
 }
-static void run_block() {
+// Runs the threads of the present block as far as they come, or (in a cluster, with a seed) a part of that way; whether
+// any of them moved.
+static bool run_block() {
   const u32 seed = S->config.seed;
-  start_block();
-  while (S->live) {
+  bool moved = false;
+  for (u32 turns = seed && S->cluster > 1 ? 1 + random_number() % 4 : ~0u; B->live && turns; turns--) {
     bool progress = false;
     for (u32 i = 0, r = seed ? random_number() % S->warps : 0; i < S->warps; i++) {
-      Warp &w = S->warp[(i + r) % S->warps];
+      Warp &w = B->warp[(i + r) % S->warps];
       for (int left = seed ? 1 + random_number() % 64 : 1 << 30; w.ready && left; left--) {
         u32 m = w.ready;
         if (seed)
@@ -304,7 +343,7 @@ static void run_block() {
         Thread *t = w.threads + __builtin_ctz(m);
         emu_context.self = t;
         switch_to(&S->sp, t->sp, t->tsan);
-        if (S->abort) return;
+        if (S->abort) return true;
       }
       w.ready |= w.later;
       w.later = 0;
@@ -318,7 +357,38 @@ static void run_block() {
         progress = true;
       }
     }
-    if (!progress && S->live) return report_deadlock();
+    moved |= progress;
+    if (!progress) break;
+  }
+  return moved;
+}
+static char *dynamic_of(const Block *b) { return b->dynamic + DYNAMIC - ((S->config.shared_bytes + 15) & ~15u); }
+static void enter(Block *b) {  // the shared memory of the block that ran until now is put aside, that of b in its place
+  const size_t bytes = S->shared_end - S->shared_begin;
+  if (b == B) return;
+  if (B) memcpy(B->aside, S->shared_begin, bytes);
+  memcpy(S->shared_begin, b->aside, bytes);
+  B = b;
+  emu_context.block = b->index;
+  emu_context.dynamic_shared = dynamic_of(b);
+}
+static void run_cluster() {
+  u32 left = S->cluster;
+  for (u32 idle = 0; left && !S->abort;) {
+    const u32 r = S->config.seed ? random_number() % S->cluster : 0;
+    bool moved = false;
+    for (u32 k = 0; k < S->cluster && !S->abort; k++) {
+      Block *b = S->blocks[(k + r) % S->cluster];
+      if (!b->live) continue;
+      if (S->cluster > 1) enter(b);
+      moved |= run_block();
+      if (!b->live && !S->abort) {  // who reads its memory from now on finds nothing
+        left--;
+        if (S->cluster > 1) poison(S->shared_begin, S->shared_end), poison(dynamic_of(b), b->dynamic + DYNAMIC);
+      }
+    }
+    if (!moved && !S->abort && ++idle > 1) report_deadlock();
+    else if (moved) idle = 0;
   }
 }
 
@@ -385,18 +455,24 @@ static char *guarded(size_t bytes) {  // with an inaccessible page on either sid
   mprotect(p + PAGE + bytes, PAGE, PROT_NONE);
   return p + PAGE;
 }
+static Block *make_block() {
+  Block *b = (Block *)pages(sizeof(Block));
+  TSAN(AnnotateBenignRaceSized(__FILE__, __LINE__, b, sizeof(Block), "the emulator's own state"));
+  char *stack = pages((size_t)MAX_THREADS * (STACK + PAGE));
+  for (Thread &t : b->thread) {
+    mprotect(stack, PAGE, PROT_NONE);
+    t.stack = stack + PAGE;
+    stack += STACK + PAGE;
+  }
+  b->dynamic = guarded(DYNAMIC);
+  b->aside = pages(DYNAMIC);
+  return b;
+}
 static void setup() {
   if (!S) {
     S = (State *)pages(sizeof(State));
     TSAN(AnnotateBenignRaceSized(__FILE__, __LINE__, S, sizeof(State), "the emulator's own state"));
     TSAN(AnnotateBenignRaceSized(__FILE__, __LINE__, &emu_context, sizeof emu_context, "the emulator's own state"));
-    char *stack = pages((size_t)MAX_THREADS * (STACK + PAGE));
-    for (Thread &t : S->thread) {
-      mprotect(stack, PAGE, PROT_NONE);
-      t.stack = stack + PAGE;
-      stack += STACK + PAGE;
-    }
-    S->dynamic = guarded(DYNAMIC);
 #if defined(EMU_UCONTEXT)
     S->sp = calloc(1, sizeof(ucontext_t));
 #endif
@@ -437,22 +513,47 @@ u64 emu_meet(const char *what, Kind kind, u32 mask, u64 value, int arg, int widt
   t->waits = 0;
   return t->result;
 }
+void emu_cluster_barrier(const char *file, int line) {
+  Thread *t = self();
+  t->what = "the barrier of the cluster", t->file = file, t->line = line, t->mask = 0, t->waits = 'c';
+  TSAN(__tsan_release(&S->cluster));
+  B->at_cluster++;
+  release_cluster();
+  park();
+  TSAN(__tsan_acquire(&S->cluster));
+  t->waits = 0;
+}
+u32 emu_cluster_rank() {
+  for (u32 k = 0; k < S->cluster; k++)
+    if (S->blocks[k] == B) return k;
+  return 0;
+}
+void *emu_peer(void *p, u32 rank) {
+  char *at = (char *)p, *begin = emu_context.dynamic_shared, *end = B->dynamic + DYNAMIC;
+  const bool fixed = at >= S->shared_begin && at < S->shared_end;
+  if (!fixed && !(at >= begin && at < end)) fail("the address of a peer's memory is asked for, of what is not shared");
+  if (rank >= S->cluster) fail("block %u of a cluster of %u", rank, S->cluster);
+  Block *b = S->blocks[rank];
+  if (!b->live) fail("the shared memory of block %u of the cluster is asked for, which has exited", rank);
+  if (b == B) return p;
+  return fixed ? b->aside + (at - S->shared_begin) : b->dynamic + (at - B->dynamic);
+}
 EmuCounts emu_barrier(int predicate, const char *file, int line) {
   Thread *t = self();
   t->what = "__syncthreads", t->file = file, t->line = line, t->mask = 0, t->waits = 'b';
-  S->counts.count += predicate;
-  S->counts.all &= predicate;
-  TSAN(__tsan_release(&S->at_barrier));
-  if (++S->at_barrier == S->live) {
+  B->counts.count += predicate;
+  B->counts.all &= predicate;
+  TSAN(__tsan_release(&B->at_barrier));
+  if (++B->at_barrier == B->live) {
     release_barrier();
     if (!S->config.seed) t->warp->ready &= ~bit(t);
     else park();
   } else {
     park();
   }
-  TSAN(__tsan_acquire(&S->at_barrier));
+  TSAN(__tsan_acquire(&B->at_barrier));
   t->waits = 0;
-  return S->result;
+  return B->result;
 }
 u32 emu_activemask(const char *file, int line) {
   Thread *t = self();
@@ -483,8 +584,16 @@ int emu_launch(const char *kernel, const Config *c, void (*call)(void *), void *
     snprintf(S->error, sizeof S->error, "kernel '%s': invalid launch configuration", kernel);
     return 1;
   }
-  char *dynamic_end = S->dynamic + DYNAMIC;
-  emu_context = {nullptr, {0, 0, 0}, {b[0], b[1], b[2]}, {g[0], g[1], g[2]}, dynamic_end - ((c->shared_bytes + 15) & ~15u)};
+  const u32 cluster = S->cluster = c->cluster ? c->cluster : 1;
+  if (cluster > MAX_CLUSTER || blocks % cluster || (cluster > 1 && g[0] % cluster) || shared_end - shared_begin > DYNAMIC) {
+    snprintf(S->error, sizeof S->error, "kernel '%s': invalid launch configuration: cluster of %u", kernel, cluster);
+    return 1;
+  }
+  for (u32 k = 0; k < cluster; k++)
+    if (!S->blocks[k]) S->blocks[k] = make_block();
+  S->shared_begin = shared_begin, S->shared_end = shared_end;
+  B = S->blocks[0];
+  emu_context = {nullptr, {0, 0, 0}, {b[0], b[1], b[2]}, {g[0], g[1], g[2]}, dynamic_of(B)};
   S->threads = (u32)threads;
   S->warps = (S->threads + 31) / 32;
   // Blocks reuse shared memory. Where a kernel has some, they are ordered, and only races inside a block are seen.
@@ -494,17 +603,24 @@ int emu_launch(const char *kernel, const Config *c, void (*call)(void *), void *
   catch_signals();
   if (sigsetjmp(S->escape, 1)) S->abort = true;
   S->running = true;
-  const u64 rotation = c->seed ? (u64)random_number() % blocks : 0;
-  for (u64 k = 0; k < blocks && !S->abort; k++) {
-    const u64 i = (k + rotation) % blocks;
-    emu_context.block = uint3{(u32)(i % g[0]), (u32)(i / g[0] % g[1]), (u32)(i / ((u64)g[0] * g[1]))};
-    poison(shared_begin, shared_end);
-    poison(emu_context.dynamic_shared, dynamic_end);
+  const u64 clusters = blocks / cluster, rotation = c->seed ? (u64)random_number() % clusters : 0;
+  for (u64 k = 0; k < clusters && !S->abort; k++) {
+    const u64 first = (k + rotation) % clusters * cluster;
     if (S->ordered) {
       TSAN(__tsan_acquire(&S->kernel));
       TSAN(__tsan_release(&S->error));
     }
-    run_block();
+    poison(shared_begin, shared_end);
+    for (u32 r = 0; r < cluster; r++) {
+      const u64 i = first + r;
+      B = S->blocks[r];
+      B->index = uint3{(u32)(i % g[0]), (u32)(i / g[0] % g[1]), (u32)(i / ((u64)g[0] * g[1]))};
+      poison(dynamic_of(B), B->dynamic + DYNAMIC);
+      if (cluster > 1) poison(B->aside, B->aside + (shared_end - shared_begin));
+      start_block();
+    }
+    emu_context.block = B->index;
+    run_cluster();
   }
   S->running = false;
   emu_context.self = nullptr;

@@ -121,7 +121,7 @@ def assign_matrix(
         return
     store: MatrixStore = C._store
     whole_row = rows.size is None and cols.at is None and mask is None and accum is None
-    if whole_row and is_tensor(value) and not store.structure.rows().format.packed:
+    if whole_row and is_tensor(value) and not store.structure.renumbers and not store.structure.rows().format.packed:
         C._adopt(submatrix.assign_row(store, rows.at, _right_side(C, value, axes)))
         return
     if mask is None or (mask.ndim == 2 and not region):
@@ -143,7 +143,7 @@ def assign_matrix(
 
 
 def _positions(C: MatrixStore, axes: tuple[Axis, ...]) -> tuple[Any, Any]:
-    rows, cols = (None if a.at is None else a.array(C.device) for a in axes)
+    rows, cols = (a.places(C.device, C.structure.renumbers) for a in axes)
     return rows, cols
 
 

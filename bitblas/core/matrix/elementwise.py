@@ -17,8 +17,8 @@ from ...device import Device
 from ...exceptions import DimensionMismatch
 from ...order import Order
 from ...store import MatrixStore, full_vector
+from ...verbs import between
 from ...verbs import matrix as verbs
-from ...verbs import submatrix
 from ..convert import same_device
 from ..operators import typed
 from ..statement.expr import MatrixExpression
@@ -176,8 +176,8 @@ class Broadcast(MatrixElementwise):
     def _store(self) -> MatrixStore:
         u = self.vector._store
         if self.restrict:
-            return submatrix.spread(self.partner._store, u, columns=self.columns)
+            return between.spread(self.partner._store, u, columns=self.columns)
         ones = full_vector(u.device, self.ncols if self.columns else self.nrows, np.bool_(True), BOOL)
         if self.columns:
-            return submatrix.outer(u, ones, binary_ops.first[u.dtype])
-        return submatrix.outer(ones, u, binary_ops.second[u.dtype])
+            return between.outer(u, ones, binary_ops.first[u.dtype])
+        return between.outer(ones, u, binary_ops.second[u.dtype])

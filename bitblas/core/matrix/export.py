@@ -90,10 +90,10 @@ class MatrixExport:
 
     def to_dcsr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any, Any]:
         """(rows that have entries, indptr, columns, values)."""
-        ptr, j, x = self.to_csr(dtype)
+        i, j, x = self._coo(dtype)
         xp = self.device.xp
-        rows = xp.flatnonzero(ptr[1:] != ptr[:-1])
-        return rows.astype(np.uint64), xp.append(ptr[rows], ptr[-1:]), j, x
+        first = xp.flatnonzero(xp.append(xp.ones(min(1, len(i)), bool), i[1:] != i[:-1]))
+        return i[first].view(np.uint64), xp.append(first, len(i)).astype(np.uint64), j, x
 
     def to_dcsc(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any, Any]:
         """(columns that have entries, indptr, rows, values)."""

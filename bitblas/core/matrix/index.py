@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ...sparse import SparseStore
 from ...store import MatrixStore
-from ...verbs import elements, submatrix
+from ...verbs import local, submatrix
 from ...verbs.reorder import vector_in
 from ..statement.axes import Axis, parse
 from ..statement.expr import MatrixExpression, ScalarExpression, VectorExpression
@@ -43,8 +44,9 @@ class MatrixIndex:
         def part(mask: Any) -> MatrixStore:
             if rows.at is None and cols.at is None:
                 return self._store
-            I, J = (None if a.at is None else a.array(self.device) for a in axes)
-            return submatrix.extract(self._store, I, J)
+            A = self._store
+            I, J = (a.places(self.device, A.structure.renumbers) for a in axes)
+            return submatrix.extract(A, I, J)
 
         return MatrixExpression(rows.size, cols.size, "__getitem__", (self,), None, part, self.dtype)
 
@@ -57,7 +59,9 @@ class MatrixIndex:
             line = submatrix.line(A, fixed.at if A.order is None else A.order.place(fixed.at), column=column)
             if A.order is not None:
                 line = vector_in(dataclasses.replace(line, order=A.order), None)
-            return line if along.at is None else elements.extract(line, along.array(self.device))
+            if along.region and type(line) is SparseStore:
+                return local.extract_range(line, along.region)
+            return line if along.at is None else local.extract(line, along.array(self.device))
 
         assert along.size is not None  # the other axis has the one index
         return VectorExpression(along.size, "__getitem__", (self,), None, run, self.dtype)

@@ -10,7 +10,7 @@ from semirings import binary as binary_ops
 
 from ...exceptions import DimensionMismatch
 from ...store import MatrixStore, full_vector
-from ...verbs import submatrix
+from ...verbs import between
 from ...verbs.mxm import mxm
 from ..convert import same_device
 from ..operators import monoid_of, typed
@@ -64,7 +64,7 @@ class MatrixProducts:
         B = object_of(other, 2, "kronecker")
         same_device("kronecker", self, B)
         f = typed(op, "binary", self.dtype, B.dtype)
-        run = lambda mask: submatrix.kronecker(self._store, B._store, f)
+        run = lambda mask: between.kronecker(self._store, B._store, f)
         return MatrixExpression(self.nrows * B.nrows, self.ncols * B.ncols, "kronecker", (self, B), f, run)
 
     def power(self, n: Any, op: Any = semiring.plus_times) -> MatrixExpression:
@@ -93,7 +93,7 @@ def _power(A: MatrixStore, n: int, op: Typed) -> MatrixStore:
         multiply = monoid_of(op.op.binaryop)
         assert multiply is not None  # `power` refuses what has no identity
         one = multiply.identity(A.dtype)
-        return submatrix.from_diagonal(full_vector(A.device, A.nrows, one, A.dtype), 0)
+        return between.from_diagonal(full_vector(A.device, A.nrows, one, A.dtype), 0)
     result = None
     while True:
         if n & 1:

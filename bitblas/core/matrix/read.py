@@ -12,8 +12,8 @@ from semirings.dtypes import BOOL
 
 from ...device import Device
 from ...order import Order
+from ...verbs import between, product, submatrix
 from ...verbs import matrix as verbs
-from ...verbs import product, submatrix
 from .. import aggregators
 from ..accessor import Accessor
 from ..convert import check_size, same_device
@@ -107,7 +107,7 @@ class MatrixRead(MatrixExport, MatrixElementwise, MatrixIndex, MatrixProducts, S
     def diag(self, k: int = 0, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Vector:
         """Diagonal k as a Vector."""
         check_options(opts)
-        u = submatrix.diagonal(self._matrix._store, -int(k) if self._transposed else int(k))
+        u = between.diagonal(self._matrix._store, -int(k) if self._transposed else int(k))
         v = Vector._from_store(u, name)
         return v if dtype is None else v.dup(dtype, name=name)
 

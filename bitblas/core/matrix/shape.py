@@ -44,7 +44,8 @@ class MatrixReshape(StoredMatrix):
         D.resize(nrows, ncols)
         if accum is None:
             inside = v.dup(bool, clear=True)
-            inside << True
+            for some in (self.diag(k), to_write):  # elsewhere there is nothing to write or to delete
+                inside(some.S) << True
             gone = (inside if m is None else inside.dup(mask=m)).diag(k)
             gone.resize(nrows, ncols)
             self(gone.S) << D

@@ -89,7 +89,8 @@ class StoredMatrix(MatrixRead, Tensor):
     def _put(self, i: int, j: int, value: np.generic | None) -> None:
         """Set (None: delete) one entry; many of them cost one rebuild, at the next read. InvalidValue for a value that
         cannot be packed with the others, where that is asked for."""
-        verbs.check_keys(*self.shape)
+        if not self._data.structure.renumbers:
+            verbs.check_keys(*self.shape)
         writes = self._pending
         if value is None or not self._layout.packed or writes.packs(self._data, value):
             writes[i, j] = value
@@ -108,7 +109,7 @@ class StoredMatrix(MatrixRead, Tensor):
 
     @property
     def format(self) -> str:
-        """The primary stored form: "csr", "mplg", "b2sr8", "split8"..."""
+        """The primary stored form: "csr", "mplg", "b2sr8", "split8", "hyper"..."""
         return self._stored.structure.primary.key
 
     def memory(self) -> Any:

@@ -29,6 +29,15 @@ class Axis:
             return str(self.at)
         return str(self.at.tolist() if hasattr(self.at, "tolist") else self.at) if self.size <= 8 else f"[{self.size}]"
 
+    @property
+    def region(self) -> range | None:
+        """That of a slice; None where it is none."""
+        return range(self.at.start, self.at.stop, self.at.step) if isinstance(self.at, slice) else None
+
+    def places(self, device: Device, ranges: bool) -> Any:
+        """None for all, a range where a verb takes `ranges` and it is one, else an array."""
+        return None if self.at is None else (self.region if ranges else None) or self.array(device)
+
     def array(self, device: Device) -> Any:
         """The positions as an INT64 array of the device."""
         if self.at is None:

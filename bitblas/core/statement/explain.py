@@ -31,7 +31,7 @@ def explain(expr: Any, *, mask: Any = None, source: bool = False) -> Any:
 
 def _vector(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
     """The plan of A.mxv(v) or v.vxm(A), and its kernels where they are asked for."""
-    from ...verbs import deciding, product
+    from ...verbs import deciding, hyper_product, product
 
     flip = expr.method == "vxm"
     A, v = reversed(expr.args) if flip else expr.args
@@ -39,6 +39,8 @@ def _vector(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
     if held.order is not None and expr.along is not None:
         u, op = by_value(dataclasses.replace(u, order=held.order), op, flip)
     how = {"transpose": A._transposed != flip, "flip": flip}
+    if held.structure.renumbers:
+        held, u = hyper_product.within(held, u, transpose=how["transpose"])
     plan = deciding.explained(held, u, op, **how)
     return plan, product.prepared(held, u, op, **how)[0].variants(mask is not None) if source else ()
 
@@ -46,13 +48,15 @@ def _vector(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
 def _matrices(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
     """The same of A.mxm(B)."""
     from ...plan.mxm import plan_mxm
-    from ...verbs import mxm
+    from ...verbs import hyper_product, mxm
 
     A, B = expr.args
     a, b = A._matrix._stored, B._matrix._stored
+    allowed: Any = None if mask is None else matrix_mask(mask)
+    how = {"transpose_a": A._transposed, "transpose_b": B._transposed}
+    if a.structure.renumbers or b.structure.renumbers or (mask is not None and allowed.structure.renumbers):
+        a, b, allowed, *_ = hyper_product.within_both(a, b, mask=allowed, **how)
     plan, _ = plan_mxm(a, b, expr.op, mask is not None and not mask.complement)
     if not source:
         return plan, ()
-    allowed: Any = None if mask is None else matrix_mask(mask)
-    how = {"transpose_a": A._transposed, "transpose_b": B._transposed}
     return plan, mxm.planned(a, b, expr.op, mask=allowed, **how).variants

@@ -12,9 +12,12 @@ from semirings.dtypes import DataType, cast_scalar
 
 from ... import order as orders
 from ...exceptions import DimensionMismatch
+from ...formats.numbers import within
 from ...order import Order
-from ...store import VectorStore, empty_vector, full_vector
-from ...verbs import elements, vector_build
+from ...sparse import SparseStore
+from ...sparse import empty as empty_vector
+from ...store import VectorStore, full_vector
+from ...verbs import elements, local, masks, vector_build
 from ...verbs import vector as verbs
 from ...verbs.operands import Into, make
 from ..convert import same_device, value_array
@@ -29,10 +32,8 @@ from ..statement.recording import state as recording
 
 
 def vector_mask(mask: Mask) -> verbs.Mask:
-    """A mask as the verbs take it: a bitset (that of the parent itself for a structural one), in the parent's order."""
-    store = mask.parent._stored
-    words = store.present if mask.structure else verbs.mask_words(store, structural=False)
-    return make(verbs.Mask, (words, mask.complement))
+    """A mask as the verbs take it, in the parent's order."""
+    return masks.mask_of(mask.parent._stored, structural=mask.structure, complement=mask.complement)
 
 
 def copied(u: VectorStore, dtype: DataType) -> VectorStore:
@@ -40,7 +41,7 @@ def copied(u: VectorStore, dtype: DataType) -> VectorStore:
     if u.dtype is dtype:
         return u.copy()
     t = verbs.cast(u, dtype)
-    if t.present is u.present:
+    if type(t) is not SparseStore and t.present is u.present:
         t.bits = t.present.copy()
     t.order = u.order
     return t
@@ -92,12 +93,13 @@ def _finish(w: Any, t: VectorStore, m: verbs.Mask | None, accum: Typed | None, r
     store: VectorStore = w._stored
     if t is store and accum is None:  # its own entries: those outside the mask go, or nothing happens
         if m is not None and replace:
-            verbs.restrict(store, m)
+            masks.restrict(store, m)
         return
     if m is None and not _keeps(store, m, accum, replace):
         w._adopt((t if t.dtype is store.dtype else verbs.cast(t, store.dtype)) if fresh else copied(t, store.dtype))
         return
-    if m is not None and accum is None and not m.complement and store.present is m.words is t.present and t.iso:
+    kept = m is not None and accum is None and not m.complement and SparseStore not in (type(store), type(t))
+    if kept and m is not None and t.iso and store.bits is m.words is t.bits:
         store.values = t.values  # w(w.S) << x: one value for all its entries
         return
     verbs.merge(store, t.copy() if t is store else t, m, accum, replace)
@@ -138,7 +140,9 @@ def fill(
     if accum is None:
         value, dtype = cast_scalar(value, w.dtype), w.dtype
     if m is not None and not m.complement:
-        return VectorStore(w.device, w.size, dtype, m.words, value)
+        if type(m.words) is SparseStore:
+            return m.words.with_value(dtype, value)
+        return VectorStore(w.device, w.size, dtype, m.bits, value)
     return full_vector(w.device, w.size, value, dtype)
 
 
@@ -159,9 +163,11 @@ def assign_vector(
     if mask is not None:
         mask.parent._in(None)
     t = _values(w, value, size, accum, index.size is None)
-    positions = index.array(store.device)
     if region and mask is not None:
-        part = elements.extract(store, positions)
+        if index.region and type(store) is SparseStore:
+            part = local.extract_range(store, index.region)
+        else:
+            part = local.extract(store, index.array(store.device))
         if mask.parent.size != size:
             raise DimensionMismatch(f"mask: expected size {size}, that of the region, got {mask.parent.size}")
         same_device("mask", w, mask.parent)
@@ -170,7 +176,17 @@ def assign_vector(
     if index.at is None:
         _finish(w, t, None if mask is None else vector_mask(mask), accum, replace, True)
         return
+    positions, t = _places(store, index, t)
     elements.assign(store, positions, t, None if mask is None else vector_mask(mask), accum, replace)
+
+
+def _places(w: VectorStore, index: Axis, t: VectorStore) -> tuple[Any, VectorStore]:
+    """The positions of a region and what is assigned to them; of a long range only those where either has an entry."""
+    region = index.region
+    if region and type(w) is SparseStore and type(t) is SparseStore:
+        ranks = w.device.xp.union1d(within(w.index, region)[0], t.index)
+        return region.start + region.step * ranks, local.renumbered(t, ranks)
+    return index.array(w.device), t
 
 
 def _element(value: Any) -> tuple[np.generic | None, DataType]:

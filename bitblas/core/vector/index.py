@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...sparse import SparseStore
 from ...store import VectorStore
-from ...verbs import elements
+from ...verbs import elements, local
 from ..accessor import Accessor
 from ..statement.axes import Axis, parse
 from ..statement.expr import ScalarExpression, VectorExpression
@@ -33,8 +34,11 @@ class VectorIndex(StoredVector):
         def run(mask: Any) -> VectorStore:
             if index.at is None:
                 return self._in_users_order.copy()
-            at, order = index.array(self.device), self._stored.order
-            return elements.extract(self._stored, at if order is None else order.places(at))
+            store = self._stored
+            if index.region and type(store) is SparseStore and store.order is None:
+                return local.extract_range(store, index.region)
+            at = index.array(self.device)
+            return local.extract(store, at if store.order is None else store.order.places(at))
 
         return VectorExpression(index.size, "__getitem__", (self,), None, run, self.dtype)
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from ... import device as devices
 from ...order import Order
-from ...store import VectorStore, empty_vector
+from ...sparse import empty as empty_vector
+from ...store import VectorStore
 from ...verbs import elements
 from ..memory import VectorMemory
 from ..statement import orders

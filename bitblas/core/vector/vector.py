@@ -14,9 +14,12 @@ from semirings.known import of_row
 from ... import device as devices
 from ...device import Device
 from ...exceptions import DimensionMismatch
-from ...store import VectorStore, empty_vector
-from ...verbs import reading, submatrix
+from ...sparse import SparseStore
+from ...sparse import empty as empty_vector
+from ...store import VectorStore
+from ...verbs import between, reading
 from ...verbs import vector as verbs
+from ...verbs.equal import equal
 from .. import aggregators
 from ..convert import check_size, device_of, same_device
 from ..operators import typed
@@ -34,8 +37,6 @@ from . import assign
 from .build import VectorBuild
 from .index import VectorIndex
 from .stored import named
-
-HUGE = 1 << 29  # positions: from here on it is asked whether they fit
 
 
 class Vector(VectorBuild, VectorIndex):
@@ -55,8 +56,6 @@ class Vector(VectorBuild, VectorIndex):
         if type(size) is not int or not 0 <= size < 1 << 60:
             size = check_size("size", size)
         d = device if isinstance(device, Device) else device_of(device)
-        if size >= HUGE:
-            d.foresee(f"presence bits of a vector of size {size}", size // 8)
         self._data = empty_vector(d, size, kind)
         self._pending: dict[int, np.generic | None] = {}
         self.name = named(name)
@@ -104,9 +103,11 @@ class Vector(VectorBuild, VectorIndex):
         d, s = devices.get(device), self._store
         if d is s.device:
             return self
-        move = lambda x: d.asarray(s.device.to_host(x))
+        move = lambda x: x if isinstance(x, np.generic) else d.asarray(s.device.to_host(x))
+        if type(s) is SparseStore:
+            return type(self)._from_store(SparseStore(d, s.size, s.dtype, move(s.index), move(s.listed)), self.name)
         return type(self)._from_store(
-            VectorStore(d, s.size, s.dtype, move(s.present), s.values if s.iso else move(s.values), s.count), self.name
+            VectorStore(d, s.size, s.dtype, move(s.present), move(s.values), s.count), self.name
         )
 
     def isequal(self, other: Any, *, check_dtype: bool = False, **opts: Any) -> bool:
@@ -122,7 +123,7 @@ class Vector(VectorBuild, VectorIndex):
         if a.dtype is not b.dtype:
             kind = typed(binary_ops.eq, "binary", a.dtype, b.dtype).dtype
             a, b = verbs.cast(a, kind), verbs.cast(b, kind)
-        return verbs.equal(a, b)
+        return equal(a, b)
 
     def isclose(
         self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False,
@@ -219,7 +220,7 @@ class Vector(VectorBuild, VectorIndex):
         v = object_of(other, 1, "outer")
         same_device("outer", self, v)
         f = typed(op, "binary", self.dtype, v.dtype)
-        run = lambda mask: submatrix.outer(self._store, v._store, f)
+        run = lambda mask: between.outer(self._store, v._store, f)
         return MatrixExpression(self.size, v.size, "outer", (self, v), f, run)
 
     def apply(self, op: Any, right: Any = None, *, left: Any = None) -> VectorExpression:
@@ -272,7 +273,7 @@ class Vector(VectorBuild, VectorIndex):
 
     def diag(self, k: int = 0, *, name: str | None = None) -> Any:
         """The Matrix with this vector on diagonal k, of size + abs(k) rows and columns."""
-        return kinds[2]._from_store(submatrix.from_diagonal(self._store, int(k)), name)
+        return kinds[2]._from_store(between.from_diagonal(self._store, int(k)), name)
 
 
 kinds[1] = Vector

@@ -3,19 +3,8 @@
 // The pull is for WORDS.
 #include "formats/b2sr/items.cuh"
 #include "kernels/step.cuh"
+#include "formats/b2sr/mark.cuh"
 #define GROUPS (32 / LANES)
-
-// Sets bits of tile column j: the ones that were not set before, and whether none of the T was.
-__device__ __forceinline__ u64 mark_tile(u64* bits, i64 j, u64 hit, bool& first) {
-#if TILE == 64
-  const u64 before = atomicOr(bits + j, hit);
-#else
-  const int at = (int)(j * TILE & 31);
-  const u64 before = (u64)(atomicOr((u32*)bits + (j * TILE >> 5), (u32)hit << at) >> at) & ROW_MASK;
-#endif
-  first = before == 0;
-  return hit & ~before;
-}
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rounds, i64 ahead, const u64* u_bits,
@@ -83,13 +72,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
         if (hit) fresh = mark_tile(t_bits, j, hit, first);
 #else
         const auto put = [&](i64 at, Z_T z) {
-          bool opened = false;
-          u64 new_bit = 0;
-          if (CELLS_BEGIN) join_cell(t_val + at, z);
-          if (!bit_of(t_bits, at)) new_bit = mark_tile(t_bits, j, 1ull << (at & (TILE - 1)), opened);
-          if (!CELLS_BEGIN && new_bit) t_val[at] = C_T(z);
-          fresh |= new_bit;
-          first = first || opened;
+          put_in_tile(t_bits, t_val, j, at, z, fresh, first);
         };
         A.products(items, item, tile_row, active, open, values, a_iso, u_val, u_iso, u_stride, j, put);
 #endif

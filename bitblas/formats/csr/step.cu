@@ -5,17 +5,10 @@
 // Before, the statements that were fused (AT_ENTRY) run at every entry of u; ALSO: they put these into the mask's vector.
 // `old` is the frontier of the round before, which is cleared for the round after.
 #include "kernels/step.cuh"
-#include "kernels/values.cuh"
+#include "formats/csr/reach.cuh"
 #include "formats/csr/columns.cuh"
 #define GROUPS (32 / LANES)
 #define FEW 4  // entries of a row that its lane looks at alone
-
-// Entry j of t gets the product of entry e of the matrix and entry i of u; true for the one that made it.
-__device__ __forceinline__ bool reach(u64* t_bits, C_T* t_val, i64 j, i64 e, i64 i, const Values& a,
-                                      const STORED(U_T)* u_val, U_T u_iso, i64 u_stride) {
-  if (KIND == WORDS) return !bit_of(t_bits, j) && mark(t_bits, j);
-  return scatter(t_bits, t_val, j, mul(a.at(e), load<U_T>(u_val, u_iso, u_stride, i), j, i));
-}
 
 struct Out {
   u64* bits;

@@ -1,0 +1,26 @@
+// How a step of tile rows marks what it reaches in the vector that it writes.
+
+// Sets bits of tile column j: the ones that were not set before, and whether none of the T was.
+__device__ __forceinline__ u64 mark_tile(u64* bits, i64 j, u64 hit, bool& first) {
+#if TILE == 64
+  const u64 before = atomicOr(bits + j, hit);
+#else
+  const int at = (int)(j * TILE & 31);
+  const u64 before = (u64)(atomicOr((u32*)bits + (j * TILE >> 5), (u32)hit << at) >> at) & ROW_MASK;
+#endif
+  first = before == 0;
+  return hit & ~before;
+}
+
+#if KIND != WORDS
+// Joins a product to entry `at`, in tile column j: `fresh` takes up its bit if it is new, `first` whether it was the first.
+__device__ __forceinline__ void put_in_tile(u64* bits, C_T* val, i64 j, i64 at, Z_T z, u64& fresh, bool& first) {
+  bool opened = false;
+  u64 new_bit = 0;
+  if (CELLS_BEGIN) join_cell(val + at, z);
+  if (!bit_of(bits, at)) new_bit = mark_tile(bits, j, 1ull << (at & (TILE - 1)), opened);
+  if (!CELLS_BEGIN && new_bit) val[at] = C_T(z);
+  fresh |= new_bit;
+  first = first || opened;
+}
+#endif

@@ -1,0 +1,240 @@
+// Small rounds of a body with passes: one cluster keeps a list of all places where any of the body's sparse vectors has an
+// entry (`on` marks them), and its passes look at these alone; the others would stay as they are. The step pushes along the
+// entries of its vector, which the pass before it puts on a list of their own. What a step finds joins the places; the
+// pass before it drops those where nothing is left. A form says how its units are pushed along: its along.cuh.
+#include "kernels/places.cuh"
+#include "kernels/parts.cuh"
+
+struct Small : Places {
+  // ---- begin, end, and between two rounds ----
+
+  // any(h): half word h of the places where any sparse vector has an entry. False: it is not the cluster's turn.
+  template <class Any> __device__ __forceinline__ bool begin(Any any) {
+    if (*condition == 0 || first >= limit || first < from) return false;
+    if (threadIdx.x == 0) {
+      for (int k = 0; k < 2; ++k)
+        q.listed[k] = q.itemed[k] = q.work[k] = q.remaining[k] = q.leave[k] = q.spilled[k] = q.items_spilled[k] = 0;
+      q.all_leave = q.all_work = q.all_remaining = q.long_count = 0;
+    }
+    __syncthreads();
+    const i64 halves = (size + 31) / 32, step = PEERS * THREADS;
+    u32 count = 0;
+    for (i64 h = me; h < halves; h += step) count += __popc(any(h));
+    add_work(&q.remaining[1], count);
+    meet_in_cluster();
+    u32 total = 0;
+    for (int r = 0; r < PEERS; ++r) total += *at_peer(&q.remaining[1], r);
+    const u64 dense = state[DENSE], listed = state[LISTED], old_dense = old_state[DENSE], old_listed = old_state[LISTED];
+    meet_in_cluster();
+    if (total > most / 2) return false;  // a half of what it may grow to, so that it does not come and go
+    if (threadIdx.x == 0) q.remaining[1] = 0;
+    for (i64 h = me; h - WARP_LANE < halves; h += step) {
+      u32 some = 0;
+      if (h < halves) {
+        some = any(h);
+        ((u32*)on)[h] = some;
+        ((u32*)b.old_bits)[h] = 0;
+      }
+      for (; __any_sync(ALL_LANES, some != 0); some &= some - 1) put_place(some != 0, (u32)(h * 32 + __ffs(some) - 1), 0);
+    }
+#if CELLS_BEGIN
+    // Of the grid's frontiers all cells that products may have been joined in are known by their lists.
+    for (i64 p = me; (dense || old_dense) && p < size; p += step) {
+      if (dense && !bit_of(b.bits, p)) b.val[p] = C_T(BEGIN);
+      if (old_dense) b.old_val[p] = C_T(BEGIN);
+    }
+    for (u64 k = me; !dense && k < listed; k += step)
+      each_place(list[k], size, [&](i64 p) { if (!bit_of(b.bits, p)) b.val[p] = C_T(BEGIN); });
+    for (u64 k = me; !old_dense && k < old_listed; k += step)
+      each_place(old_list[k], size, [&](i64 p) { b.old_val[p] = C_T(BEGIN); });
+#else
+    (void)dense, (void)listed, (void)old_dense, (void)old_listed;
+#endif
+    meet_in_cluster();
+    return true;
+  }
+
+  // The items of the step where no pass has made them before it.
+  __device__ __forceinline__ void choose(const u64* u_bits) {
+    gather(&q.listed[turn], ROOM, &q.spilled[turn]);
+    const u32 total = q.before[PEERS] + q.outside;
+    for (u32 k = me; k - WARP_LANE < total; k += PEERS * THREADS) {
+      const u32 p = k < total ? place(k) : 0;
+      put_item(k < total && bit_of(u_bits, p), p, turn);
+    }
+    meet_in_cluster();
+  }
+
+  // Whether lists are short enough for one more round.
+  __device__ __forceinline__ bool goes_on() {
+    gather(&q.listed[turn], ROOM, &q.spilled[turn]);
+    if (threadIdx.x < 32) {
+      u32 work = 0, leave = 0, remaining = 0;
+      if (WARP_LANE < PEERS) {
+        work = *at_peer(&q.work[turn], WARP_LANE);
+        leave = *at_peer(&q.leave[parity], WARP_LANE);
+        remaining = *at_peer(&q.remaining[parity], WARP_LANE);
+      }
+      work = __reduce_add_sync(ALL_LANES, work);
+      leave = __reduce_or_sync(ALL_LANES, leave);
+      remaining = __reduce_add_sync(ALL_LANES, remaining);
+      if (WARP_LANE == 0) {
+        q.all_work = work, q.all_leave = leave, q.all_remaining = remaining;
+        q.remaining[parity ^ 1] = q.leave[parity ^ 1] = 0;
+      }
+    }
+    __syncthreads();
+    parity ^= 1;
+    if (me == 0 && *(volatile i64*)(rounds + 3)) q.leave[parity] = 1;  // all see it at the end of the round
+    if (STEP_FIRST) meet_in_cluster();  // the step adds to the list that others may still be counting
+    return q.before[PEERS] + q.outside <= most && q.all_work <= most_work && !q.all_leave && first + done < limit;
+  }
+
+  // f(is, p) for the places of this block, and for its share of those in global memory, by whole warps.
+  template <class F> __device__ __forceinline__ void each_listed(F f) const {
+    const u32 count = q.before[rank + 1] - q.before[rank], outside = q.outside;
+    for (u32 k = threadIdx.x; k - WARP_LANE < count; k += THREADS) f(k < count, k < count ? q.places[turn][k] : 0u);
+    for (u32 k = me; k - WARP_LANE < outside; k += PEERS * THREADS)
+      f(k < outside, k < outside ? spill_of(turn)[k] : 0u);
+  }
+
+  // Back to the grid: the vector of the step into its first buffer, with its list. remains: what the loop goes on by.
+  __device__ __forceinline__ void end(bool counted, u64 remains) {
+    each_listed([&](bool is, u32 p) {
+      if (is) clear_bit(on, p);
+      if (is) drop_old(p);
+    });
+    if (me < 8) state[me] = old_state[me] = 0;
+    meet_in_cluster();
+    if (b.bits != home)
+      each_listed([&](bool is, u32 p) {
+        if (!is || !bit_of(b.bits, p)) return;
+        set_bit(home, p);
+        if (KIND == VALUES) home_val[p] = b.val[p];
+      });
+    meet_in_cluster();
+    u64 entries = 0, work = 0;
+    each_listed([&](bool is, u32 p) {
+      const bool has = is && bit_of(home, p);
+      bool owner = has;  // the first of its unit lists that
+      for (u32 other = p / PER * PER; owner && other < p; ++other) owner = !bit_of(home, other);
+      append(owner, p / PER, list, state + LISTED);
+      entries += has;
+      if (owner) {
+        const i64 length = form.work_of(form.item(p / PER));
+        work += length;
+        if (PER == 1 && length > longest) {
+          const i64 parts = (length + longest - 1) / longest;
+          const u64 to = atomicAdd(state + SEGMENTS, (u64)parts);
+          for (i64 s = 0; s < parts; ++s) segments[2 * (to + s)] = p, segments[2 * (to + s) + 1] = (u32)s;
+        }
+      }
+      if (has && b.bits != home) {
+        clear_bit(b.bits, p);
+        if (CELLS_BEGIN) b.val[p] = C_T(BEGIN);
+      }
+    });
+    add_of_warp(state + ENTRIES, entries);
+    add_of_warp(state + WORK, work);
+    if (me == 0) {
+      rounds[0] = first + done;
+      if (done) rounds[2] = first + done;
+      rounds[4] += done;
+      if (counted && done) *condition = remains;
+    }
+  }
+
+  // ---- a round ----
+
+  __device__ __forceinline__ void drop_old(u32 p) {
+    if (!bit_of(b.old_bits, p)) return;
+    clear_bit(b.old_bits, p);
+    if (CELLS_BEGIN) b.old_val[p] = C_T(BEGIN);
+  }
+
+  // A pass: at(p, keep, chosen) at every place; `begins`: goes_on has just gathered them; `after`: it is the first one
+  // after the step; `builds`: it makes the lists anew, of the places where it says `keep`, and of the step's items where
+  // it says `chosen`.
+  template <bool begins, bool after, bool builds, class At> __device__ __forceinline__ void visit(At at) {
+    if (!begins) gather(&q.listed[turn], ROOM, &q.spilled[turn]);
+    const u32 total = q.before[PEERS] + q.outside;
+    for (u32 k = first_of_warp(rank, 32) + WARP_LANE; k - WARP_LANE < total; k += PEERS * THREADS) {
+      const bool is = k < total;
+      const u32 p = is ? place(k) : 0;
+      bool keep = false, chosen = false;
+      if (is) {
+        if (after) drop_old(p);
+        at((i64)p, keep, chosen);
+        if (builds && !keep) clear_bit(on, p);
+      }
+      if (builds) {
+        put_item(is && chosen, p, turn ^ 1);
+        put_place(is && keep, p, turn ^ 1);
+      }
+    }
+  }
+
+  struct Put {
+    Small& small;
+    u32& fresh;
+    // Those of the places from `base` on (those of `bits`) that were not on the list and are now.
+    __device__ __forceinline__ u64 add(i64 base, u64 bits) const {
+#if PER == 64
+      typedef u64 word;
+#else
+      typedef u32 word;
+#endif
+      word* const at = (word*)small.on + base / (8 * sizeof(word));
+      const int shift = (int)(base & (8 * sizeof(word) - 1));
+      if (!(bits & ~(u64)(*at >> shift))) return 0;
+      return bits & ~(u64)(atomicOr(at, (word)bits << shift) >> shift);
+    }
+    __device__ __forceinline__ void operator()(u64 added, i64 base, u32 found) const {
+      fresh += found;
+      for (; __any_sync(ALL_LANES, added != 0); added &= added - 1)
+        small.put_place(added != 0, (u32)(base + __ffsll(added) - 1), small.turn);
+    }
+  };
+
+  // The step. entry(i): the statements that go along.
+  template <class Entry>
+  __device__ __forceinline__ void push(const Along& along, const u64* u_bits, const STORED(U_T)* u_val, bool counts,
+                                       Entry entry) {
+    if (threadIdx.x == 0) {
+      q.long_count = 0;
+      q.listed[turn ^ 1] = q.itemed[turn ^ 1] = q.work[turn ^ 1] = 0;
+      if (rank == 0) q.spilled[turn ^ 1] = q.items_spilled[turn ^ 1] = 0;
+    }
+    gather(&q.itemed[turn], ITEM_ROOM, &q.items_spilled[turn]);
+    const u32 total = q.before[PEERS] + q.outside;
+    const int lane = threadIdx.x & (LANES - 1);
+    u32 fresh = 0;
+    const Put put = {*this, fresh};
+    for (u32 k = first_of_warp(rank, GROUPS); k < total; k += PEERS * GROUPS * WARPS) {
+      const u32 mine = k + WARP_LANE / LANES;
+      Item x = {};
+      if (mine < total) {
+        x = item(mine);
+        along.entries(x, lane, u_bits, entry);
+      }
+      const bool is_long = form.work_of(x) > longest;
+      u32 at = LONGS;
+      if (is_long && lane == 0) at = atomicAdd(&q.long_count, 1u);
+      at = __shfl_sync(ALL_LANES, at, WARP_LANE & ~(LANES - 1));
+      if (is_long && at < LONGS) {
+        q.longs[at] = mine;
+        x = Item{};
+      }
+      along(x, lane, LANES, u_bits, u_val, b.next_bits, b.next_val, put);
+    }
+    __syncthreads();
+    const u32 longs = q.long_count < LONGS ? q.long_count : LONGS;
+    for (u32 k = 0; k < longs; ++k) {
+      const Item x = item(q.longs[k]);
+      along(x, threadIdx.x, THREADS, u_bits, u_val, b.next_bits, b.next_val, put);
+    }
+    if (counts) remain(fresh);
+    meet_in_cluster();
+    b.turn();
+  }
+};

@@ -1,0 +1,113 @@
+// The lists of a cluster that runs small rounds of a body with passes (listed.cuh): places, and items of the step, each
+// block with a part of them in its shared memory, and in global memory what found no room there.
+#include "kernels/small.cuh"
+#define ROOM ((int)(QUEUE_BYTES / 2 / 8))  // places of a list that a block holds: a half is for two of them
+#define ITEM_ROOM ((int)(QUEUE_BYTES / 2 / sizeof(Item)))
+#define LONGS 64  // rows that a block walks as a whole
+
+struct Lists {
+  u32 places[2][ROOM];
+  Item items[ITEM_ROOM];
+  // What this block has; of two, one is used and one made.
+  u32 listed[2], itemed[2], work[2], remaining[2], leave[2];
+  u32 spilled[2], items_spilled[2];  // of block 0: what found no room, in global memory
+  // The list that is gone through: what stands in the blocks before, and in global memory.
+  u32 before[PEERS + 1], outside;
+  u32 all_work, all_leave, all_remaining;
+  u32 longs[LONGS], long_count;
+};
+
+struct Places {
+  Lists& q;
+  const Units& form;
+  Buffers b;  // of the vector that the step writes
+  i64 size, longest, from;  // from: how many rounds the grid runs before
+  u64 most, most_work;
+  u64* condition;
+  i64* rounds;
+  u64 *state, *old_state;
+  u32* list;
+  const u32* old_list;
+  u32* segments;
+  u64* on;
+  u32 *spill, *other_spill, *item_spill;
+  u64* home;
+  C_T* home_val;
+  u32 rank, me;
+  int turn, parity;  // the lists that are used; which number of entries that remain is counted now
+  i64 first, limit, done;
+
+  __device__ __forceinline__ void start() {
+    home = b.bits, home_val = b.val;
+    rank = rank_in_cluster(), me = rank * THREADS + threadIdx.x;
+    turn = parity = 0;
+    first = rounds[0], limit = rounds[1], done = 0;
+  }
+
+  // ---- lists ----
+
+  __device__ __forceinline__ u32* spill_of(int list) const { return list ? other_spill : spill; }
+
+  // The whole block calls it, before it goes through a list.
+  __device__ __forceinline__ void gather(u32* counts, u32 room, u32* spilled) {
+    if (threadIdx.x < 32) {
+      u32 sum = 0;
+      if (WARP_LANE < PEERS) sum = *at_peer(counts, WARP_LANE);
+      if (sum > room) sum = room;
+#pragma unroll
+      for (int d = 1; d < PEERS; d <<= 1) {
+        const u32 below = __shfl_up_sync(ALL_LANES, sum, d);
+        if (WARP_LANE >= d) sum += below;
+      }
+      if (WARP_LANE < PEERS) q.before[WARP_LANE + 1] = sum;
+      if (WARP_LANE == 0) q.before[0] = 0, q.outside = *at_peer(spilled, 0);
+    }
+    __syncthreads();
+  }
+  __device__ __forceinline__ u32 owner_of(u32 k) const {
+    u32 owner = 0;
+#pragma unroll
+    for (int r = 1; r < PEERS; ++r) owner += k >= q.before[r];
+    return owner;
+  }
+  __device__ __forceinline__ u32 place(u32 k) const {
+    if (k >= q.before[PEERS]) return spill_of(turn)[k - q.before[PEERS]];
+    const u32 owner = owner_of(k);
+    return *at_peer(&q.places[turn][k - q.before[owner]], owner);
+  }
+  __device__ __forceinline__ Item item(u32 k) const {
+    if (k >= q.before[PEERS]) return form.item_at(item_spill[k - q.before[PEERS]]);
+    const u32 owner = owner_of(k);
+    return *at_peer(&q.items[k - q.before[owner]], owner);
+  }
+
+  // Whole warps call these: those who `add` put something on a list. Its number on the list of the block.
+  __device__ __forceinline__ u32 number(bool add, u32* count) {
+    const u32 who = __ballot_sync(ALL_LANES, add);
+    if (!who) return 0;
+    const int leader = __ffs(who) - 1;
+    u32 at = 0;
+    if (WARP_LANE == leader) at = atomicAdd(count, (u32)__popc(who));
+    return __shfl_sync(ALL_LANES, at, leader) + __popc(who & ((1u << WARP_LANE) - 1u));
+  }
+  __device__ __forceinline__ void put_place(bool add, u32 p, int to) {
+    const u32 at = number(add, &q.listed[to]);
+    if (!add) return;
+    if (at < ROOM) q.places[to][at] = p;
+    else spill_of(to)[atomicAdd(at_peer(&q.spilled[to], 0), 1u)] = p, q.leave[parity] = 1;
+  }
+  __device__ __forceinline__ void put_item(bool add, u32 p, int to) {
+    Item x = {};
+    if (add) x = form.item_at(p);
+    const u32 at = number(add, &q.itemed[to]);
+    if (add && at < ITEM_ROOM) q.items[at] = x;
+    else if (add) item_spill[atomicAdd(at_peer(&q.items_spilled[to], 0), 1u)] = p, q.leave[parity] = 1;
+    const i64 work = add ? form.work_of(x) : 0;
+    add_work(&q.work[to], work < longest ? (u32)work : (u32)longest);
+  }
+  __device__ __forceinline__ void add_work(u32* to, u32 x) {
+    x = __reduce_add_sync(ALL_LANES, x);
+    if (WARP_LANE == 0 && x) atomicAdd(to, x);
+  }
+  __device__ __forceinline__ void remain(u32 entries) { add_work(&q.remaining[parity], entries); }
+};

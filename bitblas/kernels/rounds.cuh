@@ -1,0 +1,204 @@
+// Rounds of a program while its frontier is small: many of them in one launch, by one cluster, where a round of the grid
+// costs a launch and the chains of loads are longer. The frontier stands in the shared memory of the blocks, with where
+// the row of each unit begins, which was asked for when the unit was found; every block takes a part of the whole.
+// A form says how its units are pushed along: its along.cuh, which stands before.
+#include "kernels/small.cuh"
+#define ROOM ((int)(QUEUE_BYTES / (3 * sizeof(Item))))  // items of a frontier that a block holds
+
+// The statements that go along, at entry i of the frontier, in round `begin + ahead`.
+#define ENTRY_OF_ROUND                                            \
+  [&](i64 i, const Buffers& b, i64 begin, i64 ahead) {            \
+    const i64 rounds[] = {begin};                                 \
+    (void)rounds, (void)ahead, (void)b;                           \
+    AT_ENTRY(i)                                                   \
+  }
+
+struct Tally {
+  u32 count, work, leave, spare;
+};
+
+struct Queues {
+  Item items[3][ROOM];  // the frontier, the next one, the one before
+  Tally tally[2];       // of the frontier and of the next one: what this block has
+  Tally all;            // of the frontier: what the cluster has
+  u32 before[PEERS + 1];  // items of the frontier in the blocks before
+  u32 spilled;  // of block 0: items of the next frontier that found no room, in global memory
+};
+
+// The whole block calls it: what all blocks have of the frontier, and the counters of the next one at zero.
+__device__ __forceinline__ void sum_up(Queues& q, int turn) {
+  if (threadIdx.x < 32) {
+    Tally x = {};
+    if (WARP_LANE < PEERS) x = *at_peer(&q.tally[turn], WARP_LANE);
+    u32 sum = x.count < ROOM ? x.count : ROOM;
+#pragma unroll
+    for (int d = 1; d < PEERS; d <<= 1) {
+      const u32 below = __shfl_up_sync(ALL_LANES, sum, d);
+      if (WARP_LANE >= d) sum += below;
+    }
+    x.work = __reduce_add_sync(ALL_LANES, x.work);
+    x.leave = __reduce_or_sync(ALL_LANES, x.leave);
+    if (WARP_LANE < PEERS) q.before[WARP_LANE + 1] = sum;
+    if (WARP_LANE == PEERS - 1) q.all.count = sum;
+    if (WARP_LANE == 0) {
+      q.before[0] = 0;
+      q.all.work = x.work, q.all.leave = x.leave;
+      q.tally[turn ^ 1] = {};
+    }
+  }
+  __syncthreads();
+}
+
+// The whole warp calls it: those who `add` put their item on the next frontier.
+__device__ __forceinline__ void put_item(Queues& q, int turn, Item* next, bool add, const Item& item, u32* spill) {
+  const u32 who = __ballot_sync(ALL_LANES, add);
+  if (!who) return;
+  const int leader = __ffs(who) - 1;
+  u32 at = 0;
+  if (WARP_LANE == leader) at = atomicAdd(&q.tally[turn ^ 1].count, (u32)__popc(who));
+  at = __shfl_sync(ALL_LANES, at, leader) + __popc(who & ((1u << WARP_LANE) - 1u));
+  if (!add) return;
+  if (at < ROOM) {
+    next[at] = item;
+  } else {
+    spill[atomicAdd(at_peer(&q.spilled, 0), 1u)] = item.unit;
+    q.tally[turn ^ 1].leave = 1;
+  }
+}
+
+// The frontier as a block hands it over: its own items, and its share of those in global memory.
+struct Handed {
+  const Item* items;
+  u32 count, before;
+  const u32* spill;
+  u32 spilled, inside, me;
+  template <class F> __device__ __forceinline__ void each(const Units& form, F f) const {
+    for (u32 k = threadIdx.x; k < count; k += THREADS) f(items[k], before + k);
+    for (u32 k = me; k < spilled; k += PEERS * THREADS) f(form.item(spill[k]), inside + k);
+  }
+};
+
+// All rounds, but those before `from`: until the frontier is empty or too large, a row is too long, or the limit is reached; then the frontier goes
+// back into the first buffer and into `list`, as the grid's kernels expect it at the begin of the body.
+template <class Entry>
+__device__ __forceinline__ void run_rounds(const Along& along, Buffers b, i64 size, i64 longest, i64 from, u64 most, u64 most_work,
+                                           i64* rounds, u64* state, u64* old_state, u32* list, u32* spill,
+                                           const u32* old_list, u32* segments, Entry entry) {
+  const Units& form = along.form;
+  const u64 listed = state[LISTED], work = state[WORK], cut = state[SEGMENTS], dense = state[DENSE];
+  const i64 first = rounds[0], limit = rounds[1];
+  const u64 old_listed = old_state[LISTED], old_dense = old_state[DENSE];
+  if (most > (u64)PEERS * ROOM) most = PEERS * ROOM;
+  // A half of what it may grow to, so that it does not come and go.
+  if (!listed || cut || listed > most / 2 || work > most_work / 2 || first >= limit || first < from) return;
+  __shared__ Queues q;
+  const u32 rank = rank_in_cluster();
+  u64* const home = b.bits;
+  C_T* const home_val = b.val;
+  {
+    const u64 share = (listed + PEERS - 1) / PEERS, begin = rank * share;
+    const u64 end = begin + share < listed ? begin + share : listed;
+    bool leave = false;
+    for (u64 k = begin + threadIdx.x; k < end; k += THREADS) {
+      const Item x = form.item(list[k]);
+      q.items[0][k - begin] = x;
+      leave = leave || form.work_of(x) > longest;
+    }
+    leave = __syncthreads_or(leave);
+    if (threadIdx.x == 0) {
+      q.tally[0] = {begin < end ? (u32)(end - begin) : 0, 0, leave, 0};
+      q.spilled = 0;
+    }
+    const u64 me = (u64)rank * THREADS + threadIdx.x, all = (u64)PEERS * THREADS;
+    if (old_dense) {
+      for (u64 h = me; h < (u64)(size + 31) / 32; h += all) ((u32*)b.old_bits)[h] = 0;
+      for (u64 p = me; CELLS_BEGIN && p < (u64)size; p += all) b.old_val[p] = C_T(BEGIN);
+    } else {
+      for (u64 k = me; k < old_listed; k += all) clear_unit(old_list[k], size, b.old_bits, b.old_val);
+    }
+    // A list and dense: cells beside the entries hold anything, as the vector brought them.
+    for (u64 p = me; CELLS_BEGIN && dense && p < (u64)size; p += all)
+      if (!bit_of(b.bits, p)) b.val[p] = C_T(BEGIN);
+  }
+  meet_in_cluster();
+
+  const int lane = threadIdx.x & (LANES - 1);
+  int now = 0, turn = 0;
+  u32 count = 0, past = 0;  // items of this block
+  i64 done = 0;
+  for (;; ++done) {
+    sum_up(q, turn);
+    const u32 total = q.all.count;
+    past = count;
+    count = q.before[rank + 1] - q.before[rank];
+    if (!total || total > most || q.all.work > most_work || q.all.leave || first + done >= limit) break;
+    Item* const next = q.items[now == 2 ? 0 : now + 1];
+    const Item* const old = q.items[now == 0 ? 2 : now - 1];
+    // First, so that the barrier at the end does not wait for it.
+    for (u32 k = threadIdx.x; k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
+    u32 found = 0;
+    for (u32 k = first_of_warp(rank, GROUPS); k < total; k += PEERS * GROUPS * WARPS) {
+      const u32 mine = k + WARP_LANE / LANES;
+      Item item = {};
+      if (mine < total) {
+        u32 owner = 0;
+#pragma unroll
+        for (int r = 1; r < PEERS; ++r) owner += mine >= q.before[r];
+        item = *at_peer(&q.items[now][mine - q.before[owner]], owner);
+        along.touch(item, lane);
+        along.entries(item, lane, b.bits, [&](i64 i) { entry(i, b, first, done); });
+      }
+      along(item, lane, LANES, b.bits, (const STORED(U_T)*)b.val, b.next_bits, b.next_val, [&](bool add, const Item& x) {
+        put_item(q, turn, next, add, x, spill);
+        if (!add) return;
+        const i64 length = form.work_of(x);
+        if (length > longest) q.tally[turn ^ 1].leave = 1;
+        found += (u32)(length < longest ? length : longest);
+      });
+    }
+    found = __reduce_add_sync(ALL_LANES, found);
+    if (WARP_LANE == 0 && found) atomicAdd(&q.tally[turn ^ 1].work, found);
+    if (rank == 0 && threadIdx.x == THREADS - 1 && *(volatile i64*)(rounds + 3)) q.tally[turn ^ 1].leave = 1;
+    meet_in_cluster();
+    b.turn();
+    now = now == 2 ? 0 : now + 1;
+    turn ^= 1;
+  }
+
+  // Back to the grid. What spilled belongs to the frontier; block 0 may not have gone before it was read.
+  const u32 inside = q.all.count, spilled = *at_peer(&q.spilled, 0);
+  const u32 me = rank * THREADS + threadIdx.x;
+  const Item* const here = q.items[now];
+  const Item* const old = q.items[now == 0 ? 2 : now - 1];
+  for (u32 k = threadIdx.x; k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
+  if (me < 8) state[me] = old_state[me] = 0;
+  meet_in_cluster();
+  u64 entries = 0, sum = 0;
+  const Handed handed = {here, count, q.before[rank], spill, spilled, inside, me};
+  handed.each(form, [&](const Item& x, u32 at) {
+    list[at] = x.unit;
+    const i64 length = form.work_of(x);
+    sum += length;
+    if (PER == 1 && length > longest) {
+      const i64 parts = (length + longest - 1) / longest;
+      const u64 to = atomicAdd(state + SEGMENTS, (u64)parts);
+      for (i64 s = 0; s < parts; ++s) segments[2 * (to + s)] = x.unit, segments[2 * (to + s) + 1] = (u32)s;
+    }
+    each_place(x.unit, size, [&](i64 p) {
+      if (!bit_of(b.bits, p)) return;
+      ++entries;
+      if (b.bits == home) return;
+      set_bit(home, p);
+      if (KIND == VALUES) home_val[p] = b.val[p];
+    });
+  });
+  add_of_warp(state + ENTRIES, entries);
+  add_of_warp(state + WORK, sum);
+  if (me == 0) {
+    state[LISTED] = inside + spilled;
+    rounds[0] = rounds[2] = first + done;
+    rounds[4] += done;
+  }
+  meet_in_cluster();
+  if (b.bits != home) handed.each(form, [&](const Item& x, u32) { clear_unit(x.unit, size, b.bits, b.val); });
+}

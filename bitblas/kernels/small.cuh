@@ -1,0 +1,34 @@
+// What small rounds inside one cluster share (rounds.cuh, listed.cuh).
+#include "kernels/step.cuh"
+#include "kernels/cluster.cuh"
+#define GROUPS (32 / LANES)
+#define WARPS (THREADS / 32)
+
+// Where a warp begins that takes `share` of what there is, then those that are as many further as all warps take: dealt out
+// to the blocks in turn, so that little work too goes to all of them.
+__device__ __forceinline__ u32 first_of_warp(u32 rank, u32 share) { return (threadIdx.x / 32 * PEERS + rank) * share; }
+
+// Where the three buffers of the frontier's vector lie: it is read, written and cleared.
+struct Buffers {
+  u64 *bits, *next_bits, *old_bits;
+  C_T *val, *next_val, *old_val;
+  __device__ __forceinline__ void turn() {
+    u64* const b = old_bits;
+    old_bits = bits, bits = next_bits, next_bits = b;
+    C_T* const v = old_val;
+    old_val = val, val = next_val, next_val = v;
+  }
+};
+
+// Half words of bits that a unit has.
+template <class F> __device__ __forceinline__ void each_half(u32 unit, F f) {
+  for (int h = 0; h < (PER == 64 ? 2 : 1); ++h) f((i64)unit * PER / 32 + h);
+}
+template <class F> __device__ __forceinline__ void each_place(u32 unit, i64 size, F f) {
+  for (i64 p = (i64)unit * PER; p < ((i64)unit + 1) * PER && p < size; ++p) f(p);
+}
+
+__device__ __forceinline__ void clear_unit(u32 unit, i64 size, u64* bits, C_T* val) {
+  each_half(unit, [&](i64 h) { ((u32*)bits)[h] = 0; });
+  if (CELLS_BEGIN) each_place(unit, size, [&](i64 p) { val[p] = C_T(BEGIN); });
+}

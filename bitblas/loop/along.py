@@ -1,0 +1,71 @@
+"""What a step goes along: the form of its matrix, the values in it, and how the kernel for them is compiled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import BOOL, DataType
+
+from ..formats.values import PackedValues
+from ..kernels.prologue import Variant
+from ..plan.product import VALUES, WORDS
+from ..plan.transpose import at_hand
+from ..store import Raw
+from ..verbs.operands import entry_values
+from . import layout
+from .fuse import Step
+from .operands import launchable
+from .pointwise import Text
+from .steps import can_pull, step_lanes, step_variant
+
+
+@dataclass(frozen=True, eq=False)
+class Along:
+    """The form that a step pushes along, with the types and values of its product."""
+
+    form: Any
+    segments: int  # of its long rows
+    kind: int
+    semiring: Any
+    values: Raw
+    ranked: bool
+    a_type: DataType
+    u_type: DataType
+    pulls: bool
+
+    @classmethod
+    def of(cls, build: Any, item: Step) -> Along:
+        """That of a step of a program; the build remembers a transpose that is not there."""
+        product = item.product
+        A, (form, segments) = product.matrix, build.rows_of(product)
+        kind, _ = layout.kind(product, build.iso)
+        values: Raw = A.raw_for(form.key, not product.transpose) if kind == VALUES else np.bool_(True)
+        pulls = can_pull(form.key, product.semiring, kind)
+        if pulls and not at_hand(A.structure, transposed=product.transpose, valued=kind == VALUES and not A.iso):
+            pulls = False
+            build.without_transpose[id(A.structure)] = A.structure
+        return cls(
+            form, segments, kind, None if kind == WORDS else product.semiring, values,
+            form.format.ranked and not isinstance(values, np.generic), A.dtype if kind == VALUES else BOOL,
+            product.u.dtype if kind == VALUES else BOOL, pulls,
+        )  # fmt: skip
+
+    @property
+    def lanes(self) -> int:
+        return step_lanes(self.form.work, self.form.units, skewed=self.segments > 0)
+
+    def variant(self, item: Step, before: tuple[Text, str]) -> Variant:
+        """The kernel of the step, with the statements that go along."""
+        return step_variant(
+            self.form.key, self.form.types(self.ranked), self.semiring, self.kind, self.a_type, self.u_type,
+            flip=item.product.flip, ranked=self.ranked, also=item.also, pulls=self.pulls, lanes=self.lanes,
+            entry=before, packed=isinstance(self.values, PackedValues),
+        )  # fmt: skip
+
+    def matrix(self, device: Any) -> tuple[Any, ...]:
+        """The arguments for the form and its values."""
+        contents = self.form.unit_starts()[0], *launchable(self.form.unit_contents(self.ranked))
+        return *contents, *launchable(entry_values(device, self.a_type, self.values))

@@ -1,0 +1,83 @@
+"""Verbs between vectors and matrices: outer and Kronecker products, diagonals, a vector at the entries of a matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semirings import Operator, Typed
+
+from ..build import entries as build
+from ..build import stores
+from ..formats import Region
+from ..store import MatrixStore, VectorStore, unpack
+from ..store import plain as unpacked
+from . import arrays, hyper, local, reading, vector_build
+from .matrix import check_keys, entries, plain, take
+from .submatrix import in_order
+
+
+def outer(u: VectorStore, v: VectorStore, op: Typed[Operator]) -> MatrixStore:
+    """op(u[i], v[j])."""
+    op, xp = plain(op), u.device.xp
+    (i, x), (j, y) = reading.entries(u), reading.entries(v)
+    at = xp.arange(len(i) * len(j), dtype=np.int64)
+    a, b = at // max(1, len(j)), at % max(1, len(j))
+    iso = u.iso and v.iso and not op.op.positional
+    if iso or not len(at):
+        values = op.op.evaluate(op.dtype, x=u.values, y=v.values) if iso else op.return_type.np_type.type(0)
+    elif op.op.positional:  # u is a column, v a row
+        values = arrays.by_place(u.device, op, ix=i[a], jx=xp.zeros_like(a), iy=xp.zeros_like(b), jy=j[b])
+    else:
+        values = arrays.binary(u.device, op, x[a], y[b])
+    return build.from_coo(u.device, u.size, v.size, i[a], j[b], values, op.return_type)
+
+
+def kronecker(A: MatrixStore, B: MatrixStore, op: Typed[Operator]) -> MatrixStore:
+    """op(A[i, j], B[k, l]) at (i * B.nrows + k, j * B.ncols + l). GraphBLAS C API 2.1, section 4.3.12."""
+    op, device, xp = plain(op), A.device, A.device.xp
+    nrows, ncols = A.nrows * B.nrows, A.ncols * B.ncols
+    if (A.structure.renumbers or B.structure.renumbers) and not op.op.positional:
+        pairs = zip(hyper.lists(A), hyper.lists(B), (B.nrows, B.ncols), strict=True)
+        rows, cols = ((a[:, None] * size + b).ravel() for a, b, size in pairs)
+        a, b = (hyper.small(x, *hyper.lists(x)) for x in (A, B))
+        return hyper.widened(kronecker(a, b, op), rows, cols, nrows, ncols)
+    check_keys(nrows, ncols)
+    (ka, va), (kb, vb) = entries(A), entries(B)
+    a, b = xp.repeat(xp.arange(len(ka)), len(kb)), xp.tile(xp.arange(len(kb)), len(ka))
+    ia, ja, ib, jb = ka // max(1, A.ncols), ka % max(1, A.ncols), kb // max(1, B.ncols), kb % max(1, B.ncols)
+    keys = (ia[a] * B.nrows + ib[b]) * ncols + ja[a] * B.ncols + jb[b]
+    values: Any = op.return_type.np_type.type(0)
+    if op.op.positional:
+        values = arrays.by_place(device, op, ix=ia[a], jx=ja[a], iy=ib[b], jy=jb[b])
+    elif len(keys):
+        values = arrays.binary(device, op, take(va, a), take(vb, b))
+    return in_order(device, nrows, ncols, keys, values, op.return_type)
+
+
+def spread(A: MatrixStore, u: VectorStore, *, columns: bool) -> MatrixStore:
+    """u[j] (u[i] with `columns`) at each entry (i, j) of A where u has one."""
+    rows, cols = A.structure.coo()
+    at = rows if columns else cols
+    t = local.extract(u, at)
+    keep = unpack(u.device, t.present, t.size)
+    values = t.values if t.iso else reading.plain_values(t)
+    return stores.filter_entries(MatrixStore(A.structure, u.dtype, values), keep)
+
+
+def from_diagonal(u: VectorStore, k: int) -> MatrixStore:
+    """A matrix with u on diagonal k."""
+    n = u.size + abs(k)
+    i, x = reading.entries(u)
+    return build.from_coo(u.device, n, n, i + max(0, -k), i + max(0, k), u.values if u.iso else x, u.dtype)
+
+
+def diagonal(A: MatrixStore, k: int) -> VectorStore:
+    """Diagonal k as a vector."""
+    size = max(0, min(A.nrows + min(0, k), A.ncols - max(0, k)))
+    form: Any
+    form, places = A.structure.primary.clip(Region(diag_low=k, diag_high=k), not A.iso)
+    cols = form.columns().astype(np.int64) if form.format.by_rows else form.coo()[1]
+    at, values = cols - k if k > 0 else cols, unpacked(A.taken(places))
+    return vector_build.build(A.device, size, A.dtype, at, values, distinct=True)

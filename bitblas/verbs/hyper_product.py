@@ -1,0 +1,131 @@
+"""Products of hypersparse matrices: those of the small matrices within (hyper.py), by whoever computes products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from semirings import Semiring, Typed
+from semirings.algebra import compose
+from semirings.catalog import BINARY
+from semirings.dtypes import BOOL, INT64
+
+from ..build.stores import widened
+from ..formats import CSR, Structure, numbers
+from ..formats.csr.format import from_arrays, numbers_of
+from ..formats.hyper.format import widened as widened_form
+from ..sparse import SparseStore
+from ..store import MatrixStore, VectorStore
+from . import arrays, hyper, local, vector
+from .operands import Into, Mask
+
+
+def mxv(
+    product: Callable[..., VectorStore], A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool,
+    flip: bool, mask: Mask | None, into: Into | None,
+) -> VectorStore:  # fmt: skip
+    """A (+).(x) u for a hypersparse A; `product` is the one of plain matrices."""
+    if semiring.op.is_positional:
+        A, u, semiring = _numbered(A, u, semiring, transpose=transpose, flip=flip)
+    rows, cols = hyper.lists(A)
+    at, size = (cols, A.ncols) if transpose else (rows, A.nrows)
+    m = None if mask is None else local.mask_at(mask, at, A.device, size)
+    t = product(*within(A, u, transpose=transpose), semiring, transpose=transpose, flip=flip, mask=m)
+    t = local.back(t, at, size)
+    if into is None or not into.keeps:
+        return t
+    vector.merge(into.w, t, mask, into.accum, into.replace)
+    return into.w
+
+
+def within(A: MatrixStore, u: VectorStore, *, transpose: bool) -> tuple[MatrixStore, VectorStore]:
+    """The small matrix of a hypersparse A, and the vector that it is multiplied with."""
+    rows, cols = hyper.lists(A)
+    return hyper.own(A), local.extract(u, rows if transpose else cols)
+
+
+def ones(A: MatrixStore, transpose: bool) -> VectorStore:
+    """A vector of what rows (columns where `transpose`) of a hypersparse A are summed over: true where one has an
+    entry."""
+    rows, cols = hyper.lists(A)
+    index, size = (rows, A.nrows) if transpose else (cols, A.ncols)
+    return SparseStore(A.device, size, BOOL, index, BOOL.np_type.type(True))
+
+
+def rows_along(A: MatrixStore, u: SparseStore, *, transposed: bool) -> MatrixStore | None:
+    """The rows of A (of its transpose where `transposed`) at the entries of u, hypersparse: a push along these reads no
+    more. None where no form by rows is there."""
+    form: Any = A.structure.held(CSR, transposed=transposed)
+    if form is None or not form.format.by_rows:
+        return None
+    xp, low = A.device.xp, form.ptr[u.index].astype(np.int64)
+    length = form.ptr[u.index + 1] - low
+    ptr = xp.zeros(len(length) + 1, np.int64)
+    xp.cumsum(length, out=ptr[1:])
+    owner = numbers_of(ptr, int(ptr[-1]), A.device)
+    at = (low - ptr[:-1])[owner] + xp.arange(len(owner))
+    cols, col = xp.unique(form.columns_at(at).astype(np.int64), return_inverse=True)
+    inner = from_arrays(A.device, len(length), len(cols), ptr, col)
+    values = MatrixStore(Structure(form), A.dtype, A.raw_for(form.key, transposed)).taken(at)
+    rows = Structure(widened_form(inner, u.index, cols, form.nrows, form.ncols))
+    return MatrixStore(rows, A.dtype, values)
+
+
+def _numbered(
+    A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
+) -> tuple[MatrixStore, VectorStore, Typed[Semiring]]:
+    """The same product by values: entries of A that hold the numbers by which it multiplies."""
+    rows, cols = A.structure.coo()
+    i, k = (cols, rows) if transpose else (rows, cols)
+    places = {"ix": k * 0, "jx": k, "iy": k, "jy": i} if flip else {"ix": i, "jx": k, "iy": k, "jy": k * 0}
+    return _valued(A, semiring, places), u, _by(semiring, "second" if flip else "first")
+
+
+def _valued(A: MatrixStore, semiring: Typed[Semiring], places: dict[str, Any]) -> MatrixStore:
+    """A, its values the numbers of its entries that the multiplier of a semiring reads (INT64)."""
+    return MatrixStore(A.structure, INT64, arrays.by_place(A.device, semiring.op.binaryop[INT64], **places))
+
+
+def _by(semiring: Typed[Semiring], multiplier: str) -> Typed[Semiring]:
+    return compose(semiring.op.monoid, BINARY[multiplier])[INT64]
+
+
+def mxm(
+    product: Callable[..., MatrixStore], A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], *,
+    transpose_a: bool, transpose_b: bool, mask: Any,
+) -> MatrixStore:  # fmt: skip
+    """A (+).(x) B where an operand or the mask is hypersparse."""
+    if semiring.op.is_positional:
+        A, B, semiring = _both_numbered(A, B, semiring, transpose_a, transpose_b)
+    a, b, m, rows, cols = within_both(A, B, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
+    t = product(a, b, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=m)
+    return widened(t, rows, cols, A.ncols if transpose_a else A.nrows, B.nrows if transpose_b else B.ncols)
+
+
+def within_both(
+    A: MatrixStore, B: MatrixStore, *, transpose_a: bool, transpose_b: bool, mask: Any
+) -> tuple[MatrixStore, MatrixStore, Any, Any, Any]:
+    """The small operands and mask of a product, and the rows and columns of its result."""
+    (a_rows, a_cols), (b_rows, b_cols) = hyper.lists(A), hyper.lists(B)
+    rows, inner = (a_cols, a_rows) if transpose_a else (a_rows, a_cols)
+    other, cols = (b_cols, b_rows) if transpose_b else (b_rows, b_cols)
+    inner = numbers.union(A.device.xp, inner, other)
+    a = hyper.small(A, *((inner, rows) if transpose_a else (rows, inner)))
+    b = hyper.small(B, *((cols, inner) if transpose_b else (inner, cols)))
+    m = None if mask is None else mask._replace(structure=hyper.pattern(mask.structure, rows, cols))
+    return a, b, m, rows, cols
+
+
+def _both_numbered(
+    A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], transpose_a: bool, transpose_b: bool
+) -> tuple[MatrixStore, MatrixStore, Typed[Semiring]]:
+    """The same product by values, which stand in the operand whose numbers the multiplier reads."""
+    name = semiring.op.binaryop.expr
+    reads_a = "x" in name
+    rows, cols = (A if reads_a else B).structure.coo()
+    i, j = (cols, rows) if (transpose_a if reads_a else transpose_b) else (rows, cols)
+    if reads_a:
+        return _valued(A, semiring, {"ix": i, "jx": j}), B, _by(semiring, "first")
+    return A, _valued(B, semiring, {"iy": i, "jy": j}), _by(semiring, "second")
