@@ -137,7 +137,11 @@ def load_text(text: Text, x: Vec, written: bool, inside: str, *, at_once: bool =
     text.values(x, written=written)
     at = f"bit_of(x{x.id}_val, p)" if x.dtype is BOOL else f"x{x.id}_val[p]"
     if at_once:
-        return [f"const {c} any{x.id} = {at};", *lines, f"{c} v{x.id} = b{x.id} ? any{x.id} : cast<{c}>(0); (void)v{x.id};"]
+        return [
+            f"const {c} any{x.id} = {at};",
+            *lines,
+            f"{c} v{x.id} = b{x.id} ? any{x.id} : cast<{c}>(0); (void)v{x.id};",
+        ]
     return [*lines, f"{c} v{x.id} = b{x.id} ? {at} : cast<{c}>(0); (void)v{x.id};"]
 
 
