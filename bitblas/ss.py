@@ -9,6 +9,7 @@ from . import __version__
 from .core import Matrix, TransposedMatrix, Vector
 from .core.options import check_options
 from .core.ss import concat
+from .core.ss.context import Context, burble, global_context
 from .core.ss.settings import config
 from .core.statement.base import Operand, describe
 
@@ -27,4 +28,4 @@ def diag(x: Any, k: int = 0, dtype: Any = None, *, name: str | None = None, **op
     return x.diag(int(k)).dup(dtype, name=name)
 
 
-__all__ = ["about", "concat", "config", "diag"]
+__all__ = ["Context", "about", "burble", "concat", "config", "diag", "global_context"]

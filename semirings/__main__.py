@@ -7,15 +7,18 @@ from pathlib import Path
 
 from . import dtypes, numpy_operators
 from .algebra import Monoid
-from .catalog import BINARY, INDEXUNARY, MONOIDS, NAMED_SEMIRINGS, PARAMETERIZED, ULPS, UNARY, is_close
+from .catalog import BINARY, INDEXUNARY, MONOIDS, NAMED_SEMIRINGS, PARAMETERIZED, UNARY, is_close
 from .dtypes import DataType
 from .expressions import ByKind
 from .operators import BinaryOp, Operator
+from .tolerances import ULPS
 from .udf_tables import CALLS
 
 PROSE = Path(__file__).parent / "data" / "semirings.md"  # the words of the page; {names} stand for what the lists say
 GROUPS = {
-    "all": dtypes.ALL, "integers": dtypes.INTEGERS, "numbers": dtypes.NUMBERS, "floats": dtypes.FLOATS,
+    "all": dtypes.ALL, "all real": (dtypes.BOOL, *dtypes.NUMBERS), "complex": dtypes.COMPLEX,
+    "floats and complex": dtypes.FLOATS + dtypes.COMPLEX, "numbers and complex": dtypes.NUMBERS + dtypes.COMPLEX,
+    "integers": dtypes.INTEGERS, "numbers": dtypes.NUMBERS, "floats": dtypes.FLOATS,
     "unsigned": tuple(t for t in dtypes.INTEGERS if t.kind == "u"), "BOOL": (dtypes.BOOL,),
     "BOOL, 8 and 16 bits": tuple(t for t in dtypes.ALL if t.nbytes <= 2),
     "integers of 32 and 64 bits": tuple(t for t in dtypes.INTEGERS if t.nbytes >= 4),
@@ -45,13 +48,16 @@ def signature(types: dict[DataType, DataType]) -> str:
 
 
 def expression(op: Operator) -> str:
-    texts = {"BOOL": op.expr, "integers": op.expr, "floats": op.expr}
+    texts = dict.fromkeys(("BOOL", "integers", "floats", "complex"), op.expr)
     if isinstance(op.expr, ByKind):
         kinds = {t.kind for t in op.types}
         texts = {"BOOL": op.expr.boolean, "integers": op.expr.integer, "floats": op.expr.floating}
+        texts["complex"] = op.expr.complex
         texts = {name: text for name, text in texts.items() if name[0].lower() in kinds}
     if len(set(texts.values())) == 1:
         texts = {"": texts.popitem()[1]}
+    if len(texts) > 1 and len({text for kind, text in texts.items() if kind != "complex"}) == 1:
+        texts = {"": next(iter(texts.values())), "complex": texts["complex"]}
     return "; ".join(f"{kind}: `{text}`" if kind else f"`{text}`" for kind, text in texts.items()).replace("|", "\\|")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import catalog, dtypes
+from . import catalog, dtypes, tolerances
 from .dtypes import DataType
 from .laws import at, edge_values
 
@@ -37,20 +37,26 @@ class Case:
 
     def disagreement(self, want: np.ndarray, got: np.ndarray, *, bits: bool) -> np.ndarray:
         """Where two columns of results are not the same: NaN is NaN, -0.0 is 0.0 unless `bits`; operators in
-        catalog.ULPS may differ in their last places."""
+        tolerances.ULPS may differ in their last places."""
+        size, name = want.size, getattr(self.what, "name", "")
+        limit = tolerances.ULPS.get(name, 0)
+        if self.dtype.kind == "c":
+            limit = tolerances.COMPLEX_ULPS.get(name, limit)
+        if want.dtype.kind == "c":  # compared part by part
+            want, got = (z.view(f"f{z.dtype.itemsize // 2}") for z in (want, got))
         if bits:
             raw = f"u{want.dtype.itemsize}"
             apart = (want.view(raw) != got.view(raw)) & ((want == want) | (got == got))
         else:
             apart = (want != got) & ((want == want) | (got == got))
-        limit = catalog.ULPS.get(getattr(self.what, "name", ""), 0)
-        if limit and self.result.kind == "f":
+        if limit and want.dtype.kind == "f":
             with np.errstate(all="ignore"):
-                scale = np.spacing(
-                    np.maximum(np.abs(want), 1) if self.what.name in catalog.WITH_ZEROS else np.abs(want)
-                )
+                scale = np.abs(want)
+                if self.result.kind == "c":  # of the larger part
+                    scale = np.repeat(np.fmax(scale[::2], scale[1::2]), 2)
+                scale = np.spacing(np.maximum(scale, 1) if name in tolerances.WITH_ZEROS else scale)
                 apart &= ~(np.abs(want - got) <= limit * np.where(np.isfinite(want), scale, 0))
-        return apart
+        return apart.reshape(size, -1).any(axis=1) if size else apart
 
     def on_host(self) -> np.ndarray:
         """What Python says."""

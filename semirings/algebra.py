@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from .dtypes import BOOL, DataType, cast_scalar
-from .expressions import code
+from .expressions import code, resolve
 from .known import transposed
 from .operators import NAMESPACE, BinaryOp, operand
-from .rules import UNSIGNED, Rule, arithmetic, boolean, logical, same, unsigned
+from .rules import ARITHMETIC, UNSIGNED, Rule, boolean, logical, same, unsigned
 from .typed import Applicable, Ruled
 
 
@@ -71,7 +71,7 @@ class Monoid(Ruled):
             return self._doubled(z, cast_scalar(x, z), int(k))
         with np.errstate(all="ignore"):
             names = {"x": operand(x, z), "k": np.int64(k), "kx": operand(np.int64(k), z)}
-            return cast_scalar(eval(code(self.repeated), {**NAMESPACE, **names}), z)
+            return cast_scalar(eval(code(resolve(self.repeated, z)), {**NAMESPACE, **names}), z)
 
     def _doubled(self, z: DataType, x: np.generic, k: int) -> np.generic:
         total, k = x, k - 1
@@ -118,7 +118,7 @@ class Semiring(Applicable):
     def multiply_type(self, t: DataType) -> DataType | None:
         """The type at which the multiplier is used for operands of type `t`: BOOL for a logical monoid over a
         multiplier that would not give BOOL; unsigned for a monoid of bits over signed integers; INT64 where BOOL pairs
-        are counted, multiplied or compared."""
+        are counted, multiplied or compared, and where complex ones are compared."""
         times, plus = self.binaryop, self.monoid
         t = UNSIGNED.get(t, t) if plus.rule is unsigned else t
         product = times.rule(t)
@@ -127,9 +127,10 @@ class Semiring(Applicable):
         if plus.rule in (logical, boolean):
             product = product if product[1] is BOOL else times.rule(t := BOOL)
             return t if product is not None and product[1] is BOOL else None
-        if product[1] is BOOL and times.rule is arithmetic:
+        if product[1] is BOOL and times.rule in ARITHMETIC:
             return None
-        if product[1] is BOOL and times.default_type is not None and plus.binaryop.rule is arithmetic:
+        counts = product[1] is BOOL and plus.binaryop.rule in ARITHMETIC
+        if times.default_type is not None and (counts or (t.kind == "c" and plus.rule(product[1]) is None)):
             t = times.default_type
             product = times.rule(t)
         return t if product is not None and plus.rule(product[1]) else None

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from . import known, numpy_operators
 from .algebra import Monoid, Semiring, compose
 from .dtypes import INT64
-from .expressions import ByKind
+from .expressions import ByKind, but_complex
 from .operators import BinaryOp, IndexUnaryOp, Operator, Parameterized, SelectOp, UnaryOp
 from .rules import (
     arithmetic,
@@ -19,25 +19,35 @@ from .rules import (
     compare,
     floating,
     from_integer,
+    inexact,
     integer,
     inverse,
     logical,
     long_integer,
+    magnitude,
     number,
+    only_complex,
     only_floating,
+    order,
+    ordered,
+    ordered_arithmetic,
+    part,
+    parts,
     position,
     position_test,
+    quotient,
     real,
     same,
-    small_boolean,
     small_inverse,
+    small_ordered,
     unsigned,
 )
 
-# Functions of C99's <math.h>, with their own names.
-_MATH = (
-    "acos acosh asin asinh atan atanh cbrt ceil cos cosh erf erfc exp exp2 expm1 floor lgamma log log10 log1p log2 "
-    "sin sinh sqrt tan tanh tgamma trunc"
+# Functions of C99's <math.h>, with their own names; those of complex numbers are complex_functions.py's.
+MATH = "cbrt erf erfc lgamma tgamma".split()
+COMPLEX_MATH = (
+    "acos acosh asin asinh atan atanh ceil cos cosh exp exp2 expm1 floor log log10 log1p log2 sin sinh sqrt tan tanh "
+    "trunc"
 ).split()
 
 UNARY = {
@@ -45,19 +55,24 @@ UNARY = {
     for op in (
         UnaryOp("identity", "x"),
         UnaryOp("ainv", "negative(x)"),
-        UnaryOp("minv", "1 / x", inverse),
-        UnaryOp("abs", "absolute(x)"),
-        UnaryOp("lnot", "x == 0"),
+        UnaryOp("minv", but_complex("1 / x", "complex_quotient(cartesian(1.0, 0.0), x)"), inverse),
+        UnaryOp("abs", but_complex("absolute(x)", "magnitude_of(x)"), magnitude),
+        UnaryOp("lnot", "x == 0", ordered),
         UnaryOp("bnot", "inverted(x)", integer),
         UnaryOp("one", "1"),
-        *(UnaryOp(name, f"{name}(x)", floating) for name in _MATH),
-        UnaryOp("round", "rounded(x)", floating),
-        UnaryOp("signum", "signum(x)", floating),
+        *(UnaryOp(name, f"{name}(x)", floating) for name in MATH),
+        *(UnaryOp(name, but_complex(f"{name}(x)", f"complex_{name}(x)"), inexact) for name in COMPLEX_MATH),
+        UnaryOp("round", but_complex("rounded(x)", "complex_rounded(x)"), inexact),
+        UnaryOp("signum", but_complex("signum(x)", "complex_signum(x)"), inexact),
+        UnaryOp("conj", "conjugate(x)", only_complex),
+        UnaryOp("creal", "real_part(x)", part),
+        UnaryOp("cimag", "imaginary_part(x)", part),
+        UnaryOp("carg", "angle_of(x)", part),
         UnaryOp("frexpx", "fraction_of(x)", only_floating),
         UnaryOp("frexpe", "exponent_of(x)", only_floating),
-        UnaryOp("isfinite", "isfinite(x)", classify),
-        UnaryOp("isinf", "isinf(x)", classify),
-        UnaryOp("isnan", "isnan(x)", classify),
+        UnaryOp("isfinite", but_complex("isfinite(x)", "complex_isfinite(x)"), classify),
+        UnaryOp("isinf", but_complex("isinf(x)", "complex_isinf(x)"), classify),
+        UnaryOp("isnan", but_complex("isnan(x)", "complex_isnan(x)"), classify),
         UnaryOp("positioni", "ix", position),
         UnaryOp("positioni1", "ix + 1", position),
         UnaryOp("positionj", "jx", position),
@@ -76,46 +91,50 @@ BINARY = {
         BinaryOp("minus", "minus(x, y)", arithmetic, exchanged="rminus"),
         BinaryOp("rminus", "minus(y, x)", arithmetic, exchanged="minus"),
         BinaryOp("times", "times(x, y)", arithmetic, exchanged="times"),
-        BinaryOp("truediv", "x / y", real, exchanged="rtruediv"),
-        BinaryOp("rtruediv", "y / x", real, exchanged="truediv"),
+        BinaryOp("truediv", but_complex("x / y", "complex_quotient(x, y)"), real, exchanged="rtruediv"),
+        BinaryOp("rtruediv", but_complex("y / x", "complex_quotient(y, x)"), real, exchanged="truediv"),
         BinaryOp(
-            "cdiv", ByKind("x", "quotient(x, y, bits)", "x / y", "unsigned_quotient(x, y)"), arithmetic,
-            exchanged="rdiv",
+            "cdiv",
+            ByKind("x", "quotient(x, y, bits)", "x / y", "unsigned_quotient(x, y)", "complex_quotient(x, y)"),
+            quotient, exchanged="rdiv",
         ),
         BinaryOp(
-            "rdiv", ByKind("y", "quotient(y, x, bits)", "y / x", "unsigned_quotient(y, x)"), arithmetic,
-            exchanged="cdiv",
+            "rdiv",
+            ByKind("y", "quotient(y, x, bits)", "y / x", "unsigned_quotient(y, x)", "complex_quotient(y, x)"),
+            quotient, exchanged="cdiv",
         ),
         BinaryOp(
             "floordiv", ByKind("x & y", "floor_quotient(x, y)", "floored(x, y)", "unsigned_floor_quotient(x, y)"),
-            small_boolean, exchanged="rfloordiv",
+            small_ordered, exchanged="rfloordiv",
         ),
         BinaryOp(
             "rfloordiv", ByKind("x & y", "floor_quotient(y, x)", "floored(y, x)", "unsigned_floor_quotient(y, x)"),
-            small_boolean, exchanged="floordiv",
+            small_ordered, exchanged="floordiv",
         ),
-        BinaryOp("pow", "raised(x, y)", inverse, exchanged="rpow"),
-        BinaryOp("rpow", "raised(y, x)", small_inverse, exchanged="pow"),
-        BinaryOp("min", "least(x, y)", arithmetic, exchanged="min"),
-        BinaryOp("max", "greatest(x, y)", arithmetic, exchanged="max"),
-        BinaryOp("absfirst", "absolute(x)", exchanged="abssecond"),
-        BinaryOp("abssecond", "absolute(y)", exchanged="absfirst"),
-        BinaryOp("lor", "(x != 0) | (y != 0)", exchanged="lor"),
-        BinaryOp("land", "(x != 0) & (y != 0)", exchanged="land"),
-        BinaryOp("lxor", "(x != 0) != (y != 0)", exchanged="lxor"),
+        BinaryOp("pow", but_complex("raised(x, y)", "complex_power(x, y)"), inverse, exchanged="rpow"),
+        BinaryOp(
+            "rpow", but_complex("raised(y, x)", "complex_power(y, x)"), small_inverse, exchanged="pow",
+        ),
+        BinaryOp("min", "least(x, y)", ordered_arithmetic, exchanged="min"),
+        BinaryOp("max", "greatest(x, y)", ordered_arithmetic, exchanged="max"),
+        BinaryOp("absfirst", but_complex("absolute(x)", "magnitude_of(x)"), magnitude, exchanged="abssecond"),
+        BinaryOp("abssecond", but_complex("absolute(y)", "magnitude_of(y)"), magnitude, exchanged="absfirst"),
+        BinaryOp("lor", "(x != 0) | (y != 0)", ordered, exchanged="lor"),
+        BinaryOp("land", "(x != 0) & (y != 0)", ordered, exchanged="land"),
+        BinaryOp("lxor", "(x != 0) != (y != 0)", ordered, exchanged="lxor"),
         BinaryOp("lxnor", "(x != 0) == (y != 0)", logical, exchanged="lxnor"),
         BinaryOp("eq", "x == y", compare, exchanged="eq"),
         BinaryOp("ne", "x != y", compare, exchanged="ne"),
-        BinaryOp("lt", "x < y", compare, exchanged="gt"),
-        BinaryOp("gt", "x > y", compare, exchanged="lt"),
-        BinaryOp("le", "x <= y", compare, exchanged="ge"),
-        BinaryOp("ge", "x >= y", compare, exchanged="le"),
+        BinaryOp("lt", "x < y", order, exchanged="gt"),
+        BinaryOp("gt", "x > y", order, exchanged="lt"),
+        BinaryOp("le", "x <= y", order, exchanged="ge"),
+        BinaryOp("ge", "x >= y", order, exchanged="le"),
         BinaryOp("iseq", "x == y", arithmetic, exchanged="iseq"),
         BinaryOp("isne", "x != y", arithmetic, exchanged="isne"),
-        BinaryOp("islt", "x < y", arithmetic, exchanged="isgt"),
-        BinaryOp("isgt", "x > y", arithmetic, exchanged="islt"),
-        BinaryOp("isle", "x <= y", arithmetic, exchanged="isge"),
-        BinaryOp("isge", "x >= y", arithmetic, exchanged="isle"),
+        BinaryOp("islt", "x < y", ordered_arithmetic, exchanged="isgt"),
+        BinaryOp("isgt", "x > y", ordered_arithmetic, exchanged="islt"),
+        BinaryOp("isle", "x <= y", ordered_arithmetic, exchanged="isge"),
+        BinaryOp("isge", "x >= y", ordered_arithmetic, exchanged="isle"),
         BinaryOp("band", "x & y", integer, exchanged="band"),
         BinaryOp("bor", "x | y", integer, exchanged="bor"),
         BinaryOp("bxor", "x ^ y", integer, exchanged="bxor"),
@@ -129,6 +148,7 @@ BINARY = {
         BinaryOp("hypot", "hypot(x, y)", floating, exchanged="hypot"),
         BinaryOp("fmod", "fmod(x, y)", floating),
         BinaryOp("remainder", "remainder(x, y)", floating),
+        BinaryOp("cmplx", "cartesian(x, y)", parts),
         BinaryOp("copysign", "copysign(x, y)", floating),
         BinaryOp("ldexp", "scaled(x, y)", from_integer),
         BinaryOp("firsti", "ix", position, exchanged="secondi"),
@@ -147,18 +167,10 @@ known.BINARY.update(BINARY)
 
 @functools.lru_cache(1 << 10)
 def is_close(rel_tol: float = 1e-7, abs_tol: float = 0.0) -> BinaryOp:
-    """x == y or abs(x - y) <= max(rel_tol * max(abs(x), abs(y)), abs_tol), in FP64."""
-    return BinaryOp("isclose", f"near(x, y, {float(rel_tol)!r}, {float(abs_tol)!r})", close, exchanged="isclose")
+    """x == y or abs(x - y) <= max(rel_tol * max(abs(x), abs(y)), abs_tol), in FP64, or FC64."""
+    how = f"(x, y, {float(rel_tol)!r}, {float(abs_tol)!r})"
+    return BinaryOp("isclose", but_complex(f"near{how}", f"complex_near{how}"), close, exchanged="isclose")
 
-
-# What computers round differently, and how far results may lie apart, in units of the last place (of the larger
-# of the value and 1 where there are zeros that no library meets).
-ULPS = dict.fromkeys((*_MATH, "pow", "rpow", "atan2", "hypot"), 4) | {"erfc": 16, "lgamma": 16, "tgamma": 16}
-ULPS |= {"numpy.rad2deg": 1, "numpy.deg2rad": 1}
-ULPS |= dict.fromkeys((f"numpy.{name}" for name in ("float_power", "hypot", "logaddexp", "logaddexp2")), 4)
-WITH_ZEROS = ("lgamma", "numpy.logaddexp", "numpy.logaddexp2")
-for _name in ("ceil", "floor", "sqrt", "trunc"):
-    del ULPS[_name]
 
 PARAMETERIZED = {"isclose": Parameterized("isclose", is_close, "binary", is_commutative=True)}
 
@@ -178,10 +190,10 @@ INDEXUNARY = {
         IndexUnaryOp("colgt", "jx > t", position_test),
         IndexUnaryOp("valueeq", "x == t", compare),
         IndexUnaryOp("valuene", "x != t", compare),
-        IndexUnaryOp("valuelt", "x < t", compare),
-        IndexUnaryOp("valuele", "x <= t", compare),
-        IndexUnaryOp("valuegt", "x > t", compare),
-        IndexUnaryOp("valuege", "x >= t", compare),
+        IndexUnaryOp("valuelt", "x < t", order),
+        IndexUnaryOp("valuele", "x <= t", order),
+        IndexUnaryOp("valuegt", "x > t", order),
+        IndexUnaryOp("valuege", "x >= t", order),
     )
 }
 # For vectors, an index is a row.
@@ -201,10 +213,12 @@ def all_operators() -> list[Operator]:
 MONOIDS = {
     m.name: m
     for m in (
-        Monoid("plus", BINARY["plus"], lambda t: 0, repeated="times(x, kx)", rule=number),
+        Monoid(
+            "plus", BINARY["plus"], lambda t: 0, repeated=but_complex("times(x, kx)", "multiple_of(x, k)"), rule=number
+        ),
         Monoid("times", BINARY["times"], lambda t: 1, repeated="power(x, k)", rule=arithmetic),
-        Monoid("min", BINARY["min"], lambda t: t.highest, lambda t: t.lowest),
-        Monoid("max", BINARY["max"], lambda t: t.lowest, lambda t: t.highest),
+        Monoid("min", BINARY["min"], lambda t: t.highest, lambda t: t.lowest, rule=ordered),
+        Monoid("max", BINARY["max"], lambda t: t.lowest, lambda t: t.highest, rule=ordered),
         Monoid("any", BINARY["any"], lambda t: 0, lambda t: 0),
         Monoid("lor", BINARY["lor"], lambda t: False, lambda t: True, rule=logical),
         Monoid("land", BINARY["land"], lambda t: True, lambda t: False, rule=logical),

@@ -1,4 +1,5 @@
-"""The value types of GraphBLAS C API 2.1, section 3.2: BOOL, INT8..INT64, UINT8..UINT64, FP32, FP64."""
+"""The value types of GraphBLAS C API 2.1, section 3.2: BOOL, INT8..INT64, UINT8..UINT64, FP32, FP64; and FC32 and FC64,
+complex numbers, which SuiteSparse adds."""
 
 from __future__ import annotations
 
@@ -43,12 +44,12 @@ class DataType:
 
     @property
     def gb_name(self) -> str:
-        """Its name in the C API."""
-        return f"GrB_{self.name}"
+        """Its name in the C API, or in SuiteSparse's extension of it."""
+        return f"{'GxB' if self.kind == 'c' else 'GrB'}_{self.name}"
 
     @property
     def kind(self) -> str:
-        """One letter, as in NumPy: b(ool), i(nteger), u(nsigned), f(loat)."""
+        """One letter, as in NumPy: b(ool), i(nteger), u(nsigned), f(loat), c(omplex)."""
         return self.np_type.kind
 
     @property
@@ -57,16 +58,17 @@ class DataType:
 
     @property
     def lowest(self) -> Any:
-        """The least value (-inf for floats), a NumPy scalar."""
-        if self.kind == "f":
-            return self.np_type.type(-np.inf)
+        """The least value (-inf for floats, and for both parts of complex numbers, as NumPy orders them), a NumPy
+        scalar."""
+        if self.kind in "fc":
+            return self.np_type.type(-np.inf if self.kind == "f" else complex(-np.inf, -np.inf))
         return self.np_type.type(False if self.kind == "b" else np.iinfo(self.np_type).min)
 
     @property
     def highest(self) -> Any:
-        """The greatest value (inf for floats), a NumPy scalar."""
-        if self.kind == "f":
-            return self.np_type.type(np.inf)
+        """The greatest value (inf for floats, and for both parts of complex numbers), a NumPy scalar."""
+        if self.kind in "fc":
+            return self.np_type.type(np.inf if self.kind == "f" else complex(np.inf, np.inf))
         return self.np_type.type(True if self.kind == "b" else np.iinfo(self.np_type).max)
 
 
@@ -85,15 +87,17 @@ UINT32 = _make("UINT32", "uint32", "unsigned int")
 UINT64 = _make("UINT64", "uint64", "unsigned long long")
 FP32 = _make("FP32", "float32", "float")
 FP64 = _make("FP64", "float64", "double")
+FC32 = _make("FC32", "complex64", "fc32")  # complex.cuh
+FC64 = _make("FC64", "complex128", "fc64")
 
-ALL = (BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FP32, FP64)
+ALL = (BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FP32, FP64, FC32, FC64)
 INTEGERS = tuple(t for t in ALL if t.kind in "iu")
 FLOATS = (FP32, FP64)
 NUMBERS = INTEGERS + FLOATS
-_supports_complex = False  # programs for python-graphblas ask
+COMPLEX = (FC32, FC64)
 
 _INDEX = UINT64  # of indices that come back, as in python-graphblas
-_supports_complex = False  # programs for python-graphblas ask
+_supports_complex = True  # programs for python-graphblas ask
 
 _BY_NAME = {t.name: t for t in ALL}
 _BY_NUMPY = {t.np_type: t for t in ALL}
@@ -102,10 +106,9 @@ _NUMPY_DTYPES = {type(t.np_type) for t in ALL}
 
 def lookup_dtype(key: Any, value: Any = None) -> DataType:
     """The DataType for a DataType, a GraphBLAS name, a NumPy dtype or its name, the name in C99 ("int8_t"), a type of
-    Numba, or bool, int, float; else that of `value`, if it has one.
+    Numba, or bool, int, float, complex; else that of `value`, if it has one.
 
-    Raises ValueError for what is none of the eleven types (complex, strings, objects, user-defined ones), TypeError for
-    None.
+    Raises ValueError for what is none of the types (strings, objects, user-defined ones), TypeError for None.
     """
     if isinstance(key, DataType):
         return key
@@ -133,7 +136,7 @@ def _read(key: Any) -> DataType | None:
     """The type of a name, or of what NumPy makes a dtype of."""
     found = None
     if isinstance(key, str):
-        found = _BY_NAME.get(key.upper().removeprefix("GRB_").removeprefix("_").removesuffix("_T"))
+        found = _BY_NAME.get(key.upper().removeprefix("GRB_").removeprefix("GXB_").removeprefix("_").removesuffix("_T"))
     if found is not None or key is None:
         return found
     try:
@@ -187,7 +190,7 @@ def unify(type1: Any, type2: Any, *, is_left_scalar: bool = False, is_right_scal
 
 def cast_scalar(value: Any, to: DataType) -> np.generic:
     """A GraphBLAS cast of one value: to BOOL is != 0; integers wrap; a float goes to an integer towards zero,
-    saturated, NaN to 0 (as SuiteSparse does)."""
+    saturated, NaN to 0; a complex number to a real one by its real part (as SuiteSparse does)."""
     kind = type(value)
     if kind is to.np_type.type:
         same: np.generic = value
@@ -195,6 +198,8 @@ def cast_scalar(value: Any, to: DataType) -> np.generic:
     if kind is bool or kind is np.bool_:  # exact in every type
         return to.np_type.type(value)
     found: np.generic = np.asarray(value).reshape(-1)[0]
+    if found.dtype.kind == "c" and to.kind in "iuf":
+        found = found.real
     if to.kind in "iu" and found.dtype.kind == "f":
         exact = 0 if found != found else min(max(float(found), int(to.lowest)), int(to.highest))
         return to.np_type.type(int(exact))

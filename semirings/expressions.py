@@ -36,16 +36,19 @@ class Expression(str):
 
 
 class ByKind(str):
-    """Texts by the kind of the operands: boolean, integer (unsigned where it differs), floating."""
+    """Texts by the kind of the operands: boolean, integer (unsigned where it differs), floating (complex where it
+    differs)."""
 
     boolean: str
     integer: str
     unsigned: str
     floating: str
+    complex: str
 
-    def __new__(cls, boolean: str, integer: str, floating: str, unsigned: str = "") -> ByKind:
+    def __new__(cls, boolean: str, integer: str, floating: str, unsigned: str = "", complex: str = "") -> ByKind:
         self = super().__new__(cls, floating)
         self.boolean, self.integer, self.unsigned, self.floating = boolean, integer, unsigned or integer, floating
+        self.complex = complex or floating
         return self
 
     def __eq__(self, other: object) -> bool:
@@ -55,10 +58,16 @@ class ByKind(str):
         return not self == other
 
     def __hash__(self) -> int:
-        return hash((self.boolean, self.integer, self.unsigned, self.floating))
+        return hash((self.boolean, self.integer, self.unsigned, self.floating, self.complex))
 
     def text(self, t: DataType) -> str:
-        return {"b": self.boolean, "i": self.integer, "u": self.unsigned, "f": self.floating}[t.kind]
+        kinds = {"b": self.boolean, "i": self.integer, "u": self.unsigned, "f": self.floating, "c": self.complex}
+        return kinds[t.kind]
+
+
+def but_complex(text: str, complex: str) -> ByKind:
+    """A text, and another one for complex numbers."""
+    return ByKind(text, text, text, complex=complex)
 
 
 def resolve(expr: str, t: DataType) -> str:

@@ -15,6 +15,7 @@ sqrt, cbrt, ceil, floor, trunc, fmod = np.sqrt, np.cbrt, np.ceil, np.floor, np.t
 atan2, hypot, copysign, isfinite, isinf, isnan = np.arctan2, np.hypot, np.copysign, np.isfinite, np.isinf, np.isnan
 erf, erfc = math.erf, math.erfc
 INF, NAN = np.inf, np.nan
+LOG_2, LOG_10, HALF_PI = 0.6931471805599453, 2.302585092994046, 1.5707963267948966
 
 
 def where(condition, x, y):

@@ -45,6 +45,11 @@ def edge_values(t: DataType) -> np.ndarray:
         values += [info.max, info.min, info.tiny, -info.tiny, info.smallest_subnormal, -info.smallest_subnormal]
         values += [127.5, 128, -128.5, 255.5, 256, -129, 2**15, 2**16, 2**31, -(2**31), 2**32, 2**63, -(2**63), 2**64]
         return np.array(values, t.np_type)
+    if t.kind == "c":
+        real = [0.0, 1, -1, 2, -0.5, 1.5, -2.5, 300, np.inf, -np.inf, np.nan, 1e30]
+        both = [-0.0, 1j, -1j, 0.5j, 1 + 1j, -1.5 + 2j, 2.5 - 0.5j, -2 - 3j, 0.1 + 0.2j, 1e-30 + 1e30j, 400 - 700j]
+        both += [complex(np.inf, 1), complex(-1, np.nan), complex(np.inf, np.inf)]
+        return np.array(real + both, t.np_type)
     low, high = int(t.lowest), int(t.highest)
     candidates = [0, 1, 2, 3, 7, 100, -1, -2, -7, low, low + 1, high, high - 1, high // 2, high // 2 + 1, low // 2]
     return np.array(sorted({v for v in candidates if low <= v <= high}), t.np_type)
@@ -54,6 +59,8 @@ def small_values(t: DataType) -> np.ndarray:
     """Values whose sums and products of a few are exact in `t`: no rounding, no wrap."""
     if t is BOOL:
         return edge_values(t)
+    if t.kind == "c":
+        return np.array([0, 1, 2, 3, -1, 0.5, 1j, -2j, 1 - 2j], t.np_type)
     return np.array([0, 1, 2, 3, 4] + ([] if t.kind == "u" else [-1, -2]) + ([0.5] if t.kind == "f" else []), t.np_type)
 
 
@@ -121,8 +128,8 @@ def _check_monoid(monoid: Monoid, z: DataType) -> list[str]:
     op, name = monoid.binaryop, f"{monoid.name}[{z}]"
     if op.rule(z) != (z, z):
         return [f"{name}: {op.name} is not closed: {z} x {z} gives {op.result_type(z) if z in op.types else 'nothing'}"]
-    edges = edge_values(z)
-    rounds = z.kind == "f" and not monoid.is_exact_in_any_order
+    edges = edge_values(z) if z.kind != "c" else small_values(z)  # infinities times 1 are NaN in parts
+    rounds = z.kind in "fc" and not monoid.is_exact_in_any_order
     exact = small_values(z) if rounds else edges
     triples = exact[:: -(-exact.size // 12)]
 

@@ -10,7 +10,7 @@ from .namespace import Namespace
 _UNARY = {
     "abs": "abs", "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
     "arctan": "atan", "arctanh": "atanh", "bitwise_not": "bnot", "invert": "bnot", "logical_not": "lnot",
-    "negative": "ainv", "positive": "identity", "rint": "round",
+    "conj": "conj", "conjugate": "conj", "negative": "ainv", "positive": "identity", "rint": "round",
     **{name: name for name in (
         "cbrt ceil cos cosh exp exp2 expm1 floor isfinite isinf isnan log log10 log1p log2 sin sinh sqrt tan tanh trunc"
     ).split()},

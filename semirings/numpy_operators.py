@@ -11,10 +11,20 @@ import numpy as np
 from . import numpy_functions
 from .algebra import Monoid
 from .dtypes import DataType
-from .expressions import ByKind, Expression, code, once, resolve
+from .expressions import ByKind, Expression, but_complex, code, once, resolve
 from .known import remember_monoid
 from .operators import NAMESPACE, BinaryOp, UnaryOp, operand
-from .rules import compare, floating, integer, integer_or_boolean, only_floating, real, small_boolean
+from .rules import (
+    floating,
+    integer,
+    integer_or_boolean,
+    only_floating,
+    order,
+    real,
+    small_boolean,
+    small_inexact,
+    small_ordered,
+)
 
 _FILE = Path(__file__).with_name("numpy_functions.py")
 _NAMES = NAMESPACE | {name: f for name, f in vars(numpy_functions).items() if not name.startswith("_")}
@@ -47,7 +57,7 @@ def _numpy(text: str, boolean: str = "", unsigned: str = "") -> NumpyText:
 
 # "%": the sign is the divisor's, as in Python.
 _MODULUS = BinaryOp(
-    "numpy.mod", ByKind("0", "modulus(x, y)", "real_modulus(x, y)", "unsigned_modulus(x, y)"), small_boolean
+    "numpy.mod", ByKind("0", "modulus(x, y)", "real_modulus(x, y)", "unsigned_modulus(x, y)"), small_ordered
 )
 _DEGREES = UnaryOp("numpy.rad2deg", "x * 57.29577951308232", floating)
 _RADIANS = UnaryOp("numpy.deg2rad", "x * 0.017453292519943295", floating)
@@ -58,20 +68,24 @@ UNARY = {
     "degrees": _DEGREES,
     "fabs": UnaryOp("numpy.fabs", "absolute(x)", floating),
     "reciprocal": UnaryOp(
-        "numpy.reciprocal", ByKind("x", "where(absolute(x) == 1, x, minus(x, x))", "1 / x"), small_boolean
+        "numpy.reciprocal",
+        ByKind("x", "where(absolute(x) == 1, x, minus(x, x))", "1 / x", complex="complex_reciprocal(x)"),
+        small_inexact,
     ),
     "sign": UnaryOp(
-        "numpy.sign", ByKind("x", "where(x > 0, 1, where(x < 0, -1, 0))", "signum(x) + 0", "x != 0"), small_boolean
+        "numpy.sign",
+        ByKind("x", "where(x > 0, 1, where(x < 0, -1, 0))", "signum(x) + 0", "x != 0", "complex_signum(x)"),
+        small_inexact,
     ),
-    "signbit": UnaryOp("numpy.signbit", NumpyText("x != x", "x < 0", "sign_bit(x)", "x != x"), compare),
+    "signbit": UnaryOp("numpy.signbit", NumpyText("x != x", "x < 0", "sign_bit(x)", "x != x"), order),
     "spacing": UnaryOp("numpy.spacing", _numpy("spacing_of(x)"), floating),
     "square": UnaryOp("numpy.square", "times(x, x)", small_boolean),
 }
 BINARY = {
     "mod": _MODULUS,
     "remainder": _MODULUS,
-    "float_power": BinaryOp("numpy.float_power", "raised(x, y)", real),
-    "fmod": BinaryOp("numpy.fmod", NumpyText("0", "rest(x, y)", "fmod(x, y)", "unsigned_modulus(x, y)"), small_boolean),
+    "float_power": BinaryOp("numpy.float_power", but_complex("raised(x, y)", "complex_power(x, y)"), real),
+    "fmod": BinaryOp("numpy.fmod", NumpyText("0", "rest(x, y)", "fmod(x, y)", "unsigned_modulus(x, y)"), small_ordered),
     "gcd": BinaryOp(
         "numpy.gcd",
         _numpy("common_divisor(magnitude(x), magnitude(y))", "x | y", "common_divisor(x, y)"),
@@ -91,8 +105,16 @@ BINARY = {
     "hypot": BinaryOp("numpy.hypot", "hypot(x, y)", floating, exchanged="numpy.hypot"),
     "nextafter": BinaryOp("numpy.nextafter", _numpy("next_after(x, y)"), floating),
     # Of a number and NaN it is NaN; min and max give the number.
-    "maximum": BinaryOp("numpy.maximum", "where((x >= y) | (x != x), x, y)", exchanged="numpy.maximum"),
-    "minimum": BinaryOp("numpy.minimum", "where((x <= y) | (x != x), x, y)", exchanged="numpy.minimum"),
+    "maximum": BinaryOp(
+        "numpy.maximum",
+        but_complex("where((x >= y) | (x != x), x, y)", "complex_maximum(x, y)"),
+        exchanged="numpy.maximum",
+    ),
+    "minimum": BinaryOp(
+        "numpy.minimum",
+        but_complex("where((x <= y) | (x != x), x, y)", "complex_minimum(x, y)"),
+        exchanged="numpy.minimum",
+    ),
 }
 # gcd and hypot of one negative number are that number, of more they are positive.
 MONOIDS = {

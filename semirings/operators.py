@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import functions, known
+from . import complex_circular, complex_functions, functions, known
 from .cached import cached_property
 from .dtypes import BOOL, INT8, DataType, cast_scalar
 from .expressions import Expression, code, names_in, resolve
@@ -24,7 +24,12 @@ from .typed import Ruled
 if TYPE_CHECKING:
     from .algebra import Monoid
 
-NAMESPACE = {name: f for name, f in vars(functions).items() if not name.startswith("_")}
+NAMESPACE = {
+    name: f
+    for of in (functions, complex_functions, complex_circular)
+    for name, f in vars(of).items()
+    if not name.startswith("_")
+}
 
 
 def operand(value: Any, *casts: DataType) -> np.generic:

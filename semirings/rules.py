@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .dtypes import BOOL, FP32, FP64, INT8, INT16, INT32, INT64, UINT16, UINT32, UINT64, DataType
+from .dtypes import BOOL, FC32, FC64, FP32, FP64, INT8, INT16, INT32, INT64, UINT16, UINT32, UINT64, DataType
 
 Rule = Callable[[DataType], "tuple[DataType, DataType] | None"]
 
@@ -22,6 +22,16 @@ def arithmetic(t: DataType) -> tuple[DataType, DataType]:
     return t, t
 
 
+def ordered(t: DataType) -> tuple[DataType, DataType] | None:
+    """T x T -> T, but for complex numbers."""
+    return None if t.kind == "c" else (t, t)
+
+
+def ordered_arithmetic(t: DataType) -> tuple[DataType, DataType] | None:
+    """As `arithmetic`, but for complex numbers."""
+    return None if t.kind == "c" else (t, t)
+
+
 def number(t: DataType) -> tuple[DataType, DataType] | None:
     """T x T -> T, but for BOOL."""
     return None if t is BOOL else (t, t)
@@ -34,7 +44,7 @@ def integer(t: DataType) -> tuple[DataType, DataType] | None:
 
 def integer_or_boolean(t: DataType) -> tuple[DataType, DataType] | None:
     """T x T -> T for integers, and BOOL x BOOL -> INT8."""
-    return None if t.kind == "f" else small_boolean(t)
+    return None if t.kind in "fc" else small_boolean(t)
 
 
 def unsigned(t: DataType) -> tuple[DataType, DataType] | None:
@@ -61,29 +71,65 @@ def small_boolean(t: DataType) -> tuple[DataType, DataType]:
     return t, INT8 if t is BOOL else t
 
 
+def small_inexact(t: DataType) -> tuple[DataType, DataType]:
+    """As `small_boolean`, complex numbers computed in FC64."""
+    return (FC64, t) if t.kind == "c" else small_boolean(t)
+
+
+def small_ordered(t: DataType) -> tuple[DataType, DataType] | None:
+    """As `small_boolean`, but for complex numbers."""
+    return None if t.kind == "c" else small_boolean(t)
+
+
 def compare(t: DataType) -> tuple[DataType, DataType]:
     """T x T -> BOOL."""
     return t, BOOL
 
 
+def order(t: DataType) -> tuple[DataType, DataType] | None:
+    """T x T -> BOOL, but for complex numbers."""
+    return None if t.kind == "c" else (t, BOOL)
+
+
 def close(t: DataType) -> tuple[DataType, DataType]:
-    """T x T -> BOOL, computed in FP64."""
-    return FP64, BOOL
+    """T x T -> BOOL, computed in FP64, or FC64."""
+    return FC64 if t.kind == "c" else FP64, BOOL
 
 
-def logical(t: DataType) -> tuple[DataType, DataType]:
-    """BOOL x BOOL -> BOOL: other types are cast first."""
-    return BOOL, BOOL
+def logical(t: DataType) -> tuple[DataType, DataType] | None:
+    """BOOL x BOOL -> BOOL: other types are cast first, but for complex ones."""
+    return None if t.kind == "c" else (BOOL, BOOL)
+
+
+def magnitude(t: DataType) -> tuple[DataType, DataType]:
+    """T -> T, but a complex number has a real one."""
+    return t, {FC32: FP32, FC64: FP64}.get(t, t)
+
+
+def part(t: DataType) -> tuple[DataType, DataType] | None:
+    """A complex number -> a real one."""
+    return magnitude(t) if t.kind == "c" else None
+
+
+def only_complex(t: DataType) -> tuple[DataType, DataType] | None:
+    """T -> T for complex numbers."""
+    return (t, t) if t.kind == "c" else None
+
+
+def parts(t: DataType) -> tuple[DataType, DataType] | None:
+    """Two real numbers -> the complex one of them."""
+    found = floating(t)
+    return None if found is None or t.kind == "c" else (found[0], FC32 if found[0] is FP32 else FC64)
 
 
 def real(t: DataType) -> tuple[DataType, DataType]:
-    """FP32 stays, FP64 stays, all else computes in FP64."""
-    return (t, t) if t.kind == "f" else (FP64, FP64)
+    """FP32 stays, FP64 stays, complex types stay (both computed in FC64), all else computes in FP64."""
+    return (FC64, t) if t.kind == "c" else (t, t) if t.kind == "f" else (FP64, FP64)
 
 
 def inverse(t: DataType) -> tuple[DataType, DataType]:
     """T -> T, computed in floating point: 1 / 0 is the greatest integer, as in SuiteSparse."""
-    return (t, t) if t.kind == "f" else (FP64, t)
+    return (t, t) if t.kind == "f" else (FC64 if t.kind == "c" else FP64, t)
 
 
 def small_inverse(t: DataType) -> tuple[DataType, DataType]:
@@ -91,19 +137,34 @@ def small_inverse(t: DataType) -> tuple[DataType, DataType]:
     return inverse(t)[0], small_boolean(t)[1]
 
 
+def quotient(t: DataType) -> tuple[DataType, DataType]:
+    """As `arithmetic`, complex numbers computed in FC64."""
+    return FC64 if t.kind == "c" else t, t
+
+
+ARITHMETIC = (arithmetic, ordered_arithmetic, quotient)
+
+
 # They compute in a wider type than that of the operator, to which operands are cast first: pow[INT32] cuts 2.5 to 2.
 CAST_FIRST = (close, inverse, small_inverse)
 
 
-def floating(t: DataType) -> tuple[DataType, DataType]:
-    """T -> FP32 where that holds every T, else FP64."""
+def floating(t: DataType) -> tuple[DataType, DataType] | None:
+    """T -> FP32 where that holds every T, else FP64; but for complex numbers."""
+    if t.kind == "c":
+        return None
     z = FP32 if t is FP32 or (t.kind != "f" and t.nbytes <= 2) else FP64
     return z, z
 
 
+def inexact(t: DataType) -> tuple[DataType, DataType] | None:
+    """As `floating`, and for complex numbers T -> T, computed in FC64."""
+    return (FC64, t) if t.kind == "c" else floating(t)
+
+
 def from_integer(t: DataType) -> tuple[DataType, DataType] | None:
     """As `floating`, but floating-point types have no version (ldexp in python-graphblas)."""
-    return None if t.kind == "f" else floating(t)
+    return None if t.kind in "fc" else floating(t)
 
 
 def only_floating(t: DataType) -> tuple[DataType, DataType] | None:
@@ -112,8 +173,8 @@ def only_floating(t: DataType) -> tuple[DataType, DataType] | None:
 
 
 def classify(t: DataType) -> tuple[DataType, DataType] | None:
-    """FP32 -> BOOL and FP64 -> BOOL."""
-    return (t, BOOL) if t.kind == "f" else None
+    """Floating-point and complex numbers -> BOOL."""
+    return (t, BOOL) if t.kind in "fc" else None
 
 
 def position(t: DataType) -> tuple[DataType, DataType]:

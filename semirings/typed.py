@@ -181,7 +181,8 @@ class Ruled(Applicable):
     def casts(self, t: DataType) -> tuple[DataType, ...]:
         """The types that an operand of the operator of type `t` is cast to, one after the other."""
         compute = self.compute_type(t)
-        return (t, compute) if self.rule in CAST_FIRST and t is not compute else (compute,)
+        first = self.rule in CAST_FIRST or t.kind == compute.kind == "c"
+        return (t, compute) if first and t is not compute else (compute,)
 
     def result_type(self, t: DataType) -> DataType:
         return self._ruling(t)[1]

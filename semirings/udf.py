@@ -83,7 +83,7 @@ class UserRule:
         z = self._inferred(t)
         if z is None or not self.narrow or z is t:
             return None if z is None else (t, z)
-        if (z.kind in "iu" and t.kind in "iu") or (z.kind == t.kind == "f"):
+        if (z.kind in "iu" and t.kind in "iu") or (z.kind == t.kind and t.kind in "fc"):
             return t, t
         if t is UINT64 and z is FP64 and self._inferred(INT64) is INT64:
             return t, t
@@ -143,6 +143,8 @@ def _literal(function: FunctionType, name: str, value: Any) -> str:
         return f"__import__({_MODULES[value]!r})"
     if isinstance(value, (bool, int)):
         return repr(value)
+    if type(value) is complex:
+        return f"complex(float({str(value.real)!r}), float({str(value.imag)!r}))"
     if isinstance(value, (float, np.generic)) and (kind := np.asarray(value).dtype).kind in "biuf":
         exact = f"float({str(float(value))!r})" if kind.kind == "f" else repr(int(value))
         return exact if type(value) is float else f"np.{kind.name}({exact})"

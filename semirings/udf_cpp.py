@@ -39,6 +39,9 @@ class _Translation:
     def __init__(self, name: str, function: FunctionType, arguments: tuple[DataType, ...]) -> None:
         self.name, self.function, self.arguments = name, function, arguments
         form = typed_form(function, arguments)
+        for t in arguments:
+            if t.kind == "c":
+                self.refuse(f"an argument of type {t}", form.func_ir.loc)
         self.ir, self.types, self.calls = form.func_ir, form.typemap, form.calltypes
         self.result = self.need(form.return_type, "this result", self.ir.loc)
         self.objects: dict[str, Any] = {}  # variables that hold functions, modules, types: known now
@@ -49,7 +52,7 @@ class _Translation:
 
     def need(self, t: Any, what: str, loc: Any) -> DataType:
         found = _scalar(t)
-        return found if found is not None else self.refuse(f"{what} of type {t}", loc)
+        return found if found is not None and found.kind != "c" else self.refuse(f"{what} of type {t}", loc)
 
     def refuse(self, what: str, loc: Any) -> Any:
         line = loc.line if loc is not None else self.function.__code__.co_firstlineno

@@ -114,6 +114,9 @@ def values(rng: np.random.Generator, dtype: str, k: int) -> np.ndarray:
         return rng.random(k) < 0.6
     if dtype == "FP64":
         return rng.uniform(-2, 2, k)
+    if dtype.startswith("FC"):
+        part = f"FP{dtype[2:]}"
+        return values(rng, part, k) + values(rng, part, k) * np.complex64(1j)
     if dtype == "FP32":
         return (rng.integers(-8, 9, k) / 4).astype(np.float32)
     if dtype in ("INT8", "UINT8"):

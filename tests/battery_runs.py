@@ -24,7 +24,7 @@ oracle = pytest.importorskip("graphblas")
 
 NAMES = "Matrix Vector Scalar binary unary indexunary monoid semiring select replace".split()
 MASKS = ("", ".S", ".V", "~.S", "~.V")
-ONE = {"BOOL": True, "FP32": 0.75, "FP64": -1.3}
+ONE = {"BOOL": True, "FP32": 0.75, "FP64": -1.3, "FC32": 0.75 - 0.5j, "FC64": -1.3 + 0.4j}
 
 # semiring, types of A, u and w, accumulator. The values of w are no products where the semiring may choose.
 ALGEBRAS = (
@@ -152,8 +152,8 @@ def differ(found, expected, may=None):
         return f"presence differs at {np.argwhere(found[2] != expected[2])[:5].tolist()}"
     x, y = found[3], expected[3]
     wrong = x != y
-    if x.dtype.kind == "f":
-        rel = 1e-6 if x.dtype.itemsize == 4 else 1e-12
+    if x.dtype.kind in "fc":
+        rel = 1e-6 if np.finfo(x.dtype).bits == 32 else 1e-12
         wrong &= ~np.isclose(x, y, rel, rel, equal_nan=True)
     for at in np.argwhere(wrong & found[2]):
         if may is None or not (may(at, x[tuple(at)]) and may(at, y[tuple(at)])):

@@ -5,6 +5,7 @@ import numpy as np
 import bitblas as gb
 
 REAL = "%%MatrixMarket matrix coordinate real general\n"
+COMPLEX = REAL.replace("real", "complex")
 PATTERN = "%%MatrixMarket matrix coordinate pattern general\n"
 INTEGER = "%%MatrixMarket matrix coordinate integer general\n"
 ARRAY = "%%MatrixMarket matrix array real general\n"
@@ -31,6 +32,14 @@ GOOD = {
     "DOS": ((PATTERN + "% c\n2 2 1\n2 2\n").replace("\n", "\r\n"), "BOOL", (2, 2), {(1, 1): True}),
     "no last newline": (REAL + "1 1 1\n1 1 2", "FP64", (1, 1), {(0, 0): 2}),
     "long comment": (REAL + "%" * 300_000 + "\n2 2 1\n1 2 5\n", "FP64", (2, 2), {(0, 1): 5}),
+    "complex": (COMPLEX + "2 2 2\n1 1 1 -2\n2 1 0.5 1e2\n", "FC64", (2, 2), {(0, 0): 1 - 2j, (1, 0): 0.5 + 100j}),
+    "hermitian": (
+        COMPLEX.replace("general", "hermitian") + "2 2 2\n1 1 1 0\n2 1 3 4\n", "FC64", (2, 2),
+        {(0, 0): 1, (1, 0): 3 + 4j, (0, 1): 3 - 4j},
+    ),
+    "complex array": (
+        ARRAY.replace("real", "complex") + "2 1\n1 2\n3 4\n", "FC64", (2, 1), {(0, 0): 1 + 2j, (1, 0): 3 + 4j},
+    ),
     "capitals": (PATTERN.upper() + "1 1 1\n1 1\n", "BOOL", (1, 1), {(0, 0): True}),
 }  # fmt: skip
 
@@ -39,7 +48,8 @@ BAD = {
     "junk": ("hello\n", ["line 1", "%%MatrixMarket", "hello"]),
     "no symmetry": ("%%MatrixMarket matrix coordinate real\n1 1 0\n", ["line 1"]),
     "vector": (REAL.replace("matrix", "vector", 1) + "1 0\n", ["line 1"]),
-    "complex": (REAL.replace("real", "complex") + "1 1 1\n1 1 1 2\n", ["line 1", "real, integer", "complex"]),
+    "quaternion": (REAL.replace("real", "quaternion") + "1 1 0\n", ["line 1", "real, integer, complex", "quaternion"]),
+    "half a complex": (COMPLEX + "1 1 1\n1 1 1\n", ["line 3", "an imaginary part"]),
     "hermitian": (REAL.replace("general", "hermitian") + "1 1 0\n", ["line 1", "hermitian"]),
     "array pattern": (ARRAY.replace("real", "pattern") + "1 1\n", ["line 1"]),
     "no size": (REAL + "% c\n", ["line 3", "end of the file"]),

@@ -129,7 +129,7 @@ from graphblas.core.vector import Vector
 from graphblas.ss import concat, diag
 import graphblas.core.expr, graphblas.core.operator.binary, graphblas.core.scalar
 
-assert gb.__version__ >= "2025" and not gb.dtypes._supports_complex and gb.core._supports_udfs
+assert gb.__version__ >= "2025" and gb.dtypes._supports_complex and gb.core._supports_udfs
 assert lookup_dtype(float) is FP64 is gb.dtypes.FP64 and isinstance(FP64, DataType) and unify(FP64, bool) is FP64
 assert find_opclass("no_such_name") == ("no_such_name", UNKNOWN_OPCLASS) and find_opclass("plus")[1] == "BinaryOp"
 assert get_typed_op(binary.bor, "INT64") is binary.bor[int] and isinstance(binary.plus, BinaryOp)

@@ -3,6 +3,7 @@ where it is there, on a GPU."""
 
 from __future__ import annotations
 
+import struct
 import sys
 
 import fake_cupy
@@ -12,7 +13,7 @@ import pytest
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.config import config
-from bitblas.device import base, cuda, jit
+from bitblas.device import base, cuda, jit, launch
 from bitblas.device.readback import Readback
 from bitblas.exceptions import DeviceError, JitError, OutOfMemory
 
@@ -283,3 +284,11 @@ def test_two_real_gpus(device):
         gb.Vector.from_dense(there, device="cuda:0")
     assert made[0].to("cuda:1").isequal(made[1])
     cupy.cuda.Device(0).use()
+
+
+def test_arguments_lie_as_in_a_structure_of_c():
+    """Each at a multiple of its size; complex numbers, which are aligned as a whole, by their parts."""
+    packed = launch.Arguments(["q", "?", "dd", "f", "ff", "Q"])
+    packed.put([5, True, np.complex128(1 + 2j), np.float32(2.5), np.complex64(3 - 1j), 7])
+    assert [place - packed.pointers[0] for place in packed.pointers] == [0, 8, 16, 32, 40, 48]
+    assert struct.unpack("=q?7xddf4xffQ", packed.buffer.raw) == (5, True, 1, 2, 2.5, 3, -1, 7)

@@ -134,7 +134,7 @@ def test_write_field_and_precision():
     mmwrite(stream, gb.Matrix.from_coo([0], [0], [1 / 3]), precision=3)
     assert as_dict(mmread(io.BytesIO(stream.getvalue()))) == {(0, 0): 0.333}
     B = gb.Matrix.from_coo([0], [0], [2.5])
-    for options in ({"field": "complex"}, {"field": "integer"}, {"symmetry": "hermitian"}, {"engine": "mine"}):
+    for options in ({"field": "quaternion"}, {"field": "integer"}, {"symmetry": "hermitian"}, {"engine": "mine"}):
         with pytest.raises(gb.exceptions.InvalidValue, match=f"{next(iter(options))}: expected"):
             mmwrite(io.BytesIO(), B, **options)
     with pytest.raises(gb.exceptions.InvalidValue, match="engine: expected"):

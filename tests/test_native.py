@@ -93,7 +93,8 @@ def test_numbers_of_every_type():
     """NumPy's scalars are read to the bit; Python's numbers as those that they are to NumPy."""
     d = devices.get("cpu")
     typed = (np.float64(2.5), np.float32(-0.5), np.int8(-7), np.uint64(1 << 63), np.bool_(True))
-    for value in (-3, 1 << 40, True, 0.1, *typed):
+    typed += np.complex64(1 - 2.5j), np.complex128(0.1 + 3j)
+    for value in (-3, 1 << 40, True, 0.1, 2j, *typed):
         x = gb.Vector.from_coo([0, 2], value, size=3, device="cpu")
         y = x.apply(gb.unary.identity).new()
         assert d is y.device and y.to_dict() == {0: value, 2: value}

@@ -112,7 +112,7 @@ BAD_NPZ = {
     "coo negative": npz(**COO | {"row": np.array([0, -1])}),
     "lengths": npz(**COO | {"row": np.array([0])}),
     "NaN index": npz(**COO | {"row": np.array([0, np.nan])}),
-    "complex": npz(**CSR | {"data": np.ones(2, complex)}),
+    "long complex": npz(**CSR | {"data": np.ones(2, np.clongdouble)}),
     "text": npz(**CSR | {"data": np.array(["a", "b"])}),
     "pickled": npz(**CSR | {"data": np.array([1, "b"], object)}),
     "shape of fractions": npz(**CSR | {"shape": np.array([2.7, 2.0])}),

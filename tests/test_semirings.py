@@ -116,7 +116,8 @@ def columns(cases):
 
 def cuda_text(cases):
     arrays, row = outputs(cases)
-    head = "".join((jit.PACKAGE / "kernels" / "base.cuh").read_text() + (jit.ALGEBRA / "functions.cuh").read_text())
+    files = (jit.PACKAGE / "kernels/base.cuh", jit.ALGEBRA / "functions.cuh", jit.ALGEBRA / "complex.cuh")
+    head = "".join(file.read_text() for file in files)
     functions = "\n".join(function(c, k).cpp() for k, c in enumerate(cases))
     t = cases[0].dtype.c_type
     out = ", ".join(f"{t.c_type}* o_{t}" for t in arrays)
@@ -143,7 +144,7 @@ def run_cuda(cases):
 
 def run_numba(cases):
     arrays, row = outputs(cases)
-    library = (jit.ALGEBRA / "functions.py").read_text().replace("\ndef ", "\n@njit(**FUNCTION)\ndef ")
+    library = jit.functions_text()
     functions = "\n".join(function(c, k).python() for k, c in enumerate(cases))
     lines = [f"        o_{c.result}[{row[k]}, p] = " + call(c, k, "[p]") for k, c in enumerate(cases)]
     signature = ", ".join(["a", "b", "i", "j", "r", *(f"o_{t}" for t in arrays)])

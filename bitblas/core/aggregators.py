@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from operator import getitem
 from typing import Any
 
-from semirings import Monoid, binary, dtypes, monoid, op
-from semirings.dtypes import BOOL, FP32, FP64, INT64, DataType
+from semirings import Monoid, binary, dtypes, monoid, op, unary
+from semirings.dtypes import BOOL, FC64, FP32, FP64, INT64, DataType
 
 from . import recipes
 from .recipes import Recipe, Reduction
@@ -171,16 +171,24 @@ def _same(t: DataType) -> DataType | None:
     return t
 
 
-def _number(t: DataType) -> DataType | None:
-    return None if t is BOOL else t
+def _ordered(t: DataType) -> DataType | None:
+    return None if t is BOOL or t.kind == "c" else t
+
+
+def _position(t: DataType) -> DataType | None:
+    return None if t.kind == "c" else INT64
+
+
+def _norm(t: DataType) -> DataType | None:
+    return unary.abs.result_type(t)
 
 
 def _real(t: DataType) -> DataType | None:
-    return None if t is BOOL else FP32 if t is FP32 else FP64
+    return None if t is BOOL else t if t is FP32 or t.kind == "c" else FP64
 
 
 def _double(t: DataType) -> DataType | None:
-    return None if t is BOOL else FP64
+    return None if t is BOOL else FC64 if t.kind == "c" else FP64
 
 
 def _squared(t: DataType) -> DataType | None:
@@ -206,20 +214,20 @@ AGGREGATORS = {name: _of_monoid(name, getattr(monoid, m)) for name, m in _MONOID
     a.name: a
     for a in (
         Aggregator("count", lambda t: INT64 if t is BOOL else t, recipes.count, counts=True),
-        Aggregator("count_nonzero", _number, recipes.count_if(binary.ne)),
-        Aggregator("count_zero", _number, recipes.count_if(binary.eq)),
+        Aggregator("count_nonzero", _ordered, recipes.count_if(binary.ne)),
+        Aggregator("count_zero", _ordered, recipes.count_if(binary.eq)),
         Aggregator("exists", _same, lambda r: r.by(monoid.any, r.x.apply(binary.pair, right=1)), counts=True),
         Aggregator("sum_of_squares", _squared, recipes.squares),
         Aggregator("sum_of_inverses", _double, recipes.inverses),
         Aggregator("hypot", _double, recipes.root(recipes.squares)),
         Aggregator("logaddexp", _double, recipes.log_sum(2.718281828459045, "log")),
         Aggregator("logaddexp2", _double, recipes.log_sum(2.0, "log2")),
-        Aggregator("L0norm", _number, recipes.count_if(binary.ne)),
-        Aggregator("L1norm", _number, recipes.norm(monoid.plus)),
+        Aggregator("L0norm", _ordered, recipes.count_if(binary.ne)),
+        Aggregator("L1norm", lambda t: None if t is BOOL else _norm(t), recipes.norm(monoid.plus)),
         Aggregator("L2norm", _double, recipes.root(recipes.squares)),
-        Aggregator("Linfnorm", _same, recipes.norm(monoid.max)),
+        Aggregator("Linfnorm", _norm, recipes.norm(monoid.max)),
         Aggregator("mean", _real, recipes.mean),
-        Aggregator("peak_to_peak", _number, recipes.peak_to_peak),
+        Aggregator("peak_to_peak", _ordered, recipes.peak_to_peak),
         Aggregator("varp", _real, recipes.variance),
         Aggregator("vars", _real, recipes.sample_variance),
         Aggregator("stdp", _real, recipes.root(recipes.variance)),
@@ -231,8 +239,8 @@ AGGREGATORS = {name: _of_monoid(name, getattr(monoid, m)) for name, m in _MONOID
         Aggregator("last", _same, recipes.edge(monoid.max)),
         Aggregator("first_index", _always(INT64), recipes.edge_index(monoid.min), scalar=False),
         Aggregator("last_index", _always(INT64), recipes.edge_index(monoid.max), scalar=False),
-        Aggregator("argmin", _always(INT64), recipes.arg(monoid.min), scalar=False),
-        Aggregator("argmax", _always(INT64), recipes.arg(monoid.max), scalar=False),
+        Aggregator("argmin", _position, recipes.arg(monoid.min), scalar=False),
+        Aggregator("argmax", _position, recipes.arg(monoid.max), scalar=False),
     )
 }
 

@@ -50,7 +50,7 @@ def check_size(name: str, value: Any) -> int:
 
 
 def scalar_value(value: Any) -> np.generic:
-    """A Python or NumPy scalar as a NumPy scalar of a GraphBLAS type: bool, int (INT64), float (FP64).
+    """A Python or NumPy scalar as a NumPy scalar of a GraphBLAS type: bool, int (INT64), float (FP64), complex (FC64).
 
     Raises TypeError for what is no scalar, OverflowError for an int beyond INT64.
     """
@@ -61,6 +61,8 @@ def scalar_value(value: Any) -> np.generic:
         return np.int64(value)
     if kind is float:
         return np.float64(value)
+    if kind is complex:
+        return np.complex128(value)
     if not isinstance(value, np.generic):
         if getattr(value, "ndim", None) != 0 or not hasattr(value, "dtype") or not hasattr(value, "item"):
             raise TypeError(f"value: expected a scalar, got {kind.__module__}.{kind.__qualname__}")

@@ -65,7 +65,7 @@ def squares(r: Reduction) -> Any:
 
 
 def inverses(r: Reduction) -> Any:
-    return r.by(monoid.plus, r.x.apply(unary.minv[FP64]))
+    return r.by(monoid.plus, r.x.apply(unary.minv[dtypes.unify(r.x.dtype, FP64)]))
 
 
 def norm(m: Monoid) -> Recipe:

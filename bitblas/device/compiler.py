@@ -161,6 +161,12 @@ def _entry(module: Any, kernel: str, symbol: str, arguments: Sequence[Any]) -> N
     result, raised, *wanted = (a.type for a in callee.args)
     values, kinds = list(function.args[:2]), iter(wanted[2:])
     for k, argument in enumerate(arguments):
+        if isinstance(argument, types.Complex):  # two arguments for the machine
+            width = argument.underlying_float.bitwidth // 8
+            for part, kind in enumerate((next(kinds), next(kinds))):
+                place = b.gep(function.args[2], [ir.Constant(WORD, 16 * k + width * part)])
+                values.append(b.load(b.bitcast(place, kind.as_pointer())))
+            continue
         if not isinstance(argument, types.Array):
             values.append(read(2 * k, next(kinds)))
             continue

@@ -60,6 +60,7 @@ class Cpu(Device):
             else:
                 if not threads.settled:
                     threads.settle(_native())
+                bounds = threads.limited(bounds)
                 if said := quick(bounds, *args):
                     settle(said, bounds, args)
 

@@ -145,8 +145,11 @@ class Cuda(Device):
 
     def fill(self, array: Any, value: np.generic) -> Any:
         """CuPy clears memory where a value equals 0, which -0.0 does too: so bits are filled in."""
-        bits = f"u{value.dtype.itemsize}"
-        array.view(bits).fill(value.view(bits))
+        size = value.dtype.itemsize
+        if size > 8:
+            array.view("u8").reshape(-1, size // 8)[:] = self.asarray(value.reshape(1).view("u8"))
+        else:
+            array.view(f"u{size}").fill(value.view(f"u{size}"))
         return array
 
     def adopt(self, data: Any, name: str) -> Any:

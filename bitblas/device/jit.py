@@ -76,7 +76,12 @@ def _inline(text: str, pattern: re.Pattern[str], seen: set[str]) -> str:
 def cuda_source(variant: Variant) -> str:
     """The complete CUDA C++ text of a variant."""
     seen: set[str] = set()
-    head = _inline('#include "kernels/base.cuh"\n#include "semirings/functions.cuh"\n', _CPP_INCLUDE, seen)
+    files = (
+        "kernels/base.cuh",
+        "semirings/functions.cuh",
+        *(("semirings/complex.cuh",) if variant.is_complex() else ()),
+    )
+    head = _inline("".join(f'#include "{name}"\n' for name in files), _CPP_INCLUDE, seen)
     body = _inline((PACKAGE / f"{variant.kernel}.cu").read_text(), _CPP_INCLUDE, seen)
     return f"// {variant}\n{head}{variant.cpp()}{body}"
 
@@ -88,12 +93,15 @@ def cpu_source(variant: Variant) -> str:
     signature = re.search(rf"^def {name}\(lo, hi, ([^)]*)\):", body, re.M)
     if signature is None:
         raise SyntaxError(f"{variant.kernel}.cpu.py must define {name}(lo, hi, ...)")
-    return f"# {variant.kernel}\n{_reached((_PY_HEAD, _cpu_functions(), variant.python(), body), (name,))}"
+    return f"# {variant.kernel}\n{_reached((_PY_HEAD, functions_text(), variant.python(), body), (name,))}"
 
 
 @functools.cache
-def _cpu_functions() -> str:
-    return (ALGEBRA / "functions.py").read_text().replace("\ndef ", "\n@njit(**FUNCTION)\ndef ")
+def functions_text() -> str:
+    """What operators call, for Numba: functions.py, and after it those of complex numbers, which import it."""
+    more = [(ALGEBRA / f"{name}.py").read_text() for name in ("complex_functions", "complex_circular")]
+    text = (ALGEBRA / "functions.py").read_text() + "".join(part[part.index("\n\n\ndef ") :] for part in more)
+    return text.replace("\ndef ", "\n@njit(**FUNCTION)\ndef ")
 
 
 @functools.cache

@@ -13,18 +13,30 @@ from typing import Any
 
 CODES = {"bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "float32": "f", "float64": "d"}
 CODES |= {f"u{name}": code.upper() for name, code in CODES.items() if name.startswith("int")}
+CODES |= {"complex64": "ff", "complex128": "dd"}  # real and imaginary part, aligned as one number (complex.cuh)
 
 
 class Arguments:
     """The arguments of one kernel, laid out as a C structure; one for each thread, as threads launch at once."""
 
-    def __init__(self, codes: str) -> None:
-        self.pack = struct.Struct("@" + codes).pack_into
-        places = [struct.calcsize(f"@{codes[:k]}0{code}") for k, code in enumerate(codes)]
-        self.buffer = ctypes.create_string_buffer(struct.calcsize("@" + codes))
+    def __init__(self, codes: Sequence[str]) -> None:
+        layout, places = "=", []
+        for code in codes:
+            size, end = struct.calcsize(f"={code}"), struct.calcsize(layout)
+            places.append(end + -end % size)
+            layout += f"{-end % size}x{code}"
+        self.pack = struct.Struct(layout).pack_into
+        self.complex = [k for k, code in enumerate(codes) if len(code) == 2]
+        self.buffer = ctypes.create_string_buffer(struct.calcsize(layout))
         start = ctypes.addressof(self.buffer)
         self.pointers = (ctypes.c_void_p * len(codes))(*(start + place for place in places))
         self.address = ctypes.addressof(self.pointers)
+
+    def put(self, values: list[Any]) -> None:
+        """The values of the arguments, complex ones as two."""
+        for k in reversed(self.complex):
+            values[k : k + 1] = values[k].real, values[k].imag
+        self.pack(self.buffer, 0, *values)
 
 
 def launcher(xp: Any, kernel: Any) -> Callable[..., None]:
@@ -35,7 +47,7 @@ def launcher(xp: Any, kernel: Any) -> Callable[..., None]:
 
     def prepare(args: Sequence[Any]) -> Arguments:
         xp.cuda.runtime.free(0)  # a thread that has not yet used the GPU has no context
-        return Arguments("".join(map(code, args)))
+        return Arguments([*map(code, args)])
 
     def code(x: Any) -> str:
         return "Q" if type(x) is ndarray else "q" if type(x) is int else CODES[x.dtype.name]
@@ -44,7 +56,7 @@ def launcher(xp: Any, kernel: Any) -> Callable[..., None]:
         arguments: Arguments | None = getattr(known, "arguments", None)
         if arguments is None:
             arguments = known.arguments = prepare(args)
-        arguments.pack(arguments.buffer, 0, *[a.data.ptr if type(a) is ndarray else a for a in args])
+        arguments.put([a.data.ptr if type(a) is ndarray else a for a in args])
         start(function, grid[0], 1, 1, block[0], 1, 1, 0, current().ptr, arguments.address, 0)
 
     return launch

@@ -115,7 +115,7 @@ number:
 
 typed:
   %value.at = getelementptr i8, ptr %object, i64 {HEAD}
-  switch i64 %how, label %others [ i64 -1, label %long i64 1, label %one i64 2, label %two i64 4, label %four i64 8, label %eight ]
+  switch i64 %how, label %others [ i64 -1, label %long i64 1, label %one i64 2, label %two i64 4, label %four i64 8, label %eight i64 16, label %sixteen ]
 long:
   %v.long = call i64 @PyLong_AsLongLong(ptr %object)
   store i64 %v.long, ptr %slot
@@ -140,6 +140,10 @@ four:
 eight:
   %v.eight = load i64, ptr %value.at
   store i64 %v.eight, ptr %slot
+  br label %stored
+sixteen:
+  %v.sixteen = load i128, ptr %value.at, align 8
+  store i128 %v.sixteen, ptr %slot, align 8
   br label %stored
 
 stored:

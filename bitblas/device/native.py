@@ -55,6 +55,7 @@ def layout_known() -> bool:
         and read(array, DTYPE, ctypes.c_void_p) == id(np.dtype(np.int32))
         and read(array, FLAGS, ctypes.c_int32) == array.flags.num
         and read(scalar, HEAD, ctypes.c_double) == 1.5
+        and read(np.complex128(1.5 + 2j), HEAD, ctypes.c_double) == 1.5
         and read(np.bool_(True), HEAD, ctypes.c_int8) == 1
         and read(np.int16(-3), HEAD, ctypes.c_int16) == -3
     )

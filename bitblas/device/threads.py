@@ -30,6 +30,28 @@ def count() -> int:
     return _chosen
 
 
+class _Limit(threading.local):
+    """Of the calling thread: how many may share a kernel's ranges at most; 0: as many as `count` says."""
+
+    number = 0
+
+
+_limit = _Limit()
+
+
+def limit(number: int) -> None:
+    """Set that for the calling thread."""
+    _limit.number = number
+
+
+def limited(bounds: Any) -> Any:
+    """The limits of ranges, joined to as many as the calling thread may have others share."""
+    parts, most = len(bounds) - 1, _limit.number
+    if not most or parts <= most:
+        return bounds
+    return bounds[[k * parts // most for k in range(most + 1)]]
+
+
 def choose(number: int | None) -> None:
     """Set what `count` says; None: as at the start."""
     global _chosen, settled

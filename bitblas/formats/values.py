@@ -85,6 +85,8 @@ def fit(device: Device, dtype: DataType, values: Any) -> tuple[np.generic, int] 
     """The least of a non-empty array of values and the bits of what the others have above it; or why there are none."""
     if dtype is BOOL:
         return np.False_, 1
+    if dtype.kind == "c":
+        return "complex numbers"
     if dtype.kind == "f":
         for at in range(0, len(values), CHUNK):
             if reason := _fault(device, values[at : at + CHUNK]):

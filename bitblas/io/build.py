@@ -77,7 +77,7 @@ def one_value(values: np.ndarray) -> bool:
 
 
 def symmetry_of(rows: np.ndarray, cols: np.ndarray, values: np.ndarray, asked: str | None = None) -> str:
-    """What the entries of a square matrix, by row, then column, are: symmetric, skew-symmetric or general.
+    """What the entries of a square matrix, by row, then column, are: symmetric, hermitian, skew-symmetric or general.
 
     To the bit: a file of the lower triangle gives the same matrix back. asked: what is tried first; a matrix with zeros
     on its diagonal is skew-symmetric if that was asked for.
@@ -87,7 +87,9 @@ def symmetry_of(rows: np.ndarray, cols: np.ndarray, values: np.ndarray, asked: s
         return "general"
     mirror, diagonal = values[by_column], rows == cols
     kinds = {"symmetric": mirror}
-    if values.dtype.kind in "if" and not (values[diagonal] if asked == "skew-symmetric" else diagonal).any():
+    if values.dtype.kind == "c" and not values[diagonal].imag.any():
+        kinds["hermitian"] = np.where(diagonal, values, mirror.conj())
+    if values.dtype.kind in "ifc" and not (values[diagonal] if asked == "skew-symmetric" else diagonal).any():
         kinds["skew-symmetric"] = np.where(diagonal, values, -mirror)
     for kind in (asked, *kinds):
         if kind in kinds and np.array_equal(_bits(values), _bits(kinds[kind])):
@@ -98,4 +100,6 @@ def symmetry_of(rows: np.ndarray, cols: np.ndarray, values: np.ndarray, asked: s
 def _bits(values: np.ndarray) -> np.ndarray:
     """Values as integers of the same bits: NaN equals itself, 0.0 is not -0.0."""
     raw = np.ascontiguousarray(values)
-    return raw.view(f"u{raw.dtype.itemsize}") if raw.dtype.kind in "biuf" and raw.dtype.itemsize <= 8 else raw
+    if raw.dtype == np.complex128:
+        return raw.view(np.uint64).reshape(-1, 2)
+    return raw.view(f"u{raw.dtype.itemsize}") if raw.dtype.kind in "biufc" and raw.dtype.itemsize <= 8 else raw

@@ -114,6 +114,8 @@ def write_edgelist(
         rows, cols, values = rows[upper], cols[upper], values[upper]
     if weights is None:
         weights = values.dtype != np.bool_ or not values.all()
+    if weights and values.dtype.kind == "c":
+        raise InvalidValue("weights: expected False for complex numbers, which an edge list does not hold")
     mark = delimiter_of(target, delimiter) or " "
     names = None if labels is None else _checked(labels, shape[0], mark)
     if values.dtype == np.bool_:

@@ -21,7 +21,7 @@ def from_scipy_sparse(
     """A Matrix from a scipy.sparse array or matrix of any format, of the same dtype; explicit zeros are entries.
 
     Where all values are equal the Matrix holds one value. ``dup_op`` joins entries that are there twice; without it
-    they raise. DomainMismatch or TypeError for a dtype that GraphBLAS has not here (complex).
+    they raise. ValueError for a dtype that GraphBLAS has not (float16).
     """
     coo = A.tocoo()
     return from_entries(
@@ -52,7 +52,7 @@ def from_graphblas(
 ) -> Any:
     """A Matrix or Vector from a python-graphblas one, of the same dtype; an iso-valued one stays so.
 
-    DomainMismatch or TypeError for a dtype that there is not here (complex, user-defined).
+    ValueError for a dtype that there is not here (user-defined).
     """
     import bitblas as gb
 

@@ -15,8 +15,8 @@ from .chunks import chunked as chunked_
 from .files import bytes_to_build, created, line_of, name_of, opened
 
 _ENGINES = ("auto", "scipy", "fmm", "fast_matrix_market")
-_FIELDS = ("real", "integer", "pattern")
-_SYMMETRIES = ("general", "symmetric", "skew-symmetric")
+_FIELDS = ("real", "integer", "pattern", "complex")
+_SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 
 
 def _choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
@@ -32,12 +32,12 @@ def mmread(
 ) -> Any:  # fmt: skip
     """Read a Matrix Market file into a Matrix.
 
-    source: a path (plain, gzip or bzip2) or an open file, binary or text. Coordinate and array; real, integer and
-    pattern; general, symmetric and skew-symmetric (these are expanded); complex and hermitian are refused.
+    source: a path (plain, gzip or bzip2) or an open file, binary or text. Coordinate and array; real, integer, complex
+    and pattern; general, symmetric, skew-symmetric and hermitian (these are expanded).
 
-    The dtype is BOOL, with one value for all entries, for a pattern; INT64 for integer and FP64 for real; or
-    ``dtype``. Explicit zeros are entries, and so is every element of an array file. An entry that is there twice
-    counts once in a pattern; where it has a value, ``dup_op`` must say how to join the two (``binary.plus`` for
+    The dtype is BOOL, with one value for all entries, for a pattern; INT64 for integer, FP64 for real and FC64 for
+    complex; or ``dtype``. Explicit zeros are entries, and so is every element of an array file. An entry that is there
+    twice counts once in a pattern; where it has a value, ``dup_op`` must say how to join the two (``binary.plus`` for
     finite elements), as in python-graphblas. ``device``, ``format``,
     ``tile`` and ``packed`` are those of ``Matrix.from_coo``.
 
@@ -48,7 +48,7 @@ def mmread(
     is fast_matrix_market.
 
     Raises OSError if the file cannot be opened; InvalidValue, with file and line, if it is not what Matrix Market
-    says, if it is complex, for an entry given twice, or for a line of more than 1 MiB; OutOfMemory.
+    says, for an entry given twice, or for a line of more than 1 MiB; OutOfMemory.
     """
     _choice("engine", engine, _ENGINES)
     head = _in_chunks(source, chunked)
@@ -77,7 +77,7 @@ def _in_chunks(source: Any, asked: bool | None) -> mmfile.Header | None:
     with opened(source, False) as stream:
         head = mmfile.read_header(stream)
     needed = lambda: bytes_to_build(head.nrows, head.ncols, head.entries * (1 + (head.symmetry != "general")))
-    known = head.layout == "coordinate" and head.field != "unsigned-integer"
+    known = head.layout == "coordinate" and head.field not in ("unsigned-integer", "complex")
     if asked and not known:
         raise InvalidValue(f"{name_of(source)}: chunked: expected coordinates of reals, integers or a pattern")
     return head if known and chunked_(source, asked, needed) else None
@@ -90,11 +90,11 @@ def mmwrite(
     """Write a Matrix, or a Vector as one column, as a Matrix Market coordinate file.
 
     target: a path (``.gz`` is compressed; the file appears whole or not at all) or a file open for binary writing.
-    field: real, integer or pattern (which drops the values). None: BOOL becomes a pattern, or integers 0 and 1 if an
-    entry is False; integers stay, floats are real. precision: significant digits of a real; None: as many as it takes
-    to read the same number back. symmetry: general, symmetric or skew-symmetric, of which the lower triangle is
-    written; None: what the values are. Explicit zeros are written. The dtype itself is not: read with
-    ``mmread(..., dtype=)``. engine: as in python-graphblas; all of them are SciPy's writer.
+    field: real, integer, complex or pattern (which drops the values). None: BOOL becomes a pattern, or integers 0 and 1
+    if an entry is False; integers and complex numbers stay, floats are real. precision: significant digits of a real;
+    None: as many as it takes to read the same number back. symmetry: general, symmetric, skew-symmetric or hermitian,
+    of which the lower triangle is written; None: what the values are. Explicit zeros are written. The dtype itself is
+    not: read with ``mmread(..., dtype=)``. engine: as in python-graphblas; all of them are SciPy's writer.
 
     Raises OSError if the file cannot be written; InvalidValue for another field or symmetry, or for one that the
     matrix does not have.
@@ -116,9 +116,13 @@ def mmwrite(
 
 
 def _as_field(values: np.ndarray, field: str | None) -> tuple[str | None, np.ndarray]:
-    """SciPy's word for the field, and the values as it takes them: FP, INT64, or UINT64 where they need it."""
+    """SciPy's word for the field, and the values as it takes them: FC, FP, INT64, or UINT64 where they need it."""
     if field == "pattern" or (field is None and values.dtype == np.bool_ and values.all()):
         return "pattern", np.ones(len(values))
+    if field == "complex" or (field is None and values.dtype.kind == "c"):
+        return "complex", values if values.dtype.kind == "c" else values.astype(np.complex128)
+    if values.dtype.kind == "c":
+        raise InvalidValue(f"field: expected 'complex' for complex values, got {field!r}")
     if field == "real" or (field is None and values.dtype.kind == "f"):
         return "real", values if values.dtype.kind == "f" else values.astype(np.float64)
     if values.dtype == np.uint64 and (values >> np.uint64(63)).any():

@@ -29,6 +29,8 @@ class Entries(NamedTuple):
 def entries(text: bytes, field: str, symmetry: str, nrows: int, ncols: int, count: int) -> Entries | None:
     """`count` entries, one a line, and their mirror images after them where the header speaks of a symmetry; None where
     the text is another, which SciPy may read, and says why if it does not."""
+    if field not in _LINE:
+        return None
     line = rb"[ \t]*" + _LINE[field] + rb"[ \t]*\r?"
     signed = symmetry != "skew-symmetric" or field != "unsigned-integer"
     if not (count and signed) or not re.fullmatch(rb"(?:%s\n)+" % line, text):

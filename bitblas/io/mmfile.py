@@ -25,8 +25,9 @@ _FIELDS = {  # SciPy's name, what the numbers of the body are, a value in words
     "unsigned-integer": ("unsigned-integer", "integer", "an integer from 0 on"),  # what SciPy writes for UINT64
     "real": ("real", "real", "a real number"),
     "double": ("real", "real", "a real number"),
+    "complex": ("complex", "real", "a real and an imaginary part"),
 }
-_SYMMETRIES = ("general", "symmetric", "skew-symmetric")
+_SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 
 
 class Header(NamedTuple):
@@ -43,7 +44,8 @@ class Header(NamedTuple):
     @property
     def width(self) -> int:
         """Numbers in one entry."""
-        return 1 if self.layout == "array" else 2 if self.field == "pattern" else 3
+        parts = {"pattern": 0, "complex": 2}.get(self.field, 1)
+        return parts if self.layout == "array" else 2 + parts
 
     @property
     def entry(self) -> str:
@@ -65,11 +67,13 @@ def read_header(source: Source) -> Header:
         )
     layout, field, symmetry = words[2:]
     if field not in _FIELDS:
-        raise InvalidValue(f"{name}, line 1: expected a field of real, integer or pattern, got {field[:60]!r}")
+        raise InvalidValue(f"{name}, line 1: expected a field of real, integer, complex or pattern, got {field[:60]!r}")
     if symmetry not in _SYMMETRIES:
         raise InvalidValue(f"{name}, line 1: expected a symmetry of {', '.join(_SYMMETRIES)}, got {symmetry[:60]!r}")
     if field == "pattern" and (layout == "array" or symmetry == "skew-symmetric"):
         raise InvalidValue(f"{name}, line 1: a pattern is neither an array nor skew-symmetric, got {got}")
+    if symmetry == "hermitian" and field != "complex":
+        raise InvalidValue(f"{name}, line 1: expected complex numbers, as it is hermitian, got {got}")
     line = source.readline()
     while line.lstrip().startswith(b"%") or line.isspace():
         line = source.readline()
@@ -83,8 +87,8 @@ def read_header(source: Source) -> Header:
     nrows, ncols = int(sizes[0]), int(sizes[1])
     if symmetry != "general" and nrows != ncols:
         raise InvalidValue(f"{name}, line {lines}: expected a square matrix ({symmetry}), got {nrows} x {ncols}")
-    triangle = {"general": nrows * ncols, "symmetric": nrows * (nrows + 1) // 2}
-    count = int(sizes[2]) if wanted == 3 else triangle.get(symmetry, nrows * (nrows - 1) // 2)
+    below = nrows * (nrows - (1 if symmetry == "skew-symmetric" else -1)) // 2
+    count = int(sizes[2]) if wanted == 3 else nrows * ncols if symmetry == "general" else below
     head = Header(layout, _FIELDS[field][0], symmetry, nrows, ncols, count, lines)
     if source.room is not None and count > (source.room + 1) // (2 * head.width):
         raise InvalidValue(
@@ -130,7 +134,7 @@ class _Checked:
 
 def read(source: Any, progress: bool | None = None) -> tuple[Header, np.ndarray, np.ndarray, np.ndarray]:
     """Read a file: its header, then rows, columns (int32, or int64 for sizes from 2^31 on) and values (float64,
-    int64 or uint64), expanded.
+    int64, uint64 or complex128), expanded.
 
     Raises OSError if it cannot be opened, InvalidValue if it is no real Matrix Market file, OutOfMemory.
     """
@@ -179,7 +183,8 @@ def _read_body(stream: Source, head: Header, source: Any) -> tuple[np.ndarray, n
 def _parsed(body: _Checked, head: Header) -> Any:
     """What SciPy makes of a body, or would of a small one. Not of an empty array: it divides by its rows."""
     if head.layout == "array" and not head.entries:
-        return np.zeros((head.nrows, head.ncols), {"integer": np.int64, "real": np.float64}.get(head.field, np.uint64))
+        kinds = {"integer": np.int64, "real": np.float64, "complex": np.complex128}
+        return np.zeros((head.nrows, head.ncols), kinds.get(head.field, np.uint64))
     stream: Any = body
     if head.layout == "coordinate" and head.entries < mmfew.FEW:
         start, text = body.read(), b"".join(iter(body.read, b""))

@@ -86,7 +86,7 @@ def _described(archive: Archive) -> tuple[str, tuple[int, int]]:
 def _counted(kind: str, shape: tuple[int, int], found: dict[str, Header]) -> int:
     """The number of elements that arrays of these types and lengths hold. ValueError where they do not fit together."""
     values = found["data"]
-    if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8 or values.dtype.char == "e":
+    if values.dtype.kind not in "biufc" or values.dtype.char in "egG":
         raise ValueError(f"values of type {values.dtype}")
     for name in _INDICES[kind]:
         if found[name].dtype.kind not in "iu":

@@ -23,6 +23,9 @@ template <class T> __device__ __forceinline__ T load_once(const T* p) { return _
 template <> __device__ __forceinline__ bool load_once(const bool* p) { return *p; }
 #endif
 
+// A value that another block has just written.
+template <class T> __device__ __forceinline__ T load_fresh(const T* p) { return *(const volatile T*)p; }
+
 // The place of the highest bit of x, which has one, counted from the left. __clz takes an instruction more, for x = 0.
 __device__ __forceinline__ u32 left_bit(u32 x) {
 #ifdef __CUDA_EMU__

@@ -20,21 +20,19 @@ elementwise(i64 n, i64 size, const u64* u_bits, const STORED(U_T)* u_val, U_T u_
   const bool has_u = open && bit_of(u_bits, p);
   const bool has_v = MODE != LEFT && open && bit_of(v_bits, p);
   bool present = MODE == LEFT ? has_u : MODE == BOTH ? has_u && has_v : has_u || has_v;
-  T_T t = T_T(0);
+  T_T t = T_T();
   if (present) {
     const i64 i = PLACES ? rows[p] : p, j = PLACES ? cols[p] : 0;
     U_T x = has_u ? load<U_T>(u_val, u_iso, u_stride, p) : u_default;
     V_T y = MODE == LEFT || has_v ? load<V_T>(v_val, v_iso, v_stride, p) : v_default;
-    if (KEEP) {
-      present = f(x, y, i, j);
-      t = cast<T_T>(x);
-    } else if (MODE == UNION && !has_v) {
-      t = cast<T_T>(x);
-    } else if (MODE == UNION && !has_u) {
-      t = cast<T_T>(y);
-    } else {
-      t = cast<T_T>(f(x, y, i, j));
-    }
+#if KEEP
+    present = f(x, y, i, j);
+    t = cast<T_T>(x);
+#else
+    if (MODE == UNION && !has_v) t = cast<T_T>(x);
+    else if (MODE == UNION && !has_u) t = cast<T_T>(y);
+    else t = cast<T_T>(f(x, y, i, j));
+#endif
   }
   merge_position(inside, open, present, t, p, p < n * 64, replace != 0, w_bits, w_val);
 }

@@ -6,6 +6,7 @@ types (`A` becomes `A_T`), integer constants, values, and small functions made f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from semirings.cached import cached_property
-from semirings.dtypes import BOOL, FP64, INT64, DataType, unify
+from semirings.dtypes import BOOL, FC32, FP32, FP64, INT64, DataType, unify
 from semirings.expressions import Expression, rename, resolve
 
 
@@ -42,6 +43,11 @@ class Function:
         if isinstance(self.expr, Expression):
             return self.expr.gives(self.names).kind == "f"
         return any(t.kind == "f" for _, t, _ in self.let)
+
+    @property
+    def types(self) -> tuple[DataType, ...]:
+        """All types that it mentions."""
+        return (self.result, *self.names.values())
 
     def cpp(self) -> str:
         head = self.expr.definition_cpp(self.names) if isinstance(self.expr, Expression) else ""
@@ -100,6 +106,11 @@ class Variant:
         parts = [f"{k}={t.name}" for k, t in self.types] + [f"{k}={v}" for k, v in self.constants]
         return f"{self.kernel} {self.label} {' '.join(parts)}".replace("  ", " ")
 
+    def is_complex(self) -> bool:
+        """Whether anything in it is a complex number."""
+        named = [t for _, t in self.types] + [t for f in self.functions for t in f.types]
+        return any(t.kind == "c" for t in named) or re.search(r"\bfc(32|64)\b", self.text) is not None
+
     def cpp(self) -> str:
         """The prologue in CUDA C++."""
         lines = [f"typedef {t.c_type} {n}_T;" for n, t in self.types]
@@ -112,17 +123,27 @@ class Variant:
         lines = [f"{n}_T = np.{t.np_type.name}" for n, t in self.types]
         lines += [f"{n} = {v}" for n, v in self.constants]
         for n, t, bits in self.values:
-            lines.append(f"{n} = np.array([{bits}], np.uint{8 * t.nbytes}).view(np.{t.np_type.name})[0]")
+            words = f"np.array([{', '.join(words_of(t, bits))}], np.uint{8 * min(t.nbytes, 8)})"
+            lines.append(f"{n} = {words}.view(np.{t.np_type.name})[0]")
         return "\n".join(lines + [f.python() for f in self.functions]) + "\n"
 
 
 def value(name: str, dtype: DataType, x: Any) -> tuple[str, DataType, str]:
     """A named value for Variant.values, exact to the bit."""
-    raw = np.array(x, dtype.np_type).reshape(1).view(f"uint{8 * dtype.nbytes}")[0]
-    return name, dtype, hex(int(raw))
+    raw = np.array(x, dtype.np_type).astype(dtype.np_type.newbyteorder("<")).tobytes()
+    return name, dtype, hex(int.from_bytes(raw, "little"))
+
+
+def words_of(t: DataType, bits: str, width: int = 8) -> list[str]:
+    """The bits of a value in words of at most `width` bytes, the lowest first."""
+    raw = int(bits, 16).to_bytes(t.nbytes, "little")
+    return [hex(int.from_bytes(raw[k : k + width], "little")) for k in range(0, t.nbytes, width)]
 
 
 def cpp_literal(t: DataType, bits: str) -> str:
+    if t.kind == "c":
+        real = FP32 if t is FC32 else FP64
+        return f"({t.c_type}{{{', '.join(cpp_literal(real, word) for word in words_of(t, bits, real.nbytes))}}})"
     if t.kind == "f":
         return f"__int_as_float((int){bits}u)" if t.nbytes == 4 else f"__longlong_as_double((long long){bits}ull)"
     return f"(({t.c_type}){bits}ull)"
@@ -135,6 +156,10 @@ def py_cast(to: DataType, source: DataType, name: str) -> str:
         return name
     if to is BOOL:
         return f"{name} != 0"
+    if source.kind == "c" and to.kind in "iuf":
+        return py_cast(to, FP32 if source is FC32 else FP64, f"{name}.real")
+    if source is BOOL and to.kind == "c":  # Numba knows no such cast
+        return f"{np_name}({name} + 0)"
     if source.kind == "f" and to.kind in "iu":
         low, high = int(to.lowest), int(to.highest)
         return (
@@ -217,4 +242,6 @@ def sum_of(monoid: Any, z: DataType) -> tuple[tuple[Function, ...], tuple[tuple[
 
 def is_neutral(monoid: Any, z: DataType) -> bool:
     """Whether identity + x is x for every x, NaN included (but for the sign of zero), so that a sum may begin there."""
+    if z.kind == "c":  # 1 x is not x where that is infinite
+        return monoid.name == "plus"
     return monoid.name != "any" and not (z.kind == "f" and monoid.name in ("min", "max"))

@@ -12,13 +12,13 @@ template <int SIZE> struct Cell;
 template <> struct Cell<4> { typedef u32 type; };
 template <> struct Cell<8> { typedef u64 type; };
 
-__device__ __forceinline__ void join_cell(C_T* at, Z_T z) {
-  typedef typename Cell<sizeof(C_T)>::type cell_t;
+template <class T> __device__ __forceinline__ void join_cell(T* at, Z_T z) {
+  typedef typename Cell<sizeof(T)>::type cell_t;
   cell_t* cell = (cell_t*)at;
-  union { C_T value; cell_t raw; } old, next;
+  union { T value; cell_t raw; } old, next;
   old.raw = *(volatile cell_t*)cell;
   for (;;) {
-    next.value = C_T(add(cast<Z_T>(old.value), z));
+    next.value = T(add(cast<Z_T>(old.value), z));
     if (next.raw == old.raw) break;
     const cell_t seen = atomicCAS(cell, old.raw, next.raw);
     if (seen == old.raw) break;

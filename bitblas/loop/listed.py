@@ -160,7 +160,7 @@ def _begin(text: Text, s: Statement, k: int) -> str:
     name, c = text.function(add), z.c_type
     return (
         f"const auto add{k} = [](const {c} x, const {c} y) {{ return {name}(x, y); }}; "
-        f"bool some{k} = false; {c} sum{k} = ({c})0; __shared__ Parts<{c}> part{k};"
+        f"bool some{k} = false; {c} sum{k} = cast<{c}>(0); __shared__ Parts<{c}> part{k};"
     )
 
 

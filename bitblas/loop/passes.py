@@ -137,8 +137,12 @@ def load_text(text: Text, x: Vec, written: bool, inside: str, *, at_once: bool =
     text.values(x, written=written)
     at = f"bit_of(x{x.id}_val, p)" if x.dtype is BOOL else f"x{x.id}_val[p]"
     if at_once:
-        return [f"const {c} any{x.id} = {at};", *lines, f"{c} v{x.id} = b{x.id} ? any{x.id} : ({c})0; (void)v{x.id};"]
-    return [*lines, f"{c} v{x.id} = b{x.id} ? {at} : ({c})0; (void)v{x.id};"]
+        return [
+            f"const {c} any{x.id} = {at};",
+            *lines,
+            f"{c} v{x.id} = b{x.id} ? any{x.id} : cast<{c}>(0); (void)v{x.id};",
+        ]
+    return [*lines, f"{c} v{x.id} = b{x.id} ? {at} : cast<{c}>(0); (void)v{x.id};"]
 
 
 def _loads(
@@ -175,7 +179,7 @@ def _begin(text: Text, s: Statement, k: int) -> str:
     text.parameter(f"u8* has{k}", "has", k)
     return (
         f"const auto add{k} = [](const {c} x, const {c} y) {{ return {name}(x, y); }}; "
-        f"bool some{k} = false; {c} sum{k} = ({c})0; __shared__ {c} here{k}[BLOCK];"
+        f"bool some{k} = false; {c} sum{k} = cast<{c}>(0); __shared__ {c} here{k}[BLOCK];"
     )
 
 
@@ -199,7 +203,7 @@ def _ending(text: Text, sums: Sequence[Statement], written: Sequence[Scal], coun
         c = sum_function(s)[1].c_type
         lines.append(
             f"some{k} = false; for (u32 part = threadIdx.x; part < gridDim.x; part += BLOCK) "
-            f"if (*(volatile u8*)(has{k} + part)) {{ const {c} x = *(volatile {c}*)(parts{k} + part); "
+            f"if (*(volatile u8*)(has{k} + part)) {{ const {c} x = load_fresh(parts{k} + part); "
             f"sum{k} = some{k} ? add{k}(sum{k}, x) : x; some{k} = true; }} "
             f"join_block(some{k}, sum{k}, add{k}, here{k}, has_here);"
         )

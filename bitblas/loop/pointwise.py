@@ -74,7 +74,7 @@ class Text:
             return f"b{t.id}", f"v{t.id}", t.dtype
         if isinstance(t, Const):
             return (
-                ("false", f"({t.dtype.c_type})0", t.dtype)
+                ("false", f"cast<{t.dtype.c_type}>(0)", t.dtype)
                 if t.value is None
                 else ("true", literal(t.dtype, t.value), t.dtype)
             )
@@ -142,7 +142,7 @@ class Text:
         take = f"if (has) {v} = {new};" if stored else "(void)t;"
         t = dtype.c_type
         self.lines.append(
-            f"{{ const bool open_here = {open_}, has = open_here && {has}; const {t} t = has ? {x} : ({t})0; "
+            f"{{ const bool open_here = {open_}, has = open_here && {has}; const {t} t = has ? {x} : cast<{t}>(0); "
             f"{take} {b} = open_here ? has{was} : {kept}; }}"
         )
 

@@ -71,7 +71,7 @@ def case_of(
     kind, product = kind_of(semiring, a, u, flip=flip)
     ordered = ""
     if device.shares_rows and not any_order(semiring, kind):  # one thread pushes in the order of the entries
-        floats = semiring.return_type.kind == "f" and not semiring.op.monoid.is_exact_in_any_order
+        floats = semiring.return_type.kind in "fc" and not semiring.op.monoid.is_exact_in_any_order
         ordered = "a float sum has a fixed order" if floats else "counts are taken by rows"
     wide = not device.shares_rows and is_wide(semiring, kind, key, a)
     valued = kind == VALUES and not isinstance(a, np.generic) and reads_matrix(semiring, flip)

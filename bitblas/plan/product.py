@@ -53,7 +53,7 @@ LANE_EXPRESSIONS = ("x", "y", "plus(x, y)", "minus(x, y)", "times(x, y)", "least
 def is_wide(semiring: Typed[Semiring], kind: int, key: str, a: Any) -> bool:
     """Whether the CPU's kernel for all 64 places of a tile at once can do the product: see lanes.cpu.py."""
     z, monoid, op = semiring.return_type, semiring.op.monoid, semiring.op.binaryop
-    if not format_of(key).wide or kind == WORDS or z is BOOL:
+    if not format_of(key).wide or kind == WORDS or z is BOOL or z.kind == "c":
         return False
     if kind == COUNT:
         return True
@@ -101,7 +101,7 @@ def reads_matrix(semiring: Typed[Semiring], flip: bool) -> bool:
 
 def any_order(semiring: Typed[Semiring], kind: int) -> bool:
     """Whether sums may be taken in any order: not counts, which are taken by rows, and no float sums."""
-    exact = semiring.return_type.kind != "f" or semiring.op.monoid.is_exact_in_any_order
+    exact = semiring.return_type.kind not in "fc" or semiring.op.monoid.is_exact_in_any_order
     return kind == WORDS or (kind == VALUES and exact)
 
 

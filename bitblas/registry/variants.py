@@ -277,5 +277,7 @@ def programs() -> Iterator[Variant]:
 
 def variants() -> list[Variant]:
     """All of them, each once."""
-    groups = (products(), rows(), structural(), joins(), elementwise(), by_index(), hub_joins(), programs())
-    return list(dict.fromkeys(variant for group in groups for variant in group))
+    from .complex import complex_numbers
+
+    groups = (products(), rows(), structural(), joins(), elementwise(), by_index(), hub_joins(), complex_numbers())
+    return list(dict.fromkeys(variant for group in (*groups, programs()) for variant in group))

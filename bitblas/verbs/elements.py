@@ -78,7 +78,9 @@ def put(w: VectorStore, written: dict[int, np.generic | None]) -> None:
 
 def _put_by_kernel(w: VectorStore, written: dict[int, np.generic | None]) -> None:
     """One copy to the device and one kernel, however many there are."""
-    items = np.zeros((len(written), 3), np.uint64)
+    size = w.dtype.nbytes
+    width = 8 * (2 + -(-size // 8))  # bytes of an item
+    items = np.zeros((len(written), width // 8), np.uint64)
     values = [w.dtype.np_type.type(x) for x in written.values() if x is not None]
     if values:
         if w.iso and w.count == 0:
@@ -87,9 +89,8 @@ def _put_by_kernel(w: VectorStore, written: dict[int, np.generic | None]) -> Non
             make_dense(w)
     items[:, 0] = np.fromiter(written, np.uint64, len(written))
     items[:, 1] = stays = [x is not None for x in written.values()]
-    cells = items.view(np.uint8).reshape(len(written), 24)[stays, 16 : 16 + w.dtype.nbytes]
-    cells[:] = np.array(values, w.dtype.np_type).view(np.uint8).reshape(cells.shape)
-    items.view(np.uint8).reshape(len(written), 24)[stays, 16 : 16 + w.dtype.nbytes] = cells
+    cells = np.array(values, w.dtype.np_type).view(np.uint8).reshape(len(values), size)
+    items.view(np.uint8).reshape(len(written), width)[stays, 16 : 16 + size] = cells
     kernel = kernel_of(w.device, "put", w.dtype, DENSE=int(not w.iso))
     kernel(len(written), w.device.asarray(items.ravel()), w.present, stored(w.device, w.dtype, w.values).array)
     w.count = None

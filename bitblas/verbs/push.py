@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from semirings.dtypes import INT32
-
 from ..formats import EVERYWHERE
 from ..plan.product import COUNT, WORDS
 from ..store import VectorStore, dense_values, words
@@ -16,7 +14,7 @@ from . import vector
 from .operands import ZERO, Allowed, Input, Rows, dummy
 from .pull import compiled
 from .schedule import unit_bounds
-from .variants import CELLS, blank_variant, lanes_variant, push_variant
+from .variants import blank_variant, cell_of, lanes_variant, push_variant
 
 if TYPE_CHECKING:
     from .product import PreparedProduct
@@ -31,7 +29,7 @@ class Push:
         device, plan, z = of.device, of.plan, of.z
         types, semiring, kind, a_type, options = of.algebra
         how = {name: options[name] for name in ("flip", "ranked", "packed")}
-        self.of, self.cell = of, z if z in CELLS else INT32
+        self.of, self.cell = of, cell_of(z)
         variant = push_variant(plan.key, types, semiring, kind, a_type, of.u_type, lanes=plan.lanes, **how)
         self.kernel, self.variants = compiled(device, variant), (variant,)
         self.longest, self.hubs, self.blank = EVERYWHERE, None, None

@@ -32,6 +32,12 @@ PLAIN, LOR = BINARY["pair"], BINARY["lor"][BOOL]
 Types = tuple[tuple[str, DataType], ...]
 
 
+def cell_of(z: DataType) -> DataType:
+    """The type of the places that a push joins sums of type z in. Complex ones are never compared and swapped: what is
+    pushed there has an exact monoid, for them `any` alone, whose first product stays."""
+    return z if z in CELLS or z.kind == "c" else INT32
+
+
 def cast_function(name: str, source: DataType, to: DataType) -> Function:
     """name(a): a GraphBLAS cast."""
     return Function(name, to, (("a", source),), (("z", to, "a"),), "z")
@@ -128,13 +134,13 @@ def place_variant(u: DataType, t: DataType, *, values: bool, clear: bool = False
 def sum_by_index_variant(u: DataType, monoid: Typed[Monoid]) -> tuple[Variant, DataType]:
     """The kernel for t(where[k]) (+)= u(k) in any order, and the type of the cells of t."""
     z = monoid.op.result_type(monoid.dtype)
-    cell = z if z in CELLS else INT32
+    cell = cell_of(z)
     functions, values, terminal = sum_of(monoid.op, z)
     casts = (("take", u, z), ("take_t", cell, z), ("back", z, cell))
     functions = (*functions[:1], *(cast_function(*c) for c in casts))
     constants = (
         ("LANES", 1), ("JOIN", 1), ("MARKS", 1), ("CLEAR", 0), ("DENSE", 1), ("U_BOOL", int(u is BOOL)), ("T_BOOL", 0),
-        ("HAS_TERMINAL", terminal), ("ATOMIC", ATOMICS.get(monoid.op.name, 0) if z is cell and z.kind != "f" else 0),
+        ("HAS_TERMINAL", terminal), ("ATOMIC", ATOMICS.get(monoid.op.name, 0) if z is cell and z.kind in "iu" else 0),
     )  # fmt: skip
     types = (("U", u), ("T", cell), ("C", cell), ("Z", z))
     return Variant("kernels/place", types, constants, values, functions, repr(monoid)), cell
@@ -160,8 +166,8 @@ def algebra_of(semiring: Typed[Semiring] | None, z: DataType = BOOL) -> tuple[An
 def beginning(monoid: Monoid, z: DataType) -> Any:
     """What a sum may begin with: the identity, but NaN where identity + NaN is not NaN (min and max of floats), and
     -0.0 of float sums, since 0.0 + -0.0 is 0.0."""
-    if z.kind == "f" and monoid.name == "plus":
-        return -0.0
+    if z.kind in "fc" and monoid.name == "plus":
+        return -0.0 if z.kind == "f" else complex(-0.0, -0.0)
     return monoid.identity(z) if is_neutral(monoid, z) or z.kind != "f" else np.nan
 
 
@@ -207,7 +213,7 @@ def push_variant(
     """The push kernel of a form for a semiring; `semiring` is None for WORDS."""
     op, t, monoid, z = algebra_of(semiring)
     functions, values, terminal = sum_of(monoid, z)
-    cell = z if z in CELLS else INT32
+    cell = cell_of(z)
     constants = [("U_FULL", 0), ("HAS_TERMINAL", terminal), ("LANES", lanes)]
     constants += format_of(key).push_constants(ranked=ranked, neutral=is_neutral(monoid, z))
     constants += [("VALUES_PACKED", int(packed))]

@@ -129,7 +129,7 @@ def _unordered(op: Typed) -> Typed[Monoid] | None:
     monoid: Any = op.op if isinstance(op.op, Monoid) else MONOIDS.get(op.op.name)
     if monoid is None or monoid.name == "any" or op.dtype not in monoid.types:
         return None
-    exact = op.return_type.kind != "f" or monoid.is_exact_in_any_order
+    exact = op.return_type.kind not in "fc" or monoid.is_exact_in_any_order
     return monoid[op.dtype] if exact and op.return_type is op.dtype else None
 
 

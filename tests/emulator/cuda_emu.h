@@ -308,7 +308,7 @@ extern "C" inline void cudaGraphSetConditional(cudaGraphConditionalHandle h, uns
 
 // ---- launching, through ctypes: one EMU_KERNEL per kernel, arguments as pointers to their values ---------------------
 namespace emu {
-// What Python checks arguments against, four characters each: P(ointer), c(onst), kind as in NumPy, bytes.
+// What Python checks arguments against, four characters each: P(ointer), c(onst), kind as in NumPy, bytes (beyond 9 as letters).
 struct Argument { char pointer, is_const, kind, bytes; };
 template <class T> struct KindOf { enum { value = 's' }; };  // a struct
 #define EMU_KIND(T, K) template <> struct KindOf<T> { enum { value = K }; };
@@ -317,7 +317,7 @@ EMU_KIND(long, 'i') EMU_KIND(long long, 'i') EMU_KIND(unsigned char, 'u') EMU_KI
 EMU_KIND(unsigned, 'u') EMU_KIND(unsigned long, 'u') EMU_KIND(unsigned long long, 'u') EMU_KIND(float, 'f')
 EMU_KIND(double, 'f')
 template <class T> struct Described {
-  static constexpr Argument value() { return {'-', '-', KindOf<T>::value, (char)('0' + (sizeof(T) < 10 ? sizeof(T) : 0))}; }
+  static constexpr Argument value() { return {'-', '-', KindOf<T>::value, (char)((sizeof(T) < 10 ? '0' : 'a' - 10) + sizeof(T))}; }
 };
 template <> struct Described<void> { static constexpr Argument value() { return {'-', '-', 'v', '1'}; } };
 template <class T> struct Described<const T> : Described<T> {};

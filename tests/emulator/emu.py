@@ -68,7 +68,7 @@ class Kernel:
             if const != "c" and not x.flags.writeable:
                 raise TypeError(f"{where} that it may write; the array is read-only")
         elif isinstance(x, np.generic):
-            if pointer == "P" or size != str(x.itemsize) or (kind == "f") != (x.dtype.kind == "f"):
+            if pointer == "P" or int(size, 36) != x.itemsize or (kind == "f") != (x.dtype.kind == "f"):
                 raise TypeError(f"{where}, got {x.dtype}")
         elif x is None:
             if pointer != "P":

@@ -38,7 +38,7 @@ class Writes(dict[tuple[int, int], np.generic | None]):
 
     def packs(self, held: MatrixStore, value: np.generic) -> bool:
         """Whether one more value surely leaves the values fit to be packed, or all the same; False: nobody knows."""
-        if held.dtype.kind != "f" and held.dtype.nbytes <= MOST_BITS // 8:
+        if held.dtype.kind == "c" or (held.dtype.kind != "f" and held.dtype.nbytes <= MOST_BITS // 8):
             return True
         x = value.item()
         low, high = self.limits or _limits(held) or (x, x)

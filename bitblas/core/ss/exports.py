@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from abc import abstractmethod
 from typing import Any
 
@@ -11,7 +12,9 @@ from ...exceptions import InvalidValue
 from ...store import unpack as unpack_bits
 from ..matrix.compressed import is_columnwise
 from ..options import check_options
-from .settings import config
+from .settings import ObjectSettings
+
+_settings: dict[int, dict[str, Any]] = {}  # of objects, by their number, as long as they live
 
 
 class Arrays:
@@ -22,9 +25,26 @@ class Arrays:
     _parent: Any
     is_iso: bool
 
+    @property
+    def config(self) -> ObjectSettings:
+        """The settings of this object: see ObjectSettings."""
+        key = id(self._parent)
+        if key not in _settings:
+            _settings[key] = {}
+            weakref.finalize(self._parent, _settings.pop, key, None).atexit = False
+        return ObjectSettings(self._parent, _settings[key], self._status)
+
+    def _status(self) -> str:
+        """The form that SuiteSparse would have: hypersparse, sparse, bitmap or full."""
+        return self.config.chosen(self._fits())
+
+    @abstractmethod
+    def _fits(self) -> str:
+        """The same, whatever is allowed."""
+
     @abstractmethod
     def _best(self) -> str:
-        """The form that SuiteSparse would have."""
+        """Its name as `export` has it."""
 
     def _named(self, format: str | None) -> str:
         name = self._best() if format is None else format.lower()
@@ -37,8 +57,8 @@ class Arrays:
         """The entries as a dict of host arrays; is_iso: `values` has one element.
 
         format: a form of SuiteSparse, of a Matrix also "rowwise" and "columnwise"; None: the one that it would take for
-        such entries, by `gb.ss.config`. Entries are sorted in any case. raw: arrays have one dimension, and the sizes
-        are with them.
+        such entries, by `config` and `gb.ss.config`. Entries are sorted in any case. raw: arrays have one dimension,
+        and the sizes are with them.
         give_ownership: the object is emptied. Raises ValueError for another form, InvalidValue for a full one where
         entries are missing.
         """
@@ -84,14 +104,18 @@ class MatrixArrays(Arrays):
     }  # fmt: skip
 
     def _best(self) -> str:
-        A = self._parent
+        letter = self.config.letter
+        return {"sparse": "cs", "hypersparse": "hypercs"}.get(form := self._status(), form) + letter
+
+    def _fits(self) -> str:
+        A, settings = self._parent, self.config
         if A.nvals and A.nvals == A.nrows * A.ncols:
-            return f"full{config.letter}"
-        if config.is_dense(A.nvals, A.shape):
-            return f"bitmap{config.letter}"
-        rows = A if config.letter == "r" else A.T
+            return "full"
+        if settings.is_dense(A.nvals):
+            return "bitmap"
+        rows = A if settings.letter == "r" else A.T
         filled = rows.reduce_rowwise("any").new().nvals if A.nvals else 0
-        return f"{'hyper' if config.is_hyper(filled, rows.nrows) else ''}cs{config.letter}"
+        return "hypersparse" if settings.is_hyper(filled, rows.nrows) else "sparse"
 
     def _named(self, format: str | None) -> str:
         try:
@@ -144,10 +168,13 @@ class VectorArrays(Arrays):
     _forms = {"sparse": "_sparse", "bitmap": "_bitmap", "full": "_full"}
 
     def _best(self) -> str:
+        return self._status()
+
+    def _fits(self) -> str:
         v = self._parent
         if v.nvals and v.nvals == v.size:
             return "full"
-        return "bitmap" if config.is_dense(v.nvals, v.shape) else "sparse"
+        return "bitmap" if self.config.is_dense(v.nvals) else "sparse"
 
     def _sparse(self, format: str) -> dict[str, Any]:
         v = self._parent

@@ -130,7 +130,7 @@ class Segments(NamedTuple):
 
 def descending(x: Any) -> Any:
     """Keys that ascend where x falls; NaN stays behind."""
-    return -x if x.dtype.kind == "f" else ~x
+    return -x if x.dtype.kind in "fc" else ~x
 
 
 def _random(device: Device, n: int, seed: Any) -> Any:

@@ -1,9 +1,9 @@
-"""`gb.ss.config`: the settings of SuiteSparse that programs set. Three say which form `export` takes; the others are
-hints for its threads and its printing, which are kept and change nothing, as options of statements do."""
+"""`gb.ss.config`, `A.ss.config`: settings of SuiteSparse that programs set. Three say which form `export` takes; the
+others are hints for its threads and its printing, which are kept and change nothing, as options of statements do."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 BITMAP = (0.04, 0.05, 0.06, 0.08, 0.10, 0.20, 0.30, 0.40)
 HYPER = 0.0625
 FORMATS = ("by_row", "by_col")
+FORMS = ("sparse", "bitmap", "full")  # and hypersparse matrices
 
 
 class Settings(MutableMapping[str, Any]):
@@ -55,6 +56,78 @@ class Settings(MutableMapping[str, Any]):
     def __repr__(self) -> str:
         return "".join(f"{name} = {value!r}\n" for name, value in self._values.items())
 
+    def bitmap_switch(self, shape: tuple[int, ...]) -> float:
+        """The share of its positions from which on an object is held as a bitmap."""
+        side = min(shape) if len(shape) == 2 else 1
+        return float(self["bitmap_switch"][min(max(0, side - 1).bit_length(), len(BITMAP) - 1)])
+
+
+config = Settings()
+
+
+class ObjectSettings(MutableMapping[str, Any]):
+    """`A.ss.config`, `v.ss.config`: the same for one object, where they are set; else those of `gb.ss.config`.
+
+    format (of a Matrix): by_row or by_col; hyper_switch (of a Matrix), bitmap_switch: numbers; sparsity_control: the
+    forms that `export` may take if no form is asked for, a name or a set of hypersparse (of a Matrix), sparse, bitmap,
+    full, or auto; sparsity_status: the one that it would take, which is read-only. None as a value: the default. A copy
+    of the object has none of them. Raises KeyError for an unknown name, format or form, TypeError and ValueError for a
+    value that is none, TypeError for `del`.
+    """
+
+    def __init__(self, parent: Any, given: dict[str, Any], status: Callable[[], str]) -> None:
+        self._parent, self._given, self._status = parent, given, status
+
+    @property
+    def _matrix(self) -> bool:
+        return len(self._parent.shape) == 2
+
+    @property
+    def _forms(self) -> tuple[str, ...]:
+        return ("hypersparse", *FORMS) if self._matrix else FORMS
+
+    def __iter__(self) -> Iterator[str]:
+        more = ("format", "hyper_switch") if self._matrix else ()
+        return iter(sorted(("bitmap_switch", *more, "sparsity_control", "sparsity_status")))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in list(self):
+            raise KeyError(name)
+        if name == "sparsity_status":
+            return self._status()
+        if name in self._given:
+            return self._given[name]
+        if name == "sparsity_control":
+            return {"auto"}
+        return config.bitmap_switch(self._parent.shape) if name == "bitmap_switch" else config[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name not in list(self):
+            raise KeyError(name)
+        if name == "sparsity_status":
+            raise ValueError("sparsity_status: is read-only; sparsity_control says which there may be")
+        if value is None:
+            self._given.pop(name, None)
+            return
+        if name == "format" and value not in FORMATS:
+            raise KeyError(f"format: expected one of {', '.join(FORMATS)}, got {value!r}")
+        if name == "sparsity_control":
+            value = {value} if isinstance(value, str) else set(value)
+            if not value or not value <= {"auto", *self._forms}:
+                raise KeyError(f"sparsity_control: expected some of auto, {', '.join(self._forms)}, got {value}")
+        elif name != "format":
+            value = float(value)
+        self._given[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError("config: expected a setting to be changed, not deleted; None is its default")
+
+    def __repr__(self) -> str:
+        return "".join(f"{name} = {value!r}\n" for name, value in self.items())
+
     # ---- what they say ----
 
     @property
@@ -62,17 +135,20 @@ class Settings(MutableMapping[str, Any]):
         """The last one of the names of forms: by rows or by columns."""
         return "r" if self["format"] == "by_row" else "c"
 
-    def is_dense(self, nvals: int, shape: tuple[int, ...]) -> bool:
+    def chosen(self, fits: str) -> str:
+        """The form that is allowed, of one that fits the entries: else the next that holds all that it holds."""
+        allowed = self["sparsity_control"]
+        order = {"full": ("full", "bitmap", "sparse", "hypersparse"), "bitmap": ("bitmap", "sparse", "hypersparse")}
+        order |= {"sparse": ("sparse", "hypersparse", "bitmap"), "hypersparse": ("hypersparse", "sparse", "bitmap")}
+        return fits if "auto" in allowed else next((form for form in order[fits] if form in allowed), "bitmap")
+
+    def is_dense(self, nvals: int) -> bool:
         """Whether a bitmap is the form for so many entries."""
-        side = min(shape) if len(shape) == 2 else 1
-        at = min(max(0, side - 1).bit_length(), len(BITMAP) - 1)
-        return nvals > self["bitmap_switch"][at] * int(np.prod(shape, dtype=object))
+        return nvals > self["bitmap_switch"] * int(np.prod(self._parent.shape, dtype=object))
 
     def is_hyper(self, filled: int, rows: int) -> bool:
         """Whether the rows that have entries are listed."""
         return filled < self["hyper_switch"] * rows
 
 
-config = Settings()
-
-__all__ = ["Settings", "config"]
+__all__ = ["ObjectSettings", "Settings", "config"]

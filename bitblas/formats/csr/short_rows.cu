@@ -83,7 +83,7 @@ short_rows(i64 n, const i64* rows, const PTR_T* a_ptr, const AColumn::stored* a_
     for (int other = 0; other < count; ++other) rank += keys[other] < key;
     c_col[out + rank] = key;
     if (KIND == VALUES) c_val[out + rank] = cells[e];
-    if (KIND == COUNT) c_val[out + rank] = repeated(product, (i64)cells[e]);
+    if (KIND == COUNT) c_val[out + rank] = repeated(product, cast<i64>(cells[e]));
   }
 #else
   (void)c_col, (void)c_val, (void)group;

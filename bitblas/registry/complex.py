@@ -1,0 +1,45 @@
+"""The variants on complex numbers that are registered: each kernel that has values, once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from semirings import binary, monoid, semiring, unary
+from semirings.dtypes import FC32, FC64, INT32
+
+from ..formats import FORMATS
+from ..kernels.prologue import Variant
+from ..plan.ending import End
+from ..plan.product import VALUES
+from ..verbs.variants import (
+    BOTH,
+    LEFT,
+    elementwise_variant,
+    fold_variant,
+    hubs_variant,
+    merge_variant,
+    place_variant,
+    pull_variant,
+    push_variant,
+    reduce_variant,
+    vector_variant,
+)
+
+
+def complex_numbers() -> Iterator[Variant]:
+    """Products of the forms that all kinds of kernels are registered of, and kernels of vectors."""
+    plus_times, end = semiring.plus_times[FC64], End(FC64, FC64)
+    how: dict[str, Any] = {"ranked": False, "lanes": 8}
+    for format in (format for format in FORMATS.values() if format.registered == "all"):
+        types = tuple((name, INT32) for name in format.indices)
+        yield pull_variant(format.key, types, plus_times, VALUES, FC64, FC64, **how, flip=False, full=True, end=end)
+        yield push_variant(format.key, types, semiring.any_first[FC64], VALUES, FC64, FC64, **how, flip=True)
+    yield hubs_variant(plus_times, VALUES, 1, end)
+    yield elementwise_variant(LEFT, unary.exp[FC32], FC32, FC32, "x")[0]
+    yield elementwise_variant(BOTH, binary.truediv[FC64], FC64, FC64, "xy")[0]
+    yield reduce_variant(monoid.plus[FC64], FC64)[0]
+    yield fold_variant(binary.plus[FC64], FC64)[0]
+    yield merge_variant(FC64, End(FC64, FC64, binary.plus[FC64], merge=True))
+    yield place_variant(FC64, FC64, values=True)
+    yield vector_variant("put", FC64, DENSE=1)

@@ -1,0 +1,243 @@
+"""What the operators of complex numbers call, in Python: read by the host and by Numba.
+
+complex_circular.py has more of them. `complex.cuh` holds the same functions, with the same names, for CUDA C++. What
+gives a complex number gives one of FC64, whatever its arguments. Formulas: W. Kahan, Branch cuts for complex elementary
+functions (1987), without its care for infinities, at which C99's annex G is not followed.
+"""
+
+import numpy as np
+
+from .functions import (
+    INF,
+    LOG_2,
+    LOG_10,
+    NAN,
+    absolute,
+    atan2,
+    ceil,
+    copysign,
+    cos,
+    exp,
+    exp2,
+    expm1,
+    floor,
+    hypot,
+    isfinite,
+    isinf,
+    isnan,
+    log,
+    log1p,
+    raised,
+    rounded,
+    sin,
+    sqrt,
+    trunc,
+)  # fmt: skip
+
+
+def cartesian(x, y):
+    return np.complex128(complex(x, y))
+
+
+def real_part(x):
+    return x.real
+
+
+def imaginary_part(x):
+    return x.imag
+
+
+def conjugate(x):
+    return np.conj(x)
+
+
+def magnitude_of(x):
+    return hypot(x.real, x.imag)
+
+
+def angle_of(x):
+    return atan2(x.imag, x.real)
+
+
+def multiple_of(x, k):
+    """The sum of k numbers x."""
+    return cartesian(x.real * k, x.imag * k)
+
+
+# ---- SuiteSparse's definitions --------------------------------------------------------------------------------------
+
+
+def complex_quotient(x, y):
+    """x / y: R. Smith's algorithm, with what is real or imaginary, or infinite, treated as such."""
+    a, b, c, d = x.real, x.imag, y.real, y.imag
+    if d == 0:
+        return cartesian(a / c, b / c)
+    if c == 0:
+        return cartesian(b / d, -a / d)
+    if isinf(c) and isinf(d):
+        sign = 1.0 if (c < 0) == (d < 0) else -1.0
+        whole = c + sign * d
+        return cartesian((a + b * sign) / whole, (b - a * sign) / whole)
+    if absolute(c) < absolute(d):
+        ratio = c / d
+        whole = ratio * c + d
+        return cartesian((a * ratio + b) / whole, (b * ratio - a) / whole)
+    ratio = d / c
+    whole = ratio * d + c
+    return cartesian((a + b * ratio) / whole, (b - a * ratio) / whole)
+
+
+def complex_power(x, y):
+    if x.imag == 0 and y.imag == 0 and (x.real >= 0 or isnan(y.real) or isinf(y.real) or y.real == trunc(y.real)):
+        return cartesian(raised(x.real, y.real), 0.0)
+    if complex_isnan(x) or complex_isnan(y):
+        return cartesian(NAN, NAN)
+    if y.real == 0 and y.imag == 0:
+        return cartesian(1.0, 0.0)
+    if x.real == 0 and x.imag == 0:
+        return cartesian(0.0, 0.0) if y.real > 0 else cartesian(NAN, NAN)
+    z = complex_log(x)
+    return complex_exp(cartesian(y.real * z.real - y.imag * z.imag, y.real * z.imag + y.imag * z.real))
+
+
+def complex_ceil(x):
+    return cartesian(ceil(x.real), ceil(x.imag))
+
+
+def complex_floor(x):
+    return cartesian(floor(x.real), floor(x.imag))
+
+
+def complex_trunc(x):
+    return cartesian(trunc(x.real), trunc(x.imag))
+
+
+def complex_rounded(x):
+    return cartesian(rounded(x.real), rounded(x.imag))
+
+
+def complex_signum(x):
+    """x / abs(x); 0 for 0."""
+    if x.real == 0 and x.imag == 0:
+        return cartesian(0.0, 0.0)
+    size = magnitude_of(x)
+    return cartesian(x.real / size, x.imag / size)
+
+
+def complex_isfinite(x):
+    return isfinite(x.real) and isfinite(x.imag)
+
+
+def complex_isinf(x):
+    return isinf(x.real) or isinf(x.imag)
+
+
+def complex_isnan(x):
+    return isnan(x.real) or isnan(x.imag)
+
+
+def complex_near(x, y, rel_tol, abs_tol):
+    """Within the larger of two bounds, as cmath.isclose says it."""
+    if x.real == y.real and x.imag == y.imag:
+        return True
+    apart, p, q = hypot(x.real - y.real, x.imag - y.imag), magnitude_of(x), magnitude_of(y)
+    relative = rel_tol * (p if p > q or isnan(q) else q)
+    return apart <= (relative if relative > abs_tol else abs_tol)
+
+
+# ---- exponentials and logarithms ------------------------------------------------------------------------------------
+
+
+def complex_exp(x):
+    size = exp(x.real)
+    return cartesian(size, x.imag) if x.imag == 0 else cartesian(size * cos(x.imag), size * sin(x.imag))
+
+
+def complex_exp2(x):
+    size = exp2(x.real)
+    turn = x.imag * LOG_2
+    return cartesian(size, x.imag) if x.imag == 0 else cartesian(size * cos(turn), size * sin(turn))
+
+
+def complex_expm1(x):
+    size = exp(x.real)
+    half = sin(0.5 * x.imag)
+    if x.imag == 0:
+        return cartesian(expm1(x.real), x.imag)
+    return cartesian(expm1(x.real) * cos(x.imag) - 2.0 * half * half, size * sin(x.imag))
+
+
+def complex_log(x):
+    size, p, q = magnitude_of(x), absolute(x.real), absolute(x.imag)
+    if size > 0.5 and size < 2.0:  # where the logarithm of the size would lose the places that matter
+        larger, smaller = (p, q) if p > q else (q, p)
+        return cartesian(0.5 * log1p((larger - 1.0) * (larger + 1.0) + smaller * smaller), angle_of(x))
+    if isinf(size):
+        return cartesian(log(hypot(0.5 * p, 0.5 * q)) + LOG_2, angle_of(x))
+    return cartesian(log(size), angle_of(x))
+
+
+def complex_log1p(x):
+    size = hypot(1.0 + x.real, x.imag)
+    if size > 0.5 and size < 2.0:
+        return cartesian(0.5 * log1p(x.real * (2.0 + x.real) + x.imag * x.imag), atan2(x.imag, 1.0 + x.real))
+    return complex_log(cartesian(1.0 + x.real, x.imag))
+
+
+def complex_log2(x):
+    z = complex_log(x)
+    return cartesian(z.real / LOG_2, z.imag / LOG_2)
+
+
+def complex_log10(x):
+    z = complex_log(x)
+    return cartesian(z.real / LOG_10, z.imag / LOG_10)
+
+
+def complex_sqrt(x):
+    a, b = x.real, x.imag
+    if a == 0 and b == 0:
+        return cartesian(0.0, b)
+    if isinf(b):
+        return cartesian(INF, b)
+    if isinf(a):
+        return cartesian(a, b - b) if a > 0 else cartesian(b - b, copysign(INF, b))
+    scale = 1.0  # so that the sum of the squares neither overflows nor vanishes
+    if absolute(a) > 1e300 or absolute(b) > 1e300:
+        scale = 0.25
+    elif absolute(a) < 1e-290 and absolute(b) < 1e-290:
+        scale = 1.329227995784916e36
+    back = 1.0 / sqrt(scale)
+    a, b = a * scale, b * scale
+    root = sqrt(0.5 * (absolute(a) + hypot(a, b)))
+    other = b / (2.0 * root)
+    return (
+        cartesian(root * back, other * back) if a >= 0 else cartesian(absolute(other) * back, copysign(root, b) * back)
+    )
+
+
+# ---- what NumPy has and GraphBLAS has not ---------------------------------------------------------------------------
+
+
+def complex_reciprocal(x):
+    """1 / x, as NumPy divides: NaN where x is 0."""
+    if absolute(x.real) >= absolute(x.imag):
+        ratio = x.imag / x.real
+        whole = x.real + x.imag * ratio
+        return cartesian(1.0 / whole, -ratio / whole)
+    ratio = x.real / x.imag
+    whole = x.real * ratio + x.imag
+    return cartesian(ratio / whole, -1.0 / whole)
+
+
+def is_before(x, y):
+    """NumPy's order: by the real part, then by the imaginary one; NaN before nothing."""
+    return x.real < y.real or (x.real == y.real and x.imag < y.imag)
+
+
+def complex_maximum(x, y):
+    return x if complex_isnan(x) or (not complex_isnan(y) and not is_before(x, y)) else y
+
+
+def complex_minimum(x, y):
+    return x if complex_isnan(x) or (not complex_isnan(y) and not is_before(y, x)) else y

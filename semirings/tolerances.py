@@ -1,0 +1,21 @@
+"""How far the implementations of operators may differ."""
+
+from .catalog import COMPLEX_MATH, MATH
+
+# What computers round differently, and how far results may lie apart, in units of the last place (of the larger
+# of the value and 1 where there are zeros that no library meets).
+ULPS = dict.fromkeys((*MATH, *COMPLEX_MATH, "pow", "rpow", "atan2", "hypot"), 4) | {
+    "erfc": 16,
+    "lgamma": 16,
+    "tgamma": 16,
+}
+ULPS |= {"numpy.rad2deg": 1, "numpy.deg2rad": 1}
+ULPS |= dict.fromkeys((f"numpy.{name}" for name in ("float_power", "hypot", "logaddexp", "logaddexp2")), 4)
+# Of complex numbers, in units of the larger part: their functions are made of several.
+COMPLEX_ULPS = dict.fromkeys((*COMPLEX_MATH, "signum"), 16) | dict.fromkeys(("abs", "absfirst", "abssecond", "carg"), 4)
+COMPLEX_ULPS |= {"numpy.reciprocal": 2, "numpy.sign": 2}
+COMPLEX_ULPS |= dict.fromkeys(("pow", "rpow", "numpy.float_power"), 1 << 11)
+WITH_ZEROS = ("lgamma", "numpy.logaddexp", "numpy.logaddexp2")
+for _name in ("ceil", "floor", "sqrt", "trunc"):
+    del ULPS[_name]
+    COMPLEX_ULPS[_name] = 16 * (_name == "sqrt")

@@ -1,0 +1,122 @@
+"""`A.ss.config`, settings of an object; `gb.ss.Context`, of a thread; `gb.ss.burble`, each kernel told."""
+
+import gc
+import threading
+
+import numpy as np
+import pytest
+
+import bitblas
+from bitblas.core.ss import exports
+from bitblas.device import threads
+
+
+def test_a_context_limits_the_threads_of_who_engages_it(monkeypatch):
+    n = 1 << 18
+    u, seen = bitblas.Vector.from_dense(np.arange(n), device="cpu"), []
+    limited = threads.limited
+    monkeypatch.setattr(threads, "limited", lambda bounds: seen.append(len(limited(bounds)) - 1) or limited(bounds))
+
+    def most():
+        seen.clear()
+        assert u.apply("-").new()[n - 1].value == 1 - n
+        return max(seen)
+
+    with bitblas.config.set(threads=4):
+        assert bitblas.ss.global_context["nthreads"] == 4 and most() >= 4
+        with bitblas.ss.Context(nthreads=2) as outer:
+            assert most() == 2
+            found = []
+            other = threading.Thread(target=lambda: found.append(most()))
+            other.start()
+            other.join()
+            assert found[0] >= 4  # another thread has engaged nothing
+            with bitblas.ss.Context(nthreads=1, engage=False) as inner:
+                assert most() == 1
+                inner["nthreads"] = 3
+                assert most() == 3 and dict(inner.dup(engage=False)) == dict(inner)
+            assert most() == 2 and bitblas.ss.Context(engage=False)["nthreads"] == 2
+            outer.disengage()
+            assert most() >= 4
+        assert most() >= 4
+    for name, value, error in (("nthreads", -1, ValueError), ("nope", 1, KeyError), ("chunk", "x", ValueError)):
+        with pytest.raises(error):
+            outer[name] = value
+    with pytest.raises(TypeError, match="not deleted"):
+        del outer["chunk"]
+
+
+def test_contexts_equal_python_graphblas():
+    graphblas = pytest.importorskip("graphblas")
+    for gb in (bitblas, graphblas):
+        with gb.ss.Context(nthreads=2, chunk=7) as outer, gb.ss.Context(gpu_id=-1) as inner:
+            assert dict(inner) == {"nthreads": 2, "chunk": 7.0, "gpu_id": -1}
+            assert dict(gb.ss.Context(engage=False, stack=False)) != dict(outer)
+            assert dict(inner.dup(engage=False, chunk=None)) == dict(inner)
+
+
+def test_burble_tells_each_kernel(capsys):
+    u = bitblas.Vector.from_coo([1, 2], [3, 4], size=5)
+    burble = bitblas.ss.burble
+    with burble():
+        with burble:
+            u.apply("-").new()
+        assert burble.is_enabled
+        first = capsys.readouterr().out
+        with pytest.raises(ValueError, match="trace"), bitblas.trace():
+            pass
+        u.apply("-").new()
+    assert not burble.is_enabled
+    u.apply("-").new()
+    told = capsys.readouterr().out
+    assert "elementwise" in first and " us ]" in first and told.count("[ ") == first.count("[ ") >= 1
+    burble.enable()
+    burble.disable()
+    with bitblas.trace() as t:
+        u.apply("-").new()
+    assert len(t) and not capsys.readouterr().out
+
+
+SETTINGS = """
+config["format"] = "by_col"; config["bitmap_switch"] = 0.001; config["sparsity_control"] = {"sparse", "hypersparse"}
+config["hyper_switch"] = 0.01; config["sparsity_control"] = "bitmap"; config["format"] = None; config["nope"] = 1
+config["sparsity_status"] = "full"; config["format"] = "x"; config["sparsity_control"] = "x"; del config["format"]
+config["sparsity_control"] = "full"; config["sparsity_control"] = "auto"
+"""
+
+
+@pytest.mark.parametrize("shape", [(10, 10), (2, 2), (30,)])
+def test_settings_of_objects_equal_python_graphblas(shape):
+    graphblas = pytest.importorskip("graphblas")
+
+    def run(gb):
+        index = [[0, 1]] * len(shape)
+        make = gb.Vector.from_coo if len(shape) == 1 else gb.Matrix.from_coo
+        x = make(*index, [1, 2], **dict(zip(("size",) if len(shape) == 1 else ("nrows", "ncols"), shape)))
+        config, found = x.ss.config, []
+        for text in SETTINGS.replace("\n", ";").split(";"):
+            try:
+                exec(text.strip(), {"config": config})
+            except (KeyError, ValueError, TypeError) as error:
+                found.append((text, type(error)))
+            found.append((text, {k: v for k, v in config.items() if k != "sparsity_status"}))
+            found[-1][1]["bitmap_switch"] = round(found[-1][1]["bitmap_switch"], 6)
+            export = x.ss.export()["format"]
+            found.append((text, export if "full" not in config["sparsity_control"] else ""))
+        return found
+
+    for ours, theirs in zip(run(bitblas), run(graphblas), strict=True):
+        if isinstance(theirs[1], dict) and "hyper_switch" in theirs[1]:
+            theirs[1]["hyper_switch"] = ours[1]["hyper_switch"] = round(theirs[1]["hyper_switch"], 6)
+        assert ours == theirs
+
+
+def test_settings_of_an_object_are_its_own():
+    A = bitblas.Matrix.from_coo([0], [1], [1], nrows=4, ncols=4)
+    A.ss.config["format"] = "by_col"
+    assert A.ss.config["format"] == "by_col" != A.dup().ss.config["format"]
+    assert A.ss.config["sparsity_status"] == "bitmap" and "format = 'by_col'" in repr(A.ss.config)
+    number = id(A)
+    del A
+    gc.collect()
+    assert number not in exports._settings
