@@ -19,6 +19,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,7 +53,7 @@ def features(seen: Facts, key: str, verb: str) -> tuple[float, ...]:
     vectors = on_bits if verb in (BITS, BFS) else 4.125 * (seen.ncols + seen.nrows)
     values = 4 * seen.nvals if verb == WEIGHTS else 0
     tiles, inside, listed = seen.listing_in(key)
-    items, lines = tiles + listed, dict(seen.tiles)[LINE[verb]]
+    items, lines = tiles + listed, seen.tiles_of[LINE[verb]]
     held = 1.0, size + vectors + values, float(units), tiles, inside, listed, lines
     walks = items / units, inside / units, items if seen.uneven else 0.0
     if verb == BFS:
@@ -87,7 +88,7 @@ class Costs:
         constants = self.us.get(f"{key} {verb}")
         if constants is None:
             raise InvalidValue(f"costs: those of {self.device} ({self.source}) lack {key} {verb}: bitblas calibrate")
-        told = math.fsum(c * f for c, f in zip(constants, features(seen, key, verb), strict=True))
+        told = sum(map(operator.mul, constants, features(seen, key, verb)))
         return max(told, moved(seen, key, verb) / self.bandwidth)
 
     def to_json(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from ..formats.packing import packed_words, width_of
 from ..store import MatrixStore
 from .choice import outlook
 from .costs import FLOOR, Costs, costs_of
-from .facts import Facts, facts
+from .facts import Facts, best_known
 from .forms import candidates, choose_form, verbs_of, worst_ratios
 from .limit import limited
 from .values import NO_VALUES, ValueBytes, value_bytes
@@ -108,7 +108,7 @@ def profile(A: MatrixStore, *, asked: bool = False) -> Profile:
     verbs = verbs_of(A.iso, A.nrows == A.ncols)
     when = "" if asked else outlook(A.structure, A.iso)
     return Profile(
-        facts(A.structure), costs_of(A.device), chosen, held, verbs, reason,
+        best_known(A.structure), costs_of(A.device), chosen, held, verbs, reason,
         values=value_bytes(A), device=A.device.model, outlook=when,
     )  # fmt: skip
 
