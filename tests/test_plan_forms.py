@@ -13,7 +13,8 @@ from bitblas.calibrate.matrices import grid, shuffled
 from bitblas.config import config
 from bitblas.device import readback
 from bitblas.formats import format_of
-from bitblas.formats.sample import BYTES, SAMPLES
+from bitblas.formats.b2sr.choice import TILES
+from bitblas.formats.sample import BYTES, SAMPLES, SIZES
 from bitblas.formats.split import layout
 from bitblas.formats.split.layout import Parts
 from bitblas.plan import costs
@@ -185,7 +186,7 @@ def test_few_entries_are_all_looked_at(device):
         assert seen.tiles == pytest.approx(dict(true.tiles))
         for name, parts in true.own:
             assert tuple(seen.own[name]) == pytest.approx(tuple(parts))
-    assert BYTES <= readback.SIZE, "written into memory of the host"
+    assert SIZES == TILES and BYTES <= readback.SIZE, "written into memory of the host"
 
 
 # ---- the levels of a search -----------------------------------------------------------------------------------------

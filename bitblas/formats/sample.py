@@ -20,15 +20,15 @@ from semirings.dtypes import DataType
 
 from ..device.readback import Readback
 from ..kernels.prologue import Variant
-from .b2sr.choice import TILES
 
+SIZES = (4, 8, 16, 32, 64)  # edges of the tiles that are told of
 SAMPLES = 1 << 11  # entries that are looked at; all, where there are no more
 BALLS, HOPS = 8, 8  # balls, and edges to those of their vertices that are farthest
 TABLE = 1 << 15  # bytes of the table of a ball's vertices: in the shared memory of every GPU, with what else it takes
 RANGES = 256  # of rows, whose pointers a block looks at
 HEAD = 32  # entries of a row that a GPU fetches with the first one: a line of 128 bytes
-# What the kernel writes: types, first bytes, numbers. Of balls the sizes; of ranges of rows how many entries are among the
-# first HEAD of their rows, and the longest row; of entries the fill of their tiles and the bits of their columns.
+# What the kernel writes: types, first bytes, numbers. Of balls the sizes; of ranges of rows how many entries are among
+# the first HEAD of their rows, and the longest row; of entries the fill of their tiles and the bits of their columns.
 PARTS = (
     (np.dtype(np.int64), 0, BALLS * (HOPS + 1)),
     (np.dtype(np.int64), 8 * BALLS * (HOPS + 1), 2 * RANGES),
@@ -88,5 +88,5 @@ def look(rows: Any) -> Look:
     sizes, ends, seen = (found[at:][: count * kind.itemsize].view(kind) for kind, at, count in PARTS)
     each, fill = nvals / samples, seen[: 6 * samples].reshape(samples, 6).T.copy()
     tiles, heads, longest = np.divide(each, fill[:5]), ends[::2].sum(), ends[1::2].max()
-    sample = Sample(dict(zip(TILES, fill)), dict(zip(TILES, tiles)), fill[5], each, nrows, rows.ncols)
+    sample = Sample(dict(zip(SIZES, fill)), dict(zip(SIZES, tiles)), fill[5], each, nrows, rows.ncols)
     return Look(sample, int(heads), int(longest), sizes.reshape(BALLS, HOPS + 1)[:balls].copy())
