@@ -51,10 +51,12 @@ class Sample(NamedTuple):
     nrows: int
     ncols: int
 
-    def error(self, tile: int) -> float:
-        """The standard error of the sum of `tiles`: 0 where all entries were looked at."""
-        tiles = self.tiles[tile]
-        return float(tiles.std()) * math.sqrt(len(tiles)) if self.each > 1 else 0.0
+    def sums(self) -> tuple[dict[int, float], dict[int, float]]:
+        """The sums of `tiles`, and their standard errors: 0 where all entries were looked at."""
+        tiles, size = np.stack([*self.tiles.values()]), len(self.bits)
+        found, squares = tiles.sum(axis=1).tolist(), np.einsum("ij,ij->i", tiles, tiles).tolist()
+        errors = (math.sqrt(max(0.0, q - s * s / size)) if self.each > 1 else 0.0 for s, q in zip(found, squares))
+        return dict(zip(self.tiles, found)), dict(zip(self.tiles, errors))
 
 
 class Look(NamedTuple):

@@ -48,17 +48,19 @@ def features(seen: Facts, key: str, verb: str) -> tuple[float, ...]:
     """What the constants of a form and verb are multiplied with: (1, bytes, units, tiles, entries in tiles, listed
     entries, lines, chain of tiles and listed entries, chain of entries in tiles, uneven, heads), for a search levels,
     levels * rows and levels * bytes in the place of heads."""
-    units, size = max(1, format_of(key).units(seen.nrows)), seen.bytes_of(key)
-    on_bits = (seen.ncols + 2 * seen.nrows) / 8
-    vectors = on_bits if verb in (BITS, BFS) else 4.125 * (seen.ncols + seen.nrows)
-    values = 4 * seen.nvals if verb == WEIGHTS else 0
-    tiles, inside, listed = seen.listing_in(key)
-    items, lines = tiles + listed, seen.tiles_of[LINE[verb]]
-    held = 1.0, size + vectors + values, float(units), tiles, inside, listed, lines
-    walks = items / units, inside / units, items if seen.uneven else 0.0
+    size, (tiles, inside, listed), units = seen.holding(key)
+    if verb in (BITS, BFS):
+        vectors = (seen.ncols + 2 * seen.nrows) / 8
+    else:
+        vectors = 4.125 * (seen.ncols + seen.nrows) + (4 * seen.nvals if verb == WEIGHTS else 0)
+    items, uneven = tiles + listed, seen.uneven
+    shared = (
+        1.0, size + vectors, float(units), tiles, inside, listed, seen.tiles_of[LINE[verb]], items / units,
+        inside / units, items if uneven else 0.0,
+    )  # fmt: skip
     if verb == BFS:
-        return *held, *walks, seen.levels, seen.levels * seen.nrows, seen.levels * size
-    return *held, *walks, seen.heads
+        return *shared, seen.levels, seen.levels * seen.nrows, seen.levels * size
+    return *shared, seen.heads
 
 
 def moved(seen: Facts, key: str, verb: str) -> float:

@@ -55,22 +55,23 @@ class Facts:
 
     def bytes_of(self, key: str) -> int:
         """Predicted bytes of the structure in a form, values not counted."""
-        return self._holding(key)[0]
+        return self.holding(key)[0]
 
     def listing_in(self, key: str) -> Listing:
         """Tiles of a form, entries in them, and entries that are listed one by one."""
-        return self._holding(key)[1]
+        return self.holding(key)[1]
 
     @functools.cached_property
-    def _held(self) -> dict[str, tuple[int, Listing]]:
+    def _held(self) -> dict[str, tuple[int, Listing, int]]:
         return {}
 
-    def _holding(self, key: str) -> tuple[int, Listing]:
-        """The bytes of a form and what it lists, asked once: a choice needs both many times."""
+    def holding(self, key: str) -> tuple[int, Listing, int]:
+        """The bytes of a form, what it lists, and its units, asked once: a choice needs them many times."""
         found = self._held.get(key)
         if found is None:
             format = format_of(key)
-            found = self._held[key] = format.predict_bytes(self), format.listing(self)
+            units = max(1, format.units(self.nrows))
+            found = self._held[key] = format.predict_bytes(self), format.listing(self), units
         return found
 
     @staticmethod
@@ -137,8 +138,7 @@ def estimated(of: Look) -> Estimates:
     sample, n = of.sample, of.sample.nrows
     own = {key: f for key, f in FORMATS.items() if f.counts == "own" and not f.refusal(n, sample.ncols)}
     return Estimates(
-        {tile: float(share.sum()) for tile, share in sample.tiles.items()},
-        {tile: sample.error(tile) for tile in sample.tiles},
+        *sample.sums(),
         {key: format.sample(sample) for key, format in own.items()},
         levels_of(n, *mean_balls(of.balls)) if n == sample.ncols else 0.0, float(of.heads), float(of.longest),
     )  # fmt: skip

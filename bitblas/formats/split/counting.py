@@ -45,6 +45,7 @@ def count_parts(csr: Csr, tile: int) -> Parts:
 def sampled_parts(of: Sample, tile: int) -> Parts:
     """The same of a sample of entries, estimated for all."""
     fill, tiles = of.fill[tile], of.tiles[tile]
+    whole = float(tiles.sum())
 
     def below() -> list[float]:
         """As `columns_below`."""
@@ -59,6 +60,6 @@ def sampled_parts(of: Sample, tile: int) -> Parts:
             near = (fill < rule.near) & is_near
             listed = near | (listed & ~is_near)
         in_near, in_rest = np.count_nonzero(near) if near_width else 0, np.count_nonzero(listed)
-        return Parts(float(tiles[~listed].sum()), of.each * (in_rest - in_near), of.each * in_near, near_width)
+        return Parts(whole - float(tiles @ listed), of.each * (in_rest - in_near), of.each * in_near, near_width)
 
     return best_parts(count, below, of.nrows, of.ncols, tile)
