@@ -21,7 +21,7 @@ from bitblas.plan import costs
 from bitblas.plan import facts as plan_facts
 from bitblas.plan import forms as plan_forms
 from bitblas.plan import profile as plan_profile
-from bitblas.plan.facts import Facts, facts
+from bitblas.plan.facts import COUNTED, Facts, facts
 from bitblas.plan.walk import levels_of
 
 
@@ -186,6 +186,10 @@ def test_few_entries_are_all_looked_at(device):
         assert seen.tiles == pytest.approx(dict(true.tiles))
         for name, parts in true.own:
             assert tuple(seen.own[name]) == pytest.approx(tuple(parts))
+        assert "(sampled)" not in str(A.profile())
+    n = 1 << 14
+    large = bitblas.Matrix.from_coo(np.arange(5 * n) % n, np.arange(5 * n) // n * 3000, True, nrows=n, ncols=n)
+    assert large.nvals > COUNTED and ("(sampled)" in str(large.profile())) == (device == "cpu")
     assert SIZES == TILES and BYTES <= readback.SIZE, "written into memory of the host"
 
 

@@ -11,7 +11,7 @@ from ..formats import FORMATS, Listing, Structure, format_of
 from ..formats.b2sr.choice import TILES
 from ..formats.b2sr.merging import count_tiles
 from ..formats.csr.choice import UNEVEN
-from ..formats.sample import Look, look
+from ..formats.sample import SAMPLES, Look, look
 from .walk import levels_of, mean_balls
 
 COUNTED = 1 << 16  # entries up to which any device counts as soon as anybody looks at a sample (estimated)
@@ -149,6 +149,11 @@ def error_of(structure: Structure, tile: int) -> float:
     if not structure.nvals or tile in structure.primary.cache.get("counted", ()):
         return 0.0
     return estimates(structure).errors[tile]
+
+
+def is_sampled(structure: Structure) -> bool:
+    """Whether what is known of its tiles is an estimate."""
+    return structure.nvals > SAMPLES and not structure.primary.cache.get("counted", {}).keys() >= {*TILES}
 
 
 def count(structure: Structure, tile: int) -> bool:
