@@ -62,6 +62,45 @@ class Collected(JITCodeLibrary):
         return iter(self._linking_libraries)
 
 
+# Numba's tables of types and implementations, with a memory: a kernel asks some hundred times what an operator gives
+# for the same types, and Numba answers each time from the start, which is a third of what compiling costs.
+Types: Any = type(cpu_target.typing_context)
+Target: Any = type(cpu_target.target_context)
+
+
+class Typing(Types):
+    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+        builtin = isinstance(func, (types.Function, types.NumberClass)) or not isinstance(func, types.Type)
+        if kws or not builtin:
+            return super().resolve_function_type(func, args, kws)
+        key = func, tuple(args)
+        if key not in self.known:
+            self.known[key] = super().resolve_function_type(func, args, kws)
+        return self.known[key]
+
+
+class Lowering(Target):
+    def get_function(self, fn: Any, sig: Any, _firstcall: bool = True) -> Any:
+        key = fn, sig
+        if key not in self.known:
+            self.known[key] = super().get_function(fn, sig, _firstcall)
+        return self.known[key]
+
+    def get_abi_sizeof(self, ty: Any) -> int:
+        if ty not in self.known:
+            self.known[ty] = super().get_abi_sizeof(ty)
+        return self.known[ty]
+
+
+@functools.cache
+def _tables() -> tuple[Typing, Lowering]:
+    """Beside Numba's own, whose contents they share, so that other users of Numba keep theirs as they are."""
+    both = Typing.__new__(Typing), Lowering.__new__(Lowering)
+    for own, numbas in zip(both, (cpu_target.typing_context, cpu_target.target_context), strict=True):
+        own.__dict__.update(vars(numbas), known={})
+    return both
+
+
 def numba_type(code: str) -> Any:
     """The type of an argument: "int", a dtype's name for a NumPy scalar, with [] after it for an array."""
     if code == "int":
@@ -75,9 +114,9 @@ def compiled(text: str, name: str, symbol: str, signature: Sequence[str]) -> tup
     namespace: dict[str, Any] = {"__name__": "bitblas.kernel"}
     exec(compile(specialised(text, name), f"<{symbol}>", "exec"), namespace)
     arguments = (types.int64, types.int64, *map(numba_type, signature))
-    typing, target = cpu_target.typing_context, cpu_target.target_context
-    typing.refresh()
-    target.refresh()
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
+    typing, target = _tables()
     codegen = target.codegen()
 
     def lowered(counts: bool) -> tuple[Collected, Any]:

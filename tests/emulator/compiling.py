@@ -28,7 +28,7 @@ FLAGS = (
 # What is undefined in CUDA C++ too becomes a trap; the guard pages around arrays and stacks see the rest.
 CHECKS = "shift,alignment,null,bounds,bool,signed-integer-overflow,integer-divide-by-zero,float-cast-overflow"
 MODES = {
-    "": ["-O1", "-g1", f"-fsanitize={CHECKS}", "-fsanitize-undefined-trap-on-error"],
+    "": ["-Og", "-g1", f"-fsanitize={CHECKS}", "-fsanitize-undefined-trap-on-error"],
     "fast": ["-O2", "-g1"],
     "tsan": ["-O1", "-g1", "-fsanitize=thread"],
 }
