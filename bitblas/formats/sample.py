@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import math
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +40,8 @@ PARALLEL = 1 << 13  # rows from which on a CPU shares the work
 _UNIT = 8  # samples of a unit of the kernel
 
 
-class Sample(NamedTuple):
+@dataclass(frozen=True)
+class Sample:
     """Some entries of a matrix, each of which stands for `each` entries. fill: by the edge of tiles, the entries of the
     tile in which each lies (uint16); tiles: by the same, of how many tiles it is one. bits: those of the number of its
     column (uint16); 0 of column 0."""
@@ -50,6 +52,12 @@ class Sample(NamedTuple):
     each: float
     nrows: int
     ncols: int
+
+    @functools.cached_property
+    def below(self) -> list[float]:
+        """The entries in columns below 1, 2, 4, .. up to the first power of two that all are below, estimated."""
+        found = np.bincount(self.bits, minlength=(self.ncols - 1).bit_length() + 1)
+        return list((self.each * found).cumsum().tolist())
 
     def sums(self) -> tuple[dict[int, float], dict[int, float]]:
         """The sums of `tiles`, and their standard errors: 0 where all entries were looked at."""

@@ -47,11 +47,6 @@ def sampled_parts(of: Sample, tile: int) -> Parts:
     fill, tiles = of.fill[tile], of.tiles[tile]
     whole = float(tiles.sum())
 
-    def below() -> list[float]:
-        """As `columns_below`."""
-        found = of.each * np.bincount(of.bits, minlength=(of.ncols - 1).bit_length() + 1)
-        return list(found.cumsum().tolist())
-
     def count(near_width: int) -> Parts:
         rule = rule_of(of.ncols, tile, near_width)
         listed = near = fill < rule.far
@@ -62,4 +57,4 @@ def sampled_parts(of: Sample, tile: int) -> Parts:
         in_near, in_rest = np.count_nonzero(near) if near_width else 0, np.count_nonzero(listed)
         return Parts(whole - float(tiles @ listed), of.each * (in_rest - in_near), of.each * in_near, near_width)
 
-    return best_parts(count, below, of.nrows, of.ncols, tile)
+    return best_parts(count, lambda: of.below, of.nrows, of.ncols, tile)
