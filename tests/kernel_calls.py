@@ -72,6 +72,10 @@ def elementwise(variant: Variant) -> None:
     if variant.constant("PLACES"):
         a_matrix(of["U"]).apply(op, 1).new()
         return
+    if variant.constant("KEEP") and variant.label.startswith("unary"):  # the bits of a mask of values
+        w = a_vector("BOOL")
+        w(u.V) << a_vector("BOOL", full=True)
+        return
     if variant.constant("KEEP"):
         for w in (gb.Vector(of["W"], SIZE), a_vector(of["W"])):
             w(a_vector("BOOL").S) << u.select(variant.label.partition(".")[2].partition("[")[0], 1)

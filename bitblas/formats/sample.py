@@ -61,8 +61,8 @@ class Sample:
 
     def sums(self) -> tuple[dict[int, float], dict[int, float]]:
         """The sums of `tiles`, and their standard errors: 0 where all entries were looked at."""
-        tiles, size = np.stack([*self.tiles.values()]), len(self.bits)
-        found, squares = tiles.sum(axis=1).tolist(), np.einsum("ij,ij->i", tiles, tiles).tolist()
+        found = [float(share.sum()) for share in self.tiles.values()]
+        squares, size = [float(share @ share) for share in self.tiles.values()], len(self.bits)
         errors = (math.sqrt(max(0.0, q - s * s / size)) if self.each > 1 else 0.0 for s, q in zip(found, squares))
         return dict(zip(self.tiles, found)), dict(zip(self.tiles, errors))
 

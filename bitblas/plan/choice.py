@@ -132,7 +132,7 @@ def mean_us(seen: Facts, key: str, iso: bool, device: Device) -> float:
     """Microseconds of a product in a form, in the mean over those that count; those below the floor count as that."""
     costs, floor = costs_of(device), FLOOR[device.kind]
     verbs = verbs_of(iso, square=False)
-    return sum(max(floor, costs.predict(seen, key, verb)) for verb in verbs) / len(verbs)
+    return sum(max(floor, us) for us in costs.times(seen, key, verbs).values()) / len(verbs)
 
 
 def look(structure: Structure, iso: bool) -> None:

@@ -72,7 +72,7 @@ def best_form(seen: Facts, costs: Costs, prefer: str, *, iso: bool, kind: str) -
     if prefer == "memory":
         return min(keys, key=seen.bytes_of)
     verbs = verbs_of(iso, seen.nrows == seen.ncols)
-    us = {key: {verb: costs.predict(seen, key, verb) for verb in verbs} for key in keys}
+    us = {key: costs.times(seen, key, verbs) for key in keys}
     worst = worst_ratios(us, FLOOR[kind])
     return min(keys, key=lambda key: worst[key] * format_of(key).handicap)
 
