@@ -3,20 +3,25 @@ hours under it.
 
     python tests/every_kernel.py --device cuda [--part 0/8] [--watched] [--list]
 
-It says how many of the registered variants ran (constants that the plan sets by the size of operands aside), and fails
-where a kernel's source did not run at all. Answers are not looked at: the tests do that.
+Programs as the tests have them come first, then a call for each registered variant that they left out
+(kernel_calls.py). It fails unless every registered variant ran, constants that the plan sets by the size of operands
+aside; of a part, `--ran FILE` notes what ran, and `--complete FILE ..` says whether all parts together ran everything.
+Answers are not looked at: the tests do that.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import hashlib
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import core_programs
+import kernel_calls
 import numpy as np
 import test_loop
 from battery import FORMS, MATRICES, generator, values
@@ -164,6 +169,17 @@ def tasks() -> Iterator[Task]:
     yield "statements on matrices", lambda: texts(core_programs.MATRIX_STATEMENTS, "FP64", fresh=True)
 
 
+def calls_left(ran: set[Variant]) -> Iterator[Task]:
+    """Calls of registered variants, each if it has not run by then."""
+
+    def call(variant: Variant, how: Callable[[Variant], None]) -> None:
+        if same(variant) not in ran:
+            how(variant)
+
+    for name, variant, how in kernel_calls.calls():
+        yield f"calls {name}", lambda variant=variant, how=how: call(variant, how)
+
+
 # ---- what ran -------------------------------------------------------------------------------------------------------
 
 
@@ -173,15 +189,32 @@ def same(variant: Variant) -> Variant:
     return dataclasses.replace(variant, constants=constants, label="", text="")
 
 
-def noting(kind: type, seen: set[Variant]) -> None:
-    """Every variant that a device loads, from now on."""
+def noting(kind: type, seen: set[Variant], ran: set[Variant]) -> None:
+    """Every variant that a device loads, from now on, and what is the same."""
     found = kind.load
 
     def load(self: Any, variant: Variant) -> Any:
         seen.add(variant)
+        ran.add(same(variant))
         return found(self, variant)
 
     kind.load = load
+
+
+def missing(ran: set[str], listed: bool) -> int:
+    """The registered variants that did not run, told."""
+    variants = registry.variants()
+    missed = [v for v in variants if named(v) not in ran]
+    print(f"{len(variants) - len(missed)} of the {len(variants)} registered variants ran")
+    for v in missed if listed else ():
+        print("not run:", v)
+    return len(missed)
+
+
+def named(variant: Variant) -> str:
+    """The same for variants that are the same, in every process."""
+    text = f"{variant.kernel}\n{same(variant).cpp()}"
+    return f"{variant.kernel} {hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def watch(where: device.Device) -> None:
@@ -215,7 +248,13 @@ def main() -> int:
     parser.add_argument("--planted", action="store_true", help="call a faulty kernel under one of our names")
     parser.add_argument("--watched", action="store_true", help="on a GPU, under compute-sanitizer")
     parser.add_argument("--times", action="store_true", help="each task's seconds, as it ends")
+    parser.add_argument("--ran", help="a file for what ran")
+    parser.add_argument("--complete", nargs="+", metavar="FILE", help="whether what ran, by these files, is everything")
     args = parser.parse_args()
+    if args.complete:
+        return (
+            1 if missing({line for path in args.complete for line in Path(path).read_text().split("\n")}, True) else 0
+        )
     if args.shared:
         print(*sorted({v.entry for v in registry.variants() if "__shared__" in jit.cuda_source(v)}), sep="\n")
         return 0
@@ -229,10 +268,12 @@ def main() -> int:
         device.get(args.device).synchronize()
         return 0
     seen: set[Variant] = set()
-    noting(type(device.get(args.device)), seen)
+    ran: set[Variant] = set()
+    noting(type(device.get(args.device)), seen, ran)
     k, n = (int(x) for x in args.part.split("/"))
     begin, failed, done = time.perf_counter(), [], 0
-    for name, run in [t for t in tasks() if t[0].startswith(args.only)][k::n]:
+    chosen = [t for t in (*tasks(), *calls_left(ran)) if t[0].startswith(args.only)]
+    for name, run in chosen[k::n]:
         start = time.perf_counter()
         try:
             run()
@@ -242,20 +283,14 @@ def main() -> int:
         if args.times:
             print(f"{time.perf_counter() - start:8.2f} s  {name}", flush=True)
     device.get(args.device).synchronize()
-    variants = registry.variants()
-    ran = {same(v) for v in seen}
-    missed = [v for v in variants if same(v) not in ran]
-    never = sorted({v.kernel for v in variants} - {v.kernel for v in seen})
-    took = time.perf_counter() - begin
-    print(
-        f"{done} tasks, {took:.0f} s: {len(seen)} variants, "
-        f"{len(variants) - len(missed)} of the {len(variants)} registered ones among them"
-    )
-    for line in [*failed, *([str(v) for v in missed] if args.list else [])]:
-        print(line)
-    if never and n == 1 and not args.only:
-        print("kernels that did not run:", *never)
-    return 1 if failed or (never and n == 1 and not args.only) else 0
+    print(f"{done} tasks, {time.perf_counter() - begin:.0f} s: {len(seen)} variants")
+    names = {named(v) for v in seen}
+    if args.ran:
+        Path(args.ran).write_text("\n".join(sorted(names)))
+    print(*failed, sep="\n", end="\n" if failed else "")
+    whole = n == 1 and not args.only
+    missed = missing(names, args.list or whole)
+    return 1 if failed or (whole and missed) else 0
 
 
 if __name__ == "__main__":

@@ -11,11 +11,14 @@ export PYTHONPATH="$PWD${PYTHONPATH:+:$PYTHONPATH}"
 round() { # name, command in front of Python
     local name=$1 begin=$SECONDS failed=0 pids=() k
     shift
+    rm -f .cache/ran-"$name"-*.txt
     for ((k = 0; k < parts; k++)); do
-        "$@" "$python" tests/every_kernel.py --device cuda --watched --times --part "$k/$parts" >".cache/sanitize-$name-$k.log" 2>&1 &
+        "$@" "$python" tests/every_kernel.py --device cuda --watched --times --part "$k/$parts" \
+            --ran ".cache/ran-$name-$k.txt" >".cache/sanitize-$name-$k.log" 2>&1 &
         pids+=($!)
     done
     for k in "${pids[@]}"; do wait "$k" || failed=1; done
+    "$python" tests/every_kernel.py --complete .cache/ran-"$name"-*.txt || failed=1
     grep -hE "tasks,|ERROR SUMMARY|RACECHECK SUMMARY|Error:|^=+ +(Invalid|Error|Race|Program)" ".cache/sanitize-$name-"*.log || true
     echo "$name: $((SECONDS - begin)) s, $([ $failed = 0 ] && echo passed || echo FAILED)"
     return $failed

@@ -42,7 +42,7 @@ def never(monkeypatch):
     def refuse(*args, **options):
         raise AssertionError("the plan looks")
 
-    for module, name in ((choice, "look"), (forms, "facts"), (choice, "row_ends")):
+    for module, name in ((choice, "look"), (forms, "facts")):
         monkeypatch.setattr(module, name, refuse)
 
 
@@ -120,12 +120,18 @@ def test_what_cannot_gain_is_never_looked_at(device, monkeypatch, never):
         assert choice.needed(small._store.structure, True) == choice.NEVER
 
 
-def test_packed_rows_that_gain_nothing_need_no_tiles(device, quick, monkeypatch):
-    """Values leave rows, plain or packed, to choose from: whatever the tiles are, if they decide nothing."""
-    monkeypatch.setattr(forms, "facts", lambda *args, **options: pytest.fail("tiles were counted"))
-    A = blocks(None)
-    reads(A, 60, gb.Vector.from_dense(np.ones(N)), MIN)
-    assert choice.choice_of(A._store.structure, False).key == A.format == "csr"
+def test_one_look_is_one_kernel(device, quick):
+    """And nothing is counted where the estimate leaves no doubt; of packed rows as they lie."""
+    for A in (blocks(n=1 << 14), blocks(n=1 << 14, format="mplg")):
+        structure = A._store.structure
+        with gb.trace() as seen:
+            choice.look(structure, True)
+        assert [event.kernel.split("/")[-1] for event in seen] == ["look"]
+        assert choice.choice_of(structure, True).key == "b2sr8"
+        with gb.trace() as seen:
+            choice.look(structure, False)
+        assert not len(seen), "seen once, for matrices of one value and of several"
+    assert not A.memory().caches, "plain numbers are kept, not the sample"
 
 
 def test_matrices_that_share_a_structure_share_what_was_made(device, quick, monkeypatch):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import every_kernel
 import pytest
 
 import bitblas
@@ -46,3 +47,11 @@ def test_every_kernel_is_registered():
     package = Path(bitblas.__file__).parent
     found = {str(path.relative_to(package).with_suffix("")) for path in package.rglob("*.cu")}
     assert found == {group.split()[0] for group in GROUPS}
+
+
+def test_a_registered_variant_that_did_not_run_is_told(capsys):
+    """By every_kernel.py, from what all its processes wrote down."""
+    every = {every_kernel.named(variant) for variant in variants()}
+    assert not every_kernel.missing(every, True) and "not run" not in capsys.readouterr().out
+    left = next(name for name in sorted(every) if name.startswith("kernels/gather"))
+    assert every_kernel.missing(every - {left}, True) >= 1 and "not run: kernels/gather" in capsys.readouterr().out

@@ -114,7 +114,7 @@ def test_a_python_whose_objects_are_not_known(monkeypatch, kernel):
 
 def test_memory_that_is_not_there(monkeypatch):
     """Scratch arrays of the size of a matrix: gustavson's row of sums."""
-    A = gb.Matrix.from_coo([0], [1], 1.0, nrows=4, ncols=1 << 59, device="cpu")
+    A = gb.Matrix.from_coo([0], [1], 1.0, nrows=4, ncols=1 << 59, format="csr", device="cpu")
     B = gb.Matrix.from_coo([0], [1], 1.0, nrows=4, ncols=4, device="cpu")
     for _ in range(3):
         with pytest.raises((gb.exceptions.OutOfMemory, MemoryError)):

@@ -123,7 +123,7 @@ def test_bad_forms_are_refused(options):
 
 
 def test_a_sample_is_near_the_truth():
-    """More than 64 blocks of rows: the prediction is a sample."""
+    """More entries than are looked at."""
     rng = generator("sample")
     n = 64 * 200
     i, j = rng.integers(0, n, 40_000), rng.integers(0, 300, 40_000)
@@ -132,7 +132,7 @@ def test_a_sample_is_near_the_truth():
     for tile in TILES:
         built = A._store.structure.form(f"b2sr{tile}").tiles
         assert abs(dict(seen.tiles)[tile] - built) < 0.1 * built
-    assert A._store.structure.primary.cache["tiles"] == dict(seen.tiles), "kept with the structure"
+    assert A._store.structure.primary.cache["estimates"].tiles == dict(seen.tiles), "kept with the structure"
 
 
 # ---- direction and kernel -------------------------------------------------------------------------------------------

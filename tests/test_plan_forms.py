@@ -11,12 +11,17 @@ from battery import generator
 import bitblas
 from bitblas.calibrate.matrices import grid, shuffled
 from bitblas.config import config
+from bitblas.device import readback
 from bitblas.formats import format_of
+from bitblas.formats.b2sr.choice import TILES
+from bitblas.formats.sample import BYTES, SAMPLES, SIZES
+from bitblas.formats.split import layout
 from bitblas.formats.split.layout import Parts
 from bitblas.plan import costs
+from bitblas.plan import facts as plan_facts
 from bitblas.plan import forms as plan_forms
 from bitblas.plan import profile as plan_profile
-from bitblas.plan.facts import Facts, facts
+from bitblas.plan.facts import COUNTED, Facts, facts
 from bitblas.plan.walk import levels_of
 
 
@@ -117,18 +122,76 @@ def test_what_is_small_or_short_is_not_looked_at():
     assert plan_forms.without_facts(small, small, "time") and not plan_forms.without_facts(small, small - 1, "memory")
 
 
-def test_tiles_that_a_sample_foretells_wrongly_are_counted(monkeypatch):
-    """Full tiles where the sample looks, scattered entries elsewhere: never more bytes than plain CSR."""
-    n = 1 << 12
-    i, j = shuffled(n, grid(n))
+@pytest.mark.parametrize("near", [0.0, 0.7])
+def test_tiles_of_which_a_sample_is_not_sure_are_counted(monkeypatch, near):
+    """Full tiles and scattered entries, estimated too low: never more bytes than plain CSR."""
+    n, rng = 1 << 14, np.random.default_rng(5)
+    full = int(near * n) // 8 * 8
+    i = np.append(np.arange(full).repeat(8), rng.integers(0, n, 8 * (n - full)))
+    j = np.append((np.arange(full)[:, None] // 8 * 8 + np.arange(8)).ravel(), rng.integers(0, n, 8 * (n - full)))
     A = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, device="cpu", format="csr")
-    structure = A._store.structure
-    structure.primary.cache["tiles"] = dict.fromkeys((4, 8, 16, 32, 64), len(i) / 4)
-    quick = flat(b2sr8=50.0)
+    structure, quick = A._store.structure, flat(b2sr8=50.0)
+    seen, rows = plan_facts.estimates(structure), facts(structure).bytes_of("csr")
+    told = (rows - n) / 12  # a little less than rows
+    structure.primary.cache["estimates"] = seen._replace(tiles=seen.tiles | {8: told}, errors={8: told / 50})
     monkeypatch.setattr(plan_forms, "costs_of", lambda device: quick)
     assert plan_forms.best_form(facts(structure), quick, "time", iso=True, kind="cpu") == "b2sr8"
-    assert plan_forms.choose_form(structure) == "csr"
-    assert dict(facts(structure).tiles)[8] == structure.form("b2sr8").tiles, "and is known from now on"
+    built = structure.form("b2sr8")
+    assert plan_forms.choose_form(structure) == ("csr" if built.nbytes > rows else "b2sr8")
+    assert dict(facts(structure).tiles)[8] == built.tiles, "and is known from now on"
+
+
+def scrambled(x):
+    """kernels/scramble.cuh."""
+    x = x.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@pytest.mark.parametrize("key", ["csr", "mplg"])
+@pytest.mark.parametrize("shape", [(6000, 6000), (200, 50_000), (50_000, 70), (900, 1 << 40)], ids=str)
+def test_a_look_estimates_what_is_there(device, key, shape):
+    """Full tiles, bands and scattered entries; square, wide, high, with columns of 64 bits. The sample is the one that
+    NumPy takes, so that a CPU and a GPU see the same."""
+    (n, m), rng = shape, generator(str(shape))
+    if m > 1 << 32 and key == "mplg":
+        return
+    at = np.arange(20_000)
+    i = np.concatenate([at % min(n, 400), at % n, rng.integers(0, n, 5000)])
+    j = np.concatenate([at // 400 % m, (at % n * 3 + at % 7) % m, rng.integers(0, m, 5000)])
+    structure = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=m, format=key)._store.structure
+    seen, true = plan_facts.estimates(structure), facts(structure, exact=True)
+    assert structure.nvals > SAMPLES and seen.heads == true.heads and seen.longest == true.longest
+    for tile, number in true.tiles:
+        assert abs(seen.tiles[tile] - number) <= 4 * seen.errors[tile] < 0.3 * number
+    for name, parts in true.own:
+        sizes = (layout.predict_bytes(n, m, format_of(name).tile, found) for found in (seen.own[name], parts))
+        assert next(sizes) == pytest.approx(next(sizes), rel=0.05)
+    limits = np.arange(SAMPLES + 1) * structure.nvals // SAMPLES
+    at = limits[:-1] + (scrambled(np.arange(SAMPLES)) % np.diff(limits).astype(np.uint64)).astype(np.int64)
+    i, j = (bitblas.device.get(device).to_host(x) for x in structure.coo())
+    lengths = np.bincount(i)
+    assert seen.heads == np.minimum(lengths, 32).sum() and seen.longest == lengths.max()
+    for tile in (4, 8, 16, 32, 64):
+        _, which, number = np.unique(i // tile * m + j // tile, return_inverse=True, return_counts=True)
+        assert seen.tiles[tile] == pytest.approx(structure.nvals * (1 / number[which[at]]).mean())
+
+
+def test_few_entries_are_all_looked_at(device):
+    for nrows, ncols in ((100, 100), (1, 3000), (3000, 1), (65, 63)):
+        i, j = np.divmod(np.arange(0, nrows * ncols, 7), ncols)
+        A = bitblas.Matrix.from_coo(i, j, True, nrows=nrows, ncols=ncols, format="csr")
+        seen, true = plan_facts.estimates(A._store.structure), facts(A._store.structure, exact=True)
+        assert A.nvals <= SAMPLES and not any(seen.errors.values())
+        assert seen.tiles == pytest.approx(dict(true.tiles))
+        for name, parts in true.own:
+            assert tuple(seen.own[name]) == pytest.approx(tuple(parts))
+        assert "(sampled)" not in str(A.profile())
+    n = 1 << 14
+    large = bitblas.Matrix.from_coo(np.arange(5 * n) % n, np.arange(5 * n) // n * 3000, True, nrows=n, ncols=n)
+    assert large.nvals > COUNTED and ("(sampled)" in str(large.profile())) == (device == "cpu")
+    assert SIZES == TILES and BYTES <= readback.SIZE, "written into memory of the host"
 
 
 # ---- the levels of a search -----------------------------------------------------------------------------------------

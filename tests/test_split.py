@@ -14,7 +14,7 @@ from bitblas.exceptions import InvalidValue
 from bitblas.formats import lanes
 from bitblas.formats.split import counting, layout
 from bitblas.plan import direction
-from bitblas.plan.facts import facts
+from bitblas.plan.facts import best_known, facts
 from bitblas.plan.product import VALUES, WORDS
 
 
@@ -196,12 +196,12 @@ def test_the_tile_that_needs_the_fewest_bytes(device):
         A = made(name, None)
         built = {tile: made(name, tile).memory().structure for tile in layout.TILES}
         assert A.memory().structure == min(built.values()), name
-        seen = facts(A._store.structure)
+        seen = best_known(A._store.structure)
         assert {tile: seen.bytes_of(f"split{tile}") for tile in layout.TILES} == built
 
 
 def test_a_sample_is_near_the_truth():
-    """More than 64 blocks of rows."""
+    """More entries than are looked at."""
     rng, n = generator("sample"), 64 * 200
     near = np.arange(n).repeat(3)
     i, j = (

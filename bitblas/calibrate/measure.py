@@ -183,7 +183,7 @@ def calibrate(device: Device, scale: int | None = None) -> Calibration:
             values = ((i * 7 + j) % 63 + 1).astype(np.float32) if weighted else True
             how = {"dup_op": "first"} if weighted else {}
             A = Matrix.from_coo(i, j, values, nrows=n, ncols=n, device=device.name, format="csr", **how)
-            seen = facts.facts(A._store.structure)
+            seen = facts.best_known(A._store.structure)
             keys = (key for key in seen.forms if format_of(key).timed)
             for key in (key for key in keys if seen.bytes_of(key) <= MOST * seen.bytes_of(CSR)):
                 B = in_form(A, key)

@@ -1,46 +1,102 @@
-"""Some entries of a matrix, from which formats estimate what they would hold of all."""
+"""One look at a matrix by rows, from which the plan and formats estimate what they do not count: by one kernel, and one
+wait for what it writes.
+
+Some entries, evenly spaced but for chance (one of each SAMPLES-th of all), tell how full the tiles are in which they
+lie: an entry of a tile with f entries stands for 1 / f of it, so that tiles = entries * the mean of 1 / f over the
+sample. The standard deviation of that mean is at most 0.5 / sqrt(SAMPLES). (The B2SR paper, Algorithm 1, counts tiles
+in blocks of rows, which costs more for the same error.) Row pointers are all looked at. A few balls, the vertices
+within so many edges of one, tell how many levels a search has.
+"""
 
 from __future__ import annotations
 
+import functools
+import math
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-SAMPLES = 64  # blocks of 64 rows that are looked at, fewer where they hold more than
-SAMPLED_ENTRIES = 1 << 16  # in all; but eight blocks at least
+from semirings.dtypes import DataType
+
+from ..device.readback import Readback
+from ..kernels.prologue import Variant
+
+SIZES = (4, 8, 16, 32, 64)  # edges of the tiles that are told of
+SAMPLES = 1 << 11  # entries that are looked at; all, where there are no more
+BALLS, HOPS = 8, 8  # balls, and edges to those of their vertices that are farthest
+TABLE = 1 << 15  # bytes of the table of a ball's vertices: in the shared memory of every GPU, with what else it takes
+RANGES = 256  # of rows, whose pointers a block looks at
+HEAD = 32  # entries of a row that a GPU fetches with the first one: a line of 128 bytes
+# What the kernel writes: types, first bytes, numbers. Of balls the sizes; of ranges of rows how many entries are among
+# the first HEAD of their rows, and the longest row; of entries the fill of their tiles and the bits of their columns.
+PARTS = (
+    (np.dtype(np.int64), 0, BALLS * (HOPS + 1)),
+    (np.dtype(np.int64), 8 * BALLS * (HOPS + 1), 2 * RANGES),
+    (np.dtype(np.uint16), 8 * BALLS * (HOPS + 1) + 16 * RANGES, 6 * SAMPLES),
+)
+BYTES = 8 * BALLS * (HOPS + 1) + 16 * RANGES + 12 * SAMPLES
+PARALLEL = 1 << 13  # rows from which on a CPU shares the work
+_UNIT = 8  # samples of a unit of the kernel
 
 
-class Sample(NamedTuple):
-    """Entries of some blocks of 64 rows, the numbers of these, and how many blocks each stands for. Columns beyond
-    2**34 are numbered anew, so that a number of a tile and one of a row share 64 bits."""
+@dataclass(frozen=True)
+class Sample:
+    """Some entries of a matrix, each of which stands for `each` entries. fill: by the edge of tiles, the entries of the
+    tile in which each lies (uint16); tiles: by the same, of how many tiles it is one. bits: those of the number of its
+    column (uint16); 0 of column 0."""
 
-    rows: Any
-    cols: Any
-    chosen: Any
-    weights: Any
+    fill: dict[int, Any]
+    tiles: dict[int, Any]
+    bits: Any
+    each: float
     nrows: int
     ncols: int
 
+    @functools.cached_property
+    def below(self) -> list[float]:
+        """The entries in columns below 1, 2, 4, .. up to the first power of two that all are below, estimated."""
+        found = np.bincount(self.bits, minlength=(self.ncols - 1).bit_length() + 1)
+        return list((self.each * found).cumsum().tolist())
 
-def picked(rows: Any) -> Sample:
-    """Up to 64 blocks, evenly spaced, as in the B2SR paper (Algorithm 1). rows: a form by rows, on the CPU."""
-    blocks = -(-rows.nrows // 64)
-    picks = min(SAMPLES, max(8, SAMPLED_ENTRIES * rows.nrows // (64 * rows.nvals)))
-    # Evenly spaced entries pick the blocks, so that a block counts by its size and a hub is not taken for the rule:
-    # tiles = entries * the mean of tiles / entries over the picks.
-    limits = rows.ptr[np.minimum(np.arange(blocks + 1) * 64, rows.nrows)].astype(np.int64)
-    if blocks <= SAMPLES and rows.nvals <= SAMPLED_ENTRIES:  # small: look at everything
-        chosen, weights = np.arange(blocks), np.ones(blocks)
-    else:
-        places = (np.arange(picks) + 0.5) * rows.nvals / picks
-        chosen, times = np.unique(np.searchsorted(limits, places, side="right") - 1, return_counts=True)
-        weights = times / np.diff(limits)[chosen] * rows.nvals / picks
-    seen_rows, seen_cols = [], []
-    for block in chosen:
-        ptr = rows.ptr[block * 64 : block * 64 + 65].astype(np.int64)
-        seen_rows.append(np.repeat(np.arange(len(ptr) - 1) + block * 64, np.diff(ptr)))
-        seen_cols.append(rows.columns(int(ptr[0]), int(ptr[-1])).astype(np.int64))
-    cols = np.concatenate(seen_cols)
-    if rows.ncols > 1 << 34:  # what shares a tile still does
-        cols = np.unique(cols >> 6, return_inverse=True)[1] << 6 | cols & 63
-    return Sample(np.concatenate(seen_rows), cols, chosen, weights, rows.nrows, rows.ncols)
+    def sums(self) -> tuple[dict[int, float], dict[int, float]]:
+        """The sums of `tiles`, and their standard errors: 0 where all entries were looked at."""
+        found = [float(share.sum()) for share in self.tiles.values()]
+        squares, size = [float(share @ share) for share in self.tiles.values()], len(self.bits)
+        errors = (math.sqrt(max(0.0, q - s * s / size)) if self.each > 1 else 0.0 for s, q in zip(found, squares))
+        return dict(zip(self.tiles, found)), dict(zip(self.tiles, errors))
+
+
+class Look(NamedTuple):
+    """What one look finds. heads: entries among the first 32 of their rows. longest: those of the longest row. balls:
+    for each ball (of a square matrix) the vertices within 0, 1, 2, .. edges; 0 where it grew too large to tell."""
+
+    sample: Sample
+    heads: int
+    longest: int
+    balls: Any
+
+
+@functools.cache
+def look_variant(ptr: DataType, col: DataType, packed: int) -> Variant:
+    slots = TABLE // col.nbytes
+    table = ("COL_64", int(col.nbytes == 8)), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1)
+    constants = (("PACKED", packed), *table, ("HOPS", HOPS), ("HEAD", HEAD), ("LANES", 256))
+    return Variant("formats/csr/look", (("PTR", ptr), ("COL", col)), constants)
+
+
+def look(rows: Any) -> Look:
+    """One look at a form by rows that has entries."""
+    device, nrows, nvals = rows.device, rows.nrows, rows.nvals
+    balls, samples, ranges = BALLS * (nrows == rows.ncols), min(SAMPLES, nvals), min(RANGES, nrows)
+    (_, ptr), (_, col) = rows.types(False)
+    kernel, told = device.kernel(look_variant(ptr, col, int(rows.format.packed))), Readback(device, BYTES)
+    units = balls + -(-samples // _UNIT) + ranges
+    bounds, written = device.ranges(units, PARALLEL, work=nrows), (told.part(*part) for part in PARTS)
+    kernel(units, nrows, nvals, rows.ptr, rows.col, rows.width, balls, samples, ranges, *written, bounds=bounds)
+    found = told.read(np.uint8, count=BYTES)
+    sizes, ends, seen = (found[at:][: count * kind.itemsize].view(kind) for kind, at, count in PARTS)
+    each, fill = nvals / samples, seen[: 6 * samples].reshape(samples, 6).T.copy()
+    tiles, heads, longest = np.divide(each, fill[:5]), ends[::2].sum(), ends[1::2].max()
+    sample = Sample(dict(zip(SIZES, fill)), dict(zip(SIZES, tiles)), fill[5], each, nrows, rows.ncols)
+    return Look(sample, int(heads), int(longest), sizes.reshape(BALLS, HOPS + 1)[:balls].copy())

@@ -8,7 +8,6 @@ loses more than as much again as whoever knew all reads before (a ski is bought 
 
 from __future__ import annotations
 
-import itertools
 import math
 import weakref
 from dataclasses import dataclass
@@ -17,17 +16,16 @@ from ..config import config
 from ..device import Device
 from ..formats import CSR, Structure, class_of, format_of
 from ..formats.b2sr.choice import TILES
-from .costs import FLOOR, LINE, costs_of
+from .costs import FLOOR, costs_of
 from .facts import Facts, facts
-from .forms import best_form, candidates, choose_form, verbs_of, without_facts
+from .forms import choose_form, verbs_of, without_facts
 from .limit import limited
-from .walk import row_ends
 
 NEVER = 1 << 62  # reads
-# Microseconds that looking takes, with those for each entry that is looked at (a CPU samples, up to so many), and that
-# making a form takes. Measured on two cores of an EPYC (looking: 10 to 60 ms, making tiles: 10 to 150 ns an entry) and
-# on an H100 (8 to 23 ms, and 0.6 to 2.6 ms for 10^5 to 3 * 10^7 entries).
-LOOK, LOOKED_AT = {"cpu": (2000.0, 0.25), "gpu": (9000.0, 5e-4)}, {"cpu": 1 << 17, "gpu": NEVER}
+# Microseconds that looking takes, with those for each entry (of rows, whose pointers are read), and that making a form
+# takes. Measured on two cores of an EPYC (making tiles: 10 to 150 ns an entry), on an H100 (making: 0.6 to 2.6 ms for
+# 10^5 to 3 * 10^7 entries) and on an H200 (looking: 0.5 to 1.1 ms, of which 0.07 to 0.15 are the device's).
+LOOK = {"cpu": (2000.0, 2e-4), "gpu": (600.0, 1e-6)}
 MAKE = {"cpu": (500.0, 0.03), "gpu": (700.0, 7e-5)}
 
 
@@ -107,7 +105,7 @@ def needed(structure: Structure, iso: bool) -> int:
     if choice.key is None:
         gain = most_gain(structure, iso) if may_change(structure) else 0.0
         base, each = LOOK[kind]
-        cost = base + each * min(nvals, LOOKED_AT[kind])
+        cost = base + each * nvals
     elif choice.made is not None and choice.made() is not None:
         return 0  # another matrix has it already
     else:
@@ -134,35 +132,16 @@ def mean_us(seen: Facts, key: str, iso: bool, device: Device) -> float:
     """Microseconds of a product in a form, in the mean over those that count; those below the floor count as that."""
     costs, floor = costs_of(device), FLOOR[device.kind]
     verbs = verbs_of(iso, square=False)
-    return sum(max(floor, costs.predict(seen, key, verb)) for verb in verbs) / len(verbs)
+    return sum(max(floor, us) for us in costs.times(seen, key, verbs).values()) / len(verbs)
 
 
 def look(structure: Structure, iso: bool) -> None:
-    """Find the best form, and what it gains in a product; tiles are counted only where rows leave it open."""
-    choice, key = choice_of(structure, iso), CSR
-    if not rows_suffice(structure, iso):
-        key = choose_form(structure, iso=iso)
-    key, _ = limited(structure, key, iso)
+    """Find the best form, and what it gains in a product."""
+    choice = choice_of(structure, iso)
+    key, _ = limited(structure, choose_form(structure, iso=iso), iso)
     if structure.read_besides and class_of(key).compact:
         key = CSR  # whose rows would be made again for each of those statements
     if key != CSR:
         seen, device = facts(structure), structure.device
         choice.gain = mean_us(seen, CSR, iso, device) - mean_us(seen, key, iso, device)
     choice.key = key
-
-
-def rows_suffice(structure: Structure, iso: bool) -> bool:
-    """Whether plain rows are best whatever tiles there are: where only forms by rows may be chosen, and packed ones
-    gain too little with the fewest tiles and with the most, in one level and in as many as there are rows."""
-    kind, n, nvals = structure.device.kind, structure.nrows, structure.nvals
-    costs, prefer = costs_of(structure.device), config.prefer
-    heads, longest = row_ends(structure)
-    for most, levels in itertools.product(itertools.product((0, 2), repeat=len(set(LINE.values()))), (1.0, float(n))):
-        shared = dict(zip(sorted(set(LINE.values())), most))
-        tiles = tuple((tile, nvals / tile ** shared.get(tile, 0)) for tile in TILES)
-        seen = Facts(n, structure.ncols, nvals, tiles, (), levels, heads, longest)
-        if not all(format_of(key).by_rows for key in candidates(seen, prefer, iso, kind)):
-            return False
-        if best_form(seen, costs, prefer, iso=iso, kind=kind) != CSR:
-            return False
-    return True

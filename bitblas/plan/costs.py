@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,17 +47,28 @@ def features(seen: Facts, key: str, verb: str) -> tuple[float, ...]:
     """What the constants of a form and verb are multiplied with: (1, bytes, units, tiles, entries in tiles, listed
     entries, lines, chain of tiles and listed entries, chain of entries in tiles, uneven, heads), for a search levels,
     levels * rows and levels * bytes in the place of heads."""
-    units, size = max(1, format_of(key).units(seen.nrows)), seen.bytes_of(key)
-    on_bits = (seen.ncols + 2 * seen.nrows) / 8
-    vectors = on_bits if verb in (BITS, BFS) else 4.125 * (seen.ncols + seen.nrows)
-    values = 4 * seen.nvals if verb == WEIGHTS else 0
-    tiles, inside, listed = seen.listing_in(key)
-    items, lines = tiles + listed, dict(seen.tiles)[LINE[verb]]
-    held = 1.0, size + vectors + values, float(units), tiles, inside, listed, lines
-    walks = items / units, inside / units, items if seen.uneven else 0.0
-    if verb == BFS:
-        return *held, *walks, seen.levels, seen.levels * seen.nrows, seen.levels * size
-    return *held, *walks, seen.heads
+    (one, size, *form), vectors, lines = of_form(seen, key), vector_bytes(seen, verb), seen.tiles_of[LINE[verb]]
+    return (one, size + vectors, *form[:4], lines, *form[5:], *ends(seen, size, verb))
+
+
+def of_form(seen: Facts, key: str) -> tuple[float, ...]:
+    """The features that are the same for all verbs: but for vectors and values, and for lines, which are 0 here."""
+    size, (tiles, inside, listed), units = seen.holding(key)
+    items = tiles + listed
+    uneven = items if seen.uneven else 0.0
+    return 1.0, float(size), float(units), tiles, inside, listed, 0.0, items / units, inside / units, uneven
+
+
+def vector_bytes(seen: Facts, verb: str) -> float:
+    """Of the vectors of a verb, and of the values that it reads."""
+    if verb in (BITS, BFS):
+        return (seen.ncols + 2 * seen.nrows) / 8
+    return 4.125 * (seen.ncols + seen.nrows) + (4 * seen.nvals if verb == WEIGHTS else 0)
+
+
+def ends(seen: Facts, size: float, verb: str) -> tuple[float, ...]:
+    """The last features of a verb."""
+    return (seen.levels, seen.levels * seen.nrows, seen.levels * size) if verb == BFS else (seen.heads,)
 
 
 def moved(seen: Facts, key: str, verb: str) -> float:
@@ -83,11 +95,22 @@ class Costs:
     def predict(self, seen: Facts, key: str, verb: str) -> float:
         """Microseconds of one product or search: never less than moving the bytes takes, which the fit, made on
         matrices of one size, does not know of much larger ones. InvalidValue for a form that was not calibrated."""
-        constants = self.us.get(f"{key} {verb}")
-        if constants is None:
-            raise InvalidValue(f"costs: those of {self.device} ({self.source}) lack {key} {verb}: bitblas calibrate")
-        told = math.fsum(c * f for c, f in zip(constants, features(seen, key, verb), strict=True))
-        return max(told, moved(seen, key, verb) / self.bandwidth)
+        return self.times(seen, key, (verb,))[verb]
+
+    def times(self, seen: Facts, key: str, verbs: tuple[str, ...]) -> dict[str, float]:
+        """The same of some verbs; a choice asks for all of them at once, of every form."""
+        form, found = of_form(seen, key), {}
+        for verb in verbs:
+            constants = self.us.get(f"{key} {verb}")
+            if constants is None:
+                raise InvalidValue(
+                    f"costs: those of {self.device} ({self.source}) lack {key} {verb}: bitblas calibrate"
+                )
+            told = sum(map(operator.mul, constants, form))
+            told += constants[1] * vector_bytes(seen, verb) + constants[6] * seen.tiles_of[LINE[verb]]
+            told += sum(map(operator.mul, constants[10:], ends(seen, form[1], verb)))
+            found[verb] = max(told, moved(seen, key, verb) / self.bandwidth)
+        return found
 
     def to_json(self) -> dict[str, Any]:
         about = {"version": VERSION, "device": self.device, "source": self.source, "bandwidth": self.bandwidth}

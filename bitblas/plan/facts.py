@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable
+import functools
+from collections.abc import Container
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from ..formats import FORMATS, Listing, Structure, format_of
 from ..formats.b2sr.choice import TILES
 from ..formats.b2sr.merging import count_tiles
 from ..formats.csr.choice import UNEVEN
-from ..formats.sample import Sample, picked
-from .walk import Walked, walked
+from ..formats.sample import SAMPLES, Look, look
+from .walk import levels_of, mean_balls
 
-if TYPE_CHECKING:
-    from ..formats.csr.format import Csr
+COUNTED = 1 << 16  # entries up to which any device counts as soon as anybody looks at a sample (estimated)
 
 
 @dataclass(frozen=True)
@@ -35,12 +33,17 @@ class Facts:
     heads: float = 0.0
     longest: float = 0.0
 
+    @functools.cached_property
+    def tiles_of(self) -> dict[int, float]:
+        """The number of non-empty tiles by their size."""
+        return dict(self.tiles)
+
     @property
     def fill(self) -> float:
         """Entries per non-empty 8x8 tile."""
-        return self.nvals / max(1.0, dict(self.tiles)[8])
+        return self.nvals / max(1.0, self.tiles_of[8])
 
-    @property
+    @functools.cached_property
     def uneven(self) -> bool:
         """Whether rows are of so different lengths that products read them in another way."""
         return self.longest * self.nrows > UNEVEN * self.nvals
@@ -52,11 +55,24 @@ class Facts:
 
     def bytes_of(self, key: str) -> int:
         """Predicted bytes of the structure in a form, values not counted."""
-        return format_of(key).predict_bytes(self)
+        return self.holding(key)[0]
 
     def listing_in(self, key: str) -> Listing:
         """Tiles of a form, entries in them, and entries that are listed one by one."""
-        return format_of(key).listing(self)
+        return self.holding(key)[1]
+
+    @functools.cached_property
+    def _held(self) -> dict[str, tuple[int, Listing, int]]:
+        return {}
+
+    def holding(self, key: str) -> tuple[int, Listing, int]:
+        """The bytes of a form, what it lists, and its units, asked once: a choice needs them many times."""
+        found = self._held.get(key)
+        if found is None:
+            format = format_of(key)
+            units = max(1, format.units(self.nrows))
+            found = self._held[key] = format.predict_bytes(self), format.listing(self), units
+        return found
 
     @staticmethod
     def from_json(made: Any) -> Facts:
@@ -68,71 +84,79 @@ class Facts:
         return Facts(**{**made, "tiles": tiles, "own": own})
 
 
+class Estimates(NamedTuple):
+    """What one look at a structure tells, as plain numbers: the sample itself is let go. errors: standard errors of the
+    numbers of tiles."""
+
+    tiles: dict[int, float]
+    errors: dict[int, float]
+    own: dict[str, Any]
+    levels: float
+    heads: float
+    longest: float
+
+
 def facts(
     structure: Structure, sizes: tuple[int, ...] = TILES, keys: Container[str] = FORMATS, *, exact: bool = False
 ) -> Facts:
-    """Tiles of these sizes, and what formats of these keys count that are not told by tiles. A CPU samples up to 64
-    blocks of 64 rows (formats/sample.py). A GPU counts all, which takes less time than bringing a sample to the host;
-    with `exact` the CPU does so too."""
+    """Tiles of these sizes, and what formats of these keys count that are not told by tiles: estimated by one look at a
+    sample (formats/sample.py), on every device, unless they have been counted; with `exact` all are."""
     nrows, ncols, nvals = structure.nrows, structure.ncols, structure.nvals
     own = {key: f for key, f in FORMATS.items() if f.counts == "own" and key in keys and not f.refusal(nrows, ncols)}
-
-    def count_own(rows: Csr, key: str) -> Any:
-        return own[key].count(rows)
-
-    def sample_own(of: Sample) -> list[tuple[str, Any]]:
-        return [(key, format.sample(of)) for key, format in own.items()]
-
-    tiles = _known(
-        structure, "tiles", dict.fromkeys(sizes, 0.0), exact, lambda *of: float(count_tiles(*of)), _sample_tiles
-    )
-    held = _known(structure, "own", {key: f.nothing for key, f in own.items()}, exact, count_own, sample_own)
-    rows = walked(structure) if sizes else Walked()
-    return Facts(nrows, ncols, nvals, tiles, held, *rows)
-
-
-def _known(
-    structure: Structure, name: str, wanted: dict[Any, Any], exact: bool, count: Callable[[Csr, Any], Any],
-    sample: Callable[[Sample], Iterable[tuple[Any, Any]]],
-) -> tuple[Any, ...]:  # fmt: skip
-    """(what is wanted, what was counted or sampled for it); looked at once. wanted: with what no entries give."""
-    counts = exact or not _samples(structure)
-    known: dict[Any, Any] = structure.primary.cache.setdefault(f"{name}, counted" if exact else name, {})
-    missing = {what: nothing for what, nothing in wanted.items() if what not in known}
-    if missing and not structure.nvals:
-        known.update(missing)
-    elif missing and counts:
+    if not nvals:
+        nothing = tuple((tile, 0.0) for tile in sizes), tuple((key, f.nothing) for key, f in own.items())
+        return Facts(nrows, ncols, nvals, *nothing)
+    counted: dict[Any, Any] = structure.primary.cache.setdefault("counted", {})
+    if exact and not counted.keys() >= {*sizes, *own}:
         rows = structure.plain_rows()
-        known.update((what, count(rows, what)) for what in missing)
-    elif missing:  # a sample reads packed columns as they lie
+        counted |= {tile: float(count_tiles(rows, tile)) for tile in sizes if tile not in counted}
+        counted |= {key: format.count(rows) for key, format in own.items() if key not in counted}
+    seen = estimates(structure)
+    tiles = tuple((tile, counted.get(tile, seen.tiles[tile])) for tile in sizes)
+    parts = tuple((key, counted.get(key, seen.own[key])) for key in own)
+    return Facts(nrows, ncols, nvals, tiles, parts, seen.levels, seen.heads, seen.longest)
+
+
+def best_known(structure: Structure, sizes: tuple[int, ...] = TILES, keys: Container[str] = FORMATS) -> Facts:
+    """For who asks for bytes rather than for time: counted where that takes milliseconds."""
+    exact = structure.device.shares_rows or structure.nvals <= COUNTED
+    return facts(structure, sizes, keys, exact=exact)
+
+
+def estimates(structure: Structure) -> Estimates:
+    """What one look at a structure with entries tells, once. Columns are read as they lie, packed ones too."""
+    cache = structure.primary.cache
+    if "estimates" not in cache:
         primary = structure.primary
-        known.update(sample(picked(primary if primary.format.by_rows else structure.plain_rows())))
-    return tuple((what, known[what]) for what in wanted)
+        cache["estimates"] = estimated(look(primary if primary.format.by_rows else structure.plain_rows()))
+    found: Estimates = cache["estimates"]
+    return found
 
 
-def _samples(structure: Structure) -> bool:
-    """Whether the host reads a sample where it lies; elsewhere counting takes less time than bringing one."""
-    return structure.device.host_memory
+def estimated(of: Look) -> Estimates:
+    """What a look tells."""
+    sample, n = of.sample, of.sample.nrows
+    own = {key: f for key, f in FORMATS.items() if f.counts == "own" and not f.refusal(n, sample.ncols)}
+    return Estimates(
+        *sample.sums(),
+        {key: format.sample(sample) for key, format in own.items()},
+        levels_of(n, *mean_balls(of.balls)) if n == sample.ncols else 0.0, float(of.heads), float(of.longest),
+    )  # fmt: skip
+
+
+def error_of(structure: Structure, tile: int) -> float:
+    """The standard error of what is known of the tiles of that size; 0 where they were counted."""
+    if not structure.nvals or tile in structure.primary.cache.get("counted", ()):
+        return 0.0
+    return estimates(structure).errors[tile]
+
+
+def is_sampled(structure: Structure) -> bool:
+    """Whether what is known of its tiles is an estimate."""
+    return structure.nvals > SAMPLES and not structure.primary.cache.get("counted", {}).keys() >= {*TILES}
 
 
 def count(structure: Structure, tile: int) -> bool:
-    """Put the number of tiles of that size in the place of what was sampled; False if it was known."""
-    if not _samples(structure):
-        return False
-    sampled = structure.primary.cache["tiles"]
-    ((_, counted),) = facts(structure, (tile,), (), exact=True).tiles
-    found, sampled[tile] = sampled[tile] != counted, counted
-    return bool(found)
-
-
-def _sample_tiles(of: Sample) -> list[tuple[int, float]]:
-    r, c = of.rows, of.cols
-    found = []
-    for tile in TILES:  # the tiles of one size are counted from those of the size below
-        shift = 2 if tile == 4 else 1
-        keys = np.sort((r >> shift << 32) | (c >> shift))
-        keys = keys[np.append(True, keys[1:] != keys[:-1])]  # np.unique hashes, which takes ten times as long
-        r, c = keys >> 32, keys & 0xFFFFFFFF
-        per_block = np.bincount(np.searchsorted(of.chosen, r // (64 // tile)), minlength=len(of.chosen))
-        found.append((tile, float(per_block @ of.weights)))
-    return found
+    """Put the number of tiles of that size in the place of what was estimated; False if that was the same."""
+    before, after = (facts(structure, (tile,), (), exact=exact).tiles for exact in (False, True))
+    return bool(before != after)

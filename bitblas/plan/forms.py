@@ -10,20 +10,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 from ..config import config
 from ..exceptions import InvalidValue
 from ..formats import CSR, NAMES, Structure, format_of
 from ..formats import FORMATS as STORED
 from .costs import BFS, BITS, FLOOR, NUMBERS, WEIGHTS, Costs, costs_of
-from .facts import Facts, count, facts
+from .facts import Facts, best_known, count, error_of, facts
 
 FORMATS = ("auto", *NAMES)  # what may be asked for
-# Entries below which nothing is looked at, for time: every form takes that of a launch, and looking takes 1 to 10 ms.
+# Entries below which nothing is looked at, for time: every form takes that of a launch, and looking takes 0.5 to 3 ms.
 SMALL = 1 << 12
-# Of the bytes of CSR, from which on a sampled number of tiles is counted before they are chosen: with blocks of two
-# kinds, full tiles and single entries, its standard deviation is 0.18 at most.
-SURE = 0.5
+# Standard errors by which an estimated number of tiles may be too low: those of a form that would then take more bytes
+# than CSR are counted before it is chosen.
+ERRORS = 4.0
 # Times the mean that the longest row has where there are hubs (meshes, grids, roads: 1 to 4; webs: from 20). A CPU's
 # threads do not share rows, so that its tiles take what is predicted.
 HUBS = {"cpu": math.inf, "gpu": 8}
@@ -71,7 +72,7 @@ def best_form(seen: Facts, costs: Costs, prefer: str, *, iso: bool, kind: str) -
     if prefer == "memory":
         return min(keys, key=seen.bytes_of)
     verbs = verbs_of(iso, seen.nrows == seen.ncols)
-    us = {key: {verb: costs.predict(seen, key, verb) for verb in verbs} for key in keys}
+    us = {key: costs.times(seen, key, verbs) for key in keys}
     worst = worst_ratios(us, FLOOR[kind])
     return min(keys, key=lambda key: worst[key] * format_of(key).handicap)
 
@@ -102,7 +103,7 @@ def asked(structure: Structure, name: str, tile: int | None) -> str:
         return fit[0].key
     sizes = [format.tile for format in fit if format.tile is not None and format.counts == "tiles"]
     keys = [format.key for format in fit]
-    return min(keys, key=facts(structure, tuple(sizes), keys).bytes_of)
+    return min(keys, key=best_known(structure, tuple(sizes), keys).bytes_of)
 
 
 def choose_form(structure: Structure, format: str = "auto", tile: int | None = None, *, iso: bool = True) -> str:
@@ -120,8 +121,15 @@ def choose_form(structure: Structure, format: str = "auto", tile: int | None = N
         return CSR
     device = structure.device
     while True:
-        seen = facts(structure)
+        seen = facts(structure) if config.prefer == "time" else best_known(structure)
         key = best_form(seen, costs_of(device), config.prefer, iso=iso, kind=device.kind)
         tile = format_of(key).tile if format_of(key).counts == "tiles" else None
-        if tile is None or seen.bytes_of(key) <= SURE * seen.bytes_of(CSR) or not count(structure, tile):
+        if tile is None or _is_small(structure, seen, key, tile) or not count(structure, tile):
             return key
+
+
+def _is_small(structure: Structure, seen: Facts, key: str, tile: int) -> bool:
+    """Whether tiles take no more bytes than CSR, by as much as their number may be wrong."""
+    more = ERRORS * error_of(structure, tile)
+    most = tuple((t, number + more if t == tile else number) for t, number in seen.tiles)
+    return replace(seen, tiles=most).bytes_of(key) <= seen.bytes_of(CSR)

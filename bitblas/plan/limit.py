@@ -6,7 +6,7 @@ from __future__ import annotations
 from ..device import held
 from ..formats import CSR, Structure, format_of
 from ..formats.csr.choice import rows_bytes
-from .facts import Facts, facts
+from .facts import Facts, best_known
 
 
 def within(seen: Facts, key: str, budget: int) -> tuple[str, str]:
@@ -44,4 +44,4 @@ def limited(structure: Structure, key: str, iso: bool) -> tuple[str, str]:
     budget = budget_of(structure) if iso else None
     if budget is None or (key == CSR and 2 * rows_bytes(structure.nrows, structure.ncols, structure.nvals) <= budget):
         return key, ""
-    return within(facts(structure), key, budget)
+    return within(best_known(structure), key, budget)

@@ -11,7 +11,7 @@ from ..formats.packing import packed_words, width_of
 from ..store import MatrixStore
 from .choice import outlook
 from .costs import FLOOR, Costs, costs_of
-from .facts import Facts, facts
+from .facts import Facts, best_known, is_sampled
 from .forms import candidates, choose_form, verbs_of, worst_ratios
 from .limit import limited
 from .values import NO_VALUES, ValueBytes, value_bytes
@@ -38,13 +38,14 @@ class Profile:
     permutation: int = 0
     values: ValueBytes = NO_VALUES
     device: str = ""
+    sampled: bool = False  # tiles are estimated, not counted
     outlook: str = ""  # when the form that is chosen will be made, where it is not there yet
 
     def predicted(self, key: str) -> dict[str, float]:
         """Microseconds of each verb in a form; of one that no calibration knows none."""
         if not format_of(key).timed:
             return {}
-        return {verb: self.costs.predict(self.facts, key, verb) for verb in self.verbs}
+        return self.costs.times(self.facts, key, self.verbs)
 
     def fill(self, key: str) -> str:
         """Entries per tile, of a form that has some."""
@@ -89,8 +90,9 @@ def _head(seen: Profile) -> str:
     f, costs = seen.facts, seen.costs
     elsewhere = "" if costs.device == seen.device else f"; this is {seen.device}: bitblas calibrate measures it"
     levels = f", about {f.levels:.0f} levels" if f.levels else ""
+    sampled = " (sampled)" if seen.sampled else ""
     return (
-        f"{f.nrows} x {f.ncols}, {f.nvals} entries, {f.fill:.2f} entries per 8x8 tile (sampled){levels}; "
+        f"{f.nrows} x {f.ncols}, {f.nvals} entries, {f.fill:.2f} entries per 8x8 tile{sampled}{levels}; "
         f"times: predicted for {costs.device} ({costs.source}){elsewhere}"
     )
 
@@ -108,8 +110,8 @@ def profile(A: MatrixStore, *, asked: bool = False) -> Profile:
     verbs = verbs_of(A.iso, A.nrows == A.ncols)
     when = "" if asked else outlook(A.structure, A.iso)
     return Profile(
-        facts(A.structure), costs_of(A.device), chosen, held, verbs, reason,
-        values=value_bytes(A), device=A.device.model, outlook=when,
+        best_known(A.structure), costs_of(A.device), chosen, held, verbs, reason,
+        values=value_bytes(A), device=A.device.model, sampled=is_sampled(A.structure), outlook=when,
     )  # fmt: skip
 
 

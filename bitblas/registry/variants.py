@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from semirings import Typed, semiring
-from semirings.catalog import BINARY, INDEXUNARY, MONOIDS, UNARY
+from semirings.catalog import BINARY, INDEXUNARY, MONOIDS, SELECT, UNARY
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DataType
 
 from ..formats import CSR, FORMATS, FORMS, Format
@@ -75,9 +75,9 @@ def _all_kinds(format: Format) -> Iterator[Variant]:
     plain: dict[str, Any] = {"flip": False, "full": False, "ranked": False}
     ends = [End(BOOL, BOOL, store=False)]
     if format.fused:
-        ends += [End(BOOL, BOOL, merge=True, store=False), End(BOOL, FP64, merge=True)]
+        ends += [End(BOOL, BOOL, merge=True, store=False), End(FP64, FP64, merge=True)]
     for end in ends:
-        for full in (False, True):
+        for full in (False, True)[: 1 if end.merge else 2]:  # what a full vector reaches is found once, for new outputs
             how = plain | {"full": full, "lanes": lanes_words, "end": end}
             yield pull_variant(key, types, None, WORDS, BOOL, BOOL, **how)
     yield push_variant(key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, lanes=2)
@@ -99,7 +99,8 @@ def _all_kinds(format: Format) -> Iterator[Variant]:
             if format.packed:
                 yield pull_variant(key, types, typed, kind, a, u, **how, staged=True, width=20)
         if kind == VALUES and not (z.kind == "f" and name.startswith("plus")):
-            yield push_variant(key, types, typed, kind, a, u, flip=True, ranked=ranked, lanes=2)
+            flip = name != "min_second"  # of a pattern's vxm all products are equal
+            yield push_variant(key, types, typed, kind, a, u, flip=flip, ranked=ranked, lanes=2)
         if name in ("plus_pair", "plus_times", "min_plus"):
             yield dot_variant(key, indices, typed, kind, a, u, 4)
 
@@ -114,7 +115,7 @@ def _thin(format: Format) -> Iterator[Variant]:
     yield pull_variant(key, types, None, WORDS, BOOL, BOOL, **how, end=presence)
     if format.registered == "words":
         return
-    for end, full in ((kept, False), (presence, True), (End(BOOL, FP64, merge=True), False)):
+    for end, full in ((kept, False), (presence, True), (End(FP64, FP64, merge=True), False)):
         yield pull_variant(key, types, None, WORDS, BOOL, BOOL, **how | {"full": full}, end=end)
     for name, dtype, a, u, kind in FEW:
         typed = _typed(name, dtype)
@@ -204,13 +205,11 @@ def elementwise() -> Iterator[Variant]:
         yield elementwise_variant(LEFT, UNARY[name][t], t, t, "x")[0]
     yield elementwise_variant(LEFT, BINARY["truediv"][FP64], FP64, FP64, "yx")[0]
     yield elementwise_variant(UNION, BINARY["plus"][FP64], FP64, FP64, "xy", fresh=False)[0]
-    yield elementwise_variant(LEFT, INDEXUNARY["valuegt"][FP64], FP64, FP64, "xt", keep=True, fresh=False)[0]
-    for iso in (False, True):
-        yield elementwise_variant(LEFT, UNARY["identity"][BOOL], FP64, FP64, "x", keep=True, iso=iso)[0]
-    for name, t in (("valuegt", FP64), ("tril", INT64), ("index", INT64)):
-        keep, places = name != "index", name == "tril"
-        thunk = t if name.startswith("value") else INT64
-        yield elementwise_variant(LEFT, INDEXUNARY[name][t], t, thunk, "xt", keep=keep, places=places)[0]
+    for fresh in (False, True):
+        yield elementwise_variant(LEFT, SELECT["valuegt"][FP64], FP64, FP64, "xt", keep=True, fresh=fresh)[0]
+    yield elementwise_variant(LEFT, UNARY["identity"][BOOL], FP64, FP64, "x", keep=True, iso=True)[0]
+    yield elementwise_variant(LEFT, INDEXUNARY["rowindex"][INT64], INT64, INT64, "xt", places=True)[0]
+    yield elementwise_variant(LEFT, INDEXUNARY["index"][INT64], INT64, INT64, "xt")[0]
     for name, t in (("plus", FP64), ("plus", INT64), ("min", FP64), ("max", INT64), ("lor", BOOL)):
         yield reduce_variant(MONOIDS[name][t], t)[0]
         yield reduce_variant(MONOIDS[name][t], t, flags=True)[0]
@@ -248,7 +247,7 @@ def by_index() -> Iterator[Variant]:
     yield place_variant(FP64, BOOL, values=True)
     yield place_variant(INT64, INT64, values=True, clear=True, bits=False)
     yield place_variant(BOOL, FP64, values=True, clear=True)
-    for name, t in (("min", INT64), ("plus", INT64), ("lor", BOOL), ("max", FP64), ("times", FP32)):
+    for name, t in (("min", INT64), ("plus", INT64), ("lor", BOOL), ("max", FP64), ("times", INT32)):
         yield sum_by_index_variant(t, MONOIDS[name][t])[0]
 
 
@@ -256,13 +255,16 @@ def hub_joins() -> Iterator[Variant]:
     """The long rows of every format and kind."""
     from ..verbs.variants import hubs_variant
 
+    fused = {format.rows_per_unit for format in FORMATS.values() if format.fused}
     for per in UNITS:
-        yield hubs_variant(None, WORDS, per, End(FP64, FP64, merge=True))
+        if per in fused:
+            yield hubs_variant(None, WORDS, per, End(FP64, FP64, merge=True))
         for name, dtype, _, _, kind in PRODUCTS[:2] + PRODUCTS[-1:]:
             typed = _typed(name, dtype)
             z = typed.return_type
             yield hubs_variant(typed, kind, per, End(z, z))
-            yield hubs_variant(typed, kind, per, End(z, z, BINARY["plus"][z], merge=True))
+            if per in fused:
+                yield hubs_variant(typed, kind, per, End(z, z, BINARY[MERGED[name]][z], merge=True))
 
 
 def programs() -> Iterator[Variant]:

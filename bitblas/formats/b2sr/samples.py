@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from semirings.dtypes import INT32
+from semirings.dtypes import INT32, INT64
 
 from ...kernels.prologue import Variant
 from ..csr.samples import PLACES, TYPES
@@ -35,8 +35,8 @@ def samples() -> Iterator[Variant]:
         yield Variant("formats/b2sr/mirror", TYPES, (("TILE", tile), ("CHUNK", CHUNK["b2sr"]), ("LANES", 32)))
         yield Variant("formats/b2sr/ranks", (), (("TILE", tile), ("LANES", 1)))
         yield Variant("formats/b2sr/filter", PLACES[2:], (("TILE", tile), ("LANES", 1)))
-        for fill in (0, 1):
-            yield Variant("formats/b2sr/clip", PLACES, (("TILE", tile), lanes, ("FILL", fill)))
+        for fill, place in ((0, INT64), (1, INT32)):  # the first pass writes no places, but gets its sums for them
+            yield Variant("formats/b2sr/clip", (*TYPES, ("PLACE", place)), (("TILE", tile), lanes, ("FILL", fill)))
 
 
 def parts_samples(tiles: tuple[int, ...]) -> Iterator[Variant]:

@@ -4,25 +4,10 @@
 // long ones one by one: whoever adds to a cell does so in an order that the entries alone decide.
 // `found` and `ranks` (words of the bitset, for each block) lie in shared memory where SHARED_WORDS hold a row.
 #include "formats/csr/gustavson.cuh"
+#include "kernels/blocks.cuh"
 #define WARPS (BLOCK / 32)
 #define SUMS (FILL && KIND != WORDS)
 #define SHORT 64  // entries of a row of B that one warp takes
-
-// The sum of x over the lower threads of the block, and over all of them.
-__device__ __forceinline__ u32 block_sum_below(u32 x, u32* parts, u32& total) {
-  const u32 below = group_sum_below<32>(x);
-  if ((threadIdx.x & 31) == 31) parts[threadIdx.x / 32] = below + x;
-  __syncthreads();
-  u32 before = 0;
-  total = 0;
-#pragma unroll
-  for (int w = 0; w < WARPS; ++w) {
-    before += w < threadIdx.x / 32 ? parts[w] : 0;
-    total += parts[w];
-  }
-  __syncthreads();
-  return before + below;
-}
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32* all_ranks, i64 words,

@@ -8,6 +8,7 @@ from semirings.dtypes import INT32, INT64
 
 from ...kernels.prologue import Variant
 from ..mirror import CHUNK
+from ..sample import look_variant
 
 TYPES = (("PTR", INT32), ("COL", INT32))
 PLACES = (*TYPES, ("PLACE", INT32))
@@ -24,6 +25,11 @@ def mirrors(packed: int) -> Iterator[Variant]:
     yield Variant("formats/csr/mirror", TYPES, (("PACKED", packed), ("CHUNK", CHUNK["csr"]), ("LANES", 32)))
 
 
+def looks(packed: int) -> Iterator[Variant]:
+    """The one that the plan sees a matrix by."""
+    yield look_variant(INT32, INT32, packed)
+
+
 def clips(packed: int, *passes: tuple[int, int]) -> Iterator[Variant]:
     """Those that cut a region out: of plain columns all, of packed ones those with an order."""
     for fill, order in passes:
@@ -35,6 +41,7 @@ def samples() -> Iterator[Variant]:
     """Of plain rows."""
     yield from keys(0)
     yield from mirrors(0)
+    yield from looks(0)
     for pointers in (INT32, INT64):
         yield Variant("formats/csr/rows", (("PTR", pointers),))
     yield from clips(0, (0, 0), (0, 1), (1, 0), (1, 1))
@@ -44,4 +51,5 @@ def packed_samples() -> Iterator[Variant]:
     """Of packed rows."""
     yield from keys(1)
     yield from mirrors(1)
+    yield from looks(1)
     yield from clips(1, (0, 1), (1, 1))

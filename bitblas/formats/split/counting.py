@@ -10,7 +10,7 @@ from ..b2sr.choice import word_type
 from ..b2sr.merging import Merge
 from ..csr.format import Csr
 from ..sample import Sample
-from .layout import Parts, best_parts, rule_of
+from .layout import Parts, best_parts, log_of, rule_of
 
 
 def columns_below(csr: Csr) -> list[int]:
@@ -43,25 +43,18 @@ def count_parts(csr: Csr, tile: int) -> Parts:
 
 
 def sampled_parts(of: Sample, tile: int) -> Parts:
-    """The same of a sample of rows, estimated for all."""
-
-    def below() -> list[float]:
-        """As `columns_below`."""
-        entries = np.bincount(np.searchsorted(of.chosen, of.rows // 64), minlength=len(of.chosen))
-        weight = np.repeat(of.weights, entries)
-        return [float(weight[of.cols < 1 << k].sum()) for k in range((of.ncols - 1).bit_length() + 1)]
-
-    keys = np.sort((of.rows // tile << 32) | (of.cols // tile))
-    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
-    held = np.diff(starts, append=len(keys))
-    tile_col = keys[starts] & 0xFFFFFFFF
-    weight = of.weights[np.searchsorted(of.chosen, (keys[starts] >> 32) // (64 // tile))]
+    """The same of a sample of entries, estimated for all."""
+    fill, tiles = of.fill[tile], of.tiles[tile]
+    whole = float(tiles.sum())
 
     def count(near_width: int) -> Parts:
         rule = rule_of(of.ncols, tile, near_width)
-        near = tile_col < rule.limit
-        pays = held >= np.where(near, rule.near, rule.far)
-        listed = weight * held * ~pays
-        return Parts(float(weight[pays].sum()), float(listed[~near].sum()), float(listed[near].sum()), near_width)
+        listed = near = fill < rule.far
+        if near_width:
+            is_near = of.bits <= near_width - log_of(tile)
+            near = (fill < rule.near) & is_near
+            listed = near | (listed & ~is_near)
+        in_near, in_rest = np.count_nonzero(near) if near_width else 0, np.count_nonzero(listed)
+        return Parts(whole - float(tiles @ listed), of.each * (in_rest - in_near), of.each * in_near, near_width)
 
-    return best_parts(count, below, of.nrows, of.ncols, tile)
+    return best_parts(count, lambda: of.below, of.nrows, of.ncols, tile)

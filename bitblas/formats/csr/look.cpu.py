@@ -1,0 +1,83 @@
+# One look at a matrix by rows, the twin of look.cu and ball.cuh.
+# include: formats/csr/search.cpu.py
+# include: kernels/scramble.cpu.py
+
+
+@njit(**FUNCTION)
+def put_vertex(vertices, vertex):
+    """Whether it is new to the table, which holds numbers from 1 on."""
+    slot = np.int64(scramble(vertex) & np.uint64(SLOTS - 1))
+    while at(vertices, slot) != 0 and at(vertices, slot) != vertex + 1:
+        slot = (slot + 1) & (SLOTS - 1)
+    new = at(vertices, slot) == 0
+    put(vertices, slot, vertex + 1)
+    return new
+
+
+@njit(**KERNEL)
+def look(lo, hi, rows, nvals, ptr, col, width, balls, samples, ranges, sizes, ends, seen):
+    sampling = (samples + 7) // 8
+    vertices = zeros(SLOTS if lo < balls else 1, np.int64)
+    queue = empty(SLOTS if lo < balls else 1, np.int64)
+    for unit in range(lo, min(hi, balls)):
+        for slot in range(SLOTS):
+            put(vertices, slot, 0)
+        start = np.searchsorted(ptr, (2 * unit + 1) * nvals // (2 * balls), side="right") - 1
+        put_vertex(vertices, start)
+        put(queue, 0, start)
+        put(sizes, unit * (HOPS + 1), 1)
+        first = np.int64(0)
+        last = np.int64(1)
+        for hop in range(1, HOPS + 1):
+            edges = np.int64(0)
+            for q in range(first, last):
+                edges += np.int64(at(ptr, at(queue, q) + 1)) - np.int64(at(ptr, at(queue, q)))
+            if last + edges > SLOTS // 4 * 3:
+                if hop == 1:
+                    put(sizes, unit * (HOPS + 1) + 1, 1 + edges)
+                break
+            found = last
+            for q in range(first, last):
+                vertex = at(queue, q)
+                for e in range(np.int64(at(ptr, vertex)), np.int64(at(ptr, vertex + 1))):
+                    there = column(col, width, e)
+                    if put_vertex(vertices, there):
+                        put(queue, found, there)
+                        found += 1
+            first = last
+            last = found
+            put(sizes, unit * (HOPS + 1) + hop, last)
+    for k in range(max(0, lo - balls) * 8, min(max(0, hi - balls) * 8, samples)):
+        low = k * nvals // samples
+        e = low + np.int64(scramble(k) % np.uint64((k + 1) * nvals // samples - low))
+        row = np.searchsorted(ptr, e, side="right") - 1
+        here = column(col, width, e)
+        low = here & ~np.int64(63)
+        counts = np.int64(0)  # of entries that share a tile of 4, of 8 but not of 4, ..: 12 bits each
+        for r in range(row & ~np.int64(63), min((row | 63) + 1, rows)):
+            stop = np.int64(at(ptr, r + 1))
+            for e in range(lower_bound(PACKED, col, width, np.int64(at(ptr, r)), stop, low), stop):
+                there = column(col, width, e)
+                if there - low > 63:
+                    break
+                apart = (r ^ row) | (there ^ here)
+                kind = np.int64(apart > 3) + np.int64(apart > 7) + np.int64(apart > 15) + np.int64(apart > 31)
+                counts += np.int64(1) << 12 * kind
+        total = np.int64(0)
+        for kind in range(5):
+            total += counts >> 12 * kind & 4095
+            put(seen, 6 * k + kind, total)
+        bits = np.int64(0)
+        while here >> bits != 0:
+            bits += 1
+        put(seen, 6 * k + 5, bits)
+    for unit in range(max(lo, balls + sampling), hi):
+        part = unit - balls - sampling
+        head = np.int64(0)
+        longest = np.int64(0)
+        for r in range(part * rows // ranges, (part + 1) * rows // ranges):
+            length = np.int64(at(ptr, r + 1)) - np.int64(at(ptr, r))
+            head += min(length, HEAD)
+            longest = max(longest, length)
+        put(ends, 2 * part, head)
+        put(ends, 2 * part + 1, longest)

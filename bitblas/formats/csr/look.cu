@@ -1,0 +1,79 @@
+// One look at a matrix by rows (formats/sample.py): each block does one of three things, by its number. The first `balls`
+// grow a ball around a vertex that an evenly spaced edge leaves; the next ones look at `samples` entries, a warp each;
+// the last ones at row pointers, in `ranges` ranges of rows.
+#include "formats/csr/ball.cuh"
+#include "formats/csr/search.cuh"
+#include "kernels/scramble.cuh"
+
+// Of an entry that stands for as many others: how many entries there are in the tile of 4, 8, 16, 32, 64 in which it
+// lies, and the bits of its column's number.
+__device__ __forceinline__ void look_around(const PTR_T* ptr, const Column& column, i64 rows, i64 row, i64 col,
+                                            u16* seen) {
+  const i64 low = col & ~63LL, end = (row | 63) + 1 < rows ? (row | 63) + 1 : rows;
+  const int lane = threadIdx.x & 31;
+  u64 counts = 0;  // of entries that share a tile of 4, of 8 but not of 4, ..: 12 bits each
+  for (i64 r = (row & ~63LL) + lane; r < end; r += 32) {
+    const i64 stop = ptr[r + 1];
+    for (i64 e = lower_bound(column, ptr[r], stop, low); e < stop; ++e) {
+      const i64 there = column[e];
+      if (there - low > 63) break;
+      const u32 apart = (u32)((r ^ row) | (there ^ col));
+      counts += 1ull << 12 * ((apart > 3) + (apart > 7) + (apart > 15) + (apart > 31));
+    }
+  }
+#pragma unroll
+  for (int d = 16; d; d >>= 1) counts += __shfl_xor_sync(ALL_LANES, counts, d);
+  u32 sum = 0;
+#pragma unroll
+  for (int k = 0; k < 5; ++k) {
+    sum += (u32)(counts >> 12 * k) & 4095;
+    if (lane == k) seen[k] = (u16)sum;
+  }
+  if (lane == 5) seen[5] = (u16)(64 - __clzll(col));
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+look(i64 n, i64 rows, i64 nvals, const PTR_T* ptr, const Column::stored* col, i64 width, i64 balls, i64 samples,
+     i64 ranges, i64* sizes, i64* ends, u16* seen) {
+  (void)n;
+  const Column column(col, width);
+  const i64 sampling = (samples + BLOCK / 32 - 1) / (BLOCK / 32);
+  i64 unit = blockIdx.x;
+  if (unit < balls) {
+    grow_ball(ptr, column, range_of(ptr, rows, (2 * unit + 1) * nvals / (2 * balls)), sizes + unit * (HOPS + 1));
+    return;
+  }
+  unit -= balls;
+  if (unit < sampling) {
+    const i64 k = unit * (BLOCK / 32) + threadIdx.x / 32;
+    if (k >= samples) return;
+    const i64 first = k * nvals / samples, next = (k + 1) * nvals / samples;  // one of these, by chance
+    const i64 e = first + (i64)(scramble((u64)k) % (u64)(next - first));
+    look_around(ptr, column, rows, range_of(ptr, rows, e), column[e], seen + 6 * k);
+    return;
+  }
+  unit -= sampling;
+  __shared__ i64 heads[BLOCK / 32], longest[BLOCK / 32];
+  i64 head = 0, most = 0;
+  for (i64 r = unit * rows / ranges + threadIdx.x; r < (unit + 1) * rows / ranges; r += BLOCK) {
+    const i64 length = (i64)ptr[r + 1] - (i64)ptr[r];
+    head += length < HEAD ? length : HEAD;
+    most = length > most ? length : most;
+  }
+#pragma unroll
+  for (int d = 16; d; d >>= 1) {
+    const i64 other = __shfl_xor_sync(ALL_LANES, most, d);
+    head += __shfl_xor_sync(ALL_LANES, head, d);
+    most = other > most ? other : most;
+  }
+  if ((threadIdx.x & 31) == 0) heads[threadIdx.x / 32] = head, longest[threadIdx.x / 32] = most;
+  __syncthreads();
+  if (threadIdx.x) return;
+#pragma unroll
+  for (int warp = 1; warp < BLOCK / 32; ++warp) {
+    head += heads[warp];
+    most = longest[warp] > most ? longest[warp] : most;
+  }
+  ends[2 * unit] = head;
+  ends[2 * unit + 1] = most;
+}

@@ -1,0 +1,61 @@
+"""Operands for the calls of single kernels (kernel_calls.py), and limits of sizes that small ones reach."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from battery import generator, values
+
+import bitblas as gb
+from bitblas.formats import lanes
+from bitblas.formats.mplg import choice as packed_rows
+from bitblas.kernels.prologue import Variant
+from bitblas.plan import direction
+from bitblas.verbs import gustavson, vector
+
+SIZE = 150
+
+
+@contextmanager
+def limits(**changed: Any) -> Iterator[None]:
+    """With other limits of sizes, by "module name", so that small operands reach them."""
+    places: dict[str, tuple[Any, str]] = {
+        "iterations": (lanes, "MAX_ITERATIONS"), "width": (packed_rows, "FIXED_FROM"), "chunk": (vector, "CHUNK"),
+        "shared": (gustavson, "SHARED_WORDS"), "push": (direction, "PUSH_COST"),
+    }  # fmt: skip
+    before = {name: getattr(*places[name]) for name in changed}
+    try:
+        for name, value in changed.items():
+            setattr(*places[name], value)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(*places[name], value)
+
+
+def operator(variant: Variant) -> Any:
+    """The operator, monoid or semiring of its label: "binary.plus[FP64]"."""
+    found = re.match(r"(\w+)\.(\w+)\[(\w+)\]", variant.label)
+    assert found is not None, variant
+    return getattr(getattr(gb, found[1]), found[2])[found[3]]
+
+
+def types(variant: Variant) -> dict[str, str]:
+    return {name: dtype.name for name, dtype in variant.types}
+
+
+def a_vector(dtype: str, *, size: int = SIZE, full: bool = False, iso: bool = False) -> gb.Vector:
+    """Of every third position, or all."""
+    at = np.arange(0, size, 1 if full else 3)
+    x = values(generator("vector", dtype), dtype, len(at))
+    return gb.Vector.from_coo(at, x[0] if iso else x, dtype, size=size)
+
+
+def a_matrix(dtype: str, *, seed: int = 0, iso: bool = False, n: int = SIZE, m: int = SIZE, **form: Any) -> gb.Matrix:
+    keys = np.unique(np.random.default_rng(seed).integers(0, n * m, 900))
+    x = True if iso else values(generator("matrix", dtype), dtype, len(keys))
+    return gb.Matrix.from_coo(keys // m, keys % m, x, dtype, nrows=n, ncols=m, **form)

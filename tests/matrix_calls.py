@@ -1,0 +1,184 @@
+"""Calls that need one kernel of matrices, each made for a registered variant of it: see kernel_calls.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from battery import FORMS, generator, values
+from call_operands import SIZE, a_matrix, a_vector, limits, operator, types
+from test_loop import graph
+
+import bitblas as gb
+from bitblas.formats import FORMATS
+from bitblas.kernels.prologue import Variant
+
+# ---- matrices -------------------------------------------------------------------------------------------------------
+
+
+def join(variant: Variant) -> None:
+    of, op = types(variant), operator(variant) if "." in variant.label else gb.binary.second["BOOL"]
+    forms = [{"format": "mplg" if variant.constant(f"{x}_PACKED") else "csr"} for x in "AB"]
+    A, B = (
+        a_matrix(of[x], seed=k, iso="." not in variant.label, **form) for k, (x, form) in enumerate(zip("AB", forms))
+    )
+    if variant.constant("INTERSECT"):
+        A.ewise_mult(B, op).new()
+    elif variant.constant("FILLED"):
+        A.ewise_union(B, op, 1, 1).new()
+    else:
+        A.ewise_add(B, op).new()
+
+
+def long_rows(variant: Variant) -> None:
+    """Rows of a product too long for a table; and columns too many for shared memory."""
+    words = "." not in variant.label
+    op = gb.semiring.any_pair["BOOL"] if words else operator(variant)
+    A, B = (types(variant)[x] for x in "AB")
+    form = {"format": "mplg" if variant.constant("A_PACKED") else "csr"}
+    wide = gb.Matrix.from_coo(
+        np.arange(9000) % SIZE, np.arange(9000), True if words else values(generator("wide", B), B, 9000), B,
+        nrows=SIZE, ncols=9000, **form,
+    )  # fmt: skip
+    ones = gb.Matrix.from_coo(
+        np.arange(SIZE) // 50, np.arange(SIZE), True if words else values(generator("ones", A), A, SIZE), A,
+        nrows=3, ncols=SIZE, **form,
+    )  # fmt: skip
+    if variant.constant("SHARED_WORDS"):
+        ones.mxm(wide, op).new()
+    else:
+        with limits(shared=0):
+            ones.mxm(wide, op).new()
+
+
+def hubs(variant: Variant) -> None:
+    """Rows of every form that are cut, with what ends of statements keep."""
+    words = "." not in variant.label
+    op, dtype = (gb.semiring.any_pair["FP64"], "BOOL") if words else (operator(variant), types(variant)["Z"])
+    with limits(iterations=1):
+        for format in FORMATS.values():
+            if format.rows_per_unit != variant.constant("ROWS"):
+                continue
+            A = hub("BOOL" if words or "pair" in variant.label else dtype, words or "pair" in variant.label, format.key)
+            u, mask = a_vector(A.dtype.name, size=A.ncols, full=not words, iso=words), a_vector("BOOL", size=A.nrows)
+            w = a_vector(op.return_type.name, size=A.nrows)
+            w(mask.S) << A.mxv(u, op)
+            w(op.op.monoid) << A.mxv(u, op)
+            A.mxv(u, op).new()
+
+
+def hub(dtype: str, iso: bool, key: str) -> gb.Matrix:
+    """One row of all columns, and a few entries elsewhere."""
+    n, m = 100, 3000
+    i, j = np.append(np.full(m, 66), np.arange(n)), np.append(np.arange(m), np.arange(n) * 7)
+    keys = np.unique(i * m + j)
+    x = True if iso else values(generator("hub", dtype), dtype, len(keys))
+    return gb.Matrix.from_coo(keys // m, keys % m, x, dtype, nrows=n, ncols=m, **FORMS[key])
+
+
+def look(variant: Variant) -> None:
+    """What the plan sees of rows."""
+    a_matrix("BOOL", iso=True, format="mplg" if variant.constant("PACKED") else "csr").profile()
+
+
+# ---- products -------------------------------------------------------------------------------------------------------
+
+
+def forms_of(variant: Variant) -> Iterator[str]:
+    """The keys of the forms whose kernel it is."""
+    name = variant.kernel.rpartition("/")[2]
+    for key, format in FORMATS.items():
+        told = dict(format.push_constants(ranked=False, neutral=False))
+        alike = all(variant.constant(c, told.get(c)) == told.get(c) for c in ("TILE", "PACKED"))
+        if alike and variant.kernel == format.kernel(name):
+            yield key
+
+
+def product(variant: Variant) -> None:
+    """mxv, vxm and products at a mask, with outputs that have entries."""
+    of, words = types(variant), "." not in variant.label
+    op = gb.semiring.any_pair["BOOL"] if words else operator(variant)
+    ranked = not words and (variant.constant("RANKED", None) != 0)
+    for key in forms_of(variant):
+        for n in (SIZE, 128):
+            A = a_matrix(
+                of["A"], iso=of["A"] == "BOOL" and not (ranked and "land" in variant.label), n=n, m=n, **FORMS[key]
+            )
+            for full in (False, True):
+                u = a_vector(of["U"] if "U" in of else of["B"], size=n, full=full, iso=words)
+                outputs = [gb.Vector.from_coo(np.arange(0, n, 2), True, "BOOL", size=n)] if words else []
+                outputs += [a_vector("FP64", size=n)] * words
+                outputs += [] if words else [a_vector(op.return_type.name, size=n)]
+                for w in outputs:
+                    w(a_vector("BOOL", size=n, full=True).S) << A.mxv(u, op)
+                    w(getattr(gb.binary, op.op.monoid.name)) << A.mxv(u, op)
+                A.mxv(u, op).new()
+            x = True if words else values(generator("few", u.dtype.name), u.dtype.name, 2)
+            few = gb.Vector.from_coo([5, 99], x, u.dtype, size=n)
+            few.vxm(A, op).new()
+            A.T.new()  # is there for a push of mxv
+            with limits(push={"cpu": 0.0, "gpu": 0.0}):
+                A.mxv(few, op).new()
+
+
+def blank(variant: Variant) -> None:
+    """What a push adds to."""
+    dtype = types(variant)["C"]
+    few = gb.Vector.from_coo([5, 99], values(generator("few", dtype), dtype, 2), dtype, size=SIZE)
+    few.vxm(a_matrix(dtype), gb.semiring.min_plus).new()
+
+
+def wide_columns(variant: Variant) -> None:
+    """Packed columns of 20 bits, for which a pull is compiled."""
+    op, of = operator(variant), types(variant)
+    with limits(width=1):
+        x = True if of["A"] == "BOOL" else values(generator("wide", of["A"]), of["A"], 2000)
+        A = gb.Matrix.from_coo([0] * 2000, np.arange(2000) * 300, x, of["A"], nrows=300, ncols=1 << 20, format="mplg")
+        A.mxv(a_vector(of["U"], size=1 << 20, full=True), op).new()
+
+
+def pull(variant: Variant) -> None:
+    (wide_columns if variant.constant("WIDTH", 0) else product)(variant)
+
+
+def dot(variant: Variant) -> None:
+    of, words = types(variant), "." not in variant.label
+    op = gb.semiring.any_pair["BOOL"] if words else operator(variant)
+    mask_form = {"format": "mplg" if variant.constant("M_PACKED", 0) else "csr"} if "csr" in variant.kernel else {}
+    for key in forms_of(variant):
+        iso = of["A"] == "BOOL"
+        A, B = (a_matrix(of[x], seed=k, iso=iso, **FORMS[key]) for k, x in enumerate("AB"))
+        mask = a_matrix("BOOL", seed=5, iso=True, **(mask_form or FORMS[key]))
+        A.mxm(B.T, op).new(mask=mask.S)
+        if iso:
+            A.mxm(A.T, op).new(mask=mask.S)
+
+
+def step(variant: Variant) -> None:
+    """A loop of one step, and a condition."""
+    words = "." not in variant.label
+    dtype = types(variant)["Z"]
+    for key in forms_of(variant):
+        options = FORMS[key] | ({"packed": True} if variant.constant("VALUES_PACKED") else {})
+        weights = None if words else np.dtype(operator(variant).return_type.np_type)
+        A = graph(weights=weights, symmetric=words, **options)
+        q, seen = gb.Vector(dtype, A.nrows), gb.Vector("BOOL", A.nrows)
+        q[7] = True if words else 0
+        op = gb.semiring.any_pair["BOOL"] if words else operator(variant)
+
+        def body(_: Any, A: gb.Matrix = A, q: gb.Vector = q, op: Any = op, seen: gb.Vector = seen) -> None:
+            q << q.vxm(A, op)
+            q(~seen.S, gb.replace) << q
+            seen(q.S) << True
+
+        gb.loop.repeat(body, while_=q)
+
+
+CALLS = {"kernels/blank": blank, "kernels/hubs": hubs} | {
+    f"formats/csr/{call.__name__}": call for call in (join, long_rows, look)
+} | {
+    f"formats/{folder}/{name}": call
+    for folder in ("csr", "b2sr", "split")
+    for name, call in (("pull", pull), ("push", product), ("dot", dot), ("step", step))
+}  # fmt: skip
