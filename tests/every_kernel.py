@@ -34,8 +34,8 @@ from bitblas.formats import format_of
 from bitblas.kernels.prologue import Variant
 from bitblas.registry import variants as registry
 
-# Constants that the plan sets by the operands.
-CHOSEN = {"LANES", "UNROLL", "MIN_BLOCKS", "STAGE", "SLOTS", "LOG_SLOTS"}
+# Constants that the plan sets by the operands, and by the device.
+CHOSEN = {"LANES", "UNROLL", "MIN_BLOCKS", "STAGE", "SLOTS", "LOG_SLOTS", "CLUSTER", "THREADS", "QUEUE_BYTES"}
 Task = tuple[str, Callable[[], None]]
 
 
@@ -119,6 +119,8 @@ def programs(key: str, how: tuple[str, int | None]) -> None:
     A = test_loop.graph(symmetric=True, **FORMS[key])
     for run in (algorithms.bfs_levels, algorithms.bfs_parents, algorithms.sssp):
         run(A, 5)
+    for weights in ("FP32", "INT64"):
+        algorithms.sssp(test_loop.graph(symmetric=True, weights=weights, **FORMS[key]), 5)
     for run in (algorithms.pagerank, algorithms.connected_components, algorithms.triangle_count):
         run(A)
 

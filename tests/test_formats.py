@@ -219,12 +219,13 @@ def test_duplicates(device, key):
 
 
 def test_predicted_bytes_are_the_bytes(device):
-    """Of a matrix that the profile sees whole: what it predicts is what is built."""
+    """Of a matrix that the profile sees whole: what it predicts is what is built; of lists of rows, the most."""
     for name in ("gaps", "hub", "all ones", "wide", "tall", "129x129"):
         A = make(MATRICES[name](), True, "BOOL", "csr")
         seen = facts(A._store.structure)
         for key in KEYS:
-            assert seen.bytes_of(key) == A._store.structure.form(key).nbytes, (name, key)
+            held = A._store.structure.form(key).nbytes
+            assert seen.bytes_of(key) == held or (format_of(key).renumbers and seen.bytes_of(key) > held), (name, key)
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -108,7 +108,7 @@ def test_a_limit_ends_them_anywhere(device, clusters, steps):
 @pytest.mark.parametrize("form", (("csr", None), ("b2sr", 8)))
 def test_a_hub_belongs_to_the_grid(device, clusters, form):
     """A row that one group of lanes would walk alone ends small rounds; the frontier after it is too large."""
-    n, k = 3000, 30
+    n, k = 6000, 30  # more tiles in a row, too, than one group of lanes walks
     rows = np.concatenate([np.arange(k), np.full(n - 100, k), np.arange(k + 1, n - 100)])
     cols = np.concatenate([np.arange(1, k + 1), np.arange(100, n), np.arange(k + 2, n - 99)])
     A = gb.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n, **options(form))
@@ -180,7 +180,7 @@ def test_what_a_cluster_cannot_run_is_explained(device, clusters, monkeypatch):
         program.run()
         assert f"small rounds run as others do: {why}" in str(program.explain())
         assert in_cluster(program) == 0
-    monkeypatch.setattr(type(devices.get(device)), "cluster", None)
+    monkeypatch.setattr(devices.get(device), "cluster", None)
     program = levels_program(A, v, q)
     program.run()
     assert "the device has no thread-block clusters" in str(program.explain())

@@ -56,7 +56,6 @@ class Device(ABC):
     sorts_keys = False  # sorting 64-bit keys is what it does best; else entries are counted into their places
     records_loops = False  # bodies of loops are written down and made kernels of; else their statements run one by one
     captures = False  # such a loop can run without the host: as a graph with a while node
-    cluster: Cluster | None = None  # what a loop runs small rounds in; None: it has no thread-block clusters
     xp: Any = np  # the array module: NumPy or CuPy
     errors: tuple[type[BaseException], ...] = (MemoryError, ValueError)  # what `explained` looks at before a user does
 
@@ -71,6 +70,11 @@ class Device(ABC):
     @cached_property
     def guard(self) -> Guard:
         return Guard(self)
+
+    @cached_property
+    def cluster(self) -> Cluster | None:
+        """What a loop runs small rounds in; None: it has no thread-block clusters."""
+        return None
 
     @abstractmethod
     def kernel(self, variant: Variant) -> Callable[..., None]:

@@ -223,8 +223,8 @@ class Cuda(Device):
     def multiprocessors(self) -> int:
         return int(self.xp.cuda.runtime.deviceGetAttribute(16, self.ordinal))  # cudaDevAttrMultiProcessorCount
 
-    @functools.cached_property
-    def cluster(self) -> Cluster | None:  # type: ignore[override]
+    @cached_property
+    def cluster(self) -> Cluster | None:
         """16 blocks where a part of the GPU (a GPC) has room for them at the same time, else 8, as every one has."""
         if int(self.arch[3:]) < FIRST_WITH_CLUSTERS:
             return None

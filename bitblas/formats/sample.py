@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from semirings.cached import cached_property
 from semirings.dtypes import DataType
 
 from ..device.readback import Readback
@@ -53,7 +54,7 @@ class Sample:
     nrows: int
     ncols: int
 
-    @functools.cached_property
+    @cached_property
     def below(self) -> list[float]:
         """The entries in columns below 1, 2, 4, .. up to the first power of two that all are below, estimated."""
         found = np.bincount(self.bits, minlength=(self.ncols - 1).bit_length() + 1)

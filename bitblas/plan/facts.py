@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Container
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
+
+from semirings.cached import cached_property
 
 from ..formats import FORMATS, Listing, Structure, format_of
 from ..formats.b2sr.choice import TILES
@@ -33,7 +34,7 @@ class Facts:
     heads: float = 0.0
     longest: float = 0.0
 
-    @functools.cached_property
+    @cached_property
     def tiles_of(self) -> dict[int, float]:
         """The number of non-empty tiles by their size."""
         return dict(self.tiles)
@@ -43,7 +44,7 @@ class Facts:
         """Entries per non-empty 8x8 tile."""
         return self.nvals / max(1.0, self.tiles_of[8])
 
-    @functools.cached_property
+    @cached_property
     def uneven(self) -> bool:
         """Whether rows are of so different lengths that products read them in another way."""
         return self.longest * self.nrows > UNEVEN * self.nvals
@@ -61,7 +62,7 @@ class Facts:
         """Tiles of a form, entries in them, and entries that are listed one by one."""
         return self.holding(key)[1]
 
-    @functools.cached_property
+    @cached_property
     def _held(self) -> dict[str, tuple[int, Listing, int]]:
         return {}
 

@@ -30,11 +30,16 @@ from ..verbs.variants import (
 def complex_numbers() -> Iterator[Variant]:
     """Products of the forms that all kinds of kernels are registered of, and kernels of vectors."""
     plus_times, end = semiring.plus_times[FC64], End(FC64, FC64)
-    how: dict[str, Any] = {"ranked": False, "lanes": 8}
+    how: dict[str, Any] = {"lanes": 8}
     for format in (format for format in FORMATS.values() if format.registered == "all"):
         types = tuple((name, INT32) for name in format.indices)
-        yield pull_variant(format.key, types, plus_times, VALUES, FC64, FC64, **how, flip=False, full=True, end=end)
-        yield push_variant(format.key, types, semiring.any_first[FC64], VALUES, FC64, FC64, **how, flip=True)
+        ranked = format.ranked  # of what reads values of the matrix
+        yield pull_variant(
+            format.key, types, plus_times, VALUES, FC64, FC64, **how, ranked=ranked, flip=False, full=True, end=end
+        )  # fmt: skip
+        yield push_variant(
+            format.key, types, semiring.any_first[FC64], VALUES, FC64, FC64, **how, ranked=False, flip=True
+        )  # fmt: skip
     yield hubs_variant(plus_times, VALUES, 1, end)
     yield elementwise_variant(LEFT, unary.exp[FC32], FC32, FC32, "x")[0]
     yield elementwise_variant(BOTH, binary.truediv[FC64], FC64, FC64, "xy")[0]

@@ -7,13 +7,13 @@ mark them in a bitset of the width of C, one for each of some blocks (long_rows.
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from semirings import Semiring, Typed
+from semirings.cached import cached_property
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..build.stores import of_rows
@@ -48,11 +48,11 @@ class Task:
     mask_kind: int  # 0: none, 1: only there, 2: everywhere but there
     product: np.generic | None  # the value of all products, where they are equal
 
-    @functools.cached_property
+    @cached_property
     def z(self) -> DataType:
         return self.semiring.return_type if self.kind != WORDS else BOOL
 
-    @functools.cached_property
+    @cached_property
     def value(self) -> np.generic:
         return self.z.np_type.type(0 if self.product is None else self.product)
 
@@ -91,14 +91,14 @@ class Task:
         values = dtype.np_type.type(self.product) if words else sums[:nvals]
         return of_rows(from_arrays(device, a.nrows, b.ncols, ptr, col[:nvals]), dtype, values)
 
-    @functools.cached_property
+    @cached_property
     def counting(self) -> tuple[Any, tuple[Any, ...]]:
         """The CPU's kernel that counts, and what it is given beside the result. It reads no values: one kernel for
         those of all types."""
         one = entry_values(self.device, BOOL, BOOL.np_type.type(True))
         return compiled(self.device, _dense_row(self, 0)), (*self.operands(one, one, self.b.ncols), one.iso)
 
-    @functools.cached_property
+    @cached_property
     def writing(self) -> tuple[Any, tuple[Any, ...]]:
         """The same for the one that writes the entries."""
         given = self.operands(self.left, self.right, self.b.ncols)
