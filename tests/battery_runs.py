@@ -228,6 +228,9 @@ def run_product(case, monkeypatch):
     key = case["form"].partition(" ")[0]
     assert planned.key == ("csr" if format_of(key).renumbers else key)  # of the small matrix within
     free = operands.scope["A"].nvals and not name.startswith("plus")
+    u = operands.scope["u"]
+    if bitblas.config.device == "cpu" and format_of(planned.key).by_rows and u.nvals == u.size:
+        direction = "pull"  # along a full vector one thread reads as much, and writes here and there
     if key not in PLAIN_FORMS and (verb == "vxm") == bool(case["T"]):
         direction = "pull"  # no Split of the transpose is made to push along it
     assert not free or planned.kind == plan.COUNT or planned.direction == direction, planned

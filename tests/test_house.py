@@ -192,14 +192,6 @@ def test_a_device_is_asked_for_what_it_can_do():
         assert any(f".{name}" in text for text in texts.values()) or name == "captures", name
 
 
-def test_what_is_computed_once_takes_no_lock():
-    """semirings/cached.py says why; one of functools' holds it before Python 3.12."""
-    found = {
-        m for m, path in MODULES.items() if re.search(r"functools(\.| import .*)cached_property", path.read_text())
-    }
-    assert found == {"semirings.cached"}
-
-
 # ---- twins ----------------------------------------------------------------------------------------------------------
 
 GPU_ONLY = {"kernels/hubs", "formats/b2sr/cut"}  # the CPU never splits a row
