@@ -120,7 +120,8 @@ def test_numpys_operators_equal_numpy(t):
     assert tried >= (5 if t.kind == "c" else 10)
 
 
-# What python-graphblas has not, and bitblas has: nothing that programs lose.
+# What python-graphblas has not, and bitblas has: nothing that programs lose. It compiles operators to tell their types.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "ours"),
     [

@@ -29,6 +29,7 @@ def compiled(variant) -> int:
     return len(module.get_function(variant.entry).signature)
 
 
+@pytest.mark.slow  # `make every-kernel` compiles them too, and calls them
 @pytest.mark.parametrize("group", GROUPS)
 def test_variants_compile_for_the_emulator(group, emulator):
     counts = {compiled(variant) for variant in GROUPS[group]}
