@@ -119,7 +119,7 @@ def programs(key: str, how: tuple[str, int | None]) -> None:
     A = test_loop.graph(symmetric=True, **FORMS[key])
     for run in (algorithms.bfs_levels, algorithms.bfs_parents, algorithms.sssp):
         run(A, 5)
-    for weights in ("FP32", "INT64"):
+    for weights in (np.float32, np.int64):
         algorithms.sssp(test_loop.graph(symmetric=True, weights=weights, **FORMS[key]), 5)
     for run in (algorithms.pagerank, algorithms.connected_components, algorithms.triangle_count):
         run(A)
