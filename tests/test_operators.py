@@ -136,6 +136,7 @@ def test_parts_of_typed_operators():
         binary.plus["INT8"].identity
 
 
+@pytest.mark.slow  # python-graphblas compiles operators to tell their types
 @pytest.mark.parametrize("family", ["unary", "binary", "monoid", "semiring", "op"])
 def test_numpy_names(gb, family):
     """With `config.mapnumpy` python-graphblas has our operators under these names too; the others are NumPy's own. Of
@@ -183,6 +184,7 @@ def test_numpys_monoids_reduce_as_numpy_does(device, name):
     assert np.isclose(got, ufunc.reduce(np.array([2.0] * 3 if "FP64" in kinds else [-2] * 3)))
 
 
+@pytest.mark.slow  # a kernel each; test_semirings.py and test_agreement.py look at their values
 @pytest.mark.parametrize("name", sorted(binary.numpy))
 def test_numpys_operators_run(device, name):
     f = binary.numpy[name]

@@ -73,6 +73,7 @@ def types_of(op):
     return {str(t): str(z) for t, z in op.types.items() if str(t) in dtypes._BY_NAME and str(z) in dtypes._BY_NAME}
 
 
+@pytest.mark.slow  # python-graphblas compiles each for all types
 @pytest.mark.parametrize(("family", "name"), [
     *(("unary", n) for n in UNARY), *(("indexunary", n) for n in INDEX),
     *(("binary", n) for n in ("plus", "divide", "floor", "square", "compare", "chain", "casts", "branches")),
