@@ -51,6 +51,9 @@ class ByKind(str):
         self.complex = complex or floating
         return self
 
+    def __getnewargs__(self) -> tuple[str, str, str]:  # of a copy, to which pickle gives all attributes
+        return self.boolean, self.integer, self.floating
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ByKind) and vars(self) == vars(other)
 

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import bitblas as gb
+from bitblas.registry.variants import variants
 from semirings import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, UnaryOp, dtypes
 from semirings.dtypes import BOOL, FP64, INT8, INT64
 
@@ -28,6 +29,12 @@ def test_the_catalogue_pickles_to_itself(family):
     typed = [op[next(iter(op.types))] for op in named if hasattr(op, "types")]
     for op in (*named, *typed):
         assert again(op) is op and copy.deepcopy(op) is op and copy.copy(op) is op, op
+
+
+def test_variants_go_to_other_processes():
+    """Which compile them: `make kernels`."""
+    found = list(variants())
+    assert again(found) == found and [v.cpp() for v in again(found)] == [v.cpp() for v in found]
 
 
 @pytest.mark.parametrize(
