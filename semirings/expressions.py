@@ -51,8 +51,8 @@ class ByKind(str):
         self.complex = complex or floating
         return self
 
-    def __getnewargs__(self) -> tuple[str, str, str]:  # of a copy, to which pickle gives all attributes
-        return self.boolean, self.integer, self.floating
+    def __reduce__(self) -> tuple[type[ByKind], tuple[str, ...]]:
+        return ByKind, (self.boolean, self.integer, self.floating, self.unsigned, self.complex)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ByKind) and vars(self) == vars(other)
