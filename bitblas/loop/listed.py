@@ -12,12 +12,12 @@ from .fuse import Pass, Step
 from .ir import Reduce, Scal, Statement, Vec
 from .passes import (
     entry_text,
+    lines_of,
     load_text,
     scalar_text,
     scalars_of,
     store_sum,
     sum_function,
-    take_text,
     vectors_of,
     writes,
 )
@@ -93,18 +93,8 @@ def listed_text(listed: Listed, iso: Mapping[int, Any]) -> tuple[Text, tuple[Par
 def _pass(text: Text, item: Pass, listed: Listed, first: bool, builds: bool) -> list[str]:
     """A pass over the list. first: it clears what the step has read. builds: it makes the lists anew."""
     sums = [s for s in item.statements if isinstance(s.value, Reduce)]
-    begin: list[str] = []
     outer, text.lines = text.lines, []
-    for s in item.statements:
-        if isinstance(s.value, Reduce):
-            begin.append(_begin(text, s, sums.index(s)))
-            text.lines.append(take_text(s, sums.index(s)))
-        elif isinstance(s.target, Scal):
-            lines, text.lines = text.lines, []
-            text.statement(s)
-            begin, text.lines = begin + text.lines, lines
-        else:
-            text.statement(s)
+    begin = lines_of(text, item.statements, _begin)
     lines, text.lines = text.lines, outer
     known = vectors_of(item.statements)
     modified = {s.target for s in item.statements if isinstance(s.target, Vec)}

@@ -3,7 +3,7 @@ statements that a step takes along (AT_ENTRY). Pure functions from statements to
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from semirings.dtypes import BOOL, DataType
@@ -30,16 +30,7 @@ def pass_variant(
     modified = {s.target for s in statements if isinstance(s.target, Vec)}
     loads, stores = _loads(text, statements, vectors, modified)
     sums = [s for s in statements if isinstance(s.value, Reduce)]
-    for s in statements:
-        if isinstance(s.value, Reduce):
-            before.append(_begin(text, s, sums.index(s)))
-            text.lines.append(take_text(s, sums.index(s)))
-        elif isinstance(s.target, Scal):
-            outer, text.lines = text.lines, []
-            text.statement(s)
-            before, text.lines = before + text.lines, outer
-        else:
-            text.statement(s)
+    before += lines_of(text, statements, _begin)
     if isinstance(counted, Vec):
         before.append("u64 remaining = 0;")
         stores.append(f"remaining += b{counted.id};")
@@ -92,6 +83,24 @@ def entry_text(
 
 
 # ---- loading and storing --------------------------------------------------------------------------------------------
+
+
+def lines_of(text: Text, statements: Sequence[Statement], begin: Callable[[Text, Statement, int], str]) -> list[str]:
+    """Writes down the lines of statements for each place; returns what stands before all of them: `begin` of each sum,
+    and scalars."""
+    before: list[str] = []
+    sums = [s for s in statements if isinstance(s.value, Reduce)]
+    for s in statements:
+        if isinstance(s.value, Reduce):
+            before.append(begin(text, s, sums.index(s)))
+            text.lines.append(take_text(s, sums.index(s)))
+        elif isinstance(s.target, Scal):
+            outer, text.lines = text.lines, []
+            text.statement(s)
+            before, text.lines = before + text.lines, outer
+        else:
+            text.statement(s)
+    return before
 
 
 def vectors_of(statements: Sequence[Statement]) -> list[Vec]:
