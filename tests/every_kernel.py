@@ -226,6 +226,15 @@ def watch(where: device.Device) -> None:
     where.xp.cuda.set_allocator()
 
 
+def shrink_clusters(where: device.Device, size: str) -> None:
+    """Clusters of BLOCKSxTHREADS, on a device that has clusters. Under racecheck a cluster has one block: where blocks read
+    each other's shared memory it ends with a hardware exception of its own (memcheck finds none), and a barrier of 8
+    blocks of 1024 threads takes it a tenth of a second. What blocks do to each other the emulator looks at."""
+    blocks, threads = (int(x) for x in size.split("x"))
+    if where.cluster is not None:
+        where.cluster = where.cluster._replace(blocks=blocks, threads=threads)
+
+
 PLANTED = """
 extern "C" __global__ void reduce(long long* out) {
     __shared__ long long sums[256];
@@ -249,6 +258,7 @@ def main() -> int:
     parser.add_argument("--shared", action="store_true", help="print which kernels use shared memory")
     parser.add_argument("--planted", action="store_true", help="call a faulty kernel under one of our names")
     parser.add_argument("--watched", action="store_true", help="on a GPU, under compute-sanitizer")
+    parser.add_argument("--cluster", metavar="BLOCKSxTHREADS", help="the size of thread-block clusters")
     parser.add_argument("--times", action="store_true", help="each task's seconds, as it ends")
     parser.add_argument("--ran", help="a file for what ran")
     parser.add_argument("--complete", nargs="+", metavar="FILE", help="whether what ran, by these files, is everything")
@@ -265,6 +275,8 @@ def main() -> int:
     gb.config.device = args.device
     if args.watched:
         watch(device.get(args.device))
+    if args.cluster:
+        shrink_clusters(device.get(args.device), args.cluster)
     if args.planted:
         plant(device.get(args.device))
         device.get(args.device).synchronize()
