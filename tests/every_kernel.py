@@ -24,6 +24,7 @@ import core_programs
 import kernel_calls
 import numpy as np
 import test_loop
+import watched
 from battery import FORMS, MATRICES, generator, values
 from both_libraries import operands
 
@@ -219,36 +220,6 @@ def named(variant: Variant) -> str:
     return f"{variant.kernel} {hashlib.sha256(text.encode()).hexdigest()}"
 
 
-def watch(where: device.Device) -> None:
-    """For compute-sanitizer: each array is an allocation of its own, not a piece of a pool's, and the host makes the
-    launches of loops, because the kernels of a while node do not run under it (they read at address 0)."""
-    type(where).captures = False
-    where.xp.cuda.set_allocator()
-
-
-def shrink_clusters(where: device.Device, size: str) -> None:
-    """Clusters of BLOCKSxTHREADS, on a device that has clusters. Under racecheck a cluster has one block: where blocks read
-    each other's shared memory it ends with a hardware exception of its own (memcheck finds none), and a barrier of 8
-    blocks of 1024 threads takes it a tenth of a second. What blocks do to each other the emulator looks at."""
-    blocks, threads = (int(x) for x in size.split("x"))
-    if where.cluster is not None:
-        where.cluster = where.cluster._replace(blocks=blocks, threads=threads)
-
-
-PLANTED = """
-extern "C" __global__ void reduce(long long* out) {
-    __shared__ long long sums[256];
-    sums[threadIdx.x] = threadIdx.x;
-    out[threadIdx.x] = sums[255 - threadIdx.x];
-}
-"""
-
-
-def plant(where: device.Device) -> None:
-    """What the sanitizer must find, else it does not watch: a race in shared memory, and a write behind an array."""
-    where.xp.RawKernel(PLANTED, "reduce")((1,), (256,), (where.xp.zeros(200, "int64"),))
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--device", default="cuda")
@@ -274,11 +245,11 @@ def main() -> int:
         import emulator.device  # noqa: F401 - registers it
     gb.config.device = args.device
     if args.watched:
-        watch(device.get(args.device))
+        watched.watch(device.get(args.device))
     if args.cluster:
-        shrink_clusters(device.get(args.device), args.cluster)
+        watched.shrink_clusters(device.get(args.device), args.cluster)
     if args.planted:
-        plant(device.get(args.device))
+        watched.plant(device.get(args.device))
         device.get(args.device).synchronize()
         return 0
     seen: set[Variant] = set()

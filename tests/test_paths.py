@@ -15,7 +15,6 @@ from bitblas.algorithms import (
     sssp,
 )  # fmt: skip
 
-
 TYPES = ["INT8", "UINT64", "FP32"]  # of shortest paths; single tests have others
 # A graph brings kernels of its own for each type (lanes by the degrees): one type each, the others are slow.
 GRAPHS_AND_TYPES = [
