@@ -13,14 +13,14 @@ from .catalog import find_semiring
 from .dtypes import DataType, lookup_dtype
 from .known import origin_of
 from .namespaces import SPACES
-from .operators import BinaryOp, IndexUnaryOp, Parameterized, SelectOp, UnaryOp
+from .operators import BinaryOp, IndexBinaryOp, IndexUnaryOp, Parameterized, SelectOp, UnaryOp
 from .registration import Identity, build, enter, make
 from .typed import Typed
 from .udf import Call, UserRule
 
 FAMILIES = {
     "unary": UnaryOp, "binary": BinaryOp, "indexunary": IndexUnaryOp, "select": SelectOp, "monoid": Monoid,
-    "semiring": Semiring,
+    "semiring": Semiring, "indexbinary": IndexBinaryOp,
 }  # fmt: skip
 
 
@@ -66,7 +66,7 @@ def _parts(op: Any) -> tuple[Any, ...] | None:
 def _reduce(family: str | None, op: Any) -> Any:
     family = op.family if family is None else family
     parts, flags = _parts(op), {}
-    if isinstance(op, Parameterized) and family not in ("monoid", "semiring"):
+    if isinstance(op, Parameterized) and family not in ("monoid", "semiring", "indexbinary"):
         flags = {"parameterized": True}
     if _stands(family, op):
         return (find, (family, op.name)) if parts is None else (restore, (family, op.name, flags, *parts))

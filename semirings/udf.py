@@ -24,8 +24,12 @@ from .udf_types import captured, jitted, result_of, typed_form
 _MODULES: dict[Any, str] = {math: "math", np: "numpy"}
 
 
+POSITIONS = ("ix", "jx", "iy", "jy")
+
+
 class Call(Expression):
-    """`name_digest(x, y)`: the call of a Python function, with all that it captures."""
+    """`name_digest(x, y)`: the call of a Python function, with all that it captures. `names` are its parameters, by
+    what they are; the text may call them otherwise."""
 
     function: Any
     names: tuple[str, ...]
@@ -40,13 +44,18 @@ class Call(Expression):
         self.function, self.names = function, names
         return self
 
+    def renamed(self, text: str) -> Call:
+        twin = str.__new__(Call, text)
+        twin.function, twin.names = self.function, self.names
+        return twin
+
     @property
     def called(self) -> str:
         return self.partition("(")[0]
 
     def arguments(self, types: Mapping[str, DataType]) -> tuple[DataType, ...]:
         """The types of the arguments; positions are UINT64, as in python-graphblas."""
-        return tuple(UINT64 if n in ("ix", "jx") else types[n] for n in self.names)
+        return tuple(UINT64 if n in POSITIONS else types[n] for n in self.names)
 
     def gives(self, types: Mapping[str, DataType]) -> DataType:
         found = result_of(self.function, self.arguments(types))
@@ -59,7 +68,7 @@ class Call(Expression):
         return jitted(self.function)(*args)
 
     def definition_python(self, types: Mapping[str, DataType]) -> str:
-        inner = ", ".join(f"np.uint64({n})" if n in ("ix", "jx") else n for n in self.names)
+        inner = ", ".join(f"np.uint64({n})" if n in POSITIONS else n for n in self.names)
         return (
             f"{_text_of(f'{self.called}_body', self.function)}@njit(**FUNCTION)\n"
             f"def {self.called}({', '.join(self.names)}):\n    return {self.called}_body({inner})\n\n\n"

@@ -12,7 +12,7 @@ from semirings.dtypes import DataType, cast_scalar
 from ..build.stores import with_values
 from ..device import Device
 from .convert import scalar_type, value_array
-from .operators import typed
+from .operators import joining, typed
 from .statement.operands import of
 
 
@@ -25,7 +25,7 @@ def duplicates(dup_op: Any, values: Any, dtype: DataType) -> Any:
             "dup_op must be None if values is a scalar so that all values can be identical.  "
             "Duplicate indices will be ignored."
         )
-    return typed(dup_op, "binary", dtype)
+    return joining(typed(dup_op, "binary", dtype), "dup_op")
 
 
 def check_lengths(values: Any, *indices: Any) -> None:

@@ -23,6 +23,7 @@ from semirings import (
     unary,
 )
 from semirings.dtypes import DataType
+from semirings.errors import DomainMismatch
 from semirings.namespaces import SPACES
 from semirings.registration import build
 
@@ -59,6 +60,13 @@ def typed(op: Any, kind: str, left: DataType, right: DataType | None = None) -> 
         _cache.clear()
     _cache[key] = (op, result)
     return result
+
+
+def joining(op: Typed, argument: str) -> Typed:
+    """An operator that joins values at one position. DomainMismatch for one that asks where they stand."""
+    if op.op.is_positional:
+        raise DomainMismatch(f"{argument}: expected an operator of values alone, got {op!r}, which reads positions")
+    return op
 
 
 def compute_type(op: Typed) -> DataType:
@@ -114,4 +122,4 @@ def find(op: Any, kind: str) -> Any:
     return _BUILTINS.get(op, op) if callable(op) and not hasattr(op, "check") and not isinstance(op, Typed) else op
 
 
-__all__ = ["compute_type", "find", "monoid_of", "typed"]
+__all__ = ["compute_type", "find", "joining", "monoid_of", "typed"]

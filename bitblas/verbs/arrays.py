@@ -14,6 +14,7 @@ from semirings import Monoid, Operator, Typed
 from semirings.catalog import UNARY
 from semirings.dtypes import BOOL, INT64, DataType, cast_scalar, lookup_dtype
 from semirings.expressions import code
+from semirings.operators import placed
 
 from ..device import Device
 from ..store import VectorStore, dense_values, full_bits, pack, unpack
@@ -90,9 +91,14 @@ def binary(device: Device, op: Typed[Operator], x: Any, y: Any, rows: Any = None
     return _pointwise(device, BOTH, op, x, lookup_dtype(x.dtype), y, lookup_dtype(y.dtype), size, places=places)
 
 
-def by_place(device: Device, op: Typed[Operator], **places: Any) -> Any:
-    """A positional operator whose operands stand in different places: ix, jx of x and iy, jy of y, INT64."""
-    return cast(device, eval(code(op.op.expr), places), INT64, op.return_type)
+def by_place(device: Device, op: Typed, x: Any, y: Any, rows: Any, cols: Any, places: tuple[str, str, str, str]) -> Any:
+    """A positional operator whose operands stand in different places. rows, cols (INT64): ix and jx of what comes out;
+    places: ix, jx of x and iy, jy of y, said in these."""
+    there = placed(op.op, *places)[op.dtype]
+    if not op.op.reads_places_alone:
+        return binary(device, there, x, y, rows, cols)
+    names = {"ix": rows, "jx": cols, "quotient": lambda a, b, bits: a // b}
+    return cast(device, eval(code(there.op.expr), names) + rows * 0, INT64, op.return_type)
 
 
 def unary(device: Device, op: Typed[Operator], x: Any, dtype: DataType) -> Any:

@@ -28,7 +28,7 @@ from .keys import cast, check_keys, coo, entries, find, joined, keys_of, store, 
 from .sieve import Sieve
 from .weave import BOTH, FILLED, ONLY, UNION, sift, weave
 
-SECOND = BINARY["second"]
+FIRST, SECOND = BINARY["first"], BINARY["second"]
 
 # ---- element-wise: GraphBLAS C API 2.1, sections 4.3.4 and 4.3.5 ----------------------------------------------------
 
@@ -81,10 +81,18 @@ def _join_places(
     A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, defaults: Any
 ) -> MatrixStore:
     """The same by an operator that reads where entries are, which it asks once they are joined."""
-    place = lambda C: cast(apply_bound(C, op, op.compute_type.np_type.type(0), left=False), z)
+
+    def place(mode: int, defaults: Any) -> MatrixStore:
+        x = _join(A, B, FIRST[A.dtype], A.dtype, mode, defaults)
+        y = _join(A, B, SECOND[B.dtype], B.dtype, mode, defaults)
+        values: Any = op.return_type.np_type.type(0)
+        if x.nvals:
+            values = arrays.binary(A.device, op, x.values, y.values, *x.coo())
+        return cast(MatrixStore(x.structure, op.return_type, values), z)
+
     if mode == FILLED:
-        return place(_join(A, B, SECOND[z], z, UNION))
-    both = place(_join(A, B, SECOND[z], z, BOTH))
+        return place(FILLED, defaults)
+    both = place(BOTH, None)
     return both if mode == BOTH else _join(_join(A, B, SECOND[z], z, UNION), both, SECOND[z], z, UNION)
 
 
@@ -233,8 +241,6 @@ def _merge_hyper(
     C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool
 ) -> MatrixStore:
     """The same where one of them lists its rows and columns."""
-    if accum is not None and accum.op.positional:
-        C, T, accum = (C, _join(C, T, plain(accum), C.dtype, UNION), None)
     run = lambda c, t, m: merge(c, t, mask._replace(structure=m), accum, replace)
     return hyper.entrywise(run, C, T, mask.structure)
 

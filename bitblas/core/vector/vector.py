@@ -9,7 +9,7 @@ import numpy as np
 from semirings import Typed, dtypes, monoid, semiring
 from semirings import binary as binary_ops
 from semirings.dtypes import FP64, DataType
-from semirings.known import of_row
+from semirings.operators import of_row
 
 from ... import device as devices
 from ...device import Device
