@@ -16,7 +16,7 @@ import numpy as np
 
 from . import complex_circular, complex_functions, functions, known
 from .cached import cached_property
-from .dtypes import BOOL, INT8, DataType, cast_scalar
+from .dtypes import BOOL, INT8, INT64, DataType, cast_scalar
 from .expressions import Expression, code, names_in, rename, resolve
 from .rules import Rule, same
 from .typed import Ruled
@@ -30,6 +30,9 @@ NAMESPACE = {
     for name, f in vars(of).items()
     if not name.startswith("_")
 }
+
+
+_MOVE, _COMPARE = ("x", "y"), ("x == y", "x != y", "x == t", "x != t")  # what values that are numbers in a table allow
 
 
 def operand(value: Any, *casts: DataType) -> np.generic:
@@ -61,6 +64,16 @@ class Operator(Ruled):
     def reads_places_alone(self) -> bool:
         """Whether the result depends on where the operands stand, and not on their values."""
         return self.positional and names_in(self.expr).isdisjoint("xyt")
+
+    def _ruling_of_own(self, t: DataType) -> tuple[DataType, DataType] | None:
+        if self.expr == "1":
+            return INT64, INT64
+        if self.positional and names_in(self.expr).isdisjoint("xy"):
+            return self.rule(t)
+        found = self.rule(t)
+        if isinstance(self.expr, Expression):
+            return found
+        return found if self.expr in _MOVE or (self.expr in _COMPARE and found == (t, BOOL)) else None
 
     @property
     def orig_func(self) -> Any:

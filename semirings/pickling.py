@@ -68,6 +68,8 @@ def _reduce(family: str | None, op: Any) -> Any:
     parts, flags = _parts(op), {}
     if isinstance(op, Parameterized) and family not in ("monoid", "semiring", "indexbinary"):
         flags = {"parameterized": True}
+    elif isinstance(getattr(op, "expr", None), Call) and not op.types:  # of user-defined types alone
+        flags = {"is_udt": True}
     if _stands(family, op):
         return (find, (family, op.name)) if parts is None else (restore, (family, op.name, flags, *parts))
     origin = origin_of(op)
@@ -77,7 +79,7 @@ def _reduce(family: str | None, op: Any) -> Any:
         return compose, (op.monoid, op.binaryop)
     if parts is None:  # a program's own, of a text
         return object.__reduce_ex__(op, 2)
-    if isinstance(getattr(op, "rule", None), UserRule):
+    if isinstance(getattr(op, "rule", None), UserRule) and not flags:
         return build_plain, (family, op.name, *parts, op.rule.narrow)
     return partial(make, family, op.name, **flags), parts
 

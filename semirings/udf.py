@@ -20,6 +20,7 @@ from .dtypes import ALL, BOOL, FP64, INT8, INT64, UINT64, DataType, cast_scalar
 from .errors import UdfParseError
 from .expressions import Expression
 from .udf_types import captured, jitted, result_of, typed_form
+from .user_types import UserType
 
 _MODULES: dict[Any, str] = {math: "math", np: "numpy"}
 
@@ -64,17 +65,27 @@ class Call(Expression):
         return found
 
     def evaluate(self, types: Mapping[str, DataType], names: Mapping[str, Any]) -> Any:
-        args = [cast_scalar(names[n], t) for n, t in zip(self.names, self.arguments(types))]
+        taken = self.arguments(types)
+        args = [cast_scalar(names[n], t) for n, t in zip(self.names, taken)]
+        args = [t.decoded([x])[0] if isinstance(t, UserType) else x for x, t in zip(args, taken)]
         return jitted(self.function)(*args)
 
     def definition_python(self, types: Mapping[str, DataType]) -> str:
+        self._refuse_own(types)
         inner = ", ".join(f"np.uint64({n})" if n in POSITIONS else n for n in self.names)
         return (
             f"{_text_of(f'{self.called}_body', self.function)}@njit(**FUNCTION)\n"
             f"def {self.called}({', '.join(self.names)}):\n    return {self.called}_body({inner})\n\n\n"
         )
 
+    def _refuse_own(self, types: Mapping[str, DataType]) -> None:
+        """A kernel has the numbers of values of user-defined types, not their fields."""
+        own = next((t for t in self.arguments(types) if t._is_udt), None)
+        if own is not None:
+            raise UdfParseError(f"{self.function.__name__}: computes with values of {own}, which this verb does not")
+
     def definition_cpp(self, types: Mapping[str, DataType]) -> str:
+        self._refuse_own(types)
         return udf_cpp.definition(self.called, self.function, self.arguments(types))
 
 
@@ -90,6 +101,8 @@ class UserRule:
 
     def __call__(self, t: DataType) -> tuple[DataType, DataType] | None:
         z = self._inferred(t)
+        if t._is_udt:
+            return None if z is None else (t, z)
         if z is None or not self.narrow or z is t:
             return None if z is None else (t, z)
         if (z.kind in "iu" and t.kind in "iu") or (z.kind == t.kind and t.kind in "fc"):

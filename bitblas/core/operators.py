@@ -75,7 +75,7 @@ def compute_type(op: Typed) -> DataType:
 
 
 def _typed(op: Any, kind: str, left: DataType, right: DataType | None) -> Typed:
-    op = find(op, kind)
+    op = find(op, kind, is_udt=left._is_udt or (right is not None and right._is_udt))
     plain: Any = op.op if type(op) is Typed else op
     if not isinstance(plain, _FAMILIES[kind]) or (kind == "monoid" and monoid_of(plain) is None):
         raise TypeError(f"op: expected a {_EXPECTED[kind]}, got {op!r}{_hint(plain, kind)}")
@@ -111,14 +111,15 @@ def _hint(op: Any, kind: str) -> str:
     return ""
 
 
-def find(op: Any, kind: str) -> Any:
-    """The operator, or the one that text names: "min", "+", "min_plus", "min.plus", "+[int]"."""
+def find(op: Any, kind: str, *, is_udt: bool = False) -> Any:
+    """The operator, or the one that text names: "min", "+", "min_plus", "min.plus", "+[int]". is_udt: a function is one
+    of values of user-defined types."""
     if isinstance(op, str):
         return SPACES[kind].from_string(op)
     if isinstance(op, Parameterized):
         return op()
     if isinstance(op, FunctionType) and kind != "semiring":
-        return build("binary" if kind == "monoid" else kind, op, narrow=False)
+        return build("binary" if kind == "monoid" else kind, op, narrow=False, is_udt=is_udt)
     return _BUILTINS.get(op, op) if callable(op) and not hasattr(op, "check") and not isinstance(op, Typed) else op
 
 

@@ -91,7 +91,8 @@ def _numbered(
 def _valued(A: MatrixStore, semiring: Typed[Semiring], x: Any, y: Any, at: Any, places: Any) -> MatrixStore:
     """A, its values the products of a semiring."""
     op = semiring.op.binaryop[semiring.op.operand_type(semiring.dtype)]
-    return MatrixStore(A.structure, op.return_type, arrays.by_place(A.device, op, x, y, *at, places))
+    rows, cols = at
+    return MatrixStore(A.structure, op.return_type, arrays.by_place(A.device, op, x, y, rows, cols, places))
 
 
 def _by(semiring: Typed[Semiring], multiplier: str) -> Typed[Semiring]:

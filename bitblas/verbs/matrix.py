@@ -22,7 +22,7 @@ from ..build.stores import empty
 from ..device import Device
 from ..formats import Region, Structure
 from ..store import MatrixStore
-from . import arrays, hyper, vector
+from . import arrays, hyper, records, vector
 from .join import join, restricted
 from .keys import cast, check_keys, coo, entries, find, joined, keys_of, store, take
 from .sieve import Sieve
@@ -68,6 +68,8 @@ def _join(
     A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, defaults: tuple[Any, Any] | None = None
 ) -> MatrixStore:
     """The entries of both (mode BOTH), or of either, by a thread a row or by a thread an entry."""
+    if records.computes(op):
+        return _join_places(A, B, op, z, mode, defaults)
     if A.structure.renumbers or B.structure.renumbers:
         if op.op.positional:
             return _join_places(A, B, op, z, mode, defaults)
@@ -153,6 +155,7 @@ def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
         limit = max(A.nrows, A.ncols) + 1
         thunk = min(max(int(cast_scalar(thunk, INT64)), -limit), limit)
     by_rows = not A.device.shares_rows and A.structure.primary.format.by_rows and not A.structure.renumbers
+    by_rows = by_rows and not records.computes(op)
     if by_rows and not A.packed and A.order is None and not (A.iso and not op.op.positional):
         return sift(A, op, thunk)
     if name in REGIONS and A.order is None:
@@ -217,6 +220,8 @@ def _second(dtype: str) -> Typed[Operator]:
 def merge(C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool) -> MatrixStore:
     """What C<mask, accum, replace> = T leaves in C, of C's type."""
     op = _second(C.dtype.name) if accum is None else plain(accum)
+    if accum is not None and records.computes(op):
+        T, op, accum = _join(C, T, op, C.dtype, UNION), _second(C.dtype.name), None
     if mask is not None:
         t = T.places if isinstance(T, Sieve) else T.structure
         if C.structure.renumbers or mask.structure.renumbers or t.renumbers:
