@@ -97,7 +97,7 @@ FLOATS = (FP32, FP64)
 NUMBERS = INTEGERS + FLOATS
 COMPLEX = (FC32, FC64)
 
-_makers: dict[str, Callable[..., Any]] = {}  # what reads and makes user-defined types: user_types.py, which stands above
+_makers: dict[str, Callable[..., Any]] = {}  # of user-defined types: user_types.py, which stands above
 _INDEX = UINT64  # of indices that come back, as in python-graphblas
 _supports_complex = True  # programs for python-graphblas ask
 
