@@ -78,15 +78,22 @@ def test_products(device):
     assert u.inner(v, RING).new().value == product(turned(c), column(entries(v)))[0, 0]
 
 
-def test_unions_and_what_a_scalar_meets(device):
+def test_unions_and_intersections(device):
     A, B, u, v = objects()
     for x, y in ((A, B), (u, v)):
         one, two = entries(x), entries(y)
         assert entries(x.ewise_add(y, OP).new()) == union(one, two)
         both = {at: value for at, value in union(one, two).items() if at in one and at in two}
         assert entries(x.ewise_mult(y, OP).new()) == both
+
+
+@pytest.mark.slow
+def test_defaults_and_scalars_stand_where_the_entry_does(device):
+    A, B, u, v = objects()
+    for x, y in ((A, B), (u, v)):
+        one, two = entries(x), entries(y)
         assert entries(x.ewise_union(y, OP, 8, 9).new()) == union(one, two, 8, 9)
-        assert entries(x.apply(OP, right=4).new()) == union(one, {}, None, 4)  # a scalar stands where the entry does
+        assert entries(x.apply(OP, right=4).new()) == union(one, {}, None, 4)
         assert entries(x.apply(OP, left=4).new()) == union(dict.fromkeys(one, 4), one)
     w = u.dup()
     w(v.S) << w.ewise_mult(w, OP)
