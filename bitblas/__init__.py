@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from semirings import binary, dtypes, indexunary, monoid, select, semiring, unary
+from semirings import binary, dtypes, indexbinary, indexunary, monoid, select, semiring, unary
 
 from . import agg, device, exceptions
 from .config import config
@@ -29,14 +29,13 @@ backend = "bitblas"
 
 __all__ = [
     "MAX_SIZE", "Matrix", "Recorder", "Scalar", "TransposedMatrix", "Vector", "agg", "algorithms", "backend", "binary",
-    "compat", "config", "device", "dtypes", "exceptions", "explain", "indexunary", "init", "io", "load", "loop",
-    "monoid", "op", "op_from_string", "reorder", "replace", "select", "semiring", "ss", "trace", "unary",
-    "viz",
+    "compat", "config", "device", "dtypes", "exceptions", "explain", "indexbinary", "indexunary", "init", "io", "load",
+    "loop", "monoid", "op", "op_from_string", "reorder", "replace", "select", "semiring", "ss", "trace", "unary", "viz",
 ]  # fmt: skip
 
 # `from bitblas.semiring import min_plus` and `import bitblas.binary.numpy` work, though the lists of operators are no
 # files.
-for _name in ("binary", "dtypes", "indexunary", "monoid", "op", "select", "semiring", "unary"):
+for _name in ("binary", "dtypes", "indexbinary", "indexunary", "monoid", "op", "select", "semiring", "unary"):
     sys.modules[f"{__name__}.{_name}"] = globals()[_name]
     for _part in ("numpy", "ss"):
         if hasattr(globals()[_name], _part):

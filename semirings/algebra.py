@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .dtypes import BOOL, DataType, cast_scalar
-from .expressions import code, resolve
+from .expressions import Expression, code, resolve
 from .known import transposed
 from .operators import NAMESPACE, BinaryOp, operand
 from .rules import ARITHMETIC, UNSIGNED, Rule, boolean, logical, same, unsigned
@@ -41,6 +41,10 @@ class Monoid(Ruled):
     @property
     def commutes_to(self) -> Monoid:
         return self
+
+    def _ruling_of_own(self, t: DataType) -> tuple[DataType, DataType] | None:
+        given = isinstance(self.binaryop.expr, Expression)  # of a program
+        return self.rule(t) if given else (t, t) if self.name == "any" else None
 
     @property
     def identities(self) -> dict[DataType, Any]:
@@ -121,19 +125,19 @@ class Semiring(Applicable):
         are counted, multiplied or compared, and where complex ones are compared."""
         times, plus = self.binaryop, self.monoid
         t = UNSIGNED.get(t, t) if plus.rule is unsigned else t
-        product = times.rule(t)
+        product = times.ruling(t)
         if product is None:
             return None
         if plus.rule in (logical, boolean):
-            product = product if product[1] is BOOL else times.rule(t := BOOL)
+            product = product if product[1] is BOOL else times.ruling(t := BOOL)
             return t if product is not None and product[1] is BOOL else None
         if product[1] is BOOL and times.rule in ARITHMETIC:
             return None
         counts = product[1] is BOOL and plus.binaryop.rule in ARITHMETIC
-        if times.default_type is not None and (counts or (t.kind == "c" and plus.rule(product[1]) is None)):
+        if times.default_type is not None and (counts or (t.kind == "c" and plus.ruling(product[1]) is None)):
             t = times.default_type
-            product = times.rule(t)
-        return t if product is not None and plus.rule(product[1]) else None
+            product = times.ruling(t)
+        return t if product is not None and plus.ruling(product[1]) else None
 
     operand_type_or_none = multiply_type
 

@@ -4,12 +4,13 @@ complex numbers, which SuiteSparse adds."""
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from .errors import NotImplementedException
+from .errors import DomainMismatch
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +23,7 @@ class DataType:
     name: str
     np_type: np.dtype[Any]
     c_type: str
-    _is_udt: ClassVar[bool] = False  # programs for python-graphblas ask; there are no user-defined types
+    _is_udt: ClassVar[bool] = False  # user_types.py has the others
 
     def __repr__(self) -> str:
         return self.name
@@ -96,9 +97,11 @@ FLOATS = (FP32, FP64)
 NUMBERS = INTEGERS + FLOATS
 COMPLEX = (FC32, FC64)
 
+_makers: dict[str, Callable[..., Any]] = {}  # of user-defined types: user_types.py, which stands above
 _INDEX = UINT64  # of indices that come back, as in python-graphblas
 _supports_complex = True  # programs for python-graphblas ask
 
+_BUILTIN = tuple(t.name for t in ALL)
 _BY_NAME = {t.name: t for t in ALL}
 _BY_NUMPY = {t.np_type: t for t in ALL}
 _NUMPY_DTYPES = {type(t.np_type) for t in ALL}
@@ -117,18 +120,20 @@ def lookup_dtype(key: Any, value: Any = None) -> DataType:
     shape: Any = () if isinstance(key, (type, np.dtype)) else getattr(key, "shape", ())
     if shape:  # NumPy takes the dtype of what has one
         raise ValueError(
-            f"dtype: expected one of {', '.join(_BY_NAME)}, got data of shape {shape} ({type(key).__module__}."
+            f"dtype: expected one of {', '.join(_BUILTIN)}, got data of shape {shape} ({type(key).__module__}."
             f"{type(key).__qualname__}); from_coo, from_dense and io.from_scipy_sparse read data, dup copies"
         )
     found = _read(key)
     if found is None:  # a DataType of python-graphblas, a type of Numba
         found = _read(getattr(key, "name", None)) or _read(str(getattr(key, "literal_type", "")))
+    if found is None and (kind := _own(key)) is not None:
+        return register_anonymous(kind)
     if found is None and value is not None and hasattr(value, "dtype"):
         return lookup_dtype(value.dtype)
     if found is None and key is None:
-        raise TypeError(f"dtype: expected one of {', '.join(_BY_NAME)}, got None")
+        raise TypeError(f"dtype: expected one of {', '.join(_BUILTIN)}, got None")
     if found is None:
-        raise ValueError(f"dtype: expected one of {', '.join(_BY_NAME)} or a matching NumPy dtype, got {key!r}")
+        raise ValueError(f"dtype: expected one of {', '.join(_BUILTIN)} or a matching NumPy dtype, got {key!r}")
     return found
 
 
@@ -136,13 +141,23 @@ def _read(key: Any) -> DataType | None:
     """The type of a name, or of what NumPy makes a dtype of."""
     found = None
     if isinstance(key, str):
-        found = _BY_NAME.get(key.upper().removeprefix("GRB_").removeprefix("GXB_").removeprefix("_").removesuffix("_T"))
+        upper = key.upper().removeprefix("GRB_").removeprefix("GXB_").removeprefix("_").removesuffix("_T")
+        found = _BY_NAME.get(key) or _BY_NAME.get(upper)
     if found is not None or key is None:
         return found
     try:
         return _BY_NUMPY.get(np.dtype(key))
     except (TypeError, ValueError, SyntaxError):  # whatever NumPy says of text that it cannot read
         return None
+
+
+def _own(key: Any) -> np.dtype[Any] | None:
+    """The record or sub-array that is meant, of what may say one."""
+    try:
+        found = _makers["read"](key) if isinstance(key, (str, dict, list, np.dtype)) else None
+    except (TypeError, ValueError, SyntaxError):
+        return None
+    return found if found is not None and found.kind == "V" and found.itemsize and str(found)[:2] != "|V" else None
 
 
 def lookup_compared(other: object) -> DataType:
@@ -154,29 +169,36 @@ def lookup_compared(other: object) -> DataType:
 
 
 def register_new(name: str, dtype: Any) -> DataType:
-    """Refused, as user-defined types are: NotImplementedException. ValueError for a name that is none, or is taken, and
-    for a type that is built in."""
+    """A type of a program's own under a name of this module: a NumPy record or sub-array. ValueError for a name that is
+    none, or is taken, for a type that is built in, and for Python objects."""
     if not name.isidentifier():
         raise ValueError(f"name: expected an identifier, got {name!r}")
     if name in globals() or name in _BY_NAME:
         raise ValueError(f"name: {name!r} is taken")
-    register_anonymous(dtype, name)
-    raise ValueError(f"dtype: {np.dtype(dtype)} is builtin and has a name")
+    found = register_anonymous(dtype, name)
+    globals()[name] = found
+    return found
 
 
 def register_anonymous(dtype: Any, name: str | None = None) -> DataType:
-    """The built-in type of a NumPy dtype. NotImplementedException for all other ones: there are no user-defined types.
-    ValueError for Python objects, and for a built-in type under another name."""
-    kind = np.dtype(list(dtype.items()) if isinstance(dtype, dict) else dtype)
-    if kind.hasobject:
-        raise ValueError(f"dtype: expected machine numbers, got {kind}, which holds Python objects")
-    if kind not in _BY_NUMPY:
-        raise NotImplementedException(
-            f"dtype: user-defined types such as {kind} are not supported; expected one of {', '.join(_BY_NAME)}"
-        )
-    if name is not None and name != _BY_NUMPY[kind].name:
-        raise ValueError(f"name: {kind} is the builtin type {_BY_NUMPY[kind]}, got {name!r}")
-    return _BY_NUMPY[kind]
+    """The type of a NumPy record or sub-array, of `{"x": "FP32", "y": int}` or of "FP64[3]": one for each, the latest
+    name is its. ValueError for Python objects, and for another name of a built-in type."""
+    kind = _makers["read"](dtype)
+    found = _BY_NUMPY.get(kind)
+    if found is None and kind.kind not in "V":
+        raise ValueError(f"dtype: expected a record, a sub-array or one of {', '.join(_BUILTIN)}, got {kind}")
+    if found is not None and not found._is_udt:
+        if name is not None and name != found.name:
+            raise ValueError(f"name: {kind} is the builtin type {found}, got {name!r}")
+        return found
+    if name is not None and (taken := _read(name)) is not None and taken is not found:
+        raise ValueError(f"name: {name!r} is taken, by {taken}")
+    if found is None:
+        found = _BY_NUMPY[kind] = _makers["make"](name, kind)
+    elif name is not None:
+        object.__setattr__(found, "name", name)
+    _BY_NAME[found.name] = found
+    return found
 
 
 def unify(type1: Any, type2: Any, *, is_left_scalar: bool = False, is_right_scalar: bool = False) -> DataType:
@@ -185,13 +207,23 @@ def unify(type1: Any, type2: Any, *, is_left_scalar: bool = False, is_right_scal
     Since NumPy 2 a typed scalar counts as an array does, so that the two flags change nothing.
     """
     left, right = lookup_dtype(type1), lookup_dtype(type2)
+    check_cast(right, left)
     return left if left is right else _BY_NUMPY[np.promote_types(left.np_type, right.np_type)]
+
+
+def check_cast(source: DataType, to: DataType) -> None:
+    """DomainMismatch for a cast to or from a user-defined type."""
+    if source is not to and (source._is_udt or to._is_udt):
+        raise DomainMismatch(f"types: expected {to}, got {source}; nothing is cast to or from a user-defined type")
 
 
 def cast_scalar(value: Any, to: DataType) -> np.generic:
     """A GraphBLAS cast of one value: to BOOL is != 0; integers wrap; a float goes to an integer towards zero,
     saturated, NaN to 0; a complex number to a real one by its real part (as SuiteSparse does)."""
     kind = type(value)
+    if to._is_udt and kind is not np.int64:
+        number: np.generic = to.one(value)  # type: ignore[attr-defined]
+        return number
     if kind is to.np_type.type:
         same: np.generic = value
         return same

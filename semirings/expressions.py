@@ -18,6 +18,10 @@ from .dtypes import DataType
 class Expression(str):
     """The call of a function that is not of functions.py; it brings its own definition (udf.py)."""
 
+    def renamed(self, text: str) -> Expression:
+        """The same with its operands under other names, as `text` has them."""
+        raise NotImplementedError
+
     def evaluate(self, types: Mapping[str, DataType], names: Mapping[str, Any]) -> Any:
         """The value on the host, for operands by name, which are cast to these types."""
         raise NotImplementedError
@@ -83,7 +87,8 @@ def rename(expr: str, names: dict[str, str]) -> str:
     """The expression with other names, as the names of its positions in one kernel; others stay."""
     if not any(re.search(rf"\b{old}\b", expr) for old in names):
         return expr
-    return re.sub(r"\b\w+\b", lambda m: names.get(m[0], m[0]), expr)
+    text = re.sub(r"\b\w+\b", lambda m: names.get(m[0], m[0]), expr)
+    return expr.renamed(text) if isinstance(expr, Expression) else text
 
 
 def names_in(expr: str) -> frozenset[str]:

@@ -19,19 +19,11 @@ _origins: WeakKeyDictionary[Any, tuple[Any, tuple[Any, ...], dict[str, Any]]] = 
 _FIRST_TO_SECOND = {"firsti": "secondj", "firstj": "secondi", "firsti1": "secondj1", "firstj1": "secondi1"}
 _TRANSPOSED = _FIRST_TO_SECOND | {second: first for first, second in _FIRST_TO_SECOND.items()}
 
-# A vector that lies as a row has its index as the column, and stands in row 0.
-_AS_ROW = {"firsti": "firstj", "firstj": "firsti", "firsti1": "firstj1", "firstj1": "firsti1"}
-
 
 def transposed(op: BinaryOp) -> BinaryOp | None:
     """The multiplier of the products of transposed and exchanged operands: B' (+).(x') A' = (A (+).(x) B)'."""
     name = _TRANSPOSED.get(op.name)
     return BINARY[name] if name is not None else op.commutes_to
-
-
-def of_row(op: BinaryOp) -> BinaryOp:
-    """The operator of two vectors, position by position, as the multiplier of an inner product reads them."""
-    return BINARY[_AS_ROW[op.name]] if op.name in _AS_ROW else op
 
 
 def monoid_of(op: Any) -> Any:

@@ -15,6 +15,7 @@ from .text import ORDER, any_from_string, from_string, get_semiring
 unary = Namespace("unary", dict(UNARY))
 binary = Namespace("binary", {**BINARY, **PARAMETERIZED})
 indexunary = Namespace("indexunary", dict(INDEXUNARY))
+indexbinary = Namespace("indexbinary", {})
 select = Namespace("select", dict(SELECT))
 monoid = Namespace("monoid", dict(MONOIDS))
 semiring = Namespace("semiring", dict(SEMIRINGS), find_semiring, semiring_names)
@@ -33,7 +34,7 @@ op = _of_all("op", (unary, binary, monoid, semiring))
 op_numpy = _of_all("op.numpy", (numpy_names.unary, numpy_names.binary, numpy_names.monoid, numpy_names.semiring))
 SPACES: dict[str, Namespace] = {
     "unary": unary, "binary": binary, "indexunary": indexunary, "select": select, "monoid": monoid,
-    "semiring": semiring,
+    "semiring": semiring, "indexbinary": indexbinary,
 }  # fmt: skip
 
 for _family in ORDER:

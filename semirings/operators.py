@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import complex_circular, complex_functions, functions, known
 from .cached import cached_property
-from .dtypes import BOOL, INT8, DataType, cast_scalar
-from .expressions import Expression, code, names_in, resolve
+from .dtypes import BOOL, INT8, INT64, DataType, cast_scalar
+from .expressions import Expression, code, names_in, rename, resolve
 from .rules import Rule, same
 from .typed import Ruled
 
@@ -30,6 +30,9 @@ NAMESPACE = {
     for name, f in vars(of).items()
     if not name.startswith("_")
 }
+
+
+_MOVE, _COMPARE = ("x", "y"), ("x == y", "x != y", "x == t", "x != t")  # what values that are numbers in a table allow
 
 
 def operand(value: Any, *casts: DataType) -> np.generic:
@@ -56,6 +59,21 @@ class Operator(Ruled):
     def positional(self) -> bool:
         """Whether the result depends on where the operands stand."""
         return not names_in(self.expr).isdisjoint(("ix", "jx", "iy", "jy"))
+
+    @cached_property
+    def reads_places_alone(self) -> bool:
+        """Whether the result depends on where the operands stand, and not on their values."""
+        return self.positional and names_in(self.expr).isdisjoint("xyt")
+
+    def _ruling_of_own(self, t: DataType) -> tuple[DataType, DataType] | None:
+        if self.expr == "1":
+            return INT64, INT64
+        if self.positional and names_in(self.expr).isdisjoint("xy"):
+            return self.rule(t)
+        found = self.rule(t)
+        if isinstance(self.expr, Expression):
+            return found
+        return found if self.expr in _MOVE or (self.expr in _COMPARE and found == (t, BOOL)) else None
 
     @property
     def orig_func(self) -> Any:
@@ -134,6 +152,20 @@ class BinaryOp(Operator):
         return found
 
 
+@functools.cache
+def placed(op: BinaryOp, ix: str, jx: str, iy: str, jy: str) -> BinaryOp:
+    """The operator with its operands in other places: what it reads as ix is what `ix` says of the ix and jx of one
+    that is given. One object for each choice; an operator that reads no places is itself."""
+    places = {"ix": ix, "jx": jx, "iy": iy, "jy": jy}
+    return replace(op, expr=rename(op.expr, places), exchanged=None) if op.positional else op
+
+
+def of_row(op: BinaryOp) -> BinaryOp:
+    """The operator of two vectors, position by position, as the multiplier of an inner product reads them: the first
+    lies as a row, whose index is the column, in row 0."""
+    return placed(op, "jx", "ix", "ix", "jx")
+
+
 @dataclass(frozen=True, eq=False)
 class Parameterized:
     """Operators of a family: `binary.isclose(rel_tol=1e-5)` makes one, and the bare name stands for the defaults.
@@ -169,4 +201,16 @@ class Parameterized:
         return self if self.is_commutative else None
 
 
-__all__ = ["BinaryOp", "IndexUnaryOp", "Operator", "Parameterized", "SelectOp", "UnaryOp"]
+@dataclass(frozen=True, repr=False, eq=False)
+class IndexBinaryOp(Parameterized):
+    """z = f(x, ix, jx, y, iy, jy, theta): x stands in row ix and column jx, y in iy and jy. `op(theta)` is the BinaryOp
+    for one theta, as GrB_BinaryOp_new_IndexOp makes it. GraphBLAS C API 2.1, section 3.5."""
+
+    @property
+    def orig_func(self) -> Any:
+        return self.parts[0]
+
+
+__all__ = [
+    "BinaryOp", "IndexBinaryOp", "IndexUnaryOp", "Operator", "Parameterized", "SelectOp", "UnaryOp", "of_row", "placed",
+]  # fmt: skip

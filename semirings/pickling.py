@@ -13,14 +13,14 @@ from .catalog import find_semiring
 from .dtypes import DataType, lookup_dtype
 from .known import origin_of
 from .namespaces import SPACES
-from .operators import BinaryOp, IndexUnaryOp, Parameterized, SelectOp, UnaryOp
+from .operators import BinaryOp, IndexBinaryOp, IndexUnaryOp, Parameterized, SelectOp, UnaryOp
 from .registration import Identity, build, enter, make
 from .typed import Typed
 from .udf import Call, UserRule
 
 FAMILIES = {
     "unary": UnaryOp, "binary": BinaryOp, "indexunary": IndexUnaryOp, "select": SelectOp, "monoid": Monoid,
-    "semiring": Semiring,
+    "semiring": Semiring, "indexbinary": IndexBinaryOp,
 }  # fmt: skip
 
 
@@ -66,8 +66,10 @@ def _parts(op: Any) -> tuple[Any, ...] | None:
 def _reduce(family: str | None, op: Any) -> Any:
     family = op.family if family is None else family
     parts, flags = _parts(op), {}
-    if isinstance(op, Parameterized) and family not in ("monoid", "semiring"):
+    if isinstance(op, Parameterized) and family not in ("monoid", "semiring", "indexbinary"):
         flags = {"parameterized": True}
+    elif isinstance(getattr(op, "expr", None), Call) and not op.types:  # of user-defined types alone
+        flags = {"is_udt": True}
     if _stands(family, op):
         return (find, (family, op.name)) if parts is None else (restore, (family, op.name, flags, *parts))
     origin = origin_of(op)
@@ -77,7 +79,7 @@ def _reduce(family: str | None, op: Any) -> Any:
         return compose, (op.monoid, op.binaryop)
     if parts is None:  # a program's own, of a text
         return object.__reduce_ex__(op, 2)
-    if isinstance(getattr(op, "rule", None), UserRule):
+    if isinstance(getattr(op, "rule", None), UserRule) and not flags:
         return build_plain, (family, op.name, *parts, op.rule.narrow)
     return partial(make, family, op.name, **flags), parts
 

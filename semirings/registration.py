@@ -9,35 +9,78 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from .algebra import Monoid, Semiring, compose
 from .dtypes import BOOL, DataType, lookup_dtype
-from .errors import DomainMismatch, NotImplementedException
+from .errors import DomainMismatch
 from .known import remember_monoid
 from .namespace import Delayed, Namespace
-from .operators import BinaryOp, IndexUnaryOp, Operator, Parameterized, SelectOp, UnaryOp
+from .operators import BinaryOp, IndexBinaryOp, IndexUnaryOp, Operator, Parameterized, SelectOp, UnaryOp
 from .udf import Call, UserRule, check
 
 _CLASSES: dict[str, type[Operator]] = {
     "unary": UnaryOp, "binary": BinaryOp, "indexunary": IndexUnaryOp, "select": SelectOp,
 }  # fmt: skip
-_NAMES = {"unary": ("x",), "binary": ("x", "y"), "indexunary": ("x", "ix", "jx", "t"), "select": ("x", "ix", "jx", "t")}
+_NAMES = {
+    "unary": ("x",), "binary": ("x", "y"), "indexunary": ("x", "ix", "jx", "t"), "select": ("x", "ix", "jx", "t"),
+    "indexbinary": ("x", "ix", "jx", "y", "iy", "jy", "theta"),
+}  # fmt: skip
 
 
-def build(family: str, function: Any, name: str | None = None, *, narrow: bool = True) -> Any:
-    """The operator of a Python function. `narrow`: see UserRule. Raises TypeError for what is no function, or one with
+def build(family: str, function: Any, name: str | None = None, *, narrow: bool = True, is_udt: bool = False) -> Any:
+    """The operator of a Python function. `narrow`: see UserRule. is_udt: it may be one of user-defined types alone, and
+    its types are found when it is asked for them. Raises TypeError for what is no function, or one with
     the wrong number of arguments; UdfParseError for one that Numba cannot compile."""
+    made = _made(_CLASSES[family], function, name, _arguments(family, function), narrow, is_udt)
+    if family == "select" and not is_udt and set(made.types.values()) != {BOOL}:
+        raise ValueError(f"{made.name}: SelectOp must have BOOL return type, got {made.types}")
+    return made
+
+
+def _arguments(family: str, function: Any) -> tuple[str, ...]:
+    """What the arguments of a function of that family are. TypeError for what is no such function."""
     if not isinstance(function, FunctionType):
         raise TypeError(f"func: UDF argument must be a function, got {type(function).__name__}")
     names = _NAMES[family]
     if len(inspect.signature(function).parameters) != len(names):
         raise TypeError(f"func: expected {len(names)} arguments for {family}, got {inspect.signature(function)}")
+    return names
+
+
+def _made(
+    kind: type[Operator], function: Any, name: str | None, names: tuple[str, ...], narrow: bool,
+    is_udt: bool = False,
+) -> Any:  # fmt: skip
     call = Call(function, names)
     rule = UserRule(call, narrow)
-    check(call, rule)
-    made = _CLASSES[family](name or function.__name__, call, rule)
-    if family == "select" and set(made.types.values()) != {BOOL}:
-        raise ValueError(f"{made.name}: SelectOp must have BOOL return type, got {made.types}")
-    return made
+    if not is_udt:
+        check(call, rule)
+    return kind(name or function.__name__, call, rule)
+
+
+def _build_index_binary(name: str | None, function: Any, is_udt: bool = False) -> IndexBinaryOp:
+    """The operator f(x, ix, jx, y, iy, jy, theta), which waits for theta."""
+    names = _arguments("indexbinary", function)
+    called: str = name or function.__name__
+
+    @functools.lru_cache(1 << 10, typed=True)  # 1, 1.0 and True are different constants
+    def of(theta: Any) -> Any:
+        def bound(x: Any, ix: Any, jx: Any, y: Any, iy: Any, jy: Any) -> Any:
+            return function(x, ix, jx, y, iy, jy, theta)
+
+        bound.__name__ = function.__name__
+        return _made(BinaryOp, bound, called, names[:-1], True, is_udt)
+
+    def make(theta: Any = None) -> Any:
+        value = getattr(theta, "value", theta)  # that of a Scalar
+        if not isinstance(value, (bool, int, float, complex, np.generic)):
+            raise TypeError(
+                f"theta: expected a number, got {type(value).__name__}; indexbinary.{called}(theta) is a BinaryOp"
+            )
+        return of(complex(value) if isinstance(value, np.complexfloating) else value)
+
+    return IndexBinaryOp(called, make, "indexbinary", inspect.signature(make), (function, is_udt))
 
 
 class Identity:
@@ -66,6 +109,8 @@ def _build_monoid(name: str | None, binaryop: Any, identity: Any, is_idempotent:
         return family
     if type(binaryop) is not BinaryOp:
         raise TypeError(f"binaryop: expected a BinaryOp, got {type(binaryop).__name__}")
+    if binaryop.positional:
+        raise DomainMismatch(f"binaryop: expected an operator of values alone, got {binaryop!r}, which reads positions")
     ones = Identity(identity)
     wrong = [t for t in ones.by_type or () if binaryop.result_type(t) is not t]
     if wrong:
@@ -106,19 +151,19 @@ def _kept(make: Callable[..., Any]) -> Callable[..., Any]:
 def make(family: str, name: str | None, *parts: Any, parameterized: bool = False, is_udt: bool = False) -> Any:
     """An operator in no namespace: of a function (`parameterized`: one that returns the function), a monoid of
     (binaryop, identity, is_idempotent), or a semiring of (monoid, binaryop)."""
-    if is_udt:
-        raise NotImplementedException("is_udt: user-defined types are not supported; operators take the eleven types")
     if family == "monoid":
         return _build_monoid(name, *parts)
+    if family == "indexbinary":
+        return _build_index_binary(name, *parts)
     if family == "semiring":
         return _build_semiring(name, *parts)
     (function,) = parts
     if not parameterized:
-        return build(family, function, name)
+        return build(family, function, name, is_udt=is_udt)
     if not callable(function):
         raise TypeError(f"func: expected a function that returns a function, got {type(function).__name__}")
     name = name or function.__name__
-    inner = _kept(lambda *args, **kwargs: build(family, function(*args, **kwargs), name))
+    inner = _kept(lambda *args, **kwargs: build(family, function(*args, **kwargs), name, is_udt=is_udt))
     return Parameterized(name, inner, family, inspect.signature(function), parts)
 
 
@@ -171,6 +216,14 @@ def register(spaces: Mapping[str, Namespace]) -> None:
     for family in _CLASSES:
         operators(family)
 
+    def new_index_binary(name: str, func: Any, *, is_udt: bool = False, lazy: bool = False) -> Any:
+        """Enter an IndexBinaryOp, made of a Python function of x, ix, jx, y, iy, jy, theta."""
+        return enter(spaces["indexbinary"], name, lambda: _build_index_binary(name, func, is_udt), lazy)
+
+    def anonymous_index_binary(func: Any, name: str | None = None, *, is_udt: bool = False) -> Any:
+        """An IndexBinaryOp in no namespace."""
+        return _build_index_binary(name, func, is_udt)
+
     def new_monoid(name: str, binaryop: Any, identity: Any, *, is_idempotent: bool = False, lazy: bool = False) -> Any:
         """Enter a monoid: a BinaryOp, its identity (or one for each dtype), and whether op(x, x) is x."""
         made = lambda: _build_monoid(name, named("binary", binaryop), identity, is_idempotent)
@@ -189,6 +242,7 @@ def register(spaces: Mapping[str, Namespace]) -> None:
         """A semiring in no namespace."""
         return _build_semiring(name, monoid, binaryop)
 
+    give("indexbinary", IndexBinaryOp, new_index_binary, anonymous_index_binary)
     give("monoid", Monoid, new_monoid, anonymous_monoid)
     give("semiring", Semiring, new_semiring, anonymous_semiring)
 

@@ -170,8 +170,15 @@ class Ruled(Applicable):
 
     rule: Rule
 
+    def ruling(self, t: DataType) -> tuple[DataType, DataType] | None:
+        """What the rule says of a type. Values of user-defined types are moved and compared, not computed with."""
+        return self._ruling_of_own(t) if t._is_udt else self.rule(t)
+
+    def _ruling_of_own(self, t: DataType) -> tuple[DataType, DataType] | None:
+        raise NotImplementedError
+
     def operand_type_or_none(self, t: DataType) -> DataType | None:
-        found = self.rule(t)
+        found = self.ruling(t)
         return None if found is None else found[0]
 
     def compute_type(self, t: DataType) -> DataType:
@@ -188,7 +195,7 @@ class Ruled(Applicable):
         return self._ruling(t)[1]
 
     def _ruling(self, t: DataType) -> tuple[DataType, DataType]:
-        found = self.rule(t)
+        found = self.ruling(t)
         if found is None:
             raise self._lacks(t)
         return found

@@ -20,12 +20,17 @@ from .dtypes import ALL, BOOL, FP64, INT8, INT64, UINT64, DataType, cast_scalar
 from .errors import UdfParseError
 from .expressions import Expression
 from .udf_types import captured, jitted, result_of, typed_form
+from .user_types import UserType
 
 _MODULES: dict[Any, str] = {math: "math", np: "numpy"}
 
 
+POSITIONS = ("ix", "jx", "iy", "jy")
+
+
 class Call(Expression):
-    """`name_digest(x, y)`: the call of a Python function, with all that it captures."""
+    """`name_digest(x, y)`: the call of a Python function, with all that it captures. `names` are its parameters, by
+    what they are; the text may call them otherwise."""
 
     function: Any
     names: tuple[str, ...]
@@ -40,13 +45,18 @@ class Call(Expression):
         self.function, self.names = function, names
         return self
 
+    def renamed(self, text: str) -> Call:
+        twin = str.__new__(Call, text)
+        twin.function, twin.names = self.function, self.names
+        return twin
+
     @property
     def called(self) -> str:
         return self.partition("(")[0]
 
     def arguments(self, types: Mapping[str, DataType]) -> tuple[DataType, ...]:
         """The types of the arguments; positions are UINT64, as in python-graphblas."""
-        return tuple(UINT64 if n in ("ix", "jx") else types[n] for n in self.names)
+        return tuple(UINT64 if n in POSITIONS else types[n] for n in self.names)
 
     def gives(self, types: Mapping[str, DataType]) -> DataType:
         found = result_of(self.function, self.arguments(types))
@@ -55,17 +65,27 @@ class Call(Expression):
         return found
 
     def evaluate(self, types: Mapping[str, DataType], names: Mapping[str, Any]) -> Any:
-        args = [cast_scalar(names[n], t) for n, t in zip(self.names, self.arguments(types))]
+        taken = self.arguments(types)
+        args = [cast_scalar(names[n], t) for n, t in zip(self.names, taken)]
+        args = [t.decoded([x])[0] if isinstance(t, UserType) else x for x, t in zip(args, taken)]
         return jitted(self.function)(*args)
 
     def definition_python(self, types: Mapping[str, DataType]) -> str:
-        inner = ", ".join(f"np.uint64({n})" if n in ("ix", "jx") else n for n in self.names)
+        self._refuse_own(types)
+        inner = ", ".join(f"np.uint64({n})" if n in POSITIONS else n for n in self.names)
         return (
             f"{_text_of(f'{self.called}_body', self.function)}@njit(**FUNCTION)\n"
             f"def {self.called}({', '.join(self.names)}):\n    return {self.called}_body({inner})\n\n\n"
         )
 
+    def _refuse_own(self, types: Mapping[str, DataType]) -> None:
+        """A kernel has the numbers of values of user-defined types, not their fields."""
+        own = next((t for t in self.arguments(types) if t._is_udt), None)
+        if own is not None:
+            raise UdfParseError(f"{self.function.__name__}: computes with values of {own}, which this verb does not")
+
     def definition_cpp(self, types: Mapping[str, DataType]) -> str:
+        self._refuse_own(types)
         return udf_cpp.definition(self.called, self.function, self.arguments(types))
 
 
@@ -81,6 +101,8 @@ class UserRule:
 
     def __call__(self, t: DataType) -> tuple[DataType, DataType] | None:
         z = self._inferred(t)
+        if t._is_udt:
+            return None if z is None else (t, z)
         if z is None or not self.narrow or z is t:
             return None if z is None else (t, z)
         if (z.kind in "iu" and t.kind in "iu") or (z.kind == t.kind and t.kind in "fc"):

@@ -13,6 +13,7 @@ from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from .dtypes import DataType, lookup_dtype
+from .user_types import UserType
 
 
 @functools.cache
@@ -22,6 +23,9 @@ def result_of(function: FunctionType, arguments: tuple[DataType, ...]) -> DataTy
 
     try:
         found = typed_form(function, arguments).return_type
+        own = next((t for t in arguments if isinstance(t, UserType)), None)
+        if own is not None and (of_own := _own_result(found, own)) is not None:
+            return of_own
         return lookup_dtype(str(getattr(found, "literal_type", found)))
     except (NumbaError, ValueError):
         return None
@@ -30,12 +34,43 @@ def result_of(function: FunctionType, arguments: tuple[DataType, ...]) -> DataTy
 def typed_form(function: FunctionType, arguments: tuple[DataType, ...]) -> Any:
     """Numba's intermediate form of a function (func_ir), with the types of its variables (typemap) and calls
     (calltypes). Raises numba.core.errors.NumbaError for what Numba cannot type."""
-    from numba import from_dtype
-
-    return _front_end(jitted(function), tuple(from_dtype(t.np_type) for t in arguments))
+    return _front_end(jitted(function), tuple(map(numba_type, arguments)), any(t._is_udt for t in arguments))
 
 
-def _front_end(dispatcher: Any, arguments: tuple[Any, ...]) -> Any:
+def gives_record(function: FunctionType, arguments: tuple[DataType, ...]) -> bool:
+    """Whether a function gives a record, not a tuple of its fields."""
+    from numba import types
+
+    return isinstance(typed_form(function, arguments).return_type, types.Record)
+
+
+def numba_type(t: DataType) -> Any:
+    """What Numba calls a type; a sub-array is an array to it."""
+    from numba import from_dtype, types
+
+    if not isinstance(t, UserType):
+        return from_dtype(t.np_type)
+    if t.record.subdtype is None:
+        return from_dtype(t.record)
+    base, shape = t.record.subdtype
+    return types.Array(from_dtype(base), len(shape), "C")
+
+
+def _own_result(found: Any, own: UserType) -> DataType | None:
+    """The user-defined type of a result: a record of its own type, or, for `own`, a tuple of its fields or an array."""
+    from numba import types
+    from numba.np.numpy_support import as_dtype
+
+    shape = own.record.shape if own.record.subdtype is not None else (len(own.record.names or ()),)
+    if isinstance(found, types.Record):
+        return lookup_dtype(as_dtype(found))
+    if isinstance(found, types.BaseTuple) and len(found) == shape[0] and len(shape) == 1:
+        return own
+    arrays = isinstance(found, types.Array) and own.record.subdtype is not None
+    return own if arrays and found.ndim == len(shape) else None
+
+
+def _front_end(dispatcher: Any, arguments: tuple[Any, ...], makes_arrays: bool) -> Any:
     from numba.core import compiler
     from numba.core.typed_passes import NopythonTypeInference
 
@@ -51,6 +86,7 @@ def _front_end(dispatcher: Any, arguments: tuple[Any, ...]) -> Any:
     target.target_context.refresh()
     flags = compiler.Flags()
     flags.error_model = "numpy"
+    flags.nrt = makes_arrays
     pipeline = TypesOnly(target.typing_context, target.target_context, None, arguments, None, flags, {})
     with contextlib.suppress(AttributeError):  # there is no compiled result to return
         pipeline.compile_extra(dispatcher.py_func)

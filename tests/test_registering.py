@@ -85,7 +85,6 @@ def text(x, y):
     [
         (lambda: gb.unary.register_anonymous(abs), TypeError, "must be a function"),
         (lambda: gb.unary.register_anonymous(lambda x, y: x), TypeError, "expected 1 arguments"),
-        (lambda: gb.binary.register_anonymous(lambda x, y: x, is_udt=True), NotImplementedError, "user-defined types"),
         (lambda: gb.binary.register_anonymous(lambda x, y: [x, y]), UdfParseError, "Unable to parse function"),
         (lambda: gb.binary.register_anonymous(captures(object())), UdfParseError, "captures value, a object"),
         (lambda: gb.binary.register_anonymous(endless), UdfParseError, "calls itself"),

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from semirings import dtypes
-from semirings.dtypes import DataType, cast_scalar
+from semirings.dtypes import DataType, cast_scalar, check_cast
 
 from ..build.stores import with_values
 from ..device import Device
-from .convert import scalar_type, value_array
-from .operators import typed
+from .convert import value_array
+from .operators import joining, typed
 from .statement.operands import of
 
 
@@ -25,7 +25,7 @@ def duplicates(dup_op: Any, values: Any, dtype: DataType) -> Any:
             "dup_op must be None if values is a scalar so that all values can be identical.  "
             "Duplicate indices will be ignored."
         )
-    return typed(dup_op, "binary", dtype)
+    return joining(typed(dup_op, "binary", dtype), "dup_op")
 
 
 def check_lengths(values: Any, *indices: Any) -> None:
@@ -37,7 +37,7 @@ def check_lengths(values: Any, *indices: Any) -> None:
 
 def one_value(value: Any, dtype: Any) -> tuple[np.generic, DataType]:
     """What `from_scalar` is given, of `dtype` or of its own type."""
-    found, kind = of(value)
+    found, kind = of(value, None if dtype is None else dtypes.lookup_dtype(dtype))
     if found is None:
         raise ValueError("value: expected one, got an empty Scalar")
     kind = kind if dtype is None else dtypes.lookup_dtype(dtype)
@@ -62,13 +62,14 @@ def fill_of(fill_value: Any, dtype: Any, held: DataType, full: bool) -> tuple[np
         if not full:
             raise TypeError("fill_value must be given in `to_dense` when there are missing values")
         fill_value = False
-    found, _ = of(fill_value)
+    found, of_fill = of(fill_value, held if held._is_udt else None)
     if found is None:
         raise TypeError("fill_value: expected a value, got an empty Scalar")
     if dtype is not None:
         kind = dtypes.lookup_dtype(dtype)
+        check_cast(held, kind)
     else:
-        kind = held if full else dtypes.unify(held, scalar_type(found))
+        kind = held if full else dtypes.unify(held, of_fill)
     return cast_scalar(found, kind), kind
 
 

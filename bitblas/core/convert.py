@@ -8,6 +8,7 @@ import numpy as np
 
 from semirings import dtypes
 from semirings.dtypes import DataType
+from semirings.user_types import UserType
 
 from .. import device as devices
 from ..config import config
@@ -111,6 +112,10 @@ def value_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
     Python numbers that do not fit `dtype` raise OverflowError, as in NumPy.
     """
     want = None if dtype is None else dtypes.lookup_dtype(dtype)
+    if want is None and getattr(getattr(data, "dtype", None), "kind", "") == "V":
+        want = dtypes.lookup_dtype(data.dtype)
+    if isinstance(want, UserType):
+        return _own_values(device, data, want), want
     if hasattr(data, "value") and getattr(data, "ndim", None) == 0 and hasattr(data, "is_empty"):
         data = data.value
     data = device.adopt(data, "values")
@@ -132,6 +137,41 @@ def value_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
     if array.ndim == 0:
         return array.dtype.type(array.item()), found
     return device.asarray(array, found.np_type), found
+
+
+def _own_values(device: Device, data: Any, want: UserType) -> Any:
+    """Values of a user-defined type as their numbers."""
+    if not isinstance(data, list) and not getattr(data, "ndim", 0):
+        return want.one(data)
+    try:
+        return device.asarray(want.encoded(data), want.np_type)
+    except (TypeError, ValueError) as error:
+        raise NotNumbers(f"values: expected an array of {want}, {want.record}, got one that is not: {error}") from None
+
+
+def shown(device: Device, values: Any, dtype: DataType) -> Any:
+    """An array of values as it is given away: of user-defined types records and sub-arrays, on the host."""
+    return dtype.decoded(device.to_host(values)) if isinstance(dtype, UserType) else values
+
+
+def numpy_type(dtype: DataType) -> np.dtype[Any]:
+    """What arrays that are given away are of."""
+    return dtype.record if isinstance(dtype, UserType) else dtype.np_type
+
+
+def one_shown(value: np.generic, dtype: DataType) -> Any:
+    """A value as a Python object; of user-defined types a tuple, of sub-arrays an array."""
+    if not isinstance(dtype, UserType):
+        return value.item()
+    found = dtype.decoded([value])[0]
+    return found if dtype.record.subdtype is not None else found.item()
+
+
+def pickled(dtype: DataType, values: Any) -> tuple[Any, Any]:
+    """Values of the host and their type, as another process can read them."""
+    if not isinstance(dtype, UserType):
+        return values, dtype.name
+    return (dtype.decoded([values])[0] if isinstance(values, np.generic) else dtype.decoded(values)), dtype
 
 
 def _is_text(array: Any) -> bool:

@@ -23,6 +23,7 @@ from semirings import (
     unary,
 )
 from semirings.dtypes import DataType
+from semirings.errors import DomainMismatch
 from semirings.namespaces import SPACES
 from semirings.registration import build
 
@@ -61,13 +62,20 @@ def typed(op: Any, kind: str, left: DataType, right: DataType | None = None) -> 
     return result
 
 
+def joining(op: Typed, argument: str) -> Typed:
+    """An operator that joins values at one position. DomainMismatch for one that asks where they stand."""
+    if op.op.is_positional:
+        raise DomainMismatch(f"{argument}: expected an operator of values alone, got {op!r}, which reads positions")
+    return op
+
+
 def compute_type(op: Typed) -> DataType:
     """The type in which a typed operator or monoid computes: its operands are cast to it."""
     return op.compute_type
 
 
 def _typed(op: Any, kind: str, left: DataType, right: DataType | None) -> Typed:
-    op = find(op, kind)
+    op = find(op, kind, is_udt=left._is_udt or (right is not None and right._is_udt))
     plain: Any = op.op if type(op) is Typed else op
     if not isinstance(plain, _FAMILIES[kind]) or (kind == "monoid" and monoid_of(plain) is None):
         raise TypeError(f"op: expected a {_EXPECTED[kind]}, got {op!r}{_hint(plain, kind)}")
@@ -103,15 +111,16 @@ def _hint(op: Any, kind: str) -> str:
     return ""
 
 
-def find(op: Any, kind: str) -> Any:
-    """The operator, or the one that text names: "min", "+", "min_plus", "min.plus", "+[int]"."""
+def find(op: Any, kind: str, *, is_udt: bool = False) -> Any:
+    """The operator, or the one that text names: "min", "+", "min_plus", "min.plus", "+[int]". is_udt: a function is one
+    of values of user-defined types."""
     if isinstance(op, str):
         return SPACES[kind].from_string(op)
     if isinstance(op, Parameterized):
         return op()
     if isinstance(op, FunctionType) and kind != "semiring":
-        return build("binary" if kind == "monoid" else kind, op, narrow=False)
+        return build("binary" if kind == "monoid" else kind, op, narrow=False, is_udt=is_udt)
     return _BUILTINS.get(op, op) if callable(op) and not hasattr(op, "check") and not isinstance(op, Typed) else op
 
 
-__all__ = ["compute_type", "find", "monoid_of", "typed"]
+__all__ = ["compute_type", "find", "joining", "monoid_of", "typed"]

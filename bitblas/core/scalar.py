@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from semirings import Typed, binary, dtypes, monoid
-from semirings.dtypes import BOOL, FP64, DataType
+from semirings.dtypes import BOOL, FP64, DataType, check_cast
 
 from .. import device as devices
 from ..device import Device
+from ..exceptions import DomainMismatch
+from .convert import numpy_type, one_shown
 from .operators import typed
 from .options import check_options, check_wait
 from .show import ShownScalar
@@ -48,7 +50,8 @@ class Scalar(Number, ShownScalar, Output):
 
         Raises TypeError for what is no scalar.
         """
-        found, kind = (None, None) if value is None and dtype is not None else of(value)
+        like = None if dtype is None else dtypes.lookup_dtype(dtype)
+        found, kind = (None, None) if value is None and dtype is not None else of(value, like)
         s = cls(kind if dtype is None else dtype, is_cscalar=is_cscalar, name=name)
         s._store(found)
         return s
@@ -81,14 +84,14 @@ class Scalar(Number, ShownScalar, Output):
         """The value as a Python object, None if there is none. Assigning casts to the dtype."""
         if recording.recorder is not None:
             recording.recorder.refuse(f"{self.name}.value: reading a Scalar")
-        return None if self._value is None else self._value.item()
+        return self.get()
 
     @value.setter
     def value(self, value: Any) -> None:
-        self._store(None if value is None else of(value)[0])
+        self._store(None if value is None else of(value, self.dtype)[0])
 
     def get(self, default: Any = None) -> Any:
-        return default if self._value is None else self._value.item()
+        return default if self._value is None else one_shown(self._value, self.dtype)
 
     @property
     def is_empty(self) -> bool:
@@ -113,7 +116,7 @@ class Scalar(Number, ShownScalar, Output):
         kind = self.is_cscalar if is_cscalar is None else is_cscalar
         s = Scalar(self.dtype if dtype is None else dtype, is_cscalar=kind, name=name)
         if not clear:
-            s._store(self._value)
+            s._store(of(self, s.dtype)[0])
         return s
 
     def clear(self) -> None:
@@ -126,6 +129,7 @@ class Scalar(Number, ShownScalar, Output):
             return False
         if self._value is None or found is None:
             return self._value is found
+        check_cast(kind, self.dtype)
         return bool(self._value.item() == found.item())
 
     def isclose(self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False) -> bool:
@@ -135,12 +139,14 @@ class Scalar(Number, ShownScalar, Output):
             return False
         if self._value is None or found is None:
             return self._value is found
+        if self.dtype._is_udt or kind._is_udt:
+            return self.isequal(other)
         return math.isclose(self._value.item(), found.item(), rel_tol=rel_tol, abs_tol=abs_tol)
 
     def _other(self, other: Any) -> tuple[np.generic | None, DataType, bool]:
         if other is None:
             return None, self.dtype, False
-        return *of(other), isinstance(other, Operand)
+        return *of(other, self.dtype if self.dtype._is_udt else None), isinstance(other, Operand)
 
     def _update(self, value: Any, mask: Any = None, accum: Typed | None = None, replace: bool = False) -> None:
         statement(Scalar._write, self, value, mask, accum, replace)
@@ -150,7 +156,9 @@ class Scalar(Number, ShownScalar, Output):
             recording.recorder.scalar_statement(self, value, accum)
             return
         try:
-            found = None if value is None and accum is None else of(value)[0]
+            found = None if value is None and accum is None else of(value, self.dtype)[0]
+        except DomainMismatch:
+            raise
         except TypeError:
             raise TypeError(f"Scalar << x: expected a scalar or a delayed Scalar, got {describe(value)}") from None
         if accum is not None and self._value is not None:
@@ -212,13 +220,14 @@ class Scalar(Number, ShownScalar, Output):
         return self
 
     def __reduce__(self) -> Any:
-        return _restored, (self.value, self.dtype.name, self.is_cscalar, self.name)
+        dtype = self.dtype if self.dtype._is_udt else self.dtype.name
+        return _restored, (self.value, dtype, self.is_cscalar, self.name)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        return np.array(self.value, dtype=self.dtype.np_type if dtype is None else dtype)
+        return np.array(self.value, dtype=numpy_type(self.dtype) if dtype is None else dtype)
 
 
-def _restored(value: Any, dtype: str, is_cscalar: bool, name: str) -> Scalar:
+def _restored(value: Any, dtype: Any, is_cscalar: bool, name: str) -> Scalar:
     s = Scalar(dtype, is_cscalar=is_cscalar, name=name)
     s.value = value
     return s

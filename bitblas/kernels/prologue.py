@@ -191,7 +191,7 @@ def product(op: Any, t: DataType, a: DataType, u: DataType, *, flip: bool) -> Fu
     mxv (flip False): x = A(out, inner), y = u(inner, 0). vxm (flip True): x = u(0, inner), y = A(inner, out).
     """
     first, second = (("u", u), ("a", a)) if flip else (("a", a), ("u", u))
-    let = () if op.positional else lets(op, t, ("x", first[1], first[0]), ("y", second[1], second[0]))
+    let = () if op.reads_places_alone else lets(op, t, ("x", first[1], first[0]), ("y", second[1], second[0]))
     ends = {"ix": "0", "jy": "out"} if flip else {"ix": "out", "jy": "0"}
     expr = rename(op.expr, {**ends, "jx": "inner", "iy": "inner"})
     args = (("a", a), ("u", u), ("out", INT64), ("inner", INT64))
@@ -200,7 +200,7 @@ def product(op: Any, t: DataType, a: DataType, u: DataType, *, flip: bool) -> Fu
 
 def product_of_entries(op: Any, t: DataType, a: DataType, b: DataType) -> Function:
     """mul(a, b, i, k, j): the product of A(i, k) and B(k, j)."""
-    let = () if op.positional else lets(op, t, ("x", a, "a"), ("y", b, "b"))
+    let = () if op.reads_places_alone else lets(op, t, ("x", a, "a"), ("y", b, "b"))
     expr = rename(op.expr, {"ix": "i", "jx": "k", "iy": "k", "jy": "j"})
     args = (("a", a), ("b", b), ("i", INT64), ("k", INT64), ("j", INT64))
     return Function("mul", op.result_type(t), args, let, expr)

@@ -112,6 +112,8 @@ class Recorder:
                 self.device = data.device
                 if not self.device.records_loops:
                     raise OnHost
+            if data.dtype._is_udt:
+                self.refuse(f"{vector.name}: of {data.dtype}, a user-defined type, in a loop on {self.device.name}")
             if data.device is not self.device:
                 self.refuse(f"{vector.name}: on {data.device}, while the loop runs on {self.device}")
             self.vectors[id(vector)] = vector, Vec(len(self.vectors), data.size, data.dtype)

@@ -96,7 +96,7 @@ def kind_of(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool = False) ->
 def reads_matrix(semiring: Typed[Semiring], flip: bool) -> bool:
     """Whether the multiplier reads the matrix's values, which are y in its expression where `flip`, else x."""
     op = semiring.op.binaryop
-    return not op.positional and op.expr not in ("1", "x" if flip else "y")
+    return not op.reads_places_alone and op.expr not in ("1", "x" if flip else "y")
 
 
 def any_order(semiring: Typed[Semiring], kind: int) -> bool:

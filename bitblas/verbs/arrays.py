@@ -14,10 +14,11 @@ from semirings import Monoid, Operator, Typed
 from semirings.catalog import UNARY
 from semirings.dtypes import BOOL, INT64, DataType, cast_scalar, lookup_dtype
 from semirings.expressions import code
+from semirings.operators import placed
 
 from ..device import Device
 from ..store import VectorStore, dense_values, full_bits, pack, unpack
-from . import vector
+from . import records, vector
 from .operands import PARALLEL_WORDS
 from .variants import BOTH, LEFT, binary_of, fold_variant
 from .vector import WORD, pointwise
@@ -57,6 +58,9 @@ def _pointwise(
     bound: str = "xy", places: tuple[Any, Any] | None = None,
 ) -> Any:  # fmt: skip
     """op of `size` values each, arrays or np.generic, as an array."""
+    if op.dtype._is_udt and records.computes(op):
+        names = {"x": x} if bound == "x" else {"x": x, bound[1]: y}
+        return records.computed(device, op, size, *(places or ()), **names)
     k = pointwise(device, mode, op, x_type.name, y_type.name, bound, False, places is not None, True, False)
     n, bits = (size + 63) >> 6 or 1, _all_present(device, size)
     out = dense_values(device, size, k.dtype, blank=False)
@@ -90,9 +94,14 @@ def binary(device: Device, op: Typed[Operator], x: Any, y: Any, rows: Any = None
     return _pointwise(device, BOTH, op, x, lookup_dtype(x.dtype), y, lookup_dtype(y.dtype), size, places=places)
 
 
-def by_place(device: Device, op: Typed[Operator], **places: Any) -> Any:
-    """A positional operator whose operands stand in different places: ix, jx of x and iy, jy of y, INT64."""
-    return cast(device, eval(code(op.op.expr), places), INT64, op.return_type)
+def by_place(device: Device, op: Typed, x: Any, y: Any, rows: Any, cols: Any, places: tuple[str, ...]) -> Any:
+    """A positional operator whose operands stand in different places. rows, cols (INT64): ix and jx of what comes out;
+    places: ix, jx of x and iy, jy of y, said in these."""
+    there = placed(op.op, *places)[op.dtype]
+    if not op.op.reads_places_alone:
+        return binary(device, there, x, y, rows, cols)
+    names = {"ix": rows, "jx": cols, "quotient": lambda a, b, bits: a // b}
+    return cast(device, eval(code(there.op.expr), names) + rows * 0, INT64, op.return_type)
 
 
 def unary(device: Device, op: Typed[Operator], x: Any, dtype: DataType) -> Any:
@@ -133,6 +142,8 @@ def _fold(device: Device, op: Typed, a: DataType) -> tuple[Any, DataType]:
 
 def fold_segments(device: Device, op: Typed, values: Any, dtype: DataType, pointers: Any) -> Any:
     """op joined from left to right over each segment values[pointers[s]:pointers[s + 1]], none of them empty."""
+    if op.dtype._is_udt and records.computes(op):
+        return records.folded(device, records.plain(op), values, device.to_host(pointers))
     kernel, z = _fold(device, op, lookup_dtype(values.dtype))
     sums = device.xp.empty(len(pointers) - 1, z.np_type)
     kernel(len(sums), pointers.astype(np.int64, copy=False), values, sums)

@@ -28,7 +28,7 @@ def outer(u: VectorStore, v: VectorStore, op: Typed[Operator]) -> MatrixStore:
     if iso or not len(at):
         values = op.op.evaluate(op.dtype, x=u.values, y=v.values) if iso else op.return_type.np_type.type(0)
     elif op.op.positional:  # u is a column, v a row
-        values = arrays.by_place(u.device, op, ix=i[a], jx=xp.zeros_like(a), iy=xp.zeros_like(b), jy=j[b])
+        values = arrays.by_place(u.device, op, x[a], y[b], i[a], j[b], ("ix", "0", "0", "jx"))
     else:
         values = arrays.binary(u.device, op, x[a], y[b])
     return build.from_coo(u.device, u.size, v.size, i[a], j[b], values, op.return_type)
@@ -49,8 +49,12 @@ def kronecker(A: MatrixStore, B: MatrixStore, op: Typed[Operator]) -> MatrixStor
     ia, ja, ib, jb = ka // max(1, A.ncols), ka % max(1, A.ncols), kb // max(1, B.ncols), kb % max(1, B.ncols)
     keys = (ia[a] * B.nrows + ib[b]) * ncols + ja[a] * B.ncols + jb[b]
     values: Any = op.return_type.np_type.type(0)
-    if op.op.positional:
-        values = arrays.by_place(device, op, ix=ia[a], jx=ja[a], iy=ib[b], jy=jb[b])
+    if op.op.positional and len(keys):
+        # 0 * ix makes the number one of the type of positions, which C++ asks for.
+        first = [f"quotient({of}, 0 * {of} + {n}, 64)" for of, n in (("ix", B.nrows), ("jx", B.ncols))]
+        second = [f"({of} - {n} * {at})" for of, n, at in zip(("ix", "jx"), (B.nrows, B.ncols), first)]
+        x, y = take(va, a), take(vb, b)
+        values = arrays.by_place(device, op, x, y, keys // ncols, keys % ncols, (*first, *second))
     elif len(keys):
         values = arrays.binary(device, op, take(va, a), take(vb, b))
     return in_order(device, nrows, ncols, keys, values, op.return_type)

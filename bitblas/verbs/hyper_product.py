@@ -10,7 +10,8 @@ import numpy as np
 from semirings import Semiring, Typed
 from semirings.algebra import compose
 from semirings.catalog import BINARY
-from semirings.dtypes import BOOL, INT64
+from semirings.dtypes import BOOL
+from semirings.errors import NotImplementedException
 
 from ..build.stores import widened
 from ..formats import CSR, Structure, numbers
@@ -18,7 +19,7 @@ from ..formats.csr.format import from_arrays, numbers_of
 from ..formats.hyper.format import widened as widened_form
 from ..sparse import SparseStore
 from ..store import MatrixStore, VectorStore
-from . import arrays, hyper, local, vector
+from . import arrays, hyper, local, reading, vector
 from .operands import Into, Mask
 
 
@@ -28,7 +29,7 @@ def mxv(
 ) -> VectorStore:  # fmt: skip
     """A (+).(x) u for a hypersparse A; `product` is the one of plain matrices."""
     if semiring.op.is_positional:
-        A, u, semiring = _numbered(A, u, semiring, transpose=transpose, flip=flip)
+        A, semiring = _numbered(A, u, semiring, transpose=transpose, flip=flip)
     rows, cols = hyper.lists(A)
     at, size = (cols, A.ncols) if transpose else (rows, A.nrows)
     m = None if mask is None else local.mask_at(mask, at, A.device, size)
@@ -75,21 +76,27 @@ def rows_along(A: MatrixStore, u: SparseStore, *, transposed: bool) -> MatrixSto
 
 def _numbered(
     A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
-) -> tuple[MatrixStore, VectorStore, Typed[Semiring]]:
-    """The same product by values: entries of A that hold the numbers by which it multiplies."""
+) -> tuple[MatrixStore, Typed[Semiring]]:
+    """The same product by values: entries of A that hold its products."""
     rows, cols = A.structure.coo()
     i, k = (cols, rows) if transpose else (rows, cols)
-    places = {"ix": k * 0, "jx": k, "iy": k, "jy": i} if flip else {"ix": i, "jx": k, "iy": k, "jy": k * 0}
-    return _valued(A, semiring, places), u, _by(semiring, "second" if flip else "first")
+    op, x = semiring.op.binaryop, A.values
+    y: Any = x
+    if not op.reads_places_alone:  # what A has where u has nothing is not multiplied
+        y = u.values if u.iso else reading.plain_values(local.extract(u, k))
+    x, y, places = (y, x, ("0", "jx", "jx", "ix")) if flip else (x, y, ("ix", "jx", "jx", "0"))
+    return _valued(A, semiring, x, y, (i, k), places), _by(semiring, "second" if flip else "first")
 
 
-def _valued(A: MatrixStore, semiring: Typed[Semiring], places: dict[str, Any]) -> MatrixStore:
-    """A, its values the numbers of its entries that the multiplier of a semiring reads (INT64)."""
-    return MatrixStore(A.structure, INT64, arrays.by_place(A.device, semiring.op.binaryop[INT64], **places))
+def _valued(A: MatrixStore, semiring: Typed[Semiring], x: Any, y: Any, at: Any, places: Any) -> MatrixStore:
+    """A, its values the products of a semiring."""
+    op = semiring.op.binaryop[semiring.op.operand_type(semiring.dtype)]
+    rows, cols = at
+    return MatrixStore(A.structure, op.return_type, arrays.by_place(A.device, op, x, y, rows, cols, places))
 
 
 def _by(semiring: Typed[Semiring], multiplier: str) -> Typed[Semiring]:
-    return compose(semiring.op.monoid, BINARY[multiplier])[INT64]
+    return compose(semiring.op.monoid, BINARY[multiplier])[semiring.return_type]
 
 
 def mxm(
@@ -122,10 +129,15 @@ def _both_numbered(
     A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], transpose_a: bool, transpose_b: bool
 ) -> tuple[MatrixStore, MatrixStore, Typed[Semiring]]:
     """The same product by values, which stand in the operand whose numbers the multiplier reads."""
-    name = semiring.op.binaryop.expr
-    reads_a = "x" in name
+    op = semiring.op.binaryop
+    if not op.reads_places_alone:
+        raise NotImplementedException(
+            f"op: {op!r} reads values and positions, which products of hypersparse matrices do not give together; "
+            "expected operands with format='csr'"
+        )
+    reads_a = "x" in op.expr
     rows, cols = (A if reads_a else B).structure.coo()
     i, j = (cols, rows) if (transpose_a if reads_a else transpose_b) else (rows, cols)
     if reads_a:
-        return _valued(A, semiring, {"ix": i, "jx": j}), B, _by(semiring, "first")
-    return A, _valued(B, semiring, {"iy": i, "jy": j}), _by(semiring, "second")
+        return _valued(A, semiring, A.values, A.values, (i, j), ("ix", "jx", "", "")), B, _by(semiring, "first")
+    return A, _valued(B, semiring, B.values, B.values, (i, j), ("", "", "ix", "jx")), _by(semiring, "second")

@@ -22,13 +22,13 @@ from ..build.stores import empty
 from ..device import Device
 from ..formats import Region, Structure
 from ..store import MatrixStore
-from . import arrays, hyper, vector
+from . import arrays, hyper, records, vector
 from .join import join, restricted
 from .keys import cast, check_keys, coo, entries, find, joined, keys_of, store, take
 from .sieve import Sieve
 from .weave import BOTH, FILLED, ONLY, UNION, sift, weave
 
-SECOND = BINARY["second"]
+FIRST, SECOND = BINARY["first"], BINARY["second"]
 
 # ---- element-wise: GraphBLAS C API 2.1, sections 4.3.4 and 4.3.5 ----------------------------------------------------
 
@@ -68,6 +68,8 @@ def _join(
     A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, defaults: tuple[Any, Any] | None = None
 ) -> MatrixStore:
     """The entries of both (mode BOTH), or of either, by a thread a row or by a thread an entry."""
+    if records.computes(op):
+        return _join_places(A, B, op, z, mode, defaults)
     if A.structure.renumbers or B.structure.renumbers:
         if op.op.positional:
             return _join_places(A, B, op, z, mode, defaults)
@@ -81,10 +83,18 @@ def _join_places(
     A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, defaults: Any
 ) -> MatrixStore:
     """The same by an operator that reads where entries are, which it asks once they are joined."""
-    place = lambda C: cast(apply_bound(C, op, op.compute_type.np_type.type(0), left=False), z)
+
+    def place(mode: int, defaults: Any) -> MatrixStore:
+        x = _join(A, B, FIRST[A.dtype], A.dtype, mode, defaults)
+        y = _join(A, B, SECOND[B.dtype], B.dtype, mode, defaults)
+        values: Any = op.return_type.np_type.type(0)
+        if x.nvals:
+            values = arrays.binary(A.device, op, x.values, y.values, *x.coo())
+        return cast(MatrixStore(x.structure, op.return_type, values), z)
+
     if mode == FILLED:
-        return place(_join(A, B, SECOND[z], z, UNION))
-    both = place(_join(A, B, SECOND[z], z, BOTH))
+        return place(FILLED, defaults)
+    both = place(BOTH, None)
     return both if mode == BOTH else _join(_join(A, B, SECOND[z], z, UNION), both, SECOND[z], z, UNION)
 
 
@@ -145,6 +155,7 @@ def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
         limit = max(A.nrows, A.ncols) + 1
         thunk = min(max(int(cast_scalar(thunk, INT64)), -limit), limit)
     by_rows = not A.device.shares_rows and A.structure.primary.format.by_rows and not A.structure.renumbers
+    by_rows = by_rows and not records.computes(op)
     if by_rows and not A.packed and A.order is None and not (A.iso and not op.op.positional):
         return sift(A, op, thunk)
     if name in REGIONS and A.order is None:
@@ -209,6 +220,8 @@ def _second(dtype: str) -> Typed[Operator]:
 def merge(C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool) -> MatrixStore:
     """What C<mask, accum, replace> = T leaves in C, of C's type."""
     op = _second(C.dtype.name) if accum is None else plain(accum)
+    if accum is not None and records.computes(op):
+        T, op, accum = _join(C, T, op, C.dtype, UNION), _second(C.dtype.name), None
     if mask is not None:
         t = T.places if isinstance(T, Sieve) else T.structure
         if C.structure.renumbers or mask.structure.renumbers or t.renumbers:
@@ -233,8 +246,6 @@ def _merge_hyper(
     C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool
 ) -> MatrixStore:
     """The same where one of them lists its rows and columns."""
-    if accum is not None and accum.op.positional:
-        C, T, accum = (C, _join(C, T, plain(accum), C.dtype, UNION), None)
     run = lambda c, t, m: merge(c, t, mask._replace(structure=m), accum, replace)
     return hyper.entrywise(run, C, T, mask.structure)
 

@@ -16,7 +16,7 @@ from ..kernels.prologue import Variant
 from ..plan.mxm import plan_mxm
 from ..plan.product import VALUES, WORDS, Plan
 from ..store import MatrixStore
-from . import hyper_product
+from . import expanded, hyper_product, records
 from .gustavson import Task, task_of
 from .matrix_variants import dot_variant
 from .operands import Values, entry_values
@@ -44,6 +44,8 @@ def mxm(
         return hyper_product.mxm(
             mxm, A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask
         )  # fmt: skip
+    if semiring.dtype._is_udt and records.computes(semiring):
+        return expanded.mxm(A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
     A.structure.read_besides += 1
     B.structure.read_besides += 1
     M, how = (None, None) if mask is None else mask, (semiring, transpose_a, transpose_b)

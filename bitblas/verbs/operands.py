@@ -21,7 +21,16 @@ from ..store import ALL, NONE, Raw, VectorStore, words
 
 PARALLEL_WORDS = 1 << 11  # below this a parallel launch on the CPU costs more than it saves
 
-ZERO = {t.name: t.np_type.type(0) for t in dtypes.ALL}
+
+class Zeros(dict[str, np.generic]):
+    """The zero of each type, by its name."""
+
+    def __missing__(self, name: str) -> np.generic:
+        self[name] = dtypes.lookup_dtype(name).np_type.type(0)
+        return self[name]
+
+
+ZERO = Zeros((t.name, t.np_type.type(0)) for t in dtypes.ALL)
 make: Any = tuple.__new__  # of a NamedTuple, by its class and its fields: half of what the class takes by itself
 
 

@@ -24,7 +24,7 @@ from ..plan.ending import End, plan_end
 from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged, reads_matrix
 from ..sparse import SparseStore
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
-from . import deciding, hyper_product, vector
+from . import deciding, expanded, hyper_product, records, vector
 from .operands import (
     ZERO,
     Input,
@@ -55,6 +55,8 @@ def mxv(
 ) -> VectorStore:  # fmt: skip
     """t<mask> = A (+).(x) u, of the transpose where `transpose`; `flip`: u is the left operand (vxm). With `into`, the
     statement is ended: the result is its w, changed in place, or a store of its own, if w keeps nothing."""
+    if semiring.dtype._is_udt and records.computes(semiring):
+        return expanded.mxv(A, u, semiring, transpose=transpose, flip=flip, mask=mask, into=into)
     if A.structure.renumbers:
         return hyper_product.mxv(mxv, A, u, semiring, transpose=transpose, flip=flip, mask=mask, into=into)
     if type(u) is SparseStore and (rows := hyper_product.rows_along(A, u, transposed=not transpose)) is not None:

@@ -11,6 +11,7 @@ from semirings import Semiring, Typed
 from semirings.algebra import compose
 from semirings.catalog import BINARY
 from semirings.dtypes import INT64
+from semirings.expressions import names_in
 
 from ..build import entries as build
 from ..formats.values import PackedValues
@@ -52,22 +53,24 @@ def matrix_in(A: MatrixStore, order: Order | None, format: str = "auto", tile: i
 
 # By which number a product multiplies, as `A.mxv(u)` and `u.vxm(A)` see it: the position k that is summed over, the
 # position of the result, or 0. A vector is a column on the right, and a row on the left.
-SUMMED = ("firstj", "secondi")
-OF_RESULT = {False: "firsti", True: "secondj"}
+SUMMED = ("jx", "iy")
+OF_RESULT = {False: "ix", True: "jy"}
 
 
 def reads_result(semiring: Typed[Semiring], flip: bool) -> bool:
-    """Whether products are numbers of rows of the result: those are not known to a matrix in another order."""
-    return semiring.op.binaryop.name.rstrip("1") == OF_RESULT[flip] and bool(semiring.op.binaryop.positional)
+    """Whether products read the numbers of rows of the result: those are not known to a matrix in another order. Nor
+    are the others where values are read with them."""
+    op = semiring.op.binaryop
+    return OF_RESULT[flip] in names_in(op.expr) or (op.positional and not op.reads_places_alone)
 
 
 def by_value(u: VectorStore, semiring: Typed[Semiring], flip: bool) -> tuple[VectorStore, Typed[Semiring]]:
     """A product by position k as one by value, where positions are not the user's numbers: k is what stands there."""
-    name, order = semiring.op.binaryop.name, u.order
-    if order is None or not semiring.op.binaryop.positional or name.rstrip("1") not in SUMMED:
+    expr, order = semiring.op.binaryop.expr, u.order
+    if order is None or expr.removesuffix(" + 1") not in SUMMED:
         return u, semiring
     numbers: Any = order.perm.astype(np.int64)
-    if name.endswith("1"):
+    if expr.endswith(" + 1"):
         numbers += 1
     values = numbers if len(numbers) else u.device.xp.zeros(1, np.int64)
     by_number = dataclasses.replace(u, dtype=INT64, values=values)

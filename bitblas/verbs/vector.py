@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from semirings import Monoid, Operator, Typed
-from semirings.catalog import UNARY
+from semirings.catalog import BINARY, UNARY
 from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
 from semirings.expressions import Expression
 
 from ..device import Device
 from ..device.readback import Readback
 from ..sparse import SparseStore
-from ..store import CHUNK, VectorStore, words, write_bits
-from . import local
-from .merge import merge as merge
+from ..store import CHUNK, VectorStore, pack, words, write_bits
+from . import local, reading, records
+from .merge import merge as merged
 from .operands import PARALLEL_WORDS, ZERO, Into, Mask, allowed, dummy, no_mask, nothing, stored, word_bounds
 from .reading import make_dense, same_value
 from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, reduce_variant
@@ -62,6 +62,8 @@ def run_elementwise(
             x, y, there = local.renumbered(u, at), local.renumbered(v, at), local.places(op.op.positional, at)
             t = run_elementwise(x, y, mode, op, bound=bound, keep=keep, defaults=defaults, places=there)
             return finish(local.back(t, at, u.size), out)
+    if op.dtype._is_udt and records.computes(op):
+        return finish(_of_records(u, v, mode, op, bound, keep, defaults, places), out)
     device, size, x, y = u.device, u.size, u.values, v.values
     iso, kept, mask, replace = keep and isinstance(x, np.generic), False, None, False
     if out is not None:
@@ -108,6 +110,43 @@ def run_elementwise(
         bounds=None if n < PARALLEL_WORDS else word_bounds(u) if mode in (LEFT, BOTH) else word_bounds(u, v),
     )  # fmt: skip
     return None if kept else t
+
+
+def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
+    """w<mask, accum, replace> = t in place; w keeps its type. GraphBLAS C API 2.1, section 2.3.4."""
+    if accum is not None and records.computes(accum):
+        t, accum = ewise(w, t, accum, union=True), None
+    merged(w, t, mask, accum, replace)
+
+
+def _of_records(
+    u: VectorStore, v: VectorStore, mode: int, op: Typed[Operator], bound: str, keep: bool, defaults: Any, places: Any
+) -> VectorStore:
+    """run_elementwise by a function of values of a user-defined type: first the operands meet, then they are joined."""
+    first, second, met = u, v, BOTH if mode == UNION else mode
+    if mode != LEFT:
+        first = run_elementwise(u, v, met, BINARY["first"][u.dtype], defaults=defaults)
+        second = run_elementwise(u, v, met, BINARY["second"][v.dtype], defaults=defaults)
+    at, x = reading.entries(first)
+    y = second.values if second.iso else reading.entries(second)[1]
+    rows, cols = (at, 0) if places is None else (where[at] for where in places)
+    names = {"x": x} if bound == "x" else {"x": y, "y": x} if bound == "yx" else {"x": x, bound[1]: y}
+    z = records.computed(u.device, op, len(at), rows, cols, **names)
+    if keep:
+        at, z = at[z], x[z]
+    flags = np.zeros(u.size, bool)
+    flags[at] = True
+    dtype = u.dtype if keep else op.return_type
+    values = np.zeros(u.size or 1, dtype.np_type)
+    values[at] = z
+    values = pack(u.device, values[: u.size]) if dtype is BOOL else values
+    t = VectorStore(u.device, u.size, dtype, pack(u.device, flags), values, len(at))
+    if mode != UNION:
+        return t
+    second_of = BINARY["second"][dtype]
+    either: VectorStore = run_elementwise(u, v, UNION, second_of)
+    found: VectorStore = run_elementwise(either, t, UNION, second_of)
+    return found
 
 
 def _read_again(op: Typed[Operator], w: VectorStore, u: VectorStore, v: VectorStore, mask: Mask | None) -> bool:
@@ -231,6 +270,9 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
     if isinstance(u.values, np.generic):
         k = u.nvals
         return monoid.op.repeat(monoid.dtype, cast_scalar(u.values, monoid.return_type), k) if k else None
+    if records.computes(monoid):
+        x = reading.entries(u)[1]
+        return records.folded(device, records.plain(monoid), x, np.array([0, len(x)]))[0] if len(x) else None
     kernel, z = _reduce(device, monoid, u.dtype.name)
     operand = u.present, *stored(device, u.dtype, u.values)
     while True:

@@ -133,9 +133,10 @@ def _unordered(op: Typed) -> Typed[Monoid] | None:
     return monoid[op.dtype] if exact and op.return_type is op.dtype else None
 
 
-def full(device: Device, values: Any) -> VectorStore:
+def full(device: Device, values: Any, dtype: DataType) -> VectorStore:
     """A vector with an entry for each element of an array, which it copies."""
     u = arrays.as_vector(device, values, len(values), shared=False)
+    u.dtype = dtype
     if u.dtype is not BOOL:
         u.values = u.values.copy()
     return u

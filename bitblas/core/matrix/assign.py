@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from semirings import Typed
-from semirings.dtypes import DataType, cast_scalar
+from semirings.dtypes import DataType, cast_scalar, check_cast
 
 from ... import order as orders
 from ...build import entries as build
-from ...exceptions import DimensionMismatch
+from ...exceptions import DimensionMismatch, DomainMismatch
 from ...store import MatrixStore
 from ...verbs import matrix as verbs
 from ...verbs import submatrix
@@ -23,7 +23,7 @@ from ..statement.delayed import Delayed
 from ..statement.expr import MatrixExpression
 from ..statement.mask import Mask, matrix_mask
 from ..statement.operand import Operand, describe, is_tensor
-from ..statement.operands import of
+from ..statement.operands import of, several
 from ..statement.orders import common
 
 
@@ -40,6 +40,7 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
             raise DimensionMismatch(f"C << x: expected a matrix of shape {C.shape}, got {value.shape}")
         if (value.args[0] if delayed else value).device is not held.device:
             same_device("C << x", C, value)
+        check_cast(value.dtype, held.dtype)
     kept = (accum is not None or (mask is not None and not replace)) and held.nvals != 0
     order = common([*_along(value), *_parents(mask), *([C] if kept else [])]) if orders.used else None
     m = None if mask is None else matrix_mask(mask, order)
@@ -62,6 +63,7 @@ def alone(expr: MatrixExpression, dtype: DataType, mask: Mask | None) -> MatrixS
     """What an expression gives under a mask that it honours itself, of type dtype."""
     if mask is not None:
         mask.fits(expr)
+    check_cast(expr.dtype, dtype)
     order = common([*_along(expr), *_parents(mask)])
     return verbs.cast(expr.computed(None if mask is None else matrix_mask(mask, order), order), dtype).tagged(order)
 
@@ -89,7 +91,9 @@ def _source(C: Any, value: Any) -> Any:
     if isinstance(value, Delayed):
         value = value._resolve()  # a scalar for all positions: not a result of the same kind
     try:
-        return of(value)
+        return of(value, C.dtype)
+    except DomainMismatch:
+        raise
     except TypeError:
         raise TypeError(f"C << x: expected a Matrix, a delayed one, or a scalar, got {describe(value)}") from None
 
@@ -111,7 +115,9 @@ def assign_matrix(
     rows, cols = axes
     if rows.size is None and cols.size is None and mask is None and accum is None:
         try:
-            found, _ = of(value)
+            found, _ = of(value, C.dtype)
+        except DomainMismatch:
+            raise
         except TypeError:
             raise TypeError(f"C[i, j] = x: expected a scalar, got {describe(value)}") from None
         C._put(rows.at, cols.at, None if found is None else cast_scalar(found, C.dtype))
@@ -191,6 +197,7 @@ def _right_side(C: Any, value: Any, axes: tuple[Axis, ...]) -> Any:
         raise TypeError(f"C[I, J] = x: expected a {expected_kind} or a scalar, got {describe(value)}")
     x = value._resolve()
     same_device("C[I, J] = x", C, x)
+    check_cast(x.dtype, C.dtype)
     if x.shape != expected:
         raise DimensionMismatch(f"C[I, J] = x: expected shape {expected}, got {x.shape}")
     return x._store
@@ -201,8 +208,10 @@ def _values(C: Any, value: Any, axes: tuple[Axis, ...]) -> MatrixStore:
     device = C.device
     shape = tuple(1 if a.size is None else a.size for a in axes)
     lines = sum(a.size is not None for a in axes)
-    if not isinstance(value, Operand) and (isinstance(value, (list, tuple)) or bool(getattr(value, "ndim", False))):
-        array, dtype = value_array(device, value, None)
+    own = C.dtype if C.dtype._is_udt else None
+    listed = isinstance(value, (list, tuple)) or bool(getattr(value, "ndim", False))
+    if not isinstance(value, Operand) and (listed if own is None else lines > 0 and several(value, own)):
+        array, dtype = value_array(device, value, own)
         expected = tuple(a.size for a in axes if a.size is not None)
         if array.shape != expected:
             raise ValueError(f"C[I, J] = x: expected values of shape {expected}, got {array.shape}")
@@ -212,7 +221,9 @@ def _values(C: Any, value: Any, axes: tuple[Axis, ...]) -> MatrixStore:
         x = _right_side(C, value, axes)
         return _line(x, axes) if lines == 1 else x
     try:
-        found, dtype = of(value)
+        found, dtype = of(value, C.dtype)
+    except DomainMismatch:
+        raise
     except TypeError:
         raise TypeError(f"C[I, J] = x: expected a Matrix, Vector, array or scalar, got {describe(value)}") from None
     if found is None:

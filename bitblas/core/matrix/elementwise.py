@@ -12,7 +12,7 @@ import numpy as np
 
 from semirings import binary as binary_ops
 from semirings import monoid
-from semirings.dtypes import BOOL, DataType
+from semirings.dtypes import BOOL, DataType, check_cast
 
 from ...device import Device
 from ...exceptions import DimensionMismatch
@@ -85,6 +85,8 @@ class MatrixElementwise(Operand):
 
     def _ewise(self, B: Any, op: Any, method: str, verb: Callable[..., MatrixStore]) -> MatrixExpression:
         f = typed(op, "binary", self.dtype, B.dtype)
+        if method == "ewise_add":
+            check_cast(self.dtype, f.return_type)
         run = lambda mask, order=None: verb(self._at(order), B._at(order), f)
         args, (nrows, ncols) = (self, B), self.shape
         along = None if f.op.positional else args

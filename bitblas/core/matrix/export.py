@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semirings import dtypes
+from semirings.dtypes import check_cast
 
 from ...formats.csr.format import pointers_of
 from ...store import MatrixStore
 from ...verbs import arrays
 from ...verbs import matrix as verbs
 from ..building import fill_of
+from ..convert import shown
 from ..options import check_options
 from ..statement.orders import in_users_order
 from ..statement.running import guarded
@@ -54,7 +56,8 @@ class MatrixExport:
         A = self._in_users_order if sort else self._stored
         order = A.order
         if dtype is not None:
-            A = verbs.cast(A, dtypes.lookup_dtype(dtype)).tagged(order)
+            check_cast(A.dtype, kind := dtypes.lookup_dtype(dtype))
+            A = verbs.cast(A, kind).tagged(order)
         if sort:
             i, j, x = verbs.coo(A)
         else:
@@ -62,7 +65,7 @@ class MatrixExport:
             x = A.device.full(len(i), A.values) if A.iso else A.values
         if values and x is A.raw:
             x = A.values.copy()  # what is given away may be written to
-        return i.view(np.uint64), j.view(np.uint64), x if values else None
+        return i.view(np.uint64), j.view(np.uint64), shown(A.device, x, A.dtype) if values else None
 
     @guarded
     def to_dense(self, fill_value: Any = None, dtype: Any = None, **opts: Any) -> Any:
@@ -76,7 +79,7 @@ class MatrixExport:
         i, j, x = verbs.coo(A)
         out = A.device.xp.full((A.nrows, A.ncols), fill)
         out[i, j] = arrays.cast(A.device, x, A.dtype, kind) if len(x) else x.astype(kind.np_type)
-        return out
+        return shown(A.device, out, kind)
 
     def to_csr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:
         """(indptr, columns, values); columns ascend within a row."""

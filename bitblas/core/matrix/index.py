@@ -12,6 +12,7 @@ from ...sparse import SparseStore
 from ...store import MatrixStore
 from ...verbs import local, submatrix
 from ...verbs.reorder import vector_in
+from ..convert import one_shown
 from ..statement.axes import Axis, parse
 from ..statement.expr import MatrixExpression, ScalarExpression, VectorExpression
 from ..statement.indexing import IndexExpr
@@ -90,4 +91,4 @@ class MatrixIndex:
         if rows.size is not None or cols.size is not None:
             raise ValueError(f"index: expected single ones, got {describe(row)} and {describe(col)}")
         found = self._element(rows.at, cols.at)
-        return default if found is None else found.item()
+        return default if found is None else one_shown(found, self.dtype)

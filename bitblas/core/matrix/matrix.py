@@ -14,7 +14,7 @@ from ...formats.values import PackedValues
 from ...store import MatrixStore
 from ...verbs import matrix as verbs
 from ..building import restored
-from ..convert import check_size, device_of
+from ..convert import check_size, device_of, pickled
 from ..options import check_layout
 from ..statement.axes import Axis
 from ..statement.mask import Mask, check
@@ -93,7 +93,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder):
             more["stays_packed"] = True
         if A.order is not None:
             more["order"] = host(A.order.perm)
-        args = i, j, A.values if A.iso else host(A.values), A.dtype.name
+        args = i, j, *pickled(A.dtype, A.values if A.iso else host(A.values))
         return restored, (Matrix, args, more | {"device": self.device.name})
 
     # ---- statements ----

@@ -8,7 +8,7 @@ import numpy as np
 
 from semirings import binary as binary_ops
 from semirings import dtypes, monoid
-from semirings.dtypes import BOOL
+from semirings.dtypes import BOOL, check_cast
 
 from ...device import Device
 from ...order import Order
@@ -125,6 +125,7 @@ class MatrixRead(MatrixExport, MatrixElementwise, MatrixIndex, MatrixProducts, S
             return C
         # Structures are immutable: a copy shares them.
         with self.device.guard:
+            check_cast(self.dtype, kind)
             return make._from_store(verbs.cast(self._stored, kind).tagged(self._order), name, layout)
 
     def isequal(self, other: Any, *, check_dtype: bool = False, **opts: Any) -> bool:
@@ -151,5 +152,7 @@ class MatrixRead(MatrixExport, MatrixElementwise, MatrixIndex, MatrixProducts, S
         same_device("isclose", self, B)
         if self.shape != B.shape or (check_dtype and self.dtype is not B.dtype) or self.nvals != B.nvals:
             return False
+        if self.dtype._is_udt:
+            return self.isequal(B)
         (i, j, x), (k, l, y) = verbs.coo(self._in_users_order), verbs.coo(B._in_users_order)
         return bool(((i == k) & (j == l)).all()) and verbs.all_close(self.device, x, y, rel_tol, abs_tol)

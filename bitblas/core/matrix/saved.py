@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semirings import dtypes
+from semirings.user_types import UserType, described
 
 from ...build import stores
 from ...device import Device
@@ -57,6 +58,9 @@ class MatrixFile(StoredMatrix):
             values = values.string
         elif isinstance(values, np.generic):
             values = np.array([values])
+        if isinstance(A.dtype, UserType):
+            facts["record"], values = A.dtype.described(), A.dtype.raw(A.values)
+            facts.pop("packed", None)
         sections = [Section("matrix", {**facts, "name": self.name, "format": list(self._layout)}, {"values": values})]
         if A.order is not None:
             sections.append(Section("order", {}, {"perm": A.order.perm}))
@@ -147,7 +151,10 @@ def _restored(file: Container, d: Device, verify: bool) -> tuple[MatrixStore, di
     structure = Structure(forms[0][2])
     for k, (key, transposed, form) in enumerate(forms):
         structure.keep(key, transposed, form, places.get(k))
-    dtype = dtypes.lookup_dtype(facts["dtype"])
+    if "record" in facts:
+        dtype: dtypes.DataType = described(facts["dtype"], facts["record"])
+    else:
+        dtype = dtypes.lookup_dtype(facts["dtype"])
     values = _values(file.load(matrix, d, verify)["values"], facts, d, dtype, verify)
     if order is not None and nrows != ncols:
         raise ValueError("an order of vertices, but no square matrix")
@@ -160,6 +167,11 @@ def _values(values: Any, facts: dict[str, Any], d: Device, dtype: dtypes.DataTyp
     if iso and packing is not None:
         raise ValueError("values: expected one for all entries or packed ones, got both")
     count, kind = (1 if iso else nvals), dtype
+    if isinstance(dtype, UserType):
+        if values.dtype != np.uint8 or len(values) != count * dtype.record.itemsize:
+            raise ValueError(f"values: expected {count} of {dtype}, got {len(values)} bytes of {values.dtype}")
+        numbers = dtype.of_raw(d.to_host(values))
+        return np.int64(numbers[0]) if iso else d.asarray(numbers)
     if packing is not None:
         base, width = base_of(dtype, packing["base"], packing["width"]), packing["width"]
         count, kind = packed_words(nvals, width), dtypes.UINT32

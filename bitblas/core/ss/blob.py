@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from semirings import dtypes
+from semirings.user_types import UserType, described
 
 from ...exceptions import InvalidObject
+from ..convert import pickled
 from ..options import check_options
 
 HEAD = struct.Struct("<8sIQ")  # magic, checksum and length of the rest
@@ -45,8 +47,10 @@ def to_bytes(parent: Any, compression: str | None, level: Any, opts: dict[str, A
     *index, values = (host(x) for x in parent.to_coo())
     arrays: dict[str, Any] = {f"index{k}": i for k, i in enumerate(index)}
     arrays |= {"shape": np.array(parent.shape, np.uint64), "dtype": np.array(parent.dtype.name)}
+    if isinstance(parent.dtype, UserType):
+        arrays["record"] = np.array(parent.dtype.described())
     stream = io.BytesIO()
-    np.savez(stream, values=np.array(stored.values) if stored.iso else values, **arrays)
+    np.savez(stream, values=pickled(parent.dtype, stored.values)[0] if stored.iso else values, **arrays)
     body = zlib.compress(stream.getvalue(), strength)
     return np.frombuffer(HEAD.pack(MAGIC, zlib.crc32(body), len(body)) + body, np.uint8).copy()
 
@@ -66,7 +70,8 @@ def from_bytes(kind: Any, data: Any, dtype: Any, name: str | None, opts: dict[st
             found = {key: file[key] for key in file.files}
         index = [found[f"index{k}"] for k in range(len(found["shape"]))]
         sizes = dict(zip(("nrows", "ncols") if len(index) == 2 else ("size",), found["shape"].tolist()))
-        stored = dtypes.lookup_dtype(str(found["dtype"]))
+        kind_of, record = str(found["dtype"]), found.get("record")
+        stored = dtypes.lookup_dtype(kind_of) if record is None else described(kind_of, str(record))
         values = found["values"] if found["values"].ndim else found["values"][()]
     except (zlib.error, zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
         raise InvalidObject(f"data: expected what serialize gave, got {error}") from None

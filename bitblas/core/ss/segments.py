@@ -12,6 +12,7 @@ from semirings.dtypes import DataType
 
 from ...build import entries as build
 from ...device import Device
+from ...exceptions import DomainMismatch
 from ...store import MatrixStore, VectorStore
 from ...verbs import arrays, keys, reading, vector_build
 from ...verbs import matrix as verbs
@@ -79,6 +80,8 @@ class Segments(NamedTuple):
             return self.sorted_by(-self.index)
         if how == "first" or isinstance(self.values, np.generic):
             return self.device.xp.arange(len(self.segment))
+        if self.dtype._is_udt:
+            raise DomainMismatch(f"how: expected 'first', 'last' or 'random', got {how!r}: {self.dtype} has no order")
         up = self.sorted_by(self.values)
         return up if how == "smallest" else up[self.sorted_by(-self.ranks())]
 

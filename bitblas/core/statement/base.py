@@ -138,7 +138,7 @@ class Output(Operators, InPlace):
         elif replace:
             raise TypeError("replace: expected a mask with it, got none")
         if accum is not None:
-            accum = _operators.typed(accum, "binary", self.dtype)
+            accum = _operators.joining(_operators.typed(accum, "binary", self.dtype), "accum")
         return Updater(self, mask, accum, bool(replace), input_mask)
 
     def __lshift__(self, value: Any) -> None:

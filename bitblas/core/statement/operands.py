@@ -9,8 +9,9 @@ import numpy as np
 
 from semirings import IndexUnaryOp, SelectOp, Typed, UnaryOp, dtypes, indexunary
 from semirings.dtypes import BOOL, FP64, INT64, DataType
+from semirings.expressions import names_in
 
-from ...exceptions import EmptyObject
+from ...exceptions import DomainMismatch, EmptyObject
 from ..convert import scalar_type, scalar_value
 from ..operators import find, typed
 from .delayed import Delayed
@@ -23,8 +24,39 @@ NOTHING = np.bool_(False)
 _OF_PYTHON: dict[type, DataType] = {bool: BOOL, int: INT64, float: FP64}  # what Python's numbers are
 
 
-def of(value: Any) -> tuple[np.generic | None, DataType]:
-    """The NumPy scalar (None: empty) and type of a Python scalar, a Scalar or a delayed one. TypeError otherwise."""
+def of(value: Any, like: DataType | None = None, many: bool = False) -> tuple[np.generic | None, DataType]:
+    """The NumPy scalar (None: empty) and type of a Python scalar, a Scalar or a delayed one. TypeError otherwise. like:
+    the type that it will have; of a user-defined one it may be a record, a tuple, a list (unless that would be `many`
+    values) or a number. DomainMismatch where nothing is cast."""
+    if like is not None and like._is_udt:
+        if many and several(value, like):
+            raise TypeError("value: expected a scalar, got several")
+        return _of_own(value, like)
+    found, dtype = _of(value)
+    if like is not None and dtype._is_udt:
+        raise DomainMismatch(f"value: expected one to cast to {like}, got one of {dtype}, a user-defined type")
+    return found, dtype
+
+
+def several(value: Any, dtype: Any) -> bool:
+    """Whether this is a list or an array of values of a user-defined type, not one of them."""
+    if not isinstance(value, list) and not getattr(value, "ndim", 0):
+        return False
+    return dtype.record.subdtype is None or np.shape(value) != dtype.record.shape
+
+
+def _of_own(value: Any, like: Any) -> tuple[np.generic | None, DataType]:
+    if value is None or not isinstance(value, Operand):
+        return (None if value is None else like.one(value)), like
+    found, dtype = _of(value)
+    if dtype is like or found is None:
+        return found, like
+    if dtype._is_udt:
+        raise DomainMismatch(f"value: expected one of {like}, got one of {dtype}")
+    return like.one(found), like
+
+
+def _of(value: Any) -> tuple[np.generic | None, DataType]:
     known = _OF_PYTHON.get(type(value))
     if known is not None:
         return known.np_type.type(value), known
@@ -41,10 +73,10 @@ def of(value: Any) -> tuple[np.generic | None, DataType]:
     return found, scalar_type(found)
 
 
-def operand(value: Any, where: str) -> tuple[np.generic, DataType]:
-    """A scalar that must not be empty."""
+def operand(value: Any, where: str, like: DataType | None = None) -> tuple[np.generic, DataType]:
+    """A scalar that must not be empty. like: the type of what it meets, whose it is where that is user-defined."""
     try:
-        found, dtype = of(value)
+        found, dtype = of(value, like if like is not None and like._is_udt else None)
     except TypeError:
         raise TypeError(f"{where}: expected a scalar, got {describe(value)}") from None
     if found is None:
@@ -91,7 +123,7 @@ def apply_operator(op: Any, dtype: DataType, left: Any, right: Any) -> tuple[str
     if left is None and right is None:
         return "unary", typed(op, "unary", dtype), None
     side = "left" if right is None else "right"
-    value, kind_of = operand(left if right is None else right, f"apply, {side}")
+    value, kind_of = operand(left if right is None else right, f"apply, {side}", dtype)
     f = typed(op, "binary", kind_of, dtype) if side == "left" else typed(op, "binary", dtype, kind_of)
     return side, f, compute_scalar(f, value)
 
@@ -103,9 +135,22 @@ def operands(x: Any, kind: str, scalar: np.generic | None) -> tuple[Any, ...]:
 
 def index_operator(op: Any, dtype: DataType, thunk: Any, kind: str) -> tuple[Typed, np.generic]:
     """An operator of that kind ("indexunary", "select") and its thunk; where none is given False, the least type."""
-    value, thunk_type = (NOTHING, BOOL) if thunk is None else operand(thunk, "thunk")
+    like = _thunk_type(op, dtype)
+    value, thunk_type = operand(NOTHING if thunk is None else thunk, "thunk", like)
+    if dtype._is_udt and not thunk_type._is_udt:  # where entries stand alone counts
+        dtype = thunk_type
     f = typed(op, kind, dtype, thunk_type)
+    if kind == "select" and f.return_type is not BOOL:
+        raise ValueError(f"op: SelectOp must have BOOL return type, got {f!r}, which gives {f.return_type}")
     return f, compute_scalar(f, value)
+
+
+def _thunk_type(op: Any, dtype: DataType) -> DataType | None:
+    """The type of a thunk where that has to be known before: one that is compared with a user-defined value."""
+    if not dtype._is_udt:
+        return None
+    plain = find(op, "indexunary") if isinstance(op, str) else op.op if isinstance(op, Typed) else op
+    return dtype if "x" in names_in(getattr(plain, "expr", "x")) else None
 
 
 def select_mask(op: Any, thunk: Any, ndim: int) -> Mask | None:
@@ -119,6 +164,6 @@ def select_mask(op: Any, thunk: Any, ndim: int) -> Mask | None:
 
 def union_operator(op: Any, left: DataType, right: DataType, x: Any, y: Any) -> tuple[Typed, np.generic, np.generic]:
     """The operator of ewise_union and the two defaults, all of one type."""
-    (a, at), (b, bt) = operand(x, "left_default"), operand(y, "right_default")
+    (a, at), (b, bt) = operand(x, "left_default", left), operand(y, "right_default", right)
     f = typed(op, "binary", dtypes.unify(left, bt), dtypes.unify(at, right))
     return f, compute_scalar(f, a), compute_scalar(f, b)

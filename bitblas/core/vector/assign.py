@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from semirings import Typed
-from semirings.dtypes import DataType, cast_scalar
+from semirings.dtypes import DataType, cast_scalar, check_cast
 
 from ... import order as orders
-from ...exceptions import DimensionMismatch
+from ...exceptions import DimensionMismatch, DomainMismatch
 from ...formats.numbers import within
 from ...order import Order
 from ...sparse import SparseStore
@@ -40,6 +40,7 @@ def copied(u: VectorStore, dtype: DataType) -> VectorStore:
     """A store of its own, cast to dtype."""
     if u.dtype is dtype:
         return u.copy()
+    check_cast(u.dtype, dtype)
     t = verbs.cast(u, dtype)
     if type(t) is not SparseStore and t.present is u.present:
         t.bits = t.present.copy()
@@ -71,6 +72,8 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
             raise DimensionMismatch(f"w << x: expected a vector of size {store.size}, got {value.size}")
         if value.args[0].device is not store.device:
             same_device("w << x", w, value)
+    if value.dtype is not store.dtype:
+        check_cast(value.dtype, store.dtype)
     m = None if mask is None else vector_mask(mask)
     if type(value) is not VectorExpression:
         _finish(w, value, m, accum, replace, False)
@@ -123,7 +126,9 @@ def _source(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace:
     if isinstance(value, Delayed):
         value = value._resolve()  # a scalar for all positions: not a result of the same kind
     try:
-        found, dtype = of(value)
+        found, dtype = of(value, w.dtype)
+    except DomainMismatch:
+        raise
     except TypeError:
         raise TypeError(f"w << x: expected a Vector, a delayed one, or a scalar, got {describe(value)}") from None
     m = None if mask is None else vector_mask(mask)
@@ -153,7 +158,7 @@ def assign_vector(
     if recording.recorder is not None:
         recording.recorder.refuse(f"{w.name}[...] << ...: assignment by index")
     if index.size is None and mask is None and accum is None:
-        found, _ = _element(value)
+        found, _ = _element(value, w.dtype)
         w._put(index.at, None if found is None else cast_scalar(found, w.dtype))
         return
     store: VectorStore = w._store
@@ -189,9 +194,11 @@ def _places(w: VectorStore, index: Axis, t: VectorStore) -> tuple[Any, VectorSto
     return index.array(w.device), t
 
 
-def _element(value: Any) -> tuple[np.generic | None, DataType]:
+def _element(value: Any, dtype: DataType) -> tuple[np.generic | None, DataType]:
     try:
-        return of(value)
+        return of(value, dtype)
+    except DomainMismatch:
+        raise
     except TypeError:
         raise TypeError(f"v[i] = x: expected a scalar, got {describe(value)}") from None
 
@@ -208,16 +215,19 @@ def _values(w: Any, value: Any, size: int, accum: Typed | None, single: bool) ->
         if u.size != size:
             raise DimensionMismatch(f"v[I] = x: expected a vector of size {size}, got {u.size}")
         same_device("v[I] = x", w, u)
+        check_cast(u.dtype, w.dtype)
         return u._store.copy()
     try:
-        found, dtype = of(value)
+        found, dtype = of(value, store.dtype, not single)
+    except DomainMismatch:
+        raise
     except TypeError:
         if single or not hasattr(value, "__len__") or isinstance(value, (str, bytes, dict)):
             raise TypeError(f"v[I] = x: expected a Vector, a list or a scalar, got {describe(value)}") from None
-        array, dtype = value_array(store.device, value, None)
+        array, dtype = value_array(store.device, value, store.dtype if store.dtype._is_udt else None)
         if array.ndim != 1 or len(array) != size:
             raise ValueError(f"v[I] = x: expected {size} values, got an array of shape {array.shape}") from None
-        return vector_build.full(store.device, array)
+        return vector_build.full(store.device, array, dtype)
     if found is None:
         return empty_vector(store.device, size, store.dtype)
     if accum is None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from semirings import dtypes
+from semirings.dtypes import check_cast
 
 from ...device import Device
 from ...exceptions import OutputNotEmpty
@@ -15,7 +16,7 @@ from ...store import full_vector
 from ...verbs import reading, vector_build
 from ...verbs import vector as verbs
 from ..building import check_lengths, dense_values, duplicates, fill_of, one_value, restored
-from ..convert import check_size, device_of, index_array, value_array
+from ..convert import check_size, device_of, index_array, pickled, shown, value_array
 from ..options import check_options
 from ..statement.expr import VectorExpression
 from ..statement.running import guarded
@@ -72,9 +73,9 @@ class VectorBuild(StoredVector):
         """A Vector with an entry for each element of a one-dimensional array but those equal to `missing_value`."""
         check_options(opts)
         d = device_of(device)
-        array, _ = dense_values(d, values, dtype, cls)
+        array, kind = dense_values(d, values, dtype, cls)
         with d.guard:
-            v = cls._from_store(vector_build.full(d, array), name)
+            v = cls._from_store(vector_build.full(d, array, kind), name)
         return v if missing_value is None else v.select("!=", missing_value).new(name=name)
 
     @classmethod
@@ -111,9 +112,12 @@ class VectorBuild(StoredVector):
 
         None in the place of what is not wanted.
         """
-        u = self._in_users_order if dtype is None else verbs.cast(self._in_users_order, dtypes.lookup_dtype(dtype))
+        u = self._in_users_order
+        if dtype is not None:
+            check_cast(u.dtype, kind := dtypes.lookup_dtype(dtype))
+            u = verbs.cast(u, kind)
         i, x = reading.entries(u)
-        return (i.view(np.uint64) if indices else None, x if values else None)
+        return (i.view(np.uint64) if indices else None, shown(u.device, x, u.dtype) if values else None)
 
     @guarded
     def to_dense(self, fill_value: Any = None, dtype: Any = None, **opts: Any) -> Any:
@@ -124,13 +128,13 @@ class VectorBuild(StoredVector):
         check_options(opts)
         u = self._in_users_order
         fill, kind = fill_of(fill_value, dtype, u.dtype, u.nvals == u.size)
-        return reading.dense(verbs.cast(u, kind), fill)
+        return shown(u.device, reading.dense(verbs.cast(u, kind), fill), kind)
 
     def __reduce__(self) -> Any:
         u = self._in_users_order
         host = u.device.to_host
         i, x = reading.entries(u)
-        args = host(i), u.values if u.iso else host(x), u.dtype.name
+        args = host(i), *pickled(u.dtype, u.values if u.iso else host(x))
         more = {"size": u.size, "name": self.name, "device": u.device.name}
         return restored, (type(self), args, more)
 
@@ -138,7 +142,7 @@ class VectorBuild(StoredVector):
         """{index: value}, Python numbers."""
         i, x = reading.entries(u := self._in_users_order)
         host = u.device.to_host
-        return dict(zip(host(i).tolist(), host(x).tolist()))
+        return dict(zip(host(i).tolist(), host(shown(u.device, x, u.dtype)).tolist()))
 
     def reposition(self, offset: Any, *, size: Any = None) -> VectorExpression:
         """A Vector of `size` (self's if not given) with self's entries moved by `offset`; what falls out is dropped."""

@@ -11,6 +11,7 @@ from ...sparse import SparseStore
 from ...store import VectorStore
 from ...verbs import elements, local
 from ..accessor import Accessor
+from ..convert import one_shown
 from ..statement.axes import Axis, parse
 from ..statement.expr import ScalarExpression, VectorExpression
 from ..statement.indexing import IndexExpr
@@ -66,6 +67,6 @@ class VectorIndex(StoredVector):
         if at.size is not None:
             raise ValueError(f"index: expected a single one, got {describe(index)}")
         found = self._element(at.at)
-        return default if found is None else found.item()
+        return default if found is None else one_shown(found, self.dtype)
 
     ss = Accessor("VectorExtras")

@@ -8,8 +8,8 @@ import numpy as np
 
 from semirings import Typed, dtypes, monoid, semiring
 from semirings import binary as binary_ops
-from semirings.dtypes import FP64, DataType
-from semirings.known import of_row
+from semirings.dtypes import FP64, DataType, check_cast
+from semirings.operators import of_row
 
 from ... import device as devices
 from ...device import Device
@@ -137,6 +137,8 @@ class Vector(VectorBuild, VectorIndex):
         same_device("isclose", self, v)
         if self.size != v.size or (check_dtype and self.dtype is not v.dtype) or self.nvals != v.nvals:
             return False
+        if self.dtype._is_udt:
+            return self.isequal(v)
         (i, x), (j, y) = reading.entries(self._in_users_order), reading.entries(v._in_users_order)
         return bool((i == j).all()) and all_close(self.device, x, y, rel_tol, abs_tol)
 
@@ -173,6 +175,8 @@ class Vector(VectorBuild, VectorIndex):
     def _ewise(self, other: Any, op: Any, method: str, union: bool) -> VectorExpression:
         u, v = self._data, self._partner(other, method)
         args, f = (self, v), typed(op, "binary", u.dtype, v._data.dtype)
+        if union:
+            check_cast(u.dtype, f.return_type)
         run = lambda out: verbs.ewise(self._stored, v._stored, f, union=union, out=out)
         return VectorExpression(u.size, method, args, f, run, None, False, True, None if f.op.positional else args)
 

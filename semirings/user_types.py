@@ -1,0 +1,166 @@
+"""Types of a program's own: NumPy's records and sub-arrays, as dictionary-encoded values.
+
+Each value that is met stands once in the table of its type, and what arrays and kernels hold is its number there: an
+INT64, which every form, verb and device moves, masks, packs and compares as it does any other. Two values are one where
+their fields are, bit by bit.
+"""
+
+from __future__ import annotations
+
+import threading
+from ast import literal_eval
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .dtypes import DataType
+from .errors import DomainMismatch
+
+FIRST = 1 << 62  # numbers of values begin here, where nobody counts; all zeros is 0, as in fresh memory
+FIELD = "value"
+_lock = threading.RLock()
+
+
+class UserType(DataType):
+    """A record or a sub-array. `np_type` is what is stored, INT64; `record` what it stands for, a NumPy dtype."""
+
+    record: np.dtype[Any]
+    _packed: np.dtype[Any]  # one field, the record or the sub-array, without gaps
+    _rows: np.ndarray  # the table, of _packed as bytes
+    _known: dict[bytes, int]
+    _is_udt = True
+
+    def __init__(self, name: str, record: np.dtype[Any]) -> None:
+        from numpy.lib.recfunctions import repack_fields
+
+        super().__init__(name, dtypes.INT64.np_type, dtypes.INT64.c_type)
+        # Without gaps equal values are equal bytes. One field, since NumPy has no arrays of sub-arrays.
+        packed = repack_fields(np.dtype([(FIELD, record)]), align=False, recurse=True)
+        rows = np.zeros(16, f"V{packed.itemsize}")
+        vars(self).update(record=record, _packed=packed, _rows=rows, _known={bytes(packed.itemsize): 0})
+
+    def __hash__(self) -> int:
+        return hash(self.record)
+
+    @property
+    def gb_name(self) -> None:  # type: ignore[override]
+        """The C API has none for it."""
+
+    @property
+    def _is_anonymous(self) -> bool:
+        return getattr(dtypes, self.name, None) is not self
+
+    def encoded(self, values: Any) -> np.ndarray:
+        """The numbers of an array of values, or of what NumPy makes one of: tuples, lists, numbers for all fields."""
+        flat = np.asarray(values, self.record) if self.record.subdtype is None else self._rows_of(values)
+        whole = np.zeros(len(flat), self._packed)
+        whole[FIELD] = flat
+        found, where = np.unique(whole.view(self._rows.dtype), return_inverse=True)
+        with _lock:
+            numbers = np.array([self._number(value.tobytes()) for value in found], np.int64)
+        return numbers[where]
+
+    def _rows_of(self, values: Any) -> np.ndarray:
+        base, shape = self.record.subdtype  # type: ignore[misc]
+        rows = np.asarray(values, base)
+        if rows.shape[1:] != shape:
+            raise ValueError(f"values: expected arrays of shape {shape} for {self}, got shape {rows.shape[1:]}")
+        return rows
+
+    def _number(self, value: bytes) -> int:
+        found = self._known.get(value)
+        if found is None:
+            place = len(self._known)
+            if place == len(self._rows):
+                rows = np.zeros(2 * place, self._rows.dtype)
+                rows[:place] = self._rows
+                vars(self)["_rows"] = rows
+            self._rows[place] = value
+            found = self._known[value] = FIRST + place
+        return found
+
+    def one(self, value: Any) -> np.int64:
+        """The number of a single value: a record, a tuple or list of its fields, or one number for all of them.
+        DomainMismatch for what is none."""
+        whole = np.zeros(1, self.record)
+        try:
+            whole[0] = tuple(value) if isinstance(value, list) and self.record.subdtype is None else value
+        except (TypeError, ValueError, OverflowError):
+            raise DomainMismatch(f"value: expected one of {self}, {self.record}, got {value!r}") from None
+        return np.int64(self.encoded(whole)[0])
+
+    def decoded(self, numbers: Any) -> np.ndarray:
+        """The values of an array of numbers, on the host."""
+        numbers = np.asarray(numbers, np.int64)
+        at = np.where(numbers == 0, 0, numbers - FIRST)
+        if at.size and not (0 <= int(at.min()) and int(at.max()) < len(self._known)):
+            raise ValueError(f"values: expected numbers of values of {self}, got others")
+        found: np.ndarray = self._rows[at].view(self._packed)[FIELD]
+        return found.astype(self.record) if self.record.subdtype is None else found.copy()
+
+    def raw(self, numbers: Any) -> np.ndarray:
+        """The values of numbers as bytes."""
+        return np.ascontiguousarray(self.decoded(np.atleast_1d(numbers))).view(np.uint8).reshape(-1)
+
+    def of_raw(self, data: np.ndarray) -> np.ndarray:
+        """The numbers of values that `raw` gave."""
+        base, shape = self.record.subdtype or (self.record, ())
+        return self.encoded(np.ascontiguousarray(data).view(base).reshape(-1, *shape))
+
+    def described(self) -> str:
+        """What `described` makes the type of again, where it is not known."""
+        return repr(np.lib.format.dtype_to_descr(np.dtype([(FIELD, self.record)])))
+
+    def __reduce__(self) -> Any:
+        return restored, (self.name, self.record, self._is_anonymous)
+
+
+def read(dtype: Any) -> np.dtype[Any]:
+    """A NumPy dtype of what may say one: {"x": int, "y": "FP32"}, "FP64[3, 2]", or what NumPy reads. TypeError or
+    ValueError for what is none, or holds Python objects."""
+    if isinstance(dtype, dict):
+        found = np.dtype([(key, dtypes.lookup_dtype(t).np_type) for key, t in dtype.items()], align=True)
+    elif isinstance(dtype, str) and dtype.endswith("]") and "[" in dtype:
+        base, _, shape = dtype.partition("[")
+        found = np.dtype((dtypes.lookup_dtype(base).np_type, tuple(literal_eval(f"[{shape}"))))
+    else:
+        found = np.dtype(dtype)
+    if found.hasobject:
+        raise ValueError(f"dtype: expected machine numbers, got {found}, which holds Python objects")
+    return found
+
+
+def name_of(record: np.dtype[Any]) -> str:
+    """What a type is called that nobody gave a name."""
+    if record.subdtype is not None:
+        base, shape = record.subdtype
+        return f"{name_of(base)}[{', '.join(map(str, shape))}]"
+    known = dtypes._BY_NUMPY.get(record)
+    if known is not None:
+        return known.name
+    if record.names is None:
+        return str(record)
+    return f"{{{', '.join(f'{n!r}: {name_of(record[n])}' for n in record.names)}}}"
+
+
+def described(name: str, text: str) -> DataType:
+    """The type of that name and description, one of no name where it is not registered. ValueError for what is none."""
+    try:
+        record = np.lib.format.descr_to_dtype(literal_eval(text))[FIELD]
+    except (SyntaxError, TypeError, KeyError, IndexError):
+        raise ValueError(f"record: expected a description of a record, got {text!r}") from None
+    known = dtypes._BY_NUMPY.get(record)
+    if known is not None:
+        return known
+    return dtypes.register_anonymous(record, None if name in dtypes._BY_NAME else name)
+
+
+def restored(name: str, record: np.dtype[Any], anonymous: bool) -> DataType:
+    """The type that was pickled, registered where this process has not."""
+    if not anonymous and not hasattr(dtypes, name):
+        return dtypes.register_new(name, record)
+    return dtypes._BY_NUMPY.get(record) or dtypes.register_anonymous(record, name)
+
+
+dtypes._makers.update(read=read, make=lambda name, record: UserType(name or name_of(record), record))
