@@ -1,4 +1,4 @@
-"""Graph algorithms as short semiring programs: one file, one algorithm.
+"""Graph algorithms as short semiring programs: one file, one algorithm, in a folder that says what it answers.
 
 The adjacency matrix A has one row and one column per vertex, and an entry A[i, j] for each edge i -> j. Each program
 is written in the part of the API that bitblas shares with python-graphblas, so the same text runs on both:
@@ -14,15 +14,15 @@ To add an algorithm, add its file and its import line here. The comment above a 
 """
 
 from ._watch import Watch as Watch
-from .betweenness import betweenness_centrality
-from .bfs import bfs_levels, bfs_parents
-from .coloring import coloring
-from .components import connected_components
-from .mis import maximal_independent_set
-from .msf import minimum_spanning_forest
-from .pagerank import pagerank
-from .sssp import sssp
-from .triangles import triangle_count
+from .centrality.betweenness import betweenness_centrality
+from .centrality.pagerank import pagerank
+from .cohesion.triangles import triangle_count
+from .connectivity.components import connected_components
+from .connectivity.msf import minimum_spanning_forest
+from .paths.bfs import bfs_levels, bfs_parents
+from .paths.sssp import sssp
+from .sets.coloring import coloring
+from .sets.mis import maximal_independent_set
 
 __all__ = [
     "betweenness_centrality", "bfs_levels", "bfs_parents", "coloring", "connected_components",

@@ -15,8 +15,8 @@ Brandes: A faster algorithm for betweenness centrality. J. of Mathematical Socio
 Kepner, Gilbert (eds): Graph Algorithms in the Language of Linear Algebra. SIAM 2011, chapter 6.
 """
 
-from . import _check as check
-from . import _watch as watch
+from .. import _check as check
+from .. import _watch as watch
 
 
 @check.on_its_device

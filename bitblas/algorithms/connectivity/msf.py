@@ -15,9 +15,9 @@ Boruvka: O jistem problemu minimalnim. Prace Moravske Prirodovedecke Spolecnosti
 Chung, Condon: Parallel implementation of Boruvka's minimum spanning tree algorithm. IPPS 1996.
 """
 
-from . import _check as check
-from . import _watch as watch
-from ._paths import at, roots
+from .. import _check as check
+from .. import _watch as watch
+from .._roots import at, roots
 
 
 @check.on_its_device

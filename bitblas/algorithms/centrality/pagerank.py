@@ -12,8 +12,8 @@ Page, Brin, Motwani, Winograd: The PageRank citation ranking. Stanford InfoLab 1
 Langville, Meyer: Deeper inside PageRank. Internet Mathematics 1 (2004), for the dangling vertices.
 """
 
-from . import _check as check
-from . import _watch as watch
+from .. import _check as check
+from .. import _watch as watch
 
 
 @check.on_its_device

@@ -13,9 +13,9 @@ Luby: A simple parallel algorithm for the maximal independent set problem. SIAM 
 Blelloch, Fineman, Shun: Greedy sequential maximal independent set and matching are parallel on average. SPAA 2012.
 """
 
-from . import _check as check
-from . import _watch as watch
-from ._scores import hashes
+from .. import _check as check
+from .. import _watch as watch
+from .._scores import hashes
 
 
 @check.on_its_device

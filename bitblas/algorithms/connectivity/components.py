@@ -16,9 +16,9 @@ Shiloach, Vishkin: An O(log n) parallel connectivity algorithm. J. of Algorithms
 Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via subgraph sampling. IPDPS 2018.
 """
 
-from . import _check as check
-from . import _watch as watch
-from ._paths import roots
+from .. import _check as check
+from .. import _watch as watch
+from .._roots import roots
 
 SAMPLE = 1024  # labels that are looked at to find a large tree
 

@@ -13,8 +13,8 @@ Welsh, Powell: An upper bound for the chromatic number of a graph. The Computer 
 Jones, Plassmann: A parallel graph coloring heuristic. SIAM J. on Scientific Computing 14 (1993).
 """
 
-from . import _check as check
-from ._scores import hashes
+from .. import _check as check
+from .._scores import hashes
 from .mis import add_greedily
 
 

@@ -10,7 +10,7 @@ Input: any square A; an edge is a stored entry, whatever its dtype and value. Di
 Yang, Buluc, Owens: Implementing push-pull efficiently in GraphBLAS. ICPP 2018.
 """
 
-from . import _check as check
+from .. import _check as check
 
 
 @check.on_its_device

@@ -18,7 +18,7 @@ Bellman: On a routing problem. Quarterly of Applied Mathematics 16 (1958).
 Sridhar et al: Delta-stepping SSSP: from vertices and edges to GraphBLAS implementations. IPDPSW 2019.
 """
 
-from . import _check as check
+from .. import _check as check
 from .bfs import bfs_levels
 
 # Delta is this times the mean weight over the mean degree. Measured: a half or a double of it costs a road network, a
