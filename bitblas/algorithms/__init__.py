@@ -15,6 +15,9 @@ To add an algorithm, add its file and its import line here. The comment above a 
 
 from ._watch import Watch as Watch
 from .centrality.betweenness import betweenness_centrality
+from .centrality.eigenvector import eigenvector_centrality
+from .centrality.hits import hits
+from .centrality.katz import katz_centrality
 from .centrality.pagerank import pagerank
 from .cohesion.triangles import triangle_count
 from .connectivity.components import connected_components
@@ -26,5 +29,6 @@ from .sets.mis import maximal_independent_set
 
 __all__ = [
     "betweenness_centrality", "bfs_levels", "bfs_parents", "coloring", "connected_components",
-    "maximal_independent_set", "minimum_spanning_forest", "pagerank", "sssp", "triangle_count",
+    "eigenvector_centrality", "hits", "katz_centrality", "maximal_independent_set", "minimum_spanning_forest",
+    "pagerank", "sssp", "triangle_count",
 ]  # fmt: skip
