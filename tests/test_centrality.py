@@ -58,7 +58,7 @@ class Programs:
         A = matrix(gb, GRAPHS["tree"])
         with pytest.raises(TypeError, match=r"argument personalization: expected a .* Vector, got dict.*Hint"):
             pagerank(A, personalization={1: 2}, gb=gb)
-        with pytest.raises(gb.exceptions.DimensionMismatch, match="argument personalization: .*size 15, got 3"):
+        with pytest.raises(gb.exceptions.DimensionMismatch, match=r"argument personalization: .*size 15, got 3"):
             pagerank(A, personalization=gb.Vector.from_scalar(1, 3), gb=gb)
 
     @pytest.mark.parametrize("program", [pagerank, katz_centrality, eigenvector_centrality, hits])

@@ -19,7 +19,11 @@ from .centrality.eigenvector import eigenvector_centrality
 from .centrality.hits import hits
 from .centrality.katz import katz_centrality
 from .centrality.pagerank import pagerank
+from .cohesion.clustering import average_clustering, local_clustering, transitivity, triangles_per_vertex
+from .cohesion.cores import core_numbers, k_core
+from .cohesion.squares import square_clustering
 from .cohesion.triangles import triangle_count
+from .cohesion.truss import k_truss
 from .connectivity.components import connected_components
 from .connectivity.msf import minimum_spanning_forest
 from .paths.bfs import bfs_levels, bfs_parents
@@ -28,7 +32,8 @@ from .sets.coloring import coloring
 from .sets.mis import maximal_independent_set
 
 __all__ = [
-    "betweenness_centrality", "bfs_levels", "bfs_parents", "coloring", "connected_components",
-    "eigenvector_centrality", "hits", "katz_centrality", "maximal_independent_set", "minimum_spanning_forest",
-    "pagerank", "sssp", "triangle_count",
+    "average_clustering", "betweenness_centrality", "bfs_levels", "bfs_parents", "coloring", "connected_components",
+    "core_numbers", "eigenvector_centrality", "hits", "k_core", "k_truss", "katz_centrality", "local_clustering",
+    "maximal_independent_set", "minimum_spanning_forest", "pagerank", "square_clustering", "sssp", "transitivity",
+    "triangle_count", "triangles_per_vertex",
 ]  # fmt: skip
