@@ -79,17 +79,17 @@ def library(gb):
     return gb
 
 
-def square(gb, A):
-    """The number of vertices of the graph whose adjacency matrix is A."""
+def square(gb, A, name="A"):
+    """The number of vertices of the graph whose adjacency matrix is A, the argument of that name."""
     # A transposed matrix is a class of its own, but its transpose is a Matrix again.
     if not isinstance(A, gb.Matrix) and not isinstance(getattr(A, "T", None), gb.Matrix):
         raise TypeError(
-            f"argument A: expected a {gb.__name__} Matrix, got {_kind(A)}. "
-            f"Hint: the keyword gb= names the library that A belongs to; build A with Matrix.from_coo."
+            f"argument {name}: expected a {gb.__name__} Matrix, got {_kind(A)}. "
+            f"Hint: the keyword gb= names the library that it belongs to; build it with Matrix.from_coo."
         )
     if A.nrows != A.ncols:
         raise gb.exceptions.DimensionMismatch(
-            f"argument A: expected a square adjacency matrix, got {A.nrows} rows and {A.ncols} columns. "
+            f"argument {name}: expected a square adjacency matrix, got {A.nrows} rows and {A.ncols} columns. "
             f"Hint: give the number of vertices as both nrows= and ncols=."
         )
     return A.nrows
@@ -116,6 +116,12 @@ def vertices(gb, name, values, n):
             f"argument {name}: expected vertex numbers, got {_kind(values)}. Hint: a single one is written [v]."
         ) from None
     return [vertex(gb, name, value, n) for value in values]
+
+
+def sources(gb, name, value, n):
+    """`value`, a vertex or several of n, as a list of Python ints."""
+    several = hasattr(value, "__iter__") and not isinstance(value, str) and getattr(value, "ndim", 1)
+    return vertices(gb, name, value, n) if several else [vertex(gb, name, value, n)]
 
 
 def count(gb, name, value, hint, least=1):

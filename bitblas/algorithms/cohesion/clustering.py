@@ -13,6 +13,7 @@ Iosup et al: LDBC Graphalytics. PVLDB 9 (2016), for directed graphs: LCC.
 """
 
 from .. import _check as check
+from .._parts import degrees
 
 
 @check.on_its_device
@@ -86,5 +87,5 @@ def _closed(A, directed, gb):
     C = A.mxm(U.T, plus_pair).new(mask=U.S)
     # closed = the sums of the columns of C; d = U plus.pair 1
     closed = C.reduce_columnwise(gb.monoid.plus).new().to_dense(0)
-    d = U.mxv(gb.Vector.from_scalar(True, A.nrows), plus_pair).new().to_dense(0)
+    d = degrees(U, gb)
     return closed, d * (d - 1)

@@ -13,6 +13,7 @@ Burkhardt, Harris: Simple and efficient four-cycle counting on sparse graphs. ar
 """
 
 from .. import _check as check
+from .._parts import degrees
 from .clustering import triangles_per_vertex
 
 
@@ -36,7 +37,7 @@ def square_clustering(A, *, gb=None):
     u, _, common = P.to_coo()
     s = gb.Vector.from_coo(u, common * (common - 1) // 2, size=n, dup_op=gb.binary.plus).to_dense(0)
     # d = A plus.pair 1; near = A plus.second (d - 1)
-    d = A.mxv(gb.Vector.from_scalar(True, n), plus_pair).new().to_dense(0)
+    d = degrees(A, gb)
     near = A.mxv(gb.Vector.from_dense(d - 1), gb.semiring.plus_second[gb.dtypes.INT64]).new().to_dense(0)
     # c = s / ((d - 1) near - s - 2 t), 0 where no square is possible
     t = triangles_per_vertex(A, gb=gb).to_dense()
