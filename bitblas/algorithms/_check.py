@@ -120,8 +120,8 @@ def vertices(gb, name, values, n):
 
 def sources(gb, name, value, n):
     """`value`, a vertex or several of n, as a list of Python ints."""
-    several = hasattr(value, "__iter__") and not isinstance(value, str) and getattr(value, "ndim", 1)
-    return vertices(gb, name, value, n) if several else [vertex(gb, name, value, n)]
+    single = isinstance(value, str) or not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0
+    return [vertex(gb, name, value, n)] if single else vertices(gb, name, value, n)
 
 
 def count(gb, name, value, hint, least=1):

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from ..formats import TILES, tiled
 from ..io import FILE_FORMATS
 from ..plan.forms import FORMATS
-from . import algorithms, comparison, files, output, warming
+from . import algorithms, commands, comparison, files, output, warming
 from .source import Fault, meant
 
 DESCRIPTION = (
@@ -48,12 +48,12 @@ def parser() -> argparse.ArgumentParser:
 
     top = Parser(prog="bitblas", description=DESCRIPTION)
     top.add_argument("--version", action="version", version=f"bitblas {__version__}")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    listed = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
     def command(
         name: str, run: Callable[..., Any], help: str, aliases: tuple[str, ...] = ()
     ) -> argparse.ArgumentParser:
-        p: argparse.ArgumentParser = commands.add_parser(name, help=help, description=help, aliases=aliases)
+        p: argparse.ArgumentParser = listed.add_parser(name, help=help, description=help, aliases=aliases)
         p.add_argument("--json", action="store_true", help="the result as one JSON object")
         p.set_defaults(run=run, parser=p)
         return p
@@ -67,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--device", metavar="DEVICE", help="default: cuda if it works")
     p.add_argument("--scale", type=int, metavar="N", help="log2 of the vertices of the samples (default 16, GPU 20)")
     output.add_out(p, "write to this .json, not to the file that the plan reads")
-    for algorithm in algorithms.COMMANDS:
+    for algorithm in commands.COMMANDS:
         p = command(algorithm.name, algorithms.run, algorithm.help, algorithm.aliases)
         p.set_defaults(algorithm=algorithm)
         _input(p)

@@ -9,6 +9,8 @@ ones; FP64, full.
 Input: any square A; an edge is a stored entry of length one, whatever its dtype and value. Directed: A[i, j] is the
 edge i -> j, and paths lead to the vertex.
 
+Check: NetworkX's closeness_centrality and harmonic_centrality.
+
 Freeman: Centrality in social networks, conceptual clarification. Social Networks 1 (1979).
 Wasserman, Faust: Social network analysis. Cambridge 1994, for graphs that are not connected.
 Marchiori, Latora: Harmony in the small-world. Physica A 285 (2000).

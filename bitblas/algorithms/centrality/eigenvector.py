@@ -7,6 +7,8 @@ State: x is full, FP64, of the 2-norm 1.
 
 Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
 
+Check: NetworkX's eigenvector_centrality; A' x is a multiple of x.
+
 Bonacich: Power and centrality, a family of measures. American J. of Sociology 92 (1987).
 Newman: Networks, an introduction. Oxford 2010, section 7.2.
 """

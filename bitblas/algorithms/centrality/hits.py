@@ -6,6 +6,8 @@ State: h and a are full, FP64.
 
 Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
 
+Check: NetworkX's hits; A A' h is a multiple of h.
+
 Kleinberg: Authoritative sources in a hyperlinked environment. J. of the ACM 46 (1999).
 """
 

@@ -7,6 +7,8 @@ State: x is full, FP64. What is returned has the 2-norm 1 unless that is not wan
 
 Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
 
+Check: NetworkX's katz_centrality; a direct solution of the system.
+
 Katz: A new status index derived from sociometric analysis. Psychometrika 18 (1953).
 Newman: Networks, an introduction. Oxford 2010, section 7.3.
 """

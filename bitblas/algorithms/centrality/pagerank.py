@@ -9,6 +9,8 @@ values. What does not flow along edges, from the jumps and the dangling vertices
 
 Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
 
+Check: NetworkX's pagerank; a dense power method.
+
 Page, Brin, Motwani, Winograd: The PageRank citation ranking. Stanford InfoLab 1999-66.
 Langville, Meyer: Deeper inside PageRank. Internet Mathematics 1 (2004), for dangling vertices and personalization.
 """

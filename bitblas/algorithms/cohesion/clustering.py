@@ -8,6 +8,9 @@ State: C has the structure of U, INT64. Self loops are dropped before.
 
 Input: A with a symmetric structure, or any square A if directed. Values and dtype do not matter.
 
+Check: NetworkX's triangles, clustering, average_clustering, transitivity; LDBC's definition where edges have a
+direction.
+
 Watts, Strogatz: Collective dynamics of small-world networks. Nature 393 (1998).
 Iosup et al: LDBC Graphalytics. PVLDB 9 (2016), for directed graphs: LCC.
 """

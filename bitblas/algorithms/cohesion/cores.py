@@ -7,6 +7,8 @@ State: d holds the degrees of the vertices that are left, INT64; no entry stands
 
 Input: A with a symmetric structure; values, dtype and self loops do not matter.
 
+Check: NetworkX's core_number and k_core.
+
 Seidman: Network structure and minimum degree. Social Networks 5 (1983).
 Dhulipala, Blelloch, Shun: Julienne, a framework for parallel graph algorithms using bucketing. SPAA 2017.
 """

@@ -8,6 +8,8 @@ State: P is the largest object: an entry for each two vertices with a common nei
 
 Input: A with a symmetric structure; values, dtype and self loops do not matter.
 
+Check: NetworkX's square_clustering.
+
 Lind, Gonzalez, Herrmann: Cycles and clustering in bipartite networks. Physical Review E 72 (2005).
 Burkhardt, Harris: Simple and efficient four-cycle counting on sparse graphs. arXiv 2303.06090, for the count by P.
 """

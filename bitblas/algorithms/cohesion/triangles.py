@@ -10,6 +10,8 @@ State: C has the structure of L and holds the number of triangles that each edge
 
 Input: A with a symmetric structure (each edge stored both ways). Values, dtype and self loops do not matter.
 
+Check: trace(A^3) / 6.
+
 Wolf, Deveci, Berry, Hammond, Rajamanickam: Fast linear algebra-based triangle counting with KokkosKernels. HPEC 2017.
 Schank, Wagner: Finding, counting and listing all triangles in large graphs. WEA 2005, for the order by degree.
 """

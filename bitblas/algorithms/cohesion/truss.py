@@ -7,6 +7,8 @@ State: C holds the edges that are left, with the number of triangles of each, IN
 
 Input: A with a symmetric structure; values, dtype and self loops do not matter.
 
+Check: NetworkX's k_truss, with the triangles of each edge.
+
 Cohen: Trusses, cohesive subgraphs for social network analysis. National Security Agency 2008.
 Davis: Graph algorithms via SuiteSparse:GraphBLAS, triangle counting and k-truss. HPEC 2018.
 """

@@ -9,6 +9,8 @@ A plus.pair L counts the labels next to each vertex.
 
 Input: A with a symmetric structure, or any square A if directed. Values and dtype do not matter.
 
+Check: LDBC's definition, vertex by vertex.
+
 Raghavan, Albert, Kumara: Near linear time algorithm to detect community structures. Physical Review E 76 (2007).
 Iosup et al: LDBC Graphalytics. PVLDB 9 (2016), for the definition: CDLP.
 """

@@ -9,6 +9,8 @@ State: as for `louvain`.
 
 Input: A with symmetric structure and values; a self loop counts as one of two directions.
 
+Check: modularity of NetworkX's louvain_communities less 1 %; each community is connected.
+
 Traag, Waltman, van Eck: From Louvain to Leiden, guaranteeing well-connected communities. Scientific Reports 9 (2019).
 """
 

@@ -9,6 +9,8 @@ State: M, FP64; M[i, j] is the probability to be at i after starting from j.
 Input: A with symmetric structure and values; self loops are added where there are none, with the largest weight of the
 column.
 
+Check: communities that are plain; none spans two components.
+
 van Dongen: Graph clustering by flow simulation. PhD thesis, Utrecht 2000.
 """
 

@@ -9,6 +9,8 @@ State: M has an entry for each two communities with an edge between them, FP64.
 Input: any square A with values of 0 or more. Directed: A[i, j] is the edge i -> j; an undirected graph has each edge
 both ways, and a self loop in it counts as one of two directions.
 
+Check: NetworkX's modularity.
+
 Newman, Girvan: Finding and evaluating community structure in networks. Physical Review E 69 (2004).
 Leicht, Newman: Community structure in directed networks. Physical Review Letters 100 (2008).
 """

@@ -12,6 +12,8 @@ itself where it does not.
 Input: A with a symmetric structure (each edge stored both ways); values and dtype do not matter. On other matrices the
 answer is not promised to be the weak components: for these A is joined with its transpose.
 
+Check: SciPy's connected_components.
+
 Shiloach, Vishkin: An O(log n) parallel connectivity algorithm. J. of Algorithms 3 (1982).
 Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via subgraph sampling. IPDPS 2018.
 """

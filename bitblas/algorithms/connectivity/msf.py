@@ -11,6 +11,8 @@ itself where it stays.
 Input: A with symmetric structure and values; only its part below the diagonal is read. Weights may be negative or
 infinite; False is lighter than True.
 
+Check: Kruskal's algorithm.
+
 Boruvka: O jistem problemu minimalnim. Prace Moravske Prirodovedecke Spolecnosti 3 (1926).
 Chung, Condon: Parallel implementation of Boruvka's minimum spanning tree algorithm. IPPS 1996.
 """

@@ -10,6 +10,8 @@ colors never rise, so of the colors behind a vertex the largest one says whether
 
 Input: any square A; an edge is a stored entry, whatever its dtype and value. Directed: A[i, j] is the edge i -> j.
 
+Check: SciPy's connected_components.
+
 Orzan: On distributed verification and verified distribution. PhD thesis, Amsterdam 2004, chapter 6.
 McLendon, Hendrickson, Plimpton, Rauchwerger: Finding strongly connected components in distributed graphs. JPDC 2005.
 """

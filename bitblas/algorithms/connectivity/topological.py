@@ -7,6 +7,8 @@ State: d is the number of edges in from vertices that are left, INT64; no entry 
 
 Input: any square A; an edge is a stored entry, whatever its dtype and value. Directed: A[i, j] is the edge i -> j.
 
+Check: Kahn's algorithm, vertex by vertex.
+
 Kahn: Topological sorting of large networks. Communications of the ACM 5 (1962).
 """
 

@@ -8,6 +8,8 @@ State: place holds, for each edge e, where the chain stands: at 2 e is the new v
 
 Input: the vertices, and the edges that each brings.
 
+Check: degrees; the same graph from both libraries.
+
 Barabasi, Albert: Emergence of scaling in random networks. Science 286 (1999).
 Sanders, Schulz: Scalable generation of scale-free graphs. Information Processing Letters 116 (2016).
 """

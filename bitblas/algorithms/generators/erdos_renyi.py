@@ -9,6 +9,8 @@ i (i - 1) / 2 + j, in a directed one (i, j) the number i n + j.
 
 Input: a probability.
 
+Check: numbers of edges and where they are; the same graph from both libraries.
+
 Gilbert: Random graphs. Annals of Mathematical Statistics 30 (1959).
 Batagelj, Brandes: Efficient generation of large random networks. Physical Review E 71 (2005).
 """

@@ -7,6 +7,8 @@ State: the ends of all edges, arrays of INT64.
 
 Input: sizes, and a probability.
 
+Check: NetworkX's grid_2d_graph and watts_strogatz_graph; the share of edges that were led elsewhere.
+
 Watts, Strogatz: Collective dynamics of small-world networks. Nature 393 (1998).
 """
 

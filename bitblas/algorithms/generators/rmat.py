@@ -7,6 +7,8 @@ State: i and j, the bits of the ends of all edges that are chosen so far, arrays
 
 Input: probabilities whose sum is at most 1; the rest is d. Edges that are drawn twice are one, so there are fewer.
 
+Check: shares of the quarters; the same graph from both libraries.
+
 Chakrabarti, Zhan, Faloutsos: R-MAT, a recursive model for graph mining. SDM 2004.
 Murphy, Wheeler, Barrett, Ang: Introducing the Graph 500. Cray User Group 2010, for the default probabilities.
 """

@@ -7,6 +7,8 @@ from the frontier or pulls from the vertices not yet found is the library's choi
 State: the presence of an entry is the information "found"; no value stands for "not found".
 Input: any square A; an edge is a stored entry, whatever its dtype and value. Directed: A[i, j] is the edge i -> j.
 
+Check: SciPy's dijkstra; parents are one level closer.
+
 Yang, Buluc, Owens: Implementing push-pull efficiently in GraphBLAS. ICPP 2018.
 """
 

@@ -9,6 +9,8 @@ State: far holds the eccentricities, FP64; low and high the bounds, arrays.
 
 Input: any square A for the eccentricity, with a symmetric structure for the diameter; values and dtype do not matter.
 
+Check: searches from every vertex.
+
 Takes, Kosters: Determining the diameter of small world networks. CIKM 2011.
 """
 

@@ -7,6 +7,8 @@ State: the levels of the search.
 Input: any square A. Directed: A[i, j] is the edge i -> j, and searches go along the edges; give A with its transpose
 where both directions count.
 
+Check: NetworkX's ego_graph.
+
 Everett, Borgatti: Ego network betweenness. Social Networks 27 (2005).
 """
 

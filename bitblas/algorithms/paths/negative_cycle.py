@@ -9,6 +9,8 @@ it, v itself while there is none; moved tells the two apart.
 
 Input: any square A, directed, A[i, j] the weight of the edge i -> j. An undirected edge of negative weight is a cycle.
 
+Check: NetworkX's negative_edge_cycle; the sum of the weights.
+
 Bellman: On a routing problem. Quarterly of Applied Mathematics 16 (1958).
 Cherkassky, Goldberg: Negative-cycle detection algorithms. Mathematical Programming 85 (1999).
 """

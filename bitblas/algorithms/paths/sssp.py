@@ -13,6 +13,8 @@ yet"; infinity is not used for it, so integer weights work the same way.
 Input: any square A, directed, A[i, j] the weight of the edge i -> j. Weights may be negative, zero or infinity. A path
 must not overflow the dtype of the distances (UINT64 weights must fit INT64).
 
+Check: Bellman and Ford's rounds over all edges.
+
 Meyer, Sanders: Delta-stepping: a parallelizable shortest path algorithm. J. of Algorithms 49 (2003).
 Bellman: On a routing problem. Quarterly of Applied Mathematics 16 (1958).
 Sridhar et al: Delta-stepping SSSP: from vertices and edges to GraphBLAS implementations. IPDPSW 2019.

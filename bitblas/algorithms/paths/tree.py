@@ -8,6 +8,8 @@ State: T holds the tight edges.
 
 Input: as for `sssp`: weights may be negative, zero or infinity.
 
+Check: every edge of the tree is on a shortest path from the source.
+
 Bellman: On a routing problem. Quarterly of Applied Mathematics 16 (1958).
 """
 

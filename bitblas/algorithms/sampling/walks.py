@@ -8,6 +8,8 @@ Random numbers are hashes of the number of the walk, the step and the seed: the 
 
 Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
 
+Check: every step is an edge; shares by weight; the same walks from both libraries.
+
 Perozzi, Al-Rfou, Skiena: DeepWalk, online learning of social representations. KDD 2014.
 Salmon, Moraes, Dror, Shaw: Parallel random numbers, as easy as 1, 2, 3. SC 2011, for numbers by counters.
 """

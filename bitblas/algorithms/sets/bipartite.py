@@ -7,6 +7,8 @@ State: the levels of the search.
 
 Input: A with a symmetric structure; values and dtype do not matter. A self loop has both ends on one side.
 
+Check: NetworkX's is_bipartite.
+
 Konig: Theorie der endlichen und unendlichen Graphen. Leipzig 1936.
 """
 

@@ -10,6 +10,8 @@ State: the edges that are left, as arrays of their place k in the order and thei
 Input: A with symmetric structure and values; self loops do not matter. A bipartite graph is the undirected graph of
 both its sides.
 
+Check: NetworkX's is_maximal_matching; the greedy one by weight.
+
 Blelloch, Fineman, Shun: Greedy sequential maximal independent set and matching are parallel on average. SPAA 2012.
 Preis: Linear time 1/2-approximation algorithm for maximum weighted matching in general graphs. STACS 1999.
 """

@@ -6,6 +6,8 @@ State: the product has an entry for each two vertices with a common neighbour, o
 
 Input: A with a symmetric structure; values and dtype do not matter.
 
+Check: NetworkX's adamic_adar_index and resource_allocation_index.
+
 Adamic, Adar: Friends and neighbors on the web. Social Networks 25 (2003).
 Zhou, Lu, Zhang: Predicting missing links via local information. European Physical J. B 71 (2009).
 """
@@ -53,4 +55,5 @@ def _weighted(A, value, pairs, top, gb):
     # B = A D; S<pairs> = B plus.first A'
     i, k, _ = A.to_coo(values=False)
     B = gb.Matrix.from_coo(i, k, value[k], gb.dtypes.FP64, nrows=n, ncols=n)
-    return best(*common(B, A, gb.semiring.plus_first[gb.dtypes.FP64], pairs, gb), n, top, gb)
+    u, v, score = common(B, A, gb.semiring.plus_first[gb.dtypes.FP64], pairs, gb)
+    return best(u, v, score, n, top, gb)

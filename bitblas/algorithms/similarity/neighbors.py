@@ -8,6 +8,8 @@ State: C has an entry for each two vertices with a common neighbour, or of those
 Input: any square A; an edge is a stored entry, whatever its dtype and value. Directed: the neighbours of u are those
 that A[u, :] has.
 
+Check: sets of neighbours, pair by pair.
+
 Jaccard: The distribution of the flora in the alpine zone. New Phytologist 11 (1912).
 Salton, McGill: Introduction to modern information retrieval. McGraw-Hill 1983, for the cosine.
 """
