@@ -8,7 +8,7 @@ import hypothesis
 import numpy as np
 import oracles
 import pytest
-from algorithm_runs import OnBitblas, OnCpu, OnGraphBLAS, as_dict, edges, entries, full, graphs, matrix
+from algorithm_runs import OnBitblas, OnGraphBLAS, as_dict, edges, entries, full, graphs, matrix
 from oracles import GRAPHS
 
 from bitblas import algorithms
@@ -180,10 +180,6 @@ class Every:
 
 class TestOnGraphBLAS(OnGraphBLAS, Programs, Every):
     """The programs themselves."""
-
-
-class TestOnCpu(OnCpu, Every):
-    """The CPU."""
 
 
 @pytest.mark.slow

@@ -106,6 +106,7 @@ class Programs:
                 if weights.min(initial=0) >= 0 or len(sources) == 1:
                     assert tree_fault(graph, weights, {0, *sources}, distance, parent) is None
 
+    @pytest.mark.slow
     def test_trees_of_integers_and_of_patterns(self, gb):
         A = matrix(gb, Graph.of(4, [(0, 1), (1, 2), (2, 1), (0, 2), (2, 3)]), [2**53, 2**53 + 1, 0, 0, 1], "UINT64")
         d, p = sssp_tree(A, 0, gb=gb)
