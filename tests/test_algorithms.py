@@ -173,8 +173,11 @@ class Every:
     def test_every_program_computes_by_itself_and_changes_nothing(self, gb, name):
         A = matrix(gb, GRAPHS["karate"], 1.0)
         before = A.dup()
+        known = inspect.signature(getattr(algorithms, name)).parameters
+        options = [option for option in ("weighted", "directed") if option in known]
         with gb.config.set(autocompute=False):
             called(name, gb, A)
+            called(name, gb, A.T, **dict.fromkeys(options, True))
         assert A.isequal(before, check_dtype=True)
 
 

@@ -169,8 +169,9 @@ def flag(name, value):
 def weights(gb, A, name="A", hint="A.select drops entries"):
     """Refuses a Matrix or Vector with a value that is negative, infinite or NaN; the sum of its values, a float."""
     plus, least = gb.monoid.plus[gb.dtypes.FP64], gb.monoid.min[gb.dtypes.FP64]
-    sums = A.reduce_rowwise(plus).new() if isinstance(A, gb.Matrix) else A
-    lowest = (A.reduce_rowwise(least).new() if isinstance(A, gb.Matrix) else A).reduce(least, allow_empty=False)
+    rows = hasattr(A, "nrows")  # of a Matrix, which may be a transposed one
+    sums = A.reduce_rowwise(plus).new() if rows else A
+    lowest = (A.reduce_rowwise(least).new() if rows else A).reduce(least, allow_empty=False)
     total, lowest = sums.reduce(plus, allow_empty=False).new().value, lowest.new().value
     if not (0 <= total < float("inf")) or lowest < 0:
         got = lowest if lowest < 0 else total

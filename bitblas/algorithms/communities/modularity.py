@@ -42,7 +42,7 @@ def modularity(A, labels, *, weighted=False, resolution=1.0, gb=None):
 def weights(A, weighted, gb):
     """A with its values, or with ones: FP64."""
     FP64 = gb.dtypes.FP64
-    return A.dup(FP64) if weighted else A.apply(gb.unary.one[FP64]).new()
+    return A.apply(gb.unary.identity[FP64] if weighted else gb.unary.one[FP64]).new()
 
 
 def between(A, label, count, gb):
