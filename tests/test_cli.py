@@ -59,8 +59,8 @@ def test_best_vertices(capsys, graph, command):
 
 
 def test_every_command_has_its_programs():
-    """And every option that a program has is passed to it."""
-    for command in commands.COMMANDS:
+    """And what a program must have beside a graph is an option."""
+    for command in (command for group in commands.COMMANDS.values() for command in group):
         args = parser().parse_args([command.name, "FILE"])
         known = inspect.signature(getattr(algorithms, command.program(args))).parameters
         missing = [p for p in list(known.values())[1:] if p.default is p.empty and f"--{p.name}" not in command.options]
@@ -173,6 +173,20 @@ def test_info_of_the_machine(capsys):
     made = result(capsys, "info")
     assert "cpu" in made["devices"]
     assert run(capsys, "info")[0] == 0
+
+
+def test_help_has_every_command_in_its_group(capsys):
+    text = parser().format_help()
+    before = -1
+    for folder, group in commands.COMMANDS.items():
+        start = text.index(f"\n{folder}: ")
+        assert start > before
+        before = start
+        for command in group:
+            found = text.index(f"\n  {command.name}", start)
+            args = parser().parse_args([command.name, "FILE"])
+            assert folder in getattr(algorithms, command.program(args)).__module__ and found > start
+    assert max(map(len, text.splitlines())) <= 100
 
 
 def test_bare_call_prints_help(capsys, monkeypatch):

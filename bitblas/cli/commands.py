@@ -1,8 +1,10 @@
-"""The commands that run algorithms, in one table, by the folders of `bitblas.algorithms`."""
+"""The commands that run algorithms, in one table, by the folders of `bitblas.algorithms` that these stand in."""
 
 from __future__ import annotations
 
 import argparse
+import importlib
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -117,8 +119,7 @@ ROUNDS = {
     "--max-iter": {"type": int, "default": 100, "help": "stop after so many rounds (default 100)"},
 }
 RESOLUTION = {"--resolution": {"type": float, "default": 1.0, "help": "above 1: smaller communities (default 1)"}}
-COMMANDS = (
-    # paths
+PATHS = (
     Command(
         "bfs", "levels of a breadth-first search along the directed edges",
         lambda args: "bfs_parents" if args.parents else "bfs_levels", _found, vertices=lambda args: bool(args.parents),
@@ -143,7 +144,8 @@ COMMANDS = (
             "--radius": {"type": int, "default": 1, "metavar": "N", "help": "how many edges away (default 1)"},
         },
     ),
-    # centrality
+)  # fmt: skip
+CENTRALITY = (
     Command(
         "pagerank", "ranks; the values of the file do not matter unless weighted", named("pagerank"), _best("ranks"),
         options={
@@ -173,7 +175,8 @@ COMMANDS = (
         "hits", "hubs, or authorities", named("hits"), _best("scores"), part=_side,
         options={"--authorities": flag("authorities instead of hubs"), **ROUNDS, **WEIGHTS},
     ),
-    # connectivity
+)  # fmt: skip
+CONNECTIVITY = (
     Command(
         "components", "connected components" + BOTH_WAYS, named("connected_components"), _classes("components"),
         edges=BOTH, vertices=always,
@@ -188,7 +191,8 @@ COMMANDS = (
         named("minimum_spanning_forest"), _forest, edges=WEIGHTED, part=_upper, matrix=True, aliases=("forest",),
         writes=f"its edges, each once: {EDGES}",
     ),
-    # cohesion
+)  # fmt: skip
+COHESION = (
     Command("triangles", "number of triangles" + BOTH_WAYS, named("triangle_count"), _number("triangles"), edges=BOTH,
             writes=""),
     Command("clustering", "local clustering coefficients" + BOTH_WAYS, named("local_clustering"), _mean, edges=BOTH),
@@ -200,7 +204,8 @@ COMMANDS = (
         writes=f"its edges, each once, with the triangles of each: {EDGES}",
         options={"--k": {"type": int, "default": 3, "metavar": "K", "help": "each in k - 2 triangles (default 3)"}},
     ),
-    # communities
+)  # fmt: skip
+COMMUNITIES = (
     Command(
         "cdlp", "communities by label propagation" + BOTH_WAYS, named("label_propagation"), _classes("communities"),
         edges=BOTH, vertices=always,
@@ -215,7 +220,8 @@ COMMANDS = (
         vertices=always,
         options={"--inflation": {"type": float, "default": 2.0, "help": "more: smaller ones (default 2)"}, **WEIGHTS},
     ),
-    # sets
+)  # fmt: skip
+SETS = (
     Command(
         "mis", "a maximal independent set" + BOTH_WAYS, named("maximal_independent_set"), _entries("members"),
         edges=BOTH, options=SEED, writes="a line for each member, vertex<TAB>True; .csv, .edges, .npz, .mtx by suffix",
@@ -224,7 +230,8 @@ COMMANDS = (
             edges=BOTH, options=SEED),
     Command("matching", "a maximal matching" + BOTH_WAYS, named("maximal_matching"), _matched, edges=BOTH,
             vertices=always, options={**SEED, "--weighted": flag("heavy edges first")}),
-    # similarity
+)  # fmt: skip
+SIMILARITY = (
     Command(
         "similarity", "how alike vertices are, by the neighbours that they share", lambda args: str(args.by),
         _entries("pairs"), matrix=True, writes=f"the pairs: {EDGES}",
@@ -234,3 +241,17 @@ COMMANDS = (
         },
     ),
 )  # fmt: skip
+COMMANDS = {
+    "paths": PATHS,
+    "centrality": CENTRALITY,
+    "connectivity": CONNECTIVITY,
+    "cohesion": COHESION,
+    "communities": COMMUNITIES,
+    "sets": SETS,
+    "similarity": SIMILARITY,
+}
+
+
+def title(folder: str) -> str:
+    """What the commands of a folder answer, as its docstring says."""
+    return f"{folder}: {inspect.getdoc(importlib.import_module(f'bitblas.algorithms.{folder}'))}"
