@@ -119,9 +119,18 @@ def vertices(gb, name, values, n):
 
 
 def sources(gb, name, value, n):
-    """`value`, a vertex or several of n, as a list of Python ints."""
+    """`value`, a vertex or several of n, as a list of different Python ints."""
     single = isinstance(value, str) or not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0
-    return [vertex(gb, name, value, n)] if single else vertices(gb, name, value, n)
+    return [vertex(gb, name, value, n)] if single else list(dict.fromkeys(vertices(gb, name, value, n)))
+
+
+def put(gb, w, source, values):
+    """Only w[source] = values, or one value, in the Vector w; a single entry costs less by itself than as a Vector."""
+    if len(source) == 1:
+        w.clear()
+        w[source[0]] = values[0] if isinstance(values, list) else values
+    else:
+        w << gb.Vector.from_coo(source, values, w.dtype, size=w.size)
 
 
 def count(gb, name, value, hint, least=1):

@@ -32,9 +32,7 @@ def bfs_levels(A, source, *, depth_limit=None, gb=None):
     loop = check.loop(_levels, A, gb, _rounds(gb, depth_limit))
     v, q = loop.state["levels"], loop.state["while_"]
     v.clear()
-    q.clear()
-    for s in source:
-        q[s] = True
+    check.put(gb, q, source, True)
     loop.run()
     return loop.result(v)
 
@@ -76,9 +74,7 @@ def bfs_parents(A, source, *, depth_limit=None, gb=None):
     loop = check.loop(_parents, A, gb, _rounds(gb, depth_limit))
     p, q = loop.state["parents"], loop.state["while_"]
     p.clear()
-    q.clear()
-    for s in source:
-        q[s] = s
+    check.put(gb, q, source, source)
     loop.run()
     return loop.result(p)
 

@@ -59,11 +59,8 @@ def sssp(A, source, *, delta=None, gb=None):
         delta = SPREAD * mean * n / max(1, A.nvals)
     loop = check.loop(_relaxation, A, gb, dtype, delta, n if lowest < 0 else None)
     d, q, nearest = (loop.state[name] for name in ("distances", "while_", "nearest"))
-    d.clear()
-    q.clear()
-    for s in source:
-        d[s] = 0
-        q[s] = 0
+    check.put(gb, d, source, 0)
+    check.put(gb, q, source, 0)
     nearest << 0
     loop.run()
     if q.nvals:
