@@ -51,7 +51,7 @@ def katz_centrality(A, *, alpha=0.1, beta=1.0, weighted=False, normalized=True, 
     if not norm < float("inf"):
         raise gb.exceptions.InvalidValue(
             f"argument alpha: expected less than 1 over the largest eigenvalue of A, got {alpha!r}. "
-            f"Hint: 1 over the highest degree is always small enough."
+            f"Hint: what is below 1 over the largest sum of a row is small enough."
         )
     # x = x / sqrt(sum(x .* x))
     return x.apply(gb.binary.truediv, right=norm).new() if normalized else x
