@@ -63,6 +63,42 @@ def graphs(draw, symmetric=True):
     )
 
 
+def few(names, graphs=GRAPHS):
+    """Every graph, those not named only in slow runs."""
+    marks = {name: () if name in names else (pytest.mark.slow,) for name in graphs}
+    return pytest.mark.parametrize("graph", [pytest.param(graphs[name], id=name, marks=marks[name]) for name in graphs])
+
+
+few_graphs = few(("karate", "directed_random"))
+few_symmetric_graphs = few(("karate",), SYMMETRIC)
+
+
+def networkx(graph, values=None):
+    """The graph as NetworkX has it."""
+    nx = pytest.importorskip("networkx")
+    G = nx.Graph() if graph.symmetric else nx.DiGraph()
+    G.add_nodes_from(range(graph.n))
+    values = np.ones(len(graph.rows)) if values is None else values
+    G.add_weighted_edges_from(zip(graph.rows.tolist(), graph.cols.tolist(), values.tolist(), strict=True))
+    return G
+
+
+def by_vertex(found, graph):
+    """NetworkX's dictionary as an array."""
+    return np.array([found[v] for v in range(graph.n)])
+
+
+class OnCpu:
+    """bitblas where compiling is cheapest; a slow class beside it, OnBitblas, has the other devices."""
+
+    @pytest.fixture
+    def gb(self):
+        import bitblas
+
+        with bitblas.config.set(device="cpu"):
+            yield bitblas
+
+
 class OnGraphBLAS:
     @pytest.fixture
     def gb(self):

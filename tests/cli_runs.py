@@ -48,3 +48,26 @@ EXPECTED = {
     "components": {"components": 2, "largest": 5},
     "triangles": {"triangles": 2},
 }
+# Of the commands whose algorithms have tests of their own: that each reads, calls and says what it should.
+OTHERS = {
+    "bfs --parents --depth-limit 1": {"source": 0, "reached": 3},
+    "sssp --parents --source 1": {"source": 1, "reached": 5, "farthest": 3},
+    "eccentricity": {"first": [0, 1, 2, 3, 4], "edges": [3, 2, 2, 2, 0]},
+    "diameter": {"at least": 3, "at most": 3},
+    "diameter --searches 1": {"at least": 2, "at most": 4},
+    "ego --center 3 --radius 1": {"edges": 7},
+    "strong": {"components": 3, "largest": 4},
+    "scc": {"components": 3, "largest": 4},
+    "topological": {"levels": 1, "on or behind cycles": 5},
+    "clustering": {"mean": 4 / 9},
+    "squares": {"mean": 4 / 15},
+    "cores": {"first": [0, 1, 2, 3, 4], "cores": [2, 2, 2, 2, 1]},
+    "truss --k 3": {"edges": 5},
+    "cdlp": {"communities": 3, "largest": 3},
+    "louvain --weighted": {"communities": 4, "largest": 2},
+    "leiden": {"communities": 3, "largest": 3},
+    "markov": {"communities": 2, "largest": 5},
+    "matching": {"edges": 2, "vertices": 4},
+    "similarity --by overlap --top 1": {"pairs": 4},
+}
+BEST = ("pagerank --weighted", "closeness", "harmonic", "katz", "eigenvector", "hits", "hits --authorities")

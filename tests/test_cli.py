@@ -1,16 +1,18 @@
 """The command line: what it prints, and how it fails."""
 
 import dataclasses
+import inspect
 import io
 import sys
 
 import pytest
-from cli_runs import EDGES, EXPECTED, GRAPH, result, run, written
+from cli_runs import BEST, EDGES, EXPECTED, GRAPH, OTHERS, result, run, written
 
 import bitblas as gb
 from bitblas import algorithms, cli
 from bitblas.algorithms import Watch
-from bitblas.cli import ticker
+from bitblas.cli import commands, ticker
+from bitblas.cli.parser import parser
 from bitblas.cli.ticker import Ticker
 from bitblas.plan import costs, profile
 
@@ -32,6 +34,37 @@ def test_results(capsys, graph, command, format):
     assert made["result"] == EXPECTED[command]
     assert (made["nrows"], made["nvals"], made["dtype"], made["device"]) == (6, 11, "INT64", "cpu")
     assert made["bytes"] > 0
+
+
+def some(commands, quick):
+    """Each command, those that are not quick to compile only in slow runs."""
+    return [pytest.param(c, marks=() if c in quick else (pytest.mark.slow,), id=c) for c in commands]
+
+
+@pytest.mark.parametrize(
+    "command", some(OTHERS, ("bfs --parents --depth-limit 1", "diameter", "ego --center 3 --radius 1"))
+)
+def test_results_of_others(capsys, graph, command):
+    name, *options = command.split()
+    right = {word: pytest.approx(value) for word, value in OTHERS[command].items()}
+    assert result(capsys, name, graph, *options)["result"] == right
+
+
+@pytest.mark.parametrize("command", some(BEST, ("katz",)))
+def test_best_vertices(capsys, graph, command):
+    name, *options = command.split()
+    made = result(capsys, name, graph, *options)["result"]
+    scores = made["ranks" if name == "pagerank" else "scores"]
+    assert len(made["first"]) == len(scores) == 5 and scores == sorted(scores, reverse=True) and scores[0] > 0
+
+
+def test_every_command_has_its_programs():
+    """And what a program must have beside a graph is an option."""
+    for command in (command for group in commands.COMMANDS.values() for command in group):
+        args = parser().parse_args([command.name, "FILE"])
+        known = inspect.signature(getattr(algorithms, command.program(args))).parameters
+        missing = [p for p in list(known.values())[1:] if p.default is p.empty and f"--{p.name}" not in command.options]
+        assert missing == [], command.name
 
 
 def test_pagerank(capsys, graph):
@@ -140,6 +173,20 @@ def test_info_of_the_machine(capsys):
     made = result(capsys, "info")
     assert "cpu" in made["devices"]
     assert run(capsys, "info")[0] == 0
+
+
+def test_help_has_every_command_in_its_group(capsys):
+    text = parser().format_help()
+    before = -1
+    for folder, group in commands.COMMANDS.items():
+        start = text.index(f"\n{folder}: ")
+        assert start > before
+        before = start
+        for command in group:
+            found = text.index(f"\n  {command.name}", start)
+            args = parser().parse_args([command.name, "FILE"])
+            assert folder in getattr(algorithms, command.program(args)).__module__ and found > start
+    assert max(map(len, text.splitlines())) <= 100
 
 
 def test_bare_call_prints_help(capsys, monkeypatch):

@@ -20,14 +20,14 @@ from oracles import GRAPHS, Graph
 
 from bitblas.algorithms import (
     coloring,
-    components,
     connected_components,
     maximal_independent_set,
     minimum_spanning_forest,
     pagerank,
     triangle_count,
-    triangles,
 )  # fmt: skip
+from bitblas.algorithms.cohesion import triangles
+from bitblas.algorithms.connectivity import components
 
 
 class Programs:

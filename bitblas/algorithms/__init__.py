@@ -1,4 +1,4 @@
-"""Graph algorithms as short semiring programs: one file, one algorithm.
+"""Graph algorithms as short semiring programs: one file, one algorithm, in a folder that says what it answers.
 
 The adjacency matrix A has one row and one column per vertex, and an entry A[i, j] for each edge i -> j. Each program
 is written in the part of the API that bitblas shares with python-graphblas, so the same text runs on both:
@@ -14,17 +14,52 @@ To add an algorithm, add its file and its import line here. The comment above a 
 """
 
 from ._watch import Watch as Watch
-from .betweenness import betweenness_centrality
-from .bfs import bfs_levels, bfs_parents
-from .coloring import coloring
-from .components import connected_components
-from .mis import maximal_independent_set
-from .msf import minimum_spanning_forest
-from .pagerank import pagerank
-from .sssp import sssp
-from .triangles import triangle_count
+from .centrality.betweenness import betweenness_centrality
+from .centrality.closeness import closeness_centrality, harmonic_centrality
+from .centrality.eigenvector import eigenvector_centrality
+from .centrality.hits import hits
+from .centrality.katz import katz_centrality
+from .centrality.pagerank import pagerank
+from .cohesion.clustering import average_clustering, local_clustering, transitivity, triangles_per_vertex
+from .cohesion.cores import core_numbers, k_core
+from .cohesion.squares import square_clustering
+from .cohesion.triangles import triangle_count
+from .cohesion.truss import k_truss
+from .communities.label_propagation import label_propagation
+from .communities.leiden import leiden
+from .communities.louvain import louvain
+from .communities.markov import markov_clustering
+from .communities.modularity import modularity
+from .connectivity.components import connected_components, weakly_connected_components
+from .connectivity.msf import minimum_spanning_forest
+from .connectivity.strong import strongly_connected_components
+from .connectivity.topological import topological_levels
+from .generators.barabasi_albert import barabasi_albert_graph
+from .generators.erdos_renyi import erdos_renyi_graph
+from .generators.lattices import grid_graph, small_world_graph
+from .generators.rmat import rmat_graph
+from .paths.bfs import bfs_levels, bfs_parents
+from .paths.eccentricity import diameter, diameter_bounds, eccentricity
+from .paths.ego import ego_graph
+from .paths.negative_cycle import negative_cycle
+from .paths.sssp import sssp
+from .paths.tree import sssp_tree
+from .sampling.walks import random_walks
+from .sets.bipartite import bipartite_sides
+from .sets.coloring import coloring
+from .sets.matching import maximal_matching
+from .sets.mis import maximal_independent_set
+from .similarity.adamic_adar import adamic_adar, resource_allocation
+from .similarity.neighbors import cosine, jaccard, overlap
 
 __all__ = [
-    "betweenness_centrality", "bfs_levels", "bfs_parents", "coloring", "connected_components",
-    "maximal_independent_set", "minimum_spanning_forest", "pagerank", "sssp", "triangle_count",
+    "adamic_adar", "average_clustering", "barabasi_albert_graph", "betweenness_centrality", "bfs_levels",
+    "bfs_parents", "bipartite_sides", "closeness_centrality", "coloring", "connected_components", "core_numbers",
+    "cosine", "diameter", "diameter_bounds", "eccentricity", "ego_graph", "eigenvector_centrality",
+    "erdos_renyi_graph", "grid_graph", "harmonic_centrality", "hits", "jaccard", "k_core", "k_truss",
+    "katz_centrality", "label_propagation", "leiden", "local_clustering", "louvain", "markov_clustering",
+    "maximal_independent_set", "maximal_matching", "minimum_spanning_forest", "modularity", "negative_cycle",
+    "overlap", "pagerank", "random_walks", "resource_allocation", "rmat_graph", "small_world_graph",
+    "square_clustering", "sssp", "sssp_tree", "strongly_connected_components", "topological_levels", "transitivity",
+    "triangle_count", "triangles_per_vertex", "weakly_connected_components",
 ]  # fmt: skip

@@ -79,17 +79,17 @@ def library(gb):
     return gb
 
 
-def square(gb, A):
-    """The number of vertices of the graph whose adjacency matrix is A."""
+def square(gb, A, name="A"):
+    """The number of vertices of the graph whose adjacency matrix is A, the argument of that name."""
     # A transposed matrix is a class of its own, but its transpose is a Matrix again.
     if not isinstance(A, gb.Matrix) and not isinstance(getattr(A, "T", None), gb.Matrix):
         raise TypeError(
-            f"argument A: expected a {gb.__name__} Matrix, got {_kind(A)}. "
-            f"Hint: the keyword gb= names the library that A belongs to; build A with Matrix.from_coo."
+            f"argument {name}: expected a {gb.__name__} Matrix, got {_kind(A)}. "
+            f"Hint: the keyword gb= names the library that it belongs to; build it with Matrix.from_coo."
         )
     if A.nrows != A.ncols:
         raise gb.exceptions.DimensionMismatch(
-            f"argument A: expected a square adjacency matrix, got {A.nrows} rows and {A.ncols} columns. "
+            f"argument {name}: expected a square adjacency matrix, got {A.nrows} rows and {A.ncols} columns. "
             f"Hint: give the number of vertices as both nrows= and ncols=."
         )
     return A.nrows
@@ -118,10 +118,26 @@ def vertices(gb, name, values, n):
     return [vertex(gb, name, value, n) for value in values]
 
 
-def count(gb, name, value, hint):
-    """`value` as a Python int of 1 or more."""
-    value = integer(name, value, "an integer, 1 or more")
-    return _within(gb, name, value, value >= 1, "an integer, 1 or more", hint)
+def sources(gb, name, value, n):
+    """`value`, a vertex or several of n, as a list of different Python ints."""
+    single = isinstance(value, str) or not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0
+    return [vertex(gb, name, value, n)] if single else list(dict.fromkeys(vertices(gb, name, value, n)))
+
+
+def put(gb, w, source, values):
+    """Only w[source] = values, or one value, in the Vector w; a single entry costs less by itself than as a Vector."""
+    if len(source) == 1:
+        w.clear()
+        w[source[0]] = values[0] if isinstance(values, list) else values
+    else:
+        w << gb.Vector.from_coo(source, values, w.dtype, size=w.size)
+
+
+def count(gb, name, value, hint, least=1):
+    """`value` as a Python int of `least` or more."""
+    expected = f"an integer, {least} or more"
+    value = integer(name, value, expected)
+    return _within(gb, name, value, value >= least, expected, hint)
 
 
 def number(gb, name, value, within, expected, hint):
@@ -150,6 +166,60 @@ def numbers(gb, name, ok, expected="no NaN", got="one"):
         raise gb.exceptions.InvalidValue(
             f"argument {name}: expected weights with {expected}, got {got}. Hint: remove such edges with A.select."
         )
+
+
+def flag(name, value):
+    """`value`, which must be a bool."""
+    if not isinstance(value, bool):
+        raise TypeError(f"argument {name}: expected True or False, got {_kind(value)}. Hint: convert it with bool().")
+    return value
+
+
+def weights(gb, A, name="A", hint="A.select drops entries"):
+    """Refuses a Matrix or Vector with a value that is negative, infinite or NaN; the sum of its values, a float."""
+    plus, least = gb.monoid.plus[gb.dtypes.FP64], gb.monoid.min[gb.dtypes.FP64]
+    rows = hasattr(A, "nrows")  # of a Matrix, which may be a transposed one
+    sums = A.reduce_rowwise(plus).new() if rows else A
+    lowest = (A.reduce_rowwise(least).new() if rows else A).reduce(least, allow_empty=False)
+    total, lowest = sums.reduce(plus, allow_empty=False).new().value, lowest.new().value
+    if not (0 <= total < float("inf")) or lowest < 0:
+        got = lowest if lowest < 0 else total
+        raise gb.exceptions.InvalidValue(
+            f"argument {name}: expected values of 0 or more with a finite sum, got {got}. Hint: {hint}."
+        )
+    return float(total)
+
+
+def vector(gb, name, value, n):
+    """`value`, which must be a Vector of n positions."""
+    if not isinstance(value, gb.Vector):
+        raise TypeError(
+            f"argument {name}: expected a {gb.__name__} Vector, got {_kind(value)}. "
+            f"Hint: build it with Vector.from_coo or Vector.from_dense."
+        )
+    if value.size != n:
+        raise gb.exceptions.DimensionMismatch(
+            f"argument {name}: expected a Vector of size {n}, got {value.size}. Hint: one position for each vertex."
+        )
+    return value
+
+
+def labels(gb, name, value, n):
+    """`value`, which must be a full Vector of n integers from 0 to n - 1, as an array of INT64."""
+    value = vector(gb, name, value, n)
+    found = value.dtype.name
+    if not found.startswith(("INT", "UINT")) or value.nvals != n:
+        raise gb.exceptions.InvalidValue(
+            f"argument {name}: expected an integer for each of {n} vertices, got {value.nvals} of {found}. "
+            f"Hint: vertices of one class have one number."
+        )
+    value = value.to_dense().astype("int64")
+    if n and not 0 <= int(value.min()) <= int(value.max()) < n:
+        raise gb.exceptions.InvalidValue(
+            f"argument {name}: expected numbers from 0 to {n - 1}, got {int(value.min())} to {int(value.max())}. "
+            f"Hint: number the classes by one of their vertices, or from 0."
+        )
+    return value
 
 
 def _within(gb, name, value, ok, expected, hint):

@@ -13,7 +13,15 @@ def hashes(A, seed, gb):
     degree = gb.Vector.from_scalar(0, A.nrows)
     degree(gb.monoid.plus) << A.mxv(degree, gb.semiring.plus_pair[INT64])
     index, degrees = degree.to_coo()
-    return degrees, _mixed(_mixed(index.astype("int64")) ^ (seed & MASK))
+    return degrees, drawn(index.astype("int64"), seed)
+
+
+def drawn(x, *keys):
+    """A number in [0, 2**32) for each of the integers x (an array of INT64), another one for other keys."""
+    x = _mixed(x & MASK)
+    for key in keys:
+        x = _mixed(x ^ (key & MASK))
+    return x
 
 
 def _mixed(x):

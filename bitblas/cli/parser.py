@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ..formats import TILES, tiled
 from ..io import FILE_FORMATS
 from ..plan.forms import FORMATS
-from . import algorithms, comparison, files, output, warming
+from . import algorithms, commands, comparison, files, output, warming
 from .source import Fault, meant
 
 DESCRIPTION = (
     "Graph algorithms as linear algebra on bits. FILE is a Matrix Market file, an edge list, .npz of SciPy or .bitblas "
     "of convert, by its suffix, perhaps .gz; vertices count from 0, or have the names that an edge list gives them."
 )
+WIDTH, INDENT = 100, 16  # of what --help says
+OTHERS = "others: Files, this machine, and comparisons."
 
 
 class Parser(argparse.ArgumentParser):
@@ -46,16 +49,21 @@ def parser() -> argparse.ArgumentParser:
     """The parser of all commands; `run` of what it gives takes the arguments."""
     from .. import __version__
 
-    top = Parser(prog="bitblas", description=DESCRIPTION)
+    top = Parser(prog="bitblas", formatter_class=argparse.RawDescriptionHelpFormatter)
+    top.description = textwrap.fill(DESCRIPTION, WIDTH)
     top.add_argument("--version", action="version", version=f"bitblas {__version__}")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    listed = top.add_subparsers(dest="command", metavar="COMMAND", help="one of those below", required=True)
+    words: dict[str, list[str]] = {}  # what --help says of each command, by groups
 
     def command(
-        name: str, run: Callable[..., Any], help: str, aliases: tuple[str, ...] = ()
+        name: str, run: Callable[..., Any], help: str, aliases: tuple[str, ...] = (), group: str = OTHERS
     ) -> argparse.ArgumentParser:
-        p: argparse.ArgumentParser = commands.add_parser(name, help=help, description=help, aliases=aliases)
+        p: argparse.ArgumentParser = listed.add_parser(name, description=help, aliases=aliases)
         p.add_argument("--json", action="store_true", help="the result as one JSON object")
         p.set_defaults(run=run, parser=p)
+        first = f"  {', '.join((name, *aliases)):{INDENT - 2}s}"
+        said = textwrap.fill(help, WIDTH, initial_indent=first, subsequent_indent=" " * INDENT)
+        words.setdefault(group, []).append(said)
         return p
 
     p = command("info", files.info, "what a file holds and how it would be stored; without FILE, what works here")
@@ -67,16 +75,17 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--device", metavar="DEVICE", help="default: cuda if it works")
     p.add_argument("--scale", type=int, metavar="N", help="log2 of the vertices of the samples (default 16, GPU 20)")
     output.add_out(p, "write to this .json, not to the file that the plan reads")
-    for algorithm in algorithms.COMMANDS:
-        p = command(algorithm.name, algorithms.run, algorithm.help, algorithm.aliases)
-        p.set_defaults(algorithm=algorithm)
-        _input(p)
-        _storage(p)
-        p.add_argument("--trace", action="store_true", help="also list the kernels that ran, on stderr")
-        for flag, options in algorithm.options.items():
-            p.add_argument(flag, **options)
-        if algorithm.writes:
-            output.add_out(p, f"write {algorithm.writes}")
+    for folder, group in commands.COMMANDS.items():
+        for algorithm in group:
+            p = command(algorithm.name, algorithms.run, algorithm.help, algorithm.aliases, commands.title(folder))
+            p.set_defaults(algorithm=algorithm)
+            _input(p)
+            _storage(p)
+            p.add_argument("--trace", action="store_true", help="also list the kernels that ran, on stderr")
+            for flag, options in algorithm.options.items():
+                p.add_argument(flag, **options)
+            if algorithm.writes:
+                output.add_out(p, f"write {algorithm.writes}")
     p = command("convert", files.convert, "the same matrix in a file of another format")
     _input(p)
     files.add_convert_options(p)
@@ -96,6 +105,7 @@ def parser() -> argparse.ArgumentParser:
             _input(p)
         _storage(p)
         p.add_argument("--source", default="0", metavar="VERTEX", help="where to start (default 0)")
+    top.epilog = "\n\n".join("\n".join([textwrap.fill(group, WIDTH), *said]) for group, said in words.items())
     return top
 
 

@@ -10,11 +10,13 @@ State: C has the structure of L and holds the number of triangles that each edge
 
 Input: A with a symmetric structure (each edge stored both ways). Values, dtype and self loops do not matter.
 
+Check: trace(A^3) / 6.
+
 Wolf, Deveci, Berry, Hammond, Rajamanickam: Fast linear algebra-based triangle counting with KokkosKernels. HPEC 2017.
 Schank, Wagner: Finding, counting and listing all triangles in large graphs. WEA 2005, for the order by degree.
 """
 
-from . import _check as check
+from .. import _check as check
 
 # A highest degree of this many times the mean makes hubs. Meshes, grids, roads have 2 to 4, where the order by degree
 # costs twice the time; RMAT 14 and 16 have 140 to 350, where it saves a tenth to a quarter (measured, both libraries).

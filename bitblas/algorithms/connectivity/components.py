@@ -10,15 +10,17 @@ State: x[u] is the label of the tree of u: 1 + the number of its root, or 0. p[c
 itself where it does not.
 
 Input: A with a symmetric structure (each edge stored both ways); values and dtype do not matter. On other matrices the
-answer is not promised to be the weak components.
+answer is not promised to be the weak components: for these A is joined with its transpose.
+
+Check: SciPy's connected_components.
 
 Shiloach, Vishkin: An O(log n) parallel connectivity algorithm. J. of Algorithms 3 (1982).
 Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via subgraph sampling. IPDPS 2018.
 """
 
-from . import _check as check
-from . import _watch as watch
-from ._paths import roots
+from .. import _check as check
+from .. import _watch as watch
+from .._roots import roots
 
 SAMPLE = 1024  # labels that are looked at to find a large tree
 
@@ -63,6 +65,20 @@ def connected_components(A, *, gb=None):
     label, vertex = x.to_dense(), gb.Vector.from_scalar(0, n).apply(gb.indexunary.index).new().to_dense()
     smallest = gb.Vector.from_coo(label, vertex, size=n + 1, dup_op=minimum)
     return smallest[label].new()
+
+
+@check.on_its_device
+def weakly_connected_components(A, *, gb=None):
+    """The smallest vertex number of the component of each vertex, of a directed graph whose edges count both ways.
+
+    A: Matrix, n x n, any dtype. gb: the library, bitblas if None.
+    Returns a Vector, INT64, size n, full: two vertices are connected exactly if their labels are equal.
+    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    """
+    gb = check.library(gb)
+    check.square(gb, A)
+    # the components of A or A'
+    return connected_components(gb.binary.pair[gb.dtypes.BOOL](A | A.T).new(), gb=gb)
 
 
 def _hooked(x, near, gb):

@@ -1,4 +1,4 @@
-"""Single-source shortest paths: the least total weight of a path from a source to each vertex.
+"""Shortest paths: the least total weight of a path from a source, or from any of several, to each vertex.
 
 Method: delta-stepping, without its division into light and heavy edges, and with a window instead of buckets. Of the
 vertices whose distance has improved, a round relaxes the edges that leave the nearest one and those up to delta
@@ -13,12 +13,14 @@ yet"; infinity is not used for it, so integer weights work the same way.
 Input: any square A, directed, A[i, j] the weight of the edge i -> j. Weights may be negative, zero or infinity. A path
 must not overflow the dtype of the distances (UINT64 weights must fit INT64).
 
+Check: Bellman and Ford's rounds over all edges.
+
 Meyer, Sanders: Delta-stepping: a parallelizable shortest path algorithm. J. of Algorithms 49 (2003).
 Bellman: On a routing problem. Quarterly of Applied Mathematics 16 (1958).
 Sridhar et al: Delta-stepping SSSP: from vertices and edges to GraphBLAS implementations. IPDPSW 2019.
 """
 
-from . import _check as check
+from .. import _check as check
 from .bfs import bfs_levels
 
 # Delta is this times the mean weight over the mean degree. Measured: a half or a double of it costs a road network, a
@@ -30,10 +32,10 @@ SPREAD = 64
 def sssp(A, source, *, delta=None, gb=None):
     """The distance from `source` to each vertex.
 
-    A: Matrix, n x n; in a BOOL matrix every entry, also False, is an edge of weight 1. source: int, 0 <= source < n.
-    delta: float > 0, how far beyond the nearest unfinished vertex a round looks; chosen from the weights and degrees
-    if None; it changes the time and not the result, and is not used where a weight is negative. gb: the library,
-    bitblas if None.
+    A: Matrix, n x n; in a BOOL matrix every entry, also False, is an edge of weight 1. source: int, 0 <= source < n,
+    or several: paths begin at any of them. delta: float > 0, how far beyond the nearest unfinished vertex a round
+    looks; chosen from the weights and degrees if None; it changes the time and not the result, and is not used where a
+    weight is negative. gb: the library, bitblas if None.
     Returns a Vector of size n, FP32 or FP64 as A is, else INT64: 0 at the source, no entry at a vertex that cannot be
     reached.
     Raises InvalidValue (a weight is NaN or -infinity; delta out of range; a negative cycle can be reached from the
@@ -42,7 +44,7 @@ def sssp(A, source, *, delta=None, gb=None):
     """
     gb = check.library(gb)
     n = check.square(gb, A)
-    source = check.vertex(gb, "source", source, n)
+    source = check.sources(gb, "source", source, n)
     if delta is not None:
         delta = check.number(gb, "delta", delta, lambda x: x > 0, "a number above 0", "None chooses one")
     dtypes = gb.dtypes
@@ -57,15 +59,13 @@ def sssp(A, source, *, delta=None, gb=None):
         delta = SPREAD * mean * n / max(1, A.nvals)
     loop = check.loop(_relaxation, A, gb, dtype, delta, n if lowest < 0 else None)
     d, q, nearest = (loop.state[name] for name in ("distances", "while_", "nearest"))
-    d.clear()
-    q.clear()
-    d[source] = 0
-    q[source] = 0
+    check.put(gb, d, source, 0)
+    check.put(gb, q, source, 0)
     nearest << 0
     loop.run()
     if q.nvals:
         raise gb.exceptions.InvalidValue(
-            f"argument A: expected no negative cycle that source {source} can reach, got one: distances still "
+            f"argument A: expected no negative cycle that can be reached from {source}, got one: distances still "
             f"fall after {n} rounds. Hint: in an undirected graph one edge of negative weight is such a cycle."
         )
     return loop.result(d)

@@ -11,13 +11,15 @@ itself where it stays.
 Input: A with symmetric structure and values; only its part below the diagonal is read. Weights may be negative or
 infinite; False is lighter than True.
 
+Check: Kruskal's algorithm.
+
 Boruvka: O jistem problemu minimalnim. Prace Moravske Prirodovedecke Spolecnosti 3 (1926).
 Chung, Condon: Parallel implementation of Boruvka's minimum spanning tree algorithm. IPPS 1996.
 """
 
-from . import _check as check
-from . import _watch as watch
-from ._paths import at, roots
+from .. import _check as check
+from .. import _watch as watch
+from .._roots import at, roots
 
 
 @check.on_its_device

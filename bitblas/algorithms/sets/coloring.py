@@ -9,12 +9,14 @@ State: s holds the scores (the order) of the vertices without a color, INT64; no
 
 Input: A with a symmetric structure (each edge stored both ways); values, dtype and self loops do not matter.
 
+Check: greedy coloring, vertex by vertex.
+
 Welsh, Powell: An upper bound for the chromatic number of a graph. The Computer Journal 10 (1967), for the order.
 Jones, Plassmann: A parallel graph coloring heuristic. SIAM J. on Scientific Computing 14 (1993).
 """
 
-from . import _check as check
-from ._scores import hashes
+from .. import _check as check
+from .._scores import hashes
 from .mis import add_greedily
 
 

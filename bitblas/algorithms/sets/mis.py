@@ -9,13 +9,15 @@ State: s holds the scores of the vertices that are still in the graph, INT64; no
 
 Input: A with a symmetric structure (each edge stored both ways); values, dtype and self loops do not matter.
 
+Check: the greedy search in the same order; none can be added.
+
 Luby: A simple parallel algorithm for the maximal independent set problem. SIAM J. on Computing 15 (1986).
 Blelloch, Fineman, Shun: Greedy sequential maximal independent set and matching are parallel on average. SPAA 2012.
 """
 
-from . import _check as check
-from . import _watch as watch
-from ._scores import hashes
+from .. import _check as check
+from .. import _watch as watch
+from .._scores import hashes
 
 
 @check.on_its_device

@@ -11,12 +11,14 @@ sum, over all targets, of the share of the shortest paths that go through v.
 Input: any square A; an edge is a stored entry of length one, whatever its dtype and value; self loops do not matter.
 Directed: A[i, j] is the edge i -> j.
 
+Check: NetworkX's betweenness_centrality; Brandes' algorithm, vertex by vertex.
+
 Brandes: A faster algorithm for betweenness centrality. J. of Mathematical Sociology 25 (2001).
 Kepner, Gilbert (eds): Graph Algorithms in the Language of Linear Algebra. SIAM 2011, chapter 6.
 """
 
-from . import _check as check
-from . import _watch as watch
+from .. import _check as check
+from .. import _watch as watch
 
 
 @check.on_its_device

@@ -1,0 +1,87 @@
+"""The list of all algorithms, read from their docstrings, and the page that it makes."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from . import Watch
+
+PROSE = """# Algorithms
+
+`bitblas.algorithms` has a folder for each kind of question, a file for each algorithm, and in it a program of a few
+GraphBLAS statements with its formulas. All run on the CPU and on a GPU, many as loops that stay there
+([loops.md](loops.md)), and, given `gb=graphblas`, as they are on python-graphblas: the tests do, and compare with what
+the last column says. This page is made from their docstrings: `python -m bitblas.algorithms > docs/algorithms.md`.
+
+```python
+import bitblas as gb
+from bitblas.algorithms import louvain, modularity, rmat_graph
+
+A = rmat_graph(8)
+communities = louvain(A)
+print(modularity(A, communities) > 0.1, len(set(communities.to_dense().tolist())) < 256)  # -> True True
+```
+
+An undirected graph has each edge both ways. What an algorithm needs beyond a square matrix, its options, its errors and
+the type of its result stand in its docstring: `help(louvain)`.
+"""
+
+
+class Entry(NamedTuple):
+    """A public algorithm: its name, the folder that it stands in, what it answers, where it is from, its check."""
+
+    name: str
+    program: Callable[..., Any]
+    folder: str
+    answers: str
+    sources: tuple[str, ...]
+    check: str
+
+    @property
+    def call(self) -> str:
+        """The call, with the arguments that it must have and the names of the options."""
+        parameters = inspect.signature(self.program).parameters.values()
+        options = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "gb"]
+        given = [
+            p.name if p.default is p.empty else f"{p.name}={p.default}"
+            for p in parameters
+            if p.kind is not p.KEYWORD_ONLY
+        ]
+        return f"{self.name}({', '.join([*given, *(f'{name}=' for name in options)])})"
+
+
+def _entry(name: str, program: Callable[..., Any]) -> Entry:
+    module = inspect.getmodule(program)
+    parts = [" ".join(part.split("\n")) for part in (inspect.getdoc(module) or "").split("\n\n")]
+    lines = (inspect.getdoc(module) or "").split("\n\n")[-1].splitlines()
+    check = next(part.removeprefix("Check: ") for part in parts if part.startswith("Check: "))
+    answers = (inspect.getdoc(program) or "").partition("\n")[0]
+    return Entry(name, program, program.__module__.split(".")[-2], answers, tuple(lines), check.rstrip("."))
+
+
+def entries() -> dict[str, list[Entry]]:
+    """The algorithms by folder, in the order of the imports of `bitblas.algorithms`."""
+    package = sys.modules[Watch.__module__.rpartition(".")[0]]
+    found: dict[str, list[Entry]] = {}
+    for name, program in vars(package).items():
+        if name in package.__all__:
+            entry = _entry(name, program)
+            found.setdefault(entry.folder, []).append(entry)
+    return found
+
+
+def page() -> str:
+    """docs/algorithms.md."""
+    text = [PROSE]
+    for folder, listed in entries().items():
+        title = inspect.getdoc(importlib.import_module(f"{__package__}.{folder}")) or ""
+        text += [f"## {folder}", "", title, "", "| call | gives | from | checked against |", "|---|---|---|---|"]
+        for entry in listed:
+            cells = (f"`{entry.call}`", entry.answers, " ".join(entry.sources), entry.check)
+            text.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        text.append("")
+    return "\n".join(text)

@@ -1,0 +1,28 @@
+"""Degrees, parts of graphs, and graphs of edges."""
+
+
+def degrees(A, gb):
+    """The number of entries in each row of A: an array of INT64."""
+    ones = gb.Vector.from_scalar(True, A.ncols)
+    return A.mxv(ones, gb.semiring.plus_pair[gb.dtypes.INT64]).new().to_dense(0)
+
+
+def among(A, v, gb):
+    """The entries of A, n x n, between vertices that have an entry in v; a Matrix of the same size and dtype."""
+    i, j, values = A.to_coo()
+    inside = v.apply(gb.unary.one[gb.dtypes.BOOL]).new().to_dense(False)
+    kept = inside[i] & inside[j]
+    return gb.Matrix.from_coo(i[kept], j[kept], values[kept], A.dtype, nrows=A.nrows, ncols=A.ncols)
+
+
+def numbers(n, gb):
+    """0 to n - 1: an array of INT64."""
+    return gb.Vector.from_scalar(0, n).apply(gb.indexunary.index).new().to_dense().astype("int64")
+
+
+def undirected(i, j, n, gb):
+    """The BOOL Matrix, n x n, of the edges i - j, both ways, without self loops."""
+    kept = i != j
+    A = gb.Matrix.from_coo(i[kept], j[kept], True, nrows=n, ncols=n)
+    A << gb.binary.pair[gb.dtypes.BOOL](A | A.T)
+    return A

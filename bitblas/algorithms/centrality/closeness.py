@@ -1,0 +1,85 @@
+"""Closeness and harmonic centrality: how near a vertex is to those that reach it.
+
+Method: breadth-first searches from all vertices, 64 at once (`_words.py`). What a round finds at a vertex are as many
+vertices as its word has bits, all at the same distance.
+
+State: reached[v] is the number of vertices that reach v, and total[v] the sum of their distances, or of the inverse
+ones; FP64, full.
+
+Input: any square A; an edge is a stored entry of length one, whatever its dtype and value. Directed: A[i, j] is the
+edge i -> j, and paths lead to the vertex.
+
+Check: NetworkX's closeness_centrality and harmonic_centrality.
+
+Freeman: Centrality in social networks, conceptual clarification. Social Networks 1 (1979).
+Wasserman, Faust: Social network analysis. Cambridge 1994, for graphs that are not connected.
+Marchiori, Latora: Harmony in the small-world. Physica A 285 (2000).
+"""
+
+from .. import _check as check
+from .._words import Searches, batches, count_bits
+
+
+@check.on_its_device
+def closeness_centrality(A, *, improved=True, gb=None):
+    """One over the mean distance to each vertex, of those that reach it.
+
+    A: Matrix, n x n, any dtype. improved: bool, whether that is scaled by the share of all other vertices that reach
+    it, so that vertices of small components are not the closest. gb: the library, bitblas if None.
+    Returns a Vector, FP64, size n, full: 0 at a vertex that no other one reaches.
+    Raises DimensionMismatch (A not square), TypeError (wrong kinds).
+    """
+    gb = check.library(gb)
+    n = check.square(gb, A)
+    check.flag("improved", improved)
+    reached, total = _sums(A, False, gb)
+    # c = reached / total, times reached / (n - 1)
+    c = reached / total.clip(1.0)
+    return gb.Vector.from_dense(c * reached / max(1, n - 1) if improved else c)
+
+
+@check.on_its_device
+def harmonic_centrality(A, *, gb=None):
+    """The sum of one over the distance to each vertex, over all others that reach it.
+
+    A: Matrix, n x n, any dtype. gb: the library, bitblas if None.
+    Returns a Vector, FP64, size n, full.
+    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    """
+    gb = check.library(gb)
+    check.square(gb, A)
+    return gb.Vector.from_dense(_sums(A, True, gb)[1])
+
+
+def _sums(A, inverse, gb):
+    """The two vectors of the state, as arrays."""
+    loop = check.loop(_searching, A, gb, inverse)
+    searches, reached, total = (loop.state[name] for name in ("searches", "reached", "total"))
+    reached << 0.0
+    total << 0.0
+    for sources in batches(A.nrows):
+        searches.start(sources)
+        loop.run()
+    return reached.to_dense(), total.to_dense()
+
+
+def _searching(A, gb, inverse):
+    FP64, binary = gb.dtypes.FP64, gb.binary
+    searches = Searches(A, gb)
+    bits, t = gb.Vector(gb.dtypes.UINT64, A.nrows), gb.Vector(gb.dtypes.UINT64, A.nrows)
+    reached, total, found = (gb.Vector(FP64, A.nrows) for _ in range(3))
+    weight = gb.Scalar(FP64)
+
+    def body(_):
+        searches.step(back=False)
+        # found = the number of bits of fresh
+        bits << searches.fresh
+        count_bits(bits, t, gb)
+        found << bits
+        # reached += found; total += found depth, or found / depth
+        reached(binary.plus) << found
+        weight << (searches.depth.apply(binary.truediv, left=1.0) if inverse else searches.depth)
+        found << found.apply(binary.times, right=weight)
+        total(binary.plus) << found
+
+    return {"body": body, "while_": searches.going, "searches": searches, "reached": reached, "total": total}

@@ -1,0 +1,73 @@
+"""Katz centrality: how many walks end at a vertex, long ones counting less.
+
+Method: power iteration of x = alpha A' x + beta, which sums the walks of all lengths: one of k edges counts alpha^k.
+The sum is finite if alpha is below 1 over the largest eigenvalue of A.
+
+State: x is full, FP64. What is returned has the 2-norm 1 unless that is not wanted.
+
+Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
+
+Check: NetworkX's katz_centrality; a direct solution of the system.
+
+Katz: A new status index derived from sociometric analysis. Psychometrika 18 (1953).
+Newman: Networks, an introduction. Oxford 2010, section 7.3.
+"""
+
+from .. import _check as check
+from .. import _power as power
+
+
+@check.on_its_device
+def katz_centrality(A, *, alpha=0.1, beta=1.0, weighted=False, normalized=True, tol=1e-6, max_iter=1000, gb=None):
+    """The Katz centrality of each vertex: x = alpha A' x + beta.
+
+    A: Matrix, n x n, any dtype. alpha: float, 0 < alpha < 1 / (largest eigenvalue of A). beta: float > 0, what each
+    vertex has without any walk. weighted: bool, whether the values of A (0 or more) are weights. normalized: bool,
+    whether the result has the 2-norm 1. tol: float > 0; stops when the sum of the absolute changes of one round is
+    below n tol. max_iter: int >= 1; if tol is not met by then, the last iterate is returned, and a `algorithms.Watch`
+    around the call says so. gb: the library, bitblas if None.
+    Returns a Vector, FP64, size n, full.
+    Raises InvalidValue (an option or a weight out of range; alpha so large that x overflows), DimensionMismatch (A not
+    square), TypeError.
+    """
+    gb = check.library(gb)
+    n = check.square(gb, A)
+    hint = "0.1 and 1 are the defaults"
+    alpha = check.number(gb, "alpha", alpha, lambda x: 0 < x < float("inf"), "a number above 0", hint)
+    beta = check.number(gb, "beta", beta, lambda x: 0 < x < float("inf"), "a number above 0", hint)
+    tol, max_iter = power.limits(gb, tol, max_iter)
+    check.flag("normalized", normalized)
+    if check.flag("weighted", weighted):
+        check.weights(gb, A)
+    if n == 0:
+        return gb.Vector(gb.dtypes.FP64, 0)
+
+    loop = check.loop(_iteration, A, gb, alpha, beta, weighted, n * tol, max_iter)
+    x = loop.state["scores"]
+    x << 0.0
+    power.run(loop)
+    x = loop.result(x)
+    norm = power.length(x, gb)
+    if not norm < float("inf"):
+        raise gb.exceptions.InvalidValue(
+            f"argument alpha: expected less than 1 over the largest eigenvalue of A, got {alpha!r}. "
+            f"Hint: what is below 1 over the largest sum of a row is small enough."
+        )
+    # x = x / sqrt(sum(x .* x))
+    return x.apply(gb.binary.truediv, right=norm).new() if normalized else x
+
+
+def _iteration(A, gb, alpha, beta, weighted, tol, max_iter):
+    FP64, binary = gb.dtypes.FP64, gb.binary
+    along = gb.semiring.plus_times[FP64] if weighted else gb.semiring.plus_second[FP64]
+    x, t = gb.Vector(FP64, A.nrows), gb.Vector(FP64, A.nrows)
+    change = power.Change(gb, tol)
+
+    def body(_):
+        # t = alpha (A' plus.second x) + beta
+        t << A.T.mxv(x, along)
+        t << t.apply(binary.times, right=alpha)
+        t(binary.plus) << beta
+        change.step(x, t)
+
+    return {"body": body, "while_": change.going, "limit": max_iter, "scores": x}

@@ -1,0 +1,94 @@
+"""PageRank: how often a random surfer visits each vertex.
+
+Method: power iteration. With probability alpha the surfer follows one of the out-edges, each with the same
+probability, or in proportion to its weight; else, and at a vertex without out-edges (dangling), the next vertex is any
+of all n, or one in proportion to the personalization.
+
+State: r is full, one rank per vertex, and sums to 1. The division by the out-degree is done once, in w, so A needs no
+values. What does not flow along edges, from the jumps and the dangling vertices, is what the flow lacks to the sum 1.
+
+Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
+
+Check: NetworkX's pagerank; a dense power method.
+
+Page, Brin, Motwani, Winograd: The PageRank citation ranking. Stanford InfoLab 1999-66.
+Langville, Meyer: Deeper inside PageRank. Internet Mathematics 1 (2004), for dangling vertices and personalization.
+"""
+
+from .. import _check as check
+from .. import _power as power
+
+
+@check.on_its_device
+def pagerank(A, *, alpha=0.85, personalization=None, weighted=False, tol=1e-6, max_iter=100, gb=None):
+    """The rank of each vertex.
+
+    A: Matrix, n x n, any dtype. alpha: float, 0 <= alpha < 1. personalization: Vector of size n, values >= 0 of a sum
+    above 0: where jumps lead, in proportion; no entry is 0; None: everywhere alike. weighted: bool, whether the
+    values of A (0 or more) are weights. tol: float > 0; stops when the sum of the absolute changes of one round is
+    below it. max_iter: int >= 1; if tol is not met by then, the last iterate is returned, and a `algorithms.Watch`
+    around the call says so. gb: the library, bitblas if None.
+    Returns a Vector, FP64, size n, full, with sum 1.
+    Raises InvalidValue (alpha, tol, max_iter or a weight out of range), DimensionMismatch (A not square, another size
+    of personalization), TypeError.
+    """
+    gb = check.library(gb)
+    n = check.square(gb, A)
+    alpha = check.number(gb, "alpha", alpha, lambda x: 0 <= x < 1, "a number in [0, 1)", "0.85 is usual")
+    tol, max_iter = power.limits(gb, tol, max_iter)
+    FP64 = gb.dtypes.FP64
+    if check.flag("weighted", weighted):
+        check.weights(gb, A)
+    jumps = None if personalization is None else _jumps(personalization, n, gb)
+    if n == 0:
+        return gb.Vector(FP64, 0)
+
+    loop = check.loop(_iteration, A, gb, weighted, jumps is not None, tol, max_iter)
+    r, w, p = (loop.state[name] for name in ("ranks", "shares", "jumps"))
+    r << 1 / n
+    # w = alpha / (A plus.pair r), or plus.times: alpha over the out-degree, no entry where nothing can flow
+    w << (A.reduce_rowwise(gb.monoid.plus[FP64]) if weighted else A.mxv(r, gb.semiring.plus_pair[FP64]))
+    if weighted:
+        w << w.select(gb.select.valuegt, 0.0)
+    w << w.apply(gb.binary.truediv, left=alpha)
+    if jumps is not None:
+        p << jumps
+    power.run(loop)
+    return loop.result(r)
+
+
+def _jumps(personalization, n, gb):
+    """The probability of each vertex to be jumped to: full, with sum 1."""
+    total = check.weights(gb, check.vector(gb, "personalization", personalization, n), "personalization", "drop them")
+    if n and total == 0:
+        raise gb.exceptions.InvalidValue(
+            "argument personalization: expected a value above 0, got none. Hint: None jumps everywhere alike."
+        )
+    jumps = gb.Vector.from_scalar(0.0, n)
+    jumps(gb.binary.plus) << personalization.apply(gb.binary.truediv[gb.dtypes.FP64], right=total)
+    return jumps
+
+
+def _iteration(A, gb, weighted, personal, tol, max_iter):
+    n, binary, plus, FP64 = A.nrows, gb.binary, gb.monoid.plus, gb.dtypes.FP64
+    along = gb.semiring.plus_times[FP64] if weighted else gb.semiring.plus_second[FP64]
+    r, w, p, t, flow = (gb.Vector(FP64, n) for _ in range(5))
+    total, rest = gb.Scalar(FP64), gb.Scalar(FP64)
+    change = power.Change(gb, tol)
+
+    def body(_):
+        # t = A' plus.second (w .* r)
+        flow << binary.times(w & r)
+        t << A.T.mxv(flow, along)
+        # t += (1 - sum(t)) p: the rest comes to all vertices alike, or as they are preferred
+        total << t.reduce(plus, allow_empty=False)
+        rest << total.apply(binary.minus, left=1.0)
+        if personal:
+            flow << p.apply(binary.times, right=rest)
+            t(plus) << flow
+        else:
+            rest << rest.apply(binary.truediv, right=float(n))
+            t(plus) << rest
+        change.step(r, t)
+
+    return {"body": body, "while_": change.going, "limit": max_iter, "ranks": r, "shares": w, "jumps": p}

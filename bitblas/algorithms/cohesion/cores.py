@@ -1,0 +1,76 @@
+"""Cores: the k-core is the largest part of a graph in which every vertex has k neighbours or more.
+
+Method: peeling. A round removes all vertices that have at most k neighbours left, whose core number is then k, and
+takes them off the degrees of their neighbours; k grows to the lowest degree that is left.
+
+State: d holds the degrees of the vertices that are left, INT64; no entry stands for "removed".
+
+Input: A with a symmetric structure; values, dtype and self loops do not matter.
+
+Check: NetworkX's core_number and k_core.
+
+Seidman: Network structure and minimum degree. Social Networks 5 (1983).
+Dhulipala, Blelloch, Shun: Julienne, a framework for parallel graph algorithms using bucketing. SPAA 2017.
+"""
+
+from .. import _check as check
+from .._parts import among
+
+
+@check.on_its_device
+def core_numbers(A, *, gb=None):
+    """The largest k for which each vertex is in the k-core.
+
+    A: Matrix, n x n, any dtype, symmetric structure (not checked). gb: the library, bitblas if None.
+    Returns a Vector, INT64, size n, full.
+    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    """
+    gb = check.library(gb)
+    n = check.square(gb, A)
+    loop = check.loop(_peeling, A, gb)
+    core, d, k = (loop.state[name] for name in ("cores", "while_", "k"))
+    core << 0
+    # d = A plus.pair 1, self loops left out
+    loops = A.select(gb.select.diag).new().reduce_rowwise(gb.monoid.any).new().apply(gb.unary.one[gb.dtypes.INT64])
+    d << 0
+    d(gb.monoid.plus) << A.mxv(gb.Vector.from_scalar(True, n), gb.semiring.plus_pair[gb.dtypes.INT64])
+    d(gb.binary.minus) << loops.new()
+    k << d.reduce(gb.monoid.min, allow_empty=False)
+    loop.run()
+    return loop.result(core)
+
+
+def _peeling(A, gb):
+    INT64, binary = gb.dtypes.INT64, gb.binary
+    core, d, t, q = (gb.Vector(INT64, A.nrows) for _ in range(4))
+    k, lowest = gb.Scalar(INT64), gb.Scalar(INT64)
+
+    def body(_):
+        # q = d<d <= k>; core<q> = k
+        q << d.select(gb.select.valuele, k)
+        core(q.S) << k
+        # d<!q, replace> = d
+        d(~q.S, gb.replace) << d
+        # d -= A plus.pair q, where d is left
+        t(d.S, gb.replace) << A.mxv(q, gb.semiring.plus_pair[INT64])
+        d(binary.minus) << t
+        # k = max(k, min(d))
+        lowest << d.reduce(gb.monoid.min, allow_empty=False)
+        k << k.ewise_add(lowest, binary.max)
+
+    return {"body": body, "while_": d, "cores": core, "k": k}
+
+
+@check.on_its_device
+def k_core(A, k, *, gb=None):
+    """The k-core of an undirected graph, as a graph of the same vertices.
+
+    A: Matrix, n x n, any dtype, symmetric structure (not checked). k: int >= 0. gb: the library, bitblas if None.
+    Returns a Matrix, n x n, of A's dtype: the entries of A between vertices whose core number is k or more.
+    Raises InvalidValue (k below 0), DimensionMismatch (A not square), TypeError (wrong kinds).
+    """
+    gb = check.library(gb)
+    check.square(gb, A)
+    k = check.count(gb, "k", k, "the 0-core is the whole graph", least=0)
+    # the entries of A with core[i] >= k and core[j] >= k
+    return among(A, core_numbers(A, gb=gb).select(gb.select.valuege, k).new(), gb)

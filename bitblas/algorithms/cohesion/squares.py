@@ -1,0 +1,46 @@
+"""Square clustering: how many of the squares are there that a vertex and two of its neighbours may be corners of.
+
+Method: P = A plus.pair A' holds the number of common neighbours of every two vertices. The squares of u with x at the
+opposite corner are the pairs of their P[u, x] common neighbours. How many there may be follows from the degrees d of
+the neighbours of u, its squares s, and its triangles t: (d[u] - 1) (A (d - 1))[u] - s[u] - 2 t[u].
+
+State: P is the largest object: an entry for each two vertices with a common neighbour.
+
+Input: A with a symmetric structure; values, dtype and self loops do not matter.
+
+Check: NetworkX's square_clustering.
+
+Lind, Gonzalez, Herrmann: Cycles and clustering in bipartite networks. Physical Review E 72 (2005).
+Burkhardt, Harris: Simple and efficient four-cycle counting on sparse graphs. arXiv 2303.06090, for the count by P.
+"""
+
+from .. import _check as check
+from .._parts import degrees
+from .clustering import triangles_per_vertex
+
+
+@check.on_its_device
+def square_clustering(A, *, gb=None):
+    """The share of squares that exist of those possible at each vertex.
+
+    A: Matrix, n x n, any dtype, symmetric structure (not checked). gb: the library, bitblas if None.
+    Returns a Vector, FP64, size n, full: 0 where no square is possible.
+    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    """
+    gb = check.library(gb)
+    n = check.square(gb, A)
+    plus_pair = gb.semiring.plus_pair[gb.dtypes.INT64]
+    A = A.select(gb.select.offdiag).new()
+
+    # P = A plus.pair A', without the diagonal
+    P = A.mxm(A.T, plus_pair).new()
+    P << P.select(gb.select.offdiag)
+    # s = the sums of the rows of P (P - 1) / 2: the squares with u and x at opposite corners
+    u, _, common = P.to_coo()
+    s = gb.Vector.from_coo(u, common * (common - 1) // 2, size=n, dup_op=gb.binary.plus).to_dense(0)
+    # d = A plus.pair 1; near = A plus.second (d - 1)
+    d = degrees(A, gb)
+    near = A.mxv(gb.Vector.from_dense(d - 1), gb.semiring.plus_second[gb.dtypes.INT64]).new().to_dense(0)
+    # c = s / ((d - 1) near - s - 2 t), 0 where no square is possible
+    t = triangles_per_vertex(A, gb=gb).to_dense()
+    return gb.Vector.from_dense(s / ((d - 1) * near - s - 2 * t).clip(1))

@@ -1,0 +1,1 @@
+"""Which vertices belong together: communities, and how good a division into them is."""

@@ -1,0 +1,103 @@
+"""What Louvain and Leiden have in common: moves of vertices between communities, and graphs of communities.
+
+All vertices move at once, but of those that want to only those move for which a coin, tossed anew in every round, says
+so: two vertices that would change places else do it again and again. The coins are hashes of vertex, round and seed.
+"""
+
+from .. import _watch as watch
+from .._parts import numbers
+from .._scores import drawn
+
+PATIENCE = 4  # rounds without a better division before the moves of a level end
+
+
+class Level:
+    """A graph whose vertices are the communities of the one before, FP64, symmetric: its degrees k and their sum."""
+
+    def __init__(self, A, resolution, seed, gb):
+        self.A, self.resolution, self.seed, self.gb = A, resolution, seed, gb
+        self.k = A.reduce_rowwise(gb.monoid.plus).new().to_dense(0.0)
+        self.total = float(self.k.sum()) or 1.0
+        self.loops = A.diag().to_dense(0.0)
+        self.vertex = numbers(A.nrows, gb)
+        self.rounds = 0
+
+    def sums(self, label, values):
+        """The sum of the values of the vertices of each label."""
+        plus = self.gb.binary.plus
+        return self.gb.Vector.from_coo(label, values, size=self.A.nrows, dup_op=plus).to_dense(0.0)
+
+    def heads(self):
+        """Whether each vertex may move in this round."""
+        self.rounds += 1
+        return drawn(self.vertex.astype("int64"), self.seed, self.rounds) & 1 == 1
+
+    def best(self, A, label, sigma):
+        """To which community each vertex goes best: vertices, communities, gains; and the weight that it has inside of
+        its own one, loops left out."""
+        gb, n, plus_first = self.gb, A.nrows, self.gb.semiring.plus_first[self.gb.dtypes.FP64]
+        # C = A plus.first S: the weight of each vertex to each community
+        S = gb.Matrix.from_coo(self.vertex, label, True, nrows=n, ncols=n)
+        v, c, w = A.mxm(S, plus_first).new().to_coo()
+        own = c == label[v]
+        inside = self.sums(v[own], w[own]) - self.loops
+        share = self.resolution / self.total * self.k
+        # score = C - resolution k sigma / total; best[v] = max over the other communities
+        score = (w - share[v] * sigma[c])[~own]
+        v, c = v[~own], c[~own]
+        best = gb.Vector.from_coo(v, score, size=n, dup_op=gb.binary.max).to_dense(0.0)
+        hit = score == best[v]
+        v, c = gb.Vector.from_coo(v[hit], c[hit].astype("int64"), size=n, dup_op=gb.binary.min).to_coo()
+        stay = inside - share * (sigma[label] - self.k)
+        return v, c, best[v] - stay[v], inside
+
+
+def moved(level, label, tol):
+    """The division after moves from `label` on, until nothing gets better by more than tol."""
+    best, found, stale = -1.0, label, 0
+    while True:
+        sigma = level.sums(label, level.k)
+        v, c, gain, inside = level.best(level.A, label, sigma)
+        spread = float(((sigma / level.total) ** 2).sum())
+        quality = float((inside + level.loops).sum()) / level.total - level.resolution * spread
+        watch.tell()
+        if quality > best + tol:
+            best, found, stale = quality, label, 0
+        else:
+            stale += 1
+        wants = gain > 1e-12 * level.total
+        if stale == PATIENCE or not wants.any():
+            return found
+        go = wants & level.heads()[v]
+        label = label.copy()
+        label[v[go]] = c[go]
+
+
+def refined(level, label):
+    """A finer division, of connected communities: in it a vertex alone joins, once, a part of its own community."""
+    gb, A = level.gb, level.A
+    i, j, w = A.to_coo()
+    same = label[i] == label[j]
+    n = A.nrows
+    A = gb.Matrix.from_coo(i[same], j[same], w[same], gb.dtypes.FP64, nrows=n, ncols=n)
+    near = A.reduce_rowwise(gb.monoid.plus).new().to_dense(0.0) - level.loops
+    share, whole = level.resolution / level.total, level.sums(label, level.k)[label]
+    settled = near >= share * level.k * (whole - level.k)  # what is loosely tied to its community stays alone
+    part = level.vertex.copy()
+    for _ in range(2 * PATIENCE):
+        sigma, size = level.sums(part, level.k), level.sums(part, settled * 1.0 + ~settled)
+        v, c, gain, _ = level.best(A, part, sigma)
+        alone, heads = (size == 1)[part], level.heads()
+        # only vertices that are alone move, and only to where nobody leaves
+        go = (gain > 0) & alone[v] & settled[v] & heads[v] & ~(alone[c] & heads[c] & (part[c] == c))
+        part = part.copy()
+        part[v[go]] = c[go]
+        watch.tell()
+    return part
+
+
+def numbered(label, gb):
+    """The labels as numbers from 0 without gaps, and how many there are."""
+    n = len(label)
+    there = gb.Vector.from_coo(label, 1, size=n).to_dense(0)
+    return (there.cumsum() - 1)[label], int(there.sum())

@@ -1,0 +1,54 @@
+"""Topological levels: an order in which every edge of a graph without cycles goes forward.
+
+Method: peeling. A round takes off all vertices without an edge in from those that are left; they are a level. What is
+on a cycle, or behind one, is never taken off.
+
+State: d is the number of edges in from vertices that are left, INT64; no entry stands for "taken off". q is the level.
+
+Input: any square A; an edge is a stored entry, whatever its dtype and value. Directed: A[i, j] is the edge i -> j.
+
+Check: Kahn's algorithm, vertex by vertex.
+
+Kahn: Topological sorting of large networks. Communications of the ACM 5 (1962).
+"""
+
+from .. import _check as check
+
+
+@check.on_its_device
+def topological_levels(A, *, gb=None):
+    """The number of edges on a longest path that ends at each vertex.
+
+    A: Matrix, n x n, any dtype. gb: the library, bitblas if None.
+    Returns a Vector, INT64, size n: an edge always leads to a higher level. No entry at a vertex that is on a cycle or
+    behind one, so that the result is full exactly if the graph has no cycle; a self loop is one.
+    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    """
+    gb = check.library(gb)
+    check.square(gb, A)
+    loop = check.loop(_levels, A, gb)
+    v, d, q = (loop.state[name] for name in ("levels", "degrees", "while_"))
+    v.clear()
+    # d = A' plus.pair 1; q = d<d == 0>
+    d << 0
+    d(gb.monoid.plus) << A.T.mxv(d, gb.semiring.plus_pair[gb.dtypes.INT64])
+    q << d.select(gb.select.valueeq, 0)
+    loop.run()
+    return loop.result(v)
+
+
+def _levels(A, gb):
+    INT64 = gb.dtypes.INT64
+    v, d, q, t = (gb.Vector(INT64, A.nrows) for _ in range(4))
+
+    def body(level):
+        # v<q> = level; d<!q, replace> = d
+        v(q.S) << level
+        d(~q.S, gb.replace) << d
+        # d -= q plus.pair A, where d is left
+        t(d.S, gb.replace) << q.vxm(A, gb.semiring.plus_pair[INT64])
+        d(gb.binary.minus) << t
+        # q = d<d == 0>
+        q << d.select(gb.select.valueeq, 0)
+
+    return {"body": body, "while_": q, "levels": v, "degrees": d}

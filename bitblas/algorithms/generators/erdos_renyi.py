@@ -1,0 +1,68 @@
+"""Erdos-Renyi graphs: every edge is there with the same probability, whatever the others do.
+
+Method: the possible edges are numbered, and the gaps between those that are there have a geometric distribution: with a
+uniform u in (0, 1), log(u) / log(1 - p) are left out before the next one. So the time goes with the edges that are
+there. Random numbers are hashes of the number of the gap and the seed.
+
+State: the numbers of the edges, an array of INT64. In an undirected graph the edge (i, j) with i > j has the number
+i (i - 1) / 2 + j, in a directed one (i, j) the number i n + j.
+
+Input: a probability.
+
+Check: numbers of edges and where they are; the same graph from both libraries.
+
+Gilbert: Random graphs. Annals of Mathematical Statistics 30 (1959).
+Batagelj, Brandes: Efficient generation of large random networks. Physical Review E 71 (2005).
+"""
+
+from .. import _check as check
+from .._parts import numbers, undirected
+from .._scores import drawn
+
+
+def erdos_renyi_graph(n, p, *, directed=False, seed=None, gb=None):
+    """A random graph in which each edge is there with the probability p.
+
+    n: int, 0 to 2**31 - 1, the vertices. p: float in [0, 1]. directed: bool; else edges go both ways. seed: int, or
+    None for 0: the same seed gives the same graph. gb: the library, bitblas if None.
+    Returns a Matrix, BOOL, n x n, without self loops.
+    Raises InvalidValue (n or p out of range), TypeError (wrong kinds).
+    """
+    gb = check.library(gb)
+    n = check.count(gb, "n", n, "it is the number of vertices", least=0)
+    check.number(gb, "n", n, lambda x: x < 1 << 31, "less than 2**31", "give fewer vertices")
+    p = check.number(gb, "p", p, lambda x: 0 <= x <= 1, "a number in [0, 1]", "it is a probability")
+    check.flag("directed", directed)
+    seed = 0 if seed is None else check.integer("seed", seed)
+
+    total = n * n if directed else n * (n - 1) // 2
+    edge = _chosen(total, p, seed, gb)
+    if directed:
+        i, j = edge // max(1, n), edge % max(1, n)
+        kept = i != j
+        return gb.Matrix.from_coo(i[kept], j[kept], True, nrows=n, ncols=n)
+    # i = floor((1 + sqrt(1 + 8 edge)) / 2), one less or more where the root was rounded; j = edge - i (i - 1) / 2
+    i = ((1 + (1 + 8.0 * edge) ** 0.5) / 2).astype("int64")
+    i -= i * (i - 1) // 2 > edge
+    i += i * (i + 1) // 2 <= edge
+    return undirected(i, edge - i * (i - 1) // 2, n, gb)
+
+
+def _chosen(total, p, seed, gb):
+    """Which of `total` numbers are chosen, each with the probability p."""
+    if p == 0 or p == 1 or total == 0:
+        return numbers(int(total * p), gb)
+    count = int(total * p + 6 * (total * p) ** 0.5) + 20
+    while True:
+        # edge = the running sum of 1 + floor(log(u) / log(1 - p)), less one
+        u = (drawn(numbers(count, gb), seed) + 0.5) / 2**32
+        gaps = gb.Vector.from_dense(u).apply(gb.unary.log).new().to_dense() / _log1p(-p, gb)
+        edge = (1 + gaps.clip(max=float(total)).astype("int64")).cumsum() - 1
+        if edge[-1] >= total:
+            return edge[edge < total]
+        count *= 2
+
+
+def _log1p(x, gb):
+    """log(1 + x), which a probability near 0 needs."""
+    return gb.Scalar.from_value(x, gb.dtypes.FP64).apply(gb.unary.log1p).new().value

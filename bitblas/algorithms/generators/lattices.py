@@ -1,0 +1,61 @@
+"""Lattices: grids, and rings of which some edges lead elsewhere (small worlds).
+
+Method: the edges follow from the numbers of the vertices. In a small world each edge of the ring is, with the
+probability p, given another end, by hashes of its number and the seed.
+
+State: the ends of all edges, arrays of INT64.
+
+Input: sizes, and a probability.
+
+Check: NetworkX's grid_2d_graph and watts_strogatz_graph; the share of edges that were led elsewhere.
+
+Watts, Strogatz: Collective dynamics of small-world networks. Nature 393 (1998).
+"""
+
+from .. import _check as check
+from .._parts import numbers, undirected
+from .._scores import drawn
+
+
+def grid_graph(height, width, *, gb=None):
+    """A grid: vertex y * width + x has edges to its neighbours above, below, left and right.
+
+    height, width: ints >= 0. gb: the library, bitblas if None.
+    Returns a Matrix, BOOL, n x n with n = height * width: edges both ways.
+    Raises InvalidValue (a size below 0), TypeError (wrong kinds).
+    """
+    gb = check.library(gb)
+    height = check.count(gb, "height", height, "it is the number of rows", least=0)
+    width = check.count(gb, "width", width, "it is the number of columns", least=0)
+    n = height * width
+    v = numbers(n, gb)
+    # right: v - (v + 1) in a row; down: v - (v + width)
+    right, down = v[(v + 1) % max(1, width) > 0], v[: max(0, n - width)]
+    A = undirected(right, right + 1, n, gb)
+    A << gb.binary.pair[gb.dtypes.BOOL](A | undirected(down, down + width, n, gb))
+    return A
+
+
+def small_world_graph(n, k, p, *, seed=None, gb=None):
+    """A ring in which every vertex has edges to its k nearest ones, some of them led elsewhere.
+
+    n: int >= 0, the vertices. k: int >= 0, even. p: float in [0, 1], the probability of an edge to be led elsewhere.
+    seed: int, or None for 0: the same seed gives the same graph. gb: the library, bitblas if None.
+    Returns a Matrix, BOOL, n x n: edges both ways, at most n k / 2 of them, as self loops are left out and edges that
+    are chosen twice are one.
+    Raises InvalidValue (a number out of range), TypeError (wrong kinds).
+    """
+    gb = check.library(gb)
+    n = check.count(gb, "n", n, "it is the number of vertices", least=0)
+    k = check.count(gb, "k", k, "each vertex has k / 2 edges to either side", least=0)
+    check.number(gb, "k", k, lambda x: x % 2 == 0, "an even number", "each vertex has k / 2 edges to either side")
+    p = check.number(gb, "p", p, lambda x: 0 <= x <= 1, "a number in [0, 1]", "it is a probability")
+    seed = 0 if seed is None else check.integer("seed", seed)
+
+    edge = numbers(n * (k // 2), gb)
+    # i - j: to the next, the one after it, ..; j is led elsewhere where a random number is below p
+    i = edge % max(1, n)
+    j = (i + edge // max(1, n) + 1) % max(1, n)
+    led = drawn(edge, seed, 1) < p * 2**32
+    j[led] = (drawn(edge, seed, 2) * n >> 32)[led]
+    return undirected(i, j, n, gb)

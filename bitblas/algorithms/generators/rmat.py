@@ -1,0 +1,52 @@
+"""R-MAT: graphs with few vertices of high degree and many of low degree, as networks of people and pages are.
+
+Method: for each edge, bit by bit of its two ends, one of the four quarters of the matrix is chosen, with probabilities
+a, b, c and d. Random numbers are hashes of edge, bit and seed.
+
+State: i and j, the bits of the ends of all edges that are chosen so far, arrays of INT64.
+
+Input: probabilities whose sum is at most 1; the rest is d. Edges that are drawn twice are one, so there are fewer.
+
+Check: shares of the quarters; the same graph from both libraries.
+
+Chakrabarti, Zhan, Faloutsos: R-MAT, a recursive model for graph mining. SDM 2004.
+Murphy, Wheeler, Barrett, Ang: Introducing the Graph 500. Cray User Group 2010, for the default probabilities.
+"""
+
+from .. import _check as check
+from .._parts import numbers, undirected
+from .._scores import drawn
+
+
+def rmat_graph(scale, edge_factor=16, *, a=0.57, b=0.19, c=0.19, directed=False, seed=None, gb=None):
+    """A random graph of 2**scale vertices and about edge_factor times as many edges.
+
+    scale: int, 0 to 30. edge_factor: int >= 1. a, b, c: floats in [0, 1], the probabilities of the upper left, upper
+    right and lower left quarter; their sum is at most 1. directed: bool; else edges go both ways and self loops are
+    left out. seed: int, or None for 0: the same seed gives the same graph. gb: the library, bitblas if None.
+    Returns a Matrix, BOOL, n x n.
+    Raises InvalidValue (a number out of range), TypeError (wrong kinds).
+    """
+    gb = check.library(gb)
+    scale = check.count(gb, "scale", scale, "2**scale is the number of vertices", least=0)
+    check.number(gb, "scale", scale, lambda x: x <= 30, "30 or less", "give fewer vertices")
+    edge_factor = check.count(gb, "edge_factor", edge_factor, "16 is the default")
+    hint = "0.57, 0.19 and 0.19 are the defaults"
+    a, b, c = (
+        check.number(gb, name, x, lambda x: 0 <= x <= 1, "a number in [0, 1]", hint)
+        for name, x in (("a", a), ("b", b), ("c", c))
+    )
+    check.number(gb, "a + b + c", a + b + c, lambda x: x <= 1 + 1e-9, "1 or less", hint)
+    check.flag("directed", directed)
+    seed = 0 if seed is None else check.integer("seed", seed)
+
+    n = 1 << scale
+    edge = numbers(edge_factor * n, gb)
+    i, j = edge * 0, edge * 0
+    for bit in range(scale):
+        # the quarter: i gets a bit in the lower two, j in the right two
+        random = drawn(edge, seed, bit) / 2**32
+        lower = random >= a + b
+        i += lower * (1 << bit)
+        j += ((random >= a) ^ lower ^ (random >= a + b + c)) * (1 << bit)
+    return gb.Matrix.from_coo(i, j, True, nrows=n, ncols=n) if directed else undirected(i, j, n, gb)

@@ -1,0 +1,92 @@
+"""Breadth-first search: how far every vertex is from the source, or the nearest of several, and how it was found.
+
+Method: the frontier q holds the vertices found in the last round. One product q A steps along all edges that leave
+it; the complemented mask drops what was found before, so every edge is looked at once. Whether the product pushes
+from the frontier or pulls from the vertices not yet found is the library's choice.
+
+State: the presence of an entry is the information "found"; no value stands for "not found".
+Input: any square A; an edge is a stored entry, whatever its dtype and value. Directed: A[i, j] is the edge i -> j.
+
+Check: SciPy's dijkstra; parents are one level closer.
+
+Yang, Buluc, Owens: Implementing push-pull efficiently in GraphBLAS. ICPP 2018.
+"""
+
+from .. import _check as check
+
+
+@check.on_its_device
+def bfs_levels(A, source, *, depth_limit=None, gb=None):
+    """The number of edges on a shortest path from `source` to each vertex.
+
+    A: Matrix, n x n, any dtype. source: int, 0 <= source < n, or several: paths begin at any of them. depth_limit:
+    int >= 0: vertices farther away are not searched for; None: all are. gb: the library, bitblas if None.
+    Returns a Vector, INT64, size n: 0 at the source, no entry at a vertex that is not reached.
+    Raises DimensionMismatch (A not square), IndexOutOfBound (source out of range), InvalidValue (depth_limit below 0),
+    TypeError (wrong kinds).
+    """
+    gb = check.library(gb)
+    n = check.square(gb, A)
+    source = check.sources(gb, "source", source, n)
+
+    loop = check.loop(_levels, A, gb, _rounds(gb, depth_limit))
+    v, q = loop.state["levels"], loop.state["while_"]
+    v.clear()
+    check.put(gb, q, source, True)
+    loop.run()
+    return loop.result(v)
+
+
+def _rounds(gb, depth_limit):
+    """The rounds of a search: one for each level, that of the sources too."""
+    hint = "0 finds the sources alone, None has no limit"
+    return None if depth_limit is None else 1 + check.count(gb, "depth_limit", depth_limit, hint, least=0)
+
+
+def _levels(A, gb, limit):
+    v = gb.Vector(gb.dtypes.INT64, A.nrows)  # levels
+    q = gb.Vector(gb.dtypes.BOOL, A.nrows)  # frontier
+
+    def body(level):
+        # v<q> = level
+        v(q.S) << level
+        # q<!v, replace> = q any.pair A
+        q(~v.S, gb.replace) << q.vxm(A, gb.semiring.any_pair[gb.dtypes.BOOL])
+
+    return {"body": body, "while_": q, "limit": limit, "levels": v}
+
+
+@check.on_its_device
+def bfs_parents(A, source, *, depth_limit=None, gb=None):
+    """A breadth-first tree from `source`: for each vertex, the one it was found from.
+
+    A: Matrix, n x n, any dtype. source: int, 0 <= source < n, or several: a tree from each. depth_limit: int >= 0:
+    vertices farther away are not searched for; None: all are. gb: the library, bitblas if None.
+    Returns a Vector, INT64, size n: the parent has an edge to the vertex and is one level closer to the source, which
+    is its own parent; any one where several could be; no entry at a vertex that is not reached.
+    Raises DimensionMismatch (A not square), IndexOutOfBound (source out of range), InvalidValue (depth_limit below 0),
+    TypeError (wrong kinds).
+    """
+    gb = check.library(gb)
+    n = check.square(gb, A)
+    source = check.sources(gb, "source", source, n)
+
+    loop = check.loop(_parents, A, gb, _rounds(gb, depth_limit))
+    p, q = loop.state["parents"], loop.state["while_"]
+    p.clear()
+    check.put(gb, q, source, source)
+    loop.run()
+    return loop.result(p)
+
+
+def _parents(A, gb, limit):
+    p = gb.Vector(gb.dtypes.INT64, A.nrows)  # parents
+    q = gb.Vector(gb.dtypes.INT64, A.nrows)  # frontier: over which vertex each of its vertices was found
+
+    def body(_):
+        # p<q> = q
+        p(q.S) << q
+        # q<!p, replace> = q any.secondi A: the product over edge k -> j is k, the row number of the second operand
+        q(~p.S, gb.replace) << q.vxm(A, gb.semiring.ss.any_secondi)
+
+    return {"body": body, "while_": q, "limit": limit, "parents": p}

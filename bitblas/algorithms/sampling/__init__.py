@@ -1,0 +1,1 @@
+"""Random parts of a graph, the same for the same seed: walks."""

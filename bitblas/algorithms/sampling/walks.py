@@ -1,0 +1,72 @@
+"""Random walks: from a vertex along one of its edges, and so on.
+
+Method: the edges of a row stand side by side in the entries of A; the walk takes the entry that a random number points
+to, all walks one step at once. With weights it points into their running sum.
+
+State: at[k] is where walk k stands, an array; walks that came to a vertex without an edge out are left out.
+Random numbers are hashes of the number of the walk, the step and the seed: the same on every device and library.
+
+Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
+
+Check: every step is an edge; shares by weight; the same walks from both libraries.
+
+Perozzi, Al-Rfou, Skiena: DeepWalk, online learning of social representations. KDD 2014.
+Salmon, Moraes, Dror, Shaw: Parallel random numbers, as easy as 1, 2, 3. SC 2011, for numbers by counters.
+"""
+
+from .. import _check as check
+from .. import _watch as watch
+from .._parts import degrees, numbers
+from .._scores import drawn
+
+
+@check.on_its_device
+def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
+    """A random walk from each of the vertices in `starts`.
+
+    A: Matrix, n x n, any dtype. starts: vertices, one for each walk. length: int >= 1, steps. weighted: bool, whether
+    an edge is taken in proportion to its value (0 or more); else all of a vertex alike. seed: int, or None for 0: the
+    same seed gives the same walks. gb: the library, bitblas if None.
+    Returns a Matrix, INT64, len(starts) x (length + 1): a row holds the vertices of a walk, the start first; it ends
+    early at a vertex without an edge out, or without one of a weight above 0.
+    Raises InvalidValue (length below 1, a weight out of range), DimensionMismatch (A not square), IndexOutOfBound (a
+    start out of range), TypeError (wrong kinds).
+    """
+    gb = check.library(gb)
+    n = check.square(gb, A)
+    starts = check.vertices(gb, "starts", starts, n)
+    length = check.count(gb, "length", length, "a walk has one step or more")
+    seed = 0 if seed is None else check.integer("seed", seed)
+    if check.flag("weighted", weighted):
+        check.weights(gb, A)
+        A = A.select(gb.select.valuegt, 0).new() if A.dtype != gb.dtypes.BOOL else A
+
+    # the entries of row v are those from last[v] - d[v] to last[v]; up to entry k the weights sum to sums[k]
+    _, j, w = A.to_coo()
+    j, d = j.astype("int64"), degrees(A, gb)
+    last = d.cumsum()
+    w = w.astype("float64")
+    sums = w.cumsum()
+    walk, size = numbers(len(starts), gb), len(starts)
+    at = gb.Vector.from_coo(walk, starts, gb.dtypes.INT64, size=size).to_dense(0)
+    # W[k, step] = the vertex, row by row in one array; -1 after the end of a walk
+    W = numbers(size * (length + 1), gb) * 0 - 1
+    W[walk * (length + 1)] = at
+    for step in range(1, length + 1):
+        # walks go on where there is an edge
+        going = d[at] > 0
+        walk, at = walk[going], at[going]
+        # k = the entry that a random number in (0, 1) points to
+        first, end = last[at] - d[at], last[at] - 1
+        random = (drawn(walk, seed, step) + 0.5) / 2**32
+        if weighted:
+            low = sums[first] - w[first]
+            k = sums.searchsorted(low + random * (sums[end] - low), side="right").clip(first, end)
+        else:
+            k = (first + (random * d[at]).astype("int64")).clip(first, end)
+        at = j[k]
+        W[walk * (length + 1) + step] = at
+        watch.tell(total=length)
+    (place,) = (W >= 0).nonzero()
+    i, step = place // (length + 1), place % (length + 1)
+    return gb.Matrix.from_coo(i, step, W[place], gb.dtypes.INT64, nrows=size, ncols=length + 1)

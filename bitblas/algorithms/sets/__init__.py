@@ -1,0 +1,1 @@
+"""Sets of vertices or edges without conflicts: independent sets, colors, sides, matchings."""

@@ -1,0 +1,38 @@
+"""Bipartite graphs: vertices on two sides, with edges from one side to the other only.
+
+Method: breadth-first searches from one vertex of each component; the side of a vertex is whether its level is odd. The
+graph is bipartite exactly if no edge has both ends on one side.
+
+State: the levels of the search.
+
+Input: A with a symmetric structure; values and dtype do not matter. A self loop has both ends on one side.
+
+Check: NetworkX's is_bipartite.
+
+Konig: Theorie der endlichen und unendlichen Graphen. Leipzig 1936.
+"""
+
+from .. import _check as check
+from .._parts import numbers
+from ..connectivity.components import connected_components
+from ..paths.bfs import bfs_levels
+
+
+@check.on_its_device
+def bipartite_sides(A, *, gb=None):
+    """The side of each vertex, if the graph is bipartite.
+
+    A: Matrix, n x n, any dtype, symmetric structure (not checked). gb: the library, bitblas if None.
+    Returns a Vector, INT64, size n, full, of 0 and 1, where the smallest vertex of each component is on side 0; or None
+    if the graph is not bipartite.
+    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    """
+    gb = check.library(gb)
+    check.square(gb, A)
+    # the roots: vertices that are the smallest of their components
+    label = connected_components(A, gb=gb).to_dense()
+    (roots,) = (label == numbers(A.nrows, gb)).nonzero()
+    # side = level mod 2
+    side = bfs_levels(A, roots.tolist(), gb=gb).to_dense(0) % 2
+    i, j, _ = A.to_coo(values=False)
+    return None if (side[i] == side[j]).any() else gb.Vector.from_dense(side)

@@ -1,0 +1,35 @@
+"""Pairs of vertices and what they have in common; the best of each row."""
+
+from .. import _check as check
+from .._parts import numbers
+
+
+def common(A, B, ring, pairs, gb):
+    """A ring B', for those pairs of vertices that `pairs` has as entries, or all but (v, v): rows, columns, values."""
+    n = A.nrows
+    if pairs is None:
+        C = A.mxm(B.T, ring).new()
+        C << C.select(gb.select.offdiag)
+    else:
+        if check.square(gb, pairs, "pairs") != n:
+            raise gb.exceptions.DimensionMismatch(
+                f"argument pairs: expected a Matrix of {n} rows and columns, got {pairs.nrows}. "
+                f"Hint: its entries (u, v) are the pairs of vertices to compare."
+            )
+        C = A.mxm(B.T, ring).new(mask=pairs.S)
+    return C.to_coo()
+
+
+def best(i, j, score, n, top, gb):
+    """The n x n Matrix of the scores, of each row the `top` best ones; of equal ones those of the lowest columns."""
+    if top is not None:
+        top = check.count(gb, "top", top, "None gives all")
+        order = (-score).argsort(kind="stable")
+        order = order[i[order].argsort(kind="stable")]
+        i, j, score = i[order], j[order], score[order]
+        # place = the position in the row
+        place = numbers(len(i), gb)
+        first = gb.Vector.from_coo(i, place, size=n, dup_op=gb.binary.min).to_dense(0)
+        kept = place - first[i] < top
+        i, j, score = i[kept], j[kept], score[kept]
+    return gb.Matrix.from_coo(i, j, score, gb.dtypes.FP64, nrows=n, ncols=n)

@@ -1,0 +1,59 @@
+"""Similarity by shared neighbours, of which those with few neighbours count more: Adamic-Adar, resource allocation.
+
+Method: A D plus.first A', where the column k of A D has the value of the neighbour k: 1 / log(d[k]) or 1 / d[k].
+
+State: the product has an entry for each two vertices with a common neighbour, or of those pairs that are asked for.
+
+Input: A with a symmetric structure; values and dtype do not matter.
+
+Check: NetworkX's adamic_adar_index and resource_allocation_index.
+
+Adamic, Adar: Friends and neighbors on the web. Social Networks 25 (2003).
+Zhou, Lu, Zhang: Predicting missing links via local information. European Physical J. B 71 (2009).
+"""
+
+from .. import _check as check
+from .._parts import degrees
+from ._pairs import best, common
+
+
+@check.on_its_device
+def adamic_adar(A, *, pairs=None, top=None, gb=None):
+    """The sum, over the neighbours that two vertices share, of one over the logarithm of their degrees.
+
+    A: Matrix, n x n, any dtype, symmetric structure (not checked). pairs: Matrix, n x n: the entries (u, v) are the
+    pairs to compare; None: all vertices that share a neighbour. top: int >= 1: for each u only the so many best; None:
+    all. gb: the library, bitblas if None.
+    Returns a Matrix, n x n, FP64: no entry where no neighbour is shared, nor at (v, v) unless pairs has it; a
+    neighbour of degree 1 counts 0.
+    Raises InvalidValue (top out of range), DimensionMismatch (A not square, pairs of another size), TypeError.
+    """
+    gb = check.library(gb)
+    check.square(gb, A)
+    # D[k] = 1 / log(d[k]), 0 for a degree of 1: who has one neighbour shares none
+    d = degrees(A, gb)
+    logarithms = gb.Vector.from_dense(d.clip(2) * 1.0).apply(gb.unary.log).new().to_dense()
+    return _weighted(A, (d > 1) / logarithms, pairs, top, gb)
+
+
+@check.on_its_device
+def resource_allocation(A, *, pairs=None, top=None, gb=None):
+    """The sum, over the neighbours that two vertices share, of one over their degrees.
+
+    A: Matrix, n x n, any dtype, symmetric structure (not checked). pairs, top, gb: as for `adamic_adar`.
+    Returns a Matrix, n x n, FP64: no entry where no neighbour is shared, nor at (v, v) unless pairs has it.
+    Raises InvalidValue (top out of range), DimensionMismatch (A not square, pairs of another size), TypeError.
+    """
+    gb = check.library(gb)
+    check.square(gb, A)
+    # D[k] = 1 / d[k]
+    return _weighted(A, 1 / degrees(A, gb).clip(1), pairs, top, gb)
+
+
+def _weighted(A, value, pairs, top, gb):
+    n = A.nrows
+    # B = A D; S<pairs> = B plus.first A'
+    i, k, _ = A.to_coo(values=False)
+    B = gb.Matrix.from_coo(i, k, value[k], gb.dtypes.FP64, nrows=n, ncols=n)
+    u, v, score = common(B, A, gb.semiring.plus_first[gb.dtypes.FP64], pairs, gb)
+    return best(u, v, score, n, top, gb)

@@ -1,0 +1,144 @@
+"""Centralities against NetworkX and dense linear algebra: the same program text on python-graphblas and on bitblas.
+
+Of bitblas, every device runs them in slow tests; the CPU, on one undirected and one directed graph, always.
+"""
+
+import numpy as np
+import oracles
+import pytest
+from algorithm_runs import (
+    OnBitblas,
+    OnCpu,
+    OnGraphBLAS,
+    by_vertex,
+    few_graphs,
+    full,
+    matrix,
+    networkx,
+)
+from oracles import GRAPHS
+
+from bitblas.algorithms import Watch, eigenvector_centrality, hits, katz_centrality, pagerank
+
+
+def close(found, right):
+    return full(found) == pytest.approx(right, abs=2e-6)
+
+
+class Programs:
+    # --- PageRank with preferences and weights ---
+
+    @few_graphs
+    def test_pagerank_personalized_and_weighted(self, gb, graph):
+        nx = pytest.importorskip("networkx")
+        weights, prefer = graph.integers(0, 9) / 4, {v: 1 + v % 3 for v in range(0, graph.n, 3)}
+        A, G = matrix(gb, graph, weights, "FP64"), networkx(graph, weights)
+        if graph.symmetric:
+            G = nx.DiGraph(list(zip(graph.rows.tolist(), graph.cols.tolist(), ({"weight": w} for w in weights))))
+            G.add_nodes_from(range(graph.n))
+        p = gb.Vector.from_coo(list(prefer), list(prefer.values()), "FP64", size=graph.n)
+        how = {"alpha": 0.7, "tol": 1e-10}
+        for options, theirs in (
+            ({"weighted": True}, {"weight": "weight"}),
+            ({"personalization": p}, {"weight": None, "personalization": prefer}),
+            ({"weighted": True, "personalization": p}, {"personalization": prefer}),
+        ):
+            right = by_vertex(nx.pagerank(G, **how, **theirs), graph)
+            found = pagerank(A, **how, **options, gb=gb)
+            assert close(found, right)
+            assert full(found).sum() == pytest.approx(1, abs=1e-12)
+
+    @pytest.mark.parametrize("bad", [[-1, 2], [0, 0], [np.nan, 1], [np.inf, 1]])
+    def test_pagerank_refuses_a_personalization(self, gb, bad):
+        A = matrix(gb, oracles.path(2), 1.0)
+        with pytest.raises(gb.exceptions.InvalidValue, match=r"argument personalization: expected .*got.*Hint"):
+            pagerank(A, personalization=gb.Vector.from_dense(np.array(bad, float)), gb=gb)
+
+    def test_personalization_of_a_wrong_kind(self, gb):
+        A = matrix(gb, GRAPHS["tree"])
+        with pytest.raises(TypeError, match=r"argument personalization: expected a .* Vector, got dict.*Hint"):
+            pagerank(A, personalization={1: 2}, gb=gb)
+        with pytest.raises(gb.exceptions.DimensionMismatch, match=r"argument personalization: .*size 15, got 3"):
+            pagerank(A, personalization=gb.Vector.from_scalar(1, 3), gb=gb)
+
+    @pytest.mark.parametrize("program", [pagerank, katz_centrality, eigenvector_centrality, hits])
+    def test_weights_that_are_none(self, gb, program):
+        for bad in (-1.0, np.nan, np.inf):
+            A = matrix(gb, oracles.path(2), np.array([1, bad]), "FP64")
+            with pytest.raises(gb.exceptions.InvalidValue, match=r"argument A: expected values of 0 or more.*Hint"):
+                program(A, weighted=True, gb=gb)
+            program(A, max_iter=9, gb=gb)  # the values do not matter
+        with pytest.raises(TypeError, match="argument weighted: expected True or False, got int 1"):
+            program(A, weighted=1, gb=gb)
+
+    # --- Katz, eigenvector, HITS ---
+
+    @few_graphs
+    def test_katz(self, gb, graph):
+        weights = graph.symmetric_integers(0, 3)
+        A = matrix(gb, graph, weights, "FP64")
+        for weighted in (False, True):
+            M = graph.scipy(weights if weighted else None).toarray()
+            alpha = 0.9 / max(1, np.abs(np.linalg.eigvals(M)).max())
+            right = np.linalg.solve(np.eye(graph.n) - alpha * M.T, np.full(graph.n, 2.0))
+            how = {"alpha": alpha, "beta": 2, "weighted": weighted, "tol": 1e-10}
+            assert close(katz_centrality(A, normalized=False, **how, gb=gb), right)
+            assert close(katz_centrality(A, **how, gb=gb), right / np.linalg.norm(right))
+
+    def test_katz_that_diverges(self, gb):
+        with pytest.raises(gb.exceptions.InvalidValue, match=r"argument alpha: .*largest eigenvalue.*got 9\.0.*Hint"):
+            katz_centrality(matrix(gb, GRAPHS["karate"], 1.0), alpha=9, gb=gb)
+
+    @few_graphs
+    def test_eigenvector(self, gb, graph):
+        weights = graph.symmetric_integers(1, 3)
+        A = matrix(gb, graph, weights, "FP64")
+        for weighted in (False, True):
+            with Watch() as seen:
+                x = full(eigenvector_centrality(A, weighted=weighted, tol=1e-11, max_iter=5000, gb=gb))
+            M = graph.scipy(weights if weighted else None).toarray().T
+            assert np.linalg.norm(x) == pytest.approx(1) and (x >= 0).all()
+            if seen.converged:  # not where A has no eigenvector of its own kind, as without cycles
+                assert M @ x == pytest.approx((x @ M @ x) * x, abs=1e-5)
+
+    @few_graphs
+    def test_hits(self, gb, graph):
+        weights = graph.integers(1, 3)
+        A = matrix(gb, graph, weights, "FP64")
+        for weighted in (False, True):
+            h, a = (full(x) for x in hits(A, weighted=weighted, tol=1e-13, max_iter=3000, gb=gb))
+            M = graph.scipy(weights if weighted else None).toarray().astype(float)
+            for x, B in ((h, M @ M.T), (a, M.T @ M)):
+                assert x.sum() == pytest.approx(1 if len(graph.rows) else 0) and (x >= 0).all()
+                norm = max(x @ x, 1e-300)
+                assert B @ x == pytest.approx(x @ B @ x / norm * x, abs=1e-6)
+
+    def test_they_are_those_of_networkx(self, gb):
+        nx = pytest.importorskip("networkx")
+        for name in ("karate", "directed_random"):
+            graph = GRAPHS[name]
+            A, G = matrix(gb, graph, 1.0), networkx(graph)
+            assert close(katz_centrality(A, alpha=0.05, gb=gb), by_vertex(nx.katz_centrality(G, 0.05), graph))
+            right = nx.eigenvector_centrality(G, max_iter=2000)
+            assert close(eigenvector_centrality(A, max_iter=2000, gb=gb), by_vertex(right, graph))
+            for ours, theirs in zip(hits(A, tol=1e-13, max_iter=5000, gb=gb), nx.hits(G), strict=True):
+                assert close(ours, by_vertex(theirs, graph))
+
+    def test_rounds(self, gb):
+        for program in (katz_centrality, eigenvector_centrality, hits):
+            with Watch() as seen:
+                program(matrix(gb, GRAPHS["karate"], 1.0), max_iter=2, gb=gb)
+            assert (seen.rounds, seen.converged) == (2, False)
+
+
+class TestOnGraphBLAS(OnGraphBLAS, Programs):
+    """The programs themselves."""
+
+
+class TestOnCpu(OnCpu, Programs):
+    """The CPU."""
+
+
+@pytest.mark.slow
+class TestOnBitblas(OnBitblas, Programs):
+    """Every device."""

@@ -1,0 +1,160 @@
+"""Communities: label propagation against LDBC's definition, modularity against NetworkX, the others by properties and
+by the modularity that NetworkX reaches: the same program text on python-graphblas and on bitblas. Of bitblas, every
+device runs them in slow tests.
+"""
+
+from collections import Counter
+
+import numpy as np
+import oracles
+import pytest
+from algorithm_runs import (
+    OnBitblas,
+    OnCpu,
+    OnGraphBLAS,
+    few_graphs,
+    few_symmetric_graphs,
+    full,
+    matrix,
+    networkx,
+)
+from oracles import GRAPHS, Graph
+
+from bitblas.algorithms import Watch, label_propagation, leiden, louvain, markov_clustering, modularity
+
+
+def ldbc_labels(graph, rounds, directed):
+    """CDLP as LDBC defines it, vertex by vertex."""
+    near = [[] for _ in range(graph.n)]
+    for i, j in zip(graph.rows.tolist(), graph.cols.tolist(), strict=True):
+        near[i].append(j)
+        if directed:
+            near[j].append(i)
+    label = list(range(graph.n))
+    for _ in range(rounds):
+        counts = [Counter(label[w] for w in near[v]) for v in range(graph.n)]
+        label = [min(c, key=lambda x, c=c: (-c[x], x)) if c else label[v] for v, c in enumerate(counts)]
+    return np.array(label)
+
+
+def sets(label):
+    return [set(np.flatnonzero(label == c).tolist()) for c in np.unique(label)]
+
+
+def cliques(count, size, seed=0):
+    """Cliques in a ring, numbered at random: everyone agrees on their communities."""
+    order = np.random.default_rng(seed).permutation(count * size).reshape(count, size)
+    inside = [(a, b) for row in order for a in row for b in row if a < b]
+    ring = [(order[i][0], order[i - 1][1]) for i in range(count)]
+    return Graph.of(count * size, [*inside, *ring], symmetric=True), order
+
+
+class Programs:
+    @few_graphs
+    def test_label_propagation(self, gb, graph):
+        A = matrix(gb, graph)
+        for directed in (False, True):
+            for rounds in (1, 2, 10):
+                label = label_propagation(A, directed=directed, max_iter=rounds, gb=gb)
+                assert label.dtype == gb.dtypes.INT64
+                assert np.array_equal(full(label), ldbc_labels(graph, rounds, directed))
+
+    @few_graphs
+    def test_modularity(self, gb, graph):
+        nx = pytest.importorskip("networkx")
+        for weights in (None, graph.symmetric_integers(0, 4).astype(float)):
+            w = np.ones(len(graph.rows)) if weights is None else weights
+            G = networkx(graph, w)
+            # NetworkX counts the loop of an undirected graph once in each of two directions
+            once = [x * (1 + (graph.symmetric and i == j)) for i, j, x in zip(graph.rows, graph.cols, w, strict=True)]
+            A = matrix(gb, graph, np.array(once), "FP64")
+            for label in (np.arange(graph.n) % 3 % graph.n, np.zeros(graph.n, int), np.arange(graph.n)):
+                for resolution in (1, 0.3):
+                    found = modularity(A, gb.Vector.from_dense(label), weighted=True, resolution=resolution, gb=gb)
+                    right = nx.community.modularity(G, sets(label), resolution=resolution) if w.sum() else 0.0
+                    assert found == pytest.approx(right)
+        ones = matrix(gb, graph, 7, "INT64")
+        assert modularity(ones, gb.Vector.from_dense(label), gb=gb) == pytest.approx(
+            modularity(matrix(gb, graph, 1, "INT64"), gb.Vector.from_dense(label), weighted=True, gb=gb)
+        )
+
+    @few_symmetric_graphs
+    def test_louvain_and_leiden(self, gb, graph):
+        nx, G = pytest.importorskip("networkx"), networkx(graph)
+        A = matrix(gb, graph, 1.0)
+        right = nx.community.louvain_communities(G, seed=1)
+        for program in (louvain, leiden):
+            label = program(A, gb=gb)
+            assert (label.size, label.dtype) == (graph.n, gb.dtypes.INT64)
+            found = full(label)
+            assert sorted(set(found.tolist())) == list(range(len(set(found.tolist()))))
+            if len(graph.rows) and not (graph.rows == graph.cols).any():
+                assert modularity(A, label, gb=gb) >= 0.99 * nx.community.modularity(G, right)
+            if program is leiden:
+                assert all(nx.is_connected(G.subgraph(part)) for part in sets(found))
+            assert np.array_equal(full(program(A, gb=gb)), found)
+
+    def test_communities_that_are_plain(self, gb):
+        graph, order = cliques(7, 5)
+        A = matrix(gb, graph, 1.0)
+        right = {frozenset(row.tolist()) for row in order}
+        for program in (louvain, leiden, markov_clustering):
+            assert {frozenset(part) for part in sets(full(program(A, gb=gb)))} == right
+
+    def test_weights_and_resolution(self, gb):
+        graph = oracles.path(4)
+        weights = np.array([9.0 if {i, j} != {1, 2} else 1.0 for i, j in zip(graph.rows, graph.cols, strict=True)])
+        A = matrix(gb, graph, weights, "FP64")
+        for program in (louvain, leiden, markov_clustering):
+            assert sets(full(program(A, weighted=True, gb=gb))) == [{0, 1}, {2, 3}]
+        for program in (louvain, leiden):
+            assert len(sets(full(program(A, weighted=True, resolution=50, gb=gb)))) == 4
+            assert len(sets(full(program(A, weighted=True, resolution=0.01, gb=gb)))) == 1
+
+    @few_symmetric_graphs
+    def test_markov_clustering(self, gb, graph):
+        label = full(markov_clustering(matrix(gb, graph, 1.0), gb=gb))
+        component = oracles.components(graph)
+        for part in sets(label):
+            assert len(set(component[list(part)])) == 1 and label[list(part)].tolist() == [min(part)] * len(part)
+        one = full(markov_clustering(matrix(gb, graph, 1.0), inflation=1.01, prune=0, max_iter=2, gb=gb))
+        assert len(set(one)) <= len(set(label))
+
+    def test_rounds(self, gb):
+        for rounds, converged in ((1, False), (100, True)):
+            with Watch() as seen:
+                markov_clustering(matrix(gb, GRAPHS["karate"], 1.0), max_iter=rounds, gb=gb)
+            assert seen.converged == converged
+
+    @pytest.mark.parametrize("bad", [[0, 1, 3], [-1, 0, 0], [0.0, 1.0, 1.0]])
+    def test_labels_that_are_none(self, gb, bad):
+        with pytest.raises(gb.exceptions.InvalidValue, match=r"argument labels: expected .*got.*Hint"):
+            modularity(matrix(gb, oracles.path(3)), gb.Vector.from_dense(np.array(bad)), gb=gb)
+
+    def test_arguments(self, gb):
+        A = matrix(gb, oracles.path(3))
+        with pytest.raises(gb.exceptions.InvalidValue, match=r"argument labels: .*each of 3 vertices, got 1.*Hint"):
+            modularity(A, gb.Vector.from_coo([1], [1], size=3), gb=gb)
+        with pytest.raises(gb.exceptions.DimensionMismatch, match=r"argument labels: .*size 3, got 2"):
+            modularity(A, gb.Vector.from_scalar(1, 2), gb=gb)
+        with pytest.raises(TypeError, match=r"argument labels: expected a .*Vector, got list"):
+            modularity(A, [0, 1, 2], gb=gb)
+        for program, option, value in (
+            (louvain, "resolution", -1), (leiden, "tol", 0), (markov_clustering, "inflation", 1),
+            (markov_clustering, "prune", 1), (label_propagation, "max_iter", 0),
+        ):  # fmt: skip
+            with pytest.raises(gb.exceptions.InvalidValue, match=f"argument {option}: expected .*, got {value}.*Hint"):
+                program(A, gb=gb, **{option: value})
+
+
+class TestOnGraphBLAS(OnGraphBLAS, Programs):
+    """The programs themselves."""
+
+
+class TestOnCpu(OnCpu, Programs):
+    """The CPU."""
+
+
+@pytest.mark.slow
+class TestOnBitblas(OnBitblas, Programs):
+    """Every device."""

@@ -1,0 +1,86 @@
+"""Components of directed graphs and topological levels against SciPy and NetworkX: the same program text on
+python-graphblas and on bitblas. Of bitblas, every device runs them in slow tests.
+"""
+
+import numpy as np
+import oracles
+import pytest
+from algorithm_runs import OnBitblas, OnCpu, OnGraphBLAS, as_dict, few, few_graphs, full, matrix
+from oracles import Graph
+from scipy.sparse import csgraph
+
+from bitblas.algorithms import strongly_connected_components, topological_levels, weakly_connected_components
+
+
+def strong(graph):
+    count, label = csgraph.connected_components(graph.scipy(), connection="strong")
+    smallest = np.full(count, graph.n)
+    np.minimum.at(smallest, label, np.arange(graph.n))
+    return smallest[label]
+
+
+def topological(graph):
+    """Kahn's algorithm, one vertex at a time."""
+    into = np.bincount(graph.cols, minlength=graph.n)
+    level = {v: 0 for v in range(graph.n) if not into[v]}
+    for v in (order := list(level)):  # grows on the way
+        for w in graph.cols[graph.rows == v].tolist():
+            into[w] -= 1
+            level[w] = max(level.get(w, 0), level[v] + 1)
+            if not into[w]:
+                order.append(w)
+    return {v: level[v] for v in order}
+
+
+class Programs:
+    @few_graphs
+    def test_strongly_connected_components(self, gb, graph):
+        label = strongly_connected_components(matrix(gb, graph), gb=gb)
+        assert label.dtype == gb.dtypes.INT64
+        assert np.array_equal(full(label), strong(graph))
+
+    @pytest.mark.parametrize("seed", range(3))
+    @pytest.mark.parametrize("edges", [120, 160, 250])
+    def test_strong_components_near_the_threshold(self, gb, edges, seed):
+        graph = oracles.random(120, edges, seed)
+        assert np.array_equal(full(strongly_connected_components(matrix(gb, graph), gb=gb)), strong(graph))
+
+    @few_graphs
+    def test_weakly_connected_components(self, gb, graph):
+        label = weakly_connected_components(matrix(gb, graph, 1.0), gb=gb)
+        assert np.array_equal(full(label), oracles.components(graph))
+
+    @few(("directed_dag", "directed_cycle"))
+    def test_topological_levels(self, gb, graph):
+        assert as_dict(topological_levels(matrix(gb, graph), gb=gb)) == topological(graph)
+
+    def test_longest_paths_of_a_graph_without_cycles(self, gb):
+        i, j = np.random.default_rng(4).integers(0, 80, (2, 200))
+        order = np.random.default_rng(5).permutation(80)
+        graph = Graph.of(80, [(order[min(e)], order[max(e)]) for e in zip(i, j, strict=True) if e[0] != e[1]])
+        level = full(topological_levels(matrix(gb, graph), gb=gb))
+        assert (level[graph.cols] > level[graph.rows]).all()
+        for v in np.flatnonzero(level):
+            assert level[v] - 1 in level[graph.rows[graph.cols == v]]
+
+    def test_a_loop_is_a_cycle(self, gb):
+        graph = Graph.of(4, [(0, 1), (1, 1), (1, 2), (0, 3)])
+        assert as_dict(topological_levels(matrix(gb, graph), gb=gb)) == {0: 0, 3: 1}
+
+    def test_no_vertices(self, gb):
+        A = gb.Matrix(gb.dtypes.BOOL, 0, 0)
+        for program in (strongly_connected_components, weakly_connected_components, topological_levels):
+            assert program(A, gb=gb).size == 0
+
+
+class TestOnGraphBLAS(OnGraphBLAS, Programs):
+    """The programs themselves."""
+
+
+class TestOnCpu(OnCpu, Programs):
+    """The CPU."""
+
+
+@pytest.mark.slow
+class TestOnBitblas(OnBitblas, Programs):
+    """Every device."""

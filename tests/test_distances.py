@@ -1,0 +1,191 @@
+"""Searches with limits and several sources, shortest-path trees, negative cycles, eccentricities, closeness and ego
+networks against NetworkX and SciPy: the same program text on python-graphblas and on bitblas. Of bitblas, every device
+runs them in slow tests; `test_paths.py` has the searches themselves.
+"""
+
+import networkx as nx
+import numpy as np
+import oracles
+import pytest
+from algorithm_runs import (
+    OnBitblas,
+    OnCpu,
+    OnGraphBLAS,
+    as_dict,
+    by_vertex,
+    edges,
+    few_graphs,
+    few_symmetric_graphs,
+    full,
+    matrix,
+    networkx,
+)
+from oracles import GRAPHS, Graph
+
+from bitblas.algorithms import (
+    Watch,
+    bfs_levels,
+    bfs_parents,
+    closeness_centrality,
+    diameter,
+    diameter_bounds,
+    eccentricity,
+    ego_graph,
+    harmonic_centrality,
+    negative_cycle,
+    sssp,
+    sssp_tree,
+)
+
+
+def nearest(graph, sources):
+    """{vertex: edges on a shortest path from the nearest source}"""
+    found = {}
+    for source in sources:
+        for v, level in oracles.levels(graph, source).items():
+            found[v] = min(level, found.get(v, level))
+    return found
+
+
+def tree_fault(graph, weights, sources, distance, parent):
+    """What is wrong with parents as a tree of shortest paths, or None."""
+    weight = dict(zip(zip(graph.rows.tolist(), graph.cols.tolist(), strict=True), weights.tolist(), strict=True))
+    if distance.keys() != parent.keys():
+        return "other vertices"
+    for v in parent:
+        if v not in sources and distance[parent[v]] + weight[parent[v], v] != distance[v]:
+            return f"the edge to {v} is on no shortest path"
+        seen = {v}
+        while parent[v] != v:
+            v = parent[v]
+            if v in seen:
+                return f"{v} is on a circle"
+            seen.add(v)
+        if v not in sources:
+            return f"{v} is no source"
+    return None
+
+
+class Programs:
+    # --- searches ---
+
+    @few_graphs
+    def test_depth_limit_and_several_sources(self, gb, graph):
+        A = matrix(gb, graph)
+        for sources in ([0], [0, graph.n // 2, graph.n - 1], np.array([graph.n - 1, graph.n - 1]), []):
+            right = nearest(graph, list(map(int, sources)))
+            for limit in (None, 0, 1, 3):
+                near = {v: k for v, k in right.items() if limit is None or k <= limit}
+                assert as_dict(bfs_levels(A, sources, depth_limit=limit, gb=gb)) == near
+                parents = as_dict(bfs_parents(A, sources, depth_limit=limit, gb=gb))
+                assert parents.keys() == near.keys()
+                assert all(near[p] == max(0, near[v] - 1) for v, p in parents.items())
+            assert as_dict(sssp(matrix(gb, graph, 1.0), sources, gb=gb)) == right
+
+    def test_searches_refuse(self, gb):
+        A = matrix(gb, GRAPHS["tree"])
+        for program in (bfs_levels, bfs_parents):
+            with pytest.raises(gb.exceptions.InvalidValue, match=r"argument depth_limit: .*0 or more, got -1.*Hint"):
+                program(A, 0, depth_limit=-1, gb=gb)
+            with pytest.raises(TypeError, match=r"argument depth_limit: expected an integer.*got float 2\.0"):
+                program(A, 0, depth_limit=2.0, gb=gb)
+            with pytest.raises(gb.exceptions.IndexOutOfBound, match=r"argument source: .*0 to 14, got 15"):
+                program(A, [0, 15], gb=gb)
+
+    # --- trees ---
+
+    @few_graphs
+    def test_shortest_path_trees(self, gb, graph):
+        height = np.random.default_rng(1).integers(0, 9, graph.n)  # some weights turn negative, no cycle does
+        for weights in (graph.integers(0, 3), graph.integers(0, 3) + height[graph.rows] - height[graph.cols]):
+            A = matrix(gb, graph, weights, "FP64")
+            for sources in ([0], [graph.n - 1, 0]):
+                d, p = sssp_tree(A, sources if len(sources) > 1 else 0, gb=gb)
+                assert d.isequal(sssp(A, sources, gb=gb)) and p.dtype == gb.dtypes.INT64
+                distance, parent = as_dict(d), as_dict(p)
+                if weights.min(initial=0) >= 0 or len(sources) == 1:
+                    assert tree_fault(graph, weights, {0, *sources}, distance, parent) is None
+
+    @pytest.mark.slow
+    def test_trees_of_integers_and_of_patterns(self, gb):
+        A = matrix(gb, Graph.of(4, [(0, 1), (1, 2), (2, 1), (0, 2), (2, 3)]), [2**53, 2**53 + 1, 0, 0, 1], "UINT64")
+        d, p = sssp_tree(A, 0, gb=gb)
+        assert as_dict(d) == {0: 0, 1: 2**53, 2: 2**53, 3: 2**53 + 1} and as_dict(p) == {0: 0, 1: 0, 2: 1, 3: 2}
+        d, p = sssp_tree(matrix(gb, GRAPHS["grid"]), 0, gb=gb)
+        assert oracles.parents_fault(GRAPHS["grid"], 0, as_dict(p)) is None and d.isequal(
+            bfs_levels(matrix(gb, GRAPHS["grid"]), 0, gb=gb)
+        )
+
+    @pytest.mark.parametrize("dtype", ["INT64", "FP64"])
+    @pytest.mark.parametrize("seed", range(4))
+    def test_negative_cycle(self, gb, dtype, seed):
+        graph = oracles.random(40, 60 + 30 * seed, seed)
+        for low in (-9, -3, 0):
+            weights = graph.integers(low, 9, seed)
+            weight = dict(zip(zip(graph.rows.tolist(), graph.cols.tolist(), strict=True), weights, strict=True))
+            cycle = negative_cycle(matrix(gb, graph, weights, dtype), gb=gb)
+            there = nx.negative_edge_cycle(networkx(graph, weights))
+            assert bool(cycle) == there
+            if there:
+                assert len(set(cycle)) == len(cycle) and all(type(v) is int for v in cycle)
+                assert sum(weight[e] for e in zip(cycle, cycle[1:] + cycle[:1], strict=True)) < 0
+
+    def test_negative_cycle_of_others(self, gb):
+        assert negative_cycle(matrix(gb, GRAPHS["karate"]), gb=gb) == []
+        assert negative_cycle(gb.Matrix(gb.dtypes.FP64, 0, 0), gb=gb) == []
+        assert negative_cycle(matrix(gb, Graph.of(2, [(1, 1)]), -1, "INT8"), gb=gb) == [1]
+        with pytest.raises(gb.exceptions.InvalidValue, match=r"argument A: expected weights with no NaN"):
+            negative_cycle(matrix(gb, oracles.path(2), np.nan), gb=gb)
+
+    # --- centers ---
+
+    @few_graphs
+    def test_closeness(self, gb, graph):
+        A, G = matrix(gb, graph), networkx(graph)
+        for improved in (True, False):
+            right = nx.closeness_centrality(G, wf_improved=improved)
+            assert full(closeness_centrality(A, improved=improved, gb=gb)) == pytest.approx(by_vertex(right, graph))
+        assert full(harmonic_centrality(A, gb=gb)) == pytest.approx(by_vertex(nx.harmonic_centrality(G), graph))
+        far = [max(oracles.levels(graph, v).values()) for v in range(graph.n)]
+        e = eccentricity(A, gb=gb)
+        assert e.dtype == gb.dtypes.INT64 and full(e).tolist() == far
+
+    @few_symmetric_graphs
+    def test_diameter(self, gb, graph):
+        A = matrix(gb, graph)
+        right = max(max(oracles.levels(graph, v).values()) for v in range(graph.n))
+        assert diameter(A, gb=gb) == right
+        for searches in (1, 2, 4):
+            low, high = diameter_bounds(A, searches=searches, gb=gb)
+            assert type(low) is type(high) is int and low <= right <= high
+
+    def test_a_diameter_takes_few_searches(self, gb):
+        with Watch() as seen:
+            assert diameter(matrix(gb, oracles.path(900, 3)), gb=gb) == 899
+        assert seen.rounds < 8 * 900
+        assert diameter_bounds(gb.Matrix(gb.dtypes.BOOL, 0, 0), gb=gb) == (0, 0)
+
+    # --- parts ---
+
+    @few_graphs
+    def test_ego_graph(self, gb, graph):
+        weights = graph.symmetric_integers(1, 9)
+        A, G = matrix(gb, graph, weights, "INT64"), networkx(graph, weights)
+        for center in (0, graph.n - 1):
+            for radius in (0, 1, 2):
+                E = nx.ego_graph(G, center, radius)
+                right = {(i, j): w for i in E for j, w in ((j, E[i][j]["weight"]) for j in E[i])}
+                assert edges(ego_graph(A, center, radius, gb=gb)) == right
+
+
+class TestOnGraphBLAS(OnGraphBLAS, Programs):
+    """The programs themselves."""
+
+
+class TestOnCpu(OnCpu, Programs):
+    """The CPU."""
+
+
+@pytest.mark.slow
+class TestOnBitblas(OnBitblas, Programs):
+    """Every device."""

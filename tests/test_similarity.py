@@ -1,0 +1,188 @@
+"""Similarities, matchings, sides and walks against NetworkX and definitions: the same program text on python-graphblas
+and on bitblas. Of bitblas, every device runs them in slow tests.
+"""
+
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+import oracles
+import pytest
+from algorithm_runs import (
+    OnBitblas,
+    OnCpu,
+    OnGraphBLAS,
+    as_dict,
+    edges,
+    few_graphs,
+    few_symmetric_graphs,
+    full,
+    matrix,
+    networkx,
+)
+from oracles import GRAPHS, Graph
+
+from bitblas.algorithms import (
+    adamic_adar,
+    bipartite_sides,
+    cosine,
+    jaccard,
+    maximal_matching,
+    overlap,
+    random_walks,
+    resource_allocation,
+)
+
+SCALES = {
+    jaccard: lambda c, d, e: c / (d + e - c),
+    overlap: lambda c, d, e: c / min(d, e),
+    cosine: lambda c, d, e: c / (d * e) ** 0.5,
+}
+
+
+def shared(graph, score):
+    """{(u, v): score(neighbours of u, neighbours of v)} of those who share some."""
+    near = [set(graph.cols[graph.rows == v].tolist()) for v in range(graph.n)]
+    pairs = ((u, v) for u in range(graph.n) for v in range(graph.n) if near[u] & near[v])
+    return {(u, v): score(near[u], near[v]) for u, v in pairs}
+
+
+class Programs:
+    # --- similarity ---
+
+    @few_graphs
+    def test_similarity(self, gb, graph):
+        A, pairs = matrix(gb, graph), oracles.random(graph.n, 60, seed=2)
+        for program, scale in SCALES.items():
+            right = shared(graph, lambda a, b, scale=scale: scale(len(a & b), len(a), len(b)))
+            others = {e: x for e, x in right.items() if e[0] != e[1]}
+            S = program(A, gb=gb)
+            assert S.dtype == gb.dtypes.FP64 and edges(S) == pytest.approx(others)
+            asked = set(zip(pairs.rows.tolist(), pairs.cols.tolist(), strict=True))
+            some = {e: x for e, x in right.items() if e in asked}
+            assert edges(program(A, pairs=matrix(gb, pairs), gb=gb)) == pytest.approx(some)
+            best = {}
+            for u in range(graph.n):
+                row = sorted((-x, v) for (w, v), x in others.items() if w == u)
+                best |= {(u, v): -x for x, v in row[:3]}
+            assert edges(program(A, top=3, gb=gb)) == pytest.approx(best)
+
+    @few_symmetric_graphs
+    def test_link_prediction(self, gb, graph):
+        A, G = matrix(gb, graph), networkx(graph)
+        d = np.bincount(graph.rows, minlength=graph.n)
+        for program, value in (
+            (adamic_adar, lambda k: 1 / np.log(d[k]) if d[k] > 1 else 0),
+            (resource_allocation, lambda k: 1 / d[k]),
+        ):
+            right = shared(graph, lambda a, b, value=value: sum(value(k) for k in a & b))
+            found = edges(program(A, gb=gb))
+            assert found == pytest.approx({e: x for e, x in right.items() if e[0] != e[1]})
+            if not (graph.rows == graph.cols).any():  # NetworkX counts a loop twice
+                theirs = nx.adamic_adar_index if program is adamic_adar else nx.resource_allocation_index
+                scores = theirs(G, [e for e in found if e[0] < e[1]])
+                assert {(u, v): x for u, v, x in scores} == pytest.approx(
+                    {e: x for e, x in found.items() if e[0] < e[1]}
+                )
+
+    def test_similarity_refuses(self, gb):
+        A = matrix(gb, GRAPHS["tree"])
+        for program in (*SCALES, adamic_adar, resource_allocation):
+            with pytest.raises(gb.exceptions.InvalidValue, match=r"argument top: .*1 or more, got 0.*Hint"):
+                program(A, top=0, gb=gb)
+            with pytest.raises(gb.exceptions.DimensionMismatch, match=r"argument pairs: .*15 rows.*got 9.*Hint"):
+                program(A, pairs=matrix(gb, GRAPHS["star"]), gb=gb)
+            with pytest.raises(TypeError, match=r"argument pairs: expected a .*Matrix, got list"):
+                program(A, pairs=[(0, 1)], gb=gb)
+
+    # --- sides, matchings ---
+
+    @few_symmetric_graphs
+    def test_bipartite_sides(self, gb, graph):
+        side, G = bipartite_sides(matrix(gb, graph), gb=gb), networkx(graph)
+        assert (side is not None) == nx.is_bipartite(G)
+        if side is not None:
+            side = full(side)
+            assert (side[graph.rows] != side[graph.cols]).all() and set(side.tolist()) <= {0, 1}
+            assert not side[oracles.components(graph)].any()
+
+    def test_sides_of_a_bipartite_graph(self, gb):
+        graph = oracles.grid(5, 4)
+        assert full(bipartite_sides(matrix(gb, graph), gb=gb)).tolist() == [(v // 4 + v % 4) % 2 for v in range(20)]
+
+    @few_symmetric_graphs
+    def test_maximal_matching(self, gb, graph):
+        weights = graph.symmetric_integers(-9, 9)
+        A, G = matrix(gb, graph, weights, "INT64"), networkx(graph, weights)
+        for weighted, seed in ((False, None), (False, 7), (True, None)):
+            mate = as_dict(maximal_matching(A, weighted=weighted, seed=seed, gb=gb))
+            assert all(mate[w] == v and v != w for v, w in mate.items())
+            assert nx.is_maximal_matching(G, {(v, w) for v, w in mate.items() if v < w}) or not mate
+            left = [(i, j) for i, j in zip(graph.rows.tolist(), graph.cols.tolist(), strict=True) if i != j]
+            assert all(i in mate or j in mate for i, j in left)
+            assert mate == as_dict(maximal_matching(A, weighted=weighted, seed=seed, gb=gb))
+            if weighted:  # as heavy as the greedy one, edge by edge
+                greedy, used = [], set()
+                for i, j in sorted(left, key=lambda e: -G.edges[e]["weight"]):
+                    if not {i, j} & used:
+                        greedy.append(G.edges[i, j]["weight"])
+                        used |= {i, j}
+                if len(set(weights.tolist())) == len(weights) // 2:
+                    assert sorted(greedy) == sorted(G.edges[v, w]["weight"] for v, w in mate.items() if v < w)
+
+    def test_the_heaviest_edges_come_first(self, gb):
+        graph = Graph.of(5, [(0, 1), (1, 2), (2, 3), (3, 4)], symmetric=True)
+        weights = [1.5, 1.5, 2.5, 2.5, 1.0, 1.0, 4.0, 4.0]  # in the order of rows: (0, 1) (1, 0) (1, 2) (2, 1) ..
+        mate = as_dict(maximal_matching(matrix(gb, graph, weights, "FP64"), weighted=True, gb=gb))
+        assert mate == {3: 4, 4: 3, 1: 2, 2: 1}
+        with pytest.raises(gb.exceptions.InvalidValue, match=r"argument A: expected weights with no NaN.*Hint"):
+            maximal_matching(matrix(gb, graph, np.nan), weighted=True, gb=gb)
+
+    # --- walks ---
+
+    @few_graphs
+    def test_random_walks(self, gb, graph):
+        weights = graph.integers(0, 2)
+        A = matrix(gb, graph, weights, "FP64")
+        edge = dict(zip(zip(graph.rows.tolist(), graph.cols.tolist(), strict=True), weights.tolist(), strict=True))
+        starts = [0, graph.n - 1, 0, graph.n // 2] * 5
+        for weighted in (False, True):
+            W = random_walks(A, starts, 6, weighted=weighted, seed=3, gb=gb)
+            assert W.shape == (20, 7) and W.dtype == gb.dtypes.INT64
+            found = edges(W)
+            for k, start in enumerate(starts):
+                walk = [found[k, step] for step in range(7) if (k, step) in found]
+                assert walk[0] == start and all((k, step) in found for step in range(len(walk)))
+                taken = list(pairwise(walk))
+                assert all(edge.get(e, 0) > 0 if weighted else e in edge for e in taken)
+                assert len(walk) == 7 or not any(w > 0 or not weighted for e, w in edge.items() if e[0] == walk[-1])
+            assert W.isequal(random_walks(A, starts, 6, weighted=weighted, seed=3, gb=gb))
+
+    def test_walks_take_edges_by_weight(self, gb):
+        A = matrix(gb, Graph.of(4, [(0, 1), (0, 2), (0, 3)]), [1.0, 0.0, 3.0], "FP64")
+        for weighted, right in ((False, [1 / 3] * 3), (True, [0.25, 0, 0.75])):
+            ends = [
+                v for (_, step), v in edges(random_walks(A, [0] * 3000, 1, weighted=weighted, gb=gb)).items() if step
+            ]
+            assert np.bincount(ends, minlength=4)[1:] / 3000 == pytest.approx(right, abs=0.03)
+
+    def test_walks_refuse(self, gb):
+        A = matrix(gb, GRAPHS["tree"])
+        with pytest.raises(gb.exceptions.InvalidValue, match=r"argument length: .*1 or more, got 0"):
+            random_walks(A, [0], 0, gb=gb)
+        with pytest.raises(gb.exceptions.IndexOutOfBound, match=r"argument starts: .*0 to 14.*got 15"):
+            random_walks(A, [0, 15], 1, gb=gb)
+        assert random_walks(A, [], 3, gb=gb).shape == (0, 4)
+
+
+class TestOnGraphBLAS(OnGraphBLAS, Programs):
+    """The programs themselves."""
+
+
+class TestOnCpu(OnCpu, Programs):
+    """The CPU."""
+
+
+@pytest.mark.slow
+class TestOnBitblas(OnBitblas, Programs):
+    """Every device."""
