@@ -1,0 +1,17 @@
+"""networkx.algorithms.operators: graphs from graphs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .graph import Graph
+
+
+def complement(G: Graph) -> Graph:
+    n = len(G)
+    missing = ~np.eye(n, dtype=bool)
+    missing[G.rows, G.cols] = False
+    ptr = np.concatenate([[0], np.cumsum(missing.sum(1))]).astype(np.int64)
+    cols = np.nonzero(missing)[1]
+    counts = np.ones(len(cols), np.int64) if G.is_multigraph() else None
+    return Graph(list(G.labels), ptr, cols, directed=G.directed, counts=counts)
