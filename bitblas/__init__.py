@@ -18,7 +18,7 @@ from .device import Trace as trace
 from .extras import check_name as _check_name
 
 if TYPE_CHECKING:
-    from . import algorithms, compat, io, loop, reorder, ss, viz
+    from . import algorithms, compat, io, loop, nx, reorder, ss, viz
 
 __version__ = "0.1.0.dev0"
 
@@ -59,7 +59,7 @@ def init(backend: str = "bitblas", blocking: bool = False) -> None:
 
 def __getattr__(name: str) -> Any:
     # What `import bitblas` does not need comes at first use.
-    if name in ("algorithms", "compat", "io", "loop", "reorder", "ss", "viz"):
+    if name in ("algorithms", "compat", "io", "loop", "nx", "reorder", "ss", "viz"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -12,12 +12,14 @@ from .graph import Graph
 def cut_size(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> int | float:
     inner, outer = np.zeros(len(G), bool), np.zeros(len(G), bool)
     inner[G.numbers(S)] = True
-    if T is None:
-        outer = ~inner
-    else:
+    if T is not None:
         outer[G.numbers(T)] = True
+    elif G.directed:
+        raise TypeError("'NoneType' object is not iterable")  # NetworkX's own: it takes edges into T as well
+    else:
+        outer = ~inner
     rows, cols = G.edges_at
     there, back = inner[rows] & outer[cols], inner[cols] & outer[rows]
     # an edge between nodes of both sets is one in an undirected graph, and two in a directed one
-    times = there | back if not G.directed or T is None else there.astype(np.int64) + back
+    times = there.astype(np.int64) + back if G.directed else there | back
     return (times * (1 if weight is None else G.values_of(weight))).sum().item()

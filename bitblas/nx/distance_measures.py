@@ -30,6 +30,8 @@ def radius(G: Graph, e: Any = None, usebounds: bool = False, weight: str | None 
 
 
 def center(G: Graph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> list[Any]:
+    if e is None and weight is None and not G.directed and not len(G):
+        raise nx.NetworkXPointlessConcept("G has no nodes.")
     far = _all(G, e, weight)
     least = min(far.values())
     return [node for node in far if far[node] == least]

@@ -37,7 +37,7 @@ def _common(G: Graph, u: np.ndarray, v: np.ndarray, weights: np.ndarray | None =
     n, A = len(G), G.loopless
     if not len(u):
         return np.zeros(0)
-    at = gb.Matrix.from_coo(u, v, True, nrows=n, ncols=n, dup_op=gb.binary.any)
+    at = gb.Matrix.from_coo(u, v, True, nrows=n, ncols=n)
     if weights is None:
         # C<pairs> = A plus.pair A'
         C = A.mxm(A.T, gb.semiring.plus_pair[gb.dtypes.INT64]).new(mask=at.S)

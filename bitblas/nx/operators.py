@@ -13,5 +13,6 @@ def complement(G: Graph) -> Graph:
     missing[G.rows, G.cols] = False
     ptr = np.concatenate([[0], np.cumsum(missing.sum(1))]).astype(np.int64)
     cols = np.nonzero(missing)[1]
-    counts = np.ones(len(cols), np.int64) if G.is_multigraph() else None
+    # NetworkX adds each pair from both of its ends, which an undirected multigraph counts
+    counts = np.full(len(cols), 1 if G.directed else 2) if G.is_multigraph() else None
     return Graph(list(G.labels), ptr, cols, directed=G.directed, counts=counts)

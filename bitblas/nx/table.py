@@ -50,6 +50,9 @@ BACKWARDS = Refusal("`reverse` of a directed graph", lambda given: given["revers
 BOUNDS = Refusal("`usebounds`", lambda given: given["usebounds"] is True)
 GIVEN = _not_none("sp", "distances that are given (`sp`)")
 DIRECTED = Refusal("directed graphs", lambda given: given["G"].is_directed())
+SIMPLE_DIRECTED = Refusal(
+    "undirected graphs, multigraphs", lambda given: not given["G"].is_directed() or given["G"].is_multigraph()
+)
 ONE_EDGE = _not_none("edge", "a single edge")
 PART = Refusal(
     "some of the nodes (`nodelist`)",
@@ -85,7 +88,7 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("link_prediction", HEAVY, "jaccard_coefficient adamic_adar_index resource_allocation_index"),
     ("link_prediction", HEAVY, "preferential_attachment"),
     ("operators", HEAVY, "complement"),
-    ("reciprocity", SEARCH, "overall_reciprocity"),
+    ("reciprocity", SEARCH, "overall_reciprocity", SIMPLE_DIRECTED),
     ("shortest_paths.dense", HEAVY, "floyd_warshall floyd_warshall_numpy", WEIGHT),
     ("shortest_paths.generic", SEARCH, "has_path"),
     ("shortest_paths.generic", SEARCH, "shortest_path", PATHS),
