@@ -63,7 +63,7 @@ def run(parts: tuple[str, ...] = (), *, backend: bool = True, fallback: bool = T
             + ["--rootdir", str(folder()), *more, *(str(folder() / part) for part in parts or ("",))],
             env=env, cwd=temporary, capture_output=True, text=True,
         )  # fmt: skip
-        if not told.exists():
+        if done.returncode > 1 or not told.exists():  # 1: tests failed
             raise RuntimeError(f"pytest ended with {done.returncode}:\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
         return Run(**json.loads(told.read_text()))
 
