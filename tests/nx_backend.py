@@ -1,4 +1,4 @@
-"""NetworkX told of the backend, whether or not this tree is installed: its entry points are read from pyproject.toml."""
+"""NetworkX told of the backend, whether or not this tree is installed: the entry points are those of pyproject.toml."""
 
 from __future__ import annotations
 

@@ -1,16 +1,14 @@
-"""The NetworkX backend: conversions, dispatch, and every function of the table against NetworkX itself."""
+"""The NetworkX backend: its graph, conversions, dispatch, what it leaves to NetworkX and says of it."""
 
 from __future__ import annotations
 
 import inspect
 import logging
-import math
 import os
 import random
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pytest
@@ -18,59 +16,13 @@ import pytest
 nx = pytest.importorskip("networkx")
 
 import nx_backend  # noqa: E402
+from nx_calls import KINDS, graph  # noqa: E402
 
 nx_backend.register()
 
 import bitblas.nx as bnx  # noqa: E402
 from bitblas.nx import info, interface, numbering  # noqa: E402
 from bitblas.nx.table import HEAVY, OWN, SCAN, SEARCH, TABLE  # noqa: E402
-
-KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
-
-
-def graph(kind: type, n: int = 14, edges: int = 30, seed: int = 1, labels: str = "str", loops: bool = True):
-    """A random graph with labels of a kind, weights of its own on most edges, and a node without edges."""
-    rng = random.Random(seed)
-    name = {"str": lambda k: f"v{k}", "int": lambda k: 3 * k - 7, "range": lambda k: k}.get(labels, lambda k: (k, "x"))
-    G = kind(name="random")
-    G.add_nodes_from(map(name, range(n) if labels == "range" else rng.sample(range(n), n)), colour="red")
-    for _ in range(edges):
-        u, v = rng.randrange(n - 1), rng.randrange(n - 1)
-        if loops or u != v:
-            G.add_edge(name(u), name(v), **({} if rng.random() < 0.3 else {"weight": rng.randint(1, 9)}))
-    return G
-
-
-def same(ours, theirs):
-    """The same values, of the same Python types, and floats that are near."""
-    if isinstance(theirs, Iterator):
-        return same(list(ours), list(theirs))
-    if isinstance(theirs, Mapping) and not isinstance(theirs, Counter):
-        return ours.keys() == theirs.keys() and all(same(ours[key], theirs[key]) for key in theirs)
-    if isinstance(theirs, (list, tuple)):
-        return type(ours) is type(theirs) and len(ours) == len(theirs) and all(map(same, ours, theirs))
-    if isinstance(theirs, (int, float)) and not isinstance(theirs, bool):
-        return type(ours) in (int, float) and (
-            math.isclose(ours, theirs, rel_tol=1e-6, abs_tol=1e-9) or (math.isnan(ours) and math.isnan(theirs))
-        )
-    if isinstance(theirs, nx.Graph):
-        ours = nx.utils.backends._load_backend("bitblas").convert_to_nx(ours)
-        return set(ours) == set(theirs) and set(ours.edges) == set(theirs.edges)
-    if hasattr(theirs, "toarray"):
-        theirs, ours = theirs.toarray(), ours.toarray()
-    if isinstance(theirs, np.ndarray):
-        return ours.dtype == theirs.dtype and np.allclose(ours, theirs)
-    return type(ours) is type(theirs) and ours == theirs
-
-
-def outcome(call):
-    """What a call gives, an iterator as a list, or the error that it raises and its message."""
-    try:
-        found = call()
-        return list(found) if isinstance(found, Iterator) else found
-    except Exception as error:
-        return type(error), str(error)
-
 
 # ---- conversion -----------------------------------------------------------------------------------------------------
 
@@ -142,10 +94,10 @@ def test_numbers_keep_their_kind():
 def test_a_graph_of_the_backend_answers_as_networkx():
     G = graph(nx.Graph)
     H = bnx.from_networkx(G)
-    u = list(G)[0]
+    u = next(iter(G))
     assert dict(H.nodes(data=True)) == dict(G.nodes(data=True)) and list(H.edges) == list(G.edges)
     assert dict(H[u]) == dict(G[u]) and H.has_edge(u, u) == G.has_edge(u, u) and u in H and [] not in H
-    assert H.size() == G.size() and H.size("weight") == G.size("weight") and "Graph with 14 nodes" in repr(H)
+    assert H.size() == G.size() and H.size("weight") == G.size("weight") and str(H) == str(G) in repr(H)
     with pytest.raises(nx.NetworkXError, match="Frozen graph"):
         H.add_edge(1, 2)
     with pytest.raises(AttributeError, match="no attribute 'colour'"):
@@ -252,117 +204,3 @@ def test_nothing_but_the_environment(tmp_path):
     code = code.replace("print", "nx.config.backends.bitblas.min_edges = 0\nprint")
     ran = subprocess.run([sys.executable, "-W", "error", "-c", code], env=env, capture_output=True, text=True)
     assert (ran.stdout, ran.stderr) == ("True ['bitblas']\n", "")
-
-
-# ---- every function of the table, against NetworkX ----------------------------------------------------------------
-
-nodes = lambda G, *at: [list(G)[k % len(G)] for k in at]
-CALLS = {
-    "has_path": lambda G: [nodes(G, 0, 5), nodes(G, 0, 0)],
-    "shortest_path": lambda G: [nodes(G, 1), [], ["nowhere"]],
-    "shortest_path_length": lambda G: [nodes(G, 1), [], nodes(G, 2, 7), [None, *nodes(G, 3)], ["nowhere"]]
-    + [{"weight": "weight"}, {"weight": "weight", "source": nodes(G, 2)[0]}, {"method": "magic"}],
-    "single_source_shortest_path_length": lambda G: [nodes(G, 1), [*nodes(G, 1), 1], ["nowhere"]],
-    "single_source_dijkstra_path_length": lambda G: [nodes(G, 1), [*nodes(G, 1), 7], ["nowhere"]],
-    "multi_source_dijkstra_path_length": lambda G: [[nodes(G, 1, 4)], [[]], [nodes(G, 5), 6.5]],
-    "betweenness_centrality": lambda G: [[], [None, False], {"endpoints": True}]
-    + [{"k": 5, "seed": 2, "normalized": one, "endpoints": other} for one in (True, False) for other in (True, False)],
-    "closeness_centrality": lambda G: [[], nodes(G, 3), {"distance": "weight"}, {"wf_improved": False}],
-    "harmonic_centrality": lambda G: [[], {"nbunch": nodes(G, 1, 2)}, {"sources": nodes(G, 1, 2, 3)}]
-    + [{"distance": "weight"}],
-    "pagerank": lambda G: [[], {"weight": None}, {"personalization": {nodes(G, 1)[0]: 1}}, {"max_iter": 1}]
-    + [{"dangling": {nodes(G, 2)[0]: 3}, "alpha": 0.5}, {"nstart": {nodes(G, 4)[0]: 1}}]
-    + [{"personalization": {"nowhere": 1}}],
-    "katz_centrality": lambda G: [[0.02], {"alpha": 0.01, "weight": "weight"}, {"alpha": 5, "max_iter": 3}]
-    + [{"alpha": 0.02, "normalized": False, "beta": dict.fromkeys(G, 2)}, {"beta": {"nowhere": 1}}],
-    "eigenvector_centrality": lambda G: [{"max_iter": 1000}, {"nstart": dict.fromkeys(G, 0)}, {"max_iter": 1}]
-    + [{"weight": "weight", "max_iter": 1000}],
-    "clustering": lambda G: [[], nodes(G, 1), [nodes(G, 1, 2)], {"weight": "weight"}],
-    "average_clustering": lambda G: [[], {"count_zeros": False}, {"weight": "weight"}],
-    "square_clustering": lambda G: [[], nodes(G, 1), [nodes(G, 1, 2)]],
-    "triangles": lambda G: [[], nodes(G, 1), [nodes(G, 1, 2)]],
-    "generalized_degree": lambda G: [[], nodes(G, 1), [nodes(G, 1, 2)]],
-    "eccentricity": lambda G: [[], nodes(G, 1), {"weight": "weight"}],
-    "shortest_paths": lambda G: [],
-    "cut_size": lambda G: [[nodes(G, 1, 2, 3)], [nodes(G, 1, 2), nodes(G, 4, 5), "weight"]]
-    if not G.is_directed()
-    else [[nodes(G, 1, 2), nodes(G, 4, 5), "weight"]],
-    "bfs_layers": lambda G: [nodes(G, 1), ["nowhere"]],
-    "descendants_at_distance": lambda G: [[*nodes(G, 1), 2], [*nodes(G, 1), 0], ["nowhere", 1]],
-    "bfs_edges": lambda G: [nodes(G, 1), {"source": nodes(G, 1)[0], "depth_limit": 1}],
-    "is_k_regular": lambda G: [[2]],
-    "is_isolate": lambda G: [nodes(G, 1)],
-    "volume": lambda G: [[nodes(G, 1, 2)], [nodes(G, 1, 2), "weight"]],
-    "to_scipy_sparse_array": lambda G: [[], [nodes(G, *reversed(range(len(G))))], {"weight": None, "format": "coo"}]
-    + [{"dtype": float, "format": "rubbish"}, [[*nodes(G, *range(len(G) - 1)), "nowhere"]]]
-    + [[nodes(G, 0, *range(len(G) - 1))]],
-    "is_negatively_weighted": lambda G: [[]],
-    "efficiency": lambda G: [nodes(G, 1, 5)],
-    "jaccard_coefficient": lambda G: [[], [[nodes(G, 1, 2), nodes(G, 3, 3)]], [[(*nodes(G, 1), "nowhere")]]],
-    "adamic_adar_index": lambda G: [[], [[nodes(G, 1, 2)]]],
-    "floyd_warshall_numpy": lambda G: [[], {"nodelist": nodes(G, 1, 2)}, {"weight": None}],
-}
-CLEAR = {"connected", "strong", "null"}  # the largest singular value is a single one
-PREDICTED = {"jaccard_coefficient", "adamic_adar_index", "resource_allocation_index", "preferential_attachment"}
-PAIRS = {"dijkstra_path_length", "bellman_ford_path_length"}
-SETS = {"boundary_expansion", "node_expansion", "node_boundary", "is_dominating_set", "mixing_expansion"}
-SETS |= {"conductance", "edge_expansion", "normalized_cut_size"}
-SOURCES = {"descendants", "ancestors", "node_connected_component", "bfs_tree", "bfs_predecessors", "bfs_successors"}
-SOURCES |= {"single_source_shortest_path", "single_target_shortest_path_length"}
-SOURCES |= {"single_source_bellman_ford_path_length"}
-
-
-def calls_of(name, G):
-    if name in PAIRS:
-        return [nodes(G, 0, 5), nodes(G, 0, 0), nodes(G, 0, len(G) - 1), ["nowhere", *nodes(G, 1)]]
-    if name in SETS:
-        return [[nodes(G, 1, 2, 3)]]
-    if name in SOURCES:
-        return [nodes(G, 1), ["nowhere"]]
-    return CALLS.get(name, lambda G: [[]])(G)
-
-
-GRAPHS = {
-    "graph": lambda: graph(nx.Graph, edges=40),
-    "connected": lambda: nx.relabel_nodes(nx.karate_club_graph().subgraph(range(20)).copy(), str),
-    "digraph": lambda: graph(nx.DiGraph, edges=40, labels="int"),
-    "strong": lambda: nx.compose(nx.cycle_graph(9, nx.DiGraph), nx.gnp_random_graph(9, 0.2, seed=1, directed=True)),
-    "multigraph": lambda: graph(nx.MultiGraph, edges=40, labels="tuple"),
-    "multidigraph": lambda: graph(nx.MultiDiGraph, edges=40),
-    "loopless": lambda: graph(nx.Graph, loops=False, labels="range"),
-    "tree": lambda: nx.balanced_tree(2, 3),
-    "arborescence": lambda: nx.balanced_tree(2, 2, nx.DiGraph),
-    "bipartite": lambda: nx.complete_bipartite_graph(3, 4),
-    "one node": lambda: nx.empty_graph(1),
-    "null": nx.Graph,
-}
-LIGHT = ("is_connected", "connected_components", "bfs_edges", "single_source_shortest_path", "pagerank", "triangles")
-LIGHT += ("single_source_dijkstra_path_length", "to_scipy_sparse_array", "number_of_selfloops", "is_tree", "is_forest")
-ORDERED = {"bfs_edges", "bfs_layers", "single_source_shortest_path", "single_source_shortest_path_length", "pagerank"}
-SHORT = {"null", "one node"}  # too few nodes for arguments that name some
-
-
-@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in LIGHT else pytest.mark.slow) for n in sorted(TABLE)])
-def test_as_networkx(name):
-    inner = nx.utils.backends._registered_algorithms[name]
-    function = getattr(sys.modules[inner.__module__], inner.__name__)  # with what it refuses, before it dispatches
-    needed = [p for p in list(interface._signature(name).parameters.values())[1:] if p.default is p.empty]
-    ran = 0
-    for kind, make in GRAPHS.items():
-        G = make()
-        calls = ([] if needed else [[]]) if kind in SHORT else calls_of(name, G)
-        for call in calls:
-            args, options = ([], call) if isinstance(call, dict) else (call, {})
-            if interface._refusal(name, (G, *args), options) or (name == "hits" and kind not in CLEAR):
-                continue
-            theirs = outcome(lambda: function(G, *args, **options))
-            ours = outcome(lambda: function(bnx.from_networkx(G), *args, backend="bitblas", **options))
-            if isinstance(ours, tuple) and ours[0] is NotImplementedError:
-                continue
-            if name in PREDICTED and call == [] and isinstance(theirs, list):  # in the order of a set of strings
-                ours, theirs = ({frozenset(pair): score for *pair, score in found} for found in (ours, theirs))
-            assert same(ours, theirs), (kind, call, ours, theirs)
-            if name in ORDERED and isinstance(theirs, dict):
-                assert list(ours) == list(theirs), (kind, call)
-            ran += 1
-    assert ran

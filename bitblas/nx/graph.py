@@ -233,9 +233,14 @@ class Graph:
     def __getitem__(self, node: Hashable) -> Any:
         return self.__getattr__("adj")[node]
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
+        """As NetworkX's."""
         kind = ("Multi" if self.is_multigraph() else "") + ("DiGraph" if self.directed else "Graph")
-        return f"bitblas.nx.Graph: {kind} with {len(self)} nodes and {self.number_of_edges()} edges"
+        named = f" named {self.graph['name']!r}" if self.graph.get("name") else ""
+        return f"{kind}{named} with {len(self)} nodes and {self.number_of_edges()} edges"
+
+    def __repr__(self) -> str:
+        return f"<bitblas.nx {self}>"
 
 
 class _Nodes:

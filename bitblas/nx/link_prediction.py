@@ -83,8 +83,16 @@ def _shared(G: Graph, u: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 def adamic_adar_index(G: Graph, ebunch: Any = None) -> Pairs:
     degree = G.degree.array
-    share = 1 / np.log(np.maximum(degree, 2))  # a common neighbour of two nodes has two edges
-    return _scored(G, ebunch, lambda u, v: _common(G, u, v, share))
+    with np.errstate(divide="ignore"):
+        share = 1 / np.log(np.where(degree == 1, 1, np.maximum(degree, 2)))
+
+    def score(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+        found = _common(G, u, v, share)
+        if np.isinf(found).any():  # a node, paired with itself, and a neighbour that has no other
+            raise ZeroDivisionError("float division by zero")
+        return found
+
+    return _scored(G, ebunch, score)
 
 
 def resource_allocation_index(G: Graph, ebunch: Any = None) -> Pairs:

@@ -47,8 +47,15 @@ WEIGHT, DISTANCE = _calls("weight"), _calls("distance")
 WEIGHTED = _not_none("weight", "weights")
 SORTED = _not_none("sort_neighbors", "neighbours in another order (`sort_neighbors`)")
 BACKWARDS = Refusal("`reverse` of a directed graph", lambda given: given["reverse"] and given["G"].is_directed())
+NEIGHBOURS = _not_none("neighbors", "neighbours of its own (`neighbors`)")
+RECORDS = Refusal("a `dtype` of several fields", lambda given: getattr(given["dtype"], "names", None) is not None)
+JOINED = Refusal(
+    "a `multigraph_weight` of its own",
+    lambda given: given["G"].is_multigraph() and given["multigraph_weight"] not in (sum, min, max),
+)
 BOUNDS = Refusal("`usebounds`", lambda given: given["usebounds"] is True)
 GIVEN = _not_none("sp", "distances that are given (`sp`)")
+MULTIGRAPH = Refusal("multigraphs", lambda given: given["G"].is_multigraph())
 DIRECTED = Refusal("directed graphs", lambda given: given["G"].is_directed())
 SIMPLE_DIRECTED = Refusal(
     "undirected graphs, multigraphs", lambda given: not given["G"].is_directed() or given["G"].is_multigraph()
@@ -64,7 +71,9 @@ PATHS = Refusal(
 
 _ROWS: tuple[tuple[Any, ...], ...] = (
     # module, cost, names, refusals
-    ("bipartite", SEARCH, "is_bipartite color"),
+    ("assortativity", SEARCH, "average_neighbor_degree", WEIGHT, MULTIGRAPH),
+    ("bipartite", SEARCH, "color"),
+    ("bipartite", SCAN, "is_bipartite"),  # NetworkX stops at the first odd cycle
     ("boundary", SCAN, "node_boundary"),
     ("centrality.betweenness", HEAVY, "betweenness_centrality", WEIGHTED),
     ("centrality.closeness", HEAVY, "closeness_centrality harmonic_centrality", DISTANCE),
@@ -73,9 +82,13 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("cluster", HEAVY, "clustering average_clustering", WEIGHT),
     ("cluster", HEAVY, "triangles generalized_degree"),
     ("cluster", HEAVY, "transitivity square_clustering", DIRECTED),
+    ("community", SCAN, "intra_community_edges"),
+    ("community", SCAN, "inter_community_edges", MULTIGRAPH),
+    ("community", SCAN, "modularity", WEIGHT),
     ("components", SEARCH, "connected_components number_connected_components is_connected node_connected_component"),
     ("components", SEARCH, "weakly_connected_components number_weakly_connected_components is_weakly_connected"),
     ("convert_matrix", SEARCH, "to_scipy_sparse_array", PART, WEIGHT),
+    ("convert_matrix", SEARCH, "to_numpy_array", PART, WEIGHT, RECORDS, JOINED),
     ("core", HEAVY, "core_number"),
     ("cuts", SCAN, "cut_size", WEIGHT),
     ("dag", SEARCH, "descendants ancestors"),
@@ -88,9 +101,10 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("link_prediction", HEAVY, "jaccard_coefficient adamic_adar_index resource_allocation_index"),
     ("link_prediction", HEAVY, "preferential_attachment"),
     ("operators", HEAVY, "complement"),
-    ("reciprocity", SEARCH, "overall_reciprocity", SIMPLE_DIRECTED),
+    ("reciprocity", SEARCH, "overall_reciprocity reciprocity", SIMPLE_DIRECTED),
     ("shortest_paths.dense", HEAVY, "floyd_warshall floyd_warshall_numpy", WEIGHT),
-    ("shortest_paths.generic", SEARCH, "has_path"),
+    ("shortest_paths.generic", SCAN, "has_path"),  # NetworkX searches from both ends, and stops between
+    ("shortest_paths.generic", HEAVY, "average_shortest_path_length wiener_index", WEIGHT),
     ("shortest_paths.generic", SEARCH, "shortest_path", PATHS),
     ("shortest_paths.generic", SEARCH, "shortest_path_length", WEIGHT),
     ("shortest_paths.unweighted", SEARCH, "single_source_shortest_path single_source_shortest_path_length"),
@@ -100,9 +114,11 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("shortest_paths.weighted", SEARCH, "dijkstra_path_length bellman_ford_path_length", WEIGHT),
     ("shortest_paths.weighted", SEARCH, "single_source_bellman_ford_path_length", WEIGHT),
     ("shortest_paths.weighted", HEAVY, "all_pairs_dijkstra_path_length all_pairs_bellman_ford_path_length", WEIGHT),
+    ("shortest_paths.weighted", SEARCH, "negative_edge_cycle", WEIGHT),
     ("tournament", SEARCH, "is_tournament"),
     ("traversal", SEARCH, "bfs_layers descendants_at_distance"),
     ("traversal", SEARCH, "bfs_edges bfs_tree", SORTED, BACKWARDS),
+    ("traversal", SEARCH, "generic_bfs_edges", NEIGHBOURS),
     ("traversal", SEARCH, "bfs_predecessors bfs_successors", SORTED),
     ("tree", SEARCH, "is_tree is_forest is_arborescence is_branching"),
     (OWN, SCAN, "degree_centrality in_degree_centrality out_degree_centrality isolates is_isolate number_of_isolates"),
@@ -110,8 +126,9 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     (OWN, SCAN, "volume conductance edge_expansion mixing_expansion normalized_cut_size", WEIGHT),
     (OWN, SEARCH, "adjacency_matrix laplacian_matrix normalized_laplacian_matrix", PART, WEIGHT),
     (OWN, SEARCH, "modularity_matrix directed_modularity_matrix", PART, WEIGHT),
-    (OWN, SEARCH, "efficiency"),
-    (OWN, HEAVY, "global_efficiency fast_could_be_isomorphic"),
+    (OWN, SEARCH, "efficiency google_matrix tournament_matrix sets"),
+    (OWN, HEAVY, "global_efficiency fast_could_be_isomorphic bipartite_betweenness_centrality"),
+    (OWN, HEAVY, "k_core k_shell k_crust k_corona"),
 )
 
 TABLE = {

@@ -34,6 +34,12 @@ def bfs_edges(
     return _edges(G, source, depth_limit)
 
 
+def generic_bfs_edges(
+    G: Graph, source: Any, neighbors: Any = None, depth_limit: int | None = None
+) -> Iterator[tuple[Any, Any]]:
+    return bfs_edges(G, source, depth_limit=depth_limit)
+
+
 def _edges(G: Graph, source: Any, depth_limit: int | None) -> Iterator[tuple[Any, Any]]:
     found = levels(G, G.numbers([source]), depth_limit)
     next(found)

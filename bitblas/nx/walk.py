@@ -88,6 +88,17 @@ def distances(
     return at[order], values[order]
 
 
+def is_cyclic(A: Any, source: int) -> bool:
+    """Whether the source can reach a cycle of negative weight. NotImplementedError for NaN and -infinity."""
+    try:
+        sssp(A, source)
+    except InvalidValue as error:
+        if "cycle" in str(error):
+            return True
+        raise NotImplementedError(str(error)) from None
+    return False
+
+
 def weights(G: Graph, weight: str, negative: bool = False) -> Any:
     """The matrix of weights, the least of parallel edges. NotImplementedError where one is negative, unless it may."""
     if not negative and (G.values_of(weight) < 0).any():

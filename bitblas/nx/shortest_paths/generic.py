@@ -54,6 +54,40 @@ def shortest_path_length(
     return single(H, node, weight=weight)
 
 
+def average_shortest_path_length(G: Graph, weight: str | None = None, method: str | None = None) -> float:
+    n = len(G)
+    if method not in (None, "unweighted", "dijkstra", "bellman-ford", "floyd-warshall", "floyd-warshall-numpy"):
+        raise ValueError(f"method not supported: {method}")
+    if not n:
+        raise nx.NetworkXPointlessConcept("the null graph has no paths, thus there is no average shortest path length")
+    if n == 1:
+        return 0
+    total = _total(G, None if method == "unweighted" else weight, negative=method == "bellman-ford")
+    if total is None:
+        raise nx.NetworkXError(f"Graph is not {'strongly ' if G.directed else ''}connected.")
+    return total / (n * (n - 1))
+
+
+def wiener_index(G: Graph, weight: str | None = None) -> float:
+    if not len(G):
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
+    total = _total(G, weight)
+    if total is None:
+        return float("inf")
+    return total if G.directed else total / 2
+
+
+def _total(G: Graph, weight: str | None, negative: bool = False) -> Any:
+    """The sum of the distances between all pairs; None where there is a pair without a path."""
+    total = 0
+    for source in range(len(G)):
+        at, lengths = distances(G, source, weight, negative=negative)
+        if len(at) < len(G):
+            return None
+        total += lengths.sum().item()
+    return total
+
+
 def _method(method: str) -> None:
     if method not in ("dijkstra", "bellman-ford"):
         raise ValueError(f"method not supported: {method}")

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import networkx as nx
+import numpy as np
+
+import bitblas as gb
 
 from ..graph import Graph
-from ..walk import distances, number, weights
+from ..walk import distances, is_cyclic, number, weights
 
 
 def _lengths(G: Graph, source: Any, cutoff: float | None, weight: str, negative: bool = False) -> dict[Any, Any]:
@@ -70,3 +73,19 @@ def bellman_ford_path_length(G: Graph, source: Any, target: Any, weight: str = "
 
 def all_pairs_bellman_ford_path_length(G: Graph, weight: str = "weight") -> Iterator[tuple[Any, dict[Any, Any]]]:
     return ((node, _lengths(G, node, None, weight, negative=True)) for node in G)
+
+
+def negative_edge_cycle(G: Graph, weight: str = "weight", heuristic: bool = True) -> bool:
+    values = G.values_of(weight)
+    if not (values < 0).any():
+        return False
+    if not G.directed:  # back and forth over the edge
+        return True
+    # one node more, from which an edge of no weight leads to every other: a search from there meets every cycle
+    n = len(G)
+    rows, cols = G.edges_at
+    A = gb.Matrix.from_coo(
+        np.concatenate([rows, np.full(n, n)]), np.concatenate([cols, np.arange(n)]),
+        np.concatenate([values, np.zeros(n, values.dtype)]), nrows=n + 1, ncols=n + 1, dup_op=gb.binary.min,
+    )  # fmt: skip
+    return is_cyclic(A, n)
