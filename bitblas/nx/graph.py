@@ -49,6 +49,10 @@ class Graph:
         """The number of each node."""
         return dict(zip(self.labels, range(len(self.labels))))
 
+    @cached_property
+    def _nodes(self) -> _Nodes:
+        return _Nodes(self.number)
+
     def numbers(self, nodes: Iterable[Hashable]) -> np.ndarray:
         """Those of `nodes` that are in the graph, in their order, as numbers: INT64."""
         found = map(self.number.get, nodes)
@@ -175,10 +179,7 @@ class Graph:
         return iter(self.labels)
 
     def __contains__(self, node: object) -> bool:
-        try:
-            return node in self.number
-        except TypeError:
-            return False
+        return node in self._nodes
 
     def is_directed(self) -> bool:
         return self.directed
@@ -211,7 +212,7 @@ class Graph:
 
     def nbunch_iter(self, nbunch: Any = None) -> Iterator[Hashable]:
         """The nodes, or those of `nbunch` that are there. NetworkXError if it is neither a node nor nodes."""
-        return nx.Graph.nbunch_iter(_Nodes(self.number), nbunch)
+        return nx.Graph.nbunch_iter(self._nodes, nbunch)
 
     @property
     def degree(self) -> Degrees:
@@ -253,8 +254,7 @@ class _Nodes:
         return iter(self._adj)
 
     def __contains__(self, node: object) -> bool:
-        return Graph.__contains__(self, node)  # type: ignore[arg-type]
-
-    @property
-    def number(self) -> dict[Hashable, int]:
-        return self._adj
+        try:
+            return node in self._adj
+        except TypeError:  # what cannot be hashed is no node
+            return False

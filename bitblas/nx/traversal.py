@@ -60,7 +60,8 @@ def bfs_successors(
 
 
 def _successors(source: Any, edges: Iterator[tuple[Any, Any]]) -> Iterator[tuple[Any, list[Any]]]:
-    parent, children = source, []
+    children: list[Any] = []
+    parent = source
     for above, child in edges:
         if above != parent:
             yield parent, children
