@@ -120,7 +120,8 @@ def told(caplog):
     interface._tell.cache_clear()
 
 
-def test_a_conversion_is_kept_until_the_graph_changes():
+def test_a_conversion_is_kept_until_the_graph_changes(monkeypatch):
+    monkeypatch.setattr(nx.config, "warnings_to_ignore", set())
     G = nx.path_graph(5)
     nx.is_connected(G, backend="bitblas")
     kept = G.__networkx_cache__["backends"]["bitblas"]
@@ -189,6 +190,12 @@ def test_the_table_is_what_networkx_is_told():
     assert "pagerank" in dir(interface.backend)
     with pytest.raises(AttributeError, match="no function 'nothing'"):
         _ = interface.backend.nothing
+
+
+def test_the_page_lists_the_table():
+    lines = (nx_backend.ROOT / "docs" / "networkx.md").read_text().splitlines()
+    modules = {f"| {found.module} |" for found in TABLE.values()}
+    assert [line for line in lines if line.startswith(tuple(modules))] == info.listing()
 
 
 def test_nothing_but_the_environment(tmp_path):

@@ -60,8 +60,11 @@ class Graph:
 
     def nodes_at(self, numbers: np.ndarray) -> list[Hashable]:
         """The nodes with these numbers."""
-        labels = self.labels
-        return [labels[k] for k in numbers.tolist()]
+        return self._labels[numbers].tolist()
+
+    @cached_property
+    def _labels(self) -> np.ndarray:
+        return np.fromiter(self.labels, object, len(self.labels))
 
     def by_node(self, values: np.ndarray) -> dict[Hashable, Any]:
         """A value for each node, as a dictionary of Python numbers."""
@@ -149,8 +152,11 @@ class Graph:
     @property
     def places(self) -> Any:
         """The place of each neighbour in NetworkX's order, from 0: n x n, INT64."""
+        return self._kept_as("places", self._places)
+
+    def _places(self) -> Any:
         place = np.arange(len(self.cols)) - np.repeat(self.ptr[:-1], np.diff(self.ptr))
-        return self._kept_as("places", lambda: gb.Matrix.from_csr(self.ptr, self.cols, place, ncols=len(self.labels)))
+        return gb.Matrix.from_csr(self.ptr, self.cols, place, ncols=len(self.labels))
 
     def matrix(self, weight: str | None = None, parallel: str = "plus") -> Any:
         """The weights, n x n, INT64 or FP64; without `weight` 1. parallel: how those of parallel edges are joined,

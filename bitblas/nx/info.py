@@ -23,3 +23,11 @@ def get_info() -> dict[str, Any]:
 
 def _documented(refuses: Any) -> dict[str, str]:
     return {"additional_docs": f"Left to NetworkX: {'; '.join(text for text, _ in refuses)}."} if refuses else {}
+
+
+def listing() -> list[str]:
+    """The table as rows of Markdown: where NetworkX has the functions, which, what is left to NetworkX."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for name, found in TABLE.items():
+        rows.setdefault((found.module, "; ".join(text for text, _ in found.refuses)), []).append(f"`{name}`")
+    return [f"| {module} | {', '.join(names)} | {left} |" for (module, left), names in rows.items()]
