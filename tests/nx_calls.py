@@ -35,6 +35,7 @@ GRAPHS = {
     "tree": lambda: nx.balanced_tree(2, 3),
     "arborescence": lambda: nx.balanced_tree(2, 2, nx.DiGraph),
     "bipartite": lambda: nx.complete_bipartite_graph(3, 4),
+    "no edges": lambda: nx.empty_graph(6),
     "one node": lambda: nx.empty_graph(1),
     "null": nx.Graph,
 }

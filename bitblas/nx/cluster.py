@@ -95,11 +95,12 @@ def _shares(G: Graph, weight: str | None) -> np.ndarray:
     Fagiolo: Clustering in complex directed networks. Physical Review E 76 (2007), for the directed ones.
     """
     W = G.loopless
+    if not len(G.cols):
+        return np.zeros(len(G))
     if weight is not None:
         # W = cbrt(weights / the largest)
-        largest = max(G.values_of(weight).max(initial=-np.inf), 1) if not len(G.cols) else G.values_of(weight).max()
-        scaled = G.matrix(weight).select(gb.select.offdiag).new()
-        W = scaled.apply(gb.binary.truediv, right=float(largest)).new().apply(gb.unary.cbrt).new()
+        W = G.matrix(weight).select(gb.select.offdiag).new()
+        W = W.apply(gb.binary.truediv, right=float(G.values_of(weight).max())).new().apply(gb.unary.cbrt).new()
     if not G.directed:
         walks = _walks(G) if weight is None else _rows(_closed_at(W))
         degree = _rows(G.loopless.apply(gb.unary.one).new(gb.dtypes.INT64))

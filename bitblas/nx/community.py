@@ -28,12 +28,11 @@ def modularity(G: Graph, communities: Any, weight: str | None = "weight", resolu
     values = np.ones(len(rows), np.int64) if weight is None else G.values_of(weight)
     inside = values[part[rows] == part[cols]].sum()
     leaving, coming = (degree(weight=weight).array for degree in (G.out_degree, G.in_degree))
-    total = values.sum()
     if not G.directed:
         leaving = coming = G.degree(weight=weight).array
-        total = leaving.sum() / 2
+    degrees = leaving.sum().item()
+    total, norm = degrees / (1 if G.directed else 2), 1 / degrees**2
     out, into = (np.bincount(part, degree, minlength=len(communities)) for degree in (leaving, coming))
-    norm = 1 / (total if G.directed else 2 * total) ** 2
     return float(inside / total - resolution * (out * into).sum() * norm)
 
 

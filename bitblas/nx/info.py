@@ -6,7 +6,7 @@ from typing import Any
 
 from .table import TABLE
 
-MIN_EDGES = 5000  # below, NetworkX is done before a graph is converted (docs/networkx.md has the measurement)
+MIN_EDGES = 10_000  # below, NetworkX is done before a graph is converted (docs/networkx.md has the measurement)
 
 
 def get_info() -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 # What a function takes in NetworkX, beside the conversion of its graph, which reads each edge once.
 SCAN = "scan"  # less, or about the same: it is run here for graphs that are converted already
-SEARCH = "search"  # some times as much: it is worth a conversion when it comes again
+SEARCH = "search"  # as much, once or twice: it is worth a conversion when it comes again
 HEAVY = "heavy"  # much more: it is worth a conversion
 
 OWN = "networkx"  # NetworkX's own text, run on our graph: it is made of functions of this table, or of degrees
@@ -87,11 +87,11 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("community", SCAN, "modularity", WEIGHT),
     ("components", SEARCH, "connected_components number_connected_components is_connected node_connected_component"),
     ("components", SEARCH, "weakly_connected_components number_weakly_connected_components is_weakly_connected"),
-    ("convert_matrix", SEARCH, "to_scipy_sparse_array", PART, WEIGHT),
-    ("convert_matrix", SEARCH, "to_numpy_array", PART, WEIGHT, RECORDS, JOINED),
+    ("convert_matrix", HEAVY, "to_scipy_sparse_array", PART, WEIGHT),
+    ("convert_matrix", HEAVY, "to_numpy_array", PART, WEIGHT, RECORDS, JOINED),
     ("core", HEAVY, "core_number"),
     ("cuts", SCAN, "cut_size", WEIGHT),
-    ("dag", SEARCH, "descendants ancestors"),
+    ("dag", HEAVY, "descendants ancestors"),
     ("distance_measures", HEAVY, "eccentricity", WEIGHT, GIVEN),
     ("distance_measures", HEAVY, "diameter radius center periphery", WEIGHT, BOUNDS),
     ("function", SCAN, "number_of_selfloops is_empty s_metric is_dominating_set"),
@@ -105,27 +105,27 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("shortest_paths.dense", HEAVY, "floyd_warshall floyd_warshall_numpy", WEIGHT),
     ("shortest_paths.generic", SCAN, "has_path"),  # NetworkX searches from both ends, and stops between
     ("shortest_paths.generic", HEAVY, "average_shortest_path_length wiener_index", WEIGHT),
-    ("shortest_paths.generic", SEARCH, "shortest_path", PATHS),
+    ("shortest_paths.generic", HEAVY, "shortest_path", PATHS),
     ("shortest_paths.generic", SEARCH, "shortest_path_length", WEIGHT),
-    ("shortest_paths.unweighted", SEARCH, "single_source_shortest_path single_source_shortest_path_length"),
-    ("shortest_paths.unweighted", SEARCH, "single_target_shortest_path_length"),
-    ("shortest_paths.unweighted", HEAVY, "all_pairs_shortest_path all_pairs_shortest_path_length"),
-    ("shortest_paths.weighted", SEARCH, "single_source_dijkstra_path_length multi_source_dijkstra_path_length", WEIGHT),
+    ("shortest_paths.unweighted", SEARCH, "single_source_shortest_path_length single_target_shortest_path_length"),
+    ("shortest_paths.unweighted", HEAVY, "single_source_shortest_path all_pairs_shortest_path"),
+    ("shortest_paths.unweighted", HEAVY, "all_pairs_shortest_path_length"),
+    ("shortest_paths.weighted", HEAVY, "single_source_dijkstra_path_length multi_source_dijkstra_path_length", WEIGHT),
     ("shortest_paths.weighted", SEARCH, "dijkstra_path_length bellman_ford_path_length", WEIGHT),
-    ("shortest_paths.weighted", SEARCH, "single_source_bellman_ford_path_length", WEIGHT),
+    ("shortest_paths.weighted", HEAVY, "single_source_bellman_ford_path_length", WEIGHT),
     ("shortest_paths.weighted", HEAVY, "all_pairs_dijkstra_path_length all_pairs_bellman_ford_path_length", WEIGHT),
-    ("shortest_paths.weighted", SEARCH, "negative_edge_cycle", WEIGHT),
+    ("shortest_paths.weighted", HEAVY, "negative_edge_cycle", WEIGHT),
     ("tournament", SEARCH, "is_tournament"),
     ("traversal", SEARCH, "bfs_layers descendants_at_distance"),
-    ("traversal", SEARCH, "bfs_edges bfs_tree", SORTED, BACKWARDS),
-    ("traversal", SEARCH, "generic_bfs_edges", NEIGHBOURS),
-    ("traversal", SEARCH, "bfs_predecessors bfs_successors", SORTED),
+    ("traversal", HEAVY, "bfs_edges bfs_tree", SORTED, BACKWARDS),
+    ("traversal", HEAVY, "generic_bfs_edges", NEIGHBOURS),
+    ("traversal", HEAVY, "bfs_predecessors bfs_successors", SORTED),
     ("tree", SEARCH, "is_tree is_forest is_arborescence is_branching"),
     (OWN, SCAN, "degree_centrality in_degree_centrality out_degree_centrality isolates is_isolate number_of_isolates"),
     (OWN, SCAN, "is_regular is_k_regular score_sequence faster_could_be_isomorphic boundary_expansion"),
     (OWN, SCAN, "volume conductance edge_expansion mixing_expansion normalized_cut_size", WEIGHT),
-    (OWN, SEARCH, "adjacency_matrix laplacian_matrix normalized_laplacian_matrix", PART, WEIGHT),
-    (OWN, SEARCH, "modularity_matrix directed_modularity_matrix", PART, WEIGHT),
+    (OWN, HEAVY, "adjacency_matrix laplacian_matrix normalized_laplacian_matrix", PART, WEIGHT),
+    (OWN, HEAVY, "modularity_matrix directed_modularity_matrix", PART, WEIGHT),
     (OWN, SEARCH, "efficiency google_matrix tournament_matrix sets"),
     (OWN, HEAVY, "global_efficiency fast_could_be_isomorphic bipartite_betweenness_centrality"),
     (OWN, HEAVY, "k_core k_shell k_crust k_corona"),

@@ -25,7 +25,9 @@ def betweenness_centrality(
     if not n:
         return {}
     sources = range(n) if chosen is None else chosen.tolist()
-    found = host(algorithms.betweenness_centrality(G.structure, list(sources)), 0.0)
+    found = np.zeros(n)
+    for source in sources:  # added one by one, as NetworkX adds them, the sums are rounded alike
+        found += host(algorithms.betweenness_centrality(G.structure, [source]), 0.0)
     if endpoints:
         for source in sources:
             others = reached(G, source)
