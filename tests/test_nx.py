@@ -192,9 +192,8 @@ def test_the_table_is_what_networkx_is_told():
 
 
 def test_the_page_lists_the_table():
-    lines = (nx_backend.ROOT / "docs" / "networkx.md").read_text().splitlines()
-    modules = {f"| {found.module} |" for found in TABLE.values()}
-    assert [line for line in lines if line.startswith(tuple(modules))] == info.listing()
+    _, _, page = (nx_backend.ROOT / "docs" / "networkx.md").read_text().partition("## The functions\n")
+    assert [line for line in page.splitlines() if line.startswith("| ")][1:] == info.listing()
 
 
 def test_nothing_but_the_environment(tmp_path):

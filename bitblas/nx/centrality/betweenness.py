@@ -25,9 +25,7 @@ def betweenness_centrality(
     if not n:
         return {}
     sources = range(n) if chosen is None else chosen.tolist()
-    found = np.zeros(n)
-    for source in sources:  # added one by one, as NetworkX adds them, the sums are rounded alike
-        found += host(algorithms.betweenness_centrality(G.structure, [source]), 0.0)
+    found = host(algorithms.betweenness_centrality(G.structure, list(sources)), 0.0)
     if endpoints:
         for source in sources:
             others = reached(G, source)
