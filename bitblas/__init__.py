@@ -18,7 +18,7 @@ from .device import Trace as trace
 from .extras import check_name as _check_name
 
 if TYPE_CHECKING:
-    from . import algorithms, compat, io, loop, nx, reorder, ss, viz
+    from . import algorithms, compat, io, loop, reorder, ss, viz
 
 __version__ = "0.1.0.dev0"
 
