@@ -68,7 +68,7 @@ def from_networkx(
 def _addresses(objects: np.ndarray) -> np.ndarray:
     """Where the objects lie in memory: what is made one after the other is read so, at half the time."""
     at = (ctypes.c_int64 * len(objects)).from_address(objects.ctypes.data)
-    return np.frombuffer(at, np.int64) if len(objects) else np.zeros(0, np.int64)
+    return np.frombuffer(memoryview(at), np.int64) if len(objects) else np.zeros(0, np.int64)
 
 
 def _values(of: Any) -> Iterable[Any]:
