@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import networkx as nx
 import numpy as np
 
+from .boundary import neighbours
 from .graph import Graph
+from .walk import number
 
 
 def cut_size(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> int | float:
@@ -23,3 +26,9 @@ def cut_size(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> int 
     # an edge between nodes of both sets is one in an undirected graph, and two in a directed one
     times = there.astype(np.int64) + back if G.directed else there | back
     return (times * (1 if weight is None else G.values_of(weight))).sum().item()
+
+
+def node_expansion(G: Graph, S: Any) -> float:
+    kind = "digraph" if G.directed else "graph"
+    at = [number(G, node, f"The node {node} is not in the {kind}.", nx.NetworkXError) for node in S]
+    return int(neighbours(G, np.array(at, np.int64)).sum()) / len(S)

@@ -91,6 +91,7 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("convert_matrix", HEAVY, "to_numpy_array", PART, WEIGHT, RECORDS, JOINED),
     ("core", HEAVY, "core_number"),
     ("cuts", SCAN, "cut_size", WEIGHT),
+    ("cuts", SCAN, "node_expansion"),
     ("dag", HEAVY, "descendants ancestors"),
     ("distance_measures", HEAVY, "eccentricity", WEIGHT, GIVEN),
     ("distance_measures", HEAVY, "diameter radius center periphery", WEIGHT, BOUNDS),
