@@ -58,7 +58,7 @@ def init(backend: str = "bitblas", blocking: bool = False) -> None:
 
 def __getattr__(name: str) -> Any:
     # What `import bitblas` does not need comes at first use.
-    if name in ("algorithms", "compat", "io", "loop", "reorder", "ss", "viz"):
+    if name in ("algorithms", "compat", "io", "loop", "nx", "reorder", "ss", "viz"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

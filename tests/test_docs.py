@@ -8,6 +8,7 @@ import re
 import shlex
 from pathlib import Path
 
+import nx_backend
 import pytest
 
 from bitblas.cli.parser import parser
@@ -18,6 +19,9 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_page(page, capsys, tmp_path, monkeypatch):
+    if page.name == "networkx.md":
+        pytest.importorskip("networkx")
+        nx_backend.register()
     blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "__main__"}

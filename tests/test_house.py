@@ -51,7 +51,7 @@ FLOORS = (
         "bitblas.ss",
         "bitblas.viz",
     ),
-    ("bitblas.registry", "bitblas.calibrate", "bitblas.compare"),
+    ("bitblas.registry", "bitblas.calibrate", "bitblas.compare", "bitblas.nx"),
     ("bitblas.cli", "bitblas.__main__"),
 )
 FLOOR = {name: number for number, names in enumerate(FLOORS) for name in names}
@@ -275,6 +275,7 @@ NOT_OURS = {
     "bitblas.io",
     "bitblas.cli",
     "bitblas.compare",
+    "bitblas.nx",
     "bitblas.plots",
     "bitblas.registry",
     "bitblas.reorder",

@@ -1,0 +1,42 @@
+"""networkx.algorithms.bipartite.basic: two sides, with edges only between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from .components import labelled
+from .graph import Graph
+from .walk import distances
+
+
+def sides(G: Graph) -> np.ndarray | None:
+    """The parity of the distance from the first node of each component; None where an edge joins equal ones."""
+    parity = np.zeros(len(G), np.int64)
+    H = G if not G.directed else _both(G)
+    first = labelled(G)
+    for root in np.unique(first[np.diff(H.ptr) > 0]).tolist():
+        at, lengths = distances(H, root)
+        parity[at] = lengths % 2
+    return None if (parity[G.rows] == parity[G.cols]).any() else parity
+
+
+def _both(G: Graph) -> Graph:
+    """The graph with every edge in both directions."""
+    device, (rows, cols, _) = G.both_ways.device, G.both_ways.to_coo()
+    ptr = np.searchsorted(device.to_host(rows), np.arange(len(G) + 1))
+    return Graph(G.labels, ptr, device.to_host(cols), directed=True)
+
+
+def is_bipartite(G: Graph) -> bool:
+    return sides(G) is not None
+
+
+def color(G: Graph) -> dict[Any, int]:
+    parity = sides(G)
+    if parity is None:
+        raise nx.NetworkXError("Graph is not bipartite.")
+    lone = G.degree.array == 0
+    return G.by_node(np.where(lone, 0, 1 - parity))

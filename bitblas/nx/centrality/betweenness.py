@@ -1,0 +1,52 @@
+"""networkx.algorithms.centrality.betweenness: the share of shortest paths that go through a node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bitblas import algorithms
+
+from ..graph import Graph
+from ..walk import host, reached
+
+
+def betweenness_centrality(
+    G: Graph,
+    k: int | None = None,
+    normalized: bool = True,
+    weight: Any = None,
+    endpoints: bool = False,
+    seed: Any = None,
+) -> dict[Any, float]:
+    n = len(G)
+    chosen = None if k is None or k == n else G.numbers(seed.sample(G.labels, k))
+    if not n:
+        return {}
+    sources = range(n) if chosen is None else chosen.tolist()
+    found = host(algorithms.betweenness_centrality(G.structure, list(sources)), 0.0)
+    if endpoints:
+        for source in sources:
+            others = reached(G, source)
+            found[others] += 1
+            found[source] += len(others) - 2
+    scale = scales(n, chosen, normalized, G.directed, endpoints)
+    return G.by_node(found if scale is None else found * scale)
+
+
+def scales(n: int, sources: np.ndarray | None, normalized: bool, directed: bool, endpoints: bool) -> np.ndarray | None:
+    """What NetworkX multiplies the sum over the sources with, for each node; None for 1.
+
+    A sum over k of the n sources stands for all of them. Without end points, a source has one path less from others
+    that could go through it than another node has.
+    """
+    others = n if endpoints else n - 1  # the ends that a path through a node may have on either side
+    if others < 2:
+        return None
+    k = others if sources is None else len(sources)
+    pairs = lambda k: k * (others - 1) if normalized else k * (1 if directed else 2) / others
+    scale = np.full(n, 1 / pairs(k))
+    if sources is not None and not endpoints:
+        scale[sources] = 1 / pairs(k - 1) if k > 1 else np.nan
+    return scale

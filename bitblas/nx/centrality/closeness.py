@@ -1,0 +1,40 @@
+"""networkx.algorithms.centrality.closeness and .harmonic: how near a node is to all others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..graph import Graph
+from ..walk import distances, number
+
+
+def closeness_centrality(G: Graph, u: Any = None, distance: str | None = None, wf_improved: bool = True) -> Any:
+    H, n = G.turned, len(G)
+    found = {}
+    for node in G if u is None else [u]:
+        _, lengths = distances(H, number(G, node, f"Source {node} is not in G"), distance)
+        total, others = lengths.sum().item(), len(lengths) - 1.0
+        found[node] = 0.0
+        if total > 0.0 and n > 1:
+            found[node] = others / total * (others / (n - 1) if wf_improved else 1)
+    return found if u is None else found[u]
+
+
+def harmonic_centrality(
+    G: Graph, nbunch: Any = None, distance: str | None = None, sources: Any = None
+) -> dict[Any, float]:
+    targets = set(G.nbunch_iter(nbunch))
+    starts = set(G.nbunch_iter(sources))
+    sums, few = np.zeros(len(G)), len(targets) < len(starts)
+    # from the fewer of the two, backwards if these are the targets
+    H, ends = (G.turned, G.numbers(starts)) if few else (G, np.zeros(0, np.int64))
+    for source in G.numbers(targets if few else starts).tolist():
+        at, lengths = distances(H, source, distance)
+        at, lengths = at[lengths != 0], lengths[lengths != 0]
+        if few:
+            sums[source] = (1 / lengths[np.isin(at, ends)]).sum()
+        else:
+            sums[at] += 1 / lengths
+    return {node: sums[G.number[node]].item() for node in targets}

@@ -1,0 +1,140 @@
+"""networkx.algorithms.cluster: triangles and squares, and the shares of those that could be there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+import bitblas as gb
+
+from .graph import Graph
+from .walk import host
+
+
+def _closed(S: Any) -> Any:
+    """C<S> = S plus.times S: the walks of two steps along each edge, which close a triangle there."""
+    return S.mxm(S, gb.semiring.plus_times).new(mask=S.S)
+
+
+def _rows(C: Any) -> np.ndarray:
+    """The sum of each row."""
+    return host(C.reduce_rowwise(gb.monoid.plus).new(), 0)
+
+
+def _walks(G: Graph) -> np.ndarray:
+    """Twice the number of triangles at each node of an undirected graph."""
+    return G._kept_as("walks", lambda: _rows(_paths(G)))
+
+
+def _paths(G: Graph) -> Any:
+    """C<A> = A plus.pair A: the number of triangles on each edge."""
+    A = G.loopless
+    return A.mxm(A.T, gb.semiring.plus_pair[gb.dtypes.INT64]).new(mask=A.S)
+
+
+def _only(G: Graph, values: list[Any], nodes: Any) -> Any:
+    """The value of a node, or those of `nodes` by node, or all."""
+    if nodes is None:
+        return dict(zip(G.labels, values))
+    if nodes in G:
+        return values[G.number[nodes]]
+    return {node: values[G.number[node]] for node in G.nbunch_iter(nodes)}
+
+
+def _simple(G: Graph) -> None:
+    if G.is_multigraph():
+        raise nx.NetworkXNotImplemented("not implemented for multigraph type")
+
+
+def triangles(G: Graph, nodes: Any = None) -> Any:
+    if nodes is not None:
+        _simple(G)
+    return _only(G, (_walks(G) // 2).tolist(), nodes)
+
+
+def generalized_degree(G: Graph, nodes: Any = None) -> Any:
+    _simple(G)
+    A = G.loopless
+    # the triangles on each edge, 0 where there are none
+    C = A.apply(gb.binary.times, right=0).new(gb.dtypes.INT64)
+    C(gb.binary.plus) << _paths(G)
+    device, (rows, _, counts) = C.device, C.to_coo()
+    rows, counts = device.to_host(rows), device.to_host(counts).tolist()
+    limits = np.searchsorted(rows, np.arange(len(G) + 1)).tolist()
+    return _only(G, [Counter(counts[low:high]) for low, high in pairwise(limits)], nodes)
+
+
+def transitivity(G: Graph) -> float:
+    _simple(G)
+    if G.directed:  # NetworkX counts triangles of out-neighbours, which are no triangles of a directed graph
+        raise NotImplementedError("directed graphs")
+    degree = np.diff(G.ptr) - np.bincount(G.rows[G.rows == G.cols], minlength=len(G))
+    closed, pairs = _walks(G).sum(), (degree * (degree - 1)).sum()
+    return 0 if not closed else (closed / pairs).item()
+
+
+def clustering(G: Graph, nodes: Any = None, weight: str | None = None) -> Any:
+    _simple(G)
+    return _only(G, [share or 0 for share in _shares(G, weight).tolist()], nodes)
+
+
+def average_clustering(G: Graph, nodes: Any = None, weight: str | None = None, count_zeros: bool = True) -> float:
+    shares = list(clustering(G, nodes, weight).values())
+    if not count_zeros:
+        shares = [share for share in shares if abs(share) > 0]
+    return sum(shares) / len(shares)
+
+
+def _shares(G: Graph, weight: str | None) -> np.ndarray:
+    """Of the triangles that could be at each node, those that are there, each by the cube root of its weights.
+
+    Fagiolo: Clustering in complex directed networks. Physical Review E 76 (2007), for the directed ones.
+    """
+    W = G.loopless
+    if not len(G.cols):
+        return np.zeros(len(G))
+    if weight is not None:
+        # W = cbrt(weights / the largest)
+        W = G.matrix(weight).select(gb.select.offdiag).new()
+        W = W.apply(gb.binary.truediv, right=float(G.values_of(weight).max())).new().apply(gb.unary.cbrt).new()
+    if not G.directed:
+        walks = _walks(G) if weight is None else _rows(_closed_at(W))
+        degree = _rows(G.loopless.apply(gb.unary.one).new(gb.dtypes.INT64))
+        return _divided(walks, degree * (degree - 1))
+    # S = W + W'; a node has S^3 of triangles, d of neighbours, b of them both ways
+    kind = gb.dtypes.INT64 if weight is None else gb.dtypes.FP64
+    one = lambda X: X.apply(gb.unary.one).new(gb.dtypes.INT64)
+    W, A = (one(W) if weight is None else W), one(G.loopless)
+    S = W.ewise_add(W.T, gb.binary.plus).new(kind)
+    degree = _rows(A) + _rows(A.T.new())
+    both = _rows(A.ewise_mult(A.T, gb.binary.times).new())
+    return _divided(_rows(_closed_at(S)), (degree * (degree - 1) - 2 * both) * 2)
+
+
+def _closed_at(S: Any) -> Any:
+    """C = (S S)<S> .* S, whose rows sum to the diagonal of S^3 of a symmetric S."""
+    return _closed(S).ewise_mult(S, gb.binary.times).new()
+
+
+def _divided(walks: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    return np.divide(walks, pairs, out=np.zeros(len(walks)), where=walks != 0)
+
+
+def square_clustering(G: Graph, nodes: Any = None) -> Any:
+    A = G.loopless
+    plus_pair = gb.semiring.plus_pair[gb.dtypes.INT64]
+    degree = _rows(A.apply(gb.unary.one).new(gb.dtypes.INT64))
+    # P = A plus.pair A off the diagonal: the common neighbours of each pair of nodes
+    P = A.mxm(A.T, plus_pair).new().select(gb.select.offdiag).new()
+    # squares = sum of P (P - 1) / 2; triangles = sum of P over neighbours
+    pairs = P.ewise_mult(P.apply(gb.binary.minus, right=1).new(), gb.binary.times).new()
+    squares = _rows(pairs) // 2
+    triangles = _walks(G)
+    around = host(A.mxv(gb.Vector.from_dense(degree), gb.semiring.plus_second[gb.dtypes.INT64]).new(), 0)
+    potential = (around - degree) * (degree - 1) - triangles - squares
+    found = np.divide(squares, potential, out=np.zeros(len(G)), where=(potential > 0) & (degree > 1))
+    return _only(G, [share or 0 for share in found.tolist()], nodes)

@@ -1,0 +1,49 @@
+"""networkx.algorithms.community.quality: how much of a graph lies inside the parts of a partition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from networkx.algorithms.community.quality import NotAPartition
+
+from .graph import Graph
+
+
+def parts(G: Graph, partition: Any) -> np.ndarray | None:
+    """The number of the part that each node is in; None where one is in none or in several, or is not in the graph."""
+    part, seen = np.full(len(G), -1), 0
+    for k, nodes in enumerate(partition):
+        part[G.numbers(nodes)] = k
+        seen += len(nodes)
+    return part if seen == len(G) and (part >= 0).all() else None
+
+
+def modularity(G: Graph, communities: Any, weight: str | None = "weight", resolution: float = 1) -> float:
+    communities = list(communities)
+    part = parts(G, communities)
+    if part is None:
+        raise NotAPartition(G, communities)
+    rows, cols = G.edges_at
+    values = np.ones(len(rows), np.int64) if weight is None else G.values_of(weight)
+    inside = values[part[rows] == part[cols]].sum()
+    leaving, coming = (degree(weight=weight).array for degree in (G.out_degree, G.in_degree))
+    if not G.directed:
+        leaving = coming = G.degree(weight=weight).array
+    degrees = leaving.sum().item()
+    total, norm = degrees / (1 if G.directed else 2), 1 / degrees**2
+    out, into = (np.bincount(part, degree, minlength=len(communities)) for degree in (leaving, coming))
+    return float(inside / total - resolution * (out * into).sum() * norm)
+
+
+def intra_community_edges(G: Graph, partition: Any) -> int:
+    part = parts(G, partition)
+    if part is None:
+        raise NotImplementedError("parts that are no partition")
+    rows, cols = G.edges_at
+    return int((part[rows] == part[cols]).sum())
+
+
+def inter_community_edges(G: Graph, partition: Any) -> int:
+    inside = intra_community_edges(G, partition)
+    return int(G.size()) - inside

@@ -1,0 +1,75 @@
+"""networkx.convert_matrix and networkx.linalg: matrices of SciPy and NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from .graph import Graph
+
+
+def to_scipy_sparse_array(
+    G: Graph, nodelist: Any = None, dtype: Any = None, weight: str | None = "weight", format: str = "csr"
+) -> Any:
+    import scipy as sp
+
+    if not len(G):
+        raise nx.NetworkXError("Graph has no nodes or edges")
+    n = len(G)
+    for node in nodelist or ():
+        if node not in G:
+            raise nx.NetworkXError(f"Node {node} in nodelist is not in G")
+    rows, cols, values = _entries(G, nodelist, weight)
+    if not len(rows):
+        values = values.astype(np.float64)  # as SciPy takes an empty list
+    A = sp.sparse.coo_array((values, (rows, cols)), shape=(n, n), dtype=dtype)
+    try:
+        return A.asformat(format)
+    except ValueError as error:
+        raise nx.NetworkXError(f"Unknown sparse matrix format: {format}") from error
+
+
+def to_numpy_array(
+    G: Graph, nodelist: Any = None, dtype: Any = None, order: Any = None, multigraph_weight: Any = sum,
+    weight: str | None = "weight", nonedge: float = 0.0,
+) -> np.ndarray:  # fmt: skip
+    if nodelist is not None and (strange := set(nodelist) - set(G)):
+        raise nx.NetworkXError(f"Nodes {strange} in nodelist is not in G")
+    found = np.full((len(G), len(G)), nonedge, dtype=dtype, order=order)
+    rows, cols, values = _entries(G, nodelist, weight)
+    if G.is_multigraph():
+        rows, cols, values = _joined(G, rows, cols, values, JOINS[multigraph_weight])
+    found[rows, cols] = values
+    return found
+
+
+JOINS = {sum: np.add, min: np.minimum, max: np.maximum}
+
+
+def _joined(G: Graph, rows: np.ndarray, cols: np.ndarray, values: np.ndarray, join: Any) -> tuple[np.ndarray, ...]:
+    """Parallel edges as one."""
+    keys, first = rows * len(G) + cols, np.zeros(0, np.int64)
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    sums = join.reduceat(values[order], first) if len(first) else values
+    return keys[first] // len(G), keys[first] % len(G), sums
+
+
+def _entries(G: Graph, nodelist: Any, weight: str | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows and columns, by their places in `nodelist`, and values of all entries, parallel edges each."""
+    place = np.arange(len(G))
+    if nodelist is not None:
+        found = G.numbers(nodelist)
+        if len(np.unique(found)) != len(G):
+            raise nx.NetworkXError("nodelist contains duplicates.")
+        place[found] = np.arange(len(G))
+    rows, cols = (place[end] for end in G.edges_at)
+    values = np.ones(len(rows), np.int64) if weight is None else G.values_of(weight)
+    if G.directed:
+        return rows, cols, values
+    other = rows != cols
+    ends = np.concatenate([rows, cols[other]]), np.concatenate([cols, rows[other]])
+    return *ends, np.concatenate([values, values[other]])

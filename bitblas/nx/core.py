@@ -1,0 +1,45 @@
+"""networkx.algorithms.core: what is left when nodes of few neighbours are taken away, again and again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+
+import bitblas as gb
+
+from .graph import Graph
+from .walk import host
+
+
+def core_number(G: Graph) -> dict[Any, int]:
+    _loopless(G)
+    if not len(G):
+        return {}
+    INT64 = gb.dtypes.INT64
+    A = G.matrix()
+    S = A.ewise_add(A.T, gb.binary.plus).new() if G.directed else A
+    core, k = gb.Vector(INT64, len(G)), 0
+    # d = S plus.first 1: the edges of each node that is left
+    d = gb.Vector.from_dense(G.degree.array)
+    while d.nvals:
+        k = max(k, d.reduce(gb.monoid.min, allow_empty=False).new().value)
+        # q = d<d <= k>; core<q> = k
+        q = d.select(gb.select.valuele, k).new()
+        core(q.S) << k
+        # d<!q, replace> = d; d<d> -= S plus.first 1 over the edges from q
+        left = gb.Vector(INT64, len(G))
+        left(~q.S) << d
+        lost = gb.Vector(INT64, len(G))
+        lost(left.S) << q.apply(gb.unary.one).new().vxm(S, gb.semiring.plus_times[INT64])
+        left(gb.binary.minus) << lost
+        d = left
+    return G.by_node(host(core))
+
+
+def _loopless(G: Graph) -> None:
+    if (G.rows == G.cols).any():
+        raise nx.NetworkXNotImplemented(
+            "Input graph has self loops which is not permitted; "
+            "Consider using G.remove_edges_from(nx.selfloop_edges(G))."
+        )

@@ -1,0 +1,34 @@
+"""networkx.algorithms.cuts: how much crosses between two sets of nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from .boundary import neighbours
+from .graph import Graph
+from .walk import number
+
+
+def cut_size(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> int | float:
+    inner, outer = np.zeros(len(G), bool), np.zeros(len(G), bool)
+    inner[G.numbers(S)] = True
+    if T is not None:
+        outer[G.numbers(T)] = True
+    elif G.directed:
+        raise TypeError("'NoneType' object is not iterable")  # NetworkX's own: it takes edges into T as well
+    else:
+        outer = ~inner
+    rows, cols = G.edges_at
+    there, back = inner[rows] & outer[cols], inner[cols] & outer[rows]
+    # an edge between nodes of both sets is one in an undirected graph, and two in a directed one
+    times = there.astype(np.int64) + back if G.directed else there | back
+    return (times * (1 if weight is None else G.values_of(weight))).sum().item()
+
+
+def node_expansion(G: Graph, S: Any) -> float:
+    kind = "digraph" if G.directed else "graph"
+    at = [number(G, node, f"The node {node} is not in the {kind}.", nx.NetworkXError) for node in S]
+    return int(neighbours(G, np.array(at, np.int64)).sum()) / len(S)

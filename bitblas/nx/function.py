@@ -1,0 +1,35 @@
+"""networkx.classes.function, and what else is read off the edges or the degrees: regular, s-metric, dominating."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .graph import Graph
+
+
+def number_of_selfloops(G: Graph) -> int:
+    rows, cols = G.edges_at
+    return int((rows == cols).sum())
+
+
+def is_empty(G: Graph) -> bool:
+    return not len(G.cols)
+
+
+def is_negatively_weighted(G: Graph, edge: Any = None, weight: str = "weight") -> bool:
+    return bool((G.values_of(weight) < 0).any())
+
+
+def s_metric(G: Graph) -> float:
+    degree = G.degree.array
+    rows, cols = G.edges_at
+    return float((degree[rows] * degree[cols]).sum())
+
+
+def is_dominating_set(G: Graph, nbunch: Any) -> bool:
+    from .boundary import neighbours
+
+    chosen = G.numbers(nbunch)
+    near = neighbours(G, chosen)
+    near[chosen] = True
+    return bool(near.all())

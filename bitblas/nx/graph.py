@@ -1,0 +1,266 @@
+"""The graph of the backend: nodes and edges of NetworkX as a Matrix, numbered as NetworkX iterates over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from functools import cached_property
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+import bitblas as gb
+
+from .degrees import Degrees
+from .export import to_networkx
+from .numbering import as_numbers
+
+
+class Graph:
+    """A graph that NetworkX's functions take, and run here.
+
+    labels: list, the nodes in NetworkX's order; node k is row and column k. ptr, cols: INT64 arrays, the neighbours
+    of each node in NetworkX's order, parallel edges once. counts: INT64, how many parallel edges each of those stands
+    for; None unless it is a multigraph. values: by the name of an attribute, one number per edge (`edges`). data, keys:
+    the attributes of each edge, and its keys in a multigraph, where all were asked for. node_data: the same of nodes.
+
+    What it has not itself (`G.edges`, `G[u]`) it answers as the NetworkX graph that it stands for, made at first use
+    and frozen: it cannot be changed.
+    """
+
+    __networkx_backend__ = "bitblas"
+
+    def __init__(
+        self, labels: list[Hashable], ptr: np.ndarray, cols: np.ndarray, *, directed: bool,
+        counts: np.ndarray | None = None, values: dict[str, np.ndarray] | None = None,
+        data: list[dict[str, Any]] | None = None, keys: list[Hashable] | None = None,
+        node_data: list[dict[str, Any]] | None = None, graph: dict[str, Any] | None = None,
+    ) -> None:  # fmt: skip
+        self.labels, self.ptr, self.cols, self.counts = labels, ptr, cols, counts
+        self.directed, self.values, self.data, self.keys, self.node_data = directed, values or {}, data, keys, node_data
+        self.graph = graph or {}
+        self.__networkx_cache__: dict[str, Any] = {}
+        self._made: dict[Any, Any] = {}
+
+    # ---- nodes and their numbers ------------------------------------------------------------------------------------
+
+    @cached_property
+    def number(self) -> dict[Hashable, int]:
+        """The number of each node."""
+        return dict(zip(self.labels, range(len(self.labels))))
+
+    @cached_property
+    def _nodes(self) -> _Nodes:
+        return _Nodes(self.number)
+
+    def numbers(self, nodes: Iterable[Hashable]) -> np.ndarray:
+        """Those of `nodes` that are in the graph, in their order, as numbers: INT64."""
+        found = map(self.number.get, nodes)
+        return np.array([k for k in found if k is not None], np.int64)
+
+    def nodes_at(self, numbers: np.ndarray) -> list[Hashable]:
+        """The nodes with these numbers."""
+        return self._labels[numbers].tolist()
+
+    @cached_property
+    def _labels(self) -> np.ndarray:
+        return np.fromiter(self.labels, object, len(self.labels))
+
+    def by_node(self, values: np.ndarray) -> dict[Hashable, Any]:
+        """A value for each node, as a dictionary of Python numbers."""
+        return dict(zip(self.labels, values.tolist()))
+
+    # ---- edges ------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """The row of each entry: INT64."""
+        return np.repeat(np.arange(len(self.labels)), np.diff(self.ptr))
+
+    @cached_property
+    def kept(self) -> np.ndarray | None:
+        """Which entries stand for their edge: of the two of an undirected one the upper; None if all do."""
+        return None if self.directed else self.cols >= self.rows
+
+    @cached_property
+    def edges_at(self) -> tuple[np.ndarray, np.ndarray]:
+        """The two ends of each edge, parallel ones each: what `values`, `data` and `keys` are of."""
+        return self._of_edges(self.rows), self._of_edges(self.cols)
+
+    def _of_edges(self, entries: np.ndarray) -> np.ndarray:
+        kept = slice(None) if self.kept is None else self.kept
+        return entries[kept] if self.counts is None else np.repeat(entries[kept], self.counts[kept])
+
+    def values_of(self, weight: str) -> np.ndarray:
+        """The attribute of each edge as INT64 or FP64, 1 where it has none. NotImplementedError for other values."""
+        if weight not in self.values:
+            data = self.data
+            if data is None:
+                self.values[weight] = np.ones(len(self.edges_at[0]), np.int64)
+            else:
+                self.values[weight] = as_numbers(lambda: (found.get(weight, 1) for found in data), weight)
+        return self.values[weight]
+
+    # ---- matrices ---------------------------------------------------------------------------------------------------
+
+    def _kept_as(self, key: Any, make: Callable[[], Any]) -> Any:
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
+
+    @property
+    def structure(self) -> Any:
+        """The adjacency matrix, n x n, BOOL; an undirected edge is two entries, a self loop is one."""
+        return self._kept_as("structure", self._structure)
+
+    def _structure(self) -> Any:
+        return gb.Matrix.from_csr(self.ptr, self.cols, True, ncols=len(self.labels))
+
+    @property
+    def loopless(self) -> Any:
+        """`structure` without the diagonal."""
+        return self._kept_as("loopless", lambda: self.structure.select(gb.select.offdiag).new())
+
+    @property
+    def both_ways(self) -> Any:
+        """`structure`, every edge in both directions."""
+        A = self.structure
+        return self._kept_as("both", lambda: A.ewise_add(A.T, gb.binary.pair).new()) if self.directed else A
+
+    @cached_property
+    def turned(self) -> Graph:
+        """Every edge turned round, neighbours in the order of their numbers; itself if it is undirected."""
+        if not self.directed:
+            return self
+        order = np.argsort(self.cols, kind="stable")
+        ptr = np.concatenate([[0], np.cumsum(np.bincount(self.cols, minlength=len(self)))])
+        pick = order if self.counts is None else np.argsort(np.repeat(self.cols, self.counts), kind="stable")
+        at = lambda given: None if given is None else [given[k] for k in pick.tolist()]
+        counts = None if self.counts is None else self.counts[order]
+        return Graph(
+            self.labels, ptr, self.rows[order], directed=True, counts=counts, data=at(self.data),
+            values={name: values[pick] for name, values in self.values.items()}, keys=at(self.keys),
+            node_data=self.node_data, graph=self.graph,
+        )  # fmt: skip
+
+    def reverse(self, copy: bool = True) -> Graph:
+        """`turned`, as NetworkX's method. NetworkXError for an undirected graph."""
+        if not self.directed:
+            raise nx.NetworkXError("Cannot reverse an undirected graph.")
+        return self.turned
+
+    @property
+    def places(self) -> Any:
+        """The place of each neighbour in NetworkX's order, from 0: n x n, INT64."""
+        return self._kept_as("places", self._places)
+
+    def _places(self) -> Any:
+        place = np.arange(len(self.cols)) - np.repeat(self.ptr[:-1], np.diff(self.ptr))
+        return gb.Matrix.from_csr(self.ptr, self.cols, place, ncols=len(self.labels))
+
+    def matrix(self, weight: str | None = None, parallel: str = "plus") -> Any:
+        """The weights, n x n, INT64 or FP64; without `weight` 1. parallel: how those of parallel edges are joined,
+        plus, min or max."""
+        return self._kept_as((weight, parallel), lambda: self._matrix(weight, parallel))
+
+    def _matrix(self, weight: str | None, parallel: str) -> Any:
+        n = len(self.labels)
+        if weight is None:
+            several = self.counts is not None and parallel == "plus"
+            return gb.Matrix.from_csr(self.ptr, self.cols, self.counts if several else 1, ncols=n)
+        rows, cols = self.edges_at
+        joined = {} if self.counts is None else {"dup_op": getattr(gb.binary, parallel)}
+        half = gb.Matrix.from_coo(rows, cols, self.values_of(weight), nrows=n, ncols=n, **joined)
+        if self.directed:
+            return half
+        # A = half + (half above the diagonal)'
+        return half.ewise_add(half.select(gb.select.triu, 1).new().T, gb.binary.first).new()
+
+    # ---- as NetworkX's graphs ---------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self.labels)
+
+    def __contains__(self, node: object) -> bool:
+        return node in self._nodes
+
+    def is_directed(self) -> bool:
+        return self.directed
+
+    def is_multigraph(self) -> bool:
+        return self.counts is not None
+
+    def order(self) -> int:
+        return len(self.labels)
+
+    number_of_nodes = order
+
+    def has_node(self, node: object) -> bool:
+        return node in self
+
+    def size(self, weight: str | None = None) -> int | float:
+        """The number of edges, or the sum of their weights as a float."""
+        return len(self.edges_at[0]) if weight is None else float(self.values_of(weight).sum())
+
+    def number_of_edges(self, u: Hashable = None, v: Hashable = None) -> int:
+        """Of all edges, or of those from u to v."""
+        if u is None:
+            return int(self.size())
+        row = slice(self.ptr[self.number[u]], self.ptr[self.number[u] + 1])
+        found = self.cols[row] == self.number.get(v, -1)
+        return int((found if self.counts is None else self.counts[row] * found).sum())
+
+    def has_edge(self, u: Hashable, v: Hashable) -> bool:
+        return u in self and self.number_of_edges(u, v) > 0
+
+    def nbunch_iter(self, nbunch: Any = None) -> Iterator[Hashable]:
+        """The nodes, or those of `nbunch` that are there. NetworkXError if it is neither a node nor nodes."""
+        return nx.Graph.nbunch_iter(self._nodes, nbunch)
+
+    @property
+    def degree(self) -> Degrees:
+        return Degrees(self, "in+out" if self.directed else "all")
+
+    @property
+    def in_degree(self) -> Degrees:
+        return Degrees(self, "in")
+
+    @property
+    def out_degree(self) -> Degrees:
+        return Degrees(self, "out")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or (not hasattr(nx.Graph, name) and not hasattr(nx.DiGraph, name)):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._kept_as("frozen", lambda: nx.freeze(to_networkx(self))), name)
+
+    def __getitem__(self, node: Hashable) -> Any:
+        return self.__getattr__("adj")[node]
+
+    def __str__(self) -> str:
+        """As NetworkX's."""
+        kind = ("Multi" if self.is_multigraph() else "") + ("DiGraph" if self.directed else "Graph")
+        named = f" named {self.graph['name']!r}" if self.graph.get("name") else ""
+        return f"{kind}{named} with {len(self)} nodes and {self.number_of_edges()} edges"
+
+    def __repr__(self) -> str:
+        return f"<bitblas.nx {self}>"
+
+
+class _Nodes:
+    """As much of a graph as NetworkX's own `nbunch_iter` reads: its messages are NetworkX's."""
+
+    def __init__(self, number: dict[Hashable, int]) -> None:
+        self._adj = number
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self._adj)
+
+    def __contains__(self, node: object) -> bool:
+        try:
+            return node in self._adj
+        except TypeError:  # what cannot be hashed is no node
+            return False

@@ -1,0 +1,137 @@
+"""What NetworkX asks a backend for: conversions, whether a call can and should run here, and the functions by name."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import networkx as nx
+from networkx.utils.backends import _registered_algorithms
+
+from .convert import from_networkx
+from .export import to_networkx
+from .graph import Graph
+from .table import HEAVY, OWN, SCAN, TABLE
+
+logger = logging.getLogger("bitblas.nx")
+
+WORTH = 3  # searches of one graph that take NetworkX longer than they and the conversion take here
+
+
+class Backend:
+    """The object behind the entry point; its attributes are the functions of the table."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name in TABLE and name in _registered_algorithms:
+            return _running(name)
+        if name in _registered_algorithms:
+            logger.info("%s is left to NetworkX: bitblas does not have it", name)
+        raise AttributeError(f"bitblas has no function {name!r} of NetworkX; docs/networkx.md lists those it has")
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *TABLE})
+
+    @staticmethod
+    def convert_from_nx(
+        G: Any, *, edge_attrs: dict[str, Any] | None = None, node_attrs: dict[str, Any] | None = None,
+        preserve_edge_attrs: bool = False, preserve_node_attrs: bool = False, preserve_graph_attrs: bool = False,
+        name: str = "", graph_name: str | None = None,
+    ) -> Graph:  # fmt: skip
+        """A Graph with these attributes. NotImplementedError where it cannot hold them."""
+        try:
+            return from_networkx(
+                G, edge_attrs, node_attrs, preserve_edge_attrs=preserve_edge_attrs,
+                preserve_node_attrs=preserve_node_attrs, preserve_graph_attrs=preserve_graph_attrs,
+            )  # fmt: skip
+        except NotImplementedError as error:
+            _tell(name, str(error))
+            raise
+
+    @staticmethod
+    def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
+        """NetworkX's graph for a Graph; anything else as it is."""
+        return to_networkx(result) if isinstance(result, Graph) else result
+
+    @staticmethod
+    def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
+        """Whether the function answers these arguments, or why it does not."""
+        refusal = _refusal(name, args, kwargs)
+        if refusal is not None:
+            _tell(name, refusal)
+        return refusal or True
+
+    @staticmethod
+    def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
+        """Whether that pays, the conversion included, or why it does not: asked for graphs of NetworkX."""
+        G = _graph(name, args, kwargs)
+        least = nx.config.backends.bitblas.min_edges
+        if isinstance(G, Graph) or least <= 0:
+            return True
+        size = sum(map(len, G._adj.values())) // (1 if G.is_directed() else 2)
+        if size < least:
+            return f"{size} edges; bitblas is worth it from {least} (nx.config.backends.bitblas.min_edges)"
+        cost, kept = TABLE[name].cost, getattr(G, "__networkx_cache__", None)
+        if cost == HEAVY or (kept and kept.get("backends", {}).get("bitblas")):
+            return True
+        if cost == SCAN:
+            return "NetworkX is done before the graph is converted"
+        if kept is None:
+            return "a graph that keeps no conversion"
+        kept["bitblas"] = asked = kept.get("bitblas", 0) + 1
+        return asked >= WORTH or f"search {asked} of this graph: a conversion is worth it from search {WORTH} on"
+
+
+def _graph(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The first graph among the arguments."""
+    graph, at = next(iter(_registered_algorithms[name].graphs.items()))
+    return args[at] if at < len(args) else kwargs[graph]
+
+
+def _refusal(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Why these arguments are not answered; None if they are. TypeError for arguments that NetworkX has not."""
+    G = _graph(name, args, kwargs)
+    if not isinstance(G, (nx.Graph, Graph)):
+        return f"a graph of type {type(G).__module__}.{type(G).__qualname__}"
+    if not TABLE[name].refuses:
+        return None
+    bound = _signature(name).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return next((text for text, given in TABLE[name].refuses if given(bound.arguments)), None)
+
+
+@functools.cache
+def _signature(name: str) -> inspect.Signature:
+    return inspect.signature(_registered_algorithms[name].orig_func)
+
+
+@functools.cache
+def _running(name: str) -> Callable[..., Any]:
+    """The function that runs: it tells of what it leaves to NetworkX."""
+    module = TABLE[name].module
+    if module == OWN:
+        run = _registered_algorithms[name].orig_func
+    else:
+        run = getattr(importlib.import_module(f"{__package__}.{module}"), name)
+
+    @functools.wraps(run)
+    def told(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return run(*args, **kwargs)
+        except NotImplementedError as error:
+            _tell(name, str(error))
+            raise
+
+    return told
+
+
+@functools.cache
+def _tell(name: str, reason: str) -> None:
+    """Logs, once, that a function is left to NetworkX."""
+    logger.warning("%s is left to NetworkX, which answers what bitblas does not: %s", name, reason)
+
+
+backend = Backend()

@@ -1,0 +1,45 @@
+"""networkx.algorithms.link_analysis.hits_alg: hubs, which lead to authorities, which hubs lead to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+import bitblas as gb
+
+from ..graph import Graph
+from ..powers import vector
+from ..walk import host
+
+# NetworkX takes the largest singular vector from ARPACK, exact to rounding at any tol that it is called with; power
+# iteration comes near only where the next singular value is clearly smaller.
+ROUNDS = 1000
+
+
+def hits(
+    G: Graph, max_iter: int = 100, tol: float = 1e-8, nstart: Any = None, normalized: bool = True
+) -> tuple[dict[Any, float], dict[Any, float]]:
+    if not len(G):
+        return {}, {}
+    if max_iter <= 0:
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    A = G.matrix("weight").apply(gb.unary.identity).new(gb.dtypes.FP64)
+    a = vector(np.repeat(1.0, len(G)) if nstart is None else list(nstart.values()))
+    for _ in range(ROUNDS):
+        # h = A plus.times a; a' = A' plus.times h, divided by its length
+        before, h = a, A.mxv(a, gb.semiring.plus_times).new()
+        a = vector(_unit(host(h.vxm(A, gb.semiring.plus_times).new(), 0.0)))
+        if np.abs(host(a) - host(before)).max() < 1e-15:
+            break
+    else:
+        raise NotImplementedError(f"singular values so near to one another that {ROUNDS} rounds do not part them")
+    hubs, authorities = host(A.mxv(a, gb.semiring.plus_times).new(), 0.0), host(a)
+    if normalized:
+        hubs, authorities = hubs / hubs.sum(), authorities / authorities.sum()
+    return G.by_node(hubs), G.by_node(authorities)
+
+
+def _unit(x: np.ndarray) -> np.ndarray:
+    return x / (np.sqrt(x @ x) or 1.0)

@@ -1,0 +1,51 @@
+"""networkx.algorithms.link_analysis.pagerank_alg: how often a random surfer comes by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import bitblas as gb
+
+from ..graph import Graph
+from ..powers import given, power_iteration, vector
+from ..walk import host
+
+
+def pagerank(
+    G: Graph, alpha: float = 0.85, personalization: Any = None, max_iter: int = 100, tol: float = 1e-6,
+    nstart: Any = None, weight: str | None = "weight", dangling: Any = None,
+) -> dict[Any, float]:  # fmt: skip
+    n = len(G)
+    if not n:
+        return {}
+    A = G.matrix(weight)
+    even = np.repeat(1 / n, n)
+    jumps = even if personalization is None else _shares(G, personalization)
+    rests = jumps if dangling is None else _shares(G, dangling)
+    start = even if nstart is None else _shares(G, nstart)
+    total = host(A.reduce_rowwise(gb.monoid.plus).new(), 0)
+    flows = np.flatnonzero(total)
+    # w = alpha / the weight of the edges that leave a node; dangling nodes have no entry
+    w = gb.Vector.from_coo(flows, alpha / total[flows], gb.dtypes.FP64, size=n)
+    jump, rest = vector((1 - alpha) * jumps), vector(alpha * rests)
+    stuck = vector(total == 0)
+
+    def step(x: Any) -> Any:
+        # y = (1 - alpha) jumps; y += (x . stuck) alpha rests; y += (x .* w) plus.times A
+        y = jump.dup()
+        lost = float(x.inner(stuck, gb.semiring.plus_times).new().value or 0.0)
+        y(gb.binary.plus) << rest.apply(gb.binary.times, right=lost)
+        y(gb.binary.plus) << gb.binary.times(x & w).new().vxm(A, gb.semiring.plus_times)
+        return y
+
+    return G.by_node(host(power_iteration(vector(start), step, tol, max_iter)))
+
+
+def _shares(G: Graph, values: Any) -> np.ndarray:
+    """A dictionary by node as an array of sum 1. ZeroDivisionError where there is nothing to divide."""
+    found = given(G, values)
+    if not found.sum():
+        raise ZeroDivisionError
+    return found / found.sum()

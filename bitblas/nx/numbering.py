@@ -1,0 +1,49 @@
+"""Many Python objects as arrays of numbers: nodes by their place in a list of labels, attributes by their values."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing: 2**64 over the golden ratio
+ROOM = 8  # slots of the table per node: of the labels, one in some twenty meets another and is searched for
+
+
+def numbers_of(nodes: Iterable[Hashable], count: int, labels: list[Hashable]) -> np.ndarray:
+    """The numbers of `count` nodes, all of which are among the labels: INT64."""
+    own = np.fromiter(map(hash, labels), np.int64, len(labels))
+    if np.array_equal(own, np.arange(len(own))):
+        return np.fromiter(map(hash, nodes), np.int64, count)
+    order = np.argsort(own, kind="stable")
+    ascending = own[order]
+    if (ascending[1:] == ascending[:-1]).any():  # two labels share a hash, as -1 and -2 do
+        number = dict(zip(labels, range(len(labels))))
+        return np.fromiter(map(number.__getitem__, nodes), np.int64, count)
+    given = np.fromiter(map(hash, nodes), np.int64, count)
+    shift = np.uint64(64 - (ROOM * len(own)).bit_length())
+    slot = lambda hashes: (hashes.view(np.uint64) * GOLDEN >> shift).view(np.int64)
+    table = np.zeros(1 << (64 - int(shift)), np.int64)
+    table[slot(own)] = np.arange(len(own))
+    found = table[slot(given)]
+    others = np.flatnonzero(own[found] != given)
+    found[others] = order[np.searchsorted(ascending, given[others])]
+    return found
+
+
+def as_numbers(read: Callable[[], Iterable[Any]], name: str) -> np.ndarray:
+    """What `read()` gives, each time anew, as INT64 or FP64. NotImplementedError for other things than real numbers."""
+    try:
+        return np.asarray(array("q", read()))
+    except OverflowError:
+        raise NotImplementedError(f"edge attribute {name!r} holds integers of more than 64 bits") from None
+    except TypeError:
+        other = next(value for value in read() if not isinstance(value, (int, np.integer)))
+    if not isinstance(other, (float, np.floating)):
+        raise NotImplementedError(f"edge attribute {name!r} holds {type(other).__name__}: numbers only")
+    try:
+        return np.asarray(array("d", read()))
+    except (TypeError, OverflowError):
+        raise NotImplementedError(f"edge attribute {name!r} holds other things than numbers") from None

@@ -1,0 +1,18 @@
+"""networkx.algorithms.operators: graphs from graphs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .graph import Graph
+
+
+def complement(G: Graph) -> Graph:
+    n = len(G)
+    missing = ~np.eye(n, dtype=bool)
+    missing[G.rows, G.cols] = False
+    ptr = np.concatenate([[0], np.cumsum(missing.sum(1))]).astype(np.int64)
+    cols = np.nonzero(missing)[1]
+    # NetworkX adds each pair from both of its ends, which an undirected multigraph counts
+    counts = np.full(len(cols), 1 if G.directed else 2) if G.is_multigraph() else None
+    return Graph(list(G.labels), ptr, cols, directed=G.directed, counts=counts)

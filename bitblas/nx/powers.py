@@ -1,0 +1,38 @@
+"""Power iteration, as NetworkX ends it: when the entries change by less than tol each, summed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+import bitblas as gb
+
+from .graph import Graph
+
+
+def vector(values: Any) -> Any:
+    return gb.Vector.from_dense(np.asarray(values, np.float64))
+
+
+def given(G: Graph, values: Mapping[Any, Any], absent: float = 0.0) -> np.ndarray:
+    """A dictionary by node as an array."""
+    return np.array([values.get(node, absent) for node in G], np.float64)
+
+
+def power_iteration(x: Any, step: Callable[[Any], Any], tol: float, max_iter: int) -> Any:
+    """x = step(x) until sum |change| < n tol. PowerIterationFailedConvergence after max_iter rounds."""
+    for _ in range(max_iter):
+        before, x = x, step(x)
+        # error = sum |x - before|
+        change = gb.binary.minus(x & before).new().apply(gb.unary.abs).new()
+        if change.reduce(gb.monoid.plus, allow_empty=False).new().value < x.size * tol:
+            return x
+    raise nx.PowerIterationFailedConvergence(max_iter)
+
+
+def length(x: Any) -> float:
+    """sqrt(x . x)"""
+    return float(x.inner(x, gb.semiring.plus_times).new().value or 0.0) ** 0.5

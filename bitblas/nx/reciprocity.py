@@ -1,0 +1,37 @@
+"""networkx.algorithms.reciprocity: which edges lead back as well."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+import bitblas as gb
+
+from .graph import Graph
+from .walk import host
+
+
+def reciprocity(G: Graph, nodes: Any = None) -> Any:
+    if nodes is None:
+        return overall_reciprocity(G)
+    A = G.structure
+    both = A.ewise_mult(A.T, gb.binary.pair).new().reduce_rowwise(gb.monoid.plus[gb.dtypes.INT64]).new()
+    there, edges = host(both, 0).tolist(), (np.diff(G.ptr) + np.diff(G.turned.ptr)).tolist()
+    share = lambda k: 2 * there[k] / edges[k] if edges[k] else None
+    if nodes not in G:
+        return {node: share(G.number[node]) for node in G.nbunch_iter(nodes)}
+    if not edges[G.number[nodes]]:
+        raise nx.NetworkXError("Not defined for isolated nodes.")
+    return share(G.number[nodes])
+
+
+def overall_reciprocity(G: Graph) -> float:
+    if not len(G.cols):
+        raise nx.NetworkXError("Not defined for empty graphs")
+    A, edges = G.structure, len(G.cols)
+    loops = int((G.rows == G.cols).sum())
+    # C = A .* A'; of an undirected copy a self loop is one edge, so it overlaps with none
+    both = A.ewise_mult(A.T, gb.binary.pair).new().nvals
+    return (both - loops) / edges

@@ -1,0 +1,48 @@
+"""networkx.algorithms.shortest_paths.unweighted: breadth-first search from a node, from all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..graph import Graph
+from ..walk import levels, number
+
+
+def _lengths(G: Graph, node: Any, cutoff: float | None) -> dict[Any, int]:
+    found: dict[Any, int] = {}
+    for length, (level, _) in enumerate(levels(G, G.numbers([node]), cutoff)):
+        found.update(dict.fromkeys(G.nodes_at(level), length))
+    return found
+
+
+def single_source_shortest_path_length(G: Graph, source: Any, cutoff: float | None = None) -> dict[Any, int]:
+    number(G, source, f"Source {source} is not in G")
+    return _lengths(G, source, cutoff)
+
+
+def single_target_shortest_path_length(G: Graph, target: Any, cutoff: float | None = None) -> dict[Any, int]:
+    number(G, target, f"Target {target} is not in G")
+    return _lengths(G.turned, target, cutoff)
+
+
+def all_pairs_shortest_path_length(G: Graph, cutoff: float | None = None) -> Iterator[tuple[Any, dict[Any, int]]]:
+    return ((node, _lengths(G, node, cutoff)) for node in G)
+
+
+def _paths(G: Graph, source: Any, cutoff: float | None) -> dict[Any, list[Any]]:
+    found = {source: [source]}
+    for level, parents in levels(G, G.numbers([source]), cutoff):
+        for node, parent in zip(G.nodes_at(level), G.nodes_at(parents)):
+            if node is not source:
+                found[node] = [*found[parent], node]
+    return found
+
+
+def single_source_shortest_path(G: Graph, source: Any, cutoff: float | None = None) -> dict[Any, list[Any]]:
+    number(G, source, f"Source {source} not in G")
+    return _paths(G, source, cutoff)
+
+
+def all_pairs_shortest_path(G: Graph, cutoff: float | None = None) -> Iterator[tuple[Any, dict[Any, list[Any]]]]:
+    return ((node, _paths(G, node, cutoff)) for node in G)

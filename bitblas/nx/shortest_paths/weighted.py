@@ -1,0 +1,91 @@
+"""networkx.algorithms.shortest_paths.weighted: lengths of shortest paths, under Dijkstra's and Bellman-Ford's names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+import bitblas as gb
+
+from ..graph import Graph
+from ..walk import distances, is_cyclic, number, weights
+
+
+def _lengths(G: Graph, source: Any, cutoff: float | None, weight: str, negative: bool = False) -> dict[Any, Any]:
+    at, lengths = distances(G, G.number[source], weight, cutoff, negative=negative)
+    return dict(zip(G.nodes_at(at), lengths.tolist()))
+
+
+def _length(G: Graph, source: Any, target: Any, weight: str, word: str, negative: bool) -> Any:
+    found = _lengths(G, source, None, weight, negative)
+    if target not in found:
+        raise nx.NetworkXNoPath(f"{word} {target} not reachable from {source}")
+    return found[target]
+
+
+def multi_source_dijkstra_path_length(
+    G: Graph, sources: Any, cutoff: float | None = None, weight: str = "weight"
+) -> dict[Any, Any]:
+    if not sources:
+        raise ValueError("sources must not be empty")
+    for source in sources:
+        number(G, source, f"Node {source} not found in graph")
+    nearest: dict[Any, Any] = {}
+    for source in sources:
+        for node, length in _lengths(G, source, cutoff, weight).items():
+            nearest[node] = min(length, nearest.get(node, length))
+    return dict(sorted(nearest.items(), key=lambda item: item[1])) if len(sources) > 1 else nearest
+
+
+def single_source_dijkstra_path_length(
+    G: Graph, source: Any, cutoff: float | None = None, weight: str = "weight"
+) -> dict[Any, Any]:
+    return multi_source_dijkstra_path_length(G, {source}, cutoff, weight)
+
+
+def dijkstra_path_length(G: Graph, source: Any, target: Any, weight: str = "weight") -> Any:
+    number(G, source, f"Node {source} not found in graph")
+    return 0 if source == target else _length(G, source, target, weight, "Node", False)
+
+
+def all_pairs_dijkstra_path_length(
+    G: Graph, cutoff: float | None = None, weight: str = "weight"
+) -> Iterator[tuple[Any, dict[Any, Any]]]:
+    weights(G, weight)
+    return ((node, _lengths(G, node, cutoff, weight)) for node in G)
+
+
+def single_source_bellman_ford_path_length(G: Graph, source: Any, weight: str = "weight") -> dict[Any, Any]:
+    number(G, source, f"Source {source} not in G")
+    return _lengths(G, source, None, weight, negative=True)
+
+
+def bellman_ford_path_length(G: Graph, source: Any, target: Any, weight: str = "weight") -> Any:
+    if source == target:
+        number(G, source, f"Node {source} not found in graph")
+        return 0
+    number(G, source, f"Source {source} not in G")
+    return _length(G, source, target, weight, "node", True)
+
+
+def all_pairs_bellman_ford_path_length(G: Graph, weight: str = "weight") -> Iterator[tuple[Any, dict[Any, Any]]]:
+    return ((node, _lengths(G, node, None, weight, negative=True)) for node in G)
+
+
+def negative_edge_cycle(G: Graph, weight: str = "weight", heuristic: bool = True) -> bool:
+    values = G.values_of(weight)
+    if not (values < 0).any():
+        return False
+    if not G.directed:  # back and forth over the edge
+        return True
+    # one node more, from which an edge of no weight leads to every other: a search from there meets every cycle
+    n = len(G)
+    rows, cols = G.edges_at
+    A = gb.Matrix.from_coo(
+        np.concatenate([rows, np.full(n, n)]), np.concatenate([cols, np.arange(n)]),
+        np.concatenate([values, np.zeros(n, values.dtype)]), nrows=n + 1, ncols=n + 1, dup_op=gb.binary.min,
+    )  # fmt: skip
+    return is_cyclic(A, n)

@@ -1,0 +1,139 @@
+"""The table of the functions that run here: where they are, what they cost, what they refuse.
+
+Plain data that knows nothing of NetworkX, which reads it (`info.py`) while it is being imported itself. A module of
+NetworkX's name, below this package, has the functions, with NetworkX's names and signatures. What a function cannot
+answer it refuses before anything is converted, where the arguments tell, or with NotImplementedError when the graph
+does; NetworkX then runs its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+# What a function takes in NetworkX, beside the conversion of its graph, which reads each edge once.
+SCAN = "scan"  # less, or about the same: it is run here for graphs that are converted already
+SEARCH = "search"  # as much, once or twice: it is worth a conversion when it comes again
+HEAVY = "heavy"  # much more: it is worth a conversion
+
+OWN = "networkx"  # NetworkX's own text, run on our graph: it is made of functions of this table, or of degrees
+
+
+class Refusal(NamedTuple):
+    """text: what is not answered; given: whether it is asked for, from all arguments by name."""
+
+    text: str
+    given: Callable[[Mapping[str, Any]], bool]
+
+
+class Function(NamedTuple):
+    """module: where the function is, below this package; OWN for one that NetworkX composes."""
+
+    name: str
+    module: str
+    cost: str
+    refuses: tuple[Refusal, ...]
+
+
+def _calls(name: str) -> Refusal:
+    return Refusal(f"a function as `{name}`", lambda given: callable(given[name]))
+
+
+def _not_none(name: str, text: str) -> Refusal:
+    return Refusal(text, lambda given: given[name] is not None)
+
+
+WEIGHT, DISTANCE = _calls("weight"), _calls("distance")
+WEIGHTED = _not_none("weight", "weights")
+SORTED = _not_none("sort_neighbors", "neighbours in another order (`sort_neighbors`)")
+BACKWARDS = Refusal("`reverse` of a directed graph", lambda given: given["reverse"] and given["G"].is_directed())
+NEIGHBOURS = _not_none("neighbors", "neighbours of its own (`neighbors`)")
+RECORDS = Refusal("a `dtype` of several fields", lambda given: getattr(given["dtype"], "names", None) is not None)
+JOINED = Refusal(
+    "a `multigraph_weight` of its own",
+    lambda given: given["G"].is_multigraph() and given["multigraph_weight"] not in (sum, min, max),
+)
+BOUNDS = Refusal("`usebounds`", lambda given: given["usebounds"] is True)
+GIVEN = _not_none("sp", "distances that are given (`sp`)")
+MULTIGRAPH = Refusal("multigraphs", lambda given: given["G"].is_multigraph())
+DIRECTED = Refusal("directed graphs", lambda given: given["G"].is_directed())
+SIMPLE_DIRECTED = Refusal(
+    "undirected graphs, multigraphs", lambda given: not given["G"].is_directed() or given["G"].is_multigraph()
+)
+ONE_EDGE = _not_none("edge", "a single edge")
+PART = Refusal(
+    "some of the nodes (`nodelist`)",
+    lambda given: given["nodelist"] is not None and len(given["nodelist"]) != len(given["G"]),
+)
+PATHS = Refusal(
+    "paths to one node, or by weights", lambda given: given["weight"] is not None or given["target"] is not None
+)
+
+_ROWS: tuple[tuple[Any, ...], ...] = (
+    # module, cost, names, refusals
+    ("assortativity", SEARCH, "average_neighbor_degree", WEIGHT, MULTIGRAPH),
+    ("bipartite", SEARCH, "color"),
+    ("bipartite", SCAN, "is_bipartite"),  # NetworkX stops at the first odd cycle
+    ("boundary", SCAN, "node_boundary"),
+    ("centrality.betweenness", HEAVY, "betweenness_centrality", WEIGHTED),
+    ("centrality.closeness", HEAVY, "closeness_centrality harmonic_centrality", DISTANCE),
+    ("centrality.eigenvector", HEAVY, "eigenvector_centrality", WEIGHT),
+    ("centrality.katz", HEAVY, "katz_centrality", WEIGHT),
+    ("cluster", HEAVY, "clustering average_clustering", WEIGHT),
+    ("cluster", HEAVY, "triangles generalized_degree"),
+    ("cluster", HEAVY, "transitivity square_clustering", DIRECTED),
+    ("community", SCAN, "intra_community_edges"),
+    ("community", SCAN, "inter_community_edges", MULTIGRAPH),
+    ("community", SCAN, "modularity", WEIGHT),
+    ("components", SEARCH, "connected_components number_connected_components is_connected node_connected_component"),
+    ("components", SEARCH, "weakly_connected_components number_weakly_connected_components is_weakly_connected"),
+    ("convert_matrix", HEAVY, "to_scipy_sparse_array", PART, WEIGHT),
+    ("convert_matrix", HEAVY, "to_numpy_array", PART, WEIGHT, RECORDS, JOINED),
+    ("core", HEAVY, "core_number"),
+    ("cuts", SCAN, "cut_size", WEIGHT),
+    ("cuts", SCAN, "node_expansion"),
+    ("dag", HEAVY, "descendants ancestors"),
+    ("distance_measures", HEAVY, "eccentricity", WEIGHT, GIVEN),
+    ("distance_measures", HEAVY, "diameter radius center periphery", WEIGHT, BOUNDS),
+    ("function", SCAN, "number_of_selfloops is_empty s_metric is_dominating_set"),
+    ("function", SCAN, "is_negatively_weighted", ONE_EDGE),
+    ("link_analysis.hits_alg", HEAVY, "hits"),
+    ("link_analysis.pagerank_alg", HEAVY, "pagerank", WEIGHT),
+    ("link_prediction", HEAVY, "jaccard_coefficient adamic_adar_index resource_allocation_index"),
+    ("link_prediction", HEAVY, "preferential_attachment"),
+    ("operators", HEAVY, "complement"),
+    ("reciprocity", SEARCH, "overall_reciprocity reciprocity", SIMPLE_DIRECTED),
+    ("shortest_paths.dense", HEAVY, "floyd_warshall floyd_warshall_numpy", WEIGHT),
+    ("shortest_paths.generic", SCAN, "has_path"),  # NetworkX searches from both ends, and stops between
+    ("shortest_paths.generic", HEAVY, "average_shortest_path_length wiener_index", WEIGHT),
+    ("shortest_paths.generic", HEAVY, "shortest_path", PATHS),
+    ("shortest_paths.generic", SEARCH, "shortest_path_length", WEIGHT),
+    ("shortest_paths.unweighted", SEARCH, "single_source_shortest_path_length single_target_shortest_path_length"),
+    ("shortest_paths.unweighted", HEAVY, "single_source_shortest_path all_pairs_shortest_path"),
+    ("shortest_paths.unweighted", HEAVY, "all_pairs_shortest_path_length"),
+    ("shortest_paths.weighted", HEAVY, "single_source_dijkstra_path_length multi_source_dijkstra_path_length", WEIGHT),
+    ("shortest_paths.weighted", SEARCH, "dijkstra_path_length bellman_ford_path_length", WEIGHT),
+    ("shortest_paths.weighted", HEAVY, "single_source_bellman_ford_path_length", WEIGHT),
+    ("shortest_paths.weighted", HEAVY, "all_pairs_dijkstra_path_length all_pairs_bellman_ford_path_length", WEIGHT),
+    ("shortest_paths.weighted", HEAVY, "negative_edge_cycle", WEIGHT),
+    ("tournament", SEARCH, "is_tournament"),
+    ("traversal", SEARCH, "bfs_layers descendants_at_distance"),
+    ("traversal", HEAVY, "bfs_edges bfs_tree", SORTED, BACKWARDS),
+    ("traversal", HEAVY, "generic_bfs_edges", NEIGHBOURS),
+    ("traversal", HEAVY, "bfs_predecessors bfs_successors", SORTED),
+    ("tree", SEARCH, "is_tree is_forest is_arborescence is_branching"),
+    (OWN, SCAN, "degree_centrality in_degree_centrality out_degree_centrality isolates is_isolate number_of_isolates"),
+    (OWN, SCAN, "is_regular is_k_regular score_sequence faster_could_be_isomorphic boundary_expansion"),
+    (OWN, SCAN, "volume conductance edge_expansion mixing_expansion normalized_cut_size", WEIGHT),
+    (OWN, HEAVY, "adjacency_matrix laplacian_matrix normalized_laplacian_matrix", PART, WEIGHT),
+    (OWN, HEAVY, "modularity_matrix directed_modularity_matrix", PART, WEIGHT),
+    (OWN, SEARCH, "efficiency google_matrix tournament_matrix sets"),
+    (OWN, HEAVY, "global_efficiency fast_could_be_isomorphic bipartite_betweenness_centrality"),
+    (OWN, HEAVY, "k_core k_shell k_crust k_corona"),
+)
+
+TABLE = {
+    name: Function(name, module, cost, tuple(refuses))
+    for module, cost, names, *refuses in _ROWS
+    for name in names.split()
+}

@@ -1,0 +1,14 @@
+"""networkx.algorithms.tournament: between every two nodes one edge, in one direction."""
+
+from __future__ import annotations
+
+import bitblas as gb
+
+from .graph import Graph
+
+
+def is_tournament(G: Graph) -> bool:
+    n = len(G)
+    # as many edges as pairs, none on the diagonal, and none that A and A' share
+    A = G.loopless
+    return len(G.cols) == A.nvals == n * (n - 1) // 2 and A.ewise_mult(A.T, gb.binary.pair).new().nvals == 0

@@ -1,0 +1,79 @@
+"""networkx.algorithms.traversal: breadth-first search, in NetworkX's order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import networkx as nx
+
+from .graph import Graph
+from .walk import levels, number
+
+
+def bfs_layers(G: Graph, sources: Any) -> Iterator[list[Any]]:
+    chosen = [sources] if sources in G else list(set(sources))
+    for source in chosen:
+        number(G, source, f"The node {source} is not in the graph.", nx.NetworkXError)
+    return (G.nodes_at(level) for level, _ in levels(G, G.numbers(chosen)))
+
+
+def descendants_at_distance(G: Graph, source: Any, distance: int) -> set[Any]:
+    number(G, source, f"The node {source} is not in the graph.", nx.NetworkXError)
+    for depth, (level, _) in enumerate(levels(G, G.numbers([source]))):
+        if depth == distance:
+            return set(G.nodes_at(level))
+    return set()
+
+
+def bfs_edges(
+    G: Graph, source: Any, reverse: bool = False, depth_limit: int | None = None, sort_neighbors: Any = None
+) -> Iterator[tuple[Any, Any]]:
+    kind = "digraph" if G.directed else "graph"
+    number(G, source, f"The node {source} is not in the {kind}.", nx.NetworkXError)
+    return _edges(G, source, depth_limit)
+
+
+def generic_bfs_edges(
+    G: Graph, source: Any, neighbors: Any = None, depth_limit: int | None = None
+) -> Iterator[tuple[Any, Any]]:
+    return bfs_edges(G, source, depth_limit=depth_limit)
+
+
+def _edges(G: Graph, source: Any, depth_limit: int | None) -> Iterator[tuple[Any, Any]]:
+    found = levels(G, G.numbers([source]), depth_limit)
+    next(found)
+    for level, parents in found:
+        yield from zip(G.nodes_at(parents), G.nodes_at(level))
+
+
+def bfs_predecessors(
+    G: Graph, source: Any, depth_limit: int | None = None, sort_neighbors: Any = None
+) -> Iterator[tuple[Any, Any]]:
+    return ((child, parent) for parent, child in bfs_edges(G, source, depth_limit=depth_limit))
+
+
+def bfs_successors(
+    G: Graph, source: Any, depth_limit: int | None = None, sort_neighbors: Any = None
+) -> Iterator[tuple[Any, list[Any]]]:
+    return _successors(source, bfs_edges(G, source, depth_limit=depth_limit))
+
+
+def _successors(source: Any, edges: Iterator[tuple[Any, Any]]) -> Iterator[tuple[Any, list[Any]]]:
+    children: list[Any] = []
+    parent = source
+    for above, child in edges:
+        if above != parent:
+            yield parent, children
+            parent, children = above, []
+        children.append(child)
+    yield parent, children
+
+
+def bfs_tree(
+    G: Graph, source: Any, reverse: bool = False, depth_limit: int | None = None, sort_neighbors: Any = None
+) -> Any:
+    T = nx.DiGraph()
+    T.add_node(source)
+    T.add_edges_from(bfs_edges(G, source, depth_limit=depth_limit))
+    return T

@@ -1,0 +1,106 @@
+"""Searches of a Graph: breadth-first in NetworkX's order, and distances from a source."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+import bitblas as gb
+from bitblas.algorithms import bfs_levels, sssp
+from bitblas.exceptions import InvalidValue
+
+from .graph import Graph
+
+
+def host(vector: Any, absent: Any = None) -> np.ndarray:
+    """The values of a Vector as a NumPy array; `absent` where it has no entry."""
+    return vector.device.to_host(vector.to_dense(absent))
+
+
+def entries(vector: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Where a Vector has entries, and their values, as NumPy arrays."""
+    at, values = vector.to_coo()
+    return vector.device.to_host(at), vector.device.to_host(values)
+
+
+def levels(G: Graph, sources: np.ndarray, limit: float | None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The levels of a breadth-first search: the nodes of each in NetworkX's order, and over which each was found.
+
+    A node stands where the first node of the level before finds it, among its neighbours in their order: the least of
+    rank times width plus place, a product over min.plus.
+    """
+    P, width = G.places, int(np.diff(G.ptr).max(initial=1))
+    seen = gb.Vector(gb.dtypes.BOOL, len(G))
+    found = gb.Vector(gb.dtypes.INT64, len(G))
+    level, parents, depth = sources, sources, 0
+    while len(level):
+        yield level, parents
+        if limit is not None and depth >= limit:
+            return
+        depth += 1
+        # q[level] = rank * width; seen<q> = true
+        q = gb.Vector.from_coo(level, np.arange(len(level)) * width, size=len(G))
+        seen(q.S) << True
+        # found<!seen, replace> = q min.plus P
+        found(~seen.S, gb.replace) << q.vxm(P, gb.semiring.min_plus)
+        nodes, keys = entries(found)
+        order = np.argsort(keys, kind="stable")
+        level, parents = nodes[order], level[keys[order] // width]
+
+
+def number(G: Graph, node: Hashable, message: str, error: type[Exception] = nx.NodeNotFound) -> int:
+    """The number of a node of the graph; else `error` with the message, as NetworkX has it."""
+    if node not in G:
+        raise error(message)
+    return G.number[node]
+
+
+def reached(G: Graph, source: int) -> np.ndarray:
+    """The numbers of the nodes that can be reached, the source among them, ascending."""
+    return entries(bfs_levels(G.structure, source))[0]
+
+
+def distances(
+    G: Graph, source: int, weight: str | None = None, cutoff: float | None = None, negative: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """The nodes within reach and their distances, the nearest first, between equal ones in NetworkX's order of nodes.
+
+    negative: whether weights below 0 have an answer here. Raises NetworkXUnbounded for a negative cycle,
+    NotImplementedError for weights that are refused, NaN among them.
+    """
+    if weight is None:
+        found = bfs_levels(G.structure, source)
+    else:
+        A = weights(G, weight, negative)
+        try:
+            found = sssp(A, source)
+        except InvalidValue as error:
+            if "cycle" in str(error):
+                raise nx.NetworkXUnbounded("Negative cycle detected.") from None
+            raise NotImplementedError(str(error)) from None
+    at, values = entries(found)
+    if cutoff is not None:
+        at, values = at[values <= cutoff], values[values <= cutoff]
+    order = np.argsort(values, kind="stable")
+    return at[order], values[order]
+
+
+def is_cyclic(A: Any, source: int) -> bool:
+    """Whether the source can reach a cycle of negative weight. NotImplementedError for NaN and -infinity."""
+    try:
+        sssp(A, source)
+    except InvalidValue as error:
+        if "cycle" in str(error):
+            return True
+        raise NotImplementedError(str(error)) from None
+    return False
+
+
+def weights(G: Graph, weight: str, negative: bool = False) -> Any:
+    """The matrix of weights, the least of parallel edges. NotImplementedError where one is negative, unless it may."""
+    if not negative and (G.values_of(weight) < 0).any():
+        raise NotImplementedError("negative weights")
+    return G.matrix(weight, "min")

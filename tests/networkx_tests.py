@@ -1,0 +1,99 @@
+"""NetworkX's own tests, run through the backend: the share of those that reach a function of the table and pass.
+
+    python tests/networkx_tests.py [--strict] [-k TEXT] [PART ...]
+
+A PART is a folder or file of networkx (`algorithms/shortest_paths`); without one, all run. Three times: on NetworkX
+alone, on the backend, and with --strict on the backend without fallback, which lists the functions that are missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from nx_backend import installed
+
+HERE = Path(__file__).parent
+
+
+class Run(NamedTuple):
+    """outcomes: test -> passed, failed, skipped or missing (a function that there is not), and why; asked: test -> the
+    functions of the table that it called, and whether they could run here."""
+
+    outcomes: dict[str, tuple[str, str]]
+    asked: dict[str, dict[str, bool]]
+
+    def named(self, outcome: str) -> set[str]:
+        return {test for test, (found, _) in self.outcomes.items() if found == outcome}
+
+    @property
+    def reached(self) -> set[str]:
+        """The tests that had a function of the table run here."""
+        return {test for test, found in self.asked.items() if any(found.values()) and test in self.outcomes}
+
+
+def folder() -> Path:
+    spec = importlib.util.find_spec("networkx")
+    assert spec and spec.origin
+    return Path(spec.origin).parent
+
+
+def run(parts: tuple[str, ...] = (), *, backend: bool = True, fallback: bool = True, more: tuple[str, ...] = ()) -> Run:
+    """Run the tests in these parts of NetworkX. RuntimeError where pytest could not."""
+    with tempfile.TemporaryDirectory() as temporary:
+        told = Path(temporary) / "outcomes.json"
+        paths = (installed(Path(temporary) / "site"), HERE, HERE.parent)
+        env = {name: value for name, value in os.environ.items() if not name.startswith(("NETWORKX_", "NX_"))}
+        env |= {"NETWORKX_OUTCOMES": str(told)}
+        env["PYTHONPATH"] = os.pathsep.join([*map(str, paths), os.environ.get("PYTHONPATH", "")])
+        if backend:
+            env["NETWORKX_TEST_BACKEND"] = "bitblas"
+        if fallback:
+            env["NETWORKX_FALLBACK_TO_NX"] = "1"
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "networkx_plugin", "-q", "--tb=line"),
+                *("-W", "ignore:Passing a non-Collection iterable"),  # NetworkX's, to a newer pytest
+                *("--rootdir", str(folder()), *more, *(str(folder() / part) for part in parts or ("",))),
+            ],
+            env=env, cwd=temporary, capture_output=True, text=True,
+        )  # fmt: skip
+        if done.returncode > 1 or not told.exists():  # 1: tests failed
+            raise RuntimeError(f"pytest ended with {done.returncode}:\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
+        return Run(**json.loads(told.read_text()))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="PART")
+    parser.add_argument("--strict", action="store_true", help="also without fallback: what is missing")
+    parser.add_argument("-k", metavar="TEXT", help="only tests whose names fit")
+    options = parser.parse_args()
+    parts, more = tuple(options.parts), ("-k", options.k) if options.k else ()
+    alone, ours = run(parts, backend=False, more=more), run(parts, more=more)
+    worse = sorted((ours.named("failed") | ours.named("missing")) & alone.named("passed"))
+    for test in worse:
+        print(f"{test}: {ours.outcomes[test][1]}")
+    reached = ours.reached & alone.named("passed")
+    passed = len(reached & ours.named("passed"))
+    print(f"NetworkX alone: {len(alone.named('passed'))} passed, {len(alone.named('failed'))} failed")
+    print(f"with the backend: {len(ours.named('passed'))} passed; {len(worse)} fail that pass alone")
+    print(f"of {len(reached)} that reach a function that runs here, {100 * passed / max(1, len(reached)):.1f} % pass")
+    if options.strict:
+        strict = run(parts, fallback=False, more=more)
+        missing = collections.Counter(strict.outcomes[test][1] for test in strict.named("missing"))
+        print(f"strict: {len(strict.named('passed'))} passed, {len(strict.named('failed'))} failed; missing:")
+        for why, count in missing.most_common():
+            print(f"{count:5} {why}")
+
+
+if __name__ == "__main__":
+    main()

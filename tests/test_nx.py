@@ -1,0 +1,211 @@
+"""The NetworkX backend: its graph, conversions, dispatch, what it leaves to NetworkX and says of it."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import os
+import random
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+
+nx = pytest.importorskip("networkx")
+
+import nx_backend  # noqa: E402
+from nx_calls import KINDS, graph  # noqa: E402
+
+nx_backend.register()
+
+import bitblas.nx as bnx  # noqa: E402
+from bitblas.nx import info, interface, numbering  # noqa: E402
+from bitblas.nx.table import HEAVY, OWN, SCAN, SEARCH, TABLE  # noqa: E402
+
+# ---- conversion -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("labels", ["str", "int", "range", "tuple"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_there_and_back(kind, labels):
+    G = graph(kind, labels=labels)
+    H = bnx.from_networkx(G)
+    assert (len(H), H.number_of_edges(), list(H)) == (len(G), G.number_of_edges(), list(G))
+    K = bnx.to_networkx(H)
+    assert type(K) is kind and K._adj == G._adj and K._node == G._node and K.graph == G.graph
+    assert [list(K._adj[u]) for u in K] == [list(G._adj[u]) for u in G]
+    weighted = bnx.from_networkx(G, {"weight": 5}, preserve_edge_attrs=False, preserve_node_attrs=False)
+    expected = [data.get("weight", 5) for *_, data in G.edges(data=True)]
+    assert sorted(weighted.values_of("weight").tolist()) == sorted(expected)
+    for side in ("degree", "in_degree", "out_degree") if G.is_directed() else ("degree",):
+        for weight in (None, "weight"):
+            ours, theirs = getattr(H, side)(weight=weight), getattr(G, side)(weight=weight)
+            assert dict(ours) == dict(theirs) and ours[list(G)[3]] == theirs[list(G)[3]]
+    if G.is_directed():
+        R = bnx.to_networkx(H.reverse())
+        assert R._succ == G.reverse()._succ
+
+
+def test_labels_that_share_a_hash():
+    G = nx.Graph([(-1, -2), (-2, "a"), ("a", 0.5), ((), None or frozenset())])
+    assert hash(-1) == hash(-2)
+    assert bnx.to_networkx(bnx.from_networkx(G))._adj == G._adj
+    labels = [f"node {k}" for k in range(3000)]
+    given = random.Random(2).choices(labels, k=5000)
+    found = numbering.numbers_of(given, len(given), labels)
+    assert [labels[k] for k in found] == given
+    one = nx.Graph([(0, 1), (1, 2)])
+    one.add_edge(1.0, True)  # the same node, by other names
+    assert bnx.from_networkx(one).cols.tolist() == [1, 0, 2, 1, 1]
+
+
+def test_views_and_classes_of_their_own():
+    G = graph(nx.MultiDiGraph)
+    part = G.subgraph(list(G)[2:9])
+    assert bnx.to_networkx(bnx.from_networkx(part))._adj == {u: dict(part.adj[u]) for u in part}
+
+    class Complement(nx.Graph):
+        def adjacency(self):
+            return ((u, {v: {} for v in self if v not in self._adj[u] and v != u}) for u in self)
+
+    assert bnx.from_networkx(Complement(nx.path_graph(4))).number_of_edges() == 3
+
+
+@pytest.mark.parametrize("value", ["2", None, 2**70, 1j, (1,), {"a": 1}])
+def test_attributes_that_are_no_numbers(value, caplog):
+    G = nx.path_graph(4)
+    G.edges[1, 2]["odd attribute"] = value
+    with pytest.raises(NotImplementedError, match="'odd attribute' holds"):
+        bnx.from_networkx(G, {"odd attribute": 1}, preserve_edge_attrs=False)
+    assert bnx.from_networkx(G).data[1] == {"odd attribute": value}
+
+
+def test_numbers_keep_their_kind():
+    G = nx.Graph()
+    for edge, value in zip([(0, 1), (1, 2), (2, 3)], [True, 2, np.int32(7)]):
+        G.add_edge(*edge, w=value)
+    assert bnx.from_networkx(G).values_of("w").tolist() == [1, 2, 7]
+    G.add_edge(3, 4, w=0.5)
+    assert bnx.from_networkx(G).values_of("w").dtype == np.float64
+
+
+def test_a_graph_of_the_backend_answers_as_networkx():
+    G = graph(nx.Graph)
+    H = bnx.from_networkx(G)
+    u = next(iter(G))
+    assert dict(H.nodes(data=True)) == dict(G.nodes(data=True)) and list(H.edges) == list(G.edges)
+    assert dict(H[u]) == dict(G[u]) and H.has_edge(u, u) == G.has_edge(u, u) and u in H and [] not in H
+    assert H.size() == G.size() and H.size("weight") == G.size("weight") and str(H) == str(G) in repr(H)
+    with pytest.raises(nx.NetworkXError, match="Frozen graph"):
+        H.add_edge(1, 2)
+    with pytest.raises(AttributeError, match="no attribute 'colour'"):
+        _ = H.colour
+    with pytest.raises(nx.NetworkXError, match="Node 99 is not in the graph"):
+        list(H.nbunch_iter(99))
+    with pytest.raises(nx.NetworkXError, match="Cannot reverse"):
+        H.reverse()
+
+
+# ---- dispatch -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def told(caplog):
+    """What is logged, from nothing said yet."""
+    interface._tell.cache_clear()
+    caplog.set_level(logging.INFO, logger="bitblas.nx")
+    yield caplog
+    interface._tell.cache_clear()
+
+
+def test_a_conversion_is_kept_until_the_graph_changes(monkeypatch):
+    monkeypatch.setattr(nx.config, "warnings_to_ignore", set())
+    G = nx.path_graph(5)
+    nx.is_connected(G, backend="bitblas")
+    kept = G.__networkx_cache__["backends"]["bitblas"]
+    (first,) = kept.values()
+    with pytest.warns(UserWarning, match="conversions to backend graphs are saved"):
+        nx.bfs_layers(G, 0, backend="bitblas")
+    assert list(kept.values()) == [first]
+    G.add_node(9)
+    assert not G.__networkx_cache__
+    assert nx.is_connected(G, backend="bitblas") is False
+
+
+def test_what_pays(monkeypatch):
+    can, should = interface.backend.can_run, interface.backend.should_run
+    G = nx.path_graph(40)
+    settings = nx.config.backends.bitblas
+    assert "39 edges; bitblas is worth it from" in should("pagerank", (G,), {})
+    monkeypatch.setattr(settings, "min_edges", 39)
+    assert TABLE["pagerank"].cost == HEAVY and should("pagerank", (), {"G": G}) is True
+    assert TABLE["isolates"].cost == SCAN and "NetworkX is done" in should("isolates", (G,), {})
+    assert TABLE["bfs_layers"].cost == SEARCH
+    assert [should("bfs_layers", (G, 0), {}) is True for _ in range(4)] == [False, False, True, True]
+    assert G.__networkx_cache__["bitblas"] == 4
+    G.__networkx_cache__.clear()
+    nx.is_connected(G, backend="bitblas")
+    assert should("isolates", (G,), {}) is True  # it is converted already
+    view = G.subgraph(range(39))
+    assert "39 edges" not in str(should("pagerank", (view,), {}))
+    monkeypatch.setattr(settings, "min_edges", 0)
+    assert should("isolates", (nx.Graph(),), {}) is True
+    assert can("pagerank", (G,), {"weight": lambda u, v, data: 1}) == "a function as `weight`"
+    assert can("pagerank", (G.edges,), {}).startswith("a graph of type networkx.classes.reportviews")
+    assert can("bfs_edges", (G, 0, True), {}) is True
+    assert can("bfs_edges", (nx.DiGraph(G), 0, True), {}) == "`reverse` of a directed graph"
+
+
+def test_a_fallback_is_said_once(told, monkeypatch):
+    monkeypatch.setattr(nx.config, "warnings_to_ignore", {"cache"})
+    G = nx.cycle_graph(6)
+    with nx.config.backend_priority(algos=["bitblas"]), nx.config.backends.bitblas(min_edges=0):
+        G.edges[0, 1]["weight"] = "far"
+        for _ in range(2):
+            with pytest.raises(TypeError):
+                nx.single_source_dijkstra_path_length(G, 0)
+            assert nx.betweenness_centrality(G, weight="cost")
+        nx.greedy_color(G)
+    warned = [record.getMessage() for record in told.records if record.levelno == logging.WARNING]
+    assert Counter("left to NetworkX" in text for text in warned) == {True: 2}
+    assert any("'weight' holds str" in text for text in warned) and any(text.endswith("weights") for text in warned)
+    assert any("greedy_color is left to NetworkX" in record.getMessage() for record in told.records)
+    with pytest.raises(NotImplementedError, match="not implemented by 'bitblas' backend for the given arguments"):
+        nx.betweenness_centrality(G, weight="cost", backend="bitblas")
+
+
+def test_the_table_is_what_networkx_is_told():
+    told_ = info.get_info()
+    assert set(told_["functions"]) == set(TABLE) and told_["default_config"] == {"min_edges": info.MIN_EDGES}
+    assert "Left to NetworkX: weights." in told_["functions"]["betweenness_centrality"]["additional_docs"]
+    known = nx.utils.backends._registered_algorithms
+    for name in TABLE:
+        assert name in known and callable(getattr(interface.backend, name)), name
+        if TABLE[name].module != OWN:
+            run, theirs = getattr(interface.backend, name), interface._signature(name)
+            assert list(inspect.signature(run).parameters) == list(theirs.parameters), name
+    assert "pagerank" in dir(interface.backend)
+    with pytest.raises(AttributeError, match="no function 'nothing'"):
+        _ = interface.backend.nothing
+
+
+def test_the_page_lists_the_table():
+    _, _, page = (nx_backend.ROOT / "docs" / "networkx.md").read_text().partition("## The functions\n")
+    assert [line for line in page.splitlines() if line.startswith("| ")][1:] == info.listing()
+
+
+def test_nothing_but_the_environment(tmp_path):
+    """A new process in which NetworkX finds the backend by its entry points: the program knows nothing of bitblas."""
+    code = (
+        "import networkx as nx\n"
+        "G = nx.gnm_random_graph(60, 300, seed=1)\n"
+        "assert 'bitblas' in nx.config.backends, nx.config\n"
+        "print(nx.is_connected(G), sorted(G.__networkx_cache__['backends']))\n"
+    )
+    path = os.pathsep.join([str(nx_backend.installed(tmp_path / "site")), *sys.path])
+    env = os.environ | {"PYTHONPATH": path, "NETWORKX_BACKEND_PRIORITY": "bitblas"}
+    code = code.replace("print", "nx.config.backends.bitblas.min_edges = 0\nprint")
+    ran = subprocess.run([sys.executable, "-W", "error", "-c", code], env=env, capture_output=True, text=True)
+    assert (ran.stdout, ran.stderr) == ("True ['bitblas']\n", "")

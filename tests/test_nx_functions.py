@@ -1,0 +1,87 @@
+"""Every function of the NetworkX backend's table against NetworkX itself: values, types, order, errors."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pytest
+
+nx = pytest.importorskip("networkx")
+
+import nx_backend  # noqa: E402
+from nx_calls import CALLS, GRAPHS, Calls  # noqa: E402
+
+nx_backend.register()
+
+import bitblas.nx as bnx  # noqa: E402
+from bitblas.nx import interface  # noqa: E402
+from bitblas.nx.table import TABLE  # noqa: E402
+
+
+def same(ours, theirs):
+    """The same values, of the same Python types, and floats that are near."""
+    if isinstance(theirs, Iterator):
+        return same(list(ours), list(theirs))
+    if isinstance(theirs, Mapping) and not isinstance(theirs, Counter):
+        return ours.keys() == theirs.keys() and all(same(ours[key], theirs[key]) for key in theirs)
+    if isinstance(theirs, (list, tuple)):
+        return type(ours) is type(theirs) and len(ours) == len(theirs) and all(map(same, ours, theirs))
+    if isinstance(theirs, (int, float)) and not isinstance(theirs, bool):
+        return type(ours) in (int, float) and (
+            math.isclose(ours, theirs, rel_tol=1e-6, abs_tol=1e-9) or (math.isnan(ours) and math.isnan(theirs))
+        )
+    if isinstance(theirs, nx.Graph):
+        ours = nx.utils.backends._load_backend("bitblas").convert_to_nx(ours)
+        return set(ours) == set(theirs) and set(ours.edges) == set(theirs.edges)
+    if hasattr(theirs, "toarray"):
+        theirs, ours = theirs.toarray(), ours.toarray()
+    if isinstance(theirs, np.ndarray):
+        return ours.dtype == theirs.dtype and np.allclose(ours, theirs, equal_nan=True)
+    return type(ours) is type(theirs) and ours == theirs
+
+
+def outcome(function, *args, **options):
+    """What a call gives, an iterator as a list, or the error that it raises and its message."""
+    try:
+        found = function(*args, **options)
+        return list(found) if isinstance(found, Iterator) else found
+    except Exception as error:
+        return type(error), str(error)
+
+
+# The others compile what they alone need, or run in docs/networkx.md.
+LIGHT = ("is_connected", "connected_components", "bfs_edges", "single_source_shortest_path", "triangles", "is_tree")
+LIGHT += ("to_scipy_sparse_array", "number_of_selfloops", "degree_centrality", "cut_size")
+ORDERED = {"bfs_edges", "bfs_layers", "single_source_shortest_path", "single_source_shortest_path_length", "pagerank"}
+CLEAR = {"connected", "strong", "null"}  # of hits: the largest singular value is a single one
+PREDICTED = {"jaccard_coefficient", "adamic_adar_index", "resource_allocation_index", "preferential_attachment"}
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in LIGHT else pytest.mark.slow) for n in sorted(TABLE)])
+def test_as_networkx(name):
+    inner = nx.utils.backends._registered_algorithms[name]
+    function = getattr(sys.modules[inner.__module__], inner.__name__)  # with what it refuses, before it dispatches
+    needed = [p for p in list(interface._signature(name).parameters.values())[1:] if p.default is p.empty]
+    ran = 0
+    for kind, make in GRAPHS.items():
+        G = make()
+        c = Calls(G)
+        short = kind in ("null", "one node")  # no nodes for arguments to name
+        for args, options in ([] if needed else [c()]) if short else CALLS.get(name, lambda c: [c()])(c):
+            if interface._refusal(name, (G, *args), options) or (name == "hits" and kind not in CLEAR):
+                continue
+            theirs = outcome(function, G, *args, **options)
+            ours = outcome(function, bnx.from_networkx(G), *args, backend="bitblas", **options)
+            if isinstance(ours, tuple) and ours[0] is NotImplementedError:
+                continue
+            if name in PREDICTED and not args and isinstance(theirs, list):  # in the order of a set of nodes
+                ours, theirs = ({frozenset(pair): score for *pair, score in found} for found in (ours, theirs))
+            assert same(ours, theirs), (kind, args, options, ours, theirs)
+            if name in ORDERED and isinstance(theirs, dict):
+                assert list(ours) == list(theirs), (kind, args, options)
+            ran += 1
+    assert ran
