@@ -13,13 +13,14 @@ import numpy as np
 from semirings.dtypes import BOOL
 
 from ..device import Device
-from ..store import VectorStore, words
+from ..store import VectorStore, full_bits, words
 from .ir import Vec
 
 STATE = 8  # numbers in a state
 ENTRIES, LISTED, DENSE, WORK, SEGMENTS, REMAINING = range(6)
 BUFFERS = 3  # of a vector that steps write
-ROUNDS = 5  # numbers about rounds, behind the states (see frontier.cuh)
+ROUNDS = 7  # numbers about rounds, behind the states (see frontier.cuh)
+FAULTS = 5  # which of them tell of index vectors that lead nowhere (see indexed.cuh)
 
 
 class Frontier:
@@ -63,6 +64,10 @@ class Frontier:
         """Begin without entries; what has one buffer is written before it is read."""
         if self.rotates:
             self._clear(0)
+
+    def fill(self) -> None:
+        """An entry everywhere, for ever."""
+        self.bits[0][...] = full_bits(self.device, self.vec.size)
 
     def _clear(self, first: int) -> None:
         for bits in self.bits[first:]:
