@@ -26,7 +26,8 @@ def on_its_device(program):
 
 
 class Loop:
-    """What a loop works on, and the loop: `make(A, gb, *args)` gives a dictionary of objects, body, while_, limit, begin and end.
+    """What a loop works on, and the loop: `make(A, gb, *args)` gives a dictionary of objects, while_, and the parts of
+    the program (body, limit, begin, end).
 
     On a GPU, where a loop is captured at its first run, it is kept with its matrix for the next call: what `result`
     gives is then a new object, because those of the loop will be used again.

@@ -68,8 +68,8 @@ def _labels(A, gb):
         vertices, labels = near.to_coo()
         p(minimum) << gb.Vector.from_coo(x.to_dense()[vertices], labels, size=n + 1, dup_op=minimum)
         # p = p[p] some times; x = p[x]
-        q = at(p, at(p, at(p, p)))
-        p << at(q, at(q, at(q, q)))
+        q = at(p, at(p, p))
+        p << at(q, at(q, q))
         x << at(p, x)
         rest(x.V, gb.replace) << True
 

@@ -53,10 +53,11 @@ class Frontier:
     def nbytes(self) -> int:
         return sum(int(x.nbytes) for x in (*self.bits, *self.values, *self.lists, *self.segments))
 
-    def load(self, store: VectorStore) -> None:
-        """Begin with what a vector holds."""
+    def load(self, store: VectorStore, *, full: bool = False) -> None:
+        """Begin with what a vector holds. full: which has an entry everywhere, as the buffer has already."""
         self._clear(1)
-        self.bits[0][...] = store.present
+        if not full:
+            self.bits[0][...] = store.present
         if self.values:
             self._load_values(store)
 

@@ -151,7 +151,8 @@ class Build:
 
     def _once(self, item: Item, where: str) -> Launch:
         """A launch before the first round or after the last one."""
-        launch = self._pull(item) if isinstance(item, Pull) else self._pass(item, -1, where)
+        assert isinstance(item, (Pass, Pull))
+        launch = self._pull(item) if isinstance(item, Pull) else self._pass(item, -1, once=True)
         self.lines.append(Line(where, texts_of(item), self._launched))
         return launch
 
@@ -205,7 +206,7 @@ class Build:
                 found.append(xp.zeros(self.blocks, np.uint8 if kind == "has" else lookup_dtype(rest[1]).np_type))
         return tuple(found)
 
-    def _pass(self, item: Pass, k: int, once: str = "") -> Launch:
+    def _pass(self, item: Pass, k: int, *, once: bool = False) -> Launch:
         variant, parameters = pass_variant(item.statements, self.iso, item.counted, self.full, item.local)
         size = max((found for s in item.statements if (found := size_of(s)) is not None), default=1)
         slot = None if item.counted is None or self.remaining is None else self.number(self.remaining + k + 1)
@@ -220,9 +221,8 @@ class Build:
 
     def _pull(self, item: Pull) -> Launch:
         frontiers = self.buffers[item.product.u], self.buffers[item.target]
-        pull = PullLaunch(
-            self.device, item.product, layout.operand(item.product, self.iso), *frontiers, item.mask is not None
-        )
+        values, full = layout.operand(item.product, self.iso), item.product.u.id in self.full
+        pull = PullLaunch(self.device, item.product, values, *frontiers, masked=item.mask is not None, full=full)
         self._launched = str(pull.prepared.plan)
         return pull.launch(self.mask(item.mask))
 

@@ -19,7 +19,7 @@ from .buffers import BUFFERS, REMAINING, STATE
 from .build import Build
 from .fuse import Pass, Pull, Round, Step, fuse
 from .graph import GraphLoop, HostLoop, Parts
-from .ir import Body, Const, Pointwise, Scal, Vec, reads_first
+from .ir import Body, Const, Pointwise, Scal, Vec, reads_first, scalar_is_read_first
 from .parts import record
 
 COPIES = 12  # rounds per run of the body where every kernel of it may be skipped; a multiple of a frontier's buffers
@@ -52,6 +52,7 @@ class Captured:
         self.full_at_start = [x for x in self.loaded if x in full]
         self.iso_at_start = [x for x in self.loaded if x.id in iso]
         self.kinds = self._kinds()
+        self.fresh = {s.id for s in self.body.scalars if not scalar_is_read_first(self.body, s)}
         iso |= _iso_of_added(round_, self.body, iso)
         copies = _copies(round_, self.device.captures)
         self.build = Build(self.device, round_, self.body.scalars, iso, full, self.condition, copies)
@@ -117,12 +118,14 @@ class Captured:
         build = self.build
         for x, frontier in build.buffers.items():
             if x in self.loaded:
-                frontier.load(self._held(x))
+                frontier.load(self._held(x), full=x.id in build.full)
             elif x.id not in build.full:
                 frontier.empty()
         for x, beginning in build.cells.items():
             build.buffers[x].begin_cells(beginning)
         for number, scalar in self.scalars.items():
+            if number in self.fresh:
+                continue
             has, value = build.scalars[number]
             has.fill(scalar._value is not None)
             if scalar._value is not None:

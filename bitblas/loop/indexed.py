@@ -116,7 +116,8 @@ class IndexRecorder:
 def direct(
     statements: Sequence[Statement], own: frozenset[Vec], everywhere: Sequence[Statement]
 ) -> Iterator[Statement]:
-    """The statements, of those `everywhere`, where p(op) << t of a t that was only built for it, by the same op, joins to p itself."""
+    """The statements, of those `everywhere`, where p(op) << t of a t that was only built for it, by the same op, joins
+    to p itself."""
     k = 0
     while k < len(statements):
         four = statements[k : k + 4]

@@ -209,3 +209,14 @@ def _reads_first(statements: tuple[Statement, ...], x: Vec) -> bool:
         if s.target == x:
             return False
     return True
+
+
+def scalar_is_read_first(body: Body, x: Scal) -> bool:
+    """The same for a Scalar."""
+    for s in body.all:
+        terms = s.value.terms + s.value.defaults if isinstance(s.value, Pointwise) else ()
+        if any(isinstance(t, Scal) and t.id == x.id for t in terms):
+            return True
+        if isinstance(s.target, Scal) and s.target.id == x.id:
+            return s.accum is not None or s in body.statements
+    return True

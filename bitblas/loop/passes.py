@@ -17,8 +17,9 @@ def pass_variant(
     statements: Sequence[Statement], iso: Mapping[int, Any], counted: Vec | Scal | None,
     full: frozenset[int] = frozenset(), local: frozenset[int] = frozenset(),
 ) -> tuple[Variant, tuple[Parameter, ...]]:  # fmt: skip
-    """The kernel for these statements. full: vectors that have an entry everywhere; local: those without memory. counted: the entries of this vector, or the value of this scalar, is the
-    condition of the loop, and is written to the state ("slot",)."""
+    """The kernel for these statements. full: vectors that have an entry everywhere; local: those without memory.
+    counted: the entries of this vector, or the value of this scalar, is the condition of the loop, and is written to
+    the state ("slot",)."""
     text = Text(iso, full, local)
     before, after = [], []
     scalars = scalars_of(statements)

@@ -128,6 +128,7 @@ class Text:
         """target(mask, accum, replace) << value, on the names of the target."""
         w, found = s.target, ""
         if isinstance(s.value, Scatter):
+            assert isinstance(w, Vec)
             self.lines.append(scatter_text(self, w, s.value))
             return
         if isinstance(s.value, Ready):
@@ -151,8 +152,8 @@ class Text:
         take = f"if (has) {v} = {new};" if stored else "(void)t;"
         t = dtype.c_type
         self.lines.append(
-            f"{{ const bool open_here = {open_}; {found}const bool has = open_here && {has}; const {t} t = has ? {x} : cast<{t}>(0); "
-            f"{take} {b} = open_here ? has{was} : {kept}; }}"
+            f"{{ const bool open_here = {open_}; {found}const bool has = open_here && {has}; "
+            f"const {t} t = has ? {x} : cast<{t}>(0); {take} {b} = open_here ? has{was} : {kept}; }}"
         )
 
     def accumulated(self, accum: Typed, w: DataType, t: DataType, v: str) -> str:

@@ -57,8 +57,8 @@ class Program:
     `run()` returns the number of rounds. The first run on a GPU captures; later ones cost one launch. A program whose
     matrices have changed since is captured again. `explain()` lists the kernels of a round.
 
-    Raises TypeError (body, begin, end, while_), InvalidValue (limit), at the first run CaptureError (a statement that cannot run
-    in a loop on the device: it is named), DeviceError. IndexOutOfBound, TypeError: an index vector led out of range, or
+    Raises TypeError (body, begin, end, while_), InvalidValue (limit), at the first run CaptureError (a statement that
+    cannot run in a loop on the device: it is named), DeviceError. IndexOutOfBound, TypeError: an index vector led out of range, or
     had missing entries; on a GPU that is told when the loop has ended, and vectors and scalars are as before the run.
     """
 

@@ -21,7 +21,7 @@ from ..core.statement.infix import Infix
 from ..core.statement.mask import Mask
 from ..core.statement.operand import Operand
 from ..core.statement.operands import of
-from ..core.statement.recording import Symbol, state
+from ..core.statement.recording import Symbol
 from ..core.vector.vector import Vector
 from ..exceptions import CaptureError, DimensionMismatch
 from ..order import Order

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, NoReturn
+from typing import Any
 
 from semirings.dtypes import DataType, cast_scalar
 
@@ -38,13 +38,13 @@ class Listed:
     def __getitem__(self, at: Any) -> Listed:
         if isinstance(at, Listed) and at.vector is None and self.where is None and at.size == self.size:
             return Listed(self.vector, at.where, self.size)
-        self._refuse()
+        return self._refuse()
 
-    def _refuse(self, *args: Any) -> NoReturn:
+    def _refuse(self, *args: Any) -> Any:
         state.recorder.refuse(f"{self}: used as an array")
 
-    def __getattr__(self, name: str) -> NoReturn:
-        self._refuse()
+    def __getattr__(self, name: str) -> Any:
+        return self._refuse()
 
     def __str__(self) -> str:
         if self.where is None:
@@ -54,7 +54,7 @@ class Listed:
         places = f"{self.where.name}.to_coo()[0]"
         return places if self.vector is None else f"{self.vector.name}.to_dense()[{places}]"
 
-    __array__ = __iter__ = __len__ = __bool__ = __eq__ = __lt__ = __add__ = __sub__ = _refuse  # type: ignore[assignment]
+    __array__ = __iter__ = __len__ = __bool__ = __eq__ = __lt__ = __add__ = __sub__ = _refuse
     __hash__ = object.__hash__
 
 
