@@ -58,8 +58,9 @@ class Program:
     matrices have changed since is captured again. `explain()` lists the kernels of a round.
 
     Raises TypeError (body, begin, end, while_), InvalidValue (limit), at the first run CaptureError (a statement that
-    cannot run in a loop on the device: it is named), DeviceError. IndexOutOfBound, TypeError: an index vector led out of range, or
-    had missing entries; on a GPU that is told when the loop has ended, and vectors and scalars are as before the run.
+    cannot run in a loop on the device: it is named), DeviceError. IndexOutOfBound, TypeError: an index vector led
+    out of range, or had missing entries; on a GPU that is told when the loop has ended, and vectors and scalars are as
+    before the run.
     """
 
     def __init__(
