@@ -191,7 +191,8 @@ def _iso_of_added(round_: Round, body: Body, iso: dict[int, Any]) -> dict[int, A
         elif isinstance(item, Pass):
             for s in item.statements:
                 e = s.value
-                if s.target not in body.vectors and isinstance(e, Pointwise) and isinstance(e.u, Const):
+                masks = isinstance(e, Pointwise) and isinstance(e.u, Const)
+                if masks and s.target not in body.vectors and isinstance(s.target, Vec):
                     added[s.target.id] = np.bool_(True)
     return added
 
