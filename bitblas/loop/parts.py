@@ -11,8 +11,8 @@ from ..core.vector.vector import Vector
 from ..exceptions import CaptureError
 from .indexed import direct
 from .ir import Body, Vec
-from .program import state_of
 from .record import Recorder
+from .state import state_of
 
 
 def record(

@@ -16,6 +16,7 @@ from ..core.statement.recording import state
 from ..core.vector.vector import Vector
 from ..device import get
 from ..exceptions import InvalidValue
+from .state import state_of
 
 if TYPE_CHECKING:
     from .build import Line
@@ -123,14 +124,6 @@ class Program:
         if captured is None or not captured.is_valid():
             captured = self._captured = Captured(self.body, self.condition, self.begin, self.end)
         return captured.run(self.limit)
-
-
-def state_of(begin: Callable[[], Any] | None) -> tuple[Any, ...]:
-    """What `begin` gives to body and end."""
-    given = None if begin is None else begin()
-    if given is not None and not isinstance(given, tuple):
-        raise TypeError(f"begin: expected a function that returns a tuple or None, got {type(given).__qualname__}")
-    return given or ()
 
 
 def repeat(body: Callable[[Any], Any], *, while_: Any, limit: int | None = None) -> int:
