@@ -198,6 +198,8 @@ class Build:
                 found.append(self.scalars[rest[0]][kind == "scalar_val"])
             elif kind == "slot":
                 found.append(slot)
+            elif kind == "size":
+                found.append(np.int64(by_number[rest[0]].vec.size))
             elif kind == "faults":
                 found.append(self.rounds[FAULTS:])
             elif kind == "ticket":

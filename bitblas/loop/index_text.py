@@ -27,9 +27,10 @@ def gather_text(text: Any, e: Gather) -> tuple[str, str, str]:
     x, i = e.source, e.index
     signed = "true" if i.dtype.kind == "i" else "false"
     text.parameter("i64* faults", "faults")
+    text.parameter(f"i64 size{x.id}", "size", x.id)  # not in the text, which is the key of the cache
     before = (
         f"tell_missing(open_here && !b{i.id}, faults, {e.number}); "
-        f"const i64 at = place_of(open_here && b{i.id}, (i64)v{i.id}, {x.size}ll, {signed}, faults, {e.number}); "
+        f"const i64 at = place_of(open_here && b{i.id}, (i64)v{i.id}, size{x.id}, {signed}, faults, {e.number}); "
     )
     has = "at >= 0"
     if x.id not in text.full:
@@ -44,6 +45,7 @@ def gather_text(text: Any, e: Gather) -> tuple[str, str, str]:
 def scatter_text(text: Any, w: Vec, e: Scatter) -> str:
     """The entry of a place joined to where it leads."""
     text.parameter("i64* faults", "faults")
+    text.parameter(f"i64 size{w.id}", "size", w.id)
     there = "inside" if e.where is None else f"inside && b{e.where.id}"
     missing = "".join(f" || !b{x.id}" for x in e.full if x.id not in text.full)
     lines = [f"const bool there = {there};"]
@@ -51,7 +53,7 @@ def scatter_text(text: Any, w: Vec, e: Scatter) -> str:
         lines.append(f"tell_missing(there && (false{missing}), faults, {e.number});")
     usable = f"there && !(false{missing})" if missing else "there"
     index = "p" if e.index is None else f"(i64)v{e.index.id}"
-    lines.append(f"const i64 at = place_of({usable}, {index}, {w.size}ll, false, faults, {e.number});")
+    lines.append(f"const i64 at = place_of({usable}, {index}, size{w.id}, false, faults, {e.number});")
     _, u, _ = ("", "u64(p)", None) if e.u is None else text.term(e.u)
     text.values(w, written=True)
     join = _join(text, w, e.monoid, f"cast<{w.dtype.c_type}>({u})")
