@@ -35,7 +35,7 @@ def index_statements(lib):
     some = lib.Vector.from_coo(np.flatnonzero(numbers(4) % 3), numbers(5)[numbers(4) % 3 > 0], UINT64, size=N)
     flags, found, sums = lib.Vector(BOOL, N), lib.Vector(INT64, N), lib.Vector(INT64, 2 * N)
     largest, times = full(lib, numbers(6, 9) / 4.0), full(lib, numbers(7, 9) / 4.0)
-    going = lib.Vector.from_scalar(True, N)
+    going, parted = lib.Vector.from_scalar(True, N), full(lib, numbers(8))
 
     def body(k):
         # p[x] min= y: joined to p itself; then p[p], whose target is its source
@@ -49,13 +49,17 @@ def index_statements(lib):
         w(lib.binary.max) << lib.Vector.from_coo(values, largest.to_dense()[places], size=N, dup_op=lib.binary.max)
         times << lib.Vector.from_coo(y.to_dense(), times.to_dense(), size=N, dup_op=lib.binary.max)[x.to_dense()].new()
         times(~times.S) << 0.5
+        # assignment: of equal indices the last one counts, where there is nothing an entry goes
+        parted[x.to_dense()] << some
+        parted(lib.binary.minus)[y.to_dense()] << x
+        parted[p.to_dense()] << 5
         # marks: every index once more often, in any order
         flags << lib.Vector.from_coo(places, True, size=N)
         flags(flags.S, lib.replace) << flags[y.to_dense()]
         going(lib.Vector.from_coo(p.to_dense(), True, size=N).S, lib.replace) << True
 
     repeat(body, while_=going, limit=3)
-    return {name: dense(v) for name, v in locals().items() if name in "p found sums w times flags going".split()}
+    return {name: dense(v) for name, v in locals().items() if name in "p found sums w times flags going parted".split()}
 
 
 def test_index_vectors(device):
@@ -157,7 +161,8 @@ REFUSED = {
     ),
     "alone": (lambda p, x: gb.Vector.from_coo(x.to_dense(), p.to_dense(), size=N), "without dup_op"),
     "size": (lambda p, x: gb.Vector.from_coo(x.to_dense(), 1), "without a size"),
-    "assigned": (lambda p, x: p[x.to_dense()] << 1, "the last would win"),
+    "masked": (lambda p, x: p(p.S)[x.to_dense()] << 1, "under a mask"),
+    "places": (lambda p, x: p[x.to_coo()[0]] << 1, "as many as a vector has"),
     "array": (lambda p, x: x.to_dense() + 1, "x.to_dense.*used as an array"),
     "numpy": (lambda p, x: np.asarray(x.to_coo()[1]), "used as an array"),
     "fill": (lambda p, x: x.to_dense(0), "fill value"),

@@ -88,11 +88,12 @@ class Frontier:
         for more in self.values[1:]:
             more.fill(beginning)
 
-    def store(self, steps: int) -> VectorStore:
-        """What it holds after so many steps, as a vector of its own."""
+    def store(self, steps: int, *, full: bool = False) -> VectorStore:
+        """What it holds after so many steps, as a vector of its own. full: it has an entry everywhere."""
         k = steps % len(self.bits)
         values = self.iso if not self.values else self.values[k].copy()
-        return VectorStore(self.device, self.vec.size, self.vec.dtype, self.bits[k].copy(), values)
+        count = self.vec.size if full else None
+        return VectorStore(self.device, self.vec.size, self.vec.dtype, self.bits[k].copy(), values, count)
 
 
 class States:

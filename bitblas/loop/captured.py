@@ -149,9 +149,10 @@ class Captured:
                 continue
             done = x == self.condition and rounds < limit and x not in self.written_once  # it has no entries left
             steps = (rounds - in_cluster) * build.steps_of[x]
-            self.vectors[x]._adopt(
-                empty_vector(self.device, x.size, x.dtype) if done else build.buffers[x].store(steps)
-            )
+            if done:
+                self.vectors[x]._adopt(empty_vector(self.device, x.size, x.dtype))
+            else:
+                self.vectors[x]._adopt(build.buffers[x].store(steps, full=x.id in build.full))
             self.vectors[x]._data.order = self._order_of(x)
         for s in self.body.scalars:
             if any(t.target == s for t in self.body.all):

@@ -1,7 +1,7 @@
 """Index vectors in a body: what `to_dense` and `to_coo` give while statements are written down, and what is made of it.
 
-p[x.to_dense()] reads p where the entries of x lead; Vector.from_coo(x.to_dense(), near.to_dense(), size=n, dup_op=min)
-joins entries that they lead to one place. Both stay on the device.
+p[x.to_dense()] reads p where the entries of x lead, or assigns there; Vector.from_coo(x.to_dense(), near.to_dense(),
+size=n, dup_op=min) joins entries that they lead to one place. All stay on the device.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from semirings.dtypes import BOOL, DataType, lookup_dtype
+from semirings.dtypes import BOOL, INT64, DataType, lookup_dtype
 
 from ..core.building import duplicates
 from ..core.convert import check_size
 from ..core.operators import typed
+from ..core.statement.operand import Operand
 from ..core.statement.operands import of
 from ..core.statement.recording import Listed
 from ..exceptions import DimensionMismatch
@@ -73,15 +74,40 @@ class IndexRecorder:
         monoid = typed("any", "monoid", kind) if dup_op is None else self._joining(text, dup_op, kind)
         parent = indices.vector if indices.where is None else indices.where
         target = type(parent)(kind, check_size("size", size), name=name, device=parent._data.device)
-        t = self._vec(target)
-        self._note(Statement(t, Pointwise(LEFT, None, Const(kind, None)), text=f"{target.name} << nothing"))
-        self._note(Statement(t, Ready(monoid), text=f"{target.name} << {text}, its beginning"))
-        scatter = Scatter(index, u, where, monoid, tuple(full), indices.size, len(self.indexed))
-        self.indexed.append((text, t.size))
-        self._note(Statement(t, scatter, text=f"{target.name} << {text}"))
+        self._built(target, text, index, u, where, monoid, tuple(full), indices.size)
         return target
 
+    def assigned(self, w: Any, axis: Any, value: Any, mask: Any, accum: Any) -> None:
+        """w(accum)[x.to_dense()] << value: of equal indices the last one counts, as everywhere."""
+        text = f"{w.name}[{axis}] << {getattr(value, 'name', value)}"
+        if type(axis.at) is not Listed:
+            self.refuse(f"{text}: assignment by index")
+        if axis.at.where is not None or mask is not None:
+            self.refuse(f"{text}: assignment by index {'of as many as a vector has' if mask is None else 'under a mask'}")
+        listed, size = axis.at, w._data.size
+        last = type(w)(INT64, size, device=w._data.device)
+        largest = typed("max", "monoid", INT64)
+        self._built(last, text, self._index(listed), None, None, largest, (self._vec(listed.vector),), listed.size)
+        if isinstance(value, Operand) and value.ndim:
+            value = value._resolve()
+            if value._data.size != listed.size:
+                raise DimensionMismatch(f"{text}: expected a vector of size {listed.size}, got {value._data.size}")
+            value = value[Listed(last, None, size)]
+        w._update(value, last.S, accum)
+
     # ---- lowering ----
+
+    def _built(
+        self, target: Any, text: str, index: Vec | None, u: Any, where: Vec | None, monoid: Any, full: tuple[Vec, ...],
+        size: int,
+    ) -> None:  # fmt: skip
+        """The statements that build a new vector."""
+        t = self._vec(target)
+        self._note(Statement(t, Pointwise(LEFT, None, Const(t.dtype, None)), text=f"{target.name} << nothing"))
+        self._note(Statement(t, Ready(monoid), text=f"{target.name} << {text}, its beginning"))
+        scatter = Scatter(index, u, where, monoid, full, size, len(self.indexed))
+        self.indexed.append((text, t.size))
+        self._note(Statement(t, scatter, text=f"{target.name} << {text}"))
 
     def _note(self, s: Statement) -> None:
         self.statements.append(s)

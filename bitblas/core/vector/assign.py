@@ -151,10 +151,8 @@ def assign_vector(
 ) -> None:
     """w(mask, accum, replace)[I] << value, or with `region` w[I](mask, accum, replace) << value."""
     if recording.recorder is not None:
-        recording.recorder.refuse(
-            f"{w.name}[{index}] << ...: assignment by index (where one comes twice the last would win; "
-            f"w(accum) << Vector.from_coo(indices, values, size=w.size, dup_op=accum) joins them)"
-        )
+        recording.recorder.assigned(w, index, value, mask, accum)
+        return
     if index.size is None and mask is None and accum is None:
         found, _ = _element(value)
         w._put(index.at, None if found is None else cast_scalar(found, w.dtype))
