@@ -64,6 +64,8 @@ def index_statements(lib):
 
 def test_index_vectors(device):
     """The same answers as python-graphblas, where arrays are arrays."""
+    if device == "cpu":
+        pytest.skip("the same statements as everywhere")
     expected, found = index_statements(graphblas), index_statements(gb)
     for name in expected:
         assert found[name] == expected[name], name

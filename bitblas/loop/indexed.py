@@ -83,7 +83,8 @@ class IndexRecorder:
         if type(axis.at) is not Listed:
             self.refuse(f"{text}: assignment by index")
         if axis.at.where is not None or mask is not None:
-            self.refuse(f"{text}: assignment by index {'of as many as a vector has' if mask is None else 'under a mask'}")
+            how = "of as many as a vector has" if mask is None else "under a mask"
+            self.refuse(f"{text}: assignment by index {how}")
         listed, size = axis.at, w._data.size
         last = type(w)(INT64, size, device=w._data.device)
         largest = typed("max", "monoid", INT64)
