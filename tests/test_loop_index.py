@@ -53,6 +53,8 @@ def index_statements(lib):
         parted[x.to_dense()] << some
         parted(lib.binary.minus)[y.to_dense()] << x
         parted[p.to_dense()] << 5
+        sums[x.to_dense()] << found
+        found[x.to_dense()] << found
         # marks: every index once more often, in any order
         flags << lib.Vector.from_coo(places, True, size=N)
         flags(flags.S, lib.replace) << flags[y.to_dense()]

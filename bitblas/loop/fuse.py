@@ -143,7 +143,7 @@ def _fuse(
         if isinstance(s.value, Gather) and s.target == s.value.source:  # read elsewhere while it is written
             t = Vec(len(vectors), s.target.size, s.target.dtype)
             vectors.append(t)
-            waiting.append(Statement(t, s.value, text=s.text))
+            waiting.append(Statement(t, s.value, s.mask, None, s.mask is not None, s.text))
             s = replace(s, value=Pointwise(0, None, t))
         if not isinstance(s.value, Product):
             waiting.append(s)
