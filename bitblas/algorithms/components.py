@@ -45,7 +45,7 @@ def _labels(A, gb):
     # start[u] = 1 + u, 0 for the vertex with most edges
     start = slots[1:].new()
     start[int(A.mxv(vertex, gb.semiring.plus_pair[kind]).new().to_dense(0).argmax())] = 0
-    labels, moved, low = gb.Vector(gb.dtypes.INT64, n), gb.Vector(gb.dtypes.BOOL, n), gb.Scalar(kind)
+    labels, moved = gb.Vector(gb.dtypes.INT64, n), gb.Vector(gb.dtypes.BOOL, n)
 
     def begin():
         x, p, rest = gb.Vector(kind, n), gb.Vector(kind, n + 1), gb.Vector(gb.dtypes.BOOL, n)
@@ -76,7 +76,7 @@ def _labels(A, gb):
     def end(x, *_):
         # labels = x - 1; labels<x == 0> = the smallest vertex there
         zero = x.select(gb.select.valueeq, 0).new()
-        low << gb.binary.second(zero & vertex).new().reduce(gb.monoid.min)
+        low = gb.binary.second(zero & vertex).new().reduce(gb.monoid.min).new()
         labels << x.apply(gb.binary.minus, right=1)
         labels(zero.S) << low
 

@@ -155,7 +155,7 @@ class Captured:
                 self.vectors[x]._adopt(build.buffers[x].store(steps, full=x.id in build.full))
             self.vectors[x]._data.order = self._order_of(x)
         for s in self.body.scalars:
-            if any(t.target == s for t in self.body.all):
+            if s.id not in self.body.unknown and any(t.target == s for t in self.body.all):
                 has, value = (self.device.to_host(a)[0] for a in build.scalars[s.id])
                 self.scalars[s.id]._store(s.dtype.np_type.type(value) if has else None)
         return rounds

@@ -189,6 +189,7 @@ class Body:
     begin: tuple[Statement, ...] = ()
     end: tuple[Statement, ...] = ()
     own: frozenset[Vec] = frozenset()
+    unknown: frozenset[int] = frozenset()  # Scalars of the same kind, by number
 
     @property
     def all(self) -> tuple[Statement, ...]:

@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from ..core.scalar import Scalar
 from ..core.statement.recording import state
 from ..core.vector.vector import Vector
 from ..exceptions import CaptureError
@@ -37,10 +38,10 @@ def record(
     all_ = tuple(recorder.statements)
     vectors = tuple(v for _, v in recorder.vectors.values())
     scalars = tuple(s for _, s in recorder.scalars.values())
-    own = _own(recorder)
+    own, unknown = _own(recorder), _unknown(recorder)
     parts = all_[:first], all_[first:after], all_[after:]
     beginning, statements, ending = (tuple(direct(part, own, all_)) for part in parts)
-    return Body(statements, vectors, scalars, beginning, ending, own), recorder
+    return Body(statements, vectors, scalars, beginning, ending, own, unknown), recorder
 
 
 def _own(recorder: Recorder) -> frozenset[Vec]:
@@ -54,6 +55,21 @@ def _own(recorder: Recorder) -> frozenset[Vec]:
             own.append(x)
             vector = Vector._from_store(data)
         recorder.vectors[id(vector)] = vector, x
+    return frozenset(own)
+
+
+def _unknown(recorder: Recorder) -> frozenset[int]:
+    """The same for Scalars, by number."""
+    known = [(weakref.ref(scalar), scalar._value, x) for scalar, x in recorder.scalars.values()]
+    recorder.scalars.clear()
+    own = []
+    for ref, value, x in known:
+        scalar = ref()
+        if scalar is None:
+            own.append(x.id)
+            scalar = Scalar(x.dtype)
+            scalar._value = value
+        recorder.scalars[id(scalar)] = scalar, x
     return frozenset(own)
 
 
