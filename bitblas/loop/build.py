@@ -25,7 +25,7 @@ from . import layout
 from .along import Along
 from .buffers import BUFFERS, DENSE, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Frontier, States
 from .fuse import Activate, Item, Pass, Pull, Round, Step
-from .ir import Masked, Product, Scal, Vec
+from .ir import Masked, Product, Reduce, Scal, Vec
 from .operands import Cleared, Head, Source, Target, launchable
 from .passes import entry_text, pass_variant
 from .pointwise import Parameter
@@ -160,9 +160,10 @@ class Build:
         run, self._launched = self.device.load(variant), str(variant)
         return lambda: run((grid,), (block,), args)
 
-    def grid(self, threads: int) -> int:
-        """Blocks of a launch: what these threads take, as far as the GPU can hold it."""
-        return max(1, min(self.blocks, -(-threads // BLOCK)))
+    def grid(self, threads: int, times: int = 1) -> int:
+        """Blocks of a launch: what these threads take, as far as the GPU can hold it. times: of a kernel of so few
+        registers that more blocks fit."""
+        return max(1, min(times * self.blocks, -(-threads // BLOCK)))
 
     def _head(self, k: int) -> tuple[Any, ...]:
         return self.number(*self.condition_at(k)), self.rounds, np.int64(k)
@@ -214,7 +215,10 @@ class Build:
         slot = None if item.counted is None or self.remaining is None else self.number(self.remaining + k + 1)
         head = (*self.once, np.int64(0)) if once else self._head(k)
         args = (np.int64(size), np.int64(size), *head, *self.resolve(parameters, slot))
-        return self.launcher(variant, self.grid(size), args)
+        # A chain of reads, one after the other: as many threads as fit hide it. Sums have a part for each block.
+        sums = any(isinstance(s.value, Reduce) for s in item.statements)
+        chained = not sums and any(s.elsewhere for s in item.statements)
+        return self.launcher(variant, self.grid(size, 2 if chained else 1), args)
 
     def mask(self, mask: Masked | None) -> Allowed:
         if mask is not None:
