@@ -145,6 +145,15 @@ def passes(variant: Variant) -> None:
         d(q.S) << q
 
     gb.loop.repeat(relax, while_=q, limit=3)
+    x, near, p = (gb.Vector.from_coo(np.arange(n), np.arange(n)[::-1] // k) for k in (1, 2, 3))
+    h, going, still = p.dup(), gb.Vector.from_scalar(True, 3), gb.Vector.from_scalar(True, 3)
+
+    def links(_: Any) -> None:
+        p(gb.binary.min) << gb.Vector.from_coo(x.to_dense(), near.to_dense(), size=n, dup_op=gb.binary.min)
+        h << p[p[p.to_dense()].new().to_dense()]
+        going(still.S, gb.replace) << True
+
+    gb.loop.repeat(links, while_=going, limit=2)
 
 
 CALLS: dict[str, Callable[[Variant], None]] = {

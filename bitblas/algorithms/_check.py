@@ -26,7 +26,8 @@ def on_its_device(program):
 
 
 class Loop:
-    """What a loop works on, and the loop: `make(A, gb, *args)` gives a dictionary of objects, body, while_ and limit.
+    """What a loop works on, and the loop: `make(A, gb, *args)` gives a dictionary of objects, while_, and the parts of
+    the program (body, limit, begin, end).
 
     On a GPU, where a loop is captured at its first run, it is kept with its matrix for the next call: what `result`
     gives is then a new object, because those of the loop will be used again.
@@ -38,7 +39,8 @@ class Loop:
         self.state = make(A, gb, *args)
         self.told = [0]  # rounds: those of the host are told one by one
         body = _telling(self.state["body"], self.told)
-        self.program = Program(body, while_=self.state["while_"], limit=self.state.get("limit"))
+        parts = {name: self.state.get(name) for name in ("limit", "begin", "end")}
+        self.program = Program(body, while_=self.state["while_"], **parts)
         self.kept = False
 
     def run(self):
@@ -53,8 +55,8 @@ class Loop:
 def _telling(body, told):
     """The body, telling of each round that it has run: of all but those that are written down for a GPU."""
 
-    def run(number):
-        body(number)
+    def run(number, *given):
+        body(number, *given)
         if isinstance(number, int):
             told[0] += 1
             watch.tell()

@@ -13,13 +13,14 @@ import numpy as np
 from semirings.dtypes import BOOL
 
 from ..device import Device
-from ..store import VectorStore, words
+from ..store import VectorStore, full_bits, words
 from .ir import Vec
 
 STATE = 8  # numbers in a state
 ENTRIES, LISTED, DENSE, WORK, SEGMENTS, REMAINING = range(6)
 BUFFERS = 3  # of a vector that steps write
-ROUNDS = 5  # numbers about rounds, behind the states (see frontier.cuh)
+ROUNDS = 7  # numbers about rounds, behind the states (see frontier.cuh)
+FAULTS = 5  # which of them tell of index vectors that lead nowhere (see indexed.cuh)
 
 
 class Frontier:
@@ -52,10 +53,11 @@ class Frontier:
     def nbytes(self) -> int:
         return sum(int(x.nbytes) for x in (*self.bits, *self.values, *self.lists, *self.segments))
 
-    def load(self, store: VectorStore) -> None:
-        """Begin with what a vector holds."""
+    def load(self, store: VectorStore, *, full: bool = False) -> None:
+        """Begin with what a vector holds. full: which has an entry everywhere, as the buffer has already."""
         self._clear(1)
-        self.bits[0][...] = store.present
+        if not full:
+            self.bits[0][...] = store.present
         if self.values:
             self._load_values(store)
 
@@ -63,6 +65,10 @@ class Frontier:
         """Begin without entries; what has one buffer is written before it is read."""
         if self.rotates:
             self._clear(0)
+
+    def fill(self) -> None:
+        """An entry everywhere, for ever."""
+        self.bits[0][...] = full_bits(self.device, self.vec.size)
 
     def _clear(self, first: int) -> None:
         for bits in self.bits[first:]:
@@ -82,11 +88,12 @@ class Frontier:
         for more in self.values[1:]:
             more.fill(beginning)
 
-    def store(self, steps: int) -> VectorStore:
-        """What it holds after so many steps, as a vector of its own."""
+    def store(self, steps: int, *, full: bool = False) -> VectorStore:
+        """What it holds after so many steps, as a vector of its own. full: it has an entry everywhere."""
         k = steps % len(self.bits)
         values = self.iso if not self.values else self.values[k].copy()
-        return VectorStore(self.device, self.vec.size, self.vec.dtype, self.bits[k].copy(), values)
+        count = self.vec.size if full else None
+        return VectorStore(self.device, self.vec.size, self.vec.dtype, self.bits[k].copy(), values, count)
 
 
 class States:

@@ -23,15 +23,16 @@ from ..verbs.operands import Allowed, Mask, Values, allowed, dummy, entry_values
 from ..verbs.variants import beginning
 from . import layout
 from .along import Along
-from .buffers import BUFFERS, DENSE, ENTRIES, REMAINING, ROUNDS, STATE, Frontier, States
-from .fuse import Activate, Item, Pass, Pull, Round, Step, size_of
-from .ir import Masked, Product, Scal, Vec
+from .buffers import BUFFERS, DENSE, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Frontier, States
+from .fuse import Activate, Item, Pass, Pull, Round, Step
+from .ir import Masked, Product, Reduce, Scal, Vec
 from .operands import Cleared, Head, Source, Target, launchable
 from .passes import entry_text, pass_variant
 from .pointwise import Parameter
 from .pull import PullLaunch
 from .small import small_rounds
 from .steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
+from .together import size_of
 
 Launch = Callable[[], None]
 
@@ -58,17 +59,20 @@ class Build:
     """The launches of the body of one program, and the memory that they use."""
 
     def __init__(
-        self, device: Any, plan: Round, scalars: tuple[Scal, ...], iso: Mapping[int, Any], condition: Vec | Scal,
-        copies: int,
+        self, device: Any, plan: Round, scalars: tuple[Scal, ...], iso: Mapping[int, Any], full: frozenset[Vec],
+        condition: Vec | Scal, copies: int,
     ) -> None:  # fmt: skip
         self.device, self.round, self.iso, self.condition, self.copies = device, plan, iso, condition, copies
+        self.full = frozenset(x.id for x in full)
         self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # of a launch at most
         self.steps = [item for item in plan.items if isinstance(item, Step)]
         self.steps_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # that write it in a round
         self.lines: list[Line] = []  # what one round launches
         self.without_transpose: dict[int, Structure] = {}  # of which the transpose, for pulling, is not repaid
         xp = device.xp
-        self.buffers = {x: Frontier(device, x, iso.get(x.id), self.steps_of[x] > 0) for x in plan.vectors}
+        self.buffers = {x: Frontier(device, x, iso.get(x.id), self.steps_of[x] > 0) for x in plan.stored}
+        for x in full & plan.stored:
+            self.buffers[x].fill()
         self.scalars = {s.id: (xp.zeros(1, np.uint8), xp.zeros(1, s.dtype.np_type)) for s in scalars}
         self.states = States()
         self.first: dict[Vec, int] = {x: self.states.take(copies * t + 2, 2) for x, t in self.steps_of.items() if t}
@@ -87,7 +91,10 @@ class Build:
         self.rounds = self.numbers[-ROUNDS:].view(np.int64)
         self.going = xp.zeros(1, np.uint64)
         self.sources = device.asarray(np.array(self.states.sources, np.int32))
+        self.once = xp.zeros(1, np.uint64) + 1, self.device.asarray(np.array([0, 1, 0], np.int64))  # may run, round 0
+        self.begin = [self._once(item, "begin") for item in plan.begin]
         self.launches = [launch for k in range(copies) for launch in self._copy(k)]
+        self.end = [self._once(item, "end") for item in plan.end]
         self.small = small_rounds(self)
         self.launches[:0] = self.small.launches
 
@@ -142,13 +149,21 @@ class Build:
                 self.lines.append(Line(type(item).__name__.lower(), texts_of(item), self._launched))
         return launches
 
+    def _once(self, item: Item, where: str) -> Launch:
+        """A launch before the first round or after the last one."""
+        assert isinstance(item, (Pass, Pull))
+        launch = self._pull(item) if isinstance(item, Pull) else self._pass(item, -1, once=True)
+        self.lines.append(Line(where, texts_of(item), self._launched))
+        return launch
+
     def launcher(self, variant: Variant, grid: int, args: tuple[Any, ...], block: int = BLOCK) -> Launch:
         run, self._launched = self.device.load(variant), str(variant)
         return lambda: run((grid,), (block,), args)
 
-    def grid(self, threads: int) -> int:
-        """Blocks of a launch: what these threads take, as far as the GPU can hold it."""
-        return max(1, min(self.blocks, -(-threads // BLOCK)))
+    def grid(self, threads: int, times: int = 1) -> int:
+        """Blocks of a launch: what these threads take, as far as the GPU can hold it. times: of a kernel of so few
+        registers that more blocks fit."""
+        return max(1, min(times * self.blocks, -(-threads // BLOCK)))
 
     def _head(self, k: int) -> tuple[Any, ...]:
         return self.number(*self.condition_at(k)), self.rounds, np.int64(k)
@@ -184,18 +199,26 @@ class Build:
                 found.append(self.scalars[rest[0]][kind == "scalar_val"])
             elif kind == "slot":
                 found.append(slot)
+            elif kind == "size":
+                found.append(np.int64(by_number[rest[0]].vec.size))
+            elif kind == "faults":
+                found.append(self.rounds[FAULTS:])
             elif kind == "ticket":
                 found.append(xp.zeros(1, np.uint32))
             else:
                 found.append(xp.zeros(self.blocks, np.uint8 if kind == "has" else lookup_dtype(rest[1]).np_type))
         return tuple(found)
 
-    def _pass(self, item: Pass, k: int) -> Launch:
-        variant, parameters = pass_variant(item.statements, self.iso, item.counted)
+    def _pass(self, item: Pass, k: int, *, once: bool = False) -> Launch:
+        variant, parameters = pass_variant(item.statements, self.iso, item.counted, self.full, item.local)
         size = max((found for s in item.statements if (found := size_of(s)) is not None), default=1)
         slot = None if item.counted is None or self.remaining is None else self.number(self.remaining + k + 1)
-        args = (np.int64(size), np.int64(size), *self._head(k), *self.resolve(parameters, slot))
-        return self.launcher(variant, self.grid(size), args)
+        head = (*self.once, np.int64(0)) if once else self._head(k)
+        args = (np.int64(size), np.int64(size), *head, *self.resolve(parameters, slot))
+        # A chain of reads, one after the other: as many threads as fit hide it. Sums have a part for each block.
+        sums = any(isinstance(s.value, Reduce) for s in item.statements)
+        chained = not sums and any(s.elsewhere for s in item.statements)
+        return self.launcher(variant, self.grid(size, 2 if chained else 1), args)
 
     def mask(self, mask: Masked | None) -> Allowed:
         if mask is not None:
@@ -204,9 +227,8 @@ class Build:
 
     def _pull(self, item: Pull) -> Launch:
         frontiers = self.buffers[item.product.u], self.buffers[item.target]
-        pull = PullLaunch(
-            self.device, item.product, layout.operand(item.product, self.iso), *frontiers, item.mask is not None
-        )
+        values, full = layout.operand(item.product, self.iso), item.product.u.id in self.full
+        pull = PullLaunch(self.device, item.product, values, *frontiers, masked=item.mask is not None, full=full)
         self._launched = str(pull.prepared.plan)
         return pull.launch(self.mask(item.mask))
 

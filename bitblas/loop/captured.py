@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ..core.vector.vector import Vector
 from ..device import tracing
-from ..exceptions import CaptureError
+from ..exceptions import CaptureError, IndexOutOfBound
 from ..order import Order
 from ..plan.direction import PUSH_COST
 from ..plan.transpose import is_repaid
@@ -18,9 +18,9 @@ from . import layout
 from .buffers import BUFFERS, REMAINING, STATE
 from .build import Build
 from .fuse import Pass, Pull, Round, Step, fuse
-from .graph import GraphLoop, HostLoop
-from .ir import Body, Pointwise, Scal, Vec
-from .record import record
+from .graph import GraphLoop, HostLoop, Parts
+from .ir import Body, Const, Pointwise, Scal, Vec, reads_first, scalar_is_read_first
+from .parts import record
 
 COPIES = 12  # rounds per run of the body where every kernel of it may be skipped; a multiple of a frontier's buffers
 
@@ -28,24 +28,38 @@ COPIES = 12  # rounds per run of the body where every kernel of it may be skippe
 class Captured:
     """The body of a program, written down, fused, built and captured. Raises CaptureError, OnHost, DeviceError."""
 
-    def __init__(self, body: Callable[[Any], Any], condition: Any) -> None:
-        self.body, self.recorder = record(body)
+    def __init__(
+        self, body: Callable[..., Any], condition: Any, begin: Callable[[], Any] | None, end: Callable[..., Any] | None
+    ) -> None:
+        self.body, self.recorder = record(body, begin, end)
         self.condition = self._condition(condition)
         self.device, self.order = self.recorder.device, self.recorder.order()
         self.vectors = {x: vector for vector, x in self.recorder.vectors.values()}
         self.scalars = {s.id: scalar for scalar, s in self.recorder.scalars.values()}
-        self.loaded = [x for x in self.body.vectors if _is_read_first(self.body, x)]
-        self.changed = [x for x in self.body.vectors if any(s.target == x for s in self.body.statements)]
-        iso = layout.iso_values(self.body, {x.id: self._held(x) for x in self.loaded})
-        round_ = fuse(self.body, lambda s: layout.is_step(s, iso), lambda s: layout.is_direct(s, iso), self.condition)
+        used = {x for s in self.body.all for x in (*s.vectors, *s.elsewhere, s.target)}
+        begun = any(s.target == self.condition for s in self.body.begin)
+        asked = () if begun else (self.condition,)  # before the first statement
+        self.loaded = [x for x in self.body.vectors if x in asked or (x in used and reads_first(self.body, x))]
+        written = {s.target for s in self.body.all}
+        self.changed = [x for x in self.body.vectors if x in written and x not in self.body.own]
+        self.written_once = {s.target for s in (*self.body.begin, *self.body.end)}
+        held = {x.id: self._held(x) for x in self.loaded}
+        iso, full = layout.iso_values(self.body, held), layout.full_vectors(self.body, held)
+        self.body = layout.prepared(self.body, full)
+        is_step = lambda s: s.value.u not in full and layout.is_step(s, iso)
+        round_ = fuse(self.body, is_step, lambda s: layout.is_direct(s, iso), self.condition)
+        self._check_end(round_)
+        self.full_at_start = [x for x in self.loaded if x in full]
         self.iso_at_start = [x for x in self.loaded if x.id in iso]
         self.kinds = self._kinds()
+        self.fresh = {s.id for s in self.body.scalars if not scalar_is_read_first(self.body, s)}
         iso |= _iso_of_added(round_, self.body, iso)
         copies = _copies(round_, self.device.captures)
-        self.build = Build(self.device, round_, self.body.scalars, iso, self.condition, copies)
+        self.build = Build(self.device, round_, self.body.scalars, iso, full, self.condition, copies)
         self._prepare()
         loop = GraphLoop if self.device.captures else HostLoop
-        self.loop = loop(self.device, self.build.launches, self.build.finish, self.build.going)
+        build, begin_ = self.build, [*self.build.begin, *self.entering]
+        self.loop = loop(self.device, Parts(begin_, build.launches, build.end), build.finish, build.going)
 
     def _order_of(self, x: Vec) -> Order | None:
         """That of the matrices, for vectors of their size: none of another one meets them."""
@@ -76,7 +90,15 @@ class Captured:
         if any(is_repaid(structure) for structure in self.build.without_transpose.values()):
             return False
         same = all(matrix._stored is held for matrix, held in self.recorder.matrices)
+        same = same and all(self._held(x).nvals == x.size for x in self.full_at_start)
         return same and all(now is None or now == then for now, then in zip(self._kinds(), self.kinds))
+
+    def _check_end(self, round_: Round) -> None:
+        """What a step writes lies where the last round left it, which the end, captured before, cannot know."""
+        turning = {item.target for item in round_.items if isinstance(item, Step)}
+        for s in self.body.end:
+            if turning & {*s.vectors, *s.elsewhere, s.target}:
+                self.recorder.refuse(f"end: {s.text}: a vector that products of the loop write")
 
     def _prepare(self) -> None:
         """What every run begins with: the states, the lists of frontiers that enter, the count of the condition."""
@@ -96,12 +118,14 @@ class Captured:
         build = self.build
         for x, frontier in build.buffers.items():
             if x in self.loaded:
-                frontier.load(self._held(x))
-            else:
+                frontier.load(self._held(x), full=x.id in build.full)
+            elif x.id not in build.full:
                 frontier.empty()
         for x, beginning in build.cells.items():
             build.buffers[x].begin_cells(beginning)
         for number, scalar in self.scalars.items():
+            if number in self.fresh:
+                continue
             has, value = build.scalars[number]
             has.fill(scalar._value is not None)
             if scalar._value is not None:
@@ -110,25 +134,28 @@ class Captured:
         if isinstance(self.condition, Scal):
             state = build.condition_at(0)[0]
             build.memory[state * STATE + REMAINING] = int(bool(self.scalars[self.condition.id]))
-        for launch in self.entering:
-            launch()
         with self.device.guard:
             if tracing.active is None:
                 self.loop.run(self._stop)
             else:
                 tracing.active.note_loop(self.device, len(build.launches), lambda: self.loop.run(self._stop))
-        _, _, rounds, _, in_cluster = (int(x) for x in self.device.to_host(build.rounds))
+        _, _, rounds, _, in_cluster, fault, index = (int(x) for x in self.device.to_host(build.rounds))
+        if fault:
+            self._tell(fault - 1, index, rounds)
         for structure in build.without_transpose.values():
             structure.missed += PUSH_COST[self.device.kind]  # as if all entries had been pushed along once
         for x in self.changed:
-            done = x == self.condition and rounds < limit  # it has no entries left
+            if not rounds and x not in self.written_once:
+                continue
+            done = x == self.condition and rounds < limit and x not in self.written_once  # it has no entries left
             steps = (rounds - in_cluster) * build.steps_of[x]
-            self.vectors[x]._adopt(
-                empty_vector(self.device, x.size, x.dtype) if done else build.buffers[x].store(steps)
-            )
+            if done:
+                self.vectors[x]._adopt(empty_vector(self.device, x.size, x.dtype))
+            else:
+                self.vectors[x]._adopt(build.buffers[x].store(steps, full=x.id in build.full))
             self.vectors[x]._data.order = self._order_of(x)
         for s in self.body.scalars:
-            if any(t.target == s for t in self.body.statements):
+            if s.id not in self.body.unknown and any(t.target == s for t in self.body.all):
                 has, value = (self.device.to_host(a)[0] for a in build.scalars[s.id])
                 self.scalars[s.id]._store(s.dtype.np_type.type(value) if has else None)
         return rounds
@@ -142,25 +169,22 @@ class Captured:
             self.beginnings[limit] = self.device.asarray(numbers)
         return self.beginnings[limit]
 
+    def _tell(self, fault: int, index: int, rounds: int) -> NoReturn:
+        """An index vector led nowhere: the error of its statement. Nothing is handed out."""
+        text, size = self.recorder.indexed[fault // 2]
+        if fault % 2:
+            raise TypeError(f"{text}: expected an index vector and values without missing entries (round {rounds})")
+        raise IndexOutOfBound(f"{text}: Index out of range: index={index}, size={size} (round {rounds})")
+
     def _stop(self) -> None:
         with self.device.xp.cuda.Stream(non_blocking=True):
-            self.build.rounds[3:].fill(1)
-
-
-def _is_read_first(body: Body, x: Vec) -> bool:
-    """Whether the first round needs what the vector held before, or keeps it where no round runs."""
-    for s in body.statements:
-        if x in s.vectors:
-            return True
-        if s.target == x:
-            return False
-    return True
+            self.build.rounds[3:4].fill(1)
 
 
 def _iso_of_added(round_: Round, body: Body, iso: dict[int, Any]) -> dict[int, Any]:
     """The iso values of vectors that fusing added."""
     added = {}
-    for item in round_.items:
+    for item in round_.all:
         if isinstance(item, (Step, Pull)) and item.target not in body.vectors:
             kind, value = layout.kind(item.product, iso)
             if kind == layout.WORDS:
@@ -168,7 +192,8 @@ def _iso_of_added(round_: Round, body: Body, iso: dict[int, Any]) -> dict[int, A
         elif isinstance(item, Pass):
             for s in item.statements:
                 e = s.value
-                if s.target not in body.vectors and isinstance(s.target, Vec) and isinstance(e, Pointwise):
+                masks = isinstance(e, Pointwise) and isinstance(e.u, Const)
+                if masks and s.target not in body.vectors and isinstance(s.target, Vec):
                     added[s.target.id] = np.bool_(True)
     return added
 

@@ -17,7 +17,7 @@ finish(i64 n, const int* sources, u64* states, const u64* condition, i64* rounds
   __syncthreads();
   if (threadIdx.x == 0) {
     rounds[0] += copies;
-    const bool again = *condition != 0 && rounds[0] < rounds[1] && *(volatile i64*)(rounds + 3) == 0;
+    const bool again = *condition != 0 && rounds[0] < rounds[1] && *(volatile i64*)(rounds + 3) == 0 && rounds[5] == 0;
     *going = again;
 #ifndef __CUDA_EMU__
     if (handle) cudaGraphSetConditional(handle, again);  // none where the host makes the launches

@@ -6,22 +6,24 @@ product of u go into the kernel of that product, which looks at the entries of u
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from semirings.dtypes import BOOL
 
-from .ir import Body, Const, Masked, Pointwise, Product, Reduce, Scal, Statement, Term, Vec
+from .ir import Body, Const, Gather, Masked, Pointwise, Product, Scal, Scatter, Statement, Vec
 from .pointwise import is_subset
+from .together import together
 
 
 @dataclass(eq=False)
 class Pass:
-    """Fused statements over vectors of one size, sums and scalars. counted: the loop's condition, if made here."""
+    """Fused statements over places of one number, sums and scalars. counted: the loop's condition, if made here."""
 
     statements: list[Statement] = field(default_factory=list)
     counted: Vec | Scal | None = None
+    local: frozenset[int] = frozenset()  # vectors that live in this pass alone
 
 
 @dataclass(eq=False)
@@ -66,6 +68,18 @@ class Round:
     items: tuple[Item, ...]
     vectors: tuple[Vec, ...]
     entering: dict[Vec, Product]
+    begin: tuple[Item, ...] = ()  # once, before the first round
+    end: tuple[Item, ...] = ()  # once, after the last
+
+    @property
+    def all(self) -> tuple[Item, ...]:
+        return (*self.begin, *self.items, *self.end)
+
+    @property
+    def stored(self) -> frozenset[Vec]:
+        """The vectors that have memory."""
+        local = {number for item in self.all if isinstance(item, Pass) for number in item.local}
+        return frozenset(x for item in self.all for x in _touched(item) if isinstance(x, Vec) and x.id not in local)
 
 
 def fuse(
@@ -82,7 +96,34 @@ def fuse(
     if any(left.get(x) is None for x in kept):  # a list that the round itself spoils
         kept = {}
         items, vectors, _ = _fuse(body, is_step, is_direct, condition, {})
-    return Round(tuple(items), tuple(vectors), kept)
+    # What runs once pulls: no round before it made a list.
+    never, counted = lambda s: False, condition if isinstance(condition, Scal) else None
+    begin, vectors, _ = _fuse(replace(body, statements=body.begin, vectors=tuple(vectors)), never, never, counted, {})
+    end, vectors, _ = _fuse(replace(body, statements=body.end, vectors=tuple(vectors)), never, never, None, {})
+    round_ = Round(tuple(items), tuple(vectors), kept, tuple(begin), tuple(end))
+    _localize(round_.all, body.own)
+    return round_
+
+
+def _localize(items: Sequence[Item], own: frozenset[Vec]) -> None:
+    """Vectors that nobody else knows, and that one pass writes before it reads them, need no memory."""
+    passes = [item for item in items if isinstance(item, Pass)]
+    for x in own:
+        uses = [item for item in items if x in _touched(item)]
+        if len(uses) == 1 and (only := uses[0]) in passes and isinstance(only, Pass):
+            mine = [s for s in only.statements if x in (*s.vectors, *s.elsewhere, s.target)]
+            if mine[0].written == x and x not in mine[0].vectors and not any(x in s.elsewhere for s in mine):
+                only.local |= {x.id}
+
+
+def _touched(item: Item) -> set[Any]:
+    if isinstance(item, Pass):
+        return {x for s in item.statements for x in (*s.vectors, *s.elsewhere, s.target)}
+    if isinstance(item, Activate):
+        return {item.vec}
+    before = item.before if isinstance(item, Step) else ()
+    found = {x for s in before for x in (*s.vectors, s.target)}
+    return found | {item.target, item.product.u, *([] if item.mask is None else [item.mask.vec])}
 
 
 def _fuse(
@@ -95,10 +136,15 @@ def _fuse(
     waiting: list[Statement] = []
 
     def flush() -> None:
-        items.extend(_passes(waiting))
+        items.extend(Pass(found) for found in together(waiting))
         waiting.clear()
 
     for s in body.statements:
+        if isinstance(s.value, Gather) and s.target == s.value.source:  # read elsewhere while it is written
+            t = Vec(len(vectors), s.target.size, s.target.dtype)
+            vectors.append(t)
+            waiting.append(Statement(t, s.value, s.mask, None, s.mask is not None, s.text))
+            s = replace(s, value=Pointwise(0, None, t))
         if not isinstance(s.value, Product):
             waiting.append(s)
             _grown(fresh, s)
@@ -137,6 +183,9 @@ def _fuse(
             merge = replace(s, value=Pointwise(0, None, target))
             waiting.append(merge)
             _grown(fresh, merge)
+    last = next((s for s in reversed(body.statements) if _is(s.target, condition)), None)
+    if last is not None and isinstance(last.value, Scatter):  # counted where it is whole
+        waiting.append(Statement(last.target, Pointwise(0, None, last.target), text="the condition"))
     flush()
     _count(items, condition)
     return items, vectors, fresh
@@ -173,60 +222,6 @@ def _always(e: Pointwise, u: Vec) -> bool:
     """Whether the value is there at every entry of u."""
     certain = e.u == u or (isinstance(e.u, Const) and e.u.value is not None) or (isinstance(e.u, Scal) and e.u.id < 0)
     return e.mode == 0 and not e.keep and certain
-
-
-def _passes(statements: list[Statement]) -> list[Pass]:
-    """Statements fused as far as scalars and sizes allow."""
-    found: list[Pass] = []
-    known = _Scalars()
-    size: int | None = None
-    for s in statements:
-        own = size_of(s)
-        if not found or known.forbid(s) or (own is not None and size is not None and own != size):
-            found.append(Pass())
-            known, size = _Scalars(), None
-        size = own if size is None else size
-        known.add(s)
-        found[-1].statements.append(s)
-    return found
-
-
-def size_of(s: Statement) -> int | None:
-    """The positions that a statement goes through; None for one on scalars alone."""
-    if isinstance(s.target, Vec):
-        return s.target.size
-    return s.value.u.size if isinstance(s.value, Reduce) else None
-
-
-def _scalars_read(s: Statement) -> set[int]:
-    terms: tuple[Term, ...] = s.value.terms + s.value.defaults if isinstance(s.value, Pointwise) else ()
-    return {t.id for t in terms if isinstance(t, Scal)}
-
-
-class _Scalars:
-    """What a pass does with scalars: they are read and computed before all positions, sums come after them."""
-
-    def __init__(self) -> None:
-        self.by_vectors: set[int] = set()
-        self.sums: set[int] = set()
-        self.written: set[int] = set()
-
-    def forbid(self, s: Statement) -> bool:
-        """Whether the statement must wait for the next pass."""
-        if _scalars_read(s) & self.sums:
-            return True
-        if not isinstance(s.target, Scal):
-            return False
-        known = self.by_vectors | self.sums
-        return s.target.id in (known | self.written if isinstance(s.value, Reduce) else known)
-
-    def add(self, s: Statement) -> None:
-        if isinstance(s.target, Vec):
-            self.by_vectors |= _scalars_read(s)
-        elif isinstance(s.value, Reduce):
-            self.sums.add(s.target.id)
-        else:
-            self.written.add(s.target.id)
 
 
 def _count(items: list[Item], condition: Vec | Scal) -> None:

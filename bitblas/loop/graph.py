@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..device import Device
 from ..exceptions import DeviceError
@@ -17,35 +17,44 @@ SPIN_SECONDS = 2e-3  # a graph that takes longer is waited for asleep
 SLEEP_SECONDS = 5e-5
 
 
+class Parts(NamedTuple):
+    """The launches before the loop, of one run of its body, and after it."""
+
+    begin: list[Callable[[], None]]
+    body: list[Callable[[], None]]
+    end: list[Callable[[], None]]
+
+
 class HostLoop:
     """The body launch by launch."""
 
-    def __init__(
-        self, device: Device, body: list[Callable[[], None]], finish: Callable[[int], Callable[[], None]], going: Any
-    ) -> None:
-        self.device, self.body, self.finish, self.going = device, body, finish(0), going
+    def __init__(self, device: Device, parts: Parts, finish: Callable[[int], Callable[[], None]], going: Any) -> None:
+        self.device, self.parts, self.finish, self.going = device, parts, finish(0), going
 
     def run(self, stop: Callable[[], None]) -> None:
+        for launch in self.parts.begin:
+            launch()
         while True:
-            for launch in self.body:
+            for launch in self.parts.body:
                 launch()
             self.finish()
             if not self.device.to_host(self.going)[0]:
-                return
+                break
+        for launch in self.parts.end:
+            launch()
 
 
 class GraphLoop:
     """The body captured once into a while node; `run` is one launch."""
 
-    def __init__(
-        self, device: Device, body: list[Callable[[], None]], finish: Callable[[int], Callable[[], None]], going: Any
-    ) -> None:
+    def __init__(self, device: Device, parts: Parts, finish: Callable[[int], Callable[[], None]], going: Any) -> None:
         from cuda.core import Device as Gpu
 
         self.cp: Any = device.xp
         gpu = Gpu(self.cp.cuda.Device().id)
         gpu.set_current()
-        for launch in body:  # modules are loaded at their first launch, which a capture does not allow
+        # Modules are loaded at their first launch, which a capture does not allow.
+        for launch in (*parts.begin, *parts.body, *parts.end):
             launch()
         device.synchronize()
         builder = gpu.create_graph_builder().begin_building(mode="relaxed")
@@ -54,12 +63,18 @@ class GraphLoop:
         except (RuntimeError, AttributeError) as error:
             raise DeviceError(f"loop: needs a driver for CUDA 12.3 or newer, for while nodes ({error})") from error
         end = finish(int(condition.handle))
+        with self.cp.cuda.Stream.from_external(builder):
+            for launch in parts.begin:
+                launch()
         loop = builder.while_loop(condition).begin_building()
         with self.cp.cuda.Stream.from_external(loop):
-            for launch in body:
+            for launch in parts.body:
                 launch()
             end()
         loop.end_building()
+        with self.cp.cuda.Stream.from_external(builder):
+            for launch in parts.end:
+                launch()
         self.graph = builder.end_building().complete()
         self.gpu = gpu
         self.streams: dict[int, Any] = {}

@@ -94,12 +94,44 @@ class Reduce:
     default: Any = None
 
 
+@dataclass(frozen=True)
+class Gather:
+    """source[index]: at each position the entry of `source` that the index vector, which must be full, leads to.
+    number: by which an error names it."""
+
+    source: Vec
+    index: Vec
+    number: int
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """The entries u joined by a monoid at the positions of the target that the index vector leads to: at each place of
+    `index` where `where` has an entry (None: everywhere). index None: the place itself. full: those that must have an
+    entry at each of these places."""
+
+    index: Vec | None
+    u: Term | None  # None: the place itself
+    where: Vec | None
+    monoid: Typed
+    full: tuple[Vec, ...]
+    size: int  # places that are gone through
+    number: int  # by which an error names it
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The identity of a monoid wherever the target has no entry, so that a Scatter may join to it."""
+
+    monoid: Typed
+
+
 @dataclass(frozen=True, eq=False)
 class Statement:
     """target(mask, accum, replace) << value; text: how an error or `explain` names it."""
 
     target: Vec | Scal
-    value: Pointwise | Product | Reduce
+    value: Pointwise | Product | Reduce | Gather | Scatter | Ready
     mask: Masked | None = None
     accum: Typed | None = None
     replace: bool = False
@@ -107,13 +139,17 @@ class Statement:
 
     @property
     def vectors(self) -> tuple[Vec, ...]:
-        """The vectors that it reads."""
+        """The vectors that it reads, each at the position that it is at."""
         value, found = self.value, []
         if isinstance(value, Pointwise):
             found = [t for t in value.terms if isinstance(t, Vec)]
             if value.under is not None:
                 found.append(value.under.vec)
-        else:
+        elif isinstance(value, Scatter):
+            return tuple(dict.fromkeys(x for x in (value.index, value.u, value.where) if isinstance(x, Vec)))
+        elif isinstance(value, Gather):
+            found = [value.index]
+        elif not isinstance(value, Ready):
             found = [value.u]
         if self.mask is not None:
             found.append(self.mask.vec)
@@ -122,15 +158,66 @@ class Statement:
         return tuple(dict.fromkeys(found))
 
     @property
+    def elsewhere(self) -> tuple[Vec, ...]:
+        """The vectors that it reads or changes at other positions, which an index vector names."""
+        if isinstance(self.value, Scatter):
+            assert isinstance(self.target, Vec)
+            return (self.target,)
+        return (self.value.source,) if isinstance(self.value, Gather) else ()
+
+    @property
+    def written(self) -> Vec | None:
+        """The vector that it writes at the position that it is at."""
+        return self.target if isinstance(self.target, Vec) and not isinstance(self.value, Scatter) else None
+
+    @property
     def overwrites(self) -> bool:
         """Nothing of what the target held before remains."""
+        if isinstance(self.value, (Scatter, Ready)):
+            return False
         return self.accum is None and (self.mask is None or self.replace)
 
 
 @dataclass(frozen=True)
 class Body:
-    """The statements of one round; the vectors and scalars, whose numbers are their places here."""
+    """The statements of one round, those before the first and after the last; the vectors and scalars, whose numbers
+    are their places here. own: vectors that nobody but the body knows, made anew by each run."""
 
     statements: tuple[Statement, ...]
     vectors: tuple[Vec, ...]
     scalars: tuple[Scal, ...]
+    begin: tuple[Statement, ...] = ()
+    end: tuple[Statement, ...] = ()
+    own: frozenset[Vec] = frozenset()
+    unknown: frozenset[int] = frozenset()  # Scalars of the same kind, by number
+
+    @property
+    def all(self) -> tuple[Statement, ...]:
+        return (*self.begin, *self.statements, *self.end)
+
+
+def reads_first(body: Body, x: Vec) -> bool:
+    """Whether a run needs what the vector held before, or keeps it where no round runs."""
+    if _reads_first(body.all, x):
+        return True
+    return any(x in (*s.vectors, *s.elsewhere) for s in body.end) and _reads_first((*body.begin, *body.end), x)
+
+
+def _reads_first(statements: tuple[Statement, ...], x: Vec) -> bool:
+    for s in statements:
+        if x in s.vectors or x in s.elsewhere:
+            return True
+        if s.target == x:
+            return False
+    return True
+
+
+def scalar_is_read_first(body: Body, x: Scal) -> bool:
+    """The same for a Scalar."""
+    for s in body.all:
+        terms = s.value.terms + s.value.defaults if isinstance(s.value, Pointwise) else ()
+        if any(isinstance(t, Scal) and t.id == x.id for t in terms):
+            return True
+        if isinstance(s.target, Scal) and s.target.id == x.id:
+            return s.accum is not None or s in body.statements
+    return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,9 @@ from semirings.dtypes import DataType, cast_scalar
 
 from ..plan.product import WORDS, any_order, kind_of
 from ..store import VectorStore
-from ..verbs.variants import CELLS
+from ..verbs.variants import BOTH, CELLS, LEFT
 from ..verbs.vector import same_value
-from .ir import Body, Const, Pointwise, Product, Statement, Vec
+from .ir import Body, Const, Gather, Pointwise, Product, Ready, Scatter, Statement, Vec
 
 
 def iso_values(body: Body, held: Mapping[int, VectorStore]) -> dict[int, Any]:
@@ -28,13 +29,13 @@ def iso_values(body: Body, held: Mapping[int, VectorStore]) -> dict[int, Any]:
             if store.iso:
                 iso[x.id] = store.values
             continue
-        first = next((s for s in body.statements if s.target == x), None)
+        first = next((s for s in body.all if s.target == x), None)
         if first is not None and (value := _constant(first, x.dtype, iso)) is not None:
             iso[x.id] = value
     dense = {x.id for x in body.vectors} - set(iso)
     while True:
         spoiled = {
-            s.target.id for s in body.statements
+            s.target.id for s in body.all
             if isinstance(s.target, Vec) and s.target.id in iso and not _keeps(s, iso)
         }  # fmt: skip
         if not spoiled:
@@ -42,6 +43,48 @@ def iso_values(body: Body, held: Mapping[int, VectorStore]) -> dict[int, Any]:
         for number in spoiled:
             del iso[number]
         dense |= spoiled
+
+
+def full_vectors(body: Body, held: Mapping[int, VectorStore]) -> frozenset[Vec]:
+    """The vectors that have an entry at every position whenever a statement reads them: they begin so, or are written
+    so, and no statement takes an entry away."""
+    full = {x for x in body.vectors if x.id not in held or held[x.id].nvals == x.size}
+    full &= {s.target for s in body.all} | {x for x in full if x.id in held}
+    while True:
+        spoiled = {s.target for s in body.all if s.target in full and not _fills(s, full)}
+        if not spoiled:
+            return frozenset(full)
+        full -= spoiled
+
+
+def _fills(s: Statement, full: set[Vec]) -> bool:
+    """Whether the target of a statement is full after it, where those of `full` are before."""
+    if isinstance(s.value, (Scatter, Ready)):
+        return True
+    if s.mask is not None and s.replace:
+        return False
+    return s.accum is not None or _is_everywhere(s.value, full)
+
+
+def _is_everywhere(e: Any, full: set[Vec]) -> bool:
+    if isinstance(e, Gather):
+        return e.source in full and e.index in full
+    if not isinstance(e, Pointwise) or e.keep or e.under is not None:
+        return False
+    there = [
+        t in full if isinstance(t, Vec) else t.value is not None if isinstance(t, Const) else t.id < 0 for t in e.terms
+    ]
+    return there[0] if e.mode == LEFT else all(there) if e.mode == BOTH else any(there)
+
+
+def prepared(body: Body, full: frozenset[Vec]) -> Body:
+    """The body without what makes vectors ready that are full."""
+    parts = (
+        tuple(s for s in part if not (isinstance(s.value, Ready) and s.target in full))
+        for part in (body.statements, body.begin, body.end)
+    )
+    statements, begin, end = parts
+    return replace(body, statements=statements, begin=begin, end=end)
 
 
 def _keeps(s: Statement, iso: Mapping[int, Any]) -> bool:

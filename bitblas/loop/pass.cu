@@ -3,6 +3,7 @@
 // that is done last joins them. The text of the statements is generated (see pointwise.py).
 #include "kernels/vector.cuh"
 #include "kernels/frontier.cuh"
+#include "loop/indexed.cuh"
 
 // Writes the half word of bits of a warp, whose first position is p.
 __device__ __forceinline__ void put_half(u64* bits, i64 p, bool bit, bool inside) {

@@ -9,16 +9,18 @@ from typing import Any
 from semirings.dtypes import BOOL, DataType
 
 from ..kernels.prologue import Function, Variant, sum_of
-from .ir import Pointwise, Reduce, Scal, Statement, Vec
+from .ir import Pointwise, Ready, Reduce, Scal, Statement, Vec
 from .pointwise import Parameter, Text, literal, macro
 
 
 def pass_variant(
-    statements: Sequence[Statement], iso: Mapping[int, Any], counted: Vec | Scal | None
-) -> tuple[Variant, tuple[Parameter, ...]]:
-    """The kernel for these statements. counted: the entries of this vector, or the value of this scalar, is the
-    condition of the loop, and is written to the state ("slot",)."""
-    text = Text(iso)
+    statements: Sequence[Statement], iso: Mapping[int, Any], counted: Vec | Scal | None,
+    full: frozenset[int] = frozenset(), local: frozenset[int] = frozenset(),
+) -> tuple[Variant, tuple[Parameter, ...]]:  # fmt: skip
+    """The kernel for these statements. full: vectors that have an entry everywhere; local: those without memory.
+    counted: the entries of this vector, or the value of this scalar, is the condition of the loop, and is written to
+    the state ("slot",)."""
+    text = Text(iso, full, local)
     before, after = [], []
     scalars = scalars_of(statements)
     for x in scalars:
@@ -27,7 +29,7 @@ def pass_variant(
         text.parameter(f"{const}{x.dtype.c_type}* s{x.id}_val", "scalar_val", x.id)
         before.append(scalar_text(x, const))
     vectors = vectors_of(statements)
-    modified = {s.target for s in statements if isinstance(s.target, Vec)}
+    modified = {s.written for s in statements if s.written is not None}
     loads, stores = _loads(text, statements, vectors, modified)
     sums = [s for s in statements if isinstance(s.value, Reduce)]
     before += lines_of(text, statements, _begin)
@@ -58,7 +60,7 @@ def entry_text(
     known, text = text is not None, text or Text(iso)
     outer, text.lines = text.lines, []
     vectors = vectors_of(statements)
-    modified = {s.target for s in statements if isinstance(s.target, Vec)}
+    modified = {s.written for s in statements if s.written is not None}
     loads: list[str] = []
     stores: list[str] = []
     for s in () if known else scalars_of(statements):
@@ -107,8 +109,8 @@ def vectors_of(statements: Sequence[Statement]) -> list[Vec]:
     found: dict[Vec, None] = {}
     for s in statements:
         found |= dict.fromkeys(s.vectors)
-        if isinstance(s.target, Vec):
-            found[s.target] = None
+        if s.written is not None:
+            found[s.written] = None
     return sorted(found, key=lambda x: x.id)
 
 
@@ -137,12 +139,17 @@ def scalar_text(s: Scal, const: str) -> str:
 def load_text(text: Text, x: Vec, written: bool, inside: str, *, at_once: bool = False) -> list[str]:
     """The names of a vector at place p. at_once: where one trip to memory matters more than what it reads, the value is
     asked for beside the bit."""
-    text.bits(x, written=written)
-    lines = [f"bool b{x.id} = {inside} && bit_of(x{x.id}_bits, p); (void)b{x.id};"]
-    c = x.dtype.c_type
+    c, local = x.dtype.c_type, x.id in text.local
+    if local or x.id in text.full:
+        lines = [f"bool b{x.id} = {'false' if local else inside}; (void)b{x.id};"]
+    else:
+        text.bits(x, written=written)
+        lines = [f"bool b{x.id} = {inside} && bit_of(x{x.id}_bits, p); (void)b{x.id};"]
     if x.id in text.iso:
         lines.append(f"const {c} v{x.id} = {literal(x.dtype, text.iso[x.id])}; (void)v{x.id};")
         return lines
+    if local:
+        return [*lines, f"{c} v{x.id} = cast<{c}>(0); (void)v{x.id};"]
     text.values(x, written=written)
     at = f"bit_of(x{x.id}_val, p)" if x.dtype is BOOL else f"x{x.id}_val[p]"
     if at_once:
@@ -161,13 +168,15 @@ def _loads(
     loads, stores = [], []
     for x in vectors:
         loads += load_text(text, x, x in modified, "inside")
-        if x in modified:
-            stores.append(f"put_half(x{x.id}_bits, p, b{x.id}, inside);")
+        if x in modified and x.id not in text.local:
+            has = "inside" if any(s.target == x and isinstance(s.value, Ready) for s in statements) else f"b{x.id}"
+            if x.id not in text.full:
+                stores.append(f"put_half(x{x.id}_bits, p, b{x.id}, inside);")
             if x.id not in text.iso:
                 if x.dtype is BOOL:
-                    stores.append(f"put_half(x{x.id}_val, p, b{x.id} && v{x.id}, inside);")
+                    stores.append(f"put_half(x{x.id}_val, p, {has} && v{x.id}, inside);")
                 else:
-                    stores.append(f"if (b{x.id}) x{x.id}_val[p] = v{x.id};")
+                    stores.append(f"if ({has}) x{x.id}_val[p] = v{x.id};")
     return loads, stores
 
 

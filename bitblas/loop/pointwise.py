@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 from semirings import Typed
 from semirings.dtypes import BOOL, INT64, DataType
 
-from ..kernels.prologue import Function, cpp_literal, lets, value
+from ..kernels.prologue import Function, lets
 from ..verbs.variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant
-from .ir import Const, Masked, Pointwise, Scal, Statement, Term, Vec
+from .index_text import beginning_text, gather_text, literal, scatter_text
+from .ir import Const, Gather, Masked, Pointwise, Ready, Scal, Scatter, Statement, Term, Vec
 
 
 class Parameter(NamedTuple):
@@ -25,16 +26,14 @@ class Parameter(NamedTuple):
     key: tuple[Any, ...]
 
 
-def literal(dtype: DataType, x: Any) -> str:
-    """A value as an exact constant of C++."""
-    return cpp_literal(dtype, value("x", dtype, x)[2])
-
-
 @dataclasses.dataclass
 class Text:
-    """Text under construction. iso: vectors whose entries all have one value, by number."""
+    """Text under construction. iso: vectors whose entries all have one value, by number. full: those that have an entry
+    everywhere. local: those that have no memory."""
 
     iso: Mapping[int, Any]
+    full: frozenset[int] = frozenset()
+    local: frozenset[int] = frozenset()
     functions: list[Function] = dataclasses.field(default_factory=list)
     parameters: list[Parameter] = dataclasses.field(default_factory=list)
     lines: list[str] = dataclasses.field(default_factory=list)
@@ -127,9 +126,20 @@ class Text:
 
     def statement(self, s: Statement) -> None:
         """target(mask, accum, replace) << value, on the names of the target."""
-        assert isinstance(s.value, Pointwise)
-        w = s.target
-        has, x, dtype = self.operation(s.value, "p" if isinstance(w, Vec) else "i64(0)")
+        w, found = s.target, ""
+        if isinstance(s.value, Scatter):
+            assert isinstance(w, Vec)
+            self.lines.append(scatter_text(self, w, s.value))
+            return
+        if isinstance(s.value, Ready):
+            self.lines.append(f"if (!b{w.id}) v{w.id} = {beginning_text(s.value.monoid, w.dtype)};")
+            return
+        if isinstance(s.value, Gather):
+            found, has, x = gather_text(self, s.value)
+            dtype = s.value.source.dtype
+        else:
+            assert isinstance(s.value, Pointwise)
+            has, x, dtype = self.operation(s.value, "p" if isinstance(w, Vec) else "i64(0)")
         b, v = (f"b{w.id}", f"v{w.id}") if isinstance(w, Vec) else (f"c{w.id}", f"s{w.id}")
         c = w.dtype.c_type
         new = f"cast<{c}>(t)"
@@ -142,8 +152,8 @@ class Text:
         take = f"if (has) {v} = {new};" if stored else "(void)t;"
         t = dtype.c_type
         self.lines.append(
-            f"{{ const bool open_here = {open_}, has = open_here && {has}; const {t} t = has ? {x} : cast<{t}>(0); "
-            f"{take} {b} = open_here ? has{was} : {kept}; }}"
+            f"{{ const bool open_here = {open_}; {found}const bool has = open_here && {has}; "
+            f"const {t} t = has ? {x} : cast<{t}>(0); {take} {b} = open_here ? has{was} : {kept}; }}"
         )
 
     def accumulated(self, accum: Typed, w: DataType, t: DataType, v: str) -> str:

@@ -16,6 +16,7 @@ from ..core.statement.recording import state
 from ..core.vector.vector import Vector
 from ..device import get
 from ..exceptions import InvalidValue
+from .state import state_of
 
 if TYPE_CHECKING:
     from .build import Line
@@ -50,22 +51,34 @@ class Program:
     body: a function of the number of the round (INT64: an int, or on a GPU a Scalar that only the device knows), whose
     statements write into Vectors and Scalars made before, on one device. On a GPU it is called once, and what it does
     is repeated: Python's `if` and `while` inside see nothing of the entries. limit: int >= 0, rounds at most.
+    begin: a function without arguments, whose statements run once before the first round (and before `while_` is first
+    looked at); what it returns, None or a tuple, are further arguments of body and end. end: a function whose
+    statements run once after the last round. Both are captured with the body.
 
     `run()` returns the number of rounds. The first run on a GPU captures; later ones cost one launch. A program whose
     matrices have changed since is captured again. `explain()` lists the kernels of a round.
 
-    Raises TypeError (body, while_), InvalidValue (limit), at the first run CaptureError (a statement that cannot run
-    in a loop on the device: it is named), DeviceError.
+    Raises TypeError (body, begin, end, while_), InvalidValue (limit), at the first run CaptureError (a statement that
+    cannot run in a loop on the device: it is named), DeviceError. IndexOutOfBound, TypeError: an index vector led
+    out of range, or had missing entries; on a GPU that is told when the loop has ended, and vectors and scalars are as
+    before the run.
     """
 
-    def __init__(self, body: Callable[[Any], Any], *, while_: Any, limit: int | None = None) -> None:
+    def __init__(
+        self, body: Callable[..., Any], *, while_: Any, limit: int | None = None,
+        begin: Callable[[], Any] | None = None, end: Callable[..., Any] | None = None,
+    ) -> None:  # fmt: skip
         if not callable(body):
             raise TypeError(f"body: expected a function of the number of the round, got {type(body).__qualname__}")
+        for name, part in (("begin", begin), ("end", end)):
+            if part is not None and not callable(part):
+                raise TypeError(f"{name}: expected a function, or None, got {type(part).__qualname__}")
         if not hasattr(type(while_), "nvals") or getattr(while_, "ndim", 0) not in (0, 1):
             raise TypeError(f"while_: expected a Vector or a Scalar, got {type(while_).__qualname__}")
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
             raise InvalidValue(f"limit: expected an int of 0 or more, or None, got {limit!r}")
         self.body, self.condition, self.limit = body, while_, NO_LIMIT if limit is None else limit
+        self.begin, self.end = begin, end
         self._captured: Captured | None = None
 
     def run(self) -> int:
@@ -93,10 +106,12 @@ class Program:
         return Explanation(build.copies, tuple(build.lines), build.small.text)
 
     def _run_plain(self) -> int:
-        rounds = 0
+        rounds, given = 0, state_of(self.begin)
         while rounds < self.limit and self._goes_on():
-            self.body(rounds)
+            self.body(rounds, *given)
             rounds += 1
+        if self.end is not None:
+            self.end(*given)
         return rounds
 
     def _goes_on(self) -> bool:
@@ -107,7 +122,7 @@ class Program:
 
         captured = self._captured
         if captured is None or not captured.is_valid():
-            captured = self._captured = Captured(self.body, self.condition)
+            captured = self._captured = Captured(self.body, self.condition, self.begin, self.end)
         return captured.run(self.limit)
 
 

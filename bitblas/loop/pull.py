@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..plan.direction import Known, pulled
+from ..plan.product import VALUES
 from ..verbs import deciding
 from ..verbs.operands import Allowed, Input, Output, stored
 from ..verbs.product import PreparedProduct
@@ -16,12 +17,15 @@ from .ir import Product
 class PullLaunch:
     """t<mask> = the product of a frontier's vector, all of it, into the buffers of t."""
 
-    def __init__(self, device: Any, product: Product, values: Any, u: Frontier, t: Frontier, masked: bool) -> None:
+    def __init__(
+        self, device: Any, product: Product, values: Any, u: Frontier, t: Frontier, *, masked: bool, full: bool
+    ) -> None:
         self.device, self.u, self.t = device, u, t
         A, semiring, flip = product.matrix, product.semiring, product.flip
         case = deciding.case(A, values, semiring, transpose=product.transpose, flip=flip)
         plan = deciding.planned(A, pulled(case), case, Known(product.u.size))
-        self.prepared = PreparedProduct(plan, case.product, A, product.u.dtype, semiring, flip, full=False)
+        full = full and plan.kind == VALUES
+        self.prepared = PreparedProduct(plan, case.product, A, product.u.dtype, semiring, flip, full=full)
         self.pull = self.prepared.pull(self.prepared.z, None, None, False, masked)
 
     def launch(self, mask: Allowed) -> Callable[[], None]:

@@ -21,17 +21,19 @@ from ..core.statement.infix import Infix
 from ..core.statement.mask import Mask
 from ..core.statement.operand import Operand
 from ..core.statement.operands import of
-from ..core.statement.recording import Symbol, state
+from ..core.statement.recording import Symbol
 from ..core.vector.vector import Vector
 from ..exceptions import CaptureError, DimensionMismatch
 from ..order import Order
 from ..store import VectorStore, empty_vector, full_bits
 from ..verbs.reorder import by_value
 from ..verbs.variants import BOTH, FILLED, LEFT, UNION, binary_of
-from .ir import Body, Const, Masked, Pointwise, Product, Reduce, Scal, Statement, Term, Vec
+from .indexed import IndexRecorder
+from .ir import Const, Gather, Masked, Pointwise, Product, Reduce, Scal, Scatter, Statement, Term, Vec
 
 HINT = (
-    "on a device a body may use mxv, vxm, ewise_*, apply, select, reduce to a Scalar, masks, accumulators, assignment"
+    "on a device a body may use mxv, vxm, ewise_*, apply, select, reduce to a Scalar, masks, accumulators, assignment, "
+    "p[x.to_dense()], Vector.from_coo(x.to_dense(), ..)"
 )
 
 
@@ -52,10 +54,11 @@ class Shape:
         self._recorder.refuse(f"{self._name}: reading its entries")
 
 
-class Recorder:
+class Recorder(IndexRecorder):
     """The statements of one run of a body, and the objects that they name."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.device: Any = None  # that of the first vector
         self.matrices: list[tuple[Any, Any]] = []  # each Matrix and what it held
         self.statements: list[Statement] = []
@@ -98,8 +101,8 @@ class Recorder:
         order = orders.pop() if orders else None
         if orders:
             self.refuse("matrices in different orders")
-        positional = (s for s in self.statements if isinstance(s.value, Pointwise) and _is_positional(s.value.op))
-        if order is not None and (found := next(positional, None)) is not None:
+        positional = (s for s in self.statements if order is not None and _by_position(s, order.size))
+        if (found := next(positional, None)) is not None:
             self.refuse(f"{found.text}: positions, in a loop over a reordered matrix")
         return order
 
@@ -142,11 +145,11 @@ class Recorder:
             raise DimensionMismatch(f"mask: expected shape {(like.size,)}, got {(vec.size,)}")
         return Masked(vec, mask.structure, mask.complement)
 
-    def _value(self, target: Vec, value: Any, w: Any) -> Pointwise | Product:
+    def _value(self, target: Vec, value: Any, w: Any) -> Pointwise | Product | Gather:
         if isinstance(value, Infix):
             value = value._to_expr()
         if isinstance(value, IndexExpr):
-            self.refuse(f"{_text(value)}: extraction by index")
+            value = value._to_expr()
         if isinstance(value, Operand) and value.ndim == 1:
             of: Any = value  # a vector, or what gives one
             size = of.size if isinstance(value, Expression) else of._data.size
@@ -163,7 +166,9 @@ class Recorder:
         found, dtype = of(value)
         return self._term(found, dtype)
 
-    def _expression(self, expr: VectorExpression) -> Pointwise | Product:
+    def _expression(self, expr: VectorExpression) -> Pointwise | Product | Gather:
+        if expr.method == "__getitem__" and len(expr.args) == 2:
+            return self._gather(*expr.args)
         lower: Callable[[Any], Pointwise | Product] | None = getattr(self, f"_{expr.method}", None)
         if lower is None:
             what = "extraction by index" if expr.method == "__getitem__" else expr.method
@@ -256,23 +261,14 @@ class Recorder:
         return Pointwise(LEFT, None, self._scalar_term(value))
 
 
-def record(body: Callable[[Any], Any]) -> tuple[Body, Recorder]:
-    """The statements of body(round), and the recorder, which knows the objects. Raises CaptureError, OnHost."""
-    if state.recorder is not None:
-        raise CaptureError("a loop inside the body of a loop: cannot be captured")
-    recorder = Recorder()
-    state.recorder = recorder
-    try:
-        body(recorder.round)
-    finally:
-        state.recorder = None
-    vectors = tuple(v for _, v in recorder.vectors.values())
-    scalars = tuple(s for _, s in recorder.scalars.values())
-    return Body(tuple(recorder.statements), vectors, scalars), recorder
-
-
-def _is_positional(op: Typed | None) -> bool:
-    return op is not None and bool(getattr(op.op, "positional", False))
+def _by_position(s: Statement, size: int) -> bool:
+    """Whether a statement reads positions of vectors of this size."""
+    e = s.value
+    if isinstance(e, Scatter) and (e.u is None or e.index is None) and e.size == size:
+        return True
+    if any(x.size == size for x in s.elsewhere):
+        return True
+    return isinstance(e, Pointwise) and e.op is not None and bool(getattr(e.op.op, "positional", False))
 
 
 def _parameters(mask: Mask | None, accum: Typed | None, replace: bool) -> str:
@@ -282,9 +278,13 @@ def _parameters(mask: Mask | None, accum: Typed | None, replace: bool) -> str:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, IndexExpr):
+        value = value._to_expr()
+    if getattr(value, "method", None) == "__getitem__" and len(value.args) == 2:
+        return f"{value.args[0].name}[{value.args[1]}]"
     if isinstance(value, (Expression, Infix)):
         return value._text()
     return str(getattr(value, "name", None) or value)
 
 
-__all__ = ["OnHost", "Recorder", "record"]
+__all__ = ["OnHost", "Recorder"]

@@ -17,14 +17,15 @@ from ..plan.product import VALUES, WORDS
 from ..store import words
 from .along import Along
 from .buffers import BUFFERS
-from .fuse import Pull, Round, Step, size_of
-from .ir import Scal, Statement, Vec
+from .fuse import Pull, Round, Step
+from .ir import Ready, Scal, Statement, Vec
 from .listed import Listed, is_exact, listed_text, split_round
 from .operands import launchable
 from .passes import entry_text
 from .pointwise import Parameter, Text, macro
 from .sparse import sparse_vectors
 from .steps import SEGMENT_ENTRIES
+from .together import size_of
 
 # A frontier leaves the cluster when it has more units, or more entries of the matrix in them, and comes back with half
 # of that: from there on a round of the grid is as fast. Tiles with values, whose entries one lane joins one by one,
@@ -62,6 +63,8 @@ def plan(round_: Round, condition: Vec | Scal) -> Step | Listed | str:
         if step.target != step.product.u or step.target != condition:
             return "the step does not write the vector that it reads, by which the loop goes on"
         return step
+    if any(s.elsewhere or isinstance(s.value, Ready) for p in passes for s in p.statements):
+        return "a pass reads or writes by index"
     if not any(p.counted is not None for p in passes) and step.target != condition:
         return "the loop goes on by what no pass counts"
     if any(size_of(s) not in (None, step.target.size) for p in passes for s in p.statements):

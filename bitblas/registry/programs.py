@@ -13,7 +13,7 @@ from ..formats import FORMATS, Format
 from ..kernels.prologue import Variant
 from ..loop.build import activate_variant
 from ..loop.fuse import Pass, Step
-from ..loop.ir import Const, Masked, Pointwise, Product, Reduce, Scal, Statement, Vec
+from ..loop.ir import Const, Gather, Masked, Pointwise, Product, Reduce, Scal, Scatter, Statement, Vec
 from ..loop.listed import Listed
 from ..loop.passes import entry_text, pass_variant
 from ..loop.small import listed_variant, rounds_variant
@@ -121,3 +121,9 @@ def others() -> Iterator[Variant]:
         Statement(Scal(1, FP64), Reduce(MONOIDS["plus"][FP64], r, FP64.np_type.type(0))),
     ]
     yield pass_variant(total, {}, None)[0]
+    x, near, p, t, q = (Vec(k, 64, INT64) for k in (0, 1, 3, 4, 5))
+    hook = Scatter(x, near, None, MONOIDS["min"][INT64], (x, near), 64, 0)
+    follow = [Statement(t, Gather(p, p, 1)), Statement(q, Gather(p, t, 2))]
+    full = frozenset((0, 1, 3, 4, 5))
+    yield pass_variant([Statement(p, hook)], {}, None, full)[0]
+    yield pass_variant(follow, {}, None, full, local=frozenset((4,)))[0]

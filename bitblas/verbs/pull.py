@@ -13,7 +13,7 @@ from ..device import Device
 from ..formats import EVERYWHERE
 from ..kernels.prologue import Variant
 from ..plan.ending import End
-from ..plan.product import WORDS, staged_lanes
+from ..plan.product import VALUES, WORDS, staged_lanes
 from ..store import BITS, NONE, VectorStore, words
 from .operands import Allowed, Input, Old, Output, Rows, dummy, no_mask, stored
 from .schedule import pull_blocks, unit_bounds
@@ -62,6 +62,10 @@ class PullKernels:
         )
         width = form.format.fixed_width(form) if staged else 0
         lanes = staged_lanes(plan.lanes, form.units) if staged else plan.lanes
+        # Any entry will do, and each is one: a row is over after its first, however long it is.
+        of_any = kind == VALUES and semiring is not None and semiring.op.monoid.name == "any"
+        first = of_any and options["full"] and device.shares_rows and form.rows_per_unit == 1
+        lanes = 1 if first else lanes
         self.variants: tuple[Variant, ...] = (variants(end=end, lanes=lanes, staged=staged, width=width),)
         self.kernel = compiled(device, self.variants[0])
         self.value = end.z.np_type.type(of.value)
@@ -71,7 +75,7 @@ class PullKernels:
         self.longest, self.extra, self.hubs = 1 << 62, 0, None
         self.parts: Any = None
         self.join: Any = None
-        if not device.shares_rows:
+        if first or not device.shares_rows:
             return
         per, presence = form.rows_per_unit, kind == WORDS and not end.store
         self.longest = form.format.longest(kind, lanes, staged=staged)
@@ -101,10 +105,10 @@ class PullKernels:
         if self.join is None:
             self.kernel(hubs.segments, self.longest, *segments, *tail)
             return
-        # Segments as rows of a vector of their own, then one block per long row joins them.
+        # Segments of open rows, as rows of a vector of their own; then one block per long row joins them.
         device, per = self.device, of.form.rows_per_unit
         parts = scratch or self.scratch()
-        rest = *u, *no_mask(device), self.value, *no_output(device, self.end.z), *parts
+        rest = *u, *mask, self.value, *no_output(device, self.end.z), *parts
         extra = pull_blocks(hubs.segments, per, PART_LANES)
         self.parts(hubs.segments, EVERYWHERE, *segments, *rest, extra_blocks=extra)
         self.join(len(hubs.rows) * per, hubs.rows, hubs.first, *parts, *mask, *old, *to)

@@ -1,10 +1,9 @@
 """Connected components: which vertices can reach each other in an undirected graph.
 
 Method: Shiloach and Vishkin's, with Afforest's shortcut. In a round every tree hooks its root to the smallest label
-next to any of its vertices, and then all paths are shortened until they lead straight to their roots. The first round
-looks at one edge of each vertex only; this joins most of the largest component. The label that is then the most
-frequent one of a sample becomes 0, the smallest there is: whatever touches that tree will hook to it, so its own rows,
-which have most of the edges, are never read again.
+next to any of its vertices, and then paths are shortened. Before the first round one edge of each vertex is looked at;
+this joins most of the largest component. The vertex with most edges has label 0, the smallest there is: whatever
+touches its tree will hook to it, so that tree's own rows, which have most of the edges, are never read again.
 
 State: x[u] is the label of the tree of u: 1 + the number of its root, or 0. p[c] is the label that root c hooks to, c
 itself where it does not.
@@ -19,10 +18,7 @@ Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via s
 """
 
 from .. import _check as check
-from .. import _watch as watch
-from .._roots import roots
-
-SAMPLE = 1024  # labels that are looked at to find a large tree
+from .._roots import at
 
 
 @check.on_its_device
@@ -34,37 +30,11 @@ def connected_components(A, *, gb=None):
     Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
     """
     gb = check.library(gb)
-    n = check.square(gb, A)
-    INT64, minimum = gb.dtypes.INT64, gb.binary.min
-    # Typed, or labels would become floats next to a matrix of floats.
-    any_second, min_second = gb.semiring.any_second[INT64], gb.semiring.min_second[INT64]
-
-    # x[u] = 1 + u
-    x = gb.Vector.from_scalar(0, n).apply(gb.indexunary.index, 1).new()
-    # near = A any.second x: the label of any neighbour
-    x = _hooked(x, A.mxv(x, any_second).new(), gb)
-    # x<x == the most frequent label of a sample> = 0
-    sample = x[:: max(1, n // SAMPLE)].new().to_dense()
-    sizes = gb.Vector.from_coo(sample, (sample > 0).astype("int64"), size=n + 1, dup_op=gb.binary.plus)
-    x(x.select(gb.select.valueeq, int(sizes.to_dense(0).argmax())).new().S) << 0
-
-    near = gb.Vector(INT64, n)
-    lower = gb.Vector(gb.dtypes.BOOL, n)
-    while True:
-        # near<x, replace> = A min.second x
-        near(x.V, gb.replace) << A.mxv(x, min_second)
-        # near<near < x, replace> = near
-        lower << gb.binary.lt(near & x)
-        near(lower.V, gb.replace) << near
-        watch.tell()
-        if near.nvals == 0:
-            break
-        x = _hooked(x, near, gb)
-
-    # smallest[c] = min u over the vertices with x[u] = c, then smallest[x]
-    label, vertex = x.to_dense(), gb.Vector.from_scalar(0, n).apply(gb.indexunary.index).new().to_dense()
-    smallest = gb.Vector.from_coo(label, vertex, size=n + 1, dup_op=minimum)
-    return smallest[label].new()
+    if check.square(gb, A) == 0:
+        return gb.Vector(gb.dtypes.INT64, 0)
+    loop = check.loop(_labels, A, gb)
+    loop.run()
+    return loop.result(loop.state["labels"])
 
 
 @check.on_its_device
@@ -81,13 +51,49 @@ def weakly_connected_components(A, *, gb=None):
     return connected_components(gb.binary.pair[gb.dtypes.BOOL](A | A.T).new(), gb=gb)
 
 
-def _hooked(x, near, gb):
-    """The labels after each tree has hooked to the smallest of the labels `near` its vertices."""
-    n, minimum, label = x.size, gb.binary.min, x.to_dense()
-    # p[c] = c
-    p = gb.Vector.from_scalar(0, n + 1).apply(gb.indexunary.index).new()
-    # p[x] min= near
-    vertex, lowest = near.to_coo()
-    p(minimum) << gb.Vector.from_coo(label[vertex], lowest, size=n + 1, dup_op=minimum)
-    # p = p[p] until nothing changes; x = p[x]
-    return roots(p)[label].new()
+def _labels(A, gb):
+    n, minimum = A.nrows, gb.binary.min
+    # Half the bytes where they suffice; and typed, or labels would become floats next to a matrix of floats.
+    kind = gb.dtypes.INT32 if n < 2**31 - 1 else gb.dtypes.INT64
+    every = gb.Vector.from_scalar(0, n + 1, dtype=kind)
+    slots = every.apply(gb.indexunary.index).new(kind)
+    vertex = slots[:n].new()
+    # start[u] = 1 + u, 0 for the vertex with most edges
+    start = slots[1:].new()
+    start[int(A.mxv(vertex, gb.semiring.plus_pair[kind]).new().to_dense(0).argmax())] = 0
+    labels, moved = gb.Vector(gb.dtypes.INT64, n), gb.Vector(gb.dtypes.BOOL, n)
+
+    def begin():
+        x, p, rest = gb.Vector(kind, n), gb.Vector(kind, n + 1), gb.Vector(gb.dtypes.BOOL, n)
+        p << slots
+        x << start
+        # near = A any.second x: the label of any neighbour
+        advance(x, p, rest, A.mxv(x, gb.semiring.any_second[kind]).new())
+        moved << True
+        return x, p, rest
+
+    def body(_, x, p, rest):
+        # near<x> = A min.second x
+        advance(x, p, rest, A.mxv(x, gb.semiring.min_second[kind]).new(mask=rest.S))
+
+    def advance(x, p, rest, near):
+        # near<near < x, replace> = near; p[x] min= near
+        lower = gb.binary.lt(near & x).new()
+        moved(lower.V, gb.replace) << True
+        near(moved.S, gb.replace) << near
+        vertices, labels = near.to_coo()
+        p(minimum) << gb.Vector.from_coo(x.to_dense()[vertices], labels, size=n + 1, dup_op=minimum)
+        # p = p[p] some times; x = p[x]
+        q = at(p, at(p, p))
+        p << at(q, at(q, q))
+        x << at(p, x)
+        rest(x.V, gb.replace) << True
+
+    def end(x, *_):
+        # labels = x - 1; labels<x == 0> = the smallest vertex there
+        zero = x.select(gb.select.valueeq, 0).new()
+        low = gb.binary.second(zero & vertex).new().reduce(gb.monoid.min).new()
+        labels << x.apply(gb.binary.minus, right=1)
+        labels(zero.S) << low
+
+    return {"begin": begin, "body": body, "end": end, "while_": moved, "labels": labels}

@@ -12,6 +12,7 @@ from ...exceptions import IndexOutOfBound
 from ...verbs import elements
 from .mask import Mask
 from .operand import Operand, describe
+from .recording import Listed
 
 
 class Axis:
@@ -25,7 +26,7 @@ class Axis:
     def __str__(self) -> str:
         if self.at is None or isinstance(self.at, slice):
             return ":" if self.at is None else ":".join(str(x) for x in (self.at.start, self.at.stop, self.at.step))
-        if self.size is None:
+        if self.size is None or type(self.at) is Listed:
             return str(self.at)
         return str(self.at.tolist() if hasattr(self.at, "tolist") else self.at) if self.size <= 8 else f"[{self.size}]"
 
@@ -64,6 +65,8 @@ def axis(index: Any, dim: int, device: Device) -> Axis:
         if index.dtype.kind not in "iu":
             raise TypeError(f"index: expected an integer, got a Scalar of {index.dtype}")
         index = int(index._resolve())
+    if type(index) is Listed:
+        return Axis(index.size, index, dim)
     if isinstance(index, Mask):
         raise TypeError("index: expected integers, got a mask; write x.dup(mask=m) or x(m) << y")
     if not isinstance(index, (list, np.ndarray, bool, np.bool_)) and not hasattr(index, "__cuda_array_interface__"):

@@ -25,6 +25,39 @@ class Symbol:
         self.scalar, self.casts = scalar, casts
 
 
+class Listed:
+    """Stands for an array with what a vector holds, as `to_dense` and `to_coo` give it: at the places where `where`
+    has an entry (None: everywhere) the values of `vector`, or the places themselves (None). It may index a Vector, be
+    indexed by another one, and build a Vector."""
+
+    __slots__ = ("size", "vector", "where")
+
+    def __init__(self, vector: Any, where: Any, size: int) -> None:
+        self.vector, self.where, self.size = vector, where, size
+
+    def __getitem__(self, at: Any) -> Listed:
+        if isinstance(at, Listed) and at.vector is None and self.where is None and at.size == self.size:
+            return Listed(self.vector, at.where, self.size)
+        return self._refuse()
+
+    def _refuse(self, *args: Any) -> Any:
+        state.recorder.refuse(f"{self}: used as an array")
+
+    def __getattr__(self, name: str) -> Any:
+        return self._refuse()
+
+    def __str__(self) -> str:
+        if self.where is None:
+            return f"{self.vector.name}.to_dense()"
+        if self.vector is self.where:
+            return f"{self.where.name}.to_coo()[1]"
+        places = f"{self.where.name}.to_coo()[0]"
+        return places if self.vector is None else f"{self.vector.name}.to_dense()[{places}]"
+
+    __array__ = __iter__ = __len__ = __bool__ = __eq__ = __lt__ = __add__ = __sub__ = _refuse
+    __hash__ = object.__hash__
+
+
 def cast(value: Any, dtype: DataType) -> Any:
     """The cast of a NumPy scalar, or of what stands for one."""
     if isinstance(value, Symbol):

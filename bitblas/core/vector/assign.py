@@ -156,7 +156,8 @@ def assign_vector(
 ) -> None:
     """w(mask, accum, replace)[I] << value, or with `region` w[I](mask, accum, replace) << value."""
     if recording.recorder is not None:
-        recording.recorder.refuse(f"{w.name}[...] << ...: assignment by index")
+        recording.recorder.assigned(w, index, value, mask, accum)
+        return
     if index.size is None and mask is None and accum is None:
         found, _ = _element(value, w.dtype)
         w._put(index.at, None if found is None else cast_scalar(found, w.dtype))

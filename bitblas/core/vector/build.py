@@ -19,6 +19,8 @@ from ..building import check_lengths, dense_values, duplicates, fill_of, one_val
 from ..convert import check_size, device_of, index_array, pickled, shown, value_array
 from ..options import check_options
 from ..statement.expr import VectorExpression
+from ..statement.recording import Listed
+from ..statement.recording import state as recording
 from ..statement.running import guarded
 from .stored import StoredVector
 
@@ -40,6 +42,8 @@ class VectorBuild(StoredVector):
         more than the largest index if not given. dup_op: joins the values of equal indices, in their order.
         Raises ValueError (equal indices without dup_op; lengths; float indices), IndexOutOfBound, DeviceError.
         """
+        if type(indices) is Listed:
+            return recording.recorder.built(indices, values, dtype, size, dup_op, name)
         d = device_of(device)
         at = index_array(d, indices, "indices")
         array, kind = value_array(d, values, dtype)
@@ -112,6 +116,8 @@ class VectorBuild(StoredVector):
 
         None in the place of what is not wanted.
         """
+        if recording.recorder is not None:
+            return recording.recorder.listing(self, dtype, indices=indices, values=values)
         u = self._in_users_order
         if dtype is not None:
             check_cast(u.dtype, kind := dtypes.lookup_dtype(dtype))
@@ -126,6 +132,8 @@ class VectorBuild(StoredVector):
         Raises TypeError where entries are missing and no fill_value is given.
         """
         check_options(opts)
+        if recording.recorder is not None:
+            return recording.recorder.dense(self, fill_value, dtype)
         u = self._in_users_order
         fill, kind = fill_of(fill_value, dtype, u.dtype, u.nvals == u.size)
         return shown(u.device, reading.dense(verbs.cast(u, kind), fill), kind)

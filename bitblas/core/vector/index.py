@@ -16,6 +16,7 @@ from ..statement.axes import Axis, parse
 from ..statement.expr import ScalarExpression, VectorExpression
 from ..statement.indexing import IndexExpr
 from ..statement.operand import describe
+from ..statement.recording import Listed
 from .stored import StoredVector
 
 
@@ -41,7 +42,8 @@ class VectorIndex(StoredVector):
             at = index.array(self.device)
             return local.extract(store, at if store.order is None else store.order.places(at))
 
-        return VectorExpression(index.size, "__getitem__", (self,), None, run, self.dtype)
+        args = (self, index.at) if type(index.at) is Listed else (self,)
+        return VectorExpression(index.size, "__getitem__", args, None, run, self.dtype)
 
     def _element(self, i: int) -> np.generic | None:
         store = self._stored

@@ -1,0 +1,14 @@
+"""What a program makes before its rounds, for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+def state_of(begin: Callable[[], Any] | None) -> tuple[Any, ...]:
+    """What `begin` gives to body and end."""
+    given = None if begin is None else begin()
+    if given is not None and not isinstance(given, tuple):
+        raise TypeError(f"begin: expected a function that returns a tuple or None, got {type(given).__qualname__}")
+    return given or ()

@@ -1,0 +1,100 @@
+"""What a program does before its rounds and after them, and an algorithm that is such a program: components."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from test_loop_index import dense, full
+
+import bitblas as gb
+from bitblas.algorithms.components import connected_components
+from bitblas.exceptions import CaptureError
+from bitblas.loop import Program
+
+
+def test_before_and_after_the_rounds(device):
+    """What begin makes is new in each run, and nothing of it is handed out; end sees what the rounds left."""
+    A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 3], 1, nrows=5, ncols=5)
+    start, result, q, total = full(gb, [1, 0, 0, 0, 0]), full(gb, [7] * 5), gb.Vector(gb.dtypes.BOOL, 5), gb.Scalar(int)
+    start << start.select(gb.select.valuene, 0)
+    calls = []
+
+    def begin():
+        calls.append("begin")
+        x, log = gb.Vector(gb.dtypes.INT64, 5), gb.Vector(gb.dtypes.INT64, 5)
+        x << start
+        q(x.S, gb.replace) << True
+        return x, log
+
+    def body(k, x, log):
+        log(x.S, gb.binary.plus) << k
+        x << A.T.mxv(x, gb.semiring.plus_second[gb.dtypes.INT64])
+        q(x.S, gb.replace) << True
+
+    def end(x, log):
+        calls.append("end")
+        result << log.apply(gb.binary.plus, right=1)
+        total << log.reduce(gb.monoid.plus)
+
+    program = Program(body, while_=q, begin=begin, end=end)
+    for _ in range(2):
+        assert program.run() == 4
+        assert dense(result) == [1, 2, 3, 4, -99]
+        assert total.value == 6
+    assert calls == (["begin", "end"] * 2 if device == "cpu" else ["begin", "end"])
+    if device != "cpu":
+        kinds = [line.kind for line in program.explain().launches]
+        assert kinds[0] == "begin"
+        assert kinds[-1] == "end"
+    start.clear()
+    assert program.run() == 0
+    assert dense(result) == [-99] * 5
+
+
+def test_end_does_not_see_what_steps_write(device):
+    if device == "cpu":
+        pytest.skip("a plain loop captures nothing")
+    A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 3], True, nrows=5, ncols=5)
+    q, out = gb.Vector.from_coo([0], True, size=5), gb.Vector(bool, 5)
+
+    def body(_):
+        q << q.vxm(A, gb.semiring.any_pair[gb.dtypes.BOOL])
+
+    with pytest.raises(CaptureError, match=r"end: .*a vector that products of the loop write"):
+        Program(body, while_=q, end=lambda: out.__lshift__(q)).run()
+
+
+def test_bad_parts():
+    v = gb.Vector(bool, 3)
+    for name in ("begin", "end"):
+        with pytest.raises(TypeError, match=f"{name}: expected a function"):
+            Program(lambda k: None, while_=v, **{name: 3})
+    with pytest.raises(TypeError, match="returns a tuple"):
+        Program(lambda k: None, while_=v, begin=lambda: 3).run()
+
+
+def graph_of(edges, n):
+    rows, cols = np.array(edges, np.int64).reshape(-1, 2).T
+    keys = np.unique(np.concatenate([rows * n + cols, cols * n + rows]))
+    return gb.Matrix.from_coo(keys // n, keys % n, 1.5, nrows=n, ncols=n)
+
+
+def test_components_on_the_device(device):
+    """A long path in random order, a star, loops of one vertex, and vertices without edges: in one launch, which
+    Python sees nothing of; again, and in another order."""
+    if device == "cpu":
+        pytest.skip("test_vertex_sets.py has it")
+    n = 300
+    path = np.random.default_rng(0).permutation(np.arange(20, 220))
+    edges = [*itertools.pairwise(path), *((3, k) for k in range(220, 260)), (270, 270), (271, 271), (271, 272)]
+    expected = np.arange(n)
+    expected[20:220], expected[220:260], expected[272] = 20, 3, 271
+    A = graph_of(edges, n)
+    for B in (A, A, A.reorder(np.random.default_rng(1).permutation(n))):
+        labels = connected_components(B)
+        assert labels.dtype == gb.dtypes.INT64
+        assert dense(labels) == expected.tolist()
+    assert connected_components(graph_of([], 3)).to_coo()[1].tolist() == [0, 1, 2]
+    assert connected_components(gb.Matrix(bool, 0, 0)).size == 0
