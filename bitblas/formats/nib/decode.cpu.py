@@ -1,0 +1,30 @@
+# Nibbles become rows, the twin of decode.cu.
+# include: formats/nib/row.cpu.py
+
+
+@njit(**KERNEL)
+def decode(lo, hi, heads, words, counts, col):
+    place = row_begin(heads, words, lo) if lo < hi else np.int64(0)
+    for row in range(lo, hi):
+        if row & 31 == 0:
+            place = row_begin(heads, words, row)
+        stop = row_end(heads, words, row)
+        if not FILL:
+            count = np.int64(0)
+            while place < stop:
+                left = stop - place
+                w = window(words, place) & STOPS
+                if left < 8:
+                    w &= (np.uint64(1) << np.uint64(left << 2)) - np.uint64(1)
+                count += np.int64(popcount(w & np.uint64(0x88888888)))
+                place += 8
+            put(counts, row, count)
+        else:
+            j = row
+            e = np.int64(at(counts, row))
+            first = True
+            while place < stop:
+                # include: formats/nib/next.cpu.py
+                put(col, e, j)
+                e += 1
+        place = stop
