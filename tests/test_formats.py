@@ -15,6 +15,7 @@ from bitblas.config import config
 from bitblas.formats import b2sr, format_of, packing
 from bitblas.formats.b2sr import choice as b2sr_choice
 from bitblas.formats.b2sr import format as b2sr_format
+from bitblas.formats.nib import format as nib_format
 from bitblas.formats.split import format as split_format
 from bitblas.formats.split import layout as split_layout
 from bitblas.plan.facts import Facts, facts
@@ -53,6 +54,9 @@ def assert_sound(form) -> None:
     if isinstance(form, split_format.Split):
         assert_sound_split(form)
         return
+    if isinstance(form, nib_format.Nib):
+        assert_sound_nib(form)
+        return
     ptr, col, bits = host(form.ptr).astype(np.int64), host(form.col), None
     by_rows = form.format.by_rows
     if form.key == "mplg":
@@ -81,6 +85,16 @@ def assert_sound(form) -> None:
     assert form.nbytes - ranks == predicted(form, tiles=((t, max(1, count)),))
     if form.value_ptr is not None:
         assert np.array_equal(host(form.value_ptr)[:count], np.cumsum(bits.sum(axis=(1, 2))) - bits.sum(axis=(1, 2)))
+
+
+def assert_sound_nib(form) -> None:
+    """Also: stored in the one way that there is, and values lie where CSR has them."""
+    form.check()
+    rows = form.to_csr(False)[0]
+    assert_sound(rows)
+    ranks = 0 if form.value_ptr is None else host(form.value_ptr).nbytes
+    assert form.nbytes - ranks == predicted(form, own=(("nib", form.format.count(rows)),))
+    assert ranks == 0 or np.array_equal(host(form.value_ptr), host(rows.ptr))
 
 
 def assert_sound_split(form) -> None:

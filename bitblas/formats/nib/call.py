@@ -52,6 +52,15 @@ class NibCall:
     def unit_contents(self: Any, ranked: bool) -> tuple[Any, ...]:
         return self.words, self.places(ranked)
 
+    def pushed(self: Any, ranked: bool, longest: int) -> tuple[Any, ...]:
+        """Also the marks of the segments of `longest` words that its long rows have."""
+        found = self.hubs(longest)
+        if found is None:
+            none = dummy(self.device, "int64")
+            return self.heads, self.words, self.places(ranked), 0, none, none, none, none
+        marks = len(found.rows), found.rows, found.first, found.begin, found.end
+        return self.heads, self.words, self.places(ranked), *marks
+
     def pulled(self: Any, ranked: bool) -> tuple[Any, ...]:
         return self.heads, self.words
 

@@ -14,8 +14,8 @@ decode(i64 n, const i64* heads, const u32* words, i64* counts, int* col) {
     Found found;
     walk.step(words, lane, found);
 #pragma unroll
-    for (int k = 0; k < PER; ++k)
-      if (k < found.count) col[found.entry + k] = (int)found.column[k];
+    for (int k = 0; k < COMPLETED; ++k)
+      if (k < found.count) col[found.entry + k] = (int)found.next(k == 0);
   }
 #else
   Extent x = {0, 0};

@@ -18,8 +18,8 @@ encode(i64 n, const PTR_T* ptr, const int* col, i64* sizes, const i64* heads, co
   const int lane = threadIdx.x & (LANES - 1);
   i64 begin = 0, stop = 0;
   if (row < n) begin = ptr[row], stop = ptr[row + 1];
-  i64 size = 0, base = 0;
 #if FILL
+  i64 base = 0;
   if (stop > begin) {
     const i64 head = heads[row / GROUP_ROWS];
     const u32 width = (u32)head & ((1u << HEAD_BITS) - 1), number = (u32)(row % GROUP_ROWS);
@@ -37,6 +37,8 @@ encode(i64 n, const PTR_T* ptr, const int* col, i64* sizes, const i64* heads, co
       if (width > 32) put_bits(words, start + more * width + 32, (u64)ends[row] >> 32);
     }
   }
+#else
+  i64 size = 0;
 #endif
   for (i64 e = begin + lane; __any_sync(ALL_LANES, e < stop); e += LANES) {
     u32 value = 0, length = 0;
@@ -66,7 +68,5 @@ encode(i64 n, const PTR_T* ptr, const int* col, i64* sizes, const i64* heads, co
 #pragma unroll
   for (int d = LANES / 2; d; d >>= 1) size += shuffle_xor(ALL_LANES, size, d);
   if (row < n && lane == 0) sizes[row] = size;
-#else
-  (void)size;
 #endif
 }

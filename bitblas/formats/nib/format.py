@@ -129,7 +129,7 @@ class Nib(NibCall):
         return self.from_csr(self.to_csr(False)[0].filter(keep)[0], None, False)[0], keep
 
     def is_symmetric(self) -> bool:
-        return self.to_csr(False)[0].is_symmetric()
+        return layout.mirrored(self.device, self.nrows, self.heads, self.words)
 
     def equals(self, other: Any) -> bool:
         return sound.same(self, other)
@@ -166,5 +166,5 @@ class Nib(NibCall):
         for pointers in (INT32, INT64):
             yield from (layout.encode_variant(pointers, fill, 4) for fill in (0, 1))
         yield from (layout.decode_variant(fill, 4) for fill in (0, 1))
-        yield Variant("formats/nib/extents", (), (("LANES", 1),))
+        yield from (layout.EXTENTS, layout.MIRROR)
         yield marks_variant()

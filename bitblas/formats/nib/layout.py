@@ -18,6 +18,9 @@ GROUP = 32  # rows of a group: row.cuh, and row.cpu.py
 HEAD_BITS = 6  # of a head, for the width of the ends of its rows
 NIBBLES = 8  # of a word
 
+EXTENTS = Variant("formats/nib/extents", (), (("LANES", 1),))
+MIRROR = Variant("formats/nib/mirror", (), (("LANES", 32),))
+
 
 def groups_of(nrows: int) -> int:
     return -(-nrows // GROUP)
@@ -124,9 +127,18 @@ def decoded(device: Device, nrows: int, nvals: int, heads: Any, words: Any) -> t
 def word_counts(device: Device, nrows: int, heads: Any, words: Any) -> Any:
     """The words of each row, as kernels read them."""
     sizes = device.xp.zeros(max(1, nrows), np.int64)
-    run = device.kernel(Variant("formats/nib/extents", (), (("LANES", 1),)))
-    run(nrows, heads, words, sizes, bounds=bounds_of_rows(device, nrows, nrows))
+    device.kernel(EXTENTS)(nrows, heads, words, sizes, bounds=bounds_of_rows(device, nrows, nrows))
     return sizes[:nrows]
+
+
+def mirrored(device: Device, nrows: int, heads: Any, words: Any) -> bool:
+    """Whether the rows equal the columns: by numbers made of all places, in one pass (formats/mirror.py). Peak memory:
+    8 bytes for each 32 rows."""
+    groups = groups_of(nrows)
+    sums = device.xp.zeros(max(1, groups), np.uint64)
+    bounds = device.ranges(groups, PARALLEL_ENTRIES, work=len(words), parts=device.threads)
+    device.kernel(MIRROR)(groups, nrows, heads, words, sums, bounds=bounds)
+    return int(sums.sum()) == 0
 
 
 def check_blocks(xp: Any, heads: Any, words: Any, nrows: int) -> None:

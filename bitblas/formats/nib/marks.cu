@@ -20,14 +20,14 @@ marks(i64 n, const i64* heads, const u32* words, i64 part, const i64* rows, cons
     Found found;
     walk.step(words, lane, found);
     i64 before = word - found.open;
-#pragma unroll
-    for (int k = 0; k < PER; ++k) {
-      if (k >= found.count) break;
-      const i64 here = word + (found.ends >> 4 * k & 15);
+#pragma unroll 1
+    for (int k = 0; k < found.count; ++k) {
+      const u32 column = found.next(k == 0);
+      const i64 here = word + found.from;
       const i64 s = (here - x.at) / (8 * part);  // at most one segment begins in a value
       if (s > (before - x.at) / (8 * part) && s < count) {
         i64* mark = begin + 3 * (at + s);
-        mark[0] = here, mark[1] = found.column[k], mark[2] = found.entry + k + 1;
+        mark[0] = here, mark[1] = column, mark[2] = found.entry + k + 1;
         end[at + s - 1] = here;
       }
       before = here;

@@ -1,11 +1,12 @@
-w = window(words, place)
-length = length_of(w)
-if length <= 8:
-    value = value_of(w, length)
+# The next column j of a row, whose nibbles from `place` on are not read: statements of a kernel. first: none was read.
+nibbles = window(words, place)
+size = length_of(nibbles)
+if size <= 8:
+    code = value_of(nibbles, size)
 else:
-    value = long_value(words, place)
-    length = np.int64(value & np.uint64(15))
-    value >>= np.uint64(4)
-place += length
-j += unfolded(value) if first else np.int64(value) + 1
+    code = long_value(words, place)
+    size = np.int64(code & np.uint64(15))
+    code >>= np.uint64(4)
+place += size
+j += unfolded(code) if first else np.int64(code) + 1
 first = False

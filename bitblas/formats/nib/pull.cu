@@ -43,16 +43,19 @@ pull(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i6
     Found found;
     walk.step(words, lane, found);
 #if KIND == VALUES
-    A_T a[PER];
-    U_T x[PER];
+    A_T a[COMPLETED];
+    U_T x[COMPLETED];
 #endif
-    bool has[PER];
+    bool has[COMPLETED];
+    u32 j[COMPLETED];
 #pragma unroll
-    for (int k = 0; k < PER; ++k) {
-      has[k] = k < found.count && (U_FULL || bit_of(u_bits, found.column[k]));
+    for (int k = 0; k < COMPLETED; ++k) {
+      has[k] = k < found.count;
+      j[k] = has[k] ? found.next(k == 0) : 0;
+      if (!U_FULL) has[k] = has[k] && bit_of(u_bits, j[k]);
 #if KIND == VALUES
       a[k] = RANKED && has[k] ? values.at(found.entry + k) : a_iso;
-      x[k] = has[k] ? load<U_T>(u_val, u_iso, u_stride, found.column[k]) : U_T();
+      x[k] = has[k] ? load<U_T>(u_val, u_iso, u_stride, j[k]) : U_T();
 #else
       some = some || has[k];
       count += has[k];
@@ -60,8 +63,8 @@ pull(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i6
     }
 #if KIND == VALUES
 #pragma unroll
-    for (int k = 0; k < PER; ++k)
-      if (has[k] && !is_final(some, sum)) join(some, sum, true, mul(a[k], x[k], row, found.column[k]));
+    for (int k = 0; k < COMPLETED; ++k)
+      if (has[k] && !is_final(some, sum)) join(some, sum, true, mul(a[k], x[k], row, j[k]));
 #endif
 #if KIND == WORDS || (KIND == VALUES && HAS_TERMINAL)
     const bool done = KIND == WORDS ? some : is_final(some, sum);

@@ -1,7 +1,7 @@
 // A walk through the nibbles of a row, by G lanes side by side: each takes a word of eight, and what it completes. No
 // lane guesses where a value begins: it ends at a nibble with bit 3, and what a word leaves open goes to the next lane.
 #include "formats/nib/row.cuh"
-#define PER 8  // values that a lane completes at most in a step
+#define COMPLETED 8  // values that a lane completes at most in a step
 #define STOPS 0x88888888u
 
 // The 3 low bits of each of eight nibbles, side by side.
@@ -11,47 +11,58 @@ __device__ __forceinline__ u32 without_stops(u32 w) {
   return (w & 0xfffu) | (w >> 16) << 12;
 }
 
-// What a lane completes in a step: columns, and the number of the first of them among the entries of the matrix. `ends`:
-// where each value ends in its word, in nibbles; `open`: nibbles of the first one in words before.
+// What a lane completes in a step, one column after the other.
 struct Found {
   int count;
-  u32 open;
-  u32 column[PER];
-  u32 ends;  // 4 bits each
-  i64 entry;
+  u32 bits, stops;      // of the word, what is not read yet
+  u32 from;             // nibbles of it that are read
+  u32 head, open;       // of the first value: what stands in words before, and in how many nibbles
+  bool leads;           // it is the row's first value
+  u32 column;           // the last one
+  i64 entry;            // the number of the first one among the entries of the matrix
+
+  // The next one: at most `count` times. begins: it is the first.
+  __device__ __forceinline__ u32 next(bool begins) {
+    const u32 end = (__ffs(stops) + 3) >> 2, size = end - from;
+    u32 value = bits & ((1u << 3 * size) - 1);
+    if (begins) value = value << 3 * open | head;
+    column += begins && leads ? (value >> 1) ^ (0u - (value & 1)) : value + 1;
+    stops &= stops - 1, bits >>= 3 * size, from = end;
+    return column;
+  }
 };
 
 template <int G, bool NUMBERED> struct Walk {
-  i64 at, end, entry;  // of the group: the nibbles left, and the number of the next entry
+  i64 at, entry;  // of the group: the next nibble, and the number of the next entry
+  u32 left;       // nibbles
   u32 column;          // the one before; of the first value the row
   bool first;          // no value has been read
   u32 tail, tails;     // what is open of a value, and its nibbles
 
-  __device__ __forceinline__ Walk() : at(0), end(0), entry(0), column(0), first(false), tail(0), tails(0) {}
+  __device__ __forceinline__ Walk() : at(0), entry(0), left(0), column(0), first(false), tail(0), tails(0) {}
   // From the beginning of row `row`, whose entries are numbered from `number` on.
   __device__ __forceinline__ Walk(const Extent& x, i64 row, i64 number)
-      : at(x.at), end(x.end), entry(number), column((u32)row), first(true), tail(0), tails(0) {}
+      : at(x.at), entry(number), left((u32)(x.end - x.at)), column((u32)row), first(true), tail(0), tails(0) {}
   // From a mark on: a nibble, the column before and the entries before it in its row (0: it is the row's beginning).
   __device__ __forceinline__ Walk(const i64* mark, i64 stop, i64 number)
-      : at(mark[0]), end(stop), entry(number + mark[2]), column((u32)mark[1]), first(mark[2] == 0), tail(0), tails(0) {}
+      : at(mark[0]), entry(number + mark[2]), left((u32)(stop - mark[0])), column((u32)mark[1]), first(mark[2] == 0),
+        tail(0), tails(0) {}
 
-  __device__ __forceinline__ bool more() const { return at < end; }
-  __device__ __forceinline__ void stop() { at = end; }
+  __device__ __forceinline__ bool more() const { return left != 0; }
+  __device__ __forceinline__ void stop() { left = 0; }
 
   // The lanes of the warp call it together.
   __device__ __forceinline__ void step(const u32* words, int lane, Found& to) {
     const i64 mine = at + 8 * lane;
-    const i64 left = end - mine;
-    u32 w = 0;
-    int size = 0;  // nibbles
-    if (left > 0) {
-      size = left < 8 ? (int)left : 8;
+    u32 w = 0, size = 0;  // nibbles
+    if (8 * lane < left) {
+      size = left - 8 * lane < 8 ? left - 8 * lane : 8;
       const u32* word = words + (mine >> 3);
       w = __funnelshift_r(word[0], word[1], (u32)(mine & 7) * 4);
       if (size < 8) w &= (1u << 4 * size) - 1;
     }
     const u32 stops = w & STOPS, bits = without_stops(w);
-    const int closed = stops ? 8 - (__clz(stops) >> 2) : 0;  // nibbles of values that end here
+    const u32 closed = stops ? 8 - (__clz(stops) >> 2) : 0;  // nibbles of values that end here
     u32 rest = closed < 8 ? bits >> 3 * closed : 0, rests = size - closed;
     u32 head = tail, heads = tails;
     if (G > 1) {
@@ -80,36 +91,26 @@ template <int G, bool NUMBERED> struct Walk {
     } else {
       first = first && !stops;
     }
-    to.count = __popc(stops), to.open = heads, to.ends = 0;
-    u32 sum = 0, from = 0, todo = stops;
+    to = {__popc(stops), bits, stops, 0, head, heads, leads, 0, 0};
+    Found read = to;
 #pragma unroll
-    for (int k = 0; k < PER; ++k) {
-      if (k >= to.count) break;
-      const u32 place = (__ffs(todo) + 3) >> 2;  // one after the value
-      todo &= todo - 1;
-      u32 v = (bits >> 3 * from) & ((1u << 3 * (place - from)) - 1);
-      if (k == 0) v = v << 3 * heads | head;
-      from = place;
-      to.ends |= place << 4 * k;
-      sum += k == 0 && leads ? (v >> 1) ^ (0u - (v & 1)) : v + 1;
-      to.column[k] = sum;
-    }
+    for (int k = 0; k < COMPLETED; ++k)
+      if (k < to.count) read.next(k == 0);
+    const u32 sum = read.column;
     u32 before = sum;
 #pragma unroll
     for (int d = 1; d < G; d <<= 1) {
       const u32 below = __shfl_up_sync(ALL_LANES, before, d, G);
       if (lane >= d) before += below;
     }
-    const u32 base = column + before - sum;
-#pragma unroll
-    for (int k = 0; k < PER; ++k)
-      if (k < to.count) to.column[k] += base;
+    to.column = column + before - sum;
     column += G > 1 ? __shfl_sync(ALL_LANES, before, G - 1, G) : sum;
     if (NUMBERED) {
       const u32 below = group_sum_below<G>(to.count);
       to.entry = entry + below;
       entry += G > 1 ? __shfl_sync(ALL_LANES, below + to.count, G - 1, G) : to.count;
     }
-    at = at + 8 * G < end ? at + 8 * G : end;
+    const u32 done = left < 8 * G ? left : 8 * G;
+    at += done, left -= done;
   }
 };
