@@ -31,8 +31,8 @@ RANGES = 256  # of rows, whose pointers a block looks at
 HEAD = 32  # entries of a row that a GPU fetches with the first one: a line of 128 bytes
 SEEN = 7  # numbers of an entry that is looked at
 # What the kernel writes: types, first bytes, numbers. Of balls the sizes; of ranges of rows how many entries are among
-# the first HEAD of their rows, and the longest row; of entries the fill of their tiles, the bits of their columns and of
-# their gaps.
+# the first HEAD of their rows, and the longest row; of entries the fill of their tiles, the bits of their columns and
+# of their gaps.
 PARTS = (
     (np.dtype(np.int64), 0, BALLS * (HOPS + 1)),
     (np.dtype(np.int64), 8 * BALLS * (HOPS + 1), 2 * RANGES),

@@ -27,7 +27,7 @@ class NibChoice(Format):
 
     def refusal(self, nrows: int, ncols: int) -> str:
         fits = max(nrows, ncols) <= MOST
-        return "" if fits else f"holds up to {MOST} rows and columns, got {nrows} x {ncols}; 'csr' and 'hyper' hold more"
+        return "" if fits else f"holds up to {MOST} rows and columns, got {nrows} x {ncols}; 'csr' holds more"
 
     def knows(self, seen: Seen) -> bool:
         return self.key in dict(seen.own)

@@ -1,9 +1,9 @@
 """NIB: the gaps between the columns of a row, in nibbles. The smallest form of most graphs whose edges are scattered.
 
-A row's first column is stored as how far it is from the row, in zigzag (2 d for d >= 0, else -2 d - 1), each further one
-as its gap less 1. A value takes as many nibbles as it has threes of bits, one at least, the lowest first; bit 3 of a
-nibble says that the value ends there. So a GPU's lanes each take a word of eight nibbles, and know without guessing what
-ends in it (walk.cuh).
+A row's first column is stored as how far it is from the row, in zigzag (2 d for d >= 0, else -2 d - 1), each further
+one as its gap less 1. A value takes as many nibbles as it has threes of bits, one at least, the lowest first; bit 3 of
+a nibble says that the value ends there. So a GPU's lanes each take a word of eight nibbles, and know without guessing
+what ends in it (walk.cuh).
 
 Of 32 rows, a group, `heads` has the first word of its block in `words`, and in the lowest 6 bits the width of the 32
 numbers there: where each row ends, in nibbles, counted from the first one of the group. The nibbles of all its rows
@@ -36,7 +36,7 @@ from .call import NibCall, NibFormat, marks_variant
 
 @dataclass(eq=False)
 class Nib(NibCall):
-    """Row i is in group i // 32: heads[g] >> 6 is the first word of its block, heads[g] & 63 the width of ends there."""
+    """Row i is in group g = i // 32: heads[g] >> 6 is the first word of its block, heads[g] & 63 the width of ends."""
 
     device: Device
     nrows: int

@@ -145,7 +145,8 @@ def check_blocks(xp: Any, heads: Any, words: Any, nrows: int) -> None:
     """ValueError unless blocks stand one after the other and hold ends that do not fall: a reader then stays within
     the words."""
     width, at = heads & ((1 << HEAD_BITS) - 1), heads >> HEAD_BITS
-    if int(at[0]) != 0 or int(heads[-1]) != (len(words) - 1) << HEAD_BITS or bool((at[1:] < at[:-1] + width[:-1]).any()):
+    whole = int(at[0]) == 0 and int(heads[-1]) == (len(words) - 1) << HEAD_BITS
+    if not whole or bool((at[1:] < at[:-1] + width[:-1]).any()):
         raise ValueError(f"heads: expected blocks from 0 to {len(words) - 1} words, one after the other")
     if not nrows:
         return
@@ -164,5 +165,3 @@ def check_blocks(xp: Any, heads: Any, words: Any, nrows: int) -> None:
     room = ((at[1:] - at[:-1] - width[:-1]) * NIBBLES).astype(np.uint64)
     if not bool((ends[:, 1:] >= ends[:, :-1]).all() & (ends[:, -1] <= room).all()):
         raise ValueError("words: expected rows whose ends do not fall, within their blocks")
-
-
