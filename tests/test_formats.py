@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from nib_code import host, sound_nib
 
 import bitblas
-from bitblas import device as devices
 from bitblas.build import stores
 from bitblas.config import config
 from bitblas.formats import b2sr, format_of, packing

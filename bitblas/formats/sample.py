@@ -103,5 +103,5 @@ def look(rows: Any) -> Look:
     sizes, ends, seen = (found[at:][: count * kind.itemsize].view(kind) for kind, at, count in PARTS)
     each, fill = nvals / samples, seen[: SEEN * samples].reshape(samples, SEEN).T.copy()
     tiles, heads, longest = np.divide(each, fill[:5]), ends[::2].sum(), ends[1::2].max()
-    sample = Sample(dict(zip(SIZES, fill)), dict(zip(SIZES, tiles)), *fill[5:], each, nrows, rows.ncols)
+    sample = Sample(dict(zip(SIZES, fill)), dict(zip(SIZES, tiles)), fill[5], fill[6], each, nrows, rows.ncols)
     return Look(sample, int(heads), int(longest), sizes.reshape(BALLS, HOPS + 1)[:balls].copy())

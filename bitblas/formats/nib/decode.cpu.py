@@ -12,19 +12,18 @@ def decode(lo, hi, heads, words, counts, col):
         if not FILL:
             count = np.int64(0)
             while place < stop:
-                left = stop - place
-                w = window(words, place) & STOPS
-                if left < 8:
-                    w &= (np.uint64(1) << np.uint64(left << 2)) - np.uint64(1)
-                count += np.int64(popcount(w & np.uint64(0x88888888)))
-                place += 8
+                count += np.int64(popcount(window(words, place, stop) & STOPS))
+                place += 16
             put(counts, row, count)
         else:
             j = row
             e = np.int64(at(counts, row))
             first = True
             while place < stop:
-                # include: formats/nib/next.cpu.py
-                put(col, e, j)
-                e += 1
+                # include: formats/nib/window.cpu.py
+                while ends != 0:
+                    # include: formats/nib/next.cpu.py
+                    put(col, e, j)
+                    e += 1
+                place += np.int64(last) + 1
         place = stop

@@ -7,7 +7,8 @@ what ends in it (walk.cuh).
 
 Of 32 rows, a group, `heads` has the first word of its block in `words`, and in the lowest 6 bits the width of the 32
 numbers there: where each row ends, in nibbles, counted from the first one of the group. The nibbles of all its rows
-follow, from a new word on. One word follows the last block, so that two may always be read. A group without entries has
+follow, from a new word on. Two words follow the last block, so that three may always be
+read. A group without entries has
 no block.
 
 Entry order: row, column, as in CSR. What number a row's first entry has is not stored; `value_ptr` is made where values
@@ -149,7 +150,7 @@ class Nib(NibCall):
         if refusal := cls.format.refusal(nrows, ncols):
             raise ValueError(f"numbers: {cls.key!r} {refusal}")
         size = len(arrays["words"]) if "words" in arrays else 0
-        wanted = {"heads": ((np.int64,), layout.groups_of(nrows) + 1), "words": ((np.uint32,), max(1, size))}
+        wanted = {"heads": ((np.int64,), layout.groups_of(nrows) + 1), "words": ((np.uint32,), max(layout.PAD, size))}
         heads, words = sound.expect(arrays, **wanted)
         return cls(device, nrows, ncols, heads, words, nvals)
 

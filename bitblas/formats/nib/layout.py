@@ -17,6 +17,7 @@ from ..sample import Sample
 GROUP = 32  # rows of a group: row.cuh, and row.cpu.py
 HEAD_BITS = 6  # of a head, for the width of the ends of its rows
 NIBBLES = 8  # of a word
+PAD = 2  # words after the last block, so that three may always be read
 
 EXTENTS = Variant("formats/nib/extents", (), (("LANES", 1),))
 MIRROR = Variant("formats/nib/mirror", (), (("LANES", 32),))
@@ -28,7 +29,7 @@ def groups_of(nrows: int) -> int:
 
 def nib_bytes(nrows: int, words: float) -> int:
     """Bytes of heads and of so many words."""
-    return 8 * (groups_of(nrows) + 1) + 4 * (round(words) + 1)
+    return 8 * (groups_of(nrows) + 1) + 4 * (round(words) + PAD)
 
 
 def encode_variant(ptr: DataType, fill: int, lanes: int) -> Variant:
@@ -94,8 +95,8 @@ def encoded(rows: Csr) -> tuple[Any, Any]:
     device, xp = rows.device, rows.device.xp
     heads, ends, total = blocks_of(device, rows.nrows, sizes_of(rows))
     count = int(device.to_host(total)[0])
-    device.foresee(f"nibbles of {rows.nvals} entries", 4 * (count + 1))
-    words = xp.zeros(count + 1, np.uint32)
+    device.foresee(f"nibbles of {rows.nvals} entries", 4 * (count + PAD))
+    words = xp.zeros(count + PAD, np.uint32)
     variant = encode_variant(lookup_dtype(rows.ptr.dtype), 1, lanes_for(rows.nvals, rows.nrows))
     given = ends if len(ends) else xp.zeros(1, np.int64)
     device.kernel(variant)(
@@ -145,9 +146,9 @@ def check_blocks(xp: Any, heads: Any, words: Any, nrows: int) -> None:
     """ValueError unless blocks stand one after the other and hold ends that do not fall: a reader then stays within
     the words."""
     width, at = heads & ((1 << HEAD_BITS) - 1), heads >> HEAD_BITS
-    whole = int(at[0]) == 0 and int(heads[-1]) == (len(words) - 1) << HEAD_BITS
+    whole = int(at[0]) == 0 and int(heads[-1]) == (len(words) - PAD) << HEAD_BITS
     if not whole or bool((at[1:] < at[:-1] + width[:-1]).any()):
-        raise ValueError(f"heads: expected blocks from 0 to {len(words) - 1} words, one after the other")
+        raise ValueError(f"heads: expected blocks from 0 to {len(words) - PAD} words, one after the other")
     if not nrows:
         return
     start = (at[:-1] * 32)[:, None] + width[:-1, None] * xp.arange(GROUP)

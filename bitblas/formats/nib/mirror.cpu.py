@@ -14,6 +14,9 @@ def mirror(lo, hi, rows, heads, words, sums):
             j = row
             first = True
             while place < stop:
-                # include: formats/nib/next.cpu.py
-                total += unlike_mirror(left, scramble(j))
+                # include: formats/nib/window.cpu.py
+                while ends != 0:
+                    # include: formats/nib/next.cpu.py
+                    total += unlike_mirror(left, scramble(j))
+                place += np.int64(last) + 1
         put(sums, group, total)

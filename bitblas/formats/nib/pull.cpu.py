@@ -32,28 +32,33 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, words, value_ptr, a_va
             if U_FULL and (KIND == WORDS or BLEND):
                 count = np.int64(stop > place)
             while place < stop and not (U_FULL and KIND == WORDS):
-                # include: formats/nib/next.cpu.py
-                if BLEND:  # what u lacks adds what is neutral
-                    z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
-                    if U_FULL:
-                        total = add(total, z)
-                    else:
-                        hit = at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE
-                        total = add(total, chosen(hit, z, BEGIN))
-                        count += np.int64(hit)
-                elif U_FULL or bit_of(u_bits, j):
-                    if KIND == VALUES:
+                # include: formats/nib/window.cpu.py
+                while ends != 0:
+                    # include: formats/nib/next.cpu.py
+                    if BLEND:  # what u lacks adds what is neutral
                         z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
-                        total = add(total, z) if some else z
-                        some = True
-                        if is_final(total):
-                            break
-                    else:
-                        count += 1
-                        if KIND == WORDS:
-                            break
-                if RANKED:
-                    e += 1
+                        if U_FULL:
+                            total = add(total, z)
+                        else:
+                            hit = at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE
+                            total = add(total, chosen(hit, z, BEGIN))
+                            count += np.int64(hit)
+                    elif U_FULL or bit_of(u_bits, j):
+                        if KIND == VALUES:
+                            z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
+                            total = add(total, z) if some else z
+                            some = True
+                            if is_final(total):
+                                stop = np.int64(0)
+                                break
+                        else:
+                            count += 1
+                            if KIND == WORDS:
+                                stop = np.int64(0)
+                                break
+                    if RANKED:
+                        e += 1
+                place += np.int64(last) + 1
             if KIND != VALUES or BLEND:
                 some = count > 0
             if some:

@@ -1,6 +1,5 @@
 # Where the nibbles of a row stand, and the values in them, the twin of row.cuh and walk.cuh. 32 rows are a group.
 STOPS = np.uint64(0x8888888888888888)
-NIBBLE = np.uint64(7)
 
 
 @njit(**FUNCTION)
@@ -35,47 +34,24 @@ def row_begin(heads, words, row):
 
 
 @njit(**FUNCTION)
-def window(words, place):
-    """The nibbles from `place` on: nine at least, sixteen at most, then zeros."""
+def window(words, place, stop):
+    """The sixteen nibbles from `place` on, those before `stop`; the others are zero. A value ends among them."""
     word = place >> 3
+    shift = np.uint64((place & 7) << 2)
     pair = np.uint64(at(words, word)) | np.uint64(at(words, word + 1)) << np.uint64(32)
-    return pair >> np.uint64((place & 7) << 2)
+    found = pair >> shift | np.uint64(at(words, word + 2)) << np.uint64(1) << (np.uint64(63) - shift)
+    if stop - place < 16:
+        found &= (np.uint64(1) << np.uint64((stop - place) << 2)) - np.uint64(1)
+    return found
 
 
 @njit(**FUNCTION)
-def without_stops(w):
-    """The 3 low bits of each of eight nibbles, side by side."""
-    w = (w & np.uint64(0x07070707)) | (w & np.uint64(0x70707070)) >> np.uint64(1)
-    w = (w & np.uint64(0x003F003F)) | (w & np.uint64(0x3F003F00)) >> np.uint64(2)
-    return (w & np.uint64(0xFFF)) | (w >> np.uint64(16)) << np.uint64(12)
-
-
-@njit(**FUNCTION)
-def length_of(w):
-    """Nibbles of the value that a window begins with; 17 where it ends further on."""
-    stops = w & STOPS
-    return np.int64(trailing_zeros(stops) >> np.uint64(2)) + 1 if stops != 0 else np.int64(17)
-
-
-@njit(**FUNCTION)
-def value_of(w, length):
-    """A value of eight nibbles at most, with which a window begins."""
-    return without_stops(w & ((np.uint64(1) << np.uint64(length << 2)) - np.uint64(1)) & np.uint64(0x77777777))
-
-
-@njit(**FUNCTION)
-def long_value(words, place):
-    """A value of any length, in the high bits, and in the lowest 4 its nibbles."""
-    value = np.uint64(0)
-    length = np.uint64(0)
-    more = True
-    while more:
-        nibble = np.uint64(at(words, place >> 3)) >> np.uint64((place & 7) << 2) & np.uint64(15)
-        value |= (nibble & NIBBLE) << np.uint64(3) * length
-        length += np.uint64(1)
-        more = nibble <= NIBBLE
-        place += 1
-    return value << np.uint64(4) | length
+def without_stops(x):
+    """The 3 low bits of each of sixteen nibbles, side by side."""
+    x = (x & np.uint64(0x0707070707070707)) | (x & np.uint64(0x7070707070707070)) >> np.uint64(1)
+    x = (x & np.uint64(0x003F003F003F003F)) | (x & np.uint64(0x3F003F003F003F00)) >> np.uint64(2)
+    x = (x & np.uint64(0x00000FFF00000FFF)) | (x & np.uint64(0x0FFF00000FFF0000)) >> np.uint64(4)
+    return (x & np.uint64(0xFFFFFF)) | (x >> np.uint64(8) & np.uint64(0xFFFFFF000000))
 
 
 @njit(**FUNCTION)
