@@ -181,4 +181,5 @@ def sample(factors: Mapping[str, Sequence[Any]], count: int, base: Sequence[Case
 
 
 def label(case: Case) -> str:
-    return " ".join(str(x if not callable(x) else x.__name__) for x in case.values()).replace("::", ":")
+    shown = (x for name, x in case.items() if name != "device")
+    return " ".join(str(x if not callable(x) else x.__name__) for x in shown).replace("::", ":")

@@ -5,7 +5,8 @@ pytest --device cuda      only what takes `device` or is marked `gpu` runs, on t
 pytest --all              more examples, other ones each time
 
 While a test runs on a GPU or in the emulator, the CPU's kernels raise, so that nothing falls back to them unseen; a
-test that compares devices is marked `uses_cpu`.
+test that compares devices is marked `uses_cpu`. Of a test that is marked `in_turn`, `make test` runs each case on one
+of the two devices: the one that the case names, or one after the other; on the other one it is slow.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
     folder.mkdir(exist_ok=True)
     (folder / ".gitignore").write_text("*\n")
     config.addinivalue_line("markers", "uses_cpu: compares devices, so the CPU's kernels may run too")
+    config.addinivalue_line("markers", "in_turn: each case on one device, and on the others where slow tests run")
     hypothesis.settings.load_profile("many" if config.getoption("--all") else "few")
     if os.environ.get("BITBLAS_VARIANTS"):  # `make test` sets it: the list of the compiled variants that ran
         from recorder import Recorder
@@ -62,9 +64,29 @@ def _uses(item: pytest.Item, device: str) -> bool:
     return device == "cuda" if needs_gpu else "device" in getattr(item, "fixturenames", ())
 
 
+def _in_turn(items: list[pytest.Item]) -> None:
+    """Slow is what is not the turn of its case: cases of a test are counted as they are written."""
+    seen: dict[str, dict[object, int]] = {}
+    for item in items:
+        called = getattr(item, "callspec", None)
+        if item.get_closest_marker("in_turn") is None or called is None or "device" not in called.params:
+            continue
+        cases = seen.setdefault(item.nodeid.partition("[")[0], {})
+        case = tuple(at for name, at in called.indices.items() if name != "device")
+        number = cases.setdefault(case, len(cases))
+        named = [x["device"] for x in called.params.values() if isinstance(x, dict) and "device" in x]
+        # By the parity of the number's bits, so that a device meets every level of whatever varies fast.
+        turn = named[0] if named else DEVICES[number.bit_count() % 2]
+        if called.params["device"] != turn:
+            item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     chosen = config.getoption("--device")
-    if chosen:
+    if not chosen:
+        _in_turn(items)
+    else:
         dropped = [item for item in items if not _uses(item, chosen)]
         config.hook.pytest_deselected(items=dropped)
         items[:] = [item for item in items if _uses(item, chosen)]

@@ -24,6 +24,7 @@ import core_programs
 import kernel_calls
 import numpy as np
 import test_loop
+import watched
 from battery import FORMS, MATRICES, generator, values
 from both_libraries import operands
 
@@ -219,27 +220,6 @@ def named(variant: Variant) -> str:
     return f"{variant.kernel} {hashlib.sha256(text.encode()).hexdigest()}"
 
 
-def watch(where: device.Device) -> None:
-    """For compute-sanitizer: each array is an allocation of its own, not a piece of a pool's, and the host makes the
-    launches of loops, because the kernels of a while node do not run under it (they read at address 0)."""
-    type(where).captures = False
-    where.xp.cuda.set_allocator()
-
-
-PLANTED = """
-extern "C" __global__ void reduce(long long* out) {
-    __shared__ long long sums[256];
-    sums[threadIdx.x] = threadIdx.x;
-    out[threadIdx.x] = sums[255 - threadIdx.x];
-}
-"""
-
-
-def plant(where: device.Device) -> None:
-    """What the sanitizer must find, else it does not watch: a race in shared memory, and a write behind an array."""
-    where.xp.RawKernel(PLANTED, "reduce")((1,), (256,), (where.xp.zeros(200, "int64"),))
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--device", default="cuda")
@@ -249,6 +229,7 @@ def main() -> int:
     parser.add_argument("--shared", action="store_true", help="print which kernels use shared memory")
     parser.add_argument("--planted", action="store_true", help="call a faulty kernel under one of our names")
     parser.add_argument("--watched", action="store_true", help="on a GPU, under compute-sanitizer")
+    parser.add_argument("--cluster", metavar="BLOCKSxTHREADS", help="the size of thread-block clusters")
     parser.add_argument("--times", action="store_true", help="each task's seconds, as it ends")
     parser.add_argument("--ran", help="a file for what ran")
     parser.add_argument("--complete", nargs="+", metavar="FILE", help="whether what ran, by these files, is everything")
@@ -264,9 +245,11 @@ def main() -> int:
         import emulator.device  # noqa: F401 - registers it
     gb.config.device = args.device
     if args.watched:
-        watch(device.get(args.device))
+        watched.watch(device.get(args.device))
+    if args.cluster:
+        watched.shrink_clusters(device.get(args.device), args.cluster)
     if args.planted:
-        plant(device.get(args.device))
+        watched.plant(device.get(args.device))
         device.get(args.device).synchronize()
         return 0
     seen: set[Variant] = set()

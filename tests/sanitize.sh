@@ -8,12 +8,12 @@ cd "$(dirname "$0")/.."
 python=${PY:-python3} sanitizer=${SANITIZER:-compute-sanitizer} parts=${PARTS:-8}
 export PYTHONPATH="$PWD${PYTHONPATH:+:$PYTHONPATH}"
 
-round() { # name, command in front of Python
-    local name=$1 begin=$SECONDS failed=0 pids=() k
-    shift
+round() { # name, options of every_kernel.py, command in front of Python
+    local name=$1 options=$2 begin=$SECONDS failed=0 pids=() k
+    shift 2
     rm -f .cache/ran-"$name"-*.txt
     for ((k = 0; k < parts; k++)); do
-        "$@" "$python" tests/every_kernel.py --device cuda --watched --times --part "$k/$parts" \
+        "$@" "$python" tests/every_kernel.py --device cuda --watched --times $options --part "$k/$parts" \
             --ran ".cache/ran-$name-$k.txt" >".cache/sanitize-$name-$k.log" 2>&1 &
         pids+=($!)
     done
@@ -25,17 +25,21 @@ round() { # name, command in front of Python
 }
 
 mkdir -p .cache
-round plain
+round plain ""
 [ $# -gt 0 ] || set -- memcheck racecheck
 for tool in "$@"; do
+    options=
     watching=(--tool "$tool" --error-exitcode 9 --show-backtrace no)
     case $tool in
         memcheck) watching+=(--report-api-errors no --kernel-regex-exclude kns=cupy) ;;
-        racecheck) for name in $("$python" tests/every_kernel.py --shared); do watching+=(--kernel-regex "kne=$name"); done ;;
+        racecheck)
+            options="--cluster 1x64" # of more blocks it cannot (every_kernel.py says why)
+            for name in $("$python" tests/every_kernel.py --shared); do watching+=(--kernel-regex "kne=$name"); done
+            ;;
     esac
     if "$sanitizer" "${watching[@]}" "$python" tests/every_kernel.py --watched --planted >".cache/planted-$tool.log" 2>&1 ||
         ! grep -qE "Invalid __global__ write|Race reported" ".cache/planted-$tool.log"; then
         echo "$tool: does not find the planted fault:" && cat ".cache/planted-$tool.log" && exit 1
     fi
-    round "$tool" "$sanitizer" "${watching[@]}"
+    round "$tool" "$options" "$sanitizer" "${watching[@]}"
 done

@@ -1,7 +1,8 @@
 """Every verb on every stored form, against python-graphblas: the same text runs on both.
 
 `make test` runs covering arrays: every pair of (form, semiring, direction, matrix, mask, accumulator, replace,
-transpose, type, ...) meets in some case. --all runs thousands of random cases of the full product.
+transpose, type, device, ...) meets in some case. --all runs thousands of random cases of the full product, all of them
+on each device.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ PACKED = tuple(a for a in ALGEBRAS if a[:2] in (("lor_land", "BOOL"), ("plus_tim
 ALIKE = ("b2sr16", "b2sr32", "b2sr64", "split4", "split16", "hyper", "nib")
 KINDS = ("lor_land", "ss.any_secondi", "plus_second", "plus_pair", "min_plus", "max_plus")
 KINDS_OF = PACKED + tuple(a for a in ALGEBRAS if a[0] in KINDS and a not in PACKED)
+DEVICE = {"device": ("cpu", "emulator")}
 KERNELS = {"form": PLAIN_FORMS, "algebra": ALGEBRAS, "call": ("mxv pull", "mxv push", "vxm pull", "vxm push")}
 KERNELS |= {"u": VECTORS}
 MXM_KERNELS = [
@@ -56,9 +58,9 @@ MXM_KERNELS = [
 
 def pytest_generate_tests(metafunc):
     def cases(factors, count, kernels=({},), every=None, **more):
-        found = covering(factors, kernels)
+        found = covering(factors | DEVICE, kernels)
         if metafunc.config.getoption("--all"):
-            found += sample({**factors, **more}, count, every or kernels)
+            found += sample({**factors, **DEVICE, **more}, count, every or kernels)
         return found
 
     if "product_case" in metafunc.fixturenames:
@@ -77,6 +79,7 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("entry_case", found, ids=label)
 
 
+@pytest.mark.in_turn
 def test_product(device, product_case, monkeypatch):
     run_product(product_case, monkeypatch)
 
@@ -95,6 +98,7 @@ def run_matrices(matrices, form, call, algebra, u, iso, monkeypatch, **end):
         run_product(case | rest | end, monkeypatch)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("form", PLAIN_FORMS)
 @pytest.mark.parametrize("kind", EVERY)
 def test_product_of_every_matrix(device, form, kind, monkeypatch):
@@ -132,10 +136,12 @@ def test_products_of_splits(device, form, call, algebra, u, iso, end, monkeypatc
     run_matrices(SPLIT_SHAPES, form, call, ALGEBRAS[algebra], u, iso, monkeypatch, **end)
 
 
+@pytest.mark.in_turn
 def test_mxm(device, mxm_case):
     run_mxm(mxm_case)
 
 
+@pytest.mark.in_turn
 def test_entrywise(device, entry_case):
     run_entrywise(entry_case)
 
@@ -174,6 +180,7 @@ def square(form):
     return make
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("direction", ["pull", "push"])
 @pytest.mark.parametrize("form", ["csr", "mplg", "b2sr4", "b2sr8", "b2sr64"])
 def test_an_output_may_be_an_input(device, form, direction, monkeypatch):
@@ -182,6 +189,7 @@ def test_an_output_may_be_an_input(device, form, direction, monkeypatch):
         check(text.strip(), text.strip()[0], square(form))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("form", PLAIN_FORMS)
 def test_pending_writes_are_seen(device, form):
     for text in PENDING.strip().split("\n"):

@@ -13,10 +13,12 @@ import bitblas
 DTYPES = ["BOOL", "INT8", "UINT8", "INT32", "INT64", "UINT64", "FP32", "FP64"]
 VALUE_SELECTS = ["<", "<=", ">", ">=", "==", "!="]
 
-# Each (operator, type) is a kernel to compile, so a text meets some of the types; the slow test has them all.
+# Each (operator, type) is a kernel to compile, so a text meets some of the types, one on each device; the slow test has
+# them all.
 EVERY_TYPE = [(text, dtype) for k, text in enumerate(each(EXPRESSIONS)) for dtype in ("INT64", DTYPES[k % len(DTYPES)])]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("text", "dtype"), sorted(set(EVERY_TYPE)))
 def test_expression(device, text, dtype):
     both(f"r = {text}", "r", dtype)
@@ -31,6 +33,7 @@ def some(cases, every):
     return [case if k % every == 0 else pytest.param(*case, marks=pytest.mark.slow) for k, case in enumerate(cases)]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("text", "pair"), some(TWO_TYPES, 2))
 def test_expression_of_two_types(device, text, pair):
     both(f"r = {text}", "r", *pair, seed=1)
@@ -53,6 +56,7 @@ def test_expression_of_every_type(device, text, dtype):
 SELECTS = [(op, t) for k, t in enumerate(DTYPES) for op in VALUE_SELECTS[k % 2 :] + VALUE_SELECTS[: k % 2]]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("op", "dtype"), some(SELECTS, 2))
 def test_select_by_value(device, op, dtype):
     # The thunk in the dtype of the object: SuiteSparse errs when they differ.
@@ -68,11 +72,13 @@ def statements(block):
     return [(text, pair) for k, text in enumerate(each(block)) for pair in (("INT64", "INT64"), MIXED[k % len(MIXED)])]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("text", "pair"), statements(STATEMENTS))
 def test_vector_statement(device, text, pair):
     both(text, "v, w, b, e, i", *pair)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("text", "pair"), statements(MATRIX_STATEMENTS))
 def test_matrix_statement(device, text, pair):
     both(text, "A, B, L, I, E", *pair)

@@ -28,6 +28,7 @@ STATEMENTS = (
 )
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("form", ["csr", "b2sr8", "b2sr64"])
 @pytest.mark.parametrize("statement", STATEMENTS, ids=lambda s: s[0] + " " + s[3])
 def test_every_end(device, form, statement, monkeypatch):
@@ -83,6 +84,7 @@ def test_a_statement_writes_in_place_unless_its_output_is_read(device):
         assert w._store.present is not held[0] and w._store.values is not held[1], statement
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("form", PLAIN_FORMS)
 def test_sizes_of_the_output_that_fill_no_word(device, form):
     """Whole words are written, by few rows or by many."""

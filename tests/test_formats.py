@@ -157,6 +157,7 @@ def test_order_of_entries(device, key):
     assert where == {(a, b): c for a, b, c in zip(i.tolist(), j.tolist(), found.tolist())}
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("source", KEYS)
 def test_conversions(device, source):
     """From every form to every other, with values and without, and of the transpose."""

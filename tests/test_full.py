@@ -48,6 +48,7 @@ def same(found, expected):
         np.testing.assert_array_equal(found.device.to_host(x), y)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("missing", (None, 0, 1, 2))
 @pytest.mark.parametrize("dtype", (np.float64, np.int32))
 @pytest.mark.parametrize("statement", VECTORS)

@@ -105,6 +105,7 @@ def agree(text, n):
         assert same(x, y), f"{text}, {n}:\nexpected {x}\nfound    {y}"
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("text", [*each(MATRICES), *each(STATEMENTS), *each(VECTORS)])
 def test_text(device, text):
     """Of matrices and vectors of any size that GraphBLAS has."""
@@ -122,6 +123,7 @@ def forced(monkeypatch):
     monkeypatch.setattr(choice, "SHARE", 0)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("text", [*each(VECTORS), *each(STATEMENTS)])
 def test_small_ones(device, text, forced):
     """Verbs meet lists of all positions, and of none."""

@@ -72,6 +72,7 @@ def has(*names):
 INFIX = each("v // 2; v // w; 7 // w; v % 3; v % w; v ** 2; 2 ** s; A // B; A % 2; divmod(v, 3)[1]; R // s")
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("dtype", ["INT64", "FP64"])
 @pytest.mark.parametrize("text", INFIX)
 def test_division_and_power(device, text, dtype):
@@ -87,6 +88,7 @@ WAYS = ["v.reduce({})", "A.reduce_rowwise({})", "A.reduce_columnwise({})", "A.T.
 POSITIONAL = {"argmin", "argmax", "first_index", "last_index"}
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("dtype", ["INT64", "FP64", "UINT8"])
 @pytest.mark.parametrize("name", [n for n in bitblas.core.aggregators.AGGREGATORS if n != "any_value"])
 def test_aggregator(device, name, dtype):

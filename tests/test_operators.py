@@ -165,6 +165,7 @@ def test_numpy_modules():
         semiring.numpy.add_no
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("name", ["gcd", "maximum", "minimum", "hypot", "logaddexp", "logaddexp2"])
 def test_numpys_monoids_reduce_as_numpy_does(device, name):
     ring, ufunc = semiring.numpy[f"{name}_add"], getattr(np, name)
@@ -222,6 +223,7 @@ STATEMENTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_statements_equal_python_graphblas(gb, device, statement):
     results = []

@@ -15,6 +15,14 @@ from bitblas.algorithms import (
     sssp,
 )  # fmt: skip
 
+TYPES = ["INT8", "UINT64", "FP32"]  # of shortest paths; single tests have others
+# A graph brings kernels of its own for each type (lanes by the degrees): one type each, the others are slow.
+GRAPHS_AND_TYPES = [
+    pytest.param(graph, dtype, id=f"{name}-{dtype}", marks=[pytest.mark.slow] if (j - k) % len(TYPES) else [])
+    for k, (name, graph) in enumerate(GRAPHS.items())
+    for j, dtype in enumerate(TYPES)
+]
+
 
 class Programs:
     # --- BFS ---
@@ -54,8 +62,7 @@ class Programs:
 
     # --- SSSP ---
 
-    @every_graph
-    @pytest.mark.parametrize("dtype", ["INT8", "UINT64", "FP32"])  # the tests below have others
+    @pytest.mark.parametrize(("graph", "dtype"), GRAPHS_AND_TYPES)
     def test_sssp(self, gb, graph, dtype):
         weights = graph.integers(0, 9)
         A = matrix(gb, graph, weights, dtype)

@@ -197,6 +197,7 @@ def assert_cut(form, longest):
         assert np.array_equal(covered, np.arange(ptr[row], ptr[row + 1]))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("key", PLAIN_FORMS)
 @pytest.mark.parametrize("name", ["hub", "long hub", "dense row", "dense column", "all ones", "no entries"])
 def test_segments_cover_each_hub_once(device, key, name):
@@ -213,6 +214,7 @@ def one_hub(n, **options):  # n x n; one row has half of all entries
     return bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, **options)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("key", PLAIN_FORMS)
 @pytest.mark.parametrize("name", ["lor_land", "plus_pair", "min_second", "plus_second"])
 def test_no_unit_of_work_is_longer_than_the_plan_allows(device, key, name, monkeypatch):

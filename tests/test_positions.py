@@ -34,6 +34,7 @@ def result(gb, statement, family, name, dtype):
     return found.dtype.name, found.value if found.shape == () else [x.tolist() for x in found.to_coo()]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("position", POSITIONS)
 def test_products_equal_python_graphblas(device, position):
     """`any` may take another product than there. Every position meets `max` everywhere, and one monoid more."""
@@ -46,6 +47,7 @@ def test_products_equal_python_graphblas(device, position):
     assert result(bitblas, PRODUCTS[0], "semiring", f"any_{position}", "INT32")[0] == "INT32"
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("position", "dtype"), [*((p, "INT32") for p in POSITIONS), ("firsti", "BOOL"), ("secondj1", "BOOL")]
 )

@@ -57,6 +57,7 @@ E.ss.build_scalar([0], [0], None)
 """
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("text", each(CHOOSING) + each(TILES))
 def test_result(device, text):
     both(f"r = {text}", "r")

@@ -86,8 +86,10 @@ struct Small : Places {
     __syncthreads();
     parity ^= 1;
     if (me == 0 && *(volatile i64*)(rounds + 3)) q.leave[parity] = 1;  // all see it at the end of the round
-    if (STEP_FIRST) meet_in_cluster();  // the step adds to the list that others may still be counting
-    return q.before[PEERS] + q.outside <= most && q.all_work <= most_work && !q.all_leave && first + done < limit;
+    const bool goes = q.before[PEERS] + q.outside <= most && q.all_work <= most_work && !q.all_leave && first + done < limit;
+    // The step adds to the list that others may still be counting, and counts its items where this list was counted.
+    if (STEP_FIRST) meet_in_cluster();
+    return goes;
   }
 
   // f(is, p) for the places of this block, and for its share of those in global memory, by whole warps.
