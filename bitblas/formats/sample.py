@@ -29,16 +29,15 @@ BALLS, HOPS = 8, 8  # balls, and edges to those of their vertices that are farth
 TABLE = 1 << 15  # bytes of the table of a ball's vertices: in the shared memory of every GPU, with what else it takes
 RANGES = 256  # of rows, whose pointers a block looks at
 HEAD = 32  # entries of a row that a GPU fetches with the first one: a line of 128 bytes
-SEEN = 7  # numbers of an entry that is looked at
 # What the kernel writes: types, first bytes, numbers. Of balls the sizes; of ranges of rows how many entries are among
 # the first HEAD of their rows, and the longest row; of entries the fill of their tiles, the bits of their columns and
 # of their gaps.
 PARTS = (
     (np.dtype(np.int64), 0, BALLS * (HOPS + 1)),
     (np.dtype(np.int64), 8 * BALLS * (HOPS + 1), 2 * RANGES),
-    (np.dtype(np.uint16), 8 * BALLS * (HOPS + 1) + 16 * RANGES, SEEN * SAMPLES),
+    (np.dtype(np.uint16), 8 * BALLS * (HOPS + 1) + 16 * RANGES, 6 * SAMPLES),
 )
-BYTES = 8 * BALLS * (HOPS + 1) + 16 * RANGES + 2 * SEEN * SAMPLES
+BYTES = 8 * BALLS * (HOPS + 1) + 16 * RANGES + 12 * SAMPLES
 PARALLEL = 1 << 13  # rows from which on a CPU shares the work
 _UNIT = 8  # samples of a unit of the kernel
 
@@ -101,7 +100,9 @@ def look(rows: Any) -> Look:
     kernel(units, nrows, nvals, rows.ptr, rows.col, rows.width, balls, samples, ranges, *written, bounds=bounds)
     found = told.read(np.uint8, count=BYTES)
     sizes, ends, seen = (found[at:][: count * kind.itemsize].view(kind) for kind, at, count in PARTS)
-    each, fill = nvals / samples, seen[: SEEN * samples].reshape(samples, SEEN).T.copy()
+    each, fill = nvals / samples, seen[: 6 * samples].reshape(samples, 6).T.copy()
     tiles, heads, longest = np.divide(each, fill[:5]), ends[::2].sum(), ends[1::2].max()
-    sample = Sample(dict(zip(SIZES, fill)), dict(zip(SIZES, tiles)), fill[5], fill[6], each, nrows, rows.ncols)
+    sample = Sample(
+        dict(zip(SIZES, fill)), dict(zip(SIZES, tiles)), fill[5] & 255, fill[5] >> 8, each, nrows, rows.ncols
+    )
     return Look(sample, int(heads), int(longest), sizes.reshape(BALLS, HOPS + 1)[:balls].copy())

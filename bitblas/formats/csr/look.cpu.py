@@ -66,20 +66,19 @@ def look(lo, hi, rows, nvals, ptr, col, width, balls, samples, ranges, sizes, en
         total = np.int64(0)
         for kind in range(5):
             total += counts >> 12 * kind & 4095
-            put(seen, 7 * k + kind, total)
+            put(seen, 6 * k + kind, total)
         bits = np.int64(0)
         while here >> bits != 0:
             bits += 1
-        put(seen, 7 * k + 5, bits)
         apart = np.int64(0)
         if place == np.int64(at(ptr, row)):
             apart = here - row << 1 ^ here - row >> 63
         else:
             apart = here - column(col, width, place - 1) - 1
-        bits = np.int64(0)
-        while apart >> bits != 0:
-            bits += 1
-        put(seen, 7 * k + 6, bits)
+        gap = np.int64(0)
+        while apart >> gap != 0:
+            gap += 1
+        put(seen, 6 * k + 5, bits | gap << 8)
     for unit in range(max(lo, balls + sampling), hi):
         part = unit - balls - sampling
         head = np.int64(0)
