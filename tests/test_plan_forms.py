@@ -15,7 +15,6 @@ from bitblas.device import readback
 from bitblas.formats import format_of
 from bitblas.formats.b2sr.choice import TILES
 from bitblas.formats.sample import BYTES, SAMPLES, SIZES
-from bitblas.formats.split import layout
 from bitblas.formats.split.layout import Parts
 from bitblas.plan import costs
 from bitblas.plan import facts as plan_facts

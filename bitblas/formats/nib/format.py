@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from semirings.dtypes import INT32, INT64
+from semirings.dtypes import INT32
 
 from ...device import Device
 from ...kernels.prologue import Variant
@@ -164,8 +164,7 @@ class Nib(NibCall):
 
     @classmethod
     def samples(cls) -> Iterator[Variant]:
-        for pointers in (INT32, INT64):
-            yield from (layout.encode_variant(pointers, fill, 4) for fill in (0, 1))
+        yield from (layout.encode_variant(INT32, fill, 4) for fill in (0, 1))
         yield from (layout.decode_variant(fill, 4) for fill in (0, 1))
         yield from (layout.EXTENTS, layout.MIRROR)
         yield marks_variant()
