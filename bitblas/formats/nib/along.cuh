@@ -59,7 +59,7 @@ struct Along {
 #pragma unroll 1
       for (int k = 0; __any_sync(ALL_LANES, k < of.count); ++k) {
         const bool has = k < of.count;
-        const i64 j = has ? (i64)of.next(k == 0) : 0, e = RANKED && has ? of.entry + k : 0;
+        const i64 j = has ? (i64)of.next() : 0, e = RANKED && has ? of.entry + k : 0;
         bool fresh = false;
 #if PLACES
         u64 added = 0;

@@ -15,7 +15,7 @@ decode(i64 n, const i64* heads, const u32* words, i64* counts, int* col) {
     walk.step(words, lane, found);
 #pragma unroll
     for (int k = 0; k < COMPLETED; ++k)
-      if (k < found.count) col[found.entry + k] = (int)found.next(k == 0);
+      if (k < found.count) col[found.entry + k] = (int)found.next();
   }
 #else
   Extent x = {0, 0};

@@ -22,7 +22,7 @@ marks(i64 n, const i64* heads, const u32* words, i64 part, const i64* rows, cons
     i64 before = word - found.open;
 #pragma unroll 1
     for (int k = 0; k < found.count; ++k) {
-      const u32 column = found.next(k == 0);
+      const u32 column = found.next();
       const i64 here = word + found.from;
       const i64 s = (here - x.at) / (8 * part);  // at most one segment begins in a value
       if (s > (before - x.at) / (8 * part) && s < count) {

@@ -51,7 +51,7 @@ pull(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i6
 #pragma unroll
     for (int k = 0; k < COMPLETED; ++k) {
       has[k] = k < found.count;
-      j[k] = has[k] ? found.next(k == 0) : 0;
+      j[k] = has[k] ? found.next() : 0;
       if (!U_FULL) has[k] = has[k] && bit_of(u_bits, j[k]);
 #if KIND == VALUES
       a[k] = RANKED && has[k] ? values.at(found.entry + k) : a_iso;

@@ -30,7 +30,7 @@ push(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i6
     walk.step(words, lane, found);
 #pragma unroll 1
     for (int k = 0; k < found.count; ++k) {
-      const i64 j = found.next(k == 0);
+      const i64 j = found.next();
       if (!allowed(mask, mask_stride, mask_invert, j)) continue;
       if (KIND == WORDS) {
         if (!bit_of(t_bits, j)) mark(t_bits, j);

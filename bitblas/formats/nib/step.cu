@@ -40,7 +40,7 @@ __device__ __forceinline__ void go_along(W walk, const u32* words, int lane, F r
 #pragma unroll 1
     for (int k = 0; __any_sync(ALL_LANES, k < of.count); ++k) {
       const bool has = k < of.count;
-      reached(has, has ? (i64)of.next(k == 0) : 0, RANKED && has ? of.entry + k : 0);
+      reached(has, has ? (i64)of.next() : 0, RANKED && has ? of.entry + k : 0);
     }
   }
 }
@@ -134,7 +134,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       const auto look = [&](Found& of) {
 #pragma unroll
         for (int at = 0; at < COMPLETED; ++at)
-          if (at < of.count) hit = bit_of(u_bits, of.next(at == 0)) || hit;
+          if (at < of.count) hit = bit_of(u_bits, of.next()) || hit;
       };
       if (alone.more()) {
         Found of;

@@ -14,20 +14,17 @@ __device__ __forceinline__ u32 without_stops(u32 w) {
 // What a lane completes in a step, one column after the other.
 struct Found {
   int count;
-  u32 bits, stops;      // of the word, what is not read yet
-  u32 from;             // nibbles of it that are read
-  u32 head, open;       // of the first value: what stands in words before, and in how many nibbles
-  bool leads;           // it is the row's first value
-  u32 column;           // the last one
-  i64 entry;            // the number of the first one among the entries of the matrix
+  u32 bits, stops;  // of the word, what is not read yet
+  u32 from;         // nibbles of it that are read
+  u32 column;       // the last one; at first so that the first value, too, is what the word has of it
+  u32 open;         // nibbles of the first value in words before
+  i64 entry;        // the number of the first one among the entries of the matrix
 
-  // The next one: at most `count` times. begins: it is the first.
-  __device__ __forceinline__ u32 next(bool begins) {
-    const u32 end = (__ffs(stops) + 3) >> 2, size = end - from;
-    u32 value = bits & ((1u << 3 * size) - 1);
-    if (begins) value = value << 3 * open | head;
-    column += begins && leads ? (value >> 1) ^ (0u - (value & 1)) : value + 1;
-    stops &= stops - 1, bits >>= 3 * size, from = end;
+  // The next one: at most `count` times.
+  __device__ __forceinline__ u32 next() {
+    const u32 end = (__ffs(stops) + 3) >> 2, size = 3 * (end - from);
+    column += (bits & ((1u << size) - 1)) + 1;
+    stops &= stops - 1, bits >>= size, from = end;
     return column;
   }
 };
@@ -91,11 +88,16 @@ template <int G, bool NUMBERED> struct Walk {
     } else {
       first = first && !stops;
     }
-    to = {__popc(stops), bits, stops, 0, head, heads, leads, 0, 0};
+    u32 more = 0;  // what the first value is more than the word has of it
+    if (stops) {
+      const u32 part = bits & ((1u << 3 * ((__ffs(stops) + 3) >> 2)) - 1), value = part << 3 * heads | head;
+      more = (leads ? ((value >> 1) ^ (0u - (value & 1))) - 1 : value) - part;
+    }
+    to = {__popc(stops), bits, stops, 0, more, heads, 0};
     Found read = to;
 #pragma unroll
     for (int k = 0; k < COMPLETED; ++k)
-      if (k < to.count) read.next(k == 0);
+      if (k < to.count) read.next();
     const u32 sum = read.column;
     u32 before = sum;
 #pragma unroll
@@ -103,7 +105,7 @@ template <int G, bool NUMBERED> struct Walk {
       const u32 below = __shfl_up_sync(ALL_LANES, before, d, G);
       if (lane >= d) before += below;
     }
-    to.column = column + before - sum;
+    to.column = column + before - sum + more;
     column += G > 1 ? __shfl_sync(ALL_LANES, before, G - 1, G) : sum;
     if (NUMBERED) {
       const u32 below = group_sum_below<G>(to.count);
