@@ -7,6 +7,8 @@ import os
 import warnings
 from typing import Any, NamedTuple
 
+from .threads import held_over_forks
+
 
 class Target(NamedTuple):
     """What LLVM compiles for: a triple, a processor, and what that can do besides (or cannot, with a minus)."""
@@ -37,6 +39,11 @@ SHIPPED["aarch64"] = Target(_ARM, "generic", "")
 def binding() -> Any:
     from llvmlite import binding
 
+    # LLVM's objects are freed under llvmlite's lock, by whichever thread collects garbage: without this a child of a
+    # fork in that moment would wait for it for ever. llvmlite has no public name for it.
+    lock = getattr(getattr(binding.ffi.lib, "_lock", None), "_lock", None)
+    if lock is not None:
+        held_over_forks(lock, inner=True)
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     return binding

@@ -121,22 +121,26 @@ def settle(address: Callable[[str], int]) -> None:
 
 forks: list[Callable[[], object]] = []  # what a child does with what its parent's threads left
 _held: list[Lock] = []
+_taken: list[Lock] = []  # those of them that this fork holds
 
 
-def held_over_forks(lock: Lock) -> Lock:
+def held_over_forks(lock: Lock, *, inner: bool = False) -> Lock:
     """A lock that whoever forks takes before, so that a child finds what it guards whole, and nobody holding it. Those
-    that were given last are taken first: who holds one of them may ask for the earlier ones."""
-    _held.append(lock)
+    that were given last are taken first: who holds one of them may ask for the earlier ones. inner: for an earlier one
+    than all that are there."""
+    _held.insert(0 if inner else len(_held), lock)
     return lock
 
 
 def _before_fork() -> None:
-    for lock in reversed(_held):
+    global _taken
+    _taken = _held[::-1]
+    for lock in _taken:
         lock.acquire()
 
 
 def _after_fork_here() -> None:
-    for lock in _held:
+    for lock in _taken:
         lock.release()
 
 
