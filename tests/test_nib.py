@@ -217,3 +217,27 @@ def test_it_is_chosen_where_bytes_count(device):
     B = gb.Matrix.from_coo(keys // 600, keys % 600, True, nrows=600, ncols=600, format="csr")
     assert A.mxv(v, gb.semiring.plus_second["INT64"]).new().isequal(B.mxv(v, gb.semiring.plus_second["INT64"]).new())
     assert list(A.memory().forms) == ["nib"] and "pull on nib" in str(gb.explain(A.mxv(v, gb.semiring.lor_land)))
+
+
+def test_nobody_knows_what_it_gains_in_time(device):
+    """Of rows that were made before bytes counted more than time: the profile names it, reads do not repay it."""
+    rng = np.random.default_rng(3)
+    keys = np.unique(rng.integers(0, 600, 9000) * 600 + rng.integers(0, 600, 9000))
+    A = gb.Matrix.from_coo(keys // 600, keys % 600, True, nrows=600, ncols=600)
+    with gb.config.set(prefer="memory"):
+        assert A.profile().chosen == "nib" and A.format == "csr"
+        A.mxv(gb.Vector.from_scalar(True, 600), gb.semiring.lor_land).new()
+        assert A.format == "csr"
+
+
+def test_a_saved_one_is_mapped(tmp_path):
+    """Its words are those of the file: none is read before a product asks for it."""
+    with gb.config.set(device="cpu"):
+        A = gb.Matrix.from_coo([0, 0, 2], [1, 2, 0], True, nrows=3, ncols=3, format="nib")
+        A.save(tmp_path / "a.bitblas")
+        B = gb.load(tmp_path / "a.bitblas")
+        words = B._store.structure.primary.words
+        assert not words.flags.owndata and B.format == "nib"
+        while isinstance(words, np.ndarray):
+            words = words.base
+        assert isinstance(words, memoryview) and B.isequal(A)
