@@ -198,8 +198,9 @@ GPU_ONLY = {"kernels/hubs", "formats/b2sr/cut"}  # the CPU never splits a row
 GPU_ONLY |= {"formats/csr/keys", "formats/csr/rows"}  # the CPU counts and repeats, in SciPy and NumPy
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
 GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread an entry; the CPU's weave: a thread a row
-GPU_ONLY |= {f"formats/{rows}/{name}" for rows in ("csr", "b2sr") for name in ("step", "rounds", "listed")}
+GPU_ONLY |= {f"formats/{rows}/{name}" for rows in ("csr", "b2sr", "nib") for name in ("step", "rounds", "listed")}
 # (on the CPU programs run as they are)
+GPU_ONLY |= {"formats/nib/marks"}  # the CPU never splits a row
 GPU_ONLY |= {"loop/pass", "loop/activate", "loop/finish"}
 GPU_ONLY |= {"kernels/blank"}  # the CPU joins nothing to what is not there
 # NumPy has a primitive for each on the CPU.

@@ -15,7 +15,6 @@ from bitblas.device import readback
 from bitblas.formats import format_of
 from bitblas.formats.b2sr.choice import TILES
 from bitblas.formats.sample import BYTES, SAMPLES, SIZES
-from bitblas.formats.split import layout
 from bitblas.formats.split.layout import Parts
 from bitblas.plan import costs
 from bitblas.plan import facts as plan_facts
@@ -166,8 +165,9 @@ def test_a_look_estimates_what_is_there(device, key, shape):
     for tile, number in true.tiles:
         assert abs(seen.tiles[tile] - number) <= 4 * seen.errors[tile] < 0.3 * number
     for name, parts in true.own:
-        sizes = (layout.predict_bytes(n, m, format_of(name).tile, found) for found in (seen.own[name], parts))
-        assert next(sizes) == pytest.approx(next(sizes), rel=0.05)
+        told = (dataclasses.replace(true, own=((name, found),)) for found in (seen.own[name], parts))
+        sizes = [format_of(name).predict_bytes(of) for of in told]
+        assert sizes[0] == pytest.approx(sizes[1], rel=0.1 if name == "nib" else 0.05), name
     limits = np.arange(SAMPLES + 1) * structure.nvals // SAMPLES
     at = limits[:-1] + (scrambled(np.arange(SAMPLES)) % np.diff(limits).astype(np.uint64)).astype(np.int64)
     i, j = (bitblas.device.get(device).to_host(x) for x in structure.coo())
@@ -186,7 +186,8 @@ def test_few_entries_are_all_looked_at(device):
         assert A.nvals <= SAMPLES and not any(seen.errors.values())
         assert seen.tiles == pytest.approx(dict(true.tiles))
         for name, parts in true.own:
-            assert tuple(seen.own[name]) == pytest.approx(tuple(parts))
+            if name != "nib":  # of gaps it sees the sizes, not whose they are
+                assert tuple(seen.own[name]) == pytest.approx(tuple(parts))
         assert "(sampled)" not in str(A.profile())
     n = 1 << 14
     large = bitblas.Matrix.from_coo(np.arange(5 * n) % n, np.arange(5 * n) // n * 3000, True, nrows=n, ncols=n)

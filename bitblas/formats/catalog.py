@@ -8,9 +8,10 @@ from .contract import Form
 from .csr.format import Csr
 from .hyper.format import Hyper
 from .mplg.format import Mplg
+from .nib.format import Nib
 from .split.format import Split
 
-FORMS: tuple[type[Form], ...] = (Csr, Mplg, B2sr, Split, Hyper)
+FORMS: tuple[type[Form], ...] = (Csr, Mplg, B2sr, Split, Hyper, Nib)
 
 FORMATS: dict[str, Format] = {format.key: format for form in FORMS for format in form.formats}  # by key
 _CLASSES = {format.key: form for form in FORMS for format in form.formats}

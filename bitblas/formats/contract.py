@@ -155,6 +155,10 @@ class Form(Protocol):
     def unit_contents(self, ranked: bool) -> tuple[Any, ...]:
         """What the units hold. ranked: with values, which are found by ranks."""
 
+    def pushed(self, ranked: bool, longest: int) -> tuple[Any, ...]:
+        """What a step that pushes reads of the form, but for values: where units begin, and what else it needs, of long
+        rows in segments of `longest` too."""
+
     def pulled(self, ranked: bool) -> tuple[Any, ...]:
         """What a step that pulls reads of the form by rows of the result, but for values."""
 

@@ -30,7 +30,8 @@ TABLE = 1 << 15  # bytes of the table of a ball's vertices: in the shared memory
 RANGES = 256  # of rows, whose pointers a block looks at
 HEAD = 32  # entries of a row that a GPU fetches with the first one: a line of 128 bytes
 # What the kernel writes: types, first bytes, numbers. Of balls the sizes; of ranges of rows how many entries are among
-# the first HEAD of their rows, and the longest row; of entries the fill of their tiles and the bits of their columns.
+# the first HEAD of their rows, and the longest row; of entries the fill of their tiles, the bits of their columns and
+# of their gaps.
 PARTS = (
     (np.dtype(np.int64), 0, BALLS * (HOPS + 1)),
     (np.dtype(np.int64), 8 * BALLS * (HOPS + 1), 2 * RANGES),
@@ -45,11 +46,13 @@ _UNIT = 8  # samples of a unit of the kernel
 class Sample:
     """Some entries of a matrix, each of which stands for `each` entries. fill: by the edge of tiles, the entries of the
     tile in which each lies (uint16); tiles: by the same, of how many tiles it is one. bits: those of the number of its
-    column (uint16); 0 of column 0."""
+    column (uint16); 0 of column 0. gaps: those of how far it is from the one before it in its row, less 1; of the first
+    of a row, of how far it is from the diagonal, twice (uint16)."""
 
     fill: dict[int, Any]
     tiles: dict[int, Any]
     bits: Any
+    gaps: Any
     each: float
     nrows: int
     ncols: int
@@ -99,5 +102,7 @@ def look(rows: Any) -> Look:
     sizes, ends, seen = (found[at:][: count * kind.itemsize].view(kind) for kind, at, count in PARTS)
     each, fill = nvals / samples, seen[: 6 * samples].reshape(samples, 6).T.copy()
     tiles, heads, longest = np.divide(each, fill[:5]), ends[::2].sum(), ends[1::2].max()
-    sample = Sample(dict(zip(SIZES, fill)), dict(zip(SIZES, tiles)), fill[5], each, nrows, rows.ncols)
+    sample = Sample(
+        dict(zip(SIZES, fill)), dict(zip(SIZES, tiles)), fill[5] & 255, fill[5] >> 8, each, nrows, rows.ncols
+    )
     return Look(sample, int(heads), int(longest), sizes.reshape(BALLS, HOPS + 1)[:balls].copy())

@@ -1,9 +1,9 @@
 // A vector becomes a frontier: its entries are counted, and with LISTS the units (PER rows) that have any are listed, with
-// the work in them, for which `ptr` has `parts` numbers a unit; rows longer than `longest` are cut into segments (PER 1).
+// the work in them, by `ptr`; rows longer than `longest` are cut into segments (PER 1).
 #include "kernels/frontier.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-activate(i64 n, i64 size, i64 longest, const u64* bits, const PTR_T* ptr, i64 parts, u32* list, u64* state, u32* segments) {
+activate(i64 n, i64 size, i64 longest, const u64* bits, const PTR_T* ptr, u32* list, u64* state, u32* segments) {
   (void)n;
   u64 entries = 0;
 #if LISTS
@@ -19,7 +19,7 @@ activate(i64 n, i64 size, i64 longest, const u64* bits, const PTR_T* ptr, i64 pa
     i64 length = 0;
     if (PER <= 32 ? WARP_LANE % PER == 0 : (first & (PER - 1)) == 0 || !((const u32*)bits)[(first >> 5) - 1])
       add = PER == 64 ? WARP_LANE == 0 : ((half >> WARP_LANE) & (PER >= 32 ? ~0u : (1u << (PER & 31)) - 1u)) != 0;
-    for (i64 at = unit * parts; add && at < (unit + 1) * parts; ++at) length += (i64)ptr[at + parts] - ptr[at];
+    if (add) length = (i64)ptr[unit + 1] - ptr[unit];
     append(add, (u32)unit, list, state + LISTED);
     work += length;
     if (PER == 1 && length > longest) {

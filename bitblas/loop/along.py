@@ -65,7 +65,7 @@ class Along:
             entry=before, packed=isinstance(self.values, PackedValues),
         )  # fmt: skip
 
-    def matrix(self, device: Any) -> tuple[Any, ...]:
-        """The arguments for the form and its values."""
-        contents = self.form.unit_starts()[0], *launchable(self.form.unit_contents(self.ranked))
+    def matrix(self, device: Any, longest: int) -> tuple[Any, ...]:
+        """The arguments for the form, with rows of more than `longest` items in segments, and its values."""
+        contents = launchable(self.form.pushed(self.ranked, longest))
         return *contents, *launchable(entry_values(device, self.a_type, self.values))

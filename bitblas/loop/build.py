@@ -175,14 +175,12 @@ class Build:
         bits, to = frontier.at(frontier.bits), self.number(state)
         if product is None:
             none = dummy(device, "uint32")
-            args: tuple[Any, ...] = bits, dummy(device, "int32"), np.int64(1), none, to, none
+            args: tuple[Any, ...] = bits, dummy(device, "int32"), none, to, none
             variant = activate_variant(1, 0, lookup_dtype(np.int32))
         else:
             form, _ = self.rows_of(product)
-            starts, parts = form.unit_starts()
-            args = (
-                bits, starts, np.int64(parts), frontier.at(frontier.lists), to, frontier.at(frontier.segments),
-            )  # fmt: skip
+            starts = form.ptr
+            args = bits, starts, frontier.at(frontier.lists), to, frontier.at(frontier.segments)
             variant = activate_variant(form.rows_per_unit, 1, lookup_dtype(starts.dtype))
         return self.launcher(variant, grid, (np.int64(vec.size), np.int64(vec.size), np.int64(SEGMENT_ENTRIES), *args))
 
@@ -251,8 +249,9 @@ class Build:
         lists = t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1)
         target = Target(t.at(t.bits, 1), self.cells_at(t, 1, kind), *lists)
         cleared = Cleared(t.at(t.bits, 2), self.cells_at(t, 2, kind), t.at(t.lists, 2), self.number(first))
+        matrix = along.matrix(device, SEGMENT_ENTRIES)
         args = (
-            *head, *launchable(source), *target, *cleared, *launchable(self.mask(item.mask)), *along.matrix(device),
+            *head, *launchable(source), *target, *cleared, *launchable(self.mask(item.mask)), *matrix,
             *self._back(along, back, product), *self.resolve(tuple(before[0].parameters)),
         )  # fmt: skip
         if kind == VALUES and product.semiring.op.monoid.name != "any":

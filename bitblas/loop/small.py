@@ -101,7 +101,7 @@ def small_rounds(build: Any) -> Small:
     limits = np.int64(SEGMENT_ENTRIES), np.int64(first), *map(np.uint64, most)
     states = build.number(state + 1), build.number(state)
     buffers = *t.bits, *(build.cells_at(t, k, along.kind) for k in range(BUFFERS))
-    matrix = *launchable(build.mask(step.mask)), *along.matrix(build.device)
+    matrix = *launchable(build.mask(step.mask)), *along.matrix(build.device, SEGMENT_ENTRIES)
     if isinstance(how, Step):
         variant, parameters = rounds_variant(base, step.before, step.product.u, build.iso, cluster, lanes)
         lists = u.lists[0], u.lists[1], u.lists[2], u.segments[0]

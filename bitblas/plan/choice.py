@@ -141,7 +141,7 @@ def look(structure: Structure, iso: bool) -> None:
     key, _ = limited(structure, choose_form(structure, iso=iso), iso)
     if structure.read_besides and class_of(key).compact:
         key = CSR  # whose rows would be made again for each of those statements
-    if key != CSR:
+    if key != CSR and format_of(key).timed:  # else nobody knows what it gains: it is made for who asks for bytes
         seen, device = facts(structure), structure.device
         choice.gain = mean_us(seen, CSR, iso, device) - mean_us(seen, key, iso, device)
     choice.key = key

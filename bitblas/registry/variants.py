@@ -115,14 +115,15 @@ def _thin(format: Format) -> Iterator[Variant]:
     yield pull_variant(key, types, None, WORDS, BOOL, BOOL, **how, end=presence)
     if format.registered == "words":
         return
-    for end, full in ((kept, False), (presence, True), (End(FP64, FP64, merge=True), False)):
+    ends = (kept, False), (presence, True), (End(FP64, FP64, merge=True), False)
+    for end, full in ends if format.fused else ends[1:2]:
         yield pull_variant(key, types, None, WORDS, BOOL, BOOL, **how | {"full": full}, end=end)
     for name, dtype, a, u, kind in FEW:
         typed = _typed(name, dtype)
         z = typed.return_type
         how |= {"full": dtype in (FP64, INT64), "ranked": kind == VALUES and a is not BOOL}
         yield pull_variant(key, types, typed, kind, a, u, **how, end=End(z, z))
-        if name in MERGED:
+        if name in MERGED and format.fused:
             end = End(z, z, BINARY[MERGED[name]][z], merge=True)
             yield pull_variant(key, types, typed, kind, a, u, **how, end=end)
     yield push_variant(key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, lanes=2)

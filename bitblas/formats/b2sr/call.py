@@ -64,6 +64,9 @@ class TiledCall:
     def segments(self, longest: int) -> int:
         return 0
 
+    def pushed(self: Any, ranked: bool, longest: int) -> tuple[Any, ...]:
+        return self.unit_starts()[0], *self.unit_contents(ranked)
+
 
 class TilesCall(TiledCall):
     """What kernels take of tiles alone."""

@@ -86,6 +86,9 @@ class RowsCall:
     def unit_contents(self: Any, ranked: bool) -> tuple[Any, ...]:
         return self.col, self.width
 
+    def pushed(self: Any, ranked: bool, longest: int) -> tuple[Any, ...]:
+        return self.ptr, self.col, self.width
+
     def pulled(self: Any, ranked: bool) -> tuple[Any, ...]:
         return self.ptr, self.col
 

@@ -49,9 +49,9 @@ def look(lo, hi, rows, nvals, ptr, col, width, balls, samples, ranges, sizes, en
             put(sizes, unit * (HOPS + 1) + hop, last)
     for k in range(max(0, lo - balls) * 8, min(max(0, hi - balls) * 8, samples)):
         low = k * nvals // samples
-        e = low + np.int64(scramble(k) % np.uint64((k + 1) * nvals // samples - low))
-        row = np.searchsorted(ptr, e, side="right") - 1
-        here = column(col, width, e)
+        place = low + np.int64(scramble(k) % np.uint64((k + 1) * nvals // samples - low))
+        row = np.searchsorted(ptr, place, side="right") - 1
+        here = column(col, width, place)
         low = here & ~np.int64(63)
         counts = np.int64(0)  # of entries that share a tile of 4, of 8 but not of 4, ..: 12 bits each
         for r in range(row & ~np.int64(63), min((row | 63) + 1, rows)):
@@ -70,7 +70,15 @@ def look(lo, hi, rows, nvals, ptr, col, width, balls, samples, ranges, sizes, en
         bits = np.int64(0)
         while here >> bits != 0:
             bits += 1
-        put(seen, 6 * k + 5, bits)
+        apart = np.int64(0)
+        if place == np.int64(at(ptr, row)):
+            apart = here - row << 1 ^ here - row >> 63
+        else:
+            apart = here - column(col, width, place - 1) - 1
+        gap = np.int64(0)
+        while apart >> gap != 0:
+            gap += 1
+        put(seen, 6 * k + 5, bits | gap << 8)
     for unit in range(max(lo, balls + sampling), hi):
         part = unit - balls - sampling
         head = np.int64(0)

@@ -6,10 +6,11 @@
 #include "kernels/scramble.cuh"
 
 // Of an entry that stands for as many others: how many entries there are in the tile of 4, 8, 16, 32, 64 in which it
-// lies, and the bits of its column's number.
-__device__ __forceinline__ void look_around(const PTR_T* ptr, const Column& column, i64 rows, i64 row, i64 col,
+// lies, the bits of its column's number, and, in the high byte, those of how far it is from the entry before it in its row, less 1; of the
+// first one of a row, of how far it is from the diagonal, twice (formats/nib).
+__device__ __forceinline__ void look_around(const PTR_T* ptr, const Column& column, i64 rows, i64 row, i64 e,
                                             u16* seen) {
-  const i64 low = col & ~63LL, end = (row | 63) + 1 < rows ? (row | 63) + 1 : rows;
+  const i64 col = column[e], low = col & ~63LL, end = (row | 63) + 1 < rows ? (row | 63) + 1 : rows;
   const int lane = threadIdx.x & 31;
   u64 counts = 0;  // of entries that share a tile of 4, of 8 but not of 4, ..: 12 bits each
   for (i64 r = (row & ~63LL) + lane; r < end; r += 32) {
@@ -29,7 +30,12 @@ __device__ __forceinline__ void look_around(const PTR_T* ptr, const Column& colu
     sum += (u32)(counts >> 12 * k) & 4095;
     if (lane == k) seen[k] = (u16)sum;
   }
-  if (lane == 5) seen[5] = (u16)(64 - __clzll(col));
+  if (lane == 5) {
+    const bool first = e == (i64)ptr[row];
+    const i64 apart = col - (first ? row : (i64)column[e - 1] + 1);
+    const int gap = 64 - __clzll(first ? apart < 0 ? -2 * apart - 1 : 2 * apart : apart);
+    seen[5] = (u16)(64 - __clzll(col) | gap << 8);
+  }
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
@@ -49,7 +55,7 @@ look(i64 n, i64 rows, i64 nvals, const PTR_T* ptr, const Column::stored* col, i6
     if (k >= samples) return;
     const i64 first = k * nvals / samples, next = (k + 1) * nvals / samples;  // one of these, by chance
     const i64 e = first + (i64)(scramble((u64)k) % (u64)(next - first));
-    look_around(ptr, column, rows, range_of(ptr, rows, e), column[e], seen + 6 * k);
+    look_around(ptr, column, rows, range_of(ptr, rows, e), e, seen + 6 * k);
     return;
   }
   unit -= sampling;

@@ -93,7 +93,7 @@ class Split(Tiled, SplitCall):
     @property
     def ptr(self) -> Any:
         """Tiles and entries of the rest before each tile row, together: the work there. Made at every call."""
-        return self.starts.reshape(-1, self.parts).sum(axis=1)
+        return self.starts.reshape(-1, self.parts).sum(axis=1, dtype=index_type(self.work))
 
     @property
     def work(self) -> int:

@@ -1,0 +1,87 @@
+"""How kernels get gaps in nibbles: heads of groups of rows, and one string of words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import lookup_dtype
+
+from ...device import dummy
+from ...kernels.prologue import Variant
+from ..choice import Constants
+from ..contract import Types
+from ..hubs import Hubs, cut
+from .choice import NibChoice
+
+MARK = 3  # numbers that say where a segment of a long row begins: marks.cu
+
+
+def marks_variant() -> Variant:
+    return Variant("formats/nib/marks", (), (("LANES", 32),))
+
+
+class NibFormat(NibChoice):
+    """What kernels on nibbles are compiled with."""
+
+    indices = ("PLACE",)
+
+    def pull_constants(
+        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: bool, width: int
+    ) -> Constants:
+        return self.push_constants(ranked=ranked, neutral=neutral)
+
+    def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:
+        return [("RANKED", int(ranked))]
+
+
+class NibCall:
+    """What kernels take of nibbles."""
+
+    def places(self: Any, ranked: bool) -> Any:
+        """Ranks as kernels take them: an array also where they do not read it."""
+        return self.ranks() if ranked else dummy(self.device, "int32")
+
+    def types(self: Any, ranked: bool) -> Types:
+        return (("PLACE", lookup_dtype(self.places(ranked).dtype)),)
+
+    def unit_starts(self: Any) -> tuple[Any, int]:
+        return self.heads, 1
+
+    def unit_contents(self: Any, ranked: bool) -> tuple[Any, ...]:
+        return self.words, self.places(ranked)
+
+    def pushed(self: Any, ranked: bool, longest: int) -> tuple[Any, ...]:
+        """Also the marks of the segments of `longest` words that its long rows have."""
+        found = self.hubs(longest)
+        if found is None:
+            none = dummy(self.device, "int64")
+            return self.heads, self.words, self.places(ranked), 0, none, none, none, none
+        marks = len(found.rows), found.rows, found.first, found.begin, found.end
+        return self.heads, self.words, self.places(ranked), *marks
+
+    def pulled(self: Any, ranked: bool) -> tuple[Any, ...]:
+        return self.heads, self.words
+
+    def hubs(self: Any, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
+        """Rows of more than `longest` words. begin: a mark of each segment."""
+        size, device, xp = part or longest, self.device, self.device.xp
+        if ("hubs", longest, size) not in self.cache:
+
+            def limits(rows: Any, hub: Any, number: Any, count: Any) -> tuple[Any, Any]:
+                begin, end = xp.empty(MARK * len(hub), np.int64), xp.empty(len(hub), np.int64)
+                first = xp.flatnonzero(number == 0)
+                device.kernel(marks_variant())(len(rows), self.heads, self.words, size, rows, first, begin, end)
+                return begin, end
+
+            self.cache["hubs", longest, size] = cut(xp, self.lengths(), longest, size, limits)
+        found: Hubs | None = self.cache["hubs", longest, size]
+        return found
+
+    def segments(self, longest: int) -> int:
+        found = self.hubs(longest)
+        return 0 if found is None else found.segments
+
+    def along(self: Any, length: Any) -> Any:
+        raise NotImplementedError("no dot product is taken at a mask of this form")

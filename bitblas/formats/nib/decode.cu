@@ -1,0 +1,34 @@
+// Nibbles become rows, LANES lanes a row. FILL 0: counts[row] is how many entries a row has. FILL 1: their columns, from
+// counts[row] on.
+#include "formats/nib/walk.cuh"
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+decode(i64 n, const i64* heads, const u32* words, i64* counts, int* col) {
+  (void)col;
+  const i64 row = thread_number() / LANES;
+  const int lane = threadIdx.x & (LANES - 1);
+#if FILL
+  Walk<LANES, true> walk;
+  if (row < n) walk = Walk<LANES, true>(row_extent(heads, words, row), row, counts[row]);
+  while (__any_sync(ALL_LANES, walk.more())) {
+    Found found;
+    walk.step(words, lane, found);
+#pragma unroll
+    for (int k = 0; k < COMPLETED; ++k)
+      if (k < found.count) col[found.entry + k] = (int)found.next();
+  }
+#else
+  Extent x = {0, 0};
+  if (row < n) x = row_extent(heads, words, row);
+  i64 count = 0;
+  for (i64 word = (x.at >> 3) + lane; word * 8 < x.end; word += LANES) {
+    u32 stops = words[word] & STOPS;
+    if (word * 8 < x.at) stops &= ~0u << 4 * (x.at & 7);
+    if (x.end - word * 8 < 8) stops &= (1u << 4 * (x.end & 7)) - 1;
+    count += __popc(stops);
+  }
+#pragma unroll
+  for (int d = LANES / 2; d; d >>= 1) count += shuffle_xor(ALL_LANES, count, d);
+  if (row < n && lane == 0) counts[row] = count;
+#endif
+}

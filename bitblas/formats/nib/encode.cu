@@ -1,0 +1,72 @@
+// Rows become nibbles (format.py), LANES lanes a row. FILL 0: sizes[row] is how many. FILL 1: they are written, and where
+// each row ends; ends[row]: the same from the beginning of its group of rows on. Words are zero before; rows share them.
+#include "formats/nib/row.cuh"
+
+__device__ __forceinline__ void put_bits(u32* string, u64 start, u64 bits) {  // up to 44 of them
+  u32* word = string + (start >> 5);
+  const u32 shift = (u32)start & 31;
+  const u64 low = bits << shift, high = shift ? bits >> (64 - shift) : 0;
+  if ((u32)low) atomicOr(word, (u32)low);
+  if (low >> 32) atomicOr(word + 1, (u32)(low >> 32));
+  if (high) atomicOr(word + 2, (u32)high);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+encode(i64 n, const PTR_T* ptr, const int* col, i64* sizes, const i64* heads, const i64* ends, u32* words) {
+  (void)sizes, (void)heads, (void)ends, (void)words;
+  const i64 row = thread_number() / LANES;
+  const int lane = threadIdx.x & (LANES - 1);
+  i64 begin = 0, stop = 0;
+  if (row < n) begin = ptr[row], stop = ptr[row + 1];
+#if FILL
+  i64 base = 0;
+  if (stop > begin) {
+    const i64 head = heads[row / GROUP_ROWS];
+    const u32 width = (u32)head & ((1u << HEAD_BITS) - 1), number = (u32)(row % GROUP_ROWS);
+    base = ((head >> HEAD_BITS) + width) * 8 + (number ? ends[row - 1] : 0);
+  }
+  if (row < n && lane == 0) {
+    const i64 head = heads[row / GROUP_ROWS];
+    const u32 width = (u32)head & ((1u << HEAD_BITS) - 1);
+    const u64 start = (u64)(head >> HEAD_BITS) * 32 + (u64)(row % GROUP_ROWS) * width;
+    put_bits(words, start, (u64)ends[row] & 0xffffffffull);
+    if (width > 32) put_bits(words, start + 32, (u64)ends[row] >> 32);
+    // Those of the rows that a last group lacks are its own end.
+    for (i64 more = 1; row == n - 1 && (row + more) % GROUP_ROWS; ++more) {
+      put_bits(words, start + more * width, (u64)ends[row] & 0xffffffffull);
+      if (width > 32) put_bits(words, start + more * width + 32, (u64)ends[row] >> 32);
+    }
+  }
+#else
+  i64 size = 0;
+#endif
+  for (i64 e = begin + lane; __any_sync(ALL_LANES, e < stop); e += LANES) {
+    u32 value = 0, length = 0;
+    if (e < stop) {
+      const int apart = col[e] - (int)(e == begin ? row : col[e - 1]);
+      value = e > begin ? (u32)apart - 1 : apart >= 0 ? 2 * (u32)apart : 2 * (u32)(-(apart + 1)) + 1;
+      length = value ? (34 - __clz(value)) / 3 : 1;
+    }
+#if FILL
+    u32 up_to = length;
+#pragma unroll
+    for (int d = 1; d < LANES; d <<= 1) {
+      const u32 below = __shfl_up_sync(ALL_LANES, up_to, d, LANES);
+      if (lane >= d) up_to += below;
+    }
+    if (e < stop) {
+      u64 code = 8ull << 4 * (length - 1);
+      for (u32 k = 0; k < length; ++k) code |= (u64)(value >> 3 * k & 7) << 4 * k;
+      put_bits(words, (u64)(base + up_to - length) * 4, code);
+    }
+    base += LANES > 1 ? __shfl_sync(ALL_LANES, up_to, LANES - 1, LANES) : up_to;
+#else
+    size += length;
+#endif
+  }
+#if !FILL
+#pragma unroll
+  for (int d = LANES / 2; d; d >>= 1) size += shuffle_xor(ALL_LANES, size, d);
+  if (row < n && lane == 0) sizes[row] = size;
+#endif
+}

@@ -1,0 +1,4 @@
+// Small rounds of a body of passes and one step, along rows in nibbles. The text of the passes is generated (see
+// loop/listed.py).
+#include "formats/nib/along.cuh"
+#include "kernels/listed.cuh"

@@ -1,0 +1,6 @@
+# The next column j of a row, whose `ends` say that there is one: statements of a kernel, after window.cpu.py.
+last = trailing_zeros(ends) >> np.uint64(2)
+ends = drop_lowest(ends)
+upto = last * np.uint64(3) + np.uint64(3)
+j += np.int64(threes >> read & ((np.uint64(1) << upto - read) - np.uint64(1))) + 1
+read = upto

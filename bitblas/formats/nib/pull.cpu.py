@@ -1,0 +1,80 @@
+# w<mask, accum, replace> = A (+).(x) u row by row, the twin of pull.cu. Parallel bounds are multiples of 64 rows:
+# words of t are not shared.
+# include: formats/nib/row.cpu.py
+# include: kernels/values.cpu.py
+# include: kernels/ending.cpu.py
+
+
+@njit(**KERNEL)
+def pull(lo, hi, longest, begin, end, row_of, row_stride, words, value_ptr, a_val, a_iso, a_stride, u_bits, u_val,
+         u_iso, u_stride, mask, mask_stride, mask_invert, product, w_bits, w_val, w_iso, w_stride, moved, replace,
+         t_bits, t_val):  # fmt: skip
+    for word in range(lo >> 6, (hi + 63) >> 6):
+        rest = at(mask, word * mask_stride) ^ mask_invert
+        open_bits = rest
+        had = at(w_bits, word) if MERGE else np.uint64(0)
+        rows = np.uint64(0)
+        truths = np.uint64(0)
+        if hi - (word << 6) < 64:
+            rest &= (ONE << np.uint64(hi - (word << 6))) - ONE
+        while rest != 0:
+            bit = trailing_zeros(rest)
+            rest = drop_lowest(rest)
+            row = (word << 6) + np.int64(bit)
+            some = False
+            total = BEGIN if BLEND else IDENTITY
+            count = np.int64(0)
+            place = row_begin(begin, words, row)
+            stop = row_end(begin, words, row)
+            e = np.int64(at(value_ptr, row)) if RANKED else np.int64(0)
+            j = row
+            first = True
+            if U_FULL and (KIND == WORDS or BLEND):
+                count = np.int64(stop > place)
+            while place < stop and not (U_FULL and KIND == WORDS):
+                # include: formats/nib/window.cpu.py
+                while ends != 0:
+                    # include: formats/nib/next.cpu.py
+                    if BLEND:  # what u lacks adds what is neutral
+                        z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
+                        if U_FULL:
+                            total = add(total, z)
+                        else:
+                            hit = at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE
+                            total = add(total, chosen(hit, z, BEGIN))
+                            count += np.int64(hit)
+                    elif U_FULL or bit_of(u_bits, j):
+                        if KIND == VALUES:
+                            z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
+                            total = add(total, z) if some else z
+                            some = True
+                            if is_final(total):
+                                stop = np.int64(0)
+                                break
+                        else:
+                            count += 1
+                            if KIND == WORDS:
+                                stop = np.int64(0)
+                                break
+                    if RANKED:
+                        e += 1
+                place += np.int64(last) + 1
+            if KIND != VALUES or BLEND:
+                some = count > 0
+            if some:
+                rows |= ONE << bit
+                if KIND == COUNT:
+                    total = repeated(product, count)
+                elif KIND == WORDS:
+                    total = product
+                if STORE:
+                    value = ended(total, had >> bit & ONE != 0, w_val, w_iso, w_stride, row)
+                    if not W_BOOL:
+                        put(t_val, row, value)
+                    elif value:
+                        truths |= ONE << bit
+        stay = kept(had, open_bits, rows, replace)
+        truths |= carry(stay, word << 6, w_val, w_iso, w_stride, moved, t_val)
+        put(t_bits, word, rows | stay)
+        if STORE and W_BOOL:
+            put(t_val, word, truths)

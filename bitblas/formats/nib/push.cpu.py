@@ -1,0 +1,39 @@
+# t = A' (+).(x) u by the entries of u, the twin of push.cu. Units are the 64-bit words of u; one thread.
+# include: formats/nib/row.cpu.py
+# include: kernels/values.cpu.py
+# include: kernels/push.cpu.py
+
+
+@njit(**KERNEL)
+def push(lo, hi, longest, begin, end, row_of, row_stride, words, value_ptr, a_val, a_iso, a_stride, u_bits, u_val,
+         u_iso, u_stride, mask, mask_stride, mask_invert, product, counts, t_bits, t_val):  # fmt: skip
+    for w in range(lo, hi):
+        active = at(u_bits, w)
+        while active != 0:
+            row = (w << 6) + np.int64(trailing_zeros(active))
+            active = drop_lowest(active)
+            u = load_u(u_val, u_iso, u_stride, row)
+            place = row_begin(begin, words, row)
+            stop = row_end(begin, words, row)
+            e = np.int64(at(value_ptr, row)) if RANKED else np.int64(0)
+            j = row
+            first = True
+            while place < stop:
+                # include: formats/nib/window.cpu.py
+                while ends != 0:
+                    # include: formats/nib/next.cpu.py
+                    word = j >> 6
+                    bit = ONE << np.uint64(j & 63)
+                    bits = at(t_bits, word)
+                    open_bit = (at(mask, word * mask_stride) ^ mask_invert) & bit
+                    if KIND == VALUES and not (HAS_TERMINAL == 2 and bits & bit != 0) and open_bit != 0:
+                        z = mul(value_at(a_val, a_iso, a_stride, e), u, j, row)
+                        put(t_val, j, joined(bits & bit != 0, at(t_val, j), z))
+                    if KIND == COUNT and open_bit != 0:
+                        put(counts, j, (at(counts, j) if bits & bit != 0 else 0) + 1)
+                    put(t_bits, word, bits | open_bit)
+                    if RANKED:
+                        e += 1
+                place += np.int64(last) + 1
+    if KIND == COUNT:
+        close_counts(t_bits, t_val, counts, product)

@@ -1,0 +1,118 @@
+// A walk through the nibbles of a row, by G lanes side by side: each takes a word of eight, and what it completes. No
+// lane guesses where a value begins: it ends at a nibble with bit 3, and what a word leaves open goes to the next lane.
+#include "formats/nib/row.cuh"
+#define COMPLETED 8  // values that a lane completes at most in a step
+#define STOPS 0x88888888u
+
+// The 3 low bits of each of eight nibbles, side by side.
+__device__ __forceinline__ u32 without_stops(u32 w) {
+  w = (w & 0x07070707u) | (w & 0x70707070u) >> 1;
+  w = (w & 0x003f003fu) | (w & 0x3f003f00u) >> 2;
+  return (w & 0xfffu) | (w >> 16) << 12;
+}
+
+// What a lane completes in a step, one column after the other.
+struct Found {
+  int count;
+  u32 bits, stops;  // of the word, what is not read yet
+  u32 from;         // nibbles of it that are read
+  u32 column;       // the last one; at first so that the first value, too, is what the word has of it
+  u32 open;         // nibbles of the first value in words before
+  i64 entry;        // the number of the first one among the entries of the matrix
+
+  // The next one: at most `count` times.
+  __device__ __forceinline__ u32 next() {
+    const u32 end = (__ffs(stops) + 3) >> 2, size = 3 * (end - from);
+    column += (bits & ((1u << size) - 1)) + 1;
+    stops &= stops - 1, bits >>= size, from = end;
+    return column;
+  }
+};
+
+template <int G, bool NUMBERED> struct Walk {
+  i64 at, entry;  // of the group: the next nibble, and the number of the next entry
+  u32 left;       // nibbles
+  u32 column;          // the one before; of the first value the row
+  bool first;          // no value has been read
+  u32 tail, tails;     // what is open of a value, and its nibbles
+
+  __device__ __forceinline__ Walk() : at(0), entry(0), left(0), column(0), first(false), tail(0), tails(0) {}
+  // From the beginning of row `row`, whose entries are numbered from `number` on.
+  __device__ __forceinline__ Walk(const Extent& x, i64 row, i64 number)
+      : at(x.at), entry(number), left((u32)(x.end - x.at)), column((u32)row), first(true), tail(0), tails(0) {}
+  // From a mark on: a nibble, the column before and the entries before it in its row (0: it is the row's beginning).
+  __device__ __forceinline__ Walk(const i64* mark, i64 stop, i64 number)
+      : at(mark[0]), entry(number + mark[2]), left((u32)(stop - mark[0])), column((u32)mark[1]), first(mark[2] == 0),
+        tail(0), tails(0) {}
+
+  __device__ __forceinline__ bool more() const { return left != 0; }
+  __device__ __forceinline__ void stop() { left = 0; }
+
+  // The lanes of the warp call it together.
+  __device__ __forceinline__ void step(const u32* words, int lane, Found& to) {
+    const i64 mine = at + 8 * lane;
+    u32 w = 0, size = 0;  // nibbles
+    if (8 * lane < left) {
+      size = left - 8 * lane < 8 ? left - 8 * lane : 8;
+      const u32* word = words + (mine >> 3);
+      w = __funnelshift_r(word[0], word[1], (u32)(mine & 7) * 4);
+      if (size < 8) w &= (1u << 4 * size) - 1;
+    }
+    const u32 stops = w & STOPS, bits = without_stops(w);
+    const u32 closed = stops ? 8 - (__clz(stops) >> 2) : 0;  // nibbles of values that end here
+    u32 rest = closed < 8 ? bits >> 3 * closed : 0, rests = size - closed;
+    u32 head = tail, heads = tails;
+    if (G > 1) {
+      // A value has at most 11 nibbles: a word without an end lies between two that have one.
+      if (__any_sync(ALL_LANES, !stops && size)) {
+        const u32 below = __shfl_up_sync(ALL_LANES, lane || stops ? rest : tail | rest << 3 * tails, 1, G);
+        const u32 belows = __shfl_up_sync(ALL_LANES, lane || stops ? rests : tails + rests, 1, G);
+        if (!stops) {
+          rest = (lane ? below : tail) | rest << 3 * (lane ? belows : tails);
+          rests += lane ? belows : tails;
+        }
+      }
+      const u32 up = __shfl_up_sync(ALL_LANES, rest, 1, G), ups = __shfl_up_sync(ALL_LANES, rests, 1, G);
+      if (lane) head = up, heads = ups;
+      tail = __shfl_sync(ALL_LANES, rest, G - 1, G), tails = __shfl_sync(ALL_LANES, rests, G - 1, G);
+    } else {
+      if (!stops) rest = tail | rest << 3 * tails, rests += tails;
+      tail = rest, tails = rests;
+    }
+    // The first value of the row is in the lowest lane that completes one.
+    bool leads = first && stops;
+    if (G > 1) {
+      const u32 who = __ballot_sync(ALL_LANES, stops != 0) & group_mask<G>();
+      leads = leads && (u32)__ffs(who) - 1 == (threadIdx.x & 31);
+      first = first && !who;
+    } else {
+      first = first && !stops;
+    }
+    u32 more = 0;  // what the first value is more than the word has of it
+    if (stops) {
+      const u32 part = bits & ((1u << 3 * ((__ffs(stops) + 3) >> 2)) - 1), value = part << 3 * heads | head;
+      more = (leads ? ((value >> 1) ^ (0u - (value & 1))) - 1 : value) - part;
+    }
+    to = {__popc(stops), bits, stops, 0, more, heads, 0};
+    Found read = to;
+#pragma unroll
+    for (int k = 0; k < COMPLETED; ++k)
+      if (k < to.count) read.next();
+    const u32 sum = read.column;
+    u32 before = sum;
+#pragma unroll
+    for (int d = 1; d < G; d <<= 1) {
+      const u32 below = __shfl_up_sync(ALL_LANES, before, d, G);
+      if (lane >= d) before += below;
+    }
+    to.column = column + before - sum + more;
+    column += G > 1 ? __shfl_sync(ALL_LANES, before, G - 1, G) : sum;
+    if (NUMBERED) {
+      const u32 below = group_sum_below<G>(to.count);
+      to.entry = entry + below;
+      entry += G > 1 ? __shfl_sync(ALL_LANES, below + to.count, G - 1, G) : to.count;
+    }
+    const u32 done = left < 8 * G ? left : 8 * G;
+    at += done, left -= done;
+  }
+};

@@ -1,0 +1,53 @@
+"""The code of NIB in plain Python, one nibble after the other, and what every form in it promises."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from bitblas import device as devices
+from bitblas.config import config
+
+
+def host(x: Any) -> np.ndarray:
+    return devices.get(config.device).to_host(x)
+
+
+def encoded(values: Any) -> list[int]:
+    """The nibbles of values, one after the other."""
+    found = []
+    for v in values:
+        while v > 7:
+            found.append(v & 7)
+            v >>= 3
+        found.append(v | 8)
+    return found
+
+
+def row_values(row: int, cols: Any) -> list[int]:
+    """What a row is stored as."""
+    d = cols[0] - row
+    return [2 * d if d >= 0 else -2 * d - 1, *(b - a - 1 for a, b in itertools.pairwise(cols))]
+
+
+def nibbles(form: Any, row: int) -> list[int]:
+    """Those of a row, read as the page of forms says."""
+    heads, words = host(form.heads).tolist(), host(form.words).tolist()
+    head = heads[row // 32]
+    block, width = head >> 6, head & 63
+    string = sum(word << (32 * k) for k, word in enumerate(words[block : heads[row // 32 + 1] >> 6]))
+    ends = [string >> (width * k) & ((1 << width) - 1) for k in range(32)]
+    begin = ends[row % 32 - 1] if row % 32 else 0
+    return [string >> (32 * width + 4 * k) & 15 for k in range(begin, ends[row % 32])]
+
+
+def sound_nib(form: Any, predicted: Any) -> None:
+    """Stored in the one way that there is, in the bytes that are predicted, with the values where CSR has them."""
+    form.check()
+    rows = form.to_csr(False)[0]
+    rows.check()
+    ranks = 0 if form.value_ptr is None else host(form.value_ptr).nbytes
+    assert form.nbytes - ranks == predicted(form, own=(("nib", form.format.count(rows)),))
+    assert ranks == 0 or np.array_equal(host(form.value_ptr), host(rows.ptr))

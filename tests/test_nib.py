@@ -1,0 +1,243 @@
+"""NIB: the code nibble by nibble, values of every length, walks of every width, segments of long rows, damage, and
+programs along it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import test_loop
+from battery import MATRICES
+from battery_runs import ALGEBRAS
+from nib_code import encoded, nibbles, row_values
+from test_battery import run_matrices
+from test_formats import assert_sound, host, make
+
+import bitblas as gb
+from bitblas import device as devices
+from bitblas.formats.csr.format import from_arrays
+from bitblas.formats.nib import layout
+from bitblas.formats.nib.format import Nib
+from bitblas.loop import build as loop_build
+from bitblas.plan.facts import facts
+
+
+def structure(rows, cols, nrows: int, ncols: int) -> Nib:
+    found = gb.Matrix.from_coo(rows, cols, True, nrows=nrows, ncols=ncols, format="nib")._store.structure.primary
+    assert isinstance(found, Nib)
+    return found
+
+
+def test_the_code(device):
+    """A row nibble by nibble: 3 bits each, the lowest first, bit 3 at the end of a value."""
+    row = [12, 18, 19, 20, 21, 24, 27, 28, 29, 101]
+    form = structure([16] * 10, row, 102, 102)
+    assert row_values(16, row) == [7, 5, 0, 0, 0, 2, 2, 0, 0, 71]
+    assert nibbles(form, 16) == [0xF, 0xD, 8, 8, 8, 0xA, 0xA, 8, 8, 7, 0, 9]
+    assert nibbles(form, 15) == nibbles(form, 17) == nibbles(form, 101) == []
+    assert host(form.heads).tolist() == [4, 6 << 6, 6 << 6, 6 << 6, 6 << 6]  # 12 nibbles: ends of 4 bits, 2 words
+
+
+def long_values(n: int):
+    """Rows with values of 1 to 11 nibbles, each beside short ones, so that they begin at every nibble of a word."""
+    rows, cols = [], []
+    for row in range(70):
+        at = 3 * row
+        for k in range(30):
+            at += 1 + (row * k) % 3 + (1 << min(30, 3 * ((row + k) % 11)) if k % 5 == 2 else 0)
+            if at >= n:
+                break
+            rows.append(row)
+            cols.append(at)
+    rows += [0, 69, 69]
+    cols += [n - 1, n - 1, 0]
+    key = np.unique(np.array(rows) * n + np.array(cols))
+    return key // n, key % n
+
+
+@pytest.mark.parametrize("lanes", [1, 32])
+def test_values_of_every_length(device, lanes, monkeypatch):
+    """Encoded as they should be, and decoded by any number of lanes."""
+    monkeypatch.setattr(layout, "lanes_for", lambda items, rows: lanes)
+    n = (1 << 31) - 1
+    rows, cols = long_values(n)
+    form = structure(rows, cols, 70, n)
+    found = form.coo()
+    assert np.array_equal(host(found[0]), rows) and np.array_equal(host(found[1]), cols)
+    assert max(len(encoded([v])) for r in range(70) for v in row_values(r, cols[rows == r].tolist())) == 11
+    for row in (0, 1, 37, 69):
+        assert nibbles(form, row) == encoded(row_values(row, cols[rows == row].tolist()))
+    assert_sound(form)
+
+
+def test_wide_ends_and_many_rows(device):
+    """Ends of more than 32 bits are read and written; groups without entries have no block."""
+    sizes = np.zeros(64, np.int64)
+    sizes[[3, 31, 40]] = 1 << 33, 5, 7
+    d = devices.get(gb.config.device)
+    heads, ends, total = layout.blocks_of(d, 64, d.asarray(sizes))
+    width = [int(h) & 63 for h in host(heads)]
+    assert width == [34, 3, 0] and int(total[0]) == 34 + (1 << 30) + 1 + 3 + 1
+    assert host(ends)[[2, 3, 30, 31, 39, 63]].tolist() == [0, 1 << 33, 1 << 33, (1 << 33) + 5, 0, 7]
+    form = structure([500], [3], 1000, 1000)
+    assert host(form.heads).tolist() == [0] * 15 + [3] + [4 << 6] * 17
+
+
+@pytest.mark.parametrize("threads", [False, True])
+def test_ranges_of_rows(threads, monkeypatch):
+    """On the CPU threads take whole groups of rows."""
+    if threads:
+        monkeypatch.setattr(layout, "PARALLEL_ENTRIES", 1)
+    with gb.config.set(device="cpu"):
+        for name in ("gaps", "hub", "tall", "130x130", "last only"):
+            assert_sound(make(MATRICES[name](), True, "BOOL", "nib")._store.structure.primary)
+
+
+# Matrices, and one product of each kind; long rows in segments in half of the cases (`run_matrices`).
+SHAPES = ("gaps", "hub", "long hub", "dense column", "wide", "all ones", "no entries", "63x63", "65x65")
+CASES = (
+    ("mxv pull", 0, "half iso", True),
+    ("mxv pull", 5, "half", False),
+    ("vxm push", 12, "sparse", False),
+)
+
+
+@pytest.mark.parametrize("call, algebra, u, iso", CASES)
+def test_products(device, call, algebra, u, iso, monkeypatch):
+    run_matrices(SHAPES, "nib", call, ALGEBRAS[algebra], u, iso, monkeypatch, accum=False, replace=True)
+
+
+def test_marks_of_segments(emulator):
+    """Each mark stands between two values, with the column before it and the entries before it in its row."""
+    with gb.config.set(device="emulator"):
+        n = (1 << 31) - 1
+        rows, cols = long_values(n)
+        form = structure(rows, cols, 70, n)
+        for part in (2, 3):
+            found = form.hubs(4, part)
+            begin, end = host(found.begin).reshape(-1, 3), host(found.end)
+            assert len(found.rows) > 10 and (begin[:, 0] <= end).all()
+            for s, row in enumerate(host(found.row_of).tolist()):
+                values, at = row_values(row, cols[rows == row].tolist()), int(begin[s, 2])
+                first = int(begin[host(found.first)[host(found.rows).tolist().index(row)], 0])
+                assert begin[s, 0] == first + len(encoded(values[:at]))
+                assert at == 0 or begin[s, 1] == cols[rows == row][at - 1]
+
+
+def test_programs(device, monkeypatch):
+    """Levels and shortest paths along nibbles; rows cut into segments."""
+    test_loop.test_breadth_first_levels(device, ("nib", None))
+    test_loop.test_shortest_paths(device, ("nib", None), gb.dtypes.INT64)
+    monkeypatch.setattr(loop_build, "SEGMENT_ENTRIES", 2)
+    test_loop.test_breadth_first_levels(device, ("nib", None))
+
+
+@pytest.mark.slow  # every_kernel.py runs the same kernels
+def test_parents(device):
+    test_loop.test_breadth_first_parents(device, ("nib", None))
+
+
+def test_what_it_cannot_number():
+    with gb.config.set(device="cpu"):
+        with pytest.raises(
+            gb.exceptions.InvalidValue, match=r"'nib' holds up to 2147483647 rows and columns, .* 'csr'"
+        ):
+            gb.Matrix.from_coo([0], [0], True, nrows=3, ncols=1 << 31, format="nib")
+        wide = gb.Matrix.from_coo([0, 1], [0, 1 << 31], True, nrows=2, ncols=(1 << 31) + 1)
+        assert "nib" not in wide.profile().facts.forms
+
+
+def test_every_changed_bit_is_refused_or_another_matrix(device):
+    """Of what is stored: nothing is read beyond the arrays, and what is no encoding of rows is refused."""
+    form = make(MATRICES["33x33"](), True, "BOOL", "nib")._store.structure.primary
+    d, refused, other = form.device, 0, 0
+    for name, array in form.arrays().items():
+        data = host(array)
+        for bit in range(8 * data.nbytes):
+            changed = data.copy()
+            changed.view(np.uint8)[bit // 8] ^= 1 << bit % 8
+            arrays = form.arrays() | {name: d.asarray(changed)}
+            try:
+                made = Nib.restored(d, form.numbers(), arrays)
+                made.check()
+            except ValueError:
+                refused += 1
+            else:
+                other += 1
+                assert not made.equals(form)
+    assert refused > 2 * other > 0
+
+
+LIES = {
+    "rows": ({"nrows": 65}, "heads: expected"), "columns": ({"ncols": 3}, "col: expected"),
+    "entries": ({"nvals": 5}, "words: expected 5 entries"), "too many": ({"ncols": 1 << 31}, "holds up to"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_lies_are_refused(device, lie):
+    change, match = LIES[lie]
+    form = make(MATRICES["33x33"](), True, "BOOL", "nib")._store.structure.primary
+    with pytest.raises(ValueError, match=match):
+        Nib.restored(form.device, form.numbers() | change, form.arrays()).check()
+    for name, array in form.arrays().items():
+        with pytest.raises(ValueError, match="expected"):
+            Nib.restored(form.device, form.numbers(), form.arrays() | {name: array[:-1]}).check()
+
+
+def test_bytes_are_predicted(device):
+    """To the byte where they are counted."""
+    for name in ("gaps", "hub", "all ones", "wide", "tall", "129x129", "no entries", "0x5"):
+        A = make(MATRICES[name](), True, "BOOL", "csr")
+        held = A._store.structure.form("nib").nbytes
+        assert facts(A._store.structure, exact=True).bytes_of("nib") == held == A.memory().forms["nib"]
+        assert facts(A._store.structure).bytes_of("nib") == pytest.approx(held, rel=0.1)
+
+
+def test_the_estimate_is_near(device):
+    """Of a graph too large to look at every entry."""
+    rng = np.random.default_rng(2)
+    n, m = 3000, 40000
+    keys = np.unique(rng.integers(0, n, m) * n + (rng.random(m) ** 3 * n).astype(np.int64))
+    d = devices.get(gb.config.device)
+    ptr = np.searchsorted(keys, np.arange(n + 1) * n)
+    rows = from_arrays(d, n, n, d.asarray(ptr), d.asarray(keys % n))
+    A = gb.Matrix.from_coo(keys // n, keys % n, True, nrows=n, ncols=n, format="csr")
+    guess = dict(A.profile().facts.own)["nib"]
+    assert guess == pytest.approx(layout.counted(rows), rel=0.05)
+
+
+def test_it_is_chosen_where_bytes_count(device):
+    """Scattered edges: the gaps of a row take fewer bits than its columns."""
+    rng = np.random.default_rng(3)
+    keys = np.unique(rng.integers(0, 600, 9000) * 600 + rng.integers(0, 600, 9000))
+    with gb.config.set(prefer="memory"):
+        A = gb.Matrix.from_coo(keys // 600, keys % 600, True, nrows=600, ncols=600)
+    assert A.format == "nib" and A.memory().structure < 0.36 * (4 * len(keys) + 4 * 601)
+    v = gb.Vector.from_dense(np.arange(600) % 7 < 3)
+    B = gb.Matrix.from_coo(keys // 600, keys % 600, True, nrows=600, ncols=600, format="csr")
+    assert A.mxv(v, gb.semiring.plus_second["INT64"]).new().isequal(B.mxv(v, gb.semiring.plus_second["INT64"]).new())
+    assert list(A.memory().forms) == ["nib"] and "pull on nib" in str(gb.explain(A.mxv(v, gb.semiring.lor_land)))
+
+
+def test_nobody_knows_what_it_gains_in_time(device):
+    """Of rows that were made before bytes counted more than time: the profile names it, reads do not repay it."""
+    rng = np.random.default_rng(3)
+    keys = np.unique(rng.integers(0, 600, 9000) * 600 + rng.integers(0, 600, 9000))
+    A = gb.Matrix.from_coo(keys // 600, keys % 600, True, nrows=600, ncols=600)
+    with gb.config.set(prefer="memory"):
+        assert A.profile().chosen == "nib" and A.format == "csr"
+        A.mxv(gb.Vector.from_scalar(True, 600), gb.semiring.lor_land).new()
+        assert A.format == "csr"
+
+
+def test_a_saved_one_is_mapped(tmp_path):
+    """Its words are those of the file: none is read before a product asks for it."""
+    with gb.config.set(device="cpu"):
+        A = gb.Matrix.from_coo([0, 0, 2], [1, 2, 0], True, nrows=3, ncols=3, format="nib")
+        A.save(tmp_path / "a.bitblas")
+        B = gb.load(tmp_path / "a.bitblas")
+        words = B._store.structure.primary.words
+        assert not words.flags.owndata and B.format == "nib"
+        while isinstance(words, np.ndarray):
+            words = words.base
+        assert isinstance(words, memoryview) and B.isequal(A)
