@@ -28,7 +28,6 @@ from bitblas.algorithms import (
     triangle_count,
 )  # fmt: skip
 from bitblas.algorithms.cohesion import triangles
-from bitblas.algorithms.connectivity import components
 
 
 class Programs:
