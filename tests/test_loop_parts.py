@@ -6,10 +6,10 @@ import itertools
 
 import numpy as np
 import pytest
-from bitblas.algorithms.components import connected_components
 from test_loop_index import dense, full
 
 import bitblas as gb
+from bitblas.algorithms import connected_components
 from bitblas.exceptions import CaptureError
 from bitblas.loop import Program
 

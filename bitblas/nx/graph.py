@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from functools import cached_property
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
 import bitblas as gb
+from semirings.cached import cached_property
 
 from .degrees import Degrees
 from .export import to_networkx
