@@ -170,6 +170,10 @@ C[0, 0] = 1; C(~C.S, replace) << A.ewise_mult(A, binary.times)
 """
 
 
+def slow(*forms):
+    return [pytest.param(form, marks=pytest.mark.slow) for form in forms]
+
+
 def square(form):
     def make(operands):
         operands.random("A", 67, 67, "INT64", form, 0.1)
@@ -182,7 +186,7 @@ def square(form):
 
 @pytest.mark.in_turn
 @pytest.mark.parametrize("direction", ["pull", "push"])
-@pytest.mark.parametrize("form", ["csr", "mplg", "b2sr4", "b2sr8", "b2sr64"])
+@pytest.mark.parametrize("form", ["csr", "mplg", "b2sr8", *slow("b2sr4", "b2sr64")])
 def test_an_output_may_be_an_input(device, form, direction, monkeypatch):
     force(monkeypatch, direction, 1)
     for text in ALIASES.split(";"):
@@ -190,7 +194,7 @@ def test_an_output_may_be_an_input(device, form, direction, monkeypatch):
 
 
 @pytest.mark.in_turn
-@pytest.mark.parametrize("form", PLAIN_FORMS)
+@pytest.mark.parametrize("form", ["csr", "mplg", "b2sr8", "hyper", *slow("b2sr4", "b2sr16", "b2sr32", "b2sr64")])
 def test_pending_writes_are_seen(device, form):
     for text in PENDING.strip().split("\n"):
         for name in ("A", "C", "u", "w", "m"):

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..device import Device
+
 MASK_LIMIT = 1 << 20  # positions of a mask that is made an object to show it; a complement may be full
 LIMIT = 10  # rows and columns that are shown; half of them from each end of a larger object
 Table = tuple[list[str], list[list[str]]]  # the head of the columns, and rows whose first cell is a label
@@ -37,13 +39,18 @@ def _within(positions: list[int | None], at: Any, n: int) -> Any:
     return (at < half) | (at >= n - half)
 
 
+def _host(device: Device, x: Any, keep: Any) -> list[Any]:
+    """What is kept of an array of the device, or of the host, where values of user-defined types are."""
+    return x[device.to_host(keep)].tolist() if isinstance(x, np.ndarray) else device.to_host(x[keep]).tolist()
+
+
 def vector_table(v: Any) -> Table:
     """Positions and values of a Vector, values missing where there is no entry."""
     positions = _shown(v.size)
     i, x = v.to_coo()
     at = i.view(np.int64)
     keep = _within(positions, at, v.size)
-    found = dict(zip(v.device.to_host(at[keep]).tolist(), v.device.to_host(x[keep]).tolist()))
+    found = dict(zip(_host(v.device, at, keep), _host(v.device, x, keep)))
     head = ["index", *("..." if p is None else str(p) for p in positions)]
     return head, [["value", *_cells(positions, found)]]
 
@@ -55,7 +62,7 @@ def matrix_table(A: Any) -> Table:
     i, j = i.view(np.int64), j.view(np.int64)
     keep = _within(rows, i, A.nrows) & _within(cols, j, A.ncols)
     found: dict[int, dict[int, Any]] = {}
-    for a, b, value in zip(*(A.device.to_host(part[keep]).tolist() for part in (i, j, x))):
+    for a, b, value in zip(*(_host(A.device, part, keep) for part in (i, j, x))):
         found.setdefault(a, {})[b] = value
     lines = [["...", *("..." for _ in cols)] if r is None else [str(r), *_cells(cols, found.get(r, {}))] for r in rows]
     return ["", *("..." if c is None else str(c) for c in cols)], lines
