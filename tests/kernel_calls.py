@@ -26,6 +26,11 @@ def gather(variant: Variant) -> None:
     a_vector(types(variant)["U"], full=full, iso=iso)[[5, 3, 3, 99]].new()
 
 
+def index_range(variant: Variant) -> None:
+    places = gb.Vector.from_dense(np.arange(40))
+    a_vector("INT64", full=True)[places.to_dense()].new()
+
+
 def put(variant: Variant) -> None:
     w = a_vector(types(variant)["U"], iso=not variant.constant("DENSE"))
     value = w[0].new().value
@@ -159,8 +164,8 @@ def passes(variant: Variant) -> None:
 CALLS: dict[str, Callable[[Variant], None]] = {
     "kernels/compact": compact, "kernels/dense": dense, "kernels/elementwise": elementwise, "kernels/equal": equal,
     "kernels/fold": fold, "kernels/gather": gather, "kernels/merge": merge, "kernels/narrow": packed_values,
-    "kernels/place": place, "kernels/put": put, "kernels/reduce": reduce, "kernels/widen": packed_values,
-    "loop/pass": passes, **matrix_calls.CALLS,
+    "kernels/place": place, "kernels/put": put, "kernels/range": index_range, "kernels/reduce": reduce,
+    "kernels/widen": packed_values, "loop/pass": passes, **matrix_calls.CALLS,
 }  # fmt: skip
 
 

@@ -59,7 +59,7 @@ class MatrixFile(StoredMatrix):
         elif isinstance(values, np.generic):
             values = np.array([values])
         if isinstance(A.dtype, UserType):
-            facts["record"], values = A.dtype.described(), A.dtype.raw(A.values)
+            facts["record"], values = A.dtype.described(), A.dtype.raw(d.to_host(A.values))
             facts.pop("packed", None)
         sections = [Section("matrix", {**facts, "name": self.name, "format": list(self._layout)}, {"values": values})]
         if A.order is not None:
