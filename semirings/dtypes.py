@@ -44,9 +44,13 @@ class DataType:
         return self.np_type.kind, self.np_type.itemsize, self.np_type.name
 
     @property
-    def gb_name(self) -> str:
+    def gb_name(self) -> str | None:
         """Its name in the C API, or in SuiteSparse's extension of it."""
         return f"{'GxB' if self.kind == 'c' else 'GrB'}_{self.name}"
+
+    def one(self, value: Any) -> np.generic:
+        """A single value, cast to this type as GraphBLAS does."""
+        return cast_scalar(value, self)
 
     @property
     def kind(self) -> str:
@@ -222,8 +226,7 @@ def cast_scalar(value: Any, to: DataType) -> np.generic:
     saturated, NaN to 0; a complex number to a real one by its real part (as SuiteSparse does)."""
     kind = type(value)
     if to._is_udt and kind is not np.int64:
-        number: np.generic = to.one(value)  # type: ignore[attr-defined]
-        return number
+        return to.one(value)
     if kind is to.np_type.type:
         same: np.generic = value
         return same

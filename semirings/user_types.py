@@ -44,7 +44,7 @@ class UserType(DataType):
         return hash(self.record)
 
     @property
-    def gb_name(self) -> None:  # type: ignore[override]
+    def gb_name(self) -> None:
         """The C API has none for it."""
 
     @property
@@ -62,7 +62,7 @@ class UserType(DataType):
         return numbers[where]
 
     def _rows_of(self, values: Any) -> np.ndarray:
-        base, shape = self.record.subdtype  # type: ignore[misc]
+        base, shape = self.record.subdtype or (self.record, ())
         rows = np.asarray(values, base)
         if rows.shape[1:] != shape:
             raise ValueError(f"values: expected arrays of shape {shape} for {self}, got shape {rows.shape[1:]}")
