@@ -6,7 +6,7 @@ They start when a kernel first has ranges to share. The child of a fork has none
 from __future__ import annotations
 
 import ctypes
-import logging  # noqa: F401 - see where forks are told of
+import logging
 import os
 import threading
 from collections.abc import Callable
@@ -154,7 +154,8 @@ def _after_fork_in_child() -> None:
         forget()
 
 
-# What was registered last runs first before a fork. logging takes its lock there, and modules that are imported under
-# ours ask for loggers: it is imported above, so that ours are taken first, by the fork as by everybody.
+# What was registered last runs first before a fork. Modules that take locks of their own there are imported above, so
+# that ours are taken before theirs, by the fork as by everybody: what is imported under ours asks for loggers.
+AFTER_OURS = (logging,)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_here, after_in_child=_after_fork_in_child)
