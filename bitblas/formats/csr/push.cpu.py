@@ -15,15 +15,6 @@ def push(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
             u = load_u(u_val, u_iso, u_stride, row)
             for e in range(np.int64(at(begin, row)), np.int64(at(end, row))):
                 j = column(col, width, e)
-                word = j >> 6
-                bit = ONE << np.uint64(j & 63)
-                bits = at(t_bits, word)
-                open_bit = (at(mask, word * mask_stride) ^ mask_invert) & bit
-                if KIND == VALUES and not (HAS_TERMINAL == 2 and bits & bit != 0) and open_bit != 0:
-                    z = mul(value_at(a_val, a_iso, a_stride, e), u, j, row)
-                    put(t_val, j, joined(bits & bit != 0, at(t_val, j), z))
-                if KIND == COUNT and open_bit != 0:
-                    put(counts, j, (at(counts, j) if bits & bit != 0 else 0) + 1)
-                put(t_bits, word, bits | open_bit)
+                # include: kernels/pushed.cpu.py
     if KIND == COUNT:
         close_counts(t_bits, t_val, counts, product)

@@ -1,0 +1,11 @@
+# A product at column j, of entry e and u, joined to the output where the mask is open: statements of a kernel.
+word = j >> 6
+bit = ONE << np.uint64(j & 63)
+bits = at(t_bits, word)
+open_bit = (at(mask, word * mask_stride) ^ mask_invert) & bit
+if KIND == VALUES and not (HAS_TERMINAL == 2 and bits & bit != 0) and open_bit != 0:
+    z = mul(value_at(a_val, a_iso, a_stride, e), u, j, row)
+    put(t_val, j, joined(bits & bit != 0, at(t_val, j), z))
+if KIND == COUNT and open_bit != 0:
+    put(counts, j, (at(counts, j) if bits & bit != 0 else 0) + 1)
+put(t_bits, word, bits | open_bit)
