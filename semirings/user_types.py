@@ -64,6 +64,8 @@ class UserType(DataType):
     def _rows_of(self, values: Any) -> np.ndarray:
         base, shape = self.record.subdtype or (self.record, ())
         rows = np.asarray(values, base)
+        if not rows.size:  # an empty list
+            rows = rows.reshape(0, *shape)
         if rows.shape[1:] != shape:
             raise ValueError(f"values: expected arrays of shape {shape} for {self}, got shape {rows.shape[1:]}")
         return rows

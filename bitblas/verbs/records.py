@@ -118,7 +118,7 @@ def _written(target: str, how: How, value: str) -> list[str]:
         return [f"r = {value}", "for i in range(len(r)):", f"    {target}[k, i] = r[i]"]
     if not how.fields:
         return [f"{target}[k] = {value}"]
-    reads = [f"r{i} = r[{name if how.named else i!r}]" for i, name in enumerate(map(repr, how.fields))]
+    reads = [f"r{i} = r[{name if how.named else i!r}]" for i, name in enumerate(how.fields)]
     return [f"r = {value}", *reads, *(f"{target}[k][{name!r}] = r{i}" for i, name in enumerate(how.fields))]
 
 
