@@ -92,6 +92,8 @@ def same_error(ours: Exception, theirs: Exception) -> bool:
     if type(theirs).__name__ == "TypingError":  # Numba's: a function that does not take such values
         return isinstance(ours, (KeyError, TypeError, ValueError))
     if all(re.search("Pair|Triple|user-defined", str(x)) or "DOMAIN_MISMATCH" in str(x) for x in (ours, theirs)):
-        return all(isinstance(x, (KeyError, TypeError)) or re.search("Domain|Typing", type(x).__name__) for x in (ours, theirs))
+        return all(
+            isinstance(x, (KeyError, TypeError)) or re.search("Domain|Typing", type(x).__name__) for x in (ours, theirs)
+        )
     names = {c.__name__ for c in type(theirs).__mro__} - {"Exception", "BaseException", "object"}
     return bool(names & {c.__name__ for c in type(ours).__mro__})

@@ -64,7 +64,8 @@ OF_COMPLEX = Family(
     monoid=("plus", "times"),
     semiring=tuple(
         """
-        plus_times plus_pair plus_first plus_second plus_minus times_plus times_first any_pair plus_truediv ss.min_firsti ss.max_firstj ss.plus_secondi1
+        plus_times plus_pair plus_first plus_second plus_minus times_plus times_first any_pair plus_truediv
+        ss.min_firsti ss.max_firstj ss.plus_secondi1
         """.split()
     ),
     select=tuple("valueeq valuene tril triu diag offdiag rowle rowgt colle colgt".split()),

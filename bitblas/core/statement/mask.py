@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from semirings import dtypes
-from semirings.dtypes import BOOL, check_cast
+from semirings.dtypes import BOOL
 
 from ...exceptions import DeviceError, DimensionMismatch
 from ...order import Order
@@ -117,8 +117,6 @@ def check(mask: Any, *ndim: int) -> Mask:
     """A Mask of one of these ranks, or a BOOL object as a mask of its values. TypeError for anything else."""
     if isinstance(mask, Mask):
         if mask.parent.ndim in ndim:
-            if not mask.structure:
-                check_cast(mask.parent.dtype, BOOL)
             return mask
     else:
         if getattr(mask, "ndim", 0) == 0 or not hasattr(mask, "_resolve"):
