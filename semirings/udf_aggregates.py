@@ -94,7 +94,7 @@ class Aggregates:
         for block in blocks:
             last = isinstance(block.terminator, ir.Return)
             for s in block.body:
-                value = getattr(s, "value", None)
+                value: Any = getattr(s, "value", None)
                 if not isinstance(s, ir.Assign):
                     continue
                 op = "" if isinstance(value, ir.Var) else getattr(value, "op", "none")
@@ -108,10 +108,10 @@ class Aggregates:
         """target[index] = value."""
         kind = self.kind(s.target, s.loc)
         if not isinstance(kind, Fixed) or s.target.name not in self.fresh:
-            return self.refuse("setting a part of an operand", s.loc)  # type: ignore[no-any-return]
+            return self.refuse("setting a part of an operand", s.loc)
         where, shape = self.place_of(kind, s.index, s.loc)
         if shape:
-            return self.refuse("setting several elements at once", s.loc)  # type: ignore[no-any-return]
+            return self.refuse("setting several elements at once", s.loc)
         return [f"  {self.numbers[s.target.name]}.at[{where}] = {self.use(s.value, kind.base)};"]
 
     def place_of(self, kind: Fixed, index: Any, loc: Any) -> tuple[str, tuple[int, ...]]:
@@ -142,11 +142,11 @@ class Aggregates:
             if isinstance(literal, int) and kind.names == () and literal < 0:
                 literal += len(kind.kinds)
             if literal not in names:
-                return self.refuse("this index", loc)  # type: ignore[no-any-return]
+                return self.refuse("this index", loc)
             k = names.index(literal)
             return self.keep_any(target, kind.kinds[k], f"{word}.f{k}")
         if not isinstance(kind, Fixed):
-            return self.refuse("an index", loc)  # type: ignore[no-any-return]
+            return self.refuse("an index", loc)
         where, shape = self.place_of(kind, index, loc)
         if not shape:
             return list(self.set(target, f"{word}.at[{where}]"))
@@ -165,7 +165,7 @@ class Aggregates:
         if isinstance(kind, Fixed) and expr.attr in ("copy", "sum"):
             self.objects[target] = (expr.attr, expr.value)
             return []
-        return self.refuse(f"the attribute {expr.attr}", loc)  # type: ignore[no-any-return]
+        return self.refuse(f"the attribute {expr.attr}", loc)
 
     def tuple_of(self, expr: Any, target: str, loc: Any) -> list[str]:
         kinds = tuple(self.kind(v, loc) for v in expr.items)
@@ -180,7 +180,7 @@ class Aggregates:
         shapes = {k.shape for v in operands if isinstance(k := self.kind(v, loc), Fixed)}
         base = scalar(self.types[target].dtype)
         if len(shapes) != 1 or base is None:
-            return self.refuse("arrays of several shapes", loc)  # type: ignore[no-any-return]
+            return self.refuse("arrays of several shapes", loc)
         made = Fixed(base, shapes.pop())
         self.known.setdefault(target, made)
         self.fresh.add(target)
@@ -198,7 +198,7 @@ class Aggregates:
             kind: Any = self.kind(function[1], loc)
             word = self.numbers[function[1].name]
             if expr.args or expr.kws:
-                return self.refuse(f"arguments of {function[0]}", loc)  # type: ignore[no-any-return]
+                return self.refuse(f"arguments of {function[0]}", loc)
             if function[0] == "copy":
                 self.fresh.add(target)
                 return self.keep(target, kind, word)
@@ -213,7 +213,7 @@ class Aggregates:
         if name in FRESH and len(expr.args) == 1 and not expr.kws and isinstance(self.types[target], types.Array):
             base, shape = scalar(self.types[target].dtype), self._shape_of(expr.args[0], name, loc)
             if base is None or not shape:
-                return self.refuse(f"this call of {name}", loc)  # type: ignore[no-any-return]
+                return self.refuse(f"this call of {name}", loc)
             made = Fixed(base, shape)
             self.known.setdefault(target, made)
             self.fresh.add(target)
@@ -226,13 +226,13 @@ class Aggregates:
             kind = self.kind(var, loc)
             return kind.shape if isinstance(kind, Fixed) else ()
         t = self.types[var.name]
-        found = [getattr(x, "literal_value", None) for x in (t if hasattr(t, "__iter__") else (t,))]
+        found: list[Any] = [getattr(x, "literal_value", None) for x in (t if hasattr(t, "__iter__") else (t,))]
         return tuple(found) if all(type(n) is int and n > 0 for n in found) else ()
 
     def sum(self, target: str, kind: Any, word: str, loc: Any) -> list[str]:
         t = scalar(self.types[target])
         if not isinstance(kind, Fixed) or t is None:
-            return self.refuse("this sum", loc)  # type: ignore[no-any-return]
+            return self.refuse("this sum", loc)
         z = self.numbers[target]
         step = f"{z} = plus<{t.c_type}>({z}, cast<{t.c_type}>({word}.at[k]));"
         return [f"  {z} = 0;", f"  for (int k = 0; k < {kind.size}; ++k) {step}"]

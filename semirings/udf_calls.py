@@ -15,13 +15,14 @@ from .udf_values import kind_of
 
 class Calls(Aggregates):
     name: str
+    called_by_name: dict[str, list[Any]]
     calls: Any
     need: Any
     text: Any
     result: Any
 
     def call(self, expr: Any, target: str, loc: Any) -> list[str]:
-        function = self.objects.get(expr.func.name)
+        function: Any = self.objects.get(expr.func.name)
         if function is range:
             words = [self.use(v, self.range_of(target, loc)) for v in expr.args]
             t = self.range_of(target, loc).c_type
@@ -87,7 +88,7 @@ class Calls(Aggregates):
 
     def range_of(self, target: str, loc: Any) -> DataType:
         found = range_type(self.types[target])
-        return found if found is not None else self.refuse("this range", loc)  # type: ignore[no-any-return]
+        return found if found is not None else self.refuse("this range", loc)
 
 
 def _float_of(types: list[DataType | None], result: DataType) -> DataType:

@@ -130,15 +130,17 @@ class _Translation(Calls):
             for value, block in zip(phi.incoming_values, phi.incoming_blocks):
                 if block != source or value is ir.UNDEFINED:
                     continue
-                k, kind = self.numbers[statement.target.name], scalar(self.types[statement.target.name])
-                word = "" if kind is None else self.use(value, kind)
-                if kind is None and self.is_aggregate(value.name):
+                k, number = self.numbers[statement.target.name], scalar(self.types[statement.target.name])
+                if number is not None:
+                    c_type, word = number.c_type, self.use(value, number)
+                elif self.is_aggregate(value.name):
                     of_value = self.kind(value, statement.loc)
                     kind = self.known.setdefault(statement.target.name, of_value)
-                    word = self.as_kind(self.numbers[value.name], of_value, kind)
-                if kind is not None:
-                    first.append(f"const {kind.c_type} n{k} = {word};")
-                    then.append(f"{k} = n{k};")
+                    c_type, word = kind.c_type, self.as_kind(self.numbers[value.name], of_value, kind)
+                else:
+                    continue
+                first.append(f"const {c_type} n{k} = {word};")
+                then.append(f"{k} = n{k};")
         return f"{{ {' '.join([*first, *then, f'goto L{target};'])} }}"
 
     def assign(self, statement: Any) -> list[str]:

@@ -32,9 +32,10 @@ def run(device: Device, work: Work) -> Any:
     kernel = _kernel(device, work.product, work.add, tuple(work.operands), listed, placed)
     none = dummy(device, "int64")
     out = xp.empty(work.size * _words(z), _word_type(z))
-    args = []
+    args: list[Any] = []
     for name in ARGUMENTS:
-        values, at = work.operands.get(name, Operand(np.int64(0)))
+        operand = work.operands.get(name, Operand(np.int64(0)))
+        values, at = operand.values, operand.at
         of, one = t if name in work.operands else INT64, records.is_one(values)
         array = device.full(1, of.np_type.type(values)) if one else values.astype(of.np_type, copy=False)
         which = () if name == "t" else (none if at is None else at,)
@@ -82,7 +83,7 @@ def _kernel(
     made: Any = add if product is None else product
     t, z = made.dtype, (made if add is None else add).return_type
     parts = [library(), *(packing(n.upper(), t if n in names else INT64) for n in ARGUMENTS), packing("Z", z)]
-    call = None if product is None else product.op.expr
+    call: Any = None if product is None else product.op.expr
     head, text, kind = "", "x" if call is None else str(call), kind_of(t)
     if product is not None and records.is_call(product):
         head, kind = translated(call.called, call.function, call.arguments(dict.fromkeys(ARGUMENTS, t)))
