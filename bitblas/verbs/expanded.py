@@ -13,7 +13,7 @@ from ..formats.numbers import placed
 from ..store import MatrixStore, VectorStore, unpack
 from . import arrays, keys, local, masks, reading, records, vector, vector_build
 from .operands import Into, Mask
-from .records import Operand, Work
+from .record_work import Operand, Work
 
 MOST = 1 << 22  # products that are listed at a time, by 40 bytes each, unless a row has more
 

@@ -8,49 +8,14 @@ table of their type (records_device.py). Results become numbers on the host, whi
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from semirings import Semiring, Typed
-from semirings.dtypes import DataType
 from semirings.errors import NotImplementedException
 from semirings.udf import Call
 
 from ..device import Device
-
-
-class Operand(NamedTuple):
-    """Values, an array or one for all; `at` says which of them the products take, None: one after the other."""
-
-    values: Any
-    at: Any = None
-
-
-class Work(NamedTuple):
-    """`product` (of operands x, y and t by name; None: x itself) of `size` operands each; with `add` those of each
-    segment pointers[s]:pointers[s + 1], none of them empty, joined from left to right. rows, cols: where they stand."""
-
-    size: int
-    product: Typed | None
-    operands: dict[str, Operand]
-    add: Typed | None = None
-    pointers: Any = None
-    rows: Any = None
-    cols: Any = None
-
-    @property
-    def taken(self) -> DataType:
-        """The type of the operands."""
-        made: Any = self.add if self.product is None else self.product
-        found: DataType = made.dtype
-        return found
-
-    @property
-    def given(self) -> DataType:
-        made: Any = self.product if self.add is None else self.add
-        found: DataType = made.return_type
-        return found
+from .record_work import Operand, Work, is_call
 
 
 def computes(op: Typed) -> bool:
@@ -65,10 +30,6 @@ def plain(op: Typed) -> Typed:
     """The operator itself, of a monoid its operator."""
     found: Any = getattr(op.op, "binaryop", op.op)
     return found[op.dtype]
-
-
-def is_call(op: Typed) -> bool:
-    return isinstance(op.op.expr, Call)
 
 
 def unplaced(op: Typed) -> Exception:
@@ -100,10 +61,6 @@ def _runner(on_host: bool) -> Any:
     else:
         from . import records_device as found  # type: ignore[no-redef]
     return found.run
-
-
-def is_one(values: Any) -> bool:
-    return isinstance(values, np.generic) or np.ndim(values) == 0
 
 
 __all__ = ["Operand", "Work", "computed", "computes", "folded", "is_call", "plain", "run", "unplaced"]

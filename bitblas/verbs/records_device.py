@@ -17,8 +17,7 @@ from semirings.user_types import UserType
 from ..device import Device
 from ..device.base import dummy
 from ..kernels.prologue import Variant
-from . import records
-from .records import Operand, Work
+from .record_work import Operand, Work, is_call, is_one
 
 ARGUMENTS = "xyt"
 _tables: dict[tuple[Device, UserType], Any] = {}
@@ -36,7 +35,7 @@ def run(device: Device, work: Work) -> Any:
     for name in ARGUMENTS:
         operand = work.operands.get(name, Operand(np.int64(0)))
         values, at = operand.values, operand.at
-        of, one = t if name in work.operands else INT64, records.is_one(values)
+        of, one = t if name in work.operands else INT64, is_one(values)
         array = device.full(1, of.np_type.type(values)) if one else values.astype(of.np_type, copy=False)
         which = () if name == "t" else (none if at is None else at,)
         table = _table(device, of) if isinstance(of, UserType) else dummy(device, of.np_type.name)
@@ -85,7 +84,7 @@ def _kernel(
     parts = [library(), *(packing(n.upper(), t if n in names else INT64) for n in ARGUMENTS), packing("Z", z)]
     call: Any = None if product is None else product.op.expr
     head, text, kind = "", "x" if call is None else str(call), kind_of(t)
-    if product is not None and records.is_call(product):
+    if product is not None and is_call(product):
         head, kind = translated(call.called, call.function, call.arguments(dict.fromkeys(ARGUMENTS, t)))
     more, text = converted(text, kind, kind_of(z))
     parts += [head, more, _function("product", "X_T x, Y_T y, T_T t, i64 ix, i64 jx", text)]

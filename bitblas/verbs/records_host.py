@@ -16,8 +16,7 @@ from semirings.udf_types import gives_record, jitted
 from semirings.user_types import UserType
 
 from ..device import Device
-from . import records
-from .records import Operand, Work
+from .record_work import Operand, Work, is_call, is_one
 
 
 def run(device: Device, work: Work) -> Any:
@@ -39,7 +38,7 @@ def run(device: Device, work: Work) -> Any:
 def _records(t: DataType, operand: Operand) -> tuple[Any, Any, int]:
     """What numbers stand for, as Numba takes it; which of them (nothing: none is asked for); the step, 0 for one."""
     values, at = operand
-    one = records.is_one(values)
+    one = is_one(values)
     numbers = np.reshape(values, 1) if one else np.asarray(values)
     if at is not None and not one:  # what is not listed may be anything
         listed = np.zeros(len(numbers), bool)
@@ -96,7 +95,7 @@ def _loop(product: Typed | None, add: Typed | None, names: tuple[str, ...]) -> C
         call, z = product.op.expr, product.return_type
         how = _how(z)
         text = str(call)
-        if records.is_call(product):
+        if is_call(product):
             how = _how(z, call.function, call.arguments(dict.fromkeys(("x", "y", "t"), product.dtype)))
             passed = ", ".join(f"np.uint64({n})" if n in POSITIONS else n for n in call.names)
             head = f"@njit\ndef {call.called}({', '.join(call.names)}):\n    return multiply({passed})\n\n\n"
