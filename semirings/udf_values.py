@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -40,7 +39,7 @@ class Fields:
 
     @property
     def c_type(self) -> str:
-        return f"Fields_{hashlib.sha256(self.members.encode()).hexdigest()[:12]}"
+        return f"Fields_{_digest(self.members)}"
 
     @property
     def members(self) -> str:
@@ -48,6 +47,12 @@ class Fields:
 
 
 Kind = DataType | Fixed | Fields
+
+
+def _digest(text: str) -> str:
+    import hashlib  # brings OpenSSL: 5 ms
+
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def kind_of(t: DataType) -> Kind:
@@ -151,7 +156,7 @@ def converted(text: str, source: Kind, to: Kind) -> tuple[str, str]:
         loop = " ".join(f"z.{member.format(k)} = {word};" for k, (_, word) in enumerate(made))
     else:
         raise UdfParseError(f"a value of {source.c_type}, expected one of {to.c_type}")
-    name = f"convert_{hashlib.sha256(f'{source.c_type} {to.c_type}'.encode()).hexdigest()[:12]}"
+    name = f"convert_{_digest(f'{source.c_type} {to.c_type}')}"
     z, x = to.c_type, source.c_type
     body = f"__device__ __forceinline__ {z} {name}({x} x) {{ {z} z = {{}}; {loop} return z; }}\n"
     return definitions(source) + definitions(to) + head + once(name.upper(), body), f"{name}({text})"
