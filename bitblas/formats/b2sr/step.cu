@@ -1,5 +1,5 @@
-// t<mask> = A' (+).(x) u for a frontier u, one round of a program on the device, by tile rows: see csr/step.cu. Units are
-// tile rows; LANES lanes share one, however long it is, and a lane takes an item: a tile, or an entry of a Split's rest.
+// t<mask> = A' (+).(x) u for a frontier u, one round of a program on the device, by tile rows: see
+// kernels/step_rows.cuh. Units are tile rows; LANES lanes share one, however long it is, and a lane takes an item: a tile, or an entry of a Split's rest.
 // The pull is for WORDS.
 #include "formats/b2sr/items.cuh"
 #include "kernels/step.cuh"
