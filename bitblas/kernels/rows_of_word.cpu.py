@@ -1,5 +1,4 @@
-# The rows of a word that a pull goes through, those that the mask allows (`rest`), and what w has of them: statements of
-# a kernel.
+# The rows of a word that a pull goes through, those that the mask allows (`rest`): statements of a kernel.
 open_bits = rest
 had = at(w_bits, word) if MERGE else np.uint64(0)
 rows = np.uint64(0)
