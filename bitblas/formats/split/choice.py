@@ -32,7 +32,7 @@ class SplitChoice(TiledChoice):
         return "" if fits else f"holds up to {(1 << 32) // self.tile} columns with tiles of {self.tile}, got {ncols}"
 
     def knows(self, seen: Seen) -> bool:
-        return self.key in dict(seen.own)
+        return self.key in seen.own_of
 
     def count(self, rows: Any) -> layout.Parts:
         return count_parts(rows, self.tile)
@@ -44,11 +44,11 @@ class SplitChoice(TiledChoice):
         return layout.Parts(*told)
 
     def listing(self, seen: Seen) -> Listing:
-        parts = dict(seen.own)[self.key]
+        parts = seen.own_of[self.key]
         return Listing(parts.tiles, seen.nvals - parts.in_rest, parts.in_rest)
 
     def predict_bytes(self, seen: Seen) -> int:
-        return layout.predict_bytes(seen.nrows, seen.ncols, self.tile, dict(seen.own)[self.key])
+        return layout.predict_bytes(seen.nrows, seen.ncols, self.tile, seen.own_of[self.key])
 
     def scratch(self, seen: Seen) -> int:
         return 100 * self.units(seen.nrows) + seen.nvals + 4 * round(self.listing(seen).items)

@@ -9,7 +9,7 @@ import numpy as np
 from ..b2sr.choice import word_type
 from ..b2sr.merging import Merge
 from ..csr.format import Csr
-from ..sample import Sample
+from ..sample import SIZES, Sample
 from .layout import Parts, best_parts, log_of, rule_of
 
 
@@ -44,7 +44,7 @@ def count_parts(csr: Csr, tile: int) -> Parts:
 
 def sampled_parts(of: Sample, tile: int) -> Parts:
     """The same of a sample of entries, estimated for all."""
-    fill, tiles = of.fill[tile], of.tiles[tile]
+    fill, tiles = of.fills[SIZES.index(tile)], of.share[SIZES.index(tile)]
     whole = float(tiles.sum())
 
     def count(near_width: int) -> Parts:
