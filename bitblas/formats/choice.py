@@ -119,6 +119,10 @@ class Format:
         """The same, estimated."""
         raise NotImplementedError
 
+    def may_pay(self, of: Sample) -> bool:
+        """Whether it is worth estimating, for a choice for time, what a form would hold."""
+        return True
+
     def fact(self, told: Any) -> Any:
         """Its own fact of what JSON made of it."""
         return told

@@ -106,7 +106,7 @@ class Estimates(NamedTuple):
 
     tiles: dict[int, float]
     errors: dict[int, float]
-    own: dict[str, Any]
+    own: Own
     levels: float
     heads: float
     longest: float

@@ -158,10 +158,12 @@ def weighed(structure: Structure, *, iso: bool) -> Weighed:
 
 def for_time(structure: Structure, iso: bool) -> Facts:
     """The facts that a choice for time needs."""
-    longest = estimates(structure).longest if structure.nvals else 0.0
-    by_rows = has_hubs(structure.nrows, structure.nvals, longest, structure.device.kind)
-    keys = [key for key in STORED if takes_part(key, "time", iso) and format_of(key).by_rows >= by_rows]
-    return facts(structure, keys=keys)
+    if not structure.nvals:
+        return facts(structure)
+    seen = estimates(structure)
+    by_rows = has_hubs(structure.nrows, structure.nvals, seen.longest, structure.device.kind)
+    left = [key for key in STORED if takes_part(key, "time", iso) and format_of(key).by_rows >= by_rows]
+    return facts(structure, keys=[key for key in left if format_of(key).may_pay(seen.own.sample)])
 
 
 def _is_small(structure: Structure, seen: Facts, key: str, tile: int) -> bool:

@@ -13,7 +13,7 @@ from ..csr.choice import UNROLL
 from ..lanes import power_of_two
 from ..sample import Sample
 from . import layout
-from .counting import count_parts, sampled_parts
+from .counting import count_parts, paying, sampled_parts
 
 
 class SplitChoice(TiledChoice):
@@ -36,6 +36,11 @@ class SplitChoice(TiledChoice):
 
     def count(self, rows: Any) -> layout.Parts:
         return count_parts(rows, self.tile)
+
+    def may_pay(self, of: Sample) -> bool:
+        """Where tiles pay for a tenth of the entries. (Of 62 graphs in three orders those for which it is chosen for
+        time have 0.15 to 0.46 of them there.)"""
+        return paying(of, self.tile) >= 0.1
 
     def sample(self, of: Sample) -> layout.Parts:
         return sampled_parts(of, self.tile)

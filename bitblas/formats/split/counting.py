@@ -42,6 +42,11 @@ def count_parts(csr: Csr, tile: int) -> Parts:
     return counted(csr, tile)[0]
 
 
+def paying(of: Sample, tile: int) -> float:
+    """The share of the entries that lie in tiles that pay, where no entry is near."""
+    return float(np.count_nonzero(of.fills[SIZES.index(tile)] >= rule_of(of.ncols, tile, 0).far) / len(of.bits))
+
+
 def sampled_parts(of: Sample, tile: int) -> Parts:
     """The same of a sample of entries, estimated for all."""
     fill, tiles = of.fills[SIZES.index(tile)], of.share[SIZES.index(tile)]
