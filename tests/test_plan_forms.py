@@ -141,8 +141,8 @@ def test_tiles_of_which_a_sample_is_not_sure_are_counted(monkeypatch, near):
 
 
 def test_facts_come_in_stages(monkeypatch):
-    """A choice for time estimates no more than the forms need that are left: with hubs those by rows, without tiles that
-    pay no Split, and never what only bytes are asked for."""
+    """A choice for time estimates no more than the forms need that are left: with hubs those by rows, without tiles
+    that pay no Split, and never what only bytes are asked for."""
     n, at, rng = 1 << 13, np.arange(1 << 13), np.random.default_rng(2)
     band = [(i, j) for i in (at,) for j in (at, (at + 1) % n, (at + 2) % n)]
     hub = [*band, (np.zeros(n, int), at)]
