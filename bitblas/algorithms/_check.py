@@ -64,6 +64,13 @@ def _telling(body, told):
     return run
 
 
+def repeat(body, while_):
+    """body(k) for k = 0, 1, .. while the Vector has entries; in the body of a loop, a loop inside it."""
+    from bitblas.loop import repeat
+
+    repeat(body, while_=while_)
+
+
 def loop(make, A, gb, *args):
     """The Loop of these arguments for A: the one that was kept, if the contents of A are still the same."""
     keep = getattr(A, "_keep", None)  # python-graphblas keeps nothing

@@ -87,6 +87,9 @@ class Scalar(Number, ShownScalar, Output):
 
     @value.setter
     def value(self, value: Any) -> None:
+        if recording.recorder is not None:
+            self._write(value, None, None, False)
+            return
         self._store(None if value is None else of(value, self.dtype)[0])
 
     def get(self, default: Any = None) -> Any:
@@ -126,6 +129,8 @@ class Scalar(Number, ShownScalar, Output):
         return s
 
     def clear(self) -> None:
+        if recording.recorder is not None:
+            recording.recorder.refuse(f"{self.name}.clear()")
         self._value = None
 
     def isequal(self, other: Any, *, check_dtype: bool = False) -> bool:

@@ -51,6 +51,11 @@ class IndexRecorder:
         size = vector._data.size
         return Listed(None, vector, size) if indices else None, Listed(vector, vector, size) if values else None
 
+    def cleared(self, w: Any) -> None:
+        """w.clear()"""
+        t = self._vec(w)
+        self._note(Statement(t, Pointwise(LEFT, None, Const(t.dtype, None)), text=f"{w.name}.clear()"))
+
     def built(self, indices: Listed, values: Any, dtype: Any, size: Any, dup_op: Any, name: Any) -> Any:
         """Vector.from_coo(indices, values, dtype, size=size, dup_op=dup_op)"""
         text = f"Vector.from_coo({indices}, {values})"
