@@ -101,9 +101,9 @@ class Recorder(BlockRecorder, IndexRecorder):
     def order(self) -> Order | None:
         """In which order the loop runs: that of its matrices. CaptureError where they differ, or where a statement
         reads positions, which are the user's."""
-        orders = {held.order for _, held in self.matrices}
-        order = orders.pop() if orders else None
-        if orders:
+        orders = list(dict.fromkeys(held.order for _, held in self.matrices))
+        order = orders[0] if orders else None
+        if not all(_alike(order, other) for other in orders[1:]):
             self.refuse("matrices in different orders")
         positional = (s for s in flat(self.statements) if order is not None and _by_position(s, order.size))
         if (found := next(positional, None)) is not None:
@@ -264,6 +264,10 @@ class Recorder(BlockRecorder, IndexRecorder):
                 return Pointwise(mode, binary_of(value.op), u, v)
             self.refuse(f"{_text(value)}: {value.method}")
         return Pointwise(LEFT, None, self._scalar_term(value))
+
+
+def _alike(a: Order | None, b: Order | None) -> bool:
+    return a is not None and b is not None and a.size == b.size and bool((a.perm == b.perm).all())
 
 
 def _by_position(s: Statement, size: int) -> bool:

@@ -46,7 +46,7 @@ def _choosing(A, gb, seed):
     s = degree << 32 | drawn(vertex.astype("int64"), seed)
     i, j, _ = A.to_coo(values=False)
     down = s[i] > s[j]
-    D = gb.Matrix.from_coo(i[down], j[down], True, nrows=n, ncols=n)
+    D = check.ordered_as(A, gb.Matrix.from_coo(i[down], j[down], True, nrows=n, ncols=n))
     above, beside = (
         gb.semiring.register_anonymous(gb.monoid.bor, op)[UINT64] for op in (gb.binary.first, gb.binary.second)
     )
