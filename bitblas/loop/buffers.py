@@ -70,10 +70,6 @@ class Frontier:
         """An entry everywhere, for ever."""
         self.bits[0][...] = full_bits(self.device, self.vec.size)
 
-    def clear_others(self) -> None:
-        """No entries but in the first buffer."""
-        self._clear(1)
-
     def _clear(self, first: int) -> None:
         for bits in self.bits[first:]:
             bits.fill(0)

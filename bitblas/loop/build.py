@@ -15,11 +15,11 @@ from semirings.dtypes import DataType, lookup_dtype
 
 from ..device import held
 from ..device.jit import BLOCK
+from ..exceptions import CaptureError
 from ..formats import Structure
 from ..kernels.prologue import Variant
 from ..plan.product import VALUES
-from ..store import Raw
-from ..verbs.operands import Allowed, Mask, Values, allowed, dummy, entry_values, stored
+from ..verbs.operands import Allowed, Mask, Values, allowed, dummy, stored
 from ..verbs.variants import beginning
 from . import layout
 from .along import Along
@@ -32,10 +32,11 @@ from .passes import entry_text, pass_variant
 from .pointwise import Parameter
 from .pull import PullLaunch
 from .small import small_rounds
-from .steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
+from .steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES, activate_variant
 from .together import size_of
 
 Launch = Callable[[], None]
+MOST_ARGUMENTS = 4096 // 8  # of a kernel
 
 
 @held.root
@@ -156,13 +157,13 @@ class Build:
 
     def _inner(self, item: Inner, head: tuple[Any, ...]) -> Launch:
         """A loop inside the round, or what runs under a condition. head: of a launch of the round."""
-        inner = Build(self.device, item.round, (), self.iso, self.of_full, item.condition, self)
-        times = "" if item.limit == 1 else f"{inner.copies} rounds per run"
-        self.lines.append(Line("block", (item.text,), times))
-        self.lines += [line._replace(kind=f"  {line.kind}") for line in inner.lines]
-        return InnerLoop(inner, item.limit, head)
+        loop = InnerLoop(Build(self.device, item.round, (), self.iso, self.of_full, item.condition, self), item, head)
+        self.lines += loop.lines
+        return loop
 
     def launcher(self, variant: Variant, grid: int, args: tuple[Any, ...], block: int = BLOCK) -> Launch:
+        if len(args) > MOST_ARGUMENTS:
+            raise CaptureError(f"the body: {variant} would take {len(args)} arguments, and {MOST_ARGUMENTS} fit")
         run, self._launched = self.device.load(variant), str(variant)
         return lambda: run((grid,), (block,), args)
 
@@ -258,7 +259,7 @@ class Build:
         matrix = along.matrix(device, SEGMENT_ENTRIES)
         args = (
             *head, *launchable(source), *target, *cleared, *launchable(self.mask(item.mask)), *matrix,
-            *self._back(along, back, product), *self.resolve(tuple(before[0].parameters)),
+            *along.back(device, back, product), *self.resolve(tuple(before[0].parameters)),
         )  # fmt: skip
         if kind == VALUES and product.semiring.op.monoid.name != "any":
             self.cells[item.target] = item.target.dtype.np_type.type(
@@ -275,16 +276,6 @@ class Build:
     def cells_at(self, t: Frontier, ahead: int, kind: int) -> Any:
         return t.at(t.values, ahead) if kind == VALUES else dummy(self.device, "int32")
 
-    def _back(self, along: Along, back: Any, product: Product) -> tuple[Any, ...]:
-        """The matrix by rows of the result, for pulling; without that the same arrays again, which are not read."""
-        form = along.form
-        arguments = launchable((form if back is None else back).pulled(along.ranked))
-        if not form.format.reads_values:
-            return arguments
-        transposed = product.transpose if back is not None else not product.transpose
-        values: Raw = product.matrix.raw_for(form.key, transposed) if along.kind == VALUES else np.bool_(True)
-        return *arguments, entry_values(self.device, along.a_type, values).array
-
     # ---- the end of the body ----
 
     def finish(self, handle: int) -> Launch:
@@ -298,8 +289,3 @@ class Build:
     def dense_at_start(self) -> list[int]:
         """States of frontiers that must clear all their cells: lists know of entries alone."""
         return [(self.first[x] + 1) * STATE + DENSE for x in self.cells]
-
-
-def activate_variant(per: int, lists: int, ptr: DataType) -> Variant:
-    """The kernel that counts and lists the entries of a vector by units of `per` rows."""
-    return Variant("loop/activate", (("PTR", ptr),), (("PER", per), ("LISTS", lists), ("LANES", 1)))

@@ -14,7 +14,7 @@ from semirings.dtypes import BOOL
 
 from .ir import Block, Body, Const, Gather, Masked, Pointwise, Product, Scal, Scatter, Statement, Vec, flat
 from .pointwise import is_subset
-from .together import together
+from .together import fits, together
 
 
 @dataclass(eq=False)
@@ -251,6 +251,8 @@ def _along(waiting: list[Statement], u: Vec, target: Vec, mask: Masked | None) -
         if not isinstance(s.value, Pointwise) or s.value.under is not None:
             break
         if mask is not None and mask.vec == w and not (mask.structure and _always(s.value, u)):
+            break
+        if not fits([[s, *taken]]):
             break
         taken.insert(0, s)
     if mask is not None and mask.vec == u:

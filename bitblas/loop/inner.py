@@ -66,8 +66,10 @@ def beginning(build: Any, limit: int) -> Any:
 class InnerLoop:
     """The launches of a loop inside a round; as a launch itself it is run by the host."""
 
-    def __init__(self, build: Any, limit: int, head: tuple[Any, ...]) -> None:
-        self.build, self.head, self.first = build, head, beginning(build, limit)
+    def __init__(self, build: Any, item: Inner, head: tuple[Any, ...]) -> None:
+        """head: of a launch of the round around it."""
+        self.text = item.text
+        self.build, self.head, self.first = build, head, beginning(build, item.limit)
         self.turning = {x: count for x, count in build.steps_of.items() if count}
         self._entering = entering(build)
         if not isinstance(build.condition, Vec):
@@ -75,6 +77,12 @@ class InnerLoop:
             self._entering.append(build.passes(Pass([same], build.condition), -1, once=True))
         self._enter, self._finish = self._decision(0), build.finish(0)
         self.leave = [launch for x in self.turning for launch in self._back(x)]
+
+    @property
+    def lines(self) -> list[Line]:
+        """What `explain` prints."""
+        times = "" if self.build.copies == 1 else f"{self.build.copies} rounds per run"
+        return [Line("block", (self.text,), times), *(x._replace(kind=f"  {x.kind}") for x in self.build.lines)]
 
     def __call__(self) -> None:
         going, device = self.build.going, self.build.device
@@ -102,9 +110,11 @@ class InnerLoop:
         build = self.build
         build.numbers[...] = self.first
         for x in self.turning:
-            build.buffers[x].clear_others()
+            for bits in build.buffers[x].bits[1:]:
+                bits.fill(0)
         for x, first in build.cells.items():
-            build.buffers[x].begin_cells(first)
+            for cells in build.buffers[x].values[1:]:
+                cells.fill(first)
 
     def _decision(self, handle: int) -> Launch:
         build = self.build
