@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import oracles
 import pytest
@@ -103,3 +106,9 @@ def test_thirty_products_in_a_round(device):
 
     assert repeat(body, while_=q[0]) == 1
     assert [x.nvals for x in q[1:5]] == [1, 1, 1, 0]
+
+
+def test_the_example_of_an_own_loop(device):
+    """Its assertions hold on every device, and with python-graphblas."""
+    pytest.importorskip("graphblas")
+    runpy.run_path(str(Path(__file__).parents[1] / "examples" / "own_loop.py"))

@@ -71,9 +71,8 @@ class Build:
         self.activations: dict[tuple[int, int], int] = {}
         self.cells: dict[Vec, Any] = {}  # vectors whose cells must hold the beginning of a sum
         self._list_frontiers()
-        by_pass = not self.steps_of.get(condition, 0) or any(  # type: ignore[call-overload]
-            isinstance(item, Pass) and item.counted is not None for item in plan.items
-        )
+        by_step = any(item.target == condition for item in self.steps)
+        by_pass = not by_step or any(isinstance(item, Pass) and item.counted is not None for item in plan.items)
         self.remaining = self.states.take(copies + 1, 1) if by_pass else None
         for k in range(copies):
             for number, item in enumerate(plan.items):

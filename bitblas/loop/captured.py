@@ -39,7 +39,7 @@ class Captured:
         self.scalars = {s.id: scalar for scalar, s in self.recorder.scalars.values()}
         used = {x for s in self.body.all for x in (*s.vectors, *s.elsewhere, s.target)}
         used |= {b.condition for b in self.body.blocks}
-        begun = any(s.target == self.condition for s in self.body.begin)
+        begun = any(s.target == self.condition for s in flat(self.body.begin))
         asked = () if begun else (self.condition,)  # before the first statement
         self.loaded = [x for x in self.body.vectors if x in asked or (x in used and reads_first(self.body, x))]
         written = {s.target for s in self.body.all}
