@@ -244,3 +244,25 @@ def test_a_random_body_of_blocks(device):
                 expected[i] += 1
         held = {i for i in held if left[i] > count}
     assert dense(steps) == expected
+
+
+def test_vectors_that_a_body_makes_are_new_in_each_round(device):
+    """Empty ones, full ones and copies: nothing of the round before is left in them."""
+    x, out, ones, at = full(gb, [1, 2, 3]), full(gb, [0, 0, 0]), full(gb, [0, 0, 0]), full(gb, [0, 1, 2])
+
+    def body(k):
+        here = at.select(gb.select.valueeq, k).new()
+        t = gb.Vector(INT64, 3)
+        t(here.S) << 1
+        u = gb.Vector.from_scalar(5, 3)
+        u(here.S) << 6
+        same = gb.Vector.from_scalar(7, 3)
+        out(gb.binary.plus) << t
+        ones(gb.binary.plus) << u
+        out(gb.binary.plus) << same
+        x << x.apply(gb.binary.minus, right=1)
+        x << x.select(gb.select.valuegt, 0)
+
+    assert repeat(body, while_=x) == 3
+    assert dense(out) == [22, 22, 22]
+    assert dense(ones) == [16, 16, 16]

@@ -3,7 +3,8 @@ or a Scalar on the device."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from semirings import binary, monoid, unary
@@ -11,8 +12,14 @@ from semirings.dtypes import BOOL, INT64
 
 from ..core.scalar import Scalar
 from ..core.vector.vector import Vector
-from .ir import Block, Statement, flat
+from ..verbs.variants import LEFT
+from .ir import Block, Const, Part, Pointwise, Statement, flat
 from .state import state_of
+
+
+@dataclass(frozen=True, eq=False)
+class Made(Statement):
+    """What a vector holds that the body makes."""
 
 
 class Level:
@@ -32,6 +39,22 @@ class BlockRecorder:
     statements: list[Statement | Block]
     levels: list[Level]
     round: Scalar
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.repeats = False  # what is written down will run more than once
+
+    def created(self, vector: Any) -> None:
+        """A Vector that the body makes: anew in each round, with what it held first."""
+        if not self.repeats:
+            return
+        t, data = self._vec(vector), vector._data
+        held: Any = Const(t.dtype, None)
+        if data.count != 0:
+            self.repeats = False
+            held = self._vec(Vector._from_store(data))
+            self.repeats = True
+        self.statements.append(Made(t, Pointwise(LEFT, None, held), text=f"{vector.name} << what it is made with"))
 
     def count(self, vector: Any) -> Scalar:
         """v.nvals"""
@@ -94,15 +117,40 @@ class BlockRecorder:
         known = self._vec(condition) if isinstance(condition, Vector) else self._scal(condition)
         self.levels.append(Level(self.statements, self.round))
         self.statements, self.round = [], Scalar(INT64, name="round")
+        around, self.repeats = self.repeats, True
         try:
             inside()
         finally:
+            self.repeats = around
             statements, level = self.statements, self.levels.pop()
             self.statements, self.round = level.statements, level.round
         block = Block(tuple(statements), known, limit, text)
         if statements:
             self.statements.append(block)
         return block
+
+
+def needed(part: Part, everywhere: Sequence[Statement]) -> Iterator[Statement | Block]:
+    """The statements of a part, of those `everywhere`, without the making of vectors that nothing else writes, or that
+    are overwritten before they are read."""
+    for k, s in enumerate(part):
+        if isinstance(s, Block):
+            yield replace(s, statements=tuple(needed(s.statements, everywhere)))
+        elif not isinstance(s, Made) or not _in_vain(s, part[k + 1 :], everywhere):
+            yield s
+
+
+def _in_vain(made: Made, after: Part, everywhere: Sequence[Statement]) -> bool:
+    x = made.target
+    if sum(s.target == x for s in everywhere) == 1:
+        return True
+    for s in after:
+        read = [y for inner in flat((s,)) for y in (*inner.vectors, *inner.elsewhere)]
+        if x in read or (isinstance(s, Block) and any(x in (inner.target, s.condition) for inner in flat((s,)))):
+            return False
+        if isinstance(s, Statement) and s.target == x:
+            return s.overwrites
+    return True
 
 
 def some_of(vectors: Sequence[Any]) -> Callable[[], Any]:
@@ -124,4 +172,4 @@ def named(condition: Any) -> str:
     return str(getattr(condition, "name", None) or condition._text())
 
 
-__all__ = ["BlockRecorder", "Level", "named", "some_of"]
+__all__ = ["BlockRecorder", "Level", "named", "needed", "some_of"]

@@ -12,7 +12,7 @@ from ..core.scalar import Scalar
 from ..core.statement.recording import state
 from ..core.vector.vector import Vector
 from ..exceptions import CaptureError
-from .blocks import named, some_of
+from .blocks import named, needed, some_of
 from .indexed import direct
 from .ir import Body, Vec, flat
 from .record import Recorder
@@ -30,8 +30,9 @@ def record(
     state.recorder = recorder
     try:
         given = state_of(begin)
-        first = len(recorder.statements)
+        first, recorder.repeats = len(recorder.statements), True
         body(recorder.round, *given)
+        recorder.repeats = False
         after = len(recorder.statements)
         if end is not None:
             end(*given)
@@ -42,8 +43,11 @@ def record(
     vectors = tuple(v for _, v in recorder.vectors.values())
     scalars = tuple(s for _, s in recorder.scalars.values())
     own, unknown = _own(recorder), _unknown(recorder)
-    parts = all_[:first], all_[first:after], all_[after:]
-    beginning, statements, ending = (tuple(direct(part, own, tuple(flat(all_)))) for part in parts)
+    every = tuple(flat(all_))
+    parts = (tuple(needed(part, every)) for part in (all_[:first], all_[first:after], all_[after:]))
+    beginning, statements, ending = parts = tuple(parts)
+    every = tuple(flat((*beginning, *statements, *ending)))
+    beginning, statements, ending = (tuple(direct(part, own, every)) for part in parts)
     return Body(statements, vectors, scalars, beginning, ending, own, unknown), recorder
 
 

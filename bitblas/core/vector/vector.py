@@ -60,6 +60,8 @@ class Vector(VectorBuild, VectorIndex):
         self._data = empty_vector(d, size, kind)
         self._pending: dict[int, np.generic | None] = {}
         self.name = named(name)
+        if recording.recorder is not None:
+            recording.recorder.created(self)
 
     @classmethod
     def _computed(cls, expr: Any, dtype: DataType | None = None, mask: Any = None, name: str | None = None) -> Vector:
@@ -92,7 +94,7 @@ class Vector(VectorBuild, VectorIndex):
         if mask is None and recording.recorder is None:
             return type(self)._from_store(assign.copied(self._stored, kind), name)
         v = type(self)(kind, self.size, name=name, device=self.device)
-        v._update(self, None if mask is None else check(mask, 1), None, False)
+        v._update(self, None if mask is None else check(mask, 1), None, mask is not None)
         return v
 
     def clear(self) -> None:
