@@ -63,7 +63,11 @@ def _fills(s: Statement, full: set[Vec]) -> bool:
         return True
     if s.mask is not None and s.replace:
         return False
-    return s.accum is not None or _is_everywhere(s.value, full)
+    if s.accum is not None:
+        return True
+    if s.mask is not None and s.mask.structure and not s.mask.complement:
+        full = full | {s.mask.vec}  # it has one wherever it is looked at
+    return _is_everywhere(s.value, full)
 
 
 def _is_everywhere(e: Any, full: set[Vec]) -> bool:

@@ -7,8 +7,8 @@ the next 64. It needs at most one color more than the highest degree, and mostly
 sequential greedy coloring in this order.
 
 State: f holds the colors that the neighbours of a vertex have, as bits, UINT64; no entry stands for "has a color, or
-waits". Of D, which has each edge once, from the vertex that comes before to the one that comes after, the neighbours
-that come before are read.
+waits". A row of D has those neighbours that come before. choice is 0 at vertices without a choice, not missing: full
+vectors are multiplied by rows, and here these are few and short, however many neighbours come after.
 
 Input: A with a symmetric structure (each edge stored both ways); values, dtype and self loops do not matter.
 
@@ -41,49 +41,53 @@ def coloring(A, *, seed=None, gb=None):
 
 def _choosing(A, gb, seed):
     n, binary, UINT64 = A.nrows, gb.binary, gb.dtypes.UINT64
-    # D = A where (degree, random) of the row is above that of the column
+    # D = A where (degree, random) of the row is below that of the column
     vertex, degree = degrees(A, gb).to_coo()
     s = degree << 32 | drawn(vertex.astype("int64"), seed)
     i, j, _ = A.to_coo(values=False)
-    down = s[i] > s[j]
-    D = check.ordered_as(A, gb.Matrix.from_coo(i[down], j[down], True, nrows=n, ncols=n))
-    above, beside = (
-        gb.semiring.register_anonymous(gb.monoid.bor, op)[UINT64] for op in (gb.binary.first, gb.binary.second)
-    )
+    up = s[i] < s[j]
+    D = check.ordered_as(A, gb.Matrix.from_coo(i[up], j[up], True, nrows=n, ncols=n))
+    beside = gb.semiring.register_anonymous(gb.monoid.bor, gb.binary.second)[UINT64]
     colors, rest, base = gb.Vector(gb.dtypes.INT64, n), gb.Vector(gb.dtypes.BOOL, n), gb.Scalar(gb.dtypes.INT64)
-    f, choice, near, fresh, taken = (gb.Vector(UINT64, n) for _ in range(5))
+    f = gb.Vector(UINT64, n)
 
     def begin():
+        choice = gb.Vector(UINT64, n)
+        choice << 0
         rest << True
+        return (choice,)
 
-    def body(k):
+    def body(k, choice):
         # f<rest, replace> = 0; rest = none; base = 64 k - 1
         f(rest.S, gb.replace) << 0
         rest.clear()
         base << k
         base << base.apply(binary.times, right=64)
         base << base.apply(binary.minus, right=1)
-        choose()
-        check.repeat(keep, while_=f)
+        choose(choice)
+        check.repeat(lambda _: keep(choice), while_=f)
 
-    def choose():
-        # choice = ~f & (f + 1), the lowest bit that is free; where none is, the vertex waits
+    def choose(choice):
+        # choice<f> = ~f & (f + 1), the lowest bit that is free, 0 where none is: then the vertex waits
         bit = binary.band(f.apply(gb.unary.bnot).new() & f.apply(binary.plus[UINT64], right=1).new()).new()
-        choice << bit.select(gb.select.valuene, 0)
-        rest(bit.select(gb.select.valueeq, 0).new().S) << True
-        f(choice.S, gb.replace) << f
+        choice << 0
+        choice(bit.S) << bit
+        waits = bit.select(gb.select.valueeq, 0).new()
+        rest(waits.S) << True
+        f(~waits.S, gb.replace) << f
 
-    def keep(_):
-        # near<choice, replace> = choice bor.first D; fresh = choice where near has other bits
-        near(choice.S, gb.replace) << choice.vxm(D, above)
+    def keep(choice):
+        # near<f, replace> = D bor.second choice; fresh<f, replace> = choice where near has other bits
+        near = D.mxv(choice, beside).new(mask=f.S)
         lost = binary.band(near & choice).new().select(gb.select.valuene, 0).new()
-        fresh(~lost.S, gb.replace) << choice
+        fresh = choice.dup(mask=f.S)
+        fresh(~lost.S, gb.replace) << fresh
         # colors<fresh> = base + the number of the bit
         colors(fresh.S) << fresh.apply(gb.unary.ss.frexpe[gb.dtypes.FP64]).new().apply(binary.plus, right=base)
         # f<lost, replace> = f bor (A bor.second fresh)
-        taken(lost.S, gb.replace) << A.mxv(fresh, beside)
+        taken = A.mxv(fresh, beside).new(mask=lost.S)
         f(lost.S, gb.replace) << f
         f(binary.bor) << taken
-        choose()
+        choose(choice)
 
     return {"begin": begin, "body": body, "while_": rest, "colors": colors}

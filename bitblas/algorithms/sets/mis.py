@@ -41,7 +41,7 @@ def _joining(A, gb):
     BOOL, INT64, binary = gb.dtypes.BOOL, gb.dtypes.INT64, gb.binary
     degree, seed = degrees(A, gb), gb.Scalar(INT64)
     vertex = degree.apply(gb.indexunary.index).new(INT64)
-    s, best, members, fresh, gone = (gb.Vector(t, A.nrows) for t in (INT64, INT64, BOOL, BOOL, BOOL))
+    s, members = gb.Vector(INT64, A.nrows), gb.Vector(BOOL, A.nrows)
 
     def begin():
         # s = random / (1 + degree), made unique by its low bits
@@ -49,23 +49,19 @@ def _joining(A, gb):
         share = binary.cdiv(draw.apply(binary.bshift, right=-1).new() & degree.apply(binary.plus, right=1).new())
         s << binary.bor(share.new().apply(binary.bshift, right=32).new() & draw)
         members.clear()
-        # best = A max.second s: the best score next to each vertex; a self loop gives its own
-        join(A.mxv(s, gb.semiring.max_second[INT64]))
+        join(0)
 
-    def body(_):
-        # best<s, replace> = A max.second s
-        join(A.mxv(s, gb.semiring.max_second[INT64]))
-
-    def join(near):
-        best(s.S, gb.replace) << near
+    def join(_):
+        # best<s, replace> = A max.second s: the best score next to each vertex; a self loop gives its own
+        best = A.mxv(s, gb.semiring.max_second[INT64]).new(mask=s.S)
         # fresh<!(best > s), replace> = true; members<fresh> = true
         worse = binary.gt(best & s).new()
-        fresh(~worse.V, gb.replace) << s.apply(gb.unary.one)
+        fresh = s.apply(gb.unary.one[INT64]).new(BOOL, mask=~worse.V)
         members(fresh.S) << True
         # gone<s, replace> = A any.pair fresh; gone<fresh> = true
-        gone(s.S, gb.replace) << A.mxv(fresh, gb.semiring.any_pair[BOOL])
+        gone = A.mxv(fresh, gb.semiring.any_pair[BOOL]).new(mask=s.S)
         gone(fresh.S) << True
         # s<!gone, replace> = s
         s(~gone.S, gb.replace) << s
 
-    return {"begin": begin, "body": body, "while_": s, "members": members, "seed": seed}
+    return {"begin": begin, "body": join, "while_": s, "members": members, "seed": seed}
