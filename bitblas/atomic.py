@@ -14,12 +14,11 @@ import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import IO
+from typing import IO, Any
 
-try:
-    from fcntl import LOCK_EX, LOCK_NB, flock
-except ImportError:  # Windows
-    flock = None  # type: ignore[assignment]
+locks: Any = None
+with suppress(ImportError):  # Windows has none
+    import fcntl as locks
 
 # Of what not every system has nothing is asked there.
 _PLAIN = getattr(os, "O_BINARY", 0)
@@ -61,7 +60,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             if part is None:  # a link cannot replace what is there, so a name of its own comes first
                 part = _new_name(folder)
                 os.link(f"/proc/self/fd/{fd}", part, dst_dir_fd=fd)  # with a dir_fd, whatever it is, links are followed
-            if flock is not None:  # while it is locked
+            if locks is not None:  # while it is locked
                 os.replace(part, target)
                 part = None
         if part is not None:  # Windows renames no open file
@@ -105,10 +104,10 @@ def _opened(folder: str, mode: int) -> tuple[str | None, int]:
 
 def _lock(fd: int) -> bool:
     """Whether nobody else writes the file. Where locks are not to be had, nothing is ever swept up."""
-    if flock is None:
+    if locks is None:
         return False
     try:
-        flock(fd, LOCK_EX | LOCK_NB)
+        locks.flock(fd, locks.LOCK_EX | locks.LOCK_NB)
     except OSError:
         return False
     return True
@@ -116,7 +115,7 @@ def _lock(fd: int) -> bool:
 
 def _sweep(folder: str) -> None:
     """Remove what killed processes left in the folder, as far as that can be told."""
-    if flock is None:
+    if locks is None:
         return
     with suppress(OSError):
         for name in filter(_PART.fullmatch, os.listdir(folder)):
