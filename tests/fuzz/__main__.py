@@ -30,7 +30,8 @@ def palette_of(number: int, args: argparse.Namespace) -> Palette:
     """Programs share one for a while, as each costs the compiling of its kernels."""
     if args.width == 0:
         return palette.COMMON
-    return palette.draw(random.Random(f"{args.seed} {number // args.share}"), args.width, FORMS, ORDERS)
+    found = palette.draw(random.Random(f"{args.seed} {number // args.share}"), args.width, FORMS, ORDERS)
+    return found._replace(types=tuple(args.types.split(","))) if args.types else found
 
 
 def program_of(number: int, args: argparse.Namespace) -> Program:
@@ -129,6 +130,7 @@ def main() -> int:
     parser.add_argument(
         "--width", type=int, default=3, help="operators of each kind that programs share; 0: common ones"
     )
+    parser.add_argument("--types", default="", help="of values, such as FC64,Pair, instead of those that are drawn")
     parser.add_argument("--share", type=int, default=2000, help="how many programs share them")
     parser.add_argument("--faults", type=int, default=20, help="stop after so many faults")
     parser.add_argument("--tries", type=int, default=1000, help="how often a program is made smaller at most")

@@ -88,6 +88,12 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     ("ewise_union|_default", "(alpha|beta) scalar of type", "SuiteSparse: defaults that are not looked at, of records"),
     ("ewise|&|[|]", r"DimensionMismatch.*\n.*does not work with", "both refuse: one says the size, one the operator"),
     ("power", "Result of computation of type", "SuiteSparse: powers of records whose products are numbers"),
+    (
+        "from_coo",
+        "lengths must match",
+        "values of a sub-array are several numbers, unless the dtype says what they are",
+    ),
+    ("", r"cast to or from a user.*\n.*: None", "refused by bitblas before anything is looked at"),
     ("scan", "GB_Monoid_opaque", "python-graphblas: scans of records"),
     ("^s", r"^s\d+: .* and None\n.*\n?.*", "python-graphblas: a statement that raises empties a Scalar"),
     ("[|&^]= ", "is not supported for FC", "python-graphblas: a TypeError instead of a KeyError"),
