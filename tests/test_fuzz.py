@@ -43,7 +43,7 @@ def test_programs_agree(device, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("width", "count", "types"),
-    [(0, 9000, ""), (2, 600, ""), (2, 150, "FC32,FP64"), (2, 150, "Pair"), (2, 100, "Triple")],
+    [(0, 9000, ""), (2, 600, ""), (2, 40, "FC32,FP64"), (2, 150, "Pair"), (2, 100, "Triple")],
 )
 def test_many_programs_agree(width, count, types, tmp_path):
     found = run("cpu", 2, count, tmp_path / "state.json", "--width", width, "--share", count, "--types", types)

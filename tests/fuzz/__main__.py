@@ -56,8 +56,9 @@ def report(number: int, program: Program, found: Difference, args: argparse.Name
 def one(args: argparse.Namespace) -> int:
     """One program, each statement printed before it runs."""
     program = program_of(args.one, args)
-    if args.oracle:
-        oracle_alone(program)
+    if args.oracle:  # those before it too: what was written where it should not be is found later
+        for number in range(max(args.start, args.one - 20), args.one + 1):
+            oracle_alone(program_of(number, args))
         return 0
     run = Run(program)
     for at, statement in enumerate(program.statements):

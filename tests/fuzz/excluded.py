@@ -94,6 +94,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
         "values of a sub-array are several numbers, unless the dtype says what they are",
     ),
     ("", r"cast to or from a user.*\n.*: None", "refused by bitblas before anything is looked at"),
+    ("", "python-graphblas: InsufficientSpace", "SuiteSparse: what a masked union by second left cannot be read"),
     ("scan", "GB_Monoid_opaque", "python-graphblas: scans of records"),
     ("^s", r"^s\d+: .* and None\n.*\n?.*", "python-graphblas: a statement that raises empties a Scalar"),
     ("[|&^]= ", "is not supported for FC", "python-graphblas: a TypeError instead of a KeyError"),
