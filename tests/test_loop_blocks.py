@@ -18,7 +18,10 @@ def index(n):
     return full(gb, list(range(n)))
 
 
-@pytest.mark.parametrize("form", [{}, {"format": "b2sr", "tile": 8}], ids=["csr", "b2sr8"])
+@pytest.mark.in_turn
+@pytest.mark.parametrize(
+    "form", [{}, pytest.param({"format": "b2sr", "tile": 8}, marks=pytest.mark.slow)], ids=["csr", "b2sr8"]
+)
 def test_a_search_inside_a_round(device, form):
     """Searches from one vertex after the other, each a loop of steps: of all lengths, so that frontiers end in each of
     their buffers; with the round of the loop around them."""
@@ -54,6 +57,7 @@ def test_a_search_inside_a_round(device, form):
         assert "  step" in kinds
 
 
+@pytest.mark.in_turn
 def test_loops_in_loops_and_conditions(device):
     """Rows of numbers: each loop counts how often it runs; a Scalar and a Vector decide."""
     x, y = full(gb, [3, 1, 0, 2]), full(gb, [0] * 4)
@@ -90,6 +94,7 @@ def test_loops_in_loops_and_conditions(device):
     assert odd.value == 100 + 1 + 2
 
 
+@pytest.mark.in_turn
 def test_several_vectors_to_go_on_by(device):
     a, b, log = full(gb, [2, 0, 1]), full(gb, [4, 3, 0]), full(gb, [0, 0, 0])
     made = gb.Scalar(INT64)
@@ -119,6 +124,7 @@ def test_several_vectors_to_go_on_by(device):
     assert rounds.value == 1
 
 
+@pytest.mark.in_turn
 def test_a_program_inside_a_body(device):
     """begin and end of the inner one run in each round; a limit bounds it; a vector that only some rounds write keeps
     what it held."""
@@ -148,6 +154,7 @@ def test_a_program_inside_a_body(device):
     assert dense(kept) == [7, 7]
 
 
+@pytest.mark.in_turn
 def test_nothing_runs_where_the_loop_around_does_not(device):
     x, y = gb.Vector(INT64, 3), full(gb, [1, 1, 1])
 
@@ -201,6 +208,7 @@ def test_an_index_out_of_range_inside(device):
     assert dense(p) == [1, 0]
 
 
+@pytest.mark.slow
 def test_a_random_body_of_blocks(device):
     """The same numbers as NumPy, for a loop whose inner loops end after different numbers of rounds."""
     rng = np.random.default_rng(5)
@@ -246,6 +254,7 @@ def test_a_random_body_of_blocks(device):
     assert dense(steps) == expected
 
 
+@pytest.mark.in_turn
 def test_vectors_that_a_body_makes_are_new_in_each_round(device):
     """Empty ones, full ones and copies: nothing of the round before is left in them."""
     x, out, ones, at = full(gb, [1, 2, 3]), full(gb, [0, 0, 0]), full(gb, [0, 0, 0]), full(gb, [0, 1, 2])
