@@ -1,4 +1,4 @@
-"""The variants of steps, which are products of frontiers (csr/step.cu, b2sr/step.cu), how much they take at once."""
+"""The variants of steps, which are products of frontiers (kernels/step_rows.cuh, b2sr/step.cu): how much they take."""
 
 from __future__ import annotations
 
