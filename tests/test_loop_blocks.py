@@ -12,17 +12,20 @@ from bitblas.exceptions import CaptureError, IndexOutOfBound
 from bitblas.loop import Program, if_, repeat
 
 BOOL, INT64 = gb.dtypes.BOOL, gb.dtypes.INT64
+# What a plain loop does on the CPU is only a matter of slow tests.
+in_emulator = pytest.mark.parametrize("turn", [{"device": "emulator"}], ids=["emulator"])
 
 
 def index(n):
     return full(gb, list(range(n)))
 
 
+@in_emulator
 @pytest.mark.in_turn
 @pytest.mark.parametrize(
     "form", [{}, pytest.param({"format": "b2sr", "tile": 8}, marks=pytest.mark.slow)], ids=["csr", "b2sr8"]
 )
-def test_a_search_inside_a_round(device, form):
+def test_a_search_inside_a_round(device, turn, form):
     """Searches from one vertex after the other, each a loop of steps: of all lengths, so that frontiers end in each of
     their buffers; with the round of the loop around them."""
     graph = oracles.random(40, 50, 3, symmetric=True)
@@ -57,8 +60,9 @@ def test_a_search_inside_a_round(device, form):
         assert "  step" in kinds
 
 
+@in_emulator
 @pytest.mark.in_turn
-def test_loops_in_loops_and_conditions(device):
+def test_loops_in_loops_and_conditions(device, turn):
     """Rows of numbers: each loop counts how often it runs; a Scalar and a Vector decide."""
     x, y = full(gb, [3, 1, 0, 2]), full(gb, [0] * 4)
     total, odd, inner = gb.Scalar(INT64), gb.Scalar(INT64), gb.Vector(INT64, 4)
@@ -94,8 +98,9 @@ def test_loops_in_loops_and_conditions(device):
     assert odd.value == 100 + 1 + 2
 
 
+@in_emulator
 @pytest.mark.in_turn
-def test_several_vectors_to_go_on_by(device):
+def test_several_vectors_to_go_on_by(device, turn):
     a, b, log = full(gb, [2, 0, 1]), full(gb, [4, 3, 0]), full(gb, [0, 0, 0])
     made = gb.Scalar(INT64)
 
@@ -124,8 +129,9 @@ def test_several_vectors_to_go_on_by(device):
     assert rounds.value == 1
 
 
+@in_emulator
 @pytest.mark.in_turn
-def test_a_program_inside_a_body(device):
+def test_a_program_inside_a_body(device, turn):
     """begin and end of the inner one run in each round; a limit bounds it; a vector that only some rounds write keeps
     what it held."""
     x, kept, start = full(gb, [1, 2]), full(gb, [7, 7]), full(gb, [1, 1])
@@ -154,8 +160,9 @@ def test_a_program_inside_a_body(device):
     assert dense(kept) == [7, 7]
 
 
+@in_emulator
 @pytest.mark.in_turn
-def test_nothing_runs_where_the_loop_around_does_not(device):
+def test_nothing_runs_where_the_loop_around_does_not(device, turn):
     x, y = gb.Vector(INT64, 3), full(gb, [1, 1, 1])
 
     def body(_):
@@ -254,8 +261,9 @@ def test_a_random_body_of_blocks(device):
     assert dense(steps) == expected
 
 
+@in_emulator
 @pytest.mark.in_turn
-def test_vectors_that_a_body_makes_are_new_in_each_round(device):
+def test_vectors_that_a_body_makes_are_new_in_each_round(device, turn):
     """Empty ones, full ones and copies: nothing of the round before is left in them."""
     x, out, ones, at = full(gb, [1, 2, 3]), full(gb, [0, 0, 0]), full(gb, [0, 0, 0]), full(gb, [0, 1, 2])
 

@@ -24,6 +24,8 @@ from bitblas.exceptions import CaptureError
 from bitblas.loop import Program, repeat
 
 BOOL, INT64 = gb.dtypes.BOOL, gb.dtypes.INT64
+# What a plain loop does on the CPU is only a matter of slow tests.
+in_emulator = pytest.mark.parametrize("turn", [{"device": "emulator"}], ids=["emulator"])
 
 
 @pytest.mark.slow
@@ -59,8 +61,9 @@ def test_strong_components_on_the_device(device):
         assert dense(strongly_connected_components(M)) == smallest
 
 
+@in_emulator
 @pytest.mark.in_turn
-def test_copies_and_what_is_cleared(device):
+def test_copies_and_what_is_cleared(device, turn):
     """dup, clear and Scalar.value are statements of the body: they happen in each round, and not once, while it is
     written down."""
     x, log, sum_ = full(gb, [3, 2, 1]), full(gb, [0, 0, 0]), gb.Scalar(INT64)
@@ -82,7 +85,7 @@ def test_copies_and_what_is_cleared(device):
             repeat(lambda k: (body(k), sum_.clear()), while_=x)
 
 
-@pytest.mark.in_turn
+@pytest.mark.slow
 def test_more_statements_than_a_kernel_takes(device, monkeypatch):
     """They become several kernels; what cannot be cut is named."""
     monkeypatch.setattr(passes_of, "MOST_NAMES", 4)
