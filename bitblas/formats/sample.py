@@ -56,11 +56,6 @@ class Sample:
     ncols: int
 
     @cached_property
-    def share(self) -> Any:
-        """For each edge of tiles of how many each is one."""
-        return self.each / self.fills
-
-    @cached_property
     def below(self) -> list[float]:
         """The entries in columns below 1, 2, 4, .. up to the first power of two that all are below, estimated."""
         found = np.bincount(self.bits, minlength=(self.ncols - 1).bit_length() + 1)
@@ -68,7 +63,7 @@ class Sample:
 
     def sums(self) -> tuple[dict[int, float], dict[int, float]]:
         """By the edge of tiles how many there are, and the standard errors: 0 where all entries were looked at."""
-        share = self.share
+        share = self.each / self.fills  # of how many tiles each is one
         found, size = share.sum(axis=1), len(self.bits)
         errors = np.zeros(len(SIZES))
         if self.each > 1:
