@@ -100,6 +100,6 @@ def look(rows: Any) -> Look:
     kernel(units, nrows, nvals, rows.ptr, rows.col, rows.width, balls, samples, ranges, *written, bounds=bounds)
     found = told.read(np.uint8, count=BYTES)
     sizes, ends, seen = (found[at:][: count * kind.itemsize].view(kind) for kind, at, count in PARTS)
-    each, fill = nvals / samples, seen[: 6 * samples].reshape(samples, 6).T.copy()
+    each, fill = int(nvals) / samples, seen[: 6 * samples].reshape(samples, 6).T.copy()
     sample = Sample(fill[:5], fill[5] & 255, fill[5] >> 8, each, nrows, rows.ncols)
     return Look(sample, int(ends[::2].sum()), int(ends[1::2].max()), sizes.reshape(BALLS, HOPS + 1)[:balls].copy())
