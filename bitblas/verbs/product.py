@@ -21,7 +21,7 @@ from ..formats.values import PackedValues
 from ..kernels.prologue import Variant
 from ..plan.direction import Case, is_lasting, missed
 from ..plan.ending import End, plan_end
-from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged, reads_matrix
+from ..plan.product import COUNT, VALUES, WORDS, Plan, is_fused, is_staged, reads_matrix
 from ..sparse import SparseStore
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
 from . import deciding, expanded, hyper_product, records, vector
@@ -34,6 +34,7 @@ from .operands import (
     Old,
     Output,
     Rows,
+    Values,
     allowed,
     dummy,
     entry_values,
@@ -44,7 +45,7 @@ from .operands import (
 )
 from .pull import PullKernels, Reached
 from .pull import compiled as compiled  # what other verbs call it by
-from .push import Push, WidePull
+from .push import Push, WidePull, lengths
 
 MANY = 64  # prepared products that a matrix keeps; vectors with ever new iso values would make ever more
 
@@ -110,6 +111,13 @@ class Ways:
         self.products: dict[tuple[bool, bool], PreparedProduct] = {}
 
 
+def _taken(form: Any, ranked: bool, values: Values) -> Matrix:
+    """A matrix in that form, as kernels take it."""
+    starts, parts = form.unit_starts()
+    rows = Rows(starts[:-parts], starts[parts:], dummy(form.device, "int64"), 0)
+    return Matrix(rows, form.unit_contents(ranked), values)
+
+
 class PreparedProduct:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
@@ -140,18 +148,22 @@ class PreparedProduct:
         full = not push and 0 < form.ncols and full  # of no entries nothing is gained: no kernel of its own
         options = {"flip": flip, "ranked": ranked, "full": full, "packed": isinstance(a_values, PackedValues)}
         self.algebra = (form.types(ranked), None if kind == WORDS else semiring, kind, a_type, options)
-        self.form, self.size = form, form.ncols if push else form.nrows
+        self.size = form.ncols if push else form.nrows
         self.staged = is_staged(semiring, kind, form, options["full"])
-        starts, parts = form.unit_starts()
-        rows = Rows(starts[:-parts], starts[parts:], dummy(device, "int64"), 0)
-        self.matrix = matrix = Matrix(rows, form.unit_contents(ranked), entry_values(device, a_type, a_values))
-        self.arguments = matrix.flat()
+        taken = lambda form: _taken(form, ranked, entry_values(device, a_type, a_values))
+        self.form, self.matrix = form, taken(form)
+        wide = plan.wide
+        if wide and full and kind == COUNT:
+            wide, self.form = False, lengths(form, self.matrix.flat())
+            self.algebra = (self.form.types(ranked), *self.algebra[1:])
+            self.matrix = taken(self.form)
+        self.arguments = self.matrix.flat()
         self.u_values: Any = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.u_zero, self.u_nothing = ZERO[self.u_type.name], nothing(device, self.u_type)
         self.value = z.np_type.type(0 if product is None else product)
         self.pulls: dict[Any, PullKernels] = {}
         self.fused: dict[tuple[str, Typed | None], bool] = {}
-        self.apart: Any = Push(self) if push else WidePull(self) if plan.wide else None
+        self.apart: Any = Push(self) if push else WidePull(self) if wide else None
         if self.apart is None and full and kind == WORDS:
             self.apart = Reached(self)
 
@@ -180,7 +192,7 @@ class PreparedProduct:
         key = w.name, accum
         found = self.fused.get(key)
         if found is None:
-            found = self.fused[key] = is_fused(self.plan.key, self.semiring, w, accum)
+            found = self.fused[key] = is_fused(self.form.key, self.semiring, w, accum)
         return found
 
     def variants(self, masked: bool) -> tuple[Variant, ...]:

@@ -17,6 +17,13 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
         truths = np.uint64(0)
         if hi - (word << 6) < 64:
             rest &= (ONE << np.uint64(hi - (word << 6))) - ONE
+        if U_FULL and KIND == COUNT and STORE and not MERGE and not W_BOOL and rest == ~np.uint64(0):  # SIMD's
+            for d in range(64):
+                row = (word << 6) + d
+                count = np.int64(at(end, row)) - np.int64(at(begin, row))
+                put(t_val, row, take(repeated(product, count)))
+                rows |= np.uint64(count > 0) << np.uint64(d)
+            rest = np.uint64(0)
         while rest != 0:
             place = trailing_zeros(rest)
             rest = drop_lowest(rest)
