@@ -248,6 +248,13 @@ class MatrixStore:
         raw = self.raw if mine else self.raw_for(key, transposed)
         return raw.plain() if isinstance(raw, PackedValues) else raw
 
+    def by_rows(self) -> tuple[Any, Any]:
+        """A form by rows, plain or packed, and the values in its order."""
+        form, raw = self.structure.rows(), self.raw
+        if form is not self.structure.primary:
+            raw = self.raw_for(form.key, False)
+        return form, raw.plain() if isinstance(raw, PackedValues) else raw
+
     def raw_for(self, key: str, transposed: bool) -> Raw:
         """The values in the entry order of a form; a gathered copy is kept as long as this matrix lives, packed if the
         values are."""

@@ -27,6 +27,7 @@ MEASURED_THREADS, MOST_THREADS = 2, 8  # beyond which pulls wait for memory (not
 
 
 FEW_ENTRIES = 1 << 10  # of a matrix: either direction reads them in less time than asking for active rows takes
+PULLED = 1 << 8  # and all of so many in less than the pass that ends the statement of a push
 
 
 class Case(NamedTuple):
@@ -48,6 +49,7 @@ class Case(NamedTuple):
     work: int | None = None  # entries (tiles) of that form; None: it is not there
     longest: int = 0  # entries (tiles) of its longest row (tile row)
     threads: int = MEASURED_THREADS  # that share a pull; one pushes
+    few: bool = False  # whether a matrix has so few entries that it is pulled from
     early: float = 0.0  # entries of a row that a pull reads up to the first hit, in the mean; 0: it reads all of them
 
     @property
@@ -118,6 +120,7 @@ class Direction(NamedTuple):
 
 MANY, FEW = (Direction(push, "{nvals} of {size} entries active") for push in (False, True))
 AT_LEAST = Direction(False, "at least {least} of {size} entries active")
+SMALL = Direction(False, "the matrix has few entries")
 # Of either the other would cost less, but for what it reads.
 WITHOUT_TRANSPOSE = Direction(False, "pushing would need {key} of the transpose, which is not repaid")
 AS_IT_LIES = Direction(True, "pulling would need {key} of the transpose, which is not repaid")
@@ -133,6 +136,8 @@ def direction(case: Case, known: Known) -> Direction | Ask:
     """
     if case.ordered:
         return Direction(False, case.ordered)
+    if case.few and not case.pull_of:
+        return SMALL
     found = _cheaper(case, known)
     if isinstance(found, Ask) or found.push or case.back or not case.pull_of:
         return found
@@ -142,6 +147,8 @@ def direction(case: Case, known: Known) -> Direction | Ask:
 def is_lasting(found: Direction, case: Case, known: Known) -> bool:
     """Whether it holds for every vector with as many entries, whatever is made of the matrix in the meantime; of a
     small matrix it does not matter which rows they have."""
+    if found is SMALL:
+        return True
     looked_at = case.work is not None or not found.push
     alike = known.active is None or (case.work is not None and case.work <= FEW_ENTRIES)
     return looked_at and alike and found is not AS_IT_LIES and found is not WITHOUT_TRANSPOSE

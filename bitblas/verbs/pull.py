@@ -49,6 +49,7 @@ class PullKernels:
         "units",
         "value",
         "variants",
+        "whole",
     )
 
     def __init__(self, of: PreparedProduct, end: End, w: DataType, masked: bool) -> None:
@@ -76,6 +77,7 @@ class PullKernels:
         self.longest, self.extra, self.hubs = 1 << 62, 0, None
         self.parts: Any = None
         self.join: Any = None
+        self.whole = self.bounds is None and not device.shares_rows
         if first or not device.shares_rows:
             return
         per, presence = form.rows_per_unit, kind == WORDS and not end.store
@@ -99,6 +101,9 @@ class PullKernels:
         """The product into the output. scratch: what `scratch` gave, for those who must not take memory now."""
         of, hubs = self.of, self.hubs
         tail = *u, *mask, self.value, *old, *to
+        if self.whole:  # words for what is not asked cost the host as much as the call
+            self.kernel(self.units, self.longest, *of.arguments, *tail)
+            return
         self.kernel(self.units, self.longest, *of.arguments, *tail, bounds=self.bounds, extra_blocks=self.extra)
         if hubs is None:
             return

@@ -74,7 +74,8 @@ class MatrixRead(MatrixExport, MatrixElementwise, MatrixIndex, MatrixProducts, S
         f = typed(op, "monoid", self.dtype)
         A = self._matrix
         run = lambda into: product.reduce_rows(A._read(), f, transpose=transpose, into=into)
-        return VectorExpression(size, method, (self,), f, run, None, False, True, (self,))
+        along = (self,)
+        return VectorExpression(size, method, along, f, run, None, False, True, along)
 
     def reduce_scalar(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's sum of all entries. Without entries: an empty Scalar, or the identity if `allow_empty` is
