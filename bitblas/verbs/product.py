@@ -124,8 +124,8 @@ class PreparedProduct:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
     __slots__ = (
-        "algebra", "apart", "arguments", "device", "everywhere", "form", "fused", "matrix", "plan", "product", "pulls", "pushes", "semiring",
-        "size", "staged", "u_nothing", "u_type", "u_values", "u_zero", "value", "z",
+        "algebra", "apart", "arguments", "device", "everywhere", "form", "fused", "matrix", "plan", "product", "pulls",
+        "pushes", "semiring", "size", "staged", "u_nothing", "u_type", "u_values", "u_zero", "value", "z",
     )  # fmt: skip
 
     def __init__(
@@ -266,11 +266,13 @@ def reduce_rows(
 ) -> VectorStore:
     """t(i) = the sum of row i (column i where `transpose`): A (+).first 1. Section 4.3.10."""
     size = A.nrows if transpose else A.ncols
-    if A.structure.renumbers:
-        ones = hyper_product.ones(A, transpose)
+    if size <= FEW and not A.structure.renumbers:
+        ones, first = _kept(A.device, size, monoid)
     else:
-        ones = _ones(A.device, size) if size <= FEW else full_vector(A.device, size, np.bool_(True), BOOL)
-    return mxv(A, ones, _first(monoid), transpose, False, None if into is None else into[1], into)
+        whole = not A.structure.renumbers
+        ones = full_vector(A.device, size, np.bool_(True), BOOL) if whole else hyper_product.ones(A, transpose)
+        first = _first(monoid)
+    return mxv(A, ones, first, transpose, False, None if into is None else into[1], into)
 
 
 FEW = 1 << 16  # positions up to which vectors of ones are kept: 8 KB each
@@ -284,3 +286,8 @@ def _ones(device: Device, size: int) -> VectorStore:
 @functools.cache
 def _first(monoid: Typed[Monoid]) -> Typed[Semiring]:
     return compose(monoid.op, BINARY["first"])[monoid.dtype]
+
+
+@functools.lru_cache(64)
+def _kept(device: Device, size: int, monoid: Typed[Monoid]) -> tuple[VectorStore, Typed[Semiring]]:
+    return _ones(device, size), _first(monoid)

@@ -19,11 +19,12 @@ def unit_bounds(form: Any, device: Device, *, most: int | None = None) -> Any:
     read, about; of rows whose lengths alone are read (0) several cost as much as an entry."""
     if not device.splits(form.units // LENGTHS if most == 0 else form.nvals, PARALLEL_ENTRIES):
         return None
-    limited = most is not None and form.rows_per_unit == 1
-    name = ("bounds", most if limited else None)
+    if form.rows_per_unit != 1:
+        most = None
+    name = ("bounds", most)
     if name not in form.cache:
         ptr = form.ptr
-        if limited:
+        if most is not None:
             ptr = np.zeros(len(form.ptr), np.int64)
             np.cumsum(np.minimum(np.diff(form.ptr), most), out=ptr[1:])
         form.cache[name] = ranges.balanced(ptr, device.parts, 64 // form.rows_per_unit)

@@ -116,13 +116,16 @@ def weave(
         values, left, right = w.nothing[0], *w.zeros
         first = second = values, left, 0
     bounds = _ranges(a if a.nvals > b.nvals else b) if most >= PARALLEL_ENTRIES else None
-    w.kernel(
-        a.nrows, a.ptr, a.col, a.width, *first, left, b.ptr, b.col, b.width,
+    given = (
+        a.ptr, a.col, a.width, *first, left, b.ptr, b.col, b.width,
         w.no_flags if flags is None else flags.view(np.uint8), *second, right, m.ptr, m.col, m.width,
-        flipped, 1 if replace else 0, ptr, col, values, bounds=bounds,
+        flipped, 1 if replace else 0, ptr, col, values,
     )  # fmt: skip
     starts = None
-    if bounds is not None:
+    if bounds is None:  # a word for what is not asked costs the host as much as the call
+        w.kernel(a.nrows, *given)
+    else:
+        w.kernel(a.nrows, *given, bounds=bounds)
         starts = a.ptr[bounds].astype(np.int64)
         if mode != BOTH:
             starts += b.ptr[bounds]

@@ -44,9 +44,9 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     kept = (accum is not None or (mask is not None and not replace)) and held.nvals != 0
     order = common([*_along(value), *_parents(mask), *([C] if kept else [])]) if orders.used else None
     m = None if mask is None else matrix_mask(mask, order)
-    restricted = False
+    restricted = delayed and value.masked
     if delayed:
-        t, restricted = value.computed(m if value.masked else None, order), value.masked
+        t = value.computed(m if restricted else None, order)
     elif isinstance(value, tuple):
         t = _fill(held, value[0], value[1], m)
     else:

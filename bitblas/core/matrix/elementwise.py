@@ -62,7 +62,7 @@ class MatrixElementwise(Operand):
         if type(other) is not type(self) and isinstance(other, Operand) and other.ndim == 1:
             return self._beside(other._resolve(), where, columns=False, restrict=restrict)
         B = other if type(other) is type(self) else object_of(other, 2, where)
-        if self.shape != B.shape:
+        if self.nrows != B.nrows or self.ncols != B.ncols:
             raise DimensionMismatch(f"{where}: expected two matrices of one shape, got {self.shape} and {B.shape}")
         if self.device is not B.device:
             same_device(where, self, B)
@@ -85,12 +85,12 @@ class MatrixElementwise(Operand):
 
     def _ewise(self, B: Any, op: Any, method: str, verb: Callable[..., MatrixStore]) -> MatrixExpression:
         f = typed(op, "binary", self.dtype, B.dtype)
-        if method == "ewise_add":
+        if self.dtype is not f.return_type and method == "ewise_add":
             check_cast(self.dtype, f.return_type)
         run = lambda mask, order=None: verb(self._at(order), B._at(order), f)
-        args, (nrows, ncols) = (self, B), self.shape
+        args = self, B
         along = None if f.op.positional else args
-        return MatrixExpression(nrows, ncols, method, args, f, run, None, False, along)
+        return MatrixExpression(self.nrows, self.ncols, method, args, f, run, None, False, along)
 
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> MatrixExpression:
         """The union, with a default for the operand that is missing; the type also holds the defaults."""
