@@ -29,6 +29,12 @@ def tame(x: Any) -> Any:
     return x
 
 
+def repeats(x: Any) -> bool:
+    """Whether an object of the oracle has two entries at one place."""
+    places = [] if type(x).__name__ == "Scalar" else list(zip(*x.to_coo(values=False)[: x.ndim]))
+    return len(set(places)) < len(places)
+
+
 def asked(statement: Statement, scope: dict[str, Any]) -> str:
     """What the oracle runs. A value mask of floats is one of BOOL: for SuiteSparse -0.0 is true in a mask alone. Slices
     that run backwards are lists of indices: SuiteSparse 9.4 keeps entries that v(mask)[::-1] << w deletes."""
