@@ -29,10 +29,13 @@ def tame(x: Any) -> Any:
     return x
 
 
-def repeats(x: Any) -> bool:
-    """Whether an object of the oracle has two entries at one place."""
-    places = [] if type(x).__name__ == "Scalar" else list(zip(*x.to_coo(values=False)[: x.ndim]))
-    return len(set(places)) < len(places)
+def is_broken(x: Any) -> bool:
+    """Whether an object of the oracle has two entries at one place, or some outside."""
+    if type(x).__name__ == "Scalar":
+        return False
+    indices = x.to_coo(values=False)[: x.ndim]
+    outside = any((index >= size).any() for index, size in zip(indices, x.shape))
+    return outside or len(set(zip(*(index.tolist() for index in indices)))) < len(indices[0])
 
 
 def asked(statement: Statement, scope: dict[str, Any]) -> str:
