@@ -21,7 +21,7 @@ def _unknown(*args: Any) -> int:
 
 
 @functools.cache
-def _native() -> Callable[[str], int]:
+def library() -> Callable[[str], int]:
     """The addresses of what native.ll defines, by name; loaded and ready."""
     made = objects.native_object()
     native.load(made.data, "launch", made.wanted)
@@ -31,11 +31,17 @@ def _native() -> Callable[[str], int]:
     return functools.cache(native.address_of)
 
 
-def _loaded(variant: Variant, signature: Sequence[str]) -> Callable[..., int]:
-    """A variant for arguments of these types: see `native.callable_of`."""
+def code(variant: Variant, signature: Sequence[str]) -> int:
+    """Where the machine code of a variant lies, for arguments of these types."""
     with native.loading:
-        made, found = objects.cpu_object(variant, signature), _native()
-        function = native.load(made.data, made.symbol, made.wanted)
+        made = objects.cpu_object(variant, signature)
+        return native.load(made.data, made.symbol, made.wanted)
+
+
+def callable_for(function: int, signature: Sequence[str]) -> Callable[..., int]:
+    """The kernel that lies there, called from Python: see `native.callable_of`."""
+    with native.loading:
+        found = library()
     if native.layout_known():
         return native.callable_of(found("launch"), function, signature)
     return native.plain_callable_of(found("share"), function, signature)
@@ -59,7 +65,7 @@ class Cpu(Device):
                     settle(said, n, args)
             else:
                 if not threads.settled:
-                    threads.settle(_native())
+                    threads.settle(library())
                 bounds = threads.limited(bounds)
                 if said := quick(bounds, *args):
                     settle(said, bounds, args)
@@ -71,7 +77,7 @@ class Cpu(Device):
                 args = tuple(map(native.plain, args))
                 types = tuple(map(native.code_of, args))
                 if types not in known:
-                    known[types] = _loaded(variant, types)
+                    known[types] = callable_for(code(variant, types), types)
                 quick = known[types]
                 said = quick(units if isinstance(units, np.ndarray) else int(units), *args)
             if said:
