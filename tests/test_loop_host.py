@@ -92,7 +92,7 @@ def test_what_is_no_loop_of_statements_stays_one():
 
     program = Program(looks, while_=v)
     assert program.run() == 3 and [x for x in seen if isinstance(x, int)] == [3, 2, 1]
-    assert "(" in str(program.explain()) and "entries" in str(program.explain())
+    assert "outlives it" in str(program.explain())
 
     def counts(_):
         nonlocal rounds
@@ -104,9 +104,16 @@ def test_what_is_no_loop_of_statements_stays_one():
     assert program.run() == 4 == rounds
     assert "names other objects" in str(program.explain())
 
+    program = Program(lambda k: repeat(lambda _: v << v.select(gb.select.valuegt, 5), while_=v), while_=v)
+    assert program.run() == 1 and "inside the round" in str(program.explain())
+    program = Program(lambda k: v << v.select(gb.select.valuegt, 5), while_=(v, v))
+    v << 3
+    assert program.run() == 1 and "several vectors" in str(program.explain())
+
     def numbered(k):
         v << [1, 2, 3][k]
 
+    v << 3
     assert Program(numbered, while_=v, limit=3).run() == 3 and v[0].new().value == 3
 
 

@@ -65,13 +65,31 @@ def _telling(body, told):
     return run
 
 
+def ordered_as(A, D):
+    """D, stored in the order of vertices in which A is: the body of a loop has one."""
+    order = next((M.order for M in (A, A.T) if getattr(M, "order", None) is not None), None)
+    return D if order is None else D.reorder(order)
+
+
+def repeat(body, while_):
+    """body(k) for k = 0, 1, .. while the Vector has entries; in the body of a loop, a loop inside it."""
+    from bitblas.loop import repeat
+
+    repeat(body, while_=while_)
+
+
 def loop(make, A, gb, *args):
     """The Loop of these arguments for A: the one that was kept, if the contents of A are still the same."""
     keep = getattr(A, "_keep", None)  # python-graphblas keeps nothing
     if keep is None:
         return Loop(make, A, gb, *args)
-    thread = threading.get_ident() if A.device.host_memory else 0  # those of the host may run at the same time
-    found = keep((make, args, thread), lambda twin: Loop(make, twin, gb, *args))
+    if A.device.host_memory:  # of the last arguments, for each thread: they may run at the same time
+        kept = keep((make, threading.get_ident()), lambda twin: [twin, None, None])
+        if kept[1] != args:
+            kept[1:] = args, Loop(make, kept[0], gb, *args)
+        found = kept[2]
+    else:
+        found = keep((make, args), lambda twin: Loop(make, twin, gb, *args))
     found.kept = True
     return found
 

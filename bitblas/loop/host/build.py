@@ -10,8 +10,8 @@ import numpy as np
 from ...device import held
 from ...device.table import STATE, Operation, Table
 from ..buffers import BUFFERS
-from ..build import Line, texts_of
 from ..fuse import Item, Pass, Pull, Round, Step
+from ..inner import Line, texts_of
 from ..ir import Scal, Vec
 from ..together import size_of
 from .passes import UNIT, host_pass, joins

@@ -57,7 +57,7 @@ class HostRounds:
     def _condition(self, condition: Any) -> Vec | Scal:
         known: dict[int, Any] = self.recorder.vectors if isinstance(condition, Vector) else self.recorder.scalars
         found = known.get(id(condition))
-        if found is None or not any(s.target == found[1] for s in self.body.statements):
+        if found is None or not any(s.target == found[1] for s in self.body.all):
             raise CaptureError(f"while_: the body never writes to {condition.name}")
         term: Vec | Scal = found[1]
         return term
@@ -149,11 +149,12 @@ class HostRounds:
 
 
 def _written_down(body: Callable[..., Any], given: tuple[Any, ...]) -> tuple[Body, Any]:
-    """The statements of the body. A body that changes what its names stand for is none that can be written down."""
+    """The statements of the body, which is asked for twice: one that changes what its names stand for, or hands out
+    what it makes, is none that can be written down."""
     cells = getattr(body, "__closure__", None) or ()
     before = [_contents(cell) for cell in cells]
     try:
-        found = record(lambda number: body(number, *given), host=True)
+        found, again = (record(lambda number: body(number, *given), host=True) for _ in range(2))
     except (CaptureError, OnHost):
         raise
     except Exception as error:  # Python that wants a number where there is a Scalar, or whatever else
@@ -164,7 +165,17 @@ def _written_down(body: Callable[..., Any], given: tuple[Any, ...]) -> tuple[Bod
             cells[k].cell_contents = before[k]
     if changed:
         raise CaptureError("a body that gives its names other objects")
+    if _known(*found) != _known(*again):
+        raise CaptureError("what the body makes outlives it")
+    if found[0].blocks:
+        raise CaptureError(f"{found[0].blocks[0].text}: inside the round")
     return found
+
+
+def _known(body: Body, recorder: Any) -> set[int]:
+    """The vectors and scalars that others know than the body."""
+    vectors = {id(vector) for vector, x in recorder.vectors.values() if x not in body.own}
+    return vectors | {id(scalar) for scalar, x in recorder.scalars.values() if x.id not in body.unknown}
 
 
 def _contents(cell: Any) -> Any:

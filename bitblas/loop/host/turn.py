@@ -12,7 +12,7 @@ from ...device import objects
 from ...exceptions import CaptureError
 
 if TYPE_CHECKING:
-    from ..build import Line
+    from ..inner import Line
     from .program import HostRounds
 
 
@@ -25,7 +25,8 @@ class Turn:
 
     def __init__(self, body: Callable[..., Any], condition: Any) -> None:
         self.body, self.condition = body, condition
-        self.spent, self.why, self.compiled = 0.0, "", objects.compiled
+        self.spent, self.compiled = 0.0, objects.compiled
+        self.why = "it goes on by several vectors" if isinstance(condition, tuple) else ""
         self.rounds: HostRounds | None = None
         self.missing: int | None = None
         self.again = 1  # how long until it is tried again, where something was missing
