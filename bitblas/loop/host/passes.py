@@ -20,11 +20,15 @@ from .words import indented
 UNIT = 4096  # positions of a unit
 
 
-def sparse_of(statements: Sequence[Statement], full: frozenset[int]) -> tuple[Vec, ...] | None:
-    """The vectors in whose words alone the statements do anything; None: they look at all positions."""
+def sparse_of(
+    statements: Sequence[Statement], full: frozenset[int], local: frozenset[int] = frozenset()
+) -> tuple[Vec, ...] | None:
+    """The vectors in whose words alone the statements do anything; None: they look at all positions. Those without
+    memory begin without entries everywhere."""
     if not all(isinstance(s.value, (Pointwise, Reduce)) for s in statements):
         return None
-    found = sparse_vectors([Pass(list(statements))], ())
+    empty = [x for x in vectors_of(statements) if x.id in local]
+    found = (sparse_vectors([Pass(list(statements))], empty) or frozenset()) - set(empty)
     if not found or any(x.id in full for x in found):
         return None
     return tuple(sorted(found, key=lambda x: x.id))
@@ -39,7 +43,7 @@ def host_pass(
     text = Text(iso, full, local)
     text.parameter("state", "state")
     text.parameter("size", "positions")
-    listed = sparse_of(statements, full)
+    listed = sparse_of(statements, full, local)
     vectors, scalars = vectors_of(statements), scalars_of(statements)
     modified = [x for x in vectors if any(s.written == x for s in statements)]
     sums = [s for s in statements if isinstance(s.value, Reduce)]
