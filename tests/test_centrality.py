@@ -11,6 +11,7 @@ from algorithm_runs import (
     OnCpu,
     OnGraphBLAS,
     by_vertex,
+    edges,
     few_graphs,
     full,
     matrix,
@@ -18,7 +19,14 @@ from algorithm_runs import (
 )
 from oracles import GRAPHS
 
-from bitblas.algorithms import Watch, eigenvector_centrality, hits, katz_centrality, pagerank
+from bitblas.algorithms import (
+    Watch,
+    edge_betweenness_centrality,
+    eigenvector_centrality,
+    hits,
+    katz_centrality,
+    pagerank,
+)
 
 
 def close(found, right):
@@ -70,6 +78,20 @@ class Programs:
             program(A, max_iter=9, gb=gb)  # the values do not matter
         with pytest.raises(TypeError, match="argument weighted: expected True or False, got int 1"):
             program(A, weighted=1, gb=gb)
+
+    # --- betweenness of edges ---
+
+    @few_graphs
+    def test_edge_betweenness(self, gb, graph):
+        nx = pytest.importorskip("networkx")
+        A, G = matrix(gb, graph), networkx(graph).to_directed()
+        right = nx.edge_betweenness_centrality(G, normalized=False)
+        E = edge_betweenness_centrality(A, gb=gb)
+        found = edges(E)
+        assert E.dtype == gb.dtypes.FP64 and found == pytest.approx(right)
+        some = nx.edge_betweenness_centrality_subset(G, [0, graph.n // 2], list(G))
+        assert edges(edge_betweenness_centrality(A, [0, graph.n // 2], gb=gb)) == pytest.approx(some)
+        assert not any(edges(edge_betweenness_centrality(A, [], gb=gb)).values())
 
     # --- Katz, eigenvector, HITS ---
 

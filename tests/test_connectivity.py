@@ -5,11 +5,16 @@ python-graphblas and on bitblas. Of bitblas, every device runs them in slow test
 import numpy as np
 import oracles
 import pytest
-from algorithm_runs import OnBitblas, OnCpu, OnGraphBLAS, as_dict, few, few_graphs, full, matrix
+from algorithm_runs import OnBitblas, OnCpu, OnGraphBLAS, as_dict, edges, few, few_graphs, full, matrix
 from oracles import Graph
 from scipy.sparse import csgraph
 
-from bitblas.algorithms import strongly_connected_components, topological_levels, weakly_connected_components
+from bitblas.algorithms import (
+    condensation,
+    strongly_connected_components,
+    topological_levels,
+    weakly_connected_components,
+)
 
 
 def strong(graph):
@@ -44,6 +49,16 @@ class Programs:
     def test_strong_components_near_the_threshold(self, gb, edges, seed):
         graph = oracles.random(120, edges, seed)
         assert np.array_equal(full(strongly_connected_components(matrix(gb, graph), gb=gb)), strong(graph))
+
+    @few_graphs
+    def test_condensation(self, gb, graph):
+        C, label = condensation(matrix(gb, graph), gb=gb)
+        value = full(label)
+        assert np.array_equal(value, np.unique(strong(graph), return_inverse=True)[1])
+        assert C.dtype == gb.dtypes.BOOL and C.nrows == C.ncols == len(set(value.tolist()))
+        pairs = zip(value[graph.rows].tolist(), value[graph.cols].tolist(), strict=True)
+        assert edges(C).keys() == {(c, d) for c, d in pairs if c != d}
+        assert topological_levels(C, gb=gb).nvals == C.nrows
 
     @few_graphs
     def test_weakly_connected_components(self, gb, graph):

@@ -16,6 +16,7 @@ Jones, Plassmann: A parallel graph coloring heuristic. SIAM J. on Scientific Com
 """
 
 from .. import _check as check
+from .._parts import numbers
 from .._scores import hashes
 from .mis import add_greedily
 
@@ -48,3 +49,19 @@ def coloring(A, *, seed=None, gb=None):
         s(~fresh.S, gb.replace) << s
         color += 1
     return colors
+
+
+@check.on_its_device
+def color_classes(A, *, seed=None, gb=None):
+    """The classes of a proper coloring: sets of vertices of which no two are adjacent.
+
+    A: Matrix, n x n, any dtype, symmetric structure (not checked). seed: int, or None for 0, as for `coloring`. gb: the
+    library, bitblas if None.
+    Returns a Matrix, BOOL, k x n for k colors: row c has an entry at each vertex of color c.
+    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library, seed no integer).
+    """
+    colors = coloring(A, seed=seed, gb=gb)
+    gb = check.library(gb)
+    color = colors.to_dense(0)
+    k = int(color.max()) + 1 if len(color) else 0
+    return gb.Matrix.from_coo(color, numbers(len(color), gb), True, nrows=k, ncols=len(color))
