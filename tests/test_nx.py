@@ -22,8 +22,9 @@ from nx_calls import KINDS, graph  # noqa: E402
 nx_backend.register()
 
 import bitblas.nx as bnx  # noqa: E402
-from bitblas.nx import info, interface, numbering  # noqa: E402
-from bitblas.nx.table import HEAVY, OWN, SCAN, SEARCH, TABLE  # noqa: E402
+from _nx_bitblas import info  # noqa: E402
+from _nx_bitblas.table import HEAVY, OWN, SCAN, SEARCH, TABLE  # noqa: E402
+from bitblas.nx import interface, numbering  # noqa: E402
 
 # ---- conversion -----------------------------------------------------------------------------------------------------
 
@@ -203,6 +204,7 @@ def test_nothing_but_the_environment(tmp_path):
         "import networkx as nx\n"
         "G = nx.gnm_random_graph(60, 300, seed=1)\n"
         "assert 'bitblas' in nx.config.backends, nx.config\n"
+        "import sys; assert 'bitblas' not in sys.modules and '_nx_bitblas.table' in sys.modules\n"
         "print(nx.is_connected(G), sorted(G.__networkx_cache__['backends']))\n"
     )
     there = metadata.entry_points(group="networkx.backends", name="bitblas")  # where this tree is installed

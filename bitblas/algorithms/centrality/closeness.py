@@ -36,7 +36,7 @@ def closeness_centrality(A, *, improved=True, weighted=False, gb=None):
     gb = check.library(gb)
     n = check.square(gb, A)
     check.flag("improved", improved)
-    reached, total = _sums(A, False, check.flag("weighted", weighted), gb)
+    reached, total = (x.to_dense() for x in distance_sums(A, weighted=weighted, gb=gb))
     # c = reached / total, times reached / (n - 1)
     c = reached / (total + (total == 0)) * (total > 0)
     return gb.Vector.from_dense(c * reached / max(1, n - 1) if improved else c)
@@ -53,21 +53,23 @@ def harmonic_centrality(A, *, weighted=False, gb=None):
     """
     gb = check.library(gb)
     check.square(gb, A)
-    return gb.Vector.from_dense(_sums(A, True, check.flag("weighted", weighted), gb)[1])
+    return distance_sums(A, inverse=True, weighted=weighted, gb=gb)[1]
 
 
-def _sums(A, inverse, weighted, gb):
-    """The two vectors of the state, as arrays."""
-    if weighted:
+@check.on_its_device
+def distance_sums(A, *, inverse=False, weighted=False, gb=None):
+    """The two vectors of the state."""
+    gb = check.library(gb)
+    if check.flag("weighted", weighted):
         check.weights(gb, A)
-        back, sums = A.T.new(), []
+        back, sums = A.T, []
         for v in range(A.nrows):
             # d = the distances to v, of all others that reach it
             d = sssp(back, v, gb=gb).to_coo()[1].astype("float64")
             near = 1 / d[d > 0] if inverse else d
             sums.append((len(d) - 1.0, float(near.sum())))
             watch.tell(total=A.nrows)
-        return tuple(gb.Vector.from_dense([pair[k] for pair in sums], dtype=gb.dtypes.FP64).to_dense() for k in (0, 1))
+        return tuple(gb.Vector.from_dense([pair[k] for pair in sums], dtype=gb.dtypes.FP64) for k in (0, 1))
     loop = check.loop(_searching, A, gb, inverse)
     searches, reached, total = (loop.state[name] for name in ("searches", "reached", "total"))
     reached << 0.0
@@ -75,7 +77,7 @@ def _sums(A, inverse, weighted, gb):
     for sources in batches(A.nrows):
         searches.start(sources)
         loop.run()
-    return reached.to_dense(), total.to_dense()
+    return loop.result(reached), loop.result(total)
 
 
 def _searching(A, gb, inverse):
