@@ -51,16 +51,6 @@ class Programs:
         assert np.array_equal(full(strongly_connected_components(matrix(gb, graph), gb=gb)), strong(graph))
 
     @few_graphs
-    def test_condensation(self, gb, graph):
-        C, label = condensation(matrix(gb, graph), gb=gb)
-        value = full(label)
-        assert np.array_equal(value, np.unique(strong(graph), return_inverse=True)[1])
-        assert C.dtype == gb.dtypes.BOOL and C.nrows == C.ncols == len(set(value.tolist()))
-        pairs = zip(value[graph.rows].tolist(), value[graph.cols].tolist(), strict=True)
-        assert edges(C).keys() == {(c, d) for c, d in pairs if c != d}
-        assert topological_levels(C, gb=gb).nvals == C.nrows
-
-    @few_graphs
     def test_weakly_connected_components(self, gb, graph):
         label = weakly_connected_components(matrix(gb, graph, 1.0), gb=gb)
         assert np.array_equal(full(label), oracles.components(graph))
@@ -88,7 +78,21 @@ class Programs:
             assert program(A, gb=gb).size == 0
 
 
-class TestOnGraphBLAS(OnGraphBLAS, Programs):
+class More:
+    """What compiles much: on python-graphblas, and on bitblas in slow tests."""
+
+    @few_graphs
+    def test_condensation(self, gb, graph):
+        C, label = condensation(matrix(gb, graph), gb=gb)
+        value = full(label)
+        assert np.array_equal(value, np.unique(strong(graph), return_inverse=True)[1])
+        assert C.dtype == gb.dtypes.BOOL and C.nrows == C.ncols == len(set(value.tolist()))
+        pairs = zip(value[graph.rows].tolist(), value[graph.cols].tolist(), strict=True)
+        assert edges(C).keys() == {(c, d) for c, d in pairs if c != d}
+        assert topological_levels(C, gb=gb).nvals == C.nrows
+
+
+class TestOnGraphBLAS(OnGraphBLAS, Programs, More):
     """The programs themselves."""
 
 
@@ -97,5 +101,5 @@ class TestOnCpu(OnCpu, Programs):
 
 
 @pytest.mark.slow
-class TestOnBitblas(OnBitblas, Programs):
+class TestOnBitblas(OnBitblas, Programs, More):
     """Every device."""

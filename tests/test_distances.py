@@ -139,7 +139,49 @@ class Programs:
         with pytest.raises(gb.exceptions.InvalidValue, match=r"argument A: expected weights with no NaN"):
             negative_cycle(matrix(gb, oracles.path(2), np.nan), gb=gb)
 
-    # --- many pairs ---
+    # --- centers ---
+
+    @few_graphs
+    def test_closeness(self, gb, graph):
+        A, G = matrix(gb, graph), networkx(graph)
+        for improved in (True, False):
+            right = nx.closeness_centrality(G, wf_improved=improved)
+            assert full(closeness_centrality(A, improved=improved, gb=gb)) == pytest.approx(by_vertex(right, graph))
+        assert full(harmonic_centrality(A, gb=gb)) == pytest.approx(by_vertex(nx.harmonic_centrality(G), graph))
+        far = [max(oracles.levels(graph, v).values()) for v in range(graph.n)]
+        e = eccentricity(A, gb=gb)
+        assert e.dtype == gb.dtypes.INT64 and full(e).tolist() == far
+
+    @few_symmetric_graphs
+    def test_diameter(self, gb, graph):
+        A = matrix(gb, graph)
+        right = max(max(oracles.levels(graph, v).values()) for v in range(graph.n))
+        assert diameter(A, gb=gb) == right
+        for searches in (1, 2, 4):
+            low, high = diameter_bounds(A, searches=searches, gb=gb)
+            assert type(low) is type(high) is int and low <= right <= high
+
+    def test_a_diameter_takes_few_searches(self, gb):
+        with Watch() as seen:
+            assert diameter(matrix(gb, oracles.path(900, 3)), gb=gb) == 899
+        assert seen.rounds < 8 * 900
+        assert diameter_bounds(gb.Matrix(gb.dtypes.BOOL, 0, 0), gb=gb) == (0, 0)
+
+    # --- parts ---
+
+    @few_graphs
+    def test_ego_graph(self, gb, graph):
+        weights = graph.symmetric_integers(1, 9)
+        A, G = matrix(gb, graph, weights, "INT64"), networkx(graph, weights)
+        for center in (0, graph.n - 1):
+            for radius in (0, 1, 2):
+                E = nx.ego_graph(G, center, radius)
+                right = {(i, j): w for i in E for j, w in ((j, E[i][j]["weight"]) for j in E[i])}
+                assert edges(ego_graph(A, center, radius, gb=gb)) == right
+
+
+class More:
+    """What compiles much: on python-graphblas, and on bitblas in slow tests."""
 
     @few_graphs
     def test_distances_from_each_and_of_all_pairs(self, gb, monkeypatch, graph):
@@ -171,19 +213,6 @@ class Programs:
             distances_from_each(matrix(gb, oracles.path(3)), [3], gb=gb)
         assert distances_from_each(matrix(gb, oracles.path(3)), [], gb=gb).shape == (0, 3)
 
-    # --- centers ---
-
-    @few_graphs
-    def test_closeness(self, gb, graph):
-        A, G = matrix(gb, graph), networkx(graph)
-        for improved in (True, False):
-            right = nx.closeness_centrality(G, wf_improved=improved)
-            assert full(closeness_centrality(A, improved=improved, gb=gb)) == pytest.approx(by_vertex(right, graph))
-        assert full(harmonic_centrality(A, gb=gb)) == pytest.approx(by_vertex(nx.harmonic_centrality(G), graph))
-        far = [max(oracles.levels(graph, v).values()) for v in range(graph.n)]
-        e = eccentricity(A, gb=gb)
-        assert e.dtype == gb.dtypes.INT64 and full(e).tolist() == far
-
     def test_closeness_by_lengths(self, gb):
         graph = oracles.random(40, 130, 3)
         lengths = graph.integers(1, 9)
@@ -198,35 +227,8 @@ class Programs:
             with pytest.raises(gb.exceptions.InvalidValue, match=r"argument A: expected values of 0 or more.*Hint"):
                 program(matrix(gb, graph, -1, "INT8"), weighted=True, gb=gb)
 
-    @few_symmetric_graphs
-    def test_diameter(self, gb, graph):
-        A = matrix(gb, graph)
-        right = max(max(oracles.levels(graph, v).values()) for v in range(graph.n))
-        assert diameter(A, gb=gb) == right
-        for searches in (1, 2, 4):
-            low, high = diameter_bounds(A, searches=searches, gb=gb)
-            assert type(low) is type(high) is int and low <= right <= high
 
-    def test_a_diameter_takes_few_searches(self, gb):
-        with Watch() as seen:
-            assert diameter(matrix(gb, oracles.path(900, 3)), gb=gb) == 899
-        assert seen.rounds < 8 * 900
-        assert diameter_bounds(gb.Matrix(gb.dtypes.BOOL, 0, 0), gb=gb) == (0, 0)
-
-    # --- parts ---
-
-    @few_graphs
-    def test_ego_graph(self, gb, graph):
-        weights = graph.symmetric_integers(1, 9)
-        A, G = matrix(gb, graph, weights, "INT64"), networkx(graph, weights)
-        for center in (0, graph.n - 1):
-            for radius in (0, 1, 2):
-                E = nx.ego_graph(G, center, radius)
-                right = {(i, j): w for i in E for j, w in ((j, E[i][j]["weight"]) for j in E[i])}
-                assert edges(ego_graph(A, center, radius, gb=gb)) == right
-
-
-class TestOnGraphBLAS(OnGraphBLAS, Programs):
+class TestOnGraphBLAS(OnGraphBLAS, Programs, More):
     """The programs themselves."""
 
 
@@ -235,5 +237,5 @@ class TestOnCpu(OnCpu, Programs):
 
 
 @pytest.mark.slow
-class TestOnBitblas(OnBitblas, Programs):
+class TestOnBitblas(OnBitblas, Programs, More):
     """Every device."""

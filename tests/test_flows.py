@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import oracles
 import pytest
-from algorithm_runs import OnBitblas, OnCpu, OnGraphBLAS, as_dict, edges, few_graphs, full, matrix
+from algorithm_runs import OnBitblas, OnGraphBLAS, as_dict, edges, few_graphs, full, matrix
 from oracles import GRAPHS, Graph
 from scipy.sparse import csgraph
 
@@ -105,10 +105,6 @@ class Programs:
 
 class TestOnGraphBLAS(OnGraphBLAS, Programs):
     """The programs themselves."""
-
-
-class TestOnCpu(OnCpu, Programs):
-    """The CPU."""
 
 
 @pytest.mark.slow

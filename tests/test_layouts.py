@@ -5,7 +5,7 @@ bitblas. Of bitblas, every device runs them in slow tests.
 import numpy as np
 import oracles
 import pytest
-from algorithm_runs import OnBitblas, OnCpu, OnGraphBLAS, edges, matrix
+from algorithm_runs import OnBitblas, OnGraphBLAS, edges, matrix
 from oracles import GRAPHS
 from scipy.linalg import eigh
 
@@ -78,10 +78,6 @@ class Programs:
 
 class TestOnGraphBLAS(OnGraphBLAS, Programs):
     """The programs themselves."""
-
-
-class TestOnCpu(OnCpu, Programs):
-    """The CPU."""
 
 
 @pytest.mark.slow
