@@ -37,7 +37,8 @@ def topological_generations(G: Graph) -> Iterator[list[Any]]:
 
 def _generations(G: Graph) -> Iterator[list[Any]]:
     """By levels; in one, a node stands where the last edge to it is read, that is of the nodes before by their order
-    and place: the largest of rank times width plus place, a product over max.plus."""
+    and place: the largest of rank times width plus place, a product over max.plus. RuntimeError if the graph that was
+    converted changes meanwhile, as in NetworkX."""
     P, width = G.places, int(np.diff(G.ptr).max(initial=1))
     at, level = entries(topological_levels(G.structure))
     order = np.argsort(level, kind="stable")
@@ -50,7 +51,10 @@ def _generations(G: Graph) -> Iterator[list[Any]]:
             here = gb.Vector.from_coo(at[order[ends[depth] : ends[depth + 1]]], True, size=len(G))
             nodes, keys = entries(q.vxm(P, gb.semiring.max_plus).new(mask=here.S))
             ranked = nodes[np.argsort(keys, kind="stable")]
+        whole = G.is_current()
         yield G.nodes_at(ranked)
+        if whole and not G.is_current():
+            raise RuntimeError("Graph changed during iteration")
     if len(at) < len(G):
         raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
 

@@ -41,8 +41,13 @@ class Graph:
         self.directed, self.values, self.data, self.keys, self.node_data = directed, values or {}, data, keys, node_data
         self.graph = graph or {}
         self.__networkx_cache__: dict[str, Any] = {}
+        self.kept_in: dict[str, Any] = {}  # where NetworkX keeps conversions of the graph that this one was made from
         self._made: dict[Any, Any] = {}
         self._of_structure: dict[str, Any] = {}  # what depends on the structure alone
+
+    def is_current(self) -> bool:
+        """Whether NetworkX keeps a conversion of the graph that this was made from; a change of that drops it."""
+        return bool(self.kept_in.get("backends"))
 
     def like(self) -> Graph:
         """A graph of the same nodes and edges, without attributes, which shares what is made of the structure."""

@@ -44,13 +44,16 @@ class Backend:
     ) -> Graph:  # fmt: skip
         """A Graph with these attributes. NotImplementedError where it cannot hold them."""
         try:
-            return from_networkx(
+            made = from_networkx(
                 G, edge_attrs, node_attrs, preserve_edge_attrs=preserve_edge_attrs,
                 preserve_node_attrs=preserve_node_attrs, preserve_graph_attrs=preserve_graph_attrs, like=_converted(G),
             )  # fmt: skip
         except NotImplementedError as error:
             _tell(name, str(error))
             raise
+        kept_in = getattr(G, "__networkx_cache__", None)
+        made.kept_in = {} if kept_in is None else kept_in
+        return made
 
     @staticmethod
     def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
