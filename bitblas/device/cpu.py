@@ -20,22 +20,39 @@ def _unknown(*args: Any) -> int:
     return OTHERS
 
 
+def _unheard(quick: Any) -> None:
+    """Nobody asks which kernel was found."""
+
+
 @functools.cache
-def _native() -> Callable[[str], int]:
+def library() -> Callable[[str], int]:
     """The addresses of what native.ll defines, by name; loaded and ready."""
     made = objects.native_object()
     native.load(made.data, "launch", made.wanted)
     reset = ctypes.CFUNCTYPE(None)(native.address_of("reset"))
     reset()
     threads.forks.append(reset)
+    watched = ctypes.c_int32.from_address(native.address_of("watched"))
+    watched.value = tracing.active is not None
+
+    def watch(begins: bool) -> None:
+        watched.value = begins
+
+    tracing.watchers.append(watch)
     return functools.cache(native.address_of)
 
 
-def _loaded(variant: Variant, signature: Sequence[str]) -> Callable[..., int]:
-    """A variant for arguments of these types: see `native.callable_of`."""
+def code(variant: Variant, signature: Sequence[str]) -> int:
+    """Where the machine code of a variant lies, for arguments of these types."""
     with native.loading:
-        made, found = objects.cpu_object(variant, signature), _native()
-        function = native.load(made.data, made.symbol, made.wanted)
+        made = objects.cpu_object(variant, signature)
+        return native.load(made.data, made.symbol, made.wanted)
+
+
+def callable_for(function: int, signature: Sequence[str]) -> Callable[..., int]:
+    """The kernel that lies there, called from Python: see `native.callable_of`."""
+    with native.loading:
+        found = library()
     if native.layout_known():
         return native.callable_of(found("launch"), function, signature)
     return native.plain_callable_of(found("share"), function, signature)
@@ -59,7 +76,7 @@ class Cpu(Device):
                     settle(said, n, args)
             else:
                 if not threads.settled:
-                    threads.settle(_native())
+                    threads.settle(library())
                 bounds = threads.limited(bounds)
                 if said := quick(bounds, *args):
                     settle(said, bounds, args)
@@ -71,13 +88,18 @@ class Cpu(Device):
                 args = tuple(map(native.plain, args))
                 types = tuple(map(native.code_of, args))
                 if types not in known:
-                    known[types] = _loaded(variant, types)
+                    known[types] = callable_for(code(variant, types), types)
                 quick = known[types]
+                found(quick)
                 said = quick(units if isinstance(units, np.ndarray) else int(units), *args)
             if said:
                 native.fail(said)
 
-        return call
+        if not native.layout_known():
+            found: Callable[[Any], None] = _unheard
+            return call
+        made, found = native.direct_of(_native()("direct"), call)
+        return made
 
     def source(self, variant: Variant) -> str:
         return f"# {variant}\n{jit.cpu_source(variant)}"  # variants share texts: which one this is

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
+import re
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -36,6 +38,9 @@ def text(target: Target) -> str:
     name, kinds, values = _PAUSES.get(target.machine, ("llvm.donothing", "", ""))
     numbers = {"HEAD": HEAD, "TYPE": HEAD - 8, "DIMS": DIMS, "SHAPE": SHAPE, "DTYPE": DTYPE, "FLAGS": FLAGS}
     found = (Path(__file__).parent / "native.ll").read_text().replace("{PAUSE}", f"call void @{name}({values})")
+    if "-windows-" in target.triple:
+        found = re.sub(r"^declare i32 @(pthread|sched)_.*\n", "", found, flags=re.M)
+        found += (Path(__file__).parent / "windows.ll").read_text()
     for word, number in (numbers | {"MOST": 2 * MOST, "SPINS": SPINS}).items():
         found = found.replace(f"{{{word}}}", str(number))
     return f"{found}\ndeclare void @{name}({kinds})\n"
@@ -84,6 +89,10 @@ _ALIASES = {f"numba_{name}{t}": f"{name}{t}" for name in ("frexp", "ldexp", "nex
 _ALIASES |= {"numba_gamma": "tgamma", "numba_gammaf": "tgammaf"}
 
 
+# Where C's functions are, and the system's: what is loaded already, or of Windows two libraries by name.
+_LIBRARIES: tuple[str | None, ...] = (None,) if os.name == "posix" else ("ucrtbase", "kernel32")
+
+
 @functools.cache
 def _library(name: str | None) -> Any:
     return ctypes.CDLL(name)
@@ -92,7 +101,7 @@ def _library(name: str | None) -> Any:
 def address(symbol: str) -> int:
     """Where a function of Python, of C, or of Numba's own helpers lies. JitError where it is nowhere."""
     name = _ALIASES.get(symbol, symbol)
-    for library in (ctypes.pythonapi, _library(None)):
+    for library in (ctypes.pythonapi, *map(_library, _LIBRARIES)):
         try:
             return int(ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0)
         except AttributeError:
@@ -115,7 +124,8 @@ def load(data: bytes, symbol: str, wanted: Sequence[str]) -> int:
     with loading:
         if symbol in _loaded:  # variants of one text have one object
             return _loaded[symbol]
-        for name in wanted:
+        # Of other kinds than ELF nobody has read which functions LLVM calls that no text names.
+        for name in wanted if data[:4] == b"\x7fELF" else {*wanted, "memcpy", "memmove", "memset"}:
             if name not in _known:
                 binding().add_symbol(name, address(name))
                 _known.add(name)
@@ -145,7 +155,7 @@ class _MethodDef(ctypes.Structure):
     ]
 
 
-_FASTCALL = 0x80
+_FASTCALL, _KEYWORDS = 0x80, 0x02
 
 
 def described(function: int, signature: Sequence[str]) -> ctypes.Array[Any]:
@@ -171,6 +181,20 @@ def callable_of(launch: int, function: int, signature: Sequence[str]) -> Callabl
     make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     made: Callable[..., int] = make(ctypes.addressof(method), ctypes.addressof(words), None)
     return made
+
+
+def direct_of(direct: int, call: Callable[..., None]) -> tuple[Callable[..., None], Callable[[Any], None]]:
+    """call as machine code, which runs what `callable_of` gave last by itself; and how to say what that was."""
+    cell = (ctypes.c_int64 * 3)(id(call), id(None), 0)
+    method = _MethodDef(b"kernel", direct, _FASTCALL | _KEYWORDS, None)
+    _kept.extend((cell, method, call))
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+
+    def known(quick: Any) -> None:
+        cell[2] = id(quick.__self__)
+
+    return make(ctypes.addressof(method), ctypes.addressof(cell), None), known
 
 
 def plain_callable_of(share: int, function: int, signature: Sequence[str]) -> Callable[..., int]:

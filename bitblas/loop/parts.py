@@ -20,13 +20,14 @@ from .state import state_of
 
 
 def record(
-    body: Callable[..., Any], begin: Callable[[], Any] | None = None, end: Callable[..., Any] | None = None
-) -> tuple[Body, Recorder]:
+    body: Callable[..., Any], begin: Callable[[], Any] | None = None, end: Callable[..., Any] | None = None, *,
+    host: bool = False,
+) -> tuple[Body, Recorder]:  # fmt: skip
     """The statements of begin(), body(round, *state) and end(*state), where begin gave the state; and the recorder,
-    which knows the objects. Raises CaptureError, OnHost."""
+    which knows the objects. host: whether these lie on the CPU. Raises CaptureError, OnHost."""
     if state.recorder is not None:
         raise CaptureError("a loop inside the body of a loop: cannot be captured")
-    recorder = Recorder()
+    recorder = Recorder(host=host)
     state.recorder = recorder
     try:
         given = state_of(begin)
@@ -44,10 +45,9 @@ def record(
     scalars = tuple(s for _, s in recorder.scalars.values())
     own, unknown = _own(recorder), _unknown(recorder)
     every = tuple(flat(all_))
-    parts = (tuple(needed(part, every)) for part in (all_[:first], all_[first:after], all_[after:]))
-    beginning, statements, ending = parts = tuple(parts)
-    every = tuple(flat((*beginning, *statements, *ending)))
-    beginning, statements, ending = (tuple(direct(part, own, every)) for part in parts)
+    kept = [tuple(needed(part, every)) for part in (all_[:first], all_[first:after], all_[after:])]
+    every = tuple(s for part in kept for s in flat(part))
+    beginning, statements, ending = (tuple(direct(part, own, every)) for part in kept)
     return Body(statements, vectors, scalars, beginning, ending, own, unknown), recorder
 
 
