@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .. import device as devices
 from ..core.vector.vector import Vector
 from ..device import tracing
 from ..exceptions import CaptureError, IndexOutOfBound
@@ -15,13 +16,16 @@ from ..plan.direction import PUSH_COST
 from ..plan.transpose import is_repaid
 from ..store import VectorStore, empty_vector
 from . import layout
-from .buffers import BUFFERS, REMAINING, STATE
+from .buffers import BUFFERS, REMAINING, ROUNDS, STATE
 from .build import Build
+from .exchange import FROM, TO, Entrance, Exchange, Exit, Single, address, pattern
 from .fuse import Pass, Pull, Round, Step, fuse
 from .graph import GraphLoop, HostLoop, Parts
 from .ir import Body, Const, Pointwise, Scal, Vec, reads_first, scalar_is_read_first
 from .parts import record
+from .state import NO_LIMIT
 
+TOLD = 3  # words for a scalar: whether there is a value, and up to 16 bytes of it
 COPIES = 12  # rounds per run of the body where every kernel of it may be skipped; a multiple of a frontier's buffers
 
 
@@ -58,8 +62,9 @@ class Captured:
         self.build = Build(self.device, round_, self.body.scalars, iso, full, self.condition, copies)
         self._prepare()
         loop = GraphLoop if self.device.captures else HostLoop
-        build, begin_ = self.build, [*self.build.begin, *self.entering]
-        self.loop = loop(self.device, Parts(begin_, build.launches, build.end), build.finish, build.going)
+        build = self.build
+        begin_, end_ = [*self.enter, *build.begin, *self.entering], [*build.end, self.leave]
+        self.loop = loop(self.device, Parts(begin_, build.launches, end_), build.finish, build.going)
 
     def _order_of(self, x: Vec) -> Order | None:
         """That of the matrices, for vectors of their size: none of another one meets them."""
@@ -68,6 +73,18 @@ class Captured:
     def _held(self, x: Vec) -> VectorStore:
         """What a vector holds, put into the order of the loop where it enters."""
         return self.vectors[x]._in(self._order_of(x))
+
+    def _entering(self, x: Vec) -> VectorStore | Single:
+        """The same; of a vector that was given one entry since it was emptied that entry, which is not yet written."""
+        vector = self.vectors[x]
+        written, data = vector._pending, vector._data
+        if len(written) != 1 or data.count != 0 or type(data) is not VectorStore:
+            return self._held(x)
+        ((place, value),) = written.items()
+        if value is None:
+            return self._held(x)
+        order = self._order_of(x)
+        return Single(place if order is None else order.place(place), value)
 
     def _condition(self, condition: Any) -> Vec | Scal:
         vector = isinstance(condition, Vector)
@@ -80,7 +97,7 @@ class Captured:
 
     def _kinds(self) -> list[Any]:
         """What the capture takes for granted about the values that it starts with: those that stay the same."""
-        stores = (self._held(x) for x in self.iso_at_start)
+        stores = (self._entering(x) for x in self.iso_at_start)
         return [
             None if s.count == 0 else (s.values.dtype.char, s.values.tobytes()) if s.iso else "dense" for s in stores
         ]
@@ -90,7 +107,7 @@ class Captured:
         if any(is_repaid(structure) for structure in self.build.without_transpose.values()):
             return False
         same = all(matrix._stored is held for matrix, held in self.recorder.matrices)
-        same = same and all(self._held(x).nvals == x.size for x in self.full_at_start)
+        same = same and all(self._entering(x).nvals == x.size for x in self.full_at_start)
         return same and all(now is None or now == then for now, then in zip(self._kinds(), self.kinds))
 
     def _check_end(self, round_: Round) -> None:
@@ -112,53 +129,89 @@ class Captured:
         elif isinstance(self.condition, Vec) and build.remaining is not None:
             self.entering.append(build.activation(self.condition, None, build.remaining))
         self.beginnings: dict[int, Any] = {}
+        self._exchange()
+
+    def _exchange(self) -> None:
+        """The launches that bring in what vectors and scalars hold, and take out what they hold after the rounds."""
+        build = self.build
+        told = [s for s in self.body.scalars if s.id not in self.body.unknown and self._is_written(s)]
+        exchange = self.exchange = Exchange(self.device, ROUNDS + TOLD * len(told))
+        self.numbers = exchange.add(build.numbers)
+        self.entrances: dict[Vec, Entrance] = {}
+        for x, frontier in build.buffers.items():
+            full = x.id in build.full
+            if x in self.loaded:
+                self.entrances[x] = Entrance(exchange, frontier, full=full)
+            elif not full and frontier.rotates:
+                exchange.add(frontier.bits[0])
+            for bits in frontier.bits[1:]:
+                exchange.add(bits)
+        for x, beginning in build.cells.items():  # those of the present buffer are cleared with its entries
+            for more in build.buffers[x].values[1:]:
+                exchange.add(more, filled=pattern(beginning))
+        known = (n for n in self.scalars if n not in self.fresh)
+        self.given = {n: tuple(exchange.add(array) for array in build.scalars[n]) for n in known}
+        split = len(exchange.rows)
+        buffers, steps = build.buffers, build.steps_of
+        self.exits = {x: Exit(exchange, buffers[x], steps[x], full=x.id in build.full) for x in self.changed}
+        exchange.tell(0, build.rounds)
+        self.told = {s: ROUNDS + TOLD * k for k, s in enumerate(told)}
+        for s, k in self.told.items():
+            for part, array in enumerate(build.scalars[s.id]):
+                exchange.tell(k + part, array)
+        exchange.bind()
+        self.enter = [exchange.send, build.move(exchange, 0, split)]
+        self.leave = build.move(exchange, split, len(exchange.rows))
+
+    def _is_written(self, s: Scal) -> bool:
+        return any(t.target == s for t in self.body.all)
 
     def run(self, limit: int) -> int:
         """The rounds that were run; afterwards the vectors and scalars hold what the body left."""
-        build = self.build
-        for x, frontier in build.buffers.items():
-            if x in self.loaded:
-                frontier.load(self._held(x), full=x.id in build.full)
-            elif x.id not in build.full:
-                frontier.empty()
-        for x, beginning in build.cells.items():
-            build.buffers[x].begin_cells(beginning)
-        for number, scalar in self.scalars.items():
-            if number in self.fresh:
-                continue
-            has, value = build.scalars[number]
-            has.fill(scalar._value is not None)
-            if scalar._value is not None:
-                value.fill(scalar._value)
-        build.numbers[...] = self._beginning(limit)
+        build, exchange = self.build, self.exchange
+        if devices.several:
+            devices.activate(self.device)
+        for x, entrance in self.entrances.items():
+            entrance.load(self._entering(x))
+        for number, (has, at) in self.given.items():
+            held = self.scalars[number]._value
+            exchange.fill(has, np.uint8(held is not None))
+            if held is not None:
+                exchange.fill(at, build.scalars[number][1].dtype.type(held))
+        exchange.put(self.numbers, FROM, address(self._beginning(limit)))
         if isinstance(self.condition, Scal):
-            state = build.condition_at(0)[0]
-            build.memory[state * STATE + REMAINING] = int(bool(self.scalars[self.condition.id]))
+            state, which = build.condition_at(0)
+            exchange.differ(self.numbers, state * STATE + which, int(bool(self.scalars[self.condition.id])))
+        for x, exit_ in self.exits.items():
+            if limit == NO_LIMIT and self._is_exhausted(x):
+                exchange.put(exit_.bits, TO, 0)
+                continue
+            exit_.take()
         with self.device.guard:
             if tracing.active is None:
                 self.loop.run(self._stop)
             else:
                 tracing.active.note_loop(self.device, len(build.launches), lambda: self.loop.run(self._stop))
-        _, _, rounds, _, in_cluster, fault, index = (int(x) for x in self.device.to_host(build.rounds))
+        _, _, rounds, _, _, fault, index = exchange.told.host[:ROUNDS].view(np.int64).tolist()
         if fault:
             self._tell(fault - 1, index, rounds)
         for structure in build.without_transpose.values():
             structure.missed += PUSH_COST[self.device.kind]  # as if all entries had been pushed along once
-        for x in self.changed:
+        for x, exit_ in self.exits.items():
             if not rounds and x not in self.written_once:
                 continue
-            done = x == self.condition and rounds < limit and x not in self.written_once  # it has no entries left
-            steps = (rounds - in_cluster) * build.steps_of[x]
-            if done:
-                self.vectors[x]._adopt(empty_vector(self.device, x.size, x.dtype))
-            else:
-                self.vectors[x]._adopt(build.buffers[x].store(steps, full=x.id in build.full))
+            done = rounds < limit and self._is_exhausted(x)
+            self.vectors[x]._adopt(empty_vector(self.device, x.size, x.dtype) if done else exit_.give())
             self.vectors[x]._data.order = self._order_of(x)
-        for s in self.body.scalars:
-            if s.id not in self.body.unknown and any(t.target == s for t in self.body.all):
-                has, value = (self.device.to_host(a)[0] for a in build.scalars[s.id])
-                self.scalars[s.id]._store(s.dtype.np_type.type(value) if has else None)
+        for s, k in self.told.items():
+            host, dtype = exchange.told.host, s.dtype.np_type
+            value = host[k + 1 : k + TOLD].view(np.uint8)[: np.dtype(dtype).itemsize].view(dtype)[0]
+            self.scalars[s.id]._store(dtype.type(value) if host[k] else None)
         return rounds
+
+    def _is_exhausted(self, x: Vec) -> bool:
+        """Whether a vector has no entries left when its loop has ended before the limit."""
+        return x == self.condition and x not in self.written_once
 
     def _beginning(self, limit: int) -> Any:
         """The states and the rounds that a run begins with."""

@@ -16,13 +16,11 @@ from ..core.statement.recording import state
 from ..core.vector.vector import Vector
 from ..device import get
 from ..exceptions import InvalidValue
-from .state import state_of
+from .state import NO_LIMIT, state_of
 
 if TYPE_CHECKING:
     from .build import Line
     from .captured import Captured
-
-NO_LIMIT = (1 << 62) - 1
 
 
 @dataclass(frozen=True)

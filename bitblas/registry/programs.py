@@ -104,6 +104,7 @@ def _window(dtype: DataType) -> Listed:
 def others() -> Iterator[Variant]:
     """Lists, the end of a body, and a pass of each kind."""
     yield Variant("loop/finish")
+    yield Variant("loop/move")
     yield activate_variant(1, 0, INT32)
     for per in sorted({format.rows_per_unit for format in FORMATS.values()}):
         yield activate_variant(per, 1, INT32)
