@@ -1,14 +1,17 @@
 // t<mask> = A' (+).(x) u for a frontier u, one round of a program on the device; t, whose bits were cleared, becomes a
-// frontier. Few entries push: LANES lanes a row of `ptr`, long rows in segments. Many pull (PULLS): rows of `pull_ptr`
-// that the mask allows look for one entry of u; up to 32 rows a warp, first a few entries each, then one row after the
-// other.
+// frontier. Few entries push: a warp walks along up to 32 rows of `ptr` as if they were one, long rows are cut. Many pull
+// (PULLS): rows of `pull_ptr` that the mask allows look for one entry of u; up to 32 rows a warp, first a few entries
+// each, then several lanes a row.
 // Before, the statements that were fused (AT_ENTRY) run at every entry of u; ALSO: they put these into the mask's vector.
 // `old` is the frontier of the round before, which is cleared for the round after.
 #include "kernels/step.cuh"
 #include "formats/csr/reach.cuh"
 #include "formats/csr/columns.cuh"
-#define GROUPS (32 / LANES)
-#define FEW 4  // entries of a row that its lane looks at alone
+#include "kernels/joined.cuh"
+#define FEW 4      // entries of a row that its lane looks at alone
+#define PARTS 4    // of a segment: a warp takes one
+#define MANY 256   // entries of a row, from which on a warp looks at them
+#define TOGETHER 8 // lanes that look at the others
 
 struct Out {
   u64* bits;
@@ -20,11 +23,8 @@ struct Out {
   i64 longest;
 };
 
-// The whole warp calls it: entry j is new in t for those who `fresh`.
-__device__ __forceinline__ void found(Stage& stage, const Out& t, bool fresh, i64 j, u64& entries, u64& work, bool listed) {
-  if (listed) put_on(stage, fresh, (u32)j, t.list, t.state + LISTED);
-  if (!fresh) return;
-  const i64 length = t.ptr[j + 1] - t.ptr[j];
+// A row that will be pushed along next: what a push along it takes.
+__device__ __forceinline__ void weigh(const Out& t, i64 j, i64 length, u64& entries, u64& work) {
   ++entries;
   work += length;
   if (length <= t.longest) return;
@@ -33,6 +33,21 @@ __device__ __forceinline__ void found(Stage& stage, const Out& t, bool fresh, i6
   for (i64 s = 0; s < count; ++s) {
     t.segments[2 * (first + s)] = (u32)j;
     t.segments[2 * (first + s) + 1] = (u32)s;
+  }
+}
+
+// The whole warp calls it: entries j are new in t for those who `fresh`.
+__device__ __forceinline__ void found(Stage& stage, const Out& t, const bool* fresh, const COL_T* j, u64& entries, u64& work) {
+  PTR_T begin[AT_ONCE], end[AT_ONCE];
+#pragma unroll
+  for (int k = 0; k < AT_ONCE; ++k) {
+    begin[k] = fresh[k] ? t.ptr[j[k]] : 0;
+    end[k] = fresh[k] ? t.ptr[j[k] + 1] : 0;
+  }
+#pragma unroll
+  for (int k = 0; k < AT_ONCE; ++k) {
+    put_on(stage, fresh[k], (u32)j[k], t.list, t.state + LISTED);
+    if (fresh[k]) weigh(t, j[k], (i64)end[k] - begin[k], entries, work);
   }
 }
 
@@ -51,7 +66,6 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   if (!runs) return;
   if (thread_number() == 0) rounds[2] = rounds[0] + ahead + 1;
   const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
-  const int lane = threadIdx.x & (LANES - 1), group = WARP_LANE / LANES;
   const bool pull = PULLS && u_work > threshold;
   const i64 halves = (size + 31) / 32;
   const Out t = {t_bits, t_val, t_list, t_state, t_segments, ptr, longest};
@@ -73,55 +87,77 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
     }
   }
 
-  // The entries of u, a half word of bits or GROUPS of the list at a time; a group of lanes takes one of them.
-  const i64 listed = dense ? halves * GROUPS : (i64)u_listed;
-  for (i64 k = warp * GROUPS; k < listed; k += warps * GROUPS) {
-    u32 todo = dense ? ((const u32*)u_bits)[k / GROUPS] : (1u << (listed - k < GROUPS ? listed - k : GROUPS)) - 1u;
-    while (todo) {
-      u32 mine = todo;
+  // Entries of rows, some of each lane, all asked for before the first is looked at.
+  u32 i = 0;  // the row of this lane
+  const auto push = [&](const bool* has, const PTR_T* e, const int* owner) {
+    COL_T j[AT_ONCE];
+    bool fresh[AT_ONCE];
+    u32 there[AT_ONCE];
 #pragma unroll
-      for (int g = 0; g < GROUPS; ++g) {
-        if (g < group) mine &= mine - 1;
-        todo &= todo - 1;
-      }
-      const i64 at = __ffs(mine) - 1;
-      const i64 i = mine ? dense ? k / GROUPS * 32 + at : (i64)u_list[k + at] : 0;
-      i64 e = 0, stop = 0;
-      if (mine && bit_of(u_bits, i)) {  // statements since may have taken it away
-        e = ptr[i];
-        stop = ptr[i + 1];
-        if (lane == 0) {
-          AT_ENTRY(i)
-        }
-      }
-      if (pull) continue;
-      if (stop - e > longest) stop = e;  // in segments
-      e += lane;
-      for (Columns entry(col, width, e); __any_sync(ALL_LANES, e < stop); e += LANES, entry.skip(LANES)) {
-        const i64 j = e < stop ? (i64)entry.at(e, 0) : 0;
-        bool fresh = false;
-        if (e < stop && open(j)) fresh = reach(t_bits, t_val, j, e, i, values, u_val, u_iso, u_stride);
-        found(stage, t, fresh, j, entries, work, true);
-      }
+    for (int k = 0; k < AT_ONCE; ++k) j[k] = has[k] ? Columns(col, width, e[k]).at((i64)e[k], 0) : COL_T(0);
+#if KIND == VALUES
+    Z_T z[AT_ONCE];
+    C_T cell[AT_ONCE];
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) {
+      const u32 from = __shfl_sync(ALL_LANES, i, owner[k]);
+      z[k] = has[k] ? mul(values.at(e[k]), load<U_T>(u_val, u_iso, u_stride, from), j[k], from) : Z_T(BEGIN);
     }
+#else
+    (void)owner;
+#endif
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) {
+      fresh[k] = has[k] && open(j[k]);
+      there[k] = has[k] ? ((const u32*)t_bits)[j[k] >> 5] : 0;
+#if CELLS_BEGIN
+      cell[k] = has[k] ? cell_at(t_val + j[k]) : C_T(BEGIN);
+#endif
+    }
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) {
+#if CELLS_BEGIN
+      if (fresh[k]) join_cell(t_val + j[k], z[k], cell[k]);
+#endif
+      fresh[k] = fresh[k] && !(there[k] >> (j[k] & 31) & 1) && mark(t_bits, j[k]);
+#if KIND == VALUES && !CELLS_BEGIN
+      if (fresh[k]) t_val[j[k]] = C_T(z[k]);
+#endif
+    }
+    found(stage, t, fresh, j, entries, work);
+  };
+
+  // The entries of u: those of a half word of bits, or so many of the list that all warps have some, one a lane.
+  u64 share = dense ? 32 : (u_listed + warps - 1) / warps;
+  if (share > 32) share = 32;
+  const u64 listed = dense ? (u64)halves * 32 : u_listed;
+  for (u64 k = warp * share; k < listed; k += warps * share) {
+    const bool mine = WARP_LANE < share && k + WARP_LANE < listed;
+    if (dense && !((const u32*)u_bits)[k >> 5]) continue;
+    i = !mine ? 0 : dense ? (u32)k + WARP_LANE : u_list[k + WARP_LANE];
+    PTR_T e = 0, stop = 0;
+    if (mine && bit_of(u_bits, i)) {  // statements since may have taken it away
+      e = ptr[i];
+      stop = ptr[i + 1];
+      AT_ENTRY((i64)i)
+    }
+    if (pull) continue;
+    if ((i64)(stop - e) > longest) stop = e;  // in segments
+    walk_joined(e, stop, push);
   }
   if (!pull) {
-    for (i64 s = warp; s < (i64)segments; s += warps) {
-      const i64 i = u_segments[2 * s];
+    const i64 part = (longest + PARTS - 1) / PARTS;
+    for (i64 s = warp; s < (i64)segments * PARTS; s += warps) {
+      i = u_segments[2 * (s / PARTS)];
       if (!bit_of(u_bits, i)) continue;
-      const i64 begin = ptr[i] + u_segments[2 * s + 1] * longest, end = ptr[i + 1];
-      const i64 stop = begin + longest < end ? begin + longest : end;
-      i64 e = begin + WARP_LANE;
-      for (Columns entry(col, width, e); __any_sync(ALL_LANES, e < stop); e += 32, entry.skip(32)) {
-        const i64 j = e < stop ? (i64)entry.at(e, 0) : 0;
-        bool fresh = false;
-        if (e < stop && open(j)) fresh = reach(t_bits, t_val, j, e, i, values, u_val, u_iso, u_stride);
-        found(stage, t, fresh, j, entries, work, true);
-      }
+      const i64 begin = (i64)ptr[i] + u_segments[2 * (s / PARTS) + 1] * longest, end = ptr[i + 1];
+      const i64 first = begin + s % PARTS * part, last = begin + longest < end ? begin + longest : end;
+      walk_row((PTR_T)first, (PTR_T)(first + part < last ? first + part : last), push);
     }
   }
 #if PULLS
   if (pull) {
+    __shared__ PTR_T rest_begin[BLOCK / 32][32], rest_end[BLOCK / 32][32];
     // Rows a warp: a power of two, so few that every warp has some. A row may have to be read to its end.
     int share = 32;
     while (share > 1 && size <= warps * (share / 2)) share /= 2;
@@ -138,31 +174,70 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
 #else
 #define AT(e)
 #endif
-      Columns entry(pull_col, width, e);
-      for (int few = 0; few < FEW && e < stop && !hit; ++few, ++e, entry.skip(1)) {
-        from = entry.at(e, 0);
-        hit = bit_of(u_bits, from);
-        AT(e);
-      }
-      u32 rest = __ballot_sync(ALL_LANES, !hit && e < stop);
-      for (; rest; rest &= rest - 1) {
-        const int owner = __ffs(rest) - 1;
-        const i64 end = __shfl_sync(ALL_LANES, stop, owner);
-        u32 who = 0;
-        i64 c = 0, p = __shfl_sync(ALL_LANES, e, owner) + WARP_LANE;
-        for (Columns mine(pull_col, width, p); !who && p - WARP_LANE < end; p += 32, mine.skip(32)) {
-          if (p < end) c = mine.at(p, 0);
-          who = __ballot_sync(ALL_LANES, p < end && bit_of(u_bits, c));
-        }
-        if (!who) continue;
-        const i64 first = __shfl_sync(ALL_LANES, c, __ffs(who) - 1);
-        const i64 where = __shfl_sync(ALL_LANES, p - 32, __ffs(who) - 1);
-        (void)where;
-        if (WARP_LANE == owner) {
-          from = first;
+      COL_T first[FEW];
+      const Columns entry(pull_col, width, e);
+#pragma unroll
+      for (int few = 0; few < FEW; ++few) first[few] = e + few < stop ? entry.at(e, few) : COL_T(0);
+      bool hits_first[FEW];
+#pragma unroll
+      for (int few = 0; few < FEW; ++few) hits_first[few] = e + few < stop && bit_of(u_bits, first[few]);
+#pragma unroll
+      for (int few = FEW - 1; few >= 0; --few)
+        if (hits_first[few]) {
+          from = first[few];
           hit = true;
-          AT(where);
+          AT(e + few);
         }
+      e += FEW;
+      // What is left: a long row by the warp, all others by groups of lanes, each taking the next one when it is done.
+      const bool left = !hit && e < stop, is_long = left && stop - e > MANY;
+      for (u32 rest = __ballot_sync(ALL_LANES, is_long); rest; rest &= rest - 1) {
+        const int owner = __ffs(rest) - 1;
+        const i64 last = __shfl_sync(ALL_LANES, stop, owner);
+        i64 p = __shfl_sync(ALL_LANES, e, owner) + WARP_LANE, place = last;
+        while (place == last && p - WARP_LANE < last) {
+          COL_T next[FEW];
+          bool has[FEW];
+#pragma unroll
+          for (int few = 0; few < FEW; ++few)
+            next[few] = p + few * 32 < last ? Columns(pull_col, width, p + few * 32).at(p + few * 32, 0) : COL_T(0);
+#pragma unroll
+          for (int few = 0; few < FEW; ++few) has[few] = p + few * 32 < last && bit_of(u_bits, next[few]);
+#pragma unroll
+          for (int few = 0; few < FEW; ++few, p += 32)
+            if (has[few] && place == last) place = p;
+          const u32 who = __ballot_sync(ALL_LANES, place < last);
+          if (who) place = __shfl_sync(ALL_LANES, place, __ffs(who) - 1);
+        }
+        if (WARP_LANE == owner) e = place;
+      }
+      const u32 rest = __ballot_sync(ALL_LANES, left && !is_long);
+      const int slot = __popc(rest & ((1u << WARP_LANE) - 1u));
+      PTR_T* const begins = rest_begin[threadIdx.x / 32];
+      PTR_T* const ends = rest_end[threadIdx.x / 32];
+      if (left && !is_long) begins[slot] = (PTR_T)e, ends[slot] = (PTR_T)stop;
+      __syncwarp();
+      const int count = __popc(rest), in_group = WARP_LANE & (TOGETHER - 1);
+      int row = WARP_LANE / TOGETHER;
+      PTR_T p = row < count ? begins[row] : 0, last = row < count ? ends[row] : 0;
+      while (__any_sync(ALL_LANES, row < count)) {
+        PTR_T place = last;
+        if (p + in_group < last && bit_of(u_bits, Columns(pull_col, width, p + in_group).at((i64)p + in_group, 0)))
+          place = p + in_group;
+        const u32 who = __ballot_sync(ALL_LANES, place < last) & group_mask<TOGETHER>();
+        p += TOGETHER;
+        if (row >= count || (!who && p < last)) continue;
+        if (who ? (who & ((1u << WARP_LANE) - 1u)) == 0 && place < last : in_group == 0) begins[row] = place;
+        row += 32 / TOGETHER;
+        if (row < count) p = begins[row], last = ends[row];
+        else p = last;
+      }
+      __syncwarp();
+      if (left && !is_long) e = begins[slot];
+      if (left && e < stop) {
+        hit = true;
+        from = Columns(pull_col, width, e).at(e, 0);
+        AT(e);
       }
       const u32 hits = __ballot_sync(ALL_LANES, hit);
       const i64 at = k * share;
@@ -172,7 +247,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       if (hit) t_val[j] = C_T(mul(Values{pull_val, a_iso, a_stride}.at(place), load<U_T>(u_val, u_iso, u_stride, from),
                                   j, from));
 #endif
-      found(stage, t, hit, j, entries, work, false);
+      if (hit) weigh(t, j, (i64)t.ptr[j + 1] - t.ptr[j], entries, work);
     }
     if (thread_number() == 0) t_state[DENSE] = 1;
   }
