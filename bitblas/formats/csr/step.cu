@@ -70,6 +70,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   const i64 halves = (size + 31) / 32;
   const Out t = {t_bits, t_val, t_list, t_state, t_segments, ptr, longest};
   const Values values = {a_val, a_iso, a_stride};
+  (void)values;
   u64 entries = 0, work = 0;
   __shared__ Stage stage;
   open_stage(stage);
@@ -97,7 +98,9 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
     for (int k = 0; k < AT_ONCE; ++k) j[k] = has[k] ? Columns(col, width, e[k]).at((i64)e[k], 0) : COL_T(0);
 #if KIND == VALUES
     Z_T z[AT_ONCE];
+#if CELLS_BEGIN
     C_T cell[AT_ONCE];
+#endif
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) {
       const u32 from = __shfl_sync(ALL_LANES, i, owner[k]);
@@ -168,6 +171,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       if (wanted) e = pull_ptr[j], stop = pull_ptr[j + 1];
       bool hit = false;
       i64 from = 0;
+      (void)from;
 #if KIND == VALUES
       i64 place = 0;
 #define AT(e) place = e
