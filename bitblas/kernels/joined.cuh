@@ -1,5 +1,6 @@
 // The rows of a warp's lanes walked as one: however different their lengths are, all lanes have entries.
-#define AT_ONCE 4  // that a lane takes at a time, whose columns, bits and cells are asked for together
+// Entries that a lane takes at a time, whose columns, bits and cells are asked for together: as many as registers hold.
+constexpr int AT_ONCE = KIND == VALUES && sizeof(Z_T) > 4 ? 2 : 4;
 
 // take(has, e, owner) for AT_ONCE entries of each lane, of rows [e, stop), one a lane and shorter than 2^26: arrays of
 // whether there is one, where it stands, and the lane whose row it is of. The whole warp calls it.

@@ -23,7 +23,7 @@ struct Rows {
 };
 typedef Rows Units;
 
-// Pushes along rows. The `stride` lanes that share one call it together, all of a warp do.
+// Pushes along rows; meanwhile(): what is done while the first loads are on their way. The `stride` lanes that share one call it together, all of a warp do.
 struct Along {
   Units form;
   Values values;
@@ -33,17 +33,21 @@ struct Along {
   i64 mask_stride;
   u64 mask_invert;
 
-  template <class Put>
+  template <class Put, class Meanwhile>
   __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, const u64* u_bits,
-                                             const STORED(U_T)* u_val, u64* t_bits, C_T* t_val, Put put) const {
+                                             const STORED(U_T)* u_val, u64* t_bits, C_T* t_val, Put put,
+                                             Meanwhile meanwhile) const {
     (void)u_bits;
     i64 e = (i64)x.begin + lane;
     const i64 stop = x.end;
-    for (Columns entry(form.col, form.width, e); __any_sync(ALL_LANES, e < stop); e += stride, entry.skip(stride)) {
+    Columns entry(form.col, form.width, e);
+    bool first = true;
+    do {
       const i64 j = e < stop ? (i64)entry.at(e, 0) : 0;
       bool fresh = false;
 #if PLACES
       u64 added = 0;
+      if (first) meanwhile();
       if (e < stop && open(j)) {
         added = put.add(j, 1);
         fresh = reach(t_bits, t_val, j, e, x.unit, values, u_val, u_iso, u_stride);
@@ -51,19 +55,25 @@ struct Along {
       put(added, j, fresh);
 #else
       Item found = {};
+      u32 there = 0;
+      bool is_open = false;
       if (e < stop) {
         found = form.item((u32)j);
-        const u32 there = ((const u32*)t_bits)[j >> 5];
-        asked(found.begin), asked(found.end), asked(there);
-        fresh = open(j) && (CELLS_BEGIN || !(there >> (j & 31) & 1)) &&
-                reach_anew(t_bits, t_val, j, e, x.unit, values, u_val, u_iso, u_stride);
+        there = ((const u32*)t_bits)[j >> 5];
+        is_open = open(j);
+        asked(found.begin), asked(found.end), asked(there), asked(is_open);
       }
+      if (first) meanwhile();
+      if (is_open)
+        fresh = (CELLS_BEGIN || !(there >> (j & 31) & 1)) &&
+                reach_anew(t_bits, t_val, j, e, x.unit, values, u_val, u_iso, u_stride);
       put(fresh, found);
 #endif
-    }
+      first = false;
+      e += stride;
+      entry.skip(stride);
+    } while (__any_sync(ALL_LANES, e < stop));
   }
-  // Asks for what an item begins with.
-  __device__ __forceinline__ void touch(const Item&, int) const {}
   // entry(i) for the entries of u that an item has, each by one of the lanes.
   template <class Entry>
   __device__ __forceinline__ void entries(const Item& x, int lane, const u64*, Entry entry) const {

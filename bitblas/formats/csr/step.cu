@@ -170,13 +170,11 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       i64 e = 0, stop = 0;
       if (wanted) e = pull_ptr[j], stop = pull_ptr[j + 1];
       bool hit = false;
-      i64 from = 0;
-      (void)from;
 #if KIND == VALUES
-      i64 place = 0;
-#define AT(e) place = e
+      i64 from = 0, place = 0;
+#define AT(e, c) from = c, place = e
 #else
-#define AT(e)
+#define AT(e, c)
 #endif
       COL_T first[FEW];
       const Columns entry(pull_col, width, e);
@@ -188,9 +186,8 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
 #pragma unroll
       for (int few = FEW - 1; few >= 0; --few)
         if (hits_first[few]) {
-          from = first[few];
           hit = true;
-          AT(e + few);
+          AT(e + few, first[few]);
         }
       e += FEW;
       // What is left: a long row by the warp, all others by groups of lanes, each taking the next one when it is done.
@@ -240,8 +237,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       if (left && !is_long) e = begins[slot];
       if (left && e < stop) {
         hit = true;
-        from = Columns(pull_col, width, e).at(e, 0);
-        AT(e);
+        AT(e, Columns(pull_col, width, e).at(e, 0));
       }
       const u32 hits = __ballot_sync(ALL_LANES, hit);
       const i64 at = k * share;

@@ -32,9 +32,11 @@ struct Along {
   i64 mask_stride;
   u64 mask_invert;
 
-  template <class Put>
+  template <class Put, class Meanwhile>
   __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, const u64* u_bits,
-                                             const STORED(U_T)* u_val, u64* t_bits, C_T* t_val, Put put) const {
+                                             const STORED(U_T)* u_val, u64* t_bits, C_T* t_val, Put put,
+                                             Meanwhile meanwhile) const {
+    meanwhile();
     const Extent whole = {x.begin, x.end};
     const i64 number = RANKED && whole.at < whole.end ? form.of.number(x.unit) : 0;
 #if PLACES
@@ -82,8 +84,6 @@ struct Along {
       }
     }
   }
-  // Asks for what an item begins with.
-  __device__ __forceinline__ void touch(const Item&, int) const {}
   // entry(i) for the entries of u that an item has, each by one of the lanes.
   template <class Entry>
   __device__ __forceinline__ void entries(const Item& x, int lane, const u64*, Entry entry) const {
