@@ -27,7 +27,7 @@ from .pointwise import Parameter, Text, macro
 @dataclass(frozen=True)
 class Listed:
     """A round as a cluster runs it: the passes before its one step and those after, the sparse vectors, what the loop
-    goes on by."""
+    goes on by. Vectors that live in one pass alone are not among the sparse ones."""
 
     before: tuple[Pass, ...]
     step: Step
@@ -51,7 +51,8 @@ def is_exact(s: Statement) -> bool:
 def listed_text(listed: Listed, iso: Mapping[int, Any]) -> tuple[Text, tuple[Parameter, ...], str]:
     """The functions and macros that listed.cu is written with, and the parameters. The vector that the step writes is
     none: its buffers turn inside the kernel."""
-    text, step, turning = Text(iso), listed.step, listed.step.target
+    local = frozenset(x for p in (*listed.before, *listed.after) for x in p.local)
+    text, step, turning = Text(iso, local=local), listed.step, listed.step.target
     statements = [s for p in (*listed.before, *listed.after) for s in p.statements] + list(step.before)
     scalars = scalars_of(statements)
     for x in sorted(listed.sparse, key=lambda x: x.id):
@@ -103,7 +104,7 @@ def _pass(text: Text, item: Pass, listed: Listed, first: bool, builds: bool) -> 
     loads, stores = [], []
     for x in known:
         loads += load_text(text, x, x in modified, "inside", at_once=True)
-        if x in modified:
+        if x in modified and x.id not in text.local:
             loads.append(f"const bool was{x.id} = b{x.id};")
             stores += _store(text, x, listed)
     loads += [f"const bool b{x.id} = bit_of(x{x.id}_bits, p);" for x in looked_at]

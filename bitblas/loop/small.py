@@ -21,7 +21,7 @@ from .fuse import Pull, Round, Step
 from .ir import Ready, Scal, Statement, Vec
 from .listed import Listed, is_exact, listed_text, split_round
 from .operands import launchable
-from .passes import entry_text
+from .passes import entry_text, vectors_of
 from .pointwise import Parameter, Text, macro
 from .sparse import sparse_vectors
 from .steps import SEGMENT_ENTRIES
@@ -71,11 +71,12 @@ def plan(round_: Round, condition: Vec | Scal) -> Step | Listed | str:
         return "vectors are of several sizes"
     if not all(is_exact(s) for p in passes for s in p.statements):
         return "a sum of floats is taken in a fixed order"
-    needed = {step.target, step.product.u, *(p.counted for p in passes if isinstance(p.counted, Vec))}
+    local = {x for p in passes for x in vectors_of(p.statements) if x.id in p.local}
+    needed = local | {step.target, step.product.u, *(p.counted for p in passes if isinstance(p.counted, Vec))}
     sparse = sparse_vectors(passes, needed)
     if sparse is None:
         return "passes write where no sparse vector has an entry"
-    return Listed(tuple(before), step, tuple(after), sparse, condition)
+    return Listed(tuple(before), step, tuple(after), sparse - local, condition)
 
 
 def small_rounds(build: Any) -> Small:
