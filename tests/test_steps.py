@@ -110,8 +110,8 @@ def test_launches_are_as_large_as_the_device(device, monkeypatch):
 
 @pytest.mark.parametrize("form", ["csr", "mplg"])
 def test_rows_of_all_lengths(device, form):
-    """Many entries of u pull: what stands late in a row is found, in a long one by a warp, in others by a few lanes. Few
-    push: long rows are cut, the others are walked as one."""
+    """Many entries of u pull: what stands late in a row is found, in a long one by a warp, in others by a few lanes.
+    Few push: long rows are cut, the others are walked as one."""
     n, hub, far, source = 700, 650, 660, 690
     ends = [(hub, 0), (far, 500), (source, 550)]
     rows, cols = np.array([(i, k) for i, first in ends for k in range(first, 599)]).T

@@ -285,7 +285,9 @@ class Build:
     def move(self, exchange: Exchange, first: int, end: int) -> Launch:
         """Some pieces of an exchange are filled or copied."""
         grid = self.grid(exchange.largest // 32)
-        return self.launcher(Variant("loop/move"), grid, (np.int64(end - first), exchange.part(first, end), self.rounds))
+        return self.launcher(
+            Variant("loop/move"), grid, (np.int64(end - first), exchange.part(first, end), self.rounds)
+        )
 
     def finish(self, handle: int) -> Launch:
         state, which = self.condition_at(0)

@@ -16,7 +16,7 @@ from ..plan.direction import PUSH_COST
 from ..plan.transpose import is_repaid
 from ..store import VectorStore, empty_vector
 from . import layout
-from .buffers import BUFFERS, REMAINING, ROUNDS, STATE
+from .buffers import BUFFERS, ROUNDS, STATE
 from .build import Build
 from .exchange import FROM, TO, Entrance, Exchange, Exit, Single, address, pattern
 from .fuse import Pass, Pull, Round, Step, fuse

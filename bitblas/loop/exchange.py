@@ -1,14 +1,14 @@
 """What a run brings into the memory of a program, and takes out of it.
 
 A table of pieces of memory that are filled or copied (move.cu). The host writes it and launches the graph, whose first
-kernel brings in what the vectors hold, and whose last one takes out what they hold then, to memory of their own: nothing
-else is launched, copied or waited for.
+kernel brings in what the vectors hold, and whose last one takes out what they hold then, to memory of their own:
+nothing else is launched, copied or waited for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -23,18 +23,16 @@ TO, FROM, BYTES, STEPS, PATTERN, AT, WORD = 0, 1, 4, 5, 6, 8, 9
 NOWHERE = (1 << 64) - 1
 
 
-class Single(NamedTuple):
-    """A vector with one entry, which nobody has written yet: its place, and its value."""
+@dataclass(frozen=True)
+class Single:
+    """A vector with one entry, which nobody has written yet: where, and its value; else as a VectorStore."""
 
     place: int
-    value: Any
+    values: Any
     count: int = 1
     nvals: int = 1
     iso: bool = True
-
-    @property
-    def values(self) -> Any:
-        return self.value
+    bits: None = None
 
 
 def address(array: Any) -> int:
@@ -53,16 +51,16 @@ class Shared:
     """64-bit words that the host writes or reads without a copy by CuPy: page-locked memory on a GPU."""
 
     def __init__(self, device: Device, count: int) -> None:
-        self.count, self.memory, count = count, None, max(1, count)
+        self.count, count = count, max(1, count)
         if device.xp is np:
             self.host = np.zeros(count, np.uint64)
             self.address = address(self.host)
         else:
-            self.memory = device.xp.cuda.alloc_pinned_memory(8 * count)
-            self.host = np.frombuffer(self.memory, np.uint64, count)
+            memory = device.xp.cuda.alloc_pinned_memory(8 * count)  # the array keeps it
+            self.host = np.frombuffer(memory, np.uint64, count)
             self.host.fill(0)
-            self.address = int(self.memory.ptr)
-        self.words = memoryview(self.host)
+            self.address = int(memory.ptr)
+        self.words = memoryview(self.host.data)
 
 
 class Exchange:
@@ -100,7 +98,7 @@ class Exchange:
         """The memory of the table. Nothing can be added any more."""
         self.table = Shared(self.device, FIELDS * len(self.rows))
         self.table.host[: self.table.count] = np.array(self.rows, np.uint64).reshape(-1)
-        self.there = self.table.host if self.device.xp is np else self.device.xp.zeros_like(self.table.host)
+        self.there: Any = self.table.host if self.device.xp is np else self.device.xp.zeros_like(self.table.host)
 
     def send(self) -> None:
         """The table to the device, on the current stream."""
@@ -138,33 +136,34 @@ class Entrance:
     def __init__(self, exchange: Exchange, frontier: Frontier, *, full: bool) -> None:
         self.exchange, self.vec = exchange, frontier.vec
         self.bits = None if full else exchange.add(frontier.bits[0])
-        self.cells = frontier.values[0] if frontier.values else None
-        self.values = None if self.cells is None else exchange.add(self.cells)
-        self.home = 0 if self.cells is None else address(self.cells)
-        self.size = 0 if self.cells is None else self.cells.dtype.itemsize * self.vec.size
+        self.values, self.home = None, 0
+        if frontier.values:
+            self.values, self.home = exchange.add(frontier.values[0]), address(frontier.values[0])
+        self.size = np.dtype(self.vec.dtype.np_type).itemsize * self.vec.size
 
     def load(self, held: VectorStore | Single) -> None:
         """Begin with what a vector holds."""
-        exchange, single = self.exchange, isinstance(held, Single)
-        bits = None if single or held.bits is None else held.bits
+        exchange, single = self.exchange, held if isinstance(held, Single) else None
         if self.bits is not None:
-            self._word(self.bits, bits, held if single else None)
+            self._word(self.bits, held.bits, single)
         if self.values is None:
             return
         if self.vec.dtype is BOOL:  # a second bitset
             if not held.iso:
                 self._word(self.values, held.values, None)
+            elif held.values:
+                self._word(self.values, held.bits, single)
             else:
-                self._word(self.values, bits if held.values else None, held if single and held.values else None)
+                self._word(self.values, None, None)
         elif not held.iso:
             self._cells(0, self.size)
             exchange.put(self.values, FROM, address(held.values))
         elif held.count == 0:
             exchange.put(self.values, TO, 0)
         else:
-            width = self.cells.dtype.itemsize
-            self._cells(*((width * held.place, width) if isinstance(held, Single) else (0, self.size)))
-            exchange.fill(self.values, self.cells.dtype.type(held.values))
+            value = self.vec.dtype.np_type.type(held.values)
+            self._cells(*((0, self.size) if single is None else (value.nbytes * single.place, value.nbytes)))
+            exchange.fill(self.values, value)
 
     def _cells(self, first: int, nbytes: int) -> None:
         assert self.values is not None
@@ -203,5 +202,3 @@ class Exit:
         taken, self.taken = self.taken, None
         assert taken is not None
         return taken
-
-

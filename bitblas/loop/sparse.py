@@ -16,8 +16,8 @@ MOST_CANDIDATES = 8  # of which all subsets are tried
 def sparse_vectors(
     passes: Sequence[Pass], needed: Iterable[Vec], never: frozenset[int] = frozenset()
 ) -> frozenset[Vec] | None:
-    """The fewest vectors, `needed` among them and none of `never` (by number), such that the passes do nothing where none
-    of them has an entry; None where there are no such."""
+    """The fewest vectors, `needed` among them and none of `never` (by number), such that the passes do nothing where
+    none of them has an entry; None where there are no such."""
     first = frozenset(needed)
     statements = [s for p in passes for s in p.statements]
     if not all(isinstance(s.value, (Pointwise, Reduce)) for s in statements):
