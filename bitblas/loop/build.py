@@ -24,7 +24,6 @@ from ..verbs.variants import beginning
 from . import layout
 from .along import Along
 from .buffers import BUFFERS, DENSE, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Frontier, States
-from .exchange import Exchange
 from .fuse import Activate, Item, Pass, Pull, Round, Step
 from .ir import Masked, Product, Reduce, Scal, Vec
 from .operands import Cleared, Head, Source, Target, launchable
@@ -280,14 +279,7 @@ class Build:
         values: Raw = product.matrix.raw_for(form.key, transposed) if along.kind == VALUES else np.bool_(True)
         return *arguments, entry_values(self.device, along.a_type, values).array
 
-    # ---- the end of the body, and of a run ----
-
-    def move(self, exchange: Exchange, first: int, end: int) -> Launch:
-        """Some pieces of an exchange are filled or copied."""
-        grid = self.grid(exchange.largest // 32)
-        return self.launcher(
-            Variant("loop/move"), grid, (np.int64(end - first), exchange.part(first, end), self.rounds)
-        )
+    # ---- the end of the body ----
 
     def finish(self, handle: int) -> Launch:
         state, which = self.condition_at(0)

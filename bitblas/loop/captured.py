@@ -160,8 +160,8 @@ class Captured:
             for part, array in enumerate(build.scalars[s.id]):
                 exchange.tell(k + part, array)
         exchange.bind()
-        self.enter = [exchange.send, build.move(exchange, 0, split)]
-        self.leave = build.move(exchange, split, len(exchange.rows))
+        self.enter = [exchange.send, exchange.launch(build, 0, split)]
+        self.leave = exchange.launch(build, split, len(exchange.rows))
 
     def _is_written(self, s: Scal) -> bool:
         return any(t.target == s for t in self.body.all)

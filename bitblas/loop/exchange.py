@@ -7,6 +7,7 @@ nothing else is launched, copied or waited for.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from semirings.dtypes import BOOL
 
 from ..device import Device
+from ..kernels.prologue import Variant
 from ..store import VectorStore, words
 from .buffers import BUFFERS, Frontier
 
@@ -109,9 +111,13 @@ class Exchange:
                 self.there.data.ptr, self.table.address, self.there.nbytes, cuda.runtime.memcpyHostToDevice, stream.ptr
             )
 
-    def part(self, first: int, end: int) -> Any:
-        """The table from one piece to another, as an argument."""
-        return self.there[FIELDS * first : FIELDS * end]
+    def launch(self, build: Any, first: int, end: int) -> Callable[[], None]:
+        """Some of the pieces are filled or copied: the launch, bound to the memory of a build."""
+        part = self.there[FIELDS * first : FIELDS * end]
+        launch: Callable[[], None] = build.launcher(
+            Variant("loop/move"), build.grid(self.largest // 32), (np.int64(end - first), part, build.rounds)
+        )
+        return launch
 
     # ---- before a run ----
 
