@@ -8,7 +8,6 @@ nothing else is launched, copied or waited for.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,16 +24,14 @@ TO, FROM, BYTES, STEPS, PATTERN, AT, WORD = 0, 1, 4, 5, 6, 8, 9
 NOWHERE = (1 << 64) - 1
 
 
-@dataclass(frozen=True)
 class Single:
     """A vector with one entry, which nobody has written yet: where, and its value; else as a VectorStore."""
 
-    place: int
-    values: Any
-    count: int = 1
-    nvals: int = 1
-    iso: bool = True
-    bits: None = None
+    __slots__ = ("place", "values")
+    count, nvals, iso, bits = 1, 1, True, None
+
+    def __init__(self, place: int, value: np.generic) -> None:
+        self.place, self.values = place, value
 
 
 def address(array: Any) -> int:

@@ -83,15 +83,20 @@ class Program:
         """The rounds that were run until the condition failed or the limit was reached."""
         if state.recorder is not None:
             state.recorder.refuse("a loop inside the body of a loop")
+        captured = self._captured
+        if captured is not None and captured.is_valid():
+            return captured.run(self.limit)
         if isinstance(self.condition, Vector):
             recorded = self.condition.device.records_loops
         else:
             recorded = isinstance(self.condition, Scalar) and get(config.device).records_loops
         if recorded:
+            from .captured import Captured  # what records and fuses statements is a sixth of the library
             from .record import OnHost
 
             try:
-                return self._run_captured()
+                self._captured = Captured(self.body, self.condition, self.begin, self.end)
+                return self._captured.run(self.limit)
             except OnHost:
                 pass
         return self._run_plain()
@@ -114,14 +119,6 @@ class Program:
 
     def _goes_on(self) -> bool:
         return bool(self.condition.nvals) if getattr(self.condition, "ndim", 0) else bool(self.condition.value)
-
-    def _run_captured(self) -> int:
-        from .captured import Captured  # what records and fuses statements is a sixth of the library
-
-        captured = self._captured
-        if captured is None or not captured.is_valid():
-            captured = self._captured = Captured(self.body, self.condition, self.begin, self.end)
-        return captured.run(self.limit)
 
 
 def repeat(body: Callable[[Any], Any], *, while_: Any, limit: int | None = None) -> int:
