@@ -90,7 +90,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
 
   // Entries of rows, some of each lane, all asked for before the first is looked at.
   u32 i = 0;  // the row of this lane
-  const auto push = [&](const bool* has, const PTR_T* e, const int* owner) {
+  const auto push = [&](const bool* has, const PTR_T* e, const int* owner, u32, u32) {
     COL_T j[AT_ONCE];
     bool fresh[AT_ONCE];
     u32 there[AT_ONCE];

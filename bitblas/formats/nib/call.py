@@ -28,7 +28,7 @@ class NibFormat(NibChoice):
     indices = ("PLACE",)
 
     def pull_constants(
-        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: bool, width: int
+        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: int, width: int
     ) -> Constants:
         return self.push_constants(ranked=ranked, neutral=neutral)
 
