@@ -16,6 +16,7 @@ from ..plan.direction import PUSH_COST
 from ..plan.transpose import is_repaid
 from ..store import VectorStore, empty_vector
 from . import layout
+from .activate import activation
 from .buffers import BUFFERS, ROUNDS, STATE
 from .build import Build
 from .exchange import FROM, Entrance, Exchange, Exit, Single, address, pattern
@@ -136,13 +137,13 @@ class Captured:
         """What every run begins with: the states, the lists of frontiers that enter, the count of the condition."""
         build = self.build
         self.entering = [
-            build.activation(x, product, build.first[x] + 1) for x, product in build.round.entering.items()
+            activation(build, x, product, build.first[x] + 1) for x, product in build.round.entering.items()
         ]
         if isinstance(self.condition, Vec) and self.condition not in build.round.entering:
             state = build.condition_at(0)[0]
-            self.entering.append(build.activation(self.condition, None, state))
+            self.entering.append(activation(build, self.condition, None, state))
         elif isinstance(self.condition, Vec) and build.remaining is not None:
-            self.entering.append(build.activation(self.condition, None, build.remaining))
+            self.entering.append(activation(build, self.condition, None, build.remaining))
         self.beginnings: dict[int, Any] = {}
         self._exchange()
 

@@ -21,9 +21,10 @@ BLOCKS_PER_MULTIPROCESSOR = 4
 def step_variant(
     key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
     u: DataType, *, flip: bool, ranked: bool, also: bool, pulls: bool, lanes: int,
-    entry: tuple[Text, str] | None = None, packed: bool = False,
+    entry: tuple[Text, str] | None = None, packed: bool = False, scans: bool = False,
 ) -> Variant:  # fmt: skip
-    """The step of a form for a semiring (None for WORDS); entry: the statements that go along."""
+    """The step of a form for a semiring (None for WORDS); entry: the statements that go along; scans: nobody has listed
+    the entries of its vector."""
     plain = push_variant(key, types, semiring, kind, a, u, flip=flip, ranked=ranked, lanes=lanes, packed=packed)
     _, _, monoid, z = algebra_of(semiring)
     text, at_entry = entry if entry is not None else (Text({}), macro("AT_ENTRY(i)", ["(void)(i);"]))
@@ -31,7 +32,7 @@ def step_variant(
     return dataclasses.replace(
         plain,
         kernel=format_of(key).kernel("step"),
-        constants=(*plain.constants, ("ALSO", int(also)), ("PULLS", int(pulls))),
+        constants=(*plain.constants, ("ALSO", int(also)), ("PULLS", int(pulls)), ("SCANS", int(scans))),
         values=(*plain.values, value("BEGIN", z, beginning(monoid, z))),
         functions=(*plain.functions, *text.functions),
         label=f"{plain.label}{' with statements' if text.functions or text.parameters else ''}",

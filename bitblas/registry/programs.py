@@ -11,7 +11,7 @@ from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, DataType
 from ..device import Cluster
 from ..formats import FORMATS, Format
 from ..kernels.prologue import Variant
-from ..loop.build import activate_variant
+from ..loop.activate import activate_variant
 from ..loop.fuse import Pass, Step
 from ..loop.ir import Const, Gather, Masked, Pointwise, Product, Reduce, Scal, Scatter, Statement, Vec
 from ..loop.listed import Listed
@@ -45,7 +45,7 @@ def steps(format: Format) -> Iterator[Variant]:
     for dtype, is_packed in [(FP32, False), (FP64, False), (INT64, False), *packed]:
         yield step_variant(
             key, types, semiring.min_plus[dtype], VALUES, dtype, dtype, flip=True, ranked=format.ranked, also=False,
-            pulls=False, lanes=8, packed=is_packed,
+            pulls=False, lanes=8, packed=is_packed, scans=dtype is FP32 and format.folder == "csr",
         )  # fmt: skip
 
 

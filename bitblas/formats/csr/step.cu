@@ -3,11 +3,19 @@
 // (PULLS): rows of `pull_ptr` that the mask allows look for one entry of u; up to 32 rows a warp, first a few entries
 // each, then several lanes a row.
 // Before, the statements that were fused (AT_ENTRY) run at every entry of u; ALSO: they put these into the mask's vector.
+// SCANS: nobody has listed the entries of u, and no row is long.
 // `old` is the frontier of the round before, which is cleared for the round after.
 #include "kernels/step.cuh"
 #include "formats/csr/reach.cuh"
 #include "formats/csr/columns.cuh"
 #include "kernels/joined.cuh"
+#if SCANS  // there is no list of u: its bits are looked at, eight rows at a time, so that close ones go to many warps
+#define ROWS 8
+typedef u8 rows_t;
+#else
+#define ROWS 32
+typedef u32 rows_t;
+#endif
 #define FEW 4      // entries of a row that its lane looks at alone
 #define PARTS 4    // of a segment: a warp takes one
 #define MANY 256   // entries of a row, from which on a warp looks at them
@@ -60,7 +68,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
      const column_t* pull_col, const value_t* pull_val PARAMETERS) {
   (void)n;
   // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
-  const bool runs = may_run(condition, rounds, ahead), dense = u_state[DENSE] != 0, old_dense = old_state[DENSE] != 0;
+  const bool runs = may_run(condition, rounds, ahead), dense = SCANS || u_state[DENSE], old_dense = old_state[DENSE] != 0;
   const u64 u_listed = u_state[LISTED], u_work = u_state[WORK], segments = u_state[SEGMENTS];
   const u64 old_listed = old_state[LISTED];
   if (!runs) return;
@@ -130,23 +138,35 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
     found(stage, t, fresh, j, entries, work);
   };
 
-  // The entries of u: those of a half word of bits, or so many of the list that all warps have some, one a lane.
-  u64 share = dense ? 32 : (u_listed + warps - 1) / warps;
+  // The entries of u, one a lane: so many of the list that all warps have some, or those of a unit of bits, of which a warp
+  // looks at 32 at a time.
+  u64 share = (u_listed + warps - 1) / warps;
   if (share > 32) share = 32;
-  const u64 listed = dense ? (u64)halves * 32 : u_listed;
-  for (u64 k = warp * share; k < listed; k += warps * share) {
-    const bool mine = WARP_LANE < share && k + WARP_LANE < listed;
-    if (dense && !((const u32*)u_bits)[k >> 5]) continue;
-    i = !mine ? 0 : dense ? (u32)k + WARP_LANE : u_list[k + WARP_LANE];
-    PTR_T e = 0, stop = 0;
-    if (mine && bit_of(u_bits, i)) {  // statements since may have taken it away
-      e = ptr[i];
-      stop = ptr[i + 1];
-      AT_ENTRY((i64)i)
+  const i64 units = dense ? (size + ROWS - 1) / ROWS : u_listed ? (i64)((u_listed + share - 1) / share) : 0;
+  for (i64 first = warp; first < units; first += (dense ? 32 : 1) * warps) {
+    const i64 unit = first + WARP_LANE * warps;
+    const u32 rows = dense && unit < units ? (u32)((const rows_t*)u_bits)[unit] : 0;
+    for (u32 todo = dense ? __ballot_sync(ALL_LANES, rows != 0) : 1u; todo; todo &= todo - 1) {
+      const int at = __ffs(todo) - 1;
+      bool mine;
+      if (dense) {
+        mine = WARP_LANE < ROWS && __shfl_sync(ALL_LANES, rows, at) >> WARP_LANE & 1;
+        i = mine ? (u32)((first + at * warps) * ROWS) + WARP_LANE : 0;
+      } else {
+        const u64 k = first * share + WARP_LANE;
+        mine = WARP_LANE < share && k < u_listed;
+        i = mine ? u_list[k] : 0;
+      }
+      PTR_T e = 0, stop = 0;
+      if (mine && bit_of(u_bits, i)) {  // statements since may have taken it away
+        e = ptr[i];
+        stop = ptr[i + 1];
+        AT_ENTRY((i64)i)
+      }
+      if (pull) continue;
+      if ((i64)(stop - e) > longest) stop = e;  // in segments
+      walk_joined(e, stop, push);
     }
-    if (pull) continue;
-    if ((i64)(stop - e) > longest) stop = e;  // in segments
-    walk_joined(e, stop, push);
   }
   if (!pull) {
     const i64 part = (longest + PARTS - 1) / PARTS;
