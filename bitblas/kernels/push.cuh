@@ -12,18 +12,11 @@ template <int SIZE> struct Cell;
 template <> struct Cell<4> { typedef u32 type; };
 template <> struct Cell<8> { typedef u64 type; };
 
-template <class T> __device__ __forceinline__ T cell_at(const T* at) {
-  union { T value; typename Cell<sizeof(T)>::type raw; } cell;
-  cell.raw = *(const volatile typename Cell<sizeof(T)>::type*)at;
-  return cell.value;
-}
-
-// seen_before: what the cell held when it was asked for.
-template <class T> __device__ __forceinline__ void join_cell(T* at, Z_T z, T seen_before) {
+template <class T> __device__ __forceinline__ void join_cell(T* at, Z_T z) {
   typedef typename Cell<sizeof(T)>::type cell_t;
   cell_t* cell = (cell_t*)at;
   union { T value; cell_t raw; } old, next;
-  old.value = seen_before;
+  old.raw = *(volatile cell_t*)cell;
   for (;;) {
     next.value = T(add(cast<Z_T>(old.value), z));
     if (next.raw == old.raw) break;
@@ -32,7 +25,6 @@ template <class T> __device__ __forceinline__ void join_cell(T* at, Z_T z, T see
     old.raw = seen;
   }
 }
-template <class T> __device__ __forceinline__ void join_cell(T* at, Z_T z) { join_cell(at, z, cell_at(at)); }
 
 __device__ __forceinline__ bool scatter(u64* t_bits, C_T* t_val, i64 j, Z_T z) {  // true for the first at j
 #if HAS_TERMINAL == 2  // any: the first one stays

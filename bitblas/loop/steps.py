@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 
-from semirings import Semiring, Typed
+from semirings import Monoid, Semiring, Typed
 from semirings.dtypes import DataType
 
 from ..formats import format_of
 from ..kernels.prologue import Variant, value
 from ..plan.product import VALUES, WORDS
-from ..verbs.variants import algebra_of, beginning, push_variant
+from ..verbs.variants import ATOMICS, CELLS, algebra_of, beginning, push_variant
 from .pointwise import Text, macro
 
 SEGMENT_ENTRIES = 512  # of a row that a group of lanes walks; longer rows are cut into segments of that length
@@ -32,12 +32,24 @@ def step_variant(
     return dataclasses.replace(
         plain,
         kernel=format_of(key).kernel("step"),
-        constants=(*plain.constants, ("ALSO", int(also)), ("PULLS", int(pulls)), ("SCANS", int(scans))),
+        constants=(
+            *plain.constants,
+            ("ALSO", int(also)),
+            ("PULLS", int(pulls)),
+            ("SCANS", int(scans)),
+            *_join(monoid, z),
+        ),
         values=(*plain.values, value("BEGIN", z, beginning(monoid, z))),
         functions=(*plain.functions, *text.functions),
         label=f"{plain.label}{' with statements' if text.functions or text.parameters else ''}",
         text=f"{parameters}\n{at_entry}\n",
     )
+
+
+def _join(monoid: Monoid, z: DataType) -> tuple[tuple[str, int], ...]:
+    """The atomic of the hardware that joins products to a cell (kernels/step.cuh)."""
+    by = ATOMICS.get(monoid.name, 0) if z in CELLS and (z.kind != "f" or monoid.name == "min") else 0
+    return ("JOIN", by), ("JOIN_FLOAT", int(by > 0 and z.kind == "f"))
 
 
 def can_pull(key: str, semiring: Typed[Semiring], kind: int) -> bool:

@@ -31,16 +31,20 @@ struct Out {
   i64 longest;
 };
 
-// A row that will be pushed along next: what a push along it takes.
-__device__ __forceinline__ void weigh(const Out& t, i64 j, i64 length, u64& entries, u64& work) {
-  ++entries;
+// The whole warp calls it: rows that will be pushed along next, of those who `fresh`; what a push along them takes.
+__device__ __forceinline__ void weigh(const Out& t, bool fresh, i64 j, i64 length, u64& entries, u64& work) {
+  if (!fresh) length = 0;
+  entries += fresh;
   work += length;
-  if (length <= t.longest) return;
-  const i64 count = (length + t.longest - 1) / t.longest;
-  const u64 first = atomicAdd(t.state + SEGMENTS, (u64)count);
-  for (i64 s = 0; s < count; ++s) {
+  if (!__any_sync(ALL_LANES, length > t.longest)) return;
+  const u32 count = length > t.longest ? (u32)((length + t.longest - 1) / t.longest) : 0;
+  const u32 before = group_sum_below<32>(count), all = __shfl_sync(ALL_LANES, before + count, 31);
+  u64 first = 0;
+  if (WARP_LANE == 0) first = atomicAdd(t.state + SEGMENTS, (u64)all);
+  first = __shfl_sync(ALL_LANES, first, 0) + before;
+  for (u32 s = 0; s < count; ++s) {
     t.segments[2 * (first + s)] = (u32)j;
-    t.segments[2 * (first + s) + 1] = (u32)s;
+    t.segments[2 * (first + s) + 1] = s;
   }
 }
 
@@ -55,7 +59,7 @@ __device__ __forceinline__ void found(Stage& stage, const Out& t, const bool* fr
 #pragma unroll
   for (int k = 0; k < AT_ONCE; ++k) {
     put_on(stage, fresh[k], (u32)j[k], t.list, t.state + LISTED);
-    if (fresh[k]) weigh(t, j[k], (i64)end[k] - begin[k], entries, work);
+    weigh(t, fresh[k], j[k], (i64)end[k] - begin[k], entries, work);
   }
 }
 
@@ -101,7 +105,9 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   const auto push = [&](const bool* has, const PTR_T* e, const int* owner, u32, u32) {
     COL_T j[AT_ONCE];
     bool fresh[AT_ONCE];
+#if !CELLS_BEGIN
     u32 there[AT_ONCE];
+#endif
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) j[k] = has[k] ? Columns(col, width, e[k]).at((i64)e[k], 0) : COL_T(0);
 #if KIND == VALUES
@@ -120,17 +126,19 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) {
       fresh[k] = has[k] && open(j[k]);
-      there[k] = has[k] ? ((const u32*)t_bits)[j[k] >> 5] : 0;
 #if CELLS_BEGIN
       cell[k] = has[k] ? cell_at(t_val + j[k]) : C_T(BEGIN);
+#else
+      there[k] = has[k] ? ((const u32*)t_bits)[j[k] >> 5] : 0;
 #endif
     }
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) {
 #if CELLS_BEGIN
-      if (fresh[k]) join_cell(t_val + j[k], z[k], cell[k]);
-#endif
+      fresh[k] = fresh[k] && join_anew(t_val + j[k], z[k], cell[k]) && mark(t_bits, j[k]);
+#else
       fresh[k] = fresh[k] && !(there[k] >> (j[k] & 31) & 1) && mark(t_bits, j[k]);
+#endif
 #if KIND == VALUES && !CELLS_BEGIN
       if (fresh[k]) t_val[j[k]] = C_T(z[k]);
 #endif
@@ -150,7 +158,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       const int at = __ffs(todo) - 1;
       bool mine;
       if (dense) {
-        mine = WARP_LANE < ROWS && __shfl_sync(ALL_LANES, rows, at) >> WARP_LANE & 1;
+        mine = __shfl_sync(ALL_LANES, rows, at) >> WARP_LANE & 1;
         i = mine ? (u32)((first + at * warps) * ROWS) + WARP_LANE : 0;
       } else {
         const u64 k = first * share + WARP_LANE;
@@ -267,7 +275,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       if (hit) t_val[j] = C_T(mul(Values{pull_val, a_iso, a_stride}.at(place), load<U_T>(u_val, u_iso, u_stride, from),
                                   j, from));
 #endif
-      if (hit) weigh(t, j, (i64)t.ptr[j + 1] - t.ptr[j], entries, work);
+      weigh(t, hit, j, hit ? (i64)t.ptr[j + 1] - t.ptr[j] : 0, entries, work);
     }
     if (thread_number() == 0) t_state[DENSE] = 1;
   }
