@@ -34,8 +34,8 @@ from .together import size_of
 MOST_UNITS = 8192
 MOST_WORK = 24576
 MOST_WORK_OF_VALUES = 4096
-# Of a body with passes: places, and entries of the matrix. Shortest paths on that mesh with 4096, 8192, 16384, 32768 places:
-# 20.6, 19.7, 19.7, 21.1; on the grid 126, 125, 108, 111.
+# Of a body with passes: places, and entries of the matrix. Shortest paths on that mesh with 4096, 8192, 16384, 32768
+# places: 20.6, 19.7, 19.7, 21.1; on the grid 126, 125, 108, 111.
 MOST_PLACES = 1 << 14
 MOST_LISTED_WORK = 1 << 16
 MAX_LANES = 8
