@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from semirings.dtypes import DataType, lookup_dtype
+from semirings.dtypes import lookup_dtype
 
-from ..kernels.prologue import Variant
 from ..verbs.operands import dummy
 from .along import Along
 from .fuse import Activate, Step
 from .ir import Product, Vec
-from .steps import SEGMENT_ENTRIES
+from .steps import SEGMENT_ENTRIES, activate_variant
 
 
 def activation(build: Any, vec: Vec, product: Product | None, state: int) -> Callable[[], None]:
@@ -43,8 +42,3 @@ def is_scanned(build: Any, number: int, vec: Vec) -> bool:
     )
     steps = [x for x in rest if isinstance(x, Step) and x.product.u == vec]
     return not build.steps_of.get(vec) and all(Along.of(build, x).scans for x in steps)
-
-
-def activate_variant(per: int, lists: int, ptr: DataType) -> Variant:
-    """The kernel that counts and lists the entries of a vector by units of `per` rows."""
-    return Variant("loop/activate", (("PTR", ptr),), (("PER", per), ("LISTS", lists), ("LANES", 1)))

@@ -16,18 +16,17 @@ from ..plan.direction import PUSH_COST
 from ..plan.transpose import is_repaid
 from ..store import VectorStore, empty_vector
 from . import layout
-from .activate import activation
-from .buffers import BUFFERS, ROUNDS, STATE
+from .buffers import ROUNDS, STATE
 from .build import Build
 from .exchange import FROM, Entrance, Exchange, Exit, Single, address, pattern
 from .fuse import Pass, Pull, Round, Step, fuse
 from .graph import GraphLoop, HostLoop, Parts
-from .ir import Body, Const, Pointwise, Scal, Vec, reads_first, scalar_is_read_first
-from .parts import record
+from .inner import beginning, entering
+from .ir import Body, Const, Pointwise, Scal, Vec, flat, reads_first, scalar_is_read_first
+from .parts import among, record
 from .state import NO_LIMIT
 
 TOLD = 3  # words for a scalar: whether there is a value, and up to 16 bytes of it
-COPIES = 12  # rounds per run of the body where every kernel of it may be skipped; a multiple of a frontier's buffers
 
 
 class Member:
@@ -67,18 +66,21 @@ class Captured:
     def __init__(
         self, body: Callable[..., Any], condition: Any, begin: Callable[[], Any] | None, end: Callable[..., Any] | None
     ) -> None:
+        if isinstance(condition, tuple):
+            body, condition, begin = among(body, condition, begin)
         self.body, self.recorder = record(body, begin, end)
         self.condition = self._condition(condition)
         self.device, self.order = self.recorder.device, self.recorder.order()
         self.vectors = {x: vector for vector, x in self.recorder.vectors.values()}
         self.scalars = {s.id: scalar for scalar, s in self.recorder.scalars.values()}
         used = {x for s in self.body.all for x in (*s.vectors, *s.elsewhere, s.target)}
-        begun = any(s.target == self.condition for s in self.body.begin)
+        used |= {b.condition for b in self.body.blocks}
+        begun = any(s.target == self.condition for s in flat(self.body.begin))
         asked = () if begun else (self.condition,)  # before the first statement
         self.loaded = [x for x in self.body.vectors if x in asked or (x in used and reads_first(self.body, x))]
         written = {s.target for s in self.body.all}
         self.changed = [x for x in self.body.vectors if x in written and x not in self.body.own]
-        self.written_once = {s.target for s in (*self.body.begin, *self.body.end)}
+        self.written_once = {s.target for s in flat((*self.body.begin, *self.body.end))}
         order = lambda x: self.order if self.order is not None and x.size == self.order.size else None
         self.members = {x: Member(vector, order(x)) for x, vector in self.vectors.items()}
         held = {x.id: self.members[x].held() for x in self.loaded}
@@ -92,8 +94,7 @@ class Captured:
         self.kinds = self._kinds()
         self.fresh = {s.id for s in self.body.scalars if not scalar_is_read_first(self.body, s)}
         iso |= _iso_of_added(round_, self.body, iso)
-        copies = _copies(round_, self.device.captures)
-        self.build = Build(self.device, round_, self.body.scalars, iso, full, self.condition, copies)
+        self.build = Build(self.device, round_, self.body.scalars, iso, full, self.condition)
         self._prepare()
         loop = GraphLoop if self.device.captures else HostLoop
         build = self.build
@@ -104,7 +105,7 @@ class Captured:
         vector = isinstance(condition, Vector)
         known: dict[int, Any] = self.recorder.vectors if vector else self.recorder.scalars
         found = known.get(id(condition))
-        if found is None or not any(s.target == found[1] for s in self.body.statements):
+        if found is None or not any(s.target == found[1] for s in flat(self.body.statements)):
             raise CaptureError(f"while_: the body never writes to {condition.name}, so the loop would not end")
         term: Vec | Scal = found[1]
         return term
@@ -129,21 +130,14 @@ class Captured:
     def _check_end(self, round_: Round) -> None:
         """What a step writes lies where the last round left it, which the end, captured before, cannot know."""
         turning = {item.target for item in round_.items if isinstance(item, Step)}
-        for s in self.body.end:
+        for s in flat(self.body.end):
             if turning & {*s.vectors, *s.elsewhere, s.target}:
                 self.recorder.refuse(f"end: {s.text}: a vector that products of the loop write")
 
     def _prepare(self) -> None:
         """What every run begins with: the states, the lists of frontiers that enter, the count of the condition."""
         build = self.build
-        self.entering = [
-            activation(build, x, product, build.first[x] + 1) for x, product in build.round.entering.items()
-        ]
-        if isinstance(self.condition, Vec) and self.condition not in build.round.entering:
-            state = build.condition_at(0)[0]
-            self.entering.append(activation(build, self.condition, None, state))
-        elif isinstance(self.condition, Vec) and build.remaining is not None:
-            self.entering.append(activation(build, self.condition, None, build.remaining))
+        self.entering = entering(build)
         self.beginnings: dict[int, Any] = {}
         self._exchange()
 
@@ -162,9 +156,9 @@ class Captured:
                 exchange.add(frontier.bits[0])
             for bits in frontier.bits[1:]:
                 exchange.add(bits)
-        for x, beginning in build.cells.items():  # those of the present buffer are cleared with its entries
+        for x, first in build.cells.items():  # those of the present buffer are cleared with its entries
             for more in build.buffers[x].values[1:]:
-                exchange.add(more, filled=pattern(beginning))
+                exchange.add(more, filled=pattern(first))
         known = (n for n in self.scalars if n not in self.fresh)
         self.given = [
             (self.scalars[n], build.scalars[n][1].dtype.type, *map(exchange.add, build.scalars[n])) for n in known
@@ -233,10 +227,7 @@ class Captured:
     def _beginning(self, limit: int) -> Any:
         """The states and the rounds that a run begins with."""
         if limit not in self.beginnings:
-            numbers = np.zeros(len(self.build.numbers), np.uint64)
-            numbers[self.build.dense_at_start()] = 1
-            numbers[len(self.build.memory) + 1] = limit
-            self.beginnings[limit] = self.device.asarray(numbers)
+            self.beginnings[limit] = beginning(self.build, limit)
         return self.beginnings[limit]
 
     def _tell(self, fault: int, index: int, rounds: int) -> NoReturn:
@@ -266,12 +257,3 @@ def _iso_of_added(round_: Round, body: Body, iso: dict[int, Any]) -> dict[int, A
                 if masks and s.target not in body.vectors and isinstance(s.target, Vec):
                     added[s.target.id] = np.bool_(True)
     return added
-
-
-def _copies(round_: Round, captures: bool) -> int:
-    """Rounds per run of the body: products by rows cannot be skipped, so that few of them may run in vain; where the
-    host makes the launches, no loop has to be paid for."""
-    rotates = any(isinstance(item, Step) for item in round_.items)
-    if not captures or any(isinstance(item, Pull) for item in round_.items):
-        return BUFFERS if rotates else 1
-    return COPIES // max(1, len(round_.items) // 2) // BUFFERS * BUFFERS or BUFFERS

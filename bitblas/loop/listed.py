@@ -27,7 +27,7 @@ from .pointwise import Parameter, Text, macro
 @dataclass(frozen=True)
 class Listed:
     """A round as a cluster runs it: the passes before its one step and those after, the sparse vectors, what the loop
-    goes on by. Vectors that live in one pass alone are not among the sparse ones."""
+    goes on by."""
 
     before: tuple[Pass, ...]
     step: Step
@@ -51,7 +51,7 @@ def is_exact(s: Statement) -> bool:
 def listed_text(listed: Listed, iso: Mapping[int, Any]) -> tuple[Text, tuple[Parameter, ...], str]:
     """The functions and macros that listed.cu is written with, and the parameters. The vector that the step writes is
     none: its buffers turn inside the kernel."""
-    local = frozenset(x for p in (*listed.before, *listed.after) for x in p.local)
+    local = frozenset(number for p in (*listed.before, *listed.after) for number in p.local)
     text, step, turning = Text(iso, local=local), listed.step, listed.step.target
     statements = [s for p in (*listed.before, *listed.after) for s in p.statements] + list(step.before)
     scalars = scalars_of(statements)
@@ -98,13 +98,13 @@ def _pass(text: Text, item: Pass, listed: Listed, first: bool, builds: bool) -> 
     begin = lines_of(text, item.statements, _begin)
     lines, text.lines = text.lines, outer
     known = vectors_of(item.statements)
-    modified = {s.target for s in item.statements if isinstance(s.target, Vec)}
+    modified = {s.target for s in item.statements if isinstance(s.target, Vec) and s.target.id not in text.local}
     u = listed.step.product.u
     looked_at = sorted((listed.sparse | {u}) - set(known), key=lambda x: x.id) if builds else []
     loads, stores = [], []
     for x in known:
         loads += load_text(text, x, x in modified, "inside", at_once=True)
-        if x in modified and x.id not in text.local:
+        if x in modified:
             loads.append(f"const bool was{x.id} = b{x.id};")
             stores += _store(text, x, listed)
     loads += [f"const bool b{x.id} = bit_of(x{x.id}_bits, p);" for x in looked_at]

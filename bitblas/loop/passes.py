@@ -58,12 +58,11 @@ def pass_variant(
 
 def _looked_at(text: Text, statements: Sequence[Statement], counted: Vec | Scal | None) -> list[Vec]:
     """The vectors without whose entries there is nothing to do at a place; none: there always may be."""
-    begun = {x for x in vectors_of(statements) if x.id in text.local}  # without entries, as they begin
-    needed = begun | ({counted} if isinstance(counted, Vec) else set())
-    sparse = sparse_vectors([Pass(list(statements))], needed, text.full)
+    needed = {counted} if isinstance(counted, Vec) else set()
+    sparse = sparse_vectors([Pass(list(statements), local=text.local)], needed, text.full)
     if sparse is None or any(x.id in text.full for x in sparse):
         return []
-    found = sorted(sparse - begun, key=lambda x: x.id)
+    found = sorted(sparse, key=lambda x: x.id)
     for x in found:
         text.bits(x)
     return found

@@ -21,11 +21,11 @@ from .fuse import Pull, Round, Step
 from .ir import Ready, Scal, Statement, Vec
 from .listed import Listed, is_exact, listed_text, split_round
 from .operands import launchable
-from .passes import entry_text, vectors_of
+from .passes import entry_text
 from .pointwise import Parameter, Text, macro
 from .sparse import sparse_vectors
 from .steps import SEGMENT_ENTRIES
-from .together import size_of
+from .together import fits, size_of
 
 # A frontier leaves the cluster when it has more units, or more entries of the matrix in them, and comes back with half
 # of that: from there on a round of the grid is as fast. Tiles with values, whose entries one lane joins one by one,
@@ -71,12 +71,13 @@ def plan(round_: Round, condition: Vec | Scal) -> Step | Listed | str:
         return "vectors are of several sizes"
     if not all(is_exact(s) for p in passes for s in p.statements):
         return "a sum of floats is taken in a fixed order"
-    local = {x for p in passes for x in vectors_of(p.statements) if x.id in p.local}
-    needed = local | {step.target, step.product.u, *(p.counted for p in passes if isinstance(p.counted, Vec))}
+    if not fits([*(p.statements for p in passes), step.before]):
+        return "one kernel cannot take all statements"
+    needed = {step.target, step.product.u, *(p.counted for p in passes if isinstance(p.counted, Vec))}
     sparse = sparse_vectors(passes, needed)
     if sparse is None:
         return "passes write where no sparse vector has an entry"
-    return Listed(tuple(before), step, tuple(after), sparse - local, condition)
+    return Listed(tuple(before), step, tuple(after), sparse, condition)
 
 
 def small_rounds(build: Any) -> Small:

@@ -3,7 +3,6 @@
 #include "kernels/step.cuh"
 #include "kernels/cluster.cuh"
 #include "formats/b2sr/mark.cuh"
-#define PER TILE
 
 #if TILE == 64
 typedef u64 tile_t;

@@ -5,9 +5,7 @@
 // Before, the statements that were fused (AT_ENTRY) run at every entry of u; ALSO: they put these into the mask's vector.
 // SCANS: nobody has listed the entries of u, and no row is long.
 // `old` is the frontier of the round before, which is cleared for the round after.
-#include "kernels/step.cuh"
-#include "formats/csr/reach.cuh"
-#include "formats/csr/columns.cuh"
+#include "formats/csr/rows.cuh"
 #include "kernels/joined.cuh"
 #if SCANS  // there is no list of u: its bits are looked at, eight rows at a time, so that close ones go to many warps
 #define ROWS 8
@@ -79,7 +77,6 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   if (thread_number() == 0) rounds[2] = rounds[0] + ahead + 1;
   const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
   const bool pull = PULLS && u_work > threshold;
-  const i64 halves = (size + 31) / 32;
   const Out t = {t_bits, t_val, t_list, t_state, t_segments, ptr, longest};
   const Values values = {a_val, a_iso, a_stride};
   (void)values;
@@ -88,17 +85,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   open_stage(stage);
 
   // From the last thread on: while frontiers are small, others than those who push.
-  const i64 clearing = warps * 32 - 1 - thread_number();
-  if (old_dense) {
-    for (i64 h = clearing; h < halves; h += warps * 32) ((u32*)old_bits)[h] = 0;
-    for (i64 j = clearing; CELLS_BEGIN && j < size; j += warps * 32) old_val[j] = C_T(BEGIN);
-  } else {
-    for (i64 k = clearing; k < (i64)old_listed; k += warps * 32) {
-      const u32 j = old_list[k];
-      ((u32*)old_bits)[j >> 5] = 0;
-      if (CELLS_BEGIN) old_val[j] = C_T(BEGIN);
-    }
-  }
+  clear_frontier(old_dense, old_list, (i64)old_listed, size, old_bits, old_val, warps * 32 - 1 - thread_number(), warps * 32);
 
   // Entries of rows, some of each lane, all asked for before the first is looked at.
   u32 i = 0;  // the row of this lane

@@ -1,4 +1,4 @@
-// A push along entries of rows: how one of them reaches its column.
+// A push along entries of rows: how one of them reaches its column; and what a pull finds.
 #include "kernels/step.cuh"
 #include "kernels/values.cuh"
 
@@ -23,3 +23,9 @@ __device__ __forceinline__ bool reach_anew(u64* t_bits, C_T* t_val, i64 j, i64 e
 #endif
   return true;
 }
+
+// What a row that pulls has found: an entry of u, and which of its own led there (of KIND VALUES).
+struct Hit {
+  bool some;
+  i64 from, place;
+};

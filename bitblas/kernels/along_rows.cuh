@@ -1,29 +1,10 @@
-// Small rounds along rows (see kernels/rounds.cuh, kernels/listed.cuh, and step.cu for the same by the grid).
-#include "kernels/step.cuh"
+// Pushes along rows in small rounds (rounds.cuh, listed.cuh): what the header of a form by rows, which stands before, says
+// of its items is all that differs (formats/csr/rows.cuh).
 #include "kernels/cluster.cuh"
-#include "formats/csr/reach.cuh"
-#include "formats/csr/columns.cuh"
-#define PER 1
-#define FORM() const PTR_T *ptr, const column_t *col, i64 width
-#define FORM_OF() {ptr, col, width}
-
-// A row: its number, and where its entries stand.
-struct Item {
-  u32 unit;
-  PTR_T begin, end;
-};
-
-struct Rows {
-  const PTR_T* ptr;
-  const column_t* col;
-  i64 width;
-  __device__ __forceinline__ Item item(u32 i) const { return {i, ptr[i], ptr[i + 1]}; }
-  __device__ __forceinline__ Item item_at(u32 place) const { return item(place); }
-  __device__ __forceinline__ i64 work_of(const Item& x) const { return (i64)x.end - x.begin; }
-};
 typedef Rows Units;
 
-// Pushes along rows; meanwhile(): what is done while the first loads are on their way. The `stride` lanes that share one call it together, all of a warp do.
+// The `stride` lanes that share a row call it together, all of a warp do. meanwhile(): what is done while the first loads are
+// on their way.
 struct Along {
   Units form;
   Values values;
@@ -38,17 +19,13 @@ struct Along {
                                              const STORED(U_T)* u_val, u64* t_bits, C_T* t_val, Put put,
                                              Meanwhile meanwhile) const {
     (void)u_bits;
-    i64 e = (i64)x.begin + lane;
-    const i64 stop = x.end;
-    Columns entry(form.col, form.width, e);
-    bool first = true;
-    do {
-      const i64 j = e < stop ? (i64)entry.at(e, 0) : 0;
+    bool waiting = true;  // the same in all lanes
+    form.along(x, lane, stride, [&](bool has, i64 j, i64 e) {
       bool fresh = false;
 #if PLACES
       u64 added = 0;
-      if (first) meanwhile();
-      if (e < stop && open(j)) {
+      if (waiting) meanwhile();
+      if (has && open(j)) {
         added = put.add(j, 1);
         fresh = reach(t_bits, t_val, j, e, x.unit, values, u_val, u_iso, u_stride);
       }
@@ -57,22 +34,21 @@ struct Along {
       Item found = {};
       u32 there = 0;
       bool is_open = false;
-      if (e < stop) {
+      if (has) {
         found = form.item((u32)j);
         there = ((const u32*)t_bits)[j >> 5];
         is_open = open(j);
         asked(found.begin), asked(found.end), asked(there), asked(is_open);
       }
-      if (first) meanwhile();
+      if (waiting) meanwhile();
       if (is_open)
         fresh = (CELLS_BEGIN || !(there >> (j & 31) & 1)) &&
                 reach_anew(t_bits, t_val, j, e, x.unit, values, u_val, u_iso, u_stride);
       put(fresh, found);
 #endif
-      first = false;
-      e += stride;
-      entry.skip(stride);
-    } while (__any_sync(ALL_LANES, e < stop));
+      waiting = false;
+    });
+    if (waiting) meanwhile();
   }
   // entry(i) for the entries of u that an item has, each by one of the lanes.
   template <class Entry>
