@@ -236,9 +236,7 @@ def sum_of(monoid: Any, z: DataType) -> tuple[tuple[Function, ...], tuple[tuple[
     terminal = monoid.terminal(z)
     values = (value("IDENTITY", z, monoid.identity(z)), value("TERMINAL", z, 0 if terminal is None else terminal))
     # A sum of numbers seldom meets the end of its range, and asking costs up to three times the addition (measured).
-    # But the least number without a sign is met often: labels begin at 0.
-    seldom = z is not BOOL and monoid.name != "any" and not (z.kind == "u" and monoid.name == "min")
-    worthwhile = terminal is not None and not seldom
+    worthwhile = terminal is not None and (z is BOOL or monoid.name == "any")
     return (add, repeated), values, (0 if not worthwhile else 2 if monoid.name == "any" else 1)
 
 

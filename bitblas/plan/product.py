@@ -117,8 +117,7 @@ def is_staged(semiring: Typed[Semiring], kind: int, form: Form, full: bool) -> b
     """Whether a block of a GPU reads the entries of its rows as one run (without a mask): where rows are of very
     different lengths, and products of any row and of any part of it are joined alike."""
     monoid, op = semiring.op.monoid, semiring.op.binaryop
-    ends_early = monoid.name == "any" or (monoid.name == "min" and semiring.return_type.kind == "u")
-    may = form.device.shares_rows and kind == VALUES and full and not ends_early and not op.positional
+    may = form.device.shares_rows and kind == VALUES and full and monoid.name != "any" and not op.positional
     return may and form.format.is_uneven(form)
 
 

@@ -53,9 +53,8 @@ def weakly_connected_components(A, *, gb=None):
 
 def _labels(A, gb):
     n, minimum = A.nrows, gb.binary.min
-    # Half the bytes where they suffice; and typed, or labels would become floats next to a matrix of floats. Nothing is
-    # less than label 0, so a row is over where that is next to its vertex.
-    kind = gb.dtypes.UINT32 if n < 2**32 - 1 else gb.dtypes.UINT64
+    # Half the bytes where they suffice; and typed, or labels would become floats next to a matrix of floats.
+    kind = gb.dtypes.INT32 if n < 2**31 - 1 else gb.dtypes.INT64
     every = gb.Vector.from_scalar(0, n + 1, dtype=kind)
     slots = every.apply(gb.indexunary.index).new(kind)
     vertex = slots[:n].new()
