@@ -19,7 +19,8 @@ struct Along {
                                              const STORED(U_T)* u_val, u64* t_bits, C_T* t_val, Put put,
                                              Meanwhile meanwhile) const {
     (void)u_bits;
-    bool waiting = true;  // the same in all lanes
+    if (!IN_FLIGHT) meanwhile();
+    bool waiting = IN_FLIGHT;  // the same in all lanes
     form.along(x, lane, stride, [&](bool has, i64 j, i64 e) {
       bool fresh = false;
 #if PLACES

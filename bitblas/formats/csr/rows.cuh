@@ -3,6 +3,7 @@
 #define PER 1  // places of a unit
 #include "kernels/reach.cuh"
 #include "formats/csr/columns.cuh"
+#define IN_FLIGHT 1  // registers suffice to do something else between what is asked for and its use
 #define FORM() const PTR_T *ptr, const column_t *col, i64 width
 #define FORM_OF() {ptr, col, width}
 
