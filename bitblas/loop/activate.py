@@ -15,7 +15,7 @@ from ..verbs.operands import dummy
 from .along import Along
 from .fuse import Activate, Step
 from .ir import Product, Vec
-from .steps import SEGMENT_ENTRIES, activate_variant
+from .steps import activate_variant
 
 
 def activation(build: Any, vec: Vec, product: Product | None, state: int) -> Callable[[], None]:
@@ -30,7 +30,7 @@ def activation(build: Any, vec: Vec, product: Product | None, state: int) -> Cal
         form, _ = build.rows_of(product)
         args = bits, form.ptr, frontier.at(frontier.lists), to, frontier.at(frontier.segments)
         variant = activate_variant(form.rows_per_unit, 1, lookup_dtype(form.ptr.dtype))
-    head = np.int64(vec.size), np.int64(vec.size), np.int64(SEGMENT_ENTRIES)
+    head = np.int64(vec.size), np.int64(vec.size), np.int64(build.longest)
     launch: Callable[[], None] = build.launcher(variant, build.grid(vec.size), (*head, *args))
     return launch
 

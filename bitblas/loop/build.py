@@ -51,6 +51,7 @@ class Build:
         """around: that of the round in which this one's loop runs, whose memory it shares."""
         self.device, self.round, self.iso, self.condition = device, plan, iso, condition
         self.copies = copies = copies_of(plan, device.captures)
+        self.longest = SEGMENT_ENTRIES  # of a row that is not cut
         self.full, self.of_full = frozenset(x.id for x in full), full
         self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # of a launch at most
         self.steps = [item for item in plan.items if isinstance(item, Step)]
