@@ -100,7 +100,7 @@ def test_components_on_the_device(device):
     assert connected_components(gb.Matrix(bool, 0, 0)).size == 0
 
 
-@pytest.mark.parametrize("dtype", ["INT8", "BOOL", "FP64"])
+@pytest.mark.parametrize("dtype", ["INT8", *(pytest.param(t, marks=pytest.mark.slow) for t in ("BOOL", "FP64"))])
 def test_what_a_run_brings_in_and_takes_out(device, dtype):
     """Vectors without entries, with one that is not yet written, with one value, with many, full; what comes out is in
     memory of its own, and what the loop does not write stays as it is."""

@@ -127,6 +127,7 @@ def test_a_sum_does_not_ask_where_the_entries_are(device, form, edges):
         assert C.nvals == count
 
 
+@pytest.mark.slow  # every_kernel.py runs the same kernel
 def test_rows_of_different_lengths_under_a_mask(device):
     """A warp walks those of its rows that a mask leaves open as one; long ones are cut."""
     from scipy.sparse import csr_array

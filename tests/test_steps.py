@@ -108,7 +108,7 @@ def test_launches_are_as_large_as_the_device(device, monkeypatch):
     assert entries(q)[0].tolist() == list(range(1, n, 2))
 
 
-@pytest.mark.parametrize("form", ["csr", "mplg"])
+@pytest.mark.parametrize("form", ["csr", pytest.param("mplg", marks=pytest.mark.slow)])
 def test_rows_of_all_lengths(device, form):
     """Many entries of u pull: what stands late in a row is found, in a long one by a warp, in others by a few lanes.
     Few push: long rows are cut, the others are walked as one."""

@@ -39,7 +39,7 @@ struct Along {
         found = form.item((u32)j);
         there = ((const u32*)t_bits)[j >> 5];
         is_open = open(j);
-        asked(found.begin), asked(found.end), asked(there), asked(is_open);
+        form.ask(found), asked(there), asked(is_open);
       }
       if (waiting) meanwhile();
       if (is_open)
