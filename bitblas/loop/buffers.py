@@ -13,7 +13,7 @@ import numpy as np
 from semirings.dtypes import BOOL
 
 from ..device import Device
-from ..store import full_bits, words
+from ..store import VectorStore, full_bits, words
 from .ir import Vec
 
 STATE = 8  # numbers in a state
@@ -53,9 +53,47 @@ class Frontier:
     def nbytes(self) -> int:
         return sum(int(x.nbytes) for x in (*self.bits, *self.values, *self.lists, *self.segments))
 
+    def load(self, store: VectorStore, *, full: bool = False) -> None:
+        """Begin with what a vector holds. full: which has an entry everywhere, as the buffer has already."""
+        self._clear(1)
+        if not full:
+            self.bits[0][...] = store.present
+        if self.values:
+            self._load_values(store)
+
+    def empty(self) -> None:
+        """Begin without entries; what has one buffer is written before it is read."""
+        if self.rotates:
+            self._clear(0)
+
     def fill(self) -> None:
         """An entry everywhere, for ever."""
         self.bits[0][...] = full_bits(self.device, self.vec.size)
+
+    def _clear(self, first: int) -> None:
+        for bits in self.bits[first:]:
+            bits.fill(0)
+
+    def _load_values(self, store: VectorStore) -> None:
+        first = self.values[0]
+        if not store.iso:
+            first[...] = store.values
+        elif store.dtype is BOOL:
+            first[...] = store.present if store.values else 0
+        elif store.count != 0:
+            self.device.fill(first, store.values)
+
+    def begin_cells(self, beginning: Any) -> None:
+        """Cells that products are joined to; those of the present buffer are cleared with its entries."""
+        for more in self.values[1:]:
+            more.fill(beginning)
+
+    def store(self, steps: int, *, full: bool = False) -> VectorStore:
+        """What it holds after so many steps, as a vector of its own. full: it has an entry everywhere."""
+        k = steps % len(self.bits)
+        values = self.iso if not self.values else self.values[k].copy()
+        count = self.vec.size if full else None
+        return VectorStore(self.device, self.vec.size, self.vec.dtype, self.bits[k].copy(), values, count)
 
 
 class States:
