@@ -98,3 +98,45 @@ def test_components_on_the_device(device):
         assert dense(labels) == expected.tolist()
     assert connected_components(graph_of([], 3)).to_coo()[1].tolist() == [0, 1, 2]
     assert connected_components(gb.Matrix(bool, 0, 0)).size == 0
+
+
+@pytest.mark.parametrize("dtype", ["INT8", *(pytest.param(t, marks=pytest.mark.slow) for t in ("BOOL", "FP64"))])
+def test_what_a_run_brings_in_and_takes_out(device, dtype):
+    """Vectors without entries, with one that is not yet written, with one value, with many, full; what comes out is in
+    memory of its own, and what the loop does not write stays as it is."""
+    n, kind = 77, gb.dtypes.lookup_dtype(dtype)
+    rng = np.random.default_rng(5)
+    values = rng.integers(0, 2, n).astype(kind.np_type)
+    some = np.flatnonzero(rng.integers(0, 3, n) == 0)
+    given, w, going = (gb.Vector(kind, n) for _ in range(3))
+
+    def body(_):
+        w(gb.binary.lor if dtype == "BOOL" else gb.binary.plus) << given
+        going(given.S) << given
+
+    def entries(v):
+        return dict(zip(*(np.asarray(x.get() if hasattr(x, "get") else x).tolist() for x in v.to_coo())))
+
+    def begin(places, numbers):
+        given.clear()
+        if len(places) == 1:
+            given[places[0]] = numbers[0]
+        elif len(places):
+            given << gb.Vector.from_coo(places, numbers, kind, size=n)
+        for v, place in ((w, 3), (going, 5)):
+            v.clear()
+            v[place] = 1
+
+    program, earlier = Program(body, while_=going, limit=2), None
+    for places, numbers in ([], []), ([70], [1]), (some, 1), (some, values[some]), (range(n), values):
+        begin(places, numbers)
+        assert program.run() == 2
+        numbers = np.broadcast_to(np.asarray(numbers, kind.np_type), len(places))
+        expected = dict(zip(np.asarray(places).tolist(), numbers.tolist()))
+        twice = {i: x if dtype == "BOOL" else 2 * x for i, x in expected.items()}
+        once = 1 if dtype != "BOOL" else True
+        twice[3] = (twice.get(3, 0) or once) if dtype == "BOOL" else twice.get(3, 0) + once
+        assert entries(given) == expected and entries(w) == twice
+        assert entries(going) == {5: once, **expected}
+        assert earlier is None or entries(earlier[0]) == earlier[1]
+        earlier = w._release(), twice

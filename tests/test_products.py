@@ -125,3 +125,29 @@ def test_a_sum_does_not_ask_where_the_entries_are(device, form, edges):
         assert C.reduce_scalar(plus, allow_empty=False).value == count
         assert C.reduce_scalar(plus).value == (count or None)
         assert C.nvals == count
+
+
+@pytest.mark.slow  # every_kernel.py runs the same kernel
+def test_rows_of_different_lengths_under_a_mask(device):
+    """A warp walks those of its rows that a mask leaves open as one; long ones are cut."""
+    from scipy.sparse import csr_array
+
+    rng = np.random.default_rng(3)
+    n = 3000
+    long = np.repeat([5, 6, 40, 2999], [2800, 900, 300, 1500])
+    rows, cols = np.concatenate([long, rng.integers(0, n, 1500)]), rng.integers(0, n, len(long) + 1500)
+    values = rng.integers(1, 9, len(rows))
+    A = bitblas.Matrix.from_coo(
+        rows, cols, values, nrows=n, ncols=n, dtype="FP32", dup_op=bitblas.binary.plus, format="csr"
+    )
+    x = bitblas.Vector.from_dense(rng.integers(1, 9, n).astype(np.float32))
+    open_ = bitblas.Vector.from_coo(sorted({5, 40, 2999, *rng.integers(0, n, 900).tolist()}), True, size=n)
+    for semiring in (bitblas.semiring.plus_times, bitblas.semiring.min_second):
+        w = A.mxv(x, semiring[bitblas.dtypes.FP32]).new(mask=open_.S)
+        whole = A.mxv(x, semiring[bitblas.dtypes.FP32]).new().select(open_.S).new()
+        assert w.isequal(whole) and w.nvals > 250
+    dense = csr_array((values.astype(float), (rows, cols)), shape=(n, n)) @ x.to_dense()
+    at, found = (
+        np.asarray(a) for a in A.mxv(x, bitblas.semiring.plus_times[bitblas.dtypes.FP32]).new(mask=open_.S).to_coo()
+    )
+    assert np.array_equal(found, dense[at])

@@ -106,3 +106,27 @@ def test_launches_are_as_large_as_the_device(device, monkeypatch):
     assert program._captured.build.grid(n) == 4
     assert total.value == n // 2 + sum(range(1, n, 2))
     assert entries(q)[0].tolist() == list(range(1, n, 2))
+
+
+@pytest.mark.parametrize("form", ["csr", pytest.param("mplg", marks=pytest.mark.slow)])
+def test_rows_of_all_lengths(device, form):
+    """Many entries of u pull: what stands late in a row is found, in a long one by a warp, in others by a few lanes.
+    Few push: long rows are cut, the others are walked as one."""
+    n, hub, far, source = 700, 650, 660, 690
+    ends = [(hub, 0), (far, 500), (source, 550)]
+    rows, cols = np.array([(i, k) for i, first in ends for k in range(first, 599)]).T
+    rows, cols = np.concatenate([rows, cols]), np.concatenate([cols, rows])
+    weights = 1.0 + (rows * cols) % 7
+    A = gb.Matrix.from_coo(rows, cols, weights, nrows=n, ncols=n, dtype=gb.dtypes.FP32, format=form)
+    levels = oracle_levels(A, source)
+    assert (levels[560], levels[hub], levels[far], levels[3]) == (1, 2, 2, 3)
+    assert dict(zip(*entries(gb.algorithms.bfs_levels(A, source)))) == levels
+    for v, parent in zip(*entries(gb.algorithms.bfs_parents(A, source))):
+        assert v == parent == source or (levels[parent] + 1 == levels[v] and ((rows == parent) & (cols == v)).any())
+
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    expected = dijkstra(csr_array((weights, (rows, cols)), shape=(n, n)), indices=hub)
+    at, found = entries(gb.algorithms.sssp(A, hub))
+    assert np.array_equal(at, np.flatnonzero(expected < np.inf)) and np.array_equal(found, expected[at])

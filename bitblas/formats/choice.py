@@ -200,7 +200,7 @@ class Format:
         return f"formats/{self.folder}/{name}"
 
     def pull_constants(
-        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: bool, width: int
+        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: int, width: int
     ) -> Constants:
         """What a pull is compiled with. ranked: values are found by ranks. neutral: sums may begin with the identity.
         padded: the last tile column is wider than the matrix. many_blocks: so many run at once that registers are few,

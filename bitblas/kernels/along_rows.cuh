@@ -3,7 +3,8 @@
 #include "kernels/cluster.cuh"
 typedef Rows Units;
 
-// The `stride` lanes that share a row call it together, all of a warp do.
+// The `stride` lanes that share a row call it together, all of a warp do. meanwhile(): what is done while the first loads are
+// on their way.
 struct Along {
   Units form;
   Values values;
@@ -13,14 +14,18 @@ struct Along {
   i64 mask_stride;
   u64 mask_invert;
 
-  template <class Put>
+  template <class Put, class Meanwhile>
   __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, const u64* u_bits,
-                                             const STORED(U_T)* u_val, u64* t_bits, C_T* t_val, Put put) const {
+                                             const STORED(U_T)* u_val, u64* t_bits, C_T* t_val, Put put,
+                                             Meanwhile meanwhile) const {
     (void)u_bits;
+    if (!IN_FLIGHT) meanwhile();
+    bool waiting = IN_FLIGHT;  // the same in all lanes
     form.along(x, lane, stride, [&](bool has, i64 j, i64 e) {
       bool fresh = false;
 #if PLACES
       u64 added = 0;
+      if (waiting) meanwhile();
       if (has && open(j)) {
         added = put.add(j, 1);
         fresh = reach(t_bits, t_val, j, e, x.unit, values, u_val, u_iso, u_stride);
@@ -28,19 +33,24 @@ struct Along {
       put(added, j, fresh);
 #else
       Item found = {};
+      u32 there = 0;
+      bool is_open = false;
       if (has) {
         found = form.item((u32)j);
-        const u32 there = ((const u32*)t_bits)[j >> 5];
-        form.ask(found), asked(there);
-        fresh = open(j) && (CELLS_BEGIN || !(there >> (j & 31) & 1)) &&
-                reach_anew(t_bits, t_val, j, e, x.unit, values, u_val, u_iso, u_stride);
+        there = ((const u32*)t_bits)[j >> 5];
+        is_open = open(j);
+        form.ask(found), asked(there), asked(is_open);
       }
+      if (waiting) meanwhile();
+      if (is_open)
+        fresh = (CELLS_BEGIN || !(there >> (j & 31) & 1)) &&
+                reach_anew(t_bits, t_val, j, e, x.unit, values, u_val, u_iso, u_stride);
       put(fresh, found);
 #endif
+      waiting = false;
     });
+    if (waiting) meanwhile();
   }
-  // Asks for what an item begins with.
-  __device__ __forceinline__ void touch(const Item&, int) const {}
   // entry(i) for the entries of u that an item has, each by one of the lanes.
   template <class Entry>
   __device__ __forceinline__ void entries(const Item& x, int lane, const u64*, Entry entry) const {

@@ -46,14 +46,3 @@ __device__ __forceinline__ void meet_in_cluster() {
   asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
 #endif
 }
-
-// A value that is asked for here, at the same time as what is asked for beside it, though it is looked at later: the
-// front of the compiler would move the load to where it is used, behind the wait for the others.
-template <class T> __device__ __forceinline__ void asked(const T& x) {
-#ifndef __CUDA_EMU__
-  if (sizeof(T) == 8) asm volatile("" ::"l"((u64)x));
-  else asm volatile("" ::"r"((u32)x));
-#else
-  (void)x;
-#endif
-}

@@ -76,3 +76,14 @@ __device__ __forceinline__ void close_stage(Stage& stage, u64 entries, u64 work,
 
 __device__ __forceinline__ void set_bit(u64* bits, i64 p) { atomicOr((u32*)bits + (p >> 5), 1u << (p & 31)); }
 __device__ __forceinline__ void clear_bit(u64* bits, i64 p) { atomicAnd((u32*)bits + (p >> 5), ~(1u << (p & 31))); }
+
+// A value that is asked for here, at the same time as what is asked for beside it, though it is looked at later: the
+// front of the compiler would move the load to where it is used, behind the wait for the others.
+template <class T> __device__ __forceinline__ void asked(const T& x) {
+#ifndef __CUDA_EMU__
+  if (sizeof(T) == 8) asm volatile("" ::"l"((u64)x));
+  else asm volatile("" ::"r"((u32)x));
+#else
+  (void)x;
+#endif
+}

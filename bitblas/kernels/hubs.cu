@@ -20,14 +20,16 @@ hubs(i64 n, const i64* hub, const i64* first, const u64* part_bits, const STORED
   bool some = false;
   Z_T sum = IDENTITY;
   const bool open = allowed(mask, mask_stride, mask_invert, row);
-  if (open)
-    for (i64 s = first[h] + threadIdx.x; s < first[h + 1]; s += BLOCK) {
-      const i64 p = s * ROWS + r;
-      if (bit_of(part_bits, p)) join(some, sum, true, load<Z_T>(part_val, IDENTITY, 1, p));
-    }
+  const i64 segments = open ? first[h + 1] - first[h] : 0;  // the same in all threads
+  for (i64 s = threadIdx.x; s < segments; s += BLOCK) {
+    const i64 p = (first[h] + s) * ROWS + r;
+    if (bit_of(part_bits, p)) join(some, sum, true, load<Z_T>(part_val, IDENTITY, 1, p));
+  }
   sums[threadIdx.x] = sum;
   somes[threadIdx.x] = some;
-  for (int half = BLOCK / 2; half; half >>= 1) {
+  int half = segments > 1 ? BLOCK / 2 : 0;
+  while (half >= segments && half > 0) half /= 2;  // threads beyond have nothing
+  for (; half; half /= 2) {
     __syncthreads();
     if (threadIdx.x < half) {
       join(some, sum, somes[threadIdx.x + half], sums[threadIdx.x + half]);

@@ -215,10 +215,8 @@ struct Small : Places {
     for (u32 k = first_of_warp(rank, GROUPS); k < total; k += PEERS * GROUPS * WARPS) {
       const u32 mine = k + WARP_LANE / LANES;
       Item x = {};
-      if (mine < total) {
-        x = item(mine);
-        along.entries(x, lane, u_bits, entry);
-      }
+      if (mine < total) x = item(mine);
+      const Item whole = x;
       const bool is_long = form.work_of(x) > longest;
       u32 at = LONGS;
       if (is_long && lane == 0) at = atomicAdd(&q.long_count, 1u);
@@ -227,13 +225,15 @@ struct Small : Places {
         q.longs[at] = mine;
         x = Item{};
       }
-      along(x, lane, LANES, u_bits, u_val, b.next_bits, b.next_val, put);
+      along(x, lane, LANES, u_bits, u_val, b.next_bits, b.next_val, put, [&] {
+        if (mine < total) along.entries(whole, lane, u_bits, entry);
+      });
     }
     __syncthreads();
     const u32 longs = q.long_count < LONGS ? q.long_count : LONGS;
     for (u32 k = 0; k < longs; ++k) {
       const Item x = item(q.longs[k]);
-      along(x, threadIdx.x, THREADS, u_bits, u_val, b.next_bits, b.next_val, put);
+      along(x, threadIdx.x, THREADS, u_bits, u_val, b.next_bits, b.next_val, put, [] {});
     }
     if (counts) remain(fresh);
     meet_in_cluster();

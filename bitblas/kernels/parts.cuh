@@ -1,9 +1,9 @@
-// Sums of entries over a cluster, in parts of warps. Only of those that are the same in any order.
+// Sums of entries over a cluster, in parts of blocks. Only of those that are the same in any order.
 #include "kernels/small.cuh"
 
 template <class T> struct Parts {
-  T sum[WARPS], total;
-  u32 some[WARPS], any;
+  T of_warp[WARPS], sum, total;
+  u32 in_warp[WARPS], some, any;
 };
 template <class T, class Add> __device__ __forceinline__ void join_warp(bool& some, T& sum, Add add) {
 #pragma unroll
@@ -14,20 +14,24 @@ template <class T, class Add> __device__ __forceinline__ void join_warp(bool& so
     some = some || other;
   }
 }
+// The block's part. The whole block calls it.
 template <class T, class Add> __device__ __forceinline__ void put_part(Parts<T>& parts, bool some, T sum, Add add) {
   join_warp(some, sum, add);
-  if (WARP_LANE == 0) parts.sum[threadIdx.x / 32] = sum, parts.some[threadIdx.x / 32] = some;
+  if (WARP_LANE == 0) parts.of_warp[threadIdx.x / 32] = sum, parts.in_warp[threadIdx.x / 32] = some;
+  __syncthreads();
+  if (threadIdx.x >= 32) return;
+  some = WARP_LANE < WARPS && parts.in_warp[WARP_LANE < WARPS ? WARP_LANE : 0];
+  if (some) sum = parts.of_warp[WARP_LANE];
+  join_warp(some, sum, add);
+  if (WARP_LANE == 0) parts.sum = sum, parts.some = some;
 }
 // After the cluster has met. The whole block calls it.
 template <class T, class Add> __device__ __forceinline__ void join_parts(Parts<T>& parts, bool& some, T& sum, Add add) {
   if (threadIdx.x < 32) {
     some = false;
-    for (int k = WARP_LANE; k < PEERS * WARPS; k += 32) {
-      const Parts<T>* const there = at_peer(&parts, k / WARPS);
-      const T x = there->sum[k % WARPS];
-      if (!there->some[k % WARPS]) continue;
-      sum = some ? add(sum, x) : x;
-      some = true;
+    if (WARP_LANE < PEERS) {
+      const Parts<T>* const there = at_peer(&parts, WARP_LANE);
+      sum = there->sum, some = there->some;
     }
     join_warp(some, sum, add);
     if (WARP_LANE == 0) parts.total = sum, parts.any = some;

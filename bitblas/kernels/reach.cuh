@@ -6,7 +6,12 @@
 __device__ __forceinline__ bool reach(u64* t_bits, C_T* t_val, i64 j, i64 e, i64 i, const Values& a,
                                       const STORED(U_T)* u_val, U_T u_iso, i64 u_stride) {
   if (KIND == WORDS) return !bit_of(t_bits, j) && mark(t_bits, j);
-  return scatter(t_bits, t_val, j, mul(a.at(e), load<U_T>(u_val, u_iso, u_stride, i), j, i));
+  const Z_T z = mul(a.at(e), load<U_T>(u_val, u_iso, u_stride, i), j, i);
+#if CELLS_BEGIN
+  return join_anew(t_val + j, z, cell_at(t_val + j)) && mark(t_bits, j);
+#else
+  return scatter(t_bits, t_val, j, z);
+#endif
 }
 // The same where entry j was not there when it was asked for, unless products are joined.
 __device__ __forceinline__ bool reach_anew(u64* t_bits, C_T* t_val, i64 j, i64 e, i64 i, const Values& a,

@@ -129,6 +129,8 @@ __device__ __forceinline__ void run_rounds(const Along& along, Buffers b, i64 si
     if (!total || total > most || q.all.work > most_work || q.all.leave || first + done >= limit) break;
     Item* const next = q.items[now == 2 ? 0 : now + 1];
     const Item* const old = q.items[now == 0 ? 2 : now - 1];
+    i64 stop = 0;
+    if (rank == 0 && threadIdx.x == THREADS - 1) stop = *(volatile i64*)(rounds + 3);
     // First, so that the barrier at the end does not wait for it.
     for (u32 k = threadIdx.x; k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
     u32 found = 0;
@@ -140,20 +142,21 @@ __device__ __forceinline__ void run_rounds(const Along& along, Buffers b, i64 si
 #pragma unroll
         for (int r = 1; r < PEERS; ++r) owner += mine >= q.before[r];
         item = *at_peer(&q.items[now][mine - q.before[owner]], owner);
-        along.touch(item, lane);
-        along.entries(item, lane, b.bits, [&](i64 i) { entry(i, b, first, done); });
       }
-      along(item, lane, LANES, b.bits, (const STORED(U_T)*)b.val, b.next_bits, b.next_val, [&](bool add, const Item& x) {
+      const auto put = [&](bool add, const Item& x) {
         put_item(q, turn, next, add, x, spill);
         if (!add) return;
         const i64 length = form.work_of(x);
         if (length > longest) q.tally[turn ^ 1].leave = 1;
         found += (u32)(length < longest ? length : longest);
+      };
+      along(item, lane, LANES, b.bits, (const STORED(U_T)*)b.val, b.next_bits, b.next_val, put, [&] {
+        if (mine < total) along.entries(item, lane, b.bits, [&](i64 i) { entry(i, b, first, done); });
       });
     }
     found = __reduce_add_sync(ALL_LANES, found);
     if (WARP_LANE == 0 && found) atomicAdd(&q.tally[turn ^ 1].work, found);
-    if (rank == 0 && threadIdx.x == THREADS - 1 && *(volatile i64*)(rounds + 3)) q.tally[turn ^ 1].leave = 1;
+    if (stop) q.tally[turn ^ 1].leave = 1;
     meet_in_cluster();
     b.turn();
     now = now == 2 ? 0 : now + 1;

@@ -15,6 +15,61 @@
 #define CELLS_BEGIN 0
 #endif
 
+// JOIN: the atomic that joins at once, plus, min, max (1, 2, 3), where the hardware has one; 0: by comparing and swapping.
+template <int SIZE> struct Signed;
+template <> struct Signed<4> { typedef int type; };
+template <> struct Signed<8> { typedef i64 type; };
+
+#if CELLS_BEGIN
+template <class T> __device__ __forceinline__ T cell_at(const T* at) {
+  union { T value; typename Cell<sizeof(T)>::type raw; } cell;
+  cell.raw = *(const volatile typename Cell<sizeof(T)>::type*)at;
+  return cell.value;
+}
+
+// z is joined to a cell that held `seen` when it was asked for. Whether it was the first that the cell had: one of those
+// for whom that is true has to set its bit.
+__device__ __forceinline__ bool join_anew(C_T* at, Z_T z, C_T seen) {
+  typedef typename Cell<sizeof(C_T)>::type cell_t;
+  union { C_T value; cell_t raw; } old, next, begin;
+  old.value = seen, begin.value = C_T(BEGIN);
+#if JOIN
+  next.value = C_T(add(cast<Z_T>(seen), z));
+  if (next.raw == old.raw) return old.raw == begin.raw;
+#if JOIN == 1
+  next.value = C_T(z);
+  old.raw = atomicAdd((cell_t*)at, next.raw);
+  return old.raw == begin.raw;
+#elif JOIN == 3
+  old.value = atomicMax(at, C_T(z));
+  return old.raw == begin.raw;
+#elif !JOIN_FLOAT
+  old.value = atomicMin(at, C_T(z));
+  return old.raw == begin.raw;
+#else
+  // Floats without a sign are ordered as integers are, those with one the other way round, and NaN, with which the cell
+  // begins, comes after all.
+  if (z == z) {
+    typedef typename Signed<sizeof(C_T)>::type signed_t;
+    next.value = C_T(z);
+    const bool negative = (signed_t)next.raw < 0;
+    old.raw = negative ? atomicMax((cell_t*)at, next.raw) : (cell_t)atomicMin((signed_t*)at, (signed_t)next.raw);
+    return old.raw == begin.raw;
+  }
+#endif
+#endif
+#if !JOIN || JOIN_FLOAT
+  for (;;) {
+    next.value = C_T(add(cast<Z_T>(old.value), z));
+    if (next.raw == old.raw) break;
+    const cell_t now = atomicCAS((cell_t*)at, old.raw, next.raw);
+    if (now == old.raw) break;
+    old.raw = now;
+  }
+  return old.raw == begin.raw;
+#endif
+}
+#endif
 // Half words of bits that a unit has.
 template <class F> __device__ __forceinline__ void each_half(u32 unit, F f) {
   for (int h = 0; h < (PER == 64 ? 2 : 1); ++h) f((i64)unit * PER / 32 + h);

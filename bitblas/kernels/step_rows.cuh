@@ -1,4 +1,5 @@
-// The step of every form by rows: t<mask> = A' (+).(x) u for a frontier u, one round of a program on the device; t, whose
+// The step of forms by rows that are decoded from the beginning of a row (csr/step.cu: of those that are entered
+// anywhere): t<mask> = A' (+).(x) u for a frontier u, one round of a program on the device; t, whose
 // bits were cleared, becomes a frontier. Few entries push: LANES lanes a row, long rows in segments. Many pull (PULLS): rows
 // of the transpose that the mask allows look for one entry of u, up to 32 rows a warp.
 // Before, the statements that were fused (AT_ENTRY) run at every entry of u; ALSO: they put these into the mask's vector.

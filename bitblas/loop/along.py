@@ -58,12 +58,18 @@ class Along:
     def lanes(self) -> int:
         return step_lanes(self.form.work, self.form.units, skewed=self.segments > 0)
 
-    def variant(self, item: Step, before: tuple[Text, str]) -> Variant:
+    @property
+    def scans(self) -> bool:
+        """Whether the step may look for the entries of its vector, rather than have them listed before: where it asks
+        neither how many edges these have nor which of them have long rows."""
+        return not self.pulls and not self.segments and self.form.format.kernel("step") == "formats/csr/step"
+
+    def variant(self, item: Step, before: tuple[Text, str], *, scans: bool = False) -> Variant:
         """The kernel of the step, with the statements that go along."""
         return step_variant(
             self.form.key, self.form.types(self.ranked), self.semiring, self.kind, self.a_type, self.u_type,
             flip=item.product.flip, ranked=self.ranked, also=item.also, pulls=self.pulls, lanes=self.lanes,
-            entry=before, packed=isinstance(self.values, PackedValues),
+            entry=before, packed=isinstance(self.values, PackedValues), scans=scans,
         )  # fmt: skip
 
     def matrix(self, device: Any, longest: int) -> tuple[Any, ...]:

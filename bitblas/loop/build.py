@@ -22,6 +22,7 @@ from ..plan.product import VALUES
 from ..verbs.operands import Allowed, Mask, Values, allowed, dummy, stored
 from ..verbs.variants import beginning
 from . import layout
+from .activate import activation, is_scanned
 from .along import Along
 from .buffers import BUFFERS, DENSE, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Frontier, States
 from .fuse import Activate, Inner, Item, Pass, Pull, Round, Step
@@ -32,7 +33,7 @@ from .passes import entry_text, pass_variant
 from .pointwise import Parameter
 from .pull import PullLaunch
 from .small import small_rounds
-from .steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES, activate_variant
+from .steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
 from .together import size_of
 
 Launch = Callable[[], None]
@@ -50,6 +51,7 @@ class Build:
         """around: that of the round in which this one's loop runs, whose memory it shares."""
         self.device, self.round, self.iso, self.condition = device, plan, iso, condition
         self.copies = copies = copies_of(plan, device.captures)
+        self.longest = SEGMENT_ENTRIES  # of a row that is not cut
         self.full, self.of_full = frozenset(x.id for x in full), full
         self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # of a launch at most
         self.steps = [item for item in plan.items if isinstance(item, Step)]
@@ -69,6 +71,7 @@ class Build:
         self.states = States()
         self.first: dict[Vec, int] = {x: self.states.take(copies * t + 2, 2) for x, t in self.steps_of.items() if t}
         self.activations: dict[tuple[int, int], int] = {}
+        self.scanned: set[int] = set()  # states of vectors whose entries nobody lists: the steps look for them
         self.cells: dict[Vec, Any] = {}  # vectors whose cells must hold the beginning of a sum
         self._list_frontiers()
         by_step = any(item.target == condition for item in self.steps)
@@ -133,7 +136,10 @@ class Build:
         for number, item in enumerate(self.round.items):
             if isinstance(item, Activate):
                 made[item.vec] = self.activations[k, number]
-                launches.append(self.activation(item.vec, item.product, made[item.vec]))
+                if is_scanned(self, number, item.vec):
+                    self.scanned.add(made[item.vec])
+                    continue
+                launches.append(activation(self, item.vec, item.product, made[item.vec]))
             elif isinstance(item, Step):
                 launches.append(self._step(item, k, made.get(item.product.u), stepped))
                 stepped[item.target] += 1
@@ -176,22 +182,6 @@ class Build:
 
     def _head(self, k: int) -> tuple[Any, ...]:
         return self.number(*self.condition_at(k)), self.rounds, np.int64(k)
-
-    def activation(self, vec: Vec, product: Product | None, state: int) -> Launch:
-        """The entries of a vector counted, and listed where a step wants it."""
-        frontier, device = self.buffers[vec], self.device
-        grid = self.grid(vec.size)
-        bits, to = frontier.at(frontier.bits), self.number(state)
-        if product is None:
-            none = dummy(device, "uint32")
-            args: tuple[Any, ...] = bits, dummy(device, "int32"), none, to, none
-            variant = activate_variant(1, 0, lookup_dtype(np.int32))
-        else:
-            form, _ = self.rows_of(product)
-            starts = form.ptr
-            args = bits, starts, frontier.at(frontier.lists), to, frontier.at(frontier.segments)
-            variant = activate_variant(form.rows_per_unit, 1, lookup_dtype(starts.dtype))
-        return self.launcher(variant, grid, (np.int64(vec.size), np.int64(vec.size), np.int64(SEGMENT_ENTRIES), *args))
 
     def resolve(self, parameters: tuple[Parameter, ...], slot: Any = None) -> tuple[Any, ...]:
         """The arrays of the parameters of generated text, as the vectors stand now."""
@@ -245,7 +235,7 @@ class Build:
         along = Along.of(self, item)
         form, kind = along.form, along.kind
         before = entry_text(item.before, product.u, self.iso)
-        variant = along.variant(item, before)
+        variant = along.variant(item, before, scans=activated in self.scanned)
         first = self.first[item.target] + k * self.steps_of[item.target] + stepped[item.target]
         u_state = activated
         if u_state is None:

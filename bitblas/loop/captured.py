@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .. import device as devices
 from ..core.vector.vector import Vector
 from ..device import tracing
 from ..exceptions import CaptureError, IndexOutOfBound
@@ -15,13 +16,48 @@ from ..plan.direction import PUSH_COST
 from ..plan.transpose import is_repaid
 from ..store import VectorStore, empty_vector
 from . import layout
-from .buffers import REMAINING, STATE
+from .buffers import ROUNDS, STATE
 from .build import Build
+from .exchange import FROM, Entrance, Exchange, Exit, Single, address, pattern
 from .fuse import Pass, Pull, Round, Step, fuse
 from .graph import GraphLoop, HostLoop, Parts
 from .inner import beginning, entering
 from .ir import Body, Const, Pointwise, Scal, Vec, flat, reads_first, scalar_is_read_first
 from .parts import among, record
+from .state import NO_LIMIT
+
+TOLD = 3  # words for a scalar: whether there is a value, and up to 16 bytes of it
+
+
+class Member:
+    """A Vector that a program works on, and the order that it is in there: that of the matrices, for vectors of their
+    size; none of another one meets them."""
+
+    __slots__ = ("order", "vector")
+
+    def __init__(self, vector: Vector, order: Order | None) -> None:
+        self.vector, self.order = vector, order
+
+    def held(self) -> VectorStore:
+        """What the vector holds, put into the order of the loop where it enters."""
+        return self.vector._in(self.order)
+
+    def entering(self) -> VectorStore | Single:
+        """The same; of a vector that was given one entry since it was emptied that entry, which is not yet written."""
+        written, data = self.vector._pending, self.vector._data
+        if len(written) != 1 or data.count != 0 or type(data) is not VectorStore:
+            return self.held()
+        ((place, value),) = written.items()
+        if value is None:
+            return self.held()
+        return Single(place if self.order is None else self.order.place(place), value)
+
+
+def kind_of_values(held: VectorStore | Single) -> Any:
+    """What a capture takes for granted about them: that they are one and the same, or many; None: there are none."""
+    if held.count == 0:
+        return None
+    return (held.values.dtype.char, held.values.tobytes()) if held.iso else "dense"
 
 
 class Captured:
@@ -45,30 +81,25 @@ class Captured:
         written = {s.target for s in self.body.all}
         self.changed = [x for x in self.body.vectors if x in written and x not in self.body.own]
         self.written_once = {s.target for s in flat((*self.body.begin, *self.body.end))}
-        held = {x.id: self._held(x) for x in self.loaded}
+        order = lambda x: self.order if self.order is not None and x.size == self.order.size else None
+        self.members = {x: Member(vector, order(x)) for x, vector in self.vectors.items()}
+        held = {x.id: self.members[x].held() for x in self.loaded}
         iso, full = layout.iso_values(self.body, held), layout.full_vectors(self.body, held)
         self.body = layout.prepared(self.body, full)
         is_step = lambda s: s.value.u not in full and layout.is_step(s, iso)
         round_ = fuse(self.body, is_step, lambda s: layout.is_direct(s, iso), self.condition)
         self._check_end(round_)
-        self.full_at_start = [x for x in self.loaded if x in full]
-        self.iso_at_start = [x for x in self.loaded if x.id in iso]
+        self.full_at_start = [self.members[x] for x in self.loaded if x in full]
+        self.iso_at_start = [self.members[x] for x in self.loaded if x.id in iso]
         self.kinds = self._kinds()
         self.fresh = {s.id for s in self.body.scalars if not scalar_is_read_first(self.body, s)}
         iso |= iso_of_added(round_, self.body, iso)
         self.build = Build(self.device, round_, self.body.scalars, iso, full, self.condition)
         self._prepare()
         loop = GraphLoop if self.device.captures else HostLoop
-        build, begin_ = self.build, [*self.build.begin, *self.entering]
-        self.loop = loop(self.device, Parts(begin_, build.launches, build.end), build.finish, build.going)
-
-    def _order_of(self, x: Vec) -> Order | None:
-        """That of the matrices, for vectors of their size: none of another one meets them."""
-        return self.order if self.order is not None and x.size == self.order.size else None
-
-    def _held(self, x: Vec) -> VectorStore:
-        """What a vector holds, put into the order of the loop where it enters."""
-        return self.vectors[x]._in(self._order_of(x))
+        build = self.build
+        begin_, end_ = [*self.enter, *build.begin, *self.entering], [*build.end, self.leave]
+        self.loop = loop(self.device, Parts(begin_, build.launches, end_), build.finish, build.going)
 
     def _condition(self, condition: Any) -> Vec | Scal:
         vector = isinstance(condition, Vector)
@@ -81,18 +112,20 @@ class Captured:
 
     def _kinds(self) -> list[Any]:
         """What the capture takes for granted about the values that it starts with: those that stay the same."""
-        stores = (self._held(x) for x in self.iso_at_start)
-        return [
-            None if s.count == 0 else (s.values.dtype.char, s.values.tobytes()) if s.iso else "dense" for s in stores
-        ]
+        return [kind_of_values(member.entering()) for member in self.iso_at_start]
 
     def is_valid(self) -> bool:
         """Whether matrices and kinds of vectors are those of the capture, and no transpose has been repaid since."""
-        if any(is_repaid(structure) for structure in self.build.without_transpose.values()):
-            return False
-        same = all(matrix._stored is held for matrix, held in self.recorder.matrices)
-        same = same and all(self._held(x).nvals == x.size for x in self.full_at_start)
-        return same and all(now is None or now == then for now, then in zip(self._kinds(), self.kinds))
+        for structure in self.build.without_transpose.values():
+            if is_repaid(structure):
+                return False
+        for matrix, held in self.recorder.matrices:
+            if matrix._stored is not held:
+                return False
+        for member in self.full_at_start:
+            if member.entering().nvals != member.vector.size:
+                return False
+        return all(now is None or now == then for now, then in zip(self._kinds(), self.kinds))
 
     def _check_end(self, round_: Round) -> None:
         """What a step writes lies where the last round left it, which the end, captured before, cannot know."""
@@ -106,52 +139,89 @@ class Captured:
         build = self.build
         self.entering = entering(build)
         self.beginnings: dict[int, Any] = {}
+        self._exchange()
+
+    def _exchange(self) -> None:
+        """The launches that bring in what vectors and scalars hold, and take out what they hold after the rounds."""
+        build = self.build
+        told = [s for s in self.body.scalars if s.id not in self.body.unknown and self._is_written(s)]
+        exchange = self.exchange = Exchange(self.device, ROUNDS + TOLD * len(told))
+        self.numbers = exchange.add(build.numbers)
+        self.entrances: list[tuple[Member, Entrance]] = []
+        for x, frontier in build.buffers.items():
+            full = x.id in build.full
+            if x in self.loaded:
+                self.entrances.append((self.members[x], Entrance(exchange, frontier, full=full)))
+            elif not full and frontier.rotates:
+                exchange.add(frontier.bits[0])
+            for bits in frontier.bits[1:]:
+                exchange.add(bits)
+        for x, first in build.cells.items():  # those of the present buffer are cleared with its entries
+            for more in build.buffers[x].values[1:]:
+                exchange.add(more, filled=pattern(first))
+        known = (n for n in self.scalars if n not in self.fresh)
+        self.given = [
+            (self.scalars[n], build.scalars[n][1].dtype.type, *map(exchange.add, build.scalars[n])) for n in known
+        ]
+        split = len(exchange.rows)
+        buffers, steps = build.buffers, build.steps_of
+        self.exits = [
+            (self.members[x], Exit(exchange, buffers[x], steps[x], full=x.id in build.full), x in self.written_once,
+             x == self.condition and x not in self.written_once)
+            for x in self.changed
+        ]  # fmt: skip
+        exchange.tell(0, build.rounds)
+        self.told = {s: ROUNDS + TOLD * k for k, s in enumerate(told)}
+        for s, k in self.told.items():
+            for part, array in enumerate(build.scalars[s.id]):
+                exchange.tell(k + part, array)
+        exchange.bind()
+        self.enter = [exchange.send, exchange.launch(build, 0, split)]
+        self.leave = exchange.launch(build, split, len(exchange.rows))
+
+    def _is_written(self, s: Scal) -> bool:
+        return any(t.target == s for t in self.body.all)
 
     def run(self, limit: int) -> int:
         """The rounds that were run; afterwards the vectors and scalars hold what the body left."""
-        build = self.build
-        for x, frontier in build.buffers.items():
-            if x in self.loaded:
-                frontier.load(self._held(x), full=x.id in build.full)
-            elif x.id not in build.full:
-                frontier.empty()
-        for x, first in build.cells.items():
-            build.buffers[x].begin_cells(first)
-        for number, scalar in self.scalars.items():
-            if number in self.fresh:
-                continue
-            has, value = build.scalars[number]
-            has.fill(scalar._value is not None)
-            if scalar._value is not None:
-                value.fill(scalar._value)
-        build.numbers[...] = self._beginning(limit)
+        build, exchange = self.build, self.exchange
+        if devices.several:
+            devices.activate(self.device)
+        for member, entrance in self.entrances:
+            entrance.load(member.entering())
+        for scalar, kind, has, at in self.given:
+            held = scalar._value
+            exchange.fill(has, np.uint8(held is not None))
+            if held is not None:
+                exchange.fill(at, kind(held))
+        exchange.put(self.numbers, FROM, address(self._beginning(limit)))
         if isinstance(self.condition, Scal):
-            state = build.condition_at(0)[0]
-            build.memory[state * STATE + REMAINING] = int(bool(self.scalars[self.condition.id]))
+            state, which = build.condition_at(0)
+            exchange.differ(self.numbers, state * STATE + which, int(bool(self.scalars[self.condition.id])))
+        for _, exit_, _, exhausted in self.exits:  # exhausted: it has no entries when the loop ends before its limit
+            if exhausted and limit == NO_LIMIT:
+                continue  # nothing is taken out of it
+            exit_.take()
         with self.device.guard:
             if tracing.active is None:
                 self.loop.run(self._stop)
             else:
                 tracing.active.note_loop(self.device, len(build.launches), lambda: self.loop.run(self._stop))
-        _, _, rounds, _, in_cluster, fault, index = (int(x) for x in self.device.to_host(build.rounds))
+        _, _, rounds, _, _, fault, index = exchange.told.host[:ROUNDS].view(np.int64).tolist()
         if fault:
             self._tell(fault - 1, index, rounds)
         for structure in build.without_transpose.values():
             structure.missed += PUSH_COST[self.device.kind]  # as if all entries had been pushed along once
-        for x in self.changed:
-            if not rounds and x not in self.written_once:
-                continue
-            done = x == self.condition and rounds < limit and x not in self.written_once  # it has no entries left
-            steps = (rounds - in_cluster) * build.steps_of[x]
-            if done:
-                self.vectors[x]._adopt(empty_vector(self.device, x.size, x.dtype))
-            else:
-                self.vectors[x]._adopt(build.buffers[x].store(steps, full=x.id in build.full))
-            self.vectors[x]._data.order = self._order_of(x)
-        for s in self.body.scalars:
-            if s.id not in self.body.unknown and any(t.target == s for t in self.body.all):
-                has, value = (self.device.to_host(a)[0] for a in build.scalars[s.id])
-                self.scalars[s.id]._store(s.dtype.np_type.type(value) if has else None)
+        for member, exit_, once, exhausted in self.exits:
+            if rounds or once:
+                vector = member.vector
+                done = exhausted and rounds < limit
+                vector._adopt(empty_vector(self.device, vector.size, vector.dtype) if done else exit_.give())
+                vector._data.order = member.order
+        for s, k in self.told.items():
+            host, dtype = exchange.told.host, s.dtype.np_type
+            value = host[k + 1 : k + TOLD].view(np.uint8)[: np.dtype(dtype).itemsize].view(dtype)[0]
+            self.scalars[s.id]._store(dtype.type(value) if host[k] else None)
         return rounds
 
     def _beginning(self, limit: int) -> Any:

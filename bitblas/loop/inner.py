@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.prologue import Variant
+from .activate import activation
 from .buffers import BUFFERS, ROUNDS
 from .fuse import Inner, Item, Pass, Pull, Round, Step
 from .ir import Pointwise, Statement, Vec
@@ -47,11 +48,11 @@ def copies_of(round_: Round, captures: bool) -> int:
 def entering(build: Any) -> list[Launch]:
     """What stands before the first round: the lists of frontiers that enter, the count of the condition."""
     condition, known = build.condition, build.round.entering
-    launches: list[Launch] = [build.activation(x, product, build.first[x] + 1) for x, product in known.items()]
+    launches: list[Launch] = [activation(build, x, product, build.first[x] + 1) for x, product in known.items()]
     if isinstance(condition, Vec) and condition not in known:
-        launches.append(build.activation(condition, None, build.condition_at(0)[0]))
+        launches.append(activation(build, condition, None, build.condition_at(0)[0]))
     elif isinstance(condition, Vec) and build.remaining is not None:
-        launches.append(build.activation(condition, None, build.remaining))
+        launches.append(activation(build, condition, None, build.remaining))
     return launches
 
 

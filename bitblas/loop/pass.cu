@@ -1,6 +1,6 @@
 // Statements that treat every position by itself, fused: a thread a position, a warp a half word of bits. Scalars are
 // computed before by every thread; sums of entries by blocks, in an order that depends on the grid alone, and the block
-// that is done last joins them. The text of the statements is generated (see pointwise.py).
+// that is done last joins them. SOME(h) is false where the statements do nothing in half word h. The text of the statements is generated (see pointwise.py).
 #include "kernels/vector.cuh"
 #include "kernels/frontier.cuh"
 #include "loop/indexed.cuh"
@@ -48,10 +48,17 @@ pass(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
   const i64 round = rounds[0] + ahead;
   (void)round;
   BEFORE
-  for (i64 p = thread_number(); p - WARP_LANE < size; p += (i64)gridDim.x * BLOCK) {
-    const bool inside = p < size;
-    (void)inside;
-    AT_POSITION
+  // A warp looks at 32 of its half words at a time, and goes through those where there is something to do.
+  const i64 halves = (size + 31) / 32, warps = (i64)gridDim.x * (BLOCK / 32);
+  for (i64 first = thread_number() / 32; first < halves; first += 32 * warps) {
+    const i64 mine = first + WARP_LANE * warps;
+    u32 todo = __ballot_sync(ALL_LANES, mine < halves && (SOME(mine)));
+    for (; todo; todo &= todo - 1) {
+      const i64 p = (first + (__ffs(todo) - 1) * warps) * 32 + WARP_LANE;
+      const bool inside = p < size;
+      (void)inside;
+      AT_POSITION
+    }
   }
   AFTER
 }

@@ -9,8 +9,10 @@ from typing import Any
 from semirings.dtypes import BOOL, DataType
 
 from ..kernels.prologue import Function, Variant, sum_of
+from .fuse import Pass
 from .ir import Pointwise, Ready, Reduce, Scal, Statement, Vec
 from .pointwise import Parameter, Text, literal, macro
+from .sparse import sparse_vectors
 
 
 def pass_variant(
@@ -42,7 +44,9 @@ def pass_variant(
     if written:
         after += _ending(text, sums, written, counted)
     lines = [*loads, *text.lines, *stores]
+    halves = " | ".join(f"((const u32*)x{x.id}_bits)[h]" for x in _looked_at(text, statements, counted))
     macros = [
+        f"#define SOME(h) {f'({halves}) != 0' if halves else 'true'}",
         macro("PARAMETERS", [f", {p.declaration}" for p in text.parameters]),
         macro("BEFORE", before), macro("AT_POSITION", lines), macro("AFTER", after),
     ]  # fmt: skip
@@ -50,6 +54,18 @@ def pass_variant(
     label = f"{len(statements)} statements"
     variant = Variant("loop/pass", (), (("LANES", 1),), (), tuple(text.functions), label, "\n".join(macros) + "\n")
     return variant, tuple(text.parameters)
+
+
+def _looked_at(text: Text, statements: Sequence[Statement], counted: Vec | Scal | None) -> list[Vec]:
+    """The vectors without whose entries there is nothing to do at a place; none: there always may be."""
+    needed = {counted} if isinstance(counted, Vec) else set()
+    sparse = sparse_vectors([Pass(list(statements), local=text.local)], needed, text.full)
+    if sparse is None or any(x.id in text.full for x in sparse):
+        return []
+    found = sorted(sparse, key=lambda x: x.id)
+    for x in found:
+        text.bits(x)
+    return found
 
 
 def entry_text(

@@ -19,13 +19,11 @@ from ..core.vector.vector import Vector
 from ..device import get
 from ..exceptions import InvalidValue
 from .host.turn import Turn
-from .state import state_of
+from .state import NO_LIMIT, state_of
 
 if TYPE_CHECKING:
     from .build import Line
     from .captured import Captured
-
-NO_LIMIT = (1 << 62) - 1
 
 
 @dataclass(frozen=True)
@@ -94,15 +92,20 @@ class Program:
         """The rounds that were run until the condition failed or the limit was reached."""
         if state.recorder is not None:
             return state.recorder.repeated(self.body, self.condition, self.limit, self.begin, self.end)
+        captured = self._captured
+        if captured is not None and captured.is_valid():
+            return captured.run(self.limit)
         one = self.condition[0] if isinstance(self.condition, tuple) else self.condition
         if not isinstance(one, (Vector, Scalar)):  # of python-graphblas
             return self._run_plain(None)
         device = one.device if isinstance(one, Vector) else get(config.device)
         if device.records_loops:
+            from .captured import Captured  # what records and fuses statements is a sixth of the library
             from .record import OnHost
 
             try:
-                return self._run_captured()
+                self._captured = Captured(self.body, self.condition, self.begin, self.end)
+                return self._captured.run(self.limit)
             except OnHost:
                 pass
         if self._turn is None:
@@ -137,14 +140,6 @@ class Program:
 
     def _goes_on(self) -> bool:
         return holds(self.condition)
-
-    def _run_captured(self) -> int:
-        from .captured import Captured  # what records and fuses statements is a sixth of the library
-
-        captured = self._captured
-        if captured is None or not captured.is_valid():
-            captured = self._captured = Captured(self.body, self.condition, self.begin, self.end)
-        return captured.run(self.limit)
 
 
 def holds(condition: Any) -> bool:

@@ -34,10 +34,10 @@ from .together import fits, size_of
 MOST_UNITS = 8192
 MOST_WORK = 24576
 MOST_WORK_OF_VALUES = 4096
-# Of a body with passes, whose rounds on the grid go through whole vectors: places, and entries of the matrix. Shortest
-# paths on that mesh with 16384, 32768, 65536 places: 25.9, 24.3, 29.4, and 26.7 without; on the grid 89, and 262.
-MOST_PLACES = 1 << 15
-MOST_LISTED_WORK = 1 << 17
+# Of a body with passes: places, and entries of the matrix. Shortest paths on that mesh with 4096, 8192, 16384, 32768
+# places: 20.6, 19.7, 19.7, 21.1; on the grid 126, 125, 108, 111.
+MOST_PLACES = 1 << 14
+MOST_LISTED_WORK = 1 << 16
 MAX_LANES = 8
 
 

@@ -13,12 +13,18 @@ from .ir import Const, Masked, Pointwise, Reduce, Scal, Statement, Term, Vec
 MOST_CANDIDATES = 8  # of which all subsets are tried
 
 
-def sparse_vectors(passes: Sequence[Pass], needed: Iterable[Vec]) -> frozenset[Vec] | None:
-    """The fewest vectors, `needed` among them, such that the passes do nothing where none of them has an entry."""
+def sparse_vectors(
+    passes: Sequence[Pass], needed: Iterable[Vec], never: frozenset[int] = frozenset()
+) -> frozenset[Vec] | None:
+    """The fewest vectors, `needed` among them and none of `never` (by number), such that the passes do nothing where
+    none of them has an entry; None where there are no such."""
     first = frozenset(needed)
     statements = [s for p in passes for s in p.statements]
+    if not all(isinstance(s.value, (Pointwise, Reduce)) for s in statements):
+        return None
     local = {number for p in passes for number in p.local}
-    others = sorted({x for s in statements for x in _named(s) if x.id not in local} - first, key=lambda x: x.id)
+    named = {x for s in statements for x in _named(s) if x.id not in local | never}
+    others = sorted(named - first, key=lambda x: x.id)
     if len(others) > MOST_CANDIDATES:
         return None
     for count in range(len(others) + 1):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+NO_LIMIT = (1 << 62) - 1  # of rounds
+
 
 def state_of(begin: Callable[[], Any] | None) -> tuple[Any, ...]:
     """What `begin` gives to body and end."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 
-from semirings import Semiring, Typed
+from semirings import Monoid, Semiring, Typed
 from semirings.dtypes import DataType
 
 from ..formats import format_of
 from ..kernels.prologue import Variant, value
 from ..plan.product import VALUES, WORDS
-from ..verbs.variants import algebra_of, beginning, push_variant
+from ..verbs.variants import ATOMICS, CELLS, algebra_of, beginning, push_variant
 from .pointwise import Text, macro
 
 SEGMENT_ENTRIES = 512  # of a row that a group of lanes walks; longer rows are cut into segments of that length
@@ -21,9 +21,10 @@ BLOCKS_PER_MULTIPROCESSOR = 4
 def step_variant(
     key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
     u: DataType, *, flip: bool, ranked: bool, also: bool, pulls: bool, lanes: int,
-    entry: tuple[Text, str] | None = None, packed: bool = False,
+    entry: tuple[Text, str] | None = None, packed: bool = False, scans: bool = False,
 ) -> Variant:  # fmt: skip
-    """The step of a form for a semiring (None for WORDS); entry: the statements that go along."""
+    """The step of a form for a semiring (None for WORDS); entry: the statements that go along; scans: nobody has listed
+    the entries of its vector."""
     plain = push_variant(key, types, semiring, kind, a, u, flip=flip, ranked=ranked, lanes=lanes, packed=packed)
     _, _, monoid, z = algebra_of(semiring)
     text, at_entry = entry if entry is not None else (Text({}), macro("AT_ENTRY(i)", ["(void)(i);"]))
@@ -31,12 +32,24 @@ def step_variant(
     return dataclasses.replace(
         plain,
         kernel=format_of(key).kernel("step"),
-        constants=(*plain.constants, ("ALSO", int(also)), ("PULLS", int(pulls))),
+        constants=(
+            *plain.constants,
+            ("ALSO", int(also)),
+            ("PULLS", int(pulls)),
+            ("SCANS", int(scans)),
+            *_join(monoid, z),
+        ),
         values=(*plain.values, value("BEGIN", z, beginning(monoid, z))),
         functions=(*plain.functions, *text.functions),
         label=f"{plain.label}{' with statements' if text.functions or text.parameters else ''}",
         text=f"{parameters}\n{at_entry}\n",
     )
+
+
+def _join(monoid: Monoid, z: DataType) -> tuple[tuple[str, int], ...]:
+    """The atomic of the hardware that joins products to a cell (kernels/step.cuh)."""
+    by = ATOMICS.get(monoid.name, 0) if z in CELLS and (z.kind != "f" or monoid.name == "min") else 0
+    return ("JOIN", by), ("JOIN_FLOAT", int(by > 0 and z.kind == "f"))
 
 
 def activate_variant(per: int, lists: int, ptr: DataType) -> Variant:

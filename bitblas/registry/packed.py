@@ -29,6 +29,6 @@ def packed_values() -> Iterator[Variant]:
         )
         how: dict[str, Any] = {"ranked": format.ranked, "lanes": 8, "packed": True}
         for full in (False, True):
-            end, staged = End(dtype, dtype), full and format.by_rows
+            end, staged = End(dtype, dtype), int(full and format.by_rows)
             yield pull_variant(*args, **how, flip=False, full=full, end=end, staged=staged)
         yield push_variant(*args, **how, flip=True)

@@ -44,7 +44,7 @@ def steps(format: Format) -> Iterator[Variant]:
     for dtype, is_packed in [(FP32, False), (FP64, False), (INT64, False), *packed]:
         yield step_variant(
             key, types, semiring.min_plus[dtype], VALUES, dtype, dtype, flip=True, ranked=format.ranked, also=False,
-            pulls=False, lanes=8, packed=is_packed,
+            pulls=False, lanes=8, packed=is_packed, scans=dtype is FP32 and format.folder == "csr",
         )  # fmt: skip
 
 
@@ -103,6 +103,7 @@ def _window(dtype: DataType) -> Listed:
 def others() -> Iterator[Variant]:
     """Lists, loops in a round, the end of a body, and a pass of each kind."""
     yield from (Variant("loop/enter"), Variant("loop/settle", (), (("LANES", 1),)), Variant("loop/finish"))
+    yield Variant("loop/move")
     yield activate_variant(1, 0, INT32)
     for per in sorted({format.rows_per_unit for format in FORMATS.values()}):
         yield activate_variant(per, 1, INT32)

@@ -95,9 +95,11 @@ def _all_kinds(format: Format) -> Iterator[Variant]:
                 yield pull_variant(key, types, typed, kind, a, u, **how)
         if kind == VALUES and not name.startswith("any"):  # rows read as a run; tiles without padding
             how = plain | {"full": True, "ranked": ranked, "lanes": lanes, "end": End(z, z)}
-            yield pull_variant(key, types, typed, kind, a, u, **how, staged=format.by_rows, padded=False)
+            yield pull_variant(key, types, typed, kind, a, u, **how, staged=int(format.by_rows), padded=False)
             if format.packed:
-                yield pull_variant(key, types, typed, kind, a, u, **how, staged=True, width=20)
+                yield pull_variant(key, types, typed, kind, a, u, **how, staged=1, width=20)
+            if format.by_rows and name == "min_second":
+                yield pull_variant(key, types, typed, kind, a, u, **how | {"lanes": 1}, staged=2)
         if kind == VALUES and not (z.kind == "f" and name.startswith("plus")):
             flip = name != "min_second"  # of a pattern's vxm all products are equal
             yield push_variant(key, types, typed, kind, a, u, flip=flip, ranked=ranked, lanes=2)

@@ -56,13 +56,13 @@ class PullKernels:
         device, plan, form = of.device, of.plan, of.form
         types, semiring, kind, a_type, options = of.algebra
         self.of, self.end, self.device = of, end, device
-        staged = of.staged and not masked
+        staged = 0 if not of.staged else 2 if masked else 1  # as pull.cu has it
         padded = not device.shares_rows or form.ncols % form.rows_per_unit != 0
         variants = functools.partial(
             pull_variant, form.key, types, semiring, kind, a_type, of.u_type, padded=padded, **options
         )
-        width = form.format.fixed_width(form) if staged else 0
-        lanes = staged_lanes(plan.lanes, form.units) if staged else plan.lanes
+        width = form.format.fixed_width(form) if staged == 1 else 0
+        lanes = plan.lanes if not staged else staged_lanes(plan.lanes, form.units) if staged == 1 else 1
         # Any entry will do, and each is one: a row is over after its first, however long it is.
         of_any = kind == VALUES and semiring is not None and semiring.op.monoid.name == "any"
         first = of_any and options["full"] and device.shares_rows and form.rows_per_unit == 1
@@ -81,7 +81,7 @@ class PullKernels:
         if first or not device.shares_rows:
             return
         per, presence = form.rows_per_unit, kind == WORDS and not end.store
-        self.longest = form.format.longest(kind, lanes, staged=staged)
+        self.longest = form.format.longest(kind, lanes, staged=staged > 0)
         self.extra = pull_blocks(form.units, per, lanes)
         part = self.longest if presence else min(self.longest, form.format.segment())
         self.hubs = form.hubs(self.longest, part, form.format.share(kind))

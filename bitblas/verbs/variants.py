@@ -181,7 +181,7 @@ def blends(op: Any, monoid: Monoid, z: DataType) -> bool:
 @functools.cache
 def pull_variant(
     key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, a: DataType, u: DataType, *, flip: bool,
-    full: bool, ranked: bool, lanes: int, end: End, staged: bool = False, padded: bool = True, width: int = 0,
+    full: bool, ranked: bool, lanes: int, end: End, staged: int = 0, padded: bool = True, width: int = 0,
     packed: bool = False,
 ) -> Variant:  # fmt: skip
     """The pull kernel of a form for a semiring (None for WORDS) and the end of a statement.

@@ -73,13 +73,15 @@ def sssp(A, source, *, delta=None, gb=None):
 
 def _relaxation(A, gb, dtype, delta, limit):
     n, binary, select = A.nrows, gb.binary, gb.select
-    d, q, near, t = (gb.Vector(dtype, n) for _ in range(4))
-    worse = gb.Vector(gb.dtypes.BOOL, n)
+    d, q = gb.Vector(dtype, n), gb.Vector(dtype, n)
     nearest, far = gb.Scalar(dtype), gb.Scalar(dtype)
     if dtype == gb.dtypes.INT64:
         delta = int(min(delta, 2**61))
 
-    def body(_):
+    def begin():
+        return gb.Vector(dtype, n), gb.Vector(dtype, n), gb.Vector(gb.dtypes.BOOL, n)
+
+    def body(_, near, t, worse):
         # near = q<q <= nearest + delta>; q<!near, replace> = q
         far << nearest.apply(binary.plus, right=delta)
         near << q.select(select.valuele, far)
@@ -95,7 +97,7 @@ def _relaxation(A, gb, dtype, delta, limit):
         # nearest = min(q)
         nearest << q.reduce(gb.monoid.min, allow_empty=False)
 
-    return {"body": body, "while_": q, "limit": limit, "distances": d, "nearest": nearest}
+    return {"begin": begin, "body": body, "while_": q, "limit": limit, "distances": d, "nearest": nearest}
 
 
 def weights_of(A, gb):

@@ -4,6 +4,15 @@
 #include "kernels/cluster.cuh"
 #include "formats/b2sr/mark.cuh"
 
+#if TILE == 64
+typedef u64 tile_t;
+#else
+typedef u32 tile_t;  // the bits of a tile row, in as few registers as they take
+#endif
+
+// Whether registers suffice to do something else between what is asked for and its use.
+#define IN_FLIGHT (KIND == WORDS && !PACKED && TILE < 64)
+
 // A tile row and its items, in numbers as narrow as the pointers.
 struct Item {
   u32 unit;
@@ -42,7 +51,7 @@ struct TileRows {
 typedef TileRows Units;
 
 // Pushes along tile rows, an item a lane. The `stride` lanes that share one call it together, all of a warp do. PLACES:
-// an item is one entry of u, else all those of its tile row.
+// an item is one entry of u, else all those of its tile row. meanwhile(): what is done while the first loads are on their way.
 struct Along {
   Units form;
   Values values;
@@ -52,31 +61,48 @@ struct Along {
   i64 mask_stride;
   u64 mask_invert;
 
-  template <class Put>
+  template <class Put, class Meanwhile>
   __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, const u64* u_bits,
-                                             const STORED(U_T)* u_val, u64* t_bits, C_T* t_val, Put put) const {
+                                             const STORED(U_T)* u_val, u64* t_bits, C_T* t_val, Put put,
+                                             Meanwhile meanwhile) const {
     const Open open = {mask, mask_stride, mask_invert, u_bits};
     const Items items = form.items(x);
     const i64 tile_row = PLACES ? x.unit / TILE : x.unit;
-    const u64 active = PLACES ? 1ull << (x.unit & (TILE - 1)) : x.count ? tile_bits(u_bits, tile_row) : 0ull;
+    const tile_t active = (tile_t)(PLACES ? 1ull << (x.unit & (TILE - 1)) : x.count ? tile_bits(u_bits, tile_row) : 0ull);
     (void)tile_row, (void)u_val;
-    for (i64 item = lane; __any_sync(ALL_LANES, item < items.count); item += stride) {
+    if (!IN_FLIGHT) meanwhile();
+    i64 item = lane;
+    do {
       i64 j = 0;
-      u64 fresh = 0, added = 0;
+      u64 added = 0;
+#if KIND == WORDS
+      tile_t fresh = 0;
+#else
+      u64 fresh = 0;
+#endif
       bool first = false;
       Item found = {};
-      if (item < items.count) {
 #if KIND == WORDS
-        u64 hit = form.form.reach(items, item, active, j);
+      tile_t hit = 0, there = 0;
+      if (item < items.count) {
+        hit = (tile_t)form.form.reach(items, item, active, j);
 #if !PLACES
         found = form.item((u32)j);
         asked(found.tile), asked(found.count);
 #endif
-        hit &= open[j] & ~tile_bits(t_bits, j);
+        there = (tile_t)tile_bits(t_bits, j);
+        asked(there);
+        hit &= (tile_t)open[j];
+      }
+      if (IN_FLIGHT && item == lane) meanwhile();
+#endif
+      if (item < items.count) {
+#if KIND == WORDS
+        hit &= ~there;
 #if PLACES
         if (hit) added = put.add(j * TILE, hit);
 #endif
-        if (hit) fresh = mark_tile(t_bits, j, hit, first);
+        if (hit) fresh = (tile_t)mark_tile(t_bits, j, hit, first);
 #else
         const auto put_product = [&](i64 at, Z_T z) {
 #if PLACES
@@ -95,17 +121,8 @@ struct Along {
       (void)added;
       put(first, found);
 #endif
-    }
-  }
-  // Asks for what an item begins with, before statements wait for entries of u.
-  __device__ __forceinline__ void touch(const Item& x, int lane) const {
-#if !PLACES
-    if (lane >= x.tiles) return;
-    asked(form.form.col[x.tile + lane]);
-    asked(*(const u8*)(form.form.bits + ((i64)x.tile + lane) * TILE_WORDS));
-#else
-    (void)x, (void)lane;
-#endif
+      item += stride;
+    } while (__any_sync(ALL_LANES, item < items.count));
   }
   // entry(i) for the entries of u that an item has, each by one of the lanes.
   template <class Entry>

@@ -22,7 +22,7 @@ class TiledFormat(Format):
     packs: int  # whether tile columns are packed
 
     def pull_constants(
-        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: bool, width: int
+        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: int, width: int
     ) -> Constants:
         head = self.push_constants(ranked=ranked, neutral=neutral)
         return [*head[:-1], ("PADDED", int(padded)), head[-1]]

@@ -17,8 +17,12 @@ __device__ __forceinline__ u64 mark_tile(u64* bits, i64 j, u64 hit, bool& first)
 __device__ __forceinline__ void put_in_tile(u64* bits, C_T* val, i64 j, i64 at, Z_T z, u64& fresh, bool& first) {
   bool opened = false;
   u64 new_bit = 0;
-  if (CELLS_BEGIN) join_cell(val + at, z);
-  if (!bit_of(bits, at)) new_bit = mark_tile(bits, j, 1ull << (at & (TILE - 1)), opened);
+#if CELLS_BEGIN
+  const bool may = join_anew(val + at, z, cell_at(val + at));
+#else
+  const bool may = true;
+#endif
+  if (may && !bit_of(bits, at)) new_bit = mark_tile(bits, j, 1ull << (at & (TILE - 1)), opened);
   if (!CELLS_BEGIN && new_bit) val[at] = C_T(z);
   fresh |= new_bit;
   first = first || opened;

@@ -5,6 +5,7 @@
 #include "kernels/step.cuh"
 #include "formats/b2sr/mark.cuh"
 #define GROUPS (32 / LANES)
+#define BESIDE (KIND == WORDS && !PACKED)  // how long a tile row is is asked for beside its bits
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rounds, i64 ahead, const u64* u_bits,
@@ -51,9 +52,16 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       i64 j = 0;
       u64 fresh = 0;
       bool first = false;
+#if BESIDE
+      PTR_T begin = 0, end = 0;  // of tile row j
+#endif
       if (item < items.count) {
 #if KIND == WORDS
         u64 hit = A.reach(items, item, active, j);
+#if BESIDE
+        begin = A.ptr[j], end = A.ptr[j + 1];
+        asked(begin), asked(end);
+#endif
         hit &= open[j] & ~tile_bits(t_bits, j);
         if (hit) fresh = mark_tile(t_bits, j, hit, first);
 #else
@@ -65,7 +73,11 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       }
       put_on(stage, first, (u32)j, t_list, t_state + LISTED);
       entries += __popcll(fresh);
+#if BESIDE
+      if (first) work += (i64)end - begin;
+#else
       if (first) work += A.items(j).count;
+#endif
     }
   }
 #if PULLS

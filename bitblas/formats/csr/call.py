@@ -44,9 +44,9 @@ class RowsFormat(RowsChoice):
     dot_indices = DOT_INDICES
 
     def pull_constants(
-        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: bool, width: int
+        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: int, width: int
     ) -> Constants:
-        more = [("MIN_BLOCKS", MIN_BLOCKS if many_blocks else 4), ("STAGED", int(staged)), ("STAGE", STAGE)]
+        more = [("MIN_BLOCKS", MIN_BLOCKS if many_blocks else 4), ("STAGED", staged), ("STAGE", STAGE)]
         return [*self._columns(width), ("UNROLL", UNROLL), *more]
 
     def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:

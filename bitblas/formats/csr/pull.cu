@@ -1,8 +1,10 @@
 // w<mask, accum, replace> = A (+).(x) u row by row: LANES lanes share a row, a masked-out row is not read, a terminal
 // value ends it. A lane loads UNROLL entries before it uses the first: packed ones side by side, plain ones so that the
-// lanes read side by side. STAGED: no mask, u full, rows side by side: the block reads the entries of its rows as one run.
+// lanes read side by side. STAGED: u is full, and rows are of very different lengths. 1: without a mask the block reads the
+// entries of its rows, which lie side by side, as one run; 2: under a mask a warp reads those of its open rows as one.
 #include "kernels/pull_rows.cuh"
 #include "formats/csr/columns.cuh"
+#include "kernels/joined.cuh"
 
 typedef PLACE(PTR_T) place_t;
 
@@ -22,7 +24,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   const Values values = {a_val, a_iso, a_stride};
   (void)values;
   Sum x = {false, IDENTITY, 0};
-#if STAGED
+#if STAGED == 1
   // Neighbours read neighbours, STAGE entries at a time, and products reach their rows through shared memory; BEGIN is
   // neutral. Hubs are holes in the run; none is shorter than STAGE, so that at most one begins in a stage.
   __shared__ Z_T staged[STAGE];
@@ -71,6 +73,24 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
     __syncthreads();
     at = until;
   }
+#elif STAGED == 2
+  __shared__ Z_T staged[BLOCK / 32][32 * AT_ONCE];
+  Z_T* const here = staged[threadIdx.x / 32];
+  x.some = e < stop;
+  x.sum = BEGIN;
+  walk_joined(e, stop, [&](const bool* has, const place_t* at, const int*, u32 low, u32 high) {
+    COL_T j[AT_ONCE];
+    A_T a[AT_ONCE];
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; ++i)
+      if (has[i]) j[i] = Columns(col, width, at[i]).at(at[i], 0), a[i] = values.at(at[i]);
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; ++i)
+      if (has[i]) here[i * 32 + LANE_OF_WARP] = mul(a[i], load<U_T>(u_val, u_iso, u_stride, j[i]), 0, j[i]);
+    __syncwarp();
+    for (u32 k = low; k < high; ++k) x.sum = add(x.sum, here[k]);
+    __syncwarp();
+  });
 #elif KIND == WORDS && U_FULL
   x.some = e < stop;
 #else

@@ -4,6 +4,7 @@
 #include "kernels/reach.cuh"
 #include "kernels/cluster.cuh"
 #include "formats/csr/columns.cuh"
+#define IN_FLIGHT 1  // registers suffice to do something else between what is asked for and its use
 #define FORM() const PTR_T *ptr, const column_t *col, i64 width
 #define FORM_OF() {ptr, col, width}
 

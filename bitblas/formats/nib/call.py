@@ -31,7 +31,7 @@ class NibFormat(NibChoice):
     dot_indices = DOT_INDICES
 
     def pull_constants(
-        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: bool, width: int
+        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: int, width: int
     ) -> Constants:
         return self.push_constants(ranked=ranked, neutral=neutral)
 

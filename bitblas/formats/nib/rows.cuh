@@ -3,6 +3,7 @@
 #define PER 1  // places of a unit
 #include "kernels/reach.cuh"
 #include "formats/nib/walk.cuh"
+#define IN_FLIGHT 0  // registers do not suffice to do something else between what is asked for and its use
 #define FORM()                                                                                                        \
   const i64 *heads, const u32 *words, const PLACE_T *value_ptr, i64 hubs, const i64 *hub, const i64 *first_mark,      \
     const i64 *mark, const i64 *mark_end
