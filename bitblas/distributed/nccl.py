@@ -1,0 +1,107 @@
+"""Ranks on GPUs: NCCL, through CuPy's binding, which finds the library of NVIDIA's own package."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+from .. import extras
+from ..device import Device
+from ..exceptions import DistributedError
+from .group import TIMEOUT, Group
+
+BYTES = 1  # ncclUint8: all goes as bytes
+MEETING_OFFSET = 1  # the port beside that of the master at which ranks meet: torchrun listens at that itself
+
+
+def load(device: Device) -> Any:
+    """cupy.cuda.nccl. DistributedError says what is missing."""
+    nccl = getattr(device.xp.cuda, "nccl", None)
+    if nccl is None or not getattr(nccl, "available", False):
+        hint = extras.hint("nccl13", " (or nccl12, as the driver)")
+        raise DistributedError(f"several GPUs: NCCL cannot be loaded by CuPy; {hint}")
+    return nccl
+
+
+def meeting_point() -> str:
+    """Where the first rank waits for the others, from the environment: NCCL's bootstrap listens there itself."""
+    host, port = os.environ.get("MASTER_ADDR"), os.environ.get("MASTER_PORT")
+    if not host or not port or not port.isdecimal():
+        raise DistributedError(
+            f"MASTER_ADDR, MASTER_PORT: expected the host and a port of rank 0, got {host!r} and {port!r}; "
+            "torchrun and `bitblas run` set them, for srun export them"
+        )
+    return f"{host}:{int(port) + MEETING_OFFSET}"
+
+
+class NcclGroup(Group):
+    def __init__(self, rank: int, size: int, device: Device, **how: Any) -> None:
+        super().__init__(rank, size, device, **how)
+        self.nccl = load(device)
+        point = os.environ.setdefault("NCCL_COMM_ID", meeting_point())
+        made: list[Any] = []
+
+        def meet() -> None:
+            device.xp.cuda.Device(device.ordinal).use()
+            try:
+                made.append(self.nccl.NcclCommunicator(size, self.nccl.get_unique_id(), rank))
+            except Exception as error:  # told by the thread that waits
+                made.append(error)
+
+        thread = threading.Thread(target=meet, daemon=True)  # NCCL knows no timeout here
+        thread.start()
+        thread.join(how.get("timeout", TIMEOUT))
+        if not made or isinstance(made[0], BaseException):
+            why = made[0] if made else f"no answer for {self.timeout:g} s"
+            raise DistributedError(f"rank {rank} of {size}: no meeting at {point} ({why}); is rank 0 there?")
+        self.comm = made[0]
+
+    def _allgather(self, x: Any, out: Any, counts: list[int]) -> None:
+        stream = self.device.xp.cuda.get_current_stream()
+        if len(set(counts)) == 1:
+            self.comm.allGather(x.data.ptr, out.data.ptr, x.nbytes, BYTES, stream.ptr)
+        else:
+            size, at = x.itemsize, out.data.ptr
+            self.nccl.groupStart()
+            for root, count in enumerate(counts):
+                mine = x.data.ptr if root == self.rank else at
+                self.comm.broadcast(mine, at, count * size, BYTES, root, stream.ptr)
+                at += count * size
+            self.nccl.groupEnd()
+        self._finish(stream)
+
+    def _alltoall(self, x: Any, out: Any, sent: list[int], received: list[int]) -> None:
+        stream, size = self.device.xp.cuda.get_current_stream(), x.itemsize
+        from_, to = x.data.ptr, out.data.ptr
+        self.nccl.groupStart()
+        for rank in range(self.size):
+            if sent[rank]:
+                self.comm.send(from_, sent[rank] * size, BYTES, rank, stream.ptr)
+            if received[rank]:
+                self.comm.recv(to, received[rank] * size, BYTES, rank, stream.ptr)
+            from_, to = from_ + sent[rank] * size, to + received[rank] * size
+        self.nccl.groupEnd()
+        self._finish(stream)
+
+    def _finish(self, stream: Any) -> None:
+        """Wait, or, where a graph is captured, leave it to the graph."""
+        if stream.is_capturing():
+            return
+        event = self.device.xp.cuda.Event(disable_timing=True)
+        event.record(stream)
+
+        def done() -> bool:
+            self.comm.check_async_error()
+            return bool(event.done)
+
+        try:
+            self.wait(done)
+        except self.nccl.NcclError as error:
+            self.fail({}, f" (NCCL: {error})")
+
+    def _abandon(self) -> None:
+        self.comm.abort()
+
+    def close(self) -> None:
+        self.comm.destroy()
