@@ -1,0 +1,222 @@
+"""What Matrix and Vector in shares have in common: the call style of the library, with statements on shares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semirings import Typed, binary, dtypes
+from semirings.dtypes import DataType
+
+from ..core.options import check_options
+from ..core.statement.axes import parse
+from ..core.statement.base import Output, Updater
+from ..core.statement.delayed import Delayed
+from ..core.statement.infix import Infix
+from ..core.statement.listening import written
+from ..core.statement.mask import Mask
+from ..core.statement.operand import Operand, describe
+from ..core.statement.recording import state as recording
+from ..device import Device
+from ..exceptions import DimensionMismatch
+from . import exchange
+from .expr import SharedExpression, part_of
+from .positions import free_of_positions, plain, thunk_on_share
+from .shares import Shares
+from .start import current
+
+
+class InShares(Output):
+    """`_part`: the share of this rank, an object of the library on one device; `shares`: which positions it has."""
+
+    __slots__ = ("__weakref__", "_part", "name", "shares")
+    _part: Any
+    shares: Shares
+    shape: Any
+    ndim: Any
+
+    @property
+    def dtype(self) -> DataType:
+        return self._part.dtype
+
+    @property
+    def device(self) -> Device:
+        """That of this rank's share."""
+        return self._part.device
+
+    @property
+    def nvals(self) -> int:
+        """The number of entries on all ranks."""
+        return exchange.total(self._part.nvals)
+
+    @property
+    def S(self) -> Mask:
+        """The structural mask: where there is an entry, whatever its value."""
+        return Mask(self, True)
+
+    @property
+    def V(self) -> Mask:
+        """The value mask: where there is an entry that is not zero."""
+        return Mask(self, False)
+
+    def _rows(self) -> Any:
+        """Itself, in shares of its rows: a transposed matrix is dealt anew."""
+        return self
+
+    @classmethod
+    def _of(cls, part: Any, shares: Shares, name: str | None = None) -> Any:
+        x = cls.__new__(cls)
+        x._part, x.shares, x.name = part, shares, part.name if name is None else name
+        return x
+
+    @classmethod
+    def _computed(cls, expr: Any, dtype: DataType, mask: Any = None, name: str | None = None) -> Any:
+        """A new object of what an expression gives."""
+        w: Any = cls(dtype, *expr.shape, name=name)
+        w._update(expr, None if mask is None else w(mask=mask).mask, None, mask is not None)
+        return w
+
+    # ---- statements ----
+
+    def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
+        if recording.recorder is not None:
+            recording.recorder.refuse(f"{self.name}: an object in shares in a loop that is captured")
+        if mask is not None and mask.parent.shape != self.shape:
+            raise DimensionMismatch(f"mask: expected shape {self.shape}, got {mask.parent.shape}")
+        with current().statement(lambda: written(self.name, value, mask, accum, replace)):
+            self._part._update(self._source(value), part_of(mask), accum, replace)
+
+    def __lshift__(self, value: Any) -> None:
+        self._update(value)
+
+    def _source(self, value: Any) -> Any:
+        """This rank's share of what stands on the right; a scalar as it is."""
+        if isinstance(value, (Infix, Delayed)) and value.ndim:
+            value = value._to_expr()
+        if isinstance(value, Operand) and value.ndim:
+            shape = getattr(value, "shape", None)
+            if shape != self.shape:
+                raise DimensionMismatch(f"{self.name} << x: expected shape {self.shape}, got {shape}")
+            if isinstance(value, SharedExpression):
+                return value.local() if value._value is None else value._value._part
+            if isinstance(value, InShares) or hasattr(value, "_rows"):
+                return value._rows()._part
+            raise TypeError(f"{self.name} << x: expected an object in shares, got {describe(value)}")
+        return value
+
+    def __setitem__(self, key: Any, value: Any, **opts: Any) -> None:
+        check_options(opts)
+        self._assign(parse(self, key), value, None, None, False, False)
+
+    def __delitem__(self, key: Any) -> None:
+        del Updater(self, None, None, False)[key]
+
+    # ---- what goes position by position ----
+
+    def _like(self, method: str, args: tuple[Any, ...], op: Any, local: Any, dtype: DataType) -> SharedExpression:
+        return SharedExpression(self.shape, method, args, op, local, dtype)
+
+    def _partner(self, other: Any, where: str) -> Any:
+        found = other._resolve()._rows() if isinstance(other, Operand) and other.ndim == self.ndim else None
+        if not isinstance(found, InShares):
+            raise TypeError(f"{where}: expected a {type(self).__name__} in shares, got {describe(other)}")
+        if found.shape != self.shape:
+            raise DimensionMismatch(f"{where}: expected two of one shape, got {self.shape} and {found.shape}")
+        return found
+
+    def _pointwise(self, method: str, other: Any, op: Any, *more: Any) -> SharedExpression:
+        x, y = self._rows(), self._partner(other, method)
+        make = lambda: getattr(x._part, method)(y._part, free_of_positions(op), *more)
+        found = make()
+        return self._like(method, (self, other, *more), found.op, make, found.dtype)
+
+    def ewise_add(self, other: Any, op: Any = binary.plus) -> SharedExpression:
+        """The union: op where both have an entry, else the one there is."""
+        return self._pointwise("ewise_add", other, op)
+
+    def ewise_mult(self, other: Any, op: Any = binary.times) -> SharedExpression:
+        """The intersection: op where both have an entry."""
+        return self._pointwise("ewise_mult", other, op)
+
+    def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> SharedExpression:
+        """The union, with a default for the operand that is missing."""
+        return self._pointwise("ewise_union", other, op, left_default, right_default)
+
+    def apply(self, op: Any, right: Any = None, *, left: Any = None) -> SharedExpression:
+        """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its thunk."""
+        x = self._rows()
+
+        def make() -> Any:
+            thunk = thunk_on_share(op, right, x.shares.low) if left is None else right
+            return x._part.apply(op, thunk, left=left)
+
+        found = make()
+        return self._like("apply", (self, right), found.op, make, found.dtype)
+
+    def select(self, op: Any, thunk: Any = None) -> SharedExpression:
+        """The entries for which op(value, row, column, thunk) is true; or those under a mask, or a BOOL object."""
+        x = self._rows()
+        if isinstance(op, (Mask, Operand)):
+            mask = self(op).mask
+            return self._like("select", (self, op), None, lambda: x._part.select(part_of(mask), thunk), self.dtype)
+        make = lambda: x._part.select(op, thunk_on_share(op, thunk, x.shares.low))
+        found = make()
+        return self._like("select", (self, thunk), found.op, make, found.dtype)
+
+    # ---- the whole object ----
+
+    def dup(
+        self, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None, **opts: Any
+    ) -> Any:
+        """A copy: cast to `dtype`, without entries (`clear`), or only those under `mask`."""
+        check_options(opts)
+        kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
+        made: Any = type(self)
+        w = made(kind, *self.shape, name=name)
+        if not clear:
+            w._update(self, None if mask is None else w(mask).mask)
+        return w
+
+    def clear(self) -> None:
+        """Delete all entries."""
+        self._part.clear()
+
+    def isequal(self, other: Any, *, check_dtype: bool = False, **opts: Any) -> bool:
+        """The same shape, the same structure, equal values; the dtype counts with `check_dtype`."""
+        return self._same("isequal", other, check_dtype=check_dtype, **opts)
+
+    def isclose(self, other: Any, **how: Any) -> bool:
+        """The same shape and structure, and values that are close, as of objects on one device."""
+        return self._same("isclose", other, **how)
+
+    def _same(self, method: str, other: Any, **how: Any) -> bool:
+        if getattr(other, "shape", None) != self.shape:
+            return False
+        x, y = self._rows(), self._partner(other, method)
+        return exchange.every(getattr(x._part, method)(y._part, **how))
+
+    def wait(self, how: str = "materialize") -> Any:
+        """Itself, when pending writes and the device are done."""
+        self._part.wait(how)
+        return self
+
+    def memory(self) -> Any:
+        """The bytes that this rank's share holds."""
+        return self._part.memory()
+
+    def _text(self) -> str:
+        return str(self.name)
+
+    def __repr__(self) -> str:
+        """This rank's share: what is printed by one rank asks nothing of the others."""
+        where = f"rows {self.shares.low} to {self.shares.high} of {self.shares.size}"
+        return f"{type(self).__name__} in shares, {where}, of {'x'.join(map(str, self.shape))}\n{self._part!r}"
+
+
+def on_all(x: Any, name: str) -> np.ndarray:
+    """An array of integers that all ranks have alike."""
+    return np.asarray(x.get() if hasattr(x, "get") else x, np.int64).reshape(-1)
+
+
+__all__ = ["InShares", "plain"]

@@ -1,0 +1,322 @@
+"""A Matrix in shares: each rank has some of the rows, as a Matrix of the library in any form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semirings import Typed, monoid, semiring
+from semirings.dtypes import FP64
+
+from ..core import Matrix as Whole
+from ..core import aggregators
+from ..core.convert import check_size
+from ..core.operators import typed
+from ..core.statement.axes import Axis, parse
+from ..core.statement.expr import ScalarExpression
+from ..core.statement.indexing import IndexExpr
+from ..core.statement.infix import Operators
+from ..core.statement.mask import Mask
+from ..core.statement.operand import Operand, describe, is_tensor
+from ..exceptions import DimensionMismatch
+from . import exchange, shares, symmetry
+from .base import InShares
+from .building import MatrixBuild
+from .expr import SharedExpression, part_of, shared
+from .positions import check_product
+from .products import multiply_vector
+from .saved import MatrixFiles
+from .start import current
+from .vector import Vector
+
+
+class MatrixRead:
+    """What Matrix and TransposedMatrix in shares have in common."""
+
+    __slots__ = ()
+    _matrix: Any
+    _transposed: bool
+    _rows: Any
+    nrows: Any
+    ncols: Any
+    shape: Any
+    dtype: Any
+
+    def mxv(self, other: Any, op: Any = semiring.plus_times) -> SharedExpression:
+        """The product with a Vector, as a column."""
+        return multiply_vector(self, other, op, "mxv")
+
+    def mxm(self, other: Any, op: Any = semiring.plus_times) -> SharedExpression:
+        """The matrix product: this rank's rows of self, times all of the other, which is gathered."""
+        B = other._resolve() if isinstance(other, Operand) and other.ndim == 2 else None
+        if not hasattr(B, "_mirror"):
+            raise TypeError(f"mxm: expected a Matrix in shares, got {describe(other)}")
+        if self.ncols != B.nrows:
+            raise DimensionMismatch(f"mxm: expected inner sizes that are the same, got {self.shape} and {B.shape}")
+        f = typed(op, "semiring", self.dtype, B.dtype)
+        check_product(f, False)
+
+        def local() -> Any:
+            part, whole = self._rows()._part, exchange.whole(B._matrix._part, B._matrix.shares)
+            return part.mxm(whole.T if B._transposed else whole, f)
+
+        return SharedExpression((self.nrows, B.ncols), "mxm", (self, other), f, local, f.return_type)
+
+    def reduce_rowwise(self, op: Any = monoid.plus) -> SharedExpression:
+        """The monoid's sum of each row that has entries. op may be an aggregator, as `agg.mean`."""
+        return self._reduce(op, "reduce_rowwise", self._transposed)
+
+    def reduce_columnwise(self, op: Any = monoid.plus) -> SharedExpression:
+        """The monoid's sum of each column that has entries. op may be an aggregator."""
+        return self._reduce(op, "reduce_columnwise", not self._transposed)
+
+    def _reduce(self, op: Any, method: str, across: bool) -> SharedExpression:
+        M = self._matrix
+        size = M.ncols if across else M.nrows
+        dtype = M._part.reduce_rowwise(op).dtype
+        if not across:
+            return SharedExpression((size,), method, (self,), None, lambda: M._part.reduce_rowwise(op), dtype)
+        if aggregators.find(op) is not None:
+            local: Any = lambda: M.T._rows()._part.reduce_rowwise(op)
+        else:
+            f = typed(op, "monoid", self.dtype)
+            local = lambda: exchange.joined(M._part.reduce_columnwise(f).new(), M.column_shares, f)
+        return SharedExpression((size,), method, (self,), None, local, dtype)
+
+    def reduce_scalar(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
+        """The monoid's sum of all entries."""
+        f, M = typed(op, "monoid", self.dtype), self._matrix
+
+        def run(mask: Any) -> Any:
+            with current().statement(lambda: f"{M.name}.reduce_scalar({f!r})"):
+                found = exchange.folded(M._part.reduce_scalar(f).new()._value, f)
+            return f.identity if found is None and not allow_empty else found
+
+        return ScalarExpression("reduce_scalar", (M,), f, run)
+
+    def gathered(self) -> Whole:
+        """All of it, as a `bitblas.Matrix` of this rank's own."""
+        found = exchange.whole(self._matrix._part, self._matrix.shares)
+        return (found.T if self._transposed else found).dup()
+
+    def to_coo(self, *, rows: bool = True, columns: bool = True, values: bool = True, share: bool = False) -> Any:
+        """(rows, columns, values) of all entries, on every rank; with `share`, of the rows of this rank."""
+        A = self._rows()
+        i, j, x = A._part.to_coo(values=values)
+        i = i + np.uint64(A.shares.low)
+        found = [i, j] if x is None else [i, j, x]
+        if not share and current().size > 1:
+            found = exchange.concatenated(found)
+        return (found[0] if rows else None, found[1] if columns else None, found[2] if values else None)
+
+    def __getitem__(self, key: Any) -> IndexExpr:
+        return IndexExpr(self, parse(self, key))
+
+    def _extract(self, axes: tuple[Axis, ...]) -> Any:
+        rows, columns = axes
+        M = self._matrix
+        if rows.size is None and columns.size is None:
+            i, j = (columns.at, rows.at) if self._transposed else (rows.at, columns.at)
+            return ScalarExpression("__getitem__", (M,), None, lambda mask: M._element(i, j), M.dtype)
+        shape = tuple(a.size for a in axes if a.size is not None)
+
+        def local() -> Any:
+            A = self._rows()
+            mine = [a.array(M.device) for a in axes]
+            if rows.size is None:  # a row: whoever has it, all do
+                whole = exchange.whole(A._part, A.shares)
+                at = shares.of(shape[0])
+                return whole[rows.at, mine[1][at.low : at.high]].new()
+            if rows.at is None:
+                return A._part[:, columns.at if columns.size is None else mine[1]].new()
+            to = shares.of(rows.size)
+            whole = exchange.whole(A._part, A.shares)
+            return whole[mine[0][to.low : to.high], columns.at if columns.size is None else mine[1]].new()
+
+        return SharedExpression(shape, "__getitem__", (self,), None, local, M.dtype)
+
+
+class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
+    """Matrix(dtype=FP64, nrows=0, ncols=0): no entries yet. The methods, and what they mean, are those of
+    `bitblas.Matrix`; every rank calls them alike, and has some of the rows, in the form that was asked for."""
+
+    __slots__ = ("_known",)
+    ndim = 2
+    _mask_ranks = (1, 2)
+    _transposed = False
+    _known: dict[Any, Any]  # what was found of the contents: (the store, what) -> value
+
+    def __init__(
+        self, dtype: Any = FP64, nrows: Any = 0, ncols: Any = 0, *, name: str | None = None, device: Any = None,
+        **layout: Any,
+    ) -> None:  # fmt: skip
+        self.shares = shares.of(check_size("nrows", nrows))
+        self._part = Whole(dtype, self.shares.mine, ncols, name=name, device=current().device, **layout)
+        self.name, self._known = self._part.name, {}
+
+    @classmethod
+    def _of(cls, part: Any, shares: Any, name: str | None = None) -> Any:
+        A = super()._of(part, shares, name)
+        A._known = {}
+        return A
+
+    @property
+    def _matrix(self) -> Matrix:
+        return self
+
+    @property
+    def nrows(self) -> int:
+        return self.shares.size
+
+    @property
+    def ncols(self) -> int:
+        return self._part.ncols
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.shares.size, self._part.ncols
+
+    @property
+    def column_shares(self) -> Any:
+        """Which positions of a row vector each rank has."""
+        return shares.of(self.ncols)
+
+    @property
+    def T(self) -> TransposedMatrix:
+        """The transpose, not computed: products and reductions read the matrix the other way round."""
+        return TransposedMatrix(self)
+
+    def _kept(self, what: Any, make: Any) -> Any:
+        """make(), until the contents change."""
+        store = self._part._stored
+        if self._known.get("of") is not store:
+            structure = getattr(self._known.get("of"), "structure", None)
+            same = structure is store.structure  # another form of the same entries is no change
+            self._known = {k: x for k, x in self._known.items() if same} | {"of": store}
+        if what not in self._known:
+            self._known[what] = make()
+        return self._known[what]
+
+    def is_symmetric(self, *, values: bool = True) -> bool:
+        """Whether it equals its transpose; without `values`, its structure. Found once, by sums over all entries."""
+        if self.nrows != self.ncols:
+            return False
+        structure = self._kept("symmetric", lambda: symmetry.is_symmetric(self, False))
+        if not values or not structure:
+            return bool(structure)
+        return bool(self._kept("symmetric values", lambda: symmetry.is_symmetric(self, True)))
+
+    def _mirror(self) -> Matrix:
+        """The transpose in shares of its rows, dealt anew unless it is the same."""
+        if self.is_symmetric():
+            return self
+        made: Matrix = self._kept("mirror", lambda: self._dealt_anew())
+        return made
+
+    def _dealt_anew(self) -> Matrix:
+        i, j, x = self.to_coo(share=True)
+        values = self._part._stored.values if self._part._stored.iso and current().size == 1 else x
+        return type(self).from_coo(j, i, values, self.dtype, nrows=self.ncols, ncols=self.nrows, share=True)
+
+    def _element(self, i: int, j: int) -> Any:
+        root = self.shares.owner(i)
+        found = self._part[i - self.shares.low, j].new()._value if root == self.shares.rank else None
+        return exchange.everywhere(found, self.dtype, root)
+
+    def _assign(
+        self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Typed | None, replace: bool, region: bool
+    ) -> None:
+        rows, columns = axes
+        s = self.shares
+        with current().statement(lambda: f"assign to {self.name}[..]"):
+            at = rows.array(self.device)
+            keep = s.has(at)
+            if is_tensor(value):
+                u = value._resolve()
+                shape = tuple(a.size for a in axes if a.size is not None)
+                if u.shape != shape:
+                    raise DimensionMismatch(f"A[I, J] = x: expected shape {shape}, got {u.shape}")
+                value = _chosen(u, keep, rows.size is None)
+            if mask is not None and region:
+                mask = Mask(_chosen(mask.parent, keep, rows.size is None), mask.structure, mask.complement)
+            elif mask is not None:
+                mask = _mask_part(mask, self.shape, rows)
+            places = (at - s.low)[keep]
+            if not len(places) and (mask is None or region):
+                return
+            key = (int(places[0]) if rows.size is None and len(places) else places, _key(columns, self.device))
+            how = {} if mask is None else {"mask": mask, "replace": replace}
+            if region and mask is not None:
+                self._part[key](accum=accum, **how) << value
+            else:
+                self._part(accum=accum, **how)[key] << value
+
+
+def _key(axis: Axis, device: Any) -> Any:
+    return slice(None) if axis.at is None else axis.at if axis.size is None else axis.array(device)
+
+
+def _chosen(u: Any, keep: Any, along_row: bool) -> Any:
+    """What this rank's rows take of an object that is assigned: of a row all, else its elements or rows."""
+    if u.ndim == 1:
+        found = exchange.gathered(u._part, u.shares)
+        return found if along_row else found[keep.nonzero()[0]].new()
+    A = u._rows()
+    return exchange.whole(A._part, A.shares)[keep.nonzero()[0], :].new()
+
+
+def _mask_part(mask: Mask, shape: tuple[int, int], rows: Axis) -> Mask | None:
+    """This rank's share of a mask: that of a Vector along one row is wanted whole."""
+    if mask.parent.ndim == 2 or rows.size is not None:
+        return part_of(mask)
+    whole = exchange.gathered(mask.parent._part, mask.parent.shares)
+    return Mask(whole, mask.structure, mask.complement)
+
+
+class TransposedMatrix(MatrixRead, Operators):
+    """A.T: the same matrix, read the other way round."""
+
+    __slots__ = ("__weakref__", "_matrix")
+    ndim = 2
+    _transposed = True
+
+    def __init__(self, matrix: Matrix) -> None:
+        self._matrix = matrix
+
+    # fmt: off
+    @property
+    def T(self) -> Matrix: return self._matrix
+    @property
+    def name(self) -> str: return f"{self._matrix.name}.T"
+    @property
+    def dtype(self) -> Any: return self._matrix.dtype
+    @property
+    def device(self) -> Any: return self._matrix.device
+    @property
+    def nvals(self) -> int: return self._matrix.nvals
+    @property
+    def nrows(self) -> int: return self._matrix.ncols
+    @property
+    def ncols(self) -> int: return self._matrix.nrows
+    @property
+    def shape(self) -> tuple[int, int]: return self._matrix.ncols, self._matrix.nrows
+    def _mirror(self) -> Matrix: return self._matrix
+    def _rows(self) -> Matrix: return self._matrix._mirror()
+    # fmt: on
+
+    def is_symmetric(self, *, values: bool = True) -> bool:
+        return self._matrix.is_symmetric(values=values)
+
+    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None, **opts: Any) -> Matrix:
+        """The transpose as a Matrix."""
+        return self._rows().dup(dtype, mask=mask, name=name, **opts)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(Matrix, name):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._rows(), name)
+
+
+shared[2] = Matrix
+__all__ = ["Matrix", "TransposedMatrix", "Vector"]

@@ -1,0 +1,3 @@
+"""placeholder"""
+class MatrixFiles:
+    __slots__ = ()
