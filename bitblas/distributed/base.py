@@ -37,6 +37,13 @@ class InShares(Output):
     ndim: Any
 
     @property
+    def _library(self) -> Any:
+        """What algorithms run on that are given this object."""
+        from .. import distributed
+
+        return distributed
+
+    @property
     def dtype(self) -> DataType:
         return self._part.dtype
 

@@ -288,6 +288,8 @@ class TransposedMatrix(MatrixRead, Operators):
     @property
     def T(self) -> Matrix: return self._matrix
     @property
+    def _library(self) -> Any: return self._matrix._library
+    @property
     def name(self) -> str: return f"{self._matrix.name}.T"
     @property
     def dtype(self) -> Any: return self._matrix.dtype

@@ -40,6 +40,8 @@ class NcclGroup(Group):
         super().__init__(rank, size, device, **how)
         self.nccl = load(device)
         point = os.environ.setdefault("NCCL_COMM_ID", meeting_point())
+        # Collectives inside the while node of a graph: NCCL must not look for others that run beside the graph.
+        os.environ.setdefault("NCCL_GRAPH_MIXING_SUPPORT", "0")
         made: list[Any] = []
 
         def meet() -> None:
