@@ -155,7 +155,7 @@ class InShares(Output):
         x = self._rows()
 
         def make() -> Any:
-            thunk = thunk_on_share(op, right, x.shares.low) if left is None else right
+            thunk = thunk_on_share(op, right, x.shares.low, "indexunary") if left is None else right
             return x._part.apply(op, thunk, left=left)
 
         found = make()
@@ -167,7 +167,7 @@ class InShares(Output):
         if isinstance(op, (Mask, Operand)):
             mask = self(op).mask
             return self._like("select", (self, op), None, lambda: x._part.select(part_of(mask), thunk), self.dtype)
-        make = lambda: x._part.select(op, thunk_on_share(op, thunk, x.shares.low))
+        make = lambda: x._part.select(op, thunk_on_share(op, thunk, x.shares.low, "select"))
         found = make()
         return self._like("select", (self, thunk), found.op, make, found.dtype)
 

@@ -101,13 +101,15 @@ class MatrixRead:
         return (found.T if self._transposed else found).dup()
 
     def to_coo(self, *, rows: bool = True, columns: bool = True, values: bool = True, share: bool = False) -> Any:
-        """(rows, columns, values) of all entries, on every rank; with `share`, of the rows of this rank."""
-        A = self._rows()
-        i, j, x = A._part.to_coo(values=values)
-        i = i + np.uint64(A.shares.low)
+        """(rows, columns, values) of all entries, on every rank; with `share`, of those that this rank holds."""
+        M = self._matrix
+        i, j, x = M._part.to_coo(values=values)
+        i = i + np.uint64(M.shares.low)
         found = [i, j] if x is None else [i, j, x]
         if not share and current().size > 1:
             found = exchange.concatenated(found)
+        if self._transposed:
+            found[:2] = found[1::-1]
         return (found[0] if rows else None, found[1] if columns else None, found[2] if values else None)
 
     def __getitem__(self, key: Any) -> IndexExpr:

@@ -11,6 +11,7 @@ from semirings.dtypes import INT64
 from semirings.expressions import names_in
 
 from ..core import Vector
+from ..core.operators import find
 from ..core.statement.operand import Operand
 from ..exceptions import NotImplementedException
 from ..verbs.reorder import OF_RESULT, SUMMED
@@ -26,8 +27,14 @@ def plain(op: Any) -> Any:
     return op.op if isinstance(op, Typed) else op
 
 
-def thunk_on_share(op: Any, thunk: Any, low: int) -> Any:
-    """The thunk with which an IndexUnaryOp or SelectOp gives on a share what it gives on the whole."""
+def thunk_on_share(op: Any, thunk: Any, low: int, kind: str) -> Any:
+    """The thunk with which an IndexUnaryOp or SelectOp gives on a share what it gives on the whole. kind: what a text
+    names."""
+    if isinstance(op, str):
+        try:
+            op = find(op, kind)
+        except ValueError:  # another kind of operator
+            return thunk
     expr = getattr(plain(op), "expr", None)
     if not isinstance(expr, str):
         return _refuse(op) if getattr(plain(op), "positional", False) else thunk

@@ -208,7 +208,7 @@ class Vector(InShares):
                     raise DimensionMismatch(f"v[I] = x: expected a vector of size {index.size}, got {u.shape}")
                 value = self._chosen(u, keep)
             elif hasattr(value, "__len__") and not isinstance(value, str) and index.size is not None:
-                values, _ = value_array(d, value)
+                values, _ = value_array(d, value, None)
                 if len(values) != index.size:
                     raise DimensionMismatch(f"v[I] = x: expected {index.size} values, got {len(values)}")
                 value = values[keep]
