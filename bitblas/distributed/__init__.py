@@ -24,8 +24,8 @@ from .vector import Vector
 
 __all__ = [
     "Group", "Matrix", "Scalar", "TransposedMatrix", "Vector", "agg", "algorithms", "binary", "config", "current",
-    "dtypes", "exceptions", "indexbinary", "indexunary", "init", "monoid", "op", "replace", "select", "semiring",
-    "unary",
+    "dtypes", "exceptions", "indexbinary", "indexunary", "init", "monoid", "op", "read", "replace", "select",
+    "semiring", "unary",
 ]  # fmt: skip
 
 
@@ -34,4 +34,8 @@ def __getattr__(name: str) -> Any:
         from .. import algorithms
 
         return algorithms
+    if name == "read":  # brings the readers of files
+        from .reading import read
+
+        return read
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

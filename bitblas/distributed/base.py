@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from semirings import Typed, binary, dtypes
 from semirings.dtypes import DataType
 
@@ -22,7 +20,7 @@ from ..device import Device
 from ..exceptions import DimensionMismatch
 from . import exchange
 from .expr import SharedExpression, part_of
-from .positions import free_of_positions, plain, thunk_on_share
+from .positions import free_of_positions, thunk_on_share
 from .shares import Shares
 from .start import current
 
@@ -67,6 +65,15 @@ class InShares(Output):
         """The value mask: where there is an entry that is not zero."""
         return Mask(self, False)
 
+    @property
+    def _data(self) -> Any:
+        """What an object on one device has, and a statement on such asks for."""
+        kind = type(self).__name__
+        raise TypeError(
+            f"{self.name}: expected a {kind} on one device, got one in shares; .gathered() is all of it on every rank, "
+            f"distributed.{kind} takes entries the other way"
+        )
+
     def _rows(self) -> Any:
         """Itself, in shares of its rows: a transposed matrix is dealt anew."""
         return self
@@ -107,7 +114,7 @@ class InShares(Output):
                 raise DimensionMismatch(f"{self.name} << x: expected shape {self.shape}, got {shape}")
             if isinstance(value, SharedExpression):
                 return value.local() if value._value is None else value._value._part
-            if isinstance(value, InShares) or hasattr(value, "_rows"):
+            if hasattr(value, "_rows"):
                 return value._rows()._part
             raise TypeError(f"{self.name} << x: expected an object in shares, got {describe(value)}")
         return value
@@ -125,7 +132,8 @@ class InShares(Output):
         return SharedExpression(self.shape, method, args, op, local, dtype)
 
     def _partner(self, other: Any, where: str) -> Any:
-        found = other._resolve()._rows() if isinstance(other, Operand) and other.ndim == self.ndim else None
+        found = other._resolve() if isinstance(other, Operand) and other.ndim == self.ndim else None
+        found = found._rows() if hasattr(found, "_rows") else found
         if not isinstance(found, InShares):
             raise TypeError(f"{where}: expected a {type(self).__name__} in shares, got {describe(other)}")
         if found.shape != self.shape:
@@ -219,11 +227,3 @@ class InShares(Output):
         """This rank's share: what is printed by one rank asks nothing of the others."""
         where = f"rows {self.shares.low} to {self.shares.high} of {self.shares.size}"
         return f"{type(self).__name__} in shares, {where}, of {'x'.join(map(str, self.shape))}\n{self._part!r}"
-
-
-def on_all(x: Any, name: str) -> np.ndarray:
-    """An array of integers that all ranks have alike."""
-    return np.asarray(x.get() if hasattr(x, "get") else x, np.int64).reshape(-1)
-
-
-__all__ = ["InShares", "plain"]

@@ -41,7 +41,7 @@ class MatrixBuild:
         check_range(j, ncols, "columns")
         s = _dealt_shares(nrows, [i], share)
         if share:
-            if isinstance(array, np.generic) and exchange.every(True):
+            if isinstance(array, np.generic):
                 i, j = exchange.dealt(s.owners(d.xp, i), (i, j))
             else:
                 i, j, array = exchange.dealt(s.owners(d.xp, i), (i, j, array))

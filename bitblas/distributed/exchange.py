@@ -13,7 +13,7 @@ from semirings.dtypes import BOOL, DataType
 
 from ..core import Matrix, Vector
 from ..exceptions import NotImplementedException
-from ..store import VectorStore, dense_values, full_bits
+from ..store import MatrixStore, VectorStore, dense_values, full_bits
 from ..store import words as words_of
 from .group import Group
 from .shares import Shares
@@ -27,8 +27,9 @@ def plain(dtype: DataType) -> DataType:
     return dtype
 
 
-def _told(group: Group, store: VectorStore) -> tuple[np.ndarray, np.generic | None]:
+def summary(store: VectorStore | MatrixStore) -> tuple[np.ndarray, np.generic | None]:
     """Entries on each rank, and the one value of them all, None if there are several."""
+    group = current()
     own = store.values if store.iso else np.zeros((), store.dtype.np_type)[()]
     head = np.zeros(1, [("count", np.int64), ("iso", np.bool_), ("value", store.dtype.np_type)])
     head["count"], head["iso"], head["value"] = store.nvals, store.iso, own
@@ -63,7 +64,7 @@ def gathered(part: Vector, shares: Shares, *, values: bool = True) -> Vector:
     dtype, device, size = plain(store.dtype), store.device, shares.size
     if not values and not store.iso:
         store = store.with_value(dtype, dtype.np_type.type(1))
-    counts, one = _told(group, store)
+    counts, one = summary(store)
     count = int(counts.sum())
     if not values and one is None:
         one = dtype.np_type.type(1)
@@ -92,7 +93,7 @@ def joined(partial: Vector, shares: Shares, monoid: Typed) -> Vector:
     if group.size == 1:
         return partial
     dtype, device, mine = plain(store.dtype), store.device, shares.mine
-    counts, one = _told(group, store)
+    counts, one = summary(store)
     total = Vector(dtype, mine, device=device)
     if not counts.sum():
         return total

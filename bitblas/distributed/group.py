@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import zlib
 from abc import ABC, abstractmethod
@@ -17,6 +18,7 @@ from .roll import Roll
 
 TIMEOUT = 600.0  # seconds that a rank waits for the others in one collective
 LOOK = 0.05  # seconds between two looks at who has ended
+_NUMBERED = re.compile(r"\b([vMs])_\d+")  # objects without a name of their own, which each rank numbers
 PATIENCE = 0.001  # seconds of asking without a pause, before a waiting rank of a CPU leaves it to others
 
 
@@ -107,7 +109,7 @@ class Group(ABC):
 
     def agree(self, what: str) -> None:
         """DistributedError on every rank unless all are about to do the same."""
-        digest = np.array([zlib.crc32(what.encode())], np.uint64)
+        digest = np.array([zlib.crc32(_NUMBERED.sub(r"\1", what).encode())], np.uint64)
         debug, self.debug = self.debug, False
         try:
             found = self.told(digest)[:, 0]

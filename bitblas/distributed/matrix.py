@@ -217,8 +217,9 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
         return made
 
     def _dealt_anew(self) -> Matrix:
-        i, j, x = self.to_coo(share=True)
-        values = self._part._stored.values if self._part._stored.iso and current().size == 1 else x
+        one = exchange.summary(self._part._stored)[1]
+        i, j, x = self.to_coo(values=one is None, share=True)
+        values = x if one is None else one
         return type(self).from_coo(j, i, values, self.dtype, nrows=self.ncols, ncols=self.nrows, share=True)
 
     def _element(self, i: int, j: int) -> Any:
