@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from distributed_programs import N, PROGRAMS, operands
+from distributed_programs import PROGRAMS, N, operands
 
 import bitblas as gb
 import bitblas.distributed as gd

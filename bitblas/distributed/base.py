@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from semirings import Typed, binary, dtypes
@@ -30,6 +31,7 @@ class InShares(Output):
 
     __slots__ = ("__weakref__", "_part", "name", "shares")
     _part: Any
+    name: Any
     shares: Shares
     shape: Any
     ndim: Any
@@ -37,9 +39,7 @@ class InShares(Output):
     @property
     def _library(self) -> Any:
         """What algorithms run on that are given this object."""
-        from .. import distributed
-
-        return distributed
+        return sys.modules[__package__]
 
     @property
     def dtype(self) -> DataType:
@@ -87,7 +87,8 @@ class InShares(Output):
     @classmethod
     def _computed(cls, expr: Any, dtype: DataType, mask: Any = None, name: str | None = None) -> Any:
         """A new object of what an expression gives."""
-        w: Any = cls(dtype, *expr.shape, name=name)
+        made: Any = cls
+        w = made(dtype, *expr.shape, name=name)
         w._update(expr, None if mask is None else w(mask=mask).mask, None, mask is not None)
         return w
 
@@ -132,7 +133,7 @@ class InShares(Output):
         return SharedExpression(self.shape, method, args, op, local, dtype)
 
     def _partner(self, other: Any, where: str) -> Any:
-        found = other._resolve() if isinstance(other, Operand) and other.ndim == self.ndim else None
+        found: Any = other._resolve() if isinstance(other, Operand) and other.ndim == self.ndim else None
         found = found._rows() if hasattr(found, "_rows") else found
         if not isinstance(found, InShares):
             raise TypeError(f"{where}: expected a {type(self).__name__} in shares, got {describe(other)}")

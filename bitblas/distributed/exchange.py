@@ -30,7 +30,7 @@ def plain(dtype: DataType) -> DataType:
 def summary(store: VectorStore | MatrixStore) -> tuple[np.ndarray, np.generic | None]:
     """Entries on each rank, and the one value of them all, None if there are several."""
     group = current()
-    own = store.values if store.iso else np.zeros((), store.dtype.np_type)[()]
+    own: Any = store.values if store.iso else store.dtype.np_type.type(0)
     head = np.zeros(1, [("count", np.int64), ("iso", np.bool_), ("value", store.dtype.np_type)])
     head["count"], head["iso"], head["value"] = store.nvals, store.iso, own
     found = group.told(head.view(np.uint8))
@@ -39,7 +39,7 @@ def summary(store: VectorStore | MatrixStore) -> tuple[np.ndarray, np.generic | 
     if not len(some):
         return heads["count"], own
     values = np.ascontiguousarray(some["value"])
-    same = bool(some["iso"].all()) and len(set(v.tobytes() for v in values)) == 1
+    same = bool(some["iso"].all()) and len({v.tobytes() for v in values}) == 1
     return heads["count"], values[0] if same else None
 
 

@@ -43,7 +43,7 @@ class SharedExpression(Expression):
     def ncols(self) -> int:
         return self.shape[1]
 
-    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None, **opts: Any) -> Any:  # type: ignore[override]
+    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None, **opts: Any) -> Any:
         """Compute into a new object, of `dtype` if given; with `mask` (of the same shape), only where it allows."""
         check_options(opts)
         kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)

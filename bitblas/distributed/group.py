@@ -131,9 +131,11 @@ class Group(ABC):
 
     def _abandon(self) -> None:
         """The group is broken: nothing of it may be waited for at the end of the process."""
+        return
 
     def close(self) -> None:
         """At the end of a process whose group is not broken."""
+        return
 
     # ---- faults ----
 

@@ -41,7 +41,9 @@ def run(ranks: int, program: Sequence[str], device: str | None = None) -> int:
     if ranks > count:
         raise DistributedError(f"ranks: expected at most {count}, a GPU for each, got {ranks}")
     environment.update(WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(_free_port()))
-    return _watch([subprocess.Popen(command, env=dict(environment, RANK=str(k), LOCAL_RANK=str(k))) for k in range(ranks)])
+    return _watch(
+        [subprocess.Popen(command, env=dict(environment, RANK=str(k), LOCAL_RANK=str(k))) for k in range(ranks)]
+    )
 
 
 def mpirun(ranks: int, environment: dict[str, str]) -> list[str]:

@@ -6,6 +6,7 @@ import os
 import threading
 from typing import Any
 
+from .. import device as devices
 from .. import extras
 from ..device import Device
 from ..exceptions import DistributedError
@@ -45,7 +46,7 @@ class NcclGroup(Group):
         made: list[Any] = []
 
         def meet() -> None:
-            device.xp.cuda.Device(device.ordinal).use()
+            devices.activate(device)
             try:
                 made.append(self.nccl.NcclCommunicator(size, self.nccl.get_unique_id(), rank))
             except Exception as error:  # told by the thread that waits

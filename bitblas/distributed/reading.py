@@ -85,15 +85,18 @@ def read(source: Any, *, share: bool = True, file_format: str | None = None, **o
     Raises OSError, InvalidValue (with file and line), DistributedError.
     """
     if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
-        return Matrix.load(source, **options)  # type: ignore[no-any-return]
+        loaded: Matrix = Matrix.load(source, **options)
+        return loaded
     if not share:
-        return Matrix.from_matrix(io.read(source, file_format, device=current().device.name, **options).matrix)  # type: ignore[no-any-return]
+        return Matrix.from_matrix(io.read(source, file_format, device=current().device.name, **options).matrix)
     kind = io.file_format_of(source, file_format)
     if kind == "mtx":
         return _market(source, **options)
     if kind in ("tsv", "csv", "edges"):
         return _edges(source, **({"delimiter": {"tsv": "\t", "csv": ","}.get(kind)} | options))
-    raise InvalidValue(f"{source}: expected a text file to read in shares, got one of format {kind}; share=False reads it")
+    raise InvalidValue(
+        f"{source}: expected a text file to read in shares, got one of format {kind}; share=False reads it"
+    )
 
 
 def _market(source: Any, *, dup_op: Any = None, dtype: Any = None, name: str | None = None, **layout: Any) -> Matrix:
@@ -139,8 +142,14 @@ def _edges(
         reader.lines = part.lines
         for block in blocks:
             reader.feed(block)
-    n = int(group.allreduce(np.array([reader.highest + 1]), np.maximum)[0]) if size is None else check_size("size", size)
-    found = reader.taken() or [(np.zeros(0, np.int64),) * 2 + (np.zeros(0, np.int64) if probe.layout.weights else None,)]
+    n = (
+        int(group.allreduce(np.array([reader.highest + 1]), np.maximum)[0])
+        if size is None
+        else check_size("size", size)
+    )
+    found = reader.taken() or [
+        (np.zeros(0, np.int64),) * 2 + (np.zeros(0, np.int64) if probe.layout.weights else None,)
+    ]
     if not directed:
         found = [both for i, j, x in found for both in ((i, j, x), _back(i, j, x))]
     chunks = [(i, j) if x is None else (i, j, x) for i, j, x in found]

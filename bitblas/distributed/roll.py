@@ -1,4 +1,4 @@
-"""Who is there: a word in shared memory for each rank of this host, so that a wait for one that has ended can be ended."""
+"""Who is there: words in shared memory for each rank of this host, so that nobody waits for one that has ended."""
 
 from __future__ import annotations
 

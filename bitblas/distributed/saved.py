@@ -1,5 +1,5 @@
-"""A Matrix in shares in files: a folder with a file of each rank, and a manifest, which is written last. What one number
-of ranks has saved another one opens."""
+"""A Matrix in shares in files: a folder with a file of each rank, and a manifest, which is written last. What some
+number of ranks has saved another one opens."""
 
 from __future__ import annotations
 

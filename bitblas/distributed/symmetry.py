@@ -44,4 +44,3 @@ def _bits(x: Any) -> Any:
         return _bits(x.real) * np.uint64(3) + _bits(x.imag)
     x = x + x.dtype.type(0) if x.dtype.kind == "f" else x
     return x.astype(np.float64).view(np.uint64) if x.dtype.kind == "f" else x.astype(np.uint64)
-

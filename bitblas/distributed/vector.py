@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from semirings import Typed, dtypes, monoid, semiring
-from semirings import binary as binary_ops
+from semirings import Typed, monoid, semiring
 from semirings.dtypes import FP64
 
-from ..core import Scalar
 from ..core import Vector as Whole
 from ..core.building import check_lengths, fill_of
 from ..core.convert import check_range, check_size, index_array, value_array
@@ -26,7 +24,6 @@ from . import exchange, shares
 from .base import InShares
 from .expr import SharedExpression, part_of, shared
 from .products import multiply_vector
-from .shares import Shares
 from .start import current
 
 
@@ -261,9 +258,4 @@ class Vector(InShares):
         return self.gathered().to(device)
 
 
-def plus_of(x: Any, y: Any) -> Any:
-    return binary_ops.plus(x | y)
-
-
 shared[1] = Vector
-__all__ = ["Scalar", "Shares", "Vector", "dtypes"]
