@@ -29,8 +29,9 @@ from .start import current
 class InShares(Output):
     """`_part`: the share of this rank, an object of the library on one device; `shares`: which positions it has."""
 
-    __slots__ = ("__weakref__", "_part", "name", "shares")
+    __slots__ = ("__weakref__", "_part", "_summary", "name", "shares")
     _part: Any
+    _summary: exchange.Summary | None  # until something is written
     name: Any
     shares: Shares
     shape: Any
@@ -53,7 +54,19 @@ class InShares(Output):
     @property
     def nvals(self) -> int:
         """The number of entries on all ranks."""
-        return exchange.total(self._part.nvals)
+        with current().statement(lambda: f"{self.name}.nvals"):
+            return self._told().count
+
+    def _told(self) -> exchange.Summary:
+        """What all ranks know of it; they are asked once after each change."""
+        if self._summary is None:
+            self._summary = exchange.summary(self._part._stored)
+        return self._summary
+
+    def _changes(self) -> Any:
+        """This rank's share, to be changed."""
+        self._summary = None
+        return self._part
 
     @property
     def S(self) -> Mask:
@@ -81,7 +94,8 @@ class InShares(Output):
     @classmethod
     def _of(cls, part: Any, shares: Shares, name: str | None = None) -> Any:
         x = cls.__new__(cls)
-        x._part, x.shares, x.name = part, shares, part.name if name is None else name
+        x._part, x._summary, x.shares = part, None, shares
+        x.name = part.name if name is None else name
         return x
 
     @classmethod
@@ -100,7 +114,8 @@ class InShares(Output):
         if mask is not None and mask.parent.shape != self.shape:
             raise DimensionMismatch(f"mask: expected shape {self.shape}, got {mask.parent.shape}")
         with current().statement(lambda: written(self.name, value, mask, accum, replace)):
-            self._part._update(self._source(value), part_of(mask), accum, replace)
+            source = self._source(value)
+            self._changes()._update(source, part_of(mask), accum, replace)
 
     def __lshift__(self, value: Any) -> None:
         self._update(value)
@@ -123,6 +138,10 @@ class InShares(Output):
     def __setitem__(self, key: Any, value: Any, **opts: Any) -> None:
         check_options(opts)
         self._assign(parse(self, key), value, None, None, False, False)
+
+    def _gathered(self) -> Any:
+        """All of it on every rank, to be read."""
+        return exchange.gathered(self._part, self.shares, self._told())
 
     def __delitem__(self, key: Any) -> None:
         del Updater(self, None, None, False)[key]
@@ -196,7 +215,7 @@ class InShares(Output):
 
     def clear(self) -> None:
         """Delete all entries."""
-        self._part.clear()
+        self._changes().clear()
 
     def isequal(self, other: Any, *, check_dtype: bool = False, **opts: Any) -> bool:
         """The same shape, the same structure, equal values; the dtype counts with `check_dtype`."""

@@ -4,7 +4,7 @@ a scalar folded. All of it is in the order of ranks, so that the same number of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,9 +27,22 @@ def plain(dtype: DataType) -> DataType:
     return dtype
 
 
-def summary(store: VectorStore | MatrixStore) -> tuple[np.ndarray, np.generic | None]:
-    """Entries on each rank, and the one value of them all, None if there are several."""
+class Summary(NamedTuple):
+    """What all ranks know of an object in shares: the entries on each, and the one value of them all, None if there are
+    several."""
+
+    counts: np.ndarray
+    one: np.generic | None
+
+    @property
+    def count(self) -> int:
+        return int(self.counts.sum())
+
+
+def summary(store: VectorStore | MatrixStore) -> Summary:
+    """What this rank's share has, told to all."""
     group = current()
+    group.settle()
     own: Any = store.values if store.iso else store.dtype.np_type.type(0)
     head = np.zeros(1, [("count", np.int64), ("iso", np.bool_), ("value", store.dtype.np_type)])
     head["count"], head["iso"], head["value"] = store.nvals, store.iso, own
@@ -37,10 +50,10 @@ def summary(store: VectorStore | MatrixStore) -> tuple[np.ndarray, np.generic | 
     heads = np.ascontiguousarray(found).view(head.dtype)[:, 0]
     some = heads[heads["count"] > 0]
     if not len(some):
-        return heads["count"], own
+        return Summary(heads["count"], own)
     values = np.ascontiguousarray(some["value"])
     same = bool(some["iso"].all()) and len({v.tobytes() for v in values}) == 1
-    return heads["count"], values[0] if same else None
+    return Summary(heads["count"], values[0] if same else None)
 
 
 def _slots(store: VectorStore) -> Any:
@@ -53,8 +66,9 @@ def _slots(store: VectorStore) -> Any:
     return store.present.copy() if store.values else device.xp.zeros(words_of(store.size), np.uint64)
 
 
-def gathered(part: Vector, shares: Shares, *, values: bool = True) -> Vector:
-    """All of a vector on every rank. part: this rank's share; values: whether they are wanted, else all are one.
+def gathered(part: Vector, shares: Shares, known: Summary, *, values: bool = True) -> Vector:
+    """All of a vector on every rank. part: this rank's share; known: of it; values: whether they are wanted, else all
+    are one.
 
     Sends a bit for each position, unless all have an entry or none, and the values unless all are one.
     """
@@ -62,10 +76,7 @@ def gathered(part: Vector, shares: Shares, *, values: bool = True) -> Vector:
     if group.size == 1:
         return part
     dtype, device, size = plain(store.dtype), store.device, shares.size
-    if not values and not store.iso:
-        store = store.with_value(dtype, dtype.np_type.type(1))
-    counts, one = summary(store)
-    count = int(counts.sum())
+    count, one = known.count, known.one
     if not values and one is None:
         one = dtype.np_type.type(1)
     if count == 0:

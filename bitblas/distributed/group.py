@@ -77,6 +77,7 @@ class Group(ABC):
 
     def barrier(self) -> None:
         """Wait until every rank is here, and has done what it was told before."""
+        self.settle()
         self.device.synchronize()
         self.told(np.zeros(1, np.uint8))
 
@@ -87,14 +88,18 @@ class Group(ABC):
         if self.size == 1:
             return x[None]
         raw = self.device.asarray(np.frombuffer(x.tobytes(), np.uint8))
-        found = self.device.to_host(self.allgather(raw))
+        gathered = self.allgather(raw)
+        self.settle()
+        found = self.device.to_host(gathered)
         return np.frombuffer(found.tobytes(), x.dtype).reshape(self.size, *x.shape)
 
     def texts(self, text: str) -> list[str]:
         """A text from each rank."""
         raw = np.frombuffer(text.encode(), np.uint8)
         counts = self.told(np.array([len(raw)]))[:, 0].tolist()
-        joined = self.device.to_host(self.allgather(self.device.asarray(raw), counts)).tobytes()
+        gathered = self.allgather(self.device.asarray(raw), counts)
+        self.settle()
+        joined = self.device.to_host(gathered).tobytes()
         ends = np.cumsum(counts)
         return [joined[end - count : end].decode() for end, count in zip(ends, counts)]
 
@@ -128,6 +133,11 @@ class Group(ABC):
 
     @abstractmethod
     def _alltoall(self, x: Any, out: Any, sent: list[int], received: list[int]) -> None: ...
+
+    def settle(self) -> None:
+        """Wait, with the timeout, until what was sent and received is there: before the host reads what depends on it.
+        For groups whose calls leave that to a stream."""
+        return
 
     def _abandon(self) -> None:
         """The group is broken: nothing of it may be waited for at the end of the process."""

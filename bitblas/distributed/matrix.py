@@ -39,7 +39,7 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
     ) -> None:  # fmt: skip
         self.shares = shares.of(check_size("nrows", nrows))
         self._part = Whole(dtype, self.shares.mine, ncols, name=name, device=current().device, **layout)
-        self.name, self._known = self._part.name, {}
+        self.name, self._known, self._summary = self._part.name, {}, None
 
     @classmethod
     def _of(cls, part: Any, shares: Any, name: str | None = None) -> Any:
@@ -73,6 +73,10 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
         """The transpose, not computed: products and reductions read the matrix the other way round."""
         return TransposedMatrix(self)
 
+    def _gathered(self) -> Any:
+        """All of it on every rank, to be read."""
+        return exchange.whole(self._part, self.shares)
+
     def _kept(self, what: Any, make: Any) -> Any:
         """make(), until the contents change."""
         store = self._part._stored
@@ -88,10 +92,15 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
         """Whether it equals its transpose; without `values`, its structure. Found once, by sums over all entries."""
         if self.nrows != self.ncols:
             return False
+        self._told()  # what others wait for is waited for here, with a timeout
         structure = self._kept("symmetric", lambda: symmetry.is_symmetric(self, False))
         if not values or not structure:
             return bool(structure)
         return bool(self._kept("symmetric values", lambda: symmetry.is_symmetric(self, True)))
+
+    def known_symmetric(self, *, values: bool = True) -> bool:
+        """Whether that was found before."""
+        return bool(self._known.get("symmetric values" if values else "symmetric"))
 
     def _mirror(self) -> Matrix:
         """The transpose in shares of its rows, dealt anew unless it is the same."""
@@ -101,7 +110,7 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
         return made
 
     def _dealt_anew(self) -> Matrix:
-        one = exchange.summary(self._part._stored)[1]
+        one = self._told().one
         i, j, x = self.to_coo(values=one is None, share=True)
         values = x if one is None else one
         return type(self).from_coo(j, i, values, self.dtype, nrows=self.ncols, ncols=self.nrows, share=True)
@@ -117,6 +126,7 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
         rows, columns = axes
         s = self.shares
         with current().statement(lambda: f"assign to {self.name}[..]"):
+            self._changes()
             at = rows.array(self.device)
             keep = s.has(at)
             if is_tensor(value):
@@ -147,18 +157,17 @@ def _key(axis: Axis, device: Any) -> Any:
 def _chosen(u: Any, keep: Any, along_row: bool) -> Any:
     """What this rank's rows take of an object that is assigned: of a row all, else its elements or rows."""
     if u.ndim == 1:
-        found = exchange.gathered(u._part, u.shares)
+        found = u._gathered()
         return found if along_row else found[keep.nonzero()[0]].new()
     A = u._rows()
-    return exchange.whole(A._part, A.shares)[keep.nonzero()[0], :].new()
+    return A._gathered()[keep.nonzero()[0], :].new()
 
 
 def _mask_part(mask: Mask, shape: tuple[int, int], rows: Axis) -> Mask | None:
     """This rank's share of a mask: that of a Vector along one row is wanted whole."""
     if mask.parent.ndim == 2 or rows.size is not None:
         return part_of(mask)
-    whole = exchange.gathered(mask.parent._part, mask.parent.shares)
-    return Mask(whole, mask.structure, mask.complement)
+    return Mask(mask.parent._gathered(), mask.structure, mask.complement)
 
 
 class TransposedMatrix(MatrixRead, Operators):
@@ -190,6 +199,10 @@ class TransposedMatrix(MatrixRead, Operators):
     def ncols(self) -> int: return self._matrix.nrows
     @property
     def shape(self) -> tuple[int, int]: return self._matrix.ncols, self._matrix.nrows
+    def known_symmetric(self, *, values: bool = True) -> bool:
+        """Whether that was found before."""
+        return bool(self._known.get("symmetric values" if values else "symmetric"))
+
     def _mirror(self) -> Matrix: return self._matrix
     def _rows(self) -> Matrix: return self._matrix._mirror()
     # fmt: on

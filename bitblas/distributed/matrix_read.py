@@ -50,7 +50,7 @@ class MatrixRead:
         check_product(f, False)
 
         def local() -> Any:
-            part, whole = self._rows()._part, exchange.whole(B._matrix._part, B._matrix.shares)
+            part, whole = self._rows()._part, B._matrix._gathered()
             return part.mxm(whole.T if B._transposed else whole, f)
 
         return SharedExpression((self.nrows, B.ncols), "mxm", (self, other), f, local, f.return_type)
@@ -89,7 +89,7 @@ class MatrixRead:
 
     def gathered(self) -> Whole:
         """All of it, as a `bitblas.Matrix` of this rank's own."""
-        found = exchange.whole(self._matrix._part, self._matrix.shares)
+        found = self._matrix._gathered()
         return (found.T if self._transposed else found).dup()
 
     def to_coo(self, *, rows: bool = True, columns: bool = True, values: bool = True, share: bool = False) -> Any:
@@ -119,13 +119,13 @@ class MatrixRead:
             A = self._rows()
             mine = [a.array(M.device) for a in axes]
             if rows.size is None:  # a row: whoever has it, all do
-                whole = exchange.whole(A._part, A.shares)
+                whole = A._gathered()
                 at = shares.of(shape[0])
                 return whole[rows.at, mine[1][at.low : at.high]].new()
             if rows.at is None:
                 return A._part[:, columns.at if columns.size is None else mine[1]].new()
             to = shares.of(rows.size)
-            whole = exchange.whole(A._part, A.shares)
+            whole = A._gathered()
             return whole[mine[0][to.low : to.high], columns.at if columns.size is None else mine[1]].new()
 
         return SharedExpression(shape, "__getitem__", (self,), None, local, M.dtype)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from typing import Any
 
 from .. import device as devices
@@ -59,6 +60,7 @@ class NcclGroup(Group):
             why = made[0] if made else f"no answer for {self.timeout:g} s"
             raise DistributedError(f"rank {rank} of {size}: no meeting at {point} ({why}); is rank 0 there?")
         self.comm = made[0]
+        self.event, self.pending = device.xp.cuda.Event(disable_timing=True), False
 
     def _allgather(self, x: Any, out: Any, counts: list[int]) -> None:
         stream = self.device.xp.cuda.get_current_stream()
@@ -88,20 +90,25 @@ class NcclGroup(Group):
         self._finish(stream)
 
     def _finish(self, stream: Any) -> None:
-        """Wait, or, where a graph is captured, leave it to the graph."""
-        if stream.is_capturing():
+        """Leave the rest to the stream; `settle` waits for it. What is captured belongs to a graph."""
+        if not stream.is_capturing():
+            self.event.record(stream)
+            self.pending = True
+
+    def settle(self) -> None:
+        if not self.pending:
             return
-        event = self.device.xp.cuda.Event(disable_timing=True)
-        event.record(stream)
-
-        def done() -> bool:
-            self.comm.check_async_error()
-            return bool(event.done)
-
+        self.pending = False
+        begin = time.perf_counter()
         try:
-            self.wait(done)
+            self.wait(self._done)
         except self.nccl.NcclError as error:
             self.fail({}, f" (NCCL: {error})")
+        self.seconds += time.perf_counter() - begin
+
+    def _done(self) -> bool:
+        self.comm.check_async_error()
+        return bool(self.event.done)
 
     def _abandon(self) -> None:
         self.comm.abort()

@@ -14,6 +14,12 @@ from ..exceptions import DimensionMismatch
 from . import exchange
 from .expr import SharedExpression
 from .positions import by_value, check_product
+from .start import current
+
+# Of so many positions one has an entry: below, each rank pushes along its own rows of a symmetric matrix, and what that
+# gives is joined; else the vector is gathered, and each rank pulls along its rows. A pull reads the rows of all that is
+# not found yet, and a push those of the entries, which are longer than others.
+FEW = 64
 
 
 def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> SharedExpression:
@@ -36,11 +42,18 @@ def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> SharedExp
 def _product(A: Any, v: Any, f: Typed, flip: bool) -> Any:
     M, read = A._matrix, names_in(f.op.binaryop.expr)
     of_vector, of_matrix = ("x", "y") if flip else ("y", "x")
-    # Whether this rank's rows are rows of the result: those of A, or of A' where that is the same.
-    here = A._transposed == flip or M.is_symmetric(values=of_matrix in read)
-    if here:
-        whole = exchange.gathered(v._part, v.shares, values=of_vector in read)
-        return whole.vxm(M._part.T, f) if flip else M._part.mxv(whole, f)
+    values = of_matrix in read
+    if current().size == 1:
+        N = M._part.T if A._transposed else M._part
+        return v._part.vxm(N, f) if flip else N.mxv(v._part, f)
+    # Whether this rank's rows are rows of the result: those of A, or of A' where that is the same; else columns.
+    rows = A._transposed == flip
+    same = M.known_symmetric(values=values) if rows else M.is_symmetric(values=values)
+    if (rows or same) and not (same and v._told().count * FEW < v.size):
+        whole = exchange.gathered(v._part, v.shares, v._told(), values=of_vector in read)
+        if flip:
+            return whole.vxm(M._part.T, f)
+        return M._part.mxv(whole, f)
     part, g = by_value(v._part, f, v.shares.low, flip)
     partial = (part.vxm(M._part, g) if flip else M._part.T.mxv(part, g)).new()
     return exchange.joined(partial, M.column_shares, g.op.monoid[g.return_type])

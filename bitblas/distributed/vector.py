@@ -38,7 +38,7 @@ class Vector(InShares):
     def __init__(self, dtype: Any = FP64, size: Any = 0, *, name: str | None = None, device: Any = None) -> None:
         self.shares = shares.of(check_size("size", size))
         self._part = Whole(dtype, self.shares.mine, name=name, device=current().device)
-        self.name = self._part.name
+        self.name, self._summary = self._part.name, None
 
     @property
     def size(self) -> int:
@@ -115,7 +115,7 @@ class Vector(InShares):
 
     def gathered(self) -> Whole:
         """All of it, as a `bitblas.Vector` of this rank's own."""
-        found = exchange.gathered(self._part, self.shares)
+        found = self._gathered()
         return found.dup() if found is self._part else found
 
     def to_coo(
@@ -132,7 +132,7 @@ class Vector(InShares):
 
     def to_dense(self, fill_value: Any = None, dtype: Any = None, *, share: bool = False, **opts: Any) -> Any:
         """An array of all values, on every rank, fill_value where there is no entry; with `share`, of this rank's."""
-        full = exchange.every(self._part.nvals == self.shares.mine)
+        full = self.nvals == self.size
         fill, kind = fill_of(fill_value, dtype, self.dtype, full)
         mine = self._part.to_dense(fill, kind, **opts)
         return mine if share or current().size == 1 else exchange.concatenated([mine])[0]
@@ -146,6 +146,7 @@ class Vector(InShares):
         if self.nvals and not clear:
             self._part.build([], [], dup_op=dup_op)  # raises, if this rank has some
         made = type(self).from_coo(indices, values, self.dtype, size=self.size, dup_op=dup_op, share=share)
+        self._changes()
         self._part = made._part
 
     # ---- by index ----
@@ -182,7 +183,7 @@ class Vector(InShares):
 
         def local() -> Any:
             at = index.array(self.device)[to.low : to.high]
-            return exchange.gathered(self._part, self.shares)[at].new()
+            return self._gathered()[at].new()
 
         return SharedExpression((index.size,), "__getitem__", (self,), None, local, self.dtype)
 
@@ -195,7 +196,9 @@ class Vector(InShares):
             if index.size is None:
                 value = value._resolve().dup() if isinstance(value, Operand) and value.ndim == 0 else value
                 if mask is None and not s.low <= index.at < s.high:
+                    self._changes()
                     return
+            self._changes()
             at = index.array(d)
             keep = s.has(at)
             places = (at - s.low)[keep]
@@ -224,8 +227,7 @@ class Vector(InShares):
 
     def _chosen(self, u: Any, keep: Any) -> Any:
         """The elements of another vector that this rank's share takes."""
-        found = exchange.gathered(u._part, u.shares)
-        return found[keep.nonzero()[0]].new()
+        return u._gathered()[keep.nonzero()[0]].new()
 
     # ---- operations ----
 
@@ -248,6 +250,7 @@ class Vector(InShares):
 
         def run(mask: Any) -> Any:
             with current().statement(lambda: f"{self.name}.reduce({f!r})"):
+                current().settle()
                 found = exchange.folded(self._part.reduce(f).new()._value, f)
             return f.identity if found is None and not allow_empty else found
 
