@@ -42,7 +42,9 @@ def timed(what, run):
     group.barrier()
     if group.rank == 0:
         ms, bytes_sent = 1e3 * (time.perf_counter() - begin), group.sent - sent
-        print(f"{what}: {ms:.1f} ms, {entries / ms / 1e6:.3f} G edges/s, {bytes_sent} bytes sent by this rank", flush=True)
+        print(
+            f"{what}: {ms:.1f} ms, {entries / ms / 1e6:.3f} G edges/s, {bytes_sent} bytes sent by this rank", flush=True
+        )
     return found
 
 

@@ -13,14 +13,16 @@ from semirings.dtypes import FP64
 from ..core import Vector as Whole
 from ..core.building import check_lengths, fill_of
 from ..core.convert import check_range, check_size, index_array, value_array
-from ..core.operators import typed
+from ..core.operators import monoid_of, typed
 from ..core.statement.axes import Axis, parse
 from ..core.statement.expr import ScalarExpression
 from ..core.statement.indexing import IndexExpr
 from ..core.statement.mask import Mask
 from ..core.statement.operand import Operand, describe, is_tensor
 from ..exceptions import DimensionMismatch
+from ..loop.state import plain
 from . import exchange, shares
+from .arrays import SharedArray
 from .base import InShares
 from .expr import SharedExpression, part_of, shared
 from .products import multiply_vector
@@ -58,6 +60,11 @@ class Vector(InShares):
         """As `bitblas.Vector.from_coo`. Every rank gives the same arrays; with `share`, each its part of the entries,
         which are then brought to where they belong, and `size` must be given."""
         d = current().device
+        if isinstance(indices, SharedArray):
+            made = cls._met(indices, values, dtype, size, dup_op)
+            if made is not None:
+                return made
+            indices, values = indices.full(), values.full() if isinstance(values, SharedArray) else values
         at = index_array(d, indices, "indices")
         array, kind = value_array(d, values, dtype)
         check_lengths(array, at)
@@ -76,6 +83,20 @@ class Vector(InShares):
             at, array = at[keep], array if isinstance(array, np.generic) else array[keep]
         part = Whole.from_coo(at - s.low, array, kind, size=s.mine, dup_op=dup_op, device=d)
         return cls._of(part, s, name)
+
+    @classmethod
+    def _met(cls, indices: SharedArray, values: Any, dtype: Any, size: Any, dup_op: Any) -> Any:
+        """Of index vectors: each rank joins what it has, and then the ranks do. None where that is not the same."""
+        d, add = current().device, None
+        local = values.local if isinstance(values, SharedArray) else values
+        array, kind = value_array(d, local, dtype)
+        if dup_op is not None and size is not None:
+            add = monoid_of(typed(dup_op, "binary", kind).op)
+        if add is None or kind not in add or (not isinstance(array, np.generic) and len(array) != len(indices.local)):
+            return None
+        s = shares.of(check_size("size", size))
+        partial = Whole.from_coo(indices.local, array, kind, size=s.size, dup_op=dup_op, device=d)
+        return cls._of(exchange.joined(partial, s, add[kind]), s)
 
     @classmethod
     def from_scalar(
@@ -127,6 +148,9 @@ class Vector(InShares):
             i += np.uint64(self.shares.low)
         if share or current().size == 1:
             return i, x
+        if plain.depth and indices:
+            places = SharedArray(i, self.shares, i)
+            return places, SharedArray(x, self.shares, i) if values else None
         found = iter(exchange.concatenated([a for a in (i, x) if a is not None]))
         return (next(found) if indices else None, next(found) if values else None)
 
@@ -135,7 +159,9 @@ class Vector(InShares):
         full = self.nvals == self.size
         fill, kind = fill_of(fill_value, dtype, self.dtype, full)
         mine = self._part.to_dense(fill, kind, **opts)
-        return mine if share or current().size == 1 else exchange.concatenated([mine])[0]
+        if share or current().size == 1:
+            return mine
+        return SharedArray(mine, self.shares) if plain.depth else exchange.concatenated([mine])[0]
 
     def to_dict(self) -> dict[int, Any]:
         """{index: value}, Python numbers, of all entries."""
@@ -152,6 +178,8 @@ class Vector(InShares):
     # ---- by index ----
 
     def __getitem__(self, key: Any) -> IndexExpr:
+        if isinstance(key, SharedArray) and key.at is None:
+            return IndexExpr(self, (Axis(key.shares.size, key, self.size),))
         return IndexExpr(self, parse(self, key))
 
     def __contains__(self, index: Any) -> bool:
@@ -182,6 +210,8 @@ class Vector(InShares):
         to = shares.of(index.size)
 
         def local() -> Any:
+            if isinstance(index.at, SharedArray):
+                return self._gathered()[index.at.local].new()
             at = index.array(self.device)[to.low : to.high]
             return self._gathered()[at].new()
 

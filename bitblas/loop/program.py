@@ -16,7 +16,7 @@ from ..core.statement.recording import state
 from ..core.vector.vector import Vector
 from ..device import get
 from ..exceptions import InvalidValue
-from .state import state_of
+from .state import plain, state_of
 
 if TYPE_CHECKING:
     from .build import Line
@@ -106,12 +106,13 @@ class Program:
         return Explanation(build.copies, tuple(build.lines), build.small.text)
 
     def _run_plain(self) -> int:
-        rounds, given = 0, state_of(self.begin)
-        while rounds < self.limit and self._goes_on():
-            self.body(rounds, *given)
-            rounds += 1
-        if self.end is not None:
-            self.end(*given)
+        with plain:
+            rounds, given = 0, state_of(self.begin)
+            while rounds < self.limit and self._goes_on():
+                self.body(rounds, *given)
+                rounds += 1
+            if self.end is not None:
+                self.end(*given)
         return rounds
 
     def _goes_on(self) -> bool:
