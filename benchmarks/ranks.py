@@ -145,9 +145,7 @@ class Bench:
         self.tell("components", *facts, int(roots.reduce(gb.monoid.plus[gb.dtypes.INT64]).new().value))
         if not self.device.host_memory:
             pool = self.device.xp.get_default_memory_pool()
-            self.tell(
-                "memory", 1, 0, 0, f"{A.memory().total >> 20} MiB held, {pool.total_bytes() >> 20} MiB in the pool"
-            )
+            self.tell("memory", 1, 0, 0, f"{A.memory().total >> 20} MiB held, {pool.total_bytes() >> 20} in the pool")
 
 
 def main():

@@ -13,8 +13,8 @@ from .shares import Shares
 
 
 class SharedArray:
-    """local: this rank's elements; shares: of the vector whose they are; at: the positions in it whose they are (None: all
-    of this rank's)."""
+    """local: this rank's elements; shares: of the vector whose they are; at: the positions in it whose they are (None:
+    all of this rank's)."""
 
     __slots__ = ("_full", "at", "local", "shares")
 
