@@ -52,6 +52,21 @@ def calls(g):
     assert len(set(bits)) == len(set(g.texts(bits[0].hex()))) == 1
 
 
+def nccl(g):
+    """The same through NCCL's calls; a fault that it tells of."""
+    from fake_nccl import Device
+
+    from bitblas.distributed.nccl import NcclGroup
+
+    os.environ.update(MASTER_ADDR="here", MASTER_PORT="1")
+    group = NcclGroup(g.rank, g.size, Device(), timeout=30)
+    assert os.environ.pop("NCCL_COMM_ID") == "here:2" and os.environ["NCCL_GRAPH_MIXING_SUPPORT"] == "0"
+    calls(group)
+    group.comm.error = True
+    assert refused(group.barrier) is DistributedError and group.comm.aborted and "REMOTE_ERROR" in group.broken
+    assert refused(group.barrier) is DistributedError
+
+
 def programs(g):
     x, y = operands(gb), operands(gd)
     assert g.size == 1 or 0 < y.A._part.nvals < x.A.nvals
@@ -198,6 +213,27 @@ def fails(g, how):
         except DistributedError as again:
             assert "broken" in str(again) or how == "differs"
         sys.exit(3)
+
+
+def restarts(g, folder, last):
+    """A search that ends in some round, and goes on: with `last` it is done."""
+    y = operands(gd)
+    v, q, told = gd.Vector(int, N), gd.Vector(bool, N), []
+    q[3] = True
+
+    def body(level):
+        if last == "no" and level == 2:
+            raise KeyError
+        told.append(level)
+        v(q.S) << level
+        q(~v.S, gd.replace) << q.vxm(y.A, gd.semiring.any_pair[gd.dtypes.BOOL])
+
+    program = gb.loop.Program(body, while_=q).checkpoint(folder, state=[v], every=2)
+    if last == "no":
+        assert refused(program.run) is KeyError and told == [0, 1]
+    else:
+        assert program.run() == told[-1] + 1 and told[0] == 2
+        assert same(gb.algorithms.bfs_levels(operands(gb).A, 3), v)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def ranks(*arguments, count=RANKS, script="tests/distributed_ranks.py", **enviro
 
 def test_ranks_agree_with_one_device(tmp_path):
     """Every verb, the algorithms, files, refusals: in one run, as each costs seconds to start."""
-    code, text = ranks("calls,programs,algorithms,refusals,bits,files", str(tmp_path))
+    code, text = ranks("calls,nccl,programs,algorithms,refusals,bits,files", str(tmp_path))
     assert code == 0 and text.count(f"of {RANKS} done") == RANKS, text
 
 
@@ -43,11 +43,18 @@ def test_what_some_ranks_saved_others_open(tmp_path):
 @pytest.mark.parametrize("count", [1, 2, 4, 5])
 def test_other_numbers_of_ranks(count, tmp_path):
     how = {"BITBLAS_DEBUG": "1"} if count == 4 else {}
-    code, text = ranks("calls,programs,algorithms,refusals,bits,files", str(tmp_path), count=count, **how)
+    code, text = ranks("calls,nccl,programs,algorithms,refusals,bits,files", str(tmp_path), count=count, **how)
     assert code == 0 and text.count(f"of {count} done") == count, text
     for other in (1, 3):
         code, text = ranks("opened", str(tmp_path), count=other)
         assert code == 0 and text.count(f"of {other} done") == other, text
+
+
+@pytest.mark.slow
+def test_a_program_goes_on_with_another_number_of_ranks(tmp_path):
+    for count, last in ((3, "no"), (2, "yes")):
+        code, text = ranks("restarts", str(tmp_path), last, count=count)
+        assert code == 0 and text.count(f"of {count} done") == count, text
 
 
 IN_STATEMENT = "in `w << M_0.mxv(v_0, op=semiring.plus_times[INT64])`: rank 1"

@@ -38,6 +38,11 @@ class InShares(Output):
     ndim: Any
 
     @property
+    def _ranks(self) -> Any:
+        """Who has the other shares."""
+        return current()
+
+    @property
     def _library(self) -> Any:
         """What algorithms run on that are given this object."""
         return sys.modules[__package__]

@@ -6,7 +6,8 @@ few kernels, and captured as a CUDA graph with a while node, whose condition and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from .state import plain, state_of
 if TYPE_CHECKING:
     from .build import Line
     from .captured import Captured
+    from .checkpoint import Checkpoint
 
 NO_LIMIT = (1 << 62) - 1
 
@@ -80,12 +82,29 @@ class Program:
         self.body, self.condition, self.limit = body, while_, NO_LIMIT if limit is None else limit
         self.begin, self.end = begin, end
         self._captured: Captured | None = None
+        self._checkpoint: Checkpoint | None = None
+
+    def checkpoint(self, path: str | os.PathLike[str], *, state: Sequence[Any] = (), every: int = 100) -> Program:
+        """Itself, which from now on saves `while_` and the Vectors and Scalars of `state` into the folder `path` after
+        each `every` rounds. A run that finds such a state goes on from it; one that ends deletes it.
+
+        state: all that the body reads and writes. Such a program runs as a plain loop. Raises InvalidValue (every, a
+        program with `begin`), TypeError (state); its runs also OSError, InvalidValue (the state of another program).
+        """
+        from .checkpoint import Checkpoint
+
+        if self.begin is not None:
+            raise InvalidValue("checkpoint: expected a program without begin=, whose vectors nobody else knows")
+        self._checkpoint = Checkpoint(path, [self.condition, *state], every)
+        return self
 
     def run(self) -> int:
         """The rounds that were run until the condition failed or the limit was reached."""
         if state.recorder is not None:
             state.recorder.refuse("a loop inside the body of a loop")
-        if isinstance(self.condition, Vector):
+        if self._checkpoint is not None:
+            recorded = False
+        elif isinstance(self.condition, Vector):
             recorded = self.condition.device.records_loops
         else:
             recorded = isinstance(self.condition, Scalar) and get(config.device).records_loops
@@ -106,13 +125,18 @@ class Program:
         return Explanation(build.copies, tuple(build.lines), build.small.text)
 
     def _run_plain(self) -> int:
+        saved = self._checkpoint
         with plain:
-            rounds, given = 0, state_of(self.begin)
+            rounds, given = 0 if saved is None else saved.restore(), state_of(self.begin)
             while rounds < self.limit and self._goes_on():
                 self.body(rounds, *given)
                 rounds += 1
+                if saved is not None and rounds % saved.every == 0:
+                    saved.save(rounds)
             if self.end is not None:
                 self.end(*given)
+            if saved is not None:
+                saved.clear()
         return rounds
 
     def _goes_on(self) -> bool:
