@@ -100,6 +100,23 @@ def algorithms(g):
         assert near or vertex == parent == 3
 
 
+def plans(g):
+    """How a product goes, and why."""
+    y, pair = operands(gd), gb.semiring.any_pair
+    alone = "one rank has all"
+    for expr, reason in (
+        (y.A.mxv(y.u), "gathered: "), (y.u.vxm(y.A), "the matrix is not symmetric"),
+        (y.u.vxm(y.S, pair), "by symmetry"), (y.few.vxm(y.S, pair), f"2 of {N} entries are few"),
+        (y.A.T.mxv(y.u), "which are columns of the result"), (y.S.T.mxv(y.u, pair), "by symmetry"),
+    ):  # fmt: skip
+        text = gd.explain(expr)
+        assert (reason if g.size > 1 else alone) in text and "\nhere: " in text, text
+    bits = int(gd.explain(y.u.vxm(y.S, pair)).partition("about ")[2].split()[0])
+    values = int(gd.explain(y.A.mxv(y.u)).partition("about ")[2].split()[0])
+    assert values == 0 == bits or (0 < bits < N / 8 and 8 * N / 2 <= values < 8.2 * N)
+    assert refused(lambda: gd.explain(y.u)) is TypeError
+
+
 def files(g, folder):
     """Saved by these ranks; text files read in ranges of bytes."""
     folder = Path(folder)

@@ -29,7 +29,7 @@ def ranks(*arguments, count=RANKS, script="tests/distributed_ranks.py", **enviro
 
 def test_ranks_agree_with_one_device(tmp_path):
     """Every verb, the algorithms, files, refusals: in one run, as each costs seconds to start."""
-    code, text = ranks("calls,nccl,programs,algorithms,refusals,bits,files", str(tmp_path))
+    code, text = ranks("calls,nccl,programs,plans,algorithms,refusals,bits,files", str(tmp_path))
     assert code == 0 and text.count(f"of {RANKS} done") == RANKS, text
 
 
@@ -43,7 +43,7 @@ def test_what_some_ranks_saved_others_open(tmp_path):
 @pytest.mark.parametrize("count", [1, 2, 4, 5])
 def test_other_numbers_of_ranks(count, tmp_path):
     how = {"BITBLAS_DEBUG": "1"} if count == 4 else {}
-    code, text = ranks("calls,nccl,programs,algorithms,refusals,bits,files", str(tmp_path), count=count, **how)
+    code, text = ranks("calls,nccl,programs,plans,algorithms,refusals,bits,files", str(tmp_path), count=count, **how)
     assert code == 0 and text.count(f"of {count} done") == count, text
     for other in (1, 3):
         code, text = ranks("opened", str(tmp_path), count=other)

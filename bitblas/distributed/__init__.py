@@ -19,12 +19,13 @@ from ..config import config
 from ..core import Scalar, op, replace
 from .group import Group
 from .matrix import Matrix, TransposedMatrix
+from .products import explain
 from .start import current, init
 from .vector import Vector
 
 __all__ = [
     "Group", "Matrix", "Scalar", "TransposedMatrix", "Vector", "agg", "algorithms", "binary", "config", "current",
-    "dtypes", "exceptions", "indexbinary", "indexunary", "init", "monoid", "op", "read", "replace", "select",
+    "dtypes", "exceptions", "explain", "indexbinary", "indexunary", "init", "monoid", "op", "read", "replace", "select",
     "semiring", "unary",
 ]  # fmt: skip
 

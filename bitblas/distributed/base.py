@@ -60,7 +60,7 @@ class InShares(Output):
     def nvals(self) -> int:
         """The number of entries on all ranks."""
         with current().statement(lambda: f"{self.name}.nvals"):
-            return self._told().count
+            return self._told().entries
 
     def _told(self) -> exchange.Summary:
         """What all ranks know of it; they are asked once after each change."""

@@ -35,7 +35,7 @@ class Summary(NamedTuple):
     one: np.generic | None
 
     @property
-    def count(self) -> int:
+    def entries(self) -> int:
         return int(self.counts.sum())
 
 
@@ -76,7 +76,7 @@ def gathered(part: Vector, shares: Shares, known: Summary, *, values: bool = Tru
     if group.size == 1:
         return part
     dtype, device, size = plain(store.dtype), store.device, shares.size
-    count, one = known.count, known.one
+    count, one = known.entries, known.one
     if not values and one is None:
         one = dtype.np_type.type(1)
     if count == 0:

@@ -49,7 +49,8 @@ class Checkpoint:
         names = [f"round-{rounds}-{rank}-of-{ranks.size}.npz" for rank in range(ranks.size)]
         self.folder.mkdir(parents=True, exist_ok=True)
         with replacing(self.folder / names[ranks.rank]) as stream:
-            np.savez(stream, **self._arrays())
+            savez: Any = np.savez  # whose types take names for flags
+            savez(stream, **self._arrays())
         ranks.barrier()
         if ranks.rank == 0:
             facts = {"version": VERSION, "rounds": rounds, "files": names, "state": self._described()}
