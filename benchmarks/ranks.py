@@ -31,8 +31,8 @@ for (int k = 0; k < scale; ++k) {
     x += 0x9E3779B97F4A7C15ull;
 }
 const long long low = (1ll << scale) - 1;
-i = (a * 2654435761ll + 12345) & low;
-j = (b * 2654435761ll + 12345) & low;
+row = (a * 2654435761ll + 12345) & low;
+col = (b * 2654435761ll + 12345) & low;
 """
 
 
@@ -40,7 +40,7 @@ def edges(xp, first, count, scale):
     """The ends of edges of a Kronecker graph by their numbers, the same on every device."""
     if xp is not np:
         e = xp.arange(first, first + count, dtype=np.uint64)
-        kernel = xp.ElementwiseKernel("uint64 e, int32 scale", "int64 i, int64 j", KRON, "kron")
+        kernel = xp.ElementwiseKernel("uint64 e, int32 scale", "int64 row, int64 col", KRON, "kron")
         return kernel(e, np.int32(scale))
     x = np.arange(first, first + count, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(1)
     a, b = np.zeros(count, np.int64), np.zeros(count, np.int64)

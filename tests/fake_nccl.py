@@ -87,11 +87,12 @@ class Device:
 
     def __init__(self):
         nccl = types.SimpleNamespace(
-            available=True, NcclError=NcclError, NcclCommunicator=NcclCommunicator, get_unique_id=lambda: b"id",
+            NcclError=NcclError, NcclCommunicator=NcclCommunicator, get_unique_id=lambda: b"id",
             groupStart=group_start, groupEnd=group_end,
         )  # fmt: skip
         stream = types.SimpleNamespace(ptr=0, is_capturing=lambda: False)
-        cuda = types.SimpleNamespace(nccl=nccl, Event=Event, get_current_stream=lambda: stream)
+        self.nccl = lambda: nccl
+        cuda = types.SimpleNamespace(Event=Event, get_current_stream=lambda: stream)
         self.xp = types.SimpleNamespace(
             cuda=cuda, empty=lambda *how: np.empty(*how).view(Array), bincount=np.bincount,
             ascontiguousarray=lambda x: np.ascontiguousarray(x).view(Array),

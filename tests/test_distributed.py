@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from bitblas.device import Cuda
 from bitblas.distributed import launch, start
 from bitblas.distributed.shares import Shares
 from bitblas.exceptions import DistributedError, InvalidValue
@@ -98,6 +99,17 @@ def test_a_rank_that_fails_does_not_take_the_launcher_along(tmp_path):
     assert code == 5 and "['-x', 'y']" in text
 
 
+def test_the_launcher_waits_for_all():
+    """Whatever ends first; the code is that of the first that failed, of a signal as shells tell it."""
+    for codes, expected in (((0, 0), 0), ((0, 5), 5), ((5, 0), 5), ((6, 6), 6), ((-9, 0), 137)):
+        run = lambda code: (
+            f"import os, sys, time; time.sleep({0.2 * (code == 0)}); "
+            + ("os.kill(os.getpid(), 9)" if code < 0 else f"sys.exit({code})")
+        )
+        started = [subprocess.Popen([sys.executable, "-S", "-c", run(code)]) for code in codes]
+        assert launch._watch(started) == expected and all(p.returncode is not None for p in started)
+
+
 # ---- who is who ------------------------------------------------------------------------------------------------------
 
 
@@ -145,13 +157,9 @@ def test_what_is_missing_is_named(alone):
     with pytest.raises(DistributedError, match=r"MPI cannot be loaded .*pip install '.\[mpi\]'"):
         mpi.load()
 
-    class Device:
-        class xp:
-            class cuda:
-                nccl = None
-
-    with pytest.raises(DistributedError, match="NCCL cannot be loaded"):
-        nccl.load(Device)
+    alone.setitem(sys.modules, "cupy.cuda", None)
+    with pytest.raises(DistributedError, match=r"NCCL cannot be loaded by CuPy .*'.\[nccl13\]'"):
+        nccl.load(object.__new__(Cuda))
     for host, port in ((None, "1"), ("a", None), ("a", "b")):
         for name, value in (("MASTER_ADDR", host), ("MASTER_PORT", port)):
             alone.delenv(name, raising=False)

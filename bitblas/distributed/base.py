@@ -26,6 +26,14 @@ from .shares import Shares
 from .start import current
 
 
+def not_recorded() -> None:
+    """Programs of objects in shares run as plain loops, on a GPU too: raise what tells a recorder so."""
+    if recording.recorder is not None:
+        from ..loop.record import OnHost
+
+        raise OnHost
+
+
 class InShares(Output):
     """`_part`: the share of this rank, an object of the library on one device; `shares`: which positions it has."""
 
@@ -64,6 +72,7 @@ class InShares(Output):
 
     def _told(self) -> exchange.Summary:
         """What all ranks know of it; they are asked once after each change."""
+        not_recorded()
         if self._summary is None:
             self._summary = exchange.summary(self._part._stored)
         return self._summary
@@ -114,8 +123,7 @@ class InShares(Output):
     # ---- statements ----
 
     def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
-        if recording.recorder is not None:
-            recording.recorder.refuse(f"{self.name}: an object in shares in a loop that is captured")
+        not_recorded()
         if mask is not None and mask.parent.shape != self.shape:
             raise DimensionMismatch(f"mask: expected shape {self.shape}, got {mask.parent.shape}")
         with current().statement(lambda: written(self.name, value, mask, accum, replace)):

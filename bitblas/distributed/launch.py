@@ -79,7 +79,8 @@ def _watch(processes: list[subprocess.Popen[bytes]]) -> int:
         left = processes
         while left:
             time.sleep(LOOK)
-            code = code or next((p.returncode for p in left if p.poll() not in (None, 0)), 0)
+            ended = [p.returncode for p in left if p.poll() is not None]
+            code = code or next(filter(None, ended), 0)
             left = [p for p in left if p.returncode is None]
     except KeyboardInterrupt:
         for p in processes:

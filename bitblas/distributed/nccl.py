@@ -8,22 +8,20 @@ import time
 from typing import Any
 
 from .. import device as devices
-from .. import extras
 from ..device import Device
-from ..exceptions import DistributedError
+from ..exceptions import DeviceError, DistributedError
 from .group import TIMEOUT, Group
 
 BYTES = 1  # ncclUint8: all goes as bytes
 MEETING_OFFSET = 1  # the port beside that of the master at which ranks meet: torchrun listens at that itself
 
 
-def load(device: Device) -> Any:
-    """cupy.cuda.nccl. DistributedError says what is missing."""
-    nccl = getattr(device.xp.cuda, "nccl", None)
-    if nccl is None or not getattr(nccl, "available", False):
-        hint = extras.hint("nccl13", " (or nccl12, as the driver)")
-        raise DistributedError(f"several GPUs: NCCL cannot be loaded by CuPy; {hint}")
-    return nccl
+def load(device: Any) -> Any:
+    """CuPy's module. DistributedError says what is missing."""
+    try:
+        return device.nccl()
+    except DeviceError as error:
+        raise DistributedError(str(error)) from error
 
 
 def meeting_point() -> str:

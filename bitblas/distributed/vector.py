@@ -23,7 +23,7 @@ from ..exceptions import DimensionMismatch
 from ..loop.state import plain
 from . import exchange, shares
 from .arrays import SharedArray
-from .base import InShares
+from .base import InShares, not_recorded
 from .expr import SharedExpression, part_of, shared
 from .products import multiply_vector
 from .start import current
@@ -277,6 +277,7 @@ class Vector(InShares):
         """The monoid's sum of all entries. Without entries: an empty Scalar, or the identity if `allow_empty` is
         false."""
         f = typed(op, "monoid", self.dtype)
+        not_recorded()
 
         def run(mask: Any) -> Any:
             with current().statement(lambda: f"{self.name}.reduce({f!r})"):
