@@ -95,9 +95,10 @@ def explain(expr: Any) -> str:
     expr = expr._to_expr() if hasattr(expr, "_to_expr") else expr
     if not isinstance(expr, SharedExpression) or expr.method not in ("mxv", "vxm"):
         raise TypeError(f"explain: expected A.mxv(v) or v.vxm(A) of objects in shares, got {describe(expr)}")
-    flip = expr.method == "vxm"
+    flip, f = expr.method == "vxm", expr.op
+    assert f is not None  # products have one
     v, A = (x._resolve() for x in (expr.args if flip else expr.args[::-1]))
-    how = way(A, v, expr.op, flip)
+    how = way(A, v, f, flip)
     M = A._matrix
     size = v.size if how.gathers else M.ncols
     told = v._told()
@@ -105,5 +106,5 @@ def explain(expr: Any) -> str:
     held = v.dtype.np_type.itemsize * size if how.values and told.one is None and told.entries else 0
     ranks = current().size
     sent = (ranks - 1) * (bits + held) // ranks
-    plan = plan_of(_local(A, v, expr.op, flip, how))
+    plan = plan_of(_local(A, v, f, flip, how))
     return f"{expr.method} in shares of {ranks} ranks: {how.reason}; about {sent} bytes a rank\nhere: {plan}"
