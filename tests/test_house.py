@@ -201,7 +201,7 @@ GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread an entry; the 
 GPU_ONLY |= {f"formats/{rows}/{name}" for rows in ("csr", "b2sr", "nib") for name in ("step", "rounds", "listed")}
 # (on the CPU programs run as they are)
 GPU_ONLY |= {"formats/nib/marks"}  # the CPU never splits a row
-GPU_ONLY |= {"loop/pass", "loop/activate", "loop/finish"}
+GPU_ONLY |= {"loop/pass", "loop/activate", "loop/enter", "loop/settle", "loop/finish"}
 GPU_ONLY |= {"kernels/blank"}  # the CPU joins nothing to what is not there
 # NumPy has a primitive for each on the CPU.
 GPU_ONLY |= {f"kernels/{name}" for name in ("count", "compact", "dense", "pack", "put", "range")}
@@ -223,9 +223,9 @@ def test_twins_have_the_same_arguments(kernel):
     twin = base.with_name(f"{entry}.cpu.py")
     assert twin.exists() == (kernel not in GPU_ONLY)
     text = base.with_suffix(".cu").read_text()
-    shared = ROOT / "bitblas/kernels" / f"{entry}.cuh"  # one text for every form, which its headers make its own
-    if 'extern "C"' not in text:
-        text = shared.read_text()
+    if 'extern "C"' not in text:  # one text for many forms, which their headers make their own
+        headers = [(ROOT / "bitblas" / name).read_text() for name in re.findall(r'#include "(.+)"', text)]
+        text = next(header for header in headers if 'extern "C"' in header)
     cuda = arguments(text, rf'extern "C".*?\b{entry}\((.*?)\) \{{')
     assert cuda[0] == "n"
     if kernel in GPU_ONLY:

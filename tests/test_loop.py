@@ -237,7 +237,8 @@ def test_an_interrupt_ends_a_loop(device):
 
 
 BAD = {
-    "nvals": (lambda v, q, A: v.nvals, "reading its entries"),
+    "nvals": (lambda v, q, A: bool(v.nvals), "reading a Scalar"),
+    "compared": (lambda v, q, A: v.nvals == 0, "reading a Scalar"),
     "to_coo": (lambda v, q, A: np.asarray(v.to_coo()[1]), "used as an array"),
     "value": (lambda v, q, A: bool(v.reduce(gb.monoid.plus).new()), "reading a Scalar"),
     "index": (lambda v, q, A: v.__setitem__([1, 2], 5), "assignment by index"),
@@ -269,7 +270,7 @@ def test_bad_arguments():
     v = gb.Vector(BOOL, 3)
     with pytest.raises(TypeError, match="body: expected a function"):
         Program(3, while_=v)
-    with pytest.raises(TypeError, match="while_: expected a Vector or a Scalar"):
+    with pytest.raises(TypeError, match="while_: expected a Vector, a Scalar, or a tuple"):
         Program(lambda k: None, while_=True)
     for limit in (-1, 1.5, True):
         with pytest.raises(InvalidValue, match="limit"):

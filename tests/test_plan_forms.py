@@ -140,6 +140,25 @@ def test_tiles_of_which_a_sample_is_not_sure_are_counted(monkeypatch, near):
     assert dict(facts(structure).tiles)[8] == built.tiles, "and is known from now on"
 
 
+def test_facts_come_in_stages(monkeypatch):
+    """A choice for time estimates no more than the forms need that are left: with hubs those by rows, without tiles
+    that pay no Split, and never what only bytes are asked for."""
+    n, at, rng = 1 << 13, np.arange(1 << 13), np.random.default_rng(2)
+    band = [(i, j) for i in (at,) for j in (at, (at + 1) % n, (at + 2) % n)]
+    hub = [*band, (np.zeros(n, int), at)]
+    scattered = [(at, rng.permutation(n)) for _ in range(3)]
+    asked = {}
+    for name, parts in {"hub": hub, "scattered": scattered, "band": band}.items():
+        i, j = (np.concatenate(x) for x in zip(*parts))
+        A = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, device="cpu", format="csr")
+        structure = A._store.structure
+        monkeypatch.setitem(plan_forms.HUBS, "cpu", 8)
+        plan_forms.choose_form(structure)
+        asked[name] = set(plan_facts.estimates(structure).own)
+        assert asked[name] < set(dict(facts(structure).own)), "the others when somebody asks"
+    assert not asked["hub"] and not asked["scattered"] and {"split4", "split8"} <= asked["band"]
+
+
 def scrambled(x):
     """kernels/scramble.cuh."""
     x = x.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)

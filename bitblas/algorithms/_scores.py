@@ -1,19 +1,8 @@
 """Random numbers that are the same in every library and on every device: hashes of the vertex numbers."""
 
 MASK = 0xFFFFFFFF
-
-
-def hashes(A, seed, gb):
-    """The out-degrees, and a different number in [0, 2**32) for each vertex: two arrays of INT64, on A's device.
-
-    Two rounds of the finalizer of MurmurHash3, which maps 32 bits to 32 bits one to one.
-    """
-    INT64 = gb.dtypes.INT64
-    # degree = 0; degree += A plus.pair degree
-    degree = gb.Vector.from_scalar(0, A.nrows)
-    degree(gb.monoid.plus) << A.mxv(degree, gb.semiring.plus_pair[INT64])
-    index, degrees = degree.to_coo()
-    return degrees, drawn(index.astype("int64"), seed)
+# Two rounds of the finalizer of MurmurHash3, which maps 32 bits to 32 bits one to one.
+ROUNDS = (16, 0x85EBCA6B), (13, 0xC2B2AE35)
 
 
 def drawn(x, *keys):
@@ -25,6 +14,28 @@ def drawn(x, *keys):
 
 
 def _mixed(x):
-    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+    for shift, factor in ROUNDS:
         x = (x ^ x >> shift) * factor & MASK  # what overflows is above the 32 bits that are kept
     return x ^ x >> 16
+
+
+def random(x, key, gb):
+    """The same for a Vector of INT64, all in [0, 2**32), and a key, a Scalar or a number there: by statements, which
+    may stand in the body of a loop. Different numbers stay different."""
+    return _mix(_mix(x, gb).apply(gb.binary.bxor, right=key).new(), gb)
+
+
+def _mix(x, gb):
+    binary = gb.binary
+    for shift, factor in ROUNDS:
+        # x = (x ^ x >> shift) * factor, 32 bits of it
+        x = binary.bxor(x & x.apply(binary.bshift, right=-shift).new()).new()
+        x = x.apply(binary.times, right=factor).new().apply(binary.band, right=MASK).new()
+    return binary.bxor(x & x.apply(binary.bshift, right=-16).new()).new()
+
+
+def degrees(A, gb):
+    """The entries of each row: a full Vector of INT64."""
+    degree = gb.Vector.from_scalar(0, A.nrows, dtype=gb.dtypes.INT64)
+    degree(gb.monoid.plus) << A.mxv(degree, gb.semiring.plus_pair[gb.dtypes.INT64])
+    return degree

@@ -82,23 +82,32 @@ class Scalar(Number, ShownScalar, Output):
     @property
     def value(self) -> Any:
         """The value as a Python object, None if there is none. Assigning casts to the dtype."""
-        if recording.recorder is not None:
-            recording.recorder.refuse(f"{self.name}.value: reading a Scalar")
+        self._read("value")
         return self.get()
 
     @value.setter
     def value(self, value: Any) -> None:
+        if recording.recorder is not None:
+            self._write(value, None, None, False)
+            return
         self._store(None if value is None else of(value, self.dtype)[0])
 
     def get(self, default: Any = None) -> Any:
         return default if self._value is None else one_shown(self._value, self.dtype)
 
+    def _read(self, how: str) -> None:
+        """The host is about to look at the value."""
+        if recording.recorder is not None:
+            recording.recorder.refuse(f"{self.name}.{how}: reading a Scalar")
+
     @property
     def is_empty(self) -> bool:
+        self._read("is_empty")
         return self._value is None
 
     @property
     def nvals(self) -> int:
+        self._read("nvals")
         return int(self._value is not None)
 
     @property
@@ -120,10 +129,13 @@ class Scalar(Number, ShownScalar, Output):
         return s
 
     def clear(self) -> None:
+        if recording.recorder is not None:
+            recording.recorder.refuse(f"{self.name}.clear()")
         self._value = None
 
     def isequal(self, other: Any, *, check_dtype: bool = False) -> bool:
         """The same value, or both empty (None is empty); the dtype counts only with `check_dtype` and a Scalar."""
+        self._read("isequal")
         found, kind, same = self._other(other)
         if check_dtype and same and self.dtype is not kind:
             return False
@@ -134,6 +146,7 @@ class Scalar(Number, ShownScalar, Output):
 
     def isclose(self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False) -> bool:
         """abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)."""
+        self._read("isclose")
         found, kind, same = self._other(other)
         if check_dtype and same and self.dtype is not kind:
             return False
@@ -204,8 +217,7 @@ class Scalar(Number, ShownScalar, Output):
         return ScalarExpression("select", (self, value), f, kept, self.dtype)
 
     def __bool__(self) -> bool:
-        if recording.recorder is not None:
-            recording.recorder.refuse(f"bool({self.name}): reading a Scalar")
+        self._read("bool")
         return self._value is not None and bool(self._value)
 
     # fmt: off

@@ -6,6 +6,7 @@ kernels are compiled with. Both say only what differs from `Format`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from .contract import CSR, Types
@@ -28,9 +29,9 @@ class Seen(Protocol):
     @property
     def nvals(self) -> int: ...
     @property
-    def tiles(self) -> tuple[tuple[int, float], ...]: ...
+    def tiles_of(self) -> Mapping[int, float]: ...
     @property
-    def own(self) -> tuple[tuple[str, Any], ...]: ...
+    def own_of(self) -> Mapping[str, Any]: ...
 
 
 class Listing(NamedTuple):
@@ -117,6 +118,10 @@ class Format:
     def sample(self, of: Sample) -> Any:
         """The same, estimated."""
         raise NotImplementedError
+
+    def may_pay(self, of: Sample) -> bool:
+        """Whether it is worth estimating, for a choice for time, what a form would hold."""
+        return True
 
     def fact(self, told: Any) -> Any:
         """Its own fact of what JSON made of it."""

@@ -11,7 +11,6 @@ within so many edges of one, tell how many levels a search has.
 from __future__ import annotations
 
 import functools
-import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -44,18 +43,22 @@ _UNIT = 8  # samples of a unit of the kernel
 
 @dataclass(frozen=True)
 class Sample:
-    """Some entries of a matrix, each of which stands for `each` entries. fill: by the edge of tiles, the entries of the
-    tile in which each lies (uint16); tiles: by the same, of how many tiles it is one. bits: those of the number of its
+    """Some entries of a matrix, each of which stands for `each` entries. fills: for each edge of tiles (SIZES) the
+    entries of the tile in which each lies (uint16). bits: those of the number of its
     column (uint16); 0 of column 0. gaps: those of how far it is from the one before it in its row, less 1; of the first
     of a row, of how far it is from the diagonal, twice (uint16)."""
 
-    fill: dict[int, Any]
-    tiles: dict[int, Any]
+    fills: Any
     bits: Any
     gaps: Any
     each: float
     nrows: int
     ncols: int
+
+    @cached_property
+    def share(self) -> Any:
+        """For each edge of tiles of how many each is one."""
+        return self.each / self.fills
 
     @cached_property
     def below(self) -> list[float]:
@@ -64,11 +67,13 @@ class Sample:
         return list((self.each * found).cumsum().tolist())
 
     def sums(self) -> tuple[dict[int, float], dict[int, float]]:
-        """The sums of `tiles`, and their standard errors: 0 where all entries were looked at."""
-        found = [float(share.sum()) for share in self.tiles.values()]
-        squares, size = [float(share @ share) for share in self.tiles.values()], len(self.bits)
-        errors = (math.sqrt(max(0.0, q - s * s / size)) if self.each > 1 else 0.0 for s, q in zip(found, squares))
-        return dict(zip(self.tiles, found)), dict(zip(self.tiles, errors))
+        """By the edge of tiles how many there are, and the standard errors: 0 where all entries were looked at."""
+        share = self.share
+        found, size = share.sum(axis=1), len(self.bits)
+        errors = np.zeros(len(SIZES))
+        if self.each > 1:
+            errors = np.sqrt(np.maximum(0.0, np.einsum("ij,ij->i", share, share) - found * found / size))
+        return dict(zip(SIZES, found.tolist())), dict(zip(SIZES, errors.tolist()))
 
 
 class Look(NamedTuple):
@@ -101,8 +106,5 @@ def look(rows: Any) -> Look:
     found = told.read(np.uint8, count=BYTES)
     sizes, ends, seen = (found[at:][: count * kind.itemsize].view(kind) for kind, at, count in PARTS)
     each, fill = nvals / samples, seen[: 6 * samples].reshape(samples, 6).T.copy()
-    tiles, heads, longest = np.divide(each, fill[:5]), ends[::2].sum(), ends[1::2].max()
-    sample = Sample(
-        dict(zip(SIZES, fill)), dict(zip(SIZES, tiles)), fill[5] & 255, fill[5] >> 8, each, nrows, rows.ncols
-    )
-    return Look(sample, int(heads), int(longest), sizes.reshape(BALLS, HOPS + 1)[:balls].copy())
+    sample = Sample(fill[:5], fill[5] & 255, fill[5] >> 8, each, nrows, rows.ncols)
+    return Look(sample, int(ends[::2].sum()), int(ends[1::2].max()), sizes.reshape(BALLS, HOPS + 1)[:balls].copy())

@@ -110,12 +110,7 @@ __device__ __forceinline__ void run_rounds(const Along& along, Buffers b, i64 si
       q.spilled = 0;
     }
     const u64 me = (u64)rank * THREADS + threadIdx.x, all = (u64)PEERS * THREADS;
-    if (old_dense) {
-      for (u64 h = me; h < (u64)(size + 31) / 32; h += all) ((u32*)b.old_bits)[h] = 0;
-      for (u64 p = me; CELLS_BEGIN && p < (u64)size; p += all) b.old_val[p] = C_T(BEGIN);
-    } else {
-      for (u64 k = me; k < old_listed; k += all) clear_unit(old_list[k], size, b.old_bits, b.old_val);
-    }
+    clear_frontier(old_dense, old_list, (i64)old_listed, size, b.old_bits, b.old_val, (i64)me, (i64)all);
     // A list and dense: cells beside the entries hold anything, as the vector brought them.
     for (u64 p = me; CELLS_BEGIN && dense && p < (u64)size; p += all)
       if (!bit_of(b.bits, p)) b.val[p] = C_T(BEGIN);

@@ -17,6 +17,7 @@ from ..store import Raw
 from ..verbs.operands import entry_values
 from . import layout
 from .fuse import Step
+from .ir import Product
 from .operands import launchable
 from .pointwise import Text
 from .steps import can_pull, step_lanes, step_variant
@@ -69,3 +70,13 @@ class Along:
         """The arguments for the form, with rows of more than `longest` items in segments, and its values."""
         contents = launchable(self.form.pushed(self.ranked, longest))
         return *contents, *launchable(entry_values(device, self.a_type, self.values))
+
+    def back(self, device: Any, back: Any, product: Product) -> tuple[Any, ...]:
+        """The matrix by rows of the result, for pulling; without that the same arrays again, which are not read."""
+        form = self.form
+        arguments = launchable((form if back is None else back).pulled(self.ranked))
+        if not form.format.reads_values:
+            return arguments
+        transposed = product.transpose if back is not None else not product.transpose
+        values: Raw = product.matrix.raw_for(form.key, transposed) if self.kind == VALUES else np.bool_(True)
+        return *arguments, entry_values(device, self.a_type, values).array

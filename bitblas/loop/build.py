@@ -7,7 +7,7 @@ so that few rounds pay for the loop itself. A round whose condition has failed d
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,43 +15,28 @@ from semirings.dtypes import DataType, lookup_dtype
 
 from ..device import held
 from ..device.jit import BLOCK
+from ..exceptions import CaptureError
 from ..formats import Structure
 from ..kernels.prologue import Variant
 from ..plan.product import VALUES
-from ..store import Raw
-from ..verbs.operands import Allowed, Mask, Values, allowed, dummy, entry_values, stored
+from ..verbs.operands import Allowed, Mask, Values, allowed, dummy, stored
 from ..verbs.variants import beginning
 from . import layout
 from .along import Along
 from .buffers import BUFFERS, DENSE, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Frontier, States
-from .fuse import Activate, Item, Pass, Pull, Round, Step
+from .fuse import Activate, Inner, Item, Pass, Pull, Round, Step
+from .inner import InnerLoop, Line, copies_of, texts_of
 from .ir import Masked, Product, Reduce, Scal, Vec
 from .operands import Cleared, Head, Source, Target, launchable
 from .passes import entry_text, pass_variant
 from .pointwise import Parameter
 from .pull import PullLaunch
 from .small import small_rounds
-from .steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
+from .steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES, activate_variant
 from .together import size_of
 
 Launch = Callable[[], None]
-
-
-class Line(NamedTuple):
-    """One launch of a round: a step, a pass, a pull or the making of a list; the statements in it; the variant."""
-
-    kind: str
-    statements: tuple[str, ...]
-    variant: str
-
-
-def texts_of(item: Item) -> tuple[str, ...]:
-    """The statements that a kernel runs."""
-    if isinstance(item, Pass):
-        return tuple(s.text for s in item.statements)
-    if isinstance(item, Step):
-        return (*(s.text for s in item.before), item.text)
-    return (item.text,) if isinstance(item, Pull) else ()
+MOST_ARGUMENTS = 4096 // 8  # of a kernel
 
 
 @held.root
@@ -60,26 +45,34 @@ class Build:
 
     def __init__(
         self, device: Any, plan: Round, scalars: tuple[Scal, ...], iso: Mapping[int, Any], full: frozenset[Vec],
-        condition: Vec | Scal, copies: int,
+        condition: Vec | Scal, around: Build | None = None,
     ) -> None:  # fmt: skip
-        self.device, self.round, self.iso, self.condition, self.copies = device, plan, iso, condition, copies
-        self.full = frozenset(x.id for x in full)
+        """around: that of the round in which this one's loop runs, whose memory it shares."""
+        self.device, self.round, self.iso, self.condition = device, plan, iso, condition
+        self.copies = copies = copies_of(plan, device.captures)
+        self.full, self.of_full = frozenset(x.id for x in full), full
         self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # of a launch at most
         self.steps = [item for item in plan.items if isinstance(item, Step)]
         self.steps_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # that write it in a round
         self.lines: list[Line] = []  # what one round launches
         self.without_transpose: dict[int, Structure] = {}  # of which the transpose, for pulling, is not repaid
         xp = device.xp
-        self.buffers = {x: Frontier(device, x, iso.get(x.id), self.steps_of[x] > 0) for x in plan.stored}
-        for x in full & plan.stored:
-            self.buffers[x].fill()
-        self.scalars = {s.id: (xp.zeros(1, np.uint8), xp.zeros(1, s.dtype.np_type)) for s in scalars}
+        if around is None:
+            turning = {item.target for item in plan.all if isinstance(item, Step)}
+            self.buffers = {x: Frontier(device, x, iso.get(x.id), x in turning) for x in plan.stored}
+            for x in full & plan.stored:
+                self.buffers[x].fill()
+            self.scalars = {s.id: (xp.zeros(1, np.uint8), xp.zeros(1, s.dtype.np_type)) for s in scalars}
+        else:
+            self.buffers, self.scalars = around.buffers, around.scalars
+            self.without_transpose = around.without_transpose
         self.states = States()
         self.first: dict[Vec, int] = {x: self.states.take(copies * t + 2, 2) for x, t in self.steps_of.items() if t}
         self.activations: dict[tuple[int, int], int] = {}
         self.cells: dict[Vec, Any] = {}  # vectors whose cells must hold the beginning of a sum
         self._list_frontiers()
-        by_pass = any(isinstance(item, Pass) and item.counted is not None for item in plan.items)
+        by_step = any(item.target == condition for item in self.steps)
+        by_pass = not by_step or any(isinstance(item, Pass) and item.counted is not None for item in plan.items)
         self.remaining = self.states.take(copies + 1, 1) if by_pass else None
         for k in range(copies):
             for number, item in enumerate(plan.items):
@@ -89,6 +82,7 @@ class Build:
         self.numbers = xp.zeros(len(self.states.sources) * STATE + ROUNDS, np.uint64)
         self.memory = self.numbers[:-ROUNDS]
         self.rounds = self.numbers[-ROUNDS:].view(np.int64)
+        self.outermost: Any = self.rounds if around is None else around.outermost  # who is told of faults and of stops
         self.going = xp.zeros(1, np.uint64)
         self.sources = device.asarray(np.array(self.states.sources, np.int32))
         self.once = xp.zeros(1, np.uint64) + 1, self.device.asarray(np.array([0, 1, 0], np.int64))  # may run, round 0
@@ -143,20 +137,32 @@ class Build:
                 made.pop(item.target, None)
             elif isinstance(item, Pull):
                 launches.append(self._pull(item))
+            elif isinstance(item, Inner):
+                launches.append(self._inner(item, self._head(k)))
             else:
-                launches.append(self._pass(item, k))
-            if k == 0:
+                launches.append(self.passes(item, k))
+            if k == 0 and not isinstance(item, Inner):
                 self.lines.append(Line(type(item).__name__.lower(), texts_of(item), self._launched))
         return launches
 
     def _once(self, item: Item, where: str) -> Launch:
         """A launch before the first round or after the last one."""
-        assert isinstance(item, (Pass, Pull))
-        launch = self._pull(item) if isinstance(item, Pull) else self._pass(item, -1, once=True)
+        assert isinstance(item, (Pass, Pull, Inner))
+        if isinstance(item, Inner):
+            return self._inner(item, (*self.once, np.int64(0)))
+        launch = self._pull(item) if isinstance(item, Pull) else self.passes(item, -1, once=True)
         self.lines.append(Line(where, texts_of(item), self._launched))
         return launch
 
+    def _inner(self, item: Inner, head: tuple[Any, ...]) -> Launch:
+        """A loop inside the round, or what runs under a condition. head: of a launch of the round."""
+        loop = InnerLoop(Build(self.device, item.round, (), self.iso, self.of_full, item.condition, self), item, head)
+        self.lines += loop.lines
+        return loop
+
     def launcher(self, variant: Variant, grid: int, args: tuple[Any, ...], block: int = BLOCK) -> Launch:
+        if len(args) > MOST_ARGUMENTS:
+            raise CaptureError(f"the body: {variant} would take {len(args)} arguments, and {MOST_ARGUMENTS} fit")
         run, self._launched = self.device.load(variant), str(variant)
         return lambda: run((grid,), (block,), args)
 
@@ -200,14 +206,14 @@ class Build:
             elif kind == "size":
                 found.append(np.int64(by_number[rest[0]].vec.size))
             elif kind == "faults":
-                found.append(self.rounds[FAULTS:])
+                found.append(self.outermost[FAULTS:])
             elif kind == "ticket":
                 found.append(xp.zeros(1, np.uint32))
             else:
                 found.append(xp.zeros(self.blocks, np.uint8 if kind == "has" else lookup_dtype(rest[1]).np_type))
         return tuple(found)
 
-    def _pass(self, item: Pass, k: int, *, once: bool = False) -> Launch:
+    def passes(self, item: Pass, k: int, *, once: bool = False) -> Launch:
         variant, parameters = pass_variant(item.statements, self.iso, item.counted, self.full, item.local)
         size = max((found for s in item.statements if (found := size_of(s)) is not None), default=1)
         slot = None if item.counted is None or self.remaining is None else self.number(self.remaining + k + 1)
@@ -252,7 +258,7 @@ class Build:
         matrix = along.matrix(device, SEGMENT_ENTRIES)
         args = (
             *head, *launchable(source), *target, *cleared, *launchable(self.mask(item.mask)), *matrix,
-            *self._back(along, back, product), *self.resolve(tuple(before[0].parameters)),
+            *along.back(device, back, product), *self.resolve(tuple(before[0].parameters)),
         )  # fmt: skip
         if kind == VALUES and product.semiring.op.monoid.name != "any":
             self.cells[item.target] = item.target.dtype.np_type.type(
@@ -269,31 +275,16 @@ class Build:
     def cells_at(self, t: Frontier, ahead: int, kind: int) -> Any:
         return t.at(t.values, ahead) if kind == VALUES else dummy(self.device, "int32")
 
-    def _back(self, along: Along, back: Any, product: Product) -> tuple[Any, ...]:
-        """The matrix by rows of the result, for pulling; without that the same arrays again, which are not read."""
-        form = along.form
-        arguments = launchable((form if back is None else back).pulled(along.ranked))
-        if not form.format.reads_values:
-            return arguments
-        transposed = product.transpose if back is not None else not product.transpose
-        values: Raw = product.matrix.raw_for(form.key, transposed) if along.kind == VALUES else np.bool_(True)
-        return *arguments, entry_values(self.device, along.a_type, values).array
-
     # ---- the end of the body ----
 
     def finish(self, handle: int) -> Launch:
         state, which = self.condition_at(0)
         args = (
             np.int64(len(self.memory)), self.sources, self.memory, self.number(state, which), self.rounds,
-            np.int64(self.copies), np.uint64(handle), self.going,
+            np.int64(self.copies), self.outermost, np.uint64(handle), self.going,
         )  # fmt: skip
         return self.launcher(Variant("loop/finish"), 1, args)
 
     def dense_at_start(self) -> list[int]:
         """States of frontiers that must clear all their cells: lists know of entries alone."""
         return [(self.first[x] + 1) * STATE + DENSE for x in self.cells]
-
-
-def activate_variant(per: int, lists: int, ptr: DataType) -> Variant:
-    """The kernel that counts and lists the entries of a vector by units of `per` rows."""
-    return Variant("loop/activate", (("PTR", ptr),), (("PER", per), ("LISTS", lists), ("LANES", 1)))

@@ -15,14 +15,13 @@ from ..plan.direction import PUSH_COST
 from ..plan.transpose import is_repaid
 from ..store import VectorStore, empty_vector
 from . import layout
-from .buffers import BUFFERS, REMAINING, STATE
+from .buffers import REMAINING, STATE
 from .build import Build
 from .fuse import Pass, Pull, Round, Step, fuse
 from .graph import GraphLoop, HostLoop, Parts
-from .ir import Body, Const, Pointwise, Scal, Vec, reads_first, scalar_is_read_first
-from .parts import record
-
-COPIES = 12  # rounds per run of the body where every kernel of it may be skipped; a multiple of a frontier's buffers
+from .inner import beginning, entering
+from .ir import Body, Const, Pointwise, Scal, Vec, flat, reads_first, scalar_is_read_first
+from .parts import among, record
 
 
 class Captured:
@@ -31,18 +30,21 @@ class Captured:
     def __init__(
         self, body: Callable[..., Any], condition: Any, begin: Callable[[], Any] | None, end: Callable[..., Any] | None
     ) -> None:
+        if isinstance(condition, tuple):
+            body, condition, begin = among(body, condition, begin)
         self.body, self.recorder = record(body, begin, end)
         self.condition = self._condition(condition)
         self.device, self.order = self.recorder.device, self.recorder.order()
         self.vectors = {x: vector for vector, x in self.recorder.vectors.values()}
         self.scalars = {s.id: scalar for scalar, s in self.recorder.scalars.values()}
         used = {x for s in self.body.all for x in (*s.vectors, *s.elsewhere, s.target)}
-        begun = any(s.target == self.condition for s in self.body.begin)
+        used |= {b.condition for b in self.body.blocks}
+        begun = any(s.target == self.condition for s in flat(self.body.begin))
         asked = () if begun else (self.condition,)  # before the first statement
         self.loaded = [x for x in self.body.vectors if x in asked or (x in used and reads_first(self.body, x))]
         written = {s.target for s in self.body.all}
         self.changed = [x for x in self.body.vectors if x in written and x not in self.body.own]
-        self.written_once = {s.target for s in (*self.body.begin, *self.body.end)}
+        self.written_once = {s.target for s in flat((*self.body.begin, *self.body.end))}
         held = {x.id: self._held(x) for x in self.loaded}
         iso, full = layout.iso_values(self.body, held), layout.full_vectors(self.body, held)
         self.body = layout.prepared(self.body, full)
@@ -54,8 +56,7 @@ class Captured:
         self.kinds = self._kinds()
         self.fresh = {s.id for s in self.body.scalars if not scalar_is_read_first(self.body, s)}
         iso |= _iso_of_added(round_, self.body, iso)
-        copies = _copies(round_, self.device.captures)
-        self.build = Build(self.device, round_, self.body.scalars, iso, full, self.condition, copies)
+        self.build = Build(self.device, round_, self.body.scalars, iso, full, self.condition)
         self._prepare()
         loop = GraphLoop if self.device.captures else HostLoop
         build, begin_ = self.build, [*self.build.begin, *self.entering]
@@ -73,7 +74,7 @@ class Captured:
         vector = isinstance(condition, Vector)
         known: dict[int, Any] = self.recorder.vectors if vector else self.recorder.scalars
         found = known.get(id(condition))
-        if found is None or not any(s.target == found[1] for s in self.body.statements):
+        if found is None or not any(s.target == found[1] for s in flat(self.body.statements)):
             raise CaptureError(f"while_: the body never writes to {condition.name}, so the loop would not end")
         term: Vec | Scal = found[1]
         return term
@@ -96,21 +97,14 @@ class Captured:
     def _check_end(self, round_: Round) -> None:
         """What a step writes lies where the last round left it, which the end, captured before, cannot know."""
         turning = {item.target for item in round_.items if isinstance(item, Step)}
-        for s in self.body.end:
+        for s in flat(self.body.end):
             if turning & {*s.vectors, *s.elsewhere, s.target}:
                 self.recorder.refuse(f"end: {s.text}: a vector that products of the loop write")
 
     def _prepare(self) -> None:
         """What every run begins with: the states, the lists of frontiers that enter, the count of the condition."""
         build = self.build
-        self.entering = [
-            build.activation(x, product, build.first[x] + 1) for x, product in build.round.entering.items()
-        ]
-        if isinstance(self.condition, Vec) and self.condition not in build.round.entering:
-            state = build.condition_at(0)[0]
-            self.entering.append(build.activation(self.condition, None, state))
-        elif isinstance(self.condition, Vec) and build.remaining is not None:
-            self.entering.append(build.activation(self.condition, None, build.remaining))
+        self.entering = entering(build)
         self.beginnings: dict[int, Any] = {}
 
     def run(self, limit: int) -> int:
@@ -121,8 +115,8 @@ class Captured:
                 frontier.load(self._held(x), full=x.id in build.full)
             elif x.id not in build.full:
                 frontier.empty()
-        for x, beginning in build.cells.items():
-            build.buffers[x].begin_cells(beginning)
+        for x, first in build.cells.items():
+            build.buffers[x].begin_cells(first)
         for number, scalar in self.scalars.items():
             if number in self.fresh:
                 continue
@@ -163,10 +157,7 @@ class Captured:
     def _beginning(self, limit: int) -> Any:
         """The states and the rounds that a run begins with."""
         if limit not in self.beginnings:
-            numbers = np.zeros(len(self.build.numbers), np.uint64)
-            numbers[self.build.dense_at_start()] = 1
-            numbers[len(self.build.memory) + 1] = limit
-            self.beginnings[limit] = self.device.asarray(numbers)
+            self.beginnings[limit] = beginning(self.build, limit)
         return self.beginnings[limit]
 
     def _tell(self, fault: int, index: int, rounds: int) -> NoReturn:
@@ -196,12 +187,3 @@ def _iso_of_added(round_: Round, body: Body, iso: dict[int, Any]) -> dict[int, A
                 if masks and s.target not in body.vectors and isinstance(s.target, Vec):
                     added[s.target.id] = np.bool_(True)
     return added
-
-
-def _copies(round_: Round, captures: bool) -> int:
-    """Rounds per run of the body: products by rows cannot be skipped, so that few of them may run in vain; where the
-    host makes the launches, no loop has to be paid for."""
-    rotates = any(isinstance(item, Step) for item in round_.items)
-    if not captures or any(isinstance(item, Pull) for item in round_.items):
-        return BUFFERS if rotates else 1
-    return COPIES // max(1, len(round_.items) // 2) // BUFFERS * BUFFERS or BUFFERS

@@ -12,9 +12,9 @@ from typing import Any
 
 from semirings.dtypes import BOOL
 
-from .ir import Body, Const, Gather, Masked, Pointwise, Product, Scal, Scatter, Statement, Vec
+from .ir import Block, Body, Const, Gather, Masked, Pointwise, Product, Scal, Scatter, Statement, Vec, flat
 from .pointwise import is_subset
-from .together import together
+from .together import fits, together
 
 
 @dataclass(eq=False)
@@ -56,7 +56,17 @@ class Pull:
     text: str
 
 
-Item = Pass | Activate | Step | Pull
+@dataclass(eq=False)
+class Inner:
+    """A loop inside a round, or what runs under a condition."""
+
+    round: Round
+    condition: Vec | Scal
+    limit: int
+    text: str
+
+
+Item = Pass | Activate | Step | Pull | Inner
 
 
 @dataclass(frozen=True)
@@ -73,7 +83,11 @@ class Round:
 
     @property
     def all(self) -> tuple[Item, ...]:
-        return (*self.begin, *self.items, *self.end)
+        """Those of inner loops too."""
+        found: list[Item] = []
+        for item in (*self.begin, *self.items, *self.end):
+            found += [item, *item.round.all] if isinstance(item, Inner) else [item]
+        return tuple(found)
 
     @property
     def stored(self) -> frozenset[Vec]:
@@ -97,9 +111,11 @@ def fuse(
         kept = {}
         items, vectors, _ = _fuse(body, is_step, is_direct, condition, {})
     # What runs once pulls: no round before it made a list.
-    never, counted = lambda s: False, condition if isinstance(condition, Scal) else None
-    begin, vectors, _ = _fuse(replace(body, statements=body.begin, vectors=tuple(vectors)), never, never, counted, {})
-    end, vectors, _ = _fuse(replace(body, statements=body.end, vectors=tuple(vectors)), never, never, None, {})
+    counted = condition if isinstance(condition, Scal) else None
+    once = replace(body, statements=body.begin, vectors=tuple(vectors))
+    begin, vectors, _ = _fuse(once, is_step, is_direct, counted, {}, pulls=True)
+    once = replace(body, statements=body.end, vectors=tuple(vectors))
+    end, vectors, _ = _fuse(once, is_step, is_direct, None, {}, pulls=True)
     round_ = Round(tuple(items), tuple(vectors), kept, tuple(begin), tuple(end))
     _localize(round_.all, body.own)
     return round_
@@ -121,6 +137,8 @@ def _touched(item: Item) -> set[Any]:
         return {x for s in item.statements for x in (*s.vectors, *s.elsewhere, s.target)}
     if isinstance(item, Activate):
         return {item.vec}
+    if isinstance(item, Inner):
+        return {item.condition} if isinstance(item.condition, Vec) else set()
     before = item.before if isinstance(item, Step) else ()
     found = {x for s in before for x in (*s.vectors, s.target)}
     return found | {item.target, item.product.u, *([] if item.mask is None else [item.mask.vec])}
@@ -128,9 +146,11 @@ def _touched(item: Item) -> set[Any]:
 
 def _fuse(
     body: Body, is_step: Callable[[Statement], bool], is_direct: Callable[[Statement], bool], condition: Any,
-    fresh: dict[Vec, Product],
+    fresh: dict[Vec, Product], *, pulls: bool = False,
 ) -> tuple[list[Item], list[Vec], dict[Vec, Product]]:  # fmt: skip
-    """fresh: frontiers whose list is still good, by the product that made it; those at the end come back."""
+    """fresh: frontiers whose list is still good, by the product that made it; those at the end come back. pulls: no
+    product is a step; nor is one around inner loops, after which frontiers stand where they were."""
+    pulls = pulls or any(isinstance(s, Block) for s in body.statements)
     items: list[Item] = []
     vectors = list(body.vectors)
     waiting: list[Statement] = []
@@ -140,6 +160,12 @@ def _fuse(
         waiting.clear()
 
     for s in body.statements:
+        if isinstance(s, Block):
+            flush()
+            inner = _inner(s, tuple(vectors), is_step, is_direct)
+            vectors = list(inner.round.vectors)
+            items.append(inner)
+            continue
         if isinstance(s.value, Gather) and s.target == s.value.source:  # read elsewhere while it is written
             t = Vec(len(vectors), s.target.size, s.target.dtype)
             vectors.append(t)
@@ -150,7 +176,7 @@ def _fuse(
             _grown(fresh, s)
             continue
         product = s.value
-        step = is_step(s)
+        step = not pulls and is_step(s)
         target = s.target
         assert isinstance(target, Vec)
         if s.mask is not None and not s.mask.structure:
@@ -183,12 +209,26 @@ def _fuse(
             merge = replace(s, value=Pointwise(0, None, target))
             waiting.append(merge)
             _grown(fresh, merge)
-    last = next((s for s in reversed(body.statements) if _is(s.target, condition)), None)
-    if last is not None and isinstance(last.value, Scatter):  # counted where it is whole
-        waiting.append(Statement(last.target, Pointwise(0, None, last.target), text="the condition"))
+    last = next((s for s in reversed(body.statements) if _writes(s, condition)), None)
+    if isinstance(last, Block) or (last is not None and isinstance(last.value, Scatter)):  # counted where it is whole
+        waiting.append(Statement(condition, Pointwise(0, None, condition), text="the condition"))
     flush()
     _count(items, condition)
     return items, vectors, fresh
+
+
+def _inner(
+    block: Block, vectors: tuple[Vec, ...], is_step: Callable[[Statement], bool],
+    is_direct: Callable[[Statement], bool],
+) -> Inner:  # fmt: skip
+    """What is under a condition runs once, so it pulls."""
+    steps = is_step if block.limit > 1 else lambda s: False
+    round_ = fuse(Body(block.statements, vectors, ()), steps, is_direct, block.condition)
+    return Inner(round_, block.condition, block.limit, block.text)
+
+
+def _writes(s: Statement | Block, condition: Any) -> bool:
+    return any(_is(x.target, condition) for x in flat((s,)))
 
 
 def _grown(fresh: dict[Vec, Product], s: Statement) -> None:
@@ -211,6 +251,8 @@ def _along(waiting: list[Statement], u: Vec, target: Vec, mask: Masked | None) -
         if not isinstance(s.value, Pointwise) or s.value.under is not None:
             break
         if mask is not None and mask.vec == w and not (mask.structure and _always(s.value, u)):
+            break
+        if not fits([[s, *taken]]):
             break
         taken.insert(0, s)
     if mask is not None and mask.vec == u:

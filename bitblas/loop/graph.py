@@ -7,11 +7,12 @@ The graph is made by cuda.core, the launches by CuPy on the stream that captures
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..device import Device
 from ..exceptions import DeviceError
+from .inner import InnerLoop
 
 SPIN_SECONDS = 2e-3  # a graph that takes longer is waited for asleep
 SLEEP_SECONDS = 5e-5
@@ -23,6 +24,15 @@ class Parts(NamedTuple):
     begin: list[Callable[[], None]]
     body: list[Callable[[], None]]
     end: list[Callable[[], None]]
+
+
+def warm(launches: Sequence[Callable[[], None]]) -> None:
+    """Every kernel runs once, on vectors without entries."""
+    for launch in launches:
+        if isinstance(launch, InnerLoop):
+            warm([*launch.enter(0), *launch.body(0), *launch.leave])
+        else:
+            launch()
 
 
 class HostLoop:
@@ -54,8 +64,7 @@ class GraphLoop:
         gpu = Gpu(self.cp.cuda.Device().id)
         gpu.set_current()
         # Modules are loaded at their first launch, which a capture does not allow.
-        for launch in (*parts.begin, *parts.body, *parts.end):
-            launch()
+        warm((*parts.begin, *parts.body, *parts.end))
         device.synchronize()
         builder = gpu.create_graph_builder().begin_building(mode="relaxed")
         try:
@@ -63,22 +72,30 @@ class GraphLoop:
         except (RuntimeError, AttributeError) as error:
             raise DeviceError(f"loop: needs a driver for CUDA 12.3 or newer, for while nodes ({error})") from error
         end = finish(int(condition.handle))
-        with self.cp.cuda.Stream.from_external(builder):
-            for launch in parts.begin:
-                launch()
-        loop = builder.while_loop(condition).begin_building()
-        with self.cp.cuda.Stream.from_external(loop):
-            for launch in parts.body:
-                launch()
-            end()
-        loop.end_building()
-        with self.cp.cuda.Stream.from_external(builder):
-            for launch in parts.end:
-                launch()
+        self._capture(builder, parts.begin)
+        self._while(builder, condition, [*parts.body, end])
+        self._capture(builder, parts.end)
         self.graph = builder.end_building().complete()
         self.gpu = gpu
         self.streams: dict[int, Any] = {}
         self.done = self.cp.cuda.Event(disable_timing=True)
+
+    def _capture(self, builder: Any, launches: Sequence[Callable[[], None]]) -> None:
+        for launch in launches:
+            if isinstance(launch, InnerLoop):
+                condition = builder.create_condition()
+                handle = int(condition.handle)
+                self._capture(builder, launch.enter(handle))
+                self._while(builder, condition, launch.body(handle))
+                self._capture(builder, launch.leave)
+            else:
+                with self.cp.cuda.Stream.from_external(builder):
+                    launch()
+
+    def _while(self, builder: Any, condition: Any, launches: Sequence[Callable[[], None]]) -> None:
+        loop = builder.while_loop(condition).begin_building()
+        self._capture(loop, launches)
+        loop.end_building()
 
     def run(self, stop: Callable[[], None]) -> None:
         """One launch on the current stream, and a wait for its end. stop: asks the loop to end, on another stream."""

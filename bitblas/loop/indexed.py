@@ -7,6 +7,7 @@ size=n, dup_op=min) joins entries that they lead to one place. All stay on the d
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from semirings.dtypes import BOOL, INT64, DataType, lookup_dtype
@@ -19,7 +20,7 @@ from ..core.statement.operands import of
 from ..core.statement.recording import Listed
 from ..exceptions import DimensionMismatch
 from ..verbs.variants import CELLS, LEFT, binary_of
-from .ir import Const, Gather, Pointwise, Ready, Scatter, Statement, Vec
+from .ir import Block, Const, Gather, Pointwise, Ready, Scatter, Statement, Vec
 
 OF_BOOL = ("lor", "land", "any")  # monoids whose sums of bits single atomics make
 
@@ -30,7 +31,7 @@ class IndexRecorder:
     refuse: Any
     _vec: Any
     _term: Any
-    statements: list[Statement]
+    statements: list[Statement | Block]
 
     def __init__(self) -> None:
         self.indexed: list[tuple[str, int]] = []  # statements by index: how an error names them, and the size indexed
@@ -49,6 +50,11 @@ class IndexRecorder:
             self.refuse(f"{vector.name}.to_coo(..): with a type")
         size = vector._data.size
         return Listed(None, vector, size) if indices else None, Listed(vector, vector, size) if values else None
+
+    def cleared(self, w: Any) -> None:
+        """w.clear()"""
+        t = self._vec(w)
+        self._note(Statement(t, Pointwise(LEFT, None, Const(t.dtype, None)), text=f"{w.name}.clear()"))
 
     def built(self, indices: Listed, values: Any, dtype: Any, size: Any, dup_op: Any, name: Any) -> Any:
         """Vector.from_coo(indices, values, dtype, size=size, dup_op=dup_op)"""
@@ -141,15 +147,19 @@ class IndexRecorder:
 
 
 def direct(
-    statements: Sequence[Statement], own: frozenset[Vec], everywhere: Sequence[Statement]
-) -> Iterator[Statement]:
+    statements: Sequence[Any], own: frozenset[Vec], everywhere: Sequence[Statement]
+) -> Iterator[Statement | Block]:
     """The statements, of those `everywhere`, where p(op) << t of a t that was only built for it, by the same op, joins
     to p itself."""
     k = 0
     while k < len(statements):
-        four = statements[k : k + 4]
-        t = four[0].target
-        if len(four) == 4 and t in own and isinstance(t, Vec) and _joins_at_once(four, t, everywhere):
+        first, four = statements[k], statements[k : k + 4]
+        if isinstance(first, Block):
+            yield replace(first, statements=tuple(direct(first.statements, own, everywhere)))
+            k += 1
+            continue
+        t, plain = first.target, len(four) == 4 and not any(isinstance(s, Block) for s in four)
+        if plain and t in own and isinstance(t, Vec) and _joins_at_once(four, t, everywhere):
             scatter, last = four[2], four[3]
             yield Statement(last.target, four[1].value, text=f"{last.text}, its beginning")
             yield Statement(last.target, scatter.value, text=f"{last.text} of {scatter.text}")

@@ -6,6 +6,7 @@ statement are one operation deep, because every delayed expression that is used 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -178,38 +179,85 @@ class Statement:
         return self.accum is None and (self.mask is None or self.replace)
 
 
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Statements that run again and again while `condition` has entries (is true), `limit` times at most."""
+
+    statements: tuple[Statement | Block, ...]
+    condition: Vec | Scal
+    limit: int
+    text: str
+
+
+Part = tuple[Statement | Block, ...]
+
+
+def flat(part: Iterable[Statement | Block]) -> Iterator[Statement]:
+    """All statements, those inside of blocks too."""
+    for s in part:
+        if isinstance(s, Block):
+            yield from flat(s.statements)
+        else:
+            yield s
+
+
+def blocks(part: Iterable[Statement | Block]) -> Iterator[Block]:
+    """All blocks, those inside of others too."""
+    for s in part:
+        if isinstance(s, Block):
+            yield s
+            yield from blocks(s.statements)
+
+
 @dataclass(frozen=True)
 class Body:
     """The statements of one round, those before the first and after the last; the vectors and scalars, whose numbers
     are their places here. own: vectors that nobody but the body knows, made anew by each run."""
 
-    statements: tuple[Statement, ...]
+    statements: Part
     vectors: tuple[Vec, ...]
     scalars: tuple[Scal, ...]
-    begin: tuple[Statement, ...] = ()
-    end: tuple[Statement, ...] = ()
+    begin: Part = ()
+    end: Part = ()
     own: frozenset[Vec] = frozenset()
     unknown: frozenset[int] = frozenset()  # Scalars of the same kind, by number
 
     @property
     def all(self) -> tuple[Statement, ...]:
-        return (*self.begin, *self.statements, *self.end)
+        return tuple(flat((*self.begin, *self.statements, *self.end)))
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        return tuple(blocks((*self.begin, *self.statements, *self.end)))
 
 
 def reads_first(body: Body, x: Vec) -> bool:
     """Whether a run needs what the vector held before, or keeps it where no round runs."""
-    if _reads_first(body.all, x):
+    if _reads_first((*body.begin, *body.statements, *body.end), x, x in body.own):
         return True
-    return any(x in (*s.vectors, *s.elsewhere) for s in body.end) and _reads_first((*body.begin, *body.end), x)
+    if not any(x in (*s.vectors, *s.elsewhere) for s in flat(body.end)):
+        return False
+    return _reads_first((*body.begin, *body.end), x, x in body.own)
 
 
-def _reads_first(statements: tuple[Statement, ...], x: Vec) -> bool:
-    for s in statements:
-        if x in s.vectors or x in s.elsewhere:
+def _reads_first(part: Part, x: Vec, own: bool) -> bool:
+    """own: nobody wants it where nothing writes it."""
+    found = _read_or_written(part, x)
+    return not own if found is None and any(x == s.target for s in flat(part)) else found is not False
+
+
+def _read_or_written(part: Part, x: Vec) -> bool | None:
+    """True: read before it is written for certain; False: written first; None: neither, or written by what may not
+    run."""
+    for s in part:
+        if isinstance(s, Block):
+            if s.condition == x or _read_or_written(s.statements, x):
+                return True
+        elif x in s.vectors or x in s.elsewhere:
             return True
-        if s.target == x:
+        elif s.target == x:
             return False
-    return True
+    return None
 
 
 def scalar_is_read_first(body: Body, x: Scal) -> bool:
@@ -219,5 +267,5 @@ def scalar_is_read_first(body: Body, x: Scal) -> bool:
         if any(isinstance(t, Scal) and t.id == x.id for t in terms):
             return True
         if isinstance(s.target, Scal) and s.target.id == x.id:
-            return s.accum is not None or s in body.statements
+            return s.accum is not None or s not in (*body.begin, *body.end)
     return True

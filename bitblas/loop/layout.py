@@ -14,7 +14,7 @@ from ..plan.product import WORDS, any_order, kind_of
 from ..store import VectorStore
 from ..verbs.variants import BOTH, CELLS, LEFT
 from ..verbs.vector import same_value
-from .ir import Body, Const, Gather, Pointwise, Product, Ready, Scatter, Statement, Vec
+from .ir import Block, Body, Const, Gather, Part, Pointwise, Product, Ready, Scatter, Statement, Vec
 
 
 def iso_values(body: Body, held: Mapping[int, VectorStore]) -> dict[int, Any]:
@@ -63,7 +63,11 @@ def _fills(s: Statement, full: set[Vec]) -> bool:
         return True
     if s.mask is not None and s.replace:
         return False
-    return s.accum is not None or _is_everywhere(s.value, full)
+    if s.accum is not None:
+        return True
+    if s.mask is not None and s.mask.structure and not s.mask.complement:
+        full = full | {s.mask.vec}  # it has one wherever it is looked at
+    return _is_everywhere(s.value, full)
 
 
 def _is_everywhere(e: Any, full: set[Vec]) -> bool:
@@ -79,12 +83,14 @@ def _is_everywhere(e: Any, full: set[Vec]) -> bool:
 
 def prepared(body: Body, full: frozenset[Vec]) -> Body:
     """The body without what makes vectors ready that are full."""
-    parts = (
-        tuple(s for s in part if not (isinstance(s.value, Ready) and s.target in full))
-        for part in (body.statements, body.begin, body.end)
-    )
-    statements, begin, end = parts
-    return replace(body, statements=statements, begin=begin, end=end)
+
+    def part(statements: Part) -> Part:
+        return tuple(
+            replace(s, statements=part(s.statements)) if isinstance(s, Block) else s
+            for s in statements if isinstance(s, Block) or not (isinstance(s.value, Ready) and s.target in full)
+        )  # fmt: skip
+
+    return replace(body, statements=part(body.statements), begin=part(body.begin), end=part(body.end))
 
 
 def _keeps(s: Statement, iso: Mapping[int, Any]) -> bool:

@@ -51,7 +51,8 @@ def is_exact(s: Statement) -> bool:
 def listed_text(listed: Listed, iso: Mapping[int, Any]) -> tuple[Text, tuple[Parameter, ...], str]:
     """The functions and macros that listed.cu is written with, and the parameters. The vector that the step writes is
     none: its buffers turn inside the kernel."""
-    text, step, turning = Text(iso), listed.step, listed.step.target
+    local = frozenset(number for p in (*listed.before, *listed.after) for number in p.local)
+    text, step, turning = Text(iso, local=local), listed.step, listed.step.target
     statements = [s for p in (*listed.before, *listed.after) for s in p.statements] + list(step.before)
     scalars = scalars_of(statements)
     for x in sorted(listed.sparse, key=lambda x: x.id):
@@ -97,7 +98,7 @@ def _pass(text: Text, item: Pass, listed: Listed, first: bool, builds: bool) -> 
     begin = lines_of(text, item.statements, _begin)
     lines, text.lines = text.lines, outer
     known = vectors_of(item.statements)
-    modified = {s.target for s in item.statements if isinstance(s.target, Vec)}
+    modified = {s.target for s in item.statements if isinstance(s.target, Vec) and s.target.id not in text.local}
     u = listed.step.product.u
     looked_at = sorted((listed.sparse | {u}) - set(known), key=lambda x: x.id) if builds else []
     loads, stores = [], []

@@ -1,4 +1,4 @@
-"""What a step takes, in the order of its kernels: csr/step.cu, b2sr/step.cu."""
+"""What a step takes, in the order of its kernels: kernels/step_rows.cuh, b2sr/step.cu."""
 
 from __future__ import annotations
 

@@ -6,12 +6,15 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from semirings.dtypes import BOOL
+
 from ..core.scalar import Scalar
 from ..core.statement.recording import state
 from ..core.vector.vector import Vector
 from ..exceptions import CaptureError
+from .blocks import named, needed, some_of
 from .indexed import direct
-from .ir import Body, Vec
+from .ir import Body, Vec, flat
 from .record import Recorder
 from .state import state_of
 
@@ -27,8 +30,9 @@ def record(
     state.recorder = recorder
     try:
         given = state_of(begin)
-        first = len(recorder.statements)
+        first, recorder.repeats = len(recorder.statements), True
         body(recorder.round, *given)
+        recorder.repeats = False
         after = len(recorder.statements)
         if end is not None:
             end(*given)
@@ -39,9 +43,30 @@ def record(
     vectors = tuple(v for _, v in recorder.vectors.values())
     scalars = tuple(s for _, s in recorder.scalars.values())
     own, unknown = _own(recorder), _unknown(recorder)
-    parts = all_[:first], all_[first:after], all_[after:]
-    beginning, statements, ending = (tuple(direct(part, own, all_)) for part in parts)
+    every = tuple(flat(all_))
+    parts = (tuple(needed(part, every)) for part in (all_[:first], all_[first:after], all_[after:]))
+    beginning, statements, ending = parts = tuple(parts)
+    every = tuple(flat((*beginning, *statements, *ending)))
+    beginning, statements, ending = (tuple(direct(part, own, every)) for part in parts)
     return Body(statements, vectors, scalars, beginning, ending, own, unknown), recorder
+
+
+def among(
+    body: Callable[..., Any], vectors: tuple[Any, ...], begin: Callable[[], Any] | None
+) -> tuple[Callable[..., Any], Scalar, Callable[[], Any]]:
+    """A body that goes on while any of several vectors has an entry: body, condition, begin."""
+    goes_on, ask = Scalar(BOOL, name=f"any of {named(vectors)}"), some_of(vectors)
+
+    def asking(number: Any, *given: Any) -> None:
+        body(number, *given)
+        goes_on << ask()
+
+    def first() -> tuple[Any, ...]:
+        given = state_of(begin)
+        goes_on << ask()
+        return given
+
+    return asking, goes_on, first
 
 
 def _own(recorder: Recorder) -> frozenset[Vec]:

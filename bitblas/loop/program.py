@@ -48,7 +48,8 @@ class Explanation:
 
 
 class Program:
-    """Program(body, while_=v): body(k) for k = 0, 1, 2, .. as long as the Vector v has entries (the Scalar v is true).
+    """Program(body, while_=v): body(k) for k = 0, 1, 2, .. as long as the Vector v has entries (the Scalar v is true;
+    any of a tuple of Vectors has entries).
 
     body: a function of the number of the round (INT64: an int, or on a GPU a Scalar that only the device knows), whose
     statements write into Vectors and Scalars made before, on one device. On a GPU it is called once, and what it does
@@ -57,8 +58,9 @@ class Program:
     looked at); what it returns, None or a tuple, are further arguments of body and end. end: a function whose
     statements run once after the last round. Both are captured with the body.
 
-    `run()` returns the number of rounds. The first run on a GPU captures; later ones cost one launch. A program whose
-    matrices have changed since is captured again. `explain()` lists the kernels of a round.
+    `run()` returns the number of rounds; inside a body, where the program becomes a loop in the loop, None on a GPU.
+    The first run on a GPU captures; later ones cost one launch. A program whose matrices have changed since is captured
+    again. `explain()` lists the kernels of a round.
 
     Raises TypeError (body, begin, end, while_), InvalidValue (limit), at the first run CaptureError (a statement that
     cannot run in a loop on the device: it is named), DeviceError. IndexOutOfBound, TypeError: an index vector led
@@ -75,8 +77,11 @@ class Program:
         for name, part in (("begin", begin), ("end", end)):
             if part is not None and not callable(part):
                 raise TypeError(f"{name}: expected a function, or None, got {type(part).__qualname__}")
-        if not hasattr(type(while_), "nvals") or getattr(while_, "ndim", 0) not in (0, 1):
-            raise TypeError(f"while_: expected a Vector or a Scalar, got {type(while_).__qualname__}")
+        for one in while_ if isinstance(while_, tuple) and while_ else (while_,):
+            ranks = (1,) if isinstance(while_, tuple) else (0, 1)
+            if not hasattr(type(one), "nvals") or getattr(one, "ndim", 0) not in ranks:
+                expected = "a Vector, a Scalar, or a tuple of Vectors"
+                raise TypeError(f"while_: expected {expected}, got {type(one).__qualname__}")
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
             raise InvalidValue(f"limit: expected an int of 0 or more, or None, got {limit!r}")
         self.body, self.condition, self.limit = body, while_, NO_LIMIT if limit is None else limit
@@ -95,19 +100,23 @@ class Program:
 
         if self.begin is not None:
             raise InvalidValue("checkpoint: expected a program without begin=, whose vectors nobody else knows")
-        self._checkpoint = Checkpoint(path, [self.condition, *state], every)
+        condition = self.condition if isinstance(self.condition, tuple) else (self.condition,)
+        self._checkpoint = Checkpoint(path, [*condition, *state], every)
         return self
 
-    def run(self) -> int:
+    def run(self) -> Any:
         """The rounds that were run until the condition failed or the limit was reached."""
         if state.recorder is not None:
-            state.recorder.refuse("a loop inside the body of a loop")
+            if self._checkpoint is not None:
+                state.recorder.refuse("a program with a checkpoint")
+            return state.recorder.repeated(self.body, self.condition, self.limit, self.begin, self.end)
+        one = self.condition[0] if isinstance(self.condition, tuple) else self.condition
         if self._checkpoint is not None:
             recorded = False
-        elif isinstance(self.condition, Vector):
-            recorded = self.condition.device.records_loops
+        elif isinstance(one, Vector):
+            recorded = one.device.records_loops
         else:
-            recorded = isinstance(self.condition, Scalar) and get(config.device).records_loops
+            recorded = isinstance(one, Scalar) and get(config.device).records_loops
         if recorded:
             from .record import OnHost
 
@@ -140,7 +149,7 @@ class Program:
         return rounds
 
     def _goes_on(self) -> bool:
-        return bool(self.condition.nvals) if getattr(self.condition, "ndim", 0) else bool(self.condition.value)
+        return holds(self.condition)
 
     def _run_captured(self) -> int:
         from .captured import Captured  # what records and fuses statements is a sixth of the library
@@ -151,7 +160,37 @@ class Program:
         return captured.run(self.limit)
 
 
-def repeat(body: Callable[[Any], Any], *, while_: Any, limit: int | None = None) -> int:
+def holds(condition: Any) -> bool:
+    """Whether one of several Vectors has an entry, a Vector has one, a Scalar is true."""
+    if isinstance(condition, tuple):
+        return any(x.nvals for x in condition)
+    if not getattr(condition, "ndim", 0):
+        condition = condition.new() if not hasattr(condition, "value") else condition
+        return bool(condition.value)
+    return bool(condition.nvals)
+
+
+def if_(condition: Any, then: Callable[[], Any], else_: Callable[[], Any] | None = None) -> None:
+    """then() if the Vector `condition` has entries (the Scalar, or what gives one, is true), else else_().
+
+    What a body says instead of Python's `if`: inside a body on a GPU both functions are called once, and which of their
+    statements run is decided on the device, in each round anew. Vectors and Scalars that they write are made before.
+    Raises TypeError (condition, then, else_), CaptureError.
+    """
+    if not hasattr(type(condition), "nvals") and not hasattr(condition, "new"):
+        raise TypeError(f"condition: expected a Vector or a Scalar, got {type(condition).__qualname__}")
+    for name, part in (("then", then), ("else_", else_)):
+        if not callable(part) and not (part is None and name == "else_"):
+            raise TypeError(f"{name}: expected a function, got {type(part).__qualname__}")
+    if state.recorder is not None:
+        state.recorder.under(condition, then, else_)
+    elif holds(condition):
+        then()
+    elif else_ is not None:
+        else_()
+
+
+def repeat(body: Callable[[Any], Any], *, while_: Any, limit: int | None = None) -> Any:
     """Run body(k) for k = 0, 1, 2, .. while the Vector `while_` has entries (the Scalar is true); the rounds run.
 
     The same as Program(body, while_=while_, limit=limit).run(), for a loop that runs once. limit: rounds at most.

@@ -28,8 +28,9 @@ from ..order import Order
 from ..store import VectorStore, empty_vector, full_bits
 from ..verbs.reorder import by_value
 from ..verbs.variants import BOTH, FILLED, LEFT, UNION, binary_of
+from .blocks import BlockRecorder, Level
 from .indexed import IndexRecorder
-from .ir import Const, Gather, Masked, Pointwise, Product, Reduce, Scal, Scatter, Statement, Term, Vec
+from .ir import Block, Const, Gather, Masked, Pointwise, Product, Reduce, Scal, Scatter, Statement, Term, Vec, flat
 
 HINT = (
     "on a device a body may use mxv, vxm, ewise_*, apply, select, reduce to a Scalar, masks, accumulators, assignment, "
@@ -48,22 +49,25 @@ class Shape:
         data = vector._data
         self.size, self.dtype, self.device = data.size, data.dtype, data.device
         self.order = None  # known when all is written down
-        self._recorder, self._name = recorder, vector.name
+        self._recorder, self._vector, self._name = recorder, vector, vector.name
 
-    def __getattr__(self, name: str) -> NoReturn:
+    def __getattr__(self, name: str) -> Any:
+        if name == "nvals":
+            return self._recorder.count(self._vector)
         self._recorder.refuse(f"{self._name}: reading its entries")
 
 
-class Recorder(IndexRecorder):
+class Recorder(BlockRecorder, IndexRecorder):
     """The statements of one run of a body, and the objects that they name."""
 
     def __init__(self) -> None:
         super().__init__()
         self.device: Any = None  # that of the first vector
         self.matrices: list[tuple[Any, Any]] = []  # each Matrix and what it held
-        self.statements: list[Statement] = []
+        self.statements: list[Statement | Block] = []  # of the innermost block
         self.vectors: dict[int, tuple[Any, Vec]] = {}  # by the id of the Vector, which is kept alive here
         self.scalars: dict[int, tuple[Any, Scal]] = {}
+        self.levels: list[Level] = []
         self.round = Scalar(INT64, name="round")
 
     # ---- the hooks of core ----
@@ -97,11 +101,11 @@ class Recorder(IndexRecorder):
     def order(self) -> Order | None:
         """In which order the loop runs: that of its matrices. CaptureError where they differ, or where a statement
         reads positions, which are the user's."""
-        orders = {held.order for _, held in self.matrices}
-        order = orders.pop() if orders else None
-        if orders:
+        orders = list(dict.fromkeys(held.order for _, held in self.matrices))
+        order = orders[0] if orders else None
+        if not all(_alike(order, other) for other in orders[1:]):
             self.refuse("matrices in different orders")
-        positional = (s for s in self.statements if order is not None and _by_position(s, order.size))
+        positional = (s for s in flat(self.statements) if order is not None and _by_position(s, order.size))
         if (found := next(positional, None)) is not None:
             self.refuse(f"{found.text}: positions, in a loop over a reordered matrix")
         return order
@@ -125,6 +129,7 @@ class Recorder(IndexRecorder):
     def _scal(self, scalar: Any) -> Scal:
         if scalar is self.round:
             return Scal(-1, INT64)
+        scalar = self.outer_round(scalar)
         if id(scalar) not in self.scalars:
             self.scalars[id(scalar)] = scalar, Scal(len(self.scalars), scalar.dtype)
         return self.scalars[id(scalar)][1]
@@ -259,6 +264,10 @@ class Recorder(IndexRecorder):
                 return Pointwise(mode, binary_of(value.op), u, v)
             self.refuse(f"{_text(value)}: {value.method}")
         return Pointwise(LEFT, None, self._scalar_term(value))
+
+
+def _alike(a: Order | None, b: Order | None) -> bool:
+    return a is not None and b is not None and a.size == b.size and bool((a.perm == b.perm).all())
 
 
 def _by_position(s: Statement, size: int) -> bool:

@@ -25,7 +25,7 @@ from .passes import entry_text
 from .pointwise import Parameter, Text, macro
 from .sparse import sparse_vectors
 from .steps import SEGMENT_ENTRIES
-from .together import size_of
+from .together import fits, size_of
 
 # A frontier leaves the cluster when it has more units, or more entries of the matrix in them, and comes back with half
 # of that: from there on a round of the grid is as fast. Tiles with values, whose entries one lane joins one by one,
@@ -71,6 +71,8 @@ def plan(round_: Round, condition: Vec | Scal) -> Step | Listed | str:
         return "vectors are of several sizes"
     if not all(is_exact(s) for p in passes for s in p.statements):
         return "a sum of floats is taken in a fixed order"
+    if not fits([*(p.statements for p in passes), step.before]):
+        return "one kernel cannot take all statements"
     needed = {step.target, step.product.u, *(p.counted for p in passes if isinstance(p.counted, Vec))}
     sparse = sparse_vectors(passes, needed)
     if sparse is None:

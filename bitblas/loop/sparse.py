@@ -17,14 +17,34 @@ def sparse_vectors(passes: Sequence[Pass], needed: Iterable[Vec]) -> frozenset[V
     """The fewest vectors, `needed` among them, such that the passes do nothing where none of them has an entry."""
     first = frozenset(needed)
     statements = [s for p in passes for s in p.statements]
-    others = sorted({x for s in statements for x in _named(s)} - first, key=lambda x: x.id)
+    local = {number for p in passes for number in p.local}
+    others = sorted({x for s in statements for x in _named(s) if x.id not in local} - first, key=lambda x: x.id)
     if len(others) > MOST_CANDIDATES:
         return None
     for count in range(len(others) + 1):
         for more in itertools.combinations(others, count):
-            if all(does_nothing(s, first | set(more)) for s in statements):
-                return first | set(more)
+            empty = first | set(more)
+            if all(does_nothing(s, _with_local(statements, local, empty)) for s in statements if _lasts(s, local)):
+                return empty
     return None
+
+
+def _lasts(s: Statement, local: set[int]) -> bool:
+    """Whether anything of a statement is seen after its pass."""
+    return isinstance(s.target, Scal) or s.target.id not in local
+
+
+def _with_local(statements: Sequence[Statement], local: set[int], empty: frozenset[Vec]) -> frozenset[Vec]:
+    """The vectors without an entry where those of `empty` have none: vectors that live in one pass, too, which have
+    there what it writes to them."""
+    may_have: set[Vec] = set()
+    for s in statements:
+        if isinstance(s.target, Vec) and s.target.id in local:
+            assert isinstance(s.value, Pointwise)
+            if _is_open(s.mask, empty) is not False and _has(s.value, empty) is not False:
+                may_have.add(s.target)
+            empty = empty - may_have if s.target in may_have else empty | {s.target}
+    return empty
 
 
 def _named(s: Statement) -> list[Vec]:

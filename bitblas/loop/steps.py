@@ -1,4 +1,4 @@
-"""The variants of steps, which are products of frontiers (csr/step.cu, b2sr/step.cu), how much they take at once."""
+"""The variants of steps, which are products of frontiers (kernels/step_rows.cuh, b2sr/step.cu): how much they take."""
 
 from __future__ import annotations
 
@@ -39,6 +39,11 @@ def step_variant(
     )
 
 
+def activate_variant(per: int, lists: int, ptr: DataType) -> Variant:
+    """The kernel that counts and lists the entries of a vector by units of `per` rows."""
+    return Variant("loop/activate", (("PTR", ptr),), (("PER", per), ("LISTS", lists), ("LANES", 1)))
+
+
 def can_pull(key: str, semiring: Typed[Semiring], kind: int) -> bool:
     """Whether looking for one entry of the frontier is enough."""
     return kind == WORDS or (kind == VALUES and format_of(key).reads_values and semiring.op.monoid.name == "any")
@@ -54,4 +59,4 @@ def step_lanes(words: int, units: int, skewed: bool) -> int:
     return next((lanes for lanes in (8, 16) if lanes * units >= 3 * words), 32)
 
 
-__all__ = ["BLOCKS_PER_MULTIPROCESSOR", "SEGMENT_ENTRIES", "can_pull", "step_lanes", "step_variant"]
+__all__ = ["BLOCKS_PER_MULTIPROCESSOR", "SEGMENT_ENTRIES", "activate_variant", "can_pull", "step_lanes", "step_variant"]

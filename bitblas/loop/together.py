@@ -6,14 +6,20 @@ from collections.abc import Sequence
 
 from .ir import Pointwise, Reduce, Scal, Scatter, Statement, Term, Vec
 
+# What one kernel takes: 4096 bytes of arguments, of which a vector needs up to 24 and a scalar 16; 48 KB of shared
+# memory, of which a sum needs up to 4.3; and a text that compiles in a second.
+MOST_NAMES = 120
+MOST_SUMS = 8
+MOST_STATEMENTS = 200
+
 
 def together(statements: Sequence[Statement]) -> list[list[Statement]]:
-    """Statements in as few passes as scalars, sizes and index vectors allow."""
+    """Statements in as few passes as scalars, sizes, index vectors and what a kernel takes allow."""
     found: list[list[Statement]] = []
     known, places = _Scalars(), _Places()
     size: int | None = None
     for s in statements:
-        own, forbidden = size_of(s), known.forbid(s) or places.forbid(s)
+        own, forbidden = size_of(s), known.forbid(s) or places.forbid(s) or not fits([*found[-1:], [s]])
         if not found or forbidden or (own is not None and size is not None and own != size):
             found.append([])
             known, places, size = _Scalars(), _Places(), None
@@ -22,6 +28,15 @@ def together(statements: Sequence[Statement]) -> list[list[Statement]]:
         places.add(s)
         found[-1].append(s)
     return found
+
+
+def fits(parts: Sequence[Sequence[Statement]]) -> bool:
+    """Whether one kernel can run all these statements."""
+    statements = [s for part in parts for s in part]
+    names = {x for s in statements for x in (*s.vectors, *s.elsewhere, s.target)}
+    scalars = {number for s in statements for number in _scalars_read(s)}
+    sums = sum(isinstance(s.value, Reduce) for s in statements)
+    return len(names) + len(scalars) <= MOST_NAMES and sums <= MOST_SUMS and len(statements) <= MOST_STATEMENTS
 
 
 def size_of(s: Statement) -> int | None:
@@ -92,4 +107,4 @@ class _Places:
         (self.joined if isinstance(s.value, Scatter) else self.gathered).update(s.elsewhere)
 
 
-__all__ = ["size_of", "together"]
+__all__ = ["fits", "size_of", "together"]

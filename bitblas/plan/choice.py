@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import math
 import weakref
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..config import config
-from ..device import Device
 from ..formats import CSR, Structure, class_of, format_of
 from ..formats.b2sr.choice import TILES
 from .costs import FLOOR, costs_of
 from .facts import Facts, facts
-from .forms import choose_form, verbs_of, without_facts
+from .forms import choose_form, verbs_of, weighed, without_facts
 from .limit import limited
 
 NEVER = 1 << 62  # reads
@@ -125,23 +125,26 @@ def most_gain(structure: Structure, iso: bool) -> float:
     """Microseconds that no form gains more than, in a product: what it takes by rows, beyond the floor."""
     nvals = structure.nvals
     worst = Facts(structure.nrows, structure.ncols, nvals, tuple((tile, nvals) for tile in TILES), heads=nvals)
-    return mean_us(worst, CSR, iso, structure.device) - FLOOR[structure.device.kind]
+    us = costs_of(structure.device).times(worst, (CSR,), verbs_of(iso, square=False))[CSR]
+    return mean_us(us, structure.device.kind) - FLOOR[structure.device.kind]
 
 
-def mean_us(seen: Facts, key: str, iso: bool, device: Device) -> float:
-    """Microseconds of a product in a form, in the mean over those that count; those below the floor count as that."""
-    costs, floor = costs_of(device), FLOOR[device.kind]
-    verbs = verbs_of(iso, square=False)
-    return sum(max(floor, us) for us in costs.times(seen, key, verbs).values()) / len(verbs)
+def mean_us(times: Mapping[str, float], kind: str) -> float:
+    """Microseconds of a product, by verb, in the mean; those below the floor count as that."""
+    return sum(max(FLOOR[kind], us) for us in times.values()) / len(times)
 
 
 def look(structure: Structure, iso: bool) -> None:
     """Find the best form, and what it gains in a product."""
-    choice = choice_of(structure, iso)
-    key, _ = limited(structure, choose_form(structure, iso=iso), iso)
+    choice, kind = choice_of(structure, iso), structure.device.kind
+    best, us = weighed(structure, iso=iso)
+    key, _ = limited(structure, best, iso)
     if structure.read_besides and class_of(key).compact:
         key = CSR  # whose rows would be made again for each of those statements
     if key != CSR and format_of(key).timed:  # else nobody knows what it gains: it is made for who asks for bytes
-        seen, device = facts(structure), structure.device
-        choice.gain = mean_us(seen, CSR, iso, device) - mean_us(seen, key, iso, device)
+        verbs = verbs_of(iso, square=False)
+        if key not in us:
+            us = costs_of(structure.device).times(facts(structure), (CSR, key), verbs)
+        before, after = (mean_us({verb: us[form][verb] for verb in verbs}, kind) for form in (CSR, key))
+        choice.gain = before - after
     choice.key = key

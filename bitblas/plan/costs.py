@@ -18,11 +18,12 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ..device import Device
 from ..device.jit import cache_dir
@@ -47,8 +48,9 @@ def features(seen: Facts, key: str, verb: str) -> tuple[float, ...]:
     """What the constants of a form and verb are multiplied with: (1, bytes, units, tiles, entries in tiles, listed
     entries, lines, chain of tiles and listed entries, chain of entries in tiles, uneven, heads), for a search levels,
     levels * rows and levels * bytes in the place of heads."""
-    (one, size, *form), vectors, lines = of_form(seen, key), vector_bytes(seen, verb), seen.tiles_of[LINE[verb]]
-    return (one, size + vectors, *form[:4], lines, *form[5:], *ends(seen, size, verb))
+    (one, size, *form), (vectors, lines, *ends, _) = of_form(seen, key), of_verb(seen, verb)
+    last = (ends[0], ends[1], ends[2] * size)[: COUNTS[verb] - 10]
+    return (one, size + vectors, *form[:4], lines, *form[5:], *last)
 
 
 def of_form(seen: Facts, key: str) -> tuple[float, ...]:
@@ -66,18 +68,12 @@ def vector_bytes(seen: Facts, verb: str) -> float:
     return 4.125 * (seen.ncols + seen.nrows) + (4 * seen.nvals if verb == WEIGHTS else 0)
 
 
-def ends(seen: Facts, size: float, verb: str) -> tuple[float, ...]:
-    """The last features of a verb."""
-    return (seen.levels, seen.levels * seen.nrows, seen.levels * size) if verb == BFS else (seen.heads,)
-
-
-def moved(seen: Facts, key: str, verb: str) -> float:
-    """Bytes that must be read: all of a form, and the values; of rows that end at their first hit, their first entries
-    and where they begin. The vectors may come from a cache."""
-    size, format = float(seen.bytes_of(key)), format_of(key)
-    if verb in (BITS, BFS) and format.by_rows:
-        size *= min(1.0, seen.heads / max(1, seen.nvals))
-    return size + (4 * seen.nvals if verb == WEIGHTS else 0)
+def of_verb(seen: Facts, verb: str) -> tuple[float, ...]:
+    """What of the features of a verb no form changes: bytes of the vectors, lines, the last three (the very last per
+    byte of the form), and the bytes of the values."""
+    last = (seen.levels, seen.levels * seen.nrows, seen.levels) if verb == BFS else (seen.heads, 0.0, 0.0)
+    values = 4.0 * seen.nvals if verb == WEIGHTS else 0.0
+    return vector_bytes(seen, verb), seen.tiles_of[LINE[verb]], *last, values
 
 
 COUNTS = {BITS: 11, NUMBERS: 11, WEIGHTS: 11, BFS: 13}  # features of each verb
@@ -91,26 +87,42 @@ class Costs:
     source: str
     us: Mapping[str, tuple[float, ...]] = field(repr=False)
     bandwidth: float = math.inf  # bytes that the device moves in a microsecond
+    tables: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)  # constants of some forms, by verb
 
     def predict(self, seen: Facts, key: str, verb: str) -> float:
         """Microseconds of one product or search: never less than moving the bytes takes, which the fit, made on
         matrices of one size, does not know of much larger ones. InvalidValue for a form that was not calibrated."""
-        return self.times(seen, key, (verb,))[verb]
+        return self.times(seen, (key,), (verb,))[key][verb]
 
-    def times(self, seen: Facts, key: str, verbs: tuple[str, ...]) -> dict[str, float]:
-        """The same of some verbs; a choice asks for all of them at once, of every form."""
-        form, found = of_form(seen, key), {}
-        for verb in verbs:
-            constants = self.us.get(f"{key} {verb}")
-            if constants is None:
-                raise InvalidValue(
-                    f"costs: those of {self.device} ({self.source}) lack {key} {verb}: bitblas calibrate"
-                )
-            told = sum(map(operator.mul, constants, form))
-            told += constants[1] * vector_bytes(seen, verb) + constants[6] * seen.tiles_of[LINE[verb]]
-            told += sum(map(operator.mul, constants[10:], ends(seen, form[1], verb)))
-            found[verb] = max(told, moved(seen, key, verb) / self.bandwidth)
-        return found
+    def times(self, seen: Facts, keys: tuple[str, ...], verbs: tuple[str, ...]) -> dict[str, dict[str, float]]:
+        """The same of some forms and verbs, by form: a choice asks for all of them at once."""
+        constants, early = self.constants(keys, verbs)
+        forms = np.array([of_form(seen, key) for key in keys])
+        by_verb = np.array([of_verb(seen, verb) for verb in verbs])
+        size, all_features = forms[:, 1, None], np.empty(constants.shape)
+        all_features[:, :, :10] = forms[:, None]
+        all_features[:, :, 1] += by_verb[:, 0]
+        all_features[:, :, 6] = by_verb[:, 1]
+        all_features[:, :, 10:] = by_verb[:, 2:5]
+        all_features[:, :, 12] *= size
+        told = (constants * all_features).sum(axis=2)
+        share = np.where(early, min(1.0, seen.heads / max(1, seen.nvals)), 1.0)
+        us = np.maximum(told, (size * share + by_verb[:, 5]) / self.bandwidth).tolist()
+        return {key: dict(zip(verbs, mine)) for key, mine in zip(keys, us)}
+
+    def constants(self, keys: tuple[str, ...], verbs: tuple[str, ...]) -> Any:
+        """Those of some forms for some verbs, zeros where a verb has fewer; and where a product reads rows that end
+        early, so that it does not read all of them."""
+        if (keys, verbs) not in self.tables:
+            if lacks := [f"{key} {verb}" for key in keys for verb in verbs if f"{key} {verb}" not in self.us]:
+                raise InvalidValue(f"costs: those of {self.device} ({self.source}) lack {lacks[0]}: bitblas calibrate")
+            found, most = np.zeros((len(keys), len(verbs), max(COUNTS.values()))), (BITS, BFS)
+            for k, key in enumerate(keys):
+                for v, verb in enumerate(verbs):
+                    found[k, v, : COUNTS[verb]] = self.us[f"{key} {verb}"]
+            early = np.array([[format_of(key).by_rows and verb in most for verb in verbs] for key in keys])
+            self.tables[keys, verbs] = found, early
+        return self.tables[keys, verbs]
 
     def to_json(self) -> dict[str, Any]:
         about = {"version": VERSION, "device": self.device, "source": self.source, "bandwidth": self.bandwidth}

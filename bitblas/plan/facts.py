@@ -12,7 +12,7 @@ from ..formats import FORMATS, Listing, Structure, format_of
 from ..formats.b2sr.choice import TILES
 from ..formats.b2sr.merging import count_tiles
 from ..formats.csr.choice import UNEVEN
-from ..formats.sample import SAMPLES, Look, look
+from ..formats.sample import SAMPLES, Look, Sample, look
 from .walk import levels_of, mean_balls
 
 COUNTED = 1 << 16  # entries up to which any device counts as soon as anybody looks at a sample (estimated)
@@ -38,6 +38,11 @@ class Facts:
     def tiles_of(self) -> dict[int, float]:
         """The number of non-empty tiles by their size."""
         return dict(self.tiles)
+
+    @cached_property
+    def own_of(self) -> dict[str, Any]:
+        """What formats count by themselves, by their keys."""
+        return dict(self.own)
 
     @property
     def fill(self) -> float:
@@ -85,13 +90,23 @@ class Facts:
         return Facts(**{**made, "tiles": tiles, "own": own})
 
 
+class Own(dict[str, Any]):
+    """What formats estimate by themselves of a sample, by their keys: each when somebody first asks for it."""
+
+    def __init__(self, of: Sample) -> None:
+        self.sample = of
+
+    def __missing__(self, key: str) -> Any:
+        found = self[key] = format_of(key).sample(self.sample)
+        return found
+
+
 class Estimates(NamedTuple):
-    """What one look at a structure tells, as plain numbers: the sample itself is let go. errors: standard errors of the
-    numbers of tiles."""
+    """What one look at a structure tells. errors: standard errors of the numbers of tiles."""
 
     tiles: dict[int, float]
     errors: dict[int, float]
-    own: dict[str, Any]
+    own: Own
     levels: float
     heads: float
     longest: float
@@ -137,12 +152,8 @@ def estimates(structure: Structure) -> Estimates:
 def estimated(of: Look) -> Estimates:
     """What a look tells."""
     sample, n = of.sample, of.sample.nrows
-    own = {key: f for key, f in FORMATS.items() if f.counts == "own" and not f.refusal(n, sample.ncols)}
-    return Estimates(
-        *sample.sums(),
-        {key: format.sample(sample) for key, format in own.items()},
-        levels_of(n, *mean_balls(of.balls)) if n == sample.ncols else 0.0, float(of.heads), float(of.longest),
-    )  # fmt: skip
+    levels = levels_of(n, *mean_balls(of.balls)) if n == sample.ncols else 0.0
+    return Estimates(*sample.sums(), Own(sample), levels, float(of.heads), float(of.longest))
 
 
 def error_of(structure: Structure, tile: int) -> float:

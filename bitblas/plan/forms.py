@@ -11,13 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
 
 from ..config import config
 from ..exceptions import InvalidValue
 from ..formats import CSR, NAMES, Structure, format_of
 from ..formats import FORMATS as STORED
 from .costs import BFS, BITS, FLOOR, NUMBERS, WEIGHTS, Costs, costs_of
-from .facts import Facts, best_known, count, error_of, facts
+from .facts import Facts, best_known, count, error_of, estimates, facts
 
 FORMATS = ("auto", *NAMES)  # what may be asked for
 # Entries below which nothing is looked at, for time: every form takes that of a launch, and looking takes 0.5 to 3 ms.
@@ -35,46 +38,62 @@ def verbs_of(iso: bool, square: bool) -> tuple[str, ...]:
     return (WEIGHTS,) if not iso else (BITS, NUMBERS, BFS) if square else (BITS, NUMBERS)
 
 
-def allowed(seen: Facts, prefer: str, iso: bool) -> tuple[str, ...]:
-    """Forms that may be chosen: for time those of no more bytes than 32-bit CSR. With values those by rows: tiles and
-    parts find a value by its rank, which costs more than it saves in products (H200: 26 us on a mesh's rows, 86 on its
-    tiles) and in programs, which the costs do not know."""
+def takes_part(key: str, prefer: str, iso: bool) -> bool:
+    """Whether a form may be chosen at all. With values those by rows: tiles and parts find a value by its rank, which
+    costs more than it saves in products (H200: 26 us on a mesh's rows, 86 on its tiles) and in programs, which the
+    costs do not know."""
+    format = format_of(key)
+    return (iso or not format.ranked) and (format.smallest if prefer == "memory" else format.timed)
 
-    def takes_part(key: str) -> bool:
-        format = format_of(key)
-        return (iso or not format.ranked) and (format.smallest if prefer == "memory" else format.timed)
 
-    keys = filter(takes_part, seen.forms)
-    return tuple(key for key in keys if prefer == "memory" or seen.bytes_of(key) <= seen.bytes_of(CSR))
+def has_hubs(nrows: int, nvals: int, longest: float, kind: str) -> bool:
+    """Whether a matrix has hubs, and so stays by rows on a GPU, for time. What the tiles of a hub take is not predicted
+    (web-indochina-2004, Boolean: 3 us by rows, 15 by tiles, where 2 were predicted), and on all of 13 such graphs rows
+    were best, or within 1.1 of it, for products."""
+    return longest * nrows > HUBS[kind] * max(1, nvals)
+
+
+def allowed(seen: Facts, prefer: str, iso: bool, *, by_rows: bool = False) -> tuple[str, ...]:
+    """Forms that may be chosen (`by_rows`: of those by rows): for time those of no more bytes than 32-bit CSR."""
+    most = math.inf if prefer == "memory" else seen.bytes_of(CSR)
+    keys = (key for key in seen.forms if takes_part(key, prefer, iso) and format_of(key).by_rows >= by_rows)
+    return tuple(key for key in keys if seen.bytes_of(key) <= most)
 
 
 def candidates(seen: Facts, prefer: str, iso: bool, kind: str) -> tuple[str, ...]:
-    """Forms to choose from: those allowed, but of matrices with hubs, on a GPU, for time, those by rows. What the tiles
-    of a hub take is not predicted (web-indochina-2004, Boolean: 3 us by rows, 15 by tiles, where 2 were predicted), and
-    on all of 13 such graphs rows were best, or within 1.1 of it, for products."""
-    keys = allowed(seen, prefer, iso)
-    by_rows = prefer == "time" and seen.longest * seen.nrows > HUBS[kind] * max(1, seen.nvals)
-    return tuple(key for key in keys if format_of(key).by_rows or not by_rows)
+    """Forms to choose from: those allowed, but of matrices with hubs, for time, those by rows."""
+    hubs = prefer == "time" and has_hubs(seen.nrows, seen.nvals, seen.longest, kind)
+    return allowed(seen, prefer, iso, by_rows=hubs)
 
 
 def worst_ratios(us: Mapping[str, Mapping[str, float]], floor: float) -> dict[str, float]:
     """For each form the largest ratio, over the verbs, of its microseconds to those of the best form there. Times below
     the floor count as the floor: they are those of a launch. us: by form and verb."""
-    verbs = next(iter(us.values()))
-    best = {verb: max(floor, min(times[verb] for times in us.values())) for verb in verbs}
-    return {key: max(max(floor, times[verb]) / best[verb] for verb in verbs) for key, times in us.items()}
+    times = np.maximum(floor, [list(of.values()) for of in us.values()])
+    return dict(zip(us, (times / times.min(axis=0)).max(axis=1).tolist()))
 
 
-def best_form(seen: Facts, costs: Costs, prefer: str, *, iso: bool, kind: str) -> str:
+class Weighed(NamedTuple):
+    """The best form, and the microseconds of all that were weighed, by form and verb: none for memory."""
+
+    key: str
+    us: Mapping[str, Mapping[str, float]]
+
+
+def weigh(seen: Facts, costs: Costs, prefer: str, *, iso: bool, kind: str) -> Weighed:
     """prefer "memory": the form of fewest bytes. "time": of those of no more bytes than 32-bit CSR, the one that is
     nearest to the best form for every verb."""
     keys = candidates(seen, prefer, iso, kind)
     if prefer == "memory":
-        return min(keys, key=seen.bytes_of)
-    verbs = verbs_of(iso, seen.nrows == seen.ncols)
-    us = {key: costs.times(seen, key, verbs) for key in keys}
+        return Weighed(min(keys, key=seen.bytes_of), {})
+    us = costs.times(seen, keys, verbs_of(iso, seen.nrows == seen.ncols))
     worst = worst_ratios(us, FLOOR[kind])
-    return min(keys, key=lambda key: worst[key] * format_of(key).handicap)
+    return Weighed(min(keys, key=lambda key: worst[key] * format_of(key).handicap), us)
+
+
+def best_form(seen: Facts, costs: Costs, prefer: str, *, iso: bool, kind: str) -> str:
+    """The form that is chosen by these facts."""
+    return weigh(seen, costs, prefer, iso=iso, kind=kind).key
 
 
 def without_facts(nrows: int, nvals: int, prefer: str) -> bool:
@@ -117,15 +136,34 @@ def choose_form(structure: Structure, format: str = "auto", tile: int | None = N
         return asked(structure, format, tile)
     if tile is not None:
         raise InvalidValue(f"tile: expected together with a format that has tiles, got {tile!r}")
-    if without_facts(structure.nrows, structure.nvals, config.prefer):
-        return CSR
-    device = structure.device
+    return weighed(structure, iso=iso).key
+
+
+def weighed(structure: Structure, *, iso: bool) -> Weighed:
+    """The best form of a structure. Facts come in stages, the cheapest first: sizes, which may decide; one look, of
+    which the longest row may say that only forms by rows are left, and what no form that is left needs is not
+    estimated; numbers of tiles that decide, and may be wrong, are counted."""
+    device, prefer = structure.device, config.prefer
+    if without_facts(structure.nrows, structure.nvals, prefer):
+        return Weighed(CSR, {})
     while True:
-        seen = facts(structure) if config.prefer == "time" else best_known(structure)
-        key = best_form(seen, costs_of(device), config.prefer, iso=iso, kind=device.kind)
-        tile = format_of(key).tile if format_of(key).counts == "tiles" else None
-        if tile is None or _is_small(structure, seen, key, tile) or not count(structure, tile):
-            return key
+        seen = for_time(structure, iso) if prefer == "time" else best_known(structure)
+        found = weigh(seen, costs_of(device), prefer, iso=iso, kind=device.kind)
+        format = format_of(found.key)
+        if format.counts != "tiles" or format.tile is None or _is_small(structure, seen, found.key, format.tile):
+            return found
+        if not count(structure, format.tile):
+            return found
+
+
+def for_time(structure: Structure, iso: bool) -> Facts:
+    """The facts that a choice for time needs."""
+    if not structure.nvals:
+        return facts(structure)
+    seen = estimates(structure)
+    by_rows = has_hubs(structure.nrows, structure.nvals, seen.longest, structure.device.kind)
+    left = [key for key in STORED if takes_part(key, "time", iso) and format_of(key).by_rows >= by_rows]
+    return facts(structure, keys=[key for key in left if format_of(key).may_pay(seen.own.sample)])
 
 
 def _is_small(structure: Structure, seen: Facts, key: str, tile: int) -> bool:

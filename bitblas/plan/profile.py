@@ -45,7 +45,7 @@ class Profile:
         """Microseconds of each verb in a form; of one that no calibration knows none."""
         if not format_of(key).timed:
             return {}
-        return self.costs.times(self.facts, key, self.verbs)
+        return self.costs.times(self.facts, (key,), self.verbs)[key]
 
     def fill(self, key: str) -> str:
         """Entries per tile, of a form that has some."""

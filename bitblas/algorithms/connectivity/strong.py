@@ -28,84 +28,58 @@ def strongly_connected_components(A, *, gb=None):
     Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
     """
     gb = check.library(gb)
-    n = check.square(gb, A)
+    check.square(gb, A)
+    loop = check.loop(_coloring, A, gb)
+    loop.run()
+    return loop.result(loop.state["labels"])
+
+
+def _coloring(A, gb):
+    n, BOOL, INT64 = A.nrows, gb.dtypes.BOOL, gb.dtypes.INT64
+    any_pair = gb.semiring.any_pair[BOOL]
     index = gb.Vector.from_scalar(0, n).apply(gb.indexunary.index).new()
-    trim, spread, back = (check.loop(make, A, gb) for make in (_trimming, _spreading, _gathering))
-    # label[v] = v: what is never found with others stays alone
-    label, left = index.dup(), gb.Vector.from_scalar(True, n)
-    while left.nvals:
+    label, x, near, found, last = (gb.Vector(INT64, n) for _ in range(5))
+    left, behind, ahead, gone = (gb.Vector(BOOL, n) for _ in range(4))
+
+    def begin():
+        # label[v] = v: what is never found with others stays alone
+        label << index
+        left << True
+
+    def body(_):
         # left = the vertices with edges in and edges out, from and to others that are left
-        alive, q = trim.state["alive"], trim.state["while_"]
-        alive << left
-        q << left
-        trim.run()
-        left << alive
+        gone << left
+        check.repeat(trim, while_=gone)
         # x = the smallest vertex that reaches each of them
-        x, q = spread.state["colors"], spread.state["while_"]
-        x.clear()
-        x(left.S) << index
-        q << x
-        spread.run()
-        # roots: x[v] = v; found = what reaches the root of its color inside of the color
-        roots = gb.binary.eq(x & index).new()
-        found, q, colors = (back.state[name] for name in ("found", "while_", "colors"))
-        colors << x
+        x(left.S, gb.replace) << index
+        near << x
+        check.repeat(spread, while_=near)
+        # last<x == v, replace> = x, the roots; found = what reaches the root of its color inside of the color
         found.clear()
-        q.clear()
-        q(roots.V) << x
-        back.run()
-        # label<found> = x; left<!found, replace> = left
+        last(gb.binary.eq(x & index).new().V, gb.replace) << x
+        check.repeat(gather, while_=last)
+        # label<found> = found; left<!found, replace> = left
         label(found.S) << found
         left(~found.S, gb.replace) << left
-    return label
 
+    def trim(_):
+        # behind<left, replace> = left any.pair A; ahead<behind, replace> = A any.pair left
+        behind(left.S, gb.replace) << left.vxm(A, any_pair)
+        ahead(behind.S, gb.replace) << A.mxv(left, any_pair)
+        # gone<!ahead, replace> = left; left = ahead
+        gone(~ahead.S, gb.replace) << left
+        left << ahead
 
-def _trimming(A, gb):
-    """alive without the vertices that have no edge in or no edge out, until nothing changes."""
-    BOOL, any_pair = gb.dtypes.BOOL, gb.semiring.any_pair[gb.dtypes.BOOL]
-    alive, q, t, u = (gb.Vector(BOOL, A.nrows) for _ in range(4))
+    def spread(_):
+        # t<x, replace> = near min.first A; near<t < x, replace> = t; x<near> = near
+        t = near.vxm(A, gb.semiring.min_first[INT64]).new(mask=x.S)
+        near(gb.binary.lt(t & x).new().V, gb.replace) << t
+        x(near.S) << near
 
-    def body(_):
-        # t<alive, replace> = alive any.pair A; u<t, replace> = A any.pair alive
-        t(alive.S, gb.replace) << alive.vxm(A, any_pair)
-        u(t.S, gb.replace) << A.mxv(alive, any_pair)
-        # q<!u, replace> = alive: what goes; alive = u
-        q(~u.S, gb.replace) << alive
-        alive << u
+    def gather(_):
+        # found<last> = last; t<!found, replace> = A max.second last; last<t == x, replace> = t
+        found(last.S) << last
+        t = A.mxv(last, gb.semiring.max_second[INT64]).new(mask=~found.S)
+        last(gb.binary.eq(t & x).new().V, gb.replace) << t
 
-    return {"body": body, "while_": q, "alive": alive}
-
-
-def _spreading(A, gb):
-    """colors: the smallest color of all that reach a vertex."""
-    INT64 = gb.dtypes.INT64
-    x, q, t = (gb.Vector(INT64, A.nrows) for _ in range(3))
-    lower = gb.Vector(gb.dtypes.BOOL, A.nrows)
-
-    def body(_):
-        # t<x, replace> = q min.first A
-        t(x.S, gb.replace) << q.vxm(A, gb.semiring.min_first[INT64])
-        # q<t < x, replace> = t; x<q> = q
-        lower << gb.binary.lt(t & x)
-        q(lower.V, gb.replace) << t
-        x(q.S) << q
-
-    return {"body": body, "while_": q, "colors": x}
-
-
-def _gathering(A, gb):
-    """found: the vertices that reach, in their color, one of those that q starts with."""
-    INT64 = gb.dtypes.INT64
-    x, found, q, t = (gb.Vector(INT64, A.nrows) for _ in range(4))
-    same = gb.Vector(gb.dtypes.BOOL, A.nrows)
-
-    def body(_):
-        # found<q> = q
-        found(q.S) << q
-        # t<!found, replace> = A max.second q
-        t(~found.S, gb.replace) << A.mxv(q, gb.semiring.max_second[INT64])
-        # q<t == x, replace> = t
-        same << gb.binary.eq(t & x)
-        q(same.V, gb.replace) << t
-
-    return {"body": body, "while_": q, "found": found, "colors": x}
+    return {"begin": begin, "body": body, "while_": left, "labels": label}

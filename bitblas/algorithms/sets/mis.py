@@ -16,8 +16,7 @@ Blelloch, Fineman, Shun: Greedy sequential maximal independent set and matching 
 """
 
 from .. import _check as check
-from .. import _watch as watch
-from .._scores import hashes
+from .._scores import MASK, degrees, random
 
 
 @check.on_its_device
@@ -30,32 +29,39 @@ def maximal_independent_set(A, *, seed=None, gb=None):
     Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library, seed no integer).
     """
     gb = check.library(gb)
-    n = check.square(gb, A)
+    check.square(gb, A)
     seed = 0 if seed is None else check.integer("seed", seed)
-
-    # s = random / (1 + degree), made unique by its low bits
-    degree, random = hashes(A, seed, gb)
-    s = gb.Vector.from_dense((random >> 1) // (degree + 1) << 32 | random)
-    members = gb.Vector(gb.dtypes.BOOL, n)
-    add_greedily(members, s, A, gb)
-    return members
+    loop = check.loop(_joining, A, gb)
+    loop.state["seed"] << (seed & MASK)
+    loop.run()
+    return loop.result(loop.state["members"])
 
 
-def add_greedily(members, s, A, gb):
-    """members |= the greedy independent set of the vertices that have a score in s; s is used up."""
-    best, worse = gb.Vector(gb.dtypes.INT64, s.size), gb.Vector(gb.dtypes.BOOL, s.size)
-    fresh, gone = worse.dup(), worse.dup()
-    while s.nvals:
+def _joining(A, gb):
+    BOOL, INT64, binary = gb.dtypes.BOOL, gb.dtypes.INT64, gb.binary
+    degree, seed = degrees(A, gb), gb.Scalar(INT64)
+    vertex = degree.apply(gb.indexunary.index).new(INT64)
+    s, members = gb.Vector(INT64, A.nrows), gb.Vector(BOOL, A.nrows)
+
+    def begin():
+        # s = random / (1 + degree), made unique by its low bits
+        draw = random(vertex, seed, gb)
+        share = binary.cdiv(draw.apply(binary.bshift, right=-1).new() & degree.apply(binary.plus, right=1).new())
+        s << binary.bor(share.new().apply(binary.bshift, right=32).new() & draw)
+        members.clear()
+        join(0)
+
+    def join(_):
         # best<s, replace> = A max.second s: the best score next to each vertex; a self loop gives its own
-        best(s.S, gb.replace) << A.mxv(s, gb.semiring.max_second[gb.dtypes.INT64])
-        # fresh<!(best > s), replace> = true
-        worse << gb.binary.gt(best & s)
-        fresh(~worse.V, gb.replace) << s.apply(gb.unary.one)
-        # members<fresh> = true
+        best = A.mxv(s, gb.semiring.max_second[INT64]).new(mask=s.S)
+        # fresh<!(best > s), replace> = true; members<fresh> = true
+        worse = binary.gt(best & s).new()
+        fresh = s.apply(gb.unary.one[INT64]).new(BOOL, mask=~worse.V)
         members(fresh.S) << True
         # gone<s, replace> = A any.pair fresh; gone<fresh> = true
-        gone(s.S, gb.replace) << A.mxv(fresh, gb.semiring.any_pair[gb.dtypes.BOOL])
+        gone = A.mxv(fresh, gb.semiring.any_pair[BOOL]).new(mask=s.S)
         gone(fresh.S) << True
         # s<!gone, replace> = s
         s(~gone.S, gb.replace) << s
-        watch.tell()
+
+    return {"begin": begin, "body": join, "while_": s, "members": members, "seed": seed}

@@ -24,6 +24,9 @@ class Symbol:
     def __init__(self, scalar: Any, casts: tuple[Any, ...] = ()) -> None:
         self.scalar, self.casts = scalar, casts
 
+    def __repr__(self) -> str:
+        return str(self.scalar.name)
+
 
 class Listed:
     """Stands for an array with what a vector holds, as `to_dense` and `to_coo` give it: at the places where `where`

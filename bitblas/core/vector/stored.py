@@ -40,6 +40,8 @@ class StoredVector(Tensor):
     def _from_store(cls, store: VectorStore, name: str | None = None) -> Self:
         v = cls.__new__(cls)
         v._data, v._pending, v.name = store, {}, named(name)
+        if recording.recorder is not None:
+            recording.recorder.created(v)
         return v
 
     @property

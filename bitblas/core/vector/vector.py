@@ -32,6 +32,7 @@ from ..statement.operand import is_tensor, kinds, object_of
 from ..statement.operands import apply_operator, index_operator, operands, select_mask, union_operator
 from ..statement.orders import movable
 from ..statement.products import multiply_vector
+from ..statement.recording import state as recording
 from ..statement.running import assignment, statement
 from . import assign
 from .build import VectorBuild
@@ -59,6 +60,8 @@ class Vector(VectorBuild, VectorIndex):
         self._data = empty_vector(d, size, kind)
         self._pending: dict[int, np.generic | None] = {}
         self.name = named(name)
+        if recording.recorder is not None:
+            recording.recorder.created(self)
 
     @classmethod
     def _computed(cls, expr: Any, dtype: DataType | None = None, mask: Any = None, name: str | None = None) -> Vector:
@@ -88,14 +91,17 @@ class Vector(VectorBuild, VectorIndex):
         kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
         if clear:
             return type(self)(kind, self.size, name=name, device=self.device)
-        if mask is None:
+        if mask is None and recording.recorder is None:
             return type(self)._from_store(assign.copied(self._stored, kind), name)
         v = type(self)(kind, self.size, name=name, device=self.device)
-        v._update(self, check(mask, 1), None, False)
+        v._update(self, None if mask is None else check(mask, 1), None, mask is not None)
         return v
 
     def clear(self) -> None:
         """Delete all entries."""
+        if recording.recorder is not None:
+            recording.recorder.cleared(self)
+            return
         self._adopt(empty_vector(self.device, self.size, self.dtype))
 
     def to(self, device: str | Device) -> Vector:

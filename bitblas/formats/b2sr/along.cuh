@@ -3,7 +3,6 @@
 #include "kernels/step.cuh"
 #include "kernels/cluster.cuh"
 #include "formats/b2sr/mark.cuh"
-#define PER TILE
 
 // A tile row and its items, in numbers as narrow as the pointers.
 struct Item {

@@ -69,13 +69,13 @@ class TilesChoice(TiledChoice):
         self.handicap = 1.05 if self.fused else 1.2
 
     def knows(self, seen: Seen) -> bool:
-        return self.tile in dict(seen.tiles)
+        return self.tile in seen.tiles_of
 
     def listing(self, seen: Seen) -> Listing:
-        return Listing(dict(seen.tiles)[self.tile], float(seen.nvals), 0.0)
+        return Listing(seen.tiles_of[self.tile], float(seen.nvals), 0.0)
 
     def predict_bytes(self, seen: Seen) -> int:
-        return tiles_bytes(seen.nrows, seen.ncols, max(1, round(dict(seen.tiles)[self.tile])), self.tile)
+        return tiles_bytes(seen.nrows, seen.ncols, max(1, round(seen.tiles_of[self.tile])), self.tile)
 
     def scratch(self, seen: Seen) -> int:
         return 24 * self.units(seen.nrows)

@@ -1,6 +1,7 @@
 // A form of tiles as steps go through it: a tile row holds items, its tiles and then, of a Split (PACKED), the entries of
 // its rest. Where the rest begins stands beside where the tiles do: as many numbers a tile row as there are parts.
 #include "formats/b2sr/scatter.cuh"
+#define PER TILE  // places of a unit
 #define ROW_MASK (TILE == 64 ? ~0ull : (1ull << (TILE & 63)) - 1)
 
 #if PACKED

@@ -1,5 +1,5 @@
-// t<mask> = A' (+).(x) u for a frontier u, one round of a program on the device, by tile rows: see csr/step.cu. Units are
-// tile rows; LANES lanes share one, however long it is, and a lane takes an item: a tile, or an entry of a Split's rest.
+// t<mask> = A' (+).(x) u for a frontier u, one round of a program on the device, by tile rows: see
+// kernels/step_rows.cuh. Units are tile rows; LANES lanes share one, however long it is, and a lane takes an item: a tile, or an entry of a Split's rest.
 // The pull is for WORDS.
 #include "formats/b2sr/items.cuh"
 #include "kernels/step.cuh"
@@ -30,21 +30,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   open_stage(stage);
 
   // From the last thread on: while frontiers are small, others than those who push.
-  const i64 clearing = warps * 32 - 1 - thread_number();
-  if (old_dense) {
-    for (i64 h = clearing; h < (size + 31) / 32; h += warps * 32) ((u32*)old_bits)[h] = 0;
-    for (i64 j = clearing; CELLS_BEGIN && j < size; j += warps * 32) old_val[j] = C_T(BEGIN);
-  } else {
-    for (i64 k = clearing; k < (i64)old_listed; k += warps * 32) {
-      const i64 j = old_list[k];
-#if TILE == 64
-      old_bits[j] = 0;
-#else
-      ((u32*)old_bits)[j * TILE >> 5] = 0;
-#endif
-      for (i64 c = j * TILE; CELLS_BEGIN && c < (j + 1) * TILE && c < size; ++c) old_val[c] = C_T(BEGIN);
-    }
-  }
+  clear_frontier(old_dense, old_list, (i64)old_listed, size, old_bits, old_val, warps * 32 - 1 - thread_number(), warps * 32);
 
   const i64 listed = dense ? n : (i64)u_listed;
   for (i64 k = warp * GROUPS; k < listed; k += warps * GROUPS) {

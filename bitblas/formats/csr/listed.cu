@@ -1,3 +1,4 @@
 // Small rounds of a body of passes and one step, along rows. The text of the passes is generated (see loop/listed.py).
-#include "formats/csr/along.cuh"
+#include "formats/csr/rows.cuh"
+#include "kernels/along_rows.cuh"
 #include "kernels/listed.cuh"

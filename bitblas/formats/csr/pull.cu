@@ -1,8 +1,7 @@
 // w<mask, accum, replace> = A (+).(x) u row by row: LANES lanes share a row, a masked-out row is not read, a terminal
 // value ends it. A lane loads UNROLL entries before it uses the first: packed ones side by side, plain ones so that the
 // lanes read side by side. STAGED: no mask, u full, rows side by side: the block reads the entries of its rows as one run.
-#include "kernels/ending.cuh"
-#include "kernels/values.cuh"
+#include "kernels/pull_rows.cuh"
 #include "formats/csr/columns.cuh"
 
 typedef PLACE(PTR_T) place_t;
@@ -13,26 +12,16 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
      const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, const u64* mask, i64 mask_stride, u64 mask_invert, Z_T product,
      const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso, i64 w_stride, i64 moved, i64 replace, u64* t_bits,
      STORED(W_T)* t_val) {
-  const i64 unit = thread_number() / LANES;
-  const int lane = threadIdx.x & (LANES - 1);
-  const bool inside = unit < n;
-  const i64 row = row_stride && inside ? row_of[unit] : unit;
-  // A hub: its segments are rows of another launch. Presence alone is looked for in the hub's beginning at once, and
-  // its segments only set the bit, while it is missing.
-  const bool segment = PRESENCE && row_stride;
-  bool hub = false;
-  const bool open = inside && allowed(mask, mask_stride, mask_invert, row) && !(segment && bit_of(t_bits, row));
+  Row of(n, row_of, row_stride, mask, mask_stride, mask_invert, t_bits);
   place_t e = 0, stop = 0;
-  if (open) {
-    e = (place_t)begin[unit];
-    stop = (place_t)end[unit];
-    if ((i64)(stop - e) > longest) hub = !PRESENCE, stop = PRESENCE ? e + (place_t)longest : e;
+  if (of.open) {
+    e = (place_t)begin[of.unit];
+    stop = (place_t)end[of.unit];
+    if ((i64)(stop - e) > longest) of.hub = !PRESENCE, stop = PRESENCE ? e + (place_t)longest : e;
   }
   const Values values = {a_val, a_iso, a_stride};
   (void)values;
-  bool some = false;
-  Z_T sum = IDENTITY;
-  i64 count = 0;
+  Sum x = {false, IDENTITY, 0};
 #if STAGED
   // Neighbours read neighbours, STAGE entries at a time, and products reach their rows through shared memory; BEGIN is
   // neutral. Hubs are holes in the run; none is shorter than STAGE, so that at most one begins in a stage.
@@ -41,17 +30,17 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   const i64 first = (i64)blockIdx.x * (BLOCK / LANES), after = first + BLOCK / LANES;
   place_t at = 0, all = 0;
   if (first < n) at = (place_t)begin[first], all = (place_t)end[(after < n ? after : n) - 1];
-  const bool holes = __syncthreads_or(hub);
-  some = e < stop;
-  sum = BEGIN;
+  const bool holes = __syncthreads_or(of.hub);
+  x.some = e < stop;
+  x.sum = BEGIN;
   while (at < all) {
     place_t until = all - at > STAGE ? at + STAGE : all;
     if (holes) {
       if (threadIdx.x == 0) run[0] = at, run[1] = until;
       __syncthreads();
-      if (hub && lane == 0) {
-        const place_t from = (place_t)begin[unit];
-        if (from == at) run[0] = (place_t)end[unit];
+      if (of.hub && of.lane == 0) {
+        const place_t from = (place_t)begin[of.unit];
+        if (from == at) run[0] = (place_t)end[of.unit];
         else if (from > at && from < until) run[1] = from;
       }
       __syncthreads();
@@ -78,15 +67,15 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
     }
     __syncthreads();
     const place_t low = e > at ? e : at, high = stop < until ? stop : until;
-    for (place_t k = low + lane; k < high; k += LANES) sum = add(sum, staged[k - at]);
+    for (place_t k = low + of.lane; k < high; k += LANES) x.sum = add(x.sum, staged[k - at]);
     __syncthreads();
     at = until;
   }
 #elif KIND == WORDS && U_FULL
-  some = e < stop;
+  x.some = e < stop;
 #else
   constexpr int APART = SIDE_BY_SIDE ? 1 : LANES;  // entries that a lane takes at once
-  e += lane * (SIDE_BY_SIDE ? UNROLL : 1);
+  e += of.lane * (SIDE_BY_SIDE ? UNROLL : 1);
   for (Columns entries(col, width, e); e < stop; e += UNROLL * LANES, entries.skip(UNROLL * LANES)) {
     bool has[UNROLL];
     COL_T j[UNROLL];
@@ -104,50 +93,9 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
       if (!PACKED) j[i] = has[i] ? entries.at(next, 0) : 0;
 #endif
     }
-#if KIND == VALUES
-    A_T a[UNROLL];
-    U_T x[UNROLL];
-#pragma unroll
-    for (int i = 0; i < UNROLL; ++i) a[i] = has[i] ? values.at(e + i * APART) : a_iso;
-#endif
-#pragma unroll
-    for (int i = 0; i < UNROLL; ++i) {
-      if (!U_FULL) has[i] = has[i] && bit_of(u_bits, j[i]);
-#if KIND == VALUES
-      x[i] = has[i] ? load<U_T>(u_val, u_iso, u_stride, j[i]) : U_T();
-#else
-      some = some || has[i];
-      count += has[i];
-#endif
-    }
-#if KIND == VALUES
-#pragma unroll
-    for (int i = 0; i < UNROLL; ++i)
-      if (has[i] && !is_final(some, sum)) join(some, sum, true, mul(a[i], x[i], row, j[i]));
-    if (is_final(some, sum)) break;
-#elif KIND == WORDS
-    if (some) break;
-#endif
+    x.take(has, j, [&](int k) { return values.at(e + k * APART); }, a_iso, of.row, u_bits, u_val, u_iso, u_stride);
+    if (x.done()) break;
   }
 #endif
-  if (KIND == COUNT) {
-#pragma unroll
-    for (int d = LANES / 2; d; d >>= 1) count += shuffle_xor(ALL_LANES, count, d);
-    some = count > 0;
-    if (some) sum = repeated(product, count);
-  } else {
-    if (KIND == WORDS) sum = product;
-    join_lanes(some, sum, 1);
-  }
-  if (segment) {
-    if (some && lane == 0) atomicOr((u32*)t_bits + (row >> 5), 1u << (row & 31));
-    return;
-  }
-  Ending done = {false, false};
-  if (inside && lane == 0)
-    done = finish(unit, open && !hub, some, sum, w_bits, w_val, w_iso, w_stride, moved, hub ? 0 : replace, t_val);
-  write_bits<1>(t_bits, n, unit, done.present);
-#if STORE && W_BOOL
-  write_bits<1>(t_val, n, unit, done.value);
-#endif
+  end_row(of, x, product, w_bits, w_val, w_iso, w_stride, moved, replace, t_bits, t_val);
 }

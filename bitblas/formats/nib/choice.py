@@ -30,7 +30,7 @@ class NibChoice(Format):
         return "" if fits else f"holds up to {MOST} rows and columns, got {nrows} x {ncols}; 'csr' holds more"
 
     def knows(self, seen: Seen) -> bool:
-        return self.key in dict(seen.own)
+        return self.key in seen.own_of
 
     def count(self, rows: Any) -> float:
         return layout.counted(rows)
@@ -42,7 +42,7 @@ class NibChoice(Format):
         return Listing(0.0, 0.0, float(seen.nvals))
 
     def predict_bytes(self, seen: Seen) -> int:
-        return layout.nib_bytes(seen.nrows, dict(seen.own)[self.key])
+        return layout.nib_bytes(seen.nrows, seen.own_of[self.key])
 
     def scratch(self, seen: Seen) -> int:
         return 40 * seen.nrows

@@ -1,4 +1,5 @@
 // Small rounds of a body of passes and one step, along rows in nibbles. The text of the passes is generated (see
 // loop/listed.py).
-#include "formats/nib/along.cuh"
+#include "formats/nib/rows.cuh"
+#include "kernels/along_rows.cuh"
 #include "kernels/listed.cuh"

@@ -11,19 +11,9 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, words, value_ptr, a_va
          t_bits, t_val):  # fmt: skip
     for word in range(lo >> 6, (hi + 63) >> 6):
         rest = at(mask, word * mask_stride) ^ mask_invert
-        open_bits = rest
-        had = at(w_bits, word) if MERGE else np.uint64(0)
-        rows = np.uint64(0)
-        truths = np.uint64(0)
-        if hi - (word << 6) < 64:
-            rest &= (ONE << np.uint64(hi - (word << 6))) - ONE
+        # include: kernels/rows_of_word.cpu.py
         while rest != 0:
-            bit = trailing_zeros(rest)
-            rest = drop_lowest(rest)
-            row = (word << 6) + np.int64(bit)
-            some = False
-            total = BEGIN if BLEND else IDENTITY
-            count = np.int64(0)
+            # include: kernels/next_row.cpu.py
             place = row_begin(begin, words, row)
             stop = row_end(begin, words, row)
             e = np.int64(at(value_ptr, row)) if RANKED else np.int64(0)
@@ -59,22 +49,5 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, words, value_ptr, a_va
                     if RANKED:
                         e += 1
                 place += np.int64(last) + 1
-            if KIND != VALUES or BLEND:
-                some = count > 0
-            if some:
-                rows |= ONE << bit
-                if KIND == COUNT:
-                    total = repeated(product, count)
-                elif KIND == WORDS:
-                    total = product
-                if STORE:
-                    value = ended(total, had >> bit & ONE != 0, w_val, w_iso, w_stride, row)
-                    if not W_BOOL:
-                        put(t_val, row, value)
-                    elif value:
-                        truths |= ONE << bit
-        stay = kept(had, open_bits, rows, replace)
-        truths |= carry(stay, word << 6, w_val, w_iso, w_stride, moved, t_val)
-        put(t_bits, word, rows | stay)
-        if STORE and W_BOOL:
-            put(t_val, word, truths)
+            # include: kernels/end_row.cpu.py
+        # include: kernels/end_word.cpu.py

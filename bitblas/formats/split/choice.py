@@ -13,7 +13,7 @@ from ..csr.choice import UNROLL
 from ..lanes import power_of_two
 from ..sample import Sample
 from . import layout
-from .counting import count_parts, sampled_parts
+from .counting import count_parts, paying, sampled_parts
 
 
 class SplitChoice(TiledChoice):
@@ -32,10 +32,15 @@ class SplitChoice(TiledChoice):
         return "" if fits else f"holds up to {(1 << 32) // self.tile} columns with tiles of {self.tile}, got {ncols}"
 
     def knows(self, seen: Seen) -> bool:
-        return self.key in dict(seen.own)
+        return self.key in seen.own_of
 
     def count(self, rows: Any) -> layout.Parts:
         return count_parts(rows, self.tile)
+
+    def may_pay(self, of: Sample) -> bool:
+        """Where tiles pay for a tenth of the entries. (Of 62 graphs in three orders those for which it is chosen for
+        time have 0.15 to 0.46 of them there.)"""
+        return paying(of, self.tile) >= 0.1
 
     def sample(self, of: Sample) -> layout.Parts:
         return sampled_parts(of, self.tile)
@@ -44,11 +49,11 @@ class SplitChoice(TiledChoice):
         return layout.Parts(*told)
 
     def listing(self, seen: Seen) -> Listing:
-        parts = dict(seen.own)[self.key]
+        parts = seen.own_of[self.key]
         return Listing(parts.tiles, seen.nvals - parts.in_rest, parts.in_rest)
 
     def predict_bytes(self, seen: Seen) -> int:
-        return layout.predict_bytes(seen.nrows, seen.ncols, self.tile, dict(seen.own)[self.key])
+        return layout.predict_bytes(seen.nrows, seen.ncols, self.tile, seen.own_of[self.key])
 
     def scratch(self, seen: Seen) -> int:
         return 100 * self.units(seen.nrows) + seen.nvals + 4 * round(self.listing(seen).items)

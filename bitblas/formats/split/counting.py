@@ -9,7 +9,7 @@ import numpy as np
 from ..b2sr.choice import word_type
 from ..b2sr.merging import Merge
 from ..csr.format import Csr
-from ..sample import Sample
+from ..sample import SIZES, Sample
 from .layout import Parts, best_parts, log_of, rule_of
 
 
@@ -42,9 +42,14 @@ def count_parts(csr: Csr, tile: int) -> Parts:
     return counted(csr, tile)[0]
 
 
+def paying(of: Sample, tile: int) -> float:
+    """The share of the entries that lie in tiles that pay, where no entry is near."""
+    return float(np.count_nonzero(of.fills[SIZES.index(tile)] >= rule_of(of.ncols, tile, 0).far) / len(of.bits))
+
+
 def sampled_parts(of: Sample, tile: int) -> Parts:
     """The same of a sample of entries, estimated for all."""
-    fill, tiles = of.fill[tile], of.tiles[tile]
+    fill, tiles = of.fills[SIZES.index(tile)], of.share[SIZES.index(tile)]
     whole = float(tiles.sum())
 
     def count(near_width: int) -> Parts:

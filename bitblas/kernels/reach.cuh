@@ -1,5 +1,5 @@
-// A push along entries of rows: how one of them reaches its column.
-#include "kernels/push.cuh"
+// A push along entries of rows: how one of them reaches its column; and what a pull finds.
+#include "kernels/step.cuh"
 #include "kernels/values.cuh"
 
 // Entry j of t gets the product of entry e of the matrix and entry i of u; true for the one that made it.
@@ -18,3 +18,9 @@ __device__ __forceinline__ bool reach_anew(u64* t_bits, C_T* t_val, i64 j, i64 e
 #endif
   return true;
 }
+
+// What a row that pulls has found: an entry of u, and which of its own led there (of KIND VALUES).
+struct Hit {
+  bool some;
+  i64 from, place;
+};

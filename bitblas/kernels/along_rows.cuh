@@ -1,29 +1,9 @@
-// Small rounds along rows (see kernels/rounds.cuh, kernels/listed.cuh, and step.cu for the same by the grid).
-#include "kernels/step.cuh"
+// Pushes along rows in small rounds (rounds.cuh, listed.cuh): what the header of a form by rows, which stands before, says
+// of its items is all that differs (formats/csr/rows.cuh).
 #include "kernels/cluster.cuh"
-#include "formats/csr/reach.cuh"
-#include "formats/csr/columns.cuh"
-#define PER 1
-#define FORM() const PTR_T *ptr, const column_t *col, i64 width
-#define FORM_OF() {ptr, col, width}
-
-// A row: its number, and where its entries stand.
-struct Item {
-  u32 unit;
-  PTR_T begin, end;
-};
-
-struct Rows {
-  const PTR_T* ptr;
-  const column_t* col;
-  i64 width;
-  __device__ __forceinline__ Item item(u32 i) const { return {i, ptr[i], ptr[i + 1]}; }
-  __device__ __forceinline__ Item item_at(u32 place) const { return item(place); }
-  __device__ __forceinline__ i64 work_of(const Item& x) const { return (i64)x.end - x.begin; }
-};
 typedef Rows Units;
 
-// Pushes along rows. The `stride` lanes that share one call it together, all of a warp do.
+// The `stride` lanes that share a row call it together, all of a warp do.
 struct Along {
   Units form;
   Values values;
@@ -37,21 +17,18 @@ struct Along {
   __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, const u64* u_bits,
                                              const STORED(U_T)* u_val, u64* t_bits, C_T* t_val, Put put) const {
     (void)u_bits;
-    i64 e = (i64)x.begin + lane;
-    const i64 stop = x.end;
-    for (Columns entry(form.col, form.width, e); __any_sync(ALL_LANES, e < stop); e += stride, entry.skip(stride)) {
-      const i64 j = e < stop ? (i64)entry.at(e, 0) : 0;
+    form.along(x, lane, stride, [&](bool has, i64 j, i64 e) {
       bool fresh = false;
 #if PLACES
       u64 added = 0;
-      if (e < stop && open(j)) {
+      if (has && open(j)) {
         added = put.add(j, 1);
         fresh = reach(t_bits, t_val, j, e, x.unit, values, u_val, u_iso, u_stride);
       }
       put(added, j, fresh);
 #else
       Item found = {};
-      if (e < stop) {
+      if (has) {
         found = form.item((u32)j);
         const u32 there = ((const u32*)t_bits)[j >> 5];
         asked(found.begin), asked(found.end), asked(there);
@@ -60,7 +37,7 @@ struct Along {
       }
       put(fresh, found);
 #endif
-    }
+    });
   }
   // Asks for what an item begins with.
   __device__ __forceinline__ void touch(const Item&, int) const {}

@@ -1,0 +1,38 @@
+// Rows as steps of loops push along them. What the kernels of steps know of a form by rows is what such a header says:
+// Item, Rows and FORM.
+#define PER 1  // places of a unit
+#include "kernels/reach.cuh"
+#include "formats/csr/columns.cuh"
+#define FORM() const PTR_T *ptr, const column_t *col, i64 width
+#define FORM_OF() {ptr, col, width}
+
+// A row: its number, and where its entries stand.
+struct Item {
+  u32 unit;
+  PTR_T begin, end;
+};
+
+struct Rows {
+  const PTR_T* ptr;
+  const column_t* col;
+  i64 width;
+  __device__ __forceinline__ Item item(u32 i) const { return {i, ptr[i], ptr[i + 1]}; }
+  __device__ __forceinline__ Item item_at(u32 place) const { return item(place); }
+  __device__ __forceinline__ i64 work_of(const Item& x) const { return (i64)x.end - x.begin; }
+
+  // reached(has, j, e) for the entries of a row, each by one of the `stride` lanes that share it. All lanes of a warp
+  // call it together, and `reached` too: `has` is false for those who lack one.
+  template <class F> __device__ __forceinline__ void along(const Item& x, int lane, int stride, F reached) const {
+    go(x.begin, x.end, lane, stride, reached);
+  }
+  // The same for segment s of row i, a long one, by a warp.
+  template <class F> __device__ __forceinline__ void along_segment(i64 i, u32 s, i64 longest, F reached) const {
+    const i64 begin = ptr[i] + s * longest, end = ptr[i + 1];
+    go(begin, begin + longest < end ? begin + longest : end, threadIdx.x & 31, 32, reached);
+  }
+  template <class F> __device__ __forceinline__ void go(i64 begin, i64 stop, int lane, int stride, F reached) const {
+    i64 e = begin + lane;
+    for (Columns entry(col, width, e); __any_sync(ALL_LANES, e < stop); e += stride, entry.skip(stride))
+      reached(e < stop, e < stop ? (i64)entry.at(e, 0) : 0, e);
+  }
+};

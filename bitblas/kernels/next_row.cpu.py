@@ -1,0 +1,7 @@
+# The next row of a pull, and nothing summed: statements of a kernel.
+bit = trailing_zeros(rest)
+rest = drop_lowest(rest)
+row = (word << 6) + np.int64(bit)
+some = False
+total = BEGIN if BLEND else IDENTITY
+count = np.int64(0)

@@ -1,0 +1,82 @@
+// What a pull by rows does before and after it reads a row: between how a form is walked through and what a statement
+// does with a sum (ending.cuh).
+#include "kernels/ending.cuh"
+#include "kernels/values.cuh"
+
+// A row as its LANES lanes have it. A hub: its segments are rows of another launch. Presence alone is looked for in the
+// hub's beginning at once, and its segments only set the bit, while it is missing.
+struct Row {
+  i64 n, unit, row;
+  int lane;
+  bool inside, segment, open, hub;
+  __device__ __forceinline__ Row(i64 units, const i64* row_of, i64 row_stride, const u64* mask, i64 mask_stride,
+                                 u64 mask_invert, const u64* t_bits)
+      : n(units), unit(thread_number() / LANES), lane(threadIdx.x & (LANES - 1)), inside(unit < n),
+        segment(PRESENCE && row_stride), hub(false) {
+    row = row_stride && inside ? row_of[unit] : unit;
+    open = inside && allowed(mask, mask_stride, mask_invert, row) && !(segment && bit_of(t_bits, row));
+  }
+};
+
+// What a lane has of a row's sum.
+struct Sum {
+  bool some;
+  Z_T sum;
+  i64 count;
+
+  // Entries of the row that a lane has found at once: N columns, and for each whether it is one; value(k) is the value of
+  // one. What they need is asked for before the first is used.
+  template <int N, class J, class V>
+  __device__ __forceinline__ void take(bool (&has)[N], const J (&j)[N], V value, A_T a_iso, i64 row, const u64* u_bits,
+                                       const STORED(U_T)* u_val, U_T u_iso, i64 u_stride) {
+#if KIND == VALUES
+    A_T a[N];
+    U_T x[N];
+#pragma unroll
+    for (int k = 0; k < N; ++k) a[k] = has[k] ? value(k) : a_iso;
+#endif
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+      if (!U_FULL) has[k] = has[k] && bit_of(u_bits, j[k]);
+#if KIND == VALUES
+      x[k] = has[k] ? load<U_T>(u_val, u_iso, u_stride, j[k]) : U_T();
+#else
+      some = some || has[k];
+      count += has[k];
+#endif
+    }
+#if KIND == VALUES
+#pragma unroll
+    for (int k = 0; k < N; ++k)
+      if (has[k] && !is_final(some, sum)) join(some, sum, true, mul(a[k], x[k], row, j[k]));
+#endif
+  }
+  // Whether nothing more can change it.
+  __device__ __forceinline__ bool done() const { return KIND == WORDS ? some : KIND == VALUES && is_final(some, sum); }
+};
+
+__device__ __forceinline__ void end_row(const Row& of, Sum x, Z_T product, const u64* w_bits, const STORED(W_T)* w_val,
+                                        W_T w_iso, i64 w_stride, i64 moved, i64 replace, u64* t_bits,
+                                        STORED(W_T)* t_val) {
+  if (KIND == COUNT) {
+#pragma unroll
+    for (int d = LANES / 2; d; d >>= 1) x.count += shuffle_xor(ALL_LANES, x.count, d);
+    x.some = x.count > 0;
+    if (x.some) x.sum = repeated(product, x.count);
+  } else {
+    if (KIND == WORDS) x.sum = product;
+    join_lanes(x.some, x.sum, 1);
+  }
+  if (of.segment) {
+    if (x.some && of.lane == 0) atomicOr((u32*)t_bits + (of.row >> 5), 1u << (of.row & 31));
+    return;
+  }
+  Ending done = {false, false};
+  if (of.inside && of.lane == 0)
+    done = finish(of.unit, of.open && !of.hub, x.some, x.sum, w_bits, w_val, w_iso, w_stride, moved, of.hub ? 0 : replace,
+                  t_val);
+  write_bits<1>(t_bits, of.n, of.unit, done.present);
+#if STORE && W_BOOL
+  write_bits<1>(t_val, of.n, of.unit, done.value);
+#endif
+}

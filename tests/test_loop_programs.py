@@ -1,0 +1,114 @@
+"""Bodies of many statements, copies and clearing inside them, and algorithms that are programs with loops inside."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import oracles
+import pytest
+from test_loop_index import dense, full
+
+import bitblas as gb
+import bitblas.loop.build as builds
+import bitblas.loop.together as passes_of
+from bitblas.algorithms import coloring, maximal_independent_set, minimum_spanning_forest
+from bitblas.exceptions import CaptureError
+from bitblas.loop import Program, repeat
+
+BOOL, INT64 = gb.dtypes.BOOL, gb.dtypes.INT64
+
+
+def test_sets_colors_and_forests_on_the_device(device):
+    """Programs with loops inside; what they give is that of the CPU, also where the matrix lies in another order."""
+    if device == "cpu":
+        pytest.skip("test_vertex_sets.py has it")
+    clique = [(i, j) for i in range(70) for j in range(i)]
+    sparse = oracles.random(90, 120, 1, symmetric=True)
+    edges = [*clique, *((70 + i, 70 + j) for i, j in zip(sparse.rows.tolist(), sparse.cols.tolist(), strict=True))]
+    graph = oracles.Graph.of(170, edges, symmetric=True)
+    weights = graph.symmetric_integers(1, 9)
+    A = gb.Matrix.from_coo(graph.rows, graph.cols, weights.astype(np.float32), nrows=170, ncols=170)
+    B = A.reorder(np.random.default_rng(1).permutation(170))
+    colors, members = oracles.speculative_colors(graph, 2), oracles.greedy_independent(graph, 2)
+    _, total = oracles.forest(graph, weights)
+    for M in (A, B):
+        assert set(maximal_independent_set(M, seed=2).to_coo()[0].tolist()) == members
+        assert dict(enumerate(dense(coloring(M, seed=2)))) == colors
+        F = minimum_spanning_forest(M)
+        assert F.reduce_scalar(gb.monoid.plus).new().value == 2 * total
+        assert F.nvals == 2 * (170 - len(set(oracles.components(graph).tolist())))
+
+
+def test_copies_and_what_is_cleared(device):
+    """dup, clear and Scalar.value are statements of the body: they happen in each round, and not once, while it is
+    written down."""
+    x, log, sum_ = full(gb, [3, 2, 1]), full(gb, [0, 0, 0]), gb.Scalar(INT64)
+
+    def body(k):
+        t = x.dup(gb.dtypes.FP64)
+        log(gb.binary.plus) << t
+        sum_.value = k
+        x.clear()
+        x(t.S) << t.apply(gb.binary.minus, right=1)
+        x << x.select(gb.select.valuegt, 0)
+
+    assert repeat(body, while_=x) == 3
+    assert dense(log) == [6, 3, 1]
+    assert sum_.value == 2
+    if device != "cpu":
+        x << 1
+        with pytest.raises(CaptureError, match=r"clear\(\)"):
+            repeat(lambda k: (body(k), sum_.clear()), while_=x)
+
+
+def test_more_statements_than_a_kernel_takes(device, monkeypatch):
+    """They become several kernels; what cannot be cut is named."""
+    monkeypatch.setattr(passes_of, "MOST_NAMES", 4)
+    monkeypatch.setattr(passes_of, "MOST_SUMS", 1)
+    x = [full(gb, [k, 10 + k]) for k in range(6)]
+    sums = [gb.Scalar(INT64) for _ in x]
+    going = full(gb, [2, 2])
+
+    def body(k):
+        for a, b, s in zip(x, x[1:], sums, strict=False):
+            t = gb.binary.plus(a & b).new()
+            b << t.apply(gb.binary.plus, right=k)
+            s << b.reduce(gb.monoid.plus)
+        going << going.apply(gb.binary.minus, right=1)
+        going << going.select(gb.select.valuegt, 0)
+
+    program = Program(body, while_=going)
+    assert program.run() == 2
+    rows = np.array([[k, 10 + k] for k in range(6)])
+    for k in range(2):
+        for i in range(5):
+            rows[i + 1] += rows[i] + k
+    assert [dense(v) for v in x] == rows.tolist()
+    assert [s.value for s in sums[:5]] == rows[1:].sum(axis=1).tolist()
+    if device != "cpu":
+        assert sum(line.kind == "pass" for line in program.explain().launches) >= 5
+        monkeypatch.setattr(builds, "MOST_ARGUMENTS", 5)
+        with pytest.raises(CaptureError, match=r"would take \d+ arguments"):
+            Program(body, while_=going).run()
+
+
+def test_thirty_products_in_a_round(device):
+    """More states of frontiers than one block of the last kernel has threads."""
+    A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 3], True, nrows=4, ncols=4)
+    q = [gb.Vector(BOOL, 4) for _ in range(30)]
+    q[0][0] = True
+
+    def body(_):
+        for x, y in zip(q, [*q[1:], q[0]], strict=True):
+            y << x.vxm(A, gb.semiring.any_pair[BOOL])
+
+    assert repeat(body, while_=q[0]) == 1
+    assert [x.nvals for x in q[1:5]] == [1, 1, 1, 0]
+
+
+def test_the_example_of_an_own_loop(device):
+    """Its assertions hold on every device, and with python-graphblas."""
+    pytest.importorskip("graphblas")
+    runpy.run_path(str(Path(__file__).parents[1] / "examples" / "own_loop.py"))
