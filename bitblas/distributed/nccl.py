@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 import time
@@ -13,6 +14,7 @@ from ..exceptions import DeviceError, DistributedError
 from .group import TIMEOUT, Group
 
 BYTES = 1  # ncclUint8: all goes as bytes
+ABORT = 5.0  # seconds that NCCL gets to give up
 MEETING_OFFSET = 1  # the port beside that of the master at which ranks meet: torchrun listens at that itself
 
 
@@ -58,6 +60,9 @@ class NcclGroup(Group):
             why = made[0] if made else f"no answer for {self.timeout:g} s"
             raise DistributedError(f"rank {rank} of {size}: no meeting at {point} ({why}); is rank 0 there?")
         self.comm = made[0]
+        # CuPy would destroy it with its last name, and NCCL waits then for all graphs that hold its calls: it ends with
+        # the process.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.comm))
         self.event, self.pending = device.xp.cuda.Event(disable_timing=True), False
 
     def _allgather(self, x: Any, out: Any, counts: list[int]) -> None:
@@ -109,7 +114,6 @@ class NcclGroup(Group):
         return bool(self.event.done)
 
     def _abandon(self) -> None:
-        self.comm.abort()
-
-    def close(self) -> None:
-        self.comm.destroy()
+        thread = threading.Thread(target=self.comm.abort, daemon=True)  # it may wait for what never ends
+        thread.start()
+        thread.join(ABORT)
