@@ -108,7 +108,7 @@ def plans(g):
     alone = "one rank has all"
     for expr, reason in (
         (y.A.mxv(y.u), "gathered: "), (y.u.vxm(y.A), "the matrix is not symmetric"),
-        (y.u.vxm(y.S, pair), "by symmetry"), (y.few.vxm(y.S, pair), f"2 of {N} entries are few"),
+        (y.u.vxm(y.S, pair), "by symmetry"), (y.none.vxm(y.S, pair), f"0 of {N} entries are few"),
         (y.A.T.mxv(y.u), "which are columns of the result"), (y.S.T.mxv(y.u, pair), "by symmetry"),
     ):  # fmt: skip
         text = gd.explain(expr)

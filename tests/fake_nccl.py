@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 import types
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
@@ -86,15 +88,16 @@ class Device:
     name, host_memory = "cuda:0", False
 
     def __init__(self):
-        nccl = types.SimpleNamespace(
-            NcclError=NcclError, NcclCommunicator=NcclCommunicator, get_unique_id=lambda: b"id",
+        nccl: Any = types.SimpleNamespace(
+            get_version=lambda: 0, NcclError=NcclError, NcclCommunicator=NcclCommunicator, get_unique_id=lambda: b"id",
             groupStart=group_start, groupEnd=group_end,
         )  # fmt: skip
         stream = types.SimpleNamespace(ptr=0, is_capturing=lambda: False)
-        self.nccl = lambda: nccl
+        for name, module in (("fake_gpu", types), ("fake_gpu.cuda", types), ("fake_gpu.cuda.nccl", nccl)):
+            sys.modules[name] = module
         cuda = types.SimpleNamespace(Event=Event, get_current_stream=lambda: stream)
         self.xp = types.SimpleNamespace(
-            cuda=cuda, empty=lambda *how: np.empty(*how).view(Array), bincount=np.bincount,
+            __name__="fake_gpu", cuda=cuda, empty=lambda *how: np.empty(*how).view(Array), bincount=np.bincount,
             ascontiguousarray=lambda x: np.ascontiguousarray(x).view(Array),
         )  # fmt: skip
 

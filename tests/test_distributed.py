@@ -6,11 +6,11 @@ import os
 import re
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
 
-from bitblas.device import Cuda
 from bitblas.distributed import launch, start
 from bitblas.distributed.shares import Shares
 from bitblas.exceptions import DistributedError, InvalidValue
@@ -110,6 +110,13 @@ def test_the_launcher_waits_for_all():
         assert launch._watch(started) == expected and all(p.returncode is not None for p in started)
 
 
+def test_the_launcher_ends_ranks_that_do_not_end(monkeypatch):
+    monkeypatch.setattr(launch, "LINGER", 0.2)
+    codes = ("import time; time.sleep(100)", "import sys; sys.exit(4)")
+    started = [subprocess.Popen([sys.executable, "-S", "-c", code]) for code in codes]
+    assert launch._watch(started) == 4 and started[0].returncode == -9
+
+
 # ---- who is who ------------------------------------------------------------------------------------------------------
 
 
@@ -157,9 +164,8 @@ def test_what_is_missing_is_named(alone):
     with pytest.raises(DistributedError, match=r"MPI cannot be loaded .*pip install '.\[mpi\]'"):
         mpi.load()
 
-    alone.setitem(sys.modules, "cupy.cuda", None)
     with pytest.raises(DistributedError, match=r"NCCL cannot be loaded by CuPy .*'.\[nccl13\]'"):
-        nccl.load(object.__new__(Cuda))
+        nccl.load(types.SimpleNamespace(xp=types.SimpleNamespace(__name__="no_cupy")))
     for host, port in ((None, "1"), ("a", None), ("a", "b")):
         for name, value in (("MASTER_ADDR", host), ("MASTER_PORT", port)):
             alone.delenv(name, raising=False)

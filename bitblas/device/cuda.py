@@ -64,19 +64,6 @@ def import_cupy() -> Any:
     return cupy
 
 
-@functools.cache
-def import_nccl() -> Any:
-    """CuPy's binding of NCCL. DeviceError says what is missing."""
-    try:
-        from cupy.cuda import nccl
-
-        nccl.get_version()
-    except (ImportError, AttributeError, RuntimeError) as error:
-        hint = extras.hint("nccl13", " (nccl12 for CUDA 12)")
-        raise DeviceError(f"several GPUs: NCCL cannot be loaded by CuPy ({error}); {hint}") from error
-    return nccl
-
-
 def _dotted(version: int) -> str:
     return f"{version // 1000}.{version % 1000 // 10}"
 
@@ -203,10 +190,6 @@ class Cuda(Device):
             self.fail(error)
 
     # ---- memory and faults ----
-
-    def nccl(self) -> Any:
-        """What GPUs speak to each other."""
-        return import_nccl()
 
     def free_bytes(self) -> int:
         free, _ = self.xp.cuda.runtime.memGetInfo()

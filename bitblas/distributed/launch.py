@@ -22,6 +22,7 @@ from ..exceptions import DistributedError, InvalidValue
 from .nccl import MEETING_OFFSET
 
 LOOK = 0.05  # seconds between two looks at the processes
+LINGER = 30.0  # seconds that the others get to notice, and to say so, when one has failed
 INTERRUPTED = 130
 
 
@@ -73,12 +74,17 @@ def _free_port() -> int:
 
 
 def _watch(processes: list[subprocess.Popen[bytes]]) -> int:
-    """Until all have ended. What failed first decides; an interrupt goes to all."""
-    code = 0
+    """Until all have ended; soon after one has failed, whose code it is. An interrupt goes to all."""
+    code, failed = 0, 0.0
     try:
         left = processes
         while left:
             time.sleep(LOOK)
+            if code and not failed:
+                failed = time.monotonic()
+            if code and time.monotonic() - failed > LINGER:
+                for p in left:
+                    p.kill()
             ended = [p.returncode for p in left if p.poll() is not None]
             code = code or next(filter(None, ended), 0)
             left = [p for p in left if p.returncode is None]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import os
 import threading
 import time
 from typing import Any
 
 from .. import device as devices
+from .. import extras
 from ..device import Device
-from ..exceptions import DeviceError, DistributedError
+from ..exceptions import DistributedError
 from .group import TIMEOUT, Group
 
 BYTES = 1  # ncclUint8: all goes as bytes
@@ -21,9 +23,12 @@ MEETING_OFFSET = 1  # the port beside that of the master at which ranks meet: to
 def load(device: Any) -> Any:
     """CuPy's module. DistributedError says what is missing."""
     try:
-        return device.nccl()
-    except DeviceError as error:
-        raise DistributedError(str(error)) from error
+        nccl = importlib.import_module(f"{device.xp.__name__}.cuda.nccl")
+        nccl.get_version()
+    except (ImportError, AttributeError, RuntimeError) as error:
+        hint = extras.hint("nccl13", " (nccl12 for CUDA 12)")
+        raise DistributedError(f"several GPUs: NCCL cannot be loaded by CuPy ({error}); {hint}") from error
+    return nccl
 
 
 def meeting_point() -> str:

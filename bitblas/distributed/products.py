@@ -19,8 +19,9 @@ from .start import current
 
 # Of so many positions one has an entry: below, each rank pushes along its own rows of a symmetric matrix, and what that
 # gives is joined; else the vector is gathered, and each rank pulls along its rows. A pull reads the rows of all that is
-# not found yet, and a push those of the entries, which are longer than others.
-FEW = 64
+# not found yet; a push those of the entries, and the entries that a search finds first have by far the longest rows (on
+# two H200s with 64, searches of Kronecker graphs pushed most edges, and took as long as on one).
+FEW = 512
 
 
 def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> SharedExpression:

@@ -109,7 +109,9 @@ def _roll_call(group: Group) -> None:
 
 
 def _end(group: Group) -> None:
+    """What is under way ends, or is given up: a process does not end before its GPU does."""
     if not group.broken:
+        group.settle()
         if group.roll is not None:
             group.roll.end()
         group.close()
