@@ -33,7 +33,7 @@ class Roll:
         self._files = [folder / f"bitblas-{os.getuid()}-{token}-{k}" for k in range(size)]
         self.rank = rank
         self._words: dict[int, np.ndarray] = {}
-        self.mine = np.memmap(self._files[rank], np.int64, "w+", shape=(SIZE,))
+        self.mine = np.asarray(np.memmap(self._files[rank], np.int64, "w+", shape=(SIZE,)))
         self.speaks = False  # whether what the host tells goes this way
         self._bytes = self.mine.view(np.uint8)
         self.mine[PROCESS] = os.getpid()
@@ -44,7 +44,7 @@ class Roll:
         for rank, file in enumerate(self._files):
             if rank != self.rank:
                 with suppress(OSError):
-                    self._words[rank] = np.memmap(file, np.int64, "r", shape=(SIZE,))
+                    self._words[rank] = np.asarray(np.memmap(file, np.int64, "r", shape=(SIZE,)))
 
     @property
     def sees_all(self) -> bool:
