@@ -131,7 +131,7 @@ def test_one_look_is_one_kernel(device, quick):
         with gb.trace() as seen:
             choice.look(structure, False)
         assert not len(seen), "seen once, for matrices of one value and of several"
-    assert not A.memory().caches, "plain numbers are kept, not the sample"
+    assert not A.memory().caches, "plain numbers are kept, and the sample on the host"
 
 
 def test_matrices_that_share_a_structure_share_what_was_made(device, quick, monkeypatch):

@@ -201,6 +201,7 @@ GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread an entry; the 
 GPU_ONLY |= {f"formats/{rows}/{name}" for rows in ("csr", "b2sr", "nib") for name in ("step", "rounds", "listed")}
 # (on the CPU programs run as they are)
 GPU_ONLY |= {"formats/nib/marks"}  # the CPU never splits a row
+GPU_ONLY |= {"formats/nib/dot"}  # the CPU decodes the rows for the statement
 GPU_ONLY |= {"loop/pass", "loop/activate", "loop/enter", "loop/settle", "loop/finish"}
 GPU_ONLY |= {"kernels/blank"}  # the CPU joins nothing to what is not there
 # NumPy has a primitive for each on the CPU.

@@ -15,6 +15,7 @@ from test_formats import assert_sound, host, make
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.formats.csr.format import from_arrays
+from bitblas.formats.nib import call as nib_call
 from bitblas.formats.nib import layout
 from bitblas.formats.nib.format import Nib
 from bitblas.loop import build as loop_build
@@ -104,6 +105,26 @@ CASES = (
 @pytest.mark.parametrize("call, algebra, u, iso", CASES)
 def test_products(device, call, algebra, u, iso, monkeypatch):
     run_matrices(SHAPES, "nib", call, ALGEBRAS[algebra], u, iso, monkeypatch, accum=False, replace=True)
+
+
+@pytest.mark.parametrize("name", ["any_pair", "plus_times"])
+def test_products_at_a_mask(device, name, monkeypatch):
+    """Rows of A that need the table several times, rows of the mask that need several steps, rows without entries; on a
+    GPU no rows are made of it."""
+    monkeypatch.setattr(nib_call, "DOT_TABLE", (("SLOTS", 512), ("LOG_SLOTS", 9)))
+    n, rng = 700, np.random.default_rng(3)
+    i = np.concatenate([np.zeros(n, int), np.full(n // 2, 5), rng.integers(0, n, 3000) // 9 * 9 % n])
+    j = np.concatenate([np.arange(n), np.arange(0, n, 2), rng.integers(0, n, 3000)])
+    dense = np.zeros((n, n))
+    dense[i, j] = rng.integers(1, 9, len(i))
+    A = gb.Matrix.from_coo(*dense.nonzero(), dense[dense.nonzero()], nrows=n, ncols=n, format="nib")
+    with gb.trace() as seen:
+        found = A.mxm(A.T, gb.semiring[name][gb.dtypes.FP64]).new(mask=A.S)
+    assert device == "cpu" or [x.kernel for x in seen if x.kernel.endswith("/dot")] == ["formats/nib/dot"]
+    wanted = np.where(dense > 0, dense @ dense.T, 0)
+    rows, cols, values = found.to_coo()
+    assert np.array_equal(np.stack([rows, cols]), wanted.nonzero())
+    assert np.array_equal(values, wanted[rows, cols] if name == "plus_times" else np.ones(len(rows)))
 
 
 def test_marks_of_segments(emulator):

@@ -147,13 +147,13 @@ class Format:
         """The form by rows in which such a matrix is read row by row."""
         return CSR
 
-    def dot_key(self) -> str:
-        """The form in which dot products with such a matrix are taken."""
+    def dot_key(self, shared: bool) -> str:
+        """The form in which dot products with such a matrix are taken; shared: on a device whose threads share rows."""
         return self.key
 
     def dot_beside(self, other: Format, nrows: int, ncols: int) -> str:
-        """The same, where the other operand has another form; the shape is that of this one."""
-        return self.dot_key()
+        """The same of such a form, where the other operand has another one; the shape is that of this one."""
+        return self.key
 
     def dot_lanes(self, form: Any) -> int:
         """Lanes of a GPU for each place of a mask. form: of the left operand, which may be of another format."""

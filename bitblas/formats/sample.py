@@ -56,11 +56,6 @@ class Sample:
     ncols: int
 
     @cached_property
-    def share(self) -> Any:
-        """For each edge of tiles of how many each is one."""
-        return self.each / self.fills
-
-    @cached_property
     def below(self) -> list[float]:
         """The entries in columns below 1, 2, 4, .. up to the first power of two that all are below, estimated."""
         found = np.bincount(self.bits, minlength=(self.ncols - 1).bit_length() + 1)
@@ -68,7 +63,7 @@ class Sample:
 
     def sums(self) -> tuple[dict[int, float], dict[int, float]]:
         """By the edge of tiles how many there are, and the standard errors: 0 where all entries were looked at."""
-        share = self.share
+        share = self.each / self.fills  # of how many tiles each is one
         found, size = share.sum(axis=1), len(self.bits)
         errors = np.zeros(len(SIZES))
         if self.each > 1:
@@ -105,6 +100,6 @@ def look(rows: Any) -> Look:
     kernel(units, nrows, nvals, rows.ptr, rows.col, rows.width, balls, samples, ranges, *written, bounds=bounds)
     found = told.read(np.uint8, count=BYTES)
     sizes, ends, seen = (found[at:][: count * kind.itemsize].view(kind) for kind, at, count in PARTS)
-    each, fill = nvals / samples, seen[: 6 * samples].reshape(samples, 6).T.copy()
+    each, fill = int(nvals) / samples, seen[: 6 * samples].reshape(samples, 6).T.copy()
     sample = Sample(fill[:5], fill[5] & 255, fill[5] >> 8, each, nrows, rows.ncols)
     return Look(sample, int(ends[::2].sum()), int(ends[1::2].max()), sizes.reshape(BALLS, HOPS + 1)[:balls].copy())

@@ -31,7 +31,7 @@ struct Along {
       if (has) {
         found = form.item((u32)j);
         const u32 there = ((const u32*)t_bits)[j >> 5];
-        asked(found.begin), asked(found.end), asked(there);
+        form.ask(found), asked(there);
         fresh = open(j) && (CELLS_BEGIN || !(there >> (j & 31) & 1)) &&
                 reach_anew(t_bits, t_val, j, e, x.unit, values, u_val, u_iso, u_stride);
       }

@@ -24,8 +24,9 @@ from .limit import limited
 NEVER = 1 << 62  # reads
 # Microseconds that looking takes, with those for each entry (of rows, whose pointers are read), and that making a form
 # takes. Measured on two cores of an EPYC (making tiles: 10 to 150 ns an entry), on an H100 (making: 0.6 to 2.6 ms for
-# 10^5 to 3 * 10^7 entries) and on an H200 (looking: 0.5 to 1.1 ms, of which 0.07 to 0.15 are the device's).
-LOOK = {"cpu": (2000.0, 2e-4), "gpu": (600.0, 1e-6)}
+# 10^5 to 3 * 10^7 entries) and on an H200 (looking: 0.22 ms where there are hubs, 0.6 on a mesh, of which 0.07 to 0.09
+# are the device's).
+LOOK = {"cpu": (2000.0, 2e-4), "gpu": (400.0, 1e-6)}
 MAKE = {"cpu": (500.0, 0.03), "gpu": (700.0, 7e-5)}
 
 

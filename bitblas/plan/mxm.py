@@ -25,17 +25,20 @@ def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: 
     """Dot products at the entries of a mask; without one (or with a complement) row by row: see verbs/gustavson.py."""
     kind, product = kind_of(semiring, A.raw, B.raw)
     form = A.structure.primary
-    made = [M.structure.primary.key for M in (A, B) if M.structure.primary.compact]
-    note = f"; another form of {' and '.join(made)} is made for the statement" if made else ""
+
+    def note(key: str) -> str:
+        made = [x.key for x in (A.structure.primary, B.structure.primary) if x.compact and x.key != key]
+        return f"; another form of {' and '.join(made)} is made for the statement" if made else ""
+
     if not masked:
         key = form.format.rows_key()
-        return Plan("mxm", semiring.op.name, key, False, "gustavson", kind, 1, "no mask to dot at" + note), product
-    format = format_of(form.format.dot_key())
+        return Plan("mxm", semiring.op.name, key, False, "gustavson", kind, 1, "no mask to dot at" + note(key)), product
+    format = format_of(form.format.dot_key(A.device.shares_rows))
     format = format_of(format.dot_beside(B.structure.primary.format, A.nrows, A.ncols))
     key, shared = format.key, A.device.shares_rows
     lanes = format.dot_lanes(form) if shared else 1
     wide = not shared and format.wide and kind != VALUES
-    reason = "at the entries of the mask" + note
+    reason = "at the entries of the mask" + note(key)
     return Plan("mxm", semiring.op.name, key, False, "dot", kind, lanes, reason, wide), product
 
 

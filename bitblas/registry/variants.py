@@ -107,6 +107,7 @@ def _all_kinds(format: Format) -> Iterator[Variant]:
 
 def _thin(format: Format) -> Iterator[Variant]:
     """Pulls and pushes, each kind once; of some formats words alone."""
+    from ..verbs.matrix_variants import dot_variant
     from ..verbs.variants import pull_variant, push_variant
 
     key, types = format.key, tuple((name, INT32) for name in format.indices)
@@ -129,6 +130,10 @@ def _thin(format: Format) -> Iterator[Variant]:
     yield push_variant(key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, lanes=2)
     min_plus = _typed("min_plus", FP32)
     yield push_variant(key, types, min_plus, VALUES, FP32, FP32, flip=True, ranked=True, lanes=2)
+    if format.dot_indices:
+        indices = tuple((name, INT32) for name in format.dot_indices)
+        yield dot_variant(key, indices, None, WORDS, BOOL, BOOL, 4)
+        yield dot_variant(key, indices, min_plus, VALUES, FP32, FP32, 4)
 
 
 def rows() -> Iterator[Variant]:

@@ -89,7 +89,7 @@ class Dots(NamedTuple):
     left: Values
     right: Values
     inner: int
-    lengths: Any  # pointers of the rows that are read at the places
+    rows: Any  # the form whose rows are read at the places
     product: np.generic | None  # the value of all products, where they are equal
     words: bool  # presence alone is computed
     kernel: Any
@@ -107,7 +107,7 @@ class Dots(NamedTuple):
         value = z.np_type.type(0 if self.product is None else self.product)
         bounds = None
         if device.splits(at.nvals, PARALLEL_ENTRIES):
-            bounds = dot_bounds(self.lengths, at, device)
+            bounds = dot_bounds(self.rows.ptr, at, device)
         self.kernel(
             given.units, *given.mask, *given.left, *self.left, *given.right, *self.right, self.inner, value, present,
             sums, bounds=bounds,
@@ -135,4 +135,4 @@ def _dots(
     variant = dot_variant(key, given.types, typed, kind, a_type, b_type, plan.lanes, plan.wide, at.key)
     values = entry_values(device, a_type, a_val), entry_values(device, b_type, b_val)
     run, monoid = compiled(device, variant), semiring.op.monoid[semiring.return_type]
-    return Dots(device, semiring, variant, at, given, *values, left.ncols, right.ptr, product, words, run, monoid)
+    return Dots(device, semiring, variant, at, given, *values, left.ncols, right, product, words, run, monoid)

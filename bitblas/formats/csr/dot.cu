@@ -5,7 +5,7 @@
 #include "formats/csr/search.cuh"
 #include "formats/csr/table.cuh"
 #include "kernels/rows.cuh"
-#include "kernels/product.cuh"
+#include "kernels/dots.cuh"
 #include "formats/csr/any_column.cuh"
 #include "formats/csr/columns.cuh"
 #define AHEAD 4  // loads in flight per lane
@@ -20,7 +20,6 @@ struct Rows {
     return mul(a_stride ? a_val[x] : a_iso, b_stride ? b_val[y] : b_iso, i, k, j);
   }
 };
-struct Sum { bool some; Z_T sum; i64 count; };
 
 // One lane's share of an entry: from `lane` on every `lanes`-th place of the shorter row, searched for in the longer.
 __device__ __forceinline__ void search(const Rows& m, i64 i, i64 j, int lane, int lanes, Sum& t) {
@@ -42,27 +41,6 @@ __device__ __forceinline__ void search(const Rows& m, i64 i, i64 j, int lane, in
       if (KIND == WORDS) break;
     }
   }
-}
-
-// The sum over groups of G lanes.
-template <int G> __device__ __forceinline__ void gather(Sum& t) {
-#pragma unroll
-  for (int d = G / 2; d; d >>= 1) {
-    if (KIND == VALUES) {
-      const bool more = shuffle_xor(ALL_LANES, t.some, d);
-      const Z_T z = shuffle_xor(ALL_LANES, t.sum, d);
-      join(t.some, t.sum, more, z);
-    } else {
-      t.count += shuffle_xor(ALL_LANES, t.count, d);
-    }
-  }
-}
-
-__device__ __forceinline__ void write(const Sum& t, i64 entry, Z_T product, u8* present, Z_T* sums) {
-  const bool some = KIND == VALUES ? t.some : t.count > 0;
-  present[entry] = some;
-  if (KIND == VALUES) sums[entry] = t.sum;
-  if (KIND == COUNT) sums[entry] = some ? repeated(product, t.count) : IDENTITY;
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

@@ -2,6 +2,7 @@
 // Item, Rows and FORM.
 #define PER 1  // places of a unit
 #include "kernels/reach.cuh"
+#include "kernels/cluster.cuh"
 #include "formats/csr/columns.cuh"
 #define FORM() const PTR_T *ptr, const column_t *col, i64 width
 #define FORM_OF() {ptr, col, width}
@@ -19,6 +20,8 @@ struct Rows {
   __device__ __forceinline__ Item item(u32 i) const { return {i, ptr[i], ptr[i + 1]}; }
   __device__ __forceinline__ Item item_at(u32 place) const { return item(place); }
   __device__ __forceinline__ i64 work_of(const Item& x) const { return (i64)x.end - x.begin; }
+  // Asks for what an item is made of, at the same time as for what is asked for beside it.
+  __device__ __forceinline__ void ask(const Item& x) const { asked(x.begin), asked(x.end); }
 
   // reached(has, j, e) for the entries of a row, each by one of the `stride` lanes that share it. All lanes of a warp
   // call it together, and `reached` too: `has` is false for those who lack one.

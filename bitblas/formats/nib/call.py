@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from semirings.dtypes import lookup_dtype
+from semirings.dtypes import INT32, lookup_dtype
 
 from ...device import dummy
 from ...kernels.prologue import Variant
-from ..choice import Constants
-from ..contract import Types
+from ..choice import Constants, Dot, Format
+from ..contract import Form, Types
 from ..hubs import Hubs, cut
 from .choice import NibChoice
 
+DOT_INDICES = "COL", "MPTR", "APLACE", "BPLACE"
+DOT_TABLE = (("SLOTS", 4096), ("LOG_SLOTS", 12))  # of the row of A: half of them are filled at a time
 MARK = 3  # numbers that say where a segment of a long row begins: marks.cu
 
 
@@ -26,6 +28,7 @@ class NibFormat(NibChoice):
     """What kernels on nibbles are compiled with."""
 
     indices = ("PLACE",)
+    dot_indices = DOT_INDICES
 
     def pull_constants(
         self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: bool, width: int
@@ -34,6 +37,20 @@ class NibFormat(NibChoice):
 
     def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:
         return [("RANKED", int(ranked))]
+
+    def dot_constants(self, types: Types, lanes: int, mask: Format) -> Constants:
+        # A block takes a row of the mask, and GROUP lanes an entry of it.
+        return [("LANES", 256), ("GROUP", lanes), ("COL_64", 0), *DOT_TABLE]
+
+    def dot_mask(self, structure: Any) -> Form:
+        form: Form = structure.form(self.key)
+        return form
+
+    def dot(self, left: Any, right: Any, mask: Any, ranked: tuple[bool, bool]) -> Dot:
+        places = mask.ranks(), left.places(ranked[0]), right.places(ranked[1])
+        types = tuple((name, lookup_dtype(x.dtype)) for name, x in zip(DOT_INDICES[1:], places, strict=True))
+        at, a, b = ((form.heads, form.words, of) for form, of in zip((mask, left, right), places, strict=True))
+        return Dot(mask.nrows, (("COL", INT32), *types), at, a, b)
 
 
 class NibCall:

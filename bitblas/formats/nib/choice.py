@@ -47,9 +47,17 @@ class NibChoice(Format):
     def scratch(self, seen: Seen) -> int:
         return 40 * seen.nrows
 
-    def dot_key(self) -> str:
-        """There is no such kernel; rows are made for the statement."""
-        return CSR
+    def dot_key(self, shared: bool) -> str:
+        """A CPU has no such kernel; rows are made for the statement."""
+        return self.key if shared else CSR
+
+    def dot_beside(self, other: Format, nrows: int, ncols: int) -> str:
+        """Plain rows of the other are not encoded for a statement; these are decoded."""
+        return self.key if other.key == self.key else CSR
+
+    def dot_lanes(self, form: Any) -> int:
+        """One for each word of a row."""
+        return power_of_two(form.work / max(1, form.nrows), 4, 32)
 
     def lanes(self, form: Any, nrows: int, kind: int, *, push: bool) -> int:
         """So many that each has some words of a row; one where a row ends at its first hit."""

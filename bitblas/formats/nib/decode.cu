@@ -15,7 +15,7 @@ decode(i64 n, const i64* heads, const u32* words, i64* counts, int* col) {
     walk.step(words, lane, found);
 #pragma unroll
     for (int k = 0; k < COMPLETED; ++k)
-      if (k < found.count) col[found.entry + k] = (int)found.next();
+      if (found.has(k)) col[found.number(k)] = (int)found.at(k);
   }
 #else
   Extent x = {0, 0};

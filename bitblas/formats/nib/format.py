@@ -90,7 +90,8 @@ class Nib(NibCall):
     def ranks(self) -> Any:
         """value_ptr, made at first need."""
         if self.value_ptr is None:
-            self.value_ptr = self.to_csr(False)[0].ptr
+            found = layout.pointers(self.device, self.nrows, self.nvals, self.heads, self.words)
+            self.value_ptr = found.astype(index_type(self.nvals), copy=False)
         return self.value_ptr
 
     def adopt(self, twin: Nib) -> None:

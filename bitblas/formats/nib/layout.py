@@ -110,18 +110,24 @@ def bounds_of_rows(device: Device, nrows: int, work: int) -> Any:
     return device.ranges(nrows, PARALLEL_ENTRIES, work=work)
 
 
-def decoded(device: Device, nrows: int, nvals: int, heads: Any, words: Any) -> tuple[Any, Any]:
-    """Row pointers and columns. Peak memory: both, and 8 bytes per row."""
-    xp, lanes = device.xp, lanes_for(len(words), nrows)
+def pointers(device: Device, nrows: int, nvals: int, heads: Any, words: Any) -> Any:
+    """The number of each row's first entry, and of all. Peak memory: the result, and 8 bytes per row."""
+    xp = device.xp
     ptr, none = xp.zeros(nrows + 1, np.int64), xp.zeros(1, np.int32)
-    bounds = bounds_of_rows(device, nrows, nvals)
     counts = xp.zeros(max(1, nrows), np.int64)
-    device.kernel(decode_variant(0, lanes))(nrows, heads, words, counts, none, bounds=bounds)
+    kernel = device.kernel(decode_variant(0, lanes_for(len(words), nrows)))
+    kernel(nrows, heads, words, counts, none, bounds=bounds_of_rows(device, nrows, nvals))
     xp.cumsum(counts[:nrows], out=ptr[1:])
     if int(ptr[-1]) != nvals:
         raise ValueError(f"words: expected {nvals} entries, got {int(ptr[-1])}")
-    col = xp.empty(max(1, nvals), np.int32)
-    device.kernel(decode_variant(1, lanes))(nrows, heads, words, ptr, col, bounds=bounds)
+    return ptr
+
+
+def decoded(device: Device, nrows: int, nvals: int, heads: Any, words: Any) -> tuple[Any, Any]:
+    """Row pointers and columns. Peak memory: both, and 8 bytes per row."""
+    ptr, col = pointers(device, nrows, nvals, heads, words), device.xp.empty(max(1, nvals), np.int32)
+    kernel = device.kernel(decode_variant(1, lanes_for(len(words), nrows)))
+    kernel(nrows, heads, words, ptr, col, bounds=bounds_of_rows(device, nrows, nvals))
     return ptr, col[:nvals]
 
 

@@ -18,7 +18,7 @@ mirror(i64 n, i64 rows, const i64* heads, const u32* words, u64* sums) {
       walk.step(words, lane, found);
 #pragma unroll
       for (int k = 0; k < COMPLETED; ++k)
-        if (k < found.count) sum += unlike_mirror(left, scramble((u64)found.next()));
+        if (found.has(k)) sum += unlike_mirror(left, scramble((u64)found.at(k)));
     }
   }
 #pragma unroll

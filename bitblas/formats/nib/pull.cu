@@ -35,10 +35,10 @@ pull(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i6
     u32 j[COMPLETED];
 #pragma unroll
     for (int k = 0; k < COMPLETED; ++k) {
-      has[k] = k < found.count;
-      j[k] = has[k] ? found.next() : 0;
+      has[k] = found.has(k);
+      j[k] = found.at(k);
     }
-    x.take(has, j, [&](int k) { return RANKED ? values.at(found.entry + k) : a_iso; }, a_iso, of.row, u_bits, u_val, u_iso,
+    x.take(has, j, [&](int k) { return RANKED ? values.at(found.number(k)) : a_iso; }, a_iso, of.row, u_bits, u_val, u_iso,
            u_stride);
 #if KIND == WORDS || (KIND == VALUES && HAS_TERMINAL)
     if (LANES == 1 ? x.done() : (__ballot_sync(ALL_LANES, x.done()) & group_mask<LANES>()) != 0) walk.stop();

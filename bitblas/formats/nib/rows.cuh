@@ -27,6 +27,7 @@ struct Rows {
   }
   __device__ __forceinline__ Item item_at(u32 place) const { return item(place); }
   __device__ __forceinline__ i64 work_of(const Item& x) const { return words_of({x.begin, x.end}); }
+  __device__ __forceinline__ void ask(const Item&) const {}  // one number says where the next is: for new entries alone
 
   // More lanes than LANES share a long row: the first 32 decode it.
   template <class F> __device__ __forceinline__ void along(const Item& x, int lane, int stride, F reached) const {

@@ -17,7 +17,7 @@ struct Back {
     const auto see = [&](Found& of) {
 #pragma unroll
       for (int at = 0; at < COMPLETED; ++at)
-        if (at < of.count) hit = bit_of(u_bits, of.next()) || hit;
+        if (of.has(at)) hit = bit_of(u_bits, of.at(at)) || hit;
     };
     if (alone.more()) {
       Found of;

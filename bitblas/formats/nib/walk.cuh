@@ -11,7 +11,8 @@ __device__ __forceinline__ u32 without_stops(u32 w) {
   return (w & 0xfffu) | (w >> 16) << 12;
 }
 
-// What a lane completes in a step, one column after the other.
+// What a lane completes in a step: one column after the other (`count`, `next`), or, for unrolled loops, by the nibbles
+// where values end (`has`, `at`, `number`), which costs half of it. A loop does one or the other.
 struct Found {
   int count;
   u32 bits, stops;  // of the word, what is not read yet
@@ -19,6 +20,11 @@ struct Found {
   u32 column;       // the last one; at first so that the first value, too, is what the word has of it
   u32 open;         // nibbles of the first value in words before
   i64 entry;        // the number of the first one among the entries of the matrix
+  u32 base, ahead[COMPLETED];  // the column that ends at each nibble
+
+  __device__ __forceinline__ bool has(int k) const { return stops >> (4 * k + 3) & 1; }
+  __device__ __forceinline__ u32 at(int k) const { return base + ahead[k]; }
+  __device__ __forceinline__ i64 number(int k) const { return entry + __popc(stops & ((1u << 4 * k) - 1)); }
 
   // The next one: at most `count` times.
   __device__ __forceinline__ u32 next() {
@@ -94,17 +100,25 @@ template <int G, bool NUMBERED> struct Walk {
     } else {
       first = first && !stops;
     }
-    u32 more = 0;  // what the first value is more than the word has of it
+    // What the first value is more than the word has of it; of a row's first value, than it counts as all others do.
+    u32 more = 0, turned = 0;
     if (stops) {
       const u32 part = bits & ((1u << 3 * ((__ffs(stops) + 3) >> 2)) - 1), value = part << 3 * heads | head;
-      more = (leads ? ((value >> 1) ^ (0u - (value & 1))) - 1 : value) - part;
+      turned = leads ? ((value >> 1) ^ (0u - (value & 1))) - 1 - value : 0;
+      more = value - part + turned;
     }
-    to = {__popc(stops), bits, stops, 0, more, heads, 0};
-    Found read = to;
+    to = {__popc(stops), bits, stops, 0, 0, heads, 0, 0, {}};
+    u32 sum = 0, value = head, length = 3 * heads;
 #pragma unroll
-    for (int k = 0; k < COMPLETED; ++k)
-      if (k < to.count) read.next();
-    const u32 sum = read.column;
+    for (int k = 0; k < COMPLETED; ++k) {
+      value |= (w >> 4 * k & 7) << (length & 31);  // beyond the row's end there are zeros
+      const bool ends = to.has(k);
+      sum = ends ? sum + value + 1 : sum;
+      length = ends ? 0 : length + 3;
+      value = ends ? 0 : value;
+      to.ahead[k] = sum;
+    }
+    sum += turned;
     u32 before = sum;
 #pragma unroll
     for (int d = 1; d < G; d <<= 1) {
@@ -112,6 +126,7 @@ template <int G, bool NUMBERED> struct Walk {
       if (lane >= d) before += below;
     }
     to.column = column + before - sum + more;
+    to.base = column + before - sum + turned;
     column += G > 1 ? __shfl_sync(ALL_LANES, before, G - 1, G) : sum;
     if (NUMBERED) {
       const u32 below = group_sum_below<G>(to.count);

@@ -58,7 +58,7 @@ class SplitChoice(TiledChoice):
     def scratch(self, seen: Seen) -> int:
         return 100 * self.units(seen.nrows) + seen.nvals + 4 * round(self.listing(seen).items)
 
-    def dot_key(self) -> str:
+    def dot_key(self, shared: bool) -> str:
         """There is no such kernel; rows are made for the statement."""
         return CSR
 

@@ -49,7 +49,8 @@ def paying(of: Sample, tile: int) -> float:
 
 def sampled_parts(of: Sample, tile: int) -> Parts:
     """The same of a sample of entries, estimated for all."""
-    fill, tiles = of.fills[SIZES.index(tile)], of.share[SIZES.index(tile)]
+    fill = of.fills[SIZES.index(tile)]
+    tiles = of.each / fill
     whole = float(tiles.sum())
 
     def count(near_width: int) -> Parts:

@@ -1,0 +1,113 @@
+// c = the dot products of rows of A and rows of B (B' by rows) at the entries of a mask, all in nibbles (see
+// csr/dot.cu). A block takes a row of the mask, as many columns at a time as a step of a warp decodes. The row of A goes
+// into a table in shared memory, half of SLOTS at a time, in which GROUP lanes look a row of B' up. All warps decode the
+// rows of the mask and of A, so that none waits to hear of another how far it came.
+#include "formats/nib/walk.cuh"
+#include "formats/csr/table.cuh"
+#include "kernels/dots.cuh"
+#define AT_ONCE (32 * COMPLETED)  // values of a step of a warp
+
+struct Product {
+  const A_T* a_val;
+  A_T a_iso;
+  i64 a_stride;
+  const B_T* b_val;
+  B_T b_iso;
+  i64 b_stride;
+  __device__ __forceinline__ Z_T operator()(i64 x, i64 y, i64 i, i64 k, i64 j) const {
+    return mul(a_stride ? a_val[x] : a_iso, b_stride ? b_val[y] : b_iso, i, k, j);
+  }
+};
+
+struct Table {
+  COL_T* keys;
+  u32* places;  // of a key among the entries of its row of A
+  u32 last;
+  int shift;
+  // As much of the row as there is room for, from where the walk is; of what a lane completes each warp puts one in.
+  __device__ __forceinline__ void fill(Walk<32, true>& walk, const u32* words) const {
+    for (int filled = 0; walk.more() && filled + AT_ONCE <= SLOTS / 2; filled += AT_ONCE) {
+      Found found;
+      walk.step(words, threadIdx.x & 31, found);
+#pragma unroll 1
+      for (int k = 0; k < found.count; ++k) {
+        const COL_T key = (COL_T)found.next();
+        if (k != threadIdx.x / 32) continue;
+        const int slot = -1 - insert(keys, last, shift, key);
+        if (KIND == VALUES) places[slot] = (u32)(found.entry + k);
+      }
+    }
+  }
+};
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+dot(i64 n, const i64* m_heads, const u32* m_words, const MPTR_T* m_ptr, const i64* a_heads, const u32* a_words,
+    const APLACE_T* a_place, const A_T* a_val, A_T a_iso, i64 a_stride, const i64* b_heads, const u32* b_words,
+    const BPLACE_T* b_place, const B_T* b_val, B_T b_iso, i64 b_stride, i64 inner, Z_T product, u8* present, Z_T* sums) {
+  (void)inner;
+  __shared__ COL_T keys[SLOTS];
+  __shared__ u32 places[KIND == VALUES ? SLOTS : 1];
+  __shared__ u32 columns[AT_ONCE];  // of the mask
+  __shared__ Sum sum[AT_ONCE];
+  const i64 row = blockIdx.x;
+  const Extent at = row_extent(m_heads, m_words, row), a = row_extent(a_heads, a_words, row);
+  const int lane = threadIdx.x & (GROUP - 1);
+  const Sum none = {false, IDENTITY, 0};
+  // A row has at most as many entries as nibbles: 512 slots, or two for each of them, where there is room.
+  int shift = 23;
+  while (32 - shift < LOG_SLOTS && 2 * (a.end - a.at) > 1ll << (32 - shift)) --shift;
+  const Table table = {keys, places, (1u << (32 - shift)) - 1, shift};
+  const Product times = {a_val, a_iso, a_stride, b_val, b_iso, b_stride};
+  const i64 a_first = KIND == VALUES && a_stride ? (i64)a_place[row] : 0;
+  Walk<32, true> mask(at, row, m_ptr[row]), mine;
+  for (bool whole = false; mask.more();) {  // whole: the row of A is in the table
+    const i64 first = mask.entry;
+    Found found;
+    mask.step(m_words, threadIdx.x & 31, found);
+    const int count = (int)(mask.entry - first);
+    __syncthreads();
+    for (int k = 0; threadIdx.x < 32 && k < found.count; ++k) {
+      columns[found.entry - first + k] = found.next();
+      sum[found.entry - first + k] = none;
+    }
+    if (!whole) mine = Walk<32, true>(a, row, 0);
+    do {
+      if (!whole) {
+        const bool begins = mine.first;
+        for (u32 slot = threadIdx.x; slot <= table.last; slot += BLOCK) keys[slot] = NO_KEY;
+        __syncthreads();
+        table.fill(mine, a_words);
+        whole = begins && !mine.more();
+      }
+      __syncthreads();
+      for (int e = threadIdx.x / GROUP; __any_sync(ALL_LANES, e < count); e += BLOCK / GROUP) {
+        const i64 j = e < count ? columns[e] : 0;
+        Sum t = e < count && lane == 0 ? sum[e] : none;
+        Walk<GROUP, true> theirs;
+        if (e < count && !(KIND == WORDS && sum[e].count)) {
+          const i64 number = KIND == VALUES && b_stride ? (i64)b_place[j] : 0;
+          theirs = Walk<GROUP, true>(row_extent(b_heads, b_words, j), j, number);
+        }
+        while (__any_sync(ALL_LANES, theirs.more())) {
+          Found of;
+          theirs.step(b_words, lane, of);
+#pragma unroll 1
+          for (int k = 0; k < of.count; ++k) {
+            const u32 column = of.next();
+            const int slot = lookup(keys, table.last, shift, (COL_T)column);
+            if (slot < 0) continue;
+            ++t.count;
+            if (KIND == VALUES && !is_final(t.some, t.sum))
+              join(t.some, t.sum, true, times(a_first + places[slot], of.entry + k, row, column, j));
+          }
+          const bool done = KIND == WORDS ? t.count > 0 : KIND == VALUES && is_final(t.some, t.sum);
+          if (__ballot_sync(ALL_LANES, done) & group_mask<GROUP>()) theirs.stop();
+        }
+        gather<GROUP>(t);
+        if (e < count && lane == 0) sum[e] = t;
+      }
+      __syncthreads();
+    } while (!whole && mine.more());
+    for (int e = threadIdx.x; e < count; e += BLOCK) write(sum[e], first + e, product, present, sums);
+  }
+}
