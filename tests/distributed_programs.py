@@ -188,3 +188,14 @@ def loop(gb, x):
 
 
 PROGRAMS["loop"] = loop
+
+
+def quick(gb, x):
+    """One statement for each way between ranks, of few kernels: what runs each time."""
+    pair, w = gb.semiring.any_pair[gb.dtypes.BOOL], x.v.dup()
+    w(x.t.S, gb.replace) << x.A.mxv(x.u, gb.semiring.min_plus)
+    return [
+        w, x.A.T.mxv(x.u, gb.semiring.min_plus).new(), x.t.vxm(x.S, pair).new(), x.none.vxm(x.S, pair).new(),
+        gb.binary.plus(x.u | x.v).new(), x.u[[299, 0, 150]].new(), x.u.reduce("plus").new().value, *x.u.to_coo(),
+        x.u.apply(gb.indexunary.index, 3).new(), x.A.nvals, x.u.to_dense(-9),
+    ]  # fmt: skip

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from distributed_programs import PROGRAMS, N, operands
+from distributed_programs import quick as quick_program
 
 import bitblas as gb
 import bitblas.distributed as gd
@@ -76,6 +77,14 @@ def programs(g):
         wanted, got = list(program(gb, x)), list(program(gd, y))
         wrong = [k for k, (a, b) in enumerate(zip(wanted, got, strict=True)) if not same(a, b)]
         assert not wrong, f"{name}: results {wrong} differ: {wanted[wrong[0]]!r} {whole(got[wrong[0]])!r}"
+
+
+def quick(g):
+    """A little of all: statements, a search, files."""
+    x, y = operands(gb), operands(gd)
+    for k, (a, b) in enumerate(zip(quick_program(gb, x), quick_program(gd, y), strict=True)):
+        assert same(a, b), (k, a, whole(b))
+    assert same(gb.algorithms.bfs_levels(x.S, 3), gb.algorithms.bfs_levels(y.S, 3))
 
 
 def algorithms(g):

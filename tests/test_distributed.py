@@ -28,12 +28,20 @@ def ranks(*arguments, count=RANKS, script="tests/distributed_ranks.py", **enviro
     return found.returncode, found.stdout + found.stderr
 
 
+def test_two_ranks_agree_with_one_device():
+    """In one run, as each costs seconds to start, and with few kernels; all of it is slow."""
+    code, text = ranks("calls,nccl,quick", count=2)
+    assert code == 0 and text.count("of 2 done") == 2, text
+
+
+@pytest.mark.slow
 def test_ranks_agree_with_one_device(tmp_path):
-    """Every verb, the algorithms, files, refusals: in one run, as each costs seconds to start."""
+    """Every verb, the algorithms, files, refusals."""
     code, text = ranks("calls,nccl,programs,plans,algorithms,refusals,bits,files", str(tmp_path))
     assert code == 0 and text.count(f"of {RANKS} done") == RANKS, text
 
 
+@pytest.mark.slow
 def test_what_some_ranks_saved_others_open(tmp_path):
     for count, program in ((2, "files"), (1, "opened")):
         code, text = ranks(program, str(tmp_path), count=count)
