@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from . import graphs, table
+from .statements import settle
 from .written import ALGORITHMS, program
 
 GRAPHS = ("delaunay_n14", "stencil27_20", "rmat16", "road_ny")
@@ -28,7 +29,7 @@ SEMIRINGS = {
     "min_plus": ("FP64", True),
 }  # fmt: skip
 VERBS = {"mxv": "w << A.mxv(u, ring)", "vxm": "w << u.vxm(A, ring)"}
-BATCH, SECONDS = 0.003, 0.2  # of one batch, about, and of both sides of a statement
+BATCH, SECONDS = 0.003, 0.3  # of one batch, about, and of both sides of a statement
 OURS, PEER = "bitblas", "python-graphblas"
 Run = Callable[[], Any]
 
@@ -50,16 +51,18 @@ def statement(library: Any, A: Any, u: Any, verb: str, semiring: str, dtype: str
 
 def least(runs: Sequence[Run], seconds: float) -> list[float]:
     """Microseconds of each: the least mean of batches that take turns."""
-    counts, best = [], [math.inf] * len(runs)
+    counts, once, best = [], [], [math.inf] * len(runs)
     for run in runs:
         run()  # compiles
         run()
         begin = time.perf_counter()
         run()
-        counts.append(max(1, int(BATCH / max(1e-7, time.perf_counter() - begin))))
+        once.append(max(1e-7, time.perf_counter() - begin))
+        counts.append(max(1, int(BATCH / once[-1])))
     stop = time.perf_counter() + seconds
     while True:
         for k, run in enumerate(runs):
+            settle(lambda count, run=run: [run() for _ in range(count)], once[k])
             begin = time.perf_counter()
             for _ in range(counts[k]):
                 run()

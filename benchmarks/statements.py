@@ -16,6 +16,9 @@ import numpy as np
 from . import table
 
 BATCH = 0.004  # seconds, about
+# Seconds between the sides: OpenMP's threads look for work for some 5 ms after a region and would take a core from the
+# other side. Then a while of runs that are not timed, which wake one's own.
+PAUSE, AWAKE, LONG = 0.01, 0.002, 0.05
 Statements = dict[str, tuple[str, str]]  # name -> (text, the name that holds its result)
 Names = Callable[[Any], dict[str, Any]]  # of the texts, for a library
 
@@ -44,10 +47,17 @@ def compiled(text: str, names: dict[str, Any]) -> tuple[Callable[[int], float], 
     return names["run"], names
 
 
+def settle(run: Callable[[int], object], seconds: float) -> None:
+    """Before a timed batch. seconds: that one run takes, about; long ones go without."""
+    time.sleep(PAUSE)
+    if seconds < LONG:
+        run(max(1, int(AWAKE / seconds)))
+
+
 def measure(
-    libraries: dict[str, Any], only: Sequence[str], batches: int, statements: Statements, named: Names
+    libraries: dict[str, Any], only: Sequence[str], batches: int, statements: Statements, named: Names, alone: bool
 ) -> list[dict[str, Any]]:
-    """For each statement the microseconds of each library, and whether the results agree."""
+    """For each statement the microseconds of each library, and whether the results agree. alone: in one thread."""
     rows = []
     for name in only:
         text, result = statements[name]
@@ -58,6 +68,8 @@ def measure(
             counts[side] = max(1, int(BATCH / max(1e-7, run(5) / 5)))
         for _ in range(batches):
             for side, (run, _) in sides.items():
+                if not alone:
+                    settle(run, BATCH / counts[side])
                 best[side] = min(best[side], run(counts[side]) / counts[side])
         answers = [plain(names[result]) for _, names in sides.values()]
         micros = {side: seconds * 1e6 for side, seconds in best.items()}
@@ -101,10 +113,11 @@ def compare(
 
     every = []
     with bitblas.config.set(device=args.device, **({"threads": args.threads} if args.threads else {})):
-        graphblas.ss.config["nthreads"] = bitblas.device.get(args.device).threads
+        threads = bitblas.device.get(args.device).threads
+        graphblas.ss.config["nthreads"] = threads
         sides = {"bitblas": bitblas, "python-graphblas": graphblas}
         for name, heading, named in on:
-            rows = measure(sides, only, args.batches, statements, named)
+            rows = measure(sides, only, args.batches, statements, named, threads == 1)
             print(f"{heading}\n{as_table(rows)}\n" if heading else as_table(rows), flush=True)
             every += [{"on": name, **row} for row in rows]
     right = all(row["equal"] for row in every)

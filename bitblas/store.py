@@ -131,11 +131,12 @@ class VectorStore:
     @property
     def nvals(self) -> int:
         if self.count is None:
-            self.count = int((np.bitwise_count(self.present) if self.device.host_memory else self._counted()).sum())
+            counts = self.chunk_counts() if self.device.host_memory else self._counted()
+            self.count = sum(counts.tolist()) if len(counts) < CHUNK else int(counts.sum())
         return self.count
 
     def chunk_counts(self, out: Any = None) -> Any:
-        """The number of entries in each CHUNK words (GPU)."""
+        """The number of entries in each CHUNK words."""
         n = words(self.size)
         chunks = -(-n // CHUNK)
         counts = self.device.xp.empty(chunks, np.uint32) if out is None else out
@@ -247,6 +248,12 @@ class MatrixStore:
         mine = key == self.structure.primary.key and not transposed
         raw = self.raw if mine else self.raw_for(key, transposed)
         return raw.plain() if isinstance(raw, PackedValues) else raw
+
+    def by_rows(self) -> tuple[Any, Any]:
+        """A form by rows, plain or packed, and the values in its order."""
+        form = self.structure.rows()
+        raw = self.raw if form is self.structure.primary else self.raw_for(form.key, False)
+        return form, raw.plain() if isinstance(raw, PackedValues) else raw
 
     def raw_for(self, key: str, transposed: bool) -> Raw:
         """The values in the entry order of a form; a gathered copy is kept as long as this matrix lives, packed if the

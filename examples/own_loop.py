@@ -1,8 +1,8 @@
 """A loop of your own that stays on the GPU: points of a plane in clusters. Run with: python examples/own_loop.py
 
-Single linkage: at first every point is a cluster; in a round each one joins the cluster that is nearest to it, until few
-enough are left. The body has statements by index vectors, a loop inside the round, and a count to go on by. On a GPU all
-rounds are one launch; on the CPU, and on python-graphblas, the same text is a plain loop.
+Single linkage: at first every point is a cluster; in a round each one joins the cluster that is nearest to it, until
+few enough are left. The body has statements by index vectors, a loop inside the round, and a count to go on by. On a
+GPU all rounds are one launch; on the CPU, and on python-graphblas, the same text is a plain loop.
 """
 
 import numpy as np

@@ -10,7 +10,7 @@ from bitblas import device as devices
 from bitblas.config import config
 from bitblas.plan import direction as plan
 from bitblas.plan import transpose
-from bitblas.plan.direction import Ask, Case, Known, direction
+from bitblas.plan.direction import Ask, Case, Known, direction, is_lasting
 from bitblas.plan.product import COUNT, VALUES, WORDS
 from bitblas.store import VectorStore
 from bitblas.verbs import deciding
@@ -54,12 +54,32 @@ def test_what_a_push_costs_depends_on_what_is_added_up():
         return max(k for k in range(1000) if decided(case=case, nvals=k).push)
 
     tiles, gpu = CASE._replace(key="b2sr8"), CASE._replace(device="gpu")
-    assert most(CASE) == 333 and most(CASE._replace(kind=COUNT)) == 416 and most(CASE._replace(kind=VALUES)) == 555
+    assert most(CASE) == 333 and most(CASE._replace(kind=COUNT)) == 222 and most(CASE._replace(kind=VALUES)) == 416
     assert most(tiles) == 208 and most(tiles._replace(kind=COUNT)) == 41 and most(tiles._replace(kind=VALUES)) == 138
     assert {most(gpu._replace(kind=kind)) for kind in (WORDS, COUNT, VALUES)} == {62}
     assert most(CASE._replace(threads=1)) == 666 and most(CASE._replace(threads=64)) == 83
     told = {"case": tiles._replace(kind=VALUES), "nvals": 100, "work": 1000, "longest": 9}
     assert decided(**told, active=555) is plan.FEW and decided(**told, active=556) is plan.HEAVY
+
+
+def test_rows_that_end_at_their_first_hit_are_read_so_far():
+    early = CASE._replace(early=20.0)  # entries of a row, where a vector of 200 of 1000 gives a hit after 5
+    assert early.pulled(200, 1000) == 0.25 and early.pulled(10, 1000) == 1 == CASE.pulled(200, 1000)
+    assert early.pulled(0, 1000) == 1 and decided(case=early, nvals=0).push
+    assert decided(case=early, nvals=129) is plan.FEW and decided(case=early, nvals=130) is plan.MANY
+    assert decided(case=early, nvals=100, work=1000, longest=999, active=166) is plan.FEW
+    assert decided(case=early, nvals=100, work=1000, longest=999, active=167) is plan.HEAVY
+
+
+def test_of_few_entries_all_are_read():
+    few = CASE._replace(few=True)
+    assert decided(case=few) is decided(case=few, nvals=1) is plan.SMALL
+    assert decided(case=few._replace(pull_of=True), nvals=1).push, "not where that takes a transpose"
+    assert is_lasting(plan.SMALL, few, Known(1000, nvals=1))
+    A = gb.Matrix.from_coo(range(40), range(40), True, nrows=40, ncols=40)
+    B = gb.Matrix.from_coo(range(400), range(400), True, nrows=400, ncols=400)
+    one = [gb.Vector.from_coo([3], True, size=M.ncols) for M in (A, B)]
+    assert [gb.explain(M.mxv(u, "any_pair")).direction for M, u in zip((A, B), one)] == ["pull", "push"]
 
 
 def test_what_is_not_known_is_asked_for_and_the_cheapest_first():

@@ -128,6 +128,40 @@ def test_the_rows_with_entries_are_found_once(device):
     assert w.to_coo()[0].tolist() == [0, 2]
 
 
+@pytest.mark.parametrize("form", ("csr", "b2sr"))
+def test_lengths_of_rows_are_sums_of_ones(device, form):
+    """Sums of equal products with a full vector: of tiles, lengths that were counted once; and in whole words of rows
+    that a mask leaves open or not."""
+    rng = np.random.default_rng(4)
+    i, j = np.nonzero(rng.random((150, 90)) < 0.02)
+    for _ in range(2):
+        results = []
+        for gb in (bitblas, graphblas):
+            where = {"device": device} if gb is bitblas else {}
+            A = gb.Matrix.from_coo(i, j, 2, nrows=150, ncols=90, **where, **({"format": form} if where else {}))
+            t, few = (gb.Vector.from_coo(np.arange(n), 3, size=n, **where) for n in (90, 3))
+            few.resize(150)
+            made = [A.mxv(t, getattr(gb.semiring, name)["INT64"]).new() for name in ("plus_pair", "plus_times")]
+            for how in ((few.S,), (~few.S, gb.replace), (gb.binary.minus,), (~few.S, gb.binary.plus)):
+                w = gb.Vector.from_coo(np.arange(0, 150, 7), 9, size=150, **where)
+                made.append(into(w, A.mxv(t, gb.semiring.plus_pair["INT64"]), *how))
+            results.append(made)
+        for found, expected in zip(*results, strict=True):
+            same(found, expected)
+
+
+def test_products_on_tiles_write_over_their_output():
+    A = bitblas.Matrix.from_coo(range(100), range(100), True, nrows=100, ncols=100, format="b2sr", tile=8, device="cpu")
+    u, w = bitblas.Vector.from_dense(np.arange(100.0), device="cpu"), bitblas.Vector(float, 100, device="cpu")
+    w << A.mxv(u, bitblas.semiring.plus_second)
+    values = w._data.values
+    w << A.mxv(u.apply(bitblas.unary.ainv).new(), bitblas.semiring.plus_second)
+    assert w._data.values is values and w.to_dense().tolist() == (-np.arange(100.0)).tolist()
+    w << A.mxv(w, bitblas.semiring.plus_second)  # but not what they read
+    assert w.to_dense().tolist() == (-np.arange(100.0)).tolist()
+    assert w.nvals == 100 and A.mxv(w, bitblas.semiring.plus_pair).new().reduce("plus").value == 100
+
+
 OVER = {  # what w holds before is not needed, or read first
     "of others": lambda gb, w, x, y: into(w, x.ewise_add(y, gb.binary.minus)),
     "of itself": lambda gb, w, x, y: into(w, w.ewise_mult(y, gb.binary.minus)),

@@ -205,7 +205,7 @@ GPU_ONLY |= {"formats/nib/dot"}  # the CPU decodes the rows for the statement
 GPU_ONLY |= {"loop/pass", "loop/activate", "loop/enter", "loop/settle", "loop/finish"}
 GPU_ONLY |= {"kernels/blank"}  # the CPU joins nothing to what is not there
 # NumPy has a primitive for each on the CPU.
-GPU_ONLY |= {f"kernels/{name}" for name in ("count", "compact", "dense", "pack", "put", "range")}
+GPU_ONLY |= {f"kernels/{name}" for name in ("compact", "dense", "pack", "put", "range")}
 CPU_ONLY = {"formats/b2sr/lanes", "formats/b2sr/dot_lanes"}  # SIMD lanes: what threads are on a GPU
 CPU_ONLY |= {"formats/csr/weave", "formats/csr/sift"}  # rows in one pass: on a GPU they would differ too much in length
 CPU_ONLY |= {"formats/csr/gustavson"}  # a dense row of sums per thread: a GPU has too many threads

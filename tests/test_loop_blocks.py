@@ -12,14 +12,20 @@ from bitblas.exceptions import CaptureError, IndexOutOfBound
 from bitblas.loop import Program, if_, repeat
 
 BOOL, INT64 = gb.dtypes.BOOL, gb.dtypes.INT64
+# What a plain loop does on the CPU is only a matter of slow tests.
+in_emulator = pytest.mark.parametrize("turn", [{"device": "emulator"}], ids=["emulator"])
 
 
 def index(n):
     return full(gb, list(range(n)))
 
 
-@pytest.mark.parametrize("form", [{}, {"format": "b2sr", "tile": 8}], ids=["csr", "b2sr8"])
-def test_a_search_inside_a_round(device, form):
+@in_emulator
+@pytest.mark.in_turn
+@pytest.mark.parametrize(
+    "form", [{}, pytest.param({"format": "b2sr", "tile": 8}, marks=pytest.mark.slow)], ids=["csr", "b2sr8"]
+)
+def test_a_search_inside_a_round(device, turn, form):
     """Searches from one vertex after the other, each a loop of steps: of all lengths, so that frontiers end in each of
     their buffers; with the round of the loop around them."""
     graph = oracles.random(40, 50, 3, symmetric=True)
@@ -54,7 +60,9 @@ def test_a_search_inside_a_round(device, form):
         assert "  step" in kinds
 
 
-def test_loops_in_loops_and_conditions(device):
+@in_emulator
+@pytest.mark.in_turn
+def test_loops_in_loops_and_conditions(device, turn):
     """Rows of numbers: each loop counts how often it runs; a Scalar and a Vector decide."""
     x, y = full(gb, [3, 1, 0, 2]), full(gb, [0] * 4)
     total, odd, inner = gb.Scalar(INT64), gb.Scalar(INT64), gb.Vector(INT64, 4)
@@ -90,7 +98,9 @@ def test_loops_in_loops_and_conditions(device):
     assert odd.value == 100 + 1 + 2
 
 
-def test_several_vectors_to_go_on_by(device):
+@in_emulator
+@pytest.mark.in_turn
+def test_several_vectors_to_go_on_by(device, turn):
     a, b, log = full(gb, [2, 0, 1]), full(gb, [4, 3, 0]), full(gb, [0, 0, 0])
     made = gb.Scalar(INT64)
 
@@ -119,7 +129,9 @@ def test_several_vectors_to_go_on_by(device):
     assert rounds.value == 1
 
 
-def test_a_program_inside_a_body(device):
+@in_emulator
+@pytest.mark.in_turn
+def test_a_program_inside_a_body(device, turn):
     """begin and end of the inner one run in each round; a limit bounds it; a vector that only some rounds write keeps
     what it held."""
     x, kept, start = full(gb, [1, 2]), full(gb, [7, 7]), full(gb, [1, 1])
@@ -148,7 +160,9 @@ def test_a_program_inside_a_body(device):
     assert dense(kept) == [7, 7]
 
 
-def test_nothing_runs_where_the_loop_around_does_not(device):
+@in_emulator
+@pytest.mark.in_turn
+def test_nothing_runs_where_the_loop_around_does_not(device, turn):
     x, y = gb.Vector(INT64, 3), full(gb, [1, 1, 1])
 
     def body(_):
@@ -201,6 +215,7 @@ def test_an_index_out_of_range_inside(device):
     assert dense(p) == [1, 0]
 
 
+@pytest.mark.slow
 def test_a_random_body_of_blocks(device):
     """The same numbers as NumPy, for a loop whose inner loops end after different numbers of rounds."""
     rng = np.random.default_rng(5)
@@ -246,7 +261,9 @@ def test_a_random_body_of_blocks(device):
     assert dense(steps) == expected
 
 
-def test_vectors_that_a_body_makes_are_new_in_each_round(device):
+@in_emulator
+@pytest.mark.in_turn
+def test_vectors_that_a_body_makes_are_new_in_each_round(device, turn):
     """Empty ones, full ones and copies: nothing of the round before is left in them."""
     x, out, ones, at = full(gb, [1, 2, 3]), full(gb, [0, 0, 0]), full(gb, [0, 0, 0]), full(gb, [0, 1, 2])
 

@@ -8,18 +8,27 @@ from pathlib import Path
 import numpy as np
 import oracles
 import pytest
+from scipy.sparse import csgraph
 from test_loop_index import dense, full
 
 import bitblas as gb
 import bitblas.loop.build as builds
 import bitblas.loop.together as passes_of
-from bitblas.algorithms import coloring, maximal_independent_set, minimum_spanning_forest
+from bitblas.algorithms import (
+    coloring,
+    maximal_independent_set,
+    minimum_spanning_forest,
+    strongly_connected_components,
+)  # fmt: skip
 from bitblas.exceptions import CaptureError
 from bitblas.loop import Program, repeat
 
 BOOL, INT64 = gb.dtypes.BOOL, gb.dtypes.INT64
+# What a plain loop does on the CPU is only a matter of slow tests.
+in_emulator = pytest.mark.parametrize("turn", [{"device": "emulator"}], ids=["emulator"])
 
 
+@pytest.mark.slow
 def test_sets_colors_and_forests_on_the_device(device):
     """Programs with loops inside; what they give is that of the CPU, also where the matrix lies in another order."""
     if device == "cpu":
@@ -41,7 +50,20 @@ def test_sets_colors_and_forests_on_the_device(device):
         assert F.nvals == 2 * (170 - len(set(oracles.components(graph).tolist())))
 
 
-def test_copies_and_what_is_cleared(device):
+@pytest.mark.slow
+def test_strong_components_on_the_device(device):
+    """Four loops inside a round, two of them of values: the labels that SciPy says, also in another order."""
+    graph = oracles.random(60, 80, 4)
+    A = gb.Matrix.from_coo(graph.rows, graph.cols, True, nrows=60, ncols=60)
+    _, found = csgraph.connected_components(graph.scipy(), connection="strong")
+    smallest = [int(np.flatnonzero(found == c)[0]) for c in found]
+    for M in (A, A.reorder(np.random.default_rng(1).permutation(60)), A):
+        assert dense(strongly_connected_components(M)) == smallest
+
+
+@in_emulator
+@pytest.mark.in_turn
+def test_copies_and_what_is_cleared(device, turn):
     """dup, clear and Scalar.value are statements of the body: they happen in each round, and not once, while it is
     written down."""
     x, log, sum_ = full(gb, [3, 2, 1]), full(gb, [0, 0, 0]), gb.Scalar(INT64)
@@ -63,6 +85,7 @@ def test_copies_and_what_is_cleared(device):
             repeat(lambda k: (body(k), sum_.clear()), while_=x)
 
 
+@pytest.mark.slow
 def test_more_statements_than_a_kernel_takes(device, monkeypatch):
     """They become several kernels; what cannot be cut is named."""
     monkeypatch.setattr(passes_of, "MOST_NAMES", 4)
@@ -94,6 +117,7 @@ def test_more_statements_than_a_kernel_takes(device, monkeypatch):
             Program(body, while_=going).run()
 
 
+@pytest.mark.slow
 def test_thirty_products_in_a_round(device):
     """More states of frontiers than one block of the last kernel has threads."""
     A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 3], True, nrows=4, ncols=4)
@@ -108,6 +132,7 @@ def test_thirty_products_in_a_round(device):
     assert [x.nvals for x in q[1:5]] == [1, 1, 1, 0]
 
 
+@pytest.mark.slow
 def test_the_example_of_an_own_loop(device):
     """Its assertions hold on every device, and with python-graphblas."""
     pytest.importorskip("graphblas")

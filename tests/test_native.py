@@ -64,6 +64,19 @@ def test_types_may_change_from_call_to_call(kernel):
             assert total(kernel, values, POINTERS.astype(np.int32)) == [3, 12]
 
 
+def test_a_call_goes_to_python_only_where_something_is_to_be_told(kernel, monkeypatch):
+    values, told = np.arange(1, 6), []
+    assert total(kernel, values) == [3, 12]  # its types are known now
+    monkeypatch.setattr(cpu.threads, "limited", lambda bounds: told.append(len(bounds)) or bounds)
+    assert total(kernel, values) == total(kernel, values, bounds=None) == [3, 12] and not told
+    assert total(kernel, values, bounds=np.array([0, 1, 2])) == [3, 12] and told == [3]
+    with gb.trace() as trace:
+        assert total(kernel, values) == [3, 12] and len(trace) == 1
+    assert total(kernel, values) == [3, 12] and len(trace) == 1
+    with pytest.raises(TypeError, match="unexpected keyword argument 'other'"):
+        total(kernel, values, other=3)
+
+
 class Sub(np.ndarray):
     pass
 

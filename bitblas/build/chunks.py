@@ -39,7 +39,7 @@ def band_of(entries: int) -> int:
 def peak(entries: int, largest: int, longest: int, nrows: int, ncols: int, itemsize: int) -> int:
     """The formula above, without what falling together takes."""
     band = min(entries, band_of(entries) + longest)
-    c = csr.index_type(ncols)().itemsize
+    c = csr.index_type(ncols).itemsize
     return entries * (c + itemsize) + ROW * (nrows + 1) + SCRATCH * max(largest, band)
 
 

@@ -20,6 +20,10 @@ def _unknown(*args: Any) -> int:
     return OTHERS
 
 
+def _unheard(quick: Any) -> None:
+    """Nobody asks which kernel was found."""
+
+
 @functools.cache
 def _native() -> Callable[[str], int]:
     """The addresses of what native.ll defines, by name; loaded and ready."""
@@ -28,6 +32,13 @@ def _native() -> Callable[[str], int]:
     reset = ctypes.CFUNCTYPE(None)(native.address_of("reset"))
     reset()
     threads.forks.append(reset)
+    watched = ctypes.c_int32.from_address(native.address_of("watched"))
+    watched.value = tracing.active is not None
+
+    def watch(begins: bool) -> None:
+        watched.value = begins
+
+    tracing.watchers.append(watch)
     return functools.cache(native.address_of)
 
 
@@ -73,11 +84,16 @@ class Cpu(Device):
                 if types not in known:
                     known[types] = _loaded(variant, types)
                 quick = known[types]
+                found(quick)
                 said = quick(units if isinstance(units, np.ndarray) else int(units), *args)
             if said:
                 native.fail(said)
 
-        return call
+        if not native.layout_known():
+            found: Callable[[Any], None] = _unheard
+            return call
+        made, found = native.direct_of(_native()("direct"), call)
+        return made
 
     def source(self, variant: Variant) -> str:
         return f"# {variant}\n{jit.cpu_source(variant)}"  # variants share texts: which one this is

@@ -10,6 +10,9 @@ declare void @PyEval_RestoreThread(ptr)
 declare i64 @PyLong_AsLongLong(ptr)
 declare ptr @PyLong_FromLongLong(i64)
 declare ptr @PyErr_Occurred()
+declare void @Py_DecRef(ptr)
+declare i64 @PyTuple_Size(ptr)
+declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
 declare i32 @pthread_mutex_lock(ptr)
 declare i32 @pthread_mutex_unlock(ptr)
 declare i32 @pthread_mutex_init(ptr, ptr)
@@ -170,6 +173,69 @@ others:
   ret ptr %one.answer
 failed:
   ret ptr null
+}
+
+; What Python holds as a kernel: direct(n, *arguments, bounds=None, ..). It runs where nothing has to be asked or told;
+; else it calls the kernel's Python function with the same. `self` is an int: the address of a cell of 64-bit words: that
+; function, None, and the `self` of `launch` for the types of the last call (0: there was none). A word about bounds that
+; is not None asks for threads.
+
+@watched = global i32 0 ; whether a trace listens
+
+define ptr @direct(ptr %self, ptr %args, i64 %nargs, ptr %names) {
+entry:
+  %address = call i64 @PyLong_AsLongLong(ptr %self)
+  %cell = inttoptr i64 %address to ptr
+  %slow = load ptr, ptr %cell
+  %none.at = getelementptr i64, ptr %cell, i64 1
+  %none = load ptr, ptr %none.at
+  %known.at = getelementptr i64, ptr %cell, i64 2
+  %known = load ptr, ptr %known.at
+  %unknown = icmp eq ptr %known, null
+  %watched = load i32, ptr @watched
+  %heard = icmp ne i32 %watched, 0
+  %ask = or i1 %unknown, %heard
+  br i1 %ask, label %python, label %named
+
+named:
+  %unnamed = icmp eq ptr %names, null
+  br i1 %unnamed, label %run, label %count
+count:
+  %more = call i64 @PyTuple_Size(ptr %names)
+  br label %name
+name:
+  %k = phi i64 [ 0, %count ], [ %next, %empty ]
+  %over = icmp sge i64 %k, %more
+  br i1 %over, label %run, label %look
+look:
+  %next = add i64 %k, 1
+  %place = add i64 %nargs, %k
+  %value.at = getelementptr ptr, ptr %args, i64 %place
+  %value = load ptr, ptr %value.at
+  %is.none = icmp eq ptr %value, %none
+  br i1 %is.none, label %empty, label %python
+empty:
+  br label %name
+
+run:
+  %answer = call ptr @launch(ptr %known, ptr %args, i64 %nargs)
+  %raised = icmp eq ptr %answer, null
+  br i1 %raised, label %failed, label %ran
+failed:
+  ret ptr null
+ran:
+  %said = call i64 @PyLong_AsLongLong(ptr %answer)
+  %fine = icmp eq i64 %said, 0
+  br i1 %fine, label %done, label %told
+done:
+  ret ptr %answer
+told:
+  call void @Py_DecRef(ptr %answer)
+  br label %python
+
+python:
+  %result = call ptr @PyObject_Vectorcall(ptr %slow, ptr %args, i64 %nargs, ptr %names)
+  ret ptr %result
 }
 
 ; Where the elements of an array lie; null unless it is contiguous, of one dimension, of that type and dtype.

@@ -145,7 +145,7 @@ class _MethodDef(ctypes.Structure):
     ]
 
 
-_FASTCALL = 0x80
+_FASTCALL, _KEYWORDS = 0x80, 0x02
 
 
 def described(function: int, signature: Sequence[str]) -> ctypes.Array[Any]:
@@ -171,6 +171,20 @@ def callable_of(launch: int, function: int, signature: Sequence[str]) -> Callabl
     make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     made: Callable[..., int] = make(ctypes.addressof(method), ctypes.addressof(words), None)
     return made
+
+
+def direct_of(direct: int, call: Callable[..., None]) -> tuple[Callable[..., None], Callable[[Any], None]]:
+    """call as machine code, which runs what `callable_of` gave last by itself; and how to say what that was."""
+    cell = (ctypes.c_int64 * 3)(id(call), id(None), 0)
+    method = _MethodDef(b"kernel", direct, _FASTCALL | _KEYWORDS, None)
+    _kept.extend((cell, method, call))
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+
+    def known(quick: Any) -> None:
+        cell[2] = id(quick.__self__)
+
+    return make(ctypes.addressof(method), ctypes.addressof(cell), None), known
 
 
 def plain_callable_of(share: int, function: int, signature: Sequence[str]) -> Callable[..., int]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .base import Device
 
 active: Trace | None = None  # where kernels are noted; None: nowhere
+watchers: list[Callable[[bool], None]] = []  # who is told when a trace begins (True) and ends
 
 
 @dataclass
@@ -51,11 +52,15 @@ class Trace:
         if active is not None:
             raise ValueError("trace: expected no other trace around it, got one")
         self._start, active = time.perf_counter(), self
+        for watcher in watchers:
+            watcher(True)
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         global active
         active = None
+        for watcher in watchers:
+            watcher(False)
         if error is None:
             for run, (device, begin, end) in zip(self.runs, self._marks):
                 run.us = None if begin is None else device.elapsed(begin, end)

@@ -82,7 +82,10 @@ class Build:
         self.numbers = xp.zeros(len(self.states.sources) * STATE + ROUNDS, np.uint64)
         self.memory = self.numbers[:-ROUNDS]
         self.rounds = self.numbers[-ROUNDS:].view(np.int64)
-        self.outermost: Any = self.rounds if around is None else around.outermost  # who is told of faults and of stops
+        # Those of the loop around all others come first: who is told of faults, and of the wish to stop.
+        self.all_rounds: list[Any] = [] if around is None else around.all_rounds
+        self.all_rounds.append(self.rounds)
+        self.outermost = self.all_rounds[0]
         self.going = xp.zeros(1, np.uint64)
         self.sources = device.asarray(np.array(self.states.sources, np.int32))
         self.once = xp.zeros(1, np.uint64) + 1, self.device.asarray(np.array([0, 1, 0], np.int64))  # may run, round 0

@@ -169,7 +169,8 @@ class Captured:
 
     def _stop(self) -> None:
         with self.device.xp.cuda.Stream(non_blocking=True):
-            self.build.rounds[3:4].fill(1)
+            for rounds in self.build.all_rounds:  # the outermost one first: a loop inside that begins now looks at it
+                rounds[3:4].fill(1)
 
 
 def _iso_of_added(round_: Round, body: Body, iso: dict[int, Any]) -> dict[int, Any]:

@@ -119,7 +119,7 @@ class InnerLoop:
     def _decision(self, handle: int) -> Launch:
         build = self.build
         condition = build.number(*build.condition_at(0))
-        args = np.int64(1), condition, *self.head, np.uint64(handle), build.going
+        args = np.int64(1), condition, *self.head, build.outermost, np.uint64(handle), build.going
         launch: Launch = build.launcher(Variant("loop/enter"), 1, args)
         return launch
 

@@ -44,10 +44,9 @@ def record(
     scalars = tuple(s for _, s in recorder.scalars.values())
     own, unknown = _own(recorder), _unknown(recorder)
     every = tuple(flat(all_))
-    parts = (tuple(needed(part, every)) for part in (all_[:first], all_[first:after], all_[after:]))
-    beginning, statements, ending = parts = tuple(parts)
-    every = tuple(flat((*beginning, *statements, *ending)))
-    beginning, statements, ending = (tuple(direct(part, own, every)) for part in parts)
+    kept = [tuple(needed(part, every)) for part in (all_[:first], all_[first:after], all_[after:])]
+    every = tuple(s for part in kept for s in flat(part))
+    beginning, statements, ending = (tuple(direct(part, own, every)) for part in kept)
     return Body(statements, vectors, scalars, beginning, ending, own, unknown), recorder
 
 

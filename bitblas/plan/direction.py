@@ -17,15 +17,17 @@ from .product import COUNT, VALUES, WORDS, Plan, any_order, is_wide, kind_of, re
 # presence of entries along rows, two threads pull).
 PUSH_COST = {"cpu": 3.0, "gpu": 16.0}
 # On the CPU against that, by what is added up. Measured on two EPYC cores: densities from which a pull takes less, on
-# Delaunay meshes, a stencil, a road network and RMAT 16. Rows: 0.25 to 0.7; 0.3 to 0.7; 0.5 to 1. Tiles (of 8): 0.15
+# Delaunay meshes, a stencil, a road network, RMAT 16 and a Mycielskian. Rows (of presence, where a pull reads all of a
+# row): 0.25 to 0.7; 0.15 to 0.25; 0.3 to 0.5. Tiles (of 8): 0.15
 # to 0.25; 0.03 to 0.06; 0.1 to 0.3: there a push goes through bits one by one, where a pull adds up all of a tile.
-ROWS_SHARE = {WORDS: 1.0, COUNT: 0.8, VALUES: 0.6}
+ROWS_SHARE = {WORDS: 1.0, COUNT: 1.5, VALUES: 0.8}
 TILES_SHARE = {WORDS: 1.6, COUNT: 8.0, VALUES: 2.4}
 TILE_SHARE = 0.25  # of an entry's, what a tile costs that is read for a few of its rows
 MEASURED_THREADS, MOST_THREADS = 2, 8  # beyond which pulls wait for memory (not measured)
 
 
 FEW_ENTRIES = 1 << 10  # of a matrix: either direction reads them in less time than asking for active rows takes
+PULLED = 1 << 8  # and all of so many in less than the pass that ends the statement of a push
 
 
 class Case(NamedTuple):
@@ -47,6 +49,8 @@ class Case(NamedTuple):
     work: int | None = None  # entries (tiles) of that form; None: it is not there
     longest: int = 0  # entries (tiles) of its longest row (tile row)
     threads: int = MEASURED_THREADS  # that share a pull; one pushes
+    few: bool = False  # whether a matrix has so few entries that it is pulled from
+    early: float = 0.0  # entries of a row that a pull reads up to the first hit, in the mean; 0: it reads all of them
 
     @property
     def push_of(self) -> bool:
@@ -62,6 +66,11 @@ class Case(NamedTuple):
         if format_of(self.key).by_rows:  # a full vector is not pushed: as much is read, and written here and there
             return (max(1.0, cost * ROWS_SHARE[self.kind]),) * 2
         return cost * TILES_SHARE[self.kind], cost * TILES_SHARE[self.kind] * TILE_SHARE
+
+    def pulled(self, nvals: int, size: int) -> float:
+        """What a pull reads of its matrix, 1 being all of it, for a vector with so many entries of `size`: rows that
+        end at their first hit find it after size / nvals entries, in the mean."""
+        return min(1.0, size / (nvals * self.early)) if self.early and nvals else 1.0
 
 
 def case_of(
@@ -111,6 +120,7 @@ class Direction(NamedTuple):
 
 MANY, FEW = (Direction(push, "{nvals} of {size} entries active") for push in (False, True))
 AT_LEAST = Direction(False, "at least {least} of {size} entries active")
+SMALL = Direction(False, "the matrix has few entries")
 # Of either the other would cost less, but for what it reads.
 WITHOUT_TRANSPOSE = Direction(False, "pushing would need {key} of the transpose, which is not repaid")
 AS_IT_LIES = Direction(True, "pulling would need {key} of the transpose, which is not repaid")
@@ -126,6 +136,8 @@ def direction(case: Case, known: Known) -> Direction | Ask:
     """
     if case.ordered:
         return Direction(False, case.ordered)
+    if case.few and not case.pull_of:
+        return SMALL
     found = _cheaper(case, known)
     if isinstance(found, Ask) or found.push or case.back or not case.pull_of:
         return found
@@ -135,6 +147,8 @@ def direction(case: Case, known: Known) -> Direction | Ask:
 def is_lasting(found: Direction, case: Case, known: Known) -> bool:
     """Whether it holds for every vector with as many entries, whatever is made of the matrix in the meantime; of a
     small matrix it does not matter which rows they have."""
+    if found is SMALL:
+        return True
     looked_at = case.work is not None or not found.push
     alike = known.active is None or (case.work is not None and case.work <= FEW_ENTRIES)
     return looked_at and alike and found is not AS_IT_LIES and found is not WITHOUT_TRANSPOSE
@@ -151,17 +165,19 @@ def missed(case: Case, known: Known, found: Direction) -> float:
 def _cheaper(case: Case, known: Known) -> Direction | Ask:
     """The one that costs less."""
     cost, item = case.push_cost()
-    if not (known.least if known.nvals is None else known.nvals) * cost < known.size:  # a cost may be infinite
+    nvals = known.least if known.nvals is None else known.nvals
+    pulled = case.pulled(nvals, known.size)
+    if not nvals * cost < known.size * pulled:  # a cost may be infinite
         return AT_LEAST if known.nvals is None else MANY
     if not case.rows:
         return Ask.ROWS if case.rows is None else WITHOUT_TRANSPOSE
     if known.nvals is None:
         return Ask.NVALS
-    if case.work is None or known.nvals * case.longest * item < case.work:
+    if case.work is None or known.nvals * case.longest * item < case.work * pulled:
         return FEW
     if known.active is None:
         return Ask.ACTIVE
-    return FEW if known.active * item < case.work else HEAVY
+    return FEW if known.active * item < case.work * pulled else HEAVY
 
 
 def pulled(case: Case) -> Direction:

@@ -17,7 +17,7 @@ from semirings.expressions import code
 from semirings.operators import placed
 
 from ..device import Device
-from ..store import VectorStore, dense_values, full_bits, pack, unpack
+from ..store import VectorStore, full_bits, pack, unpack, words
 from . import records, vector
 from .operands import PARALLEL_WORDS
 from .variants import BOTH, LEFT, binary_of, fold_variant
@@ -36,10 +36,12 @@ def _all_present(device: Device, size: int) -> Any:
     return _kept_bits(device, size) if size <= FEW else full_bits(device, size)
 
 
-@functools.lru_cache(maxsize=64)
-def _unread(device: Device, n: int) -> Any:
-    """Where kernels write the presence of results that are known to be full."""
-    return device.xp.empty(n, WORD)
+def _presence(device: Device, size: int) -> tuple[Any, Any]:
+    """The bits of values that are all there, and where kernels write those of their results, which nobody reads."""
+    return full_bits(device, size), device.xp.empty(words(size), WORD)
+
+
+_kept_presence = functools.lru_cache(maxsize=64)(_presence)
 
 
 def as_vector(device: Device, values: Any, size: int, present: Any = None, *, shared: bool = True) -> VectorStore:
@@ -62,16 +64,16 @@ def _pointwise(
         names = {"x": x} if bound == "x" else {"x": x, bound[1]: y}
         return records.computed(device, op, size, *(places or ()), **names)
     k = pointwise(device, mode, op, x_type.name, y_type.name, bound, False, places is not None, True, False)
-    n, bits = (size + 63) >> 6 or 1, _all_present(device, size)
-    out = dense_values(device, size, k.dtype, blank=False)
+    n, (bits, unread) = (size + 63) >> 6 or 1, (_kept_presence if size <= FEW else _presence)(device, size)
+    out = device.xp.empty(n if k.dtype is BOOL else size or 1, k.np_type)
     left = _operand(device, x, x_type, k.u_nothing, k.u_zero)
     right = left if y is x and y_type is x_type else _operand(device, y, y_type, k.v_nothing, k.v_zero)
     plain = k.plain if places is None else (*k.plain[:2], *places, *k.plain[4:])
-    unread = _unread(device, n) if size <= FEW else device.xp.empty(n, WORD)
-    k.kernel(
-        n, size, bits, *left, bits, *right, *plain, unread, out,
-        bounds=None if n < PARALLEL_WORDS else device.ranges(n, PARALLEL_WORDS, parts=device.threads),
-    )  # fmt: skip
+    given = n, size, bits, *left, bits, *right, *plain, unread, out
+    if n < PARALLEL_WORDS:
+        k.kernel(*given)
+    else:
+        k.kernel(*given, bounds=device.ranges(n, PARALLEL_WORDS, parts=device.threads))
     if k.dtype is BOOL:
         return unpack(device, out, size)
     return out if len(out) == size else out[:size]

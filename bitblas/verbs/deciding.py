@@ -13,16 +13,21 @@ from semirings.dtypes import lookup_dtype
 from ..device import Device
 from ..formats import Form, longest_unit
 from ..kernels.prologue import Variant
-from ..plan.direction import Ask, Case, Direction, Known, case_of, direction, plan_mxv
-from ..plan.product import Plan
+from ..plan.direction import PULLED, Ask, Case, Direction, Known, case_of, direction, plan_mxv
+from ..plan.product import WORDS, Plan
 from ..plan.transpose import at_hand
 from ..store import MatrixStore, Raw, VectorStore, words
 
 
 def case(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, flip: bool) -> Case:
     """The case of A (+).(x) u, of the transpose where `transpose`; u: the vector's values, np.generic where iso."""
-    key = A.structure.primary.key
-    return case_of(semiring, key, A.raw, u, transpose=transpose, flip=flip, device=A.device)
+    form = A.structure.primary
+    made = case_of(semiring, form.key, A.raw, u, transpose=transpose, flip=flip, device=A.device)
+    nvals = A.structure.nvals
+    made = made._replace(few=nvals <= PULLED)
+    if made.kind != WORDS or A.device.shares_rows or not form.format.by_rows:
+        return made
+    return made._replace(early=nvals / max(1, A.ncols if transpose else A.nrows))
 
 
 def decide(A: MatrixStore, u: VectorStore, of: Case) -> tuple[Direction, Case, Known]:

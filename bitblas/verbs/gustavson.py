@@ -163,7 +163,7 @@ def _on_cpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
 
 def _tables(t: Task, fill: int) -> list[tuple[int, int]]:
     cell = 0 if not fill or t.kind == WORDS else 8 if t.kind == COUNT else t.z.np_type.itemsize
-    return row_tables(np.dtype(index_type(t.b.ncols)).itemsize + cell)
+    return row_tables(index_type(t.b.ncols).itemsize + cell)
 
 
 def _short_rows(t: Task, fill: int, lanes: int, slots: int) -> Variant:

@@ -68,7 +68,7 @@ def _join(
     A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, defaults: tuple[Any, Any] | None = None
 ) -> MatrixStore:
     """The entries of both (mode BOTH), or of either, by a thread a row or by a thread an entry."""
-    if records.computes(op):
+    if op.dtype._is_udt and records.computes(op):
         return _join_places(A, B, op, z, mode, defaults)
     if A.structure.renumbers or B.structure.renumbers:
         if op.op.positional:

@@ -21,12 +21,13 @@ from ..formats.values import PackedValues
 from ..kernels.prologue import Variant
 from ..plan.direction import Case, is_lasting, missed
 from ..plan.ending import End, plan_end
-from ..plan.product import VALUES, WORDS, Plan, is_fused, is_staged, reads_matrix
+from ..plan.product import COUNT, VALUES, WORDS, Plan, is_fused, is_staged, reads_matrix
 from ..sparse import SparseStore
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
 from . import deciding, expanded, hyper_product, records, vector
 from .operands import (
     ZERO,
+    Allowed,
     Input,
     Into,
     Mask,
@@ -34,23 +35,25 @@ from .operands import (
     Old,
     Output,
     Rows,
+    Values,
     allowed,
     dummy,
     entry_values,
     make,
+    no_mask,
     nothing,
     overlap,
     stored,
 )
 from .pull import PullKernels, Reached
 from .pull import compiled as compiled  # what other verbs call it by
-from .push import Push, WidePull
+from .push import Push, WidePull, lengths
 
 MANY = 64  # prepared products that a matrix keeps; vectors with ever new iso values would make ever more
 
 
 def mxv(
-    A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool = False, flip: bool = False,
+    A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], transpose: bool = False, flip: bool = False,
     mask: Mask | None = None, into: Into | None = None,
 ) -> VectorStore:  # fmt: skip
     """t<mask> = A (+).(x) u, of the transpose where `transpose`; `flip`: u is the left operand (vxm). With `into`, the
@@ -61,20 +64,20 @@ def mxv(
         return hyper_product.mxv(mxv, A, u, semiring, transpose=transpose, flip=flip, mask=mask, into=into)
     if type(u) is SparseStore and (rows := hyper_product.rows_along(A, u, transposed=not transpose)) is not None:
         return hyper_product.mxv(mxv, rows, u, semiring, transpose=True, flip=flip, mask=mask, into=into)
-    product, lost = prepared(A, u, semiring, transpose=transpose, flip=flip)
+    product, lost = prepared(A, u, semiring, transpose, flip)
     if lost:
         A.structure.missed += lost
-    if product.plan.direction == "pull":
+    if not product.pushes:
         A.structure.reads += 1
     return product.run(u, mask, into)
 
 
 def prepared(
-    A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
+    A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], transpose: bool, flip: bool
 ) -> tuple[PreparedProduct, float]:
     """The product as it runs now, kept with the matrix, and the reads that it costs to go without the transpose."""
-    value = u.values.tobytes() if isinstance(u.values, np.generic) else None
-    key = (semiring, transpose, flip, u.dtype.name, value)
+    x = u.values
+    key = semiring, transpose, flip, u.dtype.name, x.tobytes() if isinstance(x, np.generic) else None
     found: Ways | None = A.prepared.get(key)
     if found is None:
         if len(A.prepared) >= MANY:
@@ -82,20 +85,20 @@ def prepared(
         found = A.prepared[key] = Ways(deciding.case(A, u.values, semiring, transpose=transpose, flip=flip))
     full = u.count == u.size
     push = found.decided.get(u.count)
-    if push is not None and (push, full) in found.products:
-        return found.products[push, full], 0.0
-    direction, case, known = deciding.decide(A, u, found.case)
+    if push is not None and (known := found.products.get((push, full))) is not None:
+        return known, 0.0
+    direction, case, seen = deciding.decide(A, u, found.case)
     if case.work is not None:  # the form that a push reads is there, and stays
         found.case = case if case.back else case._replace(back=None)  # which may be repaid later
     way = direction.push, full
     if way not in found.products:
-        plan = deciding.planned(A, direction, case, known)
+        plan = deciding.planned(A, direction, case, seen)
         found.products[way] = PreparedProduct(plan, case.product, A, u.dtype, semiring, flip, full=full)
-    if u.count is not None and is_lasting(direction, case, known):
+    if u.count is not None and is_lasting(direction, case, seen):
         if len(found.decided) >= MANY:
             found.decided.clear()
         found.decided[u.count] = direction.push
-    return found.products[way], missed(case, known, direction)
+    return found.products[way], missed(case, seen, direction)
 
 
 class Ways:
@@ -110,12 +113,19 @@ class Ways:
         self.products: dict[tuple[bool, bool], PreparedProduct] = {}
 
 
+def _taken(form: Any, ranked: bool, values: Values) -> Matrix:
+    """A matrix in that form, as kernels take it."""
+    starts, parts = form.unit_starts()
+    rows = Rows(starts[:-parts], starts[parts:], dummy(form.device, "int64"), 0)
+    return Matrix(rows, form.unit_contents(ranked), values)
+
+
 class PreparedProduct:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
     __slots__ = (
-        "algebra", "apart", "arguments", "device", "form", "fused", "matrix", "plan", "product", "pulls", "semiring",
-        "size", "staged", "u_nothing", "u_type", "u_values", "u_zero", "value", "z",
+        "algebra", "apart", "arguments", "device", "everywhere", "form", "fused", "matrix", "plan", "product", "pulls",
+        "pushes", "semiring", "size", "staged", "u_nothing", "u_type", "u_values", "u_zero", "value", "z",
     )  # fmt: skip
 
     def __init__(
@@ -124,7 +134,7 @@ class PreparedProduct:
     ) -> None:  # fmt: skip
         device, kind, key = A.device, plan.kind, plan.key
         self.plan, self.product, self.semiring, self.device = plan, product, semiring, device
-        push = plan.direction == "push"
+        self.pushes = push = plan.direction == "push"
         a_values: Raw = BOOL.np_type.type(True)
         if kind == VALUES:
             a_values = (
@@ -140,47 +150,54 @@ class PreparedProduct:
         full = not push and 0 < form.ncols and full  # of no entries nothing is gained: no kernel of its own
         options = {"flip": flip, "ranked": ranked, "full": full, "packed": isinstance(a_values, PackedValues)}
         self.algebra = (form.types(ranked), None if kind == WORDS else semiring, kind, a_type, options)
-        self.form, self.size = form, form.ncols if push else form.nrows
+        self.size = form.ncols if push else form.nrows
         self.staged = is_staged(semiring, kind, form, options["full"])
-        starts, parts = form.unit_starts()
-        rows = Rows(starts[:-parts], starts[parts:], dummy(device, "int64"), 0)
-        self.matrix = matrix = Matrix(rows, form.unit_contents(ranked), entry_values(device, a_type, a_values))
-        self.arguments = matrix.flat()
+        taken = lambda form: _taken(form, ranked, entry_values(device, a_type, a_values))
+        self.form, self.matrix = form, taken(form)
+        wide = plan.wide
+        if wide and full and kind == COUNT:
+            wide, self.form = False, lengths(form, self.matrix.flat())
+            self.algebra = (self.form.types(ranked), *self.algebra[1:])
+            self.matrix = taken(self.form)
+        self.arguments = self.matrix.flat()
         self.u_values: Any = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.u_zero, self.u_nothing = ZERO[self.u_type.name], nothing(device, self.u_type)
         self.value = z.np_type.type(0 if product is None else product)
         self.pulls: dict[Any, PullKernels] = {}
         self.fused: dict[tuple[str, Typed | None], bool] = {}
-        self.apart: Any = Push(self) if push else WidePull(self) if plan.wide else None
+        self.everywhere = no_mask(device)
+        self.apart: Any = Push(self) if push else WidePull(self) if wide else None
         if self.apart is None and full and kind == WORDS:
             self.apart = Reached(self)
 
     def run(self, u: VectorStore, mask: Mask | None, into: Into | None = None) -> VectorStore:
         """The product with a vector of the kind that this was made for. With `into` the statement is ended: its w is
         given back, changed in place; or a store of its own, if w keeps nothing."""
-        if self.u_values is None and u.dtype is not self.u_type:
-            u = vector.cast(u, self.u_type)
-        x, values = u.values, self.u_values
+        values = self.u_values
         if values is None:
+            x = u.values
+            if u.dtype is not self.u_type:
+                u = vector.cast(u, self.u_type)
+                x = u.values
             values = (self.u_nothing, x, 0) if isinstance(x, np.generic) else (x, self.u_zero, 1)
         given = make(Input, (u.present, *values))
+        open_at = self.everywhere if mask is None else allowed(self.device, mask)
         if self.apart is None and (into is None or self._fuses(into.w.dtype, into.accum)):
-            return self._pull(given, u, mask, into)
+            return self._pull(given, open_at, into, mask is not None)
         if self.apart is None:
-            t = self._pull(given, u, mask, None)
+            t = self._pull(given, open_at, None, mask is not None)
         else:
             free = None if into is None or into.keeps or overlap(into.w, u, mask) else into.w
-            t = self.apart.run(given, allowed(self.device, mask), u, free)
+            t = self.apart.run(given, open_at, u, free)
         if into is None or not into.keeps:
             return t
         vector.merge(into.w, t, mask, into.accum, into.replace)
         return into.w
 
     def _fuses(self, w: DataType, accum: Typed | None) -> bool:
-        key = w.name, accum
-        found = self.fused.get(key)
+        found = self.fused.get((w.name, accum))
         if found is None:
-            found = self.fused[key] = is_fused(self.plan.key, self.semiring, w, accum)
+            found = self.fused[w.name, accum] = is_fused(self.form.key, self.semiring, w, accum)
         return found
 
     def variants(self, masked: bool) -> tuple[Variant, ...]:
@@ -188,30 +205,33 @@ class PreparedProduct:
         way = self.pull(self.z, None, None, False, masked) if self.apart is None else self.apart
         return way.variants
 
-    def _pull(self, given: Input, u: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
+    def _pull(self, given: Input, open_at: Allowed, into: Into | None, masked: bool) -> VectorStore:
         """The product and the end of the statement in one kernel: in place, unless w is read elsewhere too."""
         if into is None:
             w = VectorStore(self.device, self.size, self.z, None, self.z.np_type.type(0))
-            accum, keeps, replace, moved = None, False, False, True
+            accum, keeps, replace = None, False, False
         else:
             w, _, accum, replace, keeps = into
-            moved = overlap(w, u, mask)
-        x, t_bits = w.values, w.bits
+        x, bits = w.values, w.bits
         one = isinstance(x, np.generic)
-        pull = self.pull(w.dtype, x if one else None, accum, keeps, mask is not None)
-        if moved or t_bits is None:
-            t_bits = self.bits(self.size)
-        end, t_val, old = pull.end, x, pull.nothing
-        if not end.store:
-            t_val = old.array
-        elif moved or one:
-            moved, t_val = True, self.dense(self.size, w.dtype)
+        pull = self.pull(w.dtype, x if one else None, accum, keeps, masked)
+        end, old = pull.end, pull.nothing
+        u_bits, u_array, words = given[0], given[1], open_at[0]
+        moved = bits is None or bits is u_bits or bits is u_array or bits is words
+        moved = moved or x is u_bits or x is u_array or x is words
         if keeps:
+            moved = moved or (end.store and one)
             old = make(Old, (w.present, *stored(self.device, w.dtype, x), int(moved), int(replace)))
-        pull.run(given, allowed(self.device, mask), old, make(Output, (t_bits, t_val)))
-        w.bits = t_bits
+        if moved:
+            bits = self.bits(self.size)
+        if not end.store:
+            x = old.array
+        elif moved or one:
+            x = self.dense(self.size, w.dtype)
+        pull.run(given, open_at, old, make(Output, (bits, x)))
+        w.bits = bits
         if end.store:
-            w.values = t_val
+            w.values = x
         elif not end.merge:
             w.values = pull.one
         w.changed(grown=end.merge and end.accum is not None and not replace)
@@ -246,12 +266,13 @@ def reduce_rows(
 ) -> VectorStore:
     """t(i) = the sum of row i (column i where `transpose`): A (+).first 1. Section 4.3.10."""
     size = A.nrows if transpose else A.ncols
-    if A.structure.renumbers:
-        ones = hyper_product.ones(A, transpose)
+    if size <= FEW and not A.structure.renumbers:
+        ones, first = _kept(A.device, size, monoid)
     else:
-        ones = _ones(A.device, size) if size <= FEW else full_vector(A.device, size, np.bool_(True), BOOL)
-    mask = None if into is None else into.mask
-    return mxv(A, ones, _first(monoid), transpose=transpose, mask=mask, into=into)
+        whole = not A.structure.renumbers
+        ones = full_vector(A.device, size, np.bool_(True), BOOL) if whole else hyper_product.ones(A, transpose)
+        first = _first(monoid)
+    return mxv(A, ones, first, transpose, False, None if into is None else into[1], into)
 
 
 FEW = 1 << 16  # positions up to which vectors of ones are kept: 8 KB each
@@ -265,3 +286,8 @@ def _ones(device: Device, size: int) -> VectorStore:
 @functools.cache
 def _first(monoid: Typed[Monoid]) -> Typed[Semiring]:
     return compose(monoid.op, BINARY["first"])[monoid.dtype]
+
+
+@functools.lru_cache(64)
+def _kept(device: Device, size: int, monoid: Typed[Monoid]) -> tuple[VectorStore, Typed[Semiring]]:
+    return _ones(device, size), _first(monoid)

@@ -13,10 +13,10 @@ from ..device import Device
 from ..formats import EVERYWHERE
 from ..kernels.prologue import Variant
 from ..plan.ending import End
-from ..plan.product import VALUES, WORDS, staged_lanes
+from ..plan.product import COUNT, VALUES, WORDS, staged_lanes
 from ..store import BITS, NONE, VectorStore, words
 from .operands import Allowed, Input, Old, Output, Rows, dummy, no_mask, stored
-from .schedule import pull_blocks, unit_bounds
+from .schedule import READ_EARLY, pull_blocks, unit_bounds
 from .variants import hubs_variant, pull_variant
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ class PullKernels:
         "units",
         "value",
         "variants",
+        "whole",
     )
 
     def __init__(self, of: PreparedProduct, end: End, w: DataType, masked: bool) -> None:
@@ -58,7 +59,7 @@ class PullKernels:
         staged = of.staged and not masked
         padded = not device.shares_rows or form.ncols % form.rows_per_unit != 0
         variants = functools.partial(
-            pull_variant, plan.key, types, semiring, kind, a_type, of.u_type, padded=padded, **options
+            pull_variant, form.key, types, semiring, kind, a_type, of.u_type, padded=padded, **options
         )
         width = form.format.fixed_width(form) if staged else 0
         lanes = staged_lanes(plan.lanes, form.units) if staged else plan.lanes
@@ -71,10 +72,12 @@ class PullKernels:
         self.value = end.z.np_type.type(of.value)
         self.one = cast_scalar(of.value, w)
         self.nothing = no_output(device, end.w)
-        self.units, self.bounds = form.units, unit_bounds(form, device, early=kind == WORDS)
+        most = READ_EARLY if kind == WORDS else 0 if kind == COUNT and options["full"] else None
+        self.units, self.bounds = form.units, unit_bounds(form, device, most=most)
         self.longest, self.extra, self.hubs = 1 << 62, 0, None
         self.parts: Any = None
         self.join: Any = None
+        self.whole = self.bounds is None and not device.shares_rows
         if first or not device.shares_rows:
             return
         per, presence = form.rows_per_unit, kind == WORDS and not end.store
@@ -98,6 +101,9 @@ class PullKernels:
         """The product into the output. scratch: what `scratch` gave, for those who must not take memory now."""
         of, hubs = self.of, self.hubs
         tail = *u, *mask, self.value, *old, *to
+        if self.whole:  # words for what is not asked cost the host as much as the call
+            self.kernel(self.units, self.longest, *of.arguments, *tail)
+            return
         self.kernel(self.units, self.longest, *of.arguments, *tail, bounds=self.bounds, extra_blocks=self.extra)
         if hubs is None:
             return

@@ -3,21 +3,29 @@ their own, and `merge` ends the statement."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from semirings.algebra import compose
+from semirings.catalog import BINARY, MONOIDS
+from semirings.dtypes import BOOL, INT64
+
 from ..formats import EVERYWHERE
+from ..formats.csr.format import Csr, index_type
 from ..plan.product import COUNT, WORDS
-from ..store import VectorStore, dense_values, words
+from ..store import VectorStore, dense_values, full_bits, words
 from . import vector
-from .operands import ZERO, Allowed, Input, Rows, dummy
+from .operands import ZERO, Allowed, Input, Rows, dummy, no_mask, stored
 from .pull import compiled
 from .schedule import unit_bounds
 from .variants import blank_variant, cell_of, lanes_variant, push_variant
 
 if TYPE_CHECKING:
     from .product import PreparedProduct
+
+
+PLUS_PAIR = compose(MONOIDS["plus"], BINARY["pair"])[INT64]
 
 
 class Push:
@@ -87,11 +95,34 @@ class WidePull:
         self.kernel, self.variants = compiled(of.device, variant), (variant,)
 
     def run(self, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None) -> VectorStore:
-        """The product, a store of its own."""
+        """The product: a store of its own, or `free`, which is overwritten."""
         of = self.of
         device, size, z = of.device, of.size, of.z
-        t = VectorStore(device, size, z, device.xp.zeros(words(size), np.uint64), dense_values(device, size, z))
-        bounds = unit_bounds(of.form, device)
-        tail = *given, *mask, of.value, t.present, t.values
-        self.kernel(of.form.units, EVERYWHERE, *of.arguments, *tail, bounds=bounds)
+        t = VectorStore(device, size, z, None, ZERO[z.name]) if free is None or free.dtype is not z else free
+        if t.bits is None:
+            t.bits = np.zeros(words(size), np.uint64)
+        else:
+            t.bits.fill(0)
+        if isinstance(t.values, np.generic):
+            t.values = dense_values(device, size, z)
+        tail = *given, *mask, of.value, t.bits, t.values
+        self.kernel(of.form.units, EVERYWHERE, *of.arguments, *tail, bounds=unit_bounds(of.form, device))
+        t.count, t.least = None, 0
         return t
+
+
+def lengths(form: Any, arguments: tuple[Any, ...]) -> Csr:
+    """Of tiles: rows without columns, which are all that a product of one value with a full vector reads. They are
+    counted once for a form, by its kernel, which takes these arguments for it."""
+    found: Csr | None = form.cache.get("lengths")
+    if found is None:
+        device, n = form.device, form.nrows
+        variant = lanes_variant(form.key, (*form.types(False), ("Z", INT64)), PLUS_PAIR, COUNT, flip=False)
+        counts, bits = np.zeros(n or 1, np.int64), np.zeros(words(n), np.uint64)
+        ptr = np.zeros(n + 1, index_type(form.nvals))
+        every = full_bits(device, form.ncols), *stored(device, BOOL, np.True_)
+        tail = *every, *no_mask(device), np.int64(1), bits, counts
+        compiled(device, variant)(form.units, EVERYWHERE, *arguments, *tail, bounds=unit_bounds(form, device))
+        np.cumsum(counts[:n], out=ptr[1:])
+        found = form.cache["lengths"] = Csr(device, n, form.ncols, ptr, dummy(device, "int32"), form.nvals)
+    return found

@@ -11,20 +11,22 @@ from ..device.jit import BLOCK
 
 PARALLEL_ENTRIES = 1 << 14  # below this a parallel launch on the CPU costs more than it saves
 READ_EARLY = 8  # entries of a row that are read, about, where it ends at its first hit
+LENGTHS = 4  # rows that are counted in the time of an entry that is read
 
 
-def unit_bounds(form: Any, device: Device, *, early: bool = False) -> Any:
-    """Parallel ranges of units on the CPU, their limits on whole words of the output. early: rows end at their first
-    hit, so that a long one costs no more than its beginning."""
-    if not device.splits(form.nvals, PARALLEL_ENTRIES):
+def unit_bounds(form: Any, device: Device, *, most: int | None = None) -> Any:
+    """Parallel ranges of units on the CPU, their limits on whole words of the output. most: entries of a row that are
+    read, about; of rows whose lengths alone are read (0) several cost as much as an entry."""
+    if not device.splits(form.units // LENGTHS if most == 0 else form.nvals, PARALLEL_ENTRIES):
         return None
-    early = early and form.rows_per_unit == 1
-    name = "early bounds" if early else "bounds"
+    if form.rows_per_unit != 1:
+        most = None
+    name = ("bounds", most)
     if name not in form.cache:
         ptr = form.ptr
-        if early:
+        if most is not None:
             ptr = np.zeros(len(form.ptr), np.int64)
-            np.cumsum(np.minimum(np.diff(form.ptr), READ_EARLY), out=ptr[1:])
+            np.cumsum(np.minimum(np.diff(form.ptr), most), out=ptr[1:])
         form.cache[name] = ranges.balanced(ptr, device.parts, 64 // form.rows_per_unit)
     return form.cache[name]
 

@@ -50,14 +50,12 @@ def _weaving(
 
 def _foresee(a: Any, most: int, wide: int, what: str) -> None:
     """OutOfMemory unless there is room for so many entries with values of `wide` bytes."""
-    if most >= FEW or held.limit is not None:
-        need = rows_bytes(a.nrows, a.ncols, most) + wide * most
-        a.device.foresee(f"{what} of {most} entries", need)
+    a.device.foresee(f"{what} of {most} entries", rows_bytes(a.nrows, a.ncols, most) + wide * most)
 
 
-def _ranges(form: Any, most: int) -> Any:
+def _ranges(form: Any) -> Any:
     """Ranges of rows for threads, fewer than elsewhere: what all but the first write has to be moved."""
-    found = unit_bounds(form, form.device) if most >= PARALLEL_ENTRIES else None
+    found = unit_bounds(form, form.device)
     return None if found is None else found[::2].copy()
 
 
@@ -84,26 +82,26 @@ def weave(
     replace: bool = False, defaults: tuple[Any, Any] | None = None,
 ) -> MatrixStore:  # fmt: skip
     """What the mode says of A and B, of type z, where `mask` allows it; elsewhere A, unless `replace`."""
-    device, a = A.device, A.structure.rows()
+    device, (a, x) = A.device, A.by_rows()
     flags: Any = None
     if type(B) is Sieve and B.waits and B.places.primary.format.by_rows:  # else its sums lie in another order
         b, flags, y = B.places.rows(), B.present, B.sums
     else:
-        b = B.structure.rows()
-        y = B.values_for(b.key, False)
+        b, y = B.by_rows()
     m = b if mask is None else mask.structure.rows()
-    x, most = A.values_for(a.key, False), a.nvals if mode == BOTH else a.nvals + b.nvals
+    most = a.nvals if mode == BOTH else a.nvals + b.nvals
     one_x, one_y = isinstance(x, np.generic), isinstance(y, np.generic)
-    iso = one_x and one_y and not op.op.positional
-    value = None
+    iso, value = one_x and one_y and not op.op.positional, None
     if iso:
         alone = (mode != BOTH and not (mode == ONLY and replace), mode != BOTH)
         value = one_value(device, (x, A.dtype), (y, B.dtype), op, z, mode != ONLY, alone, defaults)
     valued = value is None
-    _foresee(a, most, z.np_type.itemsize if valued else 0, "union or intersection")
+    if most >= FEW or held.limit is not None:
+        _foresee(a, most, z.np_type.itemsize if valued else 0, "union or intersection")
     ptr, col = np.zeros(a.nrows + 1, index_type(most)), np.empty(most or 1, index_type(a.ncols))
     packed = a.width > 0, b.width > 0, m.width > 0
     masked = 0 if mask is None else 2 if m is b else 1
+    flipped = 1 if masked and mask.complement else 0
     values: Any
     if valued:
         values = np.empty(most or 1, z.np_type)
@@ -117,14 +115,17 @@ def weave(
         w = _weaving(device, mode, None, "BOOL", "BOOL", "BOOL", packed, masked, flags is not None)
         values, left, right = w.nothing[0], *w.zeros
         first = second = values, left, 0
-    bounds = _ranges(a if a.nvals > b.nvals else b, most)
-    w.kernel(
-        a.nrows, a.ptr, a.col, a.width, *first, left, b.ptr, b.col, b.width,
+    bounds = _ranges(a if a.nvals > b.nvals else b) if most >= PARALLEL_ENTRIES else None
+    given = (
+        a.ptr, a.col, a.width, *first, left, b.ptr, b.col, b.width,
         w.no_flags if flags is None else flags.view(np.uint8), *second, right, m.ptr, m.col, m.width,
-        int(masked != 0 and mask.complement), int(replace), ptr, col, values, bounds=bounds,
+        flipped, 1 if replace else 0, ptr, col, values,
     )  # fmt: skip
     starts = None
-    if bounds is not None:
+    if bounds is None:  # a word for what is not asked costs the host as much as the call
+        w.kernel(a.nrows, *given)
+    else:
+        w.kernel(a.nrows, *given, bounds=bounds)
         starts = a.ptr[bounds].astype(np.int64)
         if mode != BOTH:
             starts += b.ptr[bounds]
@@ -145,15 +146,16 @@ def _sifting(device: Device, op: Typed[Operator], a: str, packed: bool, valued: 
 
 def sift(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     """The entries of A for which op(entry, row, column, thunk) is true."""
-    device, a, dtype = A.device, A.structure.rows(), A.dtype
-    x, most = A.values_for(a.key, False), a.nvals
+    device, dtype, (a, x) = A.device, A.dtype, A.by_rows()
+    most = a.nvals
     iso = isinstance(x, np.generic)
     w = _sifting(device, op, dtype.name, a.format.packed, not iso)
-    _foresee(a, most, 0 if iso else dtype.np_type.itemsize, "selection")
+    if most >= FEW or held.limit is not None:
+        _foresee(a, most, 0 if iso else dtype.np_type.itemsize, "selection")
     ptr, col = np.zeros(a.nrows + 1, index_type(most)), np.empty(most, index_type(a.ncols))
     values = x if iso else np.empty(most, dtype.np_type)
     given = (w.nothing[0], x, 0) if iso else (x, w.zeros[0], 1)
-    bounds = _ranges(a, most)
+    bounds = _ranges(a) if most >= PARALLEL_ENTRIES else None
     limit = op.compute_type.np_type.type(thunk)
     w.kernel(a.nrows, a.ptr, a.col, a.width, *given, limit, ptr, col, w.nothing[1] if iso else values, bounds=bounds)
     C = _finished(a, ptr, col, values, dtype, None if bounds is None else a.ptr[bounds], bounds, not iso)

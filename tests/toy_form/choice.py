@@ -14,7 +14,7 @@ class ToyChoice(RowsChoice):
     registered = "few"
 
     def predict_bytes(self, seen: Seen) -> int:
-        return max(1, seen.nvals) * sum(index_type(limit)().itemsize for limit in (seen.nrows, seen.ncols))
+        return max(1, seen.nvals) * sum(index_type(limit).itemsize for limit in (seen.nrows, seen.ncols))
 
     def scratch(self, seen: Seen) -> int:
         return 8 * seen.nvals

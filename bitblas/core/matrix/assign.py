@@ -32,21 +32,23 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     held: MatrixStore = C._stored
     if mask is not None:
         mask.fits(C)
-    if type(value) is not MatrixExpression or value._value is not None:
-        value = _source(C, value)
     delayed = type(value) is MatrixExpression
-    if not isinstance(value, tuple):
+    if not delayed or value._value is not None:
+        value = _source(C, value)
+        delayed = type(value) is MatrixExpression
+    if delayed or not isinstance(value, tuple):
         if value.nrows != held.nrows or value.ncols != held.ncols:
             raise DimensionMismatch(f"C << x: expected a matrix of shape {C.shape}, got {value.shape}")
         if (value.args[0] if delayed else value).device is not held.device:
             same_device("C << x", C, value)
-        check_cast(value.dtype, held.dtype)
+        if value.dtype is not held.dtype:
+            check_cast(value.dtype, held.dtype)
     kept = (accum is not None or (mask is not None and not replace)) and held.nvals != 0
     order = common([*_along(value), *_parents(mask), *([C] if kept else [])]) if orders.used else None
     m = None if mask is None else matrix_mask(mask, order)
-    restricted = False
+    restricted = delayed and value.masked
     if delayed:
-        t, restricted = value.computed(m if value.masked else None, order), value.masked
+        t = value.computed(m if restricted else None, order)
     elif isinstance(value, tuple):
         t = _fill(held, value[0], value[1], m)
     else:

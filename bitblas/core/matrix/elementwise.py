@@ -59,10 +59,13 @@ class MatrixElementwise(Operand):
         return (self.nrows, self.ncols)
 
     def _partner(self, other: Any, where: str, *, restrict: bool = False) -> Any:
-        if type(other) is not type(self) and isinstance(other, Operand) and other.ndim == 1:
+        if type(other) is type(self):
+            B = other
+        elif isinstance(other, Operand) and other.ndim == 1:
             return self._beside(other._resolve(), where, columns=False, restrict=restrict)
-        B = other if type(other) is type(self) else object_of(other, 2, where)
-        if self.shape != B.shape:
+        else:
+            B = object_of(other, 2, where)
+        if self.nrows != B.nrows or self.ncols != B.ncols:
             raise DimensionMismatch(f"{where}: expected two matrices of one shape, got {self.shape} and {B.shape}")
         if self.device is not B.device:
             same_device(where, self, B)
@@ -84,13 +87,14 @@ class MatrixElementwise(Operand):
         return self._ewise(self._partner(other, "ewise_mult", restrict=True), op, "ewise_mult", verbs.ewise_mult)
 
     def _ewise(self, B: Any, op: Any, method: str, verb: Callable[..., MatrixStore]) -> MatrixExpression:
-        f = typed(op, "binary", self.dtype, B.dtype)
-        if method == "ewise_add":
-            check_cast(self.dtype, f.return_type)
+        dtype = self.dtype
+        f = typed(op, "binary", dtype, B.dtype)
+        if method == "ewise_add" and dtype is not f.return_type:
+            check_cast(dtype, f.return_type)
         run = lambda mask, order=None: verb(self._at(order), B._at(order), f)
-        args, (nrows, ncols) = (self, B), self.shape
+        args = self, B
         along = None if f.op.positional else args
-        return MatrixExpression(nrows, ncols, method, args, f, run, None, False, along)
+        return MatrixExpression(self.nrows, self.ncols, method, args, f, run, None, False, along)
 
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> MatrixExpression:
         """The union, with a default for the operand that is missing; the type also holds the defaults."""

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from semirings import Monoid, dtypes, monoid
 from semirings import binary as binary_ops
-from semirings import dtypes, monoid
 from semirings.dtypes import BOOL, check_cast
 
 from ...device import Device
@@ -68,13 +68,14 @@ class MatrixRead(MatrixExport, MatrixElementwise, MatrixIndex, MatrixProducts, S
         return self._reduce(op, "reduce_columnwise", self.ncols, not self._transposed)
 
     def _reduce(self, op: Any, method: str, size: int, transpose: bool) -> VectorExpression:
-        aggregator = aggregators.find(op)
+        aggregator = None if type(op) is Monoid else aggregators.find(op)
         if aggregator is not None:
             return aggregators.delayed(aggregator, self, method, size)
         f = typed(op, "monoid", self.dtype)
         A = self._matrix
         run = lambda into: product.reduce_rows(A._read(), f, transpose=transpose, into=into)
-        return VectorExpression(size, method, (self,), f, run, None, False, True, (self,))
+        along = (self,)
+        return VectorExpression(size, method, along, f, run, None, False, True, along)
 
     def reduce_scalar(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's sum of all entries. Without entries: an empty Scalar, or the identity if `allow_empty` is

@@ -70,7 +70,7 @@ class StoredMatrix(MatrixRead, Tensor):
     def _read(self, *, now: bool = False) -> MatrixStore:
         """What it holds, for a product: from when that is repaid on (or `now`) in the form that the plan chooses. What
         others hold stays as it is, so that several threads may read."""
-        store = self._stored
+        store = self._stored if self._pending or devices.several else self._data
         structure = store.structure
         if not now and structure.reads < structure.due[isinstance(store.raw, np.generic)]:
             return store

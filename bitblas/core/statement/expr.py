@@ -148,7 +148,7 @@ class MatrixExpression(Expression):
         if self.along is None:
             return self.run(mask)
         t = self.run(mask, order)
-        return t if t.order is order else t.tagged(order)
+        return t if order is None or t.order is order else t.tagged(order)
 
     @property
     def shape(self) -> tuple[int, int]:

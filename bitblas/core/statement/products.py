@@ -39,11 +39,11 @@ def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> VectorExp
     along = None if f.op.is_positional and reorder.reads_result(f, flip) else args
 
     def run(into: Any) -> Any:
-        mask = None if into is None else into.mask
-        held = M._read()
-        held, u, op = M._store if along is None else held, vector._stored, f
+        held, u, op = M._read(), vector._stored, f
+        if along is None:
+            held = M._store
         if u.order is not None:
             u, op = reorder.by_value(u, f, flip)
-        return product.mxv(held, u, op, transpose=transpose, flip=flip, mask=mask, into=into)
+        return product.mxv(held, u, op, transpose, flip, None if into is None else into[1], into)
 
     return VectorExpression(nrows, method, args, f, run, None, False, True, along)

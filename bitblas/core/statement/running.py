@@ -15,14 +15,17 @@ from .listening import written
 from .recording import state as recording
 
 
-def statement(run: Callable[..., None], target: Any, value: Any, *how: Any) -> None:
-    """run(target, value, *how): a statement that writes into `target`."""
+def statement(
+    run: Callable[..., None], target: Any, value: Any, mask: Any = None, accum: Any = None, replace: bool = False
+) -> None:
+    """run(target, value, mask, accum, replace): a statement that writes into `target`."""
     try:
         if (tracing.active is None and listening.recorder is None) or _unheard():  # a call less
-            run(target, value, *how)
+            run(target, value, mask, accum, replace)
         else:
-            with _heard(lambda: reason(value, how[0]), lambda: written(target.name, value, *how)):
-                run(target, value, *how)
+            text = lambda: written(target.name, value, mask, accum, replace)
+            with _heard(lambda: reason(value, mask), text):
+                run(target, value, mask, accum, replace)
     except target.device.errors as error:
         target.device.fail(error)
 

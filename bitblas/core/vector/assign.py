@@ -58,6 +58,7 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     if orders.used:
         order = run_order(w, value, mask, _keeps(store, mask, accum, replace))
         store = w._stored
+    m = None
     if mask is not None:
         known = mask.parent._stored
         if known.size != store.size or known.device is not store.device:
@@ -67,15 +68,17 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
         if value is None:
             w._data.order = order
             return
-    if type(value) is VectorExpression:
+    delayed = type(value) is VectorExpression
+    if delayed:
         if value.size != store.size:
             raise DimensionMismatch(f"w << x: expected a vector of size {store.size}, got {value.size}")
         if value.args[0].device is not store.device:
             same_device("w << x", w, value)
     if value.dtype is not store.dtype:
         check_cast(value.dtype, store.dtype)
-    m = None if mask is None else vector_mask(mask)
-    if type(value) is not VectorExpression:
+    if mask is not None:
+        m = vector_mask(mask)
+    if not delayed:
         _finish(w, value, m, accum, replace, False)
     elif value.ends:
         keeps = store.count != 0 and (accum is not None or (m is not None and not replace))  # `_keeps`, a call less

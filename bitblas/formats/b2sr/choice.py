@@ -24,8 +24,8 @@ UNCUT = 1 << 13  # items that a group of lanes goes through in less time than a 
 
 def tiles_bytes(nrows: int, ncols: int, tiles: int, tile: int) -> int:
     """Bytes of that many tiles."""
-    pointers = (-(-nrows // tile) + 1) * index_type(tiles)().itemsize
-    return pointers + tiles * (index_type(-(-ncols // tile))().itemsize + max(2, tile * tile // 8))
+    pointers = (-(-nrows // tile) + 1) * index_type(tiles).itemsize
+    return pointers + tiles * (index_type(-(-ncols // tile)).itemsize + max(2, tile * tile // 8))
 
 
 def words_per_tile(tile: int) -> int:

@@ -252,7 +252,7 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
     xp, merge = csr.device.xp, Merge(csr, tile, word_type(tile))
     out = merge.count()
     tiles, kinds = int(out[0, -1]), index_type(csr.nvals)
-    needed = tiles_bytes(csr.nrows, csr.ncols, tiles, tile) + order * (tiles + csr.nvals) * kinds().itemsize
+    needed = tiles_bytes(csr.nrows, csr.ncols, tiles, tile) + order * (tiles + csr.nvals) * kinds.itemsize
     csr.device.foresee(f"B2SR-{tile} of {csr.nvals} entries in {tiles} tiles", needed)
     col = xp.empty(max(1, tiles), merge.tile_col)
     bits = xp.zeros(max(1, tiles) * words_per_tile(tile), word_type(tile))

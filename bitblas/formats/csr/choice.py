@@ -28,14 +28,17 @@ ALPHA = 16  # a frontier with more than 1/16 of all entries pulls (Beamer's alph
 DOT_TABLE = (("SLOTS", 4096), ("LOG_SLOTS", 12), ("TABLE_FROM", 16), ("TABLE_FOR", 4), ("LONG", 1024))
 
 
+INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)  # dtypes: NumPy takes twice as long for an array of np.int32
+
+
 def index_type(limit: int) -> Any:
     """32-bit indices where they fit, else 64-bit ones."""
-    return np.int32 if limit < 1 << 31 else np.int64
+    return INT32 if limit < 1 << 31 else INT64
 
 
 def rows_bytes(nrows: int, ncols: int, nvals: int) -> int:
     """Bytes of row pointers and plain columns."""
-    return (nrows + 1) * index_type(nvals)().itemsize + nvals * index_type(ncols)().itemsize
+    return (nrows + 1) * index_type(nvals).itemsize + nvals * index_type(ncols).itemsize
 
 
 class RowsChoice(Format):

@@ -12,6 +12,13 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
     for word in range(lo >> 6, (hi + 63) >> 6):
         rest = at(mask, word * mask_stride) ^ mask_invert
         # include: kernels/rows_of_word.cpu.py
+        if U_FULL and KIND == COUNT and STORE and not MERGE and not W_BOOL and rest == ~np.uint64(0):  # SIMD's
+            for d in range(64):
+                row = (word << 6) + d
+                count = np.int64(at(end, row)) - np.int64(at(begin, row))
+                put(t_val, row, take(repeated(product, count)))
+                rows |= np.uint64(count > 0) << np.uint64(d)
+            rest = np.uint64(0)
         while rest != 0:
             # include: kernels/next_row.cpu.py
             e = np.int64(at(begin, row))

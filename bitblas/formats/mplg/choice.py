@@ -16,7 +16,7 @@ FIXED_FROM = 1 << 20
 
 def packed_bytes(nrows: int, ncols: int, nvals: int) -> int:
     """Bytes of row pointers and packed columns."""
-    return (nrows + 1) * index_type(nvals)().itemsize + 4 * packing.packed_words(nvals, packing.width_of(ncols))
+    return (nrows + 1) * index_type(nvals).itemsize + 4 * packing.packed_words(nvals, packing.width_of(ncols))
 
 
 class PackedChoice(RowsChoice):

@@ -78,7 +78,7 @@ class Mplg(csr.Rows):
 
     def to_csr(self, order: bool) -> tuple[csr.Csr, Any]:
         """The same entries with plain columns; they lie in the same order. Peak memory: the plain columns."""
-        needed = self.nvals * csr.index_type(self.ncols)().itemsize
+        needed = self.nvals * csr.index_type(self.ncols).itemsize
         self.device.foresee(f"plain columns of {self.nvals} entries", needed)
         return csr.from_arrays(self.device, self.nrows, self.ncols, self.ptr, self.columns()), None
 

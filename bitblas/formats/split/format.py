@@ -263,7 +263,7 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[Split, Any]:
     in_rest, kind = in_near + in_far, index_type(csr.nvals)
     in_tiles = csr.nvals - in_rest
     needed = layout.predict_bytes(csr.nrows, csr.ncols, tile, parts) + 4 * (tiles + in_rest)
-    device.foresee(f"Split-{tile} of {csr.nvals} entries", needed + order * (tiles + csr.nvals) * kind().itemsize)
+    device.foresee(f"Split-{tile} of {csr.nvals} entries", needed + order * (tiles + csr.nvals) * kind.itemsize)
     col, codes = xp.empty(max(1, tiles), merge.tile_col), xp.empty(max(1, in_rest), np.uint32)
     bits = xp.zeros(max(1, tiles) * words_per_tile(tile), word_type(tile))
     ranks = xp.empty(max(1, tiles) if order else 1, kind)
