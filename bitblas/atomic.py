@@ -3,19 +3,26 @@
 What is being written has no name (O_TMPFILE) where the file system knows that: ext4, XFS, Btrfs, tmpfs. The kernel
 frees it when its process dies, whatever kills it, but in the instant between its first name and its last. Elsewhere
 (NFS, Lustre) it is a hidden `.bitblas-*.part` in the same folder, locked by who writes it: one that nobody locks was
-left behind by a kill, and the next file written there removes it.
+left behind by a kill, and the next file written there removes it. On macOS it always has such a name; on Windows too,
+where nothing is locked, nor removed after a kill, and no file can be replaced that a process holds open or mapped.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import IO
+from typing import IO, Any
 
+locks: Any = None
+with suppress(ImportError):  # Windows has none
+    import fcntl as locks
+
+# Of what not every system has nothing is asked there.
+_PLAIN = getattr(os, "O_BINARY", 0)
+_AS_IT_IS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _PART = re.compile(r"\.bitblas-[0-9a-f]{16}\.part")
 
 
@@ -34,7 +41,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         old = _status(target)
         special = old is not None and not stat.S_ISREG(old.st_mode)  # a device or a pipe
         if special:
-            fd = os.open(target, os.O_WRONLY)
+            fd = os.open(target, os.O_WRONLY | _PLAIN)
         else:
             part, fd = _opened(folder, 0o666 if old is None else stat.S_IMODE(old.st_mode))
     except OSError as error:
@@ -53,6 +60,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             if part is None:  # a link cannot replace what is there, so a name of its own comes first
                 part = _new_name(folder)
                 os.link(f"/proc/self/fd/{fd}", part, dst_dir_fd=fd)  # with a dir_fd, whatever it is, links are followed
+            if locks is not None:  # while it is locked
+                os.replace(part, target)
+                part = None
+        if part is not None:  # Windows renames no open file
             os.replace(part, target)
             part = None
     finally:
@@ -75,6 +86,8 @@ def _new_name(folder: str) -> str:
 def _opened(folder: str, mode: int) -> tuple[str | None, int]:
     """A new file in the folder, locked; without a name where that can be."""
     with suppress(OSError):
+        if not hasattr(os, "O_TMPFILE"):
+            raise OSError
         fd = os.open(folder, os.O_WRONLY | os.O_TMPFILE, mode)
         if os.path.exists(f"/proc/self/fd/{fd}"):  # what it is named by in the end
             _lock(fd)
@@ -83,17 +96,18 @@ def _opened(folder: str, mode: int) -> tuple[str | None, int]:
     _sweep(folder)
     while True:
         part = _new_name(folder)
-        fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        _lock(fd)
-        if os.fstat(fd).st_nlink:
+        fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _PLAIN, mode)
+        if not _lock(fd) or os.fstat(fd).st_nlink:
             return part, fd
         os.close(fd)  # another process swept it up before the lock was there
 
 
 def _lock(fd: int) -> bool:
     """Whether nobody else writes the file. Where locks are not to be had, nothing is ever swept up."""
+    if locks is None:
+        return False
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        locks.flock(fd, locks.LOCK_EX | locks.LOCK_NB)
     except OSError:
         return False
     return True
@@ -101,11 +115,13 @@ def _lock(fd: int) -> bool:
 
 def _sweep(folder: str) -> None:
     """Remove what killed processes left in the folder, as far as that can be told."""
+    if locks is None:
+        return
     with suppress(OSError):
         for name in filter(_PART.fullmatch, os.listdir(folder)):
             path = os.path.join(folder, name)
             with suppress(OSError):
-                fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+                fd = os.open(path, os.O_WRONLY | _AS_IT_IS)
                 try:
                     if _lock(fd):
                         os.unlink(path)
@@ -115,6 +131,8 @@ def _sweep(folder: str) -> None:
 
 def _take_over(fd: int, old: os.stat_result) -> None:
     """Owner, group and mode of the file that is replaced."""
+    if not hasattr(os, "fchmod"):  # Windows, whose files have the rights of their folder
+        return
     new = os.fstat(fd)
     if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
         with suppress(PermissionError):

@@ -74,4 +74,62 @@ def spy(
     return figure
 
 
-__all__ = ["draw", "spy"]
+def datashade(
+    M: Any, agg: Any = "count", *, width: int | None = None, height: int | None = None, opts_kwargs: Any = None,
+    **kwargs: Any,
+) -> Any:  # fmt: skip
+    """An interactive picture of a Matrix of any size: Datashader joins the entries of each pixel by `agg`, such as
+    "count", "sum", "mean", "min", "max". A list of them, or of lists (rows of pictures; None: none there), gives
+    pictures side by side, whose axes are one.
+
+    width, height: of a picture in pixels, 500 wide if neither is given; of several together. opts_kwargs: of HoloViews'
+    `opts`. kwargs: of `hvplot.scatter`. Raises TypeError; ImportError without hvplot and datashader.
+    """
+    entries = _listed(_matrix(M, "datashade"))
+    width = 500 if width is None and height is None else width
+    how = {"frame_height": height, **kwargs}
+    if not isinstance(agg, list):
+        return _shaded(M, entries, agg, width, opts_kwargs, how)
+    rows = [x if isinstance(x, list) else [x] for x in agg] if any(isinstance(x, list) for x in agg) else [agg]
+    across = max(map(len, rows))
+    if not across:
+        return None
+    import holoviews
+
+    each = None if width is None else width // across
+    pictures = []
+    for i, row in enumerate(rows):
+        for j, one in enumerate((*row, *[None] * (across - len(row)))):
+            outer = {name: None for name, at in (("yaxis", j), ("xaxis", i)) if at}  # axes at the borders alone
+            one = holoviews.Empty() if one is None else _shaded(M, entries, one, each, opts_kwargs, {**outer, **how})
+            pictures.append(one)
+    return holoviews.Layout(pictures).cols(across)
+
+
+def _listed(A: Any) -> Any:
+    """Rows, columns and values as a pandas DataFrame that knows hvplot."""
+    try:
+        import datashader  # noqa: F401 - hvplot finds it by itself, and says less where it is not there
+        import hvplot.pandas  # noqa: F401 - gives DataFrames .hvplot
+        import pandas
+    except ImportError as error:
+        raise ImportError(f"datashade needs hvplot and datashader ({error}); {extras.hint('datashade')}") from None
+    rows, cols, values = (A.device.to_host(x) for x in A.to_coo())
+    return pandas.DataFrame({"row": rows.astype("int64"), "col": cols.astype("int64"), "val": values})
+
+
+def _shaded(M: Any, entries: Any, agg: str, width: int | None, opts: Any, how: dict[str, Any]) -> Any:
+    from bokeh.models import HoverTool
+
+    said = {
+        "x": "col", "y": "row", "c": "val", "aggregator": agg, "frame_width": width, "cmap": "fire", "cnorm": "eq_hist",
+        "xlim": (0, M.ncols), "ylim": (0, M.nrows), "rasterize": True, "flip_yaxis": True, "hover": True,
+        "xlabel": "", "ylabel": "", "data_aspect": 1, "x_sampling": 1, "y_sampling": 1, "xaxis": "top",
+        "xformatter": "%d", "yformatter": "%d", "rot": 60,
+    }  # fmt: skip
+    tips = [("row", "$y{i}"), ("col", "$x{i}"), (agg, "@image")]  # whole numbers
+    hover = HoverTool(tooltips=tips, formatters={"@col": "printf", "@row": "printf"})
+    return entries.hvplot.scatter(**(said | how)).opts(**({"bgcolor": "black", "tools": [hover]} | (opts or {})))
+
+
+__all__ = ["datashade", "draw", "spy"]

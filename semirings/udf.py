@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from . import udf_cpp
 from .dtypes import ALL, BOOL, FP64, INT8, INT64, UINT64, DataType, cast_scalar
 from .errors import UdfParseError
 from .expressions import Expression
@@ -86,6 +85,8 @@ class Call(Expression):
 
     def definition_cpp(self, types: Mapping[str, DataType]) -> str:
         self._refuse_own(types)
+        from . import udf_cpp  # the translation to C++: who runs on the CPU never sees it
+
         return udf_cpp.definition(self.called, self.function, self.arguments(types))
 
 

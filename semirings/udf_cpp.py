@@ -1,6 +1,7 @@
 """CUDA C++ of a Python function, from Numba's typed intermediate form: the same types and the same steps as on the CPU.
 
-What can be translated: numbers and Booleans; + - * / // % ** << >> & | ^ ~, comparisons, `not`, `and`, `or`; local
+What can be translated: numbers and Booleans, records by their fields, tuples, sub-arrays by their elements or as a
+whole (udf_aggregates.py); + - * / // % ** << >> & | ^ ~, comparisons, `not`, `and`, `or`; local
 variables; if, while, for ... in range(...), break, continue, conditional expressions; calls of other such functions
 and of those that udf_tables.py lists; numbers from modules and closures. All else
 raises UdfParseError with its line.
@@ -9,6 +10,7 @@ raises UdfParseError with its line.
 from __future__ import annotations
 
 import operator
+import re
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -18,40 +20,50 @@ import numpy as np
 from .dtypes import BOOL, DataType, lookup_dtype
 from .errors import UdfParseError
 from .expressions import once
-from .udf_tables import ANY, ARITHMETIC, COMPARE, DIVISION, REAL, WORDS
+from .udf_aggregates import scalar
+from .udf_calls import Calls, range_type
+from .udf_tables import ARITHMETIC, COMPARE, DIVISION, WORDS
 from .udf_types import typed_form
+from .udf_values import Kind
 
 
 def definition(name: str, function: FunctionType, arguments: tuple[DataType, ...]) -> str:
     """`name(arguments)` in CUDA C++, guarded so that a text may hold it twice, after what it stands on."""
-    library = (Path(__file__).parent / "udf.cuh").read_text()
-    return f"{once('UDF_CUH', library)}{_Translation(name, function, arguments).text()}"
+    return translated(name, function, arguments)[0]
 
 
-def _scalar(t: Any) -> DataType | None:
-    try:
-        return lookup_dtype(str(getattr(t, "literal_type", t)))
-    except ValueError:
-        return None
+def translated(name: str, function: FunctionType, arguments: tuple[DataType, ...]) -> tuple[str, Kind]:
+    """The same, and what the function gives."""
+    made = _Translation(name, function, arguments)
+    text = made.text()
+    return f"{library()}{text}", made.result
 
 
-class _Translation:
+def library() -> str:
+    """What the functions stand on."""
+    return once("UDF_CUH", (Path(__file__).parent / "udf.cuh").read_text())
+
+
+class _Translation(Calls):
     def __init__(self, name: str, function: FunctionType, arguments: tuple[DataType, ...]) -> None:
+        super().__init__(arguments)
         self.name, self.function, self.arguments = name, function, arguments
         form = typed_form(function, arguments)
         for t in arguments:
             if t.kind == "c":
                 self.refuse(f"an argument of type {t}", form.func_ir.loc)
         self.ir, self.types, self.calls = form.func_ir, form.typemap, form.calltypes
-        self.result = self.need(form.return_type, "this result", self.ir.loc)
+        self.result: Any = scalar(form.return_type) or self.of_type(form.return_type)  # else what is returned first
         self.objects: dict[str, Any] = {}  # variables that hold functions, modules, types: known now
         self.numbers = {v: f"v{k}" for k, v in enumerate(sorted(self.types))}
         self.helpers: list[str] = []
+        self.called_by_name: dict[str, list[Any]] = {}  # other functions of the program
         self.targets = {k for b in self.ir.blocks.values() for k in b.terminator.get_targets()}
         self.pairs: dict[str, str] = {}  # what iternext gave -> its range
+        self.find_written()
 
     def need(self, t: Any, what: str, loc: Any) -> DataType:
-        found = _scalar(t)
+        found = scalar(t.dtype if self.each and hasattr(t, "ndim") else t)
         return found if found is not None and found.kind != "c" else self.refuse(f"{what} of type {t}", loc)
 
     def refuse(self, what: str, loc: Any) -> Any:
@@ -64,15 +76,19 @@ class _Translation:
         body = [line for label in sorted(self.ir.blocks) for line in self.block(label)]
         variables = []
         for v, t in sorted(self.types.items()):
-            kind = _scalar(t)
+            kind = scalar(t)
             if kind is not None and not v.startswith("arg."):
                 variables.append(f"  {kind.c_type} {self.numbers[v]} = ({kind.c_type})0; (void){self.numbers[v]};")
-            elif (found := _range_type(t)) is not None:
+            elif (found := range_type(t)) is not None:
                 variables.append(f"  Range<{found.c_type}> {self.numbers[v]} = {{0, 0, 0}};")
-        args = ", ".join(f"{t.c_type} a{k}" for k, t in enumerate(self.arguments))
+        structs, more = self.declared()
+        variables += more
+        args = ", ".join(f"{t.c_type} a{k}" for k, t in enumerate(self.takes))
         head = f"__device__ __forceinline__ {self.result.c_type} {self.name}({args}) {{"
-        guard = "_".join((self.name, *(t.name for t in self.arguments)))
-        return "".join(self.helpers) + once(guard, "\n".join([head, *variables, *body, "}", ""]))
+        guard = "_".join((self.name, *(getattr(t, "name", re.sub(r"\W+", "_", t.c_type)) for t in self.takes)))
+        return (
+            structs + "".join(dict.fromkeys(self.helpers)) + once(guard, "\n".join([head, *variables, *body, "}", ""]))
+        )
 
     # ---- statements ----
 
@@ -89,11 +105,18 @@ class _Translation:
                 yes, no = self.jump(label, statement.truebr), self.jump(label, statement.falsebr)
                 lines.append(f"  if ({self.use(statement.cond, BOOL)}) {yes} else {no}")
             elif isinstance(statement, ir.Return):
-                lines.append(f"  return {self.use(statement.value, self.result)};")
+                lines.append(f"  return {self.returned(statement)};")
+            elif isinstance(statement, (ir.SetItem, ir.StaticSetItem)):
+                lines += self.set_item(statement)
             elif not isinstance(statement, ir.Del):
                 word = type(statement).__name__.lower()
                 self.refuse(WORDS.get(word, word), statement.loc)
         return lines
+
+    def returned(self, statement: Any) -> str:
+        kind = self.kind(statement.value, statement.loc)
+        self.result = self.result or kind
+        return self.as_kind(self.numbers[statement.value.name], kind, self.result)
 
     def jump(self, source: int, target: int) -> str:
         """Go to a block, after what its variables hold when it is entered from `source`; all at the same time."""
@@ -104,12 +127,20 @@ class _Translation:
             phi = statement.value
             if not (isinstance(phi, ir.Expr) and phi.op == "phi"):
                 continue
-            kind = _scalar(self.types[statement.target.name])
             for value, block in zip(phi.incoming_values, phi.incoming_blocks):
-                if block == source and value is not ir.UNDEFINED and kind is not None:
-                    k = self.numbers[statement.target.name]
-                    first.append(f"const {kind.c_type} n{k} = {self.use(value, kind)};")
-                    then.append(f"{k} = n{k};")
+                if block != source or value is ir.UNDEFINED:
+                    continue
+                k, number = self.numbers[statement.target.name], scalar(self.types[statement.target.name])
+                if number is not None:
+                    c_type, word = number.c_type, self.use(value, number)
+                elif self.is_aggregate(value.name):
+                    of_value = self.kind(value, statement.loc)
+                    kind = self.known.setdefault(statement.target.name, of_value)
+                    c_type, word = kind.c_type, self.as_kind(self.numbers[value.name], of_value, kind)
+                else:
+                    continue
+                first.append(f"const {c_type} n{k} = {word};")
+                then.append(f"{k} = n{k};")
         return f"{{ {' '.join([*first, *then, f'goto L{target};'])} }}"
 
     def assign(self, statement: Any) -> list[str]:
@@ -126,23 +157,27 @@ class _Translation:
             if value.name in self.objects:
                 self.objects[target] = self.objects[value.name]
                 return []
-            return self.set(target, self.copy(value, target, statement.loc))
+            return self.copied(value, target, statement.loc)
         if isinstance(value, ir.Arg):
-            return self.set(target, f"a{value.index}")
+            return self.keep_any(target, self.takes[value.index], f"a{value.index}")
         return self.expression(value, target, statement.loc)
 
     def set(self, target: str, text: str) -> list[str]:
         return [f"  {self.numbers[target]} = {text};"]
 
-    def copy(self, value: Any, target: str, loc: Any) -> str:
-        if _range_type(self.types[target]) is not None:
-            return self.numbers[value.name]
-        return self.use(value, self.need(self.types[target], "a value", loc))
+    def copied(self, value: Any, target: str, loc: Any) -> list[str]:
+        if range_type(self.types[target]) is not None:
+            return self.set(target, self.numbers[value.name])
+        if self.is_aggregate(value.name):
+            return self.keep(target, self.kind(value, loc), self.numbers[value.name])
+        return self.set(target, self.use(value, self.need(self.types[target], "a value", loc)))
 
     def use(self, var: Any, t: DataType) -> str:
         """A variable, cast to a type."""
-        source = self.need(self.types[var.name], "a value", var.loc)
-        return self.numbers[var.name] if source is t else f"cast<{t.c_type}>({self.numbers[var.name]})"
+        source, word = self.need(self.types[var.name], "a value", var.loc), self.numbers[var.name]
+        if self.each and self.is_aggregate(var.name):
+            word += f".at[{self.each}]"
+        return word if source is t else f"cast<{t.c_type}>({word})"
 
     # ---- expressions ----
 
@@ -150,22 +185,30 @@ class _Translation:
         op = expr.op
         if op == "phi":  # set where the block is entered
             return []
-        if op == "cast":
-            return self.set(target, self.copy(expr.value, target, loc))
+        if op in ("cast", "exhaust_iter"):
+            return self.copied(expr.value, target, loc)
         if op == "getattr" and expr.value.name in self.objects:
             found = getattr(self.objects[expr.value.name], expr.attr)
             if isinstance(found, (bool, int, float)):
                 return self.set(target, _constant(found, self.need(self.types[target], "a constant", loc)))
             self.objects[target] = found
             return []
-        if op in ("binop", "inplace_binop"):
+        if op == "getattr":
+            return self.attribute(expr, target, loc)
+        if op in ("getitem", "static_getitem"):
+            return self.item(expr, target, loc)
+        if op == "build_tuple":
+            return self.tuple_of(expr, target, loc)
+        if op in ("binop", "inplace_binop", "unary"):
             fn = expr.immutable_fn if op == "inplace_binop" else expr.fn
-            return self.set(target, self.operation(fn, [expr.lhs, expr.rhs], expr, target, loc))
-        if op == "unary":
-            return self.set(target, self.operation(expr.fn, [expr.value], expr, target, loc))
+            operands = [expr.value] if op == "unary" else [expr.lhs, expr.rhs]
+            write = lambda: self.operation(fn, operands, expr, target, loc)
+            if self.is_aggregate(target):
+                return self.elementwise(target, operands, loc, write)
+            return self.set(target, write())
         if op == "call":
             return self.call(expr, target, loc)
-        if op == "getiter" and _range_type(self.types[target]) is not None:
+        if op == "getiter" and range_type(self.types[target]) is not None:
             return self.set(target, self.numbers[expr.value.name])
         if op == "iternext":
             self.pairs[target] = self.numbers[expr.value.name]
@@ -209,69 +252,6 @@ class _Translation:
                 ARITHMETIC[fn].replace("<T>", f"<{result.c_type}>").replace("(T)", f"({result.c_type})").format(*words)
             )
         return self.refuse(f"the operator {fn.__name__}", loc)
-
-    def call(self, expr: Any, target: str, loc: Any) -> list[str]:
-        function = self.objects.get(expr.func.name)
-        if function is range:
-            words = [self.use(v, _range_of(self, target, loc)) for v in expr.args]
-            t = _range_of(self, target, loc).c_type
-            words = ["0", *words] if len(words) == 1 else words
-            first, stop, step = words if len(words) == 3 else (*words, "1")
-            return self.set(target, f"make_range<{t}>({first}, {stop}, {step})")
-        result = self.need(self.types[target], "a value", loc)
-        return self.set(target, self.called(function, expr, result, loc))
-
-    def called(self, function: Any, expr: Any, result: DataType, loc: Any) -> str:
-        key = (getattr(function, "__module__", None) or "numpy", getattr(function, "__name__", ""))
-        args = list(expr.args)
-        if expr.kws or expr.vararg is not None:
-            return self.refuse(f"a call of {key[1]} with keywords", loc)
-        types = [_scalar(self.types[v.name]) for v in args]
-        if hasattr(function, "py_func"):
-            takes = tuple(self.need(t, "an argument", loc) for t in self.calls[expr].args)
-            name = f"{self.name}_{function.py_func.__name__}"
-            self.helpers.append(_Translation(name, function.py_func, takes).text())
-            return f"cast<{result.c_type}>({name}({', '.join(self.use(v, t) for v, t in zip(args, takes))}))"
-        if isinstance(function, type) or function in (bool, int, float):
-            return self.use(args[0], result) if len(args) == 1 else self.refuse(f"this call of {key[1]}", loc)
-        if key == ("builtins", "round") and len(args) == 1:
-            return f"cast<{result.c_type}>(rint({self.use(args[0], _float_of(types, result))}))"
-        if isinstance(function, np.ufunc):
-            key = ("numpy", key[1])
-        if key in ANY:
-            words = [self.use(v, result) for v in args]
-            while len(words) > 1 and ANY[key]:
-                words[:2] = [f"{ANY[key]}<{result.c_type}>({words[0]}, {words[1]})"]
-                if len(words) == 1:
-                    return words[0]
-            return f"{ANY[key]}{f'<{result.c_type}>' if ANY[key] else ''}({words[0]})"
-        if key in REAL:
-            if all(t is not None and t.kind != "f" for t in types) and REAL[key] in ("ceil", "floor", "trunc"):
-                return self.use(args[0], result)
-            if REAL[key] == "fmod" and result.kind != "f":
-                return self.refuse("fmod of integers", loc)
-            t = _float_of(types, result)
-            return f"cast<{result.c_type}>({REAL[key]}({', '.join(self.use(v, t) for v in args)}))"
-        return self.refuse(f"the call of {key[0]}.{key[1]}", loc)
-
-
-def _float_of(types: list[DataType | None], result: DataType) -> DataType:
-    """The floating-point type in which a function of real numbers is computed."""
-    floats = [t for t in (*types, result) if t is not None and t.kind == "f"]
-    whole = [t for t in types if t is not None and t.kind != "f"]
-    narrow = floats and all(t.nbytes == 4 for t in floats) and (not whole or result.nbytes == 4)
-    return lookup_dtype("FP32" if narrow else "FP64")
-
-
-def _range_type(t: Any) -> DataType | None:
-    """INT64 for Numba's range_state_int64 and range_iter_int64."""
-    name = str(t)
-    return _scalar(name.rsplit("_", 1)[1]) if name.startswith(("range_state_", "range_iter_")) else None
-
-
-def _range_of(self: _Translation, target: str, loc: Any) -> DataType:
-    found = _range_type(self.types[target])
-    return found if found is not None else self.refuse("this range", loc)
 
 
 def _constant(value: Any, t: DataType) -> str:

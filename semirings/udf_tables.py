@@ -44,6 +44,6 @@ CALLS = sorted(f"{module}.{name}" for module, name in (*REAL, *ANY))
 
 # What Numba calls the constructs that are refused, in Python's words.
 WORDS = {
-    "build_tuple": "a tuple", "build_list": "a list", "build_set": "a set", "build_map": "a dict",
-    "getattr": "an attribute", "getitem": "an index", "static_getitem": "an index", "staticraise": "raise",
+    "build_list": "a list", "build_set": "a set", "build_map": "a dict",
+    "setattr": "setting a field", "staticraise": "raise",
 }  # fmt: skip

@@ -56,7 +56,11 @@ class UserType(DataType):
         flat = np.asarray(values, self.record) if self.record.subdtype is None else self._rows_of(values)
         whole = np.zeros(len(flat), self._packed)
         whole[FIELD] = flat
-        found, where = np.unique(whole.view(self._rows.dtype), return_inverse=True)
+        return self.interned(whole)
+
+    def interned(self, packed: np.ndarray) -> np.ndarray:
+        """The numbers of packed values, given as bytes of any type."""
+        found, where = np.unique(packed.view(self._rows.dtype).reshape(-1), return_inverse=True)
         with _lock:
             numbers = np.array([self._number(value.tobytes()) for value in found], np.int64)
         return numbers[where]
@@ -64,6 +68,8 @@ class UserType(DataType):
     def _rows_of(self, values: Any) -> np.ndarray:
         base, shape = self.record.subdtype or (self.record, ())
         rows = np.asarray(values, base)
+        if not rows.size:  # an empty list
+            rows = rows.reshape(0, *shape)
         if rows.shape[1:] != shape:
             raise ValueError(f"values: expected arrays of shape {shape} for {self}, got shape {rows.shape[1:]}")
         return rows
@@ -98,6 +104,11 @@ class UserType(DataType):
             raise ValueError(f"values: expected numbers of values of {self}, got others")
         found: np.ndarray = self._rows[at].view(self._packed)[FIELD]
         return found.astype(self.record) if self.record.subdtype is None else found.copy()
+
+    def table(self, begin: int) -> np.ndarray:
+        """The packed values that are known, from one on, as bytes."""
+        count, rows = len(self._known), self._rows
+        return rows[begin:count].view(np.uint8)
 
     def raw(self, numbers: Any) -> np.ndarray:
         """The values of numbers as bytes."""

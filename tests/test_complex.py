@@ -166,3 +166,9 @@ def test_functions_of_programs(device):
             u.ewise_mult(u, op).new()
     else:
         assert u.ewise_mult(u, op).new().to_dict() == {0: (1 + 2j) ** 2 + 1j, 2: 9 + 1j}
+
+
+def test_a_sum_of_few_entries(device):
+    """Its imaginary part too, which lies where the flag of a real sum does."""
+    v = bitblas.Vector.from_coo([0, 2], [1 + 100j, 2 + 10j], size=4)
+    assert v.reduce().new() == 3 + 110j and bitblas.Vector("FC64", 4).reduce().new().is_empty

@@ -41,9 +41,12 @@ def test_programs_agree(device, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("width", "count"), [(0, 9000), (2, 1000)])
-def test_many_programs_agree(width, count, tmp_path):
-    found = run("cpu", 2, count, tmp_path / "state.json", "--width", width, "--share", count)
+@pytest.mark.parametrize(
+    ("width", "count", "types"),
+    [(0, 9000, ""), (2, 600, ""), (2, 40, "FC32,FP64"), (2, 150, "Pair"), (2, 100, "Triple")],
+)
+def test_many_programs_agree(width, count, types, tmp_path):
+    found = run("cpu", 2, count, tmp_path / "state.json", "--width", width, "--share", count, "--types", types)
     assert f"{count} programs, 0 faults" in found
 
 

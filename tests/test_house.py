@@ -199,15 +199,20 @@ GPU_ONLY |= {"formats/csr/keys", "formats/csr/rows"}  # the CPU counts and repea
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
 GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread an entry; the CPU's weave: a thread a row
 GPU_ONLY |= {f"formats/{rows}/{name}" for rows in ("csr", "b2sr", "nib") for name in ("step", "rounds", "listed")}
-# (on the CPU programs run as they are)
+# (the CPU has kernels of its own for loops)
 GPU_ONLY |= {"formats/nib/marks"}  # the CPU never splits a row
 GPU_ONLY |= {"formats/nib/dot"}  # the CPU decodes the rows for the statement
 GPU_ONLY |= {"loop/pass", "loop/activate", "loop/enter", "loop/settle", "loop/finish"}
+GPU_ONLY |= {"kernels/records"}  # the CPU runs the function itself, by Numba
 GPU_ONLY |= {"kernels/blank"}  # the CPU joins nothing to what is not there
 # NumPy has a primitive for each on the CPU.
 GPU_ONLY |= {f"kernels/{name}" for name in ("compact", "dense", "pack", "put", "range")}
 CPU_ONLY = {"formats/b2sr/lanes", "formats/b2sr/dot_lanes"}  # SIMD lanes: what threads are on a GPU
 CPU_ONLY |= {"formats/csr/weave", "formats/csr/sift"}  # rows in one pass: on a GPU they would differ too much in length
+CPU_ONLY |= {f"formats/{rows}/spread" for rows in ("csr", "b2sr")} | {
+    f"loop/host/{name}" for name in ("clear", "tally", "summary")
+}
+# (rounds of a loop, which a GPU runs by other kernels)
 CPU_ONLY |= {"formats/csr/gustavson"}  # a dense row of sums per thread: a GPU has too many threads
 KERNELS = sorted(str(p.relative_to(ROOT / "bitblas").with_suffix("")) for p in (ROOT / "bitblas").rglob("*.cu"))
 

@@ -230,3 +230,19 @@ def test_indices_beyond(device):
         gb.Vector.from_coo([1, 1], [1, 2], size=n)
     with pytest.raises(ValueError, match="uplicate"):
         gb.Matrix.from_coo([1, 1], [2, 2], [1, 2], nrows=n, ncols=n)
+
+
+def test_reordered_ones_are_written_where_they_store(device):
+    A = gb.Matrix.from_coo([69, 3], [61, 3], [1, 2], nrows=70, ncols=70, format="hyper").reorder("rcm")
+    del A[45, 33]
+    A[10, 20] = 5
+    del A[3, 3]
+    assert [x.tolist() for x in A.to_coo()] == [[10, 69], [20, 61], [5, 1]]
+
+
+def test_a_slice_of_a_row_under_its_mask(device):
+    A = gb.Matrix.from_coo([1], [3], [7], nrows=9, ncols=9, format="hyper")
+    mask = gb.Vector.from_coo([2, 3], True, size=9)
+    A(mask.V)[1, 2:8:2] << gb.Vector.from_coo([0, 1], [5, 6], size=3)
+    A(mask.V)[7:8:3, 2] << gb.Vector(int, 1)
+    assert [x.tolist() for x in A.to_coo()] == [[1, 1], [2, 3], [5, 7]]

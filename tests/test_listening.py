@@ -98,3 +98,11 @@ def test_how_it_prints():
     assert "s &lt;&lt; 6" in rec._repr_html_() and rec._repr_markdown_().startswith("```python\ns << 0\n")
     rec.max_rows = None
     assert len(repr(rec).splitlines()) == 9
+
+
+def test_lines_of_ones_own():
+    recorder = gb.Recorder(start=False)
+    recorder.record_raw("# here it begins")
+    with recorder:
+        gb.Vector(int, 3) << 1
+    assert recorder.data[0] == "# here it begins" and len(recorder) == 2

@@ -1,6 +1,8 @@
 """Pictures: what is counted for them, and that they are drawn."""
 
 import io
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -104,3 +106,66 @@ def test_viz(monkeypatch):
         gb.viz.draw(gb.Vector(int, 3))
     with pytest.raises(gb.exceptions.DimensionMismatch):
         gb.viz.draw(gb.Matrix(int, 2, 3))
+
+
+class Shown:
+    """A picture that hvplot would make, or several."""
+
+    def __init__(self, *of, **how):
+        self.said = [*of, how]
+
+    def opts(self, **how):
+        tools = [tool.said for tool in how.pop("tools")]
+        self.said += [how, tools]
+        return self
+
+    def cols(self, number):
+        self.said = [[one.said for one in self.said[0]], number]
+        return self
+
+
+class Scatter:
+    def __init__(self, frame):
+        self.frame = frame
+
+    def scatter(self, **how):
+        return Shown(self.frame.to_numpy().tolist(), **how)
+
+
+def test_datashade_says_what_python_graphblas_says(monkeypatch):
+    """With stand-ins for hvplot and its kin; test_datashade_draws has the libraries, where they are installed."""
+    oracle, pandas = pytest.importorskip("graphblas"), pytest.importorskip("pandas")
+    fakes = {name: types.ModuleType(name) for name in ("datashader", "hvplot", "hvplot.pandas", "holoviews", "bokeh")}
+    fakes["bokeh.models"] = fakes["bokeh"].models = types.ModuleType("bokeh.models")
+    fakes["bokeh.models"].HoverTool = fakes["holoviews"].Layout = fakes["holoviews"].Empty = Shown
+    fakes["hvplot"].pandas = fakes["hvplot.pandas"]
+    for name, module in fakes.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setattr(pandas.DataFrame, "hvplot", property(Scatter), raising=False)
+    for name in ("bk", "hv", "hp", "ds"):
+        monkeypatch.delattr(oracle.viz, name, raising=False)
+    for agg, how in (
+        ("count", {}), ("mean", {"height": 300, "cmap": "blues", "opts_kwargs": {"bgcolor": "white"}}),
+        (["count", "sum"], {}), ([["count", "min"], "max", [None, "sum"]], {"width": 600, "rot": 0}), ([], {}),
+    ):  # fmt: skip
+        said = []
+        for lib in (gb, oracle):
+            A = lib.Matrix.from_coo([0, 1, 2], [1, 2, 2], [5, 6, 7], nrows=4, ncols=3)
+            shown = lib.viz.datashade(A, agg, **how)
+            said.append(shown if shown is None else shown.said)
+        assert said[0] == said[1]
+    with pytest.raises(TypeError, match="datashade: expected a Matrix"):
+        gb.viz.datashade(gb.Vector(int, 3))
+    monkeypatch.setitem(sys.modules, "hvplot.pandas", None)
+    with pytest.raises(ImportError, match=r"datashade needs hvplot and datashader .*\[datashade\]"):
+        gb.viz.datashade(gb.Matrix(int, 2, 2))
+
+
+@pytest.mark.slow
+def test_datashade_draws():
+    pytest.importorskip("datashader")
+    holoviews = pytest.importorskip("holoviews")
+    pytest.importorskip("hvplot.pandas")
+    A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 2], [5, 6, 7], nrows=4, ncols=3)
+    assert isinstance(gb.viz.datashade(A), holoviews.DynamicMap)
+    assert isinstance(gb.viz.datashade(A, [["count", "sum"], ["max"]]), holoviews.Layout)

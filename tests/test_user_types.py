@@ -175,3 +175,21 @@ def test_what_is_refused(device):
         with pytest.raises(error, match=text):
             bad()
     assert (listed(v), listed(A)) == before and plain.nvals == 0
+
+
+def test_what_no_record_can_be_is_refused(device):
+    """Accumulators, Scalars and tiles of another type; what is one record is taken as one."""
+    v, A, number = vector(0, 2, 3), matrix(), gb.Scalar.from_value(3)
+    for bad in (
+        lambda: v(gb.binary.ne),
+        lambda: v.__lshift__(number),
+        lambda: gb.Vector(int, 5).reduce().new(P),
+        lambda: v.reduce(gb.agg.count).new(P),
+        lambda: gb.ss.concat([gb.Vector(bool, 1), v]),
+    ):
+        with pytest.raises(DomainMismatch, match="nothing is cast"):
+            bad()
+    A.setdiag(gb.Scalar.from_value((5, 50), dtype=P), 1)
+    A.setdiag((6, 60), -3)
+    assert A[0, 1].new().value == A[2, 3].new().value == (5.0, 50.0) and A[3, 0].new().value == (6.0, 60.0)
+    assert gb.Vector.from_coo([], [], dtype=TRIPLE, size=3).nvals == 0

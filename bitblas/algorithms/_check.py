@@ -5,6 +5,7 @@ A message names the argument, what was expected, what came, and a hint.
 
 import functools
 import operator
+import threading
 from numbers import Real
 
 from . import _watch as watch
@@ -29,8 +30,8 @@ class Loop:
     """What a loop works on, and the loop: `make(A, gb, *args)` gives a dictionary of objects, while_, and the parts of
     the program (body, limit, begin, end).
 
-    On a GPU, where a loop is captured at its first run, it is kept with its matrix for the next call: what `result`
-    gives is then a new object, because those of the loop will be used again.
+    It is kept with its matrix for the next call, because what is made of it at its first run is dear: what `result`
+    gives is then a new object, since those of the loop will be used again.
     """
 
     def __init__(self, make, A, gb, *args):
@@ -80,9 +81,15 @@ def repeat(body, while_):
 def loop(make, A, gb, *args):
     """The Loop of these arguments for A: the one that was kept, if the contents of A are still the same."""
     keep = getattr(A, "_keep", None)  # python-graphblas keeps nothing
-    if keep is None or not A.device.records_loops:
+    if keep is None:
         return Loop(make, A, gb, *args)
-    found = keep((make, args), lambda twin: Loop(make, twin, gb, *args))
+    if A.device.host_memory:  # of the last arguments, for each thread: they may run at the same time
+        kept = keep((make, threading.get_ident()), lambda twin: [twin, None, None])
+        if kept[1] != args:
+            kept[1:] = args, Loop(make, kept[0], gb, *args)
+        found = kept[2]
+    else:
+        found = keep((make, args), lambda twin: Loop(make, twin, gb, *args))
     found.kept = True
     return found
 

@@ -40,14 +40,13 @@ class Memory:
         orders = {name: size(order) for name, _, order in named if order is not None}
         values = size(A.raw)
         copies = {key + ".T" * transposed: size(x) for (key, transposed), x in list(A.copies.items())}
-        caches: dict[str, int] = {}
+        permutation, caches = size(A.order), dict[str, int]()
         for name, form, _ in named:
             for what, x in list(form.cache.items()):
                 _add(caches, f"{name} {_word(what)}", size(x))
             _add(caches, f"{name} ranks", size(form))
         for what, x in list(A.prepared.items()):
             _add(caches, {"kept": "programs", "user": "user's order"}.get(_word(what), "products"), size(x))
-        permutation = size(A.order)
         _add(caches, "other", size(A))
         return Memory(forms, next(iter(forms.values())), orders, values, copies, caches, permutation)
 

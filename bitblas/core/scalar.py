@@ -65,6 +65,7 @@ class Scalar(Number, ShownScalar, Output):
         if mask is not None:
             raise TypeError("mask: not allowed for Scalars")
         s = cls(expr.dtype if dtype is None else dtype, name=name)
+        check_cast(expr.dtype, s.dtype)
         if recording.recorder is not None:
             recording.recorder.scalar_statement(s, expr, None)
         else:

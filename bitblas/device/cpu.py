@@ -25,7 +25,7 @@ def _unheard(quick: Any) -> None:
 
 
 @functools.cache
-def _native() -> Callable[[str], int]:
+def library() -> Callable[[str], int]:
     """The addresses of what native.ll defines, by name; loaded and ready."""
     made = objects.native_object()
     native.load(made.data, "launch", made.wanted)
@@ -42,11 +42,17 @@ def _native() -> Callable[[str], int]:
     return functools.cache(native.address_of)
 
 
-def _loaded(variant: Variant, signature: Sequence[str]) -> Callable[..., int]:
-    """A variant for arguments of these types: see `native.callable_of`."""
+def code(variant: Variant, signature: Sequence[str]) -> int:
+    """Where the machine code of a variant lies, for arguments of these types."""
     with native.loading:
-        made, found = objects.cpu_object(variant, signature), _native()
-        function = native.load(made.data, made.symbol, made.wanted)
+        made = objects.cpu_object(variant, signature)
+        return native.load(made.data, made.symbol, made.wanted)
+
+
+def callable_for(function: int, signature: Sequence[str]) -> Callable[..., int]:
+    """The kernel that lies there, called from Python: see `native.callable_of`."""
+    with native.loading:
+        found = library()
     if native.layout_known():
         return native.callable_of(found("launch"), function, signature)
     return native.plain_callable_of(found("share"), function, signature)
@@ -70,7 +76,7 @@ class Cpu(Device):
                     settle(said, n, args)
             else:
                 if not threads.settled:
-                    threads.settle(_native())
+                    threads.settle(library())
                 bounds = threads.limited(bounds)
                 if said := quick(bounds, *args):
                     settle(said, bounds, args)
@@ -82,7 +88,7 @@ class Cpu(Device):
                 args = tuple(map(native.plain, args))
                 types = tuple(map(native.code_of, args))
                 if types not in known:
-                    known[types] = _loaded(variant, types)
+                    known[types] = callable_for(code(variant, types), types)
                 quick = known[types]
                 found(quick)
                 said = quick(units if isinstance(units, np.ndarray) else int(units), *args)

@@ -89,11 +89,12 @@ def cuda_source(variant: Variant) -> str:
 @functools.cache
 def cpu_source(variant: Variant) -> str:
     """The complete Python text of a variant, for Numba."""
-    name, body = variant.entry, _cpu_body(variant.kernel)
-    signature = re.search(rf"^def {name}\(lo, hi, ([^)]*)\):", body, re.M)
+    name, body = variant.entry, "" if variant.script else _cpu_body(variant.kernel)
+    prologue = _inline(variant.python(), _PY_INCLUDE, set())
+    signature = re.search(rf"^def {name}\(lo, hi, ([^)]*)\):", body or prologue, re.M)
     if signature is None:
         raise SyntaxError(f"{variant.kernel}.cpu.py must define {name}(lo, hi, ...)")
-    return f"# {variant.kernel}\n{_reached((_PY_HEAD, functions_text(), variant.python(), body), (name,))}"
+    return f"# {variant.kernel}\n{_reached((_PY_HEAD, functions_text(), prologue, body), (name,))}"
 
 
 @functools.cache

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
+import re
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -36,6 +38,9 @@ def text(target: Target) -> str:
     name, kinds, values = _PAUSES.get(target.machine, ("llvm.donothing", "", ""))
     numbers = {"HEAD": HEAD, "TYPE": HEAD - 8, "DIMS": DIMS, "SHAPE": SHAPE, "DTYPE": DTYPE, "FLAGS": FLAGS}
     found = (Path(__file__).parent / "native.ll").read_text().replace("{PAUSE}", f"call void @{name}({values})")
+    if "-windows-" in target.triple:
+        found = re.sub(r"^declare i32 @(pthread|sched)_.*\n", "", found, flags=re.M)
+        found += (Path(__file__).parent / "windows.ll").read_text()
     for word, number in (numbers | {"MOST": 2 * MOST, "SPINS": SPINS}).items():
         found = found.replace(f"{{{word}}}", str(number))
     return f"{found}\ndeclare void @{name}({kinds})\n"
@@ -84,6 +89,10 @@ _ALIASES = {f"numba_{name}{t}": f"{name}{t}" for name in ("frexp", "ldexp", "nex
 _ALIASES |= {"numba_gamma": "tgamma", "numba_gammaf": "tgammaf"}
 
 
+# Where C's functions are, and the system's: what is loaded already, or of Windows two libraries by name.
+_LIBRARIES: tuple[str | None, ...] = (None,) if os.name == "posix" else ("ucrtbase", "kernel32")
+
+
 @functools.cache
 def _library(name: str | None) -> Any:
     return ctypes.CDLL(name)
@@ -92,7 +101,7 @@ def _library(name: str | None) -> Any:
 def address(symbol: str) -> int:
     """Where a function of Python, of C, or of Numba's own helpers lies. JitError where it is nowhere."""
     name = _ALIASES.get(symbol, symbol)
-    for library in (ctypes.pythonapi, _library(None)):
+    for library in (ctypes.pythonapi, *map(_library, _LIBRARIES)):
         try:
             return int(ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0)
         except AttributeError:
@@ -115,7 +124,8 @@ def load(data: bytes, symbol: str, wanted: Sequence[str]) -> int:
     with loading:
         if symbol in _loaded:  # variants of one text have one object
             return _loaded[symbol]
-        for name in wanted:
+        # Of other kinds than ELF nobody has read which functions LLVM calls that no text names.
+        for name in wanted if data[:4] == b"\x7fELF" else {*wanted, "memcpy", "memmove", "memset"}:
             if name not in _known:
                 binding().add_symbol(name, address(name))
                 _known.add(name)

@@ -69,13 +69,27 @@ def cpu_object(variant: Variant, signature: Sequence[str]) -> Object:
     return found
 
 
+def is_there(variant: Variant, signature: Sequence[str]) -> bool:
+    """Whether the object file is brought or cached."""
+    if shipped.find(shipped.key_of_variant(variant, signature)) is not None:
+        return True
+    text = jit.cpu_source(variant)
+    if shipped.find(shipped.key_of_text(text, signature)) is not None:
+        return True
+    return _path(f"{variant.entry}_{jit._key(text, *signature, *_compilers())}", "cpu").exists()
+
+
 def native_object() -> Object:
     """The object file of native.ll."""
-    text = native.text(targets.host())
+    return assembled_object("native", native.text(targets.host()))
+
+
+def assembled_object(name: str, text: str) -> Object:
+    """The object file of a text of LLVM."""
     if (found := shipped.find(shipped.key_of_text(text, ()))) is not None:
         return found
     key = jit._key(text, _compilers()[0], *_compilers()[-4:])
-    return _kept("native", key, lambda symbol: [native.assembled(text, targets.host())])
+    return _kept(name, key, lambda symbol: [native.assembled(text, targets.host())])
 
 
 def _kept(name: str, key: str, make: Callable[[str], Made]) -> Object:

@@ -105,17 +105,25 @@ def settle(address: Callable[[str], int]) -> None:
     global _started, settled
     with _starting:
         wanted = count() - 1
-        if not hasattr(ctypes.pythonapi, "pthread_create"):
-            wanted = 0  # another system: ranges are worked through by who calls
-        create = ctypes.pythonapi.pthread_create if wanted else None
-        while create is not None and _started < wanted:
-            made = ctypes.c_void_p()
-            if create(ctypes.byref(made), None, ctypes.c_void_p(address("worker")), None):
-                break  # no more are to be had: those that are there do the work
-            ctypes.pythonapi.pthread_detach(made)
+        while _started < wanted and _start(address("worker")):
             _started += 1
         ctypes.c_int64.from_address(address("allowed")).value = min(wanted, _started)
         settled = True
+
+
+def _start(function: int) -> bool:
+    """Whether a thread of its own runs a function of machine code now; where no more are to be had, those that are
+    there do the work."""
+    if os.name == "nt":
+        library = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined, unused-ignore]
+        library.CreateThread.restype = ctypes.c_void_p
+        handle = library.CreateThread(None, ctypes.c_size_t(0), ctypes.c_void_p(function), None, 0, None)
+        return bool(handle and library.CloseHandle(ctypes.c_void_p(handle)))
+    made = ctypes.c_void_p()
+    if ctypes.pythonapi.pthread_create(ctypes.byref(made), None, ctypes.c_void_p(function), None):
+        return False
+    ctypes.pythonapi.pthread_detach(made)
+    return True
 
 
 # ---- forks ----------------------------------------------------------------------------------------------------------

@@ -41,6 +41,9 @@ WORKERS = min(4, os.cpu_count() or 1)  # threads for checksums, beside the one t
 TYPES = {t.np_type.name: t.np_type for t in dtypes.ALL}
 # Pages that nobody writes to are not reserved: a file may be larger than memory.
 NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
+PRIVATE: dict[str, int] = {"access": mmap.ACCESS_COPY}  # Windows, where a file stays as it is while it is mapped
+if hasattr(mmap, "MAP_PRIVATE"):
+    PRIVATE = {"flags": mmap.MAP_PRIVATE | NORESERVE, "prot": mmap.PROT_READ | mmap.PROT_WRITE}
 
 
 class Section(NamedTuple):
@@ -128,9 +131,7 @@ class Container:
             self.sums = np.frombuffer(sums, np.uint32)
             # Private and writable: NumPy then calls arrays writable, as all others, and kernels are not compiled again
             # for read-only ones. Nothing writes to them; if anything did, the file would stay as it is.
-            self.map = mmap.mmap(
-                stream.fileno(), 0, flags=mmap.MAP_PRIVATE | NORESERVE, prot=mmap.PROT_READ | mmap.PROT_WRITE
-            )
+            self.map = mmap.mmap(stream.fileno(), 0, **PRIVATE)
 
     def fault(self, what: str) -> InvalidValue:
         return InvalidValue(f"{self.name}: {what}")

@@ -85,6 +85,7 @@ class Variant:
     functions: tuple[Function, ...] = ()
     label: str = ""  # what a person reads: the semiring, the operator
     text: str = ""  # CUDA C++ that was generated for it: macros that the source is written against
+    script: str = ""  # Python that was generated for it: the kernel itself, where there is no source
 
     def __hash__(self) -> int:
         """Kept: kernels are looked up by their variant at every call, and this walks all its functions."""
@@ -92,7 +93,7 @@ class Variant:
 
     @cached_property
     def _hash(self) -> int:
-        return hash((self.kernel, self.types, self.constants, self.values, self.functions, self.text))
+        return hash((self.kernel, self.types, self.constants, self.values, self.functions, self.text, self.script))
 
     @property
     def entry(self) -> str:
@@ -125,7 +126,7 @@ class Variant:
         for n, t, bits in self.values:
             words = f"np.array([{', '.join(words_of(t, bits))}], np.uint{8 * min(t.nbytes, 8)})"
             lines.append(f"{n} = {words}.view(np.{t.np_type.name})[0]")
-        return "\n".join(lines + [f.python() for f in self.functions]) + "\n"
+        return "\n".join([*lines, *(f.python() for f in self.functions), self.script]) + "\n"
 
 
 def value(name: str, dtype: DataType, x: Any) -> tuple[str, DataType, str]:

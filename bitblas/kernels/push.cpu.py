@@ -18,3 +18,20 @@ def close_counts(t_bits, t_val, counts, product):
             j = (word << 6) + np.int64(trailing_zeros(rest))
             rest = drop_lowest(rest)
             put(t_val, j, repeated(product, at(counts, j)))
+
+
+@njit(**FUNCTION)
+def note(summary, word, bits):
+    """The summary of a vector: of the words that hold these bits too."""
+    put(summary, word >> 6, at(summary, word >> 6) | np.uint64(bits != 0) << np.uint64(word & 63))
+
+
+@njit(**FUNCTION)
+def blank(lo, hi, bits, summary):
+    """Takes the entries away that these words of a vector's summary list."""
+    for k in range(lo, hi):
+        some = at(summary, k)
+        put(summary, k, np.uint64(0))
+        while some != 0:
+            put(bits, (k << 6) + np.int64(trailing_zeros(some)), np.uint64(0))
+            some = drop_lowest(some)

@@ -9,3 +9,5 @@ if KIND == VALUES and not (HAS_TERMINAL == 2 and bits & bit != 0) and open_bit !
 if KIND == COUNT and open_bit != 0:
     put(counts, j, (at(counts, j) if bits & bit != 0 else 0) + 1)
 put(t_bits, word, bits | open_bit)
+if LISTED:
+    note(t_sum, word, open_bit)

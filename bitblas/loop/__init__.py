@@ -1,6 +1,7 @@
 """Loops that stay on the device: `repeat(body, while_=v)`, and `Program`, which is captured once and run often. Inside
 a body both are a loop in the loop, and `if_(condition, then, else_)` is what Python's `if` cannot be."""
 
+from .host.turn import at_once
 from .program import Program, if_, repeat
 
-__all__ = ["Program", "if_", "repeat"]
+__all__ = ["Program", "at_once", "if_", "repeat"]

@@ -55,7 +55,7 @@ class Captured:
         self.iso_at_start = [x for x in self.loaded if x.id in iso]
         self.kinds = self._kinds()
         self.fresh = {s.id for s in self.body.scalars if not scalar_is_read_first(self.body, s)}
-        iso |= _iso_of_added(round_, self.body, iso)
+        iso |= iso_of_added(round_, self.body, iso)
         self.build = Build(self.device, round_, self.body.scalars, iso, full, self.condition)
         self._prepare()
         loop = GraphLoop if self.device.captures else HostLoop
@@ -173,7 +173,7 @@ class Captured:
                 rounds[3:4].fill(1)
 
 
-def _iso_of_added(round_: Round, body: Body, iso: dict[int, Any]) -> dict[int, Any]:
+def iso_of_added(round_: Round, body: Body, iso: dict[int, Any]) -> dict[int, Any]:
     """The iso values of vectors that fusing added."""
     added = {}
     for item in round_.all:

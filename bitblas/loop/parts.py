@@ -20,13 +20,14 @@ from .state import state_of
 
 
 def record(
-    body: Callable[..., Any], begin: Callable[[], Any] | None = None, end: Callable[..., Any] | None = None
-) -> tuple[Body, Recorder]:
+    body: Callable[..., Any], begin: Callable[[], Any] | None = None, end: Callable[..., Any] | None = None, *,
+    host: bool = False,
+) -> tuple[Body, Recorder]:  # fmt: skip
     """The statements of begin(), body(round, *state) and end(*state), where begin gave the state; and the recorder,
-    which knows the objects. Raises CaptureError, OnHost."""
+    which knows the objects. host: whether these lie on the CPU. Raises CaptureError, OnHost."""
     if state.recorder is not None:
         raise CaptureError("a loop inside the body of a loop: cannot be captured")
-    recorder = Recorder()
+    recorder = Recorder(host=host)
     state.recorder = recorder
     try:
         given = state_of(begin)

@@ -1,7 +1,8 @@
 """Programs: a body of GraphBLAS statements that runs round after round without coming back to Python.
 
-On the CPU, and on objects of python-graphblas, a plain loop. On a GPU the statements are written down once, fused into
-few kernels, and captured as a CUDA graph with a while node, whose condition and counters live on the device.
+On objects of python-graphblas a plain loop. On a GPU the statements are written down once, fused into few kernels, and
+captured as a CUDA graph with a while node, whose condition and counters live on the device. On the CPU rounds run one
+statement after the other until it is worth while to make a table of such kernels (host/turn.py).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from ..config import config
@@ -17,6 +19,7 @@ from ..core.statement.recording import state
 from ..core.vector.vector import Vector
 from ..device import get
 from ..exceptions import InvalidValue
+from .host.turn import Turn
 from .state import plain, state_of
 
 if TYPE_CHECKING:
@@ -30,7 +33,7 @@ NO_LIMIT = (1 << 62) - 1
 @dataclass(frozen=True)
 class Explanation:
     """What a program runs: the rounds in one run of the captured body, the launches of a round, and what becomes of
-    rounds while frontiers are small."""
+    rounds while frontiers are small. On the CPU the kernels of a round (copies 0), or why statements run one by one."""
 
     copies: int
     launches: tuple[Line, ...]
@@ -38,22 +41,22 @@ class Explanation:
 
     def __str__(self) -> str:
         if not self.launches:
-            return "a plain loop: statement by statement"
-        lines = [f"{self.copies} rounds per run of the body; a round is"]
+            return f"a plain loop: statement by statement{self.small and f' ({self.small})'}"
+        lines = [f"{self.copies} rounds per run of the body; a round is" if self.copies else "from a table; a round is"]
         for kind, statements, variant in self.launches:
             lines.append(f"  {kind:9s} {variant}")
             lines += [f"            {text}" for text in statements]
-        lines.append(self.small)
-        return "\n".join(lines)
+        return "\n".join([*lines, self.small] if self.small else lines)
 
 
 class Program:
     """Program(body, while_=v): body(k) for k = 0, 1, 2, .. as long as the Vector v has entries (the Scalar v is true;
     any of a tuple of Vectors has entries).
 
-    body: a function of the number of the round (INT64: an int, or on a GPU a Scalar that only the device knows), whose
+    body: a function of the number of the round (INT64: an int, or a Scalar that only the device knows), whose
     statements write into Vectors and Scalars made before, on one device. On a GPU it is called once, and what it does
-    is repeated: Python's `if` and `while` inside see nothing of the entries. limit: int >= 0, rounds at most.
+    is repeated: Python's `if` and `while` inside see nothing of the entries. On the CPU it is called for some rounds,
+    and once more for all that are left; one that looks at entries, for all. limit: int >= 0, rounds at most.
     begin: a function without arguments, whose statements run once before the first round (and before `while_` is first
     looked at); what it returns, None or a tuple, are further arguments of body and end. end: a function whose
     statements run once after the last round. Both are captured with the body.
@@ -64,8 +67,8 @@ class Program:
 
     Raises TypeError (body, begin, end, while_), InvalidValue (limit), at the first run CaptureError (a statement that
     cannot run in a loop on the device: it is named), DeviceError. IndexOutOfBound, TypeError: an index vector led
-    out of range, or had missing entries; on a GPU that is told when the loop has ended, and vectors and scalars are as
-    before the run.
+    out of range, or had missing entries; where rounds run without Python that is told when the loop has ended, and
+    vectors and scalars are as before these rounds.
     """
 
     def __init__(
@@ -87,6 +90,7 @@ class Program:
         self.body, self.condition, self.limit = body, while_, NO_LIMIT if limit is None else limit
         self.begin, self.end = begin, end
         self._captured: Captured | None = None
+        self._turn: Turn | None = None
         self._checkpoint: Checkpoint | None = None
 
     def checkpoint(self, path: str | os.PathLike[str], *, state: Sequence[Any] = (), every: int = 100) -> Program:
@@ -111,37 +115,46 @@ class Program:
                 state.recorder.refuse("a program with a checkpoint")
             return state.recorder.repeated(self.body, self.condition, self.limit, self.begin, self.end)
         one = self.condition[0] if isinstance(self.condition, tuple) else self.condition
-        if self._checkpoint is not None:
-            recorded = False
-        elif isinstance(one, Vector):
-            recorded = one.device.records_loops
-        else:
-            recorded = isinstance(one, Scalar) and get(config.device).records_loops
-        if recorded:
+        if not isinstance(one, (Vector, Scalar)) or self._checkpoint is not None:  # of python-graphblas, in shares
+            return self._run_plain(None)
+        device = one.device if isinstance(one, Vector) else get(config.device)
+        if device.records_loops:
             from .record import OnHost
 
             try:
                 return self._run_captured()
             except OnHost:
                 pass
-        return self._run_plain()
+        if self._turn is None:
+            self._turn = Turn(self.body, self.condition)
+        return self._run_plain(self._turn)
 
     def explain(self) -> Explanation:
-        """The kernels of one round and the statements in each; prints as a list. None before the first run on a GPU."""
+        """The kernels of one round and the statements in each; prints as a list. None before the first run on a GPU,
+        and on the CPU as long as statements run one by one."""
         if self._captured is None:
-            return Explanation(1, ())
+            turn = self._turn
+            return Explanation(1, ()) if turn is None else Explanation(0, turn.lines(), turn.why)
         build = self._captured.build
         return Explanation(build.copies, tuple(build.lines), build.small.text)
 
-    def _run_plain(self) -> int:
+    def _run_plain(self, turn: Turn | None) -> int:
+        """Round by round, until a table of kernels takes over."""
         saved = self._checkpoint
         with plain:
-            rounds, given = 0 if saved is None else saved.restore(), state_of(self.begin)
+            rounds, given, now = 0 if saved is None else saved.restore(), state_of(self.begin), perf_counter()
             while rounds < self.limit and self._goes_on():
+                if turn is not None:
+                    if (made := turn.made(given)) is not None:
+                        rounds = made.run(rounds, self.limit)
+                        break
+                    now = turn.spend(now)
                 self.body(rounds, *given)
                 rounds += 1
                 if saved is not None and rounds % saved.every == 0:
                     saved.save(rounds)
+            if turn is not None:
+                turn.spend(now)
             if self.end is not None:
                 self.end(*given)
             if saved is not None:

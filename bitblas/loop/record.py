@@ -39,7 +39,7 @@ HINT = (
 
 
 class OnHost(Exception):
-    """The vectors of a body live on the CPU, where it runs as it is."""
+    """The vectors of a body live elsewhere: on the CPU, or not there."""
 
 
 class Shape:
@@ -60,8 +60,9 @@ class Shape:
 class Recorder(BlockRecorder, IndexRecorder):
     """The statements of one run of a body, and the objects that they name."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, host: bool = False) -> None:
         super().__init__()
+        self.host = host  # whether vectors lie on the CPU
         self.device: Any = None  # that of the first vector
         self.matrices: list[tuple[Any, Any]] = []  # each Matrix and what it held
         self.statements: list[Statement | Block] = []  # of the innermost block
@@ -117,7 +118,7 @@ class Recorder(BlockRecorder, IndexRecorder):
             data = vector._data
             if self.device is None:
                 self.device = data.device
-                if not self.device.records_loops:
+                if self.device.records_loops is self.host:
                     raise OnHost
             if data.dtype._is_udt:
                 self.refuse(f"{vector.name}: of {data.dtype}, a user-defined type, in a loop on {self.device.name}")

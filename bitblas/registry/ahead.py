@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ..device import jit, native, objects, shipped, targets
+from ..device import jit, native, objects, shipped, table, targets
 from . import warm
 
 
@@ -43,11 +43,12 @@ def build(folder: Path, files: Sequence[str], processes: int | None = None) -> I
 
 
 def _packed(name: str, folder: str, used: dict[str, set[str]]) -> bytes:
-    """The objects for one of targets.SHIPPED, kept in a folder of the cache; and that of native.ll."""
+    """The objects for one of targets.SHIPPED, kept in a folder of the cache; and those of native.ll and table.ll."""
     target = targets.SHIPPED[name]
-    text = native.text(target)
-    data, wanted = native.assembled(text, target)
-    found = [(shipped.Object(data, "native", tuple(wanted)), {shipped.key_of_text(text, ())})]
+    found = []
+    for symbol, text in (("native", native.text(target)), ("table", table.TEXT)):
+        data, wanted = native.assembled(text, target)
+        found.append((shipped.Object(data, symbol, tuple(wanted)), {shipped.key_of_text(text, ())}))
     for symbol, keys in sorted(used.items()):
         made = objects.kept(symbol, folder)
         assert made is not None, f"{symbol} was not compiled for {name}"

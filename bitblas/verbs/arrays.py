@@ -145,7 +145,7 @@ def _fold(device: Device, op: Typed, a: DataType) -> tuple[Any, DataType]:
 def fold_segments(device: Device, op: Typed, values: Any, dtype: DataType, pointers: Any) -> Any:
     """op joined from left to right over each segment values[pointers[s]:pointers[s + 1]], none of them empty."""
     if op.dtype._is_udt and records.computes(op):
-        return records.folded(device, records.plain(op), values, device.to_host(pointers))
+        return records.folded(device, records.plain(op), values, pointers)
     kernel, z = _fold(device, op, lookup_dtype(values.dtype))
     sums = device.xp.empty(len(pointers) - 1, z.np_type)
     kernel(len(sums), pointers.astype(np.int64, copy=False), values, sums)

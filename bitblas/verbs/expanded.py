@@ -1,18 +1,21 @@
-"""Products that compute with values of user-defined types, on the host: all products one after the other, sorted by
-where they go, then each place's joined from left to right. Memory: 40 bytes for each product."""
+"""Products that compute with values of user-defined types: by the places that they go to, those of each joined from
+left to right along what both share."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from semirings import Semiring, Typed
 
 from ..build import entries as build
+from ..device import Device
+from ..formats.numbers import placed
 from ..store import MatrixStore, VectorStore, unpack
 from . import arrays, keys, local, masks, reading, records, vector, vector_build
 from .operands import Into, Mask
+from .record_work import Operand, Work
+
+MOST = 1 << 22  # products that are listed at a time, by 40 bytes each, unless a row has more
 
 
 def mxv(
@@ -20,17 +23,16 @@ def mxv(
     into: Into | None,
 ) -> VectorStore:  # fmt: skip
     """As `product.mxv`."""
-    records.check(A.device, semiring)
-    rows, cols = A.structure.coo()
+    xp = A.device.xp
+    rows, cols, x = keys.coo(A)
     at, k = (cols, rows) if transpose else (rows, cols)
     met = local.extract(u, k)
-    there = unpack(u.device, met.present, met.size)
-    order = np.flatnonzero(there)
-    order = order[np.argsort(at[order], kind="stable")]
-    of_u = reading.plain_values(met)[order]
-    of_a = A.device.full(len(order), A.values) if A.iso else A.values[order]
-    x, y, places = (of_u, of_a, ("0", "jx", "jx", "ix")) if flip else (of_a, of_u, ("ix", "jx", "jx", "0"))
-    index, values, dtype = _summed(A, semiring, at[order], x, y, at[order], k[order], places)
+    order = xp.flatnonzero(unpack(u.device, met.present, met.size))
+    if transpose:
+        order = order[xp.argsort(at[order], kind="stable")]
+    of_a, of_u = Operand(x, order), Operand(reading.plain_values(met), order)
+    first, second, places = (of_u, of_a, ("0", "jx", "jx", "ix")) if flip else (of_a, of_u, ("ix", "jx", "jx", "0"))
+    index, values, dtype = _summed(A.device, semiring, at[order], first, second, at[order], k[order], places)
     t = vector_build.build(A.device, A.ncols if transpose else A.nrows, dtype, index, values, distinct=True)
     if into is not None and into.keeps:
         vector.merge(into.w, t, mask, into.accum, into.replace)
@@ -44,51 +46,79 @@ def mxm(
     A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], *, transpose_a: bool, transpose_b: bool, mask: Any
 ) -> MatrixStore:
     """As `mxm.mxm`."""
-    records.check(A.device, semiring)
+    d, xp = A.device, A.device.xp
     nrows, ncols = A.ncols if transpose_a else A.nrows, B.nrows if transpose_b else B.ncols
     keys.check_keys(nrows, ncols)
-    i, k, x = keys.coo(A)
-    of_b, j, y = keys.coo(B)
-    if transpose_a:
-        i, k = k, i
-    if transpose_b:
-        by_row = np.argsort(j, kind="stable")
-        of_b, j, y = j[by_row], of_b[by_row], y[by_row]
-    first, last = (np.searchsorted(of_b, k, side) for side in ("left", "right"))
-    count = last - first
-    a = np.repeat(np.arange(len(i)), count)
-    b = np.arange(len(a)) - np.repeat(np.cumsum(count) - count - first, count)
-    at = i[a] * ncols + j[b]
-    if mask is not None:
-        rows, cols = mask.structure.coo()
-        kept = np.isin(at, rows * ncols + cols, invert=mask.complement)
-        a, b, at = a[kept], b[kept], at[kept]
-    order = np.lexsort((k[a], at))  # along k, whichever operand was transposed
-    a, b, at = a[order], b[order], at[order]
-    # The number that both share, k, is not said by the place of the result: operators that read it are refused.
-    at, values, dtype = _summed(A, semiring, at, x[a], y[b], None, None, None)
-    return build.from_sorted_keys(A.device, nrows, ncols, at, values, dtype)
+    i, k, x = _by_row(xp, *keys.coo(A), transpose_a)
+    of_b, j, y = _by_row(xp, *keys.coo(B), transpose_b)
+    allowed = None if mask is None else keys.keys_of(mask.structure, False)[0]
+    first, last = (xp.searchsorted(of_b, k, side) for side in ("left", "right"))
+    ends = xp.cumsum(last - first)  # of the products of each entry of A
+    parts = []
+    for low, high in _chunks(d, i, ends):
+        begin = 0 if low == 0 else ends[low - 1]
+        a = low + xp.searchsorted(ends[low:high], begin + xp.arange(int(ends[high - 1] - begin)), "right")
+        b = begin + xp.arange(len(a)) - (ends[a] - last[a])
+        at = i[a] * ncols + j[b]
+        if allowed is not None:
+            hit = placed(xp, allowed, at)[1] if len(allowed) else xp.zeros(len(at), bool)
+            kept = xp.flatnonzero(~hit if mask.complement else hit)
+            a, b, at = a[kept], b[kept], at[kept]
+        order = xp.argsort(at, kind="stable")  # those of a row come along k
+        # The number that both share, k, is not said by the place of the result: operators that read it are refused.
+        parts.append(_summed(d, semiring, at[order], Operand(x, a[order]), Operand(y, b[order]), None, None, None))
+    at, values = (xp.concatenate([part[n] for part in parts]) for n in (0, 1))
+    return build.from_sorted_keys(d, nrows, ncols, at, values, parts[0][2])
+
+
+def _by_row(xp: Any, rows: Any, cols: Any, values: Any, transposed: bool) -> tuple[Any, Any, Any]:
+    if not transposed:
+        return rows, cols, values
+    order = xp.argsort(cols, kind="stable")
+    return cols[order], rows[order], values[order]
+
+
+def _chunks(device: Device, rows: Any, ends: Any) -> list[tuple[int, int]]:
+    """Ranges of entries, whole rows each, that make no more products than MOST; at least one range."""
+    n = len(rows)
+    if not n or int(ends[-1]) <= MOST:
+        return [(0, n)] if n else []
+    xp, found, low = device.xp, [], 0
+    while low < n:
+        before = int(ends[low - 1]) if low else 0
+        fits = int(xp.searchsorted(ends, before + MOST, "right"))
+        begins = lambda at: int(xp.searchsorted(rows, rows[at], "left"))
+        high = n if fits >= n else begins(fits)
+        high = high if high > low else int(xp.searchsorted(rows, rows[low], "right"))
+        found.append((low, high))
+        low = high
+    return found
 
 
 def _summed(
-    A: MatrixStore, semiring: Typed[Semiring], at: Any, x: Any, y: Any, rows: Any, cols: Any, places: Any
+    device: Device, semiring: Typed[Semiring], at: Any, x: Operand, y: Operand, rows: Any, cols: Any, places: Any
 ) -> tuple[Any, Any, Any]:
     """The products of x and y, those of one place (ascending) joined: the places, their sums, and the type of these."""
-    device = A.device
     op: Typed = semiring.op.binaryop[semiring.op.operand_type(semiring.dtype)]
     add: Typed = semiring.op.monoid[op.return_type]
-    fresh = np.ones(len(at), bool)
-    fresh[1:] = at[1:] != at[:-1]
-    starts = np.flatnonzero(fresh)
-    if not len(at):
-        return at, np.zeros(0, add.return_type.np_type), add.return_type
-    if op.op.expr in ("x", "y"):
-        products = x if op.op.expr == "x" else y
-    elif op.op.positional and places is not None:
-        products = arrays.by_place(device, op, x, y, rows, cols, places)
-    elif op.op.positional:
+    xp, n = device.xp, len(at)
+    if not n:
+        return at, xp.zeros(0, add.return_type.np_type), add.return_type
+    starts = xp.flatnonzero(xp.concatenate((xp.ones(1, bool), at[1:] != at[:-1])))
+    pointers = xp.concatenate((starts, xp.full(1, n, starts.dtype)))
+    join = records.plain(add)
+    alone = {"x": x, "y": y}.get(op.op.expr)  # of first and second the other may be of any type
+    if records.is_call(join) and (alone is not None or (records.is_call(op) and not op.op.positional)):
+        product, operands = (op, {"x": x, "y": y}) if alone is None else (None, {"x": alone})
+        sums = records.run(device, Work(len(starts), product, operands, join, pointers))
+        return at[starts], sums, add.return_type
+    if op.op.positional and places is None:
         raise records.unplaced(op)
+    of_x, of_y = (v.values[v.at] for v in (x, y))
+    if alone is not None:
+        products = alone.values[alone.at]
+    elif op.op.positional:
+        products = arrays.by_place(device, op, of_x, of_y, rows, cols, places)
     else:
-        products = arrays.binary(device, op, x, y)
-    sums = arrays.fold_segments(device, add, products, add.return_type, np.append(starts, len(at)))
-    return at[starts], sums, add.return_type
+        products = arrays.binary(device, op, of_x, of_y)
+    return at[starts], arrays.fold_segments(device, add, products, add.return_type, pointers), add.return_type

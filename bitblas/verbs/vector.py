@@ -123,21 +123,23 @@ def _of_records(
     u: VectorStore, v: VectorStore, mode: int, op: Typed[Operator], bound: str, keep: bool, defaults: Any, places: Any
 ) -> VectorStore:
     """run_elementwise by a function of values of a user-defined type: first the operands meet, then they are joined."""
-    first, second, met = u, v, BOTH if mode == UNION else mode
+    first, second, met, xp = u, v, BOTH if mode == UNION else mode, u.device.xp
     if mode != LEFT:
         first = run_elementwise(u, v, met, BINARY["first"][u.dtype], defaults=defaults)
         second = run_elementwise(u, v, met, BINARY["second"][v.dtype], defaults=defaults)
     at, x = reading.entries(first)
     y = second.values if second.iso else reading.entries(second)[1]
     rows, cols = (at, 0) if places is None else (where[at] for where in places)
+    if not op.op.positional:
+        rows = cols = None
     names = {"x": x} if bound == "x" else {"x": y, "y": x} if bound == "yx" else {"x": x, bound[1]: y}
     z = records.computed(u.device, op, len(at), rows, cols, **names)
     if keep:
         at, z = at[z], x[z]
-    flags = np.zeros(u.size, bool)
+    flags = xp.zeros(u.size, bool)
     flags[at] = True
     dtype = u.dtype if keep else op.return_type
-    values = np.zeros(u.size or 1, dtype.np_type)
+    values = xp.zeros(u.size or 1, dtype.np_type)
     values[at] = z
     values = pack(u.device, values[: u.size]) if dtype is BOOL else values
     t = VectorStore(u.device, u.size, dtype, pack(u.device, flags), values, len(at))
@@ -272,14 +274,18 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
         return monoid.op.repeat(monoid.dtype, cast_scalar(u.values, monoid.return_type), k) if k else None
     if records.computes(monoid):
         x = reading.entries(u)[1]
-        return records.folded(device, records.plain(monoid), x, np.array([0, len(x)]))[0] if len(x) else None
+        if not len(x):
+            return None
+        sums = records.folded(device, records.plain(monoid), x, device.asarray([0, len(x)], np.int64))
+        found: np.generic = device.to_host(sums)[0]
+        return found
     kernel, z = _reduce(device, monoid, u.dtype.name)
     operand = u.present, *stored(device, u.dtype, u.values)
     while True:
         chunks = -(-n // CHUNK)
-        told = Readback(device, 16) if chunks == 1 and not device.host_memory else None
+        told = Readback(device, 24) if chunks == 1 and not device.host_memory else None
         if told is not None:
-            sums, some = told.part(z.np_type), told.part(np.uint8, 8)
+            sums, some = told.part(z.np_type), told.part(np.uint8, 16)  # of complex numbers 16 bytes
         else:
             sums, some = device.xp.empty(chunks, z.np_type), device.xp.empty(chunks, np.uint8)
         bounds = None
@@ -287,7 +293,7 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
             bounds = device.ranges(chunks, PARALLEL_WORDS, work=n, parts=device.threads)
         kernel(chunks, CHUNK, size, *operand, some, sums, bounds=bounds)
         if told is not None:
-            return told.read(z.np_type)[0] if told.read(np.uint8, 8)[0] else None
+            return told.read(z.np_type)[0] if told.read(np.uint8, 16)[0] else None
         if chunks == 1:
             return sums[0] if some[0] else None
         kernel, _ = _reduce(device, monoid.op[z], z.name, True)

@@ -8,6 +8,7 @@ palette.py      the types, operators and forms that programs share, as each pair
 objects.py      the objects of a program while it is written, values, indices
 expressions.py  random expressions, by shape
 generate.py     random statements, and programs of them: the same ones for a seed
+user_types.py   user-defined types, and functions of their values
 run.py          a program on both libraries, statement by statement
 compare.py      what two libraries can agree on
 shrink.py       the smallest program that still differs in the same way

@@ -30,7 +30,8 @@ def palette_of(number: int, args: argparse.Namespace) -> Palette:
     """Programs share one for a while, as each costs the compiling of its kernels."""
     if args.width == 0:
         return palette.COMMON
-    return palette.draw(random.Random(f"{args.seed} {number // args.share}"), args.width, FORMS, ORDERS)
+    found = palette.draw(random.Random(f"{args.seed} {number // args.share}"), args.width, FORMS, ORDERS)
+    return found._replace(types=tuple(args.types.split(","))) if args.types else found
 
 
 def program_of(number: int, args: argparse.Namespace) -> Program:
@@ -55,8 +56,9 @@ def report(number: int, program: Program, found: Difference, args: argparse.Name
 def one(args: argparse.Namespace) -> int:
     """One program, each statement printed before it runs."""
     program = program_of(args.one, args)
-    if args.oracle:
-        oracle_alone(program)
+    if args.oracle:  # those before it too: what was written where it should not be is found later
+        for number in range(max(args.start, args.one - 20), args.one + 1):
+            oracle_alone(program_of(number, args))
         return 0
     run = Run(program)
     for at, statement in enumerate(program.statements):
@@ -129,6 +131,7 @@ def main() -> int:
     parser.add_argument(
         "--width", type=int, default=3, help="operators of each kind that programs share; 0: common ones"
     )
+    parser.add_argument("--types", default="", help="of values, such as FC64,Pair, instead of those that are drawn")
     parser.add_argument("--share", type=int, default=2000, help="how many programs share them")
     parser.add_argument("--faults", type=int, default=20, help="stop after so many faults")
     parser.add_argument("--tries", type=int, default=1000, help="how often a program is made smaller at most")

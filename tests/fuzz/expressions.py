@@ -20,16 +20,23 @@ class Expressions(Objects):
         return self.pick(shape)
 
     def operator(self, kind: str, *operands: str) -> str:
-        logical = self.is_logical(*operands) and self.chance(0.9)
-        names = {
-            "binary": self.palette.logical if logical else self.palette.binary,
-            "monoid": tuple(x for x in self.palette.logical if x in ("lor", "land", "lxor", "lxnor", "eq")) or ("lor",)
-            if logical else self.palette.monoid,
-            "semiring": self.palette.logical_semiring if logical else self.palette.semiring,
-            "unary": ("lnot", "identity", "one") if logical else self.palette.unary,
-        }[kind]  # fmt: skip
+        logical = {
+            "binary": self.palette.logical,
+            "monoid": tuple(x for x in self.palette.logical if x in ("lor", "land", "lxor", "lxnor", "eq")) or ("lor",),
+            "semiring": self.palette.logical_semiring,
+            "unary": ("lnot", "identity", "one"),
+        }[kind]
+        names = logical if self.is_logical(*operands) and self.chance(0.9) else self.names(kind, *operands)
         text = f"gb.{kind}.{self.one(names)}"
         return f'{text}["{self.one(self.palette.types)}"]' if self.chance(0.04) else text
+
+    def names(self, kind: str, *operands: str) -> tuple[str, ...]:
+        """Operators of a kind that take the operands."""
+        types = self.types_of(*operands)
+        if types <= {None}:  # most are what the program declares
+            types = {*self.types}
+        found: tuple[str, ...] = getattr(self.palette.family(types), kind)
+        return found
 
     def mask(self, shape: Shape) -> str:
         x = self.pick(shape, self.one(("BOOL", *self.palette.types)) if self.chance(0.6) else None)
@@ -55,8 +62,8 @@ class Expressions(Objects):
                 return "ewise_union", f"{x}.ewise_union({y}, {op}, {a}, {b})"
             return "ewise_union", f"{op}({x} | {y}, left_default={a}, right_default={b})"
         if self.is_logical(x, y):
-            return "infix", f"({x} {self.one(('|', '&', '^', '==') if self.palette.mixed else ('|',))} {y})"
-        return "infix", f"({x} {self.one(self.palette.infix)} {y})"
+            return "infix", f"({x} {self.one(('|', '&', '^', '==') if self.mixed else ('|',))} {y})"
+        return "infix", f"({x} {self.one(self.names('infix', x, y))} {y})"
 
     def apply(self, shape: Shape) -> Found:
         x, how = self.operand(shape), self.rng.randrange(8)
@@ -68,8 +75,8 @@ class Expressions(Objects):
             texts = (f"{x}.apply({op}, right={c})", f"{x}.apply({op}, left={c})", f"{op}({x}, {c})")
             return "apply bound", texts[how - 3]
         if how == 6:
-            return "apply bound", f"({x} {self.one(self.palette.infix)} {c})"
-        return "apply index", f"{x}.apply(gb.indexunary.{self.thunk(self.one(self.palette.index), x, shape)})"
+            return "apply bound", f"({x} {self.one(self.names('infix', x))} {c})"
+        return "apply index", f"{x}.apply(gb.indexunary.{self.thunk(self.one(self.names('index', x)), x, shape)})"
 
     def thunk(self, op: str, x: str, shape: Shape) -> str:
         """A thunk that the operator takes: of the type of the values where it is compared with them."""
@@ -81,7 +88,7 @@ class Expressions(Objects):
         x = self.operand(shape)
         if self.chance(0.3):
             return "select mask", f"{x}.select({self.mask(shape)})"
-        return "select", f"{x}.select(gb.select.{self.thunk(self.one(self.palette.select), x, shape)})"
+        return "select", f"{x}.select(gb.select.{self.thunk(self.one(self.names('select', x)), x, shape)})"
 
     def copy(self, shape: Shape) -> Found:
         return "assign", self.operand(shape)
@@ -137,7 +144,7 @@ class Expressions(Objects):
     def reduction(self, shape: Shape) -> Found:
         how = self.one(("rowwise", "columnwise"))
         A = self.operand((shape[0], self.dim()) if how == "rowwise" else (self.dim(), shape[0]))
-        op = f"gb.agg.{self.one(self.palette.aggregator)}" if self.chance(0.25) else self.operator("monoid", A)
+        op = f"gb.agg.{self.one(self.names('aggregator', A))}" if self.chance(0.25) else self.operator("monoid", A)
         return "reduce_" + how, f"{A}.reduce_{how}({op})"
 
     def matrix_product(self, shape: Shape) -> Found:
@@ -159,7 +166,7 @@ class Expressions(Objects):
         A, v = self.operand(shape), self.pick(shape[1:])
         x, y = (A, v) if self.chance(0.6) else (v, A)
         if self.chance(0.4) and not self.is_logical(A, v):
-            return "broadcast", f"({x} {self.one(self.palette.infix)} {y})"
+            return "broadcast", f"({x} {self.one(self.names('infix', x, y))} {y})"
         return "broadcast", f"{x}.{self.one(('ewise_add', 'ewise_mult'))}({y}, {self.operator('binary', A, v)})"
 
     def kronecker(self, shape: Shape) -> Found:
@@ -171,7 +178,7 @@ class Expressions(Objects):
     def scalar_expression(self) -> tuple[str, str]:
         how, n = self.rng.randrange(6), self.dim()
         x = self.operand((n,) if how in (0, 2, 3) else (n, self.dim()))
-        op = f"gb.agg.{self.one(self.palette.aggregator)}" if self.chance(0.2) else self.operator("monoid", x)
+        op = f"gb.agg.{self.one(self.names('aggregator', x))}" if self.chance(0.2) else self.operator("monoid", x)
         empty = ", allow_empty=False" if self.chance(0.15) and "agg" not in op else ""
         if how == 0:
             return "reduce", f"{x}.reduce({op}{empty})"

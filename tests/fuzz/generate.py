@@ -6,7 +6,7 @@ import random
 
 from .expressions import Expressions
 from .objects import Shape
-from .palette import Palette
+from .palette import OWN, Palette
 from .program import Program, Statement
 
 
@@ -55,7 +55,7 @@ class Statements(Expressions):
         elif self.chance(0.3) or 0 in part:
             verb, value = "assign scalar", self.constant()
         elif len(part) == 1 and self.chance(0.15):
-            verb, value = "assign list", str([self.value(self.palette.types[0]) for _ in range(part[0])])
+            verb, value = "assign list", str([self.value(self.types[0]) for _ in range(part[0])])
         else:
             verb, value = self.expression(part) if self.chance(0.6) else ("assign", self.operand(part))
         return Statement(
@@ -94,6 +94,8 @@ class Statements(Expressions):
     def in_place(self) -> Statement:
         """`v += w`, `A @= B`: on the object itself."""
         self.out, shape = self.target(1, 2)
+        if self.types_of(self.out) & {*OWN}:
+            return self.assign()
         signs = ("|", "&", "^") if self.is_logical(self.out) else ("+", "-", "*")
         if len(shape) == 2 and shape[0] == shape[1] and self.chance(0.2):
             return Statement("in place", "mxm in place", self.out, self.operand(shape), accum="@")
@@ -189,7 +191,7 @@ class Statements(Expressions):
             }  # fmt: skip
         verb = self.one(tuple(texts))
         k = self.rng.randint(1, max(1, min(shape)))
-        value = texts[verb].format(x=x, y=y, t=t, c=self.value(self.palette.types[0]), p=place, q=inside, k=k)
+        value = texts[verb].format(x=x, y=y, t=t, c=self.value(self.types[0]), p=place, q=inside, k=k)
         return Statement("read", verb, "", value)
 
     def program(self, length: int) -> Program:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 from typing import Any
 
-from .palette import Palette
+from .palette import COMPLEX, OWN, Palette
 from .program import Declaration
 
 Shape = tuple[int, ...]
@@ -20,6 +21,16 @@ def fits(x: int, dtype: str) -> bool:
     return 0 <= x < 1 << bits if dtype[0] == "U" else -(1 << bits - 1) <= x < 1 << bits - 1
 
 
+@dataclass(frozen=True)
+class Record:
+    """A value of Pair: a tuple in the text, and one value, where a tuple is a value for each entry."""
+
+    fields: tuple[Any, ...]
+
+    def __repr__(self) -> str:
+        return repr(self.fields)
+
+
 class Objects:
     """Of one program. `objects`: shape and type by name; a type that an expression made is None, not known."""
 
@@ -27,7 +38,10 @@ class Objects:
         self.rng, self.palette = rng, palette
         self.dims = rng.sample(SIZES, 2)
         self.share = rng.choice((0.05, 0.3, 0.3, 0.6, 1.0))  # of the entries that are there
-        self.types = (*palette.types, *palette.types, "BOOL")  # of what is declared
+        one = rng.choice(palette.types)
+        numbers = tuple(t for t in palette.types if t not in OWN)
+        self.types = (one,) if one in OWN else (*numbers, *numbers, "BOOL")  # of what is declared
+        self.mixed = palette.mixed and one not in OWN  # nothing is cast to a record
         if not palette.mixed:
             self.types = (rng.choice(self.types),)
         self.wild = rng.random() < 0.1
@@ -49,6 +63,12 @@ class Objects:
     def value(self, dtype: str) -> Any:
         if dtype == "BOOL":
             return self.chance(0.6)
+        if dtype in COMPLEX:
+            return complex(self.rng.randint(-6, 9) / 2, self.rng.randint(-2, 2))
+        if dtype == "Pair":
+            return Record((self.rng.randint(0, 3), self.rng.randint(-2, 2) / 2))
+        if dtype == "Triple":
+            return [self.rng.randint(0, 2) for _ in range(3)]
         kind = dtype.rstrip("0123456789")
         if self.wild and self.chance(0.3):
             found = [x for x in WILD[kind] if kind == "FP" or fits(x, dtype)]
@@ -63,7 +83,7 @@ class Objects:
             return self.rng.choice(scalars)
         dtype = self.one(self.types)
         x = repr(self.value(dtype))
-        return f'gb.Scalar.from_value({x}, dtype="{dtype}")' if dtype not in ("BOOL", "INT64", "FP64") else x
+        return x if dtype in ("BOOL", "INT64", "FP64", "FC64") else f'gb.Scalar.from_value({x}, dtype="{dtype}")'
 
     # ---- objects ----------------------------------------------------------------------------------------------------
 
@@ -78,7 +98,7 @@ class Objects:
         share = 0.0 if self.chance(0.05) else min(self.share, 400 / max(cells, 1))
         found = sorted(rng.sample(range(cells), round(share * cells))) if shape else []
         where = tuple((k,) if len(shape) == 1 else divmod(k, shape[1]) for k in found)
-        iso = bool(where) and self.chance(0.2)
+        iso = bool(where) and dtype != "Triple" and self.chance(0.2)  # a list is several values
         values = self.value(dtype) if iso else tuple(self.value(dtype) for _ in where)
         form = order = ""
         if len(shape) == 2:
@@ -102,7 +122,7 @@ class Objects:
 
     def pick(self, shape: Shape, dtype: str | None = None) -> str:
         """An object of that shape: the one that is changed, another one, or a new one."""
-        dtype = dtype or (None if self.palette.mixed else self.types[0])
+        dtype = dtype or (None if self.mixed else self.types[0])
         found = [name for name, (s, t) in self.objects.items() if s == shape and dtype in (None, t)]
         if self.out in found and self.chance(0.3):
             return self.out
@@ -110,9 +130,13 @@ class Objects:
             return self.rng.choice(found)
         return self.declare(shape, dtype)
 
+    def types_of(self, *texts: str) -> set[str | None]:
+        """The types of operands, as far as they are known."""
+        return {self.objects.get(text.removesuffix(".T"), ((), None))[1] for text in texts}
+
     def is_logical(self, *texts: str) -> bool:
         """Whether all are known to be BOOL: not every operator takes that."""
-        return all(self.objects.get(text.removesuffix(".T"), ((), None))[1] == "BOOL" for text in texts)
+        return self.types_of(*texts) == {"BOOL"}
 
     # ---- indices ----------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,10 @@ from __future__ import annotations
 import random
 from typing import NamedTuple
 
-TYPES = tuple("INT8 UINT8 INT16 UINT16 INT32 UINT32 INT64 UINT64 FP32 FP64".split())
+NUMBERS = tuple("INT8 UINT8 INT16 UINT16 INT32 UINT32 INT64 UINT64 FP32 FP64".split())
+COMPLEX = ("FC32", "FC64")
+OWN = ("Pair", "Triple")  # a record and a sub-array: user_types.py
+TYPES = NUMBERS + COMPLEX + OWN
 UNARY = tuple(
     """
     ainv abs identity one lnot bnot minv sqrt exp floor ceil round trunc signum isnan isinf isfinite sin atan log1p
@@ -42,6 +45,48 @@ AGGREGATOR = tuple(
 INFIX = tuple("+ - * == < >= != /".split())
 
 
+class Family(NamedTuple):
+    """What takes the values of some types, by the kind of operator."""
+
+    unary: tuple[str, ...]
+    binary: tuple[str, ...]
+    monoid: tuple[str, ...]
+    semiring: tuple[str, ...]
+    select: tuple[str, ...]
+    index: tuple[str, ...]
+    aggregator: tuple[str, ...]
+    infix: tuple[str, ...]
+
+
+OF_COMPLEX = Family(
+    unary=tuple("ainv abs identity one minv sqrt exp conj creal cimag carg isnan isfinite".split()),
+    binary=tuple("plus minus times truediv rminus rtruediv first second pair eq ne iseq isne".split()),
+    monoid=("plus", "times"),
+    semiring=tuple(
+        """
+        plus_times plus_pair plus_first plus_second plus_minus times_plus times_first any_pair plus_truediv
+        ss.min_firsti ss.max_firstj ss.plus_secondi1
+        """.split()
+    ),
+    select=tuple("valueeq valuene tril triu diag offdiag rowle rowgt colle colgt".split()),
+    index=tuple("rowindex colindex valueeq valuene tril rowgt colle".split()),
+    aggregator=tuple("sum prod count count_nonzero first last mean first_index last_index".split()),
+    infix=("+", "-", "*", "==", "!=", "/"),
+)
+OF_OWN = Family(
+    unary=("identity", "one", "ss.positioni", "fuzz.left"),
+    binary=("first", "second", "pair", "eq", "ne", "fuzz.lower", "fuzz.dot", "ss.firsti", "ss.secondj"),
+    monoid=("fuzz.least",),
+    semiring=tuple(
+        "any_pair plus_pair lor_eq lor_ne fuzz.plus_dot fuzz.least_lower fuzz.least_first ss.min_secondi".split()
+    ),
+    select=tuple("tril triu diag offdiag rowle rowgt colle colgt".split()),
+    index=tuple("rowindex colindex tril rowgt colle".split()),
+    aggregator=tuple("count first last first_index last_index".split()),
+    infix=("==", "!="),
+)
+
+
 class Palette(NamedTuple):
     types: tuple[str, ...]
     unary: tuple[str, ...]
@@ -57,6 +102,12 @@ class Palette(NamedTuple):
     forms: tuple[str, ...]  # keywords of Matrix
     orders: tuple[str, ...]
     mixed: bool = True  # operands of several types meet; else each program has those of one, and masks of any
+    of_complex: Family = OF_COMPLEX
+    of_own: Family = OF_OWN
+
+    def family(self, types: set[str | None]) -> Palette | Family:
+        """What takes values of these types: of a record, else of complex numbers, where one is there."""
+        return self.of_own if types & {*OWN} else self.of_complex if types & {*COMPLEX} else self
 
 
 # What programs use: the kernels of these come first from the caches of a run of the tests.
@@ -83,4 +134,5 @@ def draw(rng: random.Random, width: int, forms: tuple[str, ...], orders: tuple[s
     some = lambda names, least=1: tuple(rng.sample(names, min(len(names), max(least, width))))
     kinds = (UNARY, BINARY, LOGICAL, MONOID, SEMIRING, LOGICAL_SEMIRING, SELECT, INDEX, AGGREGATOR, INFIX)
     types = tuple(rng.sample(TYPES, max(1, width - 1)))
-    return Palette(types, *map(some, kinds), some(forms), orders)  # type: ignore[arg-type]
+    families = [Family(*map(some, family)) for family in (OF_COMPLEX, OF_OWN)]
+    return Palette(types, *map(some, kinds), some(forms), orders, True, *families)  # type: ignore[arg-type]

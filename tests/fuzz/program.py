@@ -96,15 +96,21 @@ class Program(NamedTuple):
         return {name for s in self.statements for name in NAME.findall(s.text())}
 
 
+OWN = """from fuzz import user_types  # PYTHONPATH=tests
+
+for gb in (bitblas, graphblas):
+    user_types.registered(gb)
+
+"""
 HEAD = """\
 import pickle
 
 import bitblas, graphblas
 from numpy import inf, nan
-
+{own}
 
 def program(gb):
-    form = lambda **how: how if gb is bitblas else {}
+    form = lambda **how: how if gb is bitblas else {{}}
     in_order = lambda A, order: A.reorder(order) if gb is bitblas else A
 """
 
@@ -115,4 +121,5 @@ def script(program: Program) -> str:
     last = program.statements[-1]
     shown = "r" if last.kind == "read" else last.out
     body = "".join(f"    {line}\n" for line in [*lines, f"return {shown}"])
-    return f"{HEAD}{body}\n\nfor gb in (bitblas, graphblas):\n    print(program(gb))\n"
+    own = OWN if any(d.dtype in ("Pair", "Triple") for d in program.declarations) else ""
+    return f"{HEAD.format(own=own)}{body}\n\nfor gb in (bitblas, graphblas):\n    print(program(gb))\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from .palette import NUMBERS
 from .program import Declaration, Program, Statement
 
 
@@ -78,7 +79,7 @@ def _fewer(declaration: Declaration) -> Iterator[Declaration]:
         part //= 2
     if not d.is_iso and size <= 8:
         for k, x in enumerate(d.values):
-            if x != 1 and d.dtype != "BOOL":
+            if x != 1 and d.dtype in NUMBERS:
                 yield d._replace(values=(*d.values[:k], 1, *d.values[k + 1 :]))
 
 

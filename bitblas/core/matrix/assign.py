@@ -145,7 +145,7 @@ def assign_matrix(
     at = _positions(store, area)
     part = submatrix.extract(store, *at)
     # The one row or column of the part is all that it has.
-    I, J = (None, None) if region else (None if a.size is None else p for a, p in zip(axes, _positions(store, axes)))
+    I, J = (None, None) if region else (None if a.size is None else p for a, p in zip(axes, _positions(part, axes)))
     part = submatrix.assign(part, I, J, t, m, accum, replace)
     C._adopt(submatrix.assign(store, *at, part, None, None, False))
 

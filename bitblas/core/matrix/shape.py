@@ -15,6 +15,7 @@ from ..convert import check_size, same_device, value_array
 from ..options import check_options
 from ..statement.mask import Mask, check
 from ..statement.operand import Operand, object_of
+from ..statement.operands import several
 from ..vector.vector import Vector
 from .stored import StoredMatrix
 
@@ -71,7 +72,10 @@ def _diagonal_values(A: Any, values: Any, size: int) -> Vector:
             raise DimensionMismatch(f"values: expected a Vector of size {size}, that of the diagonal, got {v.size}")
         same_device("setdiag", A, v)
         return v
-    array, dtype = value_array(A.device, values._resolve() if isinstance(values, Operand) else values, None)
+    own = A.dtype if A.dtype._is_udt else None
+    if own is not None and not several(values, own):
+        return Vector.from_scalar(values, size, own, device=A.device)
+    array, dtype = value_array(A.device, values._resolve() if isinstance(values, Operand) else values, own)
     if isinstance(array, np.generic):
         return Vector.from_scalar(cast_scalar(array, dtype), size, dtype, device=A.device)
     if array.ndim != 1:

@@ -59,11 +59,11 @@ class Writes(dict[tuple[int, int], np.generic | None]):
         if len(self) == 1 and plain:
             (((i, j), value),) = self.items()
             return submatrix.put_one(held, i, j, value)
-        if held.structure.renumbers:
-            return self._into_hyper(held)
         at = np.array(list(self), np.int64)
         if held.order is not None:
             at = d.to_host(held.order.places(d.asarray(at)))
+        if held.structure.renumbers:
+            return self._into_hyper(held, at)
         keys = at[:, 0] * held.ncols + at[:, 1]
         order = np.argsort(keys)
         written = list(self.values())
@@ -77,15 +77,16 @@ class Writes(dict[tuple[int, int], np.generic | None]):
         keys = keys[order]
         return submatrix.put(held, d.asarray(keys[kept]), put, d.asarray(keys[~kept])).tagged(held.order)
 
-    def _into_hyper(self, held: MatrixStore) -> MatrixStore:
-        """The same where rows and columns that have entries are listed."""
-        d, at = held.device, np.array(list(self), np.int64)
+    def _into_hyper(self, held: MatrixStore, at: np.ndarray) -> MatrixStore:
+        """The same where rows and columns that have entries are listed. at: where what is written is stored."""
+        d = held.device
         found = zip(hyper.lists(held), at.T, strict=True)
         rows, cols = (d.xp.union1d(some, d.asarray(fresh)) for some, fresh in found)
         inside = Writes()
         places = (d.to_host(some).searchsorted(fresh).tolist() for some, fresh in zip((rows, cols), at.T, strict=True))
         inside.update(zip(zip(*places, strict=True), self.values(), strict=True))
-        return hyper.widened(inside.into(hyper.small(held, rows, cols)), rows, cols, held.nrows, held.ncols)
+        written = inside.into(hyper.small(held, rows, cols))
+        return hyper.widened(written, rows, cols, held.nrows, held.ncols).tagged(held.order)
 
 
 def _limits(held: MatrixStore) -> tuple[Any, Any] | None:

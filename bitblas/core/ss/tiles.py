@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from semirings import dtypes
+from semirings.dtypes import check_cast
 
 from ...build import entries as build
 from ...exceptions import DimensionMismatch
@@ -79,6 +80,8 @@ def joined(rows: list[list[Any]], dtype: Any = None) -> tuple[MatrixStore, Any]:
     every = [x for row in rows for x in row]
     same_device("tiles", *every)
     kind = every[0].dtype if dtype is None else dtypes.lookup_dtype(dtype)
+    for x in every:
+        check_cast(x.dtype, kind)
     d = every[0].device
     parts = []
     for i, row in zip(_places(heights), rows):

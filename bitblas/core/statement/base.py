@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from semirings import BinaryOp, Monoid, Parameterized, Typed, UnaryOp
+from semirings.dtypes import check_cast
 
 from .. import operators as _operators
 from ..options import check_options, check_wait
@@ -139,6 +140,7 @@ class Output(Operators, InPlace):
             raise TypeError("replace: expected a mask with it, got none")
         if accum is not None:
             accum = _operators.joining(_operators.typed(accum, "binary", self.dtype), "accum")
+            check_cast(accum.return_type, self.dtype)
         return Updater(self, mask, accum, bool(replace), input_mask)
 
     def __lshift__(self, value: Any) -> None:

@@ -57,6 +57,10 @@ class Recorder:
                 state.started.remove(self)
             state.choose()
 
+    def record_raw(self, text: str) -> None:
+        """Write a line of one's own down."""
+        self.data.append(text)
+
     def clear(self) -> None:
         """Forget what was heard."""
         self.data.clear()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from semirings import IndexUnaryOp, SelectOp, Typed, UnaryOp, dtypes, indexunary
-from semirings.dtypes import BOOL, FP64, INT64, DataType
+from semirings.dtypes import BOOL, FP64, INT64, DataType, check_cast
 from semirings.expressions import names_in
 
 from ...exceptions import DomainMismatch, EmptyObject
@@ -49,11 +49,8 @@ def _of_own(value: Any, like: Any) -> tuple[np.generic | None, DataType]:
     if value is None or not isinstance(value, Operand):
         return (None if value is None else like.one(value)), like
     found, dtype = _of(value)
-    if dtype is like or found is None:
-        return found, like
-    if dtype._is_udt:
-        raise DomainMismatch(f"value: expected one of {like}, got one of {dtype}")
-    return like.one(found), like
+    check_cast(dtype, like)
+    return found, like
 
 
 def _of(value: Any) -> tuple[np.generic | None, DataType]:

@@ -13,6 +13,8 @@ for tile in range(first, stop):
             hit |= tile_row_bits(bits, tile, np.int64(trailing_zeros(rows)))
             rows = drop_lowest(rows)
         put(t_bits, word, at(t_bits, word) | (hit & open_bits) << shift)
+        if LISTED:
+            note(t_sum, word, hit & open_bits)
         continue
     rank = np.int64(at(value_ptr, tile)) if RANKED else np.int64(0)
     ranked = np.int64(0)
@@ -42,3 +44,5 @@ for tile in range(first, stop):
                 put(t_val, j, joined(had, at(t_val, j), mul(a, u, j, k)))
             if not had:
                 set_bit(t_bits, j)
+                if LISTED:
+                    note(t_sum, word, ONE)

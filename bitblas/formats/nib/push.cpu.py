@@ -2,6 +2,7 @@
 # include: formats/nib/row.cpu.py
 # include: kernels/values.cpu.py
 # include: kernels/push.cpu.py
+LISTED = 0
 
 
 @njit(**KERNEL)

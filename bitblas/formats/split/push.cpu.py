@@ -7,6 +7,7 @@
 GROUPS = 64 // TILE  # tile rows in a word of u
 CELL_BITS = np.uint64(2 * LOG_TILE)  # that number the places of a tile
 ROW_BITS = np.uint64(LOG_TILE)
+LISTED = 0
 
 
 @njit(**KERNEL)

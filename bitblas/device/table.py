@@ -1,0 +1,86 @@
+"""Kernels of the CPU called from a table, round after round, without Python between them: what `table.ll` runs."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..kernels.prologue import Variant
+from . import native, objects, threads
+from .cpu import callable_for, code, library
+
+NANOSECONDS = 20_000_000  # after which a loop comes back to Python, which looks whether it is interrupted
+ROUND, LIMIT, COPY, FAULT, INDEX, PAUSES = 0, 1, 2, 3, 5, 4  # numbers of the state; INDEX: which one led nowhere
+STATE = 8
+
+
+class Operation(NamedTuple):
+    """A kernel with its arguments. bounds: limits of the ranges of its units. when: a number, and what it has to be
+    for the kernel to run (None: it always does)."""
+
+    variant: Variant
+    bounds: np.ndarray
+    args: tuple[Any, ...]
+    when: tuple[np.ndarray, int] | None = None
+
+    @property
+    def signature(self) -> tuple[str, ...]:
+        return tuple(map(native.code_of, self.args))
+
+    def is_there(self) -> bool:
+        """Whether its kernel need not be compiled."""
+        return objects.is_there(self.variant, self.signature)
+
+    def slots(self) -> np.ndarray:
+        """The arguments as a kernel reads them."""
+        slots = np.zeros(2 * max(1, len(self.args)), np.uint64)
+        for k, x in enumerate(self.args):
+            if isinstance(x, np.ndarray):
+                slots[2 * k], slots[2 * k + 1] = x.ctypes.data, x.size
+            else:
+                data = np.asarray(x, np.int64 if isinstance(x, int) else x.dtype).tobytes()
+                slots.view(np.uint8)[16 * k : 16 * k + len(data)] = np.frombuffer(data, np.uint8)
+        return slots
+
+
+class Table:
+    """The operations of a round, as often as there are copies of it, which take turns. condition: a number, 0 where
+    the loop is over. state: STATE numbers."""
+
+    def __init__(self, copies: Sequence[Sequence[Operation]], condition: np.ndarray, state: np.ndarray) -> None:
+        self.condition, self.state = condition, state
+        self.kept: list[Any] = [copies]  # what the table points to
+        found = library()
+        numbers = [len(copies), condition.ctypes.data, found("share"), len(copies[0])]
+        for operation in (operation for copy in copies for operation in copy):
+            slots, bounds = operation.slots(), threads.limited(operation.bounds)
+            when = (0, 0) if operation.when is None else (operation.when[0].ctypes.data, operation.when[1])
+            self.kept += (slots, bounds)
+            numbers += [code(operation.variant, operation.signature), slots.ctypes.data, bounds.ctypes.data]
+            numbers += [len(bounds) - 1, *when]
+        self.words = np.array(numbers, np.int64)
+        self.loop = callable_for(_rounds(), ("int64[]", "int64[]"))
+
+    def run(self) -> None:
+        """The rounds until the condition fails; ROUND is then the number of the first that did not run."""
+        if not threads.settled:
+            threads.settle(library())
+        while True:
+            if said := self.loop(1, self.words, self.state):
+                native.fail(said)
+            if not self.state[PAUSES]:
+                return
+
+
+TEXT = (Path(__file__).parent / "table.ll").read_text().replace("{NANOSECONDS}", str(NANOSECONDS))
+
+
+@functools.cache
+def _rounds() -> int:
+    """Where `rounds` lies."""
+    made = objects.assembled_object("table", TEXT)
+    return native.load(made.data, "rounds", made.wanted)

@@ -1,0 +1,7 @@
+# Takes the entries away from a vector that has a summary. Units are the words of that.
+# include: kernels/push.cpu.py
+
+
+@njit(**KERNEL)
+def clear(lo, hi, bits, summary):
+    blank(lo, hi, bits, summary)

@@ -1,0 +1,200 @@
+"""The operations of products in rounds on the CPU: pushes along entries, pulls by rows, and what decides."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import BOOL, lookup_dtype
+
+from ...device import ranges
+from ...device.table import Operation
+from ...exceptions import CaptureError
+from ...formats import EVERYWHERE, longest_unit
+from ...formats.values import PackedValues
+from ...kernels.prologue import Variant
+from ...plan.direction import Case, Known, pulled
+from ...plan.product import VALUES, WORDS, reads_matrix
+from ...plan.transpose import at_hand
+from ...store import words
+from ...verbs import deciding
+from ...verbs.operands import (
+    PARALLEL_WORDS,
+    Allowed,
+    Input,
+    Mask,
+    Matrix,
+    Output,
+    Rows,
+    allowed,
+    dummy,
+    entry_values,
+    stored,
+)
+from ...verbs.product import PreparedProduct
+from ...verbs.schedule import unit_bounds
+from ...verbs.variants import push_variant
+from .. import layout
+from ..ir import Masked, Product, Statement, Vec
+from .summed import Summed
+
+NEVER = 1 << 62
+MANY_ENTRIES = 8 * PARALLEL_WORDS  # of the vector of a step, from which on threads share passes over listed words
+
+
+class Later(CaptureError):
+    """What statements will make is not there yet."""
+
+
+def is_step(s: Statement, full: frozenset[Vec]) -> bool:
+    """Whether the product of a statement is made along its vector's entries: one thread joins products in the order of
+    the entries, so that sums of floats are what they are by rows. A full vector gains nothing by that, but where a pull
+    would need the transpose. CaptureError: it had to be, and cannot."""
+    product = s.value
+    assert isinstance(product, Product)
+    if product.u in full and pulls(product):
+        return False
+    A, key = product.matrix, product.matrix.structure.primary.key
+    if A.nrows != A.ncols or not A.structure.primary.format.spreads:
+        raise CaptureError(
+            f"{s.text}: {key if A.nrows == A.ncols else 'a matrix that is not square'} is not pushed along"
+        )
+    if not pushes(product):
+        raise Later(f"{s.text}: the transpose that it would push along is not repaid")
+    return True
+
+
+def pushes(product: Product) -> bool:
+    """Whether the form that a push reads is at hand."""
+    return _at_hand(product, not product.transpose)
+
+
+def pulls(product: Product) -> bool:
+    """Whether the one that a pull reads is."""
+    return _at_hand(product, product.transpose)
+
+
+def _at_hand(product: Product, transposed: bool) -> bool:
+    valued = not product.matrix.iso and reads_matrix(product.semiring, product.flip)
+    return at_hand(product.matrix.structure, transposed=transposed, valued=valued)
+
+
+class Products:
+    """What a Build makes of products."""
+
+    device: Any
+    iso: Mapping[int, Any]
+    full: frozenset[int]
+    buffers: dict[Vec, Summed]
+
+    def _shared(self, units: int, size: int) -> Any:
+        """Ranges of units for threads; None for one."""
+        if not self.device.splits(words(size), PARALLEL_WORDS):
+            return None
+        return ranges.even(units, min(units, self.device.parts))
+
+    def _summary(self, t: Summed, name: str = "summary") -> Operation:
+        """Makes the summary of a vector anew; or (clear) takes its entries away."""
+        units = len(t.at(t.summaries))
+        many = self._shared(units, t.vec.size)
+        return Operation(_kernel(name), self._bounds(units, many), (t.at(t.bits), t.at(t.summaries)))
+
+    def _along(self, product: Product) -> tuple[Any, bool]:
+        """The form that a step goes along, and whether it is of the transpose."""
+        structure = product.matrix.structure
+        return structure.form(structure.primary.key, transposed=not product.transpose), not product.transpose
+
+    def _case(self, product: Product) -> Case:
+        A, values = product.matrix, layout.operand(product, self.iso)
+        return deciding.case(A, values, product.semiring, transpose=product.transpose, flip=product.flip)
+
+    def _tally(self, vec: Vec, product: Product | None, told: np.ndarray) -> Operation:
+        """Counts the entries of a vector, and says whether a product along them had rather pull."""
+        x = self.buffers[vec]
+        ptr, rows, longest, most = dummy(self.device, "int64"), 1, 0, (NEVER, NEVER)
+        if product is not None:
+            form, _ = self._along(product)
+            (ptr, _), rows = form.unit_starts(), form.rows_per_unit
+            if pulls(product):
+                case = self._case(product)
+                cost, item = case.push_cost()
+                most = int(vec.size / cost) + 1, int(form.work / item) + 1
+                longest = longest_unit(form)
+        variant = _kernel("tally", (("PTR", lookup_dtype(ptr.dtype)),), (("ROWS", rows),))
+        args = (x.at(x.bits), x.at(x.summaries), ptr, longest, *most, MANY_ENTRIES, told)
+        return Operation(variant, np.array([0, len(x.summaries[0])], np.int64), args)
+
+    def _mask(self, mask: Masked | None) -> Allowed:
+        x = None if mask is None else self.buffers[mask.vec]
+        return allowed(self.device, None if x is None or mask is None else Mask(x.at(x.bits), mask.complement))
+
+    def _kind(self, product: Product) -> int:
+        """WORDS or VALUES: in the cells of a step counts are sums like others."""
+        return WORDS if layout.kind(product, self.iso)[0] == WORDS else VALUES
+
+    def _push(self, product: Product, u: Summed) -> Callable[[Allowed, Summed], Operation]:
+        """A product along the entries of u, as they stand now, for a mask and a result."""
+        A, kind, device = product.matrix, self._kind(product), self.device
+        (form, transposed), values = self._along(product), np.bool_(True)
+        a_type, semiring = BOOL, None
+        given = Input(u.at(u.bits), *stored(device, BOOL, np.bool_(True)))
+        if kind == VALUES:
+            a_type, semiring = A.dtype, product.semiring
+            read = A.iso or reads_matrix(semiring, product.flip)
+            values = A.raw_for(form.key, transposed) if read else A.dtype.np_type.type(0)
+            given = Input(u.at(u.bits), *stored(device, u.vec.dtype, u.at(u.values) if u.values else u.iso))
+        ranked = form.format.ranked and not isinstance(values, np.generic)
+        variant = push_variant(
+            form.key, form.types(ranked), semiring, kind, a_type, BOOL if kind == WORDS else u.vec.dtype,
+            flip=product.flip, ranked=ranked, lanes=1, packed=isinstance(values, PackedValues),
+        )  # fmt: skip
+        variant = dataclasses.replace(variant, kernel=form.format.kernel("spread"))
+        starts, parts = form.unit_starts()
+        rows = Rows(starts[:-parts], starts[parts:], dummy(device, "int64"), 0)
+        matrix = Matrix(rows, form.unit_contents(ranked), entry_values(device, a_type, values)).flat()
+        none = np.False_ if kind == WORDS else product.semiring.return_type.np_type.type(0)
+        summary = u.at(u.summaries)
+
+        def made(mask: Allowed, t: Summed) -> Operation:
+            t_val = dummy(device, "int32") if kind == WORDS else t.at(t.values)
+            args = (NEVER, *matrix, *given, *mask, none, summary, t.at(t.bits), t_val, t.at(t.summaries))
+            return Operation(variant, np.array([0, len(summary)], np.int64), args)
+
+        return made
+
+    def _pull(self, product: Product, u: Summed, mask: Masked | None) -> Callable[[Allowed, Summed], list[Operation]]:
+        """A product by rows, the same way: the kernel of a single statement."""
+        A, case, z = product.matrix, self._case(product), product.semiring.return_type
+        plan = deciding.planned(A, pulled(case), case, Known(product.u.size))
+        wide = plan.wide and (plan.kind != VALUES or product.u.dtype is z)
+        full = product.u.id in self.full and plan.kind == VALUES
+        plan = dataclasses.replace(plan, wide=wide)
+        made = PreparedProduct(plan, case.product, A, product.u.dtype, product.semiring, product.flip, full=full)
+        values = made.u_values or stored(self.device, made.u_type, u.at(u.values) if u.values else u.iso)
+        given = Input(u.at(u.bits), *values)
+
+        def by_tiles(mask: Allowed, t: Summed) -> list[Operation]:
+            bounds = self._bounds(made.form.units, unit_bounds(made.form, self.device))
+            args = (EVERYWHERE, *made.arguments, *given, *mask, made.value, t.at(t.bits), t.at(t.values))
+            return [self._summary(t, "clear"), Operation(made.apart.variants[0], bounds, args)]
+
+        def by_rows(mask: Allowed, t: Summed) -> list[Operation]:
+            to = Output(t.at(t.bits), t.at(t.values) if pull.end.store else pull.nothing.array)
+            args = (pull.longest, *made.arguments, *given, *mask, pull.value, *pull.nothing, *to)
+            return [Operation(pull.variants[0], self._bounds(pull.units, pull.bounds), args)]
+
+        if wide:
+            return by_tiles
+        pull = made.pull(made.z, None, None, False, mask is not None)
+        return by_rows
+
+    @staticmethod
+    def _bounds(units: int, many: Any) -> Any:
+        return np.array([0, units], np.int64) if many is None else many
+
+
+def _kernel(name: str, types: Any = (), constants: Any = ()) -> Variant:
+    return Variant(f"loop/host/{name}", types, (*constants, ("LANES", 1)))

@@ -1,0 +1,185 @@
+"""A program on the CPU: its rounds run statement by statement, until it is worth while to make kernels of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from ...core.vector.vector import Vector
+from ...device import tracing
+from ...device.table import COPY, FAULT, INDEX, LIMIT, ROUND
+from ...exceptions import CaptureError, IndexOutOfBound
+from ...order import Order
+from ...plan.direction import PUSH_COST
+from ...plan.transpose import is_repaid
+from ...store import VectorStore, empty_vector
+from .. import layout
+from ..captured import iso_of_added
+from ..fuse import fuse
+from ..ir import Body, Scal, Vec, reads_first, scalar_is_read_first
+from ..parts import record
+from ..record import OnHost
+from .build import Build
+from .products import is_step
+
+HUGE = 1 << 31  # positions from which on nobody takes memory for all of them
+
+
+class HostRounds:
+    """The rounds of a body as a table of kernels. given: what the program's `begin` gave, which may be other vectors of
+    the same kind in each run. Raises CaptureError where the body cannot be written down."""
+
+    def __init__(self, body: Callable[..., Any], condition: Any, given: tuple[Any, ...]) -> None:
+        self.body, self.recorder = _written_down(body, given)
+        self.device, self.order = self.recorder.device, self.recorder.order()
+        self.condition = self._condition(condition)
+        self.vectors = {x: vector for vector, x in self.recorder.vectors.values()}
+        self.scalars = {s.id: scalar for scalar, s in self.recorder.scalars.values()}
+        ids = {id(vector): x for x, vector in self.vectors.items()}
+        self.given = [ids.get(id(thing)) for thing in given]
+        self._check()
+        body_ = self.body
+        used = {x for s in body_.all for x in (*s.vectors, *s.elsewhere, s.target)}
+        self.loaded = [x for x in body_.vectors if x == self.condition or (x in used and reads_first(body_, x))]
+        written = {s.target for s in body_.all}
+        self.changed = [x for x in body_.vectors if x in written and x not in body_.own]
+        stores = {x.id: self._held(x) for x in self.loaded}
+        iso, full = layout.iso_values(body_, stores), layout.full_vectors(body_, stores)
+        self.body = body_ = layout.prepared(body_, full)
+        round_ = fuse(body_, lambda s: is_step(s, full), lambda s: layout.is_direct(s, iso), self.condition)
+        self.full_at_start = [x for x in self.loaded if x in full]
+        self.iso_at_start = [x for x in self.loaded if x.id in iso]
+        self.kinds = self._kinds()
+        self.fresh = {s.id for s in body_.scalars if not scalar_is_read_first(body_, s)}
+        iso |= iso_of_added(round_, body_, iso)
+        self.build = Build(self.device, round_, body_.scalars, iso, full, self.condition)
+
+    def _condition(self, condition: Any) -> Vec | Scal:
+        known: dict[int, Any] = self.recorder.vectors if isinstance(condition, Vector) else self.recorder.scalars
+        found = known.get(id(condition))
+        if found is None or not any(s.target == found[1] for s in self.body.all):
+            raise CaptureError(f"while_: the body never writes to {condition.name}")
+        term: Vec | Scal = found[1]
+        return term
+
+    def _check(self) -> None:
+        for x in self.body.vectors:
+            if not 0 < x.size < HUGE or x.dtype.kind == "c":
+                self.recorder.refuse(f"a vector of {x.size} positions of {x.dtype}")
+        for _, held in self.recorder.matrices:
+            if held.structure.renumbers or 0 in (held.nrows, held.ncols):
+                self.recorder.refuse("a matrix that lists its rows")
+
+    def _order_of(self, x: Vec) -> Order | None:
+        return self.order if self.order is not None and x.size == self.order.size else None
+
+    def _held(self, x: Vec) -> VectorStore:
+        return self.vectors[x]._in(self._order_of(x))
+
+    def _kinds(self) -> list[Any]:
+        """What is taken for granted about values: those that stay the same."""
+        stores = (self._held(x) for x in self.iso_at_start)
+        return [
+            None if s.count == 0 else (s.values.dtype.char, s.values.tobytes()) if s.iso else "dense" for s in stores
+        ]
+
+    def fits(self, given: tuple[Any, ...]) -> bool:
+        """Whether matrices and kinds of vectors are still those that it was made for."""
+        for x, thing in zip(self.given, given):
+            if x is not None:
+                self.vectors[x] = thing
+        if any(is_repaid(s) for s in self.build.without_transpose):
+            return False
+        same = all(matrix._stored is held for matrix, held in self.recorder.matrices)
+        same = same and all(self._held(x).nvals == x.size for x in self.full_at_start)
+        return same and all(now is None or now == then for now, then in zip(self._kinds(), self.kinds))
+
+    def run(self, first: int, limit: int) -> int:
+        """The rounds from number `first` on, until the condition fails; the number of the first that did not run.
+        Afterwards vectors and scalars hold what the body left."""
+        build, table = self.build, self.build.table
+        for x, summed in build.buffers.items():
+            if x in self.loaded:
+                summed.load(self._held(x), full=x.id in build.full)
+            elif x.id not in build.full:
+                summed.empty()
+        for number, scalar in self.scalars.items():
+            if number not in self.fresh:
+                has, value = build.scalars[number]
+                has.fill(scalar._value is not None)
+                if scalar._value is not None:
+                    value.fill(scalar._value)
+        build.state.fill(0)
+        build.state[ROUND], build.state[LIMIT], build.state[COPY] = first, limit, 0
+        if isinstance(self.condition, Scal):
+            build.going[0] = int(bool(self.scalars[self.condition.id]))
+        build.entering()
+        if tracing.active is None:
+            table.run()
+        else:
+            tracing.active.note_loop(self.device, len(build.copies[0]), table.run)
+        rounds = int(build.state[ROUND])
+        if build.state[FAULT]:
+            self._tell(int(build.state[FAULT]) - 1, int(build.state[INDEX]), rounds - 1)
+        for structure in build.without_transpose:
+            structure.missed += PUSH_COST[self.device.kind]
+        if rounds > first:
+            self._hand_out(rounds - first, rounds < limit)
+        return rounds
+
+    def _hand_out(self, count: int, over: bool) -> None:
+        build = self.build
+        for x in self.changed:
+            if x == self.condition and over:
+                self.vectors[x]._adopt(empty_vector(self.device, x.size, x.dtype))
+            else:
+                self.vectors[x]._adopt(build.buffers[x].store(count * build.steps_of[x], full=x.id in build.full))
+            self.vectors[x]._data.order = self._order_of(x)
+        for s in self.body.scalars:
+            if s.id not in self.body.unknown and any(t.target == s for t in self.body.all):
+                has, value = (a[0] for a in build.scalars[s.id])
+                self.scalars[s.id]._store(s.dtype.np_type.type(value) if has else None)
+
+    def _tell(self, fault: int, index: int, number: int) -> NoReturn:
+        """An index vector led nowhere: the error of its statement. Nothing is handed out."""
+        text, size = self.recorder.indexed[fault // 2]
+        if fault % 2:
+            raise TypeError(f"{text}: expected an index vector and values without missing entries (round {number})")
+        raise IndexOutOfBound(f"{text}: Index out of range: index={index}, size={size} (round {number})")
+
+
+def _written_down(body: Callable[..., Any], given: tuple[Any, ...]) -> tuple[Body, Any]:
+    """The statements of the body, which is asked for twice: one that changes what its names stand for, or hands out
+    what it makes, is none that can be written down."""
+    cells = getattr(body, "__closure__", None) or ()
+    before = [_contents(cell) for cell in cells]
+    try:
+        found, again = (record(lambda number: body(number, *given), host=True) for _ in range(2))
+    except (CaptureError, OnHost):
+        raise
+    except Exception as error:  # Python that wants a number where there is a Scalar, or whatever else
+        raise CaptureError(f"{type(error).__name__}: {error}") from error
+    finally:
+        changed = [k for k, cell in enumerate(cells) if _contents(cell) is not before[k]]
+        for k in changed:
+            cells[k].cell_contents = before[k]
+    if changed:
+        raise CaptureError("a body that gives its names other objects")
+    if _known(*found) != _known(*again):
+        raise CaptureError("what the body makes outlives it")
+    if found[0].blocks:
+        raise CaptureError(f"{found[0].blocks[0].text}: inside the round")
+    return found
+
+
+def _known(body: Body, recorder: Any) -> set[int]:
+    """The vectors and scalars that others know than the body."""
+    vectors = {id(vector) for vector, x in recorder.vectors.values() if x not in body.own}
+    return vectors | {id(scalar) for scalar, x in recorder.scalars.values() if x.id not in body.unknown}
+
+
+def _contents(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # empty
+        return None

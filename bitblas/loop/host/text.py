@@ -1,0 +1,286 @@
+"""Python, for Numba, for statements that treat every position by itself: what loop/pointwise.py is for CUDA C++.
+
+Statements run word by word, 64 positions at once: their masks and presence bits are words, and only where a value is
+computed there is a loop over positions. Vector 3 has the names w3, its presence bits, and t3, its truth values where it
+is BOOL; a scalar c2, whether it has a value, and s2. `inside` is the word of the positions that there are.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from semirings import Typed
+from semirings.dtypes import BOOL, INT64, DataType
+
+from ...kernels.prologue import Function, lets, py_cast, value
+from ...verbs.variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant
+from ..ir import Const, Masked, Pointwise, Reduce, Scal, Statement, Term, Vec
+from ..passes import sum_function
+from .words import Lines, both, either, indented, outside
+
+
+@dataclasses.dataclass
+class Text:
+    """Text under construction. iso: vectors whose entries all have one value, by number. full: those that have an entry
+    everywhere. local: those that have no memory. values: constants of the kernel, as a Variant has them."""
+
+    iso: Mapping[int, Any]
+    full: frozenset[int] = frozenset()
+    local: frozenset[int] = frozenset()
+    functions: list[Function] = dataclasses.field(default_factory=list)
+    values: list[tuple[str, DataType, str]] = dataclasses.field(default_factory=list)
+    parameters: dict[str, tuple[Any, ...]] = dataclasses.field(default_factory=dict)
+    lines: Lines = dataclasses.field(default_factory=list)
+    numbers: int = 0  # that names of its own have
+
+    def number(self) -> int:
+        self.numbers += 1
+        return self.numbers
+
+    def function(self, f: Function) -> str:
+        """The name of a function with this content."""
+        for known in self.functions:
+            if dataclasses.replace(known, name=f.name) == f:
+                return known.name
+        self.functions.append(dataclasses.replace(f, name=f"f{len(self.functions)}"))
+        return self.functions[-1].name
+
+    def parameter(self, name: str, *key: Any) -> str:
+        self.parameters.setdefault(name, key)
+        return name
+
+    def literal(self, dtype: DataType, x: Any) -> str:
+        """The name of a value."""
+        if dtype is BOOL:
+            return str(bool(x))
+        bits = value("", dtype, x)[2]
+        known = next((name for name, t, b in self.values if t is dtype and b == bits), None)
+        if known is None:
+            known = f"value{len(self.values)}"
+            self.values.append((known, dtype, bits))
+        return known
+
+    def cast(self, to: DataType, source: DataType, x: str) -> str:
+        """The cast of an expression."""
+        if to is source or x.isidentifier():
+            return py_cast(to, source, x)
+        return f"{self.function(Function('cast', to, (('a', source),), (('z', to, 'a'),), 'z'))}({x})"
+
+    def array(self, x: Vec, kind: str) -> str:
+        return self.parameter(f"x{x.id}_{kind}", kind, x.id)
+
+    # ---- operands ----
+
+    def has(self, t: Term) -> str:
+        """The word of the positions where an operand has an entry."""
+        if isinstance(t, Vec):
+            return "inside" if t.id in self.full else f"w{t.id}"
+        if isinstance(t, Const):
+            return "ZERO" if t.value is None else "inside"
+        return "inside" if t.id < 0 else f"(inside if c{t.id} else ZERO)"
+
+    def term(self, t: Term) -> tuple[str, DataType]:
+        """Its value at position p, which is bit m of the word, and the type of that."""
+        if isinstance(t, Vec):
+            if t.id in self.iso:
+                return self.literal(t.dtype, self.iso[t.id]), t.dtype
+            return (f"(t{t.id} & m != 0)" if t.dtype is BOOL else f"at({self.place(t)})"), t.dtype
+        if isinstance(t, Const):
+            return self.literal(t.dtype, 0 if t.value is None else t.value), t.dtype
+        text, dtype = ("round_number", INT64) if t.id < 0 else (f"s{t.id}", t.dtype)
+        for to in t.casts:
+            text, dtype = self.cast(to, dtype, text), to
+        return text, dtype
+
+    def place(self, x: Vec) -> str:
+        """Array and index of its value at position p."""
+        return f"x{x.id}_val, p & 63" if x.id in self.local else f"{self.array(x, 'val')}, p"
+
+    def is_open(self, mask: Masked | None) -> str:
+        """The word of the positions where a mask is open."""
+        if mask is None:
+            return "inside"
+        has = self.has(mask.vec)
+        if not mask.structure:
+            has = self.true(mask.vec)
+        return outside(has) if mask.complement else has
+
+    def true(self, x: Vec) -> str:
+        """The word of the entries that are true."""
+        has = self.has(x)
+        if x.id in self.iso:
+            return has if self.iso[x.id] else "ZERO"
+        if x.dtype is BOOL:
+            return both(f"t{x.id}", has)
+        return self.bits(has, f"{self.term(x)[0]} != 0")
+
+    def computed(self, e: Pointwise) -> tuple[str, str, DataType]:
+        """The word of the positions where an operation may give something, its value at p, the type of that."""
+        u, u_type = self.term(e.u)
+        u_has = self.has(e.u)
+        if e.op is None:
+            return both(u_has, self.is_open(e.under)), u, u_type
+        v_has, (v, v_type) = (u_has, (u, u_type)) if e.v is None else (self.has(e.v), self.term(e.v))
+        variant, result = elementwise_variant(e.mode, e.op, u_type, v_type, e.bound, keep=e.keep)
+        f = self.function(next(g for g in variant.functions if g.name == "f"))
+        call = lambda x, y: f"{f}({x}, {y}, p, np.int64(0))"
+        if e.keep:
+            return self.bits(u_has, call(u, v)), u, u_type
+        if e.mode == LEFT:
+            return u_has, call(u, v), result
+        if e.mode == BOTH:
+            return both(u_has, v_has), call(u, v), result
+        there = either(u_has, v_has)
+        if e.mode == UNION:
+            x, y = self.cast(result, u_type, u), self.cast(result, v_type, v)
+            one = self.chosen(u_has, x, y)
+            return there, self.chosen(both(u_has, v_has), call(u, v), one), result
+        assert e.mode == FILLED
+        left, right = (
+            self.cast(t, self.term(d)[1], self.term(d)[0]) for d, t in zip(e.defaults, (u_type, v_type), strict=True)
+        )
+        return there, call(self.chosen(u_has, u, left), self.chosen(v_has, v, right)), result
+
+    @staticmethod
+    def chosen(word: str, x: str, y: str) -> str:
+        """x at the positions of a word, y at others."""
+        return x if word in ("inside", "ALL") else y if word == "ZERO" else f"({x} if {word} & m != 0 else {y})"
+
+    # ---- loops over positions ----
+
+    def named(self, word: str) -> str:
+        if word.isidentifier():
+            return word
+        name = f"word{self.number()}"
+        self.lines.append(f"{name} = {word}")
+        return name
+
+    def loop(self, word: str, body: Sequence[str]) -> None:
+        """The body for each position of a word; for all of a full one as a loop that may become SIMD."""
+        if word == "ZERO" or not body:
+            return
+        word = self.named(word)
+        some = ["m = ONE << np.uint64(place)", *body]
+        self.lines += [
+            f"if {word} == ALL:", "    for place in range(64):", "        p = (w << 6) + place",
+            *indented(indented(some)), "else:", f"    rest = {word}", "    while rest != 0:",
+            "        place = np.int64(trailing_zeros(rest))", "        rest = drop_lowest(rest)",
+            "        p = (w << 6) + place", *indented(indented(some)),
+        ]  # fmt: skip
+
+    def walk(self, word: str, body: Sequence[str]) -> None:
+        """The body for each position of a word, where SIMD would gain nothing."""
+        if word == "ZERO" or not body:
+            return
+        self.lines += [
+            f"rest = {word}", "while rest != 0:", "    place = np.int64(trailing_zeros(rest))",
+            "    m = ONE << np.uint64(place)", "    rest = drop_lowest(rest)", "    p = (w << 6) + place",
+            *indented(body),
+        ]  # fmt: skip
+
+    def bits(self, word: str, condition: str) -> str:
+        """The positions of a word where a condition holds."""
+        name = f"found{self.number()}"
+        self.lines.append(f"{name} = ZERO")
+        self.loop(word, [f"{name} |= np.uint64({condition}) << np.uint64(place)"])
+        return name
+
+    # ---- statements ----
+
+    def statement(self, s: Statement) -> None:
+        """target(mask, accum, replace) << an operation, for the words of vectors."""
+        w, e = s.target, s.value
+        assert isinstance(w, Vec) and isinstance(e, Pointwise)
+        open_ = self.is_open(s.mask)
+        open_ = open_ if open_ in ("inside", "ZERO") else self.named(open_)
+        there, x, dtype = self.computed(e)
+        copies = e.u == w and (e.op is None or e.keep)
+        self.write(s, open_, both(open_, there), x, dtype, copies=copies and s.accum is None)
+
+    def write(self, s: Statement, open_: str, here: str, x: str, dtype: DataType, *, copies: bool = False) -> None:
+        """The value x at the positions of `here`. copies: of what is there already."""
+        w = s.target
+        assert isinstance(w, Vec)
+        had = self.has(w)
+        here = here if here in ("inside", "ZERO") else self.named(here)
+        left = both(open_, had) if s.accum is not None else "ZERO"
+        kept = "ZERO" if s.replace else both(outside(open_), had)
+        new = either(here, left, kept)
+        if w.id not in self.full and new != had:
+            new = f"new{self.number()}"
+            self.lines.append(f"{new} = {either(here, left, kept)}")
+        if w.id not in self.iso and not copies:
+            stored = self.cast(w.dtype, dtype, x)
+            if s.accum is not None:
+                stored = self.chosen(had, self.accumulated(s.accum, w, dtype, x), stored)
+            if w.dtype is not BOOL:
+                self.loop(here, [f"put({self.place(w)}, {stored})"])
+            elif here != "ZERO":
+                truth = self._truth(here, x, dtype, s.accum, stored)
+                self.lines.append(f"t{w.id} = (t{w.id} & ~{here}) | {truth}")
+        if w.id not in self.full and new != had:
+            self.lines.append(f"w{w.id} = {new}")
+
+    def _truth(self, here: str, x: str, dtype: DataType, accum: Any, stored: str) -> str:
+        """The truth values of an expression at the positions of a word."""
+        if accum is None and dtype is BOOL and x in ("True", "False"):
+            return here if x == "True" else "ZERO"
+        if accum is None and dtype is BOOL and x.startswith("(t") and x.endswith(" & m != 0)"):
+            return both(here, x[1 : x.index(" ")])
+        return self.bits(here, stored)
+
+    def accumulated(self, accum: Typed, w: Any, t: DataType, x: str) -> str:
+        op = binary_of(accum)
+        let = lets(op.op, op.dtype, ("x", w.dtype, "a"), ("y", t, "b"))
+        f = Function("accum", op.return_type, (("a", w.dtype), ("b", t)), let, op.op.expr)
+        old = self.term(w)[0] if isinstance(w, Vec) else f"s{w.id}"
+        return self.cast(w.dtype, op.return_type, f"{self.function(f)}({old}, {x})")
+
+    def reduce(self, s: Statement, k: int) -> None:
+        """sum{k}: of the entries of the unit so far; some{k}: whether there are any."""
+        assert isinstance(s.value, Reduce)
+        add, z = sum_function(s)
+        x, dtype = self.term(s.value.u)
+        has = self.has(s.value.u)
+        taken = self.cast(z, dtype, x)
+        has = has if has in ("inside", "ZERO") else self.named(has)
+        if has == "ZERO":
+            return
+        name, lines = self.function(add), self.lines
+        one = [f"sum{k} = {name}(sum{k}, {taken}) if some{k} else {taken}", f"some{k} = True"]
+        self.lines = []
+        self.walk(has, one)
+        apart, self.lines = self.lines, lines
+        if dtype is BOOL:
+            lines += apart
+        else:
+            lines += [f"if {has} == ALL:", *indented(self._all(k, name, taken)), "else:", *indented(apart)]
+
+    @staticmethod
+    def _all(k: int, name: str, taken: str) -> Lines:
+        """The sum of all positions of a word, in four sums that do not wait for each other."""
+        lines: Lines = []
+        for i in range(4):
+            lines += [f"p = (w << 6) + {i}", f"fourth{i} = {taken}"]
+        lines += ["for place in range(4, 64, 4):"]
+        for i in range(4):
+            lines += indented([f"p = (w << 6) + place + {i}", f"fourth{i} = {name}(fourth{i}, {taken})"])
+        lines += [f"fourth{i} = {name}(fourth{i}, fourth{i + 1})" for i in (0, 2)]
+        lines.append(f"fourth0 = {name}(fourth0, fourth2)")
+        return [*lines, f"sum{k} = {name}(sum{k}, fourth0) if some{k} else fourth0", f"some{k} = True"]
+
+    def scalar(self, s: Statement) -> None:
+        """The same for a scalar, of which all operands are known before the first position."""
+        w, e = s.target, s.value
+        assert isinstance(w, Scal) and isinstance(e, Pointwise)
+        outer, self.lines = self.lines, []
+        there, x, dtype = self.computed(e)
+        new = f"word{self.number()}"
+        block = self.cast(w.dtype, dtype, x)
+        if s.accum is not None:
+            block = f"{self.accumulated(s.accum, w, dtype, x)} if c{w.id} else {block}"
+        lines = [*self.lines, f"{new} = {there} != 0", f"if {new}:", f"    s{w.id} = {block}"]
+        lines.append(f"c{w.id} = {new}{f' or c{w.id}' if s.accum is not None else ''}")
+        self.lines = [*outer, "inside, m, p, w, place = ONE, ONE, np.int64(0), np.int64(0), np.int64(0)", *lines]

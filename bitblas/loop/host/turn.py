@@ -1,0 +1,79 @@
+"""When the rounds of a program on the CPU are left to a table of kernels."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ...core.statement.listening import state as listening
+from ...device import objects
+from ...exceptions import CaptureError
+
+if TYPE_CHECKING:
+    from ..inner import Line
+    from .program import HostRounds
+
+
+class Turn:
+    """Whether the next round of a program runs statement by statement or all that are left by a table of kernels. why:
+    what the body holds that a table cannot."""
+
+    PATIENCE = 5e-3  # seconds of rounds by statements after which a table is made, which takes about as long
+    COMPILING = 0.3  # and, for each kernel that has to be compiled, so many more
+
+    def __init__(self, body: Callable[..., Any], condition: Any) -> None:
+        self.body, self.condition = body, condition
+        self.spent, self.compiled = 0.0, objects.compiled
+        self.why = "it goes on by several vectors" if isinstance(condition, tuple) else ""
+        self.rounds: HostRounds | None = None
+        self.missing: int | None = None
+        self.again = 1  # how long until it is tried again, where something was missing
+
+    def made(self, given: tuple[Any, ...]) -> HostRounds | None:
+        """What the rest of the rounds is for; None: another round by statements."""
+        if self.why or self.spent < self.PATIENCE or listening.recorder is not None:
+            return None
+        from .program import HostRounds
+
+        if self.rounds is None or not self.rounds.fits(given):
+            from ..record import OnHost
+            from .products import Later
+
+            try:
+                self.rounds = HostRounds(self.body, self.condition, given)
+            except Later:
+                self.spent = -self.again * self.PATIENCE
+                self.again *= 2
+                return None
+            except (CaptureError, OnHost) as error:
+                self.why = str(error) or "vectors on other devices"
+                return None
+            self.missing = None
+        if self.missing is None:
+            self.missing = self.rounds.build.missing()
+        return self.rounds if self.spent >= self.PATIENCE + self.COMPILING * self.missing else None
+
+    def spend(self, begin: float) -> float:
+        """Notes a round by statements that began then; now. Rounds for which kernels were compiled say nothing."""
+        now = time.perf_counter()
+        if objects.compiled == self.compiled:
+            self.spent += now - begin
+        self.compiled = objects.compiled
+        return now
+
+    def lines(self) -> tuple[Line, ...]:
+        """The kernels of a round, where there is a table of them that has run."""
+        return tuple(self.rounds.build.lines) if self.rounds is not None and self.rounds.build.has_table else ()
+
+
+@contextmanager
+def at_once() -> Iterator[None]:
+    """Inside, programs on the CPU run by tables from their first round on, whatever has to be compiled for that."""
+    before = Turn.PATIENCE, Turn.COMPILING
+    Turn.PATIENCE = Turn.COMPILING = 0.0
+    try:
+        yield
+    finally:
+        Turn.PATIENCE, Turn.COMPILING = before
