@@ -37,9 +37,9 @@ def not_recorded() -> None:
 class InShares(Output):
     """`_part`: the share of this rank, an object of the library on one device; `shares`: which positions it has."""
 
-    __slots__ = ("__weakref__", "_part", "_summary", "name", "shares")
+    __slots__ = ("__weakref__", "_part", "_told_once", "name", "shares")
     _part: Any
-    _summary: exchange.Summary | None  # until something is written
+    _told_once: exchange.Told | None  # until something is written
     name: Any
     shares: Shares
     shape: Any
@@ -70,16 +70,16 @@ class InShares(Output):
         with current().statement(lambda: f"{self.name}.nvals"):
             return self._told().entries
 
-    def _told(self) -> exchange.Summary:
+    def _told(self) -> exchange.Told:
         """What all ranks know of it; they are asked once after each change."""
         not_recorded()
-        if self._summary is None:
-            self._summary = exchange.summary(self._part._stored)
-        return self._summary
+        if self._told_once is None:
+            self._told_once = exchange.told_of(self._part._stored)
+        return self._told_once
 
     def _changes(self) -> Any:
         """This rank's share, to be changed."""
-        self._summary = None
+        self._told_once = None
         return self._part
 
     @property
@@ -108,7 +108,7 @@ class InShares(Output):
     @classmethod
     def _of(cls, part: Any, shares: Shares, name: str | None = None) -> Any:
         x = cls.__new__(cls)
-        x._part, x._summary, x.shares = part, None, shares
+        x._part, x._told_once, x.shares = part, None, shares
         x.name = part.name if name is None else name
         return x
 

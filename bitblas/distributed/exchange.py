@@ -27,7 +27,7 @@ def plain(dtype: DataType) -> DataType:
     return dtype
 
 
-class Summary(NamedTuple):
+class Told(NamedTuple):
     """What all ranks know of an object in shares: the entries on each, and the one value of them all, None if there are
     several."""
 
@@ -39,7 +39,7 @@ class Summary(NamedTuple):
         return int(self.counts.sum())
 
 
-def summary(store: VectorStore | MatrixStore) -> Summary:
+def told_of(store: VectorStore | MatrixStore) -> Told:
     """What this rank's share has, told to all."""
     group = current()
     group.settle()
@@ -50,10 +50,10 @@ def summary(store: VectorStore | MatrixStore) -> Summary:
     heads = np.ascontiguousarray(found).view(head.dtype)[:, 0]
     some = heads[heads["count"] > 0]
     if not len(some):
-        return Summary(heads["count"], own)
+        return Told(heads["count"], own)
     values = np.ascontiguousarray(some["value"])
     same = bool(some["iso"].all()) and len({v.tobytes() for v in values}) == 1
-    return Summary(heads["count"], values[0] if same else None)
+    return Told(heads["count"], values[0] if same else None)
 
 
 def _slots(store: VectorStore) -> Any:
@@ -66,7 +66,7 @@ def _slots(store: VectorStore) -> Any:
     return store.present.copy() if store.values else device.xp.zeros(words_of(store.size), np.uint64)
 
 
-def gathered(part: Vector, shares: Shares, known: Summary, *, values: bool = True) -> Vector:
+def gathered(part: Vector, shares: Shares, known: Told, *, values: bool = True) -> Vector:
     """All of a vector on every rank. part: this rank's share; known: of it; values: whether they are wanted, else all
     are one.
 
@@ -104,7 +104,7 @@ def joined(partial: Vector, shares: Shares, monoid: Typed) -> Vector:
     if group.size == 1:
         return partial
     dtype, device, mine = plain(store.dtype), store.device, shares.mine
-    counts, one = summary(store)
+    counts, one = told_of(store)
     total = Vector(dtype, mine, device=device)
     if not counts.sum():
         return total

@@ -39,7 +39,7 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
     ) -> None:  # fmt: skip
         self.shares = shares.of(check_size("nrows", nrows))
         self._part = Whole(dtype, self.shares.mine, ncols, name=name, device=current().device, **layout)
-        self.name, self._known, self._summary = self._part.name, {}, None
+        self.name, self._known, self._told_once = self._part.name, {}, None
 
     @classmethod
     def _of(cls, part: Any, shares: Any, name: str | None = None) -> Any:

@@ -81,7 +81,7 @@ class MatrixFiles:
         """Of the rows that the ranks have read, whichever these are."""
         nrows, ncols = manifest["shape"]
         whole = Whole(manifest["dtype"], 0, ncols, device=current().device) if not parts else parts[0]
-        one = exchange.summary(whole._stored).one if len(parts) < 2 else exchange.summary(_mixed(parts)).one
+        one = exchange.told_of(whole._stored).one if len(parts) < 2 else exchange.told_of(_mixed(parts)).one
         xp, found = current().device.xp, [part.to_coo() for part in parts]
         empty = (xp.zeros(0, np.int64), xp.zeros(0, np.int64), xp.zeros(0, whole.dtype.np_type))
         i, j, x = (xp.concatenate([empty[k], *(f[k].astype(empty[k].dtype) for f in found)]) for k in range(3))

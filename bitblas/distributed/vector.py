@@ -40,7 +40,7 @@ class Vector(InShares):
     def __init__(self, dtype: Any = FP64, size: Any = 0, *, name: str | None = None, device: Any = None) -> None:
         self.shares = shares.of(check_size("size", size))
         self._part = Whole(dtype, self.shares.mine, name=name, device=current().device)
-        self.name, self._summary = self._part.name, None
+        self.name, self._told_once = self._part.name, None
 
     @property
     def size(self) -> int:
