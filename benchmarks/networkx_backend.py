@@ -22,7 +22,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "descendants": {"source": 0}, "core_number": {}, "to_scipy_sparse_array": {}, "hits": {},
     "bfs_edges": {"source": 0}, "pagerank": {}, "single_source_shortest_path": {"source": 0},
     "single_source_dijkstra_path_length": {"source": 0}, "single_source_shortest_path_length": {"source": 0},
-    "connected_components": {}, "degree_centrality": {},
+    "connected_components": {}, "degree_centrality": {}, "minimum_spanning_tree": {}, "k_truss": {"k": 3},
 }  # fmt: skip
 HEAD = ("function", "first call ms", "kept ms", "NetworkX ms", "ratio, first", "ratio, kept")
 

@@ -68,6 +68,11 @@ OTHERS = {
     "leiden": {"communities": 3, "largest": 3},
     "markov": {"communities": 2, "largest": 5},
     "matching": {"edges": 2, "vertices": 4},
+    "flow --sink 3": {"value": 4, "edges": 5},
+    "cut --sink 4": {"value": 0, "on the source's side": 5},
+    "condensation": {"components": 3, "edges": 1},
+    "edge-betweenness --sources 0": {"edges": 11},
+    "layout --by spring": {"vertices": 6},
     "similarity --by overlap --top 1": {"pairs": 4},
 }
 BEST = ("pagerank --weighted", "closeness", "harmonic", "katz", "eigenvector", "hits", "hits --authorities")

@@ -147,15 +147,18 @@ def independent_fault(graph, members):
     return None
 
 
-def vertex_hash(v, seed=0):
-    """The random number of a vertex: MurmurHash3's finalizer twice, with the seed between."""
+def vertex_hash(v, seed=0, *more):
+    """The random number of a vertex: MurmurHash3's finalizer twice, and once more for each key."""
 
     def mixed(x):
         x = (x ^ x >> 16) * 0x85EBCA6B % 2**32
         x = (x ^ x >> 13) * 0xC2B2AE35 % 2**32
         return x ^ x >> 16
 
-    return mixed(mixed(v) ^ seed % 2**32)
+    v = mixed(v)
+    for key in (seed, *more):
+        v = mixed(v ^ key % 2**32)
+    return v
 
 
 def greedy_independent(graph, seed=0):

@@ -18,6 +18,7 @@ from bitblas.algorithms import (
     bfs_parents,
     coloring,
     connected_components,
+    grid_graph,
     maximal_independent_set,
     minimum_spanning_forest,
     pagerank,
@@ -29,13 +30,17 @@ from bitblas.algorithms import (
 # Generators have no graph to begin with; what the others need beside a graph, for one of n vertices.
 GENERATORS = {name for name in algorithms.__all__ if name.endswith("_graph") and name != "ego_graph"}
 PROGRAMS = sorted(set(algorithms.__all__) - GENERATORS)
-SEARCHES = {"bfs_levels", "bfs_parents", "ego_graph", "random_walks", "sssp", "sssp_tree"}  # begin at a vertex
+SEARCHES = {"bfs_levels", "bfs_parents", "distances_from_each", "ego_graph", "maximum_flow", "minimum_cut"}
+SEARCHES |= {"node2vec_walks", "random_walks", "sssp", "sssp_tree"}  # begin at a vertex
+TWO_SIDES = {"maximum_matching"}  # of which graphs have to have two
 NEEDED = {
     "source": lambda gb, n: 0,
+    "sink": lambda gb, n: n - 1,
     "center": lambda gb, n: 0,
     "k": lambda gb, n: 3,
     "labels": lambda gb, n: gb.Vector.from_scalar(0, n),
     "starts": lambda gb, n: [0],
+    "sources": lambda gb, n: [0],
     "length": lambda gb, n: 2,
 }
 
@@ -43,9 +48,9 @@ NEEDED = {
 def called(name, gb, A, n=34, **options):
     """The program of that name on A, with what it needs."""
     program = getattr(algorithms, name)
-    return program(
-        A, *(NEEDED[a](gb, n) for a in inspect.signature(program).parameters if a in NEEDED), gb=gb, **options
-    )
+    parameters = inspect.signature(program).parameters.values()
+    needed = (NEEDED[p.name](gb, n) for p in parameters if p.name in NEEDED and p.default is p.empty)
+    return program(A, *needed, gb=gb, **options)
 
 
 class Programs:
@@ -57,7 +62,7 @@ class Programs:
         def check(graph):
             A, weights = matrix(gb, graph), graph.symmetric_integers(-2, 3)
             assert oracles.independent_fault(graph, set(entries(maximal_independent_set(A, gb=gb))[0].tolist())) is None
-            assert dict(enumerate(full(coloring(A, gb=gb)).tolist())) == oracles.greedy_colors(graph)
+            assert dict(enumerate(full(coloring(A, gb=gb)).tolist())) == oracles.speculative_colors(graph)
             F = minimum_spanning_forest(matrix(gb, graph, weights, "INT64"), gb=gb)
             assert oracles.forest_fault(graph, weights, edges(F)) is None
             assert np.array_equal(full(connected_components(A, gb=gb)), oracles.components(graph))
@@ -166,13 +171,13 @@ class Programs:
 class Every:
     @pytest.mark.parametrize("name", PROGRAMS)
     def test_every_program_computes_by_itself_and_changes_nothing(self, gb, name):
-        A = matrix(gb, GRAPHS["karate"], 1.0)
+        A = matrix(gb, GRAPHS["tree" if name in TWO_SIDES else "karate"], 1.0)
         before = A.dup()
         known = inspect.signature(getattr(algorithms, name)).parameters
         options = [option for option in ("weighted", "directed") if option in known]
         with gb.config.set(autocompute=False):
-            called(name, gb, A)
-            called(name, gb, A.T, **dict.fromkeys(options, True))
+            called(name, gb, A, A.nrows)
+            called(name, gb, A.T, A.nrows, **dict.fromkeys(options, True))
         assert A.isequal(before, check_dtype=True)
 
     @pytest.mark.parametrize("name", sorted(set(PROGRAMS) - SEARCHES))
@@ -184,7 +189,8 @@ class Every:
 
 def answers(gb, name, how):
     """What a program says of a graph that is stored in some way, as arrays; None for a parent, which any may be."""
-    A = gb.Matrix.from_coo(*rmat_graph(6).to_coo()[:2], 1.0, nrows=64, ncols=64, **how.get("made", {}))
+    graph = grid_graph(8, 8) if name in TWO_SIDES else rmat_graph(6)
+    A = gb.Matrix.from_coo(*graph.to_coo()[:2], 1.0, nrows=64, ncols=64, **how.get("made", {}))
     A = A.reorder(how["order"]) if "order" in how else A
     answer = called(name, gb, A, 64, **({"alpha": 0.01} if name == "katz_centrality" else {}))
     if name in ("bfs_parents", "sssp_tree"):

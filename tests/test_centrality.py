@@ -11,6 +11,7 @@ from algorithm_runs import (
     OnCpu,
     OnGraphBLAS,
     by_vertex,
+    edges,
     few_graphs,
     full,
     matrix,
@@ -18,7 +19,14 @@ from algorithm_runs import (
 )
 from oracles import GRAPHS
 
-from bitblas.algorithms import Watch, eigenvector_centrality, hits, katz_centrality, pagerank
+from bitblas.algorithms import (
+    Watch,
+    edge_betweenness_centrality,
+    eigenvector_centrality,
+    hits,
+    katz_centrality,
+    pagerank,
+)
 
 
 def close(found, right):
@@ -131,7 +139,23 @@ class Programs:
             assert (seen.rounds, seen.converged) == (2, False)
 
 
-class TestOnGraphBLAS(OnGraphBLAS, Programs):
+class More:
+    """What compiles much: on python-graphblas, and on bitblas in slow tests."""
+
+    @few_graphs
+    def test_edge_betweenness(self, gb, graph):
+        nx = pytest.importorskip("networkx")
+        A, G = matrix(gb, graph), networkx(graph).to_directed()
+        right = nx.edge_betweenness_centrality(G, normalized=False)
+        E = edge_betweenness_centrality(A, gb=gb)
+        found = edges(E)
+        assert E.dtype == gb.dtypes.FP64 and found == pytest.approx(right)
+        some = nx.edge_betweenness_centrality_subset(G, [0, graph.n // 2], list(G))
+        assert edges(edge_betweenness_centrality(A, [0, graph.n // 2], gb=gb)) == pytest.approx(some)
+        assert not any(edges(edge_betweenness_centrality(A, [], gb=gb)).values())
+
+
+class TestOnGraphBLAS(OnGraphBLAS, Programs, More):
     """The programs themselves."""
 
 
@@ -140,5 +164,5 @@ class TestOnCpu(OnCpu, Programs):
 
 
 @pytest.mark.slow
-class TestOnBitblas(OnBitblas, Programs):
+class TestOnBitblas(OnBitblas, Programs, More):
     """Every device."""

@@ -58,10 +58,22 @@ def test_best_vertices(capsys, graph, command):
     assert len(made["first"]) == len(scores) == 5 and scores == sorted(scores, reverse=True) and scores[0] > 0
 
 
+def test_the_largest_alone(capsys, graph, tmp_path):
+    made = result(capsys, "cores", graph, "--top", "2", "--out", tmp_path / "cores.tsv")["result"]
+    assert made == {"first": [0, 1], "cores": [2, 2]} and (tmp_path / "cores.tsv").read_text() == "0\t2\n1\t2\n"
+    assert run(capsys, "cores", graph, "--top", "0")[2].startswith(
+        "bitblas: error: argument --top: expected a number of 1"
+    )
+
+
+def needed(command):
+    return ["--sink", "1"] if "--sink" in command.options else []
+
+
 def test_every_command_has_its_programs():
     """And what a program must have beside a graph is an option."""
     for command in (command for group in commands.COMMANDS.values() for command in group):
-        args = parser().parse_args([command.name, "FILE"])
+        args = parser().parse_args([command.name, "FILE", *needed(command)])
         known = inspect.signature(getattr(algorithms, command.program(args))).parameters
         missing = [p for p in list(known.values())[1:] if p.default is p.empty and f"--{p.name}" not in command.options]
         assert missing == [], command.name
@@ -184,7 +196,7 @@ def test_help_has_every_command_in_its_group(capsys):
         before = start
         for command in group:
             found = text.index(f"\n  {command.name}", start)
-            args = parser().parse_args([command.name, "FILE"])
+            args = parser().parse_args([command.name, "FILE", *needed(command)])
             assert folder in getattr(algorithms, command.program(args)).__module__ and found > start
     assert max(map(len, text.splitlines())) <= 100
 

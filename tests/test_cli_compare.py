@@ -32,6 +32,15 @@ def test_compare(capsys, graph):
     assert (status, out.splitlines()[-1]) == (0, "All answers are equal.")
 
 
+def test_compare_some(capsys, graph):
+    pytest.importorskip("graphblas")
+    made = result(capsys, "compare", graph, "--algorithms", "maximum_flow,bfs")
+    assert made["equal"] and [row["algorithm"] for row in made["rows"]] == ["maximum_flow", "bfs"]
+    assert [program.name for program in compare.chosen("all")] == [program.name for program in compare.every()]
+    status, _, err = run(capsys, "compare", graph, "--algorithms", "bfs,flo")
+    assert status == 2 and "algorithms: expected all or some of bfs, sssp" in err and "got 'flo'" in err
+
+
 def test_compare_sees_a_difference(capsys, graph, monkeypatch):
     pytest.importorskip("graphblas")
 

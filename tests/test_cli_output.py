@@ -16,7 +16,7 @@ from cli_runs import EDGES, GRAPH, run, written
 import bitblas as gb
 from bitblas import cli
 from bitblas.calibrate import measure
-from bitblas.cli import algorithms, files
+from bitblas.cli import algorithms, files, output
 from bitblas.plan.costs import Costs, shipped
 
 LEVELS = {0: 0, 1: 1, 2: 1, 3: 2, 4: 3}
@@ -60,6 +60,31 @@ def test_columns_of_matrix_market(capsys, graph, tmp_path, name):
     assert A.shape == (6, 1) and A.to_dicts() == {i: {0: x} for i, x in LEVELS.items()}
 
 
+def test_tables(capsys, graph, tmp_path):
+    assert run(capsys, "bfs", graph, "--out", tmp_path / "levels.json.gz", "--device", "cpu")[0] == 0
+    found = json.loads(gzip.decompress((tmp_path / "levels.json.gz").read_bytes()))
+    assert found == {"vertex": list(LEVELS), "value": list(LEVELS.values())}
+    names = written(tmp_path / "names.edges", EDGES)
+    assert run(capsys, "components", names, "--out", tmp_path / "named.json", "--device", "cpu")[0] == 0
+    found = json.loads((tmp_path / "named.json").read_text())
+    assert found == {"vertex": ["ann", "bob", "carl", "dora", "emil"], "value": ["ann"] * 3 + ["dora"] * 2}
+    assert run(capsys, "forest", names, "--out", tmp_path / "forest.json", "--device", "cpu")[0] == 0
+    found = json.loads((tmp_path / "forest.json").read_text())
+    assert sorted(found) == ["source", "target", "weight"] and sorted(found["weight"]) == [1, 2, 4]
+
+
+def test_parquet(capsys, graph, tmp_path, monkeypatch):
+    monkeypatch.setattr(output.importlib.util, "find_spec", lambda name: None)
+    status, _, err = run(capsys, "bfs", graph, "--out", tmp_path / "a.parquet", "--device", "cpu")
+    assert status == 2 and "a.parquet: needs pyarrow: pip install" in err
+    monkeypatch.undo()
+    parquet = pytest.importorskip("pyarrow.parquet")
+    assert run(capsys, "bfs", graph, "--out", tmp_path / "a.parquet", "--device", "cpu")[0] == 0
+    assert parquet.read_table(tmp_path / "a.parquet").to_pydict() == {
+        "vertex": list(LEVELS), "value": list(LEVELS.values()),
+    }  # fmt: skip
+
+
 def test_packed_matrices_are_read_back(capsys, graph, tmp_path):
     for name in ("a.mtx.bz2", "a.csv.bz2", "a.csv.gz"):
         assert run(capsys, "convert", graph, "--out", tmp_path / name)[0] == 0
@@ -75,8 +100,8 @@ REFUSED = {
     "bfs a.bitblas": "expected a file of vertices and values",
     "bfs a.npz.gz": "expected a name without .gz",
     "sssp a.tvs": NO_ENDING,
-    "pagerank a.json": NO_ENDING,
-    "betweenness a.json": NO_ENDING,
+    "pagerank a.jsn": NO_ENDING,
+    "betweenness a.parquet.gz": "expected a name without .gz",
     "components a.": NO_ENDING,
     "mis a.zip": NO_ENDING,
     "coloring a.gz": NO_ENDING,

@@ -5,11 +5,16 @@ python-graphblas and on bitblas. Of bitblas, every device runs them in slow test
 import numpy as np
 import oracles
 import pytest
-from algorithm_runs import OnBitblas, OnCpu, OnGraphBLAS, as_dict, few, few_graphs, full, matrix
+from algorithm_runs import OnBitblas, OnCpu, OnGraphBLAS, as_dict, edges, few, few_graphs, full, matrix
 from oracles import Graph
 from scipy.sparse import csgraph
 
-from bitblas.algorithms import strongly_connected_components, topological_levels, weakly_connected_components
+from bitblas.algorithms import (
+    condensation,
+    strongly_connected_components,
+    topological_levels,
+    weakly_connected_components,
+)
 
 
 def strong(graph):
@@ -73,7 +78,21 @@ class Programs:
             assert program(A, gb=gb).size == 0
 
 
-class TestOnGraphBLAS(OnGraphBLAS, Programs):
+class More:
+    """What compiles much: on python-graphblas, and on bitblas in slow tests."""
+
+    @few_graphs
+    def test_condensation(self, gb, graph):
+        C, label = condensation(matrix(gb, graph), gb=gb)
+        value = full(label)
+        assert np.array_equal(value, np.unique(strong(graph), return_inverse=True)[1])
+        assert C.dtype == gb.dtypes.BOOL and C.nrows == C.ncols == len(set(value.tolist()))
+        pairs = zip(value[graph.rows].tolist(), value[graph.cols].tolist(), strict=True)
+        assert edges(C).keys() == {(c, d) for c, d in pairs if c != d}
+        assert topological_levels(C, gb=gb).nvals == C.nrows
+
+
+class TestOnGraphBLAS(OnGraphBLAS, Programs, More):
     """The programs themselves."""
 
 
@@ -82,5 +101,5 @@ class TestOnCpu(OnCpu, Programs):
 
 
 @pytest.mark.slow
-class TestOnBitblas(OnBitblas, Programs):
+class TestOnBitblas(OnBitblas, Programs, More):
     """Every device."""

@@ -24,11 +24,13 @@ from oracles import GRAPHS, Graph
 
 from bitblas.algorithms import (
     Watch,
+    all_pairs_distances,
     bfs_levels,
     bfs_parents,
     closeness_centrality,
     diameter,
     diameter_bounds,
+    distances_from_each,
     eccentricity,
     ego_graph,
     harmonic_centrality,
@@ -178,7 +180,55 @@ class Programs:
                 assert edges(ego_graph(A, center, radius, gb=gb)) == right
 
 
-class TestOnGraphBLAS(OnGraphBLAS, Programs):
+class More:
+    """What compiles much: on python-graphblas, and on bitblas in slow tests."""
+
+    @few_graphs
+    def test_distances_from_each_and_of_all_pairs(self, gb, monkeypatch, graph):
+        from bitblas.algorithms.paths import all_pairs
+
+        monkeypatch.setattr(all_pairs, "BLOCK", 20)
+        height = np.random.default_rng(1).integers(0, 9, graph.n)  # some weights turn negative, no cycle does
+        starts = [0, graph.n - 1, 0]
+        for dtype, weights in (
+            ("INT16", graph.integers(0, 3) + height[graph.rows] - height[graph.cols]),
+            ("FP32", graph.integers(0, 5)),
+            ("BOOL", graph.integers(0, 1)),
+        ):
+            A = matrix(gb, graph, weights, dtype)
+            D, E = all_pairs_distances(A, gb=gb), distances_from_each(A, starts, gb=gb)
+            assert D.dtype == E.dtype == ("FP32" if dtype == "FP32" else "INT64")
+            lengths = np.ones_like(weights) if dtype == "BOOL" else weights
+            right = [oracles.distances(graph, lengths, v) for v in range(graph.n)]
+            assert edges(D) == {(u, v): x for u in range(graph.n) for v, x in right[u].items()}
+            assert edges(E) == {(k, v): x for k, u in enumerate(starts) for v, x in right[u].items()}
+
+    def test_many_pairs_refuse(self, gb):
+        for program in (all_pairs_distances, lambda A, gb: distances_from_each(A, [1], gb=gb)):
+            with pytest.raises(gb.exceptions.InvalidValue, match=r"argument A: expected no negative cycle.*Hint"):
+                program(matrix(gb, oracles.path(3), -1, "INT64"), gb=gb)
+            with pytest.raises(gb.exceptions.InvalidValue, match=r"argument A: expected weights above -inf.*NaN.*Hint"):
+                program(matrix(gb, oracles.path(3), np.nan), gb=gb)
+        with pytest.raises(gb.exceptions.IndexOutOfBound, match=r"argument sources: .*0 to 2, got 3"):
+            distances_from_each(matrix(gb, oracles.path(3)), [3], gb=gb)
+        assert distances_from_each(matrix(gb, oracles.path(3)), [], gb=gb).shape == (0, 3)
+
+    def test_closeness_by_lengths(self, gb):
+        graph = oracles.random(40, 130, 3)
+        lengths = graph.integers(1, 9)
+        A, G = matrix(gb, graph, lengths, "FP64"), networkx(graph, lengths)
+        for improved in (True, False):
+            right = nx.closeness_centrality(G, distance="weight", wf_improved=improved)
+            found = closeness_centrality(A, weighted=True, improved=improved, gb=gb)
+            assert full(found) == pytest.approx(by_vertex(right, graph))
+        right = by_vertex(nx.harmonic_centrality(G, distance="weight"), graph)
+        assert full(harmonic_centrality(A, weighted=True, gb=gb)) == pytest.approx(right)
+        for program in (closeness_centrality, harmonic_centrality):
+            with pytest.raises(gb.exceptions.InvalidValue, match=r"argument A: expected values of 0 or more.*Hint"):
+                program(matrix(gb, graph, -1, "INT8"), weighted=True, gb=gb)
+
+
+class TestOnGraphBLAS(OnGraphBLAS, Programs, More):
     """The programs themselves."""
 
 
@@ -187,5 +237,5 @@ class TestOnCpu(OnCpu, Programs):
 
 
 @pytest.mark.slow
-class TestOnBitblas(OnBitblas, Programs):
+class TestOnBitblas(OnBitblas, Programs, More):
     """Every device."""

@@ -17,14 +17,14 @@ from bitblas.device import Cpu, Cuda
 ROOT = Path(__file__).parents[1]
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-    for package in ("bitblas", "semirings")
+    for package in ("bitblas", "semirings", "_nx_bitblas")
     for path in sorted((ROOT / package).rglob("*.py"))
     if not path.name.endswith(".cpu.py")
 }
 
 # From the ground up; the longest name that fits a module says its floor. A module may import its own floor and below.
 FLOORS = (
-    ("semirings", "bitblas.exceptions", "bitblas.atomic", "bitblas.extras"),
+    ("semirings", "_nx_bitblas", "bitblas.exceptions", "bitblas.atomic", "bitblas.extras"),
     ("bitblas.kernels",),
     ("bitblas.device",),
     ("bitblas.config",),
@@ -95,7 +95,7 @@ def imports(name: str) -> Iterator[tuple[str, bool]]:
                 yield (full if full in MODULES else base), id(node) in top
 
 
-OURS = ("bitblas", "semirings")
+OURS = ("bitblas", "semirings", "_nx_bitblas")
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -114,6 +114,8 @@ def test_who_may_import_what():
             assert all(i.startswith("semirings") for i in ours), module
             heavy = ("cupy", "scipy") if module.startswith("semirings.udf") else ("numba", "cupy", "scipy")
             assert not any(i.partition(".")[0] in heavy for i in found), module
+        if module.startswith("_nx_bitblas"):
+            assert all(i.startswith("_nx_bitblas") for i in ours) and "networkx" not in found, module
         if module == "bitblas.kernels.prologue":
             assert all(i.startswith("semirings") for i in ours)
         if module.startswith("bitblas.formats"):

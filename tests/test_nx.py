@@ -22,8 +22,9 @@ from nx_calls import KINDS, graph  # noqa: E402
 nx_backend.register()
 
 import bitblas.nx as bnx  # noqa: E402
-from bitblas.nx import info, interface, numbering  # noqa: E402
-from bitblas.nx.table import HEAVY, OWN, SCAN, SEARCH, TABLE  # noqa: E402
+from _nx_bitblas import info  # noqa: E402
+from _nx_bitblas.table import HEAVY, OWN, SCAN, SEARCH, TABLE  # noqa: E402
+from bitblas.nx import interface, numbering  # noqa: E402
 
 # ---- conversion -----------------------------------------------------------------------------------------------------
 
@@ -135,6 +136,28 @@ def test_a_conversion_is_kept_until_the_graph_changes(monkeypatch):
     assert nx.is_connected(G, backend="bitblas") is False
 
 
+def test_a_graph_that_changes_while_it_is_sorted(monkeypatch):
+    monkeypatch.setattr(nx.config, "warnings_to_ignore", {"cache"})
+    for order in (nx.topological_sort, nx.topological_generations):
+        G = nx.DiGraph([(1, 2), (2, 3)])
+        assert len(list(order(G, backend="bitblas"))) == 3
+        with pytest.raises(RuntimeError, match="Graph changed during iteration"):
+            for _ in order(G, backend="bitblas"):
+                G.add_edge(4, 5)
+
+
+def test_conversions_of_one_graph_share_its_structure(monkeypatch):
+    monkeypatch.setattr(nx.config, "warnings_to_ignore", {"cache"})
+    G = nx.DiGraph([("a", "b", {"weight": 2.5}), ("b", "c")])
+    assert not nx.is_strongly_connected(G, backend="bitblas")
+    (first,) = G.__networkx_cache__["backends"]["bitblas"].values()
+    assert nx.single_source_dijkstra_path_length(G, "a", backend="bitblas") == {"a": 0, "b": 2.5, "c": 3.5}
+    (second,) = G.__networkx_cache__["backends"]["bitblas"].values()  # which can do what the first one could
+    assert second.cols is first.cols and second.structure is first.structure and not first.values
+    G.add_edge("c", "a")
+    assert nx.is_strongly_connected(G, backend="bitblas")
+
+
 def test_what_pays(monkeypatch):
     can, should = interface.backend.can_run, interface.backend.should_run
     G = nx.path_graph(40)
@@ -203,6 +226,7 @@ def test_nothing_but_the_environment(tmp_path):
         "import networkx as nx\n"
         "G = nx.gnm_random_graph(60, 300, seed=1)\n"
         "assert 'bitblas' in nx.config.backends, nx.config\n"
+        "import sys; assert 'bitblas' not in sys.modules and '_nx_bitblas.table' in sys.modules\n"
         "print(nx.is_connected(G), sorted(G.__networkx_cache__['backends']))\n"
     )
     there = metadata.entry_points(group="networkx.backends", name="bitblas")  # where this tree is installed

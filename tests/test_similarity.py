@@ -28,6 +28,7 @@ from bitblas.algorithms import (
     cosine,
     jaccard,
     maximal_matching,
+    node2vec_walks,
     overlap,
     random_walks,
     resource_allocation,
@@ -165,6 +166,36 @@ class Programs:
                 v for (_, step), v in edges(random_walks(A, [0] * 3000, 1, weighted=weighted, gb=gb)).items() if step
             ]
             assert np.bincount(ends, minlength=4)[1:] / 3000 == pytest.approx(right, abs=0.03)
+
+    @few_graphs
+    def test_node2vec_walks(self, gb, graph):
+        A = matrix(gb, graph, graph.integers(0, 2), "FP64")
+        edge, starts = set(zip(graph.rows.tolist(), graph.cols.tolist(), strict=True)), [0, graph.n - 1] * 9
+        W = node2vec_walks(A, starts, 5, p=4, q=0.5, seed=2, gb=gb)
+        found = edges(W)
+        for k, start in enumerate(starts):
+            walk = [found[k, step] for step in range(6) if (k, step) in found]
+            assert walk[0] == start and all(e in edge for e in pairwise(walk))
+            assert len(walk) == 6 or walk[-1] not in graph.rows
+        assert W.isequal(node2vec_walks(A, starts, 5, p=4, q=0.5, seed=2, gb=gb))
+
+    def test_walks_go_back_stay_near_or_go_on(self, gb):
+        """From 0 to 1; then back, to 2, which is next to 0 (but not where weights of 0 are no edges), or on to 3."""
+        graph = Graph.of(4, [(0, 1), (0, 2), (1, 0), (1, 2), (1, 3)])
+        A = matrix(gb, graph, [1.0, 0.0, 1.0, 2.0, 1.0], "FP64")
+        for weighted, p, q, right in ((False, 0.5, 4, [2, 1, 0.25]), (True, 2, 0.25, [0.5, 8, 4])):
+            W = node2vec_walks(A, [0] * 6000, 2, p=p, q=q, weighted=weighted, gb=gb)
+            found = edges(W)
+            ends = [found[k, 2] for k in range(6000) if found[k, 1] == 1]
+            shares = np.bincount(ends, minlength=4)[[0, 2, 3]] / len(ends)
+            assert len(ends) > 2000 and shares == pytest.approx(np.array(right) / sum(right), abs=0.03)
+
+    def test_biased_walks_refuse(self, gb):
+        A = matrix(gb, GRAPHS["tree"])
+        for bad in (0, -1, np.inf, np.nan):
+            with pytest.raises(gb.exceptions.InvalidValue, match=r"argument q: expected a number above 0, got.*Hint"):
+                node2vec_walks(A, [0], 2, q=bad, gb=gb)
+        assert node2vec_walks(A, [], 3, gb=gb).shape == (0, 4)
 
     def test_walks_refuse(self, gb):
         A = matrix(gb, GRAPHS["tree"])

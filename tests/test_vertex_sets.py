@@ -20,6 +20,7 @@ from oracles import GRAPHS, Graph
 
 from bitblas.algorithms import (
     Watch,
+    color_classes,
     coloring,
     connected_components,
     maximal_independent_set,
@@ -128,6 +129,13 @@ class Programs:
         assert (value[graph.rows] != value[graph.cols])[apart].all()
         assert sorted(set(value.tolist())) == list(range(value.max() + 1))
         assert dict(enumerate(value.tolist())) == oracles.speculative_colors(graph, 3)  # so it is the same everywhere
+
+    def test_colors_as_classes(self, gb):
+        for name in ("karate", "no_edges"):
+            A = matrix(gb, GRAPHS[name])
+            C, colors = color_classes(A, seed=2, gb=gb), full(coloring(A, seed=2, gb=gb))
+            assert C.dtype == gb.dtypes.BOOL and C.shape == (colors.max() + 1, len(colors))
+            assert edges(C) == {(c, v): True for v, c in enumerate(colors.tolist())}
 
     def test_coloring_of_some_graphs_is_the_best(self, gb):
         graph = Graph.of(130, [(i, j) for i in range(130) for j in range(i)], symmetric=True)  # three words of colors

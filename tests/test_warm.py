@@ -21,7 +21,7 @@ assert v.apply(gb.unary.ainv).new()[0].value == -2 and v.device.name == "cpu"
 @pytest.fixture
 def few(monkeypatch):
     """One algorithm on the smallest graph, beside the files."""
-    monkeypatch.setattr(warm, "tasks", lambda files: [*files, "bfs first"])
+    monkeypatch.setattr(warm, "tasks", lambda files, every=False: [*files, "bfs first"])
 
 
 def test_all_algorithms_on_all_graphs():
@@ -30,6 +30,8 @@ def test_all_algorithms_on_all_graphs():
     assert names[1].endswith(" road"), "the longest first"
     more = warm.tasks(["a.py"], plain=True)
     assert more[0] == "products INT64" and len(more) == 12 + len(names) and more[12:] == names
+    all_of = warm.tasks([], every=True)
+    assert {"maximum_flow town", "maximum_flow first"} <= set(all_of) and "maximum_flow road" not in all_of
     assert [warm.graph(name).n for name in ("first", "town")] == [6, 1600]
 
 

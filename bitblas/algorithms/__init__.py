@@ -14,7 +14,7 @@ To add an algorithm, add its file and its import line here. The comment above a 
 """
 
 from ._watch import Watch as Watch
-from .centrality.betweenness import betweenness_centrality
+from .centrality.betweenness import betweenness_centrality, edge_betweenness_centrality
 from .centrality.closeness import closeness_centrality, harmonic_centrality
 from .centrality.eigenvector import eigenvector_centrality
 from .centrality.hits import hits
@@ -31,35 +31,44 @@ from .communities.louvain import louvain
 from .communities.markov import markov_clustering
 from .communities.modularity import modularity
 from .connectivity.components import connected_components, weakly_connected_components
+from .connectivity.condensation import condensation
 from .connectivity.msf import minimum_spanning_forest
 from .connectivity.strong import strongly_connected_components
 from .connectivity.topological import topological_levels
+from .flows.max_flow import maximum_flow, minimum_cut
 from .generators.barabasi_albert import barabasi_albert_graph
 from .generators.erdos_renyi import erdos_renyi_graph
 from .generators.lattices import grid_graph, small_world_graph
 from .generators.rmat import rmat_graph
+from .layouts.spectral import spectral_layout
+from .layouts.spring import spring_layout
+from .paths.all_pairs import all_pairs_distances, distances_from_each
 from .paths.bfs import bfs_levels, bfs_parents
 from .paths.eccentricity import diameter, diameter_bounds, eccentricity
 from .paths.ego import ego_graph
 from .paths.negative_cycle import negative_cycle
 from .paths.sssp import sssp
 from .paths.tree import sssp_tree
+from .sampling.node2vec import node2vec_walks
 from .sampling.walks import random_walks
 from .sets.bipartite import bipartite_sides
-from .sets.coloring import coloring
+from .sets.coloring import color_classes, coloring
 from .sets.matching import maximal_matching
+from .sets.maximum_matching import maximum_matching
 from .sets.mis import maximal_independent_set
 from .similarity.adamic_adar import adamic_adar, resource_allocation
 from .similarity.neighbors import cosine, jaccard, overlap
 
 __all__ = [
-    "adamic_adar", "average_clustering", "barabasi_albert_graph", "betweenness_centrality", "bfs_levels",
-    "bfs_parents", "bipartite_sides", "closeness_centrality", "coloring", "connected_components", "core_numbers",
-    "cosine", "diameter", "diameter_bounds", "eccentricity", "ego_graph", "eigenvector_centrality",
+    "adamic_adar", "all_pairs_distances", "average_clustering", "barabasi_albert_graph", "betweenness_centrality",
+    "bfs_levels", "bfs_parents", "bipartite_sides", "closeness_centrality", "color_classes", "coloring",
+    "condensation", "connected_components", "core_numbers", "cosine", "diameter", "diameter_bounds",
+    "distances_from_each", "eccentricity", "edge_betweenness_centrality", "ego_graph", "eigenvector_centrality",
     "erdos_renyi_graph", "grid_graph", "harmonic_centrality", "hits", "jaccard", "k_core", "k_truss",
     "katz_centrality", "label_propagation", "leiden", "local_clustering", "louvain", "markov_clustering",
-    "maximal_independent_set", "maximal_matching", "minimum_spanning_forest", "modularity", "negative_cycle",
-    "overlap", "pagerank", "random_walks", "resource_allocation", "rmat_graph", "small_world_graph",
+    "maximal_independent_set", "maximal_matching", "maximum_flow", "maximum_matching", "minimum_cut",
+    "minimum_spanning_forest", "modularity", "negative_cycle", "node2vec_walks", "overlap", "pagerank",
+    "random_walks", "resource_allocation", "rmat_graph", "small_world_graph", "spectral_layout", "spring_layout",
     "square_clustering", "sssp", "sssp_tree", "strongly_connected_components", "topological_levels", "transitivity",
     "triangle_count", "triangles_per_vertex", "weakly_connected_components",
 ]  # fmt: skip

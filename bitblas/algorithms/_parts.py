@@ -26,3 +26,10 @@ def undirected(i, j, n, gb):
     A = gb.Matrix.from_coo(i[kept], j[kept], True, nrows=n, ncols=n)
     A << gb.binary.pair[gb.dtypes.BOOL](A | A.T)
     return A
+
+
+def numbered(label, gb):
+    """The labels as numbers from 0 without gaps, and how many there are."""
+    n = len(label)
+    there = gb.Vector.from_coo(label, 1, size=n).to_dense(0)
+    return (there.cumsum() - 1)[label], int(there.sum())

@@ -33,7 +33,7 @@ class Command:
     program: its name, by the options. summary: what is said of its answer. edges: which it reads: as they are
     (DIRECTED), or in both directions, without values (BOTH; with them if --weighted is given) or with (WEIGHTED). An
     option that has the name of one of the program's is passed to it. part: what of the answer is written. vertices: its
-    values are vertices; matrix: it is a Matrix.
+    values are vertices; matrix: it is a Matrix; labelled: whose ends are vertices.
     """
 
     name: str
@@ -41,11 +41,12 @@ class Command:
     program: Callable[[argparse.Namespace], str]
     summary: Callable[[Graph, Any, argparse.Namespace], Summary]
     edges: str = DIRECTED
-    writes: str = "a line for each vertex, vertex<TAB>value; .csv, .edges, .npz, .mtx by suffix"
+    writes: str = "a line for each vertex, vertex<TAB>value; .csv, .edges, .json, .parquet, .npz, .mtx by suffix"
     options: dict[str, dict[str, Any]] = field(default_factory=dict)
     part: Callable[[Any, argparse.Namespace], Any] = at_first
     vertices: Callable[[argparse.Namespace], bool] = lambda args: False
     matrix: bool = False
+    labelled: bool = True
     aliases: tuple[str, ...] = ()  # other names that it answers to
 
     def call(self, graph: Graph, args: argparse.Namespace) -> tuple[Any, Summary]:
@@ -64,7 +65,7 @@ class Command:
 
 def _value(graph: Graph, name: str, given: Any) -> Any:
     """What an option is to the program: of those that name vertices, their numbers."""
-    if name in ("source", "center"):
+    if name in ("source", "sink", "center"):
         return vertex(graph, given, f"--{name}")
     if name == "sources" and given is not None:
         return [vertex(graph, label, "--sources") for label in given.split(",")]
@@ -89,7 +90,8 @@ def run(args: argparse.Namespace) -> None:
     if args.trace:
         print(trace, file=sys.stderr)
     if writes and args.out:
-        output.write(args.out, answer, graph, args.algorithm.vertices(args))
+        of = graph if args.algorithm.labelled else Graph(graph.matrix)
+        output.write(args.out, answer, of, args.algorithm.vertices(args), getattr(args, "best", None))
     A = graph.matrix
     made = {"file": args.file, **facts(A), "result": summary, "rounds": seen.rounds, "converged": seen.converged}
     made |= {"read_seconds": read, "seconds": seconds}

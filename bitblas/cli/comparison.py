@@ -23,6 +23,7 @@ def compare(args: argparse.Namespace) -> int:
         graph = Graph(mmread(compare.demo_path(), device="cpu"))
     else:
         graph = load(args)
+    compare.chosen(args.algorithms)  # refused before the work, if a name is unknown
     A = graph.matrix
     source = vertex(graph, args.source, "--source")
     devices = [where.pop("device")] if args.device else None
@@ -31,7 +32,7 @@ def compare(args: argparse.Namespace) -> int:
         print("\n".join(compare.introduction(args.file, A, source)), "\n")
         print(compare.heading(sides), flush=True)
     rows = []
-    for row in compare.rows(sides, source):
+    for row in compare.rows(sides, source, args.algorithms):
         rows.append(row)
         if not args.json:
             print(compare.line(row), flush=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import importlib.util
 import json
 import os
 import sys
@@ -12,13 +13,16 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InvalidValue
+from ..extras import hint
 from ..io import Graph, host_coo, mmwrite
 from ..io import write as write_matrix
 from ..io.files import created
 from ..io.suffix import DELIMITERS, written_as
+from ..io.tables import table_of
 from .source import Fault
 
 STDOUT = "-"
+TABLES = {".json": "json", ".parquet": "parquet"}  # of answers: columns with names
 
 
 def add_out(p: argparse.ArgumentParser, help: str, *, required: bool = False) -> None:
@@ -44,7 +48,9 @@ def kind_of(out: str, *, matrix: bool) -> str:
     matrices alone."""
     if out == STDOUT:
         return "tsv"
-    kind = written_as(out)
+    kind = written_as(out, more=TABLES)
+    if kind == "parquet" and importlib.util.find_spec("pyarrow") is None:
+        raise ImportError(f"{out}: needs pyarrow: {hint('arrow')}")
     if kind == "bitblas" and not matrix:
         raise InvalidValue(f"{out}: expected a file of vertices and values (.tsv, .csv, .npz, .mtx ..), got .bitblas")
     return kind
@@ -68,20 +74,58 @@ def plain(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def write(out: str, answer: Any, graph: Graph, vertices: bool) -> None:
-    """An answer into a file: a Matrix as a matrix file, a Vector as lines, .npz or one column of Matrix Market.
+def largest(answer: Any, count: int) -> np.ndarray:
+    """Of the entries of a Vector, those of the largest values, the largest first; of equal ones the first."""
+    order: np.ndarray = np.argsort(-host_coo(answer)[1], kind="stable")[:count]
+    return order
 
-    vertices: the values are vertices, and have their names too.
+
+def _columns(answer: Any, graph: Graph, vertices: bool, top: int | None) -> dict[str, Any]:
+    """The answer as a table; vertices by their names, where they have some."""
+    columns = table_of(Graph(answer, graph.labels))
+    if top is not None:
+        best = largest(answer, top).tolist()
+        columns = {name: [column[k] for k in best] for name, column in columns.items()}
+    if vertices and graph.labels is not None:
+        columns["value"] = [graph.labels[x] for x in columns["value"]]
+    return columns
+
+
+def _write_table(out: str, kind: str, columns: dict[str, Any]) -> None:
+    with created(target(out)) as stream:
+        if kind == "parquet":
+            from pyarrow import parquet, table
+
+            parquet.write_table(table(columns), stream)
+        else:
+            lists = {
+                name: getattr(column, "tolist", lambda column=column: column)() for name, column in columns.items()
+            }
+            stream.write(json.dumps(lists).encode() + b"\n")
+
+
+def write(out: str, answer: Any, graph: Graph, vertices: bool, top: int | None = None) -> None:
+    """An answer into a file: a table as .json or .parquet; a Matrix as a matrix file, a Vector as lines, .npz or one
+    column of Matrix Market.
+
+    vertices: the values are vertices, and have their names too. top: the entries of a Vector with so many of the
+    largest values, the largest first, where the file has an order.
     """
     matrix = hasattr(answer, "nrows")
     kind = kind_of(out, matrix=matrix)
+    if kind in TABLES.values():
+        _write_table(out, kind, _columns(answer, graph, vertices, top))
+        return
     if matrix:
         write_matrix(target(out), answer, kind, labels=graph.labels if kind in DELIMITERS else None)
         return
-    if kind == "mtx":
-        mmwrite(target(out), answer)
-        return
     index, values = host_coo(answer)
+    if top is not None:
+        best = largest(answer, top)
+        index, values = index[best], values[best]
+    if kind == "mtx":
+        mmwrite(target(out), answer if top is None else answer.__class__.from_coo(index, values, size=answer.size))
+        return
     with created(target(out)) as stream:
         if kind == "npz":
             parts: dict[str, Any] = {"indices": index, "values": values, "size": answer.size}

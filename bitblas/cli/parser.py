@@ -96,6 +96,7 @@ def parser() -> argparse.ArgumentParser:
     p = command("warm", warming.warm, "compile the kernels that the algorithms and some programs need, for the CPU")
     p.add_argument("files", metavar="PROGRAM", nargs="*", help="a Python file, or a page of Markdown with Python in it")
     p.add_argument("-j", "--processes", type=int, metavar="N", help="so many at once (default: one for each processor)")
+    p.add_argument("--all", action="store_true", help="every algorithm, not only those of compare")
     p = command("run", ranks.run, "a Python program as several ranks on this host, each with its share of the objects")
     p.add_argument("-n", "--ranks", type=int, required=True, metavar="N", help="how many, on GPUs one for each")
     p.add_argument("--device", metavar="DEVICE", help="cpu or cuda; default: cuda if it works")
@@ -109,6 +110,7 @@ def parser() -> argparse.ArgumentParser:
             _input(p)
         _storage(p)
         p.add_argument("--source", default="0", metavar="VERTEX", help="where to start (default 0)")
+        p.add_argument("--algorithms", metavar="NAME,...", help="these alone; all: every one, which can take long")
     top.epilog = "\n\n".join("\n".join([textwrap.fill(group, WIDTH), *said]) for group, said in words.items())
     return top
 

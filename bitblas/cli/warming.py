@@ -13,7 +13,7 @@ def warm(args: argparse.Namespace) -> int:
     from ..registry import warm as registry
 
     begin, ended, kernels, failed = time.monotonic(), 0, 0, []
-    tasks, terminal = registry.tasks(args.files), sys.stderr.isatty()
+    tasks, terminal = registry.tasks(args.files, every=args.all), sys.stderr.isatty()
     total = len(tasks)
     for done in registry.warm(tasks, args.processes):
         ended, kernels = ended + 1, kernels + done.kernels

@@ -20,8 +20,10 @@ import numpy as np
 from semirings.cached import cached_property
 
 from .. import extras
+from ..exceptions import InvalidValue
 from ..io import host_coo
-from .programs import PAGERANK_ROUNDS, arrays, programs
+from .every import every
+from .programs import PAGERANK_ROUNDS, Program, arrays, programs
 
 DEMO_GRAPH = "USA-road-d.NY.mtx.gz"
 SUITESPARSE = "SuiteSparse"
@@ -167,9 +169,29 @@ def sides(A: Any, devices: list[str] | None = None, **options: Any) -> list[Side
     return [Side(SUITESPARSE, graphblas, graph), *ours]
 
 
-def rows(all_sides: list[Side], source: int = 0) -> Iterator[Row]:
-    """Run each program on each side, the first being what the others are compared with."""
-    for program in programs():
+def chosen(names: str | None) -> list[Program]:
+    """The programs of these names, with commas between; `all`; None: those of the command line. InvalidValue for an
+    unknown one."""
+    if names is None:
+        return programs()
+    known = {program.name: program for program in every()}
+    if names == "all":
+        return list(known.values())
+    if unknown := [name for name in names.split(",") if name not in known]:
+        raise InvalidValue(f"algorithms: expected all or some of {', '.join(known)}, got {unknown[0]!r}")
+    return [known[name] for name in names.split(",")]
+
+
+def is_equal(program: Program, answer: Any, apart: float | None) -> bool:
+    """Whether an answer that is so far from the other one is the same."""
+    kind = arrays(answer)[1].dtype
+    near = 0.0 if kind.kind != "f" else TOLERANCE[kind.itemsize] if program.near is None else program.near
+    return apart is not None and apart <= near
+
+
+def rows(all_sides: list[Side], source: int = 0, names: str | None = None) -> Iterator[Row]:
+    """Run each program on each side, the first being what the others are compared with; names: as for `chosen`."""
+    for program in chosen(names):
         reference: Any = None
         row = Row(program.name, "", True, 0.0)
         for side in all_sides:
@@ -184,8 +206,7 @@ def rows(all_sides: list[Side], source: int = 0) -> Iterator[Row]:
             apart = difference(reference, answer)
             if row.difference is not None:
                 row.difference = None if apart is None else max(apart, row.difference)
-            kind = arrays(reference)[1].dtype
-            row.equal &= apart is not None and apart <= (TOLERANCE[kind.itemsize] if kind.kind == "f" else 0)
+            row.equal &= is_equal(program, reference, apart)
         yield row
 
 
@@ -199,7 +220,7 @@ def line(row: Row) -> str:
     if row.difference is not None and row.difference > 0:
         verdict = f"{'yes' if row.equal else 'no'}, to {row.difference:.1e}"
     cells = [f"{1000 * s:>15.3f}" for s in row.seconds.values()] + [f"{b:>18}" for b in row.nbytes.values()]
-    return f"{row.algorithm:<12}{row.answer:<38}{verdict:<16}" + "".join(cells)
+    return f"{row.algorithm:<11} {row.answer:<38}{verdict:<16}" + "".join(cells)
 
 
 def as_dict(row: Row) -> dict[str, Any]:

@@ -16,17 +16,24 @@ PAGERANK_ROUNDS = 20
 
 @dataclass(frozen=True)
 class Program:
-    """An algorithm: the form of the graph that it reads, its call, and a summary of its answer."""
+    """An algorithm: the form of the graph that it reads, its call, and a summary of its answer. effort: with which
+    power of the number of vertices its time grows. near: the relative difference at which two answers are the same;
+    None: as near as their type allows."""
 
     name: str
     form: str
     call: Callable[[Any, int, ModuleType], Any]
     summary: Callable[[Any], str]
+    effort: int = 1
+    near: float | None = None
 
 
 def arrays(answer: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Places and values of an answer on the host; a single number stands at place 0, (i, j) at i * ncols + j."""
-    if isinstance(answer, int):
+    """Places and values of an answer on the host, of several parts the first; a single number stands at place 0,
+    (i, j) at i * ncols + j."""
+    if isinstance(answer, tuple):
+        answer = answer[0]
+    if isinstance(answer, (int, float)):
         return np.zeros(1, np.int64), np.array([answer])
     *index, values = host_coo(answer)
     return (index[0] if len(index) == 1 else index[0] * answer.ncols + index[1]), values

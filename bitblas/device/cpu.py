@@ -98,7 +98,9 @@ class Cpu(Device):
         if not native.layout_known():
             found: Callable[[Any], None] = _unheard
             return call
-        made, found = native.direct_of(_native()("direct"), call)
+        with native.loading:
+            direct = library()("direct")
+        made, found = native.direct_of(direct, call)
         return made
 
     def source(self, variant: Variant) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from ..exceptions import InvalidValue
@@ -24,8 +25,9 @@ DELIMITERS = {"tsv": "\t", "csv": ",", "edges": " "}
 _SUFFIXES = {f".{name}": name for name in FILE_FORMATS} | {".mm": "mtx", ".el": "edges", ".txt": "edges"}
 
 
-def file_format_of(source: Any, given: str | None = None) -> str:
-    """The kind of a file: as given, else by its suffix, before .gz or .bz2. InvalidValue for an unknown one."""
+def file_format_of(source: Any, given: str | None = None, more: Mapping[str, str] = {}) -> str:
+    """The kind of a file: as given, else by its suffix, before .gz or .bz2; more: suffixes of other kinds. InvalidValue
+    for an unknown one."""
     if given is not None:
         if given not in FILE_FORMATS:
             raise InvalidValue(f"file_format: expected one of {', '.join(FILE_FORMATS)}, got {given!r}")
@@ -34,18 +36,19 @@ def file_format_of(source: Any, given: str | None = None) -> str:
     for packed in (".gz", ".bz2"):
         name = name.removesuffix(packed)
     suffix = os.path.splitext(name)[1].lower()
-    if suffix not in _SUFFIXES:
+    known = _SUFFIXES | dict(more)
+    if suffix not in known:
         raise InvalidValue(
-            f"{name_of(source)}: expected a name that ends in {', '.join(_SUFFIXES)}, or the format of the file"
+            f"{name_of(source)}: expected a name that ends in {', '.join(known)}, or the format of the file"
         )
-    return _SUFFIXES[suffix]
+    return known[suffix]
 
 
-def written_as(target: Any, given: str | None = None) -> str:
-    """The kind of a file that is to be written, as `file_format_of`. InvalidValue too for .npz and .bitblas with .gz or
-    .bz2 after it: these are not packed once more."""
-    kind = file_format_of(target, given)
-    if kind in ("npz", "bitblas") and (name := name_of(target)).endswith((".gz", ".bz2")):
+def written_as(target: Any, given: str | None = None, more: Mapping[str, str] = {}) -> str:
+    """The kind of a file that is to be written, as `file_format_of`. InvalidValue too for .npz, .bitblas and .parquet
+    with .gz or .bz2 after it: these are not packed once more."""
+    kind = file_format_of(target, given, more)
+    if kind in ("npz", "bitblas", "parquet") and (name := name_of(target)).endswith((".gz", ".bz2")):
         raise InvalidValue(f"{name}: expected a name without .gz or .bz2 for a file of format {kind}, got one")
     return kind
 

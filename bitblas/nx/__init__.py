@@ -5,7 +5,7 @@
     H = bitblas.nx.from_networkx(G)             # a graph of its own: nx.pagerank(H) runs here
 
 To add a function of NetworkX, write it into the module of NetworkX's name, with NetworkX's signature, and its row into
-`table.py`. (This file imports nothing of NetworkX: NetworkX imports it, with `info`, while it is imported itself.)
+`_nx_bitblas/table.py`, which NetworkX reads while it is imported itself, and which therefore stands outside of bitblas.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""networkx.algorithms.community.quality: how much of a graph lies inside the parts of a partition."""
+"""networkx.algorithms.community: communities, and how much of a graph lies inside the parts of a partition."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 from networkx.algorithms.community.quality import NotAPartition
 
+from bitblas import algorithms
+
+from .components import grouped
 from .graph import Graph
+from .walk import host
 
 
 def parts(G: Graph, partition: Any) -> np.ndarray | None:
@@ -47,3 +51,27 @@ def intra_community_edges(G: Graph, partition: Any) -> int:
 def inter_community_edges(G: Graph, partition: Any) -> int:
     inside = intra_community_edges(G, partition)
     return int(G.size()) - inside
+
+
+def _communities(G: Graph, find: Any, weight: str | None, resolution: float, seed: Any, **options: Any) -> list[Any]:
+    """By a program of bitblas: in NetworkX's manner a seed may be a source of random numbers."""
+    if not len(G):
+        return []
+    if weight is not None and (G.values_of(weight) < 0).any():
+        raise NotImplementedError("negative weights")
+    number = seed if isinstance(seed, int) else seed.randrange(2**31)
+    A = G.matrix(weight)
+    return list(grouped(G, host(find(A, weighted=True, resolution=resolution, seed=number, **options))))
+
+
+def louvain_communities(
+    G: Graph, weight: str | None = "weight", resolution: float = 1, threshold: float = 1e-07,
+    max_level: int | None = None, seed: Any = None,
+) -> list[set[Any]]:  # fmt: skip
+    return _communities(G, algorithms.louvain, weight, resolution, seed, tol=threshold)
+
+
+def leiden_communities(
+    G: Graph, weight: str | None = "weight", resolution: float = 1, max_level: int | None = None, seed: Any = None
+) -> list[set[Any]]:
+    return _communities(G, algorithms.leiden, weight, resolution, seed)

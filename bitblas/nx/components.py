@@ -1,4 +1,4 @@
-"""networkx.algorithms.components: connected and weakly connected components."""
+"""networkx.algorithms.components: connected, weakly and strongly connected components, and their condensation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,11 @@ def labelled(G: Graph) -> np.ndarray:
 
 def _components(G: Graph) -> Iterator[set[Any]]:
     """In the order of their first nodes."""
-    label = labelled(G)
+    return grouped(G, labelled(G))
+
+
+def grouped(G: Graph, label: np.ndarray) -> Iterator[set[Any]]:
+    """The sets of nodes of one label, in the order of the labels."""
     order = np.argsort(label, kind="stable")
     nodes = G.nodes_at(order)
     ends = np.flatnonzero(np.diff(label[order])) + 1
@@ -49,3 +53,48 @@ is_connected = is_weakly_connected = connected
 
 def node_connected_component(G: Graph, n: Any) -> set[Any]:
     return set(G.nodes_at(reached(G, G.number[n])))
+
+
+# ---- directed -------------------------------------------------------------------------------------------------------
+
+
+def _condensed(G: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The edges between strongly connected components, and the number of each node's: what a component leads to has a
+    lower one, as in the order in which NetworkX finds them."""
+
+    def make() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        C, label = algorithms.condensation(G.structure)
+        level = host(algorithms.topological_levels(C))
+        number = np.empty(len(level), np.int64)
+        number[np.argsort(-level, kind="stable")] = np.arange(len(level))
+        rows, cols = (number[C.device.to_host(ends).astype(np.int64)] for ends in C.to_coo()[:2])
+        return rows, cols, number[host(label)]
+
+    return G._kept_as("strong", make)
+
+
+def strongly_connected_components(G: Graph) -> Iterator[set[Any]]:
+    return grouped(G, _condensed(G)[2] if len(G) else np.zeros(0, np.int64))
+
+
+def number_strongly_connected_components(G: Graph) -> int:
+    return int(_condensed(G)[2].max(initial=-1)) + 1 if len(G) else 0
+
+
+def is_strongly_connected(G: Graph) -> bool:
+    if not len(G):
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
+    return number_strongly_connected_components(G) == 1
+
+
+def condensation(G: Graph, scc: Any = None) -> Graph:
+    if not len(G):
+        return Graph([], np.zeros(1, np.int64), np.zeros(0, np.int64), directed=True, graph={"mapping": {}})
+    rows, cols, label = _condensed(G)
+    order = np.lexsort((cols, rows))
+    members = list(grouped(G, label))
+    ptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(members)))])
+    return Graph(
+        list(range(len(members))), ptr, cols[order], directed=True, graph={"mapping": G.by_node(label)},
+        node_data=[{"members": nodes} for nodes in members],
+    )  # fmt: skip

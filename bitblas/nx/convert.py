@@ -22,23 +22,28 @@ from .numbering import as_numbers, numbers_of
 def from_networkx(
     G: Any, edge_attrs: Mapping[str, Any] | None = None, node_attrs: Mapping[str, Any] | None = None, *,
     preserve_edge_attrs: bool = True, preserve_node_attrs: bool = True, preserve_graph_attrs: bool = True,
+    like: Graph | None = None,
 ) -> Graph:  # fmt: skip
     """A Graph of any NetworkX graph.
 
-    edge_attrs, node_attrs: attributes to keep, with the value where there is none. preserve_*: keep all instead.
+    edge_attrs, node_attrs: attributes to keep, with the value where there is none. preserve_*: keep all instead. like:
+    a Graph of the same nodes and edges, whose structure is taken.
     Raises NotImplementedError for an attribute of edge_attrs that holds other things than real numbers.
     """
     adj = G._adj
     if type(G) not in KINDS or type(adj) is not dict:  # a view, or a class with its own idea of neighbours
         adj = {u: dict(neighbours) for u, neighbours in G.adjacency()}
-    labels = list(adj)
-    ptr = np.zeros(len(labels) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, adj.values()), np.int64, len(labels)), out=ptr[1:])
     several = G.is_multigraph()
     items = lambda: chain.from_iterable(map(_values, adj.values()))
-    counts = np.fromiter(map(len, items()), np.int64, int(ptr[-1])) if several else None
-    cols = numbers_of(chain.from_iterable(adj.values()), int(ptr[-1]), labels)
-    made = Graph(labels, ptr, cols, directed=G.is_directed(), counts=counts)
+    if like is not None:
+        made, labels = like.like(), like.labels
+    else:
+        labels = list(adj)
+        ptr = np.zeros(len(labels) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, adj.values()), np.int64, len(labels)), out=ptr[1:])
+        counts = np.fromiter(map(len, items()), np.int64, int(ptr[-1])) if several else None
+        cols = numbers_of(chain.from_iterable(adj.values()), int(ptr[-1]), labels)
+        made = Graph(labels, ptr, cols, directed=G.is_directed(), counts=counts)
 
     chosen = None if made.kept is None else made.kept.tobytes()
 

@@ -1,12 +1,14 @@
-"""networkx.algorithms.core: what is left when nodes of few neighbours are taken away, again and again."""
+"""networkx.algorithms.core: what is left when nodes of few neighbours, or edges of few triangles, are taken away."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import networkx as nx
+import numpy as np
 
 import bitblas as gb
+from bitblas import algorithms
 
 from .graph import Graph
 from .walk import host
@@ -43,3 +45,14 @@ def _loopless(G: Graph) -> None:
             "Input graph has self loops which is not permitted; "
             "Consider using G.remove_edges_from(nx.selfloop_edges(G))."
         )
+
+
+def k_truss(G: Graph, k: int) -> Graph:
+    _loopless(G)
+    if k < 3:  # each edge is in 0 triangles or more, and nodes without edges stay away
+        kept = np.ones(len(G.cols), bool)
+    else:
+        T = algorithms.k_truss(G.structure, int(np.ceil(k)))
+        rows, cols, _ = (T.device.to_host(x).astype(np.int64) for x in T.to_coo())
+        kept = np.isin(G.rows * len(G) + G.cols, rows * len(G) + cols)
+    return G.part(np.bincount(G.rows[kept], minlength=len(G)) > 0, kept)

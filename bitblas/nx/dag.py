@@ -1,13 +1,18 @@
-"""networkx.algorithms.dag: what is before and behind a node."""
+"""networkx.algorithms.dag: what is before and behind a node, and orders in which every edge leads forward."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import networkx as nx
+import numpy as np
+
+import bitblas as gb
+from bitblas.algorithms import topological_levels
 
 from .graph import Graph
-from .walk import number, reached
+from .walk import entries, number, reached
 
 
 def descendants(G: Graph, source: Any) -> set[Any]:
@@ -22,3 +27,48 @@ def _others(G: Graph, source: Any) -> set[Any]:
     kind = "digraph" if G.directed else "graph"
     at = number(G, source, f"The node {source} is not in the {kind}.", nx.NetworkXError)
     return set(G.nodes_at(reached(G, at))) - {source}
+
+
+def topological_generations(G: Graph) -> Iterator[list[Any]]:
+    if not G.directed:
+        raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
+    return _generations(G)
+
+
+def _generations(G: Graph) -> Iterator[list[Any]]:
+    """By levels; in one, a node stands where the last edge to it is read, that is of the nodes before by their order
+    and place: the largest of rank times width plus place, a product over max.plus. RuntimeError if the graph that was
+    converted changes meanwhile, as in NetworkX."""
+    P, width = G.places, int(np.diff(G.ptr).max(initial=1))
+    at, level = entries(topological_levels(G.structure))
+    order = np.argsort(level, kind="stable")
+    ends = np.searchsorted(level[order], np.arange(int(level.max(initial=-1)) + 2))
+    ranked = at[order[: ends[1]]] if len(level) else at
+    for depth in range(len(ends) - 1):
+        if depth:
+            # keys<level> = q max.plus P, q[before] = rank * width
+            q = gb.Vector.from_coo(ranked, np.arange(len(ranked)) * width, size=len(G))
+            here = gb.Vector.from_coo(at[order[ends[depth] : ends[depth + 1]]], True, size=len(G))
+            nodes, keys = entries(q.vxm(P, gb.semiring.max_plus).new(mask=here.S))
+            ranked = nodes[np.argsort(keys, kind="stable")]
+        whole = G.is_current()
+        yield G.nodes_at(ranked)
+        if whole and not G.is_current():
+            raise RuntimeError("Graph changed during iteration")
+    if len(at) < len(G):
+        raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
+
+
+def topological_sort(G: Graph) -> Iterator[Any]:
+    for generation in topological_generations(G):
+        yield from generation
+
+
+def has_cycle(G: Graph) -> bool:
+    if not G.directed:
+        raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
+    return topological_levels(G.structure).nvals < len(G)
+
+
+def is_directed_acyclic_graph(G: Graph) -> bool:
+    return G.directed and not has_cycle(G)

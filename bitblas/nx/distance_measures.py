@@ -6,19 +6,30 @@ from typing import Any
 
 import networkx as nx
 
+from bitblas import algorithms
+
 from .graph import Graph
-from .walk import distances
+from .walk import distances, host
 
 
 def eccentricity(G: Graph, v: Any = None, sp: Any = None, weight: str | None = None) -> Any:
     found = {}
+    if v is None and weight is None and len(G):
+        label = algorithms.strongly_connected_components if G.directed else algorithms.connected_components
+        if host(label(G.structure)).any():  # some are not in the component of node 0
+            raise _unreachable(G)
+        return G.by_node(host(algorithms.eccentricity(G.structure)))
     for node in G.nbunch_iter(v):
         at, lengths = distances(G, G.number[node], weight)
         if len(at) != len(G):
-            because = "the digraph is not strongly connected" if G.directed else "the graph is not connected"
-            raise nx.NetworkXError(f"Found infinite path length because {because}")
+            raise _unreachable(G)
         found[node] = lengths[-1].item()
     return found[v] if v in G else found
+
+
+def _unreachable(G: Graph) -> nx.NetworkXError:
+    because = "the digraph is not strongly connected" if G.directed else "the graph is not connected"
+    return nx.NetworkXError(f"Found infinite path length because {because}")
 
 
 def diameter(G: Graph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from itertools import compress
 from typing import Any
 
 import networkx as nx
@@ -40,7 +41,19 @@ class Graph:
         self.directed, self.values, self.data, self.keys, self.node_data = directed, values or {}, data, keys, node_data
         self.graph = graph or {}
         self.__networkx_cache__: dict[str, Any] = {}
+        self.kept_in: dict[str, Any] = {}  # where NetworkX keeps conversions of the graph that this one was made from
         self._made: dict[Any, Any] = {}
+        self._of_structure: dict[str, Any] = {}  # what depends on the structure alone
+
+    def is_current(self) -> bool:
+        """Whether NetworkX keeps a conversion of the graph that this was made from; a change of that drops it."""
+        return bool(self.kept_in.get("backends"))
+
+    def like(self) -> Graph:
+        """A graph of the same nodes and edges, without attributes, which shares what is made of the structure."""
+        made = Graph(self.labels, self.ptr, self.cols, directed=self.directed, counts=self.counts)
+        made._of_structure = self._of_structure
+        return made
 
     # ---- nodes and their numbers ------------------------------------------------------------------------------------
 
@@ -91,22 +104,28 @@ class Graph:
         kept = slice(None) if self.kept is None else self.kept
         return entries[kept] if self.counts is None else np.repeat(entries[kept], self.counts[kept])
 
-    def values_of(self, weight: str) -> np.ndarray:
-        """The attribute of each edge as INT64 or FP64, 1 where it has none. NotImplementedError for other values."""
-        if weight not in self.values:
-            data = self.data
+    def values_of(self, weight: str, default: float = 1) -> np.ndarray:
+        """The attribute of each edge as INT64 or FP64, the default where it has none. NotImplementedError for other
+        values."""
+        if weight in self.values:  # converted with the default that NetworkX's function has
+            return self.values[weight]
+        data = self.data
+
+        def read() -> np.ndarray:
             if data is None:
-                self.values[weight] = np.ones(len(self.edges_at[0]), np.int64)
-            else:
-                self.values[weight] = as_numbers(lambda: (found.get(weight, 1) for found in data), weight)
-        return self.values[weight]
+                return np.full(len(self.edges_at[0]), default)
+            return as_numbers(lambda: (found.get(weight, default) for found in data), weight)
+
+        return self._kept_as((weight, default), read)
 
     # ---- matrices ---------------------------------------------------------------------------------------------------
 
     def _kept_as(self, key: Any, make: Callable[[], Any]) -> Any:
-        if key not in self._made:
-            self._made[key] = make()
-        return self._made[key]
+        """What `make` gives, made once; by a name if it depends on the structure alone."""
+        made = self._of_structure if isinstance(key, str) else self._made
+        if key not in made:
+            made[key] = make()
+        return made[key]
 
     @property
     def structure(self) -> Any:
@@ -143,6 +162,18 @@ class Graph:
             node_data=self.node_data, graph=self.graph,
         )  # fmt: skip
 
+    def part(self, nodes: np.ndarray, entries: np.ndarray) -> Graph:
+        """The graph of these nodes and entries (arrays of BOOL), with what is known of both. Not of a multigraph."""
+        number = np.cumsum(nodes) - 1
+        ptr = np.concatenate([[0], np.cumsum(np.bincount(self.rows[entries], minlength=len(self))[nodes])])
+        edges = entries if self.kept is None else entries[self.kept]
+        return Graph(
+            list(compress(self.labels, nodes)), ptr, number[self.cols[entries]], directed=self.directed,
+            data=None if self.data is None else list(compress(self.data, edges)), graph=self.graph,
+            values={name: values[edges] for name, values in self.values.items()},
+            node_data=None if self.node_data is None else list(compress(self.node_data, nodes)),
+        )  # fmt: skip
+
     def reverse(self, copy: bool = True) -> Graph:
         """`turned`, as NetworkX's method. NetworkXError for an undirected graph."""
         if not self.directed:
@@ -158,19 +189,19 @@ class Graph:
         place = np.arange(len(self.cols)) - np.repeat(self.ptr[:-1], np.diff(self.ptr))
         return gb.Matrix.from_csr(self.ptr, self.cols, place, ncols=len(self.labels))
 
-    def matrix(self, weight: str | None = None, parallel: str = "plus") -> Any:
+    def matrix(self, weight: str | None = None, parallel: str = "plus", default: float = 1) -> Any:
         """The weights, n x n, INT64 or FP64; without `weight` 1. parallel: how those of parallel edges are joined,
-        plus, min or max."""
-        return self._kept_as((weight, parallel), lambda: self._matrix(weight, parallel))
+        plus, min or max. default: of edges without one."""
+        return self._kept_as((weight, parallel, default), lambda: self._matrix(weight, parallel, default))
 
-    def _matrix(self, weight: str | None, parallel: str) -> Any:
+    def _matrix(self, weight: str | None, parallel: str, default: float) -> Any:
         n = len(self.labels)
         if weight is None:
             several = self.counts is not None and parallel == "plus"
             return gb.Matrix.from_csr(self.ptr, self.cols, self.counts if several else 1, ncols=n)
         rows, cols = self.edges_at
         joined = {} if self.counts is None else {"dup_op": getattr(gb.binary, parallel)}
-        half = gb.Matrix.from_coo(rows, cols, self.values_of(weight), nrows=n, ncols=n, **joined)
+        half = gb.Matrix.from_coo(rows, cols, self.values_of(weight, default), nrows=n, ncols=n, **joined)
         if self.directed:
             return half
         # A = half + (half above the diagonal)'
@@ -235,7 +266,7 @@ class Graph:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or (not hasattr(nx.Graph, name) and not hasattr(nx.DiGraph, name)):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(self._kept_as("frozen", lambda: nx.freeze(to_networkx(self))), name)
+        return getattr(self._kept_as(None, lambda: nx.freeze(to_networkx(self))), name)
 
     def __getitem__(self, node: Hashable) -> Any:
         return self.__getattr__("adj")[node]

@@ -12,10 +12,11 @@ from typing import Any
 import networkx as nx
 from networkx.utils.backends import _registered_algorithms
 
+from _nx_bitblas.table import HEAVY, OWN, SCAN, TABLE
+
 from .convert import from_networkx
 from .export import to_networkx
 from .graph import Graph
-from .table import HEAVY, OWN, SCAN, TABLE
 
 logger = logging.getLogger("bitblas.nx")
 
@@ -43,13 +44,16 @@ class Backend:
     ) -> Graph:  # fmt: skip
         """A Graph with these attributes. NotImplementedError where it cannot hold them."""
         try:
-            return from_networkx(
+            made = from_networkx(
                 G, edge_attrs, node_attrs, preserve_edge_attrs=preserve_edge_attrs,
-                preserve_node_attrs=preserve_node_attrs, preserve_graph_attrs=preserve_graph_attrs,
+                preserve_node_attrs=preserve_node_attrs, preserve_graph_attrs=preserve_graph_attrs, like=_converted(G),
             )  # fmt: skip
         except NotImplementedError as error:
             _tell(name, str(error))
             raise
+        kept_in = getattr(G, "__networkx_cache__", None)
+        made.kept_in = {} if kept_in is None else kept_in
+        return made
 
     @staticmethod
     def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
@@ -75,7 +79,7 @@ class Backend:
         if size < least:
             return f"{size} edges; bitblas is worth it from {least} (nx.config.backends.bitblas.min_edges)"
         cost, kept = TABLE[name].cost, getattr(G, "__networkx_cache__", None)
-        if cost == HEAVY or (kept and kept.get("backends", {}).get("bitblas")):
+        if cost == HEAVY or _converted(G) is not None:
             return True
         if cost == SCAN:
             return "NetworkX is done before the graph is converted"
@@ -83,6 +87,13 @@ class Backend:
             return "a graph that keeps no conversion"
         kept["bitblas"] = asked = kept.get("bitblas", 0) + 1
         return asked >= WORTH or f"search {asked} of this graph: a conversion is worth it from search {WORTH} on"
+
+
+def _converted(G: Any) -> Graph | None:
+    """A conversion of the graph that NetworkX has kept, with whatever attributes: it drops them when nodes or edges
+    change."""
+    kept = (getattr(G, "__networkx_cache__", None) or {}).get("backends", {}).get("bitblas", {})
+    return next((found for found in kept.values() if isinstance(found, Graph)), None)
 
 
 def _graph(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -16,7 +16,13 @@ def numbers_of(nodes: Iterable[Hashable], count: int, labels: list[Hashable]) ->
     """The numbers of `count` nodes, all of which are among the labels: INT64."""
     own = np.fromiter(map(hash, labels), np.int64, len(labels))
     if np.array_equal(own, np.arange(len(own))):
-        return np.fromiter(map(hash, nodes), np.int64, count)
+        if any(type(label) is not int for label in labels):
+            return np.fromiter(map(hash, nodes), np.int64, count)
+        given = np.fromiter(nodes, object, count)
+        try:
+            return given.astype(np.int64)  # what equals a number is mostly one that NumPy reads
+        except TypeError:
+            return np.fromiter(map(hash, given), np.int64, count)
     order = np.argsort(own, kind="stable")
     ascending = own[order]
     if (ascending[1:] == ascending[:-1]).any():  # two labels share a hash, as -1 and -2 do

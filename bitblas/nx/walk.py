@@ -64,12 +64,12 @@ def reached(G: Graph, source: int) -> np.ndarray:
 
 
 def distances(
-    G: Graph, source: int, weight: str | None = None, cutoff: float | None = None, negative: bool = False
+    G: Graph, source: int | list[int], weight: str | None = None, cutoff: float | None = None, negative: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """The nodes within reach and their distances, the nearest first, between equal ones in NetworkX's order of nodes.
 
-    negative: whether weights below 0 have an answer here. Raises NetworkXUnbounded for a negative cycle,
-    NotImplementedError for weights that are refused, NaN among them.
+    source: of several, distances count from the nearest one. negative: whether weights below 0 have an answer here.
+    Raises NetworkXUnbounded for a negative cycle, NotImplementedError for weights that are refused, NaN among them.
     """
     if weight is None:
         found = bfs_levels(G.structure, source)

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from .. import device as devices
 from ..compare import comparison
+from ..compare.every import every as every_program
 from ..compare.programs import programs
 from ..config import config
 from ..device import objects, threads
@@ -58,17 +59,21 @@ def graph(name: str) -> comparison.Operands:
     return comparison.Operands(gb.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n, device="cpu"))
 
 
-def tasks(files: Iterable[str], plain: bool = False) -> list[str]:
-    """The names of what is run: algorithm and graph, or a file; the statements of a type too, if they are asked for."""
+def tasks(files: Iterable[str], plain: bool = False, every: bool = False) -> list[str]:
+    """The names of what is run: algorithm and graph, or a file; the statements of a type too, if they are asked for.
+    every: also the algorithms beyond those that are compared, on the small graphs."""
     statement_tasks = [f"{part} {name}" for part in statements.PARTS for name in statements.TYPES] if plain else []
-    return [*statement_tasks, *files, *(f"{program.name} {graph}" for graph in GRAPHS[::-1] for program in programs())]
+    compared = [program.name for program in programs()]
+    more = [program.name for program in every_program() if every and program.name not in compared]
+    names = {"road": compared, "town": compared + more, "first": compared + more}
+    return [*statement_tasks, *files, *(f"{name} {graph}" for graph in GRAPHS[::-1] for name in names[graph])]
 
 
 def run(task: str) -> Done:
     """Run one program; with several numbers of threads if it is for other processors too, as plans depend on that."""
     before, counts = objects.compiled, (1, 2, 16) if objects.also else (threads.count(),)
     try:
-        if task not in tasks((), plain=True) and not Path(task).is_file():
+        if task not in tasks((), plain=True, every=True) and not Path(task).is_file():
             raise FileNotFoundError(f"expected a program, got {task}")
         for count in counts:
             with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
@@ -88,7 +93,7 @@ def _run_algorithm(task: str) -> None:
         for operands in map(graph, ("first", "town")):
             statements.run(name, which, operands.rows, operands.cols, operands.n)
         return
-    program = next(p for p in programs() if p.name == name)
+    program = next(p for p in every_program() if p.name == name)
     matrix = comparison.Side("cpu", bitblas, graph(which), device="cpu").matrix(program.form)
     program.call(matrix, 0, bitblas)
     with at_once():

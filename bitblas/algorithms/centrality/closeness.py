@@ -1,13 +1,14 @@
 """Closeness and harmonic centrality: how near a vertex is to those that reach it.
 
 Method: breadth-first searches from all vertices, 64 at once (`_words.py`). What a round finds at a vertex are as many
-vertices as its word has bits, all at the same distance.
+vertices as its word has bits, all at the same distance. With weights, shortest paths against the edges, from one vertex
+after the other.
 
 State: reached[v] is the number of vertices that reach v, and total[v] the sum of their distances, or of the inverse
 ones; FP64, full.
 
-Input: any square A; an edge is a stored entry of length one, whatever its dtype and value. Directed: A[i, j] is the
-edge i -> j, and paths lead to the vertex.
+Input: any square A; an edge is a stored entry, of length one unless weighted. Directed: A[i, j] is the edge i -> j, and
+paths lead to the vertex.
 
 Check: NetworkX's closeness_centrality and harmonic_centrality.
 
@@ -17,42 +18,58 @@ Marchiori, Latora: Harmony in the small-world. Physica A 285 (2000).
 """
 
 from .. import _check as check
+from .. import _watch as watch
 from .._words import Searches, batches, count_bits
+from ..paths.sssp import sssp
 
 
 @check.on_its_device
-def closeness_centrality(A, *, improved=True, gb=None):
+def closeness_centrality(A, *, improved=True, weighted=False, gb=None):
     """One over the mean distance to each vertex, of those that reach it.
 
     A: Matrix, n x n, any dtype. improved: bool, whether that is scaled by the share of all other vertices that reach
-    it, so that vertices of small components are not the closest. gb: the library, bitblas if None.
+    it, so that vertices of small components are not the closest. weighted: bool, whether values are the lengths of the
+    edges, 0 or more. gb: the library, bitblas if None.
     Returns a Vector, FP64, size n, full: 0 at a vertex that no other one reaches.
-    Raises DimensionMismatch (A not square), TypeError (wrong kinds).
+    Raises InvalidValue (a length out of range), DimensionMismatch (A not square), TypeError (wrong kinds).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
     check.flag("improved", improved)
-    reached, total = _sums(A, False, gb)
+    reached, total = (x.to_dense() for x in distance_sums(A, weighted=weighted, gb=gb))
     # c = reached / total, times reached / (n - 1)
-    c = reached / total.clip(1.0)
+    c = reached / (total + (total == 0)) * (total > 0)
     return gb.Vector.from_dense(c * reached / max(1, n - 1) if improved else c)
 
 
 @check.on_its_device
-def harmonic_centrality(A, *, gb=None):
+def harmonic_centrality(A, *, weighted=False, gb=None):
     """The sum of one over the distance to each vertex, over all others that reach it.
 
-    A: Matrix, n x n, any dtype. gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype. weighted: bool, whether values are the lengths of the edges, 0 or more; at a distance
+    of 0, one over it counts as 0. gb: the library, bitblas if None.
     Returns a Vector, FP64, size n, full.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises InvalidValue (a length out of range), DimensionMismatch (A not square), TypeError (wrong kinds).
     """
     gb = check.library(gb)
     check.square(gb, A)
-    return gb.Vector.from_dense(_sums(A, True, gb)[1])
+    return distance_sums(A, inverse=True, weighted=weighted, gb=gb)[1]
 
 
-def _sums(A, inverse, gb):
-    """The two vectors of the state, as arrays."""
+@check.on_its_device
+def distance_sums(A, *, inverse=False, weighted=False, gb=None):
+    """The two vectors of the state."""
+    gb = check.library(gb)
+    if check.flag("weighted", weighted):
+        check.weights(gb, A)
+        back, sums = A.T, []
+        for v in range(A.nrows):
+            # d = the distances to v, of all others that reach it
+            d = sssp(back, v, gb=gb).to_coo()[1].astype("float64")
+            near = 1 / d[d > 0] if inverse else d
+            sums.append((len(d) - 1.0, float(near.sum())))
+            watch.tell(total=A.nrows)
+        return tuple(gb.Vector.from_dense([pair[k] for pair in sums], dtype=gb.dtypes.FP64) for k in (0, 1))
     loop = check.loop(_searching, A, gb, inverse)
     searches, reached, total = (loop.state[name] for name in ("searches", "reached", "total"))
     reached << 0.0
@@ -60,7 +77,7 @@ def _sums(A, inverse, gb):
     for sources in batches(A.nrows):
         searches.start(sources)
         loop.run()
-    return reached.to_dense(), total.to_dense()
+    return loop.result(reached), loop.result(total)
 
 
 def _searching(A, gb, inverse):

@@ -94,10 +94,3 @@ def refined(level, label):
         part[v[go]] = c[go]
         watch.tell()
     return part
-
-
-def numbered(label, gb):
-    """The labels as numbers from 0 without gaps, and how many there are."""
-    n = len(label)
-    there = gb.Vector.from_coo(label, 1, size=n).to_dense(0)
-    return (there.cumsum() - 1)[label], int(there.sum())

@@ -15,8 +15,8 @@ Traag, Waltman, van Eck: From Louvain to Leiden, guaranteeing well-connected com
 """
 
 from .. import _check as check
+from .._parts import numbered
 from ..connectivity.components import connected_components
-from ._moves import numbered
 from .louvain import communities
 
 

@@ -17,8 +17,8 @@ Lu, Halappanavar, Kalyanaraman: Parallel heuristics for scalable community detec
 """
 
 from .. import _check as check
-from .._parts import numbers
-from ._moves import Level, moved, numbered, refined
+from .._parts import numbered, numbers
+from ._moves import Level, moved, refined
 from .modularity import between, quality, weights
 
 PASSES = 3  # from the graph itself up through the levels

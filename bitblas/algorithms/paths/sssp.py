@@ -52,7 +52,7 @@ def sssp(A, source, *, delta=None, gb=None):
         return bfs_levels(A, source, gb=gb)
 
     dtype = A.dtype if A.dtype in (dtypes.FP32, dtypes.FP64) else dtypes.INT64
-    lowest, mean = _weights(A, gb)
+    lowest, mean = weights_of(A, gb)
     if lowest < 0:
         delta = float("inf")
     elif delta is None:
@@ -98,7 +98,7 @@ def _relaxation(A, gb, dtype, delta, limit):
     return {"body": body, "while_": q, "limit": limit, "distances": d, "nearest": nearest}
 
 
-def _weights(A, gb):
+def weights_of(A, gb):
     """The lowest and the mean weight. Raises InvalidValue for NaN and -infinity."""
     FP64, plus = gb.dtypes.FP64, gb.monoid.plus
     lowest = A.reduce_scalar(gb.monoid.min, allow_empty=False).new().value

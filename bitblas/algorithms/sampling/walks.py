@@ -37,36 +37,50 @@ def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
     starts = check.vertices(gb, "starts", starts, n)
     length = check.count(gb, "length", length, "a walk has one step or more")
     seed = 0 if seed is None else check.integer("seed", seed)
-    if check.flag("weighted", weighted):
-        check.weights(gb, A)
-        A = A.select(gb.select.valuegt, 0).new() if A.dtype != gb.dtypes.BOOL else A
-
-    # the entries of row v are those from last[v] - d[v] to last[v]; up to entry k the weights sum to sums[k]
-    _, j, w = A.to_coo()
-    j, d = j.astype("int64"), degrees(A, gb)
-    last = d.cumsum()
-    w = w.astype("float64")
-    sums = w.cumsum()
-    walk, size = numbers(len(starts), gb), len(starts)
-    at = gb.Vector.from_coo(walk, starts, gb.dtypes.INT64, size=size).to_dense(0)
-    # W[k, step] = the vertex, row by row in one array; -1 after the end of a walk
-    W = numbers(size * (length + 1), gb) * 0 - 1
-    W[walk * (length + 1)] = at
+    steps = Steps(A, weighted, gb)
+    walk = numbers(len(starts), gb)
+    at = gb.Vector.from_coo(walk, starts, gb.dtypes.INT64, size=len(starts)).to_dense(0)
+    W = [(walk, at)]
     for step in range(1, length + 1):
         # walks go on where there is an edge
-        going = d[at] > 0
+        going = steps.d[at] > 0
         walk, at = walk[going], at[going]
-        # k = the entry that a random number in (0, 1) points to
-        first, end = last[at] - d[at], last[at] - 1
-        random = (drawn(walk, seed, step) + 0.5) / 2**32
-        if weighted:
-            low = sums[first] - w[first]
-            k = sums.searchsorted(low + random * (sums[end] - low), side="right").clip(first, end)
-        else:
-            k = (first + (random * d[at]).astype("int64")).clip(first, end)
-        at = j[k]
-        W[walk * (length + 1) + step] = at
+        at = steps.taken(at, (drawn(walk, seed, step) + 0.5) / 2**32)
+        W.append((walk, at))
         watch.tell(total=length)
-    (place,) = (W >= 0).nonzero()
-    i, step = place // (length + 1), place % (length + 1)
-    return gb.Matrix.from_coo(i, step, W[place], gb.dtypes.INT64, nrows=size, ncols=length + 1)
+    return table(W, len(starts), gb)
+
+
+class Steps:
+    """The edges of A, one step along them: d edges leave a vertex; edge k leads from rows[k] to j[k]."""
+
+    def __init__(self, A, weighted, gb):
+        self.weighted = check.flag("weighted", weighted)
+        if weighted:
+            check.weights(gb, A)
+            A = A.select(gb.select.valuegt, 0).new() if A.dtype != gb.dtypes.BOOL else A
+        # the entries of row v are those from last[v] - d[v] to last[v]; up to entry k the weights sum to sums[k]
+        i, j, w = A.to_coo()
+        self.rows, self.j, self.d = i.astype("int64"), j.astype("int64"), degrees(A, gb)
+        self.last, self.w = self.d.cumsum(), w.astype("float64")
+        self.sums = self.w.cumsum()
+
+    def taken(self, at, random):
+        """Where each walk goes from `at`: along the edge that its random number in (0, 1) points to."""
+        first, end = self.last[at] - self.d[at], self.last[at] - 1
+        if self.weighted:
+            low = self.sums[first] - self.w[first]
+            k = self.sums.searchsorted(low + random * (self.sums[end] - low), side="right").clip(first, end)
+        else:
+            k = (first + (random * self.d[at]).astype("int64")).clip(first, end)
+        return self.j[k]
+
+
+def table(steps, size, gb):
+    """The Matrix of walks: of each step the walks that made it, and where they came to."""
+    n = len(steps)
+    place = numbers(size * n, gb) * 0 - 1  # row by row in one array; -1 after the end of a walk
+    for step, (walk, at) in enumerate(steps):
+        place[walk * n + step] = at
+    (k,) = (place >= 0).nonzero()
+    return gb.Matrix.from_coo(k // n, k % n, place[k], gb.dtypes.INT64, nrows=size, ncols=n)

@@ -19,6 +19,7 @@ Welsh, Powell: An upper bound for the chromatic number of a graph. The Computer 
 """
 
 from .. import _check as check
+from .._parts import numbers
 from .._scores import degrees, drawn
 
 
@@ -37,6 +38,22 @@ def coloring(A, *, seed=None, gb=None):
     loop = check.loop(_choosing, A, gb, seed)
     loop.run()
     return loop.result(loop.state["colors"])
+
+
+@check.on_its_device
+def color_classes(A, *, seed=None, gb=None):
+    """The classes of a proper coloring: sets of vertices of which no two are adjacent.
+
+    A: Matrix, n x n, any dtype, symmetric structure (not checked). seed: int, or None for 0, as for `coloring`. gb: the
+    library, bitblas if None.
+    Returns a Matrix, BOOL, k x n for k colors: row c has an entry at each vertex of color c.
+    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library, seed no integer).
+    """
+    colors = coloring(A, seed=seed, gb=gb)
+    gb = check.library(gb)
+    color = colors.to_dense(0)
+    k = int(color.max()) + 1 if len(color) else 0
+    return gb.Matrix.from_coo(color, numbers(len(color), gb), True, nrows=k, ncols=len(color))
 
 
 def _choosing(A, gb, seed):

@@ -50,3 +50,22 @@ def scales(n: int, sources: np.ndarray | None, normalized: bool, directed: bool,
     if sources is not None and not endpoints:
         scale[sources] = 1 / pairs(k - 1) if k > 1 else np.nan
     return scale
+
+
+def edge_betweenness_centrality(
+    G: Graph, k: int | None = None, normalized: bool = True, weight: Any = None, seed: Any = None
+) -> dict[Any, float]:
+    n = len(G)
+    sources = None if k is None or k == n else G.numbers(seed.sample(G.labels, k)).tolist()
+    found = algorithms.edge_betweenness_centrality(G.structure, sources)
+    rows, cols, values = (found.device.to_host(x) for x in found.to_coo())
+    if not G.directed:  # both directions of an edge, as NetworkX adds them up
+        values = values + values[np.lexsort((rows, cols))]
+    order = np.argsort(G.rows * n + G.cols)
+    of_entry = np.empty(len(values))
+    of_entry[order] = values
+    scale = 1 / (n * (n - 1)) if normalized and n > 1 else 1 if G.directed or normalized else 0.5
+    if sources is not None:
+        scale *= n / len(sources)
+    ends = zip(*(G.nodes_at(at) for at in G.edges_at))
+    return dict(zip(ends, (of_entry[slice(None) if G.kept is None else G.kept] * scale).tolist()))

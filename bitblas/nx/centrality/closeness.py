@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from bitblas import algorithms
+
 from ..graph import Graph
-from ..walk import distances, number
+from ..walk import distances, host, number
 
 
 def closeness_centrality(G: Graph, u: Any = None, distance: str | None = None, wf_improved: bool = True) -> Any:
     H, n = G.turned, len(G)
+    if u is None and distance is None and n:
+        return G.by_node(host(algorithms.closeness_centrality(G.structure, improved=wf_improved)))
     found = {}
     for node in G if u is None else [u]:
         _, lengths = distances(H, number(G, node, f"Source {node} is not in G"), distance)
@@ -25,6 +29,8 @@ def closeness_centrality(G: Graph, u: Any = None, distance: str | None = None, w
 def harmonic_centrality(
     G: Graph, nbunch: Any = None, distance: str | None = None, sources: Any = None
 ) -> dict[Any, float]:
+    if nbunch is None and distance is None and sources is None and len(G):
+        return G.by_node(host(algorithms.harmonic_centrality(G.structure)))
     targets = set(G.nbunch_iter(nbunch))
     starts = set(G.nbunch_iter(sources))
     sums, few = np.zeros(len(G)), len(targets) < len(starts)

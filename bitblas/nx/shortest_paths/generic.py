@@ -6,8 +6,10 @@ from typing import Any
 
 import networkx as nx
 
+from bitblas.algorithms.centrality.closeness import distance_sums
+
 from ..graph import Graph
-from ..walk import distances, number, reached
+from ..walk import distances, host, number, reached
 from . import unweighted, weighted
 
 
@@ -79,6 +81,9 @@ def wiener_index(G: Graph, weight: str | None = None) -> float:
 
 def _total(G: Graph, weight: str | None, negative: bool = False) -> Any:
     """The sum of the distances between all pairs; None where there is a pair without a path."""
+    if weight is None:
+        pairs, total = (host(found).sum() for found in distance_sums(G.structure))
+        return int(total) if pairs == len(G) * (len(G) - 1) else None
     total = 0
     for source in range(len(G)):
         at, lengths = distances(G, source, weight, negative=negative)

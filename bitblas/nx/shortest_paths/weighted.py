@@ -14,13 +14,13 @@ from ..graph import Graph
 from ..walk import distances, is_cyclic, number, weights
 
 
-def _lengths(G: Graph, source: Any, cutoff: float | None, weight: str, negative: bool = False) -> dict[Any, Any]:
-    at, lengths = distances(G, G.number[source], weight, cutoff, negative=negative)
+def _lengths(G: Graph, sources: Any, cutoff: float | None, weight: str, negative: bool = False) -> dict[Any, Any]:
+    at, lengths = distances(G, G.numbers(sources).tolist(), weight, cutoff, negative=negative)
     return dict(zip(G.nodes_at(at), lengths.tolist()))
 
 
 def _length(G: Graph, source: Any, target: Any, weight: str, word: str, negative: bool) -> Any:
-    found = _lengths(G, source, None, weight, negative)
+    found = _lengths(G, [source], None, weight, negative)
     if target not in found:
         raise nx.NetworkXNoPath(f"{word} {target} not reachable from {source}")
     return found[target]
@@ -33,11 +33,7 @@ def multi_source_dijkstra_path_length(
         raise ValueError("sources must not be empty")
     for source in sources:
         number(G, source, f"Node {source} not found in graph")
-    nearest: dict[Any, Any] = {}
-    for source in sources:
-        for node, length in _lengths(G, source, cutoff, weight).items():
-            nearest[node] = min(length, nearest.get(node, length))
-    return dict(sorted(nearest.items(), key=lambda item: item[1])) if len(sources) > 1 else nearest
+    return _lengths(G, sources, cutoff, weight)
 
 
 def single_source_dijkstra_path_length(
@@ -55,12 +51,12 @@ def all_pairs_dijkstra_path_length(
     G: Graph, cutoff: float | None = None, weight: str = "weight"
 ) -> Iterator[tuple[Any, dict[Any, Any]]]:
     weights(G, weight)
-    return ((node, _lengths(G, node, cutoff, weight)) for node in G)
+    return ((node, _lengths(G, [node], cutoff, weight)) for node in G)
 
 
 def single_source_bellman_ford_path_length(G: Graph, source: Any, weight: str = "weight") -> dict[Any, Any]:
     number(G, source, f"Source {source} not in G")
-    return _lengths(G, source, None, weight, negative=True)
+    return _lengths(G, [source], None, weight, negative=True)
 
 
 def bellman_ford_path_length(G: Graph, source: Any, target: Any, weight: str = "weight") -> Any:
@@ -72,7 +68,7 @@ def bellman_ford_path_length(G: Graph, source: Any, target: Any, weight: str = "
 
 
 def all_pairs_bellman_ford_path_length(G: Graph, weight: str = "weight") -> Iterator[tuple[Any, dict[Any, Any]]]:
-    return ((node, _lengths(G, node, None, weight, negative=True)) for node in G)
+    return ((node, _lengths(G, [node], None, weight, negative=True)) for node in G)
 
 
 def negative_edge_cycle(G: Graph, weight: str = "weight", heuristic: bool = True) -> bool:

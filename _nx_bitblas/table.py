@@ -1,7 +1,7 @@
 """The table of the functions that run here: where they are, what they cost, what they refuse.
 
 Plain data that knows nothing of NetworkX, which reads it (`info.py`) while it is being imported itself. A module of
-NetworkX's name, below this package, has the functions, with NetworkX's names and signatures. What a function cannot
+NetworkX's name, below `bitblas.nx`, has the functions, with NetworkX's names and signatures. What a function cannot
 answer it refuses before anything is converted, where the arguments tell, or with NotImplementedError when the graph
 does; NetworkX then runs its own.
 """
@@ -27,7 +27,7 @@ class Refusal(NamedTuple):
 
 
 class Function(NamedTuple):
-    """module: where the function is, below this package; OWN for one that NetworkX composes."""
+    """module: where the function is, below `bitblas.nx`; OWN for one that NetworkX composes."""
 
     name: str
     module: str
@@ -69,6 +69,15 @@ PATHS = Refusal(
     "paths to one node, or by weights", lambda given: given["weight"] is not None or given["target"] is not None
 )
 
+OTHER_FLOW = Refusal("a `flow_func` of its own", lambda given: given["flow_func"] is not None or bool(given["kwargs"]))
+UNDIRECTED = Refusal("undirected graphs", lambda given: not given["G"].is_directed())
+KRUSKAL = Refusal("other algorithms than Kruskal's", lambda given: given["algorithm"] != "kruskal")
+NAN = Refusal("`ignore_nan`", lambda given: bool(given["ignore_nan"]))
+FLOW_MULTIGRAPH = Refusal("multigraphs", lambda given: given["flowG"].is_multigraph())
+LEVELS = _not_none("max_level", "`max_level`")
+COMPONENTS = _not_none("scc", "components that are given (`scc`)")
+BY_DISTANCE = _not_none("distance", "distances by weights")
+
 _ROWS: tuple[tuple[Any, ...], ...] = (
     # module, cost, names, refusals
     ("assortativity", SEARCH, "average_neighbor_degree", WEIGHT, MULTIGRAPH),
@@ -76,6 +85,7 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("bipartite", SCAN, "is_bipartite"),  # NetworkX stops at the first odd cycle
     ("boundary", SCAN, "node_boundary"),
     ("centrality.betweenness", HEAVY, "betweenness_centrality", WEIGHTED),
+    ("centrality.betweenness", HEAVY, "edge_betweenness_centrality", WEIGHTED, MULTIGRAPH),
     ("centrality.closeness", HEAVY, "closeness_centrality harmonic_centrality", DISTANCE),
     ("centrality.eigenvector", HEAVY, "eigenvector_centrality", WEIGHT),
     ("centrality.katz", HEAVY, "katz_centrality", WEIGHT),
@@ -85,22 +95,32 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("community", SCAN, "intra_community_edges"),
     ("community", SCAN, "inter_community_edges", MULTIGRAPH),
     ("community", SCAN, "modularity", WEIGHT),
+    ("community", HEAVY, "louvain_communities leiden_communities", LEVELS, DIRECTED, WEIGHT),
     ("components", SEARCH, "connected_components number_connected_components is_connected node_connected_component"),
     ("components", SEARCH, "weakly_connected_components number_weakly_connected_components is_weakly_connected"),
+    ("components", SEARCH, "strongly_connected_components number_strongly_connected_components", UNDIRECTED),
+    ("components", SEARCH, "is_strongly_connected", UNDIRECTED),
+    ("components", HEAVY, "condensation", UNDIRECTED, COMPONENTS),
     ("convert_matrix", HEAVY, "to_scipy_sparse_array", PART, WEIGHT),
     ("convert_matrix", HEAVY, "to_numpy_array", PART, WEIGHT, RECORDS, JOINED),
     ("core", HEAVY, "core_number"),
+    ("core", HEAVY, "k_truss", DIRECTED, MULTIGRAPH),
     ("cuts", SCAN, "cut_size", WEIGHT),
     ("cuts", SCAN, "node_expansion"),
     ("dag", HEAVY, "descendants ancestors"),
+    ("dag", SEARCH, "topological_generations topological_sort has_cycle is_directed_acyclic_graph"),
     ("distance_measures", HEAVY, "eccentricity", WEIGHT, GIVEN),
     ("distance_measures", HEAVY, "diameter radius center periphery", WEIGHT, BOUNDS),
+    ("ego", SEARCH, "ego_graph", MULTIGRAPH, BY_DISTANCE),
+    ("flow", HEAVY, "maximum_flow maximum_flow_value minimum_cut minimum_cut_value", OTHER_FLOW, FLOW_MULTIGRAPH),
     ("function", SCAN, "number_of_selfloops is_empty s_metric is_dominating_set"),
     ("function", SCAN, "is_negatively_weighted", ONE_EDGE),
     ("link_analysis.hits_alg", HEAVY, "hits"),
     ("link_analysis.pagerank_alg", HEAVY, "pagerank", WEIGHT),
     ("link_prediction", HEAVY, "jaccard_coefficient adamic_adar_index resource_allocation_index"),
     ("link_prediction", HEAVY, "preferential_attachment"),
+    ("mst", HEAVY, "minimum_spanning_edges maximum_spanning_edges", DIRECTED, MULTIGRAPH, KRUSKAL, NAN),
+    ("mst", HEAVY, "minimum_spanning_tree maximum_spanning_tree", DIRECTED, MULTIGRAPH, KRUSKAL, NAN),
     ("operators", HEAVY, "complement"),
     ("reciprocity", SEARCH, "overall_reciprocity reciprocity", SIMPLE_DIRECTED),
     ("shortest_paths.dense", HEAVY, "floyd_warshall floyd_warshall_numpy", WEIGHT),

@@ -1,0 +1,38 @@
+"""Condensation: a directed graph whose vertices are the strongly connected components of another one.
+
+Method: components are numbered from 0, by their smallest vertices. Whatever edge leads from one to another is an edge
+between their numbers.
+
+State: S has an entry (v, c) for each vertex v and the number c of its component.
+
+Input: any square A; an edge is a stored entry, whatever its dtype and value. Directed: A[i, j] is the edge i -> j.
+
+Check: NetworkX's condensation; no cycle is left.
+
+Harary, Norman, Cartwright: Structural models. Wiley 1965, chapter 3.
+"""
+
+from .. import _check as check
+from .._parts import numbered, numbers
+from .strong import strongly_connected_components
+
+
+@check.on_its_device
+def condensation(A, *, gb=None):
+    """The graph of the strongly connected components, and the number of each vertex's component.
+
+    A: Matrix, n x n, any dtype. gb: the library, bitblas if None.
+    Returns a Matrix, BOOL, k x k, k being the number of components, without loops and cycles, and a Vector, INT64, size
+    n, full: numbers from 0 to k - 1, in the order of the smallest vertices of the components.
+    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    """
+    gb = check.library(gb)
+    n = check.square(gb, A)
+    any_pair = gb.semiring.any_pair[gb.dtypes.BOOL]
+    label, k = numbered(strongly_connected_components(A, gb=gb).to_dense(), gb)
+    # C = S' any.pair A any.pair S, without its diagonal
+    S = gb.Matrix.from_coo(numbers(n, gb), label, True, nrows=n, ncols=k)
+    out = S.T.mxm(A, any_pair).new()
+    C = out.mxm(S, any_pair).new()
+    C << C.select(gb.select.offdiag)
+    return C, gb.Vector.from_dense(label)

@@ -1,0 +1,98 @@
+"""Spectral layout: positions that put neighbours near to each other, from eigenvectors of the graph.
+
+Method: power iteration of a lazy random walk, x = (x + D^-1 A x) / 2, D being the degrees, and its length does not
+matter. The first eigenvector is the same number everywhere; the next ones, kept orthogonal to those before (by degree),
+are the axes: of all such axes they have the least sum of squared differences along edges.
+
+State: x is the axis, FP64, full; `before` holds those found.
+
+Input: A with a symmetric structure; values do not matter unless weighted. Components are drawn over each other.
+
+Check: SciPy's eigenvectors; sums of squared differences.
+
+Koren: Drawing graphs by eigenvectors, theory and practice. Computers and Mathematics with Applications 49 (2005).
+"""
+
+from .. import _check as check
+from .. import _power as power
+from .._parts import numbers
+from .._scores import drawn
+
+TINY = 1e-300  # in place of a length of 0
+
+
+@check.on_its_device
+def spectral_layout(A, *, dimensions=2, weighted=False, tol=1e-6, max_iter=1000, gb=None):
+    """A position for each vertex of an undirected graph.
+
+    A: Matrix, n x n, any dtype, symmetric (not checked). dimensions: int >= 1, axes. weighted: bool, whether values are
+    how strong edges are, 0 or more; else all alike. tol: float > 0: an axis is found when sum(|x - x'|) < tol n of one
+    round to the next. max_iter: int >= 1, rounds for an axis. gb: the library, bitblas if None.
+    Returns a Matrix, FP64, n x dimensions, full: the axes, each of length 1, the smoothest first.
+    Raises InvalidValue (an option or a weight out of range), DimensionMismatch (A not square), TypeError (wrong kinds).
+    """
+    gb = check.library(gb)
+    n = check.square(gb, A)
+    dimensions = check.count(gb, "dimensions", dimensions, "2 is a plane")
+    tol, max_iter = power.limits(gb, tol, max_iter)
+    if check.flag("weighted", weighted):
+        check.weights(gb, A)
+    if n == 0:
+        return gb.Matrix(gb.dtypes.FP64, 0, dimensions)
+    # d = A plus.second 1, and 1 where there is no edge
+    d = gb.Vector.from_scalar(0.0, n)
+    d << A.mxv(gb.Vector.from_scalar(1.0, n), _along(weighted, gb))
+    sums = d.to_dense(0.0)
+    sums = sums + (sums == 0)
+    # the axis before the first: everywhere the same, of length 1 by degree
+    axes = [gb.Vector.from_dense(sums * 0 + float(sums.sum()) ** -0.5)]
+    for axis in range(1, dimensions + 1):
+        loop = check.loop(_iteration, A, gb, weighted, axis, n * tol, max_iter)
+        x, before = loop.state["axis"], loop.state["before"]
+        loop.state["degrees"] << gb.Vector.from_dense(sums)
+        for u, found in zip(before, axes, strict=True):
+            u << found
+        x << gb.Vector.from_dense(drawn(numbers(n, gb), axis) / 2.0**31 - 1)
+        power.run(loop)
+        axes.append(loop.result(x))
+    # P[:, axis] = x / sqrt(sum(x .* x))
+    index, cells = numbers(n, gb) * dimensions, numbers(n * dimensions, gb)
+    P = cells * 0.0
+    for axis, x in enumerate(axes[1:]):
+        P[index + axis] = x.to_dense() / max(power.length(x, gb), TINY)
+    return gb.Matrix.from_coo(cells // dimensions, cells % dimensions, P, nrows=n, ncols=dimensions)
+
+
+def _along(weighted, gb):
+    return (gb.semiring.plus_times if weighted else gb.semiring.plus_second)[gb.dtypes.FP64]
+
+
+def _iteration(A, gb, weighted, axis, tol, max_iter):
+    FP64, binary, plus = gb.dtypes.FP64, gb.binary, gb.monoid.plus
+    x, t, d, part = (gb.Vector(FP64, A.nrows) for _ in range(4))
+    before = [gb.Vector(FP64, A.nrows) for _ in range(axis)]
+    s, change = gb.Scalar(FP64), power.Change(gb, tol)
+
+    def body(_):
+        # t = (A plus.second x) / d + x
+        t << A.mxv(x, _along(weighted, gb))
+        t(binary.plus) << 0.0
+        t << binary.truediv(t & d)
+        t(binary.plus) << x
+        for u in before:
+            # t = t - (t' D u) u
+            part << binary.times(t & d)
+            part << binary.times(part & u)
+            s << part.reduce(plus, allow_empty=False)
+            part << u.apply(binary.times, right=s)
+            t << binary.minus(t & part)
+        # t = t / sqrt(t' D t)
+        part << binary.times(t & t)
+        part << binary.times(part & d)
+        s << part.reduce(plus, allow_empty=False)
+        s << s.apply(gb.unary.sqrt)
+        s << s.apply(binary.max, right=TINY)
+        t << t.apply(binary.truediv, right=s)
+        change.step(x, t)
+
+    return {"body": body, "while_": change.going, "limit": max_iter, "axis": x, "before": before, "degrees": d}

@@ -1,0 +1,70 @@
+"""Force-directed layout: edges pull their ends together like springs, and all vertices push each other away.
+
+Method: Fruchterman and Reingold's, all pairs of vertices in every round. Of two vertices d apart each is pushed by
+k^2 / d, and pulled by an edge with d^2 / k; all move along the sum of their forces, by a step that shrinks in every
+round. k is the distance that an even spread would leave between neighbours.
+
+State: x and y are the positions, arrays; a round takes the pairs in blocks of vertices.
+
+Input: A with a symmetric structure; values do not matter unless weighted.
+
+Check: the same rounds with NumPy; ends of edges come nearer to each other than other vertices.
+
+Fruchterman, Reingold: Graph drawing by force-directed placement. Software, Practice and Experience 21 (1991).
+"""
+
+from .. import _check as check
+from .. import _watch as watch
+from .._parts import numbers
+from .._scores import drawn
+
+PAIRS = 1 << 22  # of vertices at once
+NEAR = 1e-4  # two vertices count as at least so far apart, squared
+
+
+@check.on_its_device
+def spring_layout(A, *, weighted=False, rounds=50, seed=None, gb=None):
+    """A position in the plane for each vertex of an undirected graph.
+
+    A: Matrix, n x n, any dtype, symmetric (not checked). weighted: bool, whether values are how strong edges are, 0 or
+    more; else all alike. rounds: int >= 1; each takes n^2 steps. seed: int, or None for 0: where they begin. gb: the
+    library, bitblas if None.
+    Returns a Matrix, FP64, n x 2, full.
+    Raises InvalidValue (rounds or a weight out of range), DimensionMismatch (A not square), TypeError (wrong kinds).
+    """
+    gb = check.library(gb)
+    n = check.square(gb, A)
+    rounds = check.count(gb, "rounds", rounds, "50 is usual")
+    seed = 0 if seed is None else check.integer("seed", seed)
+    if check.flag("weighted", weighted):
+        check.weights(gb, A)
+    i, j, w = A.to_coo()
+    w = w.astype("float64") if weighted else i * 0.0 + 1
+    index = numbers(n, gb)
+    x, y = (drawn(index, seed, axis) / 2.0**32 for axis in (0, 1))
+    k, step, size = max(1, n) ** -0.5, 0.1, max(1, PAIRS // max(1, n))
+    for number in range(rounds):
+        fx, fy = x * 0, y * 0
+        for first in range(0, n, size):
+            # f[i] += sum over j of (p[i] - p[j]) k^2 / |p[i] - p[j]|^2
+            rows = slice(first, first + size)
+            dx, dy = x[rows, None] - x, y[rows, None] - y
+            push = k * k / (dx * dx + dy * dy).clip(NEAR)
+            fx[rows], fy[rows] = (dx * push).sum(axis=1), (dy * push).sum(axis=1)
+        # f[i] -= sum over the edges of A[i, j] (p[i] - p[j]) |p[i] - p[j]| / k
+        dx, dy = x[i] - x[j], y[i] - y[j]
+        pull = w * (dx * dx + dy * dy).clip(NEAR) ** 0.5 / k
+        fx, fy = fx - _sums(i, dx * pull, n, gb), fy - _sums(i, dy * pull, n, gb)
+        # p += f, at most the step of this round
+        far = step * (1 - number / rounds) / ((fx * fx + fy * fy) ** 0.5).clip(NEAR)
+        x, y = x + fx * far, y + fy * far
+        watch.tell(total=rounds)
+    P, index = numbers(2 * n, gb) * 0.0, index * 2
+    P[index], P[index + 1] = x, y
+    cells = numbers(2 * n, gb)
+    return gb.Matrix.from_coo(cells // 2, cells % 2, P, gb.dtypes.FP64, nrows=n, ncols=2)
+
+
+def _sums(at, values, n, gb):
+    """The sum of the values at each vertex."""
+    return gb.Vector.from_coo(at, values, gb.dtypes.FP64, size=n, dup_op=gb.binary.plus).to_dense(0.0)

@@ -1,0 +1,107 @@
+"""All pairs: the distances from many vertices, or from all of them, to every vertex.
+
+Method: from many sources, Bellman and Ford's rounds, those of all sources at once: a round relaxes the edges behind all
+vertices whose distance has improved. From all, Floyd and Warshall's algorithm by blocks of vertices: shortest paths
+inside of a block, by squaring; then paths from anywhere to anywhere over the block, a product of two panels.
+
+State: D[s, v] is the best distance so far from source s to v, Q those that improved; no entry means "no path yet".
+
+Input: any square A, directed, A[i, j] the weight of the edge i -> j. Weights may be negative, zero or infinity. A path
+must not overflow the dtype of the distances (UINT64 weights must fit INT64).
+
+Check: SciPy's dijkstra and floyd_warshall; distances from one source at a time.
+
+Floyd: Algorithm 97, shortest path. Communications of the ACM 5 (1962).
+Venkataraman, Sahni, Mukhopadhyaya: A blocked all-pairs shortest-paths algorithm. ACM J. of Exp. Algorithmics 8 (2003).
+"""
+
+from .. import _check as check
+from .. import _watch as watch
+from .sssp import weights_of
+
+BLOCK = 128  # vertices: a product of two panels of so many is long enough to be worth its start
+
+
+@check.on_its_device
+def distances_from_each(A, sources, *, gb=None):
+    """The distance from each of several sources to each vertex.
+
+    A: Matrix, n x n; in a BOOL matrix every entry, also False, is an edge of weight 1. sources: vertices, k of them.
+    gb: the library, bitblas if None.
+    Returns a Matrix, k x n, FP32 or FP64 as A is, else INT64: row s has the distances from sources[s], no entry at a
+    vertex that cannot be reached.
+    Raises InvalidValue (a weight is NaN or -infinity; a negative cycle can be reached), DimensionMismatch (A not
+    square), IndexOutOfBound (a source out of range), TypeError (wrong kinds).
+    """
+    gb = check.library(gb)
+    n = check.square(gb, A)
+    sources = check.vertices(gb, "sources", sources, n)
+    A, dtype = _weighted(A, gb)
+    # D[s, sources[s]] = 0
+    D = gb.Matrix.from_coo(list(range(len(sources))), sources, 0, dtype, nrows=len(sources), ncols=n)
+    Q, T, worse = D.dup(), gb.Matrix(dtype, len(sources), n), gb.Matrix(gb.dtypes.BOOL, len(sources), n)
+    for _ in range(n):
+        # T = Q min.+ A; T<!(T >= D), replace> = T
+        T << Q.mxm(A, gb.semiring.min_plus[dtype])
+        worse << gb.binary.ge(T & D)
+        Q(~worse.V, gb.replace) << T
+        if Q.nvals == 0:
+            return D
+        # D<Q> = Q
+        D(Q.S) << Q
+        watch.tell()
+    if n:
+        raise _cycle(gb, "that can be reached from a source")
+    return D
+
+
+@check.on_its_device
+def all_pairs_distances(A, *, gb=None):
+    """The distance from each vertex to each other one.
+
+    A: Matrix, n x n; in a BOOL matrix every entry, also False, is an edge of weight 1. gb: the library, bitblas if
+    None.
+    Returns a Matrix, n x n, FP32 or FP64 as A is, else INT64: 0 on the diagonal, no entry where there is no path. It
+    has room for n^2 entries, and takes some n^3 steps: `distances_from_each` is for large graphs with few edges.
+    Raises InvalidValue (a weight is NaN or -infinity; a negative cycle), DimensionMismatch (A not square), TypeError
+    (A is no Matrix of the library).
+    """
+    gb = check.library(gb)
+    n = check.square(gb, A)
+    A, dtype = _weighted(A, gb)
+    minimum, min_plus = gb.binary.min, gb.semiring.min_plus[dtype]
+    # D = A min I, I having zeros on its diagonal
+    D = A.dup(dtype)
+    index = list(range(n))
+    D(minimum) << gb.Matrix.from_coo(index, index, 0, dtype, nrows=n, ncols=n)
+    for first in range(0, n, BLOCK):
+        block = slice(first, min(n, first + BLOCK))
+        # P = D[block, block]; P min= P min.+ P: twice as many edges each time
+        P = D[block, block].new()
+        for _ in range((P.nrows - 1).bit_length()):
+            P(minimum) << P.mxm(P, min_plus)
+        if P.diag().reduce(gb.monoid.min, allow_empty=False).new().value < 0:
+            raise _cycle(gb, "")
+        # D min= (D[:, block] min.+ P) min.+ (P min.+ D[block, :])
+        into, out = D[:, block].new(), D[block, :].new()
+        into << into.mxm(P, min_plus)
+        out << P.mxm(out, min_plus)
+        D(minimum) << into.mxm(out, min_plus)
+        watch.tell(total=-(-n // BLOCK))
+    return D
+
+
+def _weighted(A, gb):
+    """The weights, those of a BOOL matrix being 1, and the dtype of distances."""
+    dtypes = gb.dtypes
+    if A.dtype == dtypes.BOOL:
+        return A.apply(gb.unary.one[dtypes.INT64]).new(), dtypes.INT64
+    weights_of(A, gb)
+    return A, A.dtype if A.dtype in (dtypes.FP32, dtypes.FP64) else dtypes.INT64
+
+
+def _cycle(gb, which):
+    return gb.exceptions.InvalidValue(
+        f"argument A: expected no negative cycle{' ' * bool(which)}{which}, got one. "
+        f"Hint: negative_cycle finds it; in an undirected graph one edge of negative weight is such a cycle."
+    )

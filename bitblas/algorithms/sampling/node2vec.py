@@ -1,0 +1,74 @@
+"""Biased random walks: along an edge, and with a bias to go back, to stay near, or to go on.
+
+Method: rejection. A step is drawn as in a walk without bias, and taken with a chance that is 1/p for the vertex before,
+1 for its neighbours, and 1/q for others, over the largest of these; walks that refuse draw again.
+
+State: at[k] is where walk k stands, last[k] where it was before; the edges are found by their numbers, row n + column.
+Random numbers are hashes of the number of the walk, the step, the try and the seed: the same on every device.
+
+Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
+
+Check: every step is an edge; shares by weight and bias; the same walks from both libraries.
+
+Grover, Leskovec: node2vec, scalable feature learning for networks. KDD 2016.
+Yang, Zhang, Chen, Chen: KnightKing, a fast distributed graph random walk engine. SOSP 2019, for rejection.
+"""
+
+from .. import _check as check
+from .. import _watch as watch
+from .._parts import numbers
+from .._scores import drawn
+from .walks import Steps, table
+
+
+@check.on_its_device
+def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None, gb=None):
+    """A random walk from each of the vertices in `starts`, biased by where it was before.
+
+    A: Matrix, n x n, any dtype. starts: vertices, one for each walk. length: int >= 1, steps. p: float > 0: the larger,
+    the less a walk goes back to where it was. q: float > 0: the larger, the less it leaves the neighbours of that.
+    weighted: bool, whether an edge is taken in proportion to its value (0 or more); else all of a vertex alike. seed:
+    int, or None for 0: the same seed gives the same walks. gb: the library, bitblas if None.
+    Returns a Matrix, INT64, len(starts) x (length + 1): a row holds the vertices of a walk, the start first; it ends
+    early at a vertex without an edge out, or without one of a weight above 0.
+    Raises InvalidValue (length below 1, p, q or a weight out of range), DimensionMismatch (A not square),
+    IndexOutOfBound (a start out of range), TypeError (wrong kinds).
+    """
+    gb = check.library(gb)
+    n = check.square(gb, A)
+    starts = check.vertices(gb, "starts", starts, n)
+    length = check.count(gb, "length", length, "a walk has one step or more")
+    back, away = (
+        1 / check.number(gb, name, given, lambda x: 0 < x < float("inf"), "a number above 0", "1 is no bias")
+        for name, given in (("p", p), ("q", q))
+    )
+    seed = 0 if seed is None else check.integer("seed", seed)
+    steps = Steps(A, weighted, gb)
+    edges, most = steps.rows * n + steps.j, max(1.0, back, away)
+
+    walk = numbers(len(starts), gb)
+    at = gb.Vector.from_coo(walk, starts, gb.dtypes.INT64, size=len(starts)).to_dense(0)
+    last, W = at * 0 - 1, [(walk, at)]
+    for step in range(1, length + 1):
+        going = steps.d[at] > 0
+        walk, at, last = walk[going], at[going], last[going]
+        to, waits, tries = at.copy(), numbers(len(walk), gb), 0
+        while len(waits):
+            # to = a step without bias; it is taken with the chance bias / most
+            here, before, who = at[waits], last[waits], walk[waits]
+            v = steps.taken(here, (drawn(who, seed, step, 2 * tries) + 0.5) / 2**32)
+            bias = (v == before) * back + (v != before) * (away + (1 - away) * _there(edges, before * n + v))
+            bias = bias * (before >= 0) + most * (before < 0)
+            go = (drawn(who, seed, step, 2 * tries + 1) + 0.5) / 2**32 * most <= bias
+            to[waits[go]] = v[go]
+            waits, tries = waits[~go], tries + 1
+        at, last = to, at
+        W.append((walk, at))
+        watch.tell(total=length)
+    return table(W, len(starts), gb)
+
+
+def _there(edges, wanted):
+    """Whether each number is among those of the edges, which ascend."""
+    k = edges.searchsorted(wanted).clip(max=max(0, len(edges) - 1))
+    return edges[k] == wanted

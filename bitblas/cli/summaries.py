@@ -1,0 +1,94 @@
+"""What is said of the answer of a command: a few words, with numbers."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..io import Graph, host_coo
+from .algorithms import Summary
+from .output import largest
+
+Say = Callable[[Graph, Any, argparse.Namespace], Summary]
+
+
+def found(graph: Graph, v: Any, args: argparse.Namespace) -> Summary:
+    summary = {"source": graph.label(graph.vertex(args.source)), "reached": v.nvals}
+    return summary if args.parents else {**summary, "depth": int(host_coo(v)[1].max())}
+
+
+def far(graph: Graph, answer: Any, args: argparse.Namespace) -> Summary:
+    d = answer[0] if args.parents else answer
+    source = graph.label(graph.vertex(args.source))
+    return {"source": source, "reached": d.nvals, "farthest": host_coo(d)[1].max().item()}
+
+
+def best(word: str, *, sources: bool = False) -> Say:
+    """The vertices with the largest values: five, or as many as --top says."""
+
+    def say(graph: Graph, v: Any, args: argparse.Namespace) -> Summary:
+        v = side(v, args) if isinstance(v, tuple) else v
+        index, values = host_coo(v)
+        first = largest(v, 5 if args.best is None else args.best)
+        top = {"first": [graph.label(int(i)) for i in index[first]], word: [x.item() for x in values[first]]}
+        if not sources:
+            return top
+        return {"sources": graph.matrix.nrows if args.sources is None else args.sources.count(",") + 1, **top}
+
+    return say
+
+
+def side(answer: Any, args: argparse.Namespace) -> Any:
+    return answer[1 if args.authorities else 0]
+
+
+def classes(word: str) -> Say:
+    """How many classes, and how many vertices the largest one has."""
+
+    def say(graph: Graph, v: Any, args: argparse.Namespace) -> Summary:
+        sizes = np.unique(host_coo(v)[1], return_counts=True)[1]
+        return {word: len(sizes), "largest": int(sizes.max(initial=0))}
+
+    return say
+
+
+def entries(word: str) -> Say:
+    return lambda graph, answer, args: {word: answer.nvals}
+
+
+def number(word: str) -> Say:
+    return lambda graph, answer, args: {word: answer}
+
+
+def mean(graph: Graph, v: Any, args: argparse.Namespace) -> Summary:
+    values = host_coo(v)[1]
+    return {"mean": float(values.mean()) if len(values) else 0.0}
+
+
+def levels(graph: Graph, v: Any, args: argparse.Namespace) -> Summary:
+    found = host_coo(v)[1]
+    return {"levels": int(found.max(initial=-1)) + 1, "on or behind cycles": v.size - v.nvals}
+
+
+def upper(answer: Any, args: argparse.Namespace) -> Any:
+    """Each edge once; it comes both ways."""
+    import bitblas as gb
+
+    return answer.select(gb.select.triu, 1).new()
+
+
+def forest(graph: Graph, F: Any, args: argparse.Namespace) -> Summary:
+    tree = upper(F, args)
+    return {"trees": F.nrows - tree.nvals, "edges": tree.nvals, "weight": host_coo(tree)[2].sum().item()}
+
+
+def matched(graph: Graph, v: Any, args: argparse.Namespace) -> Summary:
+    return {"edges": v.nvals // 2, "vertices": v.nvals}
+
+
+def diameter(graph: Graph, answer: Any, args: argparse.Namespace) -> Summary:
+    low, high = answer if isinstance(answer, tuple) else (answer, answer)
+    return {"at least": low, "at most": high}

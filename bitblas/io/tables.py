@@ -1,0 +1,190 @@
+"""Tables of edges in and out: pandas, polars, Arrow; and igraph's graphs.
+
+A table has a row for each edge and columns with names: its two ends, and a value. The libraries are imported by the
+functions that make their objects; what comes in is read by what the three have in common, a column as a NumPy array,
+which costs no copy of numbers that lie in one piece and of which none is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import DimensionMismatch, InvalidValue
+from .build import build, host_coo
+from .graph import Graph
+
+EDGES, VERTICES = ("source", "target", "weight"), ("vertex", "value")
+
+
+def from_table(
+    table: Any, source: str = "source", target: str = "target", weight: str | None = None, *, size: int | None = None,
+    dup_op: Any = None, dtype: Any = None, name: str | None = None, device: str | None = None,
+    format: str | None = None, tile: int | None = None, packed: bool | None = None,
+) -> Graph:  # fmt: skip
+    """A Graph of the rows of a table: a DataFrame of pandas or polars, an Arrow table, or a dictionary of arrays.
+
+    source, target: the columns of the two ends of each edge, integers from 0, or else names (strings), which are
+    numbered in the order in which they come. weight: the column of values, numbers; None: a pattern. size: the number
+    of vertices; None: as many as the largest number says; not for names. dup_op joins edges that are there twice.
+
+    Raises InvalidValue for a column that is not there, has missing values or is of another kind, for a vertex out of
+    range, and for an edge with a weight that is there twice, without dup_op.
+    """
+    rows, cols = (_column(table, name) for name in (source, target))
+    values = None if weight is None else _column(table, weight)
+    if values is not None and values.dtype.kind not in "biuf":
+        raise InvalidValue(f"column {weight!r}: expected numbers, got {values.dtype}")
+    labels = None
+    if rows.dtype.kind not in "iu" or cols.dtype.kind not in "iu":
+        if size is not None:
+            raise InvalidValue(f"size: expected None for vertices that have names, got {size}")
+        rows, cols, labels = _named(rows, cols, (source, target))
+        size = len(labels)
+    for ends, end in ((rows, source), (cols, target)):
+        low, high = (int(ends.min()), int(ends.max())) if len(ends) else (0, -1)
+        if low < 0 or (size is not None and high >= size):
+            got = low if low < 0 else high
+            last = "" if size is None else f" to {size - 1}"
+            raise InvalidValue(f"column {end!r}: expected vertices from 0{last}, got {got}")
+    if size is None:
+        size = 1 + max((int(ends.max()) for ends in (rows, cols) if len(ends)), default=-1)
+    matrix = build(
+        "table", rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False), values, (size, size),
+        dup_op=dup_op, dtype=dtype, name=name, device=device, format=format, tile=tile, packed=packed,
+    )  # fmt: skip
+    return Graph(matrix, labels)
+
+
+def to_pandas(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
+    """A pandas DataFrame, a row for each entry: source, target and weight of a Matrix, vertex and value of a Vector.
+
+    A: Matrix, Vector, or Graph, whose labels are taken. labels: names for the vertices instead of their numbers.
+    columns: other names for the columns; two for a Matrix leave the values out. Raises InvalidValue for columns that do
+    not fit, ImportError without pandas.
+    """
+    import pandas
+
+    return pandas.DataFrame(table_of(A, labels, columns))
+
+
+def to_polars(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
+    """The same as `to_pandas`, as a polars DataFrame. ImportError without polars."""
+    import polars
+
+    return polars.DataFrame(table_of(A, labels, columns))
+
+
+def to_arrow(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
+    """The same as `to_pandas`, as a pyarrow Table, which copies no numbers. ImportError without pyarrow."""
+    import pyarrow
+
+    return pyarrow.table(table_of(A, labels, columns))
+
+
+def table_of(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> dict[str, Any]:
+    """Arrays by the names of columns, as `to_pandas` has them; ends with labels are lists."""
+    if isinstance(A, Graph):
+        A, labels = A.matrix, A.labels if labels is None else labels
+    *ends, values = host_coo(A)
+    full = EDGES if len(ends) == 2 else VERTICES
+    names = full if columns is None else tuple(columns)
+    if len(set(names)) != len(names) or len(names) not in (len(full), len(ends)):
+        raise InvalidValue(f"columns: expected {len(full)} different names, for {', '.join(full)}, got {columns!r}")
+    size = max(A.nrows, A.ncols) if len(ends) == 2 else A.size
+    if labels is not None and len(labels) < size:
+        raise InvalidValue(f"labels: expected one for each of {size} vertices, got {len(labels)}")
+    made: list[Any] = [at.astype(np.int64, copy=False) for at in ends]
+    if labels is not None:
+        made = [[labels[k] for k in at.tolist()] for at in made]
+    return dict(zip(names, [*made, values]))
+
+
+def _column(table: Any, name: str) -> np.ndarray:
+    """A column as an array. InvalidValue where it is not there, or has values that are missing."""
+    known = getattr(table, "column_names", None) or getattr(table, "columns", None)
+    known = list(table if known is None else known)
+    if name not in known:
+        raise InvalidValue(f"column {name!r}: expected one of {', '.join(map(repr, known))}")
+    column = table[name]
+    missing = getattr(column, "null_count", 0)  # of polars a method, of Arrow a number
+    missing = missing() if callable(missing) else missing
+    array = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    if array.dtype == object and not missing:
+        missing = sum(value is None or value != value for value in array)
+    if missing:
+        raise InvalidValue(f"column {name!r}: expected a value in every row, got {missing} rows without one")
+    if array.ndim != 1:
+        raise InvalidValue(f"column {name!r}: expected one value in a row, got an array of shape {array.shape}")
+    return array
+
+
+def _named(
+    rows: np.ndarray, cols: np.ndarray, names: tuple[str, str]
+) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    """Numbers for both ends, from names; and the names."""
+    ends = [array.tolist() for array in (rows, cols)]
+    for array, listed, name in zip((rows, cols), ends, names):
+        other = next((value for value in listed if not isinstance(value, str)), None)
+        if other is not None:
+            raise InvalidValue(
+                f"column {name!r}: expected integers in both columns of vertices, or strings in both, got {other!r} "
+                f"in a column of {array.dtype}"
+            )
+    index: dict[str, int] = {label: k for k, label in enumerate(dict.fromkeys(chain.from_iterable(zip(*ends))))}
+    numbered = [np.fromiter(map(index.__getitem__, listed), np.int64, len(listed)) for listed in ends]
+    return numbered[0], numbered[1], tuple(index)
+
+
+def from_igraph(
+    G: Any, weight: str | None = "weight", *, name: str | None = None, device: str | None = None,
+    format: str | None = None, tile: int | None = None, packed: bool | None = None,
+) -> Graph:  # fmt: skip
+    """A Graph of an igraph.Graph: vertex k is its vertex k, its label the attribute `name`, if vertices have one.
+
+    weight: the attribute of edges that holds the values; without it, or with None, every edge has the value 1. An
+    undirected edge is an entry in both directions; parallel edges are summed, as in `from_networkx`.
+    """
+    ends = np.array(G.get_edgelist(), np.int64).reshape(-1, 2)
+    weighted = weight is not None and weight in G.es.attributes()
+    values = np.array(G.es[weight]) if weighted else np.ones(len(ends), np.int64)
+    if values.dtype.kind not in "biuf":
+        raise InvalidValue(f"edge attribute {weight!r}: expected a number at every edge, got {values.dtype}")
+    rows, cols = ends[:, 0], ends[:, 1]
+    if not G.is_directed():
+        apart = rows != cols
+        rows, cols = np.concatenate([rows, cols[apart]]), np.concatenate([cols, rows[apart]])
+        values = np.concatenate([values, values[apart]])
+    import bitblas as gb
+
+    matrix = build(
+        "igraph", rows, cols, values, (G.vcount(), G.vcount()), dup_op=gb.binary.plus, dtype=None, name=name,
+        device=device, format=format, tile=tile, packed=packed,
+    )  # fmt: skip
+    return Graph(matrix, tuple(map(str, G.vs["name"])) if "name" in G.vs.attributes() else None)
+
+
+def to_igraph(A: Any, weight: str | None = "weight", *, directed: bool = True) -> Any:
+    """An igraph.Graph with a vertex for each row of a square Matrix, or of a Graph, whose labels are the names.
+
+    weight: the edge attribute that holds the values; None: none does. directed: False takes each edge once, from the
+    upper triangle. Raises DimensionMismatch if A is not square, ImportError without igraph.
+    """
+    import igraph
+
+    A, labels = (A.matrix, A.labels) if isinstance(A, Graph) else (A, None)
+    if A.nrows != A.ncols:
+        raise DimensionMismatch(f"A: expected a square matrix, got {A.nrows} x {A.ncols}")
+    rows, cols, values = host_coo(A)
+    if not directed:
+        upper = rows <= cols
+        rows, cols, values = rows[upper], cols[upper], values[upper]
+    G = igraph.Graph(n=A.nrows, edges=np.stack([rows, cols], axis=1).astype(np.int64).tolist(), directed=directed)
+    if weight is not None:
+        G.es[weight] = values.tolist()
+    if labels is not None:
+        G.vs["name"] = list(labels)
+    return G

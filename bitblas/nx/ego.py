@@ -1,0 +1,24 @@
+"""networkx.generators.ego: a node, what is near to it, and the edges between."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bitblas.algorithms import bfs_levels
+
+from .graph import Graph
+from .walk import entries, number
+
+
+def ego_graph(
+    G: Graph, n: Any, radius: float = 1, center: bool = True, undirected: bool = False, distance: str | None = None
+) -> Graph:
+    source = number(G, n, f"Source {n} is not in G" if not undirected else f"Node {n} not found in graph")
+    near = np.zeros(len(G), bool)
+    if radius >= 0:
+        A = G.both_ways if undirected else G.structure
+        near[entries(bfs_levels(A, source, depth_limit=int(min(radius, len(G)))))[0]] = True
+    near[source] &= center
+    return G.part(near, near[G.rows] & near[G.cols])

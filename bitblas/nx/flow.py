@@ -1,0 +1,73 @@
+"""networkx.algorithms.flow.maxflow: the largest flow between two nodes, and the least cut."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+import bitblas as gb
+from bitblas import algorithms
+
+from .graph import Graph
+from .walk import entries, host
+
+
+def _network(G: Graph, _s: Any, _t: Any, capacity: str) -> tuple[Any, int, int]:
+    """The capacities, and the numbers of the two nodes; an edge that holds any amount holds more than all others do."""
+    for node in (_s, _t):
+        if node not in G:
+            raise nx.NetworkXError(f"node {node!s} not in graph")
+    if _s == _t:
+        raise nx.NetworkXError("source and sink are the same node")
+    values = G.values_of(capacity, np.inf)
+    if not (values >= 0).all():
+        raise NotImplementedError("capacities below 0")
+    endless, s, t = values == np.inf, G.number[_s], G.number[_t]
+    A = G.matrix(capacity, default=np.inf)
+    if endless.any():
+        if (entries(algorithms.bfs_levels(A.select(gb.select.valueeq, np.inf).new(), s))[0] == t).any():
+            raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.")
+        A = A.apply(gb.binary.min, right=2 * values[~endless].sum() + 1).new()
+    return A, s, t
+
+
+def maximum_flow(
+    flowG: Graph, _s: Any, _t: Any, capacity: str = "capacity", flow_func: Any = None, **kwargs: Any
+) -> tuple[Any, dict[Any, dict[Any, Any]]]:
+    A, s, t = _network(flowG, _s, _t, capacity)
+    value, F = algorithms.maximum_flow(A, s, t)
+    if not flowG.directed:  # what goes both ways along an edge does not go
+        F = gb.binary.minus(F | F.T, left_default=0, right_default=0).new()
+        F = F.select(gb.select.valuegt, 0).new()
+    n = len(flowG)
+    rows, cols, amount = (F.device.to_host(x) for x in F.to_coo())
+    held = np.zeros(len(flowG.cols), amount.dtype)
+    keys = flowG.rows * n + flowG.cols
+    order = np.argsort(keys)
+    held[order[np.searchsorted(keys[order], rows.astype(np.int64) * n + cols.astype(np.int64))]] = amount
+    found: dict[Any, dict[Any, Any]] = {node: {} for node in flowG}
+    for u, v, x in zip(flowG.nodes_at(flowG.rows), flowG.nodes_at(flowG.cols), held.tolist()):
+        found[u][v] = x
+    return value, found
+
+
+def maximum_flow_value(
+    flowG: Graph, _s: Any, _t: Any, capacity: str = "capacity", flow_func: Any = None, **kwargs: Any
+) -> Any:
+    return algorithms.minimum_cut(*_network(flowG, _s, _t, capacity))[0]
+
+
+def minimum_cut(
+    flowG: Graph, _s: Any, _t: Any, capacity: str = "capacity", flow_func: Any = None, **kwargs: Any
+) -> tuple[Any, tuple[set[Any], set[Any]]]:
+    value, side = algorithms.minimum_cut(*_network(flowG, _s, _t, capacity))
+    near = host(side)
+    return value, (set(flowG.nodes_at(near.nonzero()[0])), set(flowG.nodes_at((~near).nonzero()[0])))
+
+
+def minimum_cut_value(
+    flowG: Graph, _s: Any, _t: Any, capacity: str = "capacity", flow_func: Any = None, **kwargs: Any
+) -> Any:
+    return algorithms.minimum_cut(*_network(flowG, _s, _t, capacity))[0]

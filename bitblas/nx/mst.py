@@ -1,0 +1,72 @@
+"""networkx.algorithms.tree.mst: spanning trees of least or most weight, in the order of Kruskal's algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import bitblas as gb
+from bitblas.algorithms import minimum_spanning_forest
+
+from .graph import Graph
+
+
+def _chosen(G: Graph, weight: str | None, sign: int) -> np.ndarray:
+    """The edges of the tree, the first one that Kruskal's algorithm takes first: by weight, equal ones in the order of
+    the graph. Numbered so, no two edges are equal, and there is one tree."""
+    rows, cols = G.edges_at
+    values = np.ones(len(rows), np.int64) if weight is None else G.values_of(weight)
+    if (values != values).any():
+        raise NotImplementedError("NaN as a weight")
+    order = np.argsort(sign * values, kind="stable")
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    loops = rows == cols
+    half = gb.Matrix.from_coo(rows[~loops], cols[~loops], rank[~loops], nrows=len(G), ncols=len(G))
+    F = minimum_spanning_forest(half.ewise_add(half.T, gb.binary.first).new())
+    return order[np.unique(F.device.to_host(F.to_coo()[2]))]
+
+
+def _edges(G: Graph, sign: int, weight: str, data: bool) -> Iterator[Any]:
+    chosen = _chosen(G, weight, sign)
+    ends = zip(*(G.nodes_at(at[chosen]) for at in G.edges_at))
+    if not data:
+        return ends
+    held = G.data
+    return ((u, v, {} if held is None else dict(held[k])) for (u, v), k in zip(ends, chosen.tolist()))
+
+
+def minimum_spanning_edges(
+    G: Graph, algorithm: str = "kruskal", weight: str = "weight", keys: bool = True, data: bool = True,
+    ignore_nan: bool = False,
+) -> Iterator[Any]:  # fmt: skip
+    return _edges(G, 1, weight, data)
+
+
+def maximum_spanning_edges(
+    G: Graph, algorithm: str = "kruskal", weight: str = "weight", keys: bool = True, data: bool = True,
+    ignore_nan: bool = False,
+) -> Iterator[Any]:  # fmt: skip
+    return _edges(G, -1, weight, data)
+
+
+def _tree(G: Graph, weight: str | None, sign: int) -> Graph:
+    in_tree = np.zeros(len(G.edges_at[0]), bool)
+    in_tree[_chosen(G, weight, sign)] = True
+    n, (rows, cols) = len(G), (ends[in_tree] for ends in G.edges_at)
+    keys = np.concatenate([rows * n + cols, cols * n + rows])
+    return G.part(np.ones(n, bool), np.isin(G.rows * n + G.cols, keys))
+
+
+def minimum_spanning_tree(
+    G: Graph, weight: str = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
+) -> Graph:
+    return _tree(G, weight, 1)
+
+
+def maximum_spanning_tree(
+    G: Graph, weight: str = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
+) -> Graph:
+    return _tree(G, weight, -1)

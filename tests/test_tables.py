@@ -1,0 +1,136 @@
+"""Tables of pandas, polars and Arrow, and igraph's graphs: in, out, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bitblas as gb
+from bitblas.exceptions import DimensionMismatch, InvalidValue
+from bitblas.io import Graph, from_igraph, from_table, to_arrow, to_igraph, to_pandas, to_polars
+
+ROADS = {"source": ["Ulm", "Bern", "Ulm"], "target": ["Bern", "Rom", "Rom"], "hours": [7.0, 2.5, 11.0]}
+NUMBERS = {"from": np.array([0, 1, 0]), "to": np.array([1, 4, 4], np.uint8), "w": np.array([3, -1, 2])}
+KINDS = {
+    "dict": lambda columns: columns,
+    "pandas": lambda columns: pytest.importorskip("pandas").DataFrame(columns),
+    "polars": lambda columns: pytest.importorskip("polars").DataFrame(columns),
+    "arrow": lambda columns: pytest.importorskip("pyarrow").table(columns),
+}
+OUT = {"pandas": to_pandas, "polars": to_polars, "arrow": to_arrow}
+
+
+def columns(table):
+    names = getattr(table, "column_names", None) or list(table.columns)
+    return {name: table[name].to_numpy().tolist() for name in names}
+
+
+@pytest.fixture(autouse=True)
+def on_the_cpu():
+    with gb.config.set(device="cpu"):
+        yield
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tables_in(kind):
+    G = from_table(KINDS[kind](ROADS), weight="hours")
+    assert G.labels == ("Ulm", "Bern", "Rom") and G.matrix.dtype == gb.dtypes.FP64
+    assert G.matrix.to_dicts() == {0: {1: 7.0, 2: 11.0}, 1: {2: 2.5}}
+    G = from_table(KINDS[kind](NUMBERS), "from", "to", "w")
+    assert G.labels is None and G.matrix.shape == (5, 5) and G.matrix.dtype == gb.dtypes.INT64
+    assert G.matrix.to_dicts() == {0: {1: 3, 4: 2}, 1: {4: -1}}
+    pattern = from_table(KINDS[kind](NUMBERS), "from", "to", size=9).matrix
+    assert pattern.shape == (9, 9) and pattern.dtype == gb.dtypes.BOOL and pattern.nvals == 3
+
+
+@pytest.mark.parametrize("kind", OUT)
+def test_tables_out_and_back(kind):
+    pytest.importorskip({"arrow": "pyarrow"}.get(kind, kind))
+    G = from_table(ROADS, weight="hours")
+    table = OUT[kind](G)
+    assert columns(table) == {
+        "source": ["Ulm", "Ulm", "Bern"], "target": ["Bern", "Rom", "Rom"], "weight": [7.0, 11.0, 2.5],
+    }  # fmt: skip
+    back = from_table(table, weight="weight")
+    assert back.matrix.isequal(G.matrix, check_dtype=True) and back.labels == G.labels
+    assert columns(OUT[kind](G.matrix, columns=("i", "j"))) == {"i": [0, 0, 1], "j": [1, 2, 2]}
+    v = gb.Vector.from_coo([0, 2], [5, 6], size=3)
+    assert columns(OUT[kind](v)) == {"vertex": [0, 2], "value": [5, 6]}
+    assert columns(OUT[kind](v, G.labels, ("city", "rank"))) == {"city": ["Ulm", "Rom"], "rank": [5, 6]}
+
+
+def test_arrow_copies_no_numbers():
+    pa = pytest.importorskip("pyarrow")
+    weight = np.arange(1000.0)
+    table = pa.table({"weight": weight})
+    assert np.shares_memory(table["weight"].chunk(0).to_numpy(), weight)
+    made = to_arrow(gb.Vector.from_dense(weight))
+    assert made["value"].num_chunks == 1 and made["value"].to_numpy().tolist() == weight.tolist()
+
+
+BAD = {
+    "no such column": ({"source": [1]}, {}, r"column 'target': expected one of 'source'"),
+    "missing": ({"source": [0, 1], "target": ["a", None]}, {}, r"column 'target': expected a value.*1 rows without"),
+    "names and numbers": (
+        {"source": [0], "target": ["a"]},
+        {},
+        r"column 'source': .*strings in both, got 0 .*int64",
+    ),
+    "halves": ({"source": [0.5], "target": [1]}, {}, r"column 'source': expected integers in both.*got 0\.5"),
+    "below": ({"source": [0, -2], "target": [1, 1]}, {}, r"column 'source': expected vertices from 0, got -2"),
+    "beyond": ({"source": [0], "target": [3]}, {"size": 3}, r"column 'target': expected vertices from 0 to 2, got 3"),
+    "size of names": ({"source": ["a"], "target": ["b"]}, {"size": 3}, r"size: expected None for vertices that have"),
+    "weight": ({**ROADS, "w": ["1", "2", "3"]}, {"weight": "w"}, r"column 'w': expected numbers, got <U1"),
+    "twice": ({"source": [0, 0], "target": [1, 1], "w": [1, 2]}, {"weight": "w"}, r"row 0, column 1 twice; dup_op"),
+    "deep": ({"source": np.zeros((2, 2), int), "target": [1, 1]}, {}, r"column 'source': expected one value in a row"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_tables_that_are_refused(name):
+    table, options, text = BAD[name]
+    with pytest.raises(InvalidValue, match=text):
+        from_table(table, **options)
+
+
+def test_other_edges_of_tables():
+    twice = {"source": [0, 0], "target": [1, 1], "w": [1, 2]}
+    assert from_table(twice, weight="w", dup_op=gb.binary.plus).matrix.to_dicts() == {0: {1: 3}}
+    assert from_table(twice).matrix.nvals == 1
+    none = {"source": np.zeros(0, int), "target": np.zeros(0, int)}
+    assert from_table(none).matrix.shape == (0, 0) and from_table(none, size=2).matrix.shape == (2, 2)
+    A = gb.Matrix.from_coo([0], [1], 2.5, nrows=2, ncols=2)
+    with pytest.raises(InvalidValue, match="columns: expected 3 different names"):
+        to_pandas(A, columns=("a", "a", "b"))
+    with pytest.raises(InvalidValue, match="labels: expected one for each of 2 vertices, got 1"):
+        to_pandas(A, labels=["a"])
+
+
+def test_igraph():
+    igraph = pytest.importorskip("igraph")
+    G = igraph.Graph(n=4, edges=[(0, 1), (1, 2), (1, 2), (3, 3)], directed=False)
+    G.vs["name"] = list("abcd")
+    G.es["weight"] = [1, 2, 3, 4]
+    made = from_igraph(G)
+    assert made.labels == ("a", "b", "c", "d") and made.matrix.dtype == gb.dtypes.INT64
+    assert made.matrix.to_dicts() == {0: {1: 1}, 1: {0: 1, 2: 5}, 2: {1: 5}, 3: {3: 4}}
+    assert from_igraph(G, None).matrix.to_dicts()[1] == {0: 1, 2: 2}
+    back = to_igraph(made, directed=False)
+    assert back.get_edgelist() == [(0, 1), (1, 2), (3, 3)] and back.es["weight"] == [1, 5, 4]
+    assert back.vs["name"] == list("abcd")
+    D = to_igraph(made.matrix, "cost")
+    assert D.is_directed() and D.ecount() == 5 and sorted(D.es["cost"]) == [1, 1, 4, 5, 5]
+    assert from_igraph(igraph.Graph(3)).matrix.nvals == 0
+    G.es["weight"] = [1, 2, "3", 4]
+    with pytest.raises(InvalidValue, match="edge attribute 'weight': expected a number"):
+        from_igraph(G)
+    with pytest.raises(DimensionMismatch, match="expected a square matrix, got 1 x 2"):
+        to_igraph(gb.Matrix(gb.dtypes.BOOL, 1, 2))
+
+
+def test_a_graph_is_what_files_give(tmp_path):
+    G = from_table(ROADS, weight="hours")
+    assert isinstance(G, Graph) and G.vertex("Rom") == 2
+    gb.io.write(tmp_path / "roads.tsv", G.matrix, labels=G.labels)
+    again = gb.io.read(tmp_path / "roads.tsv")
+    assert again.labels == ("Ulm", "Bern", "Rom") and again.matrix.to_dicts() == G.matrix.to_dicts()
