@@ -6,10 +6,10 @@ Every message names the argument, what was expected, what was got, and a hint wh
 from semirings.errors import DomainMismatch, GraphblasException, NotImplementedException, UdfParseError
 
 __all__ = [
-    "CaptureError", "DeviceError", "DimensionMismatch", "DomainMismatch", "EmptyObject", "GraphblasException",
-    "IndexOutOfBound", "InsufficientSpace", "InvalidIndex", "InvalidObject", "InvalidValue", "JitError", "NoValue",
-    "NotImplementedException", "NullPointer", "OutOfMemory", "OutputNotEmpty", "Panic", "UdfParseError",
-    "UninitializedObject",
+    "CaptureError", "DeviceError", "DimensionMismatch", "DistributedError", "DomainMismatch", "EmptyObject",
+    "GraphblasException", "IndexOutOfBound", "InsufficientSpace", "InvalidIndex", "InvalidObject", "InvalidValue",
+    "JitError", "NoValue", "NotImplementedException", "NullPointer", "OutOfMemory", "OutputNotEmpty", "Panic",
+    "UdfParseError", "UninitializedObject",
 ]  # fmt: skip
 
 
@@ -47,6 +47,10 @@ class OutOfMemory(GraphblasException, MemoryError):
 
 class DeviceError(GraphblasException, RuntimeError):
     """A device that is missing, too old, or that does not hold the operand."""
+
+
+class DistributedError(GraphblasException, RuntimeError):
+    """Ranks that do not meet, that end, or that run different programs; not of the C API."""
 
 
 class UninitializedObject(GraphblasException):

@@ -51,7 +51,7 @@ FLOORS = (
         "bitblas.ss",
         "bitblas.viz",
     ),
-    ("bitblas.registry", "bitblas.calibrate", "bitblas.compare", "bitblas.nx"),
+    ("bitblas.registry", "bitblas.calibrate", "bitblas.compare", "bitblas.distributed", "bitblas.nx"),
     ("bitblas.cli", "bitblas.__main__"),
 )
 FLOOR = {name: number for number, names in enumerate(FLOORS) for name in names}

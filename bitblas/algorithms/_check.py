@@ -16,7 +16,7 @@ def on_its_device(program):
 
     @functools.wraps(program)
     def run(A, *args, **options):
-        gb = library(options.get("gb"))
+        gb = options["gb"] = library(options.get("gb"), A)
         device = getattr(getattr(A, "device", None), "name", None)  # python-graphblas knows no devices
         if device is None or device == gb.config.device:
             return program(A, *args, **options)
@@ -94,8 +94,11 @@ def loop(make, A, gb, *args):
     return found
 
 
-def library(gb):
-    """The module to run on: the one given, or bitblas, imported only now because bitblas imports this package."""
+def library(gb, A=None):
+    """The module to run on: the one given, that of a matrix in shares, or bitblas, imported only now because bitblas
+    imports this package."""
+    if gb is None:
+        gb = getattr(A, "_library", None)
     if gb is None:
         import bitblas as gb
     return gb

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from ..formats import TILES, tiled
 from ..io import FILE_FORMATS
 from ..plan.forms import FORMATS
-from . import algorithms, commands, comparison, files, output, warming
+from . import algorithms, commands, comparison, files, output, ranks, warming
 from .source import Fault, meant
 
 DESCRIPTION = (
@@ -97,6 +97,10 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("files", metavar="PROGRAM", nargs="*", help="a Python file, or a page of Markdown with Python in it")
     p.add_argument("-j", "--processes", type=int, metavar="N", help="so many at once (default: one for each processor)")
     p.add_argument("--all", action="store_true", help="every algorithm, not only those of compare")
+    p = command("run", ranks.run, "a Python program as several ranks on this host, each with its share of the objects")
+    p.add_argument("-n", "--ranks", type=int, required=True, metavar="N", help="how many, on GPUs one for each")
+    p.add_argument("--device", metavar="DEVICE", help="cpu or cuda; default: cuda if it works")
+    p.add_argument("program", metavar="PROGRAM", nargs=argparse.REMAINDER, help="a Python file, and its arguments")
     for name, help in (
         ("compare", "all algorithms against SuiteSparse:GraphBLAS: answers, times, bytes"),
         ("demo", "compare, on the shipped road network of New York"),

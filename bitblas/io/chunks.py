@@ -101,10 +101,11 @@ class MatrixMarketChunks(FileChunks):
         weights = head.field != "pattern"
         layout = Layout(None, header=False, labels=False, weights=weights, columns=2 + weights)
         reader, seen = Reader(stream.name, layout, 1, max(head.nrows, head.ncols)), 0
-        reader.lines = head.lines
+        blocks = stream.blocks(BLOCK)
+        reader.lines = stream.lines
         if weights:  # so that a file without entries has a type too
             yield np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, "f8" if head.field == "real" else "i8")
-        for block in stream.blocks(BLOCK):
+        for block in blocks:
             place = f"{self.name}, lines {reader.lines + 1} to {reader.lines + block.count(10)}"
             if b"%" in block or b"#" in block:
                 raise InvalidValue(f"{place}: expected {head.entry}, got a comment")
@@ -113,8 +114,12 @@ class MatrixMarketChunks(FileChunks):
                 seen += len(rows)
                 self._check(place, rows, cols, values)
                 yield from self._expanded(rows, cols, values)
-        if seen != head.entries:
+        if (seen := self.counted(seen)) != head.entries:
             raise InvalidValue(f"{self.name}: expected {head.entries} entries, got {seen}")
+
+    def counted(self, seen: int) -> int:
+        """The entries of the file, of which so many were read."""
+        return seen
 
     def _check(self, place: str, rows: np.ndarray, cols: np.ndarray, values: Any) -> None:
         head = self.head

@@ -7,7 +7,8 @@ statement after the other until it is worth while to make a table of such kernel
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -19,11 +20,12 @@ from ..core.vector.vector import Vector
 from ..device import get
 from ..exceptions import InvalidValue
 from .host.turn import Turn
-from .state import NO_LIMIT, state_of
+from .state import NO_LIMIT, plain, state_of
 
 if TYPE_CHECKING:
     from .build import Line
     from .captured import Captured
+    from .checkpoint import Checkpoint
 
 
 @dataclass(frozen=True)
@@ -87,16 +89,34 @@ class Program:
         self.begin, self.end = begin, end
         self._captured: Captured | None = None
         self._turn: Turn | None = None
+        self._checkpoint: Checkpoint | None = None
+
+    def checkpoint(self, path: str | os.PathLike[str], *, state: Sequence[Any] = (), every: int = 100) -> Program:
+        """Itself, which from now on saves `while_` and the Vectors and Scalars of `state` into the folder `path` after
+        each `every` rounds. A run that finds such a state goes on from it; one that ends deletes it.
+
+        state: all that the body reads and writes. Such a program runs as a plain loop. Raises InvalidValue (every, a
+        program with `begin`), TypeError (state); its runs also OSError, InvalidValue (the state of another program).
+        """
+        from .checkpoint import Checkpoint
+
+        if self.begin is not None:
+            raise InvalidValue("checkpoint: expected a program without begin=, whose vectors nobody else knows")
+        condition = self.condition if isinstance(self.condition, tuple) else (self.condition,)
+        self._checkpoint = Checkpoint(path, [*condition, *state], every)
+        return self
 
     def run(self) -> Any:
         """The rounds that were run until the condition failed or the limit was reached."""
         if state.recorder is not None:
+            if self._checkpoint is not None:
+                state.recorder.refuse("a program with a checkpoint")
             return state.recorder.repeated(self.body, self.condition, self.limit, self.begin, self.end)
         captured = self._captured
-        if captured is not None and captured.is_valid():
+        if captured is not None and self._checkpoint is None and captured.is_valid():
             return captured.run(self.limit)
         one = self.condition[0] if isinstance(self.condition, tuple) else self.condition
-        if not isinstance(one, (Vector, Scalar)):  # of python-graphblas
+        if not isinstance(one, (Vector, Scalar)) or self._checkpoint is not None:  # of python-graphblas, in shares
             return self._run_plain(None)
         device = one.device if isinstance(one, Vector) else get(config.device)
         if device.records_loops:
@@ -123,19 +143,25 @@ class Program:
 
     def _run_plain(self, turn: Turn | None) -> int:
         """Round by round, until a table of kernels takes over."""
-        rounds, given, now = 0, state_of(self.begin), perf_counter()
-        while rounds < self.limit and self._goes_on():
+        saved = self._checkpoint
+        with plain:
+            rounds, given, now = 0 if saved is None else saved.restore(), state_of(self.begin), perf_counter()
+            while rounds < self.limit and self._goes_on():
+                if turn is not None:
+                    if (made := turn.made(given)) is not None:
+                        rounds = made.run(rounds, self.limit)
+                        break
+                    now = turn.spend(now)
+                self.body(rounds, *given)
+                rounds += 1
+                if saved is not None and rounds % saved.every == 0:
+                    saved.save(rounds)
             if turn is not None:
-                if (made := turn.made(given)) is not None:
-                    rounds = made.run(rounds, self.limit)
-                    break
-                now = turn.spend(now)
-            self.body(rounds, *given)
-            rounds += 1
-        if turn is not None:
-            turn.spend(now)
-        if self.end is not None:
-            self.end(*given)
+                turn.spend(now)
+            if self.end is not None:
+                self.end(*given)
+            if saved is not None:
+                saved.clear()
         return rounds
 
     def _goes_on(self) -> bool:

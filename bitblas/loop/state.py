@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -14,3 +15,18 @@ def state_of(begin: Callable[[], Any] | None) -> tuple[Any, ...]:
     if given is not None and not isinstance(given, tuple):
         raise TypeError(f"begin: expected a function that returns a tuple or None, got {type(given).__qualname__}")
     return given or ()
+
+
+class Plain(threading.local):
+    """How many programs this thread runs as plain loops, one inside the other."""
+
+    depth = 0
+
+    def __enter__(self) -> None:
+        self.depth += 1
+
+    def __exit__(self, *error: Any) -> None:
+        self.depth -= 1
+
+
+plain = Plain()

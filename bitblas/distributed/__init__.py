@@ -1,0 +1,42 @@
+"""Several GPUs, several machines: the same programs, with matrices and vectors in shares. docs/scale.md.
+
+It is a library of the same names as bitblas, so that algorithms and programs take it for one:
+
+    import bitblas.distributed as gd
+    gd.init()                                  # which rank this is: torchrun, mpirun, srun, `bitblas run -n 4` say it
+    A = gd.Matrix.from_coo(rows, columns, True, nrows=n, ncols=n)
+    levels = gd.algorithms.bfs_levels(A, 0)    # a gd.Vector: each rank has its share
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semirings import binary, dtypes, indexbinary, indexunary, monoid, select, semiring, unary
+
+from .. import agg, exceptions
+from ..config import config
+from ..core import Scalar, op, replace
+from .group import Group
+from .matrix import Matrix, TransposedMatrix
+from .products import explain
+from .start import current, init
+from .vector import Vector
+
+__all__ = [
+    "Group", "Matrix", "Scalar", "TransposedMatrix", "Vector", "agg", "algorithms", "binary", "config", "current",
+    "dtypes", "exceptions", "explain", "indexbinary", "indexunary", "init", "monoid", "op", "read", "replace", "select",
+    "semiring", "unary",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name == "algorithms":
+        from .. import algorithms
+
+        return algorithms
+    if name == "read":  # brings the readers of files
+        from .reading import read
+
+        return read
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,262 @@
+"""What Matrix and Vector in shares have in common: the call style of the library, with statements on shares."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from semirings import Typed, binary, dtypes
+from semirings.dtypes import DataType
+
+from ..core.options import check_options
+from ..core.statement.axes import parse
+from ..core.statement.base import Output, Updater
+from ..core.statement.delayed import Delayed
+from ..core.statement.infix import Infix
+from ..core.statement.listening import written
+from ..core.statement.mask import Mask
+from ..core.statement.operand import Operand, describe
+from ..core.statement.recording import state as recording
+from ..device import Device
+from ..exceptions import DimensionMismatch
+from . import exchange
+from .expr import SharedExpression, part_of
+from .positions import free_of_positions, thunk_on_share
+from .shares import Shares
+from .start import current
+
+
+def not_recorded() -> None:
+    """Programs of objects in shares run as plain loops, on a GPU too: raise what tells a recorder so."""
+    if recording.recorder is not None:
+        from ..loop.record import OnHost
+
+        raise OnHost
+
+
+class InShares(Output):
+    """`_part`: the share of this rank, an object of the library on one device; `shares`: which positions it has."""
+
+    __slots__ = ("__weakref__", "_part", "_told_once", "name", "shares")
+    _part: Any
+    _told_once: exchange.Told | None  # until something is written
+    name: Any
+    shares: Shares
+    shape: Any
+    ndim: Any
+
+    @property
+    def _ranks(self) -> Any:
+        """Who has the other shares."""
+        return current()
+
+    @property
+    def _library(self) -> Any:
+        """What algorithms run on that are given this object."""
+        return sys.modules[__package__]
+
+    @property
+    def dtype(self) -> DataType:
+        return self._part.dtype
+
+    @property
+    def device(self) -> Device:
+        """That of this rank's share."""
+        return self._part.device
+
+    @property
+    def nvals(self) -> int:
+        """The number of entries on all ranks."""
+        with current().statement(lambda: f"{self.name}.nvals"):
+            return self._told().entries
+
+    def _told(self) -> exchange.Told:
+        """What all ranks know of it; they are asked once after each change."""
+        not_recorded()
+        if self._told_once is None:
+            self._told_once = exchange.told_of(self._part._stored)
+        return self._told_once
+
+    def _changes(self) -> Any:
+        """This rank's share, to be changed."""
+        self._told_once = None
+        return self._part
+
+    @property
+    def S(self) -> Mask:
+        """The structural mask: where there is an entry, whatever its value."""
+        return Mask(self, True)
+
+    @property
+    def V(self) -> Mask:
+        """The value mask: where there is an entry that is not zero."""
+        return Mask(self, False)
+
+    @property
+    def _data(self) -> Any:
+        """What an object on one device has, and a statement on such asks for."""
+        kind = type(self).__name__
+        raise TypeError(
+            f"{self.name}: expected a {kind} on one device, got one in shares; .gathered() is all of it on every rank, "
+            f"distributed.{kind} takes entries the other way"
+        )
+
+    def _rows(self) -> Any:
+        """Itself, in shares of its rows: a transposed matrix is dealt anew."""
+        return self
+
+    @classmethod
+    def _of(cls, part: Any, shares: Shares, name: str | None = None) -> Any:
+        x = cls.__new__(cls)
+        x._part, x._told_once, x.shares = part, None, shares
+        x.name = part.name if name is None else name
+        return x
+
+    @classmethod
+    def _computed(cls, expr: Any, dtype: DataType, mask: Any = None, name: str | None = None) -> Any:
+        """A new object of what an expression gives."""
+        made: Any = cls
+        w = made(dtype, *expr.shape, name=name)
+        w._update(expr, None if mask is None else w(mask=mask).mask, None, mask is not None)
+        return w
+
+    # ---- statements ----
+
+    def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
+        not_recorded()
+        if mask is not None and mask.parent.shape != self.shape:
+            raise DimensionMismatch(f"mask: expected shape {self.shape}, got {mask.parent.shape}")
+        with current().statement(lambda: written(self.name, value, mask, accum, replace)):
+            source = self._source(value)
+            self._changes()._update(source, part_of(mask), accum, replace)
+
+    def __lshift__(self, value: Any) -> None:
+        self._update(value)
+
+    def _source(self, value: Any) -> Any:
+        """This rank's share of what stands on the right; a scalar as it is."""
+        if isinstance(value, (Infix, Delayed)) and value.ndim:
+            value = value._to_expr()
+        if isinstance(value, Operand) and value.ndim:
+            shape = getattr(value, "shape", None)
+            if shape != self.shape:
+                raise DimensionMismatch(f"{self.name} << x: expected shape {self.shape}, got {shape}")
+            if isinstance(value, SharedExpression):
+                return value.local() if value._value is None else value._value._part
+            if hasattr(value, "_rows"):
+                return value._rows()._part
+            raise TypeError(f"{self.name} << x: expected an object in shares, got {describe(value)}")
+        return value
+
+    def __setitem__(self, key: Any, value: Any, **opts: Any) -> None:
+        check_options(opts)
+        self._assign(parse(self, key), value, None, None, False, False)
+
+    def _gathered(self) -> Any:
+        """All of it on every rank, to be read."""
+        return exchange.gathered(self._part, self.shares, self._told())
+
+    def __delitem__(self, key: Any) -> None:
+        del Updater(self, None, None, False)[key]
+
+    # ---- what goes position by position ----
+
+    def _like(self, method: str, args: tuple[Any, ...], op: Any, local: Any, dtype: DataType) -> SharedExpression:
+        return SharedExpression(self.shape, method, args, op, local, dtype)
+
+    def _partner(self, other: Any, where: str) -> Any:
+        found: Any = other._resolve() if isinstance(other, Operand) and other.ndim == self.ndim else None
+        found = found._rows() if hasattr(found, "_rows") else found
+        if not isinstance(found, InShares):
+            raise TypeError(f"{where}: expected a {type(self).__name__} in shares, got {describe(other)}")
+        if found.shape != self.shape:
+            raise DimensionMismatch(f"{where}: expected two of one shape, got {self.shape} and {found.shape}")
+        return found
+
+    def _pointwise(self, method: str, other: Any, op: Any, *more: Any) -> SharedExpression:
+        x, y = self._rows(), self._partner(other, method)
+        make = lambda: getattr(x._part, method)(y._part, free_of_positions(op), *more)
+        found = make()
+        return self._like(method, (self, other, *more), found.op, make, found.dtype)
+
+    def ewise_add(self, other: Any, op: Any = binary.plus) -> SharedExpression:
+        """The union: op where both have an entry, else the one there is."""
+        return self._pointwise("ewise_add", other, op)
+
+    def ewise_mult(self, other: Any, op: Any = binary.times) -> SharedExpression:
+        """The intersection: op where both have an entry."""
+        return self._pointwise("ewise_mult", other, op)
+
+    def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> SharedExpression:
+        """The union, with a default for the operand that is missing."""
+        return self._pointwise("ewise_union", other, op, left_default, right_default)
+
+    def apply(self, op: Any, right: Any = None, *, left: Any = None) -> SharedExpression:
+        """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its thunk."""
+        x = self._rows()
+
+        def make() -> Any:
+            thunk = thunk_on_share(op, right, x.shares.low, "indexunary") if left is None else right
+            return x._part.apply(op, thunk, left=left)
+
+        found = make()
+        return self._like("apply", (self, right), found.op, make, found.dtype)
+
+    def select(self, op: Any, thunk: Any = None) -> SharedExpression:
+        """The entries for which op(value, row, column, thunk) is true; or those under a mask, or a BOOL object."""
+        x = self._rows()
+        if isinstance(op, (Mask, Operand)):
+            mask = self(op).mask
+            return self._like("select", (self, op), None, lambda: x._part.select(part_of(mask), thunk), self.dtype)
+        make = lambda: x._part.select(op, thunk_on_share(op, thunk, x.shares.low, "select"))
+        found = make()
+        return self._like("select", (self, thunk), found.op, make, found.dtype)
+
+    # ---- the whole object ----
+
+    def dup(
+        self, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None, **opts: Any
+    ) -> Any:
+        """A copy: cast to `dtype`, without entries (`clear`), or only those under `mask`."""
+        check_options(opts)
+        kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
+        made: Any = type(self)
+        w = made(kind, *self.shape, name=name)
+        if not clear:
+            w._update(self, None if mask is None else w(mask).mask)
+        return w
+
+    def clear(self) -> None:
+        """Delete all entries."""
+        self._changes().clear()
+
+    def isequal(self, other: Any, *, check_dtype: bool = False, **opts: Any) -> bool:
+        """The same shape, the same structure, equal values; the dtype counts with `check_dtype`."""
+        return self._same("isequal", other, check_dtype=check_dtype, **opts)
+
+    def isclose(self, other: Any, **how: Any) -> bool:
+        """The same shape and structure, and values that are close, as of objects on one device."""
+        return self._same("isclose", other, **how)
+
+    def _same(self, method: str, other: Any, **how: Any) -> bool:
+        if getattr(other, "shape", None) != self.shape:
+            return False
+        x, y = self._rows(), self._partner(other, method)
+        return exchange.every(getattr(x._part, method)(y._part, **how))
+
+    def wait(self, how: str = "materialize") -> Any:
+        """Itself, when pending writes and the device are done."""
+        self._part.wait(how)
+        return self
+
+    def memory(self) -> Any:
+        """The bytes that this rank's share holds."""
+        return self._part.memory()
+
+    def _text(self) -> str:
+        return str(self.name)
+
+    def __repr__(self) -> str:
+        """This rank's share: what is printed by one rank asks nothing of the others."""
+        where = f"rows {self.shares.low} to {self.shares.high} of {self.shares.size}"
+        return f"{type(self).__name__} in shares, {where}, of {'x'.join(map(str, self.shape))}\n{self._part!r}"

@@ -1,0 +1,223 @@
+"""A Matrix in shares: each rank has some of the rows, as a Matrix of the library in any form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semirings import Typed
+from semirings.dtypes import FP64
+
+from ..core import Matrix as Whole
+from ..core.convert import check_size
+from ..core.statement.axes import Axis
+from ..core.statement.infix import Operators
+from ..core.statement.mask import Mask
+from ..core.statement.operand import is_tensor
+from ..exceptions import DimensionMismatch
+from . import exchange, shares, symmetry
+from .base import InShares
+from .building import MatrixBuild
+from .expr import part_of, shared
+from .matrix_read import MatrixRead
+from .saved import MatrixFiles
+from .start import current
+
+
+class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
+    """Matrix(dtype=FP64, nrows=0, ncols=0): no entries yet. The methods, and what they mean, are those of
+    `bitblas.Matrix`; every rank calls them alike, and has some of the rows, in the form that was asked for."""
+
+    __slots__ = ("_known",)
+    ndim = 2
+    _mask_ranks = (1, 2)
+    _transposed = False
+    _known: dict[Any, Any]  # what was found of the contents: (the store, what) -> value
+
+    def __init__(
+        self, dtype: Any = FP64, nrows: Any = 0, ncols: Any = 0, *, name: str | None = None, device: Any = None,
+        **layout: Any,
+    ) -> None:  # fmt: skip
+        self.shares = shares.of(check_size("nrows", nrows))
+        self._part = Whole(dtype, self.shares.mine, ncols, name=name, device=current().device, **layout)
+        self.name, self._known, self._told_once = self._part.name, {}, None
+
+    @classmethod
+    def _of(cls, part: Any, shares: Any, name: str | None = None) -> Any:
+        A = super()._of(part, shares, name)
+        A._known = {}
+        return A
+
+    @property
+    def _matrix(self) -> Matrix:
+        return self
+
+    @property
+    def nrows(self) -> int:
+        return self.shares.size
+
+    @property
+    def ncols(self) -> int:
+        return self._part.ncols
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.shares.size, self._part.ncols
+
+    @property
+    def column_shares(self) -> Any:
+        """Which positions of a row vector each rank has."""
+        return shares.of(self.ncols)
+
+    @property
+    def T(self) -> TransposedMatrix:
+        """The transpose, not computed: products and reductions read the matrix the other way round."""
+        return TransposedMatrix(self)
+
+    def _gathered(self) -> Any:
+        """All of it on every rank, to be read."""
+        return exchange.whole(self._part, self.shares)
+
+    def _kept(self, what: Any, make: Any) -> Any:
+        """make(), until the contents change."""
+        store = self._part._stored
+        if self._known.get("of") is not store:
+            structure = getattr(self._known.get("of"), "structure", None)
+            same = structure is store.structure  # another form of the same entries is no change
+            self._known = {k: x for k, x in self._known.items() if same} | {"of": store}
+        if what not in self._known:
+            self._known[what] = make()
+        return self._known[what]
+
+    def is_symmetric(self, *, values: bool = True) -> bool:
+        """Whether it equals its transpose; without `values`, its structure. Found once, by sums over all entries."""
+        if self.nrows != self.ncols:
+            return False
+        self._told()  # what others wait for is waited for here, with a timeout
+        structure = self._kept("symmetric", lambda: symmetry.is_symmetric(self, False))
+        if not values or not structure:
+            return bool(structure)
+        return bool(self._kept("symmetric values", lambda: symmetry.is_symmetric(self, True)))
+
+    def known_symmetric(self, *, values: bool = True) -> bool:
+        """Whether that was found before."""
+        return bool(self._known.get("symmetric values" if values else "symmetric"))
+
+    def _mirror(self) -> Matrix:
+        """The transpose in shares of its rows, dealt anew unless it is the same."""
+        if self.is_symmetric():
+            return self
+        made: Matrix = self._kept("mirror", lambda: self._dealt_anew())
+        return made
+
+    def _dealt_anew(self) -> Matrix:
+        one = self._told().one
+        i, j, x = self.to_coo(values=one is None, share=True)
+        values = x if one is None else one
+        return type(self).from_coo(j, i, values, self.dtype, nrows=self.ncols, ncols=self.nrows, share=True)
+
+    def _element(self, i: int, j: int) -> Any:
+        root = self.shares.owner(i)
+        found = self._part[i - self.shares.low, j].new()._value if root == self.shares.rank else None
+        return exchange.everywhere(found, self.dtype, root)
+
+    def _assign(
+        self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Typed | None, replace: bool, region: bool
+    ) -> None:
+        rows, columns = axes
+        s = self.shares
+        with current().statement(lambda: f"assign to {self.name}[..]"):
+            self._changes()
+            at = rows.array(self.device)
+            keep = s.has(at)
+            if is_tensor(value):
+                u = value._resolve()
+                shape = tuple(a.size for a in axes if a.size is not None)
+                if u.shape != shape:
+                    raise DimensionMismatch(f"A[I, J] = x: expected shape {shape}, got {u.shape}")
+                value = _chosen(u, keep, rows.size is None)
+            if mask is not None and region:
+                mask = Mask(_chosen(mask.parent, keep, rows.size is None), mask.structure, mask.complement)
+            elif mask is not None:
+                mask = _mask_part(mask, self.shape, rows)
+            places = (at - s.low)[keep]
+            if not len(places) and (mask is None or region):
+                return
+            key = (int(places[0]) if rows.size is None and len(places) else places, _key(columns, self.device))
+            how = {} if mask is None else {"mask": mask, "replace": replace}
+            if region and mask is not None:
+                self._part[key](accum=accum, **how) << value
+            else:
+                self._part(accum=accum, **how)[key] << value
+
+
+def _key(axis: Axis, device: Any) -> Any:
+    return slice(None) if axis.at is None else axis.at if axis.size is None else axis.array(device)
+
+
+def _chosen(u: Any, keep: Any, along_row: bool) -> Any:
+    """What this rank's rows take of an object that is assigned: of a row all, else its elements or rows."""
+    if u.ndim == 1:
+        found = u._gathered()
+        return found if along_row else found[keep.nonzero()[0]].new()
+    A = u._rows()
+    return A._gathered()[keep.nonzero()[0], :].new()
+
+
+def _mask_part(mask: Mask, shape: tuple[int, int], rows: Axis) -> Mask | None:
+    """This rank's share of a mask: that of a Vector along one row is wanted whole."""
+    if mask.parent.ndim == 2 or rows.size is not None:
+        return part_of(mask)
+    return Mask(mask.parent._gathered(), mask.structure, mask.complement)
+
+
+class TransposedMatrix(MatrixRead, Operators):
+    """A.T: the same matrix, read the other way round."""
+
+    __slots__ = ("__weakref__", "_matrix")
+    ndim = 2
+    _transposed = True
+
+    def __init__(self, matrix: Matrix) -> None:
+        self._matrix = matrix
+
+    # fmt: off
+    @property
+    def T(self) -> Matrix: return self._matrix
+    @property
+    def _library(self) -> Any: return self._matrix._library
+    @property
+    def name(self) -> str: return f"{self._matrix.name}.T"
+    @property
+    def dtype(self) -> Any: return self._matrix.dtype
+    @property
+    def device(self) -> Any: return self._matrix.device
+    @property
+    def nvals(self) -> int: return self._matrix.nvals
+    @property
+    def nrows(self) -> int: return self._matrix.ncols
+    @property
+    def ncols(self) -> int: return self._matrix.nrows
+    @property
+    def shape(self) -> tuple[int, int]: return self._matrix.ncols, self._matrix.nrows
+    def known_symmetric(self, *, values: bool = True) -> bool:
+        """Whether that was found before."""
+        return bool(self._known.get("symmetric values" if values else "symmetric"))
+
+    def _mirror(self) -> Matrix: return self._matrix
+    def _rows(self) -> Matrix: return self._matrix._mirror()
+    # fmt: on
+
+    def is_symmetric(self, *, values: bool = True) -> bool:
+        return self._matrix.is_symmetric(values=values)
+
+    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None, **opts: Any) -> Matrix:
+        """The transpose as a Matrix."""
+        return self._rows().dup(dtype, mask=mask, name=name, **opts)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(Matrix, name):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._rows(), name)
+
+
+shared[2] = Matrix

@@ -1,0 +1,124 @@
+"""Ranks on GPUs: NCCL, through CuPy's binding, which finds the library of NVIDIA's own package."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+import threading
+import time
+from typing import Any
+
+from .. import device as devices
+from .. import extras
+from ..device import Device
+from ..exceptions import DistributedError
+from .group import TIMEOUT, Group
+
+BYTES = 1  # ncclUint8: all goes as bytes
+ABORT = 5.0  # seconds that NCCL gets to give up
+MEETING_OFFSET = 1  # the port beside that of the master at which ranks meet: torchrun listens at that itself
+
+
+def load(device: Any) -> Any:
+    """CuPy's module. DistributedError says what is missing."""
+    try:
+        nccl = importlib.import_module(f"{device.xp.__name__}.cuda.nccl")
+        nccl.get_version()
+    except (ImportError, AttributeError, RuntimeError) as error:
+        hint = extras.hint("nccl13", " (nccl12 for CUDA 12)")
+        raise DistributedError(f"several GPUs: NCCL cannot be loaded by CuPy ({error}); {hint}") from error
+    return nccl
+
+
+def meeting_point() -> str:
+    """Where the first rank waits for the others, from the environment: NCCL's bootstrap listens there itself."""
+    host, port = os.environ.get("MASTER_ADDR"), os.environ.get("MASTER_PORT")
+    if not host or not port or not port.isdecimal():
+        raise DistributedError(
+            f"MASTER_ADDR, MASTER_PORT: expected the host and a port of rank 0, got {host!r} and {port!r}; "
+            "torchrun and `bitblas run` set them, for srun export them"
+        )
+    return f"{host}:{int(port) + MEETING_OFFSET}"
+
+
+class NcclGroup(Group):
+    def __init__(self, rank: int, size: int, device: Device, **how: Any) -> None:
+        super().__init__(rank, size, device, **how)
+        self.nccl = load(device)
+        point = os.environ.setdefault("NCCL_COMM_ID", meeting_point())
+        # Collectives inside the while node of a graph: NCCL must not look for others that run beside the graph.
+        os.environ.setdefault("NCCL_GRAPH_MIXING_SUPPORT", "0")
+        made: list[Any] = []
+
+        def meet() -> None:
+            devices.activate(device)
+            try:
+                made.append(self.nccl.NcclCommunicator(size, self.nccl.get_unique_id(), rank))
+            except Exception as error:  # told by the thread that waits
+                made.append(error)
+
+        thread = threading.Thread(target=meet, daemon=True)  # NCCL knows no timeout here
+        thread.start()
+        thread.join(how.get("timeout", TIMEOUT))
+        if not made or isinstance(made[0], BaseException):
+            why = made[0] if made else f"no answer for {self.timeout:g} s"
+            raise DistributedError(f"rank {rank} of {size}: no meeting at {point} ({why}); is rank 0 there?")
+        self.comm = made[0]
+        # CuPy would destroy it with its last name, and NCCL waits then for all graphs that hold its calls: it ends with
+        # the process.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.comm))
+        self.event, self.pending = device.xp.cuda.Event(disable_timing=True), False
+
+    def _allgather(self, x: Any, out: Any, counts: list[int]) -> None:
+        stream = self.device.xp.cuda.get_current_stream()
+        if len(set(counts)) == 1:
+            self.comm.allGather(x.data.ptr, out.data.ptr, x.nbytes, BYTES, stream.ptr)
+        else:
+            size, at = x.itemsize, out.data.ptr
+            self.nccl.groupStart()
+            for root, count in enumerate(counts):
+                mine = x.data.ptr if root == self.rank else at
+                self.comm.broadcast(mine, at, count * size, BYTES, root, stream.ptr)
+                at += count * size
+            self.nccl.groupEnd()
+        self._finish(stream)
+
+    def _alltoall(self, x: Any, out: Any, sent: list[int], received: list[int]) -> None:
+        stream, size = self.device.xp.cuda.get_current_stream(), x.itemsize
+        from_, to = x.data.ptr, out.data.ptr
+        self.nccl.groupStart()
+        for rank in range(self.size):
+            if sent[rank]:
+                self.comm.send(from_, sent[rank] * size, BYTES, rank, stream.ptr)
+            if received[rank]:
+                self.comm.recv(to, received[rank] * size, BYTES, rank, stream.ptr)
+            from_, to = from_ + sent[rank] * size, to + received[rank] * size
+        self.nccl.groupEnd()
+        self._finish(stream)
+
+    def _finish(self, stream: Any) -> None:
+        """Leave the rest to the stream; `settle` waits for it. What is captured belongs to a graph."""
+        if not stream.is_capturing():
+            self.event.record(stream)
+            self.pending = True
+
+    def settle(self) -> None:
+        if not self.pending:
+            return
+        self.pending = False
+        begin = time.perf_counter()
+        try:
+            self.wait(self._done)
+        except self.nccl.NcclError as error:
+            self.fail({}, f" (NCCL: {error})")
+        self.seconds += time.perf_counter() - begin
+
+    def _done(self) -> bool:
+        self.comm.check_async_error()
+        return bool(self.event.done)
+
+    def _abandon(self) -> None:
+        thread = threading.Thread(target=self.comm.abort, daemon=True)  # it may wait for what never ends
+        thread.start()
+        thread.join(ABORT)

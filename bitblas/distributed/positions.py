@@ -1,0 +1,77 @@
+"""Operators that read positions, on a share: its first row is not row 0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semirings import Typed, indexunary
+from semirings.algebra import compose
+from semirings.catalog import BINARY
+from semirings.dtypes import INT64
+from semirings.expressions import names_in
+
+from ..core import Vector
+from ..core.operators import find
+from ..core.statement.operand import Operand
+from ..exceptions import NotImplementedException
+from ..verbs.reorder import OF_RESULT, SUMMED
+
+# Which thunk on a share means the thunk t on the whole, by the operator's text: t + LOW, t - LOW.
+SHIFTS = {
+    "plus(ix, t)": 1, "ix > t": -1, "ix <= t": -1, "minus(jx - ix, t)": 1, "jx - ix == t": 1, "jx - ix != t": 1,
+    "jx - ix <= t": 1, "jx - ix >= t": 1,
+}  # fmt: skip
+
+
+def plain(op: Any) -> Any:
+    return op.op if isinstance(op, Typed) else op
+
+
+def thunk_on_share(op: Any, thunk: Any, low: int, kind: str) -> Any:
+    """The thunk with which an IndexUnaryOp or SelectOp gives on a share what it gives on the whole. kind: what a text
+    names."""
+    if isinstance(op, str):
+        try:
+            op = find(op, kind)
+        except ValueError:  # another kind of operator
+            return thunk
+    expr = getattr(plain(op), "expr", None)
+    if not isinstance(expr, str):
+        return _refuse(op) if getattr(plain(op), "positional", False) else thunk
+    if "ix" not in names_in(expr):
+        return thunk
+    if expr not in SHIFTS:
+        return _refuse(op)
+    value = 0 if thunk is None else thunk._resolve().value if isinstance(thunk, Operand) else thunk
+    return value + SHIFTS[expr] * low if value is not None else thunk
+
+
+def free_of_positions(op: Any) -> Any:
+    """An operator that reads no positions."""
+    return _refuse(op) if getattr(plain(op), "positional", False) else op
+
+
+def _refuse(op: Any) -> Any:
+    raise NotImplementedException(f"{op!r}: reads positions in a way that shares do not know")
+
+
+def reads_vector(f: Typed, flip: bool) -> bool:
+    """Whether a product reads the vector's values."""
+    names = names_in(f.op.binaryop.expr)
+    return ("x" if flip else "y") in names
+
+
+def check_product(f: Typed, flip: bool) -> None:
+    """A product reads no number of a row of the result: a share counts them from its own first."""
+    if OF_RESULT[flip] in names_in(f.op.binaryop.expr):
+        _refuse(f)
+
+
+def by_value(part: Vector, f: Typed, low: int, flip: bool) -> tuple[Vector, Typed]:
+    """A product by the position that is summed over, as one by value: what stands at each place is its number."""
+    expr = f.op.binaryop.expr
+    base = expr.removesuffix(" + 1")
+    if not f.op.is_positional or base not in SUMMED:
+        return part, f
+    numbers = part.apply(indexunary.index[INT64], low + (expr != base)).new()
+    return numbers, compose(f.op.monoid, BINARY["first" if flip else "second"])[INT64]

@@ -1,0 +1,177 @@
+"""Text files read in shares: each rank reads a range of their bytes, from the start of a line to the end of one."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .. import io
+from ..core.convert import check_size
+from ..exceptions import InvalidValue
+from ..io.chunks import BLOCK, MatrixMarketChunks
+from ..io.edges import Layout, Reader, delimiter_of
+from ..io.files import Source, opened
+from ..io.mmfile import read_header
+from .matrix import Matrix
+from .start import current
+
+
+class Part(Source):
+    """A file of which `blocks` gives this rank's range of what is left of it."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source.stream, source.raw, source.name, False)
+        self.lines = source.lines
+
+    def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
+        group, file = current(), self.stream
+        begin, end = file.tell(), os.fstat(file.fileno()).st_size
+        cuts = [_line_after(file, begin + k * (end - begin) // group.size, begin) for k in range(group.size)]
+        self.range = (*cuts, end)[group.rank : group.rank + 2]
+        newlines = sum(block.count(b"\n") for block in self._range(size))
+        self.lines += int(group.told(np.array([newlines]))[: group.rank, 0].sum())
+        return self._whole_lines(size)
+
+    def _range(self, size: int) -> Iterator[bytes]:
+        at, end = self.range
+        while at < end:
+            self.stream.seek(at)
+            data = self.stream.read(min(size, end - at))
+            yield data
+            at += len(data)
+
+    def _whole_lines(self, size: int) -> Iterator[bytes]:
+        rest = b""
+        for data in self._range(size):
+            cut = data.rfind(b"\n") + 1
+            if cut:
+                yield rest + data[:cut]
+            rest = data[cut:] if cut else rest + data
+        if rest:
+            yield rest
+
+
+def _line_after(file: Any, position: int, begin: int) -> int:
+    """Where the first line begins that does at `position` or later."""
+    if position <= begin:
+        return begin
+    file.seek(position - 1)
+    file.readline()
+    return int(file.tell())
+
+
+class MarketPart(MatrixMarketChunks):
+    """This rank's entries of a Matrix Market file."""
+
+    def entries(self, stream: Source) -> Iterator[Any]:
+        return super().entries(Part(stream))
+
+    def counted(self, seen: int) -> int:
+        return int(current().told(np.array([seen])).sum())
+
+
+def read(source: Any, *, share: bool = True, file_format: str | None = None, **options: Any) -> Matrix:
+    """A Matrix of a file, in shares.
+
+    share: each rank reads a range of the bytes of a Matrix Market file of coordinates or an edge list of numbers, and
+    entries are brought to the ranks that have their rows; a folder that `Matrix.save` wrote is loaded. Packed files
+    (.gz) have no ranges: one rank reads them. Without share every rank reads all of the file and keeps its rows, which
+    is for other kinds of files. options: those of `bitblas.io.read`.
+
+    Raises OSError, InvalidValue (with file and line), DistributedError.
+    """
+    if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
+        loaded: Matrix = Matrix.load(source, **options)
+        return loaded
+    if not share:
+        return Matrix.from_matrix(io.read(source, file_format, device=current().device.name, **options).matrix)
+    kind = io.file_format_of(source, file_format)
+    if kind == "mtx":
+        return _market(source, **options)
+    if kind in ("tsv", "csv", "edges"):
+        return _edges(source, **({"delimiter": {"tsv": "\t", "csv": ","}.get(kind)} | options))
+    raise InvalidValue(
+        f"{source}: expected a text file to read in shares, got one of format {kind}; share=False reads it"
+    )
+
+
+def _market(source: Any, *, dup_op: Any = None, dtype: Any = None, name: str | None = None, **layout: Any) -> Matrix:
+    with opened(source, False) as stream:
+        head, packed = read_header(stream), stream.stream is not stream.raw
+    if head.layout != "coordinate" or head.field in ("complex", "unsigned-integer"):
+        raise InvalidValue(f"{source}: expected coordinates of real numbers to read in shares; share=False reads it")
+    kind = (MatrixMarketChunks if current().rank == 0 else _Nothing) if packed else MarketPart
+    made = kind(source, head, read_header, False)
+    none = np.zeros(0, np.int64)
+    found = [(none, none), *made] if head.field == "pattern" else list(made)
+    return _built(found, head.field == "pattern", head.nrows, head.ncols, dup_op, dtype, name, layout)
+
+
+class _Nothing(MatrixMarketChunks):
+    """What the other ranks have of a file that one of them reads."""
+
+    def entries(self, stream: Source) -> Iterator[Any]:
+        none = np.zeros(0, np.int64)
+        yield none, none, None if self.head.field == "pattern" else none
+
+
+def _edges(
+    source: Any, *, delimiter: str | None = None, header: bool | None = None, weights: bool | None = None,
+    base: int = 0, directed: bool = True, size: int | None = None, dup_op: Any = None, dtype: Any = None,
+    name: str | None = None, **layout: Any,
+) -> Matrix:  # fmt: skip
+    asked, group = Layout(delimiter_of(source, delimiter), header, None, weights), current()
+    with opened(source, False) as stream:
+        probe = Reader(stream.name, asked, base, size)
+        for block in stream.blocks(BLOCK):
+            probe.feed(block)
+            if probe.layout.columns:
+                break
+        packed = stream.stream is not stream.raw
+    if probe.layout.labels:
+        raise InvalidValue(f"{source}: expected vertices that are numbers to read in shares, got names")
+    first = group.rank == 0
+    reader = Reader(probe.name, asked if first else dataclasses.replace(probe.layout, header=False), base, size)
+    with opened(source, False) as stream:
+        part = stream if packed else Part(stream)
+        blocks = part.blocks(BLOCK) if first or not packed else iter(())
+        reader.lines = part.lines
+        for block in blocks:
+            reader.feed(block)
+    n = (
+        int(group.allreduce(np.array([reader.highest + 1]), np.maximum)[0])
+        if size is None
+        else check_size("size", size)
+    )
+    found = reader.taken() or [
+        (np.zeros(0, np.int64),) * 2 + (np.zeros(0, np.int64) if probe.layout.weights else None,)
+    ]
+    if not directed:
+        found = [both for i, j, x in found for both in ((i, j, x), _back(i, j, x))]
+    chunks = [(i, j) if x is None else (i, j, x) for i, j, x in found]
+    return _built(chunks, not probe.layout.weights, n, n, dup_op, dtype, name, layout)
+
+
+def _back(i: Any, j: Any, x: Any) -> tuple[Any, Any, Any]:
+    off = i != j
+    return j[off], i[off], None if x is None else x[off]
+
+
+def _built(
+    chunks: list[Any], pattern: bool, nrows: int, ncols: int, dup_op: Any, dtype: Any, name: str | None, layout: Any
+) -> Matrix:
+    parts = [np.concatenate(arrays) for arrays in zip(*chunks)]
+    values: Any = True
+    if not pattern:
+        values = parts[2]
+        real = bool(current().told(np.array([values.dtype.kind == "f"])).any())
+        values = values.astype(np.float64) if real else values
+    made: Matrix = Matrix.from_coo(
+        parts[0], parts[1], values, dtype, nrows=nrows, ncols=ncols, dup_op=None if pattern else dup_op, share=True,
+        name=name, **layout,
+    )  # fmt: skip
+    return made

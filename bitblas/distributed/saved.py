@@ -1,0 +1,153 @@
+"""A Matrix in shares in files: a folder with a file of each rank, and a manifest, which is written last. What some
+number of ranks has saved another one opens."""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..atomic import replacing
+from ..core import Matrix as Whole
+from ..exceptions import DistributedError, InvalidValue
+from . import exchange, shares
+from .start import current
+
+MANIFEST = "manifest.json"
+VERSION = 1
+
+
+class MatrixFiles:
+    """What saves a Matrix in shares, and opens it."""
+
+    __slots__ = ()
+    _part: Any
+    _of: Any
+    shape: Any
+    shares: Any
+    dtype: Any
+    name: Any
+    from_coo: Any
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it into a folder, made if it is not there, that all ranks reach: each rank its rows in their stored
+        form, then one of them the manifest. Until that is there, what was saved before is what `load` opens.
+
+        Raises OSError (of this rank), DistributedError (another rank could not write).
+        """
+        group, folder = current(), Path(path)
+        token = group.texts(uuid.uuid4().hex[:8])[0]
+        names = [f"rows-{rank}-of-{group.size}-{token}.bitblas" for rank in range(group.size)]
+        with group.statement(lambda: f"{self.name}.save({str(path)!r})"):
+            _all_or_none("save", lambda: self._write(folder, names[group.rank]))
+            if group.rank == 0:
+                facts = {"version": VERSION, "shape": self.shape, "dtype": self.dtype.name, "name": self.name}
+                _write_manifest(folder, {**facts, "bounds": self.shares.bounds, "files": names})
+            group.barrier()
+
+    def _write(self, folder: Path, name: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._part.save(folder / name)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, verify: bool = False, name: str | None = None, **layout: Any) -> Any:
+        """The Matrix that `save` wrote, by as many ranks or another number. verify: check the contents of files.
+
+        Where the number of ranks and the shares are the same, each rank maps its file; else the entries are dealt
+        anew. Raises OSError, InvalidValue (a manifest or a file that is none), DistributedError.
+        """
+        group, folder = current(), Path(path)
+        manifest = _manifest(folder)
+        files, bounds, (nrows, ncols) = manifest["files"], manifest["bounds"], manifest["shape"]
+        with group.statement(lambda: f"Matrix.load({str(path)!r})"):
+            if len(files) == group.size and not shares.known(nrows):
+                shares.adopt(tuple(bounds))
+            mine = range(group.rank, len(files), group.size)
+            parts: list[Any] = []
+            how = {"verify": verify, "device": group.device}
+            _all_or_none("load", lambda: parts.extend(_part(folder / files[k], bounds, k, ncols, how) for k in mine))
+            title = name or manifest["name"]
+            if shares.of(nrows).bounds == tuple(bounds):
+                return cls._of(parts[0], shares.of(nrows), title)
+            return cls._joined(parts, [bounds[k] for k in mine], manifest, title, layout)
+
+    @classmethod
+    def _joined(cls, parts: list[Any], lows: list[int], manifest: dict[str, Any], name: str, layout: Any) -> Any:
+        """Of the rows that the ranks have read, whichever these are."""
+        nrows, ncols = manifest["shape"]
+        whole = Whole(manifest["dtype"], 0, ncols, device=current().device) if not parts else parts[0]
+        one = exchange.told_of(whole._stored).one if len(parts) < 2 else exchange.told_of(_mixed(parts)).one
+        xp, found = current().device.xp, [part.to_coo() for part in parts]
+        empty = (xp.zeros(0, np.int64), xp.zeros(0, np.int64), xp.zeros(0, whole.dtype.np_type))
+        i, j, x = (xp.concatenate([empty[k], *(f[k].astype(empty[k].dtype) for f in found)]) for k in range(3))
+        at = 0
+        for low, (rows, _, _) in zip(lows, found):
+            i[at : at + len(rows)] += low
+            at += len(rows)
+        values = x if one is None else one
+        return cls.from_coo(
+            i, j, values, manifest["dtype"], nrows=nrows, ncols=ncols, share=True, name=name, **layout
+        )  # fmt: skip
+
+
+def _mixed(parts: list[Any]) -> Any:
+    """What stands for several parts: their entries, and the one value of them all."""
+    stores = [part._stored for part in parts if part.nvals] or [parts[0]._stored]
+    same = all(s.iso and s.values.tobytes() == stores[0].values.tobytes() for s in stores if s.iso) and all(
+        s.iso for s in stores
+    )
+
+    class Several:
+        nvals, iso, dtype = sum(s.nvals for s in stores), same, stores[0].dtype
+        values = stores[0].values
+
+    return Several
+
+
+def _part(path: Path, bounds: list[int], k: int, ncols: int, how: dict[str, Any]) -> Any:
+    part = Whole.load(path, **how)
+    if part.shape != (bounds[k + 1] - bounds[k], ncols):
+        raise InvalidValue(f"{path}: expected {bounds[k + 1] - bounds[k]} x {ncols}, as the manifest says")
+    return part
+
+
+def _all_or_none(what: str, run: Any) -> None:
+    """run() on all ranks; where it fails on one, none goes on."""
+    failure: Exception | None = None
+    try:
+        run()
+    except Exception as error:
+        failure = error
+    texts = current().texts("" if failure is None else f"{type(failure).__name__}: {failure}")
+    if failure is not None:
+        raise failure
+    for rank, text in enumerate(texts):
+        if text:
+            raise DistributedError(f"{what}: rank {rank} failed: {text}")
+
+
+def _write_manifest(folder: Path, facts: dict[str, Any]) -> None:
+    with replacing(folder / MANIFEST) as stream:
+        stream.write(json.dumps(facts).encode())
+    for old in folder.glob("rows-*-of-*-*.bitblas"):
+        if old.name not in facts["files"]:
+            with suppress(OSError):
+                old.unlink()
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    file = folder / MANIFEST
+    try:
+        found = json.loads(file.read_bytes())
+        files, bounds, shape = found["files"], found["bounds"], found["shape"]
+        sound = found["version"] == VERSION and len(bounds) == len(files) + 1 and sorted(bounds) == bounds
+        if not sound or [bounds[0], bounds[-1]] != [0, shape[0]] or any(os.sep in name for name in files):
+            raise ValueError("what it says does not fit together, or a newer bitblas wrote it")
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise InvalidValue(f"{file}: expected the manifest of a saved Matrix in shares: {error}") from None
+    return dict(found)

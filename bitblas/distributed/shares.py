@@ -1,0 +1,109 @@
+"""Which rank has which positions: consecutive blocks, the same for all objects of one size, so that what goes position
+by position needs nobody else.
+
+The first object of a size that knows where entries are (a matrix that is built) deals its rows so that every rank has
+as many; else positions are dealt evenly. Blocks are whole words of bits.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .group import Group
+from .start import current
+
+WORD = 64
+LARGE = 1 << 16  # positions from which on blocks are those of BLOCK
+BLOCK = 512
+ROW_WEIGHT = 8  # what a row costs besides its entries, in entries: vectors are gone through several times a round
+
+
+@dataclass(frozen=True)
+class Shares:
+    """bounds[r] to bounds[r + 1]: the positions of rank r."""
+
+    bounds: tuple[int, ...]
+    rank: int
+
+    @property
+    def size(self) -> int:
+        return self.bounds[-1]
+
+    @property
+    def low(self) -> int:
+        return self.bounds[self.rank]
+
+    @property
+    def high(self) -> int:
+        return self.bounds[self.rank + 1]
+
+    @property
+    def mine(self) -> int:
+        """The positions of this rank."""
+        return self.high - self.low
+
+    @functools.cached_property
+    def counts(self) -> list[int]:
+        return np.diff(self.bounds).tolist()
+
+    @functools.cached_property
+    def words(self) -> list[int]:
+        """Words of bits that each rank has."""
+        return [-(-count // WORD) for count in self.counts]
+
+    def owner(self, position: int) -> int:
+        return int(np.searchsorted(self.bounds, position, side="right")) - 1
+
+    def owners(self, xp: Any, positions: Any) -> Any:
+        """The rank of each of an array of positions."""
+        return xp.searchsorted(xp.asarray(self.bounds[1:], np.int64), positions, side="right")
+
+    def has(self, positions: Any) -> Any:
+        """Which of an array of positions are this rank's."""
+        return (positions >= self.low) & (positions < self.high)
+
+
+_known: weakref.WeakKeyDictionary[Group, dict[int, Shares]] = weakref.WeakKeyDictionary()
+
+
+def of(size: int) -> Shares:
+    """Those of the objects of that size; dealt evenly if there are none yet."""
+    group = current()
+    known = _known.setdefault(group, {})
+    if size not in known:
+        blocks = -(-size // block(size))
+        cuts = [rank * blocks // group.size * block(size) for rank in range(group.size)]
+        known[size] = Shares((*cuts, size), group.rank)
+    return known[size]
+
+
+def block(size: int) -> int:
+    return BLOCK if size >= LARGE else WORD
+
+
+def deal(size: int, entries: np.ndarray) -> Shares:
+    """Shares of as many entries for each rank, if there are none of that size yet. entries: of each block of rows, the
+    same array on every rank."""
+    group = current()
+    known = _known.setdefault(group, {})
+    if size not in known and group.size > 1:
+        weight = np.cumsum(entries + np.int64(ROW_WEIGHT * block(size)))
+        targets = weight[-1] * np.arange(1, group.size) // group.size if len(weight) else np.zeros(group.size - 1, int)
+        cuts = np.searchsorted(weight, targets, side="left") + (len(weight) > 0)
+        cuts = np.minimum(cuts * block(size), size)
+        known[size] = Shares((0, *cuts.tolist(), size), group.rank)
+    return of(size)
+
+
+def known(size: int) -> bool:
+    return size in _known.get(current(), {})
+
+
+def adopt(bounds: tuple[int, ...]) -> None:
+    """Those of all objects of that size from now on, as they were when something was saved."""
+    _known.setdefault(current(), {})[bounds[-1]] = Shares(bounds, current().rank)

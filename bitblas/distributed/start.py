@@ -1,0 +1,122 @@
+"""How a process learns which rank it is, and meets the others."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import uuid
+from typing import Any
+
+import numpy as np
+
+from .. import device as devices
+from ..config import config
+from ..device import Device
+from ..exceptions import DistributedError, InvalidValue
+from .group import TIMEOUT, Alone, Group
+from .mpi import MpiGroup
+from .nccl import NcclGroup
+from .roll import Roll
+
+# Where launchers say the rank, the number of ranks, and the rank on this host: torchrun and `bitblas run`, srun.
+LAUNCHERS = (("RANK", "WORLD_SIZE", "LOCAL_RANK"), ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"))
+UNDER_MPI = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")  # set by mpirun
+_group: Group | None = None
+
+
+def launched() -> tuple[int, int, int] | None:
+    """Rank, number of ranks, rank on this host, as the environment says; None where it says nothing."""
+    for names in LAUNCHERS:
+        if names[0] in os.environ and names[1] in os.environ:
+            texts = [os.environ.get(name, "0") for name in names]
+            if not all(text.isdecimal() for text in texts) or not int(texts[0]) < int(texts[1]):
+                said = ", ".join(f"{name}={text!r}" for name, text in zip(names, texts))
+                raise DistributedError(f"environment: expected a rank below the number of ranks, got {said}")
+            rank, size, local = map(int, texts)
+            return rank, size, local
+    return None
+
+
+def init(
+    device: str | Device | None = None, *, timeout: float | None = None, debug: bool | None = None
+) -> Group:  # fmt: skip
+    """Join the ranks that run this program; the Group, which is that of all objects made from now on.
+
+    RANK, WORLD_SIZE, LOCAL_RANK (or Slurm's), MASTER_ADDR and MASTER_PORT say who is who, or MPI does; without them
+    there is one rank. device: of this rank's shares; None: $BITBLAS_DEVICE, else the GPU of its number on this host,
+    else "cpu". On GPUs ranks speak NCCL, on CPUs MPI. timeout: seconds to wait in a collective ($BITBLAS_TIMEOUT, else
+    600). debug: compare what ranks run at each collective ($BITBLAS_DEBUG).
+    Calling it again gives the same Group. Raises DistributedError (no meeting, NCCL or MPI missing, fewer GPUs than
+    ranks, what launchers say does not fit), InvalidValue (timeout).
+    """
+    global _group
+    if _group is not None:
+        return _group
+    seconds = float(os.environ.get("BITBLAS_TIMEOUT", TIMEOUT) if timeout is None else timeout)
+    if not seconds > 0:
+        raise InvalidValue(f"timeout: expected seconds above 0, got {timeout!r}")
+    checks = os.environ.get("BITBLAS_DEBUG", "") not in ("", "0") if debug is None else bool(debug)
+    said = launched()
+    mine = _device(device, said)
+    how: dict[str, Any] = {"timeout": seconds, "debug": checks}
+    if said is None and not any(name in os.environ for name in UNDER_MPI):
+        group: Group = Alone(mine, **how)
+    elif mine.host_memory:
+        group = MpiGroup(mine, **how)
+        if said is not None and said[1] != group.size:
+            raise DistributedError(
+                f"environment: {said[1]} ranks are said, MPI knows {group.size}; on CPUs start by mpirun, or by "
+                "`bitblas run --device cpu`"
+            )
+    else:
+        group = _on_gpus(mine, said, how)
+    config.device = mine.name
+    if group.size > 1:
+        _roll_call(group)
+        atexit.register(_end, group)
+    _group = group
+    return group
+
+
+def _on_gpus(mine: Device, said: tuple[int, int, int] | None, how: dict[str, Any]) -> Group:
+    if said is None:
+        raise DistributedError("environment: expected RANK and WORLD_SIZE for ranks on GPUs, got neither")
+    return Alone(mine, **how) if said[1] == 1 else NcclGroup(said[0], said[1], mine, **how)
+
+
+def _device(device: str | Device | None, said: tuple[int, int, int] | None) -> Device:
+    """That of this rank."""
+    name = (os.environ.get("BITBLAS_DEVICE") or devices.default()) if device is None else device
+    if isinstance(name, str) and name.partition(":")[0] == "cuda" and ":" not in name and said is not None:
+        count = devices.get("cuda").xp.cuda.runtime.getDeviceCount()
+        if said[2] >= count:
+            raise DistributedError(f"rank {said[0]}: expected a GPU for each rank of this host, got {count}")
+        name = f"cuda:{said[2]}"
+    elif isinstance(name, str) and name.startswith("cuda:") and device is None and said is not None:
+        return _device("cuda", said)  # the default is a GPU of several: not the same for all
+    return devices.get(name)
+
+
+def _roll_call(group: Group) -> None:
+    token = np.frombuffer(uuid.uuid4().bytes, np.uint64)
+    text = f"{int(group.told(token)[0, 0]):x}"
+    roll = Roll(text, group.rank, group.size)
+    group.barrier()
+    roll.look()
+    group.barrier()
+    roll.hide()
+    group.roll = roll
+
+
+def _end(group: Group) -> None:
+    """What is under way ends, or is given up: a process does not end before its GPU does."""
+    if not group.broken:
+        group.settle()
+        if group.roll is not None:
+            group.roll.end()
+        group.close()
+
+
+def current() -> Group:
+    """The Group of this process: that of `init`, which is called if it was not."""
+    return init() if _group is None else _group

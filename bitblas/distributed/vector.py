@@ -1,0 +1,295 @@
+"""A Vector in shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from semirings import Typed, monoid, semiring
+from semirings.dtypes import FP64
+
+from ..core import Vector as Whole
+from ..core.building import check_lengths, fill_of
+from ..core.convert import check_range, check_size, index_array, value_array
+from ..core.operators import monoid_of, typed
+from ..core.statement.axes import Axis, parse
+from ..core.statement.expr import ScalarExpression
+from ..core.statement.indexing import IndexExpr
+from ..core.statement.mask import Mask
+from ..core.statement.operand import Operand, describe, is_tensor
+from ..exceptions import DimensionMismatch
+from ..loop.state import plain
+from . import exchange, shares
+from .arrays import SharedArray
+from .base import InShares, not_recorded
+from .expr import SharedExpression, part_of, shared
+from .products import multiply_vector
+from .start import current
+
+
+class Vector(InShares):
+    """Vector(dtype=FP64, size=0): no entries yet. The methods, and what they mean, are those of `bitblas.Vector`; every
+    rank calls them alike, and has the entries of its `shares`."""
+
+    __slots__ = ()
+    ndim = 1
+    _mask_ranks = (1,)
+
+    def __init__(self, dtype: Any = FP64, size: Any = 0, *, name: str | None = None, device: Any = None) -> None:
+        self.shares = shares.of(check_size("size", size))
+        self._part = Whole(dtype, self.shares.mine, name=name, device=current().device)
+        self.name, self._told_once = self._part.name, None
+
+    @property
+    def size(self) -> int:
+        return self.shares.size
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (self.shares.size,)
+
+    # ---- from arrays, and back ----
+
+    @classmethod
+    def from_coo(
+        cls, indices: Any, values: Any = 1.0, dtype: Any = None, *, size: Any = None, dup_op: Any = None,
+        name: str | None = None, share: bool = False, device: Any = None,
+    ) -> Any:  # fmt: skip
+        """As `bitblas.Vector.from_coo`. Every rank gives the same arrays; with `share`, each its part of the entries,
+        which are then brought to where they belong, and `size` must be given."""
+        d = current().device
+        if isinstance(indices, SharedArray):
+            made = cls._met(indices, values, dtype, size, dup_op)
+            if made is not None:
+                return made
+            indices, values = indices.full(), values.full() if isinstance(values, SharedArray) else values
+        at = index_array(d, indices, "indices")
+        array, kind = value_array(d, values, dtype)
+        check_lengths(array, at)
+        if size is None:
+            if share or not len(at):
+                raise ValueError("size: expected one for entries in shares, or where there are no indices, got None")
+            size = int(at.max()) + 1
+        s = shares.of(check_size("size", size))
+        check_range(at, s.size, "indices")
+        if share:
+            if isinstance(array, np.generic):
+                array = d.full(len(at), array)
+            at, array = exchange.dealt(s.owners(d.xp, at), (at, array))
+        elif current().size > 1:
+            keep = s.has(at)
+            at, array = at[keep], array if isinstance(array, np.generic) else array[keep]
+        part = Whole.from_coo(at - s.low, array, kind, size=s.mine, dup_op=dup_op, device=d)
+        return cls._of(part, s, name)
+
+    @classmethod
+    def _met(cls, indices: SharedArray, values: Any, dtype: Any, size: Any, dup_op: Any) -> Any:
+        """Of index vectors: each rank joins what it has, and then the ranks do. None where that is not the same."""
+        d, add = current().device, None
+        local = values.local if isinstance(values, SharedArray) else values
+        array, kind = value_array(d, local, dtype)
+        if dup_op is not None and size is not None:
+            add = monoid_of(typed(dup_op, "binary", kind).op)
+        if add is None or kind not in add or (not isinstance(array, np.generic) and len(array) != len(indices.local)):
+            return None
+        s = shares.of(check_size("size", size))
+        partial = Whole.from_coo(indices.local, array, kind, size=s.size, dup_op=dup_op, device=d)
+        return cls._of(exchange.joined(partial, s, add[kind]), s)
+
+    @classmethod
+    def from_scalar(
+        cls, value: Any, size: Any, dtype: Any = None, *, name: str | None = None, device: Any = None, **opts: Any
+    ) -> Any:
+        """A Vector with the same value at every position."""
+        s = shares.of(check_size("size", size))
+        return cls._of(Whole.from_scalar(value, s.mine, dtype, device=current().device, **opts), s, name)
+
+    @classmethod
+    def from_dense(
+        cls, values: Any, missing_value: Any = None, *, dtype: Any = None, name: str | None = None,
+        device: Any = None, **opts: Any,
+    ) -> Any:  # fmt: skip
+        """A Vector of an array, the same on every rank, without the elements equal to `missing_value`."""
+        s = shares.of(len(values))
+        mine = values[s.low : s.high]
+        part = Whole.from_dense(mine, missing_value, dtype=dtype, device=current().device, **opts)
+        return cls._of(part, s, name)
+
+    @classmethod
+    def from_dict(cls, d: Any, dtype: Any = None, *, size: Any = None, name: str | None = None) -> Any:
+        """A Vector from {index: value}, the same on every rank."""
+        return cls._from(Whole.from_dict(d, dtype, size=size, device="cpu"), name)
+
+    @classmethod
+    def from_pairs(
+        cls, pairs: Any, dtype: Any = None, *, size: Any = None, dup_op: Any = None, name: str | None = None
+    ) -> Any:
+        """A Vector from (index, value) pairs, the same on every rank."""
+        return cls._from(Whole.from_pairs(pairs, dtype, size=size, dup_op=dup_op, device="cpu"), name)
+
+    @classmethod
+    def _from(cls, w: Whole, name: str | None = None) -> Any:
+        i, x = w.to_coo()
+        return cls.from_coo(i, x, w.dtype, size=w.size, name=name)
+
+    def gathered(self) -> Whole:
+        """All of it, as a `bitblas.Vector` of this rank's own."""
+        found = self._gathered()
+        return found.dup() if found is self._part else found
+
+    def to_coo(
+        self, dtype: Any = None, *, indices: bool = True, values: bool = True, sort: bool = True, share: bool = False
+    ) -> Any:
+        """(indices, values) of all entries, on every rank; with `share`, of those of this rank."""
+        i, x = self._part.to_coo(dtype, indices=indices, values=values, sort=sort)
+        if indices:
+            i += np.uint64(self.shares.low)
+        if share or current().size == 1:
+            return i, x
+        if plain.depth and indices:
+            places = SharedArray(i, self.shares, i)
+            return places, SharedArray(x, self.shares, i) if values else None
+        found = iter(exchange.concatenated([a for a in (i, x) if a is not None]))
+        return (next(found) if indices else None, next(found) if values else None)
+
+    def to_dense(self, fill_value: Any = None, dtype: Any = None, *, share: bool = False, **opts: Any) -> Any:
+        """An array of all values, on every rank, fill_value where there is no entry; with `share`, of this rank's."""
+        full = self.nvals == self.size
+        fill, kind = fill_of(fill_value, dtype, self.dtype, full)
+        mine = self._part.to_dense(fill, kind, **opts)
+        if share or current().size == 1:
+            return mine
+        return SharedArray(mine, self.shares) if plain.depth else exchange.concatenated([mine])[0]
+
+    def to_dict(self) -> dict[int, Any]:
+        """{index: value}, Python numbers, of all entries."""
+        return self.gathered().to_dict()
+
+    def build(self, indices: Any, values: Any, *, dup_op: Any = None, clear: bool = False, share: bool = False) -> None:
+        """Insert entries into a Vector that has none, or after `clear`; as `from_coo` takes them."""
+        if self.nvals and not clear:
+            self._part.build([], [], dup_op=dup_op)  # raises, if this rank has some
+        made = type(self).from_coo(indices, values, self.dtype, size=self.size, dup_op=dup_op, share=share)
+        self._changes()
+        self._part = made._part
+
+    # ---- by index ----
+
+    def __getitem__(self, key: Any) -> IndexExpr:
+        if isinstance(key, SharedArray) and key.at is None:
+            return IndexExpr(self, (Axis(key.shares.size, key, self.size),))
+        return IndexExpr(self, parse(self, key))
+
+    def __contains__(self, index: Any) -> bool:
+        (at,) = parse(self, index)
+        if at.size is not None:
+            raise TypeError(f"index in v: expected an integer, got {describe(index)}")
+        return self._element(at.at) is not None
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.to_coo(values=False)[0].tolist())
+
+    def get(self, index: Any, default: Any = None) -> Any:
+        """v[index] as a Python scalar, or `default` where there is no entry."""
+        found = self[index].new()
+        return default if found.is_empty else found.value
+
+    def _element(self, i: int) -> Any:
+        root = self.shares.owner(i)
+        found = self._part._element(i - self.shares.low) if root == self.shares.rank else None
+        return exchange.everywhere(found, self.dtype, root)
+
+    def _extract(self, axes: tuple[Axis, ...]) -> Any:
+        (index,) = axes
+        if index.size is None:
+            return ScalarExpression("__getitem__", (self,), None, lambda mask: self._element(index.at), self.dtype)
+        if index.at is None:
+            return self._like("__getitem__", (self,), None, lambda: self._part, self.dtype)
+        to = shares.of(index.size)
+
+        def local() -> Any:
+            if isinstance(index.at, SharedArray):
+                return self._gathered()[index.at.local].new()
+            at = index.array(self.device)[to.low : to.high]
+            return self._gathered()[at].new()
+
+        return SharedExpression((index.size,), "__getitem__", (self,), None, local, self.dtype)
+
+    def _assign(
+        self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Typed | None, replace: bool, region: bool
+    ) -> None:
+        (index,) = axes
+        s, d = self.shares, self.device
+        with current().statement(lambda: f"assign to {self.name}[..]"):
+            if index.size is None:
+                value = value._resolve().dup() if isinstance(value, Operand) and value.ndim == 0 else value
+                if mask is None and not s.low <= index.at < s.high:
+                    self._changes()
+                    return
+            self._changes()
+            at = index.array(d)
+            keep = s.has(at)
+            places = (at - s.low)[keep]
+            if is_tensor(value):
+                u = value._resolve()
+                if u.shape != (index.size,):
+                    raise DimensionMismatch(f"v[I] = x: expected a vector of size {index.size}, got {u.shape}")
+                value = self._chosen(u, keep)
+            elif hasattr(value, "__len__") and not isinstance(value, str) and index.size is not None:
+                values, _ = value_array(d, value, None)
+                if len(values) != index.size:
+                    raise DimensionMismatch(f"v[I] = x: expected {index.size} values, got {len(values)}")
+                value = values[keep]
+            if region and mask is not None:
+                if mask.parent.shape != (index.size,):
+                    raise DimensionMismatch(f"mask: expected size {index.size}, that of the region")
+                chosen = Mask(self._chosen(mask.parent, keep), mask.structure, mask.complement)
+                if len(places):
+                    self._part[places](mask=chosen, accum=accum, replace=replace) << value
+            else:
+                mine = part_of(mask)
+                how = {"mask": mine, "replace": replace} if mine is not None else {}
+                if index.size is None and len(places):
+                    places = int(places[0])
+                self._part(accum=accum, **how)[places] << value
+
+    def _chosen(self, u: Any, keep: Any) -> Any:
+        """The elements of another vector that this rank's share takes."""
+        return u._gathered()[keep.nonzero()[0]].new()
+
+    # ---- operations ----
+
+    def vxm(self, other: Any, op: Any = semiring.plus_times) -> SharedExpression:
+        """self times a Matrix, as a row."""
+        return multiply_vector(other, self, op, "vxm")
+
+    def inner(self, other: Any, op: Any = semiring.plus_times) -> ScalarExpression:
+        """The inner product of two vectors; empty where no index has both."""
+        v = self._partner(other, "inner")
+        f = typed(op, "semiring", self.dtype, v.dtype)
+        add: Typed = f.op.monoid[f.return_type]
+        run = lambda mask: exchange.folded(self._part.inner(v._part, op).new()._value, add)
+        return ScalarExpression("inner", (self, v), f, run)
+
+    def reduce(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
+        """The monoid's sum of all entries. Without entries: an empty Scalar, or the identity if `allow_empty` is
+        false."""
+        f = typed(op, "monoid", self.dtype)
+        not_recorded()
+
+        def run(mask: Any) -> Any:
+            with current().statement(lambda: f"{self.name}.reduce({f!r})"):
+                current().settle()
+                found = exchange.folded(self._part.reduce(f).new()._value, f)
+            return f.identity if found is None and not allow_empty else found
+
+        return ScalarExpression("reduce", (self,), f, run)
+
+    def to(self, device: Any) -> Whole:
+        """All of it as a `bitblas.Vector` on one device."""
+        return self.gathered().to(device)
+
+
+shared[1] = Vector

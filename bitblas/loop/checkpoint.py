@@ -1,0 +1,111 @@
+"""The state of a program in files, so that a long loop goes on where it was when its process ended.
+
+A folder: the entries of the state's objects, a file of each rank, and a manifest, which is written last. What some
+number of ranks has saved another one goes on with.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..atomic import replacing
+from ..core.scalar import Scalar
+from ..exceptions import InvalidValue
+
+MANIFEST = "manifest.json"
+VERSION = 1
+
+
+class Alone:
+    """The ranks of objects on one device."""
+
+    rank, size = 0, 1
+
+    def barrier(self) -> None:
+        return
+
+
+class Checkpoint:
+    """state: Vectors and Scalars of one kind, on one device or in shares; every: rounds between two savings."""
+
+    def __init__(self, path: str | os.PathLike[str], state: list[Any], every: int) -> None:
+        if isinstance(every, bool) or not isinstance(every, int) or every < 1:
+            raise InvalidValue(f"every: expected a number of rounds, 1 or more, got {every!r}")
+        for x in state:
+            if not hasattr(x, "to_coo" if getattr(x, "ndim", None) == 1 else "value") or x.dtype._is_udt:
+                raise TypeError(f"state: expected Vectors and Scalars of built-in types, got {type(x).__qualname__}")
+        self.folder, self.state, self.every = Path(path), state, every
+        self.ranks: Any = next((x._ranks for x in state if hasattr(x, "_ranks")), Alone())
+
+    def save(self, rounds: int) -> None:
+        """The state after so many rounds. OSError where it cannot be written; what was saved before stays then."""
+        ranks = self.ranks
+        names = [f"round-{rounds}-{rank}-of-{ranks.size}.npz" for rank in range(ranks.size)]
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with replacing(self.folder / names[ranks.rank]) as stream:
+            savez: Any = np.savez  # whose types take names for flags
+            savez(stream, **self._arrays())
+        ranks.barrier()
+        if ranks.rank == 0:
+            facts = {"version": VERSION, "rounds": rounds, "files": names, "state": self._described()}
+            with replacing(self.folder / MANIFEST) as stream:
+                stream.write(json.dumps(facts).encode())
+            for old in self.folder.glob("round-*-of-*.npz"):
+                if old.name not in names:
+                    old.unlink(missing_ok=True)
+
+    def restore(self) -> int:
+        """Put the state back; the rounds that it had, 0 if nothing is saved. InvalidValue for another program's."""
+        file = self.folder / MANIFEST
+        try:
+            facts = json.loads(file.read_bytes())
+        except FileNotFoundError:
+            return 0
+        except ValueError as error:
+            raise InvalidValue(f"{file}: expected what a checkpoint writes: {error}") from None
+        if facts.get("version") != VERSION or facts.get("state") != self._described():
+            raise InvalidValue(f"{file}: expected a state of {self._described()}, got {facts.get('state')}")
+        ranks = self.ranks
+        files = [np.load(self.folder / name) for name in facts["files"][ranks.rank :: ranks.size]]
+        for k, x in enumerate(self.state):
+            if isinstance(x, Scalar):
+                x.value = None
+                with np.load(self.folder / facts["files"][0]) as first:
+                    if len(found := first[f"x{k}"]):
+                        x.value = found[0]
+                continue
+            none = np.zeros(0, np.int64), np.zeros(0, x.dtype.np_type)
+            i, values = (
+                np.concatenate([empty, *(file[f"{part}{k}"] for file in files)]) for part, empty in zip("ix", none)
+            )
+            share = {"share": True} if hasattr(x, "_ranks") else {"device": x.device}
+            x << type(x).from_coo(i, values, x.dtype, size=x.size, **share)
+        return int(facts["rounds"])
+
+    def clear(self) -> None:
+        """The program has ended: the next run begins anew."""
+        self.ranks.barrier()
+        if self.ranks.rank == 0:
+            with suppress(FileNotFoundError):
+                (self.folder / MANIFEST).unlink()
+            for old in self.folder.glob("round-*-of-*.npz"):
+                old.unlink(missing_ok=True)
+
+    def _described(self) -> list[list[Any]]:
+        return [[x.dtype.name, list(x.shape)] for x in self.state]
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        found = {}
+        for k, x in enumerate(self.state):
+            if isinstance(x, Scalar):
+                found[f"x{k}"] = np.zeros(0) if x.is_empty else np.array([x.value], x.dtype.np_type)
+                continue
+            i, values = x.to_coo(**({"share": True} if hasattr(x, "_ranks") else {}))
+            found[f"i{k}"], found[f"x{k}"] = x.device.to_host(i).astype(np.int64), x.device.to_host(values)
+        return found

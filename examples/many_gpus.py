@@ -1,0 +1,60 @@
+"""A graph in shares: made, searched and ranked by all ranks. Run with: bitblas run -n 2 examples/many_gpus.py
+
+On CPUs: bitblas run -n 2 --device cpu examples/many_gpus.py. A number after it is the scale (2**scale vertices).
+"""
+
+import sys
+import time
+
+import numpy as np
+
+import bitblas.distributed as gd
+from bitblas.algorithms import bfs_levels, connected_components, pagerank
+
+group = gd.init()
+scale = int(sys.argv[1]) if len(sys.argv) > 1 else 12
+n, edges = 1 << scale, 16 << scale
+xp = group.device.xp  # NumPy or CuPy
+
+
+def chunks(parts=8):
+    """This rank's part of an R-MAT graph, both directions, by some edges at a time: no rank ever has all of them."""
+    for part in range(group.rank, parts, group.size):
+        random = xp.random.RandomState(part)
+        i, j = xp.zeros(edges // parts, np.int64), xp.zeros(edges // parts, np.int64)
+        for _ in range(scale):
+            x = random.random_sample(len(i))
+            i, j = 2 * i + (x > 0.76), 2 * j + (((x > 0.57) & (x <= 0.76)) | (x > 0.95))
+        i, j = ((end * 2654435761 + 1) % n for end in (i, j))  # so that the numbers say nothing of the degrees
+        yield xp.concatenate([i, j]), xp.concatenate([j, i])
+
+
+A = gd.Matrix.from_chunks(chunks, True, nrows=n, ncols=n, share=True, symmetric=True)
+entries = A.nvals
+print(f"rank {group.rank} of {group.size} on {group.device.name}: rows {A.shares.low} to {A.shares.high}", flush=True)
+
+
+def timed(what, run):
+    run()  # kernels are compiled, forms are made
+    group.barrier()
+    begin, sent = time.perf_counter(), group.sent
+    found = run()
+    group.barrier()
+    if group.rank == 0:
+        ms, bytes_sent = 1e3 * (time.perf_counter() - begin), group.sent - sent
+        print(
+            f"{what}: {ms:.1f} ms, {entries / ms / 1e6:.3f} G edges/s, {bytes_sent} bytes sent by this rank", flush=True
+        )
+    return found
+
+
+source = int(A.reduce_rowwise(gd.agg.count).new().to_dense(0).argmax())
+levels = timed("search", lambda: bfs_levels(A, source))
+ranks = timed("PageRank", lambda: pagerank(A))
+parts = timed("components", lambda: connected_components(A))
+
+total, reached = ranks.reduce(gd.monoid.plus).new().value, levels.nvals
+same = parts.select("==", parts[source].new().value).new().nvals
+if group.rank == 0:
+    print(f"{n} vertices, {entries} entries; {reached} reached; PageRank sums to {total:.6f}")
+assert abs(total - 1) < 1e-6 and reached == same

@@ -1,0 +1,206 @@
+"""Objects in shares: ranks of MPI on this host agree with one device, and what happens where they do not meet."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+from bitblas.distributed import launch, start
+from bitblas.distributed.shares import Shares
+from bitblas.exceptions import DistributedError, InvalidValue
+
+HERE = Path(__file__).parent
+RANKS = 3
+
+
+def ranks(*arguments, count=RANKS, script="tests/distributed_ranks.py", **environment):
+    """A program as that many ranks: the exit code, and what they print."""
+    command = [sys.executable, "-m", "bitblas", "run", "-n", str(count), "--device", "cpu", str(HERE.parent / script)]
+    paths = os.pathsep.join([str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    env = dict(os.environ, PYTHONPATH=paths, NUMBA_NUM_THREADS="1", BITBLAS_TIMEOUT="60") | environment
+    found = subprocess.run([*command, *arguments], capture_output=True, text=True, env=env, timeout=600)
+    return found.returncode, found.stdout + found.stderr
+
+
+def test_two_ranks_agree_with_one_device():
+    """In one run, as each costs seconds to start, and with few kernels; all of it is slow."""
+    code, text = ranks("calls,nccl,quick", count=2)
+    assert code == 0 and text.count("of 2 done") == 2, text
+
+
+@pytest.mark.slow
+def test_ranks_agree_with_one_device(tmp_path):
+    """Every verb, the algorithms, files, refusals."""
+    code, text = ranks("calls,nccl,programs,plans,algorithms,refusals,bits,files", str(tmp_path))
+    assert code == 0 and text.count(f"of {RANKS} done") == RANKS, text
+
+
+@pytest.mark.slow
+def test_what_some_ranks_saved_others_open(tmp_path):
+    for count, program in ((2, "files"), (1, "opened")):
+        code, text = ranks(program, str(tmp_path), count=count)
+        assert code == 0 and text.count(f"of {count} done") == count, text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [1, 2, 4, 5])
+def test_other_numbers_of_ranks(count, tmp_path):
+    how = {"BITBLAS_DEBUG": "1"} if count == 4 else {}
+    code, text = ranks("calls,nccl,programs,plans,algorithms,refusals,bits,files", str(tmp_path), count=count, **how)
+    assert code == 0 and text.count(f"of {count} done") == count, text
+    for other in (1, 3):
+        code, text = ranks("opened", str(tmp_path), count=other)
+        assert code == 0 and text.count(f"of {other} done") == other, text
+
+
+@pytest.mark.slow
+def test_a_program_goes_on_with_another_number_of_ranks(tmp_path):
+    for count, last in ((3, "no"), (2, "yes")):
+        code, text = ranks("restarts", str(tmp_path), last, count=count)
+        assert code == 0 and text.count(f"of {count} done") == count, text
+
+
+IN_STATEMENT = "in `w << M_0.mxv(v_0, op=semiring.plus_times[INT64])`: rank 1"
+
+
+def told(text):
+    """What ranks 0 and 2 say of rank 1, each once."""
+    found = {int(rank): (when, error) for rank, when, error in re.findall(r"rank (\d) after (\w+) .*? s: (.*)", text)}
+    assert sorted(found) == [0, 2], text
+    return [found[rank] for rank in (0, 2)]
+
+
+@pytest.mark.parametrize("how", ["killed", pytest.param("ends", marks=pytest.mark.slow)])
+def test_a_rank_that_has_ended_is_noticed_at_once(how):
+    code, text = ranks("fails", how)
+    said = {"killed": "was killed", "ends": "has ended"}[how]
+    assert code and all(when == "less" and f"{IN_STATEMENT} {said}" in error for when, error in told(text)), text
+
+
+@pytest.mark.slow
+def test_a_rank_that_does_not_come_is_waited_for_until_the_timeout():
+    code, text = ranks("fails", "late", BITBLAS_TIMEOUT="0.5")
+    assert code
+    for when, error in told(text):
+        assert when == "more" and "waited for 0.5 s" in error and f"{IN_STATEMENT} is at collective" in error
+
+
+@pytest.mark.slow
+def test_ranks_that_run_different_statements_hear_of_it():
+    code, text = ranks("fails", "differs", BITBLAS_DEBUG="1")
+    assert code
+    for _, error in told(text):
+        assert "rank 0: `w << " in error and "rank 1: `other << " in error and "rank 2: `w << " in error
+
+
+def test_a_rank_that_fails_does_not_take_the_launcher_along(tmp_path):
+    """The exit code of the launcher is that of the program."""
+    program = tmp_path / "program.py"
+    program.write_text("import sys; print(sys.argv[1:]); sys.exit(5)")
+    code, text = ranks("-x", "y", count=1, script=program)
+    assert code == 5 and "['-x', 'y']" in text
+
+
+def test_the_launcher_waits_for_all():
+    """Whatever ends first; the code is that of the first that failed, of a signal as shells tell it."""
+    for codes, expected in (((0, 0), 0), ((0, 5), 5), ((5, 0), 5), ((6, 6), 6), ((-9, 0), 137)):
+        run = lambda code: (
+            f"import os, sys, time; time.sleep({0.2 * (code == 0)}); "
+            + ("os.kill(os.getpid(), 9)" if code < 0 else f"sys.exit({code})")
+        )
+        started = [subprocess.Popen([sys.executable, "-S", "-c", run(code)]) for code in codes]
+        assert launch._watch(started) == expected and all(p.returncode is not None for p in started)
+
+
+def test_the_launcher_ends_ranks_that_do_not_end(monkeypatch):
+    monkeypatch.setattr(launch, "LINGER", 0.2)
+    codes = ("import time; time.sleep(100)", "import sys; sys.exit(4)")
+    started = [subprocess.Popen([sys.executable, "-S", "-c", code]) for code in codes]
+    assert launch._watch(started) == 4 and started[0].returncode == -9
+
+
+# ---- who is who ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """A process that no launcher has started."""
+    for name in (*sum(start.LAUNCHERS, ()), *start.UNDER_MPI, "BITBLAS_TIMEOUT", "BITBLAS_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(start, "_group", None)
+    return monkeypatch
+
+
+def test_launchers_say_who_is_who(alone):
+    assert start.launched() is None
+    alone.setenv("SLURM_PROCID", "3"), alone.setenv("SLURM_NTASKS", "8"), alone.setenv("SLURM_LOCALID", "1")
+    assert start.launched() == (3, 8, 1)
+    alone.setenv("RANK", "0"), alone.setenv("WORLD_SIZE", "2")
+    assert start.launched() == (0, 2, 0)
+    for rank in ("2", "-1", "x"):
+        alone.setenv("RANK", rank)
+        with pytest.raises(DistributedError, match="expected a rank below the number of ranks"):
+            start.launched()
+
+
+def test_one_rank_needs_nobody(alone):
+    group = start.init("cpu", timeout=3)
+    assert (group.rank, group.size, group.timeout, group.debug) == (0, 1, 3, False) and start.init() is group
+    alone.setattr(start, "_group", None)
+    with pytest.raises(InvalidValue, match="timeout: expected seconds above 0"):
+        start.init("cpu", timeout=-1)
+
+
+def test_ranks_that_mpi_does_not_know(alone):
+    pytest.importorskip("mpi4py")
+    code = "import bitblas.distributed as gd; gd.init('cpu')"
+    env = dict(os.environ, RANK="0", WORLD_SIZE="2", PYTHONPATH=str(HERE.parent), OMPI_MCA_ess_singleton_isolated="1")
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, timeout=60)
+    assert found.returncode and "2 ranks are said, MPI knows 1" in found.stderr
+
+
+def test_what_is_missing_is_named(alone):
+    alone.setitem(sys.modules, "mpi4py", None)
+    from bitblas.distributed import mpi, nccl
+
+    with pytest.raises(DistributedError, match=r"MPI cannot be loaded .*pip install '.\[mpi\]'"):
+        mpi.load()
+
+    with pytest.raises(DistributedError, match=r"NCCL cannot be loaded by CuPy .*'.\[nccl13\]'"):
+        nccl.load(types.SimpleNamespace(xp=types.SimpleNamespace(__name__="no_cupy")))
+    for host, port in ((None, "1"), ("a", None), ("a", "b")):
+        for name, value in (("MASTER_ADDR", host), ("MASTER_PORT", port)):
+            alone.delenv(name, raising=False)
+            if value is not None:
+                alone.setenv(name, value)
+        with pytest.raises(DistributedError, match="MASTER_ADDR, MASTER_PORT: expected"):
+            nccl.meeting_point()
+    alone.setenv("MASTER_PORT", "29500")
+    assert nccl.meeting_point() == "a:29501"
+
+
+def test_run_refuses_what_cannot_be(alone, tmp_path):
+    with pytest.raises(InvalidValue, match="ranks: expected 1 or more"):
+        launch.run(0, ["x.py"], "cpu")
+    alone.setattr(sys, "executable", str(tmp_path / "python"))
+    alone.setenv("PATH", str(tmp_path))
+    with pytest.raises(DistributedError, match="there is no mpiexec"):
+        launch.mpirun(2, {})
+
+
+def test_shares_know_their_positions():
+    s = Shares((0, 64, 64, 300), 2)
+    assert (s.size, s.low, s.high, s.mine, s.counts, s.words) == (300, 64, 300, 236, [64, 0, 236], [1, 0, 4])
+    assert [s.owner(at) for at in (0, 63, 64, 299)] == [0, 0, 2, 2]
+
+
+def test_nothing_is_loaded_before_it_is_asked_for():
+    code = "import sys, bitblas; print([m for m in sys.modules if 'distributed' in m or 'mpi4py' in m])"
+    env = dict(os.environ, PYTHONPATH=str(HERE.parent))
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env).stdout.strip() == "[]"
