@@ -13,6 +13,7 @@
 #   make bench           the benchmarks
 #   make kernels         compile every kernel variant for sm_80 and sm_90 (no GPU needed)
 #   make lint types      ruff, for faults and for form; mypy
+#   make site            the pages of docs/ as a site, in site/; warnings are errors
 #   make clean           remove what these targets made
 # PYTHON=python3.12 chooses the interpreter; PY=/path/to/python uses an installed environment as it is, with no set-up.
 
@@ -28,12 +29,14 @@ VARIANTS := .cache/variants.txt
 RUN_ENV := $(VENV)/.stamp-warm
 DEV_ENV := $(VENV)/.stamp-dev
 GPU_ENV := $(VENV)/.stamp-cuda$(CUDA)
+SITE_ENV := $(VENV)/.stamp-site
 ifeq ($(origin PY),undefined)
 PY := $(VENV)/bin/python
 else
 RUN_ENV :=
 DEV_ENV :=
 GPU_ENV :=
+SITE_ENV :=
 endif
 PIP := $(PY) -m pip --disable-pip-version-check install --quiet
 
@@ -43,7 +46,7 @@ TEST_VARS := NUMBA_OPT=$${NUMBA_OPT:-1} NUMBA_LOOP_VECTORIZE=$${NUMBA_LOOP_VECTO
 PYTEST := $(TEST_VARS) $(PY) -m pytest -n $(JOBS)
 NO_CXX = command -v g++ >/dev/null || echo "NOTE: there is no g++, so the tests that run CUDA kernels in the emulator did NOT run."
 
-.PHONY: demo test test-all test-gpu fuzz every-kernel sanitize coverage variants bench kernels list lint types clean
+.PHONY: demo test test-all test-gpu fuzz every-kernel sanitize coverage variants bench kernels list lint types site clean
 .DELETE_ON_ERROR:
 
 demo: $(RUN_ENV)
@@ -100,6 +103,9 @@ lint: $(DEV_ENV)
 types: $(DEV_ENV)
 	$(PY) -m mypy
 
+site: $(SITE_ENV)
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet
+
 $(VENV)/.stamp-venv:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
@@ -118,10 +124,14 @@ $(VENV)/.stamp-dev: pyproject.toml | $(VENV)/.stamp-venv
 	$(PIP) -e '.[dev]'
 	@touch $@ $(VENV)/.stamp-run
 
+$(VENV)/.stamp-site: $(VENV)/.stamp-dev
+	$(PIP) -e '.[site]'
+	@touch $@
+
 $(VENV)/.stamp-cuda$(CUDA): $(VENV)/.stamp-dev
 	$(PIP) -e '.[dev]' && $(PIP) -e '.[cuda$(CUDA)]'
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site *.egg-info .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find bitblas semirings tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

@@ -1,0 +1,77 @@
+"""What the site has beside the pages of docs/: the README as its first page, the examples, the benchmarks' page.
+
+Links are written for a reader of the repository, relative to the file that they stand in; here they become the site's.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).parent.parent
+TAKEN = {"docs/README.md": "index.md", "README.md": "index.md", "examples/": "examples/index.md"}
+TAKEN |= {"benchmarks/README.md": "benchmarks.md", "benchmarks/": "benchmarks.md"}
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Adds the pages that are made: the README, a page of all examples, the benchmarks'."""
+    made = {
+        "index.md": (ROOT / "README.md").read_text(),
+        "benchmarks.md": (ROOT / "benchmarks" / "README.md").read_text(),
+        "examples/index.md": _examples(),
+    }
+    origin = {"index.md": "", "benchmarks.md": "benchmarks/", "examples/index.md": "examples/"}
+    for page, text in made.items():
+        files.append(File.generated(config, page, content=_linked(text, origin[page], page)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
+    """Links of a page of docs/ that leave docs/."""
+    return markdown if page.file.generated_by else _linked(markdown, "docs/", page.file.src_uri)
+
+
+def _examples() -> str:
+    """All examples on one page: what each says of itself, and its text."""
+    parts = ["# Examples\n\nWhole programs to start from. They run as part of the tests."]
+    for path in sorted((ROOT / "examples").glob("*.py")):
+        text = path.read_text()
+        said = (ast.get_docstring(ast.parse(text)) or "").split("\n\n")[0]
+        parts.append(f"## {path.name}\n\n{said}\n\n```python\n{text}```")
+    return "\n\n".join(parts) + "\n"
+
+
+def _linked(text: str, folder: str, page: str) -> str:
+    """The text with its links, relative to the repository's `folder`, as links from `page` of the site."""
+    up = "../" * page.count("/")
+
+    def link(found: re.Match[str]) -> str:
+        words, target, anchor = found[1], found[2], found[3] or ""
+        if "://" in target or not target:
+            return found[0]
+        path = _normal(folder + target)
+        if words.endswith(".md") and (ROOT / path).is_file():  # a page is called by its title
+            words = (ROOT / path).read_text().partition("\n")[0].removeprefix("# ")
+        if path in TAKEN:
+            return f"[{words}]({up}{TAKEN[path]}{anchor})"
+        if path.startswith("examples/"):
+            return f"[{words}]({up}examples/index.md#{path.removeprefix('examples/').replace('.', '')})"
+        if path.startswith("docs/"):
+            return f"[{words}]({up}{path.removeprefix('docs/')}{anchor})"
+        return f"{words} (`{path}`)" if words != path else f"`{path}`"  # a file that the site does not have: its name
+
+    return re.sub(r"(?<!!)\[([^\]]*)\]\(([^)#\s]*)(#[^)\s]*)?\)", link, text)
+
+
+def _normal(path: str) -> str:
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == "..":
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return "/".join(parts)
