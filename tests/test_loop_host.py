@@ -219,7 +219,7 @@ def test_bodies_by_index():
 
 def test_products_that_would_need_the_transpose(monkeypatch):
     """Are pulled statement by statement, until the transpose is repaid; then the table pushes along it."""
-    n = 60
+    n = 600
     A = gb.Matrix.from_coo(np.arange(1, n), np.arange(n - 1), True, nrows=n, ncols=n)
     v, q = gb.Vector(INT64, n), gb.Vector(BOOL, n)
 

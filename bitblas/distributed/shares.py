@@ -7,12 +7,13 @@ as many; else positions are dealt evenly. Blocks are whole words of bits.
 
 from __future__ import annotations
 
-import functools
 import weakref
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from semirings.cached import cached_property
 
 from .group import Group
 from .start import current
@@ -47,11 +48,11 @@ class Shares:
         """The positions of this rank."""
         return self.high - self.low
 
-    @functools.cached_property
+    @cached_property
     def counts(self) -> list[int]:
         return np.diff(self.bounds).tolist()
 
-    @functools.cached_property
+    @cached_property
     def words(self) -> list[int]:
         """Words of bits that each rank has."""
         return [-(-count // WORD) for count in self.counts]

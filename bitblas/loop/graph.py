@@ -52,6 +52,7 @@ class HostLoop:
                 break
         for launch in self.parts.end:
             launch()
+        self.device.synchronize()  # the host reads what it is told in its own memory
 
 
 class GraphLoop:

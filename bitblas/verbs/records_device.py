@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ def run(device: Device, work: Work) -> Any:
     t, z, xp = work.taken, work.given, device.xp
     listed = tuple(n for n in ARGUMENTS if n in work.operands and work.operands[n].at is not None)
     placed = work.rows is not None
-    kernel = _kernel(device, work.product, work.add, tuple(work.operands), listed, placed)
+    kernel = device.kernel(records_variant(work.product, work.add, tuple(work.operands), listed, placed))
     none = dummy(device, "int64")
     out = xp.empty(work.size * _words(z), _word_type(z))
     args: list[Any] = []
@@ -75,10 +74,10 @@ def _words(t: DataType) -> int:
 
 
 @functools.lru_cache(256)
-def _kernel(
-    device: Device, product: Typed | None, add: Typed | None, names: tuple[str, ...], listed: tuple[str, ...],
-    placed: bool,
-) -> Callable[..., None]:  # fmt: skip
+def records_variant(
+    product: Typed | None, add: Typed | None, names: tuple[str, ...], listed: tuple[str, ...], placed: bool
+) -> Variant:
+    """names: the operands that a product has; listed: those of them that are taken by number; placed: by position."""
     made: Any = add if product is None else product
     t, z = made.dtype, (made if add is None else add).return_type
     parts = [library(), *(packing(n.upper(), t if n in names else INT64) for n in ARGUMENTS), packing("Z", z)]
@@ -96,7 +95,7 @@ def _kernel(
     constants = {"FOLD": add is not None, "PLACES": placed, "X_LISTED": "x" in listed, "Y_LISTED": "y" in listed}
     label = " ".join(str(op) for op in (product, add) if op is not None)
     flags = tuple((name, int(flag)) for name, flag in constants.items())
-    return device.kernel(Variant("kernels/records", constants=flags, label=label, text="".join(parts)))
+    return Variant("kernels/records", constants=flags, label=label, text="".join(parts))
 
 
 def _function(name: str, parameters: str, text: str) -> str:

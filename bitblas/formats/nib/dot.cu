@@ -104,6 +104,7 @@ dot(i64 n, const i64* m_heads, const u32* m_words, const MPTR_T* m_ptr, const i6
           if (__ballot_sync(ALL_LANES, done) & group_mask<GROUP>()) theirs.stop();
         }
         gather<GROUP>(t);
+        __syncwarp();  // all lanes of the group have read the sum
         if (e < count && lane == 0) sum[e] = t;
       }
       __syncthreads();
