@@ -171,11 +171,32 @@ def passes(variant: Variant) -> None:
     gb.loop.repeat(links, while_=going, limit=2)
 
 
+def loops_inside(variant: Variant) -> None:
+    """A search in each round of a loop."""
+    A = gb.Matrix.from_coo(np.arange(SIZE - 1), np.arange(1, SIZE), True, nrows=SIZE, ncols=SIZE)
+    v, q, left = gb.Vector("INT64", SIZE), gb.Vector("BOOL", SIZE), gb.Vector.from_coo([0], 2)
+    source = gb.Vector.from_coo([SIZE - 5], True, size=SIZE)
+
+    def level(k: int) -> None:
+        v(q.S) << k
+        q(~v.S, gb.replace) << q.vxm(A, gb.semiring.any_pair[gb.dtypes.BOOL])
+
+    def search(_: Any) -> None:
+        v.clear()
+        q << source
+        gb.loop.repeat(level, while_=q)
+        left << left.apply(gb.binary.minus, right=1)
+        left << left.select(gb.select.valuegt, 0)
+
+    gb.loop.repeat(search, while_=left)
+
+
 CALLS: dict[str, Callable[[Variant], None]] = {
     "kernels/compact": compact, "kernels/dense": dense, "kernels/elementwise": elementwise, "kernels/equal": equal,
     "kernels/fold": fold, "kernels/gather": gather, "kernels/merge": merge, "kernels/narrow": packed_values,
     "kernels/place": place, "kernels/put": put, "kernels/range": index_range, "kernels/records": records,
-    "kernels/reduce": reduce, "kernels/widen": packed_values, "loop/pass": passes, **matrix_calls.CALLS,
+    "kernels/reduce": reduce, "kernels/widen": packed_values, "loop/enter": loops_inside, "loop/pass": passes,
+    "loop/settle": loops_inside, **matrix_calls.CALLS,
 }  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 #define LANE_OF_WARP (threadIdx.x & 31)
 
 // Entries that a lane takes at a time, whose columns, bits and cells are asked for together: as many as registers hold.
-constexpr int AT_ONCE = KIND == VALUES && sizeof(Z_T) > 4 ? 2 : 4;
+enum { AT_ONCE = KIND == VALUES && sizeof(Z_T) > 4 ? 2 : 4 };
 
 // take(has, e, owner, low, high) for AT_ONCE entries of each lane, of rows [e, stop), one a lane and shorter than 2^26:
 // arrays of whether there is one, where it stands, and the lane whose row it is of; then which of all these entries, 32 by
