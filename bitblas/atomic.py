@@ -97,17 +97,18 @@ def _opened(folder: str, mode: int) -> tuple[str | None, int]:
     while True:
         part = _new_name(folder)
         fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _PLAIN, mode)
-        if not _lock(fd) or os.fstat(fd).st_nlink:
+        if not _lock(fd, wait=True) or os.fstat(fd).st_nlink:
             return part, fd
         os.close(fd)  # another process swept it up before the lock was there
 
 
-def _lock(fd: int) -> bool:
-    """Whether nobody else writes the file. Where locks are not to be had, nothing is ever swept up."""
+def _lock(fd: int, wait: bool = False) -> bool:
+    """Whether nobody else writes the file; wait: until nobody does. Where locks are not to be had, nothing is ever
+    swept up."""
     if locks is None:
         return False
     try:
-        locks.flock(fd, locks.LOCK_EX | locks.LOCK_NB)
+        locks.flock(fd, locks.LOCK_EX if wait else locks.LOCK_EX | locks.LOCK_NB)
     except OSError:
         return False
     return True

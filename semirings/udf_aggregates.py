@@ -43,10 +43,10 @@ class Aggregates:
     def kind(self, var: Any, loc: Any) -> Kind:
         """Of a variable that has a value already."""
         t = self.types[var.name]
-        found = scalar(t) or self.known.get(var.name) or self.of_type(t)
+        found: Any = scalar(t) or self.known.get(var.name) or self.of_type(t)
         if found is None or (isinstance(found, DataType) and found.kind == "c"):
             self.refuse(f"a value of type {t}", loc)
-        return found  # type: ignore[return-value]
+        return found
 
     def of_type(self, t: Any) -> Kind | None:
         """As far as a type of Numba says it: its arrays have no shape."""
@@ -56,8 +56,8 @@ class Aggregates:
         if isinstance(t, (types.Record, types.NestedArray)):
             return of_numpy(as_dtype(t))
         if isinstance(t, types.BaseTuple):
-            inner = [scalar(x) or self.of_type(x) for x in t]
-            return None if any(x is None for x in inner) else Fields(tuple(inner))  # type: ignore[arg-type]
+            inner: list[Any] = [scalar(x) or self.of_type(x) for x in t]
+            return None if any(x is None for x in inner) else Fields(tuple(inner))
         return scalar(t)
 
     def is_aggregate(self, name: str) -> bool:

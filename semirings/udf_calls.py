@@ -53,7 +53,8 @@ class Calls(Aggregates):
             words.append(
                 self.use(v, t) if not t._is_udt else self.as_kind(self.numbers[v.name], self.kind(v, loc), kind_of(t))
             )
-        made = type(self)(name, function, takes)  # type: ignore[call-arg, arg-type]
+        translate: Any = type(self)
+        made = translate(name, function, takes)
         self.helpers.append(made.text())
         result = scalar(self.types[target]) or made.result
         return self.keep_any(target, result, self.as_kind(f"{name}({', '.join(words)})", made.result, result))

@@ -53,6 +53,25 @@ def test_threads_write_one_name(system, tmp_path):
     assert names(tmp_path) == ["a.bitblas"]
 
 
+def test_a_file_swept_up_before_it_is_locked(tmp_path, monkeypatch):
+    """Another process may hold the lock of a file that is new, to remove it: then it is made once more."""
+    fcntl, opened = pytest.importorskip("fcntl"), os.open
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+
+    def swept(path, flags, *mode, **how):
+        fd = opened(path, flags, *mode, **how)
+        if flags & os.O_EXCL:
+            monkeypatch.undo()
+            other = opened(path, os.O_WRONLY)
+            fcntl.flock(other, fcntl.LOCK_EX)
+            threading.Timer(0.05, lambda: (os.unlink(path), os.close(other))).start()
+        return fd
+
+    monkeypatch.setattr(os, "open", swept)
+    put(tmp_path / "a")
+    assert names(tmp_path) == ["a"] and (tmp_path / "a").read_bytes() == b"after"
+
+
 def test_a_planted_link_is_not_followed(system, tmp_path, monkeypatch):
     """Names cannot be foreseen; and one that is there already is refused, whatever it is."""
     other = tmp_path / "other"

@@ -115,7 +115,8 @@ def _start(function: int) -> bool:
     """Whether a thread of its own runs a function of machine code now; where no more are to be had, those that are
     there do the work."""
     if os.name == "nt":
-        library = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined, unused-ignore]
+        windows: Any = ctypes
+        library = windows.WinDLL("kernel32")
         library.CreateThread.restype = ctypes.c_void_p
         handle = library.CreateThread(None, ctypes.c_size_t(0), ctypes.c_void_p(function), None, 0, None)
         return bool(handle and library.CloseHandle(ctypes.c_void_p(handle)))

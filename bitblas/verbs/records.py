@@ -8,6 +8,7 @@ table of their type (records_device.py). Results become numbers on the host, whi
 from __future__ import annotations
 
 import functools
+import importlib
 from typing import Any
 
 from semirings import Semiring, Typed
@@ -56,11 +57,7 @@ def run(device: Device, work: Work) -> Any:
 @functools.cache
 def _runner(on_host: bool) -> Any:
     """Imported when a function of such values first runs: both know Numba."""
-    if on_host:
-        from . import records_host as found
-    else:
-        from . import records_device as found  # type: ignore[no-redef]
-    return found.run
+    return importlib.import_module(f"{__package__}.records_{'host' if on_host else 'device'}").run
 
 
 __all__ = ["Operand", "Work", "computed", "computes", "folded", "is_call", "plain", "run", "unplaced"]
