@@ -230,7 +230,9 @@ def test_products_that_would_need_the_transpose(monkeypatch):
     program = Program(body, while_=q)
     monkeypatch.setattr("bitblas.plan.transpose.TRANSPOSE_READS", {"cpu": 1e9})
     q[0] = True
-    assert program.run() == n and not program.explain().launches
+    with at_once():
+        assert program.run() == n and not program.explain().launches
+    assert "the transpose that it would push along is not repaid" in str(program.explain())
     monkeypatch.undo()
     v.clear()
     q[0] = True

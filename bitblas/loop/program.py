@@ -137,7 +137,10 @@ class Program:
         and on the CPU as long as statements run one by one."""
         if self._captured is None:
             turn = self._turn
-            return Explanation(1, ()) if turn is None else Explanation(0, turn.lines(), turn.why)
+            if turn is None:
+                return Explanation(1, ())
+            lines = turn.lines()
+            return Explanation(0, lines, turn.why or ("" if lines else turn.waits))
         build = self._captured.build
         return Explanation(build.copies, tuple(build.lines), build.small.text)
 

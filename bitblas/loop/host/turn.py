@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 class Turn:
     """Whether the next round of a program runs statement by statement or all that are left by a table of kernels. why:
-    what the body holds that a table cannot."""
+    what the body holds that a table cannot; waits: what was not there when a table was last tried."""
 
     PATIENCE = 5e-3  # seconds of rounds by statements after which a table is made, which takes about as long
     COMPILING = 0.3  # and, for each kernel that has to be compiled, so many more
@@ -27,6 +27,7 @@ class Turn:
         self.body, self.condition = body, condition
         self.spent, self.compiled = 0.0, objects.compiled
         self.why = "it goes on by several vectors" if isinstance(condition, tuple) else ""
+        self.waits = ""
         self.rounds: HostRounds | None = None
         self.missing: int | None = None
         self.again = 1  # how long until it is tried again, where something was missing
@@ -43,7 +44,8 @@ class Turn:
 
             try:
                 self.rounds = HostRounds(self.body, self.condition, given)
-            except Later:
+            except Later as error:
+                self.waits = str(error)
                 self.spent = -self.again * self.PATIENCE
                 self.again *= 2
                 return None
