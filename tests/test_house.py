@@ -216,6 +216,7 @@ CPU_ONLY |= {f"formats/{rows}/spread" for rows in ("csr", "b2sr")} | {
 }
 # (rounds of a loop, which a GPU runs by other kernels)
 CPU_ONLY |= {"formats/csr/gustavson"}  # a dense row of sums per thread: a GPU has too many threads
+CPU_ONLY |= {"kernels/words", "kernels/numbered"}  # text, which lies on the host
 KERNELS = sorted(str(p.relative_to(ROOT / "bitblas").with_suffix("")) for p in (ROOT / "bitblas").rglob("*.cu"))
 
 
