@@ -18,7 +18,8 @@ from .device import Trace as trace
 from .extras import check_name as _check_name
 
 if TYPE_CHECKING:
-    from . import algorithms, compat, io, loop, reorder, ss, viz
+    from . import algorithms, compat, graph, io, loop, reorder, ss, viz
+    from .graph import Graph
 
 __version__ = "0.1.0.dev0"
 
@@ -28,7 +29,7 @@ MAX_SIZE = 1 << 60  # the largest number of rows, columns or positions that an o
 backend = "bitblas"
 
 __all__ = [
-    "MAX_SIZE", "Matrix", "Recorder", "Scalar", "TransposedMatrix", "Vector", "agg", "algorithms", "backend", "binary",
+    "Graph", "MAX_SIZE", "Matrix", "Recorder", "Scalar", "TransposedMatrix", "Vector", "agg", "algorithms", "backend", "binary",
     "compat", "config", "device", "dtypes", "exceptions", "explain", "indexbinary", "indexunary", "init", "io", "load",
     "loop", "monoid", "op", "op_from_string", "reorder", "replace", "select", "semiring", "ss", "trace", "unary", "viz",
 ]  # fmt: skip
@@ -58,7 +59,9 @@ def init(backend: str = "bitblas", blocking: bool = False) -> None:
 
 def __getattr__(name: str) -> Any:
     # What `import bitblas` does not need comes at first use.
-    if name in ("algorithms", "compat", "io", "loop", "nx", "reorder", "ss", "viz"):
+    if name == "Graph":
+        return importlib.import_module(f"{__name__}.graph").Graph
+    if name in ("algorithms", "compat", "graph", "io", "loop", "nx", "reorder", "ss", "viz"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -98,7 +98,8 @@ BAD = {
 
 @pytest.mark.parametrize("text, options, dtype, n, expected, labels", GOOD.values(), ids=GOOD)
 def test_reads(tmp_path, monkeypatch, text, options, dtype, n, expected, labels):
-    A, found = read(text, **options)
+    graph = read(text, **options)
+    A, found = graph.matrix, graph.labels
     assert (str(A.dtype), A.shape, entries(A), found) == (dtype, (n, n), expected, labels)
     path = tmp_path / "graph.edges.gz"
     path.write_bytes(gzip.compress(text.encode()))
@@ -180,10 +181,11 @@ def test_round_trip(tmp_path, name, dtype, options):
     names = [f"v{k}" for k in range(20)]
     write_edgelist(tmp_path / name, A, **{**options, "labels": names if labelled else None})
     assert [path.name for path in tmp_path.iterdir()] == [name]
-    back, labels = read_edgelist(
+    graph = read_edgelist(
         tmp_path / name, base=options.get("base", 0), header=options.get("header"), size=None if labelled else 20,
         dtype=dtype,
     )  # fmt: skip
+    back, labels = graph.matrix, graph.labels
     if labelled:
         there = {(names[i], names[j]): x for (i, j), x in entries(A).items()}
         assert {(labels[i], labels[j]): x for (i, j), x in entries(back).items()} == there
@@ -192,7 +194,7 @@ def test_round_trip(tmp_path, name, dtype, options):
 
 
 def test_write_undirected(tmp_path):
-    A, _ = read("0 1 5\n1 1 6\n2 0 7\n", directed=False)
+    A = read("0 1 5\n1 1 6\n2 0 7\n", directed=False).matrix
     out = io.BytesIO()
     write_edgelist(out, A, directed=False)
     assert out.getvalue() == b"0 1 5\n0 2 7\n1 1 6\n"
@@ -239,11 +241,12 @@ def test_damage_is_read_right_or_refused(data):
         new = data.draw(st.binary(max_size=2) | st.sampled_from([b"1", b"\n", b" ", b"-", b".", b"e", b"#"]))
         text[at : at + data.draw(st.integers(0, 3))] = new
     try:
-        A, labels = read_edgelist(io.BytesIO(bytes(text)), header=False, labels=False)
+        graph = read_edgelist(io.BytesIO(bytes(text)), header=False, labels=False)
     except (InvalidValue, gb.exceptions.OutOfMemory) as error:
         assert str(error).startswith("<BytesIO>")
         return
-    assert labels is None
+    A = graph.matrix
+    assert graph.labels is None
     lines = [line for line in text.decode("latin-1").split("\n") if line.strip() and line.strip()[0] not in "#%"]
     found = plain(lines, len(lines[0].split()) == 3)
     assert {edge: float(x) for edge, x in entries(A).items()} == found
@@ -252,9 +255,48 @@ def test_damage_is_read_right_or_refused(data):
 @given(st.binary(max_size=40), st.sampled_from([None, ",", "\t"]))
 def test_junk_is_read_or_refused(data, delimiter):
     try:
-        A, labels = read_edgelist(io.BytesIO(data), delimiter=delimiter)
+        graph = read_edgelist(io.BytesIO(data), delimiter=delimiter)
     except (InvalidValue, gb.exceptions.OutOfMemory) as error:
         assert str(error).startswith("<BytesIO>")
     else:
+        A = graph.matrix
         assert A.nvals > 0
-        assert labels is None or len(labels) == A.nrows
+        assert graph.labels is None or len(graph.labels) == A.nrows
+
+
+LONG = "a name of more than sixteen letters"
+WORDS = {  # texts that the kernels read, or leave to the reader of lines, and how
+    "blanks": ("".join(f"v{k * k % 97} \t w{k % 31}\n" for k in range(400)), {}),
+    "long": (f"{LONG}\t{LONG}.\n\n{LONG[:16]}\t{LONG[:8]}\n{LONG}\tZürich\n Zürich \t{LONG[:17]}\r\n", {"delimiter": "\t"}),
+    "weights": ("a,b c,1\nb c,a,+2\nc,c,-3e2\n", {"delimiter": ","}),
+    "third column": ("a b x\nc a y\n", {"weights": False}),
+    "zeros": ("a\0,a\na,a\0\0\nb,a\0\n", {"delimiter": ","}),
+    "quotes": ('a,"b, c"\nd,a\n', {"delimiter": ","}),
+    "blanks of Unicode": ("a\u2003b\nb\u00a0c\n", {}),
+}
+
+
+@pytest.mark.parametrize("case", WORDS)
+def test_names_by_kernels(case, monkeypatch):
+    """The table of names, and the dictionary of a small file, number alike; also in blocks, the first of them small."""
+    text, options = WORDS[case]
+    expected = read(text, labels=True, **options)
+    monkeypatch.setattr("bitblas.io.edges.LEAST", 0)
+    monkeypatch.setattr("bitblas.io.names.PART", 64)
+    found = read(text, labels=True, **options)
+    assert found.labels == expected.labels and found.matrix.isequal(expected.matrix, check_dtype=True)
+    monkeypatch.setattr("bitblas.io.edges.LEAST", 20)
+    layout = edges.Layout(options.get("delimiter"), False, True, options.get("weights"))
+    reader = edges.Reader("text", layout, 0, None)
+    for line in text.encode().splitlines(keepends=True):
+        reader.feed(line)
+    rows, cols, _ = reader.finish()
+    assert reader.labels == expected.labels
+    assert set(zip(rows.tolist(), cols.tolist())) == set(entries(expected.matrix))
+
+
+@pytest.mark.parametrize("text", ["a b\nc\n", "a b\nc d e\n", "a,b\nc,\n", "a b 1\nb c x\n", "a b 1\nb c 1_0\n"])
+def test_what_kernels_refuse_has_its_line(text, monkeypatch):
+    monkeypatch.setattr("bitblas.io.edges.LEAST", 0)
+    with pytest.raises(InvalidValue, match="line 2"):
+        read(text, labels=True, delimiter="," if "," in text else None)

@@ -44,6 +44,7 @@ FLOORS = (
         "bitblas.agg",
         "bitblas.compat",
         "bitblas",
+        "bitblas.graph",
         "bitblas.io",
         "bitblas.algorithms",
         "bitblas.reorder",

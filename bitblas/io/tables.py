@@ -7,6 +7,7 @@ which costs no copy of numbers that lie in one piece and of which none is missin
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Sequence
 from itertools import chain
 from typing import Any
@@ -14,22 +15,23 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import DimensionMismatch, InvalidValue
-from .build import build, host_coo
-from .graph import Graph
+from .build import build, host_coo, mirrored
+from ..graph import Graph
 
 EDGES, VERTICES = ("source", "target", "weight"), ("vertex", "value")
 
 
 def from_table(
     table: Any, source: str = "source", target: str = "target", weight: str | None = None, *, size: int | None = None,
-    dup_op: Any = None, dtype: Any = None, name: str | None = None, device: str | None = None,
+    directed: bool = True, dup_op: Any = None, dtype: Any = None, name: str | None = None, device: str | None = None,
     format: str | None = None, tile: int | None = None, packed: bool | None = None,
 ) -> Graph:  # fmt: skip
     """A Graph of the rows of a table: a DataFrame of pandas or polars, an Arrow table, or a dictionary of arrays.
 
     source, target: the columns of the two ends of each edge, integers from 0, or else names (strings), which are
     numbered in the order in which they come. weight: the column of values, numbers; None: a pattern. size: the number
-    of vertices; None: as many as the largest number says; not for names. dup_op joins edges that are there twice.
+    of vertices; None: as many as the largest number says; not for names. directed: False: every row is an edge in both
+    directions. dup_op joins edges that are there twice.
 
     Raises InvalidValue for a column that is not there, has missing values or is of another kind, for a vertex out of
     range, and for an edge with a weight that is there twice, without dup_op.
@@ -52,11 +54,14 @@ def from_table(
             raise InvalidValue(f"column {end!r}: expected vertices from 0{last}, got {got}")
     if size is None:
         size = 1 + max((int(ends.max()) for ends in (rows, cols) if len(ends)), default=-1)
+    rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
+    if not directed:
+        rows, cols, values = mirrored(rows, cols, values)
     matrix = build(
-        "table", rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False), values, (size, size),
+        "table", rows, cols, values, (size, size),
         dup_op=dup_op, dtype=dtype, name=name, device=device, format=format, tile=tile, packed=packed,
     )  # fmt: skip
-    return Graph(matrix, labels)
+    return Graph(matrix, labels, directed=directed)
 
 
 def to_pandas(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
@@ -126,6 +131,9 @@ def _named(
     rows: np.ndarray, cols: np.ndarray, names: tuple[str, str]
 ) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
     """Numbers for both ends, from names; and the names."""
+    found = _encoded(np.concatenate([rows, cols])) if rows.dtype == cols.dtype == object else None
+    if found is not None and all(isinstance(label, str) for label in found[1]):
+        return _in_order(*found, len(rows))
     ends = [array.tolist() for array in (rows, cols)]
     for array, listed, name in zip((rows, cols), ends, names):
         other = next((value for value in listed if not isinstance(value, str)), None)
@@ -137,6 +145,26 @@ def _named(
     index: dict[str, int] = {label: k for k, label in enumerate(dict.fromkeys(chain.from_iterable(zip(*ends))))}
     numbered = [np.fromiter(map(index.__getitem__, listed), np.int64, len(listed)) for listed in ends]
     return numbered[0], numbered[1], tuple(index)
+
+
+def _encoded(objects: np.ndarray) -> tuple[np.ndarray, Any] | None:
+    """Codes of objects, and what each code is; None without a library that does it at speed."""
+    if (pandas := sys.modules.get("pandas")) is not None:
+        return pandas.factorize(objects)
+    return None
+
+
+def _in_order(codes: np.ndarray, labels: Any, edges: int) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    """Both ends and the labels, numbered as they come in rows. codes: of all sources, then of all targets."""
+    both = np.stack([codes[:edges], codes[edges:]], axis=1).ravel()
+    first = np.full(len(labels), len(both))
+    first[both[::-1]] = np.arange(len(both))[::-1]  # of several that are written to one place, the last one stays
+    order = np.argsort(first)
+    order = order[first[order] < len(both)]
+    number = np.empty(len(labels), np.int64)
+    number[order] = np.arange(len(order))
+    numbered = number[both].reshape(-1, 2)
+    return numbered[:, 0], numbered[:, 1], tuple(labels[k] for k in order.tolist())
 
 
 def from_igraph(
@@ -164,7 +192,8 @@ def from_igraph(
         "igraph", rows, cols, values, (G.vcount(), G.vcount()), dup_op=gb.binary.plus, dtype=None, name=name,
         device=device, format=format, tile=tile, packed=packed,
     )  # fmt: skip
-    return Graph(matrix, tuple(map(str, G.vs["name"])) if "name" in G.vs.attributes() else None)
+    names = tuple(map(str, G.vs["name"])) if "name" in G.vs.attributes() else None
+    return Graph(matrix, names, directed=G.is_directed())
 
 
 def to_igraph(A: Any, weight: str | None = "weight", *, directed: bool = True) -> Any:
