@@ -18,7 +18,7 @@ from .device import Trace as trace
 from .extras import check_name as _check_name
 
 if TYPE_CHECKING:
-    from . import algorithms, compat, graph, io, loop, reorder, ss, viz
+    from . import algorithms, compat, io, loop, reorder, ss, viz
     from .graph import Graph
 
 __version__ = "0.1.0.dev0"
@@ -29,9 +29,40 @@ MAX_SIZE = 1 << 60  # the largest number of rows, columns or positions that an o
 backend = "bitblas"
 
 __all__ = [
-    "Graph", "MAX_SIZE", "Matrix", "Recorder", "Scalar", "TransposedMatrix", "Vector", "agg", "algorithms", "backend", "binary",
-    "compat", "config", "device", "dtypes", "exceptions", "explain", "indexbinary", "indexunary", "init", "io", "load",
-    "loop", "monoid", "op", "op_from_string", "reorder", "replace", "select", "semiring", "ss", "trace", "unary", "viz",
+    "MAX_SIZE",
+    "Graph",
+    "Matrix",
+    "Recorder",
+    "Scalar",
+    "TransposedMatrix",
+    "Vector",
+    "agg",
+    "algorithms",
+    "backend",
+    "binary",
+    "compat",
+    "config",
+    "device",
+    "dtypes",
+    "exceptions",
+    "explain",
+    "indexbinary",
+    "indexunary",
+    "init",
+    "io",
+    "load",
+    "loop",
+    "monoid",
+    "op",
+    "op_from_string",
+    "reorder",
+    "replace",
+    "select",
+    "semiring",
+    "ss",
+    "trace",
+    "unary",
+    "viz",
 ]  # fmt: skip
 
 # `from bitblas.semiring import min_plus` and `import bitblas.binary.numpy` work, though the lists of operators are no
@@ -49,6 +80,7 @@ def _later(module: str, name: str) -> Callable[[], Any]:
 
 
 _above.update(orders=_later("reorder", "ORDERS"), measured=_later("calibrate.measure", "measured"))
+_above["io"] = lambda: importlib.import_module(f"{__name__}.io")
 
 
 def init(backend: str = "bitblas", blocking: bool = False) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from itertools import pairwise
 
 import pytest
 
@@ -32,7 +33,8 @@ def edges(graph):
 
 
 def test_names_in_and_out(roads):
-    assert (len(roads), roads.directed, roads.matrix.nvals, "Rom" in roads, "Oslo" in roads) == (6, False, 10, True, False)
+    assert (len(roads), roads.directed, roads.matrix.nvals) == (6, False, 10)
+    assert "Rom" in roads and "Oslo" not in roads
     levels = roads.bfs("Ulm")
     assert dict(levels) == {"Ulm": 0, "Bern": 1, "Rom": 1, "Bari": 2} and levels.vector.size == 6
     assert roads.sssp("Ulm")["Bari"] == 13.5 and "Kiel" not in levels and len(levels) == 4
@@ -67,7 +69,8 @@ def test_what_has_the_same_vertices_is_a_graph(roads):
 def test_answers_of_other_shapes(roads):
     assert roads.distances_from_each(["Ulm", "Kiel"])["Kiel"]["Jena"] == 3.0
     walk, other = roads.random_walks(["Ulm", "Kiel"], 3, seed=1)
-    assert walk[0] == "Ulm" and all(pair in edges(roads) for pair in zip(walk, walk[1:])) and set(other) == {"Kiel", "Jena"}
+    assert walk[0] == "Ulm" and all(pair in edges(roads) for pair in pairwise(walk))
+    assert set(other) == {"Kiel", "Jena"}
     classes = roads.color_classes()
     assert sorted(name for some in classes for name in some) == sorted(roads.labels)
     assert set(roads.spring_layout(rounds=2)) == set(roads.labels)
@@ -101,8 +104,8 @@ TABLE = {"source": ["a", "b", "a"], "target": ["b", "c", "c"], "km": [5, 6, 7], 
 
 @pytest.mark.parametrize("kind", ["dict", "pandas", "polars", "pyarrow"])
 def test_tables(kind):
-    table = TABLE if kind == "dict" else getattr(m := pytest.importorskip(kind), "table" if kind == "pyarrow" else "DataFrame")
-    table = TABLE if kind == "dict" else table(TABLE)
+    maker = "table" if kind == "pyarrow" else "DataFrame"
+    table = TABLE if kind == "dict" else getattr(pytest.importorskip(kind), maker)(TABLE)
     graph = Graph.from_table(table, weight="km", attributes=["lanes"], directed=False)
     assert graph.labels == ("a", "b", "c") and edges(graph)["c", "b"] == 6 and edges(graph.by("lanes"))["c", "a"] == 2
     assert graph.by("lanes").sssp("a")["c"] == 2
@@ -161,14 +164,16 @@ def test_refused():
         Graph(gb.Matrix(bool, 2, 2), attributes={"km": gb.Matrix(int, 3, 3)})
     with pytest.raises(AttributeError, match="no algorithm, 'shortest'"):
         Graph(gb.Matrix(bool, 2, 2)).shortest
-    with pytest.raises(InvalidValue, match="a vertex in 0..1, got 2"):
+    with pytest.raises(InvalidValue, match=r"a vertex in 0\.\.1, got 2"):
         Graph(gb.Matrix(bool, 2, 2)).bfs(2)
     assert len(Graph.from_edges([])) == 0
 
 
 def test_every_algorithm_is_a_method(roads):
     """What a program's docstring says of its matrix and its result is what the tables of methods say."""
-    listed = {name for name in algorithms.__all__ if getattr(algorithms, name).__module__.split(".")[-2] != "generators"}
+    listed = {
+        name for name in algorithms.__all__ if getattr(algorithms, name).__module__.split(".")[-2] != "generators"
+    }
     assert methods.names() == listed | {"bfs"} and listed < set(dir(roads))
     for name, program in methods.programs().items():
         doc = " ".join(inspect.getdoc(program).split())

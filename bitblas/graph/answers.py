@@ -70,7 +70,9 @@ class Values(Mapping[Any, Any]):
         kinds, which = np.unique(values, return_inverse=True)
         order = np.argsort(which, kind="stable")
         parts = np.split(index[order], np.cumsum(np.bincount(which, minlength=len(kinds)))[:-1]) if len(index) else []
-        found = [(self._value(k), [self.graph.label(v) for v in part.tolist()]) for k, part in zip(kinds.tolist(), parts)]
+        found = [
+            (self._value(k), [self.graph.label(v) for v in part.tolist()]) for k, part in zip(kinds.tolist(), parts)
+        ]
         return dict(sorted(found, key=lambda pair: -len(pair[1])))
 
     def to_dataframe(self) -> Any:
@@ -87,7 +89,9 @@ class Values(Mapping[Any, Any]):
     def _first(self, sign: int, count: int) -> tuple[Any, Any]:
         index, values = self.entries
         by = values.astype(np.int8) if values.dtype == np.bool_ else values
-        ascending = np.argsort(by, kind="stable") if sign > 0 else len(by) - 1 - np.argsort(by[::-1], kind="stable")[::-1]
+        ascending = (
+            np.argsort(by, kind="stable") if sign > 0 else len(by) - 1 - np.argsort(by[::-1], kind="stable")[::-1]
+        )
         order = ascending[:count]
         return index[order], values[order].tolist()
 

@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ..core.above import above
 from ..exceptions import DimensionMismatch, InvalidValue
 from . import methods
+
+
+def _io() -> Any:
+    """bitblas.io, whose readers make Graphs."""
+    return above["io"]()
 
 
 class Graph:
@@ -53,10 +61,12 @@ class Graph:
         columns = list(zip(*edges))
         if len(columns) not in (0, 2, 3):
             raise InvalidValue(f"edges: expected pairs, or triples with a weight, got {len(columns)} in one")
-        table = {name: list(column) for name, column in zip(("source", "target", "weight"), columns or ([], []))}
+        table: dict[str, Any] = {
+            name: list(column) for name, column in zip(("source", "target", "weight"), columns or ([], []))
+        }
         if not columns:
             options.setdefault("size", 0)
-            table = {name: methods.no_numbers() for name in table}
+            table = {"source": np.zeros(0, np.int64), "target": np.zeros(0, np.int64)}
         return cls.from_table(table, weight="weight" if len(columns) == 3 else None, directed=directed, **options)
 
     @classmethod
@@ -69,11 +79,10 @@ class Graph:
         attributes: columns of numbers that become attributes of the edges. directed: False: each row is an edge both
         ways. The rest, and what is raised, is as in `bitblas.io.from_table`.
         """
-        from ..io import from_table
-
-        made = from_table(table, source, target, weight, directed=directed, **options)
+        made = _io().from_table(table, source, target, weight, directed=directed, **options)
         more = {
-            name: from_table(table, source, target, name, directed=directed, **options).matrix for name in attributes
+            name: _io().from_table(table, source, target, name, directed=directed, **options).matrix
+            for name in attributes
         }
         return cls(made.matrix, made.labels, directed=directed, attributes=more)
 
@@ -82,29 +91,23 @@ class Graph:
         cls, G: Any, weight: str | None = "weight", *, attributes: Iterable[str] = (), **options: Any
     ) -> Graph:
         """From a NetworkX graph, whose nodes are the names. attributes: of edges, numbers. ImportError without it."""
-        from ..io import from_networkx
-
         labels: Any = None if list(G) == list(range(len(G))) else list(G)
-        more = {name: from_networkx(G, weight=name, **options) for name in attributes}
-        return cls(from_networkx(G, weight=weight, **options), labels, directed=G.is_directed(), attributes=more)
+        more = {name: _io().from_networkx(G, weight=name, **options) for name in attributes}
+        return cls(_io().from_networkx(G, weight=weight, **options), labels, directed=G.is_directed(), attributes=more)
 
     @classmethod
     def from_igraph(
         cls, G: Any, weight: str | None = "weight", *, attributes: Iterable[str] = (), **options: Any
     ) -> Graph:
         """From an igraph.Graph, whose vertices' attribute `name` holds the names. attributes: of edges, numbers."""
-        from ..io import from_igraph
-
-        made = from_igraph(G, weight, **options)
-        more = {name: from_igraph(G, name, **options).matrix for name in attributes}
+        made = _io().from_igraph(G, weight, **options)
+        more = {name: _io().from_igraph(G, name, **options).matrix for name in attributes}
         return cls(made.matrix, made.labels, directed=G.is_directed(), attributes=more)
 
     @classmethod
     def read(cls, source: Any, file_format: str | None = None, **options: Any) -> Graph:
         """From a file of any kind: see `bitblas.io.read`."""
-        from ..io import read
-
-        return read(source, file_format, **options)
+        return _io().read(source, file_format, **options)
 
     # ---- vertices and edges ----
 
@@ -194,15 +197,11 @@ class Graph:
 
     def to_igraph(self) -> Any:
         """An igraph.Graph with the names, and the weights. ImportError without igraph."""
-        from ..io import to_igraph
-
-        return to_igraph(self, directed=self.directed)
+        return _io().to_igraph(self, directed=self.directed)
 
     def write(self, target: Any, file_format: str | None = None, **options: Any) -> None:
         """Into a file of any kind, names in those that hold some: see `bitblas.io.write`."""
-        from ..io import write
-
-        write(target, self.matrix, file_format, **({"labels": self.labels} if self.labels else {}), **options)
+        _io().write(target, self.matrix, file_format, **({"labels": self.labels} if self.labels else {}), **options)
 
     # ---- algorithms ----
 

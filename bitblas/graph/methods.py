@@ -23,7 +23,8 @@ FOR_VERTICES = ("personalization", "labels")
 # Programs whose values are vertices: the one before, or the one that stands for a class.
 GIVE_VERTICES = frozenset({
     "bfs_parents", "connected_components", "label_propagation", "markov_clustering", "maximal_matching",
-    "maximum_matching", "node2vec_walks", "random_walks", "strongly_connected_components", "weakly_connected_components",
+    "maximum_matching", "node2vec_walks", "random_walks", "strongly_connected_components",
+    "weakly_connected_components",
 })  # fmt: skip
 # Programs for graphs whose edges have no direction; those with an option `directed` are told.
 UNDIRECTED = frozenset({
@@ -41,7 +42,9 @@ def programs() -> dict[str, Callable[..., Any]]:
     from .. import algorithms
 
     found = {name: getattr(algorithms, name) for name in algorithms.__all__}
-    return {name: program for name, program in found.items() if next(iter(inspect.signature(program).parameters)) == "A"}
+    return {
+        name: program for name, program in found.items() if next(iter(inspect.signature(program).parameters)) == "A"
+    }
 
 
 def names() -> set[str]:
@@ -75,7 +78,7 @@ def method(graph: Graph, name: str) -> Callable[..., Any]:
         return tuple(parts)
 
     # What inspect and help say: the parameters without the matrix.
-    call.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])  # type: ignore
+    vars(call)["__signature__"] = signature.replace(parameters=list(signature.parameters.values())[1:])
     return call
 
 
@@ -102,8 +105,7 @@ def _number(graph: Graph, argument: str, value: Any) -> Any:
 
 def named(graph: Graph, name: str, answer: Any, given: Mapping[str, Any]) -> Any:
     """An answer with names: Values of a Vector, a Graph of a Matrix of the same vertices."""
-    from .graph import Graph
-
+    made = type(graph)
     if hasattr(answer, "to_coo") and not hasattr(answer, "nrows"):
         return Values(graph, answer, vertices=name in GIVE_VERTICES)
     if isinstance(answer, list):  # a cycle
@@ -111,14 +113,14 @@ def named(graph: Graph, name: str, answer: Any, given: Mapping[str, Any]) -> Any
     if not hasattr(answer, "nrows"):
         return answer
     if name == "condensation":
-        return Graph(answer, directed=True)
+        return made(answer, directed=True)
     if name.endswith("_layout"):
         return dict(zip(graph.vertices, map(tuple, answer.to_dense().tolist())))
     if name in ROWS:
         return {graph.label(v): Values(graph, answer[k, :].new()) for k, v in enumerate(given[ROWS[name]])}
     if name in GIVE_VERTICES or name == "color_classes":  # a row is a walk, or a set
         return _rows(graph, answer, vertices=name in GIVE_VERTICES)
-    return Graph(answer, graph.labels, directed=None if name == "ego_graph" else name not in UNDIRECTED)
+    return made(answer, graph.labels, directed=None if name == "ego_graph" else name not in UNDIRECTED)
 
 
 def _rows(graph: Graph, table: Any, vertices: bool) -> list[list[Any]]:
@@ -132,19 +134,21 @@ def _rows(graph: Graph, table: Any, vertices: bool) -> list[list[Any]]:
 
 def edge_table(graph: Graph) -> dict[str, Any]:
     """Columns of the edges: source, target, weight, and the attributes; without a direction each edge once."""
-    from ..io.tables import table_of
+    from ..io.build import host_coo
 
     matrices = {"weight": graph.matrix, **graph.attributes}
     if not graph.directed:
         import bitblas as gb
 
         matrices = {name: A.select(gb.select.triu).new() for name, A in matrices.items()}
-    tables = {name: table_of(A, graph.labels) for name, A in matrices.items()}
-    found = tables["weight"]
-    for name, table in list(tables.items())[1:]:
-        if len(table["weight"]) != len(found["weight"]):
-            raise InvalidValue(f"attribute {name!r}: expected a value at every edge, got {len(table['weight'])}")
-        found[name] = table["weight"]
+    found: dict[str, Any] = {}
+    for name, A in matrices.items():
+        rows, cols, values = host_coo(A)
+        if not found:
+            found = {end: [graph.label(v) for v in at.tolist()] for end, at in (("source", rows), ("target", cols))}
+        if len(values) != len(found["source"]):
+            raise InvalidValue(f"attribute {name!r}: expected a value at every edge, got {len(values)}")
+        found[name] = values
     return found
 
 
@@ -154,10 +158,6 @@ def both_ways(A: Any) -> Any:
 
     least = gb.binary.land if str(A.dtype) == "BOOL" else gb.binary.min
     return A.ewise_add(A.T, least).new()
-
-
-def no_numbers() -> np.ndarray:
-    return np.zeros(0, np.int64)
 
 
 def hashable(value: Any) -> bool:

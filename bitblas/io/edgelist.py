@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import DimensionMismatch, InvalidValue
+from ..graph import Graph
 from .build import build, columns_of, mirrored, symmetry_of
 from .chunks import EdgeChunks, text_bytes
 from .chunks import chunked as chunked_
 from .edges import Layout, Reader, delimiter_of
 from .files import check_fits, created, line_of, opened
-from ..graph import Graph
 
 _LINES = 1 << 16  # written at once
 

@@ -63,7 +63,7 @@ def _seen(block: bytes, mark: str | None, columns: int) -> tuple[Fields, bytes, 
     )  # fmt: skip
     there = np.repeat(begins[::2] >= 0, 2)
     there[1::2] &= columns > 1
-    found = [begins, lengths, keys, more_keys]
+    found: list[np.ndarray] = [begins, lengths, keys, more_keys]
     if not there.all():
         found = [array[there] for array in found]
     return Fields(text, *found), rest.tobytes() if columns == 3 else b"", bool(wrong.any())

@@ -15,7 +15,6 @@ def words(lo, hi, text, ends, mark, columns, begins, lengths, keys, more_keys, r
         end = at(ends, line)
         bad = 0
         fields = 0
-        any_field = False
         put(begins, 2 * line, -1)
         while place <= end:
             letter = np.uint8(32)
