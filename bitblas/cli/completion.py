@@ -24,9 +24,7 @@ def commands_of(top: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPars
 
 def completion(args: argparse.Namespace) -> None:
     """Print the text for a shell."""
-    from .parser import parser
-
-    commands = commands_of(parser())
+    commands = commands_of(args.whole)
     print({"bash": _bash, "zsh": _zsh, "fish": _fish}[args.shell](commands))
 
 

@@ -93,6 +93,7 @@ def parser() -> argparse.ArgumentParser:
     p = command("several", several.several, "several algorithms, the file read once; with --json a line for each")
     _input(p)
     _storage(p)
+    p.set_defaults(whole=top)
     p.add_argument("commands", metavar="COMMAND", nargs="+", help="an algorithm, in quotes with its options")
     p = command("make", making.make, "a graph made by a rule or by chance, into a file")
     kinds = p.add_subparsers(dest="kind", metavar="KIND", help=", ".join(making.generators()), required=True)
@@ -114,6 +115,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("-j", "--processes", type=int, metavar="N", help="so many at once (default: one for each processor)")
     p.add_argument("--all", action="store_true", help="every algorithm, not only those of compare")
     p = command("completion", completion.completion, 'what a shell completes by: eval "$(bitblas completion bash)"')
+    p.set_defaults(whole=top)
     p.add_argument("shell", choices=completion.SHELLS, help="zsh: the same; fish: bitblas completion fish | source")
     p = command("run", ranks.run, "a Python program as several ranks on this host, each with its share of the objects")
     p.add_argument("-n", "--ranks", type=int, required=True, metavar="N", help="how many, on GPUs one for each")
@@ -128,6 +130,9 @@ def parser() -> argparse.ArgumentParser:
             _input(p)
         _storage(p)
         p.add_argument("--source", default="0", metavar="VERTEX", help="where to start (default 0)")
+        p.add_argument(
+            "--picture", metavar="OUT", help="the graph by how far its vertices are: .png, .svg; needs [plots]"
+        )
         p.add_argument("--algorithms", metavar="NAME,...", help="these alone; all: every one, which can take long")
     top.epilog = "\n\n".join("\n".join([textwrap.fill(group, WIDTH), *said]) for group, said in words.items())
     top.epilog += "\n\n" + textwrap.fill(CODES, WIDTH)

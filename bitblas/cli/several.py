@@ -18,12 +18,10 @@ SHARED = (
 
 def several(args: argparse.Namespace) -> None:
     """All are understood before the file is read; with --json a line for each."""
-    from .parser import parser
-
-    parse, asked = parser(), []
+    asked = []
     for text in args.commands:
         words = shlex.split(text)
-        one = parse.parse_args([*words[:1], args.file, *words[1:]])
+        one = args.whole.parse_args([*words[:1], args.file, *words[1:]])
         if not hasattr(one, "algorithm"):
             raise Fault(f"several: expected the names of algorithms, got {words[0]!r}")
         for name in SHARED:
