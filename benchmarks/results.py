@@ -20,6 +20,7 @@ from . import cpu
 ROOT = Path(__file__).parents[1]
 STORED, DOCS = ROOT / "benchmarks" / "stored", ROOT / "docs"
 OURS = "bitblas"
+SIDES = (cpu.OURS, cpu.PEER)
 DEVICES = {"gpu": "On a GPU", "cpu": "On a CPU"}
 ALGORITHMS = ("bfs", "sssp", "pagerank", "components", "triangles", "mis", "coloring", "forest")
 NAMES = {
@@ -156,7 +157,7 @@ def page(figures: Sequence[Figure], reasons: dict[str, str]) -> str:
         "# Results",
         "",
         "What bitblas and its peers need for the same algorithm on the same graph, in milliseconds. A loss is said as",
-        "a win is, in bold, with its reason. This page is made by `python -m benchmarks.results` from the runs in",
+        "a win is, in bold, with its reason. `python -m benchmarks.results` makes this page from the runs in",
         "[benchmarks/](../benchmarks/README.md)`stored/`; the same figures as JSON: [results.json](results.json).",
         "",
         tables(figures, reasons),
@@ -167,8 +168,8 @@ def page(figures: Sequence[Figure], reasons: dict[str, str]) -> str:
         *(f"| {run.who} | {run.version} | {run.date} | {run.machine} | {run.how} |" for run in runs),
         "",
         "Graphs: `rmat20` and `rmat22` are power-law graphs of 2^20 and 2^22 vertices (31 and 128 million entries),",
-        "`delaunay_n20` a triangulation, `grid2d_2048` a grid, `stencil27_100` a cube with 27 neighbours, `road_ny` the",
-        "roads of New York; [benchmarks/](../benchmarks/README.md) makes them.",
+        "`delaunay_n20` a triangulation, `grid2d_2048` a grid, `stencil27_100` a cube with 27 neighbours,",
+        "`road_ny` the roads of New York; [benchmarks/](../benchmarks/README.md) makes them.",
         "",
     ]
     return "\n".join(lines)
