@@ -38,7 +38,7 @@ def assert_equal(A, B) -> None:
     assert host(a.values) == host(b.values)
 
 
-@pytest.mark.parametrize("key", ["csr", "b2sr8"])
+@pytest.mark.parametrize("key", ["csr", "b2sr8", "mplg", "nib"])
 def test_chunks_are_all_entries_at_once(device, key, monkeypatch):
     monkeypatch.setattr(chunks, "LEAST", 50)  # many bands
     i, j, x = entries(60, 900)
@@ -130,5 +130,5 @@ def test_peak_memory_is_what_the_formula_says(shape, weighted):
         finally:
             tracemalloc.stop()
     value = 8 * weighted
-    said = chunks.peak(k, size, int(np.bincount(i).max()), nrows, ncols, value) + (4 + value) * A.nvals
+    said = chunks.peak(gb.Vector(bool, 1)._store.device, k, size, int(np.bincount(i).max()), nrows, ncols, value) + (4 + value) * A.nvals
     assert said / 4 < peak <= said

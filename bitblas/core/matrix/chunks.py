@@ -40,13 +40,8 @@ class Chunks:
             yield entries
 
     def again(self) -> Iterator[Entries]:
-        """All chunks a second time, values in the type that holds all."""
-        if self.kept is None:
-            chunks = self._read()
-        else:
-            self.kept.reverse()
-            chunks = (self.kept.pop() for _ in range(len(self.kept)))
-        for i, j, x in chunks:
+        """All chunks once more, values in the type that holds all."""
+        for i, j, x in self._read() if self.kept is None else self.kept:
             yield i.astype(np.int64, copy=False), j.astype(np.int64, copy=False), self._as_one(x)
 
     def _as_one(self, x: Any) -> Any:
@@ -115,7 +110,7 @@ class ChunkBuild(StoredMatrix):
             if one is not None and not isinstance(one, np.generic):
                 raise ValueError("value: expected a scalar; values of their own come in the chunks")
             dup = duplicates(dup_op, one, of)
-            store = build.from_counts(counts, source.again(), *shape, one, of, dup, format=layout.format, tile=tile)
+            store = build.from_counts(counts, source.again, *shape, one, of, dup, format=layout.format, tile=tile)
             check_symmetric(store.structure, symmetric)
         return cls._from_store(store, name, layout)
 

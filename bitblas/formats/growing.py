@@ -1,0 +1,38 @@
+"""Forms that are made of rows that come band after band, so that the plain columns of all never lie side by side."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from ..device import Device
+from .contract import CSR
+from .csr.growing import GrowingRows
+from .mplg.growing import GrowingPacked
+from .nib.growing import GrowingNibbles
+
+
+class Growing(Protocol):
+    """What takes rows in ascending order: of `entries` that are to come, those that fall together counted as often as
+    they come."""
+
+    bands: bool  # whether it takes less than plain columns do, so that bands pay
+    together: int  # rows that no band may part
+
+    def __init__(self, device: Device, nrows: int, ncols: int, entries: int) -> None: ...
+
+    @staticmethod
+    def least_bytes(nrows: int, ncols: int, entries: int) -> int:
+        """Bytes that it takes, of which it is known at the beginning that they are not less."""
+
+    def room(self, entries: int) -> Any:
+        """Where the columns of the next rows may stand until they are sorted."""
+
+    def append(self, ptr: Any, col: Any, given: int) -> None:
+        """The next rows, INT64 pointers from 0 and ascending columns, which stand in what `room` gave; of so many
+        entries as were given."""
+
+    def finish(self) -> Any:
+        """The form of all rows that came."""
+
+
+GROWING: dict[str, type[Growing]] = {CSR: GrowingRows, "mplg": GrowingPacked, "nib": GrowingNibbles}
