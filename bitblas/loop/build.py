@@ -32,6 +32,7 @@ from .operands import Cleared, Head, Source, Target, launchable
 from .passes import entry_text, pass_variant
 from .pointwise import Parameter
 from .pull import PullLaunch
+from .scratch import Scratch
 from .small import small_rounds
 from .steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
 from .together import size_of
@@ -61,12 +62,13 @@ class Build:
         xp = device.xp
         if around is None:
             turning = {item.target for item in plan.all if isinstance(item, Step)}
-            self.buffers = {x: Frontier(device, x, iso.get(x.id), x in turning) for x in plan.stored}
+            self.scratch = Scratch(device)
+            self.buffers = {x: Frontier(self.scratch, x, iso.get(x.id), x in turning) for x in plan.stored}
             for x in full & plan.stored:
                 self.buffers[x].fill()
             self.scalars = {s.id: (xp.zeros(1, np.uint8), xp.zeros(1, s.dtype.np_type)) for s in scalars}
         else:
-            self.buffers, self.scalars = around.buffers, around.scalars
+            self.scratch, self.buffers, self.scalars = around.scratch, around.buffers, around.scalars
             self.without_transpose = around.without_transpose
         self.states = States()
         self.first: dict[Vec, int] = {x: self.states.take(copies * t + 2, 2) for x, t in self.steps_of.items() if t}
