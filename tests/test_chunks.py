@@ -130,5 +130,8 @@ def test_peak_memory_is_what_the_formula_says(shape, weighted):
         finally:
             tracemalloc.stop()
     value = 8 * weighted
-    said = chunks.peak(gb.Vector(bool, 1)._store.device, k, size, int(np.bincount(i).max()), nrows, ncols, value) + (4 + value) * A.nvals
+    said = (
+        chunks.peak(gb.Vector(bool, 1)._store.device, k, size, int(np.bincount(i).max()), nrows, ncols, value)
+        + (4 + value) * A.nvals
+    )
     assert said / 4 < peak <= said

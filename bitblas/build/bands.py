@@ -67,9 +67,7 @@ class Parts:
                 yield chunk
         expected = band.entries if self.ascending else self.entries
         if seen != expected:
-            raise ValueError(
-                f"chunks: expected {expected} entries each time they are gone through, got {seen}"
-            )
+            raise ValueError(f"chunks: expected {expected} entries each time they are gone through, got {seen}")
 
     def _ascending(self, high: int, last: bool) -> Iterator[Chunk]:
         while (chunk := next(self.chunks, None) if self.left is None else self.left) is not None:
