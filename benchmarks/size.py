@@ -36,26 +36,27 @@ MIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # splitmix64
 EDGE = """
 long long r = 0, c = 0;
 for (int bit = 0; bit < scale; bit += 2) {
-  unsigned long long h = ((unsigned long long)(first + i) * 32 + bit + seed) * %dull;
-  h = (h ^ (h >> 30)) * %dull;
-  h = (h ^ (h >> 27)) * %dull;
+  unsigned long long h = ((unsigned long long)(first + i) * 32 + bit + seed) * MIX0;
+  h = (h ^ (h >> 30)) * MIX1;
+  h = (h ^ (h >> 27)) * MIX2;
   h ^= h >> 31;
   for (int half = 0; half < 2 && bit + half < scale; ++half, h >>= 32) {
     const unsigned int u = (unsigned int)h;
-    const int lower = u >= %du;
+    const int lower = u >= B;
     r = 2 * r + lower;
-    c = 2 * c + ((u >= %du) ^ lower ^ (u >= %du));
+    c = 2 * c + ((u >= A) ^ lower ^ (u >= C));
   }
 }
 row = r;
 col = r == c ? c ^ 1 : c;
-""" % (*MIX, B, A, C)  # fmt: skip
+"""
+CONSTANTS = {"MIX0": MIX[0], "MIX1": MIX[1], "MIX2": MIX[2], "A": A, "B": B, "C": C}
 
 
 def edges(xp: Any, scale: int, first: int, count: int, seed: int) -> tuple[Any, Any]:
     """Rows and columns (INT64) of the edges from number `first` on."""
     if hasattr(xp, "cuda"):
-        return _kernel(xp)(first, scale, seed, xp.empty(count, np.int64), xp.empty(count, np.int64))  # type: ignore[no-any-return]
+        return _kernel(xp)(first, scale, seed, xp.empty(count, np.int64), xp.empty(count, np.int64))
     edge = np.arange(first, first + count, dtype=np.uint64) * np.uint64(32) + np.uint64(seed)
     rows, cols = np.zeros(count, np.int64), np.zeros(count, np.int64)
     for bit in range(0, scale, 2):
@@ -73,7 +74,8 @@ def edges(xp: Any, scale: int, first: int, count: int, seed: int) -> tuple[Any, 
 @functools.cache
 def _kernel(xp: Any) -> Any:
     given = "int64 first, int32 scale, int64 seed"
-    return xp.ElementwiseKernel(given, "int64 row, int64 col", EDGE, "rmat_edges")
+    named = "".join(f"const unsigned long long {name} = {x}ull;\n" for name, x in CONSTANTS.items())
+    return xp.ElementwiseKernel(given, "int64 row, int64 col", named + EDGE, "rmat_edges")
 
 
 class Rmat:
@@ -199,9 +201,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     p = argparse.ArgumentParser(prog="python -m benchmarks.size", description=__doc__.partition("\n")[0])
     p.add_argument("--device", default="cpu", help="cpu, cuda")
     p.add_argument("--scale", type=int, default=16, help="2**scale vertices (16)")
-    p.add_argument(
-        "--edge-factor", type=int, default=16, help="edges for each vertex, each of which is two entries (16)"
-    )
+    p.add_argument("--edge-factor", type=int, default=16, help="edges a vertex, each of which is two entries (16)")
     p.add_argument("--format", default="nib", help="the stored form (nib); auto")
     p.add_argument("--sources", type=int, default=16, help="searches (16)")
     p.add_argument("--chunk", type=int, default=1 << 24, help="edges that are made at once")

@@ -201,7 +201,7 @@ GPU_ONLY |= {
     "formats/csr/keys",
     "formats/csr/rows",
     "formats/csr/deal",
-}  # the CPU sorts, counts and repeats, in SciPy and NumPy
+}  # the CPU has SciPy's and NumPy's
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
 GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread an entry; the CPU's weave: a thread a row
 GPU_ONLY |= {f"formats/{rows}/{name}" for rows in ("csr", "b2sr", "nib") for name in ("step", "rounds", "listed")}

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semirings.dtypes import DataType, lookup_dtype
+from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..device import Device
 from ..formats.csr import format as csr
@@ -79,6 +79,23 @@ class Parts:
             self.left = tuple(None if x is None else x[~mine] for x in chunk)  # type: ignore[assignment]
             yield tuple(None if x is None else x[mine] for x in chunk)  # type: ignore[misc]
             return
+
+
+def sampled(device: Device, source: Source, rows: Any, ncols: int, together: int, step: int) -> tuple[Any, Any, Any]:
+    """Of each `step` groups of so many rows the first one, in one more pass: pointers, columns by how far they are from
+    their row, as if that had the number that it has among those taken, and the entries given of each."""
+    xp, found = device.xp, []
+    for i, j, _ in source():
+        mine = i // together % step == 0
+        found.append((i[mine], j[mine]))
+    i, j = (xp.concatenate(parts) for parts in zip(*found, strict=True))
+    i, j, _ = duplicates.ordered(device, len(rows), ncols, i, j, np.bool_(True), BOOL, None)
+    groups = -(-len(rows) // together)
+    at = xp.arange(-(-groups // step) * together)
+    taken = at // together * (together * step) + at % together
+    local = i // (together * step) * together + i % together
+    given = xp.where(taken < len(rows), rows[xp.minimum(taken, len(rows) - 1)], 0)
+    return csr.pointers_of(local, len(at), device), (j - i + local).astype(csr.index_type(ncols)), given
 
 
 def fill(device: Device, parts: Iterable[Chunk], band: Band, ptr: Any, col: Any, values: Any) -> None:

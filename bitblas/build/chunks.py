@@ -108,6 +108,9 @@ def from_counts(
     counts.sized(nrows)
     key, number = _chosen(counts, nrows, ncols, itemsize, format)
     growing = GROWING[key](device, nrows, ncols, counts.entries)
+    few = counts.entries // step_of(device, counts.entries) | 1  # odd, as rows may have to do with powers of two
+    if growing.guesses and number > 1 and few > 1:
+        growing.expect(*bands.sampled(device, source, counts.rows, ncols, growing.together, few), counts.rows)
     some = bands.cut(device, counts.rows, growing.together, max(1, -(-counts.entries // number)))
     values = None if value is not None else xp.empty(counts.entries, dtype.np_type)
     parts, total = bands.Parts(source, counts.ascending and number > 1, counts.entries), 0

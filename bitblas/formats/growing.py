@@ -17,12 +17,17 @@ class Growing(Protocol):
 
     bands: bool  # whether it takes less than plain columns do, so that bands pay
     together: int  # rows that no band may part
+    guesses: bool  # whether it is known only at the end how much room it takes
 
     def __init__(self, device: Device, nrows: int, ncols: int, entries: int) -> None: ...
 
     @staticmethod
     def least_bytes(nrows: int, ncols: int, entries: int) -> int:
         """Bytes that it takes, of which it is known at the beginning that they are not less."""
+
+    def expect(self, ptr: Any, col: Any, given: Any, rows: Any) -> None:
+        """Some groups of rows tell of all: pointers as `append` takes them; columns by how far they are from the row
+        itself, where that has the number that it has here; the entries that were given in each, and in each of all."""
 
     def room(self, entries: int) -> Any:
         """Where the columns of the next rows may stand until they are sorted."""

@@ -13,12 +13,16 @@ class Pointers:
     """What forms by rows have in common: row pointers, which are there from the beginning."""
 
     together = 1  # rows that no band may part
+    guesses = False  # whether it is known only at the end how much room it takes
 
     def __init__(self, device: Device, nrows: int, ncols: int, entries: int) -> None:
         """entries: that are to come, those that fall together counted as often as they come."""
         self.device, self.nrows, self.ncols, self.entries = device, nrows, ncols, entries
         self.rows = self.nvals = 0  # those that came
         self.ptr = device.xp.zeros(nrows + 1, index_type(entries))
+
+    def expect(self, ptr: Any, col: Any, given: Any, rows: Any) -> None:
+        """It is known how much room it takes."""
 
     def _point(self, ptr: Any, entries: int) -> None:
         rows = len(ptr) - 1

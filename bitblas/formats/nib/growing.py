@@ -15,6 +15,9 @@ from . import layout
 from .format import Nib
 
 MORE = 1.03  # times the words that are expected are taken, so that they seldom have to be moved
+MARGIN = 1.1  # the same where the first rows alone tell
+SLICE = 1 << 22  # rows that are looked at together
+CLASSES = 64  # of rows, by the bits of how many entries they have
 
 
 def most_words(nrows: int, ncols: int, entries: int) -> float:
@@ -27,10 +30,26 @@ def most_words(nrows: int, ncols: int, entries: int) -> float:
     return nibbles / layout.NIBBLES + layout.groups_of(nrows) * 41
 
 
+def even_nibbles(device: Device, rows: Any, ncols: int) -> np.ndarray:
+    """Nibbles of rows of so many entries each, if these stood evenly, in all rows of 1, 2 to 3, 4 to 7, .. entries."""
+    found = np.zeros(CLASSES)
+    for k in range(0, len(rows), SLICE):
+        found += device.to_host(_by_class(device.xp, rows[k : k + SLICE], None, ncols))
+    return found
+
+
+def _by_class(xp: Any, rows: Any, nibbles: Any, ncols: int) -> Any:
+    some = xp.maximum(rows, 1).astype(np.float64)
+    bits = xp.log2(some)
+    if nibbles is None:
+        nibbles = rows * (1 + (math.log2(ncols) - bits) / 3)
+    return xp.bincount(bits.astype(np.int64), weights=nibbles, minlength=CLASSES)
+
+
 class GrowingNibbles:
     """Gaps in nibbles. How many words all rows will take is expected from those that came."""
 
-    bands = True
+    bands = guesses = True
     together = layout.GROUP
 
     def __init__(self, device: Device, nrows: int, ncols: int, entries: int) -> None:
@@ -38,6 +57,7 @@ class GrowingNibbles:
         self.device, self.nrows, self.ncols, self.entries = device, nrows, ncols, entries
         self.rows = self.nvals = self.given = self.used = 0
         self.most = 0.0  # words that the rows that came could have taken
+        self.expected = 0.0  # that all will take, by a sample; 0: none was taken
         self.heads = device.xp.zeros(layout.groups_of(nrows) + 1, np.int64)
         self.words = device.xp.zeros(layout.PAD, np.uint32)
 
@@ -45,6 +65,19 @@ class GrowingNibbles:
     def least_bytes(nrows: int, ncols: int, entries: int) -> int:
         """Bytes that it takes, of which it is known at the beginning that they are not less."""
         return layout.nib_bytes(nrows, entries / layout.NIBBLES)
+
+    def expect(self, ptr: Any, col: Any, given: Any, rows: Any) -> None:
+        """Some groups of rows tell of all: pointers as `append` takes them; columns by how far they are from the row
+        itself, where that has the number that it has here; the entries that were given in each, and in each of all."""
+        some = Csr(self.device, len(ptr) - 1, self.ncols, ptr, col if len(col) else self.room(0), len(col))
+        sizes = layout.sizes_of(some)
+        words = float(self.device.to_host(layout.blocks_of(self.device, some.nrows, sizes)[2])[0])
+        heads = (words - float(sizes.sum()) / layout.NIBBLES) / max(1, layout.groups_of(some.nrows))
+        told = self.device.to_host(_by_class(self.device.xp, given, sizes.astype(np.float64), self.ncols))
+        even = even_nibbles(self.device, given, self.ncols)
+        share = np.divide(told, even, out=np.ones(CLASSES), where=even > 0)
+        nibbles = float(share @ even_nibbles(self.device, rows, self.ncols))
+        self.expected = nibbles / layout.NIBBLES + heads * layout.groups_of(self.nrows)
 
     def room(self, entries: int) -> Any:
         """Where the columns of the next rows may stand until they are sorted."""
@@ -71,9 +104,10 @@ class GrowingNibbles:
             return
         left = self.nrows - self.rows - rows
         share = min(1.0, used / self.most) if self.most else 1.0
-        expected = used + share * most_words(left, self.ncols, self.entries - self.given)
-        size = math.ceil(expected * (MORE if left else 1.0)) + layout.PAD
-        self.device.foresee(f"nib of {self.entries} entries, as the first {self.given} tell", 4 * size)
+        by_rows = used + share * most_words(left, self.ncols, self.entries - self.given)
+        expected = self.expected * MORE if used < self.expected else by_rows * (MARGIN if left else 1.0)
+        size = max(used, math.ceil(expected)) + layout.PAD
+        self.device.foresee(f"nib of {self.entries} entries, as {self.given or 'some'} of them tell", 4 * size)
         words = self.device.xp.zeros(size, np.uint32)
         words[: self.used] = self.words[: self.used]
         self.words = words
