@@ -30,7 +30,7 @@ class Band(NamedTuple):
 
 def cut(device: Device, rows: Any, together: int, entries: int) -> list[Band]:
     """All rows in bands of about so many entries, or one long row. rows: the entries of each; together: rows that no
-    band may part."""
+    band parts."""
     xp, whole = device.xp, len(rows) // together * together
     ends = xp.empty(-(-len(rows) // together), np.int64)
     ends[: whole // together] = rows[:whole].reshape(-1, together).sum(axis=1)

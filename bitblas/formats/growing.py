@@ -16,7 +16,7 @@ class Growing(Protocol):
     they come."""
 
     bands: bool  # whether it takes less than plain columns do, so that bands pay
-    together: int  # rows that no band may part
+    together: int  # rows that no band parts
     guesses: bool  # whether it is known only at the end how much room it takes
 
     def __init__(self, device: Device, nrows: int, ncols: int, entries: int) -> None: ...

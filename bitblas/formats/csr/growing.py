@@ -12,7 +12,7 @@ from .format import Csr, from_arrays
 class Pointers:
     """What forms by rows have in common: row pointers, which are there from the beginning."""
 
-    together = 1  # rows that no band may part
+    together = 32  # rows that no band parts
     guesses = False  # whether it is known only at the end how much room it takes
 
     def __init__(self, device: Device, nrows: int, ncols: int, entries: int) -> None:

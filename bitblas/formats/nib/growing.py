@@ -16,7 +16,7 @@ from .format import Nib
 
 MORE = 1.03  # times the words that are expected are taken, so that they seldom have to be moved
 MARGIN = 1.1  # the same where the first rows alone tell
-SLICE = 1 << 22  # rows that are looked at together
+SLICE = 1 << 16  # rows that are looked at together
 CLASSES = 64  # of rows, by the bits of how many entries they have
 
 

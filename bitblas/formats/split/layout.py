@@ -77,7 +77,6 @@ def least_entries(ncols: int, tile: int, width: int) -> int:
     return (tile * tile + column_width(ncols, tile)) // width + 1
 
 
-@functools.lru_cache(256)
 def rule_of(ncols: int, tile: int, near_width: int) -> TileRule:
     """Which tiles are kept as bits."""
     far = least_entries(ncols, tile, entry_width(ncols, tile))
