@@ -1,7 +1,7 @@
 """A graph of which the plain rows are not allowed. Run with: python examples/larger_than_its_rows.py
 
-`config.memory_limit` stands for a machine that is too small. The edges are never all there: they are drawn block after block,
-as often as somebody asks. `Matrix.from_chunks` makes a form of them that fits, band of rows by band of rows, and
+`config.memory_limit` stands for a machine that is too small. The edges are never all there: they are drawn block after
+block, as often as somebody asks. `Matrix.from_chunks` makes a form of them that fits, band of rows by band of rows, and
 symmetric=True has it checked that each edge is there both ways, so that nothing ever wants a transpose.
 """
 
