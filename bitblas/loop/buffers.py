@@ -14,7 +14,7 @@ from semirings.dtypes import BOOL
 
 from ..device import Device
 from ..store import VectorStore, full_bits, words
-from .ir import Vec
+from .recorded.ir import Vec
 
 STATE = 8  # numbers in a state
 ENTRIES, LISTED, DENSE, WORK, SEGMENTS, REMAINING = range(6)

@@ -20,12 +20,12 @@ from ..core.vector.vector import Vector
 from ..device import get
 from ..exceptions import InvalidValue
 from .host.turn import Turn
-from .state import NO_LIMIT, plain, state_of
+from .recorded.state import NO_LIMIT, plain, state_of
 
 if TYPE_CHECKING:
-    from .build import Line
-    from .captured import Captured
     from .checkpoint import Checkpoint
+    from .fused.lines import Line
+    from .gpu.captured import Captured
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,8 @@ class Program:
             return self._run_plain(None)
         device = one.device if isinstance(one, Vector) else get(config.device)
         if device.records_loops:
-            from .captured import Captured  # what records and fuses statements is a sixth of the library
-            from .record import OnHost
+            from .gpu.captured import Captured  # what records and fuses statements is a sixth of the library
+            from .recorded.record import OnHost
 
             try:
                 self._captured = Captured(self.body, self.condition, self.begin, self.end)
