@@ -1,4 +1,4 @@
-"""Orders of the vertices of a graph: degree(A), bfs(A), rcm(A), community(A), llp(A). Which one is for what: docs/orders.md.
+"""Orders of the vertices of a graph: degree(A), bfs(A), rcm(A), community(A), llp(A), compared in docs/orders.md.
 
 Each takes a square Matrix, whose entry (i, j) is an edge, and gives an array (INT64, on A's device): perm[new] = old.
 Directions and values do not count: an unsymmetric matrix is read as the pattern of A + A'. The same A gives the same

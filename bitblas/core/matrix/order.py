@@ -35,7 +35,8 @@ class MatrixOrder(StoredMatrix):
 
         order: "degree", "bfs", "rcm", "community" or "llp" (bitblas.reorder computes them); a permutation of 0 .. n - 1
         with order[new] = old; None for the user's numbering. Nothing that is read from the result changes: its
-        indices are the user's. Raises DimensionMismatch (A is not square), InvalidValue (no permutation, unknown name), ValueError.
+        indices are the user's. Raises DimensionMismatch (A is not square), InvalidValue (no permutation, unknown
+        name), ValueError.
         """
         found = self._order_named("reorder", order)
         layout = self._layout
