@@ -208,7 +208,7 @@ GPU_ONLY |= {f"formats/{rows}/{name}" for rows in ("csr", "b2sr", "nib") for nam
 # (the CPU has kernels of its own for loops)
 GPU_ONLY |= {"formats/nib/marks"}  # the CPU never splits a row
 GPU_ONLY |= {"formats/nib/dot"}  # the CPU decodes the rows for the statement
-GPU_ONLY |= {"loop/pass", "loop/activate", "loop/enter", "loop/settle", "loop/finish", "loop/move"}
+GPU_ONLY |= {f"loop/gpu/{name}" for name in ("pass", "activate", "enter", "settle", "finish", "move")}
 GPU_ONLY |= {"kernels/records"}  # the CPU runs the function itself, by Numba
 GPU_ONLY |= {"kernels/blank"}  # the CPU joins nothing to what is not there
 # NumPy has a primitive for each on the CPU.

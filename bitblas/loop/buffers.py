@@ -13,7 +13,7 @@ import numpy as np
 from semirings.dtypes import BOOL
 
 from ..store import VectorStore, full_bits, words
-from .ir import Vec
+from .recorded.ir import Vec
 from .scratch import Own, Scratch
 
 STATE = 8  # numbers in a state

@@ -20,13 +20,13 @@ from ..core.vector.vector import Vector
 from ..device import get
 from ..exceptions import InvalidValue
 from .host.turn import Turn
+from .recorded.state import NO_LIMIT, plain, state_of
 from .scratch import alone
-from .state import NO_LIMIT, plain, state_of
 
 if TYPE_CHECKING:
-    from .build import Line
-    from .captured import Captured
     from .checkpoint import Checkpoint
+    from .fused.lines import Line
+    from .gpu.captured import Captured
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,8 @@ class Program:
             return self._run_plain(None)
         device = one.device if isinstance(one, Vector) else get(config.device)
         if device.records_loops:
-            from .captured import Captured  # what records and fuses statements is a sixth of the library
-            from .record import OnHost
+            from .gpu.captured import Captured  # what records and fuses statements is a sixth of the library
+            from .recorded.record import OnHost
 
             try:
                 with alone(device):

@@ -10,11 +10,11 @@ import numpy as np
 from ...device import held
 from ...device.table import STATE, Operation, Table
 from ..buffers import BUFFERS
-from ..fuse import Item, Pass, Pull, Round, Step
-from ..inner import Line, texts_of
-from ..ir import Scal, Vec
+from ..fused.fuse import Item, Pass, Pull, Round, Step
+from ..fused.lines import Line, texts_of
+from ..fused.together import size_of
+from ..recorded.ir import Scal, Vec
 from ..scratch import Own
-from ..together import size_of
 from .passes import UNIT, host_pass, joins
 from .products import Products, pulls
 from .summed import Summed

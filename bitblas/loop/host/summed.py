@@ -8,7 +8,7 @@ import numpy as np
 
 from ...store import VectorStore, words
 from ..buffers import Frontier
-from ..ir import Vec
+from ..recorded.ir import Vec
 from ..scratch import Own
 
 

@@ -13,29 +13,30 @@ import numpy as np
 
 from semirings.dtypes import DataType, lookup_dtype
 
-from ..device import held
-from ..device.jit import BLOCK
-from ..exceptions import CaptureError
-from ..formats import Structure
-from ..kernels.prologue import Variant
-from ..plan.product import VALUES
-from ..verbs.operands import Allowed, Mask, Values, allowed, dummy, stored
-from ..verbs.variants import beginning
-from . import layout
+from ...device import held
+from ...device.jit import BLOCK
+from ...exceptions import CaptureError
+from ...formats import Structure
+from ...kernels.prologue import Variant
+from ...plan.product import VALUES
+from ...verbs.operands import Allowed, Mask, Values, allowed, dummy, stored
+from ...verbs.variants import beginning
+from ..buffers import BUFFERS, DENSE, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Frontier, States
+from ..fused import layout
+from ..fused.fuse import Activate, Inner, Item, Pass, Pull, Round, Step
+from ..fused.lines import Line, texts_of
+from ..fused.passes import entry_text, pass_variant
+from ..fused.pointwise import Parameter
+from ..fused.steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
+from ..fused.together import size_of
+from ..recorded.ir import Masked, Product, Reduce, Scal, Vec
+from ..scratch import Scratch
 from .activate import activation, is_scanned
 from .along import Along
-from .buffers import BUFFERS, DENSE, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Frontier, States
-from .fuse import Activate, Inner, Item, Pass, Pull, Round, Step
-from .inner import InnerLoop, Line, copies_of, texts_of
-from .ir import Masked, Product, Reduce, Scal, Vec
+from .inner import InnerLoop, copies_of
 from .operands import Cleared, Head, Source, Target, launchable
-from .passes import entry_text, pass_variant
-from .pointwise import Parameter
 from .pull import PullLaunch
-from .scratch import Scratch
 from .small import small_rounds
-from .steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
-from .together import size_of
 
 Launch = Callable[[], None]
 MOST_ARGUMENTS = 4096 // 8  # of a kernel
@@ -278,7 +279,7 @@ class Build:
             np.int64(len(self.memory)), self.sources, self.memory, self.number(state, which), self.rounds,
             np.int64(self.copies), self.outermost, np.uint64(handle), self.going,
         )  # fmt: skip
-        return self.launcher(Variant("loop/finish"), 1, args)
+        return self.launcher(Variant("loop/gpu/finish"), 1, args)
 
     def dense_at_start(self) -> list[int]:
         """States of frontiers that must clear all their cells: lists know of entries alone."""
