@@ -1,0 +1,280 @@
+"""From the statements of a body to the kernels of one round: a pure function.
+
+Statements that treat every position by itself fuse into passes; those under the mask u.S that stand right before a
+product of u go into the kernel of that product, which looks at the entries of u anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from semirings.dtypes import BOOL
+
+from ..recorded.ir import Block, Body, Const, Gather, Masked, Pointwise, Product, Scal, Scatter, Statement, Vec, flat
+from .pointwise import is_subset
+from .together import fits, together
+
+
+@dataclass(eq=False)
+class Pass:
+    """Fused statements over places of one number, sums and scalars. counted: the loop's condition, if made here."""
+
+    statements: list[Statement] = field(default_factory=list)
+    counted: Vec | Scal | None = None
+    local: frozenset[int] = frozenset()  # vectors that live in this pass alone
+
+
+@dataclass(eq=False)
+class Activate:
+    """The list of a vector's entries, for the step that follows."""
+
+    vec: Vec
+    product: Product
+
+
+@dataclass(eq=False)
+class Step:
+    """A product of a frontier by pushing (see step.cu), with the statements that go along at its entries."""
+
+    target: Vec
+    product: Product
+    mask: Masked | None
+    before: tuple[Statement, ...]
+    also: bool  # the mask's vector takes up the entries of u in `before`
+    text: str
+
+
+@dataclass(eq=False)
+class Pull:
+    """A product by rows into a vector of its own, by the kernels of single statements."""
+
+    target: Vec
+    product: Product
+    mask: Masked | None
+    text: str
+
+
+@dataclass(eq=False)
+class Inner:
+    """A loop inside a round, or what runs under a condition."""
+
+    round: Round
+    condition: Vec | Scal
+    limit: int
+    text: str
+
+
+Item = Pass | Activate | Step | Pull | Inner
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round. vectors: those of the body, and those that were added for products that merge and masks of values.
+    entering: the frontiers whose list the round before made, and before
+    the first round whoever starts the loop."""
+
+    items: tuple[Item, ...]
+    vectors: tuple[Vec, ...]
+    entering: dict[Vec, Product]
+    begin: tuple[Item, ...] = ()  # once, before the first round
+    end: tuple[Item, ...] = ()  # once, after the last
+
+    @property
+    def all(self) -> tuple[Item, ...]:
+        """Those of inner loops too."""
+        found: list[Item] = []
+        for item in (*self.begin, *self.items, *self.end):
+            found += [item, *item.round.all] if isinstance(item, Inner) else [item]
+        return tuple(found)
+
+    @property
+    def stored(self) -> frozenset[Vec]:
+        """The vectors that have memory."""
+        local = {number for item in self.all if isinstance(item, Pass) for number in item.local}
+        return frozenset(x for item in self.all for x in _touched(item) if isinstance(x, Vec) and x.id not in local)
+
+
+def fuse(
+    body: Body, is_step: Callable[[Statement], bool], is_direct: Callable[[Statement], bool], condition: Vec | Scal
+) -> Round:
+    """The kernels of one round.
+
+    is_step: whether a product can be made by pushing along its frontier; is_direct: whether its kernel can write the
+    target itself. condition: the Vec or Scal that the loop goes on by.
+    """
+    _, _, left = _fuse(body, is_step, is_direct, condition, {})
+    kept = {x: p for x, p in left.items() if x in body.vectors}
+    items, vectors, left = _fuse(body, is_step, is_direct, condition, dict(kept))
+    if any(left.get(x) is None for x in kept):  # a list that the round itself spoils
+        kept = {}
+        items, vectors, _ = _fuse(body, is_step, is_direct, condition, {})
+    # What runs once pulls: no round before it made a list.
+    counted = condition if isinstance(condition, Scal) else None
+    once = replace(body, statements=body.begin, vectors=tuple(vectors))
+    begin, vectors, _ = _fuse(once, is_step, is_direct, counted, {}, pulls=True)
+    once = replace(body, statements=body.end, vectors=tuple(vectors))
+    end, vectors, _ = _fuse(once, is_step, is_direct, None, {}, pulls=True)
+    round_ = Round(tuple(items), tuple(vectors), kept, tuple(begin), tuple(end))
+    _localize(round_.all, body.own)
+    return round_
+
+
+def _localize(items: Sequence[Item], own: frozenset[Vec]) -> None:
+    """Vectors that nobody else knows, and that one pass writes before it reads them, need no memory."""
+    passes = [item for item in items if isinstance(item, Pass)]
+    for x in own:
+        uses = [item for item in items if x in _touched(item)]
+        if len(uses) == 1 and (only := uses[0]) in passes and isinstance(only, Pass):
+            mine = [s for s in only.statements if x in (*s.vectors, *s.elsewhere, s.target)]
+            if mine[0].written == x and x not in mine[0].vectors and not any(x in s.elsewhere for s in mine):
+                only.local |= {x.id}
+
+
+def _touched(item: Item) -> set[Any]:
+    if isinstance(item, Pass):
+        return {x for s in item.statements for x in (*s.vectors, *s.elsewhere, s.target)}
+    if isinstance(item, Activate):
+        return {item.vec}
+    if isinstance(item, Inner):
+        return {item.condition} if isinstance(item.condition, Vec) else set()
+    before = item.before if isinstance(item, Step) else ()
+    found = {x for s in before for x in (*s.vectors, s.target)}
+    return found | {item.target, item.product.u, *([] if item.mask is None else [item.mask.vec])}
+
+
+def _fuse(
+    body: Body, is_step: Callable[[Statement], bool], is_direct: Callable[[Statement], bool], condition: Any,
+    fresh: dict[Vec, Product], *, pulls: bool = False,
+) -> tuple[list[Item], list[Vec], dict[Vec, Product]]:  # fmt: skip
+    """fresh: frontiers whose list is still good, by the product that made it; those at the end come back. pulls: no
+    product is a step; nor is one around inner loops, after which frontiers stand where they were."""
+    pulls = pulls or any(isinstance(s, Block) for s in body.statements)
+    items: list[Item] = []
+    vectors = list(body.vectors)
+    waiting: list[Statement] = []
+
+    def flush() -> None:
+        items.extend(Pass(found) for found in together(waiting))
+        waiting.clear()
+
+    for s in body.statements:
+        if isinstance(s, Block):
+            flush()
+            inner = _inner(s, tuple(vectors), is_step, is_direct)
+            vectors = list(inner.round.vectors)
+            items.append(inner)
+            continue
+        if isinstance(s.value, Gather) and s.target == s.value.source:  # read elsewhere while it is written
+            t = Vec(len(vectors), s.target.size, s.target.dtype)
+            vectors.append(t)
+            waiting.append(Statement(t, s.value, s.mask, None, s.mask is not None, s.text))
+            s = replace(s, value=Pointwise(0, None, t))
+        if not isinstance(s.value, Product):
+            waiting.append(s)
+            _grown(fresh, s)
+            continue
+        product = s.value
+        step = not pulls and is_step(s)
+        target = s.target
+        assert isinstance(target, Vec)
+        if s.mask is not None and not s.mask.structure:
+            m = Vec(len(vectors), target.size, BOOL)
+            vectors.append(m)
+            true = Pointwise(0, None, Const(BOOL, BOOL.np_type.type(True)))
+            waiting.append(Statement(m, true, Masked(s.mask.vec, False, False), None, True, "the mask of values"))
+            s = replace(s, mask=Masked(m, True, s.mask.complement))
+        direct = step and is_direct(s)
+        if not direct:
+            target = Vec(len(vectors), product.outer, product.semiring.return_type)
+            vectors.append(target)
+        if step:
+            before = _along(waiting, product.u, target, s.mask)
+            if before:
+                del waiting[len(waiting) - len(before) :]
+            flush()
+            known = fresh.get(product.u)
+            if known is None or not _same_rows(known, product):
+                items.append(Activate(product.u, product))
+            also = s.mask is not None and any(b.target == s.mask.vec for b in before)
+            items.append(Step(target, product, s.mask, tuple(before), also, s.text))
+            fresh[target] = product
+            for b in before:
+                _grown(fresh, b)
+        else:
+            flush()
+            items.append(Pull(target, product, s.mask, s.text))
+        if not direct:
+            merge = replace(s, value=Pointwise(0, None, target))
+            waiting.append(merge)
+            _grown(fresh, merge)
+    last = next((s for s in reversed(body.statements) if _writes(s, condition)), None)
+    if isinstance(last, Block) or (last is not None and isinstance(last.value, Scatter)):  # counted where it is whole
+        waiting.append(Statement(condition, Pointwise(0, None, condition), text="the condition"))
+    flush()
+    _count(items, condition)
+    return items, vectors, fresh
+
+
+def _inner(
+    block: Block, vectors: tuple[Vec, ...], is_step: Callable[[Statement], bool],
+    is_direct: Callable[[Statement], bool],
+) -> Inner:  # fmt: skip
+    """What is under a condition runs once, so it pulls."""
+    steps = is_step if block.limit > 1 else lambda s: False
+    round_ = fuse(Body(block.statements, vectors, ()), steps, is_direct, block.condition)
+    return Inner(round_, block.condition, block.limit, block.text)
+
+
+def _writes(s: Statement | Block, condition: Any) -> bool:
+    return any(_is(x.target, condition) for x in flat((s,)))
+
+
+def _grown(fresh: dict[Vec, Product], s: Statement) -> None:
+    """A list stays good while entries only go away."""
+    if isinstance(s.target, Vec) and s.target in fresh and (s.accum is not None or not is_subset(s.value, s.target)):
+        del fresh[s.target]
+
+
+def _same_rows(a: Product, b: Product) -> bool:
+    return a.matrix is b.matrix and (a.transpose, a.flip) == (b.transpose, b.flip)
+
+
+def _along(waiting: list[Statement], u: Vec, target: Vec, mask: Masked | None) -> list[Statement]:
+    """The last statements that wait which may run at the entries of u while the product runs."""
+    taken: list[Statement] = []
+    for s in reversed(waiting):
+        w = s.target
+        if not isinstance(w, Vec) or w in (u, target) or s.replace or s.mask != Masked(u, True, False):
+            break
+        if not isinstance(s.value, Pointwise) or s.value.under is not None:
+            break
+        if mask is not None and mask.vec == w and not (mask.structure and _always(s.value, u)):
+            break
+        if not fits([[s, *taken]]):
+            break
+        taken.insert(0, s)
+    if mask is not None and mask.vec == u:
+        return taken  # the mask reads what no statement here writes
+    return taken
+
+
+def _always(e: Pointwise, u: Vec) -> bool:
+    """Whether the value is there at every entry of u."""
+    certain = e.u == u or (isinstance(e.u, Const) and e.u.value is not None) or (isinstance(e.u, Scal) and e.u.id < 0)
+    return e.mode == 0 and not e.keep and certain
+
+
+def _count(items: list[Item], condition: Vec | Scal) -> None:
+    """Where the condition is known: in the last pass that writes it, unless a step writes it later."""
+    for item in reversed(items):
+        if isinstance(item, Step) and item.target == condition:
+            return
+        if isinstance(item, Pass) and any(_is(s.target, condition) for s in item.statements):
+            item.counted = condition
+            return
+
+
+def _is(target: Any, condition: Any) -> bool:
+    return type(target) is type(condition) and target.id == condition.id

@@ -1,0 +1,266 @@
+"""The variant of a pass: fused statements, sums and scalars as one kernel (pass.cu), and the
+statements that a step takes along (AT_ENTRY). Pure functions from statements to text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from semirings.dtypes import BOOL, DataType
+
+from ...kernels.prologue import Function, Variant, sum_of
+from ..recorded.ir import Pointwise, Ready, Reduce, Scal, Statement, Vec
+from .fuse import Pass
+from .pointwise import Parameter, Text, literal, macro
+from .sparse import sparse_vectors
+
+
+def pass_variant(
+    statements: Sequence[Statement], iso: Mapping[int, Any], counted: Vec | Scal | None,
+    full: frozenset[int] = frozenset(), local: frozenset[int] = frozenset(),
+) -> tuple[Variant, tuple[Parameter, ...]]:  # fmt: skip
+    """The kernel for these statements. full: vectors that have an entry everywhere; local: those without memory.
+    counted: the entries of this vector, or the value of this scalar, is the condition of the loop, and is written to
+    the state ("slot",)."""
+    text = Text(iso, full, local)
+    before, after = [], []
+    scalars = scalars_of(statements)
+    for x in scalars:
+        const = "" if writes(statements, x) else "const "
+        text.parameter(f"{const}u8* s{x.id}_has", "scalar_has", x.id)
+        text.parameter(f"{const}{x.dtype.c_type}* s{x.id}_val", "scalar_val", x.id)
+        before.append(scalar_text(x, const))
+    vectors = vectors_of(statements)
+    modified = {s.written for s in statements if s.written is not None}
+    loads, stores = _loads(text, statements, vectors, modified)
+    sums = [s for s in statements if isinstance(s.value, Reduce)]
+    before += lines_of(text, statements, _begin)
+    if isinstance(counted, Vec):
+        before.append("u64 remaining = 0;")
+        stores.append(f"remaining += b{counted.id};")
+        text.parameter("u64* slot", "slot")
+        after.append("add_of_warp(slot + REMAINING, remaining);")
+    written = [s for s in scalars if writes(statements, s)]
+    if written:
+        after += _ending(text, sums, written, counted)
+    lines = [*loads, *text.lines, *stores]
+    halves = " | ".join(f"((const u32*)x{x.id}_bits)[h]" for x in _looked_at(text, statements, counted))
+    macros = [
+        f"#define SOME(h) {f'({halves}) != 0' if halves else 'true'}",
+        macro("PARAMETERS", [f", {p.declaration}" for p in text.parameters]),
+        macro("BEFORE", before), macro("AT_POSITION", lines), macro("AFTER", after),
+    ]  # fmt: skip
+    # No names of objects in the text: it is the key of the cache.
+    label = f"{len(statements)} statements"
+    variant = Variant("loop/gpu/pass", (), (("LANES", 1),), (), tuple(text.functions), label, "\n".join(macros) + "\n")
+    return variant, tuple(text.parameters)
+
+
+def _looked_at(text: Text, statements: Sequence[Statement], counted: Vec | Scal | None) -> list[Vec]:
+    """The vectors without whose entries there is nothing to do at a place; none: there always may be."""
+    needed = {counted} if isinstance(counted, Vec) else set()
+    sparse = sparse_vectors([Pass(list(statements), local=text.local)], needed, text.full)
+    if sparse is None or any(x.id in text.full for x in sparse):
+        return []
+    found = sorted(sparse, key=lambda x: x.id)
+    for x in found:
+        text.bits(x)
+    return found
+
+
+def entry_text(
+    statements: Sequence[Statement], u: Vec, iso: Mapping[int, Any], text: Text | None = None
+) -> tuple[Text, str]:
+    """AT_ENTRY(i): the statements at an entry of u. All have the mask u.S. text: one under construction, in which
+    scalars and the round have their names already."""
+    known, text = text is not None, text or Text(iso)
+    outer, text.lines = text.lines, []
+    vectors = vectors_of(statements)
+    modified = {s.written for s in statements if s.written is not None}
+    loads: list[str] = []
+    stores: list[str] = []
+    for s in () if known else scalars_of(statements):
+        text.parameter(f"const u8* s{s.id}_has", "scalar_has", s.id)
+        text.parameter(f"const {s.dtype.c_type}* s{s.id}_val", "scalar_val", s.id)
+        loads.append(scalar_text(s, "const "))
+    for x in vectors:
+        loads += load_text(text, x, x in modified, "inside")
+        if x in modified:
+            put = f"if (b{x.id}) set_bit(x{x.id}_bits, p); else clear_bit(x{x.id}_bits, p);"
+            if x.id not in iso:
+                truth = f"if (b{x.id} && v{x.id}) set_bit(x{x.id}_val, p); else clear_bit(x{x.id}_val, p);"
+                put += " " + (truth if x.dtype is BOOL else f"if (b{x.id}) x{x.id}_val[p] = v{x.id};")
+            stores.append(put)
+    for statement in statements:
+        text.statement(statement)
+    here = "const i64 p = i; const bool inside = true; (void)p, (void)inside;"
+    here += "" if known else " const i64 round = rounds[0] + ahead; (void)round;"
+    body = [f"{{ {here}"] if statements else ["{ (void)(i);"]
+    lines, text.lines = text.lines, outer
+    return text, macro("AT_ENTRY(i)", [*body, *loads, *lines, *stores, "}"])
+
+
+# ---- loading and storing --------------------------------------------------------------------------------------------
+
+
+def lines_of(text: Text, statements: Sequence[Statement], begin: Callable[[Text, Statement, int], str]) -> list[str]:
+    """Writes down the lines of statements for each place; returns what stands before all of them: `begin` of each sum,
+    and scalars."""
+    before: list[str] = []
+    sums = [s for s in statements if isinstance(s.value, Reduce)]
+    for s in statements:
+        if isinstance(s.value, Reduce):
+            before.append(begin(text, s, sums.index(s)))
+            text.lines.append(take_text(s, sums.index(s)))
+        elif isinstance(s.target, Scal):
+            outer, text.lines = text.lines, []
+            text.statement(s)
+            before, text.lines = before + text.lines, outer
+        else:
+            text.statement(s)
+    return before
+
+
+def vectors_of(statements: Sequence[Statement]) -> list[Vec]:
+    found: dict[Vec, None] = {}
+    for s in statements:
+        found |= dict.fromkeys(s.vectors)
+        if s.written is not None:
+            found[s.written] = None
+    return sorted(found, key=lambda x: x.id)
+
+
+def scalars_of(statements: Sequence[Statement]) -> list[Scal]:
+    found: dict[int, Scal] = {}
+    for s in statements:
+        terms = s.value.terms + s.value.defaults if isinstance(s.value, Pointwise) else ()
+        for t in (*terms, s.target):
+            if isinstance(t, Scal) and t.id >= 0:
+                found[t.id] = Scal(t.id, t.dtype)
+    return [found[k] for k in sorted(found)]
+
+
+def writes(statements: Sequence[Statement], s: Scal) -> bool:
+    return any(isinstance(x.target, Scal) and x.target.id == s.id for x in statements)
+
+
+def scalar_text(s: Scal, const: str) -> str:
+    """The names of a scalar, loaded."""
+    return (
+        f"{const}bool c{s.id} = s{s.id}_has[0] != 0; {const}{s.dtype.c_type} s{s.id} = s{s.id}_val[0]; "
+        f"(void)c{s.id}, (void)s{s.id};"
+    )
+
+
+def load_text(text: Text, x: Vec, written: bool, inside: str, *, at_once: bool = False) -> list[str]:
+    """The names of a vector at place p. at_once: where one trip to memory matters more than what it reads, the value is
+    asked for beside the bit."""
+    c, local = x.dtype.c_type, x.id in text.local
+    if local or x.id in text.full:
+        lines = [f"bool b{x.id} = {'false' if local else inside}; (void)b{x.id};"]
+    else:
+        text.bits(x, written=written)
+        lines = [f"bool b{x.id} = {inside} && bit_of(x{x.id}_bits, p); (void)b{x.id};"]
+    if x.id in text.iso:
+        lines.append(f"const {c} v{x.id} = {literal(x.dtype, text.iso[x.id])}; (void)v{x.id};")
+        return lines
+    if local:
+        return [*lines, f"{c} v{x.id} = cast<{c}>(0); (void)v{x.id};"]
+    text.values(x, written=written)
+    at = f"bit_of(x{x.id}_val, p)" if x.dtype is BOOL else f"x{x.id}_val[p]"
+    if at_once:
+        return [
+            f"const {c} any{x.id} = {at};",
+            *lines,
+            f"{c} v{x.id} = b{x.id} ? any{x.id} : cast<{c}>(0); (void)v{x.id};",
+        ]
+    return [*lines, f"{c} v{x.id} = b{x.id} ? {at} : cast<{c}>(0); (void)v{x.id};"]
+
+
+def _loads(
+    text: Text, statements: Sequence[Statement], vectors: Sequence[Vec], modified: set[Vec]
+) -> tuple[list[str], list[str]]:
+    """What stands before the statements of a position, and after."""
+    loads, stores = [], []
+    for x in vectors:
+        loads += load_text(text, x, x in modified, "inside")
+        if x in modified and x.id not in text.local:
+            has = "inside" if any(s.target == x and isinstance(s.value, Ready) for s in statements) else f"b{x.id}"
+            if x.id not in text.full:
+                stores.append(f"put_half(x{x.id}_bits, p, b{x.id}, inside);")
+            if x.id not in text.iso:
+                if x.dtype is BOOL:
+                    stores.append(f"put_half(x{x.id}_val, p, {has} && v{x.id}, inside);")
+                else:
+                    stores.append(f"if ({has}) x{x.id}_val[p] = v{x.id};")
+    return loads, stores
+
+
+# ---- sums and scalars -----------------------------------------------------------------------------------------------
+
+
+def sum_function(s: Statement) -> tuple[Function, DataType]:
+    assert isinstance(s.value, Reduce)
+    monoid = s.value.monoid
+    z = monoid.op.result_type(monoid.dtype)
+    return sum_of(monoid.op, z)[0][0], z
+
+
+def _begin(text: Text, s: Statement, k: int) -> str:
+    add, z = sum_function(s)
+    name, c = text.function(add), z.c_type
+    text.parameter(f"{c}* parts{k}", "parts", k, z.name)
+    text.parameter(f"u8* has{k}", "has", k)
+    return (
+        f"const auto add{k} = [](const {c} x, const {c} y) {{ return {name}(x, y); }}; "
+        f"bool some{k} = false; {c} sum{k} = cast<{c}>(0); __shared__ {c} here{k}[BLOCK];"
+    )
+
+
+def take_text(s: Statement, k: int) -> str:
+    assert isinstance(s.value, Reduce)
+    u, c = s.value.u.id, sum_function(s)[1].c_type
+    return f"if (b{u}) {{ const {c} x = cast<{c}>(v{u}); sum{k} = some{k} ? add{k}(sum{k}, x) : x; some{k} = true; }}"
+
+
+def _ending(text: Text, sums: Sequence[Statement], written: Sequence[Scal], counted: Any) -> list[str]:
+    """The block that is done last joins the sums of all blocks and writes the scalars."""
+    text.parameter("u32* ticket", "ticket")
+    lines = ["__shared__ u8 has_here[BLOCK]; (void)has_here;"]
+    for k, _ in enumerate(sums):
+        lines.append(
+            f"join_block(some{k}, sum{k}, add{k}, here{k}, has_here); "
+            f"if (threadIdx.x == 0) parts{k}[blockIdx.x] = sum{k}, has{k}[blockIdx.x] = some{k};"
+        )
+    lines.append("if (!is_last(ticket)) return;")
+    for k, s in enumerate(sums):
+        c = sum_function(s)[1].c_type
+        lines.append(
+            f"some{k} = false; for (u32 part = threadIdx.x; part < gridDim.x; part += BLOCK) "
+            f"if (*(volatile u8*)(has{k} + part)) {{ const {c} x = load_fresh(parts{k} + part); "
+            f"sum{k} = some{k} ? add{k}(sum{k}, x) : x; some{k} = true; }} "
+            f"join_block(some{k}, sum{k}, add{k}, here{k}, has_here);"
+        )
+    lines.append("if (threadIdx.x == 0) {")
+    for k, s in enumerate(sums):
+        lines.append(store_sum(text, s, k))
+    for w in written:
+        lines.append(f"s{w.id}_has[0] = c{w.id}; s{w.id}_val[0] = s{w.id};")
+    if isinstance(counted, Scal):
+        text.parameter("u64* slot", "slot")
+        lines.append(f"slot[REMAINING] = c{counted.id} && cast<bool>(s{counted.id});")
+    return [*lines, "}"]
+
+
+def store_sum(text: Text, s: Statement, k: int) -> str:
+    """The scalar of a sum: s(accum) << sum."""
+    assert isinstance(s.value, Reduce) and isinstance(s.target, Scal)
+    z, default, w = sum_function(s)[1], s.value.default, s.target
+    has, x = f"some{k}", f"sum{k}"
+    if default is not None:
+        has, x = "true", f"(some{k} ? sum{k} : {literal(z, default)})"
+    new = f"cast<{w.dtype.c_type}>(t)"
+    if s.accum is not None:
+        new = f"c{w.id} ? {text.accumulated(s.accum, w.dtype, z, f's{w.id}')} : {new}"
+    kept = f" || c{w.id}" if s.accum is not None else ""
+    return f"{{ const {z.c_type} t = {x}; if ({has}) s{w.id} = {new}; c{w.id} = {has}{kept}; }}"

@@ -1,0 +1,178 @@
+"""CUDA C++ for statements that treat every position by itself: the macros that pass.cu and step.cu are written with.
+
+Each vector has two names in the text: b3, whether vector 3 has an entry at position p, and v3, its value.
+Each scalar likewise: c2, s2. They are loaded before the statements and stored after.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from semirings import Typed
+from semirings.dtypes import BOOL, INT64, DataType
+
+from ...kernels.prologue import Function, lets
+from ...verbs.variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant
+from ..recorded.ir import Const, Gather, Masked, Pointwise, Ready, Scal, Scatter, Statement, Term, Vec
+from .index_text import beginning_text, gather_text, literal, scatter_text
+
+
+class Parameter(NamedTuple):
+    """An argument of a generated kernel: its C++ type and name, and what it is: ("bits", 3), ("scalar", 2), .."""
+
+    declaration: str
+    key: tuple[Any, ...]
+
+
+@dataclasses.dataclass
+class Text:
+    """Text under construction. iso: vectors whose entries all have one value, by number. full: those that have an entry
+    everywhere. local: those that have no memory."""
+
+    iso: Mapping[int, Any]
+    full: frozenset[int] = frozenset()
+    local: frozenset[int] = frozenset()
+    functions: list[Function] = dataclasses.field(default_factory=list)
+    parameters: list[Parameter] = dataclasses.field(default_factory=list)
+    lines: list[str] = dataclasses.field(default_factory=list)
+
+    def function(self, f: Function) -> str:
+        """The name of a function with this content."""
+        for known in self.functions:
+            if dataclasses.replace(known, name=f.name) == f:
+                return known.name
+        named = dataclasses.replace(f, name=f"f{len(self.functions)}")
+        self.functions.append(named)
+        return named.name
+
+    def parameter(self, declaration: str, *key: Any) -> None:
+        if all(p.key != key for p in self.parameters):
+            self.parameters.append(Parameter(declaration, key))
+
+    def bits(self, x: Vec, *, written: bool = False) -> None:
+        self._array(x.id, "bits", "u64", written)
+
+    def values(self, x: Vec, *, written: bool = False) -> None:
+        if x.id not in self.iso:
+            self._array(x.id, "val", "u64" if x.dtype is BOOL else x.dtype.c_type, written)
+
+    def _array(self, number: int, kind: str, c_type: str, written: bool) -> None:
+        key, name = (kind, number), f"x{number}_{kind}"
+        self.parameters = [
+            p._replace(declaration=f"{c_type}* {name}") if p.key == key and written else p for p in self.parameters
+        ]
+        self.parameter(f"{'' if written else 'const '}{c_type}* {name}", *key)
+
+    # ---- operands ----
+
+    def term(self, t: Term) -> tuple[str, str, DataType]:
+        """Whether there is an entry, its value, and the type of that."""
+        if isinstance(t, Vec):
+            return f"b{t.id}", f"v{t.id}", t.dtype
+        if isinstance(t, Const):
+            return (
+                ("false", f"cast<{t.dtype.c_type}>(0)", t.dtype)
+                if t.value is None
+                else ("true", literal(t.dtype, t.value), t.dtype)
+            )
+        has, text, dtype = ("true", "round", INT64) if t.id < 0 else (f"c{t.id}", f"s{t.id}", t.dtype)
+        for to in t.casts:
+            text, dtype = f"cast<{to.c_type}>({text})", to
+        return has, text, dtype
+
+    def is_open(self, mask: Masked | None) -> str:
+        if mask is None:
+            return "true"
+        x = mask.vec
+        plain = f"b{x.id}" if mask.structure else f"(b{x.id} && cast<bool>(v{x.id}))"
+        return f"!{plain}" if mask.complement else plain
+
+    def operation(self, e: Pointwise, at: str) -> tuple[str, str, DataType]:
+        """The same for an operation at position `at`."""
+        u_has, u, u_type = self.term(e.u)
+        if e.op is None:
+            has = u_has if e.under is None else f"({u_has} && {self.is_open(e.under)})"
+            return has, u, u_type
+        v_has, v, v_type = (u_has, u, u_type) if e.v is None else self.term(e.v)
+        f, result = self._function(e, u_type, v_type)
+        at = f"{at}, i64(0)"
+        if e.keep:
+            return f"({u_has} && {f}({u}, {v}, {at}))", u, u_type
+        if e.mode == LEFT:
+            return u_has, f"{f}({u}, {v}, {at})", result
+        if e.mode == BOTH:
+            return f"({u_has} && {v_has})", f"{f}({u}, {v}, {at})", result
+        c = result.c_type
+        if e.mode == UNION:
+            one = f"{u_has} ? cast<{c}>({u}) : cast<{c}>({v})"
+            return f"({u_has} || {v_has})", f"({u_has} && {v_has} ? {f}({u}, {v}, {at}) : {one})", result
+        assert e.mode == FILLED
+        left, right = (self._cast(self.term(d), t) for d, t in zip(e.defaults, (u_type, v_type)))
+        both = f"{f}({u_has} ? {u} : {left}, {v_has} ? {v} : {right}, {at})"
+        return f"({u_has} || {v_has})", both, result
+
+    def _function(self, e: Pointwise, u: DataType, v: DataType) -> tuple[str, DataType]:
+        assert e.op is not None
+        variant, result = elementwise_variant(e.mode, e.op, u, v, e.bound, keep=e.keep)
+        return self.function(next(f for f in variant.functions if f.name == "f")), result
+
+    @staticmethod
+    def _cast(term: tuple[str, str, DataType], to: DataType) -> str:
+        return f"cast<{to.c_type}>({term[1]})"
+
+    # ---- statements ----
+
+    def statement(self, s: Statement) -> None:
+        """target(mask, accum, replace) << value, on the names of the target."""
+        w, found = s.target, ""
+        if isinstance(s.value, Scatter):
+            assert isinstance(w, Vec)
+            self.lines.append(scatter_text(self, w, s.value))
+            return
+        if isinstance(s.value, Ready):
+            self.lines.append(f"if (!b{w.id}) v{w.id} = {beginning_text(s.value.monoid, w.dtype)};")
+            return
+        if isinstance(s.value, Gather):
+            found, has, x = gather_text(self, s.value)
+            dtype = s.value.source.dtype
+        else:
+            assert isinstance(s.value, Pointwise)
+            has, x, dtype = self.operation(s.value, "p" if isinstance(w, Vec) else "i64(0)")
+        b, v = (f"b{w.id}", f"v{w.id}") if isinstance(w, Vec) else (f"c{w.id}", f"s{w.id}")
+        c = w.dtype.c_type
+        new = f"cast<{c}>(t)"
+        if s.accum is not None:
+            new = f"{b} ? {self.accumulated(s.accum, w.dtype, dtype, v)} : {new}"
+        open_ = f"inside && {self.is_open(s.mask)}" if isinstance(w, Vec) else "true"
+        kept = "false" if s.replace else b
+        was = "" if s.accum is None else f" || {b}"
+        stored = isinstance(w, Scal) or w.id not in self.iso
+        take = f"if (has) {v} = {new};" if stored else "(void)t;"
+        t = dtype.c_type
+        self.lines.append(
+            f"{{ const bool open_here = {open_}; {found}const bool has = open_here && {has}; "
+            f"const {t} t = has ? {x} : cast<{t}>(0); {take} {b} = open_here ? has{was} : {kept}; }}"
+        )
+
+    def accumulated(self, accum: Typed, w: DataType, t: DataType, v: str) -> str:
+        op = binary_of(accum)
+        let = lets(op.op, op.dtype, ("x", w, "a"), ("y", t, "b"))
+        f = Function("accum", op.return_type, (("a", w), ("b", t)), let, op.op.expr)
+        return f"cast<{w.c_type}>({self.function(f)}({v}, t))"
+
+
+def is_subset(e: Any, x: Vec) -> bool:
+    """Whether the entries of a value stand where x has entries."""
+    if not isinstance(e, Pointwise):
+        return False
+    return x in e.terms if e.mode == BOTH else e.mode == LEFT and e.u == x
+
+
+def macro(name: str, lines: Sequence[str]) -> str:
+    """A macro of several lines."""
+    return " \\\n  ".join([f"#define {name}", *lines])
+
+
+__all__ = ["Parameter", "Text", "is_subset", "literal", "macro"]

@@ -1,0 +1,75 @@
+"""The variants of steps, which are products of frontiers (kernels/step_rows.cuh, b2sr/step.cu): how much they take."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from semirings import Monoid, Semiring, Typed
+from semirings.dtypes import DataType
+
+from ...formats import format_of
+from ...kernels.prologue import Variant, value
+from ...plan.product import VALUES, WORDS
+from ...verbs.variants import ATOMICS, CELLS, algebra_of, beginning, push_variant
+from .pointwise import Text, macro
+
+SEGMENT_ENTRIES = 512  # of a row that a group of lanes walks; longer rows are cut into segments of that length
+# Of a launch, at most: its blocks walk through what is more (a pass has one part of a sum for each).
+BLOCKS_PER_MULTIPROCESSOR = 4
+
+
+def step_variant(
+    key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
+    u: DataType, *, flip: bool, ranked: bool, also: bool, pulls: bool, lanes: int,
+    entry: tuple[Text, str] | None = None, packed: bool = False, scans: bool = False,
+) -> Variant:  # fmt: skip
+    """The step of a form for a semiring (None for WORDS); entry: the statements that go along; scans: nobody has listed
+    the entries of its vector."""
+    plain = push_variant(key, types, semiring, kind, a, u, flip=flip, ranked=ranked, lanes=lanes, packed=packed)
+    _, _, monoid, z = algebra_of(semiring)
+    text, at_entry = entry if entry is not None else (Text({}), macro("AT_ENTRY(i)", ["(void)(i);"]))
+    parameters = macro("PARAMETERS", [f", {p.declaration}" for p in text.parameters])
+    return dataclasses.replace(
+        plain,
+        kernel=format_of(key).kernel("step"),
+        constants=(
+            *plain.constants,
+            ("ALSO", int(also)),
+            ("PULLS", int(pulls)),
+            ("SCANS", int(scans)),
+            *_join(monoid, z),
+        ),
+        values=(*plain.values, value("BEGIN", z, beginning(monoid, z))),
+        functions=(*plain.functions, *text.functions),
+        label=f"{plain.label}{' with statements' if text.functions or text.parameters else ''}",
+        text=f"{parameters}\n{at_entry}\n",
+    )
+
+
+def _join(monoid: Monoid, z: DataType) -> tuple[tuple[str, int], ...]:
+    """The atomic of the hardware that joins products to a cell (kernels/step.cuh)."""
+    by = ATOMICS.get(monoid.name, 0) if z in CELLS and (z.kind != "f" or monoid.name == "min") else 0
+    return ("JOIN", by), ("JOIN_FLOAT", int(by > 0 and z.kind == "f"))
+
+
+def activate_variant(per: int, lists: int, ptr: DataType) -> Variant:
+    """The kernel that counts and lists the entries of a vector by units of `per` rows."""
+    return Variant("loop/gpu/activate", (("PTR", ptr),), (("PER", per), ("LISTS", lists), ("LANES", 1)))
+
+
+def can_pull(key: str, semiring: Typed[Semiring], kind: int) -> bool:
+    """Whether looking for one entry of the frontier is enough."""
+    return kind == WORDS or (kind == VALUES and format_of(key).reads_values and semiring.op.monoid.name == "any")
+
+
+def step_lanes(words: int, units: int, skewed: bool) -> int:
+    """Lanes for a row or tile row with that many entries or tiles on average: where rows are alike, so many that most
+    end after one trip to memory, because a round on a mesh lasts as long as its longest chain of loads. Measured on an
+    H200, microseconds a level with 4, 8, 16, 32 lanes: Delaunay mesh, 8.7 tiles a tile row: 8.8, 7.3, 6.6, 6.5; grid,
+    5 tiles: -, 5.4, 5.3, 5.1; RMAT 20, milliseconds in all with 8 and 32: 0.25, 0.28."""
+    if skewed:
+        return 8
+    return next((lanes for lanes in (8, 16) if lanes * units >= 3 * words), 32)
+
+
+__all__ = ["BLOCKS_PER_MULTIPROCESSOR", "SEGMENT_ENTRIES", "activate_variant", "can_pull", "step_lanes", "step_variant"]

@@ -1,0 +1,110 @@
+"""Which statements share a pass: pure functions of what they read and write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..recorded.ir import Pointwise, Reduce, Scal, Scatter, Statement, Term, Vec
+
+# What one kernel takes: 4096 bytes of arguments, of which a vector needs up to 24 and a scalar 16; 48 KB of shared
+# memory, of which a sum needs up to 4.3; and a text that compiles in a second.
+MOST_NAMES = 120
+MOST_SUMS = 8
+MOST_STATEMENTS = 200
+
+
+def together(statements: Sequence[Statement]) -> list[list[Statement]]:
+    """Statements in as few passes as scalars, sizes, index vectors and what a kernel takes allow."""
+    found: list[list[Statement]] = []
+    known, places = _Scalars(), _Places()
+    size: int | None = None
+    for s in statements:
+        own, forbidden = size_of(s), known.forbid(s) or places.forbid(s) or not fits([*found[-1:], [s]])
+        if not found or forbidden or (own is not None and size is not None and own != size):
+            found.append([])
+            known, places, size = _Scalars(), _Places(), None
+        size = own if size is None else size
+        known.add(s)
+        places.add(s)
+        found[-1].append(s)
+    return found
+
+
+def fits(parts: Sequence[Sequence[Statement]]) -> bool:
+    """Whether one kernel can run all these statements."""
+    statements = [s for part in parts for s in part]
+    names = {x for s in statements for x in (*s.vectors, *s.elsewhere, s.target)}
+    scalars = {number for s in statements for number in _scalars_read(s)}
+    sums = sum(isinstance(s.value, Reduce) for s in statements)
+    return len(names) + len(scalars) <= MOST_NAMES and sums <= MOST_SUMS and len(statements) <= MOST_STATEMENTS
+
+
+def size_of(s: Statement) -> int | None:
+    """The positions that a statement goes through; None for one on scalars alone."""
+    if isinstance(s.value, Scatter):
+        return s.value.size
+    if isinstance(s.target, Vec):
+        return s.target.size
+    return s.value.u.size if isinstance(s.value, Reduce) else None
+
+
+def _scalars_read(s: Statement) -> set[int]:
+    terms: tuple[Term, ...] = s.value.terms + s.value.defaults if isinstance(s.value, Pointwise) else ()
+    return {t.id for t in terms if isinstance(t, Scal)}
+
+
+class _Scalars:
+    """What a pass does with scalars: they are read and computed before all positions, sums come after them."""
+
+    def __init__(self) -> None:
+        self.by_vectors: set[int] = set()
+        self.sums: set[int] = set()
+        self.written: set[int] = set()
+
+    def forbid(self, s: Statement) -> bool:
+        """Whether the statement must wait for the next pass."""
+        if _scalars_read(s) & self.sums:
+            return True
+        if not isinstance(s.target, Scal):
+            return False
+        known = self.by_vectors | self.sums
+        return s.target.id in (known | self.written if isinstance(s.value, Reduce) else known)
+
+    def add(self, s: Statement) -> None:
+        if isinstance(s.target, Vec):
+            self.by_vectors |= _scalars_read(s)
+        elif isinstance(s.value, Reduce):
+            self.sums.add(s.target.id)
+        else:
+            self.written.add(s.target.id)
+
+
+class _Places:
+    """What a pass does at places that other threads are at: what is read there is not written in the same pass, and
+    what is joined there is not touched otherwise."""
+
+    def __init__(self) -> None:
+        self.here: set[Vec] = set()
+        self.written: set[Vec] = set()
+        self.gathered: set[Vec] = set()
+        self.joined: set[Vec] = set()
+
+    def forbid(self, s: Statement) -> bool:
+        """Whether the statement must wait for the next pass."""
+        elsewhere = set(s.elsewhere)
+        if isinstance(s.value, Scatter):
+            return bool(elsewhere & (self.here | self.gathered | self.joined) or set(s.vectors) & self.joined)
+        here = {*s.vectors, *([] if s.written is None else [s.written])}
+        if elsewhere & (self.written | self.joined) or here & self.joined:
+            return True
+        return s.written in self.gathered or s.written in elsewhere
+
+    def add(self, s: Statement) -> None:
+        if s.written is not None:
+            self.written.add(s.written)
+            self.here.add(s.written)
+        self.here.update(s.vectors)
+        (self.joined if isinstance(s.value, Scatter) else self.gathered).update(s.elsewhere)
+
+
+__all__ = ["fits", "size_of", "together"]

@@ -1,0 +1,44 @@
+"""Vectors that become frontiers: their entries are counted and listed for the steps of a round (activate.cu), unless
+these look for them themselves."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import lookup_dtype
+
+from ...verbs.operands import dummy
+from ..fused.fuse import Activate, Step
+from ..fused.steps import activate_variant
+from ..recorded.ir import Product, Vec
+from .along import Along
+
+
+def activation(build: Any, vec: Vec, product: Product | None, state: int) -> Callable[[], None]:
+    """The entries of a vector counted, and listed where a step wants it."""
+    frontier, device = build.buffers[vec], build.device
+    bits, to = frontier.at(frontier.bits), build.number(state)
+    if product is None:
+        none = dummy(device, "uint32")
+        args: tuple[Any, ...] = bits, dummy(device, "int32"), none, to, none
+        variant = activate_variant(1, 0, lookup_dtype(np.int32))
+    else:
+        form, _ = build.rows_of(product)
+        args = bits, form.ptr, frontier.at(frontier.lists), to, frontier.at(frontier.segments)
+        variant = activate_variant(form.rows_per_unit, 1, lookup_dtype(form.ptr.dtype))
+    head = np.int64(vec.size), np.int64(vec.size), np.int64(build.longest)
+    launch: Callable[[], None] = build.launcher(variant, build.grid(vec.size), (*head, *args))
+    return launch
+
+
+def is_scanned(build: Any, number: int, vec: Vec) -> bool:
+    """Whether the steps that item `number` of a round lists the entries of a vector for look for them themselves."""
+    rest = itertools.takewhile(
+        lambda x: not (isinstance(x, Activate) and x.vec == vec), build.round.items[number + 1 :]
+    )
+    steps = [x for x in rest if isinstance(x, Step) and x.product.u == vec]
+    return not build.steps_of.get(vec) and all(Along.of(build, x).scans for x in steps)

@@ -1,0 +1,88 @@
+"""What a step goes along: the form of its matrix, the values in it, and how the kernel for them is compiled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import BOOL, DataType
+
+from ...formats.values import PackedValues
+from ...kernels.prologue import Variant
+from ...plan.product import VALUES, WORDS
+from ...plan.transpose import at_hand
+from ...store import Raw
+from ...verbs.operands import entry_values
+from ..fused import layout
+from ..fused.fuse import Step
+from ..fused.pointwise import Text
+from ..fused.steps import can_pull, step_lanes, step_variant
+from ..recorded.ir import Product
+from .operands import launchable
+
+
+@dataclass(frozen=True, eq=False)
+class Along:
+    """The form that a step pushes along, with the types and values of its product."""
+
+    form: Any
+    segments: int  # of its long rows
+    kind: int
+    semiring: Any
+    values: Raw
+    ranked: bool
+    a_type: DataType
+    u_type: DataType
+    pulls: bool
+
+    @classmethod
+    def of(cls, build: Any, item: Step) -> Along:
+        """That of a step of a program; the build remembers a transpose that is not there."""
+        product = item.product
+        A, (form, segments) = product.matrix, build.rows_of(product)
+        kind, _ = layout.kind(product, build.iso)
+        values: Raw = A.raw_for(form.key, not product.transpose) if kind == VALUES else np.bool_(True)
+        pulls = can_pull(form.key, product.semiring, kind)
+        if pulls and not at_hand(A.structure, transposed=product.transpose, valued=kind == VALUES and not A.iso):
+            pulls = False
+            build.without_transpose[id(A.structure)] = A.structure
+        return cls(
+            form, segments, kind, None if kind == WORDS else product.semiring, values,
+            form.format.ranked and not isinstance(values, np.generic), A.dtype if kind == VALUES else BOOL,
+            product.u.dtype if kind == VALUES else BOOL, pulls,
+        )  # fmt: skip
+
+    @property
+    def lanes(self) -> int:
+        return step_lanes(self.form.work, self.form.units, skewed=self.segments > 0)
+
+    @property
+    def scans(self) -> bool:
+        """Whether the step may look for the entries of its vector, rather than have them listed before: where it asks
+        neither how many edges these have nor which of them have long rows."""
+        return not self.pulls and not self.segments and self.form.format.kernel("step") == "formats/csr/step"
+
+    def variant(self, item: Step, before: tuple[Text, str], *, scans: bool = False) -> Variant:
+        """The kernel of the step, with the statements that go along."""
+        return step_variant(
+            self.form.key, self.form.types(self.ranked), self.semiring, self.kind, self.a_type, self.u_type,
+            flip=item.product.flip, ranked=self.ranked, also=item.also, pulls=self.pulls, lanes=self.lanes,
+            entry=before, packed=isinstance(self.values, PackedValues), scans=scans,
+        )  # fmt: skip
+
+    def matrix(self, device: Any, longest: int) -> tuple[Any, ...]:
+        """The arguments for the form, with rows of more than `longest` items in segments, and its values."""
+        contents = launchable(self.form.pushed(self.ranked, longest))
+        return *contents, *launchable(entry_values(device, self.a_type, self.values))
+
+    def back(self, device: Any, back: Any, product: Product) -> tuple[Any, ...]:
+        """The matrix by rows of the result, for pulling; without that the same arrays again, which are not read."""
+        form = self.form
+        arguments = launchable((form if back is None else back).pulled(self.ranked))
+        if not form.format.reads_values:
+            return arguments
+        transposed = product.transpose if back is not None else not product.transpose
+        values: Raw = product.matrix.raw_for(form.key, transposed) if self.kind == VALUES else np.bool_(True)
+        return *arguments, entry_values(device, self.a_type, values).array

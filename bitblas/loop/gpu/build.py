@@ -1,0 +1,286 @@
+"""From the kernels of a round to launches: variants are compiled, memory is taken, arguments are bound.
+
+The body of the graph holds `copies` rounds, so that the buffers of frontiers stand at the end where they began, and
+so that few rounds pay for the loop itself. A round whose condition has failed does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import DataType, lookup_dtype
+
+from ...device import held
+from ...device.jit import BLOCK
+from ...exceptions import CaptureError
+from ...formats import Structure
+from ...kernels.prologue import Variant
+from ...plan.product import VALUES
+from ...verbs.operands import Allowed, Mask, Values, allowed, dummy, stored
+from ...verbs.variants import beginning
+from ..buffers import BUFFERS, DENSE, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Frontier, States
+from ..fused import layout
+from ..fused.fuse import Activate, Inner, Item, Pass, Pull, Round, Step
+from ..fused.lines import Line, texts_of
+from ..fused.passes import entry_text, pass_variant
+from ..fused.pointwise import Parameter
+from ..fused.steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
+from ..fused.together import size_of
+from ..recorded.ir import Masked, Product, Reduce, Scal, Vec
+from ..scratch import Scratch
+from .activate import activation, is_scanned
+from .along import Along
+from .inner import InnerLoop, copies_of
+from .operands import Cleared, Head, Source, Target, launchable
+from .pull import PullLaunch
+from .small import small_rounds
+
+Launch = Callable[[], None]
+MOST_ARGUMENTS = 4096 // 8  # of a kernel
+
+
+@held.root
+class Build:
+    """The launches of the body of one program, and the memory that they use."""
+
+    def __init__(
+        self, device: Any, plan: Round, scalars: tuple[Scal, ...], iso: Mapping[int, Any], full: frozenset[Vec],
+        condition: Vec | Scal, around: Build | None = None,
+    ) -> None:  # fmt: skip
+        """around: that of the round in which this one's loop runs, whose memory it shares."""
+        self.device, self.round, self.iso, self.condition = device, plan, iso, condition
+        self.copies = copies = copies_of(plan, device.captures)
+        self.longest = SEGMENT_ENTRIES  # of a row that is not cut
+        self.full, self.of_full = frozenset(x.id for x in full), full
+        self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # of a launch at most
+        self.steps = [item for item in plan.items if isinstance(item, Step)]
+        self.steps_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # that write it in a round
+        self.lines: list[Line] = []  # what one round launches
+        self.without_transpose: dict[int, Structure] = {}  # of which the transpose, for pulling, is not repaid
+        xp = device.xp
+        if around is None:
+            turning = {item.target for item in plan.all if isinstance(item, Step)}
+            self.scratch = Scratch(device)
+            self.buffers = {x: Frontier(self.scratch, x, iso.get(x.id), x in turning) for x in plan.stored}
+            for x in full & plan.stored:
+                self.buffers[x].fill()
+            self.scalars = {s.id: (xp.zeros(1, np.uint8), xp.zeros(1, s.dtype.np_type)) for s in scalars}
+        else:
+            self.scratch, self.buffers, self.scalars = around.scratch, around.buffers, around.scalars
+            self.without_transpose = around.without_transpose
+        self.states = States()
+        self.first: dict[Vec, int] = {x: self.states.take(copies * t + 2, 2) for x, t in self.steps_of.items() if t}
+        self.activations: dict[tuple[int, int], int] = {}
+        self.scanned: set[int] = set()  # states of vectors whose entries nobody lists: the steps look for them
+        self.cells: dict[Vec, Any] = {}  # vectors whose cells must hold the beginning of a sum
+        self._list_frontiers()
+        by_step = any(item.target == condition for item in self.steps)
+        by_pass = not by_step or any(isinstance(item, Pass) and item.counted is not None for item in plan.items)
+        self.remaining = self.states.take(copies + 1, 1) if by_pass else None
+        for k in range(copies):
+            for number, item in enumerate(plan.items):
+                if isinstance(item, Activate):
+                    self.activations[k, number] = self.states.take(1)
+        # One array, so that one copy sets all: the states, then the rounds of frontier.cuh.
+        self.numbers = xp.zeros(len(self.states.sources) * STATE + ROUNDS, np.uint64)
+        self.memory = self.numbers[:-ROUNDS]
+        self.rounds = self.numbers[-ROUNDS:].view(np.int64)
+        # Those of the loop around all others come first: who is told of faults, and of the wish to stop.
+        self.all_rounds: list[Any] = [] if around is None else around.all_rounds
+        self.all_rounds.append(self.rounds)
+        self.outermost = self.all_rounds[0]
+        self.going = xp.zeros(1, np.uint64)
+        self.sources = device.asarray(np.array(self.states.sources, np.int32))
+        self.once = xp.zeros(1, np.uint64) + 1, self.device.asarray(np.array([0, 1, 0], np.int64))  # may run, round 0
+        self.begin = [self._once(item, "begin") for item in plan.begin]
+        self.launches = [launch for k in range(copies) for launch in self._copy(k)]
+        self.end = [self._once(item, "end") for item in plan.end]
+        self.small = small_rounds(self)
+        self.launches[:0] = self.small.launches
+
+    # ---- conditions and states ----
+
+    def condition_at(self, copy: int) -> tuple[int, int]:
+        """The state and the number in it that must not be 0 for round `copy` of the body."""
+        if self.remaining is not None:
+            return self.remaining + copy, REMAINING
+        assert isinstance(self.condition, Vec)
+        return self.first[self.condition] + 1 + copy * self.steps_of[self.condition], ENTRIES
+
+    def number(self, state: int, which: int = 0) -> Any:
+        """A number of a state, as an array."""
+        return self.memory[state * STATE + which : (state + 1) * STATE]
+
+    def _list_frontiers(self) -> None:
+        for item in self.round.items:
+            if isinstance(item, (Step, Activate)):
+                vec = item.target if isinstance(item, Step) else item.vec
+                form, segments = self.rows_of(item.product)
+                self.buffers[vec].list_units(form.units, segments)
+                if isinstance(item, Step):
+                    self.buffers[item.product.u].list_units(form.units, segments)
+
+    def rows_of(self, product: Product) -> tuple[Any, int]:
+        """The form that a step pushes along, and how many segments its long rows have. Where it is not there, it is
+        made, and kept with the matrix, also beside a compact one: it pays in every round."""
+        structure = product.matrix.structure
+        form = structure.form(structure.primary.key, transposed=not product.transpose)
+        return form, form.segments(SEGMENT_ENTRIES)
+
+    # ---- launches ----
+
+    def _copy(self, k: int) -> list[Launch]:
+        launches = []
+        made: dict[Vec, int] = {}  # states of frontiers that were activated in this round
+        stepped = dict.fromkeys(self.steps_of, 0)
+        for number, item in enumerate(self.round.items):
+            if isinstance(item, Activate):
+                made[item.vec] = self.activations[k, number]
+                if is_scanned(self, number, item.vec):
+                    self.scanned.add(made[item.vec])
+                    continue
+                launches.append(activation(self, item.vec, item.product, made[item.vec]))
+            elif isinstance(item, Step):
+                launches.append(self._step(item, k, made.get(item.product.u), stepped))
+                stepped[item.target] += 1
+                made.pop(item.target, None)
+            elif isinstance(item, Pull):
+                launches.append(self._pull(item))
+            elif isinstance(item, Inner):
+                launches.append(self._inner(item, self._head(k)))
+            else:
+                launches.append(self.passes(item, k))
+            if k == 0 and not isinstance(item, Inner):
+                self.lines.append(Line(type(item).__name__.lower(), texts_of(item), self._launched))
+        return launches
+
+    def _once(self, item: Item, where: str) -> Launch:
+        """A launch before the first round or after the last one."""
+        assert isinstance(item, (Pass, Pull, Inner))
+        if isinstance(item, Inner):
+            return self._inner(item, (*self.once, np.int64(0)))
+        launch = self._pull(item) if isinstance(item, Pull) else self.passes(item, -1, once=True)
+        self.lines.append(Line(where, texts_of(item), self._launched))
+        return launch
+
+    def _inner(self, item: Inner, head: tuple[Any, ...]) -> Launch:
+        """A loop inside the round, or what runs under a condition. head: of a launch of the round."""
+        loop = InnerLoop(Build(self.device, item.round, (), self.iso, self.of_full, item.condition, self), item, head)
+        self.lines += loop.lines
+        return loop
+
+    def launcher(self, variant: Variant, grid: int, args: tuple[Any, ...], block: int = BLOCK) -> Launch:
+        if len(args) > MOST_ARGUMENTS:
+            raise CaptureError(f"the body: {variant} would take {len(args)} arguments, and {MOST_ARGUMENTS} fit")
+        run, self._launched = self.device.load(variant), str(variant)
+        return lambda: run((grid,), (block,), args)
+
+    def grid(self, threads: int, times: int = 1) -> int:
+        """Blocks of a launch: what these threads take, as far as the GPU can hold it. times: of a kernel of so few
+        registers that more blocks fit."""
+        return max(1, min(times * self.blocks, -(-threads // BLOCK)))
+
+    def _head(self, k: int) -> tuple[Any, ...]:
+        return self.number(*self.condition_at(k)), self.rounds, np.int64(k)
+
+    def resolve(self, parameters: tuple[Parameter, ...], slot: Any = None) -> tuple[Any, ...]:
+        """The arrays of the parameters of generated text, as the vectors stand now."""
+        xp, found = self.device.xp, []
+        by_number = {x.id: f for x, f in self.buffers.items()}
+        for p in parameters:
+            kind, *rest = p.key
+            if kind in ("bits", "val"):
+                frontier = by_number[rest[0]]
+                found.append(frontier.at(frontier.bits if kind == "bits" else frontier.values))
+            elif kind.startswith("scalar"):
+                found.append(self.scalars[rest[0]][kind == "scalar_val"])
+            elif kind == "slot":
+                found.append(slot)
+            elif kind == "size":
+                found.append(np.int64(by_number[rest[0]].vec.size))
+            elif kind == "faults":
+                found.append(self.outermost[FAULTS:])
+            elif kind == "ticket":
+                found.append(xp.zeros(1, np.uint32))
+            else:
+                found.append(xp.zeros(self.blocks, np.uint8 if kind == "has" else lookup_dtype(rest[1]).np_type))
+        return tuple(found)
+
+    def passes(self, item: Pass, k: int, *, once: bool = False) -> Launch:
+        variant, parameters = pass_variant(item.statements, self.iso, item.counted, self.full, item.local)
+        size = max((found for s in item.statements if (found := size_of(s)) is not None), default=1)
+        slot = None if item.counted is None or self.remaining is None else self.number(self.remaining + k + 1)
+        head = (*self.once, np.int64(0)) if once else self._head(k)
+        args = (np.int64(size), np.int64(size), *head, *self.resolve(parameters, slot))
+        # A chain of reads, one after the other: as many threads as fit hide it. Sums have a part for each block.
+        sums = any(isinstance(s.value, Reduce) for s in item.statements)
+        chained = not sums and any(s.elsewhere for s in item.statements)
+        return self.launcher(variant, self.grid(size, 2 if chained else 1), args)
+
+    def mask(self, mask: Masked | None) -> Allowed:
+        if mask is not None:
+            frontier = self.buffers[mask.vec]
+        return allowed(self.device, None if mask is None else Mask(frontier.at(frontier.bits), mask.complement))
+
+    def _pull(self, item: Pull) -> Launch:
+        frontiers = self.buffers[item.product.u], self.buffers[item.target]
+        values, full = layout.operand(item.product, self.iso), item.product.u.id in self.full
+        pull = PullLaunch(self.device, item.product, values, *frontiers, masked=item.mask is not None, full=full)
+        self._launched = str(pull.prepared.plan)
+        return pull.launch(self.mask(item.mask))
+
+    def _step(self, item: Step, k: int, activated: int | None, stepped: Mapping[Vec, int]) -> Launch:
+        product, device = item.product, self.device
+        u, t = self.buffers[product.u], self.buffers[item.target]
+        along = Along.of(self, item)
+        form, kind = along.form, along.kind
+        before = entry_text(item.before, product.u, self.iso)
+        variant = along.variant(item, before, scans=activated in self.scanned)
+        first = self.first[item.target] + k * self.steps_of[item.target] + stepped[item.target]
+        u_state = activated
+        if u_state is None:
+            u_state = self.first[product.u] + 1 + k * self.steps_of[product.u] + stepped[product.u]
+        back = product.matrix.structure.form(form.key, transposed=product.transpose) if along.pulls else None
+        work = np.int64(form.units), np.int64(product.outer), np.int64(SEGMENT_ENTRIES)
+        head = Head(*work, np.uint64(form.format.pull_threshold(form)), *self._head(k))
+        lists = u.at(u.lists), self.number(u_state), u.at(u.segments)
+        source = Source(u.at(u.bits), *self.values_of(u, along.u_type, kind), *lists)
+        lists = t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1)
+        target = Target(t.at(t.bits, 1), self.cells_at(t, 1, kind), *lists)
+        cleared = Cleared(t.at(t.bits, 2), self.cells_at(t, 2, kind), t.at(t.lists, 2), self.number(first))
+        matrix = along.matrix(device, SEGMENT_ENTRIES)
+        args = (
+            *head, *launchable(source), *target, *cleared, *launchable(self.mask(item.mask)), *matrix,
+            *along.back(device, back, product), *self.resolve(tuple(before[0].parameters)),
+        )  # fmt: skip
+        if kind == VALUES and product.semiring.op.monoid.name != "any":
+            self.cells[item.target] = item.target.dtype.np_type.type(
+                beginning(product.semiring.op.monoid, item.target.dtype)
+            )
+        t.current = (t.current + 1) % BUFFERS
+        return self.launcher(variant, self.grid(form.units * along.lanes), args)
+
+    def values_of(self, u: Frontier, u_type: DataType, kind: int) -> Values:
+        if kind == VALUES and u.values:
+            return stored(self.device, u_type, u.at(u.values))
+        return stored(self.device, u_type, u_type.np_type.type(u.iso if kind == VALUES else 1))
+
+    def cells_at(self, t: Frontier, ahead: int, kind: int) -> Any:
+        return t.at(t.values, ahead) if kind == VALUES else dummy(self.device, "int32")
+
+    # ---- the end of the body ----
+
+    def finish(self, handle: int) -> Launch:
+        state, which = self.condition_at(0)
+        args = (
+            np.int64(len(self.memory)), self.sources, self.memory, self.number(state, which), self.rounds,
+            np.int64(self.copies), self.outermost, np.uint64(handle), self.going,
+        )  # fmt: skip
+        return self.launcher(Variant("loop/gpu/finish"), 1, args)
+
+    def dense_at_start(self) -> list[int]:
+        """States of frontiers that must clear all their cells: lists know of entries alone."""
+        return [(self.first[x] + 1) * STATE + DENSE for x in self.cells]

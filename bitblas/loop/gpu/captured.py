@@ -1,0 +1,243 @@
+"""A program on a GPU: captured once, run many times on what the vectors hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ... import device as devices
+from ...core.vector.vector import Vector
+from ...device import tracing
+from ...exceptions import CaptureError, IndexOutOfBound
+from ...order import Order
+from ...plan.direction import PUSH_COST
+from ...plan.transpose import is_repaid
+from ...store import VectorStore, empty_vector
+from ..buffers import ROUNDS, STATE
+from ..fused import layout
+from ..fused.fuse import Round, Step, fuse
+from ..recorded.ir import Scal, Vec, flat, reads_first, scalar_is_read_first
+from ..recorded.parts import among, record
+from ..recorded.state import NO_LIMIT
+from .build import Build
+from .exchange import FROM, Entrance, Exchange, Exit, Single, address, pattern
+from .graph import GraphLoop, HostLoop, Parts
+from .inner import beginning, entering
+
+TOLD = 3  # words for a scalar: whether there is a value, and up to 16 bytes of it
+
+
+class Member:
+    """A Vector that a program works on, and the order that it is in there: that of the matrices, for vectors of their
+    size; none of another one meets them."""
+
+    __slots__ = ("order", "vector")
+
+    def __init__(self, vector: Vector, order: Order | None) -> None:
+        self.vector, self.order = vector, order
+
+    def held(self) -> VectorStore:
+        """What the vector holds, put into the order of the loop where it enters."""
+        return self.vector._in(self.order)
+
+    def entering(self) -> VectorStore | Single:
+        """The same; of a vector that was given one entry since it was emptied that entry, which is not yet written."""
+        written, data = self.vector._pending, self.vector._data
+        if len(written) != 1 or data.count != 0 or type(data) is not VectorStore:
+            return self.held()
+        ((place, value),) = written.items()
+        if value is None:
+            return self.held()
+        return Single(place if self.order is None else self.order.place(place), value)
+
+
+def kind_of_values(held: VectorStore | Single) -> Any:
+    """What a capture takes for granted about them: that they are one and the same, or many; None: there are none."""
+    if held.count == 0:
+        return None
+    return (held.values.dtype.char, held.values.tobytes()) if held.iso else "dense"
+
+
+class Captured:
+    """The body of a program, written down, fused, built and captured. Raises CaptureError, OnHost, DeviceError."""
+
+    def __init__(
+        self, body: Callable[..., Any], condition: Any, begin: Callable[[], Any] | None, end: Callable[..., Any] | None
+    ) -> None:
+        if isinstance(condition, tuple):
+            body, condition, begin = among(body, condition, begin)
+        self.body, self.recorder = record(body, begin, end)
+        self.condition = self._condition(condition)
+        self.device, self.order = self.recorder.device, self.recorder.order()
+        self.vectors = {x: vector for vector, x in self.recorder.vectors.values()}
+        self.scalars = {s.id: scalar for scalar, s in self.recorder.scalars.values()}
+        used = {x for s in self.body.all for x in (*s.vectors, *s.elsewhere, s.target)}
+        used |= {b.condition for b in self.body.blocks}
+        begun = any(s.target == self.condition for s in flat(self.body.begin))
+        asked = () if begun else (self.condition,)  # before the first statement
+        self.loaded = [x for x in self.body.vectors if x in asked or (x in used and reads_first(self.body, x))]
+        written = {s.target for s in self.body.all}
+        self.changed = [x for x in self.body.vectors if x in written and x not in self.body.own]
+        self.written_once = {s.target for s in flat((*self.body.begin, *self.body.end))}
+        order = lambda x: self.order if self.order is not None and x.size == self.order.size else None
+        self.members = {x: Member(vector, order(x)) for x, vector in self.vectors.items()}
+        held = {x.id: self.members[x].held() for x in self.loaded}
+        iso, full = layout.iso_values(self.body, held), layout.full_vectors(self.body, held)
+        self.body = layout.prepared(self.body, full)
+        is_step = lambda s: s.value.u not in full and layout.is_step(s, iso)
+        round_ = fuse(self.body, is_step, lambda s: layout.is_direct(s, iso), self.condition)
+        self._check_end(round_)
+        self.full_at_start = [self.members[x] for x in self.loaded if x in full]
+        self.iso_at_start = [self.members[x] for x in self.loaded if x.id in iso]
+        self.kinds = self._kinds()
+        self.fresh = {s.id for s in self.body.scalars if not scalar_is_read_first(self.body, s)}
+        iso |= layout.iso_of_added(round_, self.body, iso)
+        self.build = Build(self.device, round_, self.body.scalars, iso, full, self.condition)
+        self._prepare()
+        loop = GraphLoop if self.device.captures else HostLoop
+        build = self.build
+        begin_, end_ = [*self.enter, *build.begin, *self.entering], [*build.end, self.leave]
+        self.loop = loop(self.device, Parts(begin_, build.launches, end_), build.finish, build.going)
+
+    def _condition(self, condition: Any) -> Vec | Scal:
+        vector = isinstance(condition, Vector)
+        known: dict[int, Any] = self.recorder.vectors if vector else self.recorder.scalars
+        found = known.get(id(condition))
+        if found is None or not any(s.target == found[1] for s in flat(self.body.statements)):
+            raise CaptureError(f"while_: the body never writes to {condition.name}, so the loop would not end")
+        term: Vec | Scal = found[1]
+        return term
+
+    def _kinds(self) -> list[Any]:
+        """What the capture takes for granted about the values that it starts with: those that stay the same."""
+        return [kind_of_values(member.entering()) for member in self.iso_at_start]
+
+    def is_valid(self) -> bool:
+        """Whether matrices and kinds of vectors are those of the capture, and no transpose has been repaid since."""
+        for structure in self.build.without_transpose.values():
+            if is_repaid(structure):
+                return False
+        for matrix, held in self.recorder.matrices:
+            if matrix._stored is not held:
+                return False
+        for member in self.full_at_start:
+            if member.entering().nvals != member.vector.size:
+                return False
+        return all(now is None or now == then for now, then in zip(self._kinds(), self.kinds))
+
+    def _check_end(self, round_: Round) -> None:
+        """What a step writes lies where the last round left it, which the end, captured before, cannot know."""
+        turning = {item.target for item in round_.items if isinstance(item, Step)}
+        for s in flat(self.body.end):
+            if turning & {*s.vectors, *s.elsewhere, s.target}:
+                self.recorder.refuse(f"end: {s.text}: a vector that products of the loop write")
+
+    def _prepare(self) -> None:
+        """What every run begins with: the states, the lists of frontiers that enter, the count of the condition."""
+        build = self.build
+        self.entering = entering(build)
+        self.beginnings: dict[int, Any] = {}
+        self._exchange()
+
+    def _exchange(self) -> None:
+        """The launches that bring in what vectors and scalars hold, and take out what they hold after the rounds."""
+        build = self.build
+        told = [s for s in self.body.scalars if s.id not in self.body.unknown and self._is_written(s)]
+        exchange = self.exchange = Exchange(self.device, ROUNDS + TOLD * len(told))
+        self.numbers = exchange.add(build.numbers)
+        self.entrances: list[tuple[Member, Entrance]] = []
+        for x, frontier in build.buffers.items():
+            full = x.id in build.full
+            if x in self.loaded:
+                self.entrances.append((self.members[x], Entrance(exchange, frontier, full=full)))
+            elif not full and frontier.rotates:
+                exchange.add(frontier.bits[0])
+            for bits in frontier.bits[1:]:
+                exchange.add(bits)
+        for x, first in build.cells.items():  # those of the present buffer are cleared with its entries
+            for more in build.buffers[x].values[1:]:
+                exchange.add(more, filled=pattern(first))
+        known = (n for n in self.scalars if n not in self.fresh)
+        self.given = [
+            (self.scalars[n], build.scalars[n][1].dtype.type, *map(exchange.add, build.scalars[n])) for n in known
+        ]
+        split = len(exchange.rows)
+        buffers, steps = build.buffers, build.steps_of
+        self.exits = [
+            (self.members[x], Exit(exchange, buffers[x], steps[x], full=x.id in build.full), x in self.written_once,
+             x == self.condition and x not in self.written_once)
+            for x in self.changed
+        ]  # fmt: skip
+        exchange.tell(0, build.rounds)
+        self.told = {s: ROUNDS + TOLD * k for k, s in enumerate(told)}
+        for s, k in self.told.items():
+            for part, array in enumerate(build.scalars[s.id]):
+                exchange.tell(k + part, array)
+        exchange.bind()
+        self.enter = [exchange.send, exchange.launch(build, 0, split)]
+        self.leave = exchange.launch(build, split, len(exchange.rows))
+
+    def _is_written(self, s: Scal) -> bool:
+        return any(t.target == s for t in self.body.all)
+
+    def run(self, limit: int) -> int:
+        """The rounds that were run; afterwards the vectors and scalars hold what the body left."""
+        build, exchange = self.build, self.exchange
+        if devices.several:
+            devices.activate(self.device)
+        for member, entrance in self.entrances:
+            entrance.load(member.entering())
+        for scalar, kind, has, at in self.given:
+            held = scalar._value
+            exchange.fill(has, np.uint8(held is not None))
+            if held is not None:
+                exchange.fill(at, kind(held))
+        exchange.put(self.numbers, FROM, address(self._beginning(limit)))
+        if isinstance(self.condition, Scal):
+            state, which = build.condition_at(0)
+            exchange.differ(self.numbers, state * STATE + which, int(bool(self.scalars[self.condition.id])))
+        for _, exit_, _, exhausted in self.exits:  # exhausted: it has no entries when the loop ends before its limit
+            if exhausted and limit == NO_LIMIT:
+                continue  # nothing is taken out of it
+            exit_.take()
+        with self.device.guard:
+            if tracing.active is None:
+                self.loop.run(self._stop)
+            else:
+                tracing.active.note_loop(self.device, len(build.launches), lambda: self.loop.run(self._stop))
+        _, _, rounds, _, _, fault, index = exchange.told.host[:ROUNDS].view(np.int64).tolist()
+        if fault:
+            self._tell(fault - 1, index, rounds)
+        for structure in build.without_transpose.values():
+            structure.missed += PUSH_COST[self.device.kind]  # as if all entries had been pushed along once
+        for member, exit_, once, exhausted in self.exits:
+            if rounds or once:
+                vector = member.vector
+                done = exhausted and rounds < limit
+                vector._adopt(empty_vector(self.device, vector.size, vector.dtype) if done else exit_.give())
+                vector._data.order = member.order
+        for s, k in self.told.items():
+            host, dtype = exchange.told.host, s.dtype.np_type
+            value = host[k + 1 : k + TOLD].view(np.uint8)[: np.dtype(dtype).itemsize].view(dtype)[0]
+            self.scalars[s.id]._store(dtype.type(value) if host[k] else None)
+        return rounds
+
+    def _beginning(self, limit: int) -> Any:
+        """The states and the rounds that a run begins with."""
+        if limit not in self.beginnings:
+            self.beginnings[limit] = beginning(self.build, limit)
+        return self.beginnings[limit]
+
+    def _tell(self, fault: int, index: int, rounds: int) -> NoReturn:
+        """An index vector led nowhere: the error of its statement. Nothing is handed out."""
+        text, size = self.recorder.indexed[fault // 2]
+        if fault % 2:
+            raise TypeError(f"{text}: expected an index vector and values without missing entries (round {rounds})")
+        raise IndexOutOfBound(f"{text}: Index out of range: index={index}, size={size} (round {rounds})")
+
+    def _stop(self) -> None:
+        with self.device.xp.cuda.Stream(non_blocking=True):
+            for rounds in self.build.all_rounds:  # the outermost one first: a loop inside that begins now looks at it
+                rounds[3:4].fill(1)

@@ -1,0 +1,207 @@
+"""What a run brings into the memory of a program, and takes out of it.
+
+A table of pieces of memory that are filled or copied (move.cu). The host writes it and launches the graph, whose first
+kernel brings in what the vectors hold, and whose last one takes out what they hold then, to memory of their own:
+nothing else is launched, copied or waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import BOOL
+
+from ...device import Device
+from ...kernels.prologue import Variant
+from ...store import VectorStore, words
+from ..buffers import BUFFERS, Frontier
+
+FIELDS = 10  # of a piece, 64 bits each (move.cu)
+TO, FROM, BYTES, STEPS, PATTERN, AT, WORD = 0, 1, 4, 5, 6, 8, 9
+NOWHERE = (1 << 64) - 1
+
+
+class Single:
+    """A vector with one entry, which nobody has written yet: where, and its value; else as a VectorStore."""
+
+    __slots__ = ("place", "values")
+    count, nvals, iso, bits = 1, 1, True, None
+
+    def __init__(self, place: int, value: np.generic) -> None:
+        self.place, self.values = place, value
+
+
+def address(array: Any) -> int:
+    """Where an array lies."""
+    return int(array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr)
+
+
+def pattern(value: np.generic) -> tuple[int, int]:
+    """A value again and again, as two words."""
+    raw = value.tobytes()
+    both = np.frombuffer(raw * (16 // len(raw)), np.uint64)
+    return int(both[0]), int(both[1])
+
+
+class Shared:
+    """64-bit words that the host writes or reads without a copy by CuPy: page-locked memory on a GPU."""
+
+    def __init__(self, device: Device, count: int) -> None:
+        self.count, count = count, max(1, count)
+        if device.xp is np:
+            self.host = np.zeros(count, np.uint64)
+            self.address = address(self.host)
+        else:
+            memory = device.xp.cuda.alloc_pinned_memory(8 * count)  # the array keeps it
+            self.host = np.frombuffer(memory, np.uint64, count)
+            self.host.fill(0)
+            self.address = int(memory.ptr)
+        self.words = memoryview(self.host.data)
+
+
+class Exchange:
+    """The pieces of a program: those before its rounds, those after them, and what the host is told.
+
+    Pieces are added first, then `bind` takes the memory of the table; `launches` are for the graph.
+    """
+
+    def __init__(self, device: Device, told: int) -> None:
+        self.device = device
+        self.told = Shared(device, told)
+        self.rows: list[list[int]] = []
+        self.largest = 0
+
+    def add(
+        self, to: Any = 0, sources: Any = (), nbytes: int | None = None, *, steps: int = 0,
+        filled: tuple[int, int] = (0, 0),
+    ) -> int:  # fmt: skip
+        """One piece: an array (or an address) that is copied from the only source, or from the one of three that the
+        steps of a round turn to; or filled. Its number."""
+        places = [address(x) for x in sources] or [0]
+        places = [places[k % len(places)] for k in range(BUFFERS)]
+        if nbytes is None:
+            nbytes = int(to.nbytes)
+        at = to if isinstance(to, int) else address(to)
+        self.rows.append([at, *places, nbytes, steps % BUFFERS, *filled, NOWHERE, 0])
+        self.largest = max(self.largest, nbytes)
+        return len(self.rows) - 1
+
+    def tell(self, k: int, source: Any, nbytes: int | None = None) -> None:
+        """The host is told an array, as its words from k on."""
+        self.add(self.told.address + 8 * k, (source,), int(source.nbytes) if nbytes is None else nbytes)
+
+    def bind(self) -> None:
+        """The memory of the table. Nothing can be added any more."""
+        self.table = Shared(self.device, FIELDS * len(self.rows))
+        self.table.host[: self.table.count] = np.array(self.rows, np.uint64).reshape(-1)
+        self.there: Any = self.table.host if self.device.xp is np else self.device.xp.zeros_like(self.table.host)
+
+    def send(self) -> None:
+        """The table to the device, on the current stream."""
+        if self.there is not self.table.host:
+            cuda = self.device.xp.cuda
+            stream = cuda.get_current_stream()
+            cuda.runtime.memcpyAsync(
+                self.there.data.ptr, self.table.address, self.there.nbytes, cuda.runtime.memcpyHostToDevice, stream.ptr
+            )
+
+    def launch(self, build: Any, first: int, end: int) -> Callable[[], None]:
+        """Some of the pieces are filled or copied: the launch, bound to the memory of a build."""
+        part = self.there[FIELDS * first : FIELDS * end]
+        launch: Callable[[], None] = build.launcher(
+            Variant("loop/gpu/move"), build.grid(self.largest // 32), (np.int64(end - first), part, build.rounds)
+        )
+        return launch
+
+    # ---- before a run ----
+
+    def put(self, piece: int, field: int, value: int) -> None:
+        self.table.words[FIELDS * piece + field] = value
+
+    def differ(self, piece: int, at: int, word: int) -> None:
+        """A piece has one word that differs."""
+        self.put(piece, AT, at)
+        self.put(piece, WORD, word)
+
+    def fill(self, piece: int, value: np.generic) -> None:
+        low, high = pattern(value)
+        self.put(piece, FROM, 0)
+        self.put(piece, PATTERN, low)
+        self.put(piece, PATTERN + 1, high)
+
+
+class Entrance:
+    """The pieces of one vector whose entries a run begins with: its bits (none where it stays full) and values."""
+
+    def __init__(self, exchange: Exchange, frontier: Frontier, *, full: bool) -> None:
+        self.exchange, self.vec = exchange, frontier.vec
+        self.bits = None if full else exchange.add(frontier.bits[0])
+        self.values, self.home = None, 0
+        if frontier.values:
+            self.values, self.home = exchange.add(frontier.values[0]), address(frontier.values[0])
+        self.size = np.dtype(self.vec.dtype.np_type).itemsize * self.vec.size
+
+    def load(self, held: VectorStore | Single) -> None:
+        """Begin with what a vector holds."""
+        exchange, single = self.exchange, held if isinstance(held, Single) else None
+        if self.bits is not None:
+            self._word(self.bits, held.bits, single)
+        if self.values is None:
+            return
+        if self.vec.dtype is BOOL:  # a second bitset
+            if not held.iso:
+                self._word(self.values, held.values, None)
+            elif held.values:
+                self._word(self.values, held.bits, single)
+            else:
+                self._word(self.values, None, None)
+        elif not held.iso:
+            self._cells(0, self.size)
+            exchange.put(self.values, FROM, address(held.values))
+        elif held.count == 0:
+            exchange.put(self.values, TO, 0)
+        else:
+            value = self.vec.dtype.np_type.type(held.values)
+            self._cells(*((0, self.size) if single is None else (value.nbytes * single.place, value.nbytes)))
+            exchange.fill(self.values, value)
+
+    def _cells(self, first: int, nbytes: int) -> None:
+        assert self.values is not None
+        self.exchange.put(self.values, TO, self.home + first)
+        self.exchange.put(self.values, BYTES, nbytes)
+
+    def _word(self, piece: int, bits: Any, single: Single | None) -> None:
+        """A bitset that is copied, or has no bit but one."""
+        self.exchange.put(piece, FROM, 0 if bits is None else address(bits))
+        at, word = (NOWHERE, 0) if single is None else (single.place >> 6, 1 << (single.place & 63))
+        self.exchange.differ(piece, at, word)
+
+
+class Exit:
+    """The pieces of one vector that a run gives: its bits and values, in memory that is taken for each run."""
+
+    def __init__(self, exchange: Exchange, frontier: Frontier, steps: int, *, full: bool) -> None:
+        self.exchange, self.frontier, self.full = exchange, frontier, full
+        self.bits = exchange.add(0, frontier.bits, words(frontier.vec.size) * 8, steps=steps)
+        values = frontier.values
+        self.values = exchange.add(0, values, int(values[0].nbytes), steps=steps) if values else None
+        self.taken: VectorStore | None = None
+
+    def take(self) -> None:
+        """Memory for what the next run gives."""
+        f, xp = self.frontier, self.exchange.device.xp
+        bits = xp.empty(f.bits[0].shape, np.uint64)
+        values = xp.empty(f.values[0].shape, f.values[0].dtype) if f.values else f.iso
+        self.exchange.put(self.bits, TO, address(bits))
+        if self.values is not None:
+            self.exchange.put(self.values, TO, address(values))
+        self.taken = VectorStore(f.device, f.vec.size, f.vec.dtype, bits, values, f.vec.size if self.full else None)
+
+    def give(self) -> VectorStore:
+        """What the run gave."""
+        taken, self.taken = self.taken, None
+        assert taken is not None
+        return taken

@@ -1,0 +1,116 @@
+"""Running the launches of a body until its condition fails: as a CUDA graph with a while node, or launch by launch.
+
+The graph is made by cuda.core, the launches by CuPy on the stream that captures. On a device without conditional nodes
+(the tests' emulator) the host makes the same launches and reads the condition after each run of the body.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from ...device import Device
+from ...exceptions import DeviceError
+from .inner import InnerLoop
+
+SPIN_SECONDS = 2e-3  # a graph that takes longer is waited for asleep
+SLEEP_SECONDS = 5e-5
+
+
+class Parts(NamedTuple):
+    """The launches before the loop, of one run of its body, and after it."""
+
+    begin: list[Callable[[], None]]
+    body: list[Callable[[], None]]
+    end: list[Callable[[], None]]
+
+
+def warm(launches: Sequence[Callable[[], None]]) -> None:
+    """Every kernel runs once, on vectors without entries."""
+    for launch in launches:
+        if isinstance(launch, InnerLoop):
+            warm([*launch.enter(0), *launch.body(0), *launch.leave])
+        else:
+            launch()
+
+
+class HostLoop:
+    """The body launch by launch."""
+
+    def __init__(self, device: Device, parts: Parts, finish: Callable[[int], Callable[[], None]], going: Any) -> None:
+        self.device, self.parts, self.finish, self.going = device, parts, finish(0), going
+
+    def run(self, stop: Callable[[], None]) -> None:
+        for launch in self.parts.begin:
+            launch()
+        while True:
+            for launch in self.parts.body:
+                launch()
+            self.finish()
+            if not self.device.to_host(self.going)[0]:
+                break
+        for launch in self.parts.end:
+            launch()
+        self.device.synchronize()  # the host reads what it is told in its own memory
+
+
+class GraphLoop:
+    """The body captured once into a while node; `run` is one launch."""
+
+    def __init__(self, device: Device, parts: Parts, finish: Callable[[int], Callable[[], None]], going: Any) -> None:
+        from cuda.core import Device as Gpu
+
+        self.cp: Any = device.xp
+        gpu = Gpu(self.cp.cuda.Device().id)
+        gpu.set_current()
+        # Modules are loaded at their first launch, which a capture does not allow.
+        warm((*parts.begin, *parts.body, *parts.end))
+        device.synchronize()
+        builder = gpu.create_graph_builder().begin_building(mode="relaxed")
+        try:
+            condition = builder.create_condition(default_value=1)
+        except (RuntimeError, AttributeError) as error:
+            raise DeviceError(f"loop: needs a driver for CUDA 12.3 or newer, for while nodes ({error})") from error
+        end = finish(int(condition.handle))
+        self._capture(builder, parts.begin)
+        self._while(builder, condition, [*parts.body, end])
+        self._capture(builder, parts.end)
+        self.graph = builder.end_building().complete()
+        self.gpu = gpu
+        self.streams: dict[int, Any] = {}
+        self.done = self.cp.cuda.Event(disable_timing=True)
+
+    def _capture(self, builder: Any, launches: Sequence[Callable[[], None]]) -> None:
+        for launch in launches:
+            if isinstance(launch, InnerLoop):
+                condition = builder.create_condition()
+                handle = int(condition.handle)
+                self._capture(builder, launch.enter(handle))
+                self._while(builder, condition, launch.body(handle))
+                self._capture(builder, launch.leave)
+            else:
+                with self.cp.cuda.Stream.from_external(builder):
+                    launch()
+
+    def _while(self, builder: Any, condition: Any, launches: Sequence[Callable[[], None]]) -> None:
+        loop = builder.while_loop(condition).begin_building()
+        self._capture(loop, launches)
+        loop.end_building()
+
+    def run(self, stop: Callable[[], None]) -> None:
+        """One launch on the current stream, and a wait for its end. stop: asks the loop to end, on another stream."""
+        current = self.cp.cuda.get_current_stream()
+        if current.ptr not in self.streams:
+            self.streams[current.ptr] = self.gpu.create_stream(current)
+        self.graph.launch(self.streams[current.ptr])
+        self.done.record(current)
+        begin = time.perf_counter()
+        try:
+            while not self.done.done:
+                if time.perf_counter() - begin > SPIN_SECONDS:
+                    time.sleep(SLEEP_SECONDS)
+        except KeyboardInterrupt:
+            stop()
+            self.done.synchronize()
+            raise

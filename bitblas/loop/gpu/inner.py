@@ -1,0 +1,123 @@
+"""Loops inside a round: what a build around them launches. Their frontiers turn as those of any loop do, and are put
+back before the round goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...kernels.prologue import Variant
+from ..buffers import BUFFERS, ROUNDS
+from ..fused.fuse import Inner, Pass, Pull, Round, Step
+from ..fused.lines import Line
+from ..recorded.ir import Pointwise, Statement, Vec
+from .activate import activation
+
+Launch = Callable[[], None]
+COPIES = 12  # rounds per run of the body where every kernel of it may be skipped; a multiple of a frontier's buffers
+
+
+def copies_of(round_: Round, captures: bool) -> int:
+    """Rounds per run of the body: products by rows cannot be skipped, so that few of them may run in vain, nor can
+    inner loops; where the host makes the launches, no loop has to be paid for."""
+    rotates = any(isinstance(item, Step) for item in round_.items)
+    if not captures or any(isinstance(item, (Pull, Inner)) for item in round_.items):
+        return BUFFERS if rotates else 1
+    return COPIES // max(1, len(round_.items) // 2) // BUFFERS * BUFFERS or BUFFERS
+
+
+def entering(build: Any) -> list[Launch]:
+    """What stands before the first round: the lists of frontiers that enter, the count of the condition."""
+    condition, known = build.condition, build.round.entering
+    launches: list[Launch] = [activation(build, x, product, build.first[x] + 1) for x, product in known.items()]
+    if isinstance(condition, Vec) and condition not in known:
+        launches.append(activation(build, condition, None, build.condition_at(0)[0]))
+    elif isinstance(condition, Vec) and build.remaining is not None:
+        launches.append(activation(build, condition, None, build.remaining))
+    return launches
+
+
+def beginning(build: Any, limit: int) -> Any:
+    """The states and the rounds that a run begins with."""
+    numbers = np.zeros(len(build.numbers), np.uint64)
+    numbers[build.dense_at_start()] = 1
+    numbers[len(numbers) - ROUNDS + 1] = limit
+    return build.device.asarray(numbers)
+
+
+class InnerLoop:
+    """The launches of a loop inside a round; as a launch itself it is run by the host."""
+
+    def __init__(self, build: Any, item: Inner, head: tuple[Any, ...]) -> None:
+        """head: of a launch of the round around it."""
+        self.text = item.text
+        self.build, self.head, self.first = build, head, beginning(build, item.limit)
+        self.turning = {x: count for x, count in build.steps_of.items() if count}
+        self._entering = entering(build)
+        if not isinstance(build.condition, Vec):
+            same = Statement(build.condition, Pointwise(0, None, build.condition))
+            self._entering.append(build.passes(Pass([same], build.condition), -1, once=True))
+        self._enter, self._finish = self._decision(0), build.finish(0)
+        self.leave = [launch for x in self.turning for launch in self._back(x)]
+
+    @property
+    def lines(self) -> list[Line]:
+        """What `explain` prints."""
+        times = "" if self.build.copies == 1 else f"{self.build.copies} rounds per run"
+        return [Line("block", (self.text,), times), *(x._replace(kind=f"  {x.kind}") for x in self.build.lines)]
+
+    def __call__(self) -> None:
+        going, device = self.build.going, self.build.device
+        for launch in (*self._prepared, self._enter):
+            launch()
+        while device.to_host(going)[0]:
+            for launch in (*self.build.launches, self._finish):
+                launch()
+        for launch in self.leave:
+            launch()
+
+    def enter(self, handle: int) -> list[Launch]:
+        """Before the loop: whether it begins goes to the handle of its condition."""
+        return [*self._prepared, self._decision(handle)]
+
+    def body(self, handle: int) -> list[Launch]:
+        """A run of the body, which ends with whether there is another one."""
+        return [*self.build.launches, self.build.finish(handle)]
+
+    @property
+    def _prepared(self) -> list[Launch]:
+        return [self._reset, *self._entering]
+
+    def _reset(self) -> None:
+        build = self.build
+        build.numbers[...] = self.first
+        for x in self.turning:
+            for bits in build.buffers[x].bits[1:]:
+                bits.fill(0)
+        for x, first in build.cells.items():
+            for cells in build.buffers[x].values[1:]:
+                cells.fill(first)
+
+    def _decision(self, handle: int) -> Launch:
+        build = self.build
+        condition = build.number(*build.condition_at(0))
+        args = np.int64(1), condition, *self.head, build.outermost, np.uint64(handle), build.going
+        launch: Launch = build.launcher(Variant("loop/gpu/enter"), 1, args)
+        return launch
+
+    def _back(self, x: Vec) -> list[Launch]:
+        """The buffer in which the last round left a vector becomes the first one."""
+        build, launches = self.build, []
+        for arrays in (build.buffers[x].bits, build.buffers[x].values):
+            if arrays:
+                words = [a.view(np.uint32) for a in arrays]
+                n = np.int64(len(words[0]))
+                args = n, n, build.rounds, np.int64(self.turning[x]), *words
+                settle = Variant("loop/gpu/settle", (), (("LANES", 1),))
+                launches.append(build.launcher(settle, build.grid(int(n)), args))
+        return launches
+
+
+__all__ = ["InnerLoop", "beginning", "copies_of", "entering"]

@@ -1,0 +1,166 @@
+"""Small rounds inside one cluster: the kernel that runs a body round after round while its frontier is small.
+
+It stands before the rounds of the captured body and hands the frontier over to them. A step alone goes from frontier to
+frontier (kernels/rounds.cuh); a body with passes keeps a list of the places where anything is (kernels/listed.cuh).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...kernels.prologue import Variant
+from ...plan.product import VALUES, WORDS
+from ...store import words
+from ..buffers import BUFFERS
+from ..fused.fuse import Pull, Round, Step
+from ..fused.listed import Listed, is_exact, listed_text, split_round
+from ..fused.passes import entry_text
+from ..fused.pointwise import Parameter, Text, macro
+from ..fused.sparse import sparse_vectors
+from ..fused.steps import SEGMENT_ENTRIES
+from ..fused.together import fits, size_of
+from ..recorded.ir import Ready, Scal, Statement, Vec
+from .along import Along
+from .operands import launchable
+
+# A frontier leaves the cluster when it has more units, or more entries of the matrix in them, and comes back with half
+# of that: from there on a round of the grid is as fast. Tiles with values, whose entries one lane joins one by one,
+# leave earlier. Measured on an H200, milliseconds a search of 400 levels on a mesh of triangles: 3.45 without one,
+# 3.30, 3.52, 3.46 with 16384, 32768, 65536; a grid of 3300 levels needs 20 000: 13.6, and 17.2 without.
+MOST_UNITS = 8192
+MOST_WORK = 24576
+MOST_WORK_OF_VALUES = 4096
+# Of a body with passes: places, and entries of the matrix. Shortest paths on that mesh with 4096, 8192, 16384, 32768
+# places: 20.6, 19.7, 19.7, 21.1; on the grid 126, 125, 108, 111.
+MOST_PLACES = 1 << 14
+MOST_LISTED_WORK = 1 << 16
+MAX_LANES = 8
+
+
+class Small(NamedTuple):
+    """The launch of small rounds; none: why not."""
+
+    launches: list[Callable[[], None]]
+    text: str
+
+
+def plan(round_: Round, condition: Vec | Scal) -> Step | Listed | str:
+    """How a cluster runs the rounds of a body: by a step alone, by lists of places; or why it does not."""
+    before, steps, after = split_round(round_.items)
+    if any(isinstance(item, Pull) for item in round_.items):
+        return "a product goes by rows"
+    if len(steps) != 1:
+        return f"a round has {len(steps)} steps"
+    (step,) = steps
+    if step.mask is not None and step.mask.vec == step.target:
+        return "the step's mask is the vector that it writes"
+    passes = (*before, *after)
+    if not passes:
+        if step.target != step.product.u or step.target != condition:
+            return "the step does not write the vector that it reads, by which the loop goes on"
+        return step
+    if any(s.elsewhere or isinstance(s.value, Ready) for p in passes for s in p.statements):
+        return "a pass reads or writes by index"
+    if not any(p.counted is not None for p in passes) and step.target != condition:
+        return "the loop goes on by what no pass counts"
+    if any(size_of(s) not in (None, step.target.size) for p in passes for s in p.statements):
+        return "vectors are of several sizes"
+    if not all(is_exact(s) for p in passes for s in p.statements):
+        return "a sum of floats is taken in a fixed order"
+    if not fits([*(p.statements for p in passes), step.before]):
+        return "one kernel cannot take all statements"
+    needed = {step.target, step.product.u, *(p.counted for p in passes if isinstance(p.counted, Vec))}
+    sparse = sparse_vectors(passes, needed)
+    if sparse is None:
+        return "passes write where no sparse vector has an entry"
+    return Listed(tuple(before), step, tuple(after), sparse, condition)
+
+
+def small_rounds(build: Any) -> Small:
+    """The launch for the body of a build, bound to its memory."""
+    cluster, how = build.device.cluster, plan(build.round, build.condition)
+    if cluster is None:
+        how = "the device has no thread-block clusters"
+    if isinstance(how, str):
+        return Small([], f"small rounds run as others do: {how}")
+    step = how if isinstance(how, Step) else how.step
+    along = Along.of(build, step)
+    base = along.variant(step, entry_text((), step.product.u, build.iso))
+    lanes = lanes_of(along.form.work, along.form.units)
+    u, t = build.buffers[step.product.u], build.buffers[step.target]
+    state = build.first[step.target]
+    units, size = np.int64(along.form.units), np.int64(step.product.outer)
+    most = MOST_PLACES, MOST_LISTED_WORK
+    if isinstance(how, Step):
+        by_one = along.kind == VALUES and along.form.rows_per_unit > 1
+        most = MOST_UNITS, min(MOST_WORK, MOST_WORK_OF_VALUES) if by_one else MOST_WORK
+    # With rows of very different lengths few rounds are small before the first large ones: it pays to look later on.
+    first = build.copies if along.segments else 0
+    limits = np.int64(SEGMENT_ENTRIES), np.int64(first), *map(np.uint64, most)
+    states = build.number(state + 1), build.number(state)
+    buffers = *t.bits, *(build.cells_at(t, k, along.kind) for k in range(BUFFERS))
+    matrix = *launchable(build.mask(step.mask)), *along.matrix(build.device, SEGMENT_ENTRIES)
+    if isinstance(how, Step):
+        variant, parameters = rounds_variant(base, step.before, step.product.u, build.iso, cluster, lanes)
+        lists = u.lists[0], u.lists[1], u.lists[2], u.segments[0]
+        args = units, size, *limits, build.rounds, *states, *buffers, *lists
+    else:
+        variant, parameters = listed_variant(base, how, build.iso, cluster, lanes)
+        xp = build.device.xp
+        spill = (build.scratch.array(max(1, step.target.size), np.uint32) for _ in range(3))
+        lists = t.lists[0], t.lists[2], t.segments[0], xp.zeros(words(step.target.size), np.uint64), *spill
+        condition = build.number(*build.condition_at(0))
+        source = u.at(u.bits), *launchable(build.values_of(u, along.u_type, along.kind))
+        args = units, size, *limits, condition, build.rounds, *states, *buffers, *source, *lists
+    launch = build.launcher(
+        variant, cluster.blocks, (*args, *matrix, *build.resolve(parameters)), variant.constant("THREADS")
+    )
+    return Small([launch], f"while few entries are at work, rounds run in one cluster: {variant}")
+
+
+def lanes_of(work: int, units: int) -> int:
+    """Lanes for a row or tile row with that many items on average: there are fewer threads than on the grid."""
+    return next((lanes for lanes in (4,) if lanes * units >= work), MAX_LANES)
+
+
+def rounds_variant(
+    step: Variant, before: Sequence[Statement], u: Vec, iso: Any, cluster: Any, lanes: int
+) -> tuple[Variant, tuple[Parameter, ...]]:
+    """The kernel for a step and the statements that go along, and the parameters of these. The frontier, whose buffers
+    turn inside the kernel, is none of them."""
+    if lanes == MAX_LANES and step.constant("KIND") == WORDS:
+        # More threads, of 64 registers, pay where rows are long: a mesh of triangles by tiles, 8.1 us a round, not 10.
+        cluster = cluster._replace(threads=2 * cluster.threads)
+    text, at_entry = entry_text(before, u, iso)
+    turning = [p for p in text.parameters if p.key in (("bits", u.id), ("val", u.id))]
+    others = tuple(p for p in text.parameters if p not in turning)
+    names = [f"#define x{u.id}_{p.key[0]} b.{p.key[0]}" for p in turning]
+    lines = [macro("PARAMETERS", [f", {p.declaration}" for p in others]), *names, at_entry]
+    label = " with statements" if before else ""
+    return _variant(step, "rounds", text, "\n".join(lines) + "\n", label, cluster, lanes, places=False), others
+
+
+def listed_variant(
+    step: Variant, listed: Listed, iso: Any, cluster: Any, lanes: int
+) -> tuple[Variant, tuple[Parameter, ...]]:
+    """The kernel for a round of passes and a step, and the parameters of its statements."""
+    text, others, macros = listed_text(listed, iso)
+    count = sum(len(p.statements) for p in (*listed.before, *listed.after)) + len(listed.step.before)
+    return _variant(step, "listed", text, macros, f" with {count} statements", cluster, lanes, places=True), others
+
+
+def _variant(
+    step: Variant, kernel: str, text: Text, macros: str, label: str, cluster: Any, lanes: int, *, places: bool
+) -> Variant:
+    """The step's variant as that of another kernel of its form."""
+    constants = {**dict(step.constants), "LANES": lanes, "PULLS": 0, "PLACES": int(places)}
+    constants |= {"CLUSTER": cluster.blocks, "THREADS": cluster.threads, "QUEUE_BYTES": cluster.queue_bytes}
+    # The step's own functions keep their names; those of statements are f0, f1, ..
+    return dataclasses.replace(
+        step, kernel=f"{step.kernel.rpartition('/')[0]}/{kernel}", constants=tuple(constants.items()),
+        functions=(*step.functions, *text.functions), text=macros, label=step.label + label,
+    )  # fmt: skip

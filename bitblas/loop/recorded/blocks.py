@@ -1,0 +1,175 @@
+"""Loops and conditions inside a body: their statements are written down as blocks, and what they go on by is a Vector
+or a Scalar on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from semirings import binary, monoid, unary
+from semirings.dtypes import BOOL, INT64
+
+from ...core.scalar import Scalar
+from ...core.vector.vector import Vector
+from ...verbs.variants import LEFT
+from .ir import Block, Const, Part, Pointwise, Statement, flat
+from .state import state_of
+
+
+@dataclass(frozen=True, eq=False)
+class Made(Statement):
+    """What a vector holds that the body makes."""
+
+
+class Level:
+    """The body around a block: its statements so far, its round, and a Scalar that holds it inside, if one asks."""
+
+    def __init__(self, statements: list[Statement | Block], round_: Scalar) -> None:
+        self.statements, self.round = statements, round_
+        self.held: Scalar | None = None
+
+
+class BlockRecorder:
+    """The part of a Recorder that is about blocks."""
+
+    refuse: Any
+    _vec: Any
+    _scal: Any
+    statements: list[Statement | Block]
+    levels: list[Level]
+    round: Scalar
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.repeats = False  # what is written down will run more than once
+
+    def created(self, vector: Any) -> None:
+        """A Vector that the body makes: anew in each round, with what it held first."""
+        if not self.repeats:
+            return
+        t, data = self._vec(vector), vector._data
+        held: Any = Const(t.dtype, None)
+        if data.count != 0:
+            self.repeats = False
+            held = self._vec(Vector._from_store(data))
+            self.repeats = True
+        self.statements.append(Made(t, Pointwise(LEFT, None, held), text=f"{vector.name} << what it is made with"))
+
+    def count(self, vector: Any) -> Scalar:
+        """v.nvals"""
+        ones = vector.apply(unary.one[INT64]).new()
+        return ones.reduce(monoid.plus[INT64], allow_empty=False).new(name=f"{vector.name}.nvals")
+
+    def repeated(
+        self, body: Callable[..., Any], condition: Any, limit: int, begin: Callable[[], Any] | None,
+        end: Callable[..., Any] | None,
+    ) -> None:  # fmt: skip
+        """A loop inside the body: Program(body, ..).run()"""
+        given = state_of(begin)
+        text = f"while {named(condition)}"
+        among = some_of(condition) if isinstance(condition, tuple) else None
+        goes_on = condition if among is None else Scalar(BOOL, name=f"any of {named(condition)}")
+        if among is not None:
+            goes_on << among()
+
+        def inside() -> None:
+            body(self.round, *given)
+            if among is not None:
+                goes_on << among()
+
+        block = self._block(goes_on, limit, text, inside)
+        if not any(s.target == block.condition for s in flat(block.statements)):
+            self.refuse(f"{text}: the body never writes to {named(condition)}, so the loop would not end")
+        if end is not None:
+            end(*given)
+
+    def under(self, condition: Any, then: Callable[[], Any], else_: Callable[[], Any] | None) -> None:
+        """if_(condition, then, else_)"""
+        text = f"if {named(condition)}"
+        if else_ is not None:  # both are asked for before either runs
+            holds, fails = Scalar(BOOL), Scalar(BOOL)
+            holds << False
+            holds(binary.lor) << (self.count(condition) if isinstance(condition, Vector) else condition)
+            fails << holds.apply(unary.lnot)
+            self._block(holds, 1, text, then)
+            self._block(fails, 1, f"else of {text}", else_)
+        else:
+            if not isinstance(condition, (Vector, Scalar)):
+                condition = condition.new()
+            self._block(condition, 1, text, then)
+
+    def outer_round(self, scalar: Any) -> Any:
+        """The Scalar that holds the round of a body around this one, for such a round; any other as it is."""
+        for level in self.levels:
+            if scalar is level.round:
+                if level.held is None:
+                    level.held = Scalar(INT64, name="the round around")
+                    inner, self.statements = self.statements, level.statements
+                    levels, self.levels = self.levels, self.levels[: self.levels.index(level)]
+                    here, self.round = self.round, level.round
+                    level.held << scalar
+                    self.statements, self.levels, self.round = inner, levels, here
+                return level.held
+        return scalar
+
+    def _block(self, condition: Any, limit: int, text: str, inside: Callable[[], Any]) -> Block:
+        known = self._vec(condition) if isinstance(condition, Vector) else self._scal(condition)
+        self.levels.append(Level(self.statements, self.round))
+        self.statements, self.round = [], Scalar(INT64, name="round")
+        around, self.repeats = self.repeats, True
+        try:
+            inside()
+        finally:
+            self.repeats = around
+            statements, level = self.statements, self.levels.pop()
+            self.statements, self.round = level.statements, level.round
+        block = Block(tuple(statements), known, limit, text)
+        if statements:
+            self.statements.append(block)
+        return block
+
+
+def needed(part: Part, everywhere: Sequence[Statement]) -> Iterator[Statement | Block]:
+    """The statements of a part, of those `everywhere`, without the making of vectors that nothing else writes, or that
+    are overwritten before they are read."""
+    for k, s in enumerate(part):
+        if isinstance(s, Block):
+            yield replace(s, statements=tuple(needed(s.statements, everywhere)))
+        elif not isinstance(s, Made) or not _in_vain(s, part[k + 1 :], everywhere):
+            yield s
+
+
+def _in_vain(made: Made, after: Part, everywhere: Sequence[Statement]) -> bool:
+    x = made.target
+    if sum(s.target == x for s in everywhere) == 1:
+        return True
+    for s in after:
+        read = [y for inner in flat((s,)) for y in (*inner.vectors, *inner.elsewhere)]
+        if x in read or (isinstance(s, Block) and any(x in (inner.target, s.condition) for inner in flat((s,)))):
+            return False
+        if isinstance(s, Statement) and s.target == x:
+            return s.overwrites
+    return True
+
+
+def some_of(vectors: Sequence[Any]) -> Callable[[], Any]:
+    """How to ask, inside a body, whether any of several vectors has an entry."""
+
+    def ask() -> Any:
+        found = vectors[0].nvals
+        for x in vectors[1:]:
+            found = found.ewise_add(x.nvals, monoid.plus[INT64]).new()
+        return found
+
+    return ask
+
+
+def named(condition: Any) -> str:
+    """How texts name a condition."""
+    if isinstance(condition, tuple):
+        return ", ".join(x.name for x in condition)
+    return str(getattr(condition, "name", None) or condition._text())
+
+
+__all__ = ["BlockRecorder", "Level", "named", "needed", "some_of"]

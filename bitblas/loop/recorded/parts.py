@@ -1,0 +1,101 @@
+"""The parts of a program written down: what it does before its rounds, in one, and after them."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from semirings.dtypes import BOOL
+
+from ...core.scalar import Scalar
+from ...core.statement.recording import state
+from ...core.vector.vector import Vector
+from ...exceptions import CaptureError
+from .blocks import named, needed, some_of
+from .indexed import direct
+from .ir import Body, Vec, flat
+from .record import Recorder
+from .state import state_of
+
+
+def record(
+    body: Callable[..., Any], begin: Callable[[], Any] | None = None, end: Callable[..., Any] | None = None, *,
+    host: bool = False,
+) -> tuple[Body, Recorder]:  # fmt: skip
+    """The statements of begin(), body(round, *state) and end(*state), where begin gave the state; and the recorder,
+    which knows the objects. host: whether these lie on the CPU. Raises CaptureError, OnHost."""
+    if state.recorder is not None:
+        raise CaptureError("a loop inside the body of a loop: cannot be captured")
+    recorder = Recorder(host=host)
+    state.recorder = recorder
+    try:
+        given = state_of(begin)
+        first, recorder.repeats = len(recorder.statements), True
+        body(recorder.round, *given)
+        recorder.repeats = False
+        after = len(recorder.statements)
+        if end is not None:
+            end(*given)
+    finally:
+        state.recorder = None
+    del given
+    all_ = tuple(recorder.statements)
+    vectors = tuple(v for _, v in recorder.vectors.values())
+    scalars = tuple(s for _, s in recorder.scalars.values())
+    own, unknown = _own(recorder), _unknown(recorder)
+    every = tuple(flat(all_))
+    kept = [tuple(needed(part, every)) for part in (all_[:first], all_[first:after], all_[after:])]
+    every = tuple(s for part in kept for s in flat(part))
+    beginning, statements, ending = (tuple(direct(part, own, every)) for part in kept)
+    return Body(statements, vectors, scalars, beginning, ending, own, unknown), recorder
+
+
+def among(
+    body: Callable[..., Any], vectors: tuple[Any, ...], begin: Callable[[], Any] | None
+) -> tuple[Callable[..., Any], Scalar, Callable[[], Any]]:
+    """A body that goes on while any of several vectors has an entry: body, condition, begin."""
+    goes_on, ask = Scalar(BOOL, name=f"any of {named(vectors)}"), some_of(vectors)
+
+    def asking(number: Any, *given: Any) -> None:
+        body(number, *given)
+        goes_on << ask()
+
+    def first() -> tuple[Any, ...]:
+        given = state_of(begin)
+        goes_on << ask()
+        return given
+
+    return asking, goes_on, first
+
+
+def _own(recorder: Recorder) -> frozenset[Vec]:
+    """The vectors that nobody but the statements knows: each run makes them anew, from what they held at first."""
+    known = [(weakref.ref(vector), vector._data, x) for vector, x in recorder.vectors.values()]
+    recorder.vectors.clear()
+    own = []
+    for ref, data, x in known:
+        vector = ref()
+        if vector is None:
+            own.append(x)
+            vector = Vector._from_store(data)
+        recorder.vectors[id(vector)] = vector, x
+    return frozenset(own)
+
+
+def _unknown(recorder: Recorder) -> frozenset[int]:
+    """The same for Scalars, by number."""
+    known = [(weakref.ref(scalar), scalar._value, x) for scalar, x in recorder.scalars.values()]
+    recorder.scalars.clear()
+    own = []
+    for ref, value, x in known:
+        scalar = ref()
+        if scalar is None:
+            own.append(x.id)
+            scalar = Scalar(x.dtype)
+            scalar._value = value
+        recorder.scalars[id(scalar)] = scalar, x
+    return frozenset(own)
+
+
+__all__ = ["record"]

@@ -1,0 +1,300 @@
+"""Writing the statements of a body down: while a Recorder is set, `w << expr` adds a Statement and computes nothing.
+
+Whatever would have to know values on the host (nvals, to_coo, a Scalar in an `if`) raises CaptureError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from semirings import IndexUnaryOp, Monoid, Typed, UnaryOp
+from semirings.catalog import BINARY
+from semirings.dtypes import BOOL, INT64, DataType, lookup_dtype
+
+from ...core.scalar import Scalar
+from ...core.statement.expr import Expression, ScalarExpression, VectorExpression
+from ...core.statement.indexing import IndexExpr
+from ...core.statement.infix import Infix
+from ...core.statement.mask import Mask
+from ...core.statement.operand import Operand
+from ...core.statement.operands import of
+from ...core.statement.recording import Symbol
+from ...core.vector.vector import Vector
+from ...exceptions import CaptureError, DimensionMismatch
+from ...order import Order
+from ...store import VectorStore, empty_vector, full_bits
+from ...verbs.reorder import by_value
+from ...verbs.variants import BOTH, FILLED, LEFT, UNION, binary_of
+from .blocks import BlockRecorder, Level
+from .indexed import IndexRecorder
+from .ir import Block, Const, Gather, Masked, Pointwise, Product, Reduce, Scal, Scatter, Statement, Term, Vec, flat
+
+HINT = (
+    "on a device a body may use mxv, vxm, ewise_*, apply, select, reduce to a Scalar, masks, accumulators, assignment, "
+    "p[x.to_dense()], Vector.from_coo(x.to_dense(), ..)"
+)
+
+
+class OnHost(Exception):
+    """The vectors of a body live elsewhere: on the CPU, or not there."""
+
+
+class Shape:
+    """What a recorded vector tells of itself: its size, type and device. Asking for entries cannot be captured."""
+
+    def __init__(self, recorder: Recorder, vector: Any) -> None:
+        data = vector._data
+        self.size, self.dtype, self.device = data.size, data.dtype, data.device
+        self.order = None  # known when all is written down
+        self._recorder, self._vector, self._name = recorder, vector, vector.name
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "nvals":
+            return self._recorder.count(self._vector)
+        self._recorder.refuse(f"{self._name}: reading its entries")
+
+
+class Recorder(BlockRecorder, IndexRecorder):
+    """The statements of one run of a body, and the objects that they name."""
+
+    def __init__(self, *, host: bool = False) -> None:
+        super().__init__()
+        self.host = host  # whether vectors lie on the CPU
+        self.device: Any = None  # that of the first vector
+        self.matrices: list[tuple[Any, Any]] = []  # each Matrix and what it held
+        self.statements: list[Statement | Block] = []  # of the innermost block
+        self.vectors: dict[int, tuple[Any, Vec]] = {}  # by the id of the Vector, which is kept alive here
+        self.scalars: dict[int, tuple[Any, Scal]] = {}
+        self.levels: list[Level] = []
+        self.round = Scalar(INT64, name="round")
+
+    # ---- the hooks of core ----
+
+    def refuse(self, what: str) -> NoReturn:
+        raise CaptureError(f"{what}: cannot be captured; {HINT}")
+
+    def shape_of(self, vector: Any) -> Any:
+        return Shape(self, vector)
+
+    def symbol(self, value: Any) -> tuple[Any, DataType]:
+        """A Scalar of the body (or a delayed one, which becomes a statement) as an operand."""
+        if not isinstance(value, Scalar):
+            value = value._to_expr() if isinstance(value, (Infix, IndexExpr)) else value
+            value = value.new() if value._value is None else value._value
+        held = value._value  # a Scalar may have been made of another one
+        return held if isinstance(held, Symbol) else Symbol(value), value.dtype
+
+    def vector_statement(self, w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
+        target = self._vec(w)
+        lowered = self._value(target, value, w)
+        m = None if mask is None else self._masked(mask, target)
+        text = f"{w.name}{_parameters(mask, accum, replace)} << {_text(value)}"
+        self.statements.append(Statement(target, lowered, m, accum, replace and mask is not None, text))
+
+    def scalar_statement(self, s: Any, value: Any, accum: Typed | None) -> None:
+        lowered = self._scalar_value(value)  # before the target is known: it may be read here for the first time
+        text = f"{s.name}{_parameters(None, accum, False)} << {_text(value)}"
+        self.statements.append(Statement(self._scal(s), lowered, None, accum, False, text))
+
+    def order(self) -> Order | None:
+        """In which order the loop runs: that of its matrices. CaptureError where they differ, or where a statement
+        reads positions, which are the user's."""
+        orders = list(dict.fromkeys(held.order for _, held in self.matrices))
+        order = orders[0] if orders else None
+        if not all(_alike(order, other) for other in orders[1:]):
+            self.refuse("matrices in different orders")
+        positional = (s for s in flat(self.statements) if order is not None and _by_position(s, order.size))
+        if (found := next(positional, None)) is not None:
+            self.refuse(f"{found.text}: positions, in a loop over a reordered matrix")
+        return order
+
+    # ---- lowering ----
+
+    def _vec(self, vector: Any) -> Vec:
+        if id(vector) not in self.vectors:
+            data = vector._data
+            if self.device is None:
+                self.device = data.device
+                if self.device.records_loops is self.host:
+                    raise OnHost
+            if data.dtype._is_udt:
+                self.refuse(f"{vector.name}: of {data.dtype}, a user-defined type, in a loop on {self.device.name}")
+            if data.device is not self.device:
+                self.refuse(f"{vector.name}: on {data.device}, while the loop runs on {self.device}")
+            self.vectors[id(vector)] = vector, Vec(len(self.vectors), data.size, data.dtype)
+        return self.vectors[id(vector)][1]
+
+    def _scal(self, scalar: Any) -> Scal:
+        if scalar is self.round:
+            return Scal(-1, INT64)
+        scalar = self.outer_round(scalar)
+        if id(scalar) not in self.scalars:
+            self.scalars[id(scalar)] = scalar, Scal(len(self.scalars), scalar.dtype)
+        return self.scalars[id(scalar)][1]
+
+    def _term(self, value: Any, dtype: DataType | None = None) -> Term:
+        """A Vector, a Symbol or a value."""
+        if isinstance(value, Symbol):
+            plain = self._scal(value.scalar)
+            return Scal(plain.id, plain.dtype, tuple(lookup_dtype(t) for t in value.casts))
+        if isinstance(value, Operand) and value.ndim == 1:
+            return self._vec(value._resolve())
+        assert dtype is not None or isinstance(value, np.generic)
+        return Const(lookup_dtype(value.dtype) if dtype is None else dtype, value)
+
+    def _masked(self, mask: Mask, like: Vec) -> Masked:
+        vec = self._vec(mask.parent)
+        if vec.size != like.size:
+            raise DimensionMismatch(f"mask: expected shape {(like.size,)}, got {(vec.size,)}")
+        return Masked(vec, mask.structure, mask.complement)
+
+    def _value(self, target: Vec, value: Any, w: Any) -> Pointwise | Product | Gather:
+        if isinstance(value, Infix):
+            value = value._to_expr()
+        if isinstance(value, IndexExpr):
+            value = value._to_expr()
+        if isinstance(value, Operand) and value.ndim == 1:
+            of: Any = value  # a vector, or what gives one
+            size = of.size if isinstance(value, Expression) else of._data.size
+            if size != target.size:
+                raise DimensionMismatch(f"w << x: expected a vector of size {target.size}, got {size}")
+            if isinstance(value, VectorExpression) and value._value is None:
+                return self._expression(value)
+            return Pointwise(LEFT, None, self._term(value))
+        if isinstance(value, Operand) and value.ndim == 2:
+            self.refuse(f"{w.name} << {_text(value)}: a Matrix")
+        return Pointwise(LEFT, None, self._scalar_term(value))
+
+    def _scalar_term(self, value: Any) -> Term:
+        found, dtype = of(value)
+        return self._term(found, dtype)
+
+    def _expression(self, expr: VectorExpression) -> Pointwise | Product | Gather:
+        if expr.method == "__getitem__" and len(expr.args) == 2:
+            return self._gather(*expr.args)
+        lower: Callable[[Any], Pointwise | Product] | None = getattr(self, f"_{expr.method}", None)
+        if lower is None:
+            what = "extraction by index" if expr.method == "__getitem__" else expr.method
+            self.refuse(f"{_text(expr)}: {what}")
+        return lower(expr)
+
+    def _mxv(self, expr: Any, flip: bool = False) -> Product:
+        A, vector = expr.args[::-1] if flip else expr.args
+        u = self._vec(vector)
+        held, op = A._matrix._read(now=True), expr.op  # many rounds, and what is captured holds the form that it has
+        self.matrices.append((A._matrix, held))
+        if held.order is not None and op.op.is_positional:
+            u, op = self._numbered(expr, u, held, flip)
+        return Product(held, u, op, A._transposed != flip, flip, expr.size)
+
+    def _numbered(self, expr: Any, u: Vec, held: Any, flip: bool) -> tuple[Vec, Typed]:
+        """A product by position with a reordered matrix: a statement before it puts the user's numbers into a vector,
+        which the product then multiplies by value."""
+        if expr.along is None:
+            self.refuse(f"{_text(expr)}: positions of the result of a reordered matrix")
+        full = VectorStore(held.device, u.size, BOOL, full_bits(held.device, u.size), np.bool_(True), u.size)
+        full.order = held.order
+        numbers, op = by_value(full, expr.op, flip)
+        if numbers is full:  # the position in the vector as a matrix of one row or column: 0
+            return u, op
+        t = self._vec(Vector._from_store(empty_vector(held.device, u.size, INT64)))
+        by_number = Pointwise(BOTH, BINARY["second"][INT64], u, self._vec(Vector._from_store(numbers)))
+        self.statements.append(Statement(t, by_number, text=f"{t} << the numbers of {u}"))
+        return t, op
+
+    def _vxm(self, expr: Any) -> Product:
+        return self._mxv(expr, True)
+
+    def _ewise_add(self, expr: Any) -> Pointwise:
+        u, v = map(self._term, expr.args)
+        return Pointwise(UNION, binary_of(expr.op), u, v)
+
+    def _ewise_mult(self, expr: Any) -> Pointwise:
+        u, v = map(self._term, expr.args)
+        return Pointwise(BOTH, binary_of(expr.op), u, v)
+
+    def _ewise_union(self, expr: Any) -> Pointwise:
+        u, v, left, right = expr.args
+        return Pointwise(
+            FILLED, binary_of(expr.op), self._term(u), self._term(v),
+            defaults=(self._default(left), self._default(right)),
+        )  # fmt: skip
+
+    def _default(self, value: Any) -> Term:
+        return self._scalar_term(value)
+
+    def _apply(self, expr: Any) -> Pointwise:
+        op: Any = expr.op
+        x, *rest = expr.args
+        if isinstance(op.op, UnaryOp):
+            return Pointwise(LEFT, op, self._any(x), bound="x")
+        if isinstance(op.op, IndexUnaryOp):
+            return Pointwise(LEFT, op, self._any(x), self._term(rest[0]), bound="xt")
+        left = len(rest) == 2
+        return Pointwise(LEFT, binary_of(op), self._any(x), self._term(rest[-1]), bound="yx" if left else "xy")
+
+    def _select(self, expr: Any) -> Pointwise:
+        x, by = expr.args
+        if expr.op is None:
+            u = self._term(x)
+            assert isinstance(u, Vec)
+            return Pointwise(LEFT, None, u, under=self._masked(by, u))
+        return Pointwise(LEFT, expr.op, self._term(x), self._term(by), bound="xt", keep=True)
+
+    def _any(self, x: Any) -> Term:
+        return self._term(Symbol(x)) if isinstance(x, Scalar) else self._term(x)
+
+    def _scalar_value(self, value: Any) -> Pointwise | Reduce:
+        if isinstance(value, Infix):
+            value = value._to_expr()
+        if isinstance(value, ScalarExpression) and value._value is None:
+            if value.method == "reduce" and isinstance(value.op, Typed) and isinstance(value.op.op, Monoid):
+                vector = value.args[0]
+                if getattr(vector, "ndim", 0) != 1:
+                    self.refuse(f"{_text(value)}: a Matrix")
+                return Reduce(value.op, self._vec(vector), *value.args[1:])
+            if value.method == "apply":
+                return self._apply(value)
+            if value.method in ("ewise_mult", "ewise_add"):
+                mode = BOTH if value.method == "ewise_mult" else UNION
+                u, v = map(self._scalar_term, value.args)
+                assert value.op is not None
+                return Pointwise(mode, binary_of(value.op), u, v)
+            self.refuse(f"{_text(value)}: {value.method}")
+        return Pointwise(LEFT, None, self._scalar_term(value))
+
+
+def _alike(a: Order | None, b: Order | None) -> bool:
+    return a is not None and b is not None and a.size == b.size and bool((a.perm == b.perm).all())
+
+
+def _by_position(s: Statement, size: int) -> bool:
+    """Whether a statement reads positions of vectors of this size."""
+    e = s.value
+    if isinstance(e, Scatter) and (e.u is None or e.index is None) and e.size == size:
+        return True
+    if any(x.size == size for x in s.elsewhere):
+        return True
+    return isinstance(e, Pointwise) and e.op is not None and bool(getattr(e.op.op, "positional", False))
+
+
+def _parameters(mask: Mask | None, accum: Typed | None, replace: bool) -> str:
+    parts = [] if mask is None else [mask.name]
+    parts += ([] if accum is None else [repr(accum)]) + ["replace"] * bool(replace)
+    return f"({', '.join(parts)})" if parts else ""
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, IndexExpr):
+        value = value._to_expr()
+    if getattr(value, "method", None) == "__getitem__" and len(value.args) == 2:
+        return f"{value.args[0].name}[{value.args[1]}]"
+    if isinstance(value, (Expression, Infix)):
+        return value._text()
+    return str(getattr(value, "name", None) or value)
+
+
+__all__ = ["OnHost", "Recorder"]
