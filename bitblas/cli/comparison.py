@@ -37,7 +37,7 @@ def compare(args: argparse.Namespace) -> int:
     if not args.json:
         print("\n".join(telling.introduction(args.file, A, source)), "\n")
         print(telling.heading(sides), flush=True)
-    rows = []
+    rows: list[compare.Row] = []
     names = [program.name for program in compare.chosen(args.algorithms)]
     for number, name in enumerate(names, 1):
         with Ticker(f"{name}, {number} of {len(names)}"):

@@ -82,7 +82,8 @@ def graph(
     axes.set_axis_off()
     axes.set_aspect("equal")
     width = float(np.clip(40 / np.sqrt(len(low) + 1), 0.25, 1.2))
-    lines = LineCollection(np.stack([places[low], places[high]], axis=1), linewidths=width, rasterized=len(low) > 5000)
+    ends = list(np.stack([places[low], places[high]], axis=1))
+    lines = LineCollection(ends, linewidths=width, rasterized=len(low) > 5000)
     if colors is None:
         lines.set_color(LINE if n <= SMALL else INK)
     else:
@@ -92,8 +93,8 @@ def graph(
         bar.set_label(label or "")
     axes.add_collection(lines)
     if n <= SMALL:
-        paint = {"color": INK} if colors is None else {"c": colors, "cmap": "viridis"}
-        axes.scatter(*places.T, s=40, zorder=2, edgecolors=PAPER, **paint)
+        paint: dict[str, Any] = {"color": INK} if colors is None else {"c": colors, "cmap": "viridis"}
+        axes.scatter(places[:, 0], places[:, 1], s=40, zorder=2, edgecolors=PAPER, **paint)
         for k in range(n if n <= 60 else 0):
             axes.annotate(str(k if names is None else names[k]), places[k], xytext=(4, 4), textcoords="offset points")
     axes.autoscale_view()
