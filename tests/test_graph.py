@@ -66,6 +66,7 @@ def test_what_has_the_same_vertices_is_a_graph(roads):
     assert components.labels is None and components.matrix.nvals == 1 and which["a"] == which["c"] != which["d"]
 
 
+@pytest.mark.slow  # kernels of a dozen algorithms
 def test_answers_of_other_shapes(roads):
     assert roads.distances_from_each(["Ulm", "Kiel"])["Kiel"]["Jena"] == 3.0
     walk, other = roads.random_walks(["Ulm", "Kiel"], 3, seed=1)
