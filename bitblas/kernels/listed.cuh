@@ -200,7 +200,7 @@ struct Small : Places {
 
   // The step. entry(i): the statements that go along.
   template <class Entry>
-  __device__ __forceinline__ void push(const Along& along, const u64* u_bits, const STORED(U_T)* u_val, bool counts,
+  __device__ __forceinline__ void push(const Operands& of, const u64* u_bits, const STORED(U_T)* u_val, bool counts,
                                        Entry entry) {
     if (threadIdx.x == 0) {
       q.long_count = 0;
@@ -212,6 +212,7 @@ struct Small : Places {
     const int lane = threadIdx.x & (LANES - 1);
     u32 fresh = 0;
     const Put put = {*this, fresh};
+    const Along along = {of, {u_bits, u_val, b.next_bits, b.next_val}};
     for (u32 k = first_of_warp(rank, GROUPS); k < total; k += PEERS * GROUPS * WARPS) {
       const u32 mine = k + WARP_LANE / LANES;
       Item x = {};
@@ -225,15 +226,15 @@ struct Small : Places {
         q.longs[at] = mine;
         x = Item{};
       }
-      along(x, lane, LANES, u_bits, u_val, b.next_bits, b.next_val, put, [&] {
-        if (mine < total) along.entries(whole, lane, u_bits, entry);
+      along(x, lane, LANES, put, [&] {
+        if (mine < total) along.entries(whole, lane, entry);
       });
     }
     __syncthreads();
     const u32 longs = q.long_count < LONGS ? q.long_count : LONGS;
     for (u32 k = 0; k < longs; ++k) {
       const Item x = item(q.longs[k]);
-      along(x, threadIdx.x, THREADS, u_bits, u_val, b.next_bits, b.next_val, put, [] {});
+      along(x, threadIdx.x, THREADS, put, [] {});
     }
     if (counts) remain(fresh);
     meet_in_cluster();
@@ -251,7 +252,7 @@ listed(i64 n, i64 size, i64 longest, i64 from, u64 most, u64 most_work, u64* con
   (void)n;
   __shared__ Lists lists;
   const Units form = FORM_OF();
-  const Along along = {form, {a_val, a_iso, a_stride}, u_iso, u_stride, mask, mask_stride, mask_invert};
+  const Operands of = {form, {a_val, a_iso, a_stride}, u_iso, u_stride, mask, mask_stride, mask_invert};
   Small small = {lists, form, {t_bits, next_bits, old_bits, t_val, next_val, old_val}, size, longest, from, most,
                  most_work, condition, rounds, state, old_state, list, old_list, segments, on, spill, other_spill,
                  item_spill};
@@ -264,7 +265,7 @@ listed(i64 n, i64 size, i64 longest, i64 from, u64 most, u64 most_work, u64* con
     const i64 round = small.first + small.done;
     (void)round;
     PASSES_BEFORE
-    small.push(along, U_BITS, U_VAL, COUNTS_STEP, [&](i64 i) { AT_ENTRY(i) });
+    small.push(of, U_BITS, U_VAL, COUNTS_STEP, [&](i64 i) { AT_ENTRY(i) });
     PASSES_AFTER
     ++small.done;
   }

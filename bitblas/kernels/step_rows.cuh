@@ -1,11 +1,18 @@
-// The step of forms by rows that are decoded from the beginning of a row (csr/step.cu: of those that are entered
-// anywhere): t<mask> = A' (+).(x) u for a frontier u, one round of a program on the device; t, whose
-// bits were cleared, becomes a frontier. Few entries push: LANES lanes a row, long rows in segments. Many pull (PULLS): rows
-// of the transpose that the mask allows look for one entry of u, up to 32 rows a warp.
+// The step of forms by rows: t<mask> = A' (+).(x) u for a frontier u, one round of a program on the device; t, whose bits
+// were cleared, becomes a frontier. Few entries push: up to 32 rows a warp, long rows are cut. Many pull (PULLS): rows of
+// the transpose that the mask allows look for one entry of u, up to 32 rows a warp.
 // Before, the statements that were fused (AT_ENTRY) run at every entry of u; ALSO: they put these into the mask's vector.
+// SCANS: nobody has listed the entries of u, and no row is long.
 // `old` is the frontier of the round before, which is cleared for the round after.
-// Before it stand the form's rows.cuh and, of its step.cu, Back, PULL_FORM and PULL_FORM_OF: the rows that pull.
-#define GROUPS (32 / LANES)
+// Before it stand the form's rows.cuh and what its step.cu says: how a warp walks along rows (walk_rows, walk_segment, by
+// AT_ONCE entries a lane), PARTS of a segment, and the rows that pull (Back, PULL_FORM and PULL_FORM_OF).
+#if SCANS  // there is no list of u: its bits are looked at, eight rows at a time, so that close ones go to many warps
+#define ROWS 8
+typedef u8 rows_t;
+#else
+#define ROWS 32
+typedef u32 rows_t;
+#endif
 
 struct Out {
   u64* bits;
@@ -17,19 +24,34 @@ struct Out {
   i64 longest;
 };
 
-// The whole warp calls it: entry j is new in t for those who `fresh`.
-__device__ __forceinline__ void found(Stage& stage, const Out& t, bool fresh, i64 j, u64& entries, u64& work, bool listed) {
-  if (listed) put_on(stage, fresh, (u32)j, t.list, t.state + LISTED);
-  if (!fresh) return;
-  const i64 length = t.rows.work_of(t.rows.item((u32)j));
-  ++entries;
+// The whole warp calls it: rows that will be pushed along next, of those who `fresh`; what a push along them takes.
+__device__ __forceinline__ void weigh(const Out& t, bool fresh, i64 j, i64 length, u64& entries, u64& work) {
+  if (!fresh) length = 0;
+  entries += fresh;
   work += length;
-  if (length <= t.longest) return;
-  const i64 count = (length + t.longest - 1) / t.longest;
-  const u64 first = atomicAdd(t.state + SEGMENTS, (u64)count);
-  for (i64 s = 0; s < count; ++s) {
+  if (!__any_sync(ALL_LANES, length > t.longest)) return;
+  const u32 count = length > t.longest ? (u32)((length + t.longest - 1) / t.longest) : 0;
+  const u32 before = group_sum_below<32>(count), all = __shfl_sync(ALL_LANES, before + count, 31);
+  u64 first = 0;
+  if (WARP_LANE == 0) first = atomicAdd(t.state + SEGMENTS, (u64)all);
+  first = __shfl_sync(ALL_LANES, first, 0) + before;
+  for (u32 s = 0; s < count; ++s) {
     t.segments[2 * (first + s)] = (u32)j;
-    t.segments[2 * (first + s) + 1] = (u32)s;
+    t.segments[2 * (first + s) + 1] = s;
+  }
+}
+
+// The whole warp calls it: entries j are new in t for those who `fresh`.
+__device__ __forceinline__ void found(Stage& stage, const Out& t, const bool* fresh, const number_t* j, u64& entries, u64& work) {
+  Item row[AT_ONCE];
+#pragma unroll
+  for (int k = 0; k < AT_ONCE; ++k)
+    if (fresh[k]) row[k] = t.rows.item((u32)j[k]);
+    else row[k] = {};
+#pragma unroll
+  for (int k = 0; k < AT_ONCE; ++k) {
+    put_on(stage, fresh[k], (u32)j[k], t.list, t.state + LISTED);
+    weigh(t, fresh[k], j[k], t.rows.work_of(row[k]), entries, work);
   }
 }
 
@@ -41,18 +63,17 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
      const value_t* a_val, A_T a_iso, i64 a_stride, PULL_FORM() PARAMETERS) {
   (void)n;
   // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
-  const bool runs = may_run(condition, rounds, ahead), dense = u_state[DENSE] != 0, old_dense = old_state[DENSE] != 0;
+  const bool runs = may_run(condition, rounds, ahead), dense = SCANS || u_state[DENSE], old_dense = old_state[DENSE] != 0;
   const u64 u_listed = u_state[LISTED], u_work = u_state[WORK], segments = u_state[SEGMENTS];
   const u64 old_listed = old_state[LISTED];
   if (!runs) return;
   if (thread_number() == 0) rounds[2] = rounds[0] + ahead + 1;
   const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
-  const int lane = threadIdx.x & (LANES - 1), group = WARP_LANE / LANES;
   const bool pull = PULLS && u_work > threshold;
-  const i64 halves = (size + 31) / 32;
   const Rows A = FORM_OF();
   const Out t = {t_bits, t_val, t_list, t_state, t_segments, A, longest};
   const Values values = {a_val, a_iso, a_stride};
+  (void)values;
   u64 entries = 0, work = 0;
   __shared__ Stage stage;
   open_stage(stage);
@@ -60,44 +81,82 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   // From the last thread on: while frontiers are small, others than those who push.
   clear_frontier(old_dense, old_list, (i64)old_listed, size, old_bits, old_val, warps * 32 - 1 - thread_number(), warps * 32);
 
-  // The entries of u, a half word of bits or GROUPS of the list at a time; a group of lanes takes one of them.
-  const i64 listed = dense ? halves * GROUPS : (i64)u_listed;
-  for (i64 k = warp * GROUPS; k < listed; k += warps * GROUPS) {
-    u32 todo = dense ? ((const u32*)u_bits)[k / GROUPS] : (1u << (listed - k < GROUPS ? listed - k : GROUPS)) - 1u;
-    while (todo) {
-      u32 mine = todo;
+  // Entries of rows, some of each lane, all asked for before the first is looked at.
+  u32 i = 0;  // the row of this lane
+  const auto push = [&](const bool* has, const number_t* j, const entry_t* e, const int* owner) {
+    bool fresh[AT_ONCE];
+#if !CELLS_BEGIN
+    u32 there[AT_ONCE];
+#endif
+#if KIND == VALUES
+    Z_T z[AT_ONCE];
+#if CELLS_BEGIN
+    C_T cell[AT_ONCE];
+#endif
 #pragma unroll
-      for (int g = 0; g < GROUPS; ++g) {
-        if (g < group) mine &= mine - 1;
-        todo &= todo - 1;
+    for (int k = 0; k < AT_ONCE; ++k) {
+      const u32 from = __shfl_sync(ALL_LANES, i, owner[k]);
+      z[k] = has[k] ? mul(values.at(e[k]), load<U_T>(u_val, u_iso, u_stride, from), j[k], from) : Z_T(BEGIN);
+    }
+#else
+    (void)e, (void)owner;
+#endif
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) {
+      fresh[k] = has[k] && open(j[k]);
+#if CELLS_BEGIN
+      cell[k] = has[k] ? cell_at(t_val + j[k]) : C_T(BEGIN);
+#else
+      there[k] = has[k] ? ((const u32*)t_bits)[j[k] >> 5] : 0;
+#endif
+    }
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) {
+#if CELLS_BEGIN
+      fresh[k] = fresh[k] && join_anew(t_val + j[k], z[k], cell[k]) && mark(t_bits, j[k]);
+#else
+      fresh[k] = fresh[k] && !(there[k] >> (j[k] & 31) & 1) && mark(t_bits, j[k]);
+#endif
+#if KIND == VALUES && !CELLS_BEGIN
+      if (fresh[k]) t_val[j[k]] = C_T(z[k]);
+#endif
+    }
+    found(stage, t, fresh, j, entries, work);
+  };
+
+  // The entries of u, one a lane: so many of the list that all warps have some, or those of a unit of bits, of which a warp
+  // looks at 32 at a time.
+  u64 share = (u_listed + warps - 1) / warps;
+  if (share > 32) share = 32;
+  const i64 units = dense ? (size + ROWS - 1) / ROWS : u_listed ? (i64)((u_listed + share - 1) / share) : 0;
+  for (i64 first = warp; first < units; first += (dense ? 32 : 1) * warps) {
+    const i64 unit = first + WARP_LANE * warps;
+    const u32 rows = dense && unit < units ? (u32)((const rows_t*)u_bits)[unit] : 0;
+    for (u32 todo = dense ? __ballot_sync(ALL_LANES, rows != 0) : 1u; todo; todo &= todo - 1) {
+      const int at = __ffs(todo) - 1;
+      bool mine;
+      if (dense) {
+        mine = __shfl_sync(ALL_LANES, rows, at) >> WARP_LANE & 1;
+        i = mine ? (u32)((first + at * warps) * ROWS) + WARP_LANE : 0;
+      } else {
+        const u64 k = first * share + WARP_LANE;
+        mine = WARP_LANE < share && k < u_listed;
+        i = mine ? u_list[k] : 0;
       }
-      const i64 at = __ffs(mine) - 1;
-      const i64 i = mine ? dense ? k / GROUPS * 32 + at : (i64)u_list[k + at] : 0;
       Item row = {};
       if (mine && bit_of(u_bits, i)) {  // statements since may have taken it away
-        row = A.item((u32)i);
-        if (lane == 0) {
-          AT_ENTRY(i)
-        }
+        row = A.item(i);
+        AT_ENTRY((i64)i)
       }
       if (pull) continue;
       if (A.work_of(row) > longest) row = {};  // in segments
-      A.along(row, lane, LANES, [&](bool has, i64 j, i64 e) {
-        bool fresh = false;
-        if (has && open(j)) fresh = reach(t_bits, t_val, j, e, i, values, u_val, u_iso, u_stride);
-        found(stage, t, fresh, j, entries, work, true);
-      });
+      walk_rows(A, row, push);
     }
   }
   if (!pull) {
-    for (i64 s = warp; s < (i64)segments; s += warps) {
-      const i64 i = u_segments[2 * s];
-      if (!bit_of(u_bits, i)) continue;
-      A.along_segment(i, u_segments[2 * s + 1], longest, [&](bool has, i64 j, i64 e) {
-        bool fresh = false;
-        if (has && open(j)) fresh = reach(t_bits, t_val, j, e, i, values, u_val, u_iso, u_stride);
-        found(stage, t, fresh, j, entries, work, true);
-      });
+    for (i64 s = warp; s < (i64)segments * PARTS; s += warps) {
+      i = u_segments[2 * (s / PARTS)];
+      if (bit_of(u_bits, i)) walk_segment(A, i, u_segments[2 * (s / PARTS) + 1], (int)(s % PARTS), longest, push);
     }
   }
 #if PULLS
@@ -119,7 +178,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
         t_val[j] = C_T(mul(Values{back.val, a_iso, a_stride}.at(hit.place), load<U_T>(u_val, u_iso, u_stride, hit.from), j,
                            hit.from));
 #endif
-      found(stage, t, hit.some, j, entries, work, false);
+      weigh(t, hit.some, j, hit.some ? A.work_of(A.item((u32)j)) : 0, entries, work);
     }
     if (thread_number() == 0) t_state[DENSE] = 1;
   }

@@ -62,7 +62,7 @@ class Along:
     def scans(self) -> bool:
         """Whether the step may look for the entries of its vector, rather than have them listed before: where it asks
         neither how many edges these have nor which of them have long rows."""
-        return not self.pulls and not self.segments and self.form.format.kernel("step") == "formats/csr/step"
+        return bool(self.form.format.scans) and not self.pulls and not self.segments
 
     def variant(self, item: Step, before: tuple[Text, str], *, scans: bool = False) -> Variant:
         """The kernel of the step, with the statements that go along."""
