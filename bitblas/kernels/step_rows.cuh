@@ -24,10 +24,23 @@ struct Out {
   i64 longest;
 };
 
-// The whole warp calls it: rows that will be pushed along next, of those who `fresh`; what a push along them takes.
-__device__ __forceinline__ void weigh(const Out& t, bool fresh, i64 j, i64 length, u64& entries, u64& work) {
-  if (!fresh) length = 0;
+// Where in `bits` the one stands that has `number` others below it.
+__device__ __forceinline__ u32 place_of_bit(u32 bits, u32 number) {
+  u32 place = 0;
+#pragma unroll
+  for (int d = 16; d; d >>= 1) {
+    const u32 below = __popc(bits & ((1u << d) - 1));
+    if (number < below) continue;
+    number -= below, bits >>= d, place += d;
+  }
+  return place;
+}
+
+// The whole warp calls it: rows that will be pushed along next (WEIGHS), of those who `fresh`; what a push along them takes.
+__device__ __forceinline__ void weigh(const Out& t, bool fresh, i64 j, i64 length, u32& entries, u64& work) {
   entries += fresh;
+  if (!WEIGHS) return;
+  if (!fresh) length = 0;
   work += length;
   if (!__any_sync(ALL_LANES, length > t.longest)) return;
   const u32 count = length > t.longest ? (u32)((length + t.longest - 1) / t.longest) : 0;
@@ -42,11 +55,11 @@ __device__ __forceinline__ void weigh(const Out& t, bool fresh, i64 j, i64 lengt
 }
 
 // The whole warp calls it: entries j are new in t for those who `fresh`.
-__device__ __forceinline__ void found(Stage& stage, const Out& t, const bool* fresh, const number_t* j, u64& entries, u64& work) {
+__device__ __forceinline__ void found(Stage& stage, const Out& t, const bool* fresh, const number_t* j, u32& entries, u64& work) {
   Item row[AT_ONCE];
 #pragma unroll
   for (int k = 0; k < AT_ONCE; ++k)
-    if (fresh[k]) row[k] = t.rows.item((u32)j[k]);
+    if (WEIGHS && fresh[k]) row[k] = t.rows.item((u32)j[k]);
     else row[k] = {};
 #pragma unroll
   for (int k = 0; k < AT_ONCE; ++k) {
@@ -74,7 +87,8 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   const Out t = {t_bits, t_val, t_list, t_state, t_segments, A, longest};
   const Values values = {a_val, a_iso, a_stride};
   (void)values;
-  u64 entries = 0, work = 0;
+  u32 entries = 0;  // of this thread
+  u64 work = 0;
   __shared__ Stage stage;
   open_stage(stage);
 
@@ -124,28 +138,35 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
     found(stage, t, fresh, j, entries, work);
   };
 
-  // The entries of u, one a lane: so many of the list that all warps have some, or those of a unit of bits, of which a warp
-  // looks at 32 at a time.
-  u64 share = (u_listed + warps - 1) / warps;
+  // The entries of u, one a lane: so many of the list that all warps have some, or those of 32 units of bits that a warp
+  // looks at, far from each other, as if these were one.
+  const u32 listed = (u32)u_listed, all = (u32)warps;  // rows have 32 bits on lists
+  u32 share = (listed + all - 1) / all;
   if (share > 32) share = 32;
-  const i64 units = dense ? (size + ROWS - 1) / ROWS : u_listed ? (i64)((u_listed + share - 1) / share) : 0;
-  for (i64 first = warp; first < units; first += (dense ? 32 : 1) * warps) {
-    const i64 unit = first + WARP_LANE * warps;
+  const u32 units = dense ? (u32)((size + ROWS - 1) / ROWS) : listed ? (listed + share - 1) / share : 0;
+  for (u32 first = (u32)warp; first < units; first += (dense ? 32 : 1) * all) {
+    const u32 unit = first + WARP_LANE * all;
     const u32 rows = dense && unit < units ? (u32)((const rows_t*)u_bits)[unit] : 0;
-    for (u32 todo = dense ? __ballot_sync(ALL_LANES, rows != 0) : 1u; todo; todo &= todo - 1) {
-      const int at = __ffs(todo) - 1;
-      bool mine;
+    u32 before = 0, total = share;
+    if (dense) before = group_sum_below<32>(__popc(rows)), total = __shfl_sync(ALL_LANES, before + __popc(rows), 31);
+    for (u32 done = 0; done < total; done += 32) {
+      const u32 x = done + WARP_LANE;
+      bool mine = x < total;
       if (dense) {
-        mine = __shfl_sync(ALL_LANES, rows, at) >> WARP_LANE & 1;
-        i = mine ? (u32)((first + at * warps) * ROWS) + WARP_LANE : 0;
+        int owner = 0;  // the last lane that has at most x entries before its own
+#pragma unroll
+        for (int d = 16; d; d >>= 1)
+          if (__shfl_sync(ALL_LANES, before, owner + d) <= x) owner += d;
+        const u32 bits = __shfl_sync(ALL_LANES, rows, owner), number = x - __shfl_sync(ALL_LANES, before, owner);
+        i = mine ? (first + owner * all) * ROWS + place_of_bit(bits, number) : 0;
       } else {
-        const u64 k = first * share + WARP_LANE;
-        mine = WARP_LANE < share && k < u_listed;
-        i = mine ? u_list[k] : 0;
+        mine = mine && first * share + x < listed;
+        i = mine ? u_list[first * share + x] : 0;
+        mine = mine && bit_of(u_bits, i);  // statements since may have taken it away
       }
       Item row = {};
-      if (mine && bit_of(u_bits, i)) {  // statements since may have taken it away
-        row = A.item(i);
+      if (mine && !pull) row = A.item(i);
+      if (mine) {
         AT_ENTRY((i64)i)
       }
       if (pull) continue;
@@ -165,20 +186,24 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
     // Rows a warp: a power of two, so few that every warp has some. A row may have to be read to its end.
     int share = 32;
     while (share > 1 && size <= warps * (share / 2)) share /= 2;
-    for (i64 k = warp; k * share < size; k += warps) {
-      const i64 j = k * share + WARP_LANE;
-      const bool wanted = WARP_LANE < share && j < size && open(j);
-      const Hit hit = back.look(j, wanted, u_bits);
+    const auto is_wanted = [&](i64 j) { return WARP_LANE < share && j < size && open(j); };
+    i64 j = warp * share + WARP_LANE;
+    Back::Row row = back.row(j, is_wanted(j));
+    while (j - WARP_LANE < size) {
+      // What says where the next rows lie is asked for before these are looked at.
+      const i64 next = j + warps * share, at = j - WARP_LANE;
+      const Back::Row next_row = back.row(next, is_wanted(next));
+      const Hit hit = back.look(row, j, u_bits);
       const u32 hits = __ballot_sync(ALL_LANES, hit.some);
-      const i64 at = k * share;
-      if (WARP_LANE == 0 && share == 32) ((u32*)t_bits)[k] = hits;
+      if (WARP_LANE == 0 && share == 32) ((u32*)t_bits)[at >> 5] = hits;
       else if (WARP_LANE == 0 && hits) atomicOr((u32*)t_bits + (at >> 5), hits << (at & 31));  // t had no bits
 #if KIND == VALUES
       if (hit.some)
         t_val[j] = C_T(mul(Values{back.val, a_iso, a_stride}.at(hit.place), load<U_T>(u_val, u_iso, u_stride, hit.from), j,
                            hit.from));
 #endif
-      weigh(t, hit.some, j, hit.some ? A.work_of(A.item((u32)j)) : 0, entries, work);
+      weigh(t, hit.some, j, WEIGHS && hit.some ? A.work_of(A.item((u32)j)) : 0, entries, work);
+      j = next, row = next_row;
     }
     if (thread_number() == 0) t_state[DENSE] = 1;
   }

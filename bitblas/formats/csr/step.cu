@@ -42,11 +42,20 @@ struct Back {
   i64 width;
   const value_t* val;
 
-  // Whether u has an entry in row j, for the lanes that want to know; the warp calls it together.
-  __device__ __forceinline__ Hit look(i64 j, bool wanted, const u64* u_bits) const {
+  struct Row {
+    PTR_T begin, end;
+  };
+  __device__ __forceinline__ Row row(i64 j, bool wanted) const {  // without entries where it is not wanted
+    Row x = {};
+    if (wanted) x = {ptr[j], ptr[j + 1]};
+    return x;
+  }
+
+  // Whether u has an entry in a row; the warp calls it together.
+  __device__ __forceinline__ Hit look(const Row& x, i64, const u64* u_bits) const {
     __shared__ PTR_T rest_begin[BLOCK / 32][32], rest_end[BLOCK / 32][32];
-    i64 e = 0, stop = 0;
-    if (wanted) e = ptr[j], stop = ptr[j + 1];
+    i64 e = x.begin;
+    const i64 stop = x.end;
     bool hit = false;
     i64 from = 0, found = 0;
     COL_T first[FEW];

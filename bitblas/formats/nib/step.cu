@@ -20,9 +20,9 @@ template <class Take> __device__ __forceinline__ void walk_rows(const Rows& rows
       todo &= todo - 1;
     }
     const int owner = own ? __ffs(own) - 1 : 0;
-    Item row = {__shfl_sync(ALL_LANES, mine.unit, owner), __shfl_sync(ALL_LANES, mine.begin, owner),
-                __shfl_sync(ALL_LANES, mine.end, owner)};
-    if (!own) row = {};
+    const u32 i = __shfl_sync(ALL_LANES, mine.unit, owner);
+    Item row = {};
+    if (own) row = rows.item(i);  // once more: it is near, and registers are few
     rows.along(row, WARP_LANE & (LANES - 1), LANES, [&](bool has, i64 j, i64 e) {
       const number_t column = (number_t)j;
       take(&has, &column, &e, &owner);
@@ -43,10 +43,15 @@ struct Back {
   const i64* heads;
   const u32* words;
 
-  // Whether u has an entry in row j, for the lanes that want to know; the warp calls it together.
-  __device__ __forceinline__ Hit look(i64 j, bool wanted, const u64* u_bits) const {
+  struct Row {  // where it lies would take registers that there are not
+    bool wanted;
+  };
+  __device__ __forceinline__ Row row(i64, bool wanted) const { return {wanted}; }
+
+  // Whether u has an entry in row j; the warp calls it together.
+  __device__ __forceinline__ Hit look(const Row& x, i64 j, const u64* u_bits) const {
     Walk<1, false> alone;
-    if (wanted) alone = Walk<1, false>(row_extent(heads, words, j), j, 0);
+    if (x.wanted) alone = Walk<1, false>(row_extent(heads, words, j), j, 0);
     bool hit = false;
     const auto see = [&](Found& of) {
 #pragma unroll

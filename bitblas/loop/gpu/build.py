@@ -236,7 +236,8 @@ class Build:
         along = Along.of(self, item)
         form, kind = along.form, along.kind
         before = entry_text(item.before, product.u, self.iso)
-        variant = along.variant(item, before, scans=activated in self.scanned)
+        weighs = any(s.product.u == item.target for s in self.steps)
+        variant = along.variant(item, before, scans=activated in self.scanned, weighs=weighs)
         first = self.first[item.target] + k * self.steps_of[item.target] + stepped[item.target]
         u_state = activated
         if u_state is None:
