@@ -14,11 +14,15 @@ struct Along : Operands, Ends {
       bool fresh = false;
 #if PLACES
       u64 added = 0;
+      // What does not depend on j is asked for together with it.
+      Z_T z = Z_T(BEGIN);
+      if (KIND != WORDS && has) z = mul(values.at(e), load<U_T>(u_val, u_iso, u_stride, x.unit), j, x.unit);
       if (waiting) meanwhile();
-      if (has && open(j)) {
-        added = put.add(j, 1);
-        fresh = reach(t_bits, t_val, j, e, x.unit, values, u_val, u_iso, u_stride);
-      }
+      if (has && open(j))
+        fresh = reach(t_bits, t_val, j, z, [&] {
+          added = put.add(j, 1);
+          return mark(t_bits, j);
+        });
       put(added, j, fresh);
 #else
       Item found = {};

@@ -46,6 +46,7 @@ struct TileRows {
 #endif
   }
   __device__ __forceinline__ i64 work_of(const Item& x) const { return x.count; }
+  __device__ __forceinline__ void ask(const Item& x) const { asked(x.count); }
 };
 typedef TileRows Units;
 #include "kernels/along.cuh"
