@@ -149,6 +149,7 @@ def listed_variant(
 ) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel for a round of passes and a step, and the parameters of its statements."""
     text, others, macros = listed_text(listed, iso)
+    cluster = cluster._replace(threads=2 * cluster.threads)  # all places in flight at once, if in 64 registers
     count = sum(len(p.statements) for p in (*listed.before, *listed.after)) + len(listed.step.before)
     return _variant(step, "listed", text, macros, f" with {count} statements", cluster, lanes, places=True), others
 
