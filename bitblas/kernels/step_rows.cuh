@@ -5,7 +5,8 @@
 // SCANS: nobody has listed the entries of u, and no row is long.
 // `old` is the frontier of the round before, which is cleared for the round after.
 // Before it stand the form's rows.cuh and what its step.cu says: how a warp walks along rows (walk_rows, walk_segment, by
-// AT_ONCE entries a lane), PARTS of a segment, and the rows that pull (Back, PULL_FORM and PULL_FORM_OF).
+// AT_ONCE entries a lane), PARTS of a segment, and the rows that pull (Back, PULL_FORM, PULL_FORM_OF, back_row, back_look).
+// Of forms that are decoded from the beginning of a row kernels/decoded_rows.cuh says most of it.
 #if SCANS  // there is no list of u: its bits are looked at, eight rows at a time, so that close ones go to many warps
 #define ROWS 8
 typedef u8 rows_t;
@@ -127,9 +128,9 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) {
 #if CELLS_BEGIN
-      fresh[k] = fresh[k] && join_anew(t_val + j[k], z[k], cell[k]) && mark(t_bits, j[k]);
+      fresh[k] = fresh[k] && join_anew(t_val + j[k], z[k], cell[k]) && ::mark(t_bits, j[k]);
 #else
-      fresh[k] = fresh[k] && !(there[k] >> (j[k] & 31) & 1) && mark(t_bits, j[k]);
+      fresh[k] = fresh[k] && !(there[k] >> (j[k] & 31) & 1) && ::mark(t_bits, j[k]);
 #endif
 #if KIND == VALUES && !CELLS_BEGIN
       if (fresh[k]) t_val[j[k]] = C_T(z[k]);
@@ -188,12 +189,12 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
     while (share > 1 && size <= warps * (share / 2)) share /= 2;
     const auto is_wanted = [&](i64 j) { return WARP_LANE < share && j < size && open(j); };
     i64 j = warp * share + WARP_LANE;
-    Back::Row row = back.row(j, is_wanted(j));
+    back_row_t row = back_row(back, j, is_wanted(j));
     while (j - WARP_LANE < size) {
       // What says where the next rows lie is asked for before these are looked at.
       const i64 next = j + warps * share, at = j - WARP_LANE;
-      const Back::Row next_row = back.row(next, is_wanted(next));
-      const Hit hit = back.look(row, j, u_bits);
+      const back_row_t next_row = back_row(back, next, is_wanted(next));
+      const Hit hit = back_look(back, row, j, u_bits);
       const u32 hits = __ballot_sync(ALL_LANES, hit.some);
       if (WARP_LANE == 0 && share == 32) ((u32*)t_bits)[at >> 5] = hits;
       else if (WARP_LANE == 0 && hits) atomicOr((u32*)t_bits + (at >> 5), hits << (at & 31));  // t had no bits

@@ -36,23 +36,18 @@ __device__ __forceinline__ void walk_segment(const Rows& rows, u32 i, u32 s, int
   walk_row((PTR_T)first, (PTR_T)(first + size < last ? first + size : last), WithColumns<Take>{rows, take});
 }
 
+struct back_row_t {
+  PTR_T begin, end;
+};
+
 struct Back {
   const PTR_T* ptr;
   const column_t* col;
   i64 width;
   const value_t* val;
 
-  struct Row {
-    PTR_T begin, end;
-  };
-  __device__ __forceinline__ Row row(i64 j, bool wanted) const {  // without entries where it is not wanted
-    Row x = {};
-    if (wanted) x = {ptr[j], ptr[j + 1]};
-    return x;
-  }
-
   // Whether u has an entry in a row; the warp calls it together.
-  __device__ __forceinline__ Hit look(const Row& x, i64, const u64* u_bits) const {
+  __device__ __forceinline__ Hit look(const back_row_t& x, const u64* u_bits) const {
     __shared__ PTR_T rest_begin[BLOCK / 32][32], rest_end[BLOCK / 32][32];
     i64 e = x.begin;
     const i64 stop = x.end;
@@ -124,5 +119,14 @@ struct Back {
     return {hit, from, found};
   }
 };
+
+__device__ __forceinline__ back_row_t back_row(const Back& back, i64 j, bool wanted) {  // empty where it is not wanted
+  back_row_t x = {};
+  if (wanted) x = {back.ptr[j], back.ptr[j + 1]};
+  return x;
+}
+__device__ __forceinline__ Hit back_look(const Back& back, const back_row_t& x, i64, const u64* u_bits) {
+  return back.look(x, u_bits);
+}
 
 #include "kernels/step_rows.cuh"

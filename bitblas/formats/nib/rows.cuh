@@ -6,8 +6,8 @@
 #define IN_FLIGHT 0  // registers do not suffice to do something else between what is asked for and its use
 #define FORM()                                                                                                        \
   const i64 *heads, const u32 *words, const PLACE_T *value_ptr, i64 hubs, const i64 *hub, const i64 *first_mark,      \
-    const i64 *marks, const i64 *mark_end
-#define FORM_OF() {heads, words, value_ptr, hubs, hub, first_mark, marks, mark_end}
+    const i64 *mark, const i64 *mark_end
+#define FORM_OF() {heads, words, value_ptr, hubs, hub, first_mark, mark, mark_end}
 
 // A row: its number, and where its nibbles stand.
 struct Item {
