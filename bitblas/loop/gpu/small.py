@@ -149,8 +149,8 @@ def listed_variant(
 ) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel for a round of passes and a step, and the parameters of its statements."""
     text, others, macros = listed_text(listed, iso)
-    # More threads, of 64 registers, ask for all places at once: shortest paths on that grid 68.4 ms, not 74.0, on the mesh
-    # 11.8, not 12.2; on small frontiers of a road network 8.15, not 7.88.
+    # More threads, of 64 registers, ask for all places at once: shortest paths on that grid 68.4 ms, not 74.0, on the
+    # mesh 11.8, not 12.2; on a road network of small frontiers 8.15, not 7.88.
     cluster = cluster._replace(threads=2 * cluster.threads)
     count = sum(len(p.statements) for p in (*listed.before, *listed.after)) + len(listed.step.before)
     return _variant(step, "listed", text, macros, f" with {count} statements", cluster, lanes, places=True), others
