@@ -73,7 +73,7 @@ def small_rounds(format: Format) -> Iterator[Variant]:
         step = step_variant(
             key, types, semiring.min_plus[dtype], VALUES, dtype, dtype, ranked=format.ranked, also=False, **how
         )  # fmt: skip
-        yield listed_variant(step, _window(dtype), {}, CLUSTER, 8)[0]
+        yield listed_variant(step, _window(dtype), {}, CLUSTER, 8, heavy=format.heavy)[0]
 
 
 def _window(dtype: DataType) -> Listed:
