@@ -81,6 +81,8 @@ class Format:
     wide: bool = False  # the CPU has a kernel for all places of a tile at once (b2sr/lanes.cpu.py)
     spreads: ClassVar[bool] = False  # rounds of the CPU push along it (spread.cpu.py)
     reads_values: ClassVar[bool] = False  # a step that pulls reads values (loop/fused/steps.py)
+    heavy: ClassVar[bool] = False  # the items of its units take many registers: tiles, and entries beside them
+    scans: ClassVar[bool] = False  # its step finds the entries of its vector where nobody has listed them
     indices: ClassVar[tuple[str, ...]]  # names that pulls and pushes give the types of its index arrays
     dot_indices: ClassVar[tuple[str, ...]] = ()  # names that its dot kernel gives them; none: there is no such kernel
     # Which of its products registry/ lists, in all their kinds: "all", a "few", those that "packed" rows need; or each
