@@ -176,3 +176,38 @@ def test_long_rows_are_cut(device):
     for op in (("plus_times", "FP64"), ("any_pair", "BOOL")):
         for side in ("AX", "ATX"):
             same(*(product(lib, A, X, side, op).new() for lib, A, X in zip((gb, graphblas), a, x, strict=True)))
+
+
+def a_graph(n, degree, seed):
+    """Random directed edges, those of a circle and a hub among them."""
+    rng = np.random.default_rng(seed)
+    rows, cols = rng.integers(0, n, n * degree), rng.integers(0, n, n * degree)
+    at = np.arange(n)
+    rows, cols = (
+        np.concatenate([rows, at[: n // 2], np.full(n // 2, 3)]),
+        np.concatenate([cols, at[: n // 2] + 1, at[::2]]),
+    )
+    key = np.unique(rows * n + cols)
+    return key // n, key % n
+
+
+@pytest.mark.slow
+def test_searches_from_several_sources(device):
+    """Of more vertices than a bitmap is made for."""
+    n, sources = 4200, [5, 17, 4000, 5, 2]
+    rows, cols = a_graph(n, 1, 4)
+    length = 1.0 + (rows + cols) % 5
+    how = {"nrows": n, "ncols": n}
+    A, W = (gb.Matrix.from_coo(rows, cols, x, **how, device=device) for x in (True, length))
+    B, L = (graphblas.Matrix.from_coo(rows, cols, x, **how) for x in (True, length))
+    al = gb.algorithms
+    V = al.levels_from_each(A, sources)
+    assert V.format == "bitmap"
+    same(V, al.levels_from_each(B, sources, gb=graphblas))
+    same(al.levels_from_each(A, sources, depth_limit=2), V.select("<=", 2).new())
+    for k, source in enumerate(sources):
+        assert V[k, :].new().isequal(al.bfs_levels(A, source))
+    same(al.distances_from_each(W, sources), al.distances_from_each(L, sources, gb=graphblas))
+    found = [al.betweenness_centrality(A, sources, batch=batch).to_dense() for batch in (1, 2, 5)]
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found[2], found[0], rtol=1e-12, atol=1e-12)

@@ -43,7 +43,7 @@ from .generators.rmat import rmat_graph
 from .layouts.spectral import spectral_layout
 from .layouts.spring import spring_layout
 from .paths.all_pairs import all_pairs_distances, distances_from_each
-from .paths.bfs import bfs_levels, bfs_parents
+from .paths.bfs import bfs_levels, bfs_parents, levels_from_each
 from .paths.eccentricity import diameter, diameter_bounds, eccentricity
 from .paths.ego import ego_graph
 from .paths.negative_cycle import negative_cycle

@@ -9,8 +9,8 @@ from ..formats.contract import CSR
 WIDEST = 512
 FEWEST = 1 << 12
 RATIO = 16  # lines for each position of one: else a matrix is no narrow one
-# Lines for each entry from which on the CPU leaves a narrow matrix by rows: products along few entries read these alone,
-# and bitmaps all words. A GPU reads words in the time of a launch.
+# Lines for each entry from which on the CPU leaves a narrow matrix by rows: products along few entries read these
+# alone, and bitmaps all words. A GPU reads words in the time of a launch.
 SPARSE = {"cpu": 64, "gpu": 1 << 62}
 MOST_BYTES = {"cpu": 1 << 31, "gpu": 1 << 33}  # of the places' values of a result that was not asked for
 ALPHA = 16  # lines for each entry from which on products go along the lines that have entries (csr/choice.py)

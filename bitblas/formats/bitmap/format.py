@@ -103,6 +103,8 @@ class Bitmap(csr.Rows):
     def of(cls, device: Device, nrows: int, ncols: int, places: Any) -> Bitmap:
         """The form of entries at these places, each of them once."""
         xp, words = device.xp, lines_of(nrows, ncols).words
+        if not len(places):
+            return cls(device, nrows, ncols, xp.zeros(words, np.uint64), 0)
         device.foresee(f"bitmap of {nrows} x {ncols}", 64 * words)
         flags = xp.zeros(64 * words, bool)
         flags[places] = True
