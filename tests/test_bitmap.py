@@ -30,8 +30,13 @@ def both(given, shape, dtype, device, form="bitmap"):
     return mine, other
 
 
+def on_host(A):
+    """Rows, columns and values as NumPy's arrays."""
+    return tuple(map(A.device.to_host, A.to_coo()))
+
+
 def same(mine, other):
-    ours, theirs = mine.to_coo(), other.to_coo()
+    ours, theirs = on_host(mine), other.to_coo()
     assert mine.dtype.name == other.dtype.name
     for x, y in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(x, y)
@@ -137,11 +142,11 @@ def test_a_statement_writes_in_place_only_where_nobody_else_looks(device):
     held = C._data.flat
     C(D.S) << 1.5
     assert C._data.flat is held
-    before = C.to_coo()[2]
+    before = on_host(C)[2]
     E = C.dup()
     F = C.T.new()
     C(D.S) << 2.5
-    assert C._data.flat is not held and (before == E.to_coo()[2]).all() and (F.to_coo()[2] == 1.5).all()
+    assert C._data.flat is not held and (before == on_host(E)[2]).all() and (on_host(F)[2] == 1.5).all()
     rows = C.to_coo()[0]
     C(D.S) << C.apply(gb.binary.times, right=0.0)
     G = gb.Matrix(gb.dtypes.BOOL, 100, 20, device=device)
@@ -204,10 +209,11 @@ def test_searches_from_several_sources(device):
     V = al.levels_from_each(A, sources)
     assert V.format == "bitmap"
     same(V, al.levels_from_each(B, sources, gb=graphblas))
-    same(al.levels_from_each(A, sources, depth_limit=2), V.select("<=", 2).new())
+    assert al.levels_from_each(A, sources, depth_limit=2).isequal(V.select("<=", 2).new())
     for k, source in enumerate(sources):
         assert V[k, :].new().isequal(al.bfs_levels(A, source))
     same(al.distances_from_each(W, sources), al.distances_from_each(L, sources, gb=graphblas))
-    found = [al.betweenness_centrality(A, sources, batch=batch).to_dense() for batch in (1, 2, 5)]
+    found = [al.betweenness_centrality(A, sources, batch=batch).to_coo()[1] for batch in (1, 2, 5)]
+    found = list(map(A.device.to_host, found))
     np.testing.assert_allclose(found[1], found[0], rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(found[2], found[0], rtol=1e-12, atol=1e-12)

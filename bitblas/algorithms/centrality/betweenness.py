@@ -111,16 +111,16 @@ def _paths(A, source, gb):
 def _many_paths(A, sources, gb):
     """The number of shortest paths from each source to each vertex, the steps to it, and the most of these."""
     FP64, INT32, k, n = gb.dtypes.FP64, gb.dtypes.INT32, len(sources), A.nrows
-    P, V = gb.Matrix(FP64, k, n), gb.Matrix(INT32, k, n)
-    Q = gb.Matrix.from_coo(list(range(k)), sources, 1.0, FP64, nrows=k, ncols=n)
+    P, Q = (gb.Matrix.from_coo(list(range(k)), sources, 1.0, FP64, nrows=k, ncols=n) for _ in range(2))
+    V = gb.Matrix.from_coo(list(range(k)), sources, 0, INT32, nrows=k, ncols=n)
     for depth in range(n):
-        # P<Q> = Q; V<Q> = depth
-        P(Q.S) << Q
-        V(Q.S) << depth
         # Q<!P, replace> = Q plus.first A
         Q(~P.S, gb.replace) << Q.mxm(A, gb.semiring.plus_first[FP64])
         if Q.nvals == 0:
             break
+        # P<Q> = Q; V<Q> = depth + 1
+        P(Q.S) << Q
+        V(Q.S) << depth + 1
     return P, V, depth
 
 

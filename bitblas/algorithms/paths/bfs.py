@@ -53,16 +53,16 @@ def levels_from_each(A, sources, *, depth_limit=None, gb=None):
     n = check.square(gb, A)
     sources = check.vertices(gb, "sources", sources, n)
     limit, k = _rounds(gb, depth_limit), len(sources)
-    V = gb.Matrix(gb.dtypes.INT64, k, n)  # levels
+    V = gb.Matrix.from_coo(list(range(k)), sources, 0, gb.dtypes.INT64, nrows=k, ncols=n)  # levels
     Q = gb.Matrix.from_coo(list(range(k)), sources, True, gb.dtypes.BOOL, nrows=k, ncols=n)  # frontiers
-    for level in range(n if limit is None else limit):
-        # V<Q> = level
-        V(Q.S) << level
+    for level in range(1, n if limit is None else limit):
         # Q<!V, replace> = Q any.pair A
         Q(~V.S, gb.replace) << Q.mxm(A, gb.semiring.any_pair[gb.dtypes.BOOL])
         watch.tell()
         if Q.nvals == 0:
             break
+        # V<Q> = level
+        V(Q.S) << level
     return V
 
 

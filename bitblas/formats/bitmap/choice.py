@@ -24,7 +24,7 @@ class BitmapChoice(RowsChoice):
         return 8 * lines_of(seen.nrows, seen.ncols).words
 
     def scratch(self, seen: Seen) -> int:
-        return places_of(seen.nrows, seen.ncols) + 16 * seen.nvals
+        return 24 * seen.nvals
 
     def rows_bytes(self, nrows: int, ncols: int, nvals: int) -> int:
         """Of the plain rows that are made for whoever reads it by rows, with what finds their entries."""

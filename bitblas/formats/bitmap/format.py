@@ -23,6 +23,8 @@ from ..csr import format as csr
 from .call import BitmapFormat
 from .layout import Lines, lines_of
 
+MARK = Variant("formats/bitmap/mark", (), (("LANES", 1),))
+
 
 @dataclass(eq=False)
 class Bitmap(csr.Rows):
@@ -96,19 +98,17 @@ class Bitmap(csr.Rows):
 
     @classmethod
     def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Bitmap, Any]:
-        """Peak memory: the result, a byte for each place, and 16 bytes for each entry."""
+        """Peak memory: the result, and 24 bytes for each entry."""
         return cls.of(rows.device, rows.nrows, rows.ncols, lines_of(rows.nrows, rows.ncols).place(*rows.coo())), None
 
     @classmethod
     def of(cls, device: Device, nrows: int, ncols: int, places: Any) -> Bitmap:
         """The form of entries at these places, each of them once."""
-        xp, words = device.xp, lines_of(nrows, ncols).words
-        if not len(places):
-            return cls(device, nrows, ncols, xp.zeros(words, np.uint64), 0)
-        device.foresee(f"bitmap of {nrows} x {ncols}", 64 * words)
-        flags = xp.zeros(64 * words, bool)
-        flags[places] = True
-        bits = xp.packbits(flags, bitorder="little").view(np.uint64)
+        words = lines_of(nrows, ncols).words
+        device.foresee(f"bitmap of {nrows} x {ncols}", 8 * words)
+        bits = device.xp.zeros(words, np.uint64)
+        if len(places):
+            device.kernel(MARK)(len(places), places, bits)
         return cls(device, nrows, ncols, bits, len(places))
 
     def to_csr(self, order: bool) -> tuple[csr.Csr, Any]:
@@ -140,4 +140,4 @@ class Bitmap(csr.Rows):
 
     @classmethod
     def samples(cls) -> Iterator[Variant]:
-        return iter(())
+        yield MARK
