@@ -26,12 +26,11 @@ BATCH = 64  # sources at once: a word of bits for each vertex
 
 
 @check.on_its_device
-def betweenness_centrality(A, sources=None, *, batch=None, gb=None):
+def betweenness_centrality(A, sources=None, *, batch=BATCH, gb=None):
     """The sum, over the sources s and all targets t, of the share of the shortest paths from s to t that go through v.
 
     A: Matrix, n x n, any dtype. sources: vertices, each counted as often as it is named; all n if None. batch: int,
-    how many at once, for which there are five matrices of as many rows; 64 on a GPU and one by one on a CPU if None.
-    gb: the library, bitblas if None.
+    how many at once, for which there are five matrices of as many rows. gb: the library, bitblas if None.
     Returns a Vector, FP64, size n, full. Paths do not go through their own ends, and nothing is normalised: with all
     sources it is NetworkX's betweenness_centrality(G, normalized=False) of a DiGraph. An undirected graph stored both
     ways has each path twice, once from either end: half of the result is what NetworkX says of a Graph.
@@ -41,9 +40,7 @@ def betweenness_centrality(A, sources=None, *, batch=None, gb=None):
     gb = check.library(gb)
     n = check.square(gb, A)
     sources = range(n) if sources is None else check.vertices(gb, "sources", sources, n)
-    if batch is None:
-        batch = BATCH if getattr(getattr(A, "device", None), "is_gpu", False) else 1
-    batch = check.count(gb, "batch", batch, "64 is many")
+    batch = check.count(gb, "batch", batch, "1 takes the least memory")
 
     # c = the sum of d - 1
     c, plus = gb.Vector.from_scalar(0.0, n), gb.monoid.plus

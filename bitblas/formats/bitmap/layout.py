@@ -8,6 +8,7 @@ that belongs to another one. Bits beyond the shorter side are zero.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 WORD = 64
@@ -46,6 +47,7 @@ def stride_of(width: int) -> int:
     return next((bits for bits in (8, 16, 32) if width <= bits), -(-width // WORD) * WORD)
 
 
+@functools.lru_cache(1 << 10)
 def lines_of(nrows: int, ncols: int) -> Lines:
     """The lines of a matrix of that shape."""
     width = min(nrows, ncols)
