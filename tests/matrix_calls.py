@@ -205,8 +205,15 @@ def across(variant: Variant) -> None:
     a_bitmap("FP64" if iso else types(variant)["U"], places, iso=iso).reduce_rowwise(operator(variant)).new()
 
 
+def fill(variant: Variant) -> None:
+    """One value at the places of a mask."""
+    X, mask = a_bitmap(types(variant)["W"], 60), a_bitmap("BOOL", 60, iso=True)
+    X(~mask.S) << 1
+    X(mask.S, gb.replace) << 1
+
+
 CALLS = {"kernels/blank": blank, "kernels/hubs": hubs, "formats/bitmap/across": across} | {
-    f"formats/bitmap/{name}": lines for name in ("pull", "push")
+    "formats/bitmap/fill": fill, "formats/bitmap/pull": lines, "formats/bitmap/push": lines
 } | {
     f"formats/csr/{call.__name__}": call for call in (join, long_rows, look)
 } | {

@@ -11,6 +11,7 @@ from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64
 
 from ..kernels.prologue import Variant
 from ..plan.product import COUNT, VALUES
+from ..verbs.narrow import fill_variant
 from ..verbs.narrow_variants import PARTS, ROWS, across_variant, join_lines_variant, lines_variant
 
 TYPES = (("PTR", INT32), ("COL", INT32))
@@ -25,6 +26,7 @@ PRODUCTS = (
 
 def narrow() -> Iterator[Variant]:
     """All of them."""
+    yield from map(fill_variant, (INT64, FP32))
     for stride in (8, 64):
         for direction, mode in (("pull", ROWS), ("pull", PARTS), ("push", ROWS)):
             how: Any = (direction, TYPES, None, BOOL, BOOL, stride, False, 2, mode, False)

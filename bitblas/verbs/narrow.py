@@ -4,6 +4,7 @@ statement too."""
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -11,14 +12,15 @@ import numpy as np
 
 from semirings import Monoid, Operator, Typed
 from semirings.catalog import SELECT
-from semirings.dtypes import BOOL, DataType
+from semirings.dtypes import BOOL, DataType, cast_scalar
 
 from ..flat import FlatStore, bits_of, flat_of
 from ..formats import Structure
 from ..formats.bitmap.layout import lines_of
-from ..store import MatrixStore, VectorStore
+from ..kernels.prologue import Variant
+from ..store import MatrixStore, VectorStore, words
 from . import records, vector
-from .operands import Mask
+from .operands import Mask, allowed, word_bounds
 from .sieve import Sieve
 
 
@@ -117,8 +119,22 @@ def merge(
     m = None if mask is None else Mask(bits_of(mask.structure), mask.complement)
     if m is not None and m.words is C.flat.bits and mask.complement and not replace:
         m = Mask(m.words.copy(), True)  # it grows while it is read
-    vector.merge(C.flat, t, m, accum, replace)
+    w = C.flat
+    if accum is None and t.iso and not w.iso and w.dtype is not BOOL:
+        one = cast_scalar(t.values, w.dtype)
+        bounds = word_bounds(w, t)
+        kernel = w.device.kernel(fill_variant(w.dtype))
+        kernel(words(w.size), t.present, one, *allowed(w.device, m), int(replace), w.present, w.values, bounds=bounds)
+        w.changed(grown=False)
+    else:
+        vector.merge(w, t, m, accum, replace)
     return C
+
+
+@functools.cache
+def fill_variant(w: DataType) -> Variant:
+    """The kernel for w<mask, replace> = one value at the places of t."""
+    return Variant("formats/bitmap/fill", (("W", w),), (("LANES", 1),))
 
 
 def transpose(A: FlatStore) -> MatrixStore | None:
