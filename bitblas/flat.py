@@ -38,7 +38,7 @@ class FlatStore(MatrixStore):
     @property
     def alone(self) -> bool:
         """Whether a statement of the matrix that has it may write into it."""
-        return self.holders <= 1 and "structure" not in self.__dict__ and "raw" not in self.__dict__
+        return self.holders == 1 and "structure" not in self.__dict__ and "raw" not in self.__dict__
 
     def __getattr__(self, name: str) -> Any:
         """`structure` and `raw`, when they are asked for."""

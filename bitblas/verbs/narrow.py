@@ -68,8 +68,6 @@ def truthy(A: FlatStore) -> Structure:
         return A.pattern() if u.values else _nothing(A, BOOL).pattern()
     if u.dtype is BOOL:
         return _like(A, VectorStore(A.device, u.size, BOOL, u.values, BOOL.np_type.type(True))).pattern()
-    if u.dtype._is_udt:
-        raise NotImplementedError("records have no places")
     return _like(A, vector.select(u, SELECT["valuene"][u.dtype], u.dtype.np_type.type(0))).pattern()
 
 
