@@ -72,6 +72,7 @@ class Format:
     by_rows: ClassVar[bool] = False  # units are rows, entries lie row by row: one order of values for all such forms
     ranked: ClassVar[bool] = True  # kernels find values by ranks: entries do not lie as units list them
     packed: ClassVar[bool] = False  # column numbers of rows are packed
+    bits: ClassVar[bool] = False  # has a bit for each place; verbs run on those as on vectors (verbs/narrow.py)
     renumbers: ClassVar[bool] = False  # lists rows and columns that have entries; verbs run on those (verbs/hyper.py)
     # ---- what it takes part in ----
     timed: ClassVar[bool] = True  # in the choice for time, and in a calibration
