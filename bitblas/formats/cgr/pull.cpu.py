@@ -1,0 +1,68 @@
+# w<mask, accum, replace> = A (+).(x) u row by row, the twin of pull.cu. Parallel bounds are multiples of 64 rows:
+# words of t are not shared.
+# include: formats/cgr/part.cpu.py
+# include: formats/cgr/range.cpu.py
+# include: kernels/values.cpu.py
+# include: kernels/ending.cpu.py
+
+
+@njit(**KERNEL)
+def pull(lo, hi, longest, begin, end, row_of, row_stride, words, segment, value_ptr, a_val, a_iso, a_stride,
+         u_bits, u_val, u_iso, u_stride, mask, mask_stride, mask_invert, product, w_bits, w_val, w_iso, w_stride,
+         moved, replace, t_bits, t_val):  # fmt: skip
+    for word in range(lo >> 6, (hi + 63) >> 6):
+        rest = at(mask, word * mask_stride) ^ mask_invert
+        # include: kernels/rows_of_word.cpu.py
+        while rest != 0:
+            # include: kernels/next_row.cpu.py
+            place = row_begin(begin, words, row)
+            e = np.int64(at(value_ptr, row)) if RANKED else np.int64(0)
+            going = row_end(begin, words, row) > place
+            if U_FULL and (KIND == WORDS or BLEND):
+                count = np.int64(going)
+                going = going and KIND != WORDS
+            if going:
+                part = open_part(words, place, row)
+                runs = True
+                while going:
+                    # The next columns: those of an interval, or one.
+                    if part[1] == 0:
+                        if not runs:
+                            break
+                        runs = False
+                        part = open_part(words, part[0], row)
+                        continue
+                    if runs:
+                        part, from_, length = interval(words, segment, part, row)
+                    else:
+                        part, from_ = residual(words, segment, part, row)
+                        length = np.int64(1)
+                    if KIND != VALUES:
+                        if U_FULL:
+                            count += length
+                        elif runs:
+                            count += count_in(u_bits, from_, length)
+                        else:
+                            count += np.int64(bit_of(u_bits, from_))
+                        going = KIND != WORDS or count == 0
+                    else:
+                        for j in range(from_, from_ + length):
+                            if BLEND:  # what u lacks adds what is neutral
+                                z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
+                                if U_FULL:
+                                    total = add(total, z)
+                                else:
+                                    hit = at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE
+                                    total = add(total, chosen(hit, z, BEGIN))
+                                    count += np.int64(hit)
+                            elif U_FULL or bit_of(u_bits, j):
+                                z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
+                                total = add(total, z) if some else z
+                                some = True
+                                if is_final(total):
+                                    going = False
+                                    break
+                            if RANKED:
+                                e += 1
+            # include: kernels/end_row.cpu.py
+        # include: kernels/end_word.cpu.py
