@@ -137,9 +137,9 @@ def test_what_it_cannot_number():
 def damaged() -> Cgr:
     """A small one with several segments of both kinds."""
     rows = [[] for _ in range(40)]
-    rows[3] = sorted({*range(0, 600, 9), *(a + k for a in range(4, 590, 18) for k in range(4 + a % 3))})
-    rows[33], rows[39] = list(range(100, 120)), [0, 599]
-    return Cgr.of_segments(rows_of(rows, 600), layout.SEGMENT, False)[0]
+    rows[3] = sorted({*range(0, 3000, 30), *(a + k for a in range(5, 3000, 60) for k in range(4 + a % 3))})
+    rows[33], rows[39] = list(range(100, 120)), [0, 2999]
+    return Cgr.of_segments(rows_of(rows, 3000), layout.SEGMENT, False)[0]
 
 
 def test_every_changed_bit_is_refused_or_another_matrix(device):

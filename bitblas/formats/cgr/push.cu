@@ -36,7 +36,7 @@ push(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i6
       scatter(t_bits, t_val, j, mul(RANKED ? values.at(e) : a_iso, load<U_T>(u_val, u_iso, u_stride, i), j, i));
     }
   };
-#if SHARED
+#if SHARED == 2 || (SHARED && KIND != WORDS)
   // f(owner, k) for number k of what each lane has, `length` of them, one a lane.
   const auto shared_out = [&](u32 length, auto f) {
     u32 upto = length;

@@ -3,6 +3,7 @@
 #define PER 1  // places of a unit
 #include "kernels/reach.cuh"
 #include "formats/cgr/range.cuh"
+#define TAKEN 2  // what is done with a column takes more than to find it
 #include "formats/cgr/walk.cuh"
 #define IN_FLIGHT 0  // registers do not suffice to do something else between what is asked for and its use
 #define FORM()                                                                                                        \

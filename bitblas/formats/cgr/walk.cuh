@@ -1,7 +1,9 @@
 // A walk through a row of codes by G lanes: a lane takes a segment, first of intervals, then of residuals. Where there is
 // one segment of residuals for 32 lanes, they decode it together, each from its own nibble on.
 #include "formats/cgr/code.cuh"
+#ifndef TAKEN
 #define TAKEN 4  // columns that a lane finds at most in a step
+#endif
 #define MARK 6   // numbers that say where a part of a long row is: marks.cu
 #ifndef TWO_PHASES
 #define TWO_PHASES 1  // no lane of a warp reads residuals while another reads intervals
@@ -17,29 +19,30 @@ struct Found {
 };
 
 template <int G, bool NUMBERED, bool RANGES> struct Walk {
-  i64 at, area, segment;
-  i64 then, then_entry;  // of a part of a row: where its residuals are, else -1; and their number
-  i64 entry, base;       // the lane's next entry, and (G > 1) the one after those that its group has taken
+  i64 at, area;
+  const i64* mark;   // of a part of a row
+  i64 number;        // of its row's first entry
+  i64 entry, base;   // the lane's next entry, and (G > 1) the one after those that its group has taken
   u32 row, column;
-  u32 segments, next, then_segments;
+  u32 segment, segments, next;  // segment: 0 where there is one alone
   u32 left, run;  // codes of the segment, and columns of the interval
   bool first, runs, together, done;
 
   __device__ __forceinline__ Walk()
-      : at(0), area(0), segment(0), then(-1), then_entry(0), entry(0), base(0), row(0), column(0), segments(0), next(0),
-        then_segments(0), left(0), run(0), first(false), runs(false), together(false), done(true) {}
+      : at(0), area(0), mark(nullptr), number(0), entry(0), base(0), row(0), column(0), segment(0), segments(0), next(0),
+        left(0), run(0), first(false), runs(false), together(false), done(true) {}
   // A row whose entries are numbered from `number` on.
   __device__ __forceinline__ Walk(const u32* words, const Extent& x, i64 segment, i64 row, i64 number, int lane) : Walk() {
     if (x.at == x.end) return;
-    done = false, runs = true, this->segment = segment, this->row = (u32)row;
+    done = false, runs = true, this->segment = (u32)segment, this->row = (u32)row;
     entry = base = number, next = lane;
     begin_area(words, x.at);
   }
   // A part of a long row.
   __device__ __forceinline__ Walk(const i64* mark, i64 segment, i64 row, i64 number, int lane) : Walk() {
-    done = false, runs = true, this->segment = segment, this->row = (u32)row;
+    done = false, runs = true, this->segment = (u32)segment, this->row = (u32)row, this->mark = mark;
+    this->number = number;
     area = mark[0], segments = (u32)mark[1], entry = base = number + mark[2], next = lane;
-    then = mark[3], then_segments = (u32)mark[4], then_entry = number + mark[5];
   }
 
   __device__ __forceinline__ bool more() const { return !done; }
@@ -153,11 +156,11 @@ template <int G, bool NUMBERED, bool RANGES> struct Walk {
   }
   __device__ __forceinline__ void residuals(const u32* words, i64 after, int lane) {
     runs = false, next = lane;
-    if (then < 0) {
+    if (!mark) {
       begin_area(words, after);
     } else {
-      area = then, segments = then_segments;
-      entry = base = then_entry;
+      area = mark[3], segments = (u32)mark[4];
+      entry = base = number + mark[5];
     }
     if (G == 32 && segments == 1) {
       at = area, left = gamma_at(words, at);
