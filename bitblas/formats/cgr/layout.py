@@ -16,7 +16,7 @@ from ..sample import Sample
 
 IN_WORD = 32  # bits of a word
 SEGMENT = 256  # bits of a segment: as the authors chose them
-ENDLESS = 1 << 60  # where rows have one segment of each kind
+ENDLESS = 1 << 40  # more bits than a row has: rows have one segment of each kind
 LEAST = 4  # columns of an interval: code.cuh, and code.cpu.py
 
 
