@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 import numpy as np
-from nib_code import host
+from nib_code import host, sound_nib
 
 SEGMENT, LEAST = 256, 4
 
@@ -90,3 +90,6 @@ def sound_cgr(form: Any, predicted: Any) -> None:
         runs, others = parts(cols)
         ordered = [a + k for a, n in runs for k in range(n)] + others
         assert [ordered[p - ptr[row]] for p in place[ptr[row] : ptr[row + 1]].tolist()] == cols
+
+
+CODED = {"nib": sound_nib, "cgr": sound_cgr}  # forms of codes, and what they promise

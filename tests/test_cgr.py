@@ -12,12 +12,14 @@ from test_battery import run_matrices
 from test_formats import assert_sound, host, make
 
 import bitblas as gb
+from benchmarks.schedules import SCHEDULES, Pushes
 from bitblas import device as devices
 from bitblas.formats.cgr import layout
 from bitblas.formats.cgr.format import Cgr
 from bitblas.formats.csr.format import from_arrays
 from bitblas.loop import build as loop_build
 from bitblas.plan.facts import facts
+from bitblas.plan.product import VALUES
 
 
 def structure(rows, cols, nrows: int, ncols: int) -> Cgr:
@@ -122,6 +124,23 @@ def test_marks_of_parts(emulator):
                     assert at == [at[0] + 256 * k for k in np.cumsum([0, *count[:-1]])]
                     assert before[0] == 0 or kind == 1
                     assert sorted(before) == before and before[-1] <= len(lists[row])
+
+
+@pytest.mark.parametrize(
+    "how", [pytest.param(how, marks=() if "steal" in how else pytest.mark.slow) for how in SCHEDULES]
+)
+def test_schedules(emulator, how):
+    """However threads share the work, a push gives the least source of each column."""
+    lists = [sorted({*range(r % 50, r % 50 + r % 40), *range(r % 7, 900, 3 + r * r % 90)}) for r in range(300)]
+    lists[6], lists[7] = list(range(900)), sorted({k + j for k in range(0, 900, 9) for j in range(5)})
+    wanted = np.full(900, np.iinfo(np.int32).max)
+    for i in reversed(range(300)):
+        wanted[lists[i]] = i
+    with gb.config.set(device="emulator"):
+        pushes = Pushes(rows_of(lists, 900), VALUES)
+        pushes.clear()
+        pushes.run(SCHEDULES[how])()
+        assert np.array_equal(host(pushes.values)[:900], wanted)
 
 
 def test_what_it_cannot_number():

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from battery import DTYPES, FORMS, MATRICES, SOME_FORMS, Pattern, generator, pattern, values
-from cgr_code import sound_cgr
+from cgr_code import CODED, host
 from hypothesis import given
 from hypothesis import strategies as st
-from nib_code import host, sound_nib
 
 import bitblas
 from bitblas.build import stores
@@ -50,7 +49,7 @@ def assert_sound(form) -> None:
     if isinstance(form, split_format.Split):
         assert_sound_split(form)
         return
-    if check := {"nib": sound_nib, "cgr": sound_cgr}.get(form.key):
+    if check := CODED.get(form.key):
         check(form, predicted)
         return
     ptr, col, bits = host(form.ptr).astype(np.int64), host(form.col), None

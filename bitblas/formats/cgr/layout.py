@@ -64,7 +64,7 @@ def sampled(of: Sample) -> float:
     each = of.each / rows  # of a row, what one of the sample stands for
     # A number of b bits is 2^(b - 1) and more; with 1 more few of them have another bit.
     bits = 4.0 * (np.maximum(0, others - 1) // 3 + 1).sum() + (2.0 * np.maximum(0, starts - 1) + 1).sum()
-    bits += len(starts) * gamma_bits(inside.sum() / max(1, len(starts)) - LEAST if len(starts) else 0)
+    bits += len(starts) * gamma_bits(max(0.0, inside.sum() / max(1, len(starts)) - LEAST))
     heads = rows * (2 + gamma_bits(each * len(starts)) + gamma_bits(each * len(others)))
     return mean_words(of.nrows, of.each * float(bits) + float(heads), IN_WORD)
 

@@ -5,6 +5,27 @@
 #include "formats/cgr/range.cuh"
 #include "formats/cgr/walk.cuh"
 
+// f(has, owner, k) for number k of what lane `owner` of the warp has, `length` of them: one a lane at a time.
+template <class F> __device__ __forceinline__ void shared_out(u32 length, F f) {
+  const u32 lane = threadIdx.x & 31;
+  u32 upto = length;
+#pragma unroll
+  for (int d = 1; d < 32; d <<= 1) {
+    const u32 below = __shfl_up_sync(ALL_LANES, upto, d);
+    if (lane >= d) upto += below;
+  }
+  const u32 total = __shfl_sync(ALL_LANES, upto, 31);
+  for (u32 x = lane; x - lane < total; x += 32) {
+    int owner = 0;
+#pragma unroll
+    for (int d = 16; d; d >>= 1) {
+      const u32 until = __shfl_sync(ALL_LANES, upto, owner + d - 1);
+      if (until <= x) owner += d;
+    }
+    f(x < total, owner, x - __shfl_sync(ALL_LANES, upto - length, owner));
+  }
+}
+
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 push(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i64 row_stride, const u32* words,
      i64 segment, const PLACE_T* value_ptr, const value_t* a_val, A_T a_iso, i64 a_stride, const u64* u_bits,
@@ -36,29 +57,6 @@ push(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i6
       scatter(t_bits, t_val, j, mul(RANKED ? values.at(e) : a_iso, load<U_T>(u_val, u_iso, u_stride, i), j, i));
     }
   };
-#if SHARED == 2 || (SHARED && KIND != WORDS)
-  // f(owner, k) for number k of what each lane has, `length` of them, one a lane.
-  const auto shared_out = [&](u32 length, auto f) {
-    u32 upto = length;
-#pragma unroll
-    for (int d = 1; d < 32; d <<= 1) {
-      const u32 below = __shfl_up_sync(ALL_LANES, upto, d);
-      if ((threadIdx.x & 31) >= d) upto += below;
-    }
-    const u32 total = __shfl_sync(ALL_LANES, upto, 31);
-    for (u32 k = 0; k < total; k += 32) {
-      const u32 x = k + (threadIdx.x & 31);
-      int owner = 0;
-#pragma unroll
-      for (int d = 16; d; d >>= 1) {
-        const u32 until = __shfl_sync(ALL_LANES, upto, owner + d - 1);
-        if (until <= x) owner += d;
-      }
-      const u32 before = __shfl_sync(ALL_LANES, upto - length, owner);
-      f(x < total, owner, x - before);
-    }
-  };
-#endif
 #if SHARED == 2
   __shared__ u32 stolen[BLOCK * TAKEN];
   u32* mine = stolen + threadIdx.x / 32 * 32 * TAKEN;
