@@ -18,7 +18,7 @@ pull(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i6
   if (of.open) {
     const i64 number = RANKED ? (i64)value_ptr[of.row] : 0;
     if (row_stride) {
-      walk = Lanes(begin + MARK * of.unit, segment, of.row, number, of.lane);
+      walk = Lanes(words, begin + MARK * of.unit, segment, of.row, number, of.lane);
     } else {
       Extent x = row_extent(begin, words, of.row);
       // Presence is looked for in its segments; those that hold it see to themselves.

@@ -40,7 +40,7 @@ push(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i6
   if (unit < n && bit_of(u_bits, row)) {
     const i64 number = RANKED ? (i64)value_ptr[row] : 0;
     if (row_stride) {
-      walk = Lanes(begin + MARK * unit, segment, row, number, lane);
+      walk = Lanes(words, begin + MARK * unit, segment, row, number, lane);
     } else {
       Extent x = row_extent(begin, words, row);
       if (words_of(x) > longest) x.end = x.at;  // a hub: its parts are rows of another launch

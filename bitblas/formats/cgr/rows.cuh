@@ -51,7 +51,7 @@ struct Rows {
     }
     const i64 number = RANKED ? (i64)value_ptr[i] : 0;
     const int lane = threadIdx.x & 31;
-    go(Walk<32, RANKED, false>(mark + MARK * (first_mark[low] + s), segment, i, number, lane), lane, reached);
+    go(Walk<32, RANKED, false>(words, mark + MARK * (first_mark[low] + s), segment, i, number, lane), lane, reached);
   }
   template <class W, class F> __device__ __forceinline__ void go(W walk, int lane, F reached) const {
     while (__any_sync(ALL_LANES, walk.more())) {

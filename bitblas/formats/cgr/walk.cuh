@@ -1,5 +1,6 @@
 // A walk through a row of codes by G lanes: a lane takes a segment, first of intervals, then of residuals. Where there is
-// one segment of residuals for 32 lanes, they decode it together, each from its own nibble on.
+// one segment for several lanes, they share the columns of its intervals, or decode its residuals together, each from its
+// own nibble on.
 #include "formats/cgr/code.cuh"
 #ifndef TAKEN
 #define TAKEN 4  // columns that a lane finds at most in a step
@@ -21,12 +22,12 @@ struct Found {
 template <int G, bool NUMBERED, bool RANGES> struct Walk {
   i64 at, area;
   const i64* mark;   // of a part of a row
-  i64 number;        // of its row's first entry
-  i64 entry, base;   // the lane's next entry, and (G > 1) the one after those that its group has taken
+  i64 number;        // of the row's first entry
+  u32 entry, base;   // in the row the lane's next one, and (G > 1) the one after those that its group has taken
   u32 row, column;
   u32 segment, segments, next;  // segment: 0 where there is one alone
   u32 left, run;  // codes of the segment, and columns of the interval
-  bool first, runs, together, done;
+  u32 first : 1, runs : 1, together : 1, done : 1;
 
   __device__ __forceinline__ Walk()
       : at(0), area(0), mark(nullptr), number(0), entry(0), base(0), row(0), column(0), segment(0), segments(0), next(0),
@@ -35,14 +36,16 @@ template <int G, bool NUMBERED, bool RANGES> struct Walk {
   __device__ __forceinline__ Walk(const u32* words, const Extent& x, i64 segment, i64 row, i64 number, int lane) : Walk() {
     if (x.at == x.end) return;
     done = false, runs = true, this->segment = (u32)segment, this->row = (u32)row;
-    entry = base = number, next = lane;
+    this->number = number, next = lane;
     begin_area(words, x.at);
+    join(words, lane);
   }
   // A part of a long row.
-  __device__ __forceinline__ Walk(const i64* mark, i64 segment, i64 row, i64 number, int lane) : Walk() {
+  __device__ __forceinline__ Walk(const u32* words, const i64* mark, i64 segment, i64 row, i64 number, int lane) : Walk() {
     done = false, runs = true, this->segment = (u32)segment, this->row = (u32)row, this->mark = mark;
-    this->number = number;
-    area = mark[0], segments = (u32)mark[1], entry = base = number + mark[2], next = lane;
+    this->number = number, next = lane;
+    area = mark[0], segments = (u32)mark[1], entry = base = (u32)mark[2];
+    join(words, lane);
   }
 
   __device__ __forceinline__ bool more() const { return !done; }
@@ -53,22 +56,24 @@ template <int G, bool NUMBERED, bool RANGES> struct Walk {
     refill(words, lane);
 #pragma unroll
     for (int k = 0; k < TAKEN; ++k) to.has[k] = false, to.at[k] = 0;
-    to.from = to.length = 0, to.entry = entry;
-    if (G == 32 && __any_sync(ALL_LANES, together)) return decode_together(words, lane, to);
-    if (done) return;
+    to.from = to.length = 0, to.entry = number + entry;
+    const bool joint = G > 1 && together;
+    if (G > 1 && __any_sync(ALL_LANES, joint && !runs)) decode_together(words, lane, to);
+    if (done || (joint && !runs)) return;
     if (runs) {
       if (!run && left) {
         follow(gamma_at(words, at));
         run = gamma_at(words, at) + LEAST;
       }
       if (RANGES) {
-        to.from = column, to.length = run;
+        if (!joint || lane == 0) to.from = column, to.length = run;
         count(run);
         column += run - (run > 0), run = 0;
       } else if (run) {
-        const u32 some = run < TAKEN ? run : TAKEN;
+        const u32 wide = joint ? TAKEN * G : TAKEN, some = run < wide ? run : wide, mine = joint ? TAKEN * lane : 0;
 #pragma unroll
-        for (int k = 0; k < TAKEN; ++k) to.has[k] = k < some, to.at[k] = column + k;
+        for (int k = 0; k < TAKEN; ++k) to.has[k] = mine + k < some, to.at[k] = column + mine + k;
+        to.entry += mine;
         count(some);
         run -= some, column += some - !run;
       }
@@ -155,47 +160,58 @@ template <int G, bool NUMBERED, bool RANGES> struct Walk {
     return found;
   }
   __device__ __forceinline__ void residuals(const u32* words, i64 after, int lane) {
-    runs = false, next = lane;
+    if (G > 1 && !mark) {
+      if (together) base = entry;
+      else entry = base;
+    }
+    runs = together = false, next = lane;
     if (!mark) {
       begin_area(words, after);
     } else {
       area = mark[3], segments = (u32)mark[4];
-      entry = base = number + mark[5];
+      entry = base = (u32)mark[5];
     }
-    if (G == 32 && segments == 1) {
-      at = area, left = gamma_at(words, at);
-      column = row, first = true, next = G + lane, together = left > 0;
-    }
+    join(words, lane);
   }
-  // All lanes have the same place. A code begins at the first nibble, and at each that one ends at: what lanes reach is
-  // found by going as far as they have gone (pos = pos[pos]).
+  // One segment is everybody's.
+  __device__ __forceinline__ void join(const u32* words, int lane) {
+    if (G == 1 || segments != 1) return;
+    at = area, left = gamma_at(words, at);
+    column = row, first = true, next = G + lane, together = true;
+  }
+  // All lanes of a group have the same place. A code begins at the first nibble, and at each that one ends at: what lanes
+  // reach is found by going as far as they have gone (pos = pos[pos]).
   __device__ __forceinline__ void decode_together(const u32* words, int lane, Found& to) {
-    u32 used = 0;
-    const u64 bits = window(words, at + 4 * lane);
-    const int zeros = __clzll((i64)bits);
-    const u32 value = zeros > 10 ? 0 : zeta_in(bits, used);  // no code begins there
-    u32 reached = 1u << lane, to_lane = lane + (zeros > 10 ? 32 : zeros + 1);
+    const bool mine = together && !runs && left;
+    u32 value = 0, to_lane = G, used = 0;
+    if (mine) {
+      const u64 bits = window(words, at + 4 * lane);
+      const int zeros = __clzll((i64)bits);
+      if (zeros <= 10) value = zeta_in(bits, used), to_lane = lane + zeros + 1;  // else no code begins there
+    }
+    u32 reached = 1u << lane;
     const u32 after = to_lane;
 #pragma unroll
-    for (int round = 0; round < 5; ++round) {
-      const u32 theirs = __shfl_sync(ALL_LANES, reached, to_lane & 31), beyond = __shfl_sync(ALL_LANES, to_lane, to_lane & 31);
-      if (to_lane < 32) reached |= theirs, to_lane = beyond;
+    for (int round = 1; round < G; round <<= 1) {
+      const int there = to_lane & (G - 1);
+      const u32 theirs = __shfl_sync(ALL_LANES, reached, there, G), beyond = __shfl_sync(ALL_LANES, to_lane, there, G);
+      if (to_lane < G) reached |= theirs, to_lane = beyond;
     }
-    const u32 begins = __shfl_sync(ALL_LANES, reached, 0), rank = __popc(begins & ((1u << lane) - 1));
-    const bool has = begins >> lane & 1 && rank < left;
+    const u32 begins = __shfl_sync(ALL_LANES, reached, 0, G), rank = __popc(begins & ((1u << lane) - 1));
+    const bool has = mine && begins >> lane & 1 && rank < left;
     u32 sum = has ? lane == 0 && first ? unfolded(value) : value + 1 : 0;
 #pragma unroll
-    for (int d = 1; d < 32; d <<= 1) {
-      const u32 below = __shfl_up_sync(ALL_LANES, sum, d);
+    for (int d = 1; d < G; d <<= 1) {
+      const u32 below = __shfl_up_sync(ALL_LANES, sum, d, G);
       if (lane >= d) sum += below;
     }
-    const u32 all = __ballot_sync(ALL_LANES, has);
-    const int last = 31 - __clz((int)all);
-    to.has[0] = has, to.at[0] = column + sum, to.entry = entry + rank;
-    if (NUMBERED) entry += __popc(all);
-    at += 4 * __shfl_sync(ALL_LANES, after, last);
-    column += __shfl_sync(ALL_LANES, sum, last);
+    const u32 all = __ballot_sync(ALL_LANES, has) & group_mask<G>();
+    const int last = mine ? (31 - __clz((int)all)) & (G - 1) : 0;
+    const u32 steps = __shfl_sync(ALL_LANES, after, last, G), ahead = __shfl_sync(ALL_LANES, sum, last, G);
+    if (!mine) return;
+    to.has[0] = has, to.at[0] = column + sum, to.entry = number + entry + rank;
+    count(__popc(all));
+    at += 4 * steps, column += ahead;
     left -= __popc(all), first = false;
-    if (!left) together = false, done = true;
   }
 };
