@@ -1,6 +1,6 @@
 # w<mask, accum, replace> = A (+).(x) u row by row, the twin of pull.cu. Parallel bounds are multiples of 64 rows:
 # words of t are not shared.
-# include: formats/cgr/part.cpu.py
+# include: formats/cgr/code.cpu.py
 # include: formats/cgr/range.cpu.py
 # include: kernels/values.cpu.py
 # include: kernels/ending.cpu.py
@@ -21,48 +21,48 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, words, segment, value_
             if U_FULL and (KIND == WORDS or BLEND):
                 count = np.int64(going)
                 going = going and KIND != WORDS
-            if going:
-                part = open_part(words, place, row)
-                runs = True
-                while going:
-                    # The next columns: those of an interval, or one.
-                    if part[1] == 0:
-                        if not runs:
-                            break
-                        runs = False
-                        part = open_part(words, part[0], row)
-                        continue
-                    if runs:
-                        part, from_, length = interval(words, segment, part, row)
-                    else:
-                        part, from_ = residual(words, segment, part, row)
-                        length = np.int64(1)
-                    if KIND != VALUES:
-                        if U_FULL:
-                            count += length
-                        elif runs:
-                            count += count_in(u_bits, from_, length)
+            for runs in range(1 if going else -1, -1, -1):  # intervals, then residuals
+                more, area = gamma_at(words, place)
+                for s in range(more + 1):
+                    left, place = gamma_at(words, area + s * segment)
+                    j = np.int64(row)
+                    first = True
+                    while left > 0 and going:
+                        # include: formats/cgr/next.cpu.py
+                        if KIND != VALUES:
+                            if U_FULL:
+                                count += length
+                            elif runs:
+                                count += count_in(u_bits, start, length)
+                            else:
+                                count += np.int64(bit_of(u_bits, j))
+                            going = KIND != WORDS or count == 0
                         else:
-                            count += np.int64(bit_of(u_bits, from_))
-                        going = KIND != WORDS or count == 0
-                    else:
-                        for j in range(from_, from_ + length):
-                            if BLEND:  # what u lacks adds what is neutral
-                                z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
-                                if U_FULL:
-                                    total = add(total, z)
-                                else:
-                                    hit = at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE
-                                    total = add(total, chosen(hit, z, BEGIN))
-                                    count += np.int64(hit)
-                            elif U_FULL or bit_of(u_bits, j):
-                                z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
-                                total = add(total, z) if some else z
-                                some = True
-                                if is_final(total):
-                                    going = False
-                                    break
-                            if RANKED:
-                                e += 1
+                            for k in range(start, j + 1):
+                                if BLEND:  # what u lacks adds what is neutral
+                                    z = mul(
+                                        value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, k), row, k
+                                    )
+                                    if U_FULL:
+                                        total = add(total, z)
+                                    else:
+                                        hit = at(u_bits, k >> 6) >> np.uint64(k & 63) & ONE
+                                        total = add(total, chosen(hit, z, BEGIN))
+                                        count += np.int64(hit)
+                                elif U_FULL or bit_of(u_bits, k):
+                                    z = mul(
+                                        value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, k), row, k
+                                    )
+                                    total = add(total, z) if some else z
+                                    some = True
+                                    if is_final(total):
+                                        going = False
+                                        break
+                                if RANKED:
+                                    e += 1
+                    if not going:
+                        break
+                if not going:
+                    break
             # include: kernels/end_row.cpu.py
         # include: kernels/end_word.cpu.py

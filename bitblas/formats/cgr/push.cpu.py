@@ -1,5 +1,5 @@
 # t = A' (+).(x) u by the entries of u, the twin of push.cu. Units are the 64-bit words of u; one thread.
-# include: formats/cgr/part.cpu.py
+# include: formats/cgr/code.cpu.py
 # include: formats/cgr/range.cpu.py
 # include: kernels/values.cpu.py
 # include: kernels/push.cpu.py
@@ -19,28 +19,26 @@ def push(lo, hi, longest, begin, end, row_of, row_stride, words, segment, value_
             if row_end(begin, words, row) == place:
                 continue
             e = np.int64(at(value_ptr, row)) if RANKED else np.int64(0)
-            part = open_part(words, place, row)
-            runs = True
-            while runs or part[1] > 0:
-                if part[1] == 0:
-                    runs = False
-                    part = open_part(words, part[0], row)
-                    continue
-                if runs:
-                    part, from_, length = interval(words, segment, part, row)
-                    if KIND == WORDS:
-                        for k in range(from_ >> 6, (from_ + length - 1 >> 6) + 1):
-                            open_bits = (at(mask, k * mask_stride) ^ mask_invert) & range_in(k, from_, from_ + length)
-                            put(t_bits, k, at(t_bits, k) | open_bits)
-                        continue
-                else:
-                    part, from_ = residual(words, segment, part, row)
-                    length = np.int64(1)
-                j = from_
-                while j < from_ + length:
-                    # include: kernels/pushed.cpu.py
-                    j += 1
-                    if RANKED:
-                        e += 1
+            for runs in range(1, -1, -1):  # intervals, then residuals
+                more, area = gamma_at(words, place)
+                for s in range(more + 1):
+                    left, place = gamma_at(words, area + s * segment)
+                    j = np.int64(row)
+                    first = True
+                    while left > 0:
+                        # include: formats/cgr/next.cpu.py
+                        if KIND == WORDS and runs:
+                            for k in range(start >> 6, (j >> 6) + 1):
+                                some = (at(mask, k * mask_stride) ^ mask_invert) & range_in(k, start, j + 1)
+                                put(t_bits, k, at(t_bits, k) | some)
+                            continue
+                        last = j
+                        j = start
+                        while j <= last:
+                            # include: kernels/pushed.cpu.py
+                            j += 1
+                            if RANKED:
+                                e += 1
+                        j = last
     if KIND == COUNT:
         close_counts(t_bits, t_val, counts, product)
