@@ -7,8 +7,8 @@ two-phase       no thread of a warp reads residuals before all have read their i
 + warp-centric  residuals of a long row are decoded by a warp together, each thread from its own nibble on
 + segments      of 256 bits, of which each thread of a warp has one; without them rows have one of each kind
 
-What is measured is a push along all rows, for presence (a step of a search) or for the least source (min_second, INT32).
-Without a GPU it is checked that all give the same (tests/test_cgr.py).
+What is measured is a push along all rows, for presence (a step of a search) or for the least source (min_second,
+INT32). That all give the same is tested in the emulator (tests/test_cgr.py).
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ WHOLE = 1 << 40  # words of a part: all of a row
 
 
 class Schedule(NamedTuple):
-    """phases, shared: the constants TWO_PHASES and SHARED of push.cu. segment: its bits. part: words of a part of a long
-    row, which a warp takes; 0: long rows are rows as others."""
+    """phases, shared: the constants TWO_PHASES and SHARED of push.cu. segment: its bits. part: words of a part of a
+    long row, which a warp takes; 0: long rows are rows as others."""
 
     phases: int
     shared: int
