@@ -92,4 +92,14 @@ def sound_cgr(form: Any, predicted: Any) -> None:
         assert [ordered[p - ptr[row]] for p in place[ptr[row] : ptr[row + 1]].tolist()] == cols
 
 
+def rows_order(key: str, i: Any, j: Any) -> Any:
+    """The order of entries that a form by rows has."""
+    if key != "cgr":
+        return np.lexsort((j, i))
+    inside = {
+        (row, a + k) for row in set(i.tolist()) for a, n in parts(sorted(j[i == row].tolist()))[0] for k in range(n)
+    }
+    return np.lexsort((j, [place not in inside for place in zip(i.tolist(), j.tolist())], i))
+
+
 CODED = {"nib": sound_nib, "cgr": sound_cgr}  # forms of codes, and what they promise

@@ -13,7 +13,17 @@ from benchmarks import builds, bytes, cpu, decode, entrywise, gpu, graphs, mplg,
 from benchmarks.__main__ import main
 from benchmarks.verbs import VERBS
 
-SMALL = ("rmat6", "delaunay_n6", "delaunay_n6_random", "grid2d_9", "stencil27_4", "mycielskian5", "hub_n6", "even_n6", "web_n6")
+SMALL = (
+    "rmat6",
+    "delaunay_n6",
+    "delaunay_n6_random",
+    "grid2d_9",
+    "stencil27_4",
+    "mycielskian5",
+    "hub_n6",
+    "even_n6",
+    "web_n6",
+)
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from battery import DTYPES, FORMS, MATRICES, SOME_FORMS, Pattern, generator, pattern, values
-from cgr_code import CODED, host
+from cgr_code import CODED, host, rows_order
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -144,7 +144,7 @@ def test_order_of_entries(device, key):
     A = make(p, x, "INT64", key)
     i, j, found = (host(a).astype(np.int64) for a in A.to_coo(sort=False))
     t = format_of(key).rows_per_unit
-    order = np.lexsort((j, i)) if t == 1 else np.lexsort((j % t, i % t, j // t, i // t))
+    order = rows_order(key, i, j) if t == 1 else np.lexsort((j % t, i % t, j // t, i // t))
     if key.startswith("split"):
         _, tile, count = np.unique(i // t * 1000 + j // t, return_inverse=True, return_counts=True)
         rule = split_layout.rule_of(p.ncols, t, A._store.structure.primary.near_width)

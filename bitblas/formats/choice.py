@@ -80,6 +80,7 @@ class Format:
     fused: bool = False  # pulls end their statement: each end is a kernel of its own, so the formats of programs alone
     wide: bool = False  # the CPU has a kernel for all places of a tile at once (b2sr/lanes.cpu.py)
     spreads: ClassVar[bool] = False  # rounds of the CPU push along it (spread.cpu.py)
+    part_lanes: ClassVar[int] = 32  # that share a segment of a long unit, where units are summed
     reads_values: ClassVar[bool] = False  # a step that pulls reads values (loop/steps.py)
     indices: ClassVar[tuple[str, ...]]  # names that pulls and pushes give the types of its index arrays
     dot_indices: ClassVar[tuple[str, ...]] = ()  # names that its dot kernel gives them; none: there is no such kernel
@@ -177,7 +178,7 @@ class Format:
         raise NotImplementedError
 
     def segment(self) -> int:
-        """What of a long unit 32 lanes sum: eight steps."""
+        """What of a long unit `part_lanes` sum: eight steps."""
         raise NotImplementedError
 
     def pull_threshold(self, form: Any) -> int:

@@ -24,6 +24,7 @@ class CgrChoice(Format):
     counts, nothing = "own", 0.0
     timed = False
     registered = "thin"
+    part_lanes = 8  # rows that are a little too long for one lane have no more segments
 
     def refusal(self, nrows: int, ncols: int) -> str:
         fits = max(nrows, ncols) <= MOST
@@ -59,7 +60,7 @@ class CgrChoice(Format):
         return LONGEST * (EARLY if kind == WORDS and not push else 1) * lanes
 
     def segment(self) -> int:
-        return 8 * 32
+        return 8 * self.part_lanes  # words: a segment each
 
     def pull_threshold(self, form: Any) -> int:
         return int(form.work) // ALPHA

@@ -59,12 +59,14 @@ template <int G, bool NUMBERED, bool RANGES> struct Walk {
     to.from = to.length = 0, to.entry = number + entry;
     const bool joint = G > 1 && together;
     if (G > 1 && __any_sync(ALL_LANES, joint && !runs)) decode_together(words, lane, to);
+    const bool inside = !done && runs;
+    if (inside && !run && left) {
+      follow(gamma_at(words, at));
+      run = gamma_at(words, at) + LEAST;
+    }
+    if (G > 1 && !RANGES && lead(lane, inside && !joint, to)) return;
     if (done || (joint && !runs)) return;
     if (runs) {
-      if (!run && left) {
-        follow(gamma_at(words, at));
-        run = gamma_at(words, at) + LEAST;
-      }
       if (RANGES) {
         if (!joint || lane == 0) to.from = column, to.length = run;
         count(run);
@@ -178,6 +180,21 @@ template <int G, bool NUMBERED, bool RANGES> struct Walk {
     if (G == 1 || segments != 1) return;
     at = area, left = gamma_at(words, at);
     column = row, first = true, next = G + lane, together = true;
+  }
+  // A long interval of one lane is all lanes' of its group: whether there was one.
+  __device__ __forceinline__ bool lead(int lane, bool own, Found& to) {
+    const u32 wide = TAKEN * G, longs = __ballot_sync(ALL_LANES, own && run >= wide) & group_mask<G>();
+    const int leader = longs ? (__ffs(longs) - 1) & (G - 1) : 0;
+    const u32 from = __shfl_sync(ALL_LANES, column, leader, G), before = __shfl_sync(ALL_LANES, entry, leader, G);
+    if (!longs) return false;
+#pragma unroll
+    for (int k = 0; k < TAKEN; ++k) to.has[k] = true, to.at[k] = from + TAKEN * lane + k;
+    to.entry = number + before + TAKEN * lane;
+    if (lane == leader) {
+      count(wide);
+      run -= wide, column += wide - !run;
+    }
+    return true;
   }
   // All lanes of a group have the same place. A code begins at the first nibble, and at each that one ends at: what lanes
   // reach is found by going as far as they have gone (pos = pos[pos]).
