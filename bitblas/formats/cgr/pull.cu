@@ -43,7 +43,7 @@ __device__ __forceinline__ void take_ranges(const Found& found, Sum& x, const Va
 }
 #endif
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+extern "C" __global__ void __launch_bounds__(BLOCK, KIND == VALUES && sizeof(Z_T) > 4 ? 3 : 4)
 pull(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i64 row_stride, const u32* words,
      i64 segment, const PLACE_T* value_ptr, const value_t* a_val, A_T a_iso, i64 a_stride, const u64* u_bits,
      const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, const u64* mask, i64 mask_stride, u64 mask_invert, Z_T product,
