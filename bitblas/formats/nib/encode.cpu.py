@@ -4,7 +4,7 @@ IN_WORD = 8
 
 
 @njit(**KERNEL)
-def encode(lo, hi, ptr, col, sizes, heads, ends, words):
+def encode(lo, hi, first, ptr, col, sizes, heads, ends, words):
     for row in range(lo, hi):
         begin = np.int64(at(ptr, row))
         stop = np.int64(at(ptr, row + 1))
@@ -13,7 +13,7 @@ def encode(lo, hi, ptr, col, sizes, heads, ends, words):
         if FILL:
             put_end(heads, ends, words, row, ptr.size - 1)
             place = begin_of(heads, ends, row) << np.uint64(2)
-        last = row
+        last = first + row
         for e in range(begin, stop):
             j = np.int64(at(col, e))
             apart = j - last
