@@ -17,7 +17,7 @@ from bitblas import device as devices
 from bitblas.formats.cgr import layout
 from bitblas.formats.cgr.format import Cgr
 from bitblas.formats.csr.format import from_arrays
-from bitblas.loop import build as loop_build
+from bitblas.loop.gpu import build as loop_build
 from bitblas.plan.facts import facts
 from bitblas.plan.product import VALUES
 
