@@ -90,7 +90,7 @@ SHAPES = ("gaps", "hub", "long hub", "dense column", "wide", "all ones", "no ent
 CASES = (
     ("mxv pull", 0, "half iso", True),
     ("mxv pull", 5, "half", False),
-    ("vxm push", 12, "sparse", False),
+    pytest.param("vxm push", 12, "sparse", False, marks=pytest.mark.slow),
 )
 
 
@@ -99,6 +99,7 @@ def test_products(device, call, algebra, u, iso, monkeypatch):
     run_matrices(SHAPES, "cgr", call, ALGEBRAS[algebra], u, iso, monkeypatch, accum=False, replace=True)
 
 
+@pytest.mark.slow
 def test_programs(device, monkeypatch):
     """Levels and shortest paths along codes; rows cut into parts."""
     test_loop.test_breadth_first_levels(device, ("cgr", None))
@@ -161,6 +162,7 @@ def damaged() -> Cgr:
     return Cgr.of_segments(rows_of(rows, 3000), layout.SEGMENT, False)[0]
 
 
+@pytest.mark.slow
 def test_every_changed_bit_is_refused_or_another_matrix(device):
     """Of what is stored: nothing is read beyond the arrays, and what is no encoding of rows is refused."""
     form = damaged()
@@ -200,6 +202,7 @@ def test_lies_are_refused(device, lie):
             Cgr.restored(form.device, form.numbers(), form.arrays() | {name: array[:-1]}).check()
 
 
+@pytest.mark.slow
 def test_bytes_are_predicted(device):
     """To the byte where they are counted."""
     for name in ("gaps", "hub", "all ones", "wide", "tall", "129x129", "no entries", "0x5"):

@@ -150,9 +150,11 @@ def encode(lo, hi, segment, ptr, col, sizes, heads, ends, words):
             put_end(heads, ends, words, row, ptr.size - 1)
             if begin < stop:
                 place = np.int64(begin_of(heads, ends, row))
-                place = put_items(col, row, begin, stop, True, segment, words, place)
-                put_items(col, row, begin, stop, False, segment, words, place)
+                for kind in range(2):
+                    place = put_items(col, row, begin, stop, kind == 0, segment, words, place)
         elif begin < stop:
-            _, runs = segments_of(col, row, begin, stop, True, segment)
-            _, others = segments_of(col, row, begin, stop, False, segment)
-            put(sizes, row, runs + others)
+            size = np.int64(0)
+            for kind in range(2):
+                _, bits = segments_of(col, row, begin, stop, kind == 0, segment)
+                size += bits
+            put(sizes, row, size)
