@@ -11,6 +11,9 @@ from test_split import with_near
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.loop import Program
+from bitblas.loop.buffers import ENTRIES, LISTED, REMAINING, SEGMENTS, STATE, WORK
+from bitblas.loop.fused.steps import activate_variant
+from bitblas.store import pack
 
 
 @pytest.mark.parametrize("form", [("b2sr", 8), ("split", 8)])
@@ -130,3 +133,24 @@ def test_rows_of_all_lengths(device, form):
     expected = dijkstra(csr_array((weights, (rows, cols)), shape=(n, n)), indices=hub)
     at, found = entries(gb.algorithms.sssp(A, hub))
     assert np.array_equal(at, np.flatnonzero(expected < np.inf)) and np.array_equal(found, expected[at])
+
+
+@pytest.mark.usefixtures("emulator")
+@pytest.mark.parametrize("density", [0.0, 0.002, 0.1, 0.5, 1.0])
+def test_every_entry_of_a_vector_is_listed_once(density):
+    """With few warps, so that each has many entries and takes their places together; long rows are cut."""
+    import emulator.device  # noqa: F401 - registers it
+
+    device, n, longest, rng = devices.get("emulator"), 9000, 40, np.random.default_rng(5)
+    flags = rng.random(n) < density
+    length = np.where(rng.random(n) < 0.01, rng.integers(41, 130, n), rng.integers(0, 9, n))
+    ptr = np.append(0, np.cumsum(length)).astype(np.int32)
+    listed, state = np.full(n, n, np.uint32), np.zeros(STATE, np.uint64)
+    cut = np.zeros((int((-(-length // longest)).sum()), 2), np.uint32)
+    launch = device.load(activate_variant(1, 1, gb.dtypes.INT32))
+    launch((2,), (256,), (np.int64(n), np.int64(n), np.int64(longest), pack(device, flags), ptr, listed, state, cut))
+    here = np.flatnonzero(flags)
+    assert state[[ENTRIES, LISTED, REMAINING]].tolist() == [len(here)] * 3 and state[WORK] == length[here].sum()
+    assert np.array_equal(np.sort(listed[: len(here)]), here) and (listed[len(here) :] == n).all()
+    long = [(i, s) for i in here[length[here] > longest].tolist() for s in range(-(-length[i] // longest))]
+    assert sorted(map(tuple, cut[: int(state[SEGMENTS])].tolist())) == long
