@@ -88,6 +88,7 @@ def _bits(name: str, *flags: int) -> Any:
 
 popcount = _bits("ctpop")  # number of set bits, in the type of its argument
 trailing_zeros = _bits("cttz", 1)  # place of the lowest set bit; undefined for 0
+leading_zeros = _bits("ctlz", 0)  # zeros above the highest set bit
 
 
 @intrinsic
@@ -155,4 +156,15 @@ def _allocate(zeroed: bool, ctx: Any, b: Any, sig: Any, args: Any) -> Any:
 
 empty, zeros = _scratch(False), _scratch(True)  # (size, dtype): an array that lives until the kernel ends
 
-__all__ = ["at", "chosen", "drop_lowest", "empty", "popcount", "prefetch", "put", "trailing_zeros", "zeros"]
+__all__ = [
+    "at",
+    "chosen",
+    "drop_lowest",
+    "empty",
+    "leading_zeros",
+    "popcount",
+    "prefetch",
+    "put",
+    "trailing_zeros",
+    "zeros",
+]
