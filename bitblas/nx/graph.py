@@ -14,7 +14,9 @@ from semirings.cached import cached_property
 
 from .degrees import Degrees
 from .export import to_networkx
-from .numbering import as_numbers
+from .numbering import as_numbers, ascending
+
+JOINS = {"plus": np.add, "min": np.minimum, "max": np.maximum}  # of parallel edges
 
 
 class Graph:
@@ -133,7 +135,19 @@ class Graph:
         return self._kept_as("structure", self._structure)
 
     def _structure(self) -> Any:
-        return gb.Matrix.from_csr(self.ptr, self.cols, True, ncols=len(self.labels))
+        return self._by_rows(True)
+
+    @property
+    def _ascending(self) -> tuple[np.ndarray, np.ndarray]:
+        """The order of the entries by row, then column, and by column, then row."""
+        return self._kept_as("ascending", lambda: ascending(self.ptr, self.cols))
+
+    def _by_rows(self, values: Any) -> Any:
+        """The matrix of these values, one for all, or one for each entry in the order of NetworkX."""
+        order, _ = self._ascending
+        cols = self._kept_as("ascending columns", lambda: self.cols[order])
+        found = values[order] if isinstance(values, np.ndarray) else values
+        return gb.Matrix.from_csr(self.ptr, cols, found, ncols=len(self.labels))
 
     @property
     def loopless(self) -> Any:
@@ -187,7 +201,7 @@ class Graph:
 
     def _places(self) -> Any:
         place = np.arange(len(self.cols)) - np.repeat(self.ptr[:-1], np.diff(self.ptr))
-        return gb.Matrix.from_csr(self.ptr, self.cols, place, ncols=len(self.labels))
+        return self._by_rows(place)
 
     def matrix(self, weight: str | None = None, parallel: str = "plus", default: float = 1) -> Any:
         """The weights, n x n, INT64 or FP64; without `weight` 1. parallel: how those of parallel edges are joined,
@@ -195,17 +209,27 @@ class Graph:
         return self._kept_as((weight, parallel, default), lambda: self._matrix(weight, parallel, default))
 
     def _matrix(self, weight: str | None, parallel: str, default: float) -> Any:
-        n = len(self.labels)
         if weight is None:
-            several = self.counts is not None and parallel == "plus"
-            return gb.Matrix.from_csr(self.ptr, self.cols, self.counts if several else 1, ncols=n)
-        rows, cols = self.edges_at
-        joined = {} if self.counts is None else {"dup_op": getattr(gb.binary, parallel)}
-        half = gb.Matrix.from_coo(rows, cols, self.values_of(weight, default), nrows=n, ncols=n, **joined)
-        if self.directed:
-            return half
-        # A = half + (half above the diagonal)'
-        return half.ewise_add(half.select(gb.select.triu, 1).new().T, gb.binary.first).new()
+            return self._by_rows(1 if self.counts is None or parallel != "plus" else self.counts)
+        values = self.values_of(weight, default)
+        if self.counts is not None and len(values):
+            kept = self.counts if self.kept is None else self.counts[self.kept]
+            values = JOINS[parallel].reduceat(values, np.cumsum(kept) - kept)
+        if self.kept is not None:
+            values = values[self._edge]
+        return self._by_rows(values)
+
+    @property
+    def _edge(self) -> np.ndarray:
+        """The number of the edge of each entry of an undirected graph, parallel edges being one."""
+        return self._kept_as("edge", self._numbered)
+
+    def _numbered(self) -> np.ndarray:
+        number = np.cumsum(self.kept) - 1
+        order, across = self._ascending
+        mirror = np.empty_like(order)  # the entry of the other end: what is in its place if rows are columns
+        mirror[order] = across
+        return np.where(self.kept, number, number[mirror])
 
     # ---- as NetworkX's graphs ---------------------------------------------------------------------------------------
 
