@@ -14,9 +14,8 @@ from semirings.cached import cached_property
 
 from .degrees import Degrees
 from .export import to_networkx
-from .numbering import as_numbers, ascending
-
-JOINS = {"plus": np.add, "min": np.minimum, "max": np.maximum}  # of parallel edges
+from .matrices import entry_values, of_entries
+from .numbering import as_numbers
 
 
 class Graph:
@@ -135,19 +134,7 @@ class Graph:
         return self._kept_as("structure", self._structure)
 
     def _structure(self) -> Any:
-        return self._by_rows(True)
-
-    @property
-    def _ascending(self) -> tuple[np.ndarray, np.ndarray]:
-        """The order of the entries by row, then column, and by column, then row."""
-        return self._kept_as("ascending", lambda: ascending(self.ptr, self.cols))
-
-    def _by_rows(self, values: Any) -> Any:
-        """The matrix of these values, one for all, or one for each entry in the order of NetworkX."""
-        order, _ = self._ascending
-        cols = self._kept_as("ascending columns", lambda: self.cols[order])
-        found = values[order] if isinstance(values, np.ndarray) else values
-        return gb.Matrix.from_csr(self.ptr, cols, found, ncols=len(self.labels))
+        return of_entries(self, True)
 
     @property
     def loopless(self) -> Any:
@@ -201,7 +188,7 @@ class Graph:
 
     def _places(self) -> Any:
         place = np.arange(len(self.cols)) - np.repeat(self.ptr[:-1], np.diff(self.ptr))
-        return self._by_rows(place)
+        return of_entries(self, place)
 
     def matrix(self, weight: str | None = None, parallel: str = "plus", default: float = 1) -> Any:
         """The weights, n x n, INT64 or FP64; without `weight` 1. parallel: how those of parallel edges are joined,
@@ -210,26 +197,8 @@ class Graph:
 
     def _matrix(self, weight: str | None, parallel: str, default: float) -> Any:
         if weight is None:
-            return self._by_rows(1 if self.counts is None or parallel != "plus" else self.counts)
-        values = self.values_of(weight, default)
-        if self.counts is not None and len(values):
-            kept = self.counts if self.kept is None else self.counts[self.kept]
-            values = JOINS[parallel].reduceat(values, np.cumsum(kept) - kept)
-        if self.kept is not None:
-            values = values[self._edge]
-        return self._by_rows(values)
-
-    @property
-    def _edge(self) -> np.ndarray:
-        """The number of the edge of each entry of an undirected graph, parallel edges being one."""
-        return self._kept_as("edge", self._numbered)
-
-    def _numbered(self) -> np.ndarray:
-        number = np.cumsum(self.kept) - 1
-        order, across = self._ascending
-        mirror = np.empty_like(order)  # the entry of the other end: what is in its place if rows are columns
-        mirror[order] = across
-        return np.where(self.kept, number, number[mirror])
+            return of_entries(self, 1 if self.counts is None or parallel != "plus" else self.counts)
+        return of_entries(self, entry_values(self, weight, parallel, default))
 
     # ---- as NetworkX's graphs ---------------------------------------------------------------------------------------
 
@@ -290,7 +259,12 @@ class Graph:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or (not hasattr(nx.Graph, name) and not hasattr(nx.DiGraph, name)):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(self._kept_as(None, lambda: nx.freeze(to_networkx(self))), name)
+        return getattr(self.networkx, name)
+
+    @property
+    def networkx(self) -> Any:
+        """The graph of NetworkX that it stands for, frozen."""
+        return self._kept_as(None, lambda: nx.freeze(to_networkx(self)))
 
     def __getitem__(self, node: Hashable) -> Any:
         return self.__getattr__("adj")[node]
