@@ -42,6 +42,11 @@ def _calls(name: str) -> Refusal:
     return Refusal(f"a function as `{name}`", lambda given: callable(given[name]))
 
 
+def _graphs(given: Mapping[str, Any]) -> list[Any]:
+    listed = given["graphs"] if "graphs" in given else [given["G"], given["H"]]
+    return listed if isinstance(listed, list) else []
+
+
 def _not_none(name: str, text: str) -> Refusal:
     return Refusal(text, lambda given: given[name] is not None)
 
@@ -79,6 +84,7 @@ KRUSKAL = Refusal("other algorithms than Kruskal's", lambda given: given["algori
 NAN = Refusal("`ignore_nan`", lambda given: bool(given["ignore_nan"]))
 FLOW_MULTIGRAPH = Refusal("multigraphs", lambda given: given["flowG"].is_multigraph())
 LEVELS = _not_none("max_level", "`max_level`")
+KEYED = Refusal("multigraphs", lambda given: any(G.is_multigraph() for G in _graphs(given)))
 COMPONENTS = _not_none("scc", "components that are given (`scc`)")
 BY_DISTANCE = _not_none("distance", "distances by weights")
 
@@ -178,8 +184,9 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     (MADE, GIVEN, "watts_strogatz_graph random_labeled_tree from_prufer_sequence", FILLED),
     (MADE, GIVEN, "from_dict_of_lists from_dict_of_dicts from_edgelist from_pandas_edgelist", FILLED),
     (MADE, GIVEN, "from_numpy_array from_scipy_sparse_array from_biadjacency_matrix", FILLED),
-    (MADE, GIVEN, "compose difference disjoint_union full_join intersection symmetric_difference union"),
-    (MADE, GIVEN, "compose_all disjoint_union_all intersection_all union_all convert_node_labels_to_integers"),
+    (MADE, GIVEN, "compose disjoint_union full_join union compose_all disjoint_union_all union_all"),
+    (MADE, GIVEN, "difference intersection symmetric_difference intersection_all", KEYED),
+    (MADE, GIVEN, "convert_node_labels_to_integers"),
     (MADE, GIVEN, "relabel_nodes", IN_PLACE),
 )
 
