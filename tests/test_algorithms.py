@@ -31,8 +31,8 @@ from bitblas.algorithms import (
 GENERATORS = {name for name in algorithms.__all__ if name.endswith("_graph") and name != "ego_graph"}
 PROGRAMS = sorted(set(algorithms.__all__) - GENERATORS)
 SEARCHES = {"bfs_levels", "bfs_parents", "distances_from_each", "ego_graph", "maximum_flow", "minimum_cut"}
-SEARCHES |= {"node2vec_walks", "random_walks", "sssp", "sssp_tree"}  # begin at a vertex
-TWO_SIDES = {"maximum_matching"}  # of which graphs have to have two
+SEARCHES |= {"bipartite_projection", "node2vec_walks", "random_walks", "sample_neighbors", "sssp", "sssp_tree"}  # begin at a vertex
+TWO_SIDES = {"bipartite_projection", "maximum_matching"}  # of which graphs have to have two
 NEEDED = {
     "source": lambda gb, n: 0,
     "sink": lambda gb, n: n - 1,
@@ -42,6 +42,8 @@ NEEDED = {
     "starts": lambda gb, n: [0],
     "sources": lambda gb, n: [0],
     "length": lambda gb, n: 2,
+    "vertices": lambda gb, n: [0],
+    "counts": lambda gb, n: [2, 2],
 }
 
 

@@ -26,7 +26,7 @@ def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
     A: Matrix, n x n, any dtype. starts: vertices. counts: list of int >= 1: of the edges of a vertex in each hop.
     weighted: bool, whether edges are taken in proportion to their values (0 or more); else all alike. seed: int, or
     None for 0: the same seed gives the same edges. gb: the library, bitblas if None.
-    Returns a list of Matrix, n x n, of the dtype of A, one for each hop: the edges that were taken, from the vertices
+    Returns a tuple of Matrix, n x n, of the dtype of A, one for each hop: the edges that were taken, from the vertices
     that the hop before led to.
     Raises InvalidValue (a count below 1, a weight out of range), DimensionMismatch (A not square), IndexOutOfBound (a
     start out of range), TypeError (wrong kinds).
@@ -57,7 +57,7 @@ def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
         # there = the vertices that the edges lead to
         there = hops[-1].reduce_columnwise(gb.monoid.any).new().apply(gb.unary.one[gb.dtypes.BOOL]).new()
         watch.tell(total=len(counts))
-    return hops
+    return tuple(hops)
 
 
 def _places(rows, n, gb):
