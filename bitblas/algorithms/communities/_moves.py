@@ -47,7 +47,8 @@ class Level:
         share = self.resolution / self.total * self.k[rows]
         gain = w - share[k] * sigma[c]
         gain[own] = -float("inf")
-        best = gb.Vector.from_coo(k, gain, size=len(rows), dup_op=gb.binary.max).to_dense(-float("inf"))
+        G = gb.Matrix.from_coo(k, c, gain, nrows=len(rows), ncols=n)
+        best = G.reduce_rowwise(gb.monoid.max).new().to_dense(-float("inf"))
         (hit,) = (gain == best[k]).nonzero()
         k, c = gb.Vector.from_coo(k[hit], c[hit].astype("int64"), size=len(rows), dup_op=gb.binary.min).to_coo()
         stay = inside - share * (sigma[label[rows]] - self.k[rows])
