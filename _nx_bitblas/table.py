@@ -16,7 +16,7 @@ SCAN = "scan"  # less, or about the same: it is run here for graphs that are con
 SEARCH = "search"  # as much, once or twice: it is worth a conversion when it comes again
 HEAVY = "heavy"  # much more: it is worth a conversion
 ROUTE = "route"  # a search where the argument `target` ends it, else heavy
-GIVEN = "given"  # so little that it is run here for graphs of the backend alone
+LITTLE = "little"  # so little that it is run here for graphs of the backend alone
 
 OWN = "networkx"  # NetworkX's own text, run on our graph: it is made of functions of this table, or of degrees
 MADE = "networkx, converted"  # NetworkX's own text, run on its graphs, and the graph that it makes converted
@@ -132,7 +132,7 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("mst", HEAVY, "minimum_spanning_edges maximum_spanning_edges", DIRECTED, MULTIGRAPH, KRUSKAL, NAN),
     ("mst", HEAVY, "minimum_spanning_tree maximum_spanning_tree", DIRECTED, MULTIGRAPH, KRUSKAL, NAN),
     ("operators", HEAVY, "complement"),
-    ("operators", GIVEN, "reverse"),
+    ("operators", LITTLE, "reverse"),
     ("reciprocity", SEARCH, "overall_reciprocity reciprocity", SIMPLE_DIRECTED),
     ("shortest_paths.dense", HEAVY, "floyd_warshall floyd_warshall_numpy", WEIGHT),
     ("shortest_paths.dense", HEAVY, "floyd_warshall_predecessor_and_distance", WEIGHT),
@@ -169,25 +169,25 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     (OWN, HEAVY, "single_source_dijkstra_path multi_source_dijkstra_path single_source_bellman_ford_path", WEIGHT),
     (OWN, HEAVY, "all_pairs_dijkstra all_pairs_dijkstra_path all_pairs_bellman_ford_path", WEIGHT),
     (OWN, SEARCH, "dijkstra_path bellman_ford_path", WEIGHT),
-    (OWN, GIVEN, "edge_boundary to_dict_of_lists biadjacency_matrix is_simple_path is_triad"),
-    (OWN, GIVEN, "mutual_weight lowest_common_ancestor bethe_hessian_matrix forceatlas2_layout"),
-    (MADE, GIVEN, "empty_graph null_graph trivial_graph path_graph cycle_graph complete_graph star_graph", FILLED),
-    (MADE, GIVEN, "complete_bipartite_graph complete_multipartite_graph turan_graph wheel_graph", FILLED),
-    (MADE, GIVEN, "barbell_graph lollipop_graph tadpole_graph ladder_graph circular_ladder_graph", FILLED),
-    (MADE, GIVEN, "balanced_tree full_rary_tree caveman_graph grid_2d_graph grid_graph hypercube_graph", FILLED),
-    (MADE, GIVEN, "bull_graph chvatal_graph cubical_graph desargues_graph diamond_graph dodecahedral_graph", FILLED),
-    (MADE, GIVEN, "frucht_graph heawood_graph house_graph house_x_graph icosahedral_graph octahedral_graph", FILLED),
-    (MADE, GIVEN, "krackhardt_kite_graph moebius_kantor_graph pappus_graph petersen_graph tutte_graph", FILLED),
-    (MADE, GIVEN, "sedgewick_maze_graph tetrahedral_graph truncated_cube_graph truncated_tetrahedron_graph", FILLED),
-    (MADE, GIVEN, "davis_southern_women_graph florentine_families_graph karate_club_graph les_miserables_graph"),
-    (MADE, GIVEN, "gnp_random_graph fast_gnp_random_graph gnm_random_graph barabasi_albert_graph", FILLED),
-    (MADE, GIVEN, "watts_strogatz_graph random_labeled_tree from_prufer_sequence", FILLED),
-    (MADE, GIVEN, "from_dict_of_lists from_dict_of_dicts from_edgelist from_pandas_edgelist", FILLED),
-    (MADE, GIVEN, "from_numpy_array from_scipy_sparse_array from_biadjacency_matrix", FILLED),
-    (MADE, GIVEN, "compose disjoint_union full_join union compose_all disjoint_union_all union_all"),
-    (MADE, GIVEN, "difference intersection symmetric_difference intersection_all", KEYED),
-    (MADE, GIVEN, "convert_node_labels_to_integers"),
-    (MADE, GIVEN, "relabel_nodes", IN_PLACE),
+    (OWN, LITTLE, "edge_boundary to_dict_of_lists biadjacency_matrix is_simple_path is_triad"),
+    (OWN, LITTLE, "mutual_weight lowest_common_ancestor bethe_hessian_matrix forceatlas2_layout"),
+    (MADE, LITTLE, "empty_graph null_graph trivial_graph path_graph cycle_graph complete_graph star_graph", FILLED),
+    (MADE, LITTLE, "complete_bipartite_graph complete_multipartite_graph turan_graph wheel_graph", FILLED),
+    (MADE, LITTLE, "barbell_graph lollipop_graph tadpole_graph ladder_graph circular_ladder_graph", FILLED),
+    (MADE, LITTLE, "balanced_tree full_rary_tree caveman_graph grid_2d_graph grid_graph hypercube_graph", FILLED),
+    (MADE, LITTLE, "bull_graph chvatal_graph cubical_graph desargues_graph diamond_graph dodecahedral_graph", FILLED),
+    (MADE, LITTLE, "frucht_graph heawood_graph house_graph house_x_graph icosahedral_graph octahedral_graph", FILLED),
+    (MADE, LITTLE, "krackhardt_kite_graph moebius_kantor_graph pappus_graph petersen_graph tutte_graph", FILLED),
+    (MADE, LITTLE, "sedgewick_maze_graph tetrahedral_graph truncated_cube_graph truncated_tetrahedron_graph", FILLED),
+    (MADE, LITTLE, "davis_southern_women_graph florentine_families_graph karate_club_graph les_miserables_graph"),
+    (MADE, LITTLE, "gnp_random_graph fast_gnp_random_graph gnm_random_graph barabasi_albert_graph", FILLED),
+    (MADE, LITTLE, "watts_strogatz_graph random_labeled_tree from_prufer_sequence", FILLED),
+    (MADE, LITTLE, "from_dict_of_lists from_dict_of_dicts from_edgelist from_pandas_edgelist", FILLED),
+    (MADE, LITTLE, "from_numpy_array from_scipy_sparse_array from_biadjacency_matrix", FILLED),
+    (MADE, LITTLE, "compose disjoint_union full_join union compose_all disjoint_union_all union_all"),
+    (MADE, LITTLE, "difference intersection symmetric_difference intersection_all", KEYED),
+    (MADE, LITTLE, "convert_node_labels_to_integers"),
+    (MADE, LITTLE, "relabel_nodes", IN_PLACE),
 )
 
 TABLE = {

@@ -12,7 +12,7 @@ from typing import Any
 import networkx as nx
 from networkx.utils.backends import _registered_algorithms
 
-from _nx_bitblas.table import GIVEN, HEAVY, MADE, OWN, ROUTE, SCAN, SEARCH, TABLE
+from _nx_bitblas.table import HEAVY, LITTLE, MADE, OWN, ROUTE, SCAN, SEARCH, TABLE
 
 from .convert import from_networkx
 from .export import to_networkx
@@ -81,7 +81,7 @@ class Backend:
         if size < least:
             return f"{size} edges; bitblas is worth it from {least} (nx.config.backends.bitblas.min_edges)"
         cost, kept = TABLE[name].cost, getattr(G, "__networkx_cache__", None)
-        if cost == GIVEN:
+        if cost == LITTLE:
             return "NetworkX is done sooner, whether the graph is converted or not"
         if cost == ROUTE:
             cost = HEAVY if _bound(name, args, kwargs)["target"] is None else SEARCH
