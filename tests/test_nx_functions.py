@@ -118,6 +118,9 @@ def test_as_networkx(name):
                 continue
             theirs = outcome(function, G, *args, **options)
             ours = outcome(function, bnx.from_networkx(G), *args, backend="bitblas", **options)
+            if name == "leiden_communities":  # which NetworkX names, and leaves to backends
+                assert not len(G) or nx.community.is_partition(G, ours), kind
+                ours = theirs = None
             if isinstance(ours, tuple) and ours[0] is NotImplementedError:
                 continue
             if name in ANY_PATH or (name == "shortest_path" and (len(args) == 2 or options)):
