@@ -30,15 +30,9 @@ from bitblas.algorithms import (
 # Generators have no graph to begin with; what the others need beside a graph, for one of n vertices.
 GENERATORS = {name for name in algorithms.__all__ if name.endswith("_graph") and name != "ego_graph"}
 PROGRAMS = sorted(set(algorithms.__all__) - GENERATORS)
-SEARCHES = {"bfs_levels", "bfs_parents", "distances_from_each", "ego_graph", "maximum_flow", "minimum_cut"}
-SEARCHES |= {
-    "bipartite_projection",
-    "node2vec_walks",
-    "random_walks",
-    "sample_neighbors",
-    "sssp",
-    "sssp_tree",
-}  # begin at a vertex
+SEARCHES = {"bfs_levels", "bfs_parents", "distances_from_each", "ego_graph", "levels_from_each", "maximum_flow"}
+SEARCHES |= {"bipartite_projection", "minimum_cut", "node2vec_walks", "random_walks", "sample_neighbors", "sssp"}
+SEARCHES |= {"sssp_tree"}  # begin at a vertex
 TWO_SIDES = {"bipartite_projection", "maximum_matching"}  # of which graphs have to have two
 NEEDED = {
     "source": lambda gb, n: 0,

@@ -17,6 +17,7 @@ from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, DataType, cast_scalar
 
 from ..device import Device
+from ..formats.bitmap.layout import lines_of
 from ..formats.values import PackedValues
 from ..kernels.prologue import Variant
 from ..plan.direction import Case, is_lasting, missed
@@ -24,7 +25,7 @@ from ..plan.ending import End, plan_end
 from ..plan.product import COUNT, VALUES, WORDS, Plan, is_fused, is_staged, reads_matrix
 from ..sparse import SparseStore
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
-from . import deciding, expanded, hyper_product, records, vector
+from . import deciding, expanded, hyper_product, narrow, narrow_sums, records, vector
 from .operands import (
     ZERO,
     Allowed,
@@ -265,6 +266,10 @@ def reduce_rows(
     A: MatrixStore, monoid: Typed[Monoid], *, transpose: bool = False, into: Into | None = None
 ) -> VectorStore:
     """t(i) = the sum of row i (column i where `transpose`): A (+).first 1. Section 4.3.10."""
+    if narrow.is_flat(A) and narrow.computes(monoid):
+        lines = lines_of(A.nrows, A.ncols)
+        t = narrow_sums.reduce_lines(A, monoid, along=lines.tall != transpose)
+        return vector.finish(t, into)  # type: ignore[return-value]
     size = A.nrows if transpose else A.ncols
     if size <= FEW and not A.structure.renumbers:
         ones, first = _kept(A.device, size, monoid)
