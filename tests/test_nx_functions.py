@@ -133,7 +133,10 @@ def test_as_networkx(name):
     assert ran
 
 
-@pytest.mark.parametrize("name", sorted(set(TABLE) - set(OF_GRAPHS)))
+MADE = [n for n in sorted(TABLE) if n not in OF_GRAPHS]
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n == "path_graph" else pytest.mark.slow) for n in MADE])
 def test_graphs_that_are_made(name):
     inner = nx.utils.backends._registered_algorithms[name]
     function = getattr(sys.modules[inner.__module__], inner.__name__)

@@ -177,6 +177,7 @@ class Programs:
             again = sample_neighbors(A, starts, [2, 3], weighted=weighted, seed=3, gb=gb)
             assert all(one.isequal(other) for one, other in zip(hops, again, strict=True))
 
+    @pytest.mark.slow
     def test_shares_of_samples(self, gb):
         n = 600  # two thirds of the weight on the second edge
         A = gb.Matrix.from_coo([0] * 3 * n, range(3 * n), [1.0, 4.0, 1.0] * n, nrows=3 * n, ncols=3 * n)
