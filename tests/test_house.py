@@ -198,16 +198,10 @@ def test_a_device_is_asked_for_what_it_can_do():
 # ---- twins ----------------------------------------------------------------------------------------------------------
 
 GPU_ONLY = {"kernels/hubs", "formats/b2sr/cut"}  # the CPU never splits a row
-GPU_ONLY |= {
-    "formats/csr/keys",
-    "formats/csr/rows",
-    "formats/csr/deal",
-}  # the CPU has SciPy's and NumPy's
+GPU_ONLY |= {f"formats/csr/{name}" for name in ("keys", "rows", "deal")}  # the CPU has SciPy's and NumPy's
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
 GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread an entry; the CPU's weave: a thread a row
-GPU_ONLY |= {
-    f"formats/{rows}/{name}" for rows in ("csr", "b2sr", "nib", "cgr") for name in ("step", "rounds", "listed")
-}
+GPU_ONLY |= {f"formats/{f}/{name}" for f in ("csr", "b2sr", "nib", "cgr") for name in ("step", "rounds", "listed")}
 # (the CPU has kernels of its own for loops)
 GPU_ONLY |= {"formats/nib/marks", "formats/cgr/marks"}  # the CPU never splits a row
 GPU_ONLY |= {"formats/nib/dot"}  # the CPU decodes the rows for the statement
@@ -218,9 +212,8 @@ GPU_ONLY |= {"kernels/blank"}  # the CPU joins nothing to what is not there
 GPU_ONLY |= {f"kernels/{name}" for name in ("compact", "dense", "pack", "put", "range")}
 CPU_ONLY = {"formats/b2sr/lanes", "formats/b2sr/dot_lanes"}  # SIMD lanes: what threads are on a GPU
 CPU_ONLY |= {"formats/csr/weave", "formats/csr/sift"}  # rows in one pass: on a GPU they would differ too much in length
-CPU_ONLY |= {f"formats/{rows}/spread" for rows in ("csr", "b2sr")} | {
-    f"loop/host/{name}" for name in ("clear", "tally", "summary")
-}
+CPU_ONLY |= {"formats/csr/spread", "formats/b2sr/spread"}
+CPU_ONLY |= {f"loop/host/{name}" for name in ("clear", "tally", "summary")}
 # (rounds of a loop, which a GPU runs by other kernels)
 CPU_ONLY |= {"formats/csr/gustavson"}  # a dense row of sums per thread: a GPU has too many threads
 CPU_ONLY |= {"kernels/words", "kernels/numbered"}  # text, which lies on the host

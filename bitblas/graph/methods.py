@@ -33,7 +33,7 @@ UNDIRECTED = frozenset({
     "maximal_matching", "maximum_matching", "minimum_spanning_forest", "resource_allocation", "spectral_layout",
     "spring_layout", "square_clustering", "transitivity", "triangle_count", "triangles_per_vertex",
 })  # fmt: skip
-ROWS = {"distances_from_each": "sources"}  # a row for each vertex of that argument
+A_ROW_EACH = {"distances_from_each": "sources"}  # a row for each vertex of that argument
 
 
 @functools.cache
@@ -116,8 +116,8 @@ def named(graph: Graph, name: str, answer: Any, given: Mapping[str, Any]) -> Any
         return made(answer, directed=True)
     if name.endswith("_layout"):
         return dict(zip(graph.vertices, map(tuple, answer.to_dense().tolist())))
-    if name in ROWS:
-        return {graph.label(v): Values(graph, answer[k, :].new()) for k, v in enumerate(given[ROWS[name]])}
+    if name in A_ROW_EACH:
+        return {graph.label(v): Values(graph, answer[k, :].new()) for k, v in enumerate(given[A_ROW_EACH[name]])}
     if name in GIVE_VERTICES or name == "color_classes":  # a row is a walk, or a set
         return _rows(graph, answer, vertices=name in GIVE_VERTICES)
     return made(answer, graph.labels, directed=None if name == "ego_graph" else name not in UNDIRECTED)
