@@ -12,12 +12,14 @@ def joined(had, old, z):
 @njit(**FUNCTION)
 def close_counts(t_bits, t_val, counts, product):
     """The sums of as many equal products as were counted at each place of t."""
-    for word in range(t_bits.size):
+    word = filled(t_bits, 0, t_bits.size)
+    while word < t_bits.size:
         rest = at(t_bits, word)
         while rest != 0:
             j = (word << 6) + np.int64(trailing_zeros(rest))
             rest = drop_lowest(rest)
             put(t_val, j, repeated(product, at(counts, j)))
+        word = filled(t_bits, word + 1, t_bits.size)
 
 
 @njit(**FUNCTION)

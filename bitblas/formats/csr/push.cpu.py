@@ -8,8 +8,10 @@ LISTED = 0
 @njit(**KERNEL)
 def push(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_iso, a_stride, u_bits, u_val, u_iso,
          u_stride, mask, mask_stride, mask_invert, product, counts, t_bits, t_val):  # fmt: skip
-    for w in range(lo, hi):
+    w = filled(u_bits, lo, hi)
+    while w < hi:
         active = at(u_bits, w)
         # include: formats/csr/word.cpu.py
+        w = filled(u_bits, w + 1, hi)
     if KIND == COUNT:
         close_counts(t_bits, t_val, counts, product)
