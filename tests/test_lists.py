@@ -85,6 +85,7 @@ def test_masks_of_bits(monkeypatch):
     A, v, w = operands("csr", 1)
     expected = v.vxm(A, semiring.plus_times).new(mask=~w.S)
     monkeypatch.setattr(sparse, "FLOOR", 0)
+    monkeypatch.setattr(sparse, "SHARE", 1)
     u = gb.Vector.from_coo(*v.to_coo(), size=N)
     assert type(u._stored) is sparse.SparseStore and type(w._stored) is not sparse.SparseStore
     assert u.vxm(A, semiring.plus_times).new(mask=~w.S).isequal(expected)

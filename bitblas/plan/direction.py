@@ -18,11 +18,12 @@ from .product import COUNT, VALUES, WORDS, Plan, any_order, is_wide, kind_of, re
 PUSH_COST = {"cpu": 3.0, "gpu": 16.0}
 # On the CPU against that, by what is added up. Measured on two EPYC cores: densities from which a pull takes less, on
 # Delaunay meshes, a stencil, a road network, RMAT 16 and a Mycielskian. Rows (of presence, where a pull reads all of a
-# row): 0.25 to 0.7; 0.15 to 0.25; 0.3 to 0.5. Tiles (of 8): 0.15
-# to 0.25; 0.03 to 0.06; 0.1 to 0.3: there a push goes through bits one by one, where a pull adds up all of a tile.
+# row): 0.25 to 0.7; 0.15 to 0.25; 0.3 to 0.5. Tiles (of 8): 0.05 to 0.1; 0.03 to 0.06; 0.12 to 0.14, on the road
+# network 0.05: there a push goes through bits one by one, where a pull adds up all of a tile.
 ROWS_SHARE = {WORDS: 1.0, COUNT: 1.5, VALUES: 0.8}
-TILES_SHARE = {WORDS: 1.6, COUNT: 8.0, VALUES: 2.4}
-TILE_SHARE = 0.25  # of an entry's, what a tile costs that is read for a few of its rows
+TILES_SHARE = {WORDS: 4.0, COUNT: 8.0, VALUES: 2.4}
+TILE_SHARE = 0.19  # of an entry's, what a tile costs that is read for a few of its rows
+CACHED = 1 << 17  # positions, the sums of which a core's cache holds; among more a push along tiles costs twice
 MEASURED_THREADS, MOST_THREADS = 2, 8  # beyond which pulls wait for memory (not measured)
 
 
@@ -165,6 +166,8 @@ def missed(case: Case, known: Known, found: Direction) -> float:
 def _cheaper(case: Case, known: Known) -> Direction | Ask:
     """The one that costs less."""
     cost, item = case.push_cost()
+    if known.size > CACHED and case.kind != WORDS and case.device == "cpu" and not format_of(case.key).by_rows:
+        cost, item = 2 * cost, 2 * item
     nvals = known.least if known.nvals is None else known.nvals
     pulled = case.pulled(nvals, known.size)
     if not nvals * cost < known.size * pulled:  # a cost may be infinite

@@ -54,7 +54,7 @@ class Along:
         self.sums = BOOL if self.kind == WORDS else z
         self.product = z.np_type.type(0 if product is None else product)
         rows = cols = none = dummy(device, "int64")
-        listed = 0, 0
+        listed = -1, -1
         if A.structure.renumbers:
             rows, cols = hyper.lists(A)[:: -1 if transposed else 1]
             listed = len(rows), len(cols)

@@ -1,7 +1,7 @@
 # t = A' (+).(x) u where u lists its entries: a list again, without a look at any other position. Units are the entries
 # of u; one thread, one range. FILL 0, said at run time, finds their rows (`places`, -1: there is none) and counts the
 # products; 1 sorts these by column, joins those of one column in the order of the entries of u, and keeps what the mask
-# allows. Of a hypersparse matrix, row k is the one numbered rows[k] (listed_rows of them, 0: it is row k), and the same
+# allows. Of a hypersparse matrix, row k is the one numbered rows[k] (listed_rows of them, -1: it is row k), and the same
 # of columns. mask_kind: 0 none, 1 a list of so many positions, 2 a bitset (as INT64).
 # include: kernels/values.cpu.py
 # include: kernels/push.cpu.py
@@ -13,7 +13,7 @@ DIGIT = 8  # bits by which more of them are sorted at once
 
 @njit(**FUNCTION)
 def named(numbers, listed, k):
-    return at(numbers, k) if listed else k
+    return at(numbers, k) if listed >= 0 else k
 
 
 @njit(**KERNEL)
@@ -25,7 +25,7 @@ def push_list(lo, hi, fill, index, u_val, u_iso, u_stride, rows, listed_rows, co
         row = np.int64(0)
         for k in range(lo, hi):
             place = at(index, k)
-            if listed_rows:
+            if listed_rows >= 0:
                 row = ahead(False, rows, 0, row, listed_rows, place)
                 place = row if row < listed_rows and at(rows, row) == place else np.int64(-1)
             put(places, k, place)
