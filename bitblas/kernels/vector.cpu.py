@@ -23,5 +23,17 @@ def filled(bits, w, hi):
 
 
 @njit(**FUNCTION)
+def next_listed(summary, w, hi):
+    """The first word from w on that a vector's summary lists, in its words before hi; 64 hi where it lists none."""
+    group = w >> 6
+    past = np.uint64(w & 63)
+    some = at(summary, group) >> past << past if group < hi else np.uint64(0)
+    while some == 0 and group < hi:
+        group += 1
+        some = at(summary, group) if group < hi else np.uint64(0)
+    return (group << 6) + np.int64(trailing_zeros(some)) if some != 0 else hi << 6
+
+
+@njit(**FUNCTION)
 def bit_of(bits, i):
     return (at(bits, i >> 6) >> np.uint64(i & 63)) & np.uint64(1) != 0

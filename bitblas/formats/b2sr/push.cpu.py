@@ -15,4 +15,4 @@ def push(lo, hi, longest, begin, end, row_of, row_stride, col, bits, value_ptr, 
         # include: formats/b2sr/word.cpu.py
         w = filled(u_bits, w + 1, hi)
     if KIND == COUNT:
-        close_counts(t_bits, t_val, counts, product)
+        close_counts(0, t_bits.size, t_bits, t_val, counts, product)

@@ -30,4 +30,4 @@ def push(lo, hi, longest, begin, end, row_of, row_stride, words, value_ptr, a_va
                 place += np.int64(last) + 1
         w = filled(u_bits, w + 1, hi)
     if KIND == COUNT:
-        close_counts(t_bits, t_val, counts, product)
+        close_counts(0, t_bits.size, t_bits, t_val, counts, product)

@@ -46,4 +46,4 @@ def push(lo, hi, longest, begin, end, row_of, row_stride, col, col_width, bits, 
                         set_bit(t_bits, j)
         w = filled(u_bits, w + 1, hi)
     if KIND == COUNT:
-        close_counts(t_bits, t_val, counts, product)
+        close_counts(0, t_bits.size, t_bits, t_val, counts, product)
