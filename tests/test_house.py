@@ -197,7 +197,11 @@ def test_a_device_is_asked_for_what_it_can_do():
 # ---- twins ----------------------------------------------------------------------------------------------------------
 
 GPU_ONLY = {"kernels/hubs", "formats/b2sr/cut"}  # the CPU never splits a row
-GPU_ONLY |= {"formats/csr/keys", "formats/csr/rows"}  # the CPU counts and repeats, in SciPy and NumPy
+GPU_ONLY |= {
+    "formats/csr/keys",
+    "formats/csr/rows",
+    "formats/csr/deal",
+}  # the CPU has SciPy's and NumPy's
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
 GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread an entry; the CPU's weave: a thread a row
 GPU_ONLY |= {f"formats/{rows}/{name}" for rows in ("csr", "b2sr", "nib") for name in ("step", "rounds", "listed")}

@@ -21,6 +21,7 @@ from ..device import get
 from ..exceptions import InvalidValue
 from .host.turn import Turn
 from .recorded.state import NO_LIMIT, plain, state_of
+from .scratch import alone
 
 if TYPE_CHECKING:
     from .checkpoint import Checkpoint
@@ -114,7 +115,8 @@ class Program:
             return state.recorder.repeated(self.body, self.condition, self.limit, self.begin, self.end)
         captured = self._captured
         if captured is not None and self._checkpoint is None and captured.is_valid():
-            return captured.run(self.limit)
+            with alone(captured.device):
+                return captured.run(self.limit)
         one = self.condition[0] if isinstance(self.condition, tuple) else self.condition
         if not isinstance(one, (Vector, Scalar)) or self._checkpoint is not None:  # of python-graphblas, in shares
             return self._run_plain(None)
@@ -124,8 +126,9 @@ class Program:
             from .recorded.record import OnHost
 
             try:
-                self._captured = Captured(self.body, self.condition, self.begin, self.end)
-                return self._captured.run(self.limit)
+                with alone(device):
+                    self._captured = Captured(self.body, self.condition, self.begin, self.end)
+                    return self._captured.run(self.limit)
             except OnHost:
                 pass
         if self._turn is None:

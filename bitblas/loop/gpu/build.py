@@ -30,6 +30,7 @@ from ..fused.pointwise import Parameter
 from ..fused.steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
 from ..fused.together import size_of
 from ..recorded.ir import Masked, Product, Reduce, Scal, Vec
+from ..scratch import Scratch
 from .activate import activation, is_scanned
 from .along import Along
 from .inner import InnerLoop, copies_of
@@ -62,12 +63,13 @@ class Build:
         xp = device.xp
         if around is None:
             turning = {item.target for item in plan.all if isinstance(item, Step)}
-            self.buffers = {x: Frontier(device, x, iso.get(x.id), x in turning) for x in plan.stored}
+            self.scratch = Scratch(device)
+            self.buffers = {x: Frontier(self.scratch, x, iso.get(x.id), x in turning) for x in plan.stored}
             for x in full & plan.stored:
                 self.buffers[x].fill()
             self.scalars = {s.id: (xp.zeros(1, np.uint8), xp.zeros(1, s.dtype.np_type)) for s in scalars}
         else:
-            self.buffers, self.scalars = around.buffers, around.scalars
+            self.scratch, self.buffers, self.scalars = around.scratch, around.buffers, around.scalars
             self.without_transpose = around.without_transpose
         self.states = States()
         self.first: dict[Vec, int] = {x: self.states.take(copies * t + 2, 2) for x, t in self.steps_of.items() if t}

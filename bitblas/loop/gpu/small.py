@@ -111,7 +111,7 @@ def small_rounds(build: Any) -> Small:
     else:
         variant, parameters = listed_variant(base, how, build.iso, cluster, lanes)
         xp = build.device.xp
-        spill = (xp.zeros(max(1, step.target.size), np.uint32) for _ in range(3))
+        spill = (build.scratch.array(max(1, step.target.size), np.uint32) for _ in range(3))
         lists = t.lists[0], t.lists[2], t.segments[0], xp.zeros(words(step.target.size), np.uint64), *spill
         condition = build.number(*build.condition_at(0))
         source = u.at(u.bits), *launchable(build.values_of(u, along.u_type, along.kind))
