@@ -219,6 +219,7 @@ CPU_ONLY |= {f"formats/{rows}/spread" for rows in ("csr", "b2sr")} | {
     f"loop/host/{name}" for name in ("clear", "tally", "summary")
 }
 # (rounds of a loop, which a GPU runs by other kernels)
+CPU_ONLY |= {"formats/csr/push_list"}  # a GPU numbers the positions of lists anew: threads would sort long runs
 CPU_ONLY |= {"formats/csr/gustavson"}  # a dense row of sums per thread: a GPU has too many threads
 KERNELS = sorted(str(p.relative_to(ROOT / "bitblas").with_suffix("")) for p in (ROOT / "bitblas").rglob("*.cu"))
 

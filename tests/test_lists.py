@@ -6,15 +6,16 @@ from itertools import product
 
 import numpy as np
 import pytest
+from bitblas.dtypes import BOOL, FP64, INT64
 
 import bitblas as gb
 from bitblas import semiring, sparse
-from bitblas.dtypes import BOOL, FP64, INT64
 from bitblas.verbs import listed
 
 SEMIRINGS = {
-    "plus_times": semiring.plus_times[FP64], "plus_pair": semiring.plus_pair[INT64], "any_pair": semiring.any_pair[BOOL],
-    "any_second": semiring.any_second[FP64], "min_firstj": semiring.ss.min_firstj[INT64],
+    "plus_times": semiring.plus_times[FP64], "plus_pair": semiring.plus_pair[INT64],
+    "any_pair": semiring.any_pair[BOOL], "any_second": semiring.any_second[FP64],
+    "min_firstj": semiring.ss.min_firstj[INT64],
 }  # fmt: skip
 N = 3000
 

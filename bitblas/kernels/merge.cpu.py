@@ -8,7 +8,11 @@ def merge(lo, hi, size, w_bits, old_val, old_iso, old_stride, t_bits, t_val, t_i
     begin = lo
     while begin < hi:
         word = begin
-        if word + AT_ONCE <= hi and any_of(t_bits, word) == 0 and (not STORE or old_stride or any_of(w_bits, word) == 0):
+        if (
+            word + AT_ONCE <= hi
+            and any_of(t_bits, word) == 0
+            and (not STORE or old_stride or any_of(w_bits, word) == 0)
+        ):
             begin += AT_ONCE
             for k in range(word, begin):
                 had = at(w_bits, k)

@@ -68,7 +68,9 @@ class Along:
         """What the kernel takes, and where it tells how many products there are, which it has counted."""
         device, n = u.device, len(u.index)
         none = dummy(device, "int64")
-        values = entry_values(device, u.dtype, u.listed) if self.kind == VALUES else entry_values(device, BOOL, np.True_)
+        values = (
+            entry_values(device, u.dtype, u.listed) if self.kind == VALUES else entry_values(device, BOOL, np.True_)
+        )
         allowed: tuple[Any, ...] = none, NO_MASK, 0, 0
         if mask is not None and type(mask.words) is SparseStore:
             index = mask.words.index

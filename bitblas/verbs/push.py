@@ -33,8 +33,8 @@ PLUS_PAIR = compose(MONOIDS["plus"], BINARY["pair"])[INT64]
 
 
 class Push:
-    """t = A' (+).(x) u, by atomics on a GPU; on the CPU threads have places of t of their own, and push sums whose order
-    matters too."""
+    """t = A' (+).(x) u, by atomics on a GPU; on the CPU threads have places of t of their own, and push sums whose
+    order matters too."""
 
     __slots__ = ("blank", "cell", "hubs", "kernel", "length", "longest", "of", "shared", "variants")
 

@@ -210,7 +210,7 @@ def push_variant(
     key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, a: DataType, u: DataType, *, flip: bool,
     ranked: bool, lanes: int, packed: bool = False, kernel: str = "push",
 ) -> Variant:  # fmt: skip
-    """The push kernel of a form for a semiring; `semiring` is None for WORDS. kernel: "push_list" for the one of lists."""
+    """The push kernel of a form for a semiring; `semiring` is None for WORDS. kernel: or "push_list"."""
     op, t, monoid, z = algebra_of(semiring)
     functions, values, terminal = sum_of(monoid, z)
     cell = cell_of(z)

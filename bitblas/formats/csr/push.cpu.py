@@ -1,5 +1,5 @@
-# t = A' (+).(x) u by the entries of u, the twin of push.cu. Units are the 64-bit words of t: each range goes through all
-# of u and takes the columns of its own words, so that sums have one order however many threads share them.
+# t = A' (+).(x) u by the entries of u, the twin of push.cu. Units are the 64-bit words of t: each range goes through
+# all of u and takes the columns of its own words, so that sums have one order however many threads share them.
 # include: kernels/values.cpu.py
 # include: kernels/push.cpu.py
 # include: formats/csr/columns.cpu.py

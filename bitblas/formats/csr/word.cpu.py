@@ -1,5 +1,5 @@
-# What the entries of u in word w push along their rows: statements of a kernel, where `active` is that word, and `whole`
-# says whether columns of all words are taken, or those of the words lo .. hi of t alone.
+# What the entries of u in word w push along their rows: statements of a kernel, where `active` is that word, and
+# `whole` says whether columns of all words are taken, or those of the words lo .. hi of t alone.
 while active != 0:
     row = (w << 6) + np.int64(trailing_zeros(active))
     active = drop_lowest(active)
