@@ -172,7 +172,10 @@ def test_presence_of_full_vectors(device, key, name):
         assert places(w) == rows.tolist() and w.nvals == len(rows)
 
 
-@pytest.mark.parametrize(("key", "name", "dtype"), [("csr", "plus_times", "FP64"), ("mplg", "plus_pair", "INT64")])
+CASES = [("csr", "plus_times", "FP64"), ("mplg", "plus_pair", "INT64"), ("b2sr8", "plus_first", "FP64")]
+
+
+@pytest.mark.parametrize(("key", "name", "dtype"), CASES)
 def test_threads_that_share_a_push_change_no_bit(monkeypatch, key, name, dtype):
     """Each has words of the output of its own, and long rows cross their limits; a mask holds for all of them."""
     monkeypatch.setattr(push, "PARALLEL_PUSHED", 0)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from .product import PreparedProduct
 
 
-# Entries from which several threads of the CPU share a push, and of a row in the mean: each goes through all rows.
+# Entries from which several threads of the CPU share a push, and of a row (tiles of a tile row) in the mean: each thread
+# goes through all rows.
 PARALLEL_PUSHED, LONG_ROWS = 1 << 14, 8
 LEAST_WORDS = 64  # of the output for a thread
 
@@ -48,7 +49,7 @@ class Push:
         self.longest, self.hubs, self.blank = EVERYWHERE, None, None
         form: Any = of.form
         self.length, self.shared = form.nvals / max(1, form.nrows), None
-        if form.format.by_rows and not device.shares_rows and self.length >= LONG_ROWS:
+        if form.format.shares_pushes and not device.shares_rows and form.work >= LONG_ROWS * form.units:
             self.shared = device.ranges(words(of.size), LEAST_WORDS, parts=device.threads)
         if device.shares_rows:
             self.longest = of.form.format.longest(kind, plan.lanes, push=True)
@@ -82,7 +83,7 @@ class Push:
         if kind == COUNT:  # in the place of the sums, where they fit
             counts = t_val.view(np.int64) if cell.nbytes == 8 else xp.empty(size, np.int64)
         n, bounds = of.form.units if device.shares_rows else (u.size + 63) >> 6 or 1, None
-        if of.form.format.by_rows and not device.shares_rows:
+        if of.form.format.shares_pushes and not device.shares_rows:
             n = (size + 63) >> 6 or 1
             bounds = self.shared if u.nvals * self.length >= PARALLEL_PUSHED else None
         product = np.False_ if presence else of.value  # which presence alone does not read

@@ -3,7 +3,9 @@
 # include: formats/b2sr/tile.cpu.py
 # include: kernels/values.cpu.py
 # include: kernels/push.cpu.py
+# include: formats/csr/search.cpu.py
 LISTED = 1
+whole = True
 
 
 @njit(**KERNEL)
