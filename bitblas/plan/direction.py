@@ -29,8 +29,8 @@ MEASURED_THREADS, MOST_THREADS = 2, 8  # beyond which pulls wait for memory (not
 
 
 FEW_ENTRIES = 1 << 10  # of a matrix: either direction reads them in less time than asking for active rows takes
-# And all of so many in less than the pass that ends the statement of a push (measured on a CPU; a GPU saves a launch
-# and the wait for a count: not measured).
+# And all of so many in less than the pass that ends the statement of a push. H200, 250 entries: statements take 15.5 to
+# 17.5 us where they pull, 17.3 to 18.9 where they push.
 PULLED = {"cpu": 1 << 8, "gpu": 1 << 8}
 
 
