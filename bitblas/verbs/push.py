@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from .product import PreparedProduct
 
 
-# Entries from which several threads of the CPU share a push, and of a row (tiles of a tile row) in the mean: each thread
-# goes through all rows.
+# Entries from which several threads of the CPU share a push, and of a row (tiles of a tile row) in the mean: each goes
+# through all rows.
 PARALLEL_PUSHED, LONG_ROWS = 1 << 14, 8
 LEAST_WORDS = 64  # of the output for a thread
 
