@@ -29,7 +29,7 @@ FLOORS = (
     ("bitblas.device",),
     ("bitblas.config",),
     ("bitblas.formats",),
-    ("bitblas.store", "bitblas.order", "bitblas.sparse"),
+    ("bitblas.store", "bitblas.order", "bitblas.sparse", "bitblas.flat"),
     ("bitblas.plan",),
     ("bitblas.build",),
     ("bitblas.verbs",),

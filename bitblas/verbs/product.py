@@ -17,6 +17,7 @@ from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, DataType, cast_scalar
 
 from ..device import Device
+from ..formats.bitmap.layout import lines_of
 from ..formats.values import PackedValues
 from ..kernels.prologue import Variant
 from ..plan.direction import Case, is_lasting, missed
@@ -24,7 +25,7 @@ from ..plan.ending import End, plan_end
 from ..plan.product import COUNT, VALUES, WORDS, Plan, is_fused, is_staged, reads_matrix
 from ..sparse import SparseStore
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
-from . import deciding, expanded, hyper_product, listed, records, vector
+from . import deciding, expanded, hyper_product, listed, narrow, narrow_sums, records, vector
 from .operands import (
     ZERO,
     Allowed,
@@ -87,9 +88,7 @@ def prepared(
         if len(A.prepared) >= MANY:
             A.prepared.clear()
         found = A.prepared[key] = Ways(deciding.case(A, u.values, semiring, transpose=transpose, flip=flip))
-    if u.count is None and u.device.host_memory:  # no more than a look at its words, and what it says saves a pull more
-        _ = u.nvals
-    full = u.count == u.size
+    full = (u.nvals if u.device.host_memory else u.count) == u.size  # a pull that does not know costs more
     push = found.decided.get(u.count)
     if push is not None and (known := found.products.get((push, full))) is not None:
         return known, 0.0
@@ -268,6 +267,10 @@ def reduce_rows(
     A: MatrixStore, monoid: Typed[Monoid], *, transpose: bool = False, into: Into | None = None
 ) -> VectorStore:
     """t(i) = the sum of row i (column i where `transpose`): A (+).first 1. Section 4.3.10."""
+    if narrow.is_flat(A) and narrow.computes(monoid):
+        lines = lines_of(A.nrows, A.ncols)
+        t = narrow_sums.reduce_lines(A, monoid, along=lines.tall != transpose)
+        return vector.finish(t, into)  # type: ignore[return-value]
     size = A.nrows if transpose else A.ncols
     if size <= FEW and not A.structure.renumbers:
         ones, first = _kept(A.device, size, monoid)
