@@ -2,9 +2,10 @@
 
 A name is a family and a size: rmat18 (scale; 16 edges a vertex), delaunay_n18 (2^18 points in Morton order;
 delaunay_n18_random: in random order), grid2d_1024 and stencil27_58 (points a side), mycielskian13, road_ny (the file
-that bitblas ships), hub_n20 and even_n20 (2^23 directed edges, half of them drawn in one row; as many, spread evenly).
-All but the last two are symmetric; none has self loops or equal edges. With "+degree" after its name a graph's vertices
-are numbered by falling degree.
+that bitblas ships), web_n19 (2^19 pages in the order of a crawl, 14 M links: a copying model, see `_web`), hub_n20 and
+even_n20 (2^23 directed edges, half of them drawn in one row; as many, spread evenly). All but the last three are
+symmetric; none has self loops or equal edges. With "+degree" after its name a graph's vertices are numbered by falling
+degree.
 """
 
 from __future__ import annotations
@@ -164,6 +165,36 @@ def _even(log_n: int) -> Any:
     return _clean(keys // n, keys % n, n, symmetric=False)
 
 
+def _web(log_n: int, links: int = 8, copied: float = 0.85, far: float = 0.25) -> Any:
+    """Pages of hosts of Zipf size, host after host, directed. A page has `links` links: each is that of a page shortly
+    before it on its host (`copied`; the copying model of Kumar et al.), else a new one, to a page near it or (`far`) to
+    one of the first pages of a host. All pages of a section of 32 also link to a menu: 4 to 40 consecutive pages of
+    their host."""
+    n, rng = 1 << log_n, np.random.default_rng(0)
+    sizes = np.minimum(rng.zipf(1.6, n) * 8, 1 << 13)
+    sizes = sizes[: np.searchsorted(np.cumsum(sizes), n) + 1]
+    first = np.cumsum(sizes) - sizes
+    host = np.repeat(np.arange(len(sizes)), sizes)[:n]
+    near = np.arange(n)[:, None] + np.round(rng.laplace(0, 12, (n, links))).astype(np.int64)
+    near = np.clip(near, first[host][:, None], np.minimum(first + sizes, n)[host][:, None] - 1)
+    front = first[host[rng.integers(0, n, (n, links))]] + rng.geometric(0.3, (n, links)) - 1  # of a host, by its pages
+    target = np.where(rng.random((n, links)) < far, np.minimum(front, n - 1), near)
+    copies, back = rng.random((n, links)) < copied, rng.geometric(0.5, n)
+    order = np.argsort(-sizes, kind="stable")
+    for k in range(1, int(sizes.max())):  # page k of all hosts that have one
+        page = first[order[: np.searchsorted(-sizes[order], -k)]] + k
+        page = page[page < n]
+        target[page] = np.where(copies[page], target[page - np.minimum(k, back[page])], target[page])
+    section = np.arange(n) >> 5
+    length = np.minimum(rng.integers(4, 41, section[-1] + 1)[section], np.minimum(first + sizes, n)[host] - first[host])
+    room = np.minimum(first + sizes, n)[host] - first[host] - length + 1
+    begin = first[host] + (rng.random(section[-1] + 1)[section] * room).astype(np.int64)
+    pages = np.arange(n)
+    menu = np.repeat(begin - np.cumsum(length) + length, length) + np.arange(length.sum())
+    rows = np.concatenate([np.repeat(pages, links), np.repeat(pages, length)])
+    return _clean(rows, np.concatenate([target.ravel(), menu]), n, symmetric=False)
+
+
 def _file(path: str) -> Any:
     from scipy.io import mmread
 
@@ -181,6 +212,7 @@ FAMILIES: dict[str, Callable[[int], Any]] = {
     r"grid2d_(\d+)": _grid2d,
     r"stencil27_(\d+)": _stencil27,
     r"mycielskian(\d+)": _mycielskian,
+    r"web_n(\d+)": _web,
     r"hub_n(\d+)": _hub,
     r"even_n(\d+)": _even,
 }

@@ -218,6 +218,6 @@ CALLS = {"kernels/blank": blank, "kernels/hubs": hubs, "formats/bitmap/across": 
     f"formats/csr/{call.__name__}": call for call in (join, long_rows, look)
 } | {
     f"formats/{folder}/{name}": call
-    for folder in ("csr", "b2sr", "split", "nib")
+    for folder in ("csr", "b2sr", "split", "nib", "cgr")
     for name, call in (("pull", pull), ("push", product), ("dot", dot), ("step", step))
 }  # fmt: skip

@@ -16,7 +16,7 @@ from benchmarks.verbs import VERBS
 SMALL = ("rmat6", "delaunay_n6", "delaunay_n6_random", "grid2d_9", "stencil27_4", "mycielskian5", "hub_n6", "even_n6")
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", (*SMALL, "web_n6"))
 def test_a_graph_is_the_same_each_time_and_clean(name):
     graph, again = graphs.make(name), graphs.make(name)
     assert np.array_equal(graph.ptr, again.ptr)
@@ -24,7 +24,7 @@ def test_a_graph_is_the_same_each_time_and_clean(name):
     dense = graph.scipy().toarray()
     assert dense.max() == 1  # no edge twice
     assert not dense.diagonal().any()
-    if not name.startswith(("hub", "even")):
+    if not name.startswith(("hub", "even", "web")):
         assert np.array_equal(dense, dense.T)
         weights = graph.scipy(graph.weights).toarray()
         assert np.array_equal(weights, weights.T)
@@ -171,7 +171,7 @@ def test_the_gpu_benchmark_in_the_emulator(emulator):
     import emulator.device  # noqa: F401 - registers it
 
     said = []
-    names, forms = ("grid2d_9", "hub_n6", "even_n6"), ("auto", "csr", "mplg", "b2sr8")
+    names, forms = ("grid2d_9", "hub_n6", "even_n6", "web_n6"), ("auto", "csr", "mplg", "b2sr8")
     result = gpu.measure(
         names, forms, 1, device="emulator", timer=Once(), peer=None, statements=2, say=said.append
     )  # fmt: skip

@@ -44,6 +44,7 @@ FLOORS = (
         "bitblas.agg",
         "bitblas.compat",
         "bitblas",
+        "bitblas.graph",
         "bitblas.io",
         "bitblas.algorithms",
         "bitblas.reorder",
@@ -204,9 +205,11 @@ GPU_ONLY |= {
 }  # the CPU has SciPy's and NumPy's
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
 GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread an entry; the CPU's weave: a thread a row
-GPU_ONLY |= {f"formats/{rows}/{name}" for rows in ("csr", "b2sr", "nib") for name in ("step", "rounds", "listed")}
+GPU_ONLY |= {
+    f"formats/{rows}/{name}" for rows in ("csr", "b2sr", "nib", "cgr") for name in ("step", "rounds", "listed")
+}
 # (the CPU has kernels of its own for loops)
-GPU_ONLY |= {"formats/nib/marks"}  # the CPU never splits a row
+GPU_ONLY |= {"formats/nib/marks", "formats/cgr/marks"}  # the CPU never splits a row
 GPU_ONLY |= {"formats/nib/dot"}  # the CPU decodes the rows for the statement
 GPU_ONLY |= {f"loop/gpu/{name}" for name in ("pass", "activate", "enter", "settle", "finish", "move")}
 GPU_ONLY |= {"kernels/records"}  # the CPU runs the function itself, by Numba
@@ -221,6 +224,7 @@ CPU_ONLY |= {f"formats/{rows}/spread" for rows in ("csr", "b2sr")} | {
 # (rounds of a loop, which a GPU runs by other kernels)
 CPU_ONLY |= {"formats/csr/push_list"}  # a GPU numbers the positions of lists anew: threads would sort long runs
 CPU_ONLY |= {"formats/csr/gustavson"}  # a dense row of sums per thread: a GPU has too many threads
+CPU_ONLY |= {"kernels/words", "kernels/numbered"}  # text, which lies on the host
 KERNELS = sorted(str(p.relative_to(ROOT / "bitblas").with_suffix("")) for p in (ROOT / "bitblas").rglob("*.cu"))
 
 

@@ -14,6 +14,7 @@ from test_formats import assert_sound, host, make
 
 import bitblas as gb
 from bitblas import device as devices
+from bitblas.formats.blocks import blocks_of
 from bitblas.formats.csr.format import from_arrays
 from bitblas.formats.nib import call as nib_call
 from bitblas.formats.nib import layout
@@ -76,7 +77,7 @@ def test_wide_ends_and_many_rows(device):
     sizes = np.zeros(64, np.int64)
     sizes[[3, 31, 40]] = 1 << 33, 5, 7
     d = devices.get(gb.config.device)
-    heads, ends, total = layout.blocks_of(d, 64, d.asarray(sizes))
+    heads, ends, total = blocks_of(d, 64, d.asarray(sizes), 8)
     width = [int(h) & 63 for h in host(heads)]
     assert width == [34, 3, 0] and int(total[0]) == 34 + (1 << 30) + 1 + 3 + 1
     assert host(ends)[[2, 3, 30, 31, 39, 63]].tolist() == [0, 1 << 33, 1 << 33, (1 << 33) + 5, 0, 7]

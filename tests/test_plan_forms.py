@@ -186,7 +186,7 @@ def test_a_look_estimates_what_is_there(device, key, shape):
     for name, parts in true.own:
         told = (dataclasses.replace(true, own=((name, found),)) for found in (seen.own[name], parts))
         sizes = [format_of(name).predict_bytes(of) for of in told]
-        assert sizes[0] == pytest.approx(sizes[1], rel=0.1 if name == "nib" else 0.05), name
+        assert sizes[0] == pytest.approx(sizes[1], rel=0.1 if name in ("nib", "cgr") else 0.05), name
     limits = np.arange(SAMPLES + 1) * structure.nvals // SAMPLES
     at = limits[:-1] + (scrambled(np.arange(SAMPLES)) % np.diff(limits).astype(np.uint64)).astype(np.int64)
     i, j = (bitblas.device.get(device).to_host(x) for x in structure.coo())
@@ -205,7 +205,7 @@ def test_few_entries_are_all_looked_at(device):
         assert A.nvals <= SAMPLES and not any(seen.errors.values())
         assert seen.tiles == pytest.approx(dict(true.tiles))
         for name, parts in true.own:
-            if name != "nib":  # of gaps it sees the sizes, not whose they are
+            if name not in ("nib", "cgr"):  # of gaps it sees the sizes, not whose they are
                 assert tuple(seen.own[name]) == pytest.approx(tuple(parts))
         assert "(sampled)" not in str(A.profile())
     n = 1 << 14

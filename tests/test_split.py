@@ -185,7 +185,7 @@ def test_the_last_column_that_32_bits_can_number(device):
     for tile, ncols in ((None, limit + 1), (16, limit // 4 + 1)):
         with pytest.raises(InvalidValue, match="columns"):
             bitblas.Matrix.from_coo([0], [0], True, nrows=3, ncols=ncols, format="split", tile=tile)
-    assert [key for key, _ in facts(A._store.structure, ()).own] == ["split4", "nib"]
+    assert [key for key, _ in facts(A._store.structure, ()).own] == ["split4", "nib", "cgr"]
 
 
 # ---- choosing -------------------------------------------------------------------------------------------------------

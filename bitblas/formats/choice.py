@@ -82,6 +82,7 @@ class Format:
     wide: bool = False  # the CPU has a kernel for all places of a tile at once (b2sr/lanes.cpu.py)
     shares_pushes: ClassVar[bool] = False  # on the CPU units of its push are words of the output, not of the vector
     spreads: ClassVar[bool] = False  # rounds of the CPU push along it (spread.cpu.py)
+    part_lanes: ClassVar[int] = 32  # that share a segment of a long unit, where units are summed
     reads_values: ClassVar[bool] = False  # a step that pulls reads values (loop/fused/steps.py)
     heavy: ClassVar[bool] = False  # the items of its units take many registers: tiles, and entries beside them
     scans: ClassVar[bool] = False  # its step finds the entries of its vector where nobody has listed them
@@ -181,7 +182,7 @@ class Format:
         raise NotImplementedError
 
     def segment(self) -> int:
-        """What of a long unit 32 lanes sum: eight steps."""
+        """What of a long unit `part_lanes` sum: eight steps."""
         raise NotImplementedError
 
     def pull_threshold(self, form: Any) -> int:

@@ -30,7 +30,7 @@ RANGES = 256  # of rows, whose pointers a block looks at
 HEAD = 32  # entries of a row that a GPU fetches with the first one: a line of 128 bytes
 # What the kernel writes: types, first bytes, numbers. Of balls the sizes; of ranges of rows how many entries are among
 # the first HEAD of their rows, and the longest row; of entries the fill of their tiles, the bits of their columns and
-# of their gaps.
+# of their gaps, and whether they are in intervals.
 PARTS = (
     (np.dtype(np.int64), 0, BALLS * (HOPS + 1)),
     (np.dtype(np.int64), 8 * BALLS * (HOPS + 1), 2 * RANGES),
@@ -46,11 +46,13 @@ class Sample:
     """Some entries of a matrix, each of which stands for `each` entries. fills: for each edge of tiles (SIZES) the
     entries of the tile in which each lies (uint16). bits: those of the number of its
     column (uint16); 0 of column 0. gaps: those of how far it is from the one before it in its row, less 1; of the first
-    of a row, of how far it is from the diagonal, twice (uint16)."""
+    of a row, of how far it is from the diagonal, twice (uint16). runs: 1 in four or more consecutive columns of its
+    row, 2 where it is the first of them, else 0 (uint16)."""
 
     fills: Any
     bits: Any
     gaps: Any
+    runs: Any
     each: float
     nrows: int
     ncols: int
@@ -110,5 +112,5 @@ def look(rows: Any) -> Look:
     found = told.read(np.uint8, count=BYTES)
     sizes, ends, seen = (found[at:][: count * kind.itemsize].view(kind) for kind, at, count in PARTS)
     each, fill = int(nvals) / samples, seen[: 6 * samples].reshape(samples, 6).T.copy()
-    sample = Sample(fill[:5], fill[5] & 255, fill[5] >> 8, each, nrows, rows.ncols)
+    sample = Sample(fill[:5], fill[5] & 255, fill[5] >> 8 & 63, fill[5] >> 14, each, nrows, rows.ncols)
     return Look(sample, int(ends[::2].sum()), int(ends[1::2].max()), sizes.reshape(BALLS, HOPS + 1)[:balls].copy())

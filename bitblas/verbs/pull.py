@@ -22,8 +22,6 @@ from .variants import hubs_variant, pull_variant
 if TYPE_CHECKING:
     from .product import PreparedProduct
 
-PART_LANES = 32  # that share a segment of a long row, where rows are summed
-
 
 @functools.cache
 def compiled(device: Device, variant: Variant) -> Any:
@@ -86,7 +84,7 @@ class PullKernels:
         part = self.longest if presence else min(self.longest, form.format.segment())
         self.hubs = form.hubs(self.longest, part, form.format.share(kind))
         if self.hubs is not None and not presence:  # presence alone needs no sums of segments
-            cut = variants(end=End(end.z, end.z), lanes=PART_LANES), hubs_variant(semiring, kind, per, end)
+            cut = variants(end=End(end.z, end.z), lanes=form.format.part_lanes), hubs_variant(semiring, kind, per, end)
             self.parts, self.join = (compiled(device, variant) for variant in cut)
             self.variants += cut
 
@@ -115,7 +113,7 @@ class PullKernels:
         device, per = self.device, of.form.rows_per_unit
         parts = scratch or self.scratch()
         rest = *u, *mask, self.value, *no_output(device, self.end.z), *parts
-        extra = pull_blocks(hubs.segments, per, PART_LANES)
+        extra = pull_blocks(hubs.segments, per, self.of.form.format.part_lanes)
         self.parts(hubs.segments, EVERYWHERE, *segments, *rest, extra_blocks=extra)
         self.join(len(hubs.rows) * per, hubs.rows, hubs.first, *parts, *mask, *old, *to)
 

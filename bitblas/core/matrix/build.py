@@ -30,8 +30,9 @@ def _limit(indices: Any, given: Any, name: str) -> int:
 
 
 class MatrixBuild(ChunkBuild, CompressedBuild):
-    """The constructors of Matrix, and `build`. format: "auto" (the plan chooses), "csr", "mplg", "nib", "hyper", or
-    "b2sr" or "split" with the `tile`; a "split" without one has the tiles of the fewest bytes. packed: see `Matrix`."""
+    """The constructors of Matrix, and `build`. format: "auto" (the plan chooses), "csr", "mplg", "nib", "cgr", "hyper",
+    or "b2sr" or "split" with the `tile`; a "split" without one has the tiles of the fewest bytes. packed: see
+    `Matrix`."""
 
     __slots__ = ()
 

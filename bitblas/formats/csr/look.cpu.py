@@ -78,7 +78,22 @@ def look(lo, hi, rows, nvals, ptr, col, width, balls, samples, ranges, sizes, en
         gap = np.int64(0)
         while apart >> gap != 0:
             gap += 1
-        put(seen, 6 * k + 5, bits | gap << 8)
+        lowest = place  # of the consecutive columns around it, as far as four need them
+        while (
+            lowest > np.int64(at(ptr, row))
+            and place - lowest < 3
+            and column(col, width, lowest - 1) == here - (place - lowest) - 1
+        ):
+            lowest -= 1
+        highest = place + 1
+        while (
+            highest < np.int64(at(ptr, row + 1))
+            and highest - place < 4
+            and column(col, width, highest) == here + highest - place
+        ):
+            highest += 1
+        run = np.int64(highest - lowest > 3) << np.int64(lowest == place)
+        put(seen, 6 * k + 5, bits | gap << 8 | run << 14)
     for unit in range(max(lo, balls + sampling), hi):
         part = unit - balls - sampling
         head = np.int64(0)

@@ -6,8 +6,9 @@
 #include "kernels/scramble.cuh"
 
 // Of an entry that stands for as many others: how many entries there are in the tile of 4, 8, 16, 32, 64 in which it
-// lies, the bits of its column's number, and, in the high byte, those of how far it is from the entry before it in its row, less 1; of the
-// first one of a row, of how far it is from the diagonal, twice (formats/nib).
+// lies, the bits of its column's number, and, in 6 bits from bit 8 on, those of how far it is from the entry before it in its row, less 1; of the
+// first one of a row, of how far it is from the diagonal, twice (formats/nib); above them 1 where it is among four
+// consecutive columns, 2 where it is the first of them (formats/cgr).
 __device__ __forceinline__ void look_around(const PTR_T* ptr, const Column& column, i64 rows, i64 row, i64 e,
                                             u16* seen) {
   const i64 col = column[e], low = col & ~63LL, end = (row | 63) + 1 < rows ? (row | 63) + 1 : rows;
@@ -34,7 +35,11 @@ __device__ __forceinline__ void look_around(const PTR_T* ptr, const Column& colu
     const bool first = e == (i64)ptr[row];
     const i64 apart = col - (first ? row : (i64)column[e - 1] + 1);
     const int gap = 64 - __clzll(first ? apart < 0 ? -2 * apart - 1 : 2 * apart : apart);
-    seen[5] = (u16)(64 - __clzll(col) | gap << 8);
+    i64 low_end = e, high_end = e + 1;  // of the consecutive columns around it, as far as four need them
+    while (low_end > (i64)ptr[row] && e - low_end < 3 && (i64)column[low_end - 1] == col - (e - low_end) - 1) --low_end;
+    while (high_end < (i64)ptr[row + 1] && high_end - e < 4 && (i64)column[high_end] == col + (high_end - e)) ++high_end;
+    const int run = high_end - low_end < 4 ? 0 : low_end == e ? 2 : 1;
+    seen[5] = (u16)(64 - __clzll(col) | gap << 8 | run << 14);
   }
 }
 

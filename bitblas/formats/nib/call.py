@@ -56,19 +56,6 @@ class NibFormat(NibChoice):
 class NibCall:
     """What kernels take of nibbles."""
 
-    def places(self: Any, ranked: bool) -> Any:
-        """Ranks as kernels take them: an array also where they do not read it."""
-        return self.ranks() if ranked else dummy(self.device, "int32")
-
-    def types(self: Any, ranked: bool) -> Types:
-        return (("PLACE", lookup_dtype(self.places(ranked).dtype)),)
-
-    def unit_starts(self: Any) -> tuple[Any, int]:
-        return self.heads, 1
-
-    def unit_contents(self: Any, ranked: bool) -> tuple[Any, ...]:
-        return self.words, self.places(ranked)
-
     def pushed(self: Any, ranked: bool, longest: int) -> tuple[Any, ...]:
         """Also the marks of the segments of `longest` words that its long rows have."""
         found = self.hubs(longest)
@@ -77,9 +64,6 @@ class NibCall:
             return self.heads, self.words, self.places(ranked), 0, none, none, none, none
         marks = len(found.rows), found.rows, found.first, found.begin, found.end
         return self.heads, self.words, self.places(ranked), *marks
-
-    def pulled(self: Any, ranked: bool) -> tuple[Any, ...]:
-        return self.heads, self.words
 
     def hubs(self: Any, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
         """Rows of more than `longest` words. begin: a mark of each segment."""
@@ -95,10 +79,3 @@ class NibCall:
             self.cache["hubs", longest, size] = cut(xp, self.lengths(), longest, size, limits)
         found: Hubs | None = self.cache["hubs", longest, size]
         return found
-
-    def segments(self, longest: int) -> int:
-        found = self.hubs(longest)
-        return 0 if found is None else found.segments
-
-    def along(self: Any, length: Any) -> Any:
-        raise NotImplementedError("no dot product is taken at a mask of this form")

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...kernels.kinds import WORDS
 from .. import lanes as limits
+from ..blocks import blocks_bytes
 from ..choice import Format, Listing, Seen
 from ..contract import CSR
 from ..lanes import power_of_two
@@ -42,7 +43,7 @@ class NibChoice(Format):
         return Listing(0.0, 0.0, float(seen.nvals))
 
     def predict_bytes(self, seen: Seen) -> int:
-        return layout.nib_bytes(seen.nrows, seen.own_of[self.key])
+        return blocks_bytes(seen.nrows, seen.own_of[self.key])
 
     def scratch(self, seen: Seen) -> int:
         return 40 * seen.nrows

@@ -1,19 +1,6 @@
 # Rows become nibbles, the twin of encode.cu. Parallel bounds are multiples of 32 rows: no words are shared.
-HEAD = np.uint64(63)
-
-
-@njit(**FUNCTION)
-def put_bits(string, start, bits):
-    """OR of up to 44 bits into words that are zero there."""
-    word = start >> np.uint64(5)
-    shift = start & np.uint64(31)
-    low = bits << shift
-    put(string, word, at(string, word) | np.uint32(low & np.uint64(0xFFFFFFFF)))
-    if low >> np.uint64(32) != 0:
-        put(string, word + np.uint64(1), at(string, word + np.uint64(1)) | np.uint32(low >> np.uint64(32)))
-    if shift != 0 and bits >> (np.uint64(64) - shift) != 0:
-        high = np.uint32(bits >> (np.uint64(64) - shift))
-        put(string, word + np.uint64(2), at(string, word + np.uint64(2)) | high)
+IN_WORD = 8
+# include: formats/blocks.cpu.py
 
 
 @njit(**KERNEL)
@@ -24,20 +11,8 @@ def encode(lo, hi, first, ptr, col, sizes, heads, ends, words):
         place = np.uint64(0)
         size = np.int64(0)
         if FILL:
-            head = np.uint64(at(heads, row >> 5))
-            width = head & HEAD
-            block = head >> np.uint64(6)
-            place = block + width << np.uint64(5)
-            if row & 31:
-                place += np.uint64(at(ends, row - 1)) << np.uint64(2)
-            # Those of the rows that a last group lacks are its own end.
-            for same in range(row, (row | 31) + 1 if row + 1 == ptr.size - 1 else row + 1):
-                if width == 0:  # there is no block
-                    break
-                start = (block << np.uint64(5)) + np.uint64(same & 31) * width
-                put_bits(words, start, np.uint64(at(ends, row)) & np.uint64(0xFFFFFFFF))
-                if width > np.uint64(32):
-                    put_bits(words, start + np.uint64(32), np.uint64(at(ends, row)) >> np.uint64(32))
+            put_end(heads, ends, words, row, ptr.size - 1)
+            place = begin_of(heads, ends, row) << np.uint64(2)
         last = first + row
         for e in range(begin, stop):
             j = np.int64(at(col, e))

@@ -3,15 +3,6 @@
 // first: the number of the first row.
 #include "formats/nib/row.cuh"
 
-__device__ __forceinline__ void put_bits(u32* string, u64 start, u64 bits) {  // up to 44 of them
-  u32* word = string + (start >> 5);
-  const u32 shift = (u32)start & 31;
-  const u64 low = bits << shift, high = shift ? bits >> (64 - shift) : 0;
-  if ((u32)low) atomicOr(word, (u32)low);
-  if (low >> 32) atomicOr(word + 1, (u32)(low >> 32));
-  if (high) atomicOr(word + 2, (u32)high);
-}
-
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 encode(i64 n, i64 first, const PTR_T* ptr, const int* col, i64* sizes, const i64* heads, const i64* ends, u32* words) {
   (void)sizes, (void)heads, (void)ends, (void)words;
@@ -20,24 +11,8 @@ encode(i64 n, i64 first, const PTR_T* ptr, const int* col, i64* sizes, const i64
   i64 begin = 0, stop = 0;
   if (row < n) begin = ptr[row], stop = ptr[row + 1];
 #if FILL
-  i64 base = 0;
-  if (stop > begin) {
-    const i64 head = heads[row / GROUP_ROWS];
-    const u32 width = (u32)head & ((1u << HEAD_BITS) - 1), number = (u32)(row % GROUP_ROWS);
-    base = ((head >> HEAD_BITS) + width) * 8 + (number ? ends[row - 1] : 0);
-  }
-  if (row < n && lane == 0) {
-    const i64 head = heads[row / GROUP_ROWS];
-    const u32 width = (u32)head & ((1u << HEAD_BITS) - 1);
-    const u64 start = (u64)(head >> HEAD_BITS) * 32 + (u64)(row % GROUP_ROWS) * width;
-    put_bits(words, start, (u64)ends[row] & 0xffffffffull);
-    if (width > 32) put_bits(words, start + 32, (u64)ends[row] >> 32);
-    // Those of the rows that a last group lacks are its own end.
-    for (i64 more = 1; row == n - 1 && (row + more) % GROUP_ROWS; ++more) {
-      put_bits(words, start + more * width, (u64)ends[row] & 0xffffffffull);
-      if (width > 32) put_bits(words, start + more * width + 32, (u64)ends[row] >> 32);
-    }
-  }
+  i64 base = stop > begin ? begin_of<8>(heads, ends, row) : 0;
+  if (row < n && lane == 0) put_end(heads, ends, words, row, n);
 #else
   i64 size = 0;
 #endif

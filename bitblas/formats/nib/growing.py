@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...device import Device
+from .. import blocks
 from ..csr.choice import index_type
 from ..csr.format import Csr
 from ..csr.growing import trimmed
@@ -27,7 +28,7 @@ def most_words(nrows: int, ncols: int, entries: int) -> float:
         return 0.0
     gap = max(1.0, nrows * ncols / entries)
     nibbles = entries * (1 + math.log2(gap) / 3) + min(nrows, entries) / 3
-    return nibbles / layout.NIBBLES + layout.groups_of(nrows) * 41
+    return nibbles / layout.IN_WORD + blocks.groups_of(nrows) * 41
 
 
 def even_nibbles(device: Device, rows: Any, ncols: int) -> np.ndarray:
@@ -50,7 +51,7 @@ class GrowingNibbles:
     """Gaps in nibbles. How many words all rows will take is expected from those that came."""
 
     bands = guesses = True
-    together = layout.GROUP
+    together = blocks.GROUP
 
     def __init__(self, device: Device, nrows: int, ncols: int, entries: int) -> None:
         """entries: that are to come, those that fall together counted as often as they come."""
@@ -58,26 +59,26 @@ class GrowingNibbles:
         self.rows = self.nvals = self.given = self.used = 0
         self.most = 0.0  # words that the rows that came could have taken
         self.expected = 0.0  # that all will take, by a sample; 0: none was taken
-        self.heads = device.xp.zeros(layout.groups_of(nrows) + 1, np.int64)
-        self.words = device.xp.zeros(layout.PAD, np.uint32)
+        self.heads = device.xp.zeros(blocks.groups_of(nrows) + 1, np.int64)
+        self.words = device.xp.zeros(blocks.PAD, np.uint32)
 
     @staticmethod
     def least_bytes(nrows: int, ncols: int, entries: int) -> int:
         """Bytes that it takes, of which it is known at the beginning that they are not less."""
-        return layout.nib_bytes(nrows, entries / layout.NIBBLES)
+        return blocks.blocks_bytes(nrows, entries / layout.IN_WORD)
 
     def expect(self, ptr: Any, col: Any, given: Any, rows: Any) -> None:
         """Some groups of rows tell of all: pointers as `append` takes them; columns by how far they are from the row
         itself, where that has the number that it has here; the entries that were given in each, and in each of all."""
         some = Csr(self.device, len(ptr) - 1, self.ncols, ptr, col if len(col) else self.room(0), len(col))
         sizes = layout.sizes_of(some)
-        words = float(self.device.to_host(layout.blocks_of(self.device, some.nrows, sizes)[2])[0])
-        heads = (words - float(sizes.sum()) / layout.NIBBLES) / max(1, layout.groups_of(some.nrows))
+        words = float(self.device.to_host(blocks.blocks_of(self.device, some.nrows, sizes, layout.IN_WORD)[2])[0])
+        heads = (words - float(sizes.sum()) / layout.IN_WORD) / max(1, blocks.groups_of(some.nrows))
         told = self.device.to_host(_by_class(self.device.xp, given, sizes.astype(np.float64), self.ncols))
         even = even_nibbles(self.device, given, self.ncols)
         share = np.divide(told, even, out=np.ones(CLASSES), where=even > 0)
         nibbles = float(share @ even_nibbles(self.device, rows, self.ncols))
-        self.expected = nibbles / layout.NIBBLES + heads * layout.groups_of(self.nrows)
+        self.expected = nibbles / layout.IN_WORD + heads * blocks.groups_of(self.nrows)
 
     def room(self, entries: int) -> Any:
         """Where the columns of the next rows may stand until they are sorted."""
@@ -88,11 +89,11 @@ class GrowingNibbles:
         many entries as were given. Raises OutOfMemory where what is expected of all rows does not fit."""
         rows = Csr(self.device, len(ptr) - 1, self.ncols, ptr, col if len(col) else self.room(0), len(col))
         sizes = layout.sizes_of(rows, self.rows)
-        heads, ends, total = layout.blocks_of(self.device, rows.nrows, sizes)
-        count, at = int(self.device.to_host(total)[0]), self.rows // layout.GROUP
+        heads, ends, total = blocks.blocks_of(self.device, rows.nrows, sizes, layout.IN_WORD)
+        count, at = int(self.device.to_host(total)[0]), self.rows // blocks.GROUP
         self.most += most_words(rows.nrows, self.ncols, given)
         self.given += given
-        heads += self.used << layout.HEAD_BITS
+        heads += self.used << blocks.HEAD_BITS
         self._make_room(self.used + count, rows.nrows)
         layout.fill(rows, heads, ends, self.words, self.rows)
         self.heads[at : at + len(heads)] = heads
@@ -100,13 +101,13 @@ class GrowingNibbles:
 
     def _make_room(self, used: int, rows: int) -> None:
         """Room for so many words, and for those expected after the next rows."""
-        if used + layout.PAD <= len(self.words):
+        if used + blocks.PAD <= len(self.words):
             return
         left = self.nrows - self.rows - rows
         share = min(1.0, used / self.most) if self.most else 1.0
         by_rows = used + share * most_words(left, self.ncols, self.entries - self.given)
         expected = self.expected * MORE if used < self.expected else by_rows * (MARGIN if left else 1.0)
-        size = max(used, math.ceil(expected)) + layout.PAD
+        size = max(used, math.ceil(expected)) + blocks.PAD
         self.device.foresee(f"nib of {self.entries} entries, as {self.given or 'some'} of them tell", 4 * size)
         words = self.device.xp.zeros(size, np.uint32)
         words[: self.used] = self.words[: self.used]
@@ -114,5 +115,5 @@ class GrowingNibbles:
 
     def finish(self) -> Nib:
         """The form of all rows that came."""
-        words = trimmed(self.device, self.words, self.used + layout.PAD)
+        words = trimmed(self.device, self.words, self.used + blocks.PAD)
         return Nib(self.device, self.nrows, self.ncols, self.heads, words, self.nvals)

@@ -1,4 +1,4 @@
-"""Where what lies in NIB: groups of rows, their blocks, and the bytes of it."""
+"""How rows become nibbles, and nibbles rows."""
 
 from __future__ import annotations
 
@@ -10,26 +10,14 @@ from semirings.dtypes import DataType, lookup_dtype
 
 from ...device import Device, ranges
 from ...kernels.prologue import Variant
+from ..blocks import GROUP, PAD, blocks_of, groups_of, mean_words
 from ..csr.format import PARALLEL_ENTRIES, Csr
 from ..lanes import power_of_two
 from ..sample import Sample
 
-GROUP = 32  # rows of a group: row.cuh, and row.cpu.py
-HEAD_BITS = 6  # of a head, for the width of the ends of its rows
-NIBBLES = 8  # of a word
-PAD = 2  # words after the last block, so that three may always be read
+IN_WORD = 8  # nibbles of a word
 
-EXTENTS = Variant("formats/nib/extents", (), (("LANES", 1),))
 MIRROR = Variant("formats/nib/mirror", (), (("LANES", 32),))
-
-
-def groups_of(nrows: int) -> int:
-    return -(-nrows // GROUP)
-
-
-def nib_bytes(nrows: int, words: float) -> int:
-    """Bytes of heads and of so many words."""
-    return 8 * (groups_of(nrows) + 1) + 4 * (round(words) + PAD)
 
 
 def encode_variant(ptr: DataType, fill: int, lanes: int) -> Variant:
@@ -64,38 +52,22 @@ def _encode(rows: Csr, fill: int, first: int, *arrays: Any) -> None:
     rows.device.kernel(variant)(rows.nrows, first, rows.ptr, rows.col, *arrays, bounds=bounds_of(rows))
 
 
-def blocks_of(device: Device, nrows: int, sizes: Any) -> tuple[Any, Any, Any]:
-    """The heads of the groups of rows of these sizes, where each row ends in its group, and the words of all blocks."""
-    xp, groups = device.xp, groups_of(nrows)
-    ends = xp.zeros(groups * GROUP, np.int64)
-    ends[:nrows] = sizes
-    ends = xp.cumsum(ends.reshape(groups, GROUP), axis=1)
-    total = ends[:, -1]
-    width = xp.frexp(total.astype(np.float64))[1].astype(np.int64)  # its bits, as it has fewer than 53
-    block = xp.zeros(groups + 1, np.int64)
-    xp.cumsum(width + (total + NIBBLES - 1) // NIBBLES, out=block[1:])
-    heads = block << HEAD_BITS
-    heads[:-1] |= width
-    return heads, ends.reshape(-1), block[-1:]
-
-
 def counted(rows: Csr) -> float:
     """The words that these rows take."""
-    found = blocks_of(rows.device, rows.nrows, sizes_of(rows))[2]
+    found = blocks_of(rows.device, rows.nrows, sizes_of(rows), IN_WORD)[2]
     return float(rows.device.to_host(found)[0])
 
 
 def sampled(of: Sample) -> float:
-    """The same of a sample of entries, estimated for all: the mean group has the ends that all have."""
+    """The same of a sample of entries, estimated for all."""
     nibbles = of.each * float(np.maximum(1, -(-of.gaps.astype(np.int64) // 3)).sum())
-    groups = groups_of(of.nrows)
-    return nibbles / NIBBLES + groups * (0.5 + int(nibbles / max(1, groups)).bit_length())
+    return mean_words(of.nrows, nibbles, IN_WORD)
 
 
 def encoded(rows: Csr) -> tuple[Any, Any]:
     """The heads and the words of these rows. Peak memory: the result, and 40 bytes per row."""
     device, xp = rows.device, rows.device.xp
-    heads, ends, total = blocks_of(device, rows.nrows, sizes_of(rows))
+    heads, ends, total = blocks_of(device, rows.nrows, sizes_of(rows), IN_WORD)
     count = int(device.to_host(total)[0])
     device.foresee(f"nibbles of {rows.nvals} entries", 4 * (count + PAD))
     words = xp.zeros(count + PAD, np.uint32)
@@ -136,13 +108,6 @@ def decoded(device: Device, nrows: int, nvals: int, heads: Any, words: Any) -> t
     return ptr, col[:nvals]
 
 
-def word_counts(device: Device, nrows: int, heads: Any, words: Any) -> Any:
-    """The words of each row, as kernels read them."""
-    sizes = device.xp.zeros(max(1, nrows), np.int64)
-    device.kernel(EXTENTS)(nrows, heads, words, sizes, bounds=bounds_of_rows(device, nrows, nrows))
-    return sizes[:nrows]
-
-
 def mirrored(device: Device, nrows: int, heads: Any, words: Any) -> bool:
     """Whether the rows equal the columns: by numbers made of all places, in one pass (formats/mirror.py). Peak memory:
     8 bytes for each 32 rows."""
@@ -151,29 +116,3 @@ def mirrored(device: Device, nrows: int, heads: Any, words: Any) -> bool:
     bounds = device.ranges(groups, PARALLEL_ENTRIES, work=len(words), parts=device.threads)
     device.kernel(MIRROR)(groups, nrows, heads, words, sums, bounds=bounds)
     return int(sums.sum()) == 0
-
-
-def check_blocks(xp: Any, heads: Any, words: Any, nrows: int) -> None:
-    """ValueError unless blocks stand one after the other and hold ends that do not fall: a reader then stays within
-    the words."""
-    width, at = heads & ((1 << HEAD_BITS) - 1), heads >> HEAD_BITS
-    whole = int(at[0]) == 0 and int(heads[-1]) == (len(words) - PAD) << HEAD_BITS
-    if not whole or bool((at[1:] < at[:-1] + width[:-1]).any()):
-        raise ValueError(f"heads: expected blocks from 0 to {len(words) - PAD} words, one after the other")
-    if not nrows:
-        return
-    start = (at[:-1] * 32)[:, None] + width[:-1, None] * xp.arange(GROUP)
-    word, shift = start >> 5, (start & 31).astype(np.uint64)
-    wide = width[:-1, None].astype(np.uint64)
-    last = len(words) - 1
-
-    def part(k: int) -> Any:
-        return words[xp.minimum(word + k, last)].astype(np.uint64)
-
-    found = (part(0) | part(1) << np.uint64(32)) >> shift
-    over = (shift + wide) > np.uint64(64)
-    found |= xp.where(over, part(2) << (np.uint64(64) - xp.where(over, shift, np.uint64(1))), np.uint64(0))
-    ends = found & ((np.uint64(1) << wide) - np.uint64(1))
-    room = ((at[1:] - at[:-1] - width[:-1]) * NIBBLES).astype(np.uint64)
-    if not bool((ends[:, 1:] >= ends[:, :-1]).all() & (ends[:, -1] <= room).all()):
-        raise ValueError("words: expected rows whose ends do not fall, within their blocks")

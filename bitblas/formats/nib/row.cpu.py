@@ -1,36 +1,7 @@
-# Where the nibbles of a row stand, and the values in them, the twin of row.cuh and walk.cuh. 32 rows are a group.
+# The values in the nibbles of a row, the twin of row.cuh and walk.cuh.
+IN_WORD = 8
 STOPS = np.uint64(0x8888888888888888)
-
-
-@njit(**FUNCTION)
-def bits_at(string, start, width):
-    """The number of `width` bits, below 64, that begins at bit `start` of a string."""
-    word = start >> np.uint64(5)
-    shift = start & np.uint64(31)
-    found = (np.uint64(at(string, word)) | np.uint64(at(string, word + np.uint64(1))) << np.uint64(32)) >> shift
-    if shift + width > np.uint64(64):
-        found |= np.uint64(at(string, word + np.uint64(2))) << (np.uint64(64) - shift)
-    return found & ((np.uint64(1) << width) - np.uint64(1))
-
-
-@njit(**FUNCTION)
-def row_end(heads, words, row):
-    """The nibble after those of the first row % 32 + 1 rows of a group; of row -1 and its like the group's first."""
-    head = np.uint64(at(heads, row >> 5))
-    width = head & np.uint64(63)
-    block = head >> np.uint64(6)
-    ends = np.uint64(0)
-    if width != 0:  # else it has no entry, and no block
-        ends = bits_at(words, (block << np.uint64(5)) + np.uint64(row & 31) * width, width)
-    return np.int64((block + width << np.uint64(3)) + ends)
-
-
-@njit(**FUNCTION)
-def row_begin(heads, words, row):
-    if row & 31:
-        return row_end(heads, words, row - 1)
-    head = np.uint64(at(heads, row >> 5))
-    return np.int64((head >> np.uint64(6)) + (head & np.uint64(63)) << np.uint64(3))
+# include: formats/blocks.cpu.py
 
 
 @njit(**FUNCTION)

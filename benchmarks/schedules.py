@@ -1,0 +1,148 @@
+"""python -m benchmarks.schedules: how threads of a GPU share the work of rows in CGR, as Sha, Li and Tan measure it
+(GPU-based graph traversal on compressed graphs, SIGMOD 2019): each step beside those before.
+
+naive           a thread a row, which reads intervals and residuals as they come
+two-phase       no thread of a warp reads residuals before all have read their intervals, whose columns they share
++ stealing      columns of residuals are shared too
++ warp-centric  residuals of a long row are decoded by a warp together, each thread from its own nibble on
++ segments      of 256 bits, of which each thread of a warp has one; without them rows have one of each kind
+
+What is measured is a push along all rows, for presence (a step of a search) or for the least source (min_second,
+INT32). That all give the same is tested in the emulator (tests/test_cgr.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import bitblas
+from bitblas import device as devices
+from bitblas.device import dummy
+from bitblas.formats.cgr.choice import LONGEST
+from bitblas.formats.cgr.format import Cgr
+from bitblas.formats.cgr.layout import ENDLESS, SEGMENT
+from bitblas.formats.csr.format import Csr, from_arrays
+from bitblas.plan.product import VALUES, WORDS
+from bitblas.verbs.variants import push_variant
+from semirings.dtypes import BOOL, INT32
+
+from . import graphs, table
+
+GRAPHS = ("rmat18", "rmat18+degree", "web_n18", "delaunay_n18")
+ALL = (1 << 64) - 1
+WHOLE = 1 << 40  # words of a part: all of a row
+
+
+class Schedule(NamedTuple):
+    """phases, shared: the constants TWO_PHASES and SHARED of push.cu. segment: its bits. part: words of a part of a
+    long row, which a warp takes; 0: long rows are rows as others."""
+
+    phases: int
+    shared: int
+    segment: int
+    part: int
+
+
+SCHEDULES = {
+    "naive": Schedule(0, 0, ENDLESS, 0),
+    "two-phase": Schedule(1, 1, ENDLESS, 0),
+    "+ stealing": Schedule(1, 2, ENDLESS, 0),
+    "+ warp-centric": Schedule(1, 2, ENDLESS, WHOLE),
+    "+ segments": Schedule(1, 2, SEGMENT, 8 * 32),
+    "segments, intervals shared": Schedule(1, 1, SEGMENT, 8 * 32),
+    "segments, nothing shared": Schedule(1, 0, SEGMENT, 8 * 32),
+    "segments, one phase": Schedule(0, 0, SEGMENT, 8 * 32),
+}
+
+
+class Pushes:
+    """t = A' (+).(x) u for a full u, by any schedule."""
+
+    def __init__(self, rows: Csr, kind: int) -> None:
+        self.device, self.kind, self.n = rows.device, kind, rows.nrows
+        xp, words = self.device.xp, -(-self.n // 64)
+        self.forms = {size: Cgr.of_segments(rows, size, False)[0] for size in (SEGMENT, ENDLESS)}
+        self.u_bits = xp.full(words, ALL, np.uint64)
+        self.u_values = xp.arange(self.n, dtype=np.int32)
+        self.bits = xp.zeros(-(-rows.ncols // 64), np.uint64)
+        self.values = xp.zeros(rows.ncols, np.int32)
+        self.mask = xp.zeros(1, np.uint64)
+
+    def kernel(self, how: Schedule, lanes: int) -> Any:
+        semiring, t = (bitblas.semiring.min_second[INT32], INT32) if self.kind == VALUES else (None, BOOL)
+        types = (("PLACE", INT32),)
+        made = push_variant("cgr", types, semiring, self.kind, BOOL, t, flip=False, ranked=False, lanes=lanes)
+        put = {"TWO_PHASES": how.phases, "SHARED": how.shared}
+        return self.device.kernel(replace(made, constants=tuple((k, put.get(k, x)) for k, x in made.constants)))
+
+    def clear(self) -> None:
+        self.bits.fill(0)
+        self.values.fill(np.iinfo(np.int32).max)
+
+    def run(self, how: Schedule) -> Any:
+        """What pushes by this schedule, once."""
+        d, form = self.device, self.forms[how.segment]
+        wide = form.hubs(LONGEST, how.part) if how.part else None
+        contents = form.words, form.segment, dummy(d, "int32"), dummy(d, "bool_"), np.True_, 0
+        iso, stride = (np.int32(0), 1) if self.kind == VALUES else (np.False_, 0)
+        u = self.u_bits, self.u_values if stride else dummy(d, "uint64"), iso, stride, self.mask, 0, np.uint64(ALL)
+        tail = *contents, *u, iso, dummy(d, "int64"), self.bits, self.values
+        none, whole = dummy(d, "int64"), self.kernel(how, 1)
+        parts = None if wide is None else self.kernel(how, 32)
+
+        def run() -> None:
+            whole(self.n, 1 << 60 if wide is None else LONGEST, form.heads, none, none, 0, *tail)
+            if wide is not None and parts is not None:
+                parts(wide.segments, 1 << 60, wide.begin, wide.end, wide.row_of, 1, *tail)
+
+        return run
+
+
+def microseconds(run: Any, clear: Any, samples: int) -> float:
+    """The fastest of some runs."""
+    import cupy
+
+    begin, end = cupy.cuda.Event(), cupy.cuda.Event()
+    found = []
+    for _ in range(samples + 1):
+        clear()
+        begin.record()
+        run()
+        end.record()
+        end.synchronize()
+        found.append(1e3 * cupy.cuda.get_elapsed_time(begin, end))
+    return min(found[1:])
+
+
+def measure(names: Sequence[str], samples: int) -> Iterator[list[Any]]:
+    """Rows of the table."""
+    d = devices.get("cuda")
+    for name in names:
+        graph = graphs.make(name)
+        rows = from_arrays(d, graph.n, graph.n, d.asarray(graph.ptr), d.asarray(graph.col))
+        for kind, what in ((WORDS, "presence"), (VALUES, "min_second")):
+            pushes = Pushes(rows, kind)
+            found = [microseconds(pushes.run(how), pushes.clear, samples) for how in SCHEDULES.values()]
+            yield [name, what, *found]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.schedules", description=__doc__.split("\n\n")[0])
+    parser.add_argument("--graphs", default=",".join(GRAPHS), help="names as `graphs.make` takes them")
+    parser.add_argument("--samples", type=int, default=5)
+    given = parser.parse_args(arguments)
+    if "cuda" not in devices.available():
+        print("schedules are measured on a GPU, and there is none", file=sys.stderr)
+        return 1
+    print(table.table(("graph", "push of", *SCHEDULES), list(measure(given.graphs.split(","), given.samples))))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

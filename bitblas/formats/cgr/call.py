@@ -1,0 +1,69 @@
+"""How kernels get intervals and gaps in bits: heads of groups of rows, and one string of words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...device import dummy
+from ...kernels.prologue import Variant
+from ..choice import Constants
+from ..hubs import Hubs, cut
+from .choice import CgrChoice
+
+MARK = 6  # numbers that say where a part of a long row is: marks.cu
+# What lanes of a push share out among all of a warp: nothing, (1) columns of intervals, (2) residuals too.
+SHARED = 1
+
+
+def marks_variant() -> Variant:
+    return Variant("formats/cgr/marks", (), (("LANES", 32),))
+
+
+class CgrFormat(CgrChoice):
+    """What kernels on such codes are compiled with."""
+
+    indices = ("PLACE",)
+
+    def pull_constants(
+        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: int, width: int
+    ) -> Constants:
+        return self.push_constants(ranked=ranked, neutral=neutral)
+
+    def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:
+        return [("RANKED", int(ranked)), ("TWO_PHASES", 1), ("SHARED", SHARED)]
+
+
+class CgrCall:
+    """What kernels take of such codes."""
+
+    def unit_contents(self: Any, ranked: bool) -> tuple[Any, ...]:
+        return self.words, self.segment, self.places(ranked)
+
+    def pushed(self: Any, ranked: bool, longest: int) -> tuple[Any, ...]:
+        """Also the marks of the parts of `longest` words that its long rows have."""
+        given = self.heads, self.words, self.segment, self.places(ranked)
+        found = self.hubs(longest)
+        if found is None:
+            none = dummy(self.device, "int64")
+            return *given, 0, none, none, none
+        return *given, len(found.rows), found.rows, found.first, found.begin
+
+    def pulled(self: Any, ranked: bool) -> tuple[Any, ...]:
+        return self.heads, self.words, self.segment
+
+    def hubs(self: Any, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
+        """Rows of more than `longest` words. begin: a mark of each part, which has the segments that begin in it."""
+        size, device, xp = part or longest, self.device, self.device.xp
+        if ("hubs", longest, size) not in self.cache:
+
+            def limits(rows: Any, hub: Any, number: Any, count: Any) -> tuple[Any, Any]:
+                begin, first = xp.empty(MARK * len(hub), np.int64), xp.flatnonzero(number == 0)
+                given = self.segment, self.heads, self.words, size, rows, first, begin
+                device.kernel(marks_variant())(len(rows), *given)
+                return begin, dummy(device, "int64")
+
+            self.cache["hubs", longest, size] = cut(xp, self.lengths(), longest, size, limits)
+        found: Hubs | None = self.cache["hubs", longest, size]
+        return found

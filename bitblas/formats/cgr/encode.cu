@@ -1,0 +1,125 @@
+// Rows become codes (format.py), a thread a row. FILL 0: sizes[row] is how many bits. FILL 1: they are written, and where
+// each row ends; ends[row]: the same from the beginning of its group of rows on. Words are zero before; rows share them.
+// segment: bits of a segment, or more than any row has.
+#include "formats/cgr/code.cuh"
+
+__device__ __forceinline__ int gamma_size(u32 x) { return 2 * (31 - __clz((int)(x + 1))) + 1; }
+__device__ __forceinline__ int zeta_size(u32 x) { return 4 * ((31 - __clz((int)(x + 1))) / 3 + 1); }
+
+__device__ __forceinline__ void put_code(u32* words, i64& at, u64 code, int size) {
+  const u64 bits = code << (64 - size);
+  const u32 shift = (u32)at & 31;
+  u32* word = words + (at >> 5);
+  const u32 first = (u32)(bits >> 32 >> shift), second = (u32)(bits >> shift), third = shift ? (u32)bits << (32 - shift) : 0;
+  if (first) atomicOr(word, first);
+  if (second) atomicOr(word + 1, second);
+  if (third) atomicOr(word + 2, third);
+  at += size;
+}
+__device__ __forceinline__ void put_gamma(u32* words, i64& at, u32 x) { put_code(words, at, (u64)x + 1, gamma_size(x)); }
+__device__ __forceinline__ void put_zeta(u32* words, i64& at, u32 x) {
+  const int size = zeta_size(x);
+  put_code(words, at, 1ull << (size / 4 * 3) | ((u64)x + 1), size);
+}
+
+// The intervals of a row (`runs`), or its other columns, one after the other.
+struct Items {
+  const int* col;
+  i64 row, e, stop;
+  bool runs;
+  i64 end;   // of the consecutive columns among which entry e is
+  int last;  // the column before
+
+  __device__ Items(const int* columns, i64 of, i64 begin, i64 stop, bool runs)
+      : col(columns), row(of), e(begin), stop(stop), runs(runs), end(begin), last(0) {
+    seek();
+  }
+  __device__ void seek() {
+    for (; e < stop; e = end) {
+      end = e + 1;
+      while (end < stop && col[end] == col[end - 1] + 1) ++end;
+      if ((end - e >= LEAST) == runs) return;
+    }
+  }
+  __device__ bool some() const { return e < stop; }
+  __device__ void next() {
+    last = runs ? col[end - 1] : col[e];
+    e = runs ? end : e + 1;
+    if (e == end) seek();
+  }
+  __device__ u32 value(bool first) const {
+    if (!first) return (u32)(col[e] - last) - 1;
+    const int apart = col[e] - (int)row;
+    return apart >= 0 ? 2 * (u32)apart : 2 * (u32)(-(apart + 1)) + 1;
+  }
+  __device__ i64 size(bool first) const {
+    const u32 x = value(first);
+    return runs ? gamma_size(x) + gamma_size((u32)(end - e) - LEAST) : zeta_size(x);
+  }
+  __device__ void put(u32* words, i64& at, bool first) const {
+    const u32 x = value(first);
+    if (!runs) return put_zeta(words, at, x);
+    put_gamma(words, at, x);
+    put_gamma(words, at, (u32)(end - e) - LEAST);
+  }
+};
+
+// Segments, and bits in all: one that is not filled joins the one before.
+__device__ u32 segments_of(Items items, i64 segment, i64& bits) {
+  u32 segments = 0, count = 0, full = 0;
+  i64 size = 0, joined = 0, before = 0;  // of the last segment: as one of its own, as part of the one before; and that one
+  for (; items.some(); items.next()) {
+    i64 more = items.size(count == 0);
+    if (gamma_size(count + 1) + size + more > segment) {
+      before = size, full = count, ++segments;
+      size = joined = count = 0;
+      more = items.size(true);
+    }
+    joined += count == 0 ? items.size(segments == 0) : more;
+    size += more, ++count;
+  }
+  if (segments) bits = gamma_size(segments - 1) + (segments - 1) * segment + gamma_size(full + count) + before + joined;
+  else bits = gamma_size(0) + gamma_size(count) + size, segments = 1;
+  return segments;
+}
+
+__device__ void put_items(Items items, i64 segment, u32* words, i64& at) {
+  i64 bits;
+  const u32 segments = segments_of(items, segment, bits);
+  put_gamma(words, at, segments - 1);
+  const i64 area = at;
+  for (u32 s = 1; s <= segments; ++s) {
+    u32 count = 0;
+    i64 size = 0;
+    for (Items ahead = items; ahead.some(); ahead.next(), ++count) {
+      size += ahead.size(count == 0);
+      if (s < segments && gamma_size(count + 1) + size > segment) break;
+    }
+    put_gamma(words, at, count);
+    for (u32 k = 0; k < count; ++k, items.next()) items.put(words, at, k == 0);
+    if (s < segments) at = area + s * segment;
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+encode(i64 n, i64 segment, const PTR_T* ptr, const int* col, i64* sizes, const i64* heads, const i64* ends, u32* words) {
+  (void)sizes, (void)heads, (void)ends, (void)words;
+  const i64 row = thread_number();
+  if (row >= n) return;
+  const i64 begin = ptr[row], stop = ptr[row + 1];
+#if FILL
+  put_end(heads, ends, words, row, n);
+  if (begin == stop) return;
+  i64 at = begin_of<32>(heads, ends, row);
+  put_items(Items(col, row, begin, stop, true), segment, words, at);
+  put_items(Items(col, row, begin, stop, false), segment, words, at);
+#else
+  i64 size = 0;
+  for (int runs = 0; runs < 2 && begin < stop; ++runs) {
+    i64 bits;
+    segments_of(Items(col, row, begin, stop, runs), segment, bits);
+    size += bits;
+  }
+  sizes[row] = size;
+#endif
+}

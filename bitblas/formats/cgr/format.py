@@ -1,0 +1,100 @@
+"""CGR, the compressed graph representation of Sha, Li and Tan (GPU-based graph traversal on compressed graphs, SIGMOD
+2019), in the code of their program: intervals of consecutive columns, and what is left as gaps, in bits.
+
+Four or more consecutive columns of a row are an interval: its first column and its length less 4, both as gammas. All
+other columns, the residuals, are one zeta_3 each. The first of either is stored as how far it is from the row, in
+zigzag (2 d for d >= 0, else -2 d - 1), a further one as its gap to the one before (of an interval, to its last column)
+less 1.
+
+A row is its intervals, then its residuals, both in segments of 256 bits: the number of segments less 1, and for each
+how many codes it has (gammas), these codes, and zeros to the next segment. Every segment begins anew from the row, so a
+lane of a GPU reads one without the others. What would be left over at the end belongs to the last segment, which is
+longer for it, and has no zeros after it.
+
+Two things differ from the authors' files. Rows stand in blocks of 32 (formats/blocks.py), where a file has 64 bits for
+each row. And a row without entries has no bits.
+
+Entry order: row; those of intervals, then residuals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from semirings.dtypes import INT32
+
+from ...device import Device
+from ...kernels.prologue import Variant
+from .. import sound
+from ..blocks import extents_variant
+from ..choice import Format
+from ..coded import Coded
+from ..csr.format import Csr
+from . import layout
+from .call import CgrCall, CgrFormat, marks_variant
+
+
+@dataclass(eq=False)
+class Cgr(CgrCall, Coded):
+    """Rows of intervals and residuals."""
+
+    segment: int = layout.SEGMENT  # its bits; ENDLESS: each row has one of either kind
+
+    format = CgrFormat()
+    formats: ClassVar[tuple[Format, ...]] = (format,)
+    in_word = layout.IN_WORD
+
+    @classmethod
+    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Cgr, Any]:
+        """The codes of these rows; with `order` the place of each entry's value in them. Peak memory: the result, the
+        order twice, and 40 bytes per row."""
+        return cls.of_segments(rows, layout.SEGMENT, order)
+
+    @classmethod
+    def of_segments(cls, rows: Csr, segment: int, order: bool) -> tuple[Cgr, Any]:
+        """The same with segments of so many bits."""
+        heads, words = layout.encoded(rows, segment)
+        ranks = rows.ptr if order else None
+        form = cls(rows.device, rows.nrows, rows.ncols, heads, words, rows.nvals, ranks, {}, segment)
+        if not order:
+            return form, None
+        place = layout.decoded(form, True)[2]
+        moved = rows.device.xp.empty_like(place)
+        moved[place] = rows.device.xp.arange(rows.nvals)
+        return form, moved
+
+    def pointers(self) -> Any:
+        return layout.pointers(self)
+
+    def decoded(self, order: bool) -> tuple[Any, Any, Any]:
+        return layout.decoded(self, order)
+
+    def is_symmetric(self) -> bool:
+        """Peak memory: that of `to_csr`."""
+        return self.to_csr(False)[0].is_symmetric()
+
+    def numbers(self) -> dict[str, int]:
+        return super().numbers() | {"segment": self.segment}
+
+    @classmethod
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Cgr:
+        segment = sound.counts(numbers, "nrows", "ncols", "nvals", "segment")[3]
+        if segment != layout.ENDLESS and not layout.SEGMENT <= segment < 1 << 31:
+            raise ValueError(f"segment: expected {layout.SEGMENT} bits or more, got {segment}")
+        form: Cgr = super().restored(device, {name: x for name, x in numbers.items() if name != "segment"}, arrays)
+        form.segment = segment
+        return form
+
+    def again(self, rows: Csr) -> Cgr:
+        return self.of_segments(rows, self.segment, False)[0]
+
+    def check_codes(self) -> None:
+        layout.check_codes(self)
+
+    @classmethod
+    def samples(cls) -> Iterator[Variant]:
+        yield from (layout.encode_variant(INT32, fill) for fill in (0, 1))
+        yield from (layout.decode_variant(fill, order) for fill, order in ((0, 0), (1, 0), (1, 1), (2, 0)))
+        yield from (extents_variant(cls.in_word), marks_variant())

@@ -1,0 +1,5 @@
+// Small rounds of a body of passes and one step, along rows of intervals and residuals. The text of the passes is
+// generated (see loop/fused/listed.py).
+#include "formats/cgr/rows.cuh"
+#include "kernels/along_rows.cuh"
+#include "kernels/listed.cuh"

@@ -1,0 +1,41 @@
+# The intervals of a row, or its other columns, one segment after the other: the twin of part.cuh. A part is the next
+# bit, what it still holds, the last column, whether none was read of the segment; how many segments there are, the
+# number of this one, and where the first one begins.
+# include: formats/cgr/code.cpu.py
+
+
+@njit(**FUNCTION)
+def open_part(words, place, row):
+    more, area = gamma_at(words, place)
+    left, place = gamma_at(words, area)
+    return place, left, np.int64(row), True, more + 1, np.int64(0), area
+
+
+@njit(**FUNCTION)
+def go_on(words, segment, part, row, place, column):
+    """After a value, which ended before bit `place` with that column."""
+    _, left, _, _, segments, number, area = part
+    if left > 1 or number + 1 >= segments:
+        return place, left - 1, column, False, segments, number, area
+    left, place = gamma_at(words, area + (number + 1) * segment)
+    return place, left, np.int64(row), True, segments, number + 1, area
+
+
+@njit(**FUNCTION)
+def residual(words, segment, part, row):
+    """The part after its next column, and that."""
+    place, _, column, first, _, _, _ = part
+    value, place = zeta_at(words, place)
+    column += unfolded(value) if first else value + 1
+    return go_on(words, segment, part, row, place, column), column
+
+
+@njit(**FUNCTION)
+def interval(words, segment, part, row):
+    """The part after its next interval, the first column of that, and how many it has."""
+    place, _, column, first, _, _, _ = part
+    value, place = gamma_at(words, place)
+    length, place = gamma_at(words, place)
+    column += unfolded(value) if first else value + 1
+    length += LEAST
+    return go_on(words, segment, part, row, place, column + length - 1), column, length

@@ -1,0 +1,68 @@
+# w<mask, accum, replace> = A (+).(x) u row by row, the twin of pull.cu. Parallel bounds are multiples of 64 rows:
+# words of t are not shared.
+# include: formats/cgr/code.cpu.py
+# include: formats/cgr/range.cpu.py
+# include: kernels/values.cpu.py
+# include: kernels/ending.cpu.py
+
+
+@njit(**KERNEL)
+def pull(lo, hi, longest, begin, end, row_of, row_stride, words, segment, value_ptr, a_val, a_iso, a_stride,
+         u_bits, u_val, u_iso, u_stride, mask, mask_stride, mask_invert, product, w_bits, w_val, w_iso, w_stride,
+         moved, replace, t_bits, t_val):  # fmt: skip
+    for word in range(lo >> 6, (hi + 63) >> 6):
+        rest = at(mask, word * mask_stride) ^ mask_invert
+        # include: kernels/rows_of_word.cpu.py
+        while rest != 0:
+            # include: kernels/next_row.cpu.py
+            place = row_begin(begin, words, row)
+            e = np.int64(at(value_ptr, row)) if RANKED else np.int64(0)
+            going = row_end(begin, words, row) > place
+            if U_FULL and (KIND == WORDS or BLEND):
+                count = np.int64(going)
+                going = going and KIND != WORDS
+            for runs in range(1 if going else -1, -1, -1):  # intervals, then residuals
+                more, area = gamma_at(words, place)
+                for s in range(more + 1):
+                    left, place = gamma_at(words, area + s * segment)
+                    j = np.int64(row)
+                    first = True
+                    while left > 0 and going:
+                        # include: formats/cgr/next.cpu.py
+                        if KIND != VALUES:
+                            if U_FULL:
+                                count += length
+                            elif runs:
+                                count += count_in(u_bits, start, length)
+                            else:
+                                count += np.int64(bit_of(u_bits, j))
+                            going = KIND != WORDS or count == 0
+                        else:
+                            for k in range(start, j + 1):
+                                if BLEND:  # what u lacks adds what is neutral
+                                    z = mul(
+                                        value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, k), row, k
+                                    )
+                                    if U_FULL:
+                                        total = add(total, z)
+                                    else:
+                                        hit = at(u_bits, k >> 6) >> np.uint64(k & 63) & ONE
+                                        total = add(total, chosen(hit, z, BEGIN))
+                                        count += np.int64(hit)
+                                elif U_FULL or bit_of(u_bits, k):
+                                    z = mul(
+                                        value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, k), row, k
+                                    )
+                                    total = add(total, z) if some else z
+                                    some = True
+                                    if is_final(total):
+                                        going = False
+                                        break
+                                if RANKED:
+                                    e += 1
+                    if not going:
+                        break
+                if not going:
+                    break
+            # include: kernels/end_row.cpu.py
+        # include: kernels/end_word.cpu.py

@@ -1,0 +1,94 @@
+// w<mask, accum, replace> = A (+).(x) u row by row: LANES lanes read the segments of a row, and end it at a terminal value.
+// begin: heads of groups of rows; of parts of long rows (row_stride 1) marks. `longest` counts words. Where presence or a
+// count is asked for, an interval is a range of u.
+#include "kernels/pull_rows.cuh"
+#include "formats/cgr/range.cuh"
+#include "formats/cgr/walk.cuh"
+
+#if KIND == VALUES
+// What the intervals of lanes add to their sums: of long ones all lanes of the warp sum a share, in an order that follows
+// from the length alone.
+#define LONG 64
+__device__ __forceinline__ void take_ranges(const Found& found, Sum& x, const Values& values, A_T a_iso, i64 row,
+                                            const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_stride) {
+  const u32 lane = threadIdx.x & 31;
+  u32 longs = __ballot_sync(ALL_LANES, found.length >= LONG);
+  for (; longs; longs &= longs - 1) {
+    const int owner = __ffs(longs) - 1;
+    const u32 from = __shfl_sync(ALL_LANES, found.from, owner), length = __shfl_sync(ALL_LANES, found.length, owner);
+    const i64 e = __shfl_sync(ALL_LANES, found.entry, owner), i = __shfl_sync(ALL_LANES, row, owner);
+    Sum share = {false, IDENTITY, 0};
+    for (u32 k = lane; k < length && !share.done(); k += 32) {
+      bool has[1] = {true};
+      const u32 j[1] = {from + k};
+      share.take(has, j, [&](int) { return RANKED ? values.at(e + k) : a_iso; }, a_iso, i, u_bits, u_val, u_iso, u_stride);
+    }
+#pragma unroll
+    for (int d = 16; d; d >>= 1) {
+      const bool other = shuffle_xor(ALL_LANES, share.some, d);
+      const Z_T z = shuffle_xor(ALL_LANES, share.sum, d);
+      join(share.some, share.sum, other, z);
+    }
+    if (lane == (u32)owner && !x.done()) join(x.some, x.sum, share.some, share.sum);
+  }
+  if (found.length >= LONG) return;
+  for (u32 k = 0; k < found.length && !x.done(); k += TAKEN) {
+    bool has[TAKEN];
+    u32 j[TAKEN];
+#pragma unroll
+    for (int s = 0; s < TAKEN; ++s) has[s] = k + s < found.length, j[s] = found.from + k + s;
+    x.take(has, j, [&](int s) { return RANKED ? values.at(found.entry + k + s) : a_iso; }, a_iso, row, u_bits, u_val, u_iso,
+           u_stride);
+  }
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(BLOCK, KIND == VALUES && sizeof(Z_T) > 4 ? 3 : 4)
+pull(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i64 row_stride, const u32* words,
+     i64 segment, const PLACE_T* value_ptr, const value_t* a_val, A_T a_iso, i64 a_stride, const u64* u_bits,
+     const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, const u64* mask, i64 mask_stride, u64 mask_invert, Z_T product,
+     const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso, i64 w_stride, i64 moved, i64 replace, u64* t_bits,
+     STORED(W_T)* t_val) {
+  (void)end;
+  Row of(n, row_of, row_stride, mask, mask_stride, mask_invert, t_bits);
+  typedef Walk<LANES, RANKED, true> Lanes;
+  Lanes walk;
+  if (of.open) {
+    const i64 number = RANKED ? (i64)value_ptr[of.row] : 0;
+    if (row_stride) {
+      walk = Lanes(words, begin + MARK * of.unit, segment, of.row, number, of.lane);
+    } else {
+      Extent x = row_extent(begin, words, of.row);
+      // Presence is looked for in its segments; those that hold it see to themselves.
+      if (words_of(x) > longest) of.hub = !PRESENCE, x.end = x.at;
+      walk = Lanes(words, x, segment, of.row, number, of.lane);
+    }
+  }
+  const Values values = {a_val, a_iso, a_stride};
+  (void)values;
+  Sum x = {false, IDENTITY, 0};
+#if KIND == WORDS && U_FULL
+  if (of.open) {  // a part of a row is of one that has entries
+    const Extent all = row_stride ? Extent{0, 1} : row_extent(begin, words, of.row);
+    x.some = all.at < all.end;
+  }
+#else
+  while (__any_sync(ALL_LANES, walk.more())) {
+    Found found;
+    walk.step(words, of.lane, found);
+#if KIND == WORDS
+    x.some = x.some || (found.length && any_in(u_bits, found.from, found.length));
+#elif KIND == VALUES
+    take_ranges(found, x, values, a_iso, of.row, u_bits, u_val, u_iso, u_stride);
+#else
+    x.count += U_FULL ? (i64)found.length : count_in(u_bits, found.from, found.length);
+#endif
+    x.take(found.has, found.at, [&](int k) { return RANKED ? values.at(found.entry + k) : a_iso; }, a_iso, of.row, u_bits,
+           u_val, u_iso, u_stride);
+#if KIND == WORDS || (KIND == VALUES && HAS_TERMINAL)
+    if (LANES == 1 ? x.done() : (__ballot_sync(ALL_LANES, x.done()) & group_mask<LANES>()) != 0) walk.stop();
+#endif
+  }
+#endif
+  end_row(of, x, product, w_bits, w_val, w_iso, w_stride, moved, replace, t_bits, t_val);
+}

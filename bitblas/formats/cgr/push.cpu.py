@@ -1,0 +1,44 @@
+# t = A' (+).(x) u by the entries of u, the twin of push.cu. Units are the 64-bit words of u; one thread.
+# include: formats/cgr/code.cpu.py
+# include: formats/cgr/range.cpu.py
+# include: kernels/values.cpu.py
+# include: kernels/push.cpu.py
+LISTED = 0
+
+
+@njit(**KERNEL)
+def push(lo, hi, longest, begin, end, row_of, row_stride, words, segment, value_ptr, a_val, a_iso, a_stride, u_bits,
+         u_val, u_iso, u_stride, mask, mask_stride, mask_invert, product, counts, t_bits, t_val):  # fmt: skip
+    for w in range(lo, hi):
+        active = at(u_bits, w)
+        while active != 0:
+            row = (w << 6) + np.int64(trailing_zeros(active))
+            active = drop_lowest(active)
+            u = load_u(u_val, u_iso, u_stride, row)
+            place = row_begin(begin, words, row)
+            if row_end(begin, words, row) == place:
+                continue
+            e = np.int64(at(value_ptr, row)) if RANKED else np.int64(0)
+            for runs in range(1, -1, -1):  # intervals, then residuals
+                more, area = gamma_at(words, place)
+                for s in range(more + 1):
+                    left, place = gamma_at(words, area + s * segment)
+                    j = np.int64(row)
+                    first = True
+                    while left > 0:
+                        # include: formats/cgr/next.cpu.py
+                        if KIND == WORDS and runs:
+                            for k in range(start >> 6, (j >> 6) + 1):
+                                some = (at(mask, k * mask_stride) ^ mask_invert) & range_in(k, start, j + 1)
+                                put(t_bits, k, at(t_bits, k) | some)
+                            continue
+                        last = j
+                        j = start
+                        while j <= last:
+                            # include: kernels/pushed.cpu.py
+                            j += 1
+                            if RANKED:
+                                e += 1
+                        j = last
+    if KIND == COUNT:
+        close_counts(t_bits, t_val, counts, product)

@@ -1,0 +1,45 @@
+// A round of a program by rows of intervals and residuals: kernels/step_rows.cuh. LANES lanes read a row, a warp a part of
+// a long one. Rows that pull (for WORDS) are read by a lane each; those that go on after some steps, by the warp.
+#include "formats/cgr/rows.cuh"
+#include "kernels/decoded_rows.cuh"
+#define PULL_FORM() const i64 *pull_heads, const u32 *pull_words, i64 pull_segment
+#define PULL_FORM_OF() {pull_heads, pull_words, pull_segment}
+#define ALONE 8  // steps that a lane goes alone
+
+struct Back {
+  const i64* heads;
+  const u32* words;
+  i64 segment;
+
+  template <class W> __device__ __forceinline__ bool hits(W& walk, int lane, const u64* u_bits) const {
+    Found of;
+    walk.step(words, lane, of);
+    bool hit = of.length && any_in(u_bits, of.from, of.length);
+#pragma unroll
+    for (int k = 0; k < TAKEN; ++k)
+      if (of.has[k]) hit = bit_of(u_bits, of.at[k]) || hit;
+    return hit;
+  }
+  // Whether u has an entry in row j, for the lanes that want to know; the warp calls it together.
+  __device__ __forceinline__ Hit look(i64 j, bool wanted, const u64* u_bits) const {
+    Extent x = {0, 0};
+    if (wanted) x = row_extent(heads, words, j);
+    Walk<1, false, true> alone(words, x, segment, j, 0, 0);
+    bool hit = false;
+    for (int k = 0; k < ALONE && __any_sync(ALL_LANES, alone.more()); ++k) {
+      hit = hits(alone, 0, u_bits) || hit;
+      if (hit) alone.stop();
+    }
+    for (u32 rest = __ballot_sync(ALL_LANES, alone.more()); rest; rest &= rest - 1) {
+      const int owner = __ffs(rest) - 1;
+      const Extent all = {__shfl_sync(ALL_LANES, x.at, owner), __shfl_sync(ALL_LANES, x.end, owner)};
+      Walk<32, false, true> walk(words, all, segment, __shfl_sync(ALL_LANES, j, owner), 0, WARP_LANE);
+      u32 who = 0;
+      while (__any_sync(ALL_LANES, walk.more()) && !who) who = __ballot_sync(ALL_LANES, hits(walk, WARP_LANE, u_bits));
+      if (WARP_LANE == owner) hit = who != 0;
+    }
+    return {hit, 0, 0};
+  }
+};
+
+#include "kernels/step_rows.cuh"

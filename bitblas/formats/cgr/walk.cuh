@@ -1,0 +1,234 @@
+// A walk through a row of codes by G lanes: a lane takes a segment, first of intervals, then of residuals. Where there is
+// one segment for several lanes, they share the columns of its intervals, or decode its residuals together, each from its
+// own nibble on.
+#include "formats/cgr/code.cuh"
+#ifndef TAKEN
+#define TAKEN 4  // columns that a lane finds at most in a step
+#endif
+#define MARK 6   // numbers that say where a part of a long row is: marks.cu
+#ifndef TWO_PHASES
+#define TWO_PHASES 1  // no lane of a warp reads residuals while another reads intervals
+#endif
+
+// What a lane finds in a step: columns, or (RANGES) all of an interval. entry: the number of the first among the entries of
+// the matrix.
+struct Found {
+  bool has[TAKEN];
+  u32 at[TAKEN];
+  u32 from, length;
+  i64 entry;
+};
+
+template <int G, bool NUMBERED, bool RANGES> struct Walk {
+  i64 at, area;
+  const i64* mark;   // of a part of a row
+  i64 number;        // of the row's first entry
+  u32 entry, base;   // in the row the lane's next one, and (G > 1) the one after those that its group has taken
+  u32 row, column;
+  u32 segment, segments, next;  // segment: 0 where there is one alone
+  u32 left, run;  // codes of the segment, and columns of the interval
+  u32 first : 1, runs : 1, together : 1, done : 1;
+
+  __device__ __forceinline__ Walk()
+      : at(0), area(0), mark(nullptr), number(0), entry(0), base(0), row(0), column(0), segment(0), segments(0), next(0),
+        left(0), run(0), first(false), runs(false), together(false), done(true) {}
+  // A row whose entries are numbered from `number` on.
+  __device__ __forceinline__ Walk(const u32* words, const Extent& x, i64 segment, i64 row, i64 number, int lane) : Walk() {
+    if (x.at == x.end) return;
+    done = false, runs = true, this->segment = (u32)segment, this->row = (u32)row;
+    this->number = number, next = lane;
+    begin_area(words, x.at);
+    join(words, lane);
+  }
+  // A part of a long row.
+  __device__ __forceinline__ Walk(const u32* words, const i64* mark, i64 segment, i64 row, i64 number, int lane) : Walk() {
+    done = false, runs = true, this->segment = (u32)segment, this->row = (u32)row, this->mark = mark;
+    this->number = number, next = lane;
+    area = mark[0], segments = (u32)mark[1], entry = base = (u32)mark[2];
+    join(words, lane);
+  }
+
+  __device__ __forceinline__ bool more() const { return !done; }
+  __device__ __forceinline__ void stop() { done = true, left = run = 0; }
+
+  // All lanes of the warp call it together.
+  __device__ __forceinline__ void step(const u32* words, int lane, Found& to) {
+    refill(words, lane);
+#pragma unroll
+    for (int k = 0; k < TAKEN; ++k) to.has[k] = false, to.at[k] = 0;
+    to.from = to.length = 0, to.entry = number + entry;
+    const bool joint = G > 1 && together;
+    if (G > 1 && __any_sync(ALL_LANES, joint && !runs)) decode_together(words, lane, to);
+    const bool inside = !done && runs;
+    if (inside && !run && left) {
+      follow(gamma_at(words, at));
+      run = gamma_at(words, at) + LEAST;
+    }
+    if (G > 1 && !RANGES && lead(lane, inside && !joint, to)) return;
+    if (done || (joint && !runs)) return;
+    if (runs) {
+      if (RANGES) {
+        if (!joint || lane == 0) to.from = column, to.length = run;
+        count(run);
+        column += run - (run > 0), run = 0;
+      } else if (run) {
+        const u32 wide = joint ? TAKEN * G : TAKEN, some = run < wide ? run : wide, mine = joint ? TAKEN * lane : 0;
+#pragma unroll
+        for (int k = 0; k < TAKEN; ++k) to.has[k] = mine + k < some, to.at[k] = column + mine + k;
+        to.entry += mine;
+        count(some);
+        run -= some, column += some - !run;
+      }
+    } else if (left) {
+      u64 bits = window(words, at);
+      u32 used = 0;
+      const u32 before = left;
+#pragma unroll
+      for (int k = 0; k < TAKEN; ++k) {
+        if (!left) continue;
+        if (k && used > 64 - ZETA_BITS) at += used, bits = window(words, at), used = 0;
+        follow(zeta_in(bits, used));
+        to.has[k] = true, to.at[k] = column;
+      }
+      at += used;
+      count(before - left);
+    }
+  }
+
+ private:
+  __device__ __forceinline__ void begin_area(const u32* words, i64 begin) {
+    at = begin;
+    segments = gamma_at(words, at) + 1;
+    area = at;
+  }
+  __device__ __forceinline__ void follow(u32 value) {
+    column += first ? unfolded(value) : value + 1;
+    first = false, --left;
+  }
+  __device__ __forceinline__ void count(u32 some) {
+    if (NUMBERED) entry += some;
+  }
+  // The lane's next segment.
+  __device__ __forceinline__ void begin(const u32* words) {
+    at = area + (i64)next * segment;
+    left = gamma_at(words, at);
+    column = row, first = true, next += G;
+  }
+
+  __device__ __forceinline__ void refill(const u32* words, int lane) {
+    if (G == 1) {
+      if (!done && !left && !run && next < segments) begin(words);
+      const bool idle = done || (!left && !run);  // a segment without codes is the only one
+      const bool wait = TWO_PHASES && __any_sync(ALL_LANES, runs && !idle);
+      if (done || !idle || wait) return;
+      if (runs) residuals(words, at, lane);
+      else done = true;
+      if (!done && next < segments) begin(words);
+      if (!left && next >= segments) done = true;
+      return;
+    }
+    const u32 mine = group_mask<G>();
+    for (int turn = 0; turn < 2; ++turn) {  // after the intervals their residuals at once
+      const bool idle = !(__ballot_sync(ALL_LANES, !done && (left || run)) & mine);
+      const u32 begun = next - lane;  // of the group's segments
+      const bool batch = idle && !done && begun < segments;
+      if (batch) {
+        if (next < segments) begin(words);
+        else next += G;
+      }
+      if (NUMBERED && __any_sync(ALL_LANES, batch)) {
+        u32 some = batch && left ? runs ? columns_of(words) : left : 0, upto = some;
+#pragma unroll
+        for (int d = 1; d < G; d <<= 1) {
+          const u32 below = __shfl_up_sync(ALL_LANES, upto, d, G);
+          if (lane >= d) upto += below;
+        }
+        const u32 all = __shfl_sync(ALL_LANES, upto, G - 1, G);
+        if (batch) entry = base + upto - some, base += all;
+      }
+      const bool turns = idle && !done && !batch;
+      // The lane that had the last segment of intervals stands where the residuals begin.
+      const i64 after = __shfl_sync(ALL_LANES, at, (segments - 1) & (G - 1), G);
+      if (!__any_sync(ALL_LANES, turns)) break;
+      if (turns && runs) residuals(words, after, lane);
+      else if (turns) done = true;
+    }
+  }
+  // The columns of the intervals of the segment that has begun.
+  __device__ __forceinline__ u32 columns_of(const u32* words) const {
+    i64 place = at;
+    u32 found = 0;
+    for (u32 k = 0; k < left; ++k) gamma_at(words, place), found += gamma_at(words, place) + LEAST;
+    return found;
+  }
+  __device__ __forceinline__ void residuals(const u32* words, i64 after, int lane) {
+    if (G > 1 && !mark) {
+      if (together) base = entry;
+      else entry = base;
+    }
+    runs = together = false, next = lane;
+    if (!mark) {
+      begin_area(words, after);
+    } else {
+      area = mark[3], segments = (u32)mark[4];
+      entry = base = (u32)mark[5];
+    }
+    join(words, lane);
+  }
+  // One segment is everybody's.
+  __device__ __forceinline__ void join(const u32* words, int lane) {
+    if (G == 1 || segments != 1) return;
+    at = area, left = gamma_at(words, at);
+    column = row, first = true, next = G + lane, together = true;
+  }
+  // A long interval of one lane is all lanes' of its group: whether there was one.
+  __device__ __forceinline__ bool lead(int lane, bool own, Found& to) {
+    const u32 wide = TAKEN * G, longs = __ballot_sync(ALL_LANES, own && run >= wide) & group_mask<G>();
+    const int leader = longs ? (__ffs(longs) - 1) & (G - 1) : 0;
+    const u32 from = __shfl_sync(ALL_LANES, column, leader, G), before = __shfl_sync(ALL_LANES, entry, leader, G);
+    if (!longs) return false;
+#pragma unroll
+    for (int k = 0; k < TAKEN; ++k) to.has[k] = true, to.at[k] = from + TAKEN * lane + k;
+    to.entry = number + before + TAKEN * lane;
+    if (lane == leader) {
+      count(wide);
+      run -= wide, column += wide - !run;
+    }
+    return true;
+  }
+  // All lanes of a group have the same place. A code begins at the first nibble, and at each that one ends at: what lanes
+  // reach is found by going as far as they have gone (pos = pos[pos]).
+  __device__ __forceinline__ void decode_together(const u32* words, int lane, Found& to) {
+    const bool mine = together && !runs && left;
+    u32 value = 0, to_lane = G, used = 0;
+    if (mine) {
+      const u64 bits = window(words, at + 4 * lane);
+      const int zeros = __clzll((i64)bits);
+      if (zeros <= 10) value = zeta_in(bits, used), to_lane = lane + zeros + 1;  // else no code begins there
+    }
+    u32 reached = 1u << lane;
+    const u32 after = to_lane;
+#pragma unroll
+    for (int round = 1; round < G; round <<= 1) {
+      const int there = to_lane & (G - 1);
+      const u32 theirs = __shfl_sync(ALL_LANES, reached, there, G), beyond = __shfl_sync(ALL_LANES, to_lane, there, G);
+      if (to_lane < G) reached |= theirs, to_lane = beyond;
+    }
+    const u32 begins = __shfl_sync(ALL_LANES, reached, 0, G), rank = __popc(begins & ((1u << lane) - 1));
+    const bool has = mine && begins >> lane & 1 && rank < left;
+    u32 sum = has ? lane == 0 && first ? unfolded(value) : value + 1 : 0;
+#pragma unroll
+    for (int d = 1; d < G; d <<= 1) {
+      const u32 below = __shfl_up_sync(ALL_LANES, sum, d, G);
+      if (lane >= d) sum += below;
+    }
+    const u32 all = __ballot_sync(ALL_LANES, has) & group_mask<G>();
+    const int last = mine ? (31 - __clz((int)all)) & (G - 1) : 0;
+    const u32 steps = __shfl_sync(ALL_LANES, after, last, G), ahead = __shfl_sync(ALL_LANES, sum, last, G);
+    if (!mine) return;
+    to.has[0] = has, to.at[0] = column + sum, to.entry = number + entry + rank;
+    count(__popc(all));
+    at += 4 * steps, column += ahead;
+    left -= __popc(all), first = false;
+  }
+};

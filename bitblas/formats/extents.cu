@@ -1,0 +1,10 @@
+// The words of each row of codes, from its first unit on. One thread a row.
+#include "formats/blocks.cuh"
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+extents(i64 n, const i64* heads, const u32* words, i64* sizes) {
+  const i64 row = thread_number();
+  if (row >= n) return;
+  const Extent x = extent_of<IN_WORD>(heads, words, row);
+  sizes[row] = (x.end - x.at + IN_WORD - 1) / IN_WORD;
+}

@@ -1,0 +1,258 @@
+"""CGR: the code bit by bit, segments of every kind, walks of every width, parts of long rows, damage, programs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import test_loop
+from battery import MATRICES
+from battery_runs import ALGEBRAS
+from cgr_code import bits_of, gamma, row_bits, zeta
+from test_battery import run_matrices
+from test_formats import assert_sound, host, make
+
+import bitblas as gb
+from benchmarks.schedules import SCHEDULES, Pushes
+from bitblas import device as devices
+from bitblas.formats.cgr import layout
+from bitblas.formats.cgr.format import Cgr
+from bitblas.formats.csr.format import from_arrays
+from bitblas.loop.gpu import build as loop_build
+from bitblas.plan.facts import facts
+from bitblas.plan.product import VALUES
+
+
+def structure(rows, cols, nrows: int, ncols: int) -> Cgr:
+    found = gb.Matrix.from_coo(rows, cols, True, nrows=nrows, ncols=ncols, format="cgr")._store.structure.primary
+    assert isinstance(found, Cgr)
+    return found
+
+
+def rows_of(lists, n: int):
+    d = devices.get(gb.config.device)
+    ptr, col = np.cumsum([0, *map(len, lists)]), np.array([j for row in lists for j in row], np.int64)
+    return from_arrays(d, len(lists), n, d.asarray(ptr), d.asarray(col))
+
+
+def test_the_code(device):
+    """A row bit by bit: an interval of 4 columns, and six others."""
+    row = [12, 18, 19, 20, 21, 24, 27, 28, 29, 101]
+    form = structure([16] * 10, row, 102, 102)
+    starts = gamma(0) + gamma(1) + "00101" + "1"  # one segment, one interval: 2 past the row, 4 long
+    others = gamma(0) + gamma(6) + "01001000" + "01001100" + "1011" + "1001" + "1001" + "001001001000"
+    assert bits_of(form, 16) == row_bits(16, row) == starts + others
+    assert bits_of(form, 15) == bits_of(form, 17) == bits_of(form, 101) == ""
+    assert host(form.heads).tolist() == [6, 8 << 6, 8 << 6, 8 << 6, 8 << 6]  # 56 bits: ends of 6 bits, 2 words
+    assert [zeta(x) for x in (0, 6, 7, 62, 63)] == ["1001", "1111", "01001000", "01111111", "001001000000"]
+
+
+def segmented_rows(n: int):
+    """Rows of no, one and many segments of intervals and of residuals, at every bit of a word, with codes of each
+    length."""
+    rng = np.random.default_rng(5)
+    rows: list[list[int]] = [[] for _ in range(70)]
+    for row in range(66):
+        far = [int(x) for k in range(30) for x in rng.integers(0, 1 << min(30, 1 + k), row % 5)]
+        runs = [int(a) + k for a in rng.integers(0, n - 400, row % 7 * 9) for k in range(4 + a % 60 * (row % 3))]
+        rows[row] = sorted({j for j in far + runs + list(range(0, row * 11, 3)) if j < n})
+    rows[67], rows[68] = list(range(5, 300)), [0, n - 1]
+    return rows
+
+
+def test_segments(device):
+    """Encoded as they should be, in 256 bits and in endless ones, and back; in the order that values have."""
+    n = (1 << 31) - 1
+    rows = rows_of(segmented_rows(n), n)
+    for segment in (layout.SEGMENT, layout.ENDLESS):
+        form, order = Cgr.of_segments(rows, segment, True)
+        back, place = form.to_csr(True)
+        assert np.array_equal(host(back.col), host(rows.col)) and np.array_equal(host(back.ptr), host(rows.ptr))
+        assert np.array_equal(host(order)[host(place)], np.arange(rows.nvals))
+        if segment == layout.SEGMENT:
+            assert_sound(form)
+        else:
+            form.check()
+            assert bits_of(form, 65) == row_bits(65, segmented_rows(n)[65], 0)
+
+
+@pytest.mark.parametrize("threads", [False, True])
+def test_ranges_of_rows(threads, monkeypatch):
+    """On the CPU threads take whole groups of rows."""
+    if threads:
+        monkeypatch.setattr(layout, "PARALLEL_ENTRIES", 1)
+    with gb.config.set(device="cpu"):
+        for name in ("gaps", "hub", "tall", "130x130", "last only"):
+            assert_sound(make(MATRICES[name](), True, "BOOL", "cgr")._store.structure.primary)
+
+
+# Matrices, and one product of each kind; long rows in parts in half of the cases (`run_matrices`).
+SHAPES = ("gaps", "hub", "long hub", "dense column", "wide", "all ones", "no entries", "63x63", "65x65")
+CASES = (
+    ("mxv pull", 0, "half iso", True),
+    ("mxv pull", 5, "half", False),
+    pytest.param("vxm push", 12, "sparse", False, marks=pytest.mark.slow),
+)
+
+
+@pytest.mark.parametrize("call, algebra, u, iso", CASES)
+def test_products(device, call, algebra, u, iso, monkeypatch):
+    run_matrices(SHAPES, "cgr", call, ALGEBRAS[algebra], u, iso, monkeypatch, accum=False, replace=True)
+
+
+@pytest.mark.slow
+def test_programs(device, monkeypatch):
+    """Levels and shortest paths along codes; rows cut into parts."""
+    test_loop.test_breadth_first_levels(device, ("cgr", None))
+    test_loop.test_shortest_paths(device, ("cgr", None), gb.dtypes.INT64)
+    monkeypatch.setattr(loop_build, "SEGMENT_ENTRIES", 2)
+    test_loop.test_breadth_first_levels(device, ("cgr", None))
+
+
+def test_marks_of_parts(emulator):
+    """The parts of a row have its segments, each once, with the entries before them."""
+    with gb.config.set(device="emulator"):
+        n = (1 << 31) - 1
+        lists = segmented_rows(n)
+        form = Cgr.of_segments(rows_of(lists, n), layout.SEGMENT, True)[0]
+        for size in (3, 8, 64):
+            found = form.hubs(9, size)
+            begin, rows = host(found.begin).reshape(-1, 2, 3), host(found.row_of)
+            assert len(found.rows) > 20
+            for row in host(found.rows).tolist():
+                mine = begin[rows == row]
+                for kind in (0, 1):
+                    at, count, before = mine[mine[:, kind, 1] > 0][:, kind].T.tolist()
+                    assert at == [at[0] + 256 * k for k in np.cumsum([0, *count[:-1]])]
+                    assert before[0] == 0 or kind == 1
+                    assert sorted(before) == before and before[-1] <= len(lists[row])
+
+
+@pytest.mark.parametrize(
+    "how", [pytest.param(how, marks=() if "steal" in how else pytest.mark.slow) for how in SCHEDULES]
+)
+def test_schedules(emulator, how):
+    """However threads share the work, a push gives the least source of each column."""
+    lists = [sorted({*range(r % 50, r % 50 + r % 40), *range(r % 7, 900, 3 + r * r % 90)}) for r in range(300)]
+    lists[6], lists[7] = list(range(900)), sorted({k + j for k in range(0, 900, 9) for j in range(5)})
+    wanted = np.full(900, np.iinfo(np.int32).max)
+    for i in reversed(range(300)):
+        wanted[lists[i]] = i
+    with gb.config.set(device="emulator"):
+        pushes = Pushes(rows_of(lists, 900), VALUES)
+        pushes.clear()
+        pushes.run(SCHEDULES[how])()
+        assert np.array_equal(host(pushes.values)[:900], wanted)
+
+
+def test_what_it_cannot_number():
+    with gb.config.set(device="cpu"):
+        with pytest.raises(
+            gb.exceptions.InvalidValue, match=r"'cgr' holds up to 2147483647 rows and columns, .* 'csr'"
+        ):
+            gb.Matrix.from_coo([0], [0], True, nrows=3, ncols=1 << 31, format="cgr")
+        wide = gb.Matrix.from_coo([0, 1], [0, 1 << 31], True, nrows=2, ncols=(1 << 31) + 1)
+        assert "cgr" not in wide.profile().facts.forms
+
+
+def damaged() -> Cgr:
+    """A small one with several segments of both kinds."""
+    rows = [[] for _ in range(40)]
+    rows[3] = sorted({*range(0, 3000, 30), *(a + k for a in range(5, 3000, 60) for k in range(4 + a % 3))})
+    rows[33], rows[39] = list(range(100, 120)), [0, 2999]
+    return Cgr.of_segments(rows_of(rows, 3000), layout.SEGMENT, False)[0]
+
+
+@pytest.mark.slow
+def test_every_changed_bit_is_refused_or_another_matrix(device):
+    """Of what is stored: nothing is read beyond the arrays, and what is no encoding of rows is refused."""
+    form = damaged()
+    d, refused, other = form.device, 0, 0
+    for name, array in form.arrays().items():
+        data = host(array)
+        for bit in range(8 * data.nbytes):
+            changed = data.copy()
+            changed.view(np.uint8)[bit // 8] ^= 1 << bit % 8
+            arrays = form.arrays() | {name: d.asarray(changed)}
+            try:
+                made = Cgr.restored(d, form.numbers(), arrays)
+                made.check()
+            except ValueError:
+                refused += 1
+            else:
+                other += 1
+                assert not made.equals(form)
+    assert refused > 2 * other > 0
+
+
+LIES = {
+    "rows": ({"nrows": 65}, "heads: expected"), "columns": ({"ncols": 3}, "words: expected intervals .* of row 3"),
+    "entries": ({"nvals": 5}, "words: expected 5 entries"), "too many": ({"ncols": 1 << 31}, "holds up to"),
+    "segment": ({"segment": 255}, "segment: expected 256"), "segments": ({"segment": 300}, "words: expected"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_lies_are_refused(device, lie):
+    change, match = LIES[lie]
+    form = damaged()
+    with pytest.raises(ValueError, match=match):
+        Cgr.restored(form.device, form.numbers() | change, form.arrays()).check()
+    for name, array in form.arrays().items():
+        with pytest.raises(ValueError, match="expected"):
+            Cgr.restored(form.device, form.numbers(), form.arrays() | {name: array[:-1]}).check()
+
+
+@pytest.mark.slow
+def test_bytes_are_predicted(device):
+    """To the byte where they are counted."""
+    for name in ("gaps", "hub", "all ones", "wide", "tall", "129x129", "no entries", "0x5"):
+        A = make(MATRICES[name](), True, "BOOL", "csr")
+        held = A._store.structure.form("cgr").nbytes
+        assert facts(A._store.structure, exact=True).bytes_of("cgr") == held == A.memory().forms["cgr"]
+        assert facts(A._store.structure).bytes_of("cgr") == pytest.approx(held, rel=0.2)
+
+
+def web(n: int = 3000):
+    """Places of the links of pages: some that those before them have too, a menu of neighbours, and far ones."""
+    rng = np.random.default_rng(2)
+    lists = [np.arange(12)] * 8
+    for page in range(8, n):
+        like = lists[max(0, page - 1 - rng.geometric(0.3))]
+        menu = page // 64 * 64 + rng.integers(0, 30) + np.arange(int(rng.integers(12, 40)))
+        far = rng.integers(0, n, 2)
+        lists.append(np.unique(np.clip(np.concatenate([like[rng.random(len(like)) < 0.2], far, menu]), 0, n - 1)))
+    return np.repeat(np.arange(n), [len(row) for row in lists]), np.concatenate(lists)
+
+
+def test_the_estimate_is_near(device):
+    """Of a graph too large to look at every entry."""
+    rows, cols = web()
+    A = gb.Matrix.from_coo(rows, cols, True, nrows=3000, ncols=3000, format="csr")
+    guess = dict(A.profile().facts.own)["cgr"]
+    assert guess == pytest.approx(layout.counted(A._store.structure.primary), rel=0.1)
+
+
+def test_it_is_chosen_where_bytes_count(device):
+    """Pages of a site link to its menu: intervals."""
+    rows, cols = web(1200)
+    with gb.config.set(prefer="memory"):
+        A = gb.Matrix.from_coo(rows, cols, True, nrows=1200, ncols=1200)
+    B = gb.Matrix.from_coo(rows, cols, True, nrows=1200, ncols=1200, format="csr")
+    nib = facts(B._store.structure, exact=True).bytes_of("nib")
+    assert A.format == "cgr" and A.memory().structure < 0.9 * nib
+    v = gb.Vector.from_dense(np.arange(1200) % 7 < 3)
+    assert A.mxv(v, gb.semiring.plus_second["INT64"]).new().isequal(B.mxv(v, gb.semiring.plus_second["INT64"]).new())
+    assert list(A.memory().forms) == ["cgr"] and "pull on cgr" in str(gb.explain(A.mxv(v, gb.semiring.lor_land)))
+
+
+def test_a_saved_one_is_mapped(tmp_path):
+    """Its words are those of the file: none is read before a product asks for it."""
+    with gb.config.set(device="cpu"):
+        A = gb.Matrix.from_coo([0, 0, 2], [1, 2, 0], [3, 4, 5], nrows=3, ncols=3, format="cgr")
+        A.save(tmp_path / "a.bitblas")
+        B = gb.load(tmp_path / "a.bitblas")
+        words = B._store.structure.primary.words
+        assert not words.flags.owndata and B.format == "cgr"
+        while isinstance(words, np.ndarray):
+            words = words.base
+        assert isinstance(words, memoryview) and B.isequal(A)
