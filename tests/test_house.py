@@ -198,11 +198,7 @@ def test_a_device_is_asked_for_what_it_can_do():
 # ---- twins ----------------------------------------------------------------------------------------------------------
 
 GPU_ONLY = {"kernels/hubs", "formats/b2sr/cut"}  # the CPU never splits a row
-GPU_ONLY |= {
-    "formats/csr/keys",
-    "formats/csr/rows",
-    "formats/csr/deal",
-}  # the CPU has SciPy's and NumPy's
+GPU_ONLY |= {"formats/csr/keys", "formats/csr/rows", "formats/csr/deal"}  # the CPU has SciPy's and NumPy's
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
 GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread an entry; the CPU's weave: a thread a row
 GPU_ONLY |= {
@@ -222,8 +218,7 @@ CPU_ONLY |= {f"formats/{rows}/spread" for rows in ("csr", "b2sr")} | {
     f"loop/host/{name}" for name in ("clear", "tally", "summary")
 }
 # (rounds of a loop, which a GPU runs by other kernels)
-CPU_ONLY |= {"formats/csr/push_list"}  # a GPU numbers the positions of lists anew: threads would sort long runs
-CPU_ONLY |= {"formats/csr/gustavson"}  # a dense row of sums per thread: a GPU has too many threads
+CPU_ONLY |= {f"formats/csr/{name}" for name in ("gustavson", "push_list")}  # a row of sums, a sort, for each thread
 CPU_ONLY |= {"kernels/words", "kernels/numbered"}  # text, which lies on the host
 KERNELS = sorted(str(p.relative_to(ROOT / "bitblas").with_suffix("")) for p in (ROOT / "bitblas").rglob("*.cu"))
 
