@@ -15,8 +15,11 @@ from typing import Any, NamedTuple
 SCAN = "scan"  # less, or about the same: it is run here for graphs that are converted already
 SEARCH = "search"  # as much, once or twice: it is worth a conversion when it comes again
 HEAVY = "heavy"  # much more: it is worth a conversion
+ROUTE = "route"  # a search where the argument `target` ends it, else heavy
+LITTLE = "little"  # so little that it is run here for graphs of the backend alone
 
 OWN = "networkx"  # NetworkX's own text, run on our graph: it is made of functions of this table, or of degrees
+MADE = "networkx, converted"  # NetworkX's own text, run on its graphs, and the graph that it makes converted
 
 
 class Refusal(NamedTuple):
@@ -37,6 +40,11 @@ class Function(NamedTuple):
 
 def _calls(name: str) -> Refusal:
     return Refusal(f"a function as `{name}`", lambda given: callable(given[name]))
+
+
+def _graphs(given: Mapping[str, Any]) -> list[Any]:
+    listed = given["graphs"] if "graphs" in given else [given["G"], given["H"]]
+    return listed if isinstance(listed, list) else []
 
 
 def _not_none(name: str, text: str) -> Refusal:
@@ -65,9 +73,10 @@ PART = Refusal(
     "some of the nodes (`nodelist`)",
     lambda given: given["nodelist"] is not None and len(given["nodelist"]) != len(given["G"]),
 )
-PATHS = Refusal(
-    "paths to one node, or by weights", lambda given: given["weight"] is not None or given["target"] is not None
+FILLED = Refusal(
+    "a graph to fill (`create_using`)", lambda given: not isinstance(given.get("create_using"), type | None)
 )
+IN_PLACE = Refusal("nodes renamed in place (`copy`)", lambda given: not given["copy"])
 
 OTHER_FLOW = Refusal("a `flow_func` of its own", lambda given: given["flow_func"] is not None or bool(given["kwargs"]))
 UNDIRECTED = Refusal("undirected graphs", lambda given: not given["G"].is_directed())
@@ -75,6 +84,7 @@ KRUSKAL = Refusal("other algorithms than Kruskal's", lambda given: given["algori
 NAN = Refusal("`ignore_nan`", lambda given: bool(given["ignore_nan"]))
 FLOW_MULTIGRAPH = Refusal("multigraphs", lambda given: given["flowG"].is_multigraph())
 LEVELS = _not_none("max_level", "`max_level`")
+KEYED = Refusal("multigraphs", lambda given: any(G.is_multigraph() for G in _graphs(given)))
 COMPONENTS = _not_none("scc", "components that are given (`scc`)")
 BY_DISTANCE = _not_none("distance", "distances by weights")
 
@@ -122,19 +132,24 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("mst", HEAVY, "minimum_spanning_edges maximum_spanning_edges", DIRECTED, MULTIGRAPH, KRUSKAL, NAN),
     ("mst", HEAVY, "minimum_spanning_tree maximum_spanning_tree", DIRECTED, MULTIGRAPH, KRUSKAL, NAN),
     ("operators", HEAVY, "complement"),
+    ("operators", LITTLE, "reverse"),
     ("reciprocity", SEARCH, "overall_reciprocity reciprocity", SIMPLE_DIRECTED),
     ("shortest_paths.dense", HEAVY, "floyd_warshall floyd_warshall_numpy", WEIGHT),
+    ("shortest_paths.dense", HEAVY, "floyd_warshall_predecessor_and_distance", WEIGHT),
     ("shortest_paths.generic", SCAN, "has_path"),  # NetworkX searches from both ends, and stops between
     ("shortest_paths.generic", HEAVY, "average_shortest_path_length wiener_index", WEIGHT),
-    ("shortest_paths.generic", HEAVY, "shortest_path", PATHS),
     ("shortest_paths.generic", SEARCH, "shortest_path_length", WEIGHT),
     ("shortest_paths.unweighted", SEARCH, "single_source_shortest_path_length single_target_shortest_path_length"),
-    ("shortest_paths.unweighted", HEAVY, "single_source_shortest_path all_pairs_shortest_path"),
+    ("shortest_paths.unweighted", HEAVY, "single_source_shortest_path single_target_shortest_path"),
+    ("shortest_paths.unweighted", HEAVY, "all_pairs_shortest_path"),
+    ("shortest_paths.unweighted", SCAN, "bidirectional_shortest_path"),
     ("shortest_paths.unweighted", HEAVY, "all_pairs_shortest_path_length"),
     ("shortest_paths.weighted", HEAVY, "single_source_dijkstra_path_length multi_source_dijkstra_path_length", WEIGHT),
     ("shortest_paths.weighted", SEARCH, "dijkstra_path_length bellman_ford_path_length", WEIGHT),
     ("shortest_paths.weighted", HEAVY, "single_source_bellman_ford_path_length", WEIGHT),
     ("shortest_paths.weighted", HEAVY, "all_pairs_dijkstra_path_length all_pairs_bellman_ford_path_length", WEIGHT),
+    ("shortest_paths.weighted", ROUTE, "multi_source_dijkstra single_source_bellman_ford", WEIGHT),
+    ("shortest_paths.weighted", SCAN, "bidirectional_dijkstra", WEIGHT),
     ("shortest_paths.weighted", HEAVY, "negative_edge_cycle", WEIGHT),
     ("tournament", SEARCH, "is_tournament"),
     ("traversal", SEARCH, "bfs_layers descendants_at_distance"),
@@ -150,6 +165,29 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     (OWN, SEARCH, "efficiency google_matrix tournament_matrix sets"),
     (OWN, HEAVY, "global_efficiency fast_could_be_isomorphic bipartite_betweenness_centrality"),
     (OWN, HEAVY, "k_core k_shell k_crust k_corona"),
+    (OWN, ROUTE, "shortest_path single_source_dijkstra", WEIGHT),
+    (OWN, HEAVY, "single_source_dijkstra_path multi_source_dijkstra_path single_source_bellman_ford_path", WEIGHT),
+    (OWN, HEAVY, "all_pairs_dijkstra all_pairs_dijkstra_path all_pairs_bellman_ford_path", WEIGHT),
+    (OWN, SEARCH, "dijkstra_path bellman_ford_path", WEIGHT),
+    (OWN, LITTLE, "edge_boundary to_dict_of_lists biadjacency_matrix is_simple_path is_triad"),
+    (OWN, LITTLE, "mutual_weight lowest_common_ancestor bethe_hessian_matrix forceatlas2_layout"),
+    (MADE, LITTLE, "empty_graph null_graph trivial_graph path_graph cycle_graph complete_graph star_graph", FILLED),
+    (MADE, LITTLE, "complete_bipartite_graph complete_multipartite_graph turan_graph wheel_graph", FILLED),
+    (MADE, LITTLE, "barbell_graph lollipop_graph tadpole_graph ladder_graph circular_ladder_graph", FILLED),
+    (MADE, LITTLE, "balanced_tree full_rary_tree caveman_graph grid_2d_graph grid_graph hypercube_graph", FILLED),
+    (MADE, LITTLE, "bull_graph chvatal_graph cubical_graph desargues_graph diamond_graph dodecahedral_graph", FILLED),
+    (MADE, LITTLE, "frucht_graph heawood_graph house_graph house_x_graph icosahedral_graph octahedral_graph", FILLED),
+    (MADE, LITTLE, "krackhardt_kite_graph moebius_kantor_graph pappus_graph petersen_graph tutte_graph", FILLED),
+    (MADE, LITTLE, "sedgewick_maze_graph tetrahedral_graph truncated_cube_graph truncated_tetrahedron_graph", FILLED),
+    (MADE, LITTLE, "davis_southern_women_graph florentine_families_graph karate_club_graph les_miserables_graph"),
+    (MADE, LITTLE, "gnp_random_graph fast_gnp_random_graph gnm_random_graph barabasi_albert_graph", FILLED),
+    (MADE, LITTLE, "watts_strogatz_graph random_labeled_tree from_prufer_sequence", FILLED),
+    (MADE, LITTLE, "from_dict_of_lists from_dict_of_dicts from_edgelist from_pandas_edgelist", FILLED),
+    (MADE, LITTLE, "from_numpy_array from_scipy_sparse_array from_biadjacency_matrix", FILLED),
+    (MADE, LITTLE, "compose disjoint_union full_join union compose_all disjoint_union_all union_all"),
+    (MADE, LITTLE, "difference intersection symmetric_difference intersection_all", KEYED),
+    (MADE, LITTLE, "convert_node_labels_to_integers"),
+    (MADE, LITTLE, "relabel_nodes", IN_PLACE),
 )
 
 TABLE = {

@@ -1,17 +1,21 @@
 """python -m benchmarks.algorithms: every algorithm, the same text on bitblas and on python-graphblas.
 
-A run is one call from the stored graph to the answer. What grows with the square or the cube of the number of vertices
-runs on a smaller graph of the same family (`--square`, `--cube`). The answers of both sides are compared. A side that
-has taken longer than the budget for an algorithm is not asked for it on the graphs after that: name small ones first.
+A run is one call from the stored graph to the answer. The first one compiles and captures: it has a column of its own,
+and the median is of those after it. What grows with the square or the cube of the number of vertices runs on a smaller
+graph of the same family (`--square`, `--cube`). The answers of both sides are compared. A call is stopped at the limit
+(`--limit`, `--peer-limit`, between two statements), and that side is not asked for the algorithm on the graphs after
+that: name small ones first. Where the other library was stopped, the ratio is a lower bound.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
+import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from math import log2
 from pathlib import Path
 from typing import Any
@@ -46,6 +50,9 @@ class Sides:
         with gb.config.set(device="cpu"):
             A = gb.Matrix.from_csr(graph.ptr, graph.col, True, nrows=graph.n, ncols=graph.n)
             operands = comparison.Operands(A)
+        half = graph.scipy(dtype=np.bool_)
+        if not (half != half.T).nnz:
+            operands.undirected = operands.pattern
         self.n, self.source = graph.n, graph.source
         self.ours = comparison.Side(device, gb, operands, device=device)
         self.theirs = None
@@ -55,31 +62,46 @@ class Sides:
             self.theirs = comparison.Side(comparison.SUITESPARSE, graphblas, operands)
 
 
-def timed(
-    side: comparison.Side, program: Any, source: int, samples: int, budget: float
-) -> tuple[Any, list[float], float]:
-    """The answer, milliseconds of the runs after two that compile and capture, and seconds of the second; of that one
-    alone where it took longer than the budget."""
-    A = side.matrix(program.form)
+class Late(Exception):
+    """A call reached its limit."""
 
-    def call() -> tuple[Any, float]:
+
+@contextmanager
+def stopped_after(seconds: float) -> Iterator[None]:
+    """Late is raised in the block after so many seconds, once Python runs again."""
+
+    def stop(*_: Any) -> None:
+        raise Late
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def timed(side: comparison.Side, program: Any, source: int, samples: int, limit: float) -> tuple[Any, list[float]]:
+    """The answer and the milliseconds of all calls, the first one first; no further one starts once those after it took
+    half of the limit together. Raises Late."""
+    A, times = side.matrix(program.form), list[float]()
+    while len(times) <= samples and sum(times[1:]) < 500 * limit:
         begin = time.perf_counter()
-        answer = program.call(A, source, side.gb)
-        side.finish(answer)
-        return answer, time.perf_counter() - begin
-
-    call()
-    answer, second = call()
-    times = [1e3 * call()[1] for _ in range(samples if second < budget else 0)]
-    return answer, times or [1e3 * second], second
+        with stopped_after(limit):
+            answer = program.call(A, source, side.gb)
+            side.finish(answer)
+        times.append(1e3 * (time.perf_counter() - begin))
+    return answer, times
 
 
 def measure(
-    names: Sequence[str], algorithms: Sequence[str], samples: int, budget: float, device: str = "cpu",
+    names: Sequence[str], algorithms: Sequence[str], samples: int, limits: tuple[float, float], device: str = "cpu",
     peer: bool = True, scales: tuple[int, int] = (SQUARES, CUBES), threads: int | None = None,
-    say: Callable[[str], None] = print,
+    say: Callable[[str], None] = print, seconds: float = float("inf"),
 ) -> dict[str, Any]:  # fmt: skip
-    """Milliseconds of each algorithm on each graph, of both sides; a row each goes to `say`, all into the result."""
+    """Milliseconds of each algorithm on each graph, of both sides; a row each goes to `say`, all into the result.
+    limits: seconds of a call of either side. seconds: after so many no further row begins."""
     import bitblas as gb
 
     if peer:
@@ -90,9 +112,13 @@ def measure(
     result = table.surroundings(device=device, samples=samples, threads=threads, rows=[])
     programs = [program for program in every() if not algorithms or program.name in algorithms]
     late: set[tuple[str, str]] = set()  # (side, algorithm)
+    end = time.perf_counter() + seconds
     for name in names:
         made: dict[str, Sides] = {}
         for program in programs:
+            if time.perf_counter() > end:
+                say(f"{name}: {program.name} and what follows was not begun")
+                break
             which = {LINEAR: name, SQUARE: smaller(name, scales[0]), CUBE: smaller(name, scales[1])}[program.effort]
             if which not in made:
                 made[which] = Sides(which, device, peer)
@@ -101,30 +127,34 @@ def measure(
                 continue  # a file that is too large
             row: dict[str, Any] = {"graph": which, "algorithm": program.name, "equal": None, "answer": ""}
             found: dict[str, Any] = {}
-            for word, side in (("bitblas", both.ours), ("peer", both.theirs)):
+            for (word, side), limit in zip((("bitblas", both.ours), ("peer", both.theirs)), limits):
                 if side is None or (word, program.name) in late:
                     continue
                 try:
                     with gb.config.set(device=device):
-                        found[word], times, second = timed(side, program, both.source, samples, budget)
+                        found[word], times = timed(side, program, both.source, samples, limit)
+                except Late:
+                    row |= {f"{word}_ms": 1e3 * limit, f"{word}_late": True}
+                    late.add((word, program.name))
                 except Exception as error:
                     row[f"{word}_error"] = f"{type(error).__name__}: {error}"
-                    continue
-                row |= {f"{word}_ms": float(np.median(times)), f"{word}_times_ms": times, f"{word}_second_s": second}
-                if second > budget:
-                    late.add((word, program.name))
+                else:
+                    row |= {f"{word}_ms": float(np.median(times[1:] or times)), f"{word}_times_ms": times}
             if "bitblas" in found:
                 row["answer"] = program.summary(found["bitblas"])
+                if "peer_ms" in row:
+                    row["times"] = row["peer_ms"] / row["bitblas_ms"]
             if len(found) == 2:
                 apart = comparison.difference(found["peer"], found["bitblas"])
                 row["equal"] = comparison.is_equal(program, found["peer"], apart)
-                row["times"] = row["peer_ms"] / row["bitblas_ms"]
             result["rows"].append(row)
             say(line(row))
     ratios = [row["times"] for row in result["rows"] if "times" in row]
     result["geometric_mean"] = float(np.exp(np.log(ratios).mean())) if ratios else None
     if ratios:
-        say(f"\ngeometric mean of {len(ratios)}: {result['geometric_mean']:.2f} times")
+        stopped = sum("peer_late" in row for row in result["rows"] if "times" in row)
+        bounds = f", of which {stopped} lower bounds" if stopped else ""
+        say(f"\ngeometric mean of {len(ratios)}{bounds}: {result['geometric_mean']:.2f} times")
     result["equal"] = all(row["equal"] is not False and "bitblas_error" not in row for row in result["rows"])
     return result
 
@@ -134,8 +164,12 @@ def line(row: dict[str, Any]) -> str:
     said = {True: "yes", False: "NO", None: "-"}[row["equal"]]
     graph = Path(row["graph"]).name.partition(".")[0]
     cells = [f"{graph:<15} {row['algorithm']:<30}{said:<6}{row['answer']:<40}"]
+    first = f"{row['bitblas_times_ms'][0]:10.1f}" if "bitblas_times_ms" in row else f"{'-':>10}"
+    cells.append(first)
     for word in ("bitblas", "peer"):
-        cells.append(row.get(f"{word}_error", f"{row[f'{word}_ms']:12.3f}" if f"{word}_ms" in row else f"{'-':>12}"))
+        more = ">" if f"{word}_late" in row else ""
+        took = f"{more}{row[f'{word}_ms']:.3f}" if f"{word}_ms" in row else "-"
+        cells.append(row.get(f"{word}_error", f"{took:>12}"))
     return "".join([*cells, f"{row['times']:10.2f}x" if "times" in row else ""])
 
 
@@ -147,7 +181,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     p.add_argument("--graphs", default=",".join(GRAPHS), help="names (see graphs.py) or .mtx files, with commas")
     p.add_argument("--algorithms", default="", help=f"with commas, of {', '.join(known)}")
     p.add_argument("--samples", type=int, default=3)
-    p.add_argument("--budget", type=float, default=10.0, help="seconds of one run after which a side is late")
+    p.add_argument("--limit", type=float, default=30.0, help="seconds after which a call of bitblas is stopped")
+    p.add_argument("--peer-limit", type=float, default=10.0, help="the same of the other library")
+    p.add_argument("--seconds", type=float, default=float("inf"), help="after so many no further row begins")
     p.add_argument("--square", type=int, default=SQUARES, help="log2 of the vertices for what grows with the square")
     p.add_argument("--cube", type=int, default=CUBES, help="the same for the cube")
     p.add_argument("--threads", type=int, help="of SuiteSparse")
@@ -163,8 +199,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return table.ended(
         "benchmarks.algorithms",
         lambda: measure(
-            args.graphs.split(","), names, args.samples, args.budget, args.device, not args.no_peer,
-            (args.square, args.cube), args.threads, lambda text: print(text, flush=True),
+            args.graphs.split(","), names, args.samples, (args.limit, args.peer_limit), args.device,
+            not args.no_peer, (args.square, args.cube), args.threads, lambda text: print(text, flush=True),
+            args.seconds,
         ),
         args.json,
     )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import metadata
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -22,7 +23,11 @@ def entry_points() -> dict[str, str]:
 
 
 def installed(folder: Path) -> Path:
-    """Makes `folder` one that, in PYTHONPATH, tells a new process of the backend."""
+    """Makes `folder` one that, in PYTHONPATH, tells a new process of the backend, unless an installed package does:
+    NetworkX warns when two name one backend."""
+    if any(found.name == "bitblas" for found in metadata.entry_points(group=GROUPS[0])):
+        folder.mkdir(parents=True)
+        return folder
     info = folder / "bit_graphblas_tree-0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bit-graphblas-tree\nVersion: 0\n")

@@ -30,17 +30,10 @@ from bitblas.algorithms import (
 # Generators have no graph to begin with; what the others need beside a graph, for one of n vertices.
 GENERATORS = {name for name in algorithms.__all__ if name.endswith("_graph") and name != "ego_graph"}
 PROGRAMS = sorted(set(algorithms.__all__) - GENERATORS)
-SEARCHES = {
-    "bfs_levels",
-    "bfs_parents",
-    "distances_from_each",
-    "ego_graph",
-    "levels_from_each",
-    "maximum_flow",
-    "minimum_cut",
-}
-SEARCHES |= {"node2vec_walks", "random_walks", "sssp", "sssp_tree"}  # begin at a vertex
-TWO_SIDES = {"maximum_matching"}  # of which graphs have to have two
+SEARCHES = {"bfs_levels", "bfs_parents", "distances_from_each", "ego_graph", "levels_from_each", "maximum_flow"}
+SEARCHES |= {"bipartite_projection", "minimum_cut", "node2vec_walks", "random_walks", "sample_neighbors", "sssp"}
+SEARCHES |= {"sssp_tree"}  # begin at a vertex
+TWO_SIDES = {"bipartite_projection", "maximum_matching"}  # of which graphs have to have two
 NEEDED = {
     "source": lambda gb, n: 0,
     "sink": lambda gb, n: n - 1,
@@ -50,6 +43,8 @@ NEEDED = {
     "starts": lambda gb, n: [0],
     "sources": lambda gb, n: [0],
     "length": lambda gb, n: 2,
+    "vertices": lambda gb, n: [0],
+    "counts": lambda gb, n: [2, 2],
 }
 
 

@@ -1,6 +1,7 @@
 """What `python -m benchmarks.algorithms` measures: all algorithms, on both sides, with equal answers."""
 
 import json
+import time
 
 import pytest
 
@@ -30,9 +31,13 @@ def test_every_algorithm_is_measured_on_both_sides(tmp_path, capsys, monkeypatch
     assert all(row["equal"] and row["bitblas_ms"] > 0 and row["peer_ms"] > 0 for row in rows)
     assert "geometric mean of 2" in capsys.readouterr().out
     monkeypatch.setattr(bitblas.algorithms, "bfs_levels", lambda A, s, *, gb: A.nrows + (gb is bitblas))
-    late = [*options[:2], "--algorithms", "bfs", "--budget", "0", "--graphs", "grid2d_3,grid2d_4"]
-    assert algorithms.main(late) == 1
-    wrong, skipped = capsys.readouterr().out.splitlines()[:2]
-    assert wrong.split()[2] == "NO" and skipped.split()[2:] == ["-", "-", "-"]
+    assert algorithms.main([*options[:2], "--algorithms", "bfs", "--graphs", "grid2d_3"]) == 1
+    assert capsys.readouterr().out.split()[2] == "NO"
+    monkeypatch.setattr(bitblas.algorithms, "bfs_levels", lambda A, s, *, gb: 7 if gb is bitblas else time.sleep(9))
+    late = ["--algorithms", "bfs", "--peer-limit", "0.01", "--graphs", "grid2d_3,grid2d_4"]
+    assert algorithms.main(late) == 0
+    stopped, skipped, _, mean = capsys.readouterr().out.splitlines()
+    assert stopped.split()[-2] == ">10.000" and skipped.split()[-1] == "-"
+    assert "geometric mean of 1, of which 1 lower bounds" in mean
     with pytest.raises(SystemExit):
         algorithms.main(["--algorithms", "nothing"])

@@ -7,6 +7,7 @@ from algorithm_runs import OnBitblas, OnCpu, OnGraphBLAS, edges
 
 from bitblas.algorithms import (
     barabasi_albert_graph,
+    copying_model_graph,
     erdos_renyi_graph,
     grid_graph,
     rmat_graph,
@@ -17,6 +18,7 @@ UNDIRECTED = {
     "rmat": lambda gb, seed=None: rmat_graph(7, 8, seed=seed, gb=gb),
     "erdos_renyi": lambda gb, seed=None: erdos_renyi_graph(150, 0.05, seed=seed, gb=gb),
     "barabasi_albert": lambda gb, seed=None: barabasi_albert_graph(200, 3, seed=seed, gb=gb),
+    "copying_model": lambda gb, seed=None: copying_model_graph(180, 3, 0.4, seed=seed, gb=gb),
     "small_world": lambda gb, seed=None: small_world_graph(120, 6, 0.2, seed=seed, gb=gb),
 }
 
@@ -55,6 +57,18 @@ class Programs:
         degree = np.bincount([i for i, _ in found], minlength=400)
         assert len(found) > 2 * 2 * 400 * 0.9 and degree[20:].min() >= 1
         assert degree.max() > 20 > np.median(degree) and degree[:20].mean() > 4 * degree[200:].mean()
+
+    def test_copying_model(self, gb):
+        ends = {p: np.array(list(edges(copying_model_graph(400, 3, p, directed=True, gb=gb)))) for p in (0, 0.3, 1)}
+        for p, found in ends.items():
+            assert (found[:, 0] > found[:, 1]).all() and set(found[:, 0]) == set(range(1, 400)), p
+        assert not ends[0][:, 1].any()  # all copy vertex 0
+        copied, free = (np.bincount(ends[p][:, 1], minlength=400) for p in (0.3, 1))
+        assert copied.max() > 2 * free.max() and np.count_nonzero(copied) < np.count_nonzero(free)
+        assert len(ends[1]) > 3 * 399 * 0.95
+        assert copying_model_graph(1, 2, 0.5, gb=gb).nvals == copying_model_graph(0, 2, 0.5, gb=gb).nvals == 0
+        with pytest.raises(gb.exceptions.InvalidValue, match="argument p: expected a number in"):
+            copying_model_graph(3, 1, 1.5, gb=gb)
 
     def test_lattices(self, gb):
         for height, width in ((3, 5), (1, 4), (4, 1), (0, 3), (3, 0)):

@@ -2,6 +2,7 @@
 and on bitblas. Of bitblas, every device runs them in slow tests.
 """
 
+from collections import Counter
 from itertools import pairwise
 
 import networkx as nx
@@ -19,11 +20,13 @@ from algorithm_runs import (
     full,
     matrix,
     networkx,
+    sources,
 )
 from oracles import GRAPHS, Graph
 
 from bitblas.algorithms import (
     adamic_adar,
+    bipartite_projection,
     bipartite_sides,
     cosine,
     jaccard,
@@ -32,6 +35,7 @@ from bitblas.algorithms import (
     overlap,
     random_walks,
     resource_allocation,
+    sample_neighbors,
 )
 
 SCALES = {
@@ -140,6 +144,49 @@ class Programs:
             maximal_matching(matrix(gb, graph, np.nan), weighted=True, gb=gb)
 
     # --- walks ---
+
+    @few_graphs
+    def test_bipartite_projection(self, gb, graph):
+        n = graph.n
+        G = nx.Graph((i, n + j) for i, j in zip(graph.rows.tolist(), graph.cols.tolist()))
+        G.add_nodes_from(range(n))
+        rows, cols = np.array(list(G.edges), np.int64).reshape(-1, 2).T
+        A = gb.Matrix.from_coo(np.r_[rows, cols], np.r_[cols, rows], True, nrows=2 * n, ncols=2 * n)
+        expected = {(u, v): w for (u, v), w in shared(graph, lambda a, b: len(a & b)).items() if u != v}
+        assert edges(bipartite_projection(A, range(n), gb=gb)) == expected
+        even = {(u, v): w for (u, v), w in expected.items() if u % 2 == v % 2 == 0}
+        assert edges(bipartite_projection(A, range(0, n, 2), gb=gb)) == even
+        for edge in list(G.edges)[:1]:
+            with pytest.raises(gb.exceptions.InvalidValue, match="no edge between two of them"):
+                bipartite_projection(A, edge, gb=gb)
+
+    @few_graphs
+    def test_sample_neighbors(self, gb, graph):
+        A, starts = matrix(gb, graph, graph.integers(1, 9)), sources(graph)
+        listed = edges(A)
+        for weighted in (False, True):
+            hops = sample_neighbors(A, starts, [2, 3], weighted=weighted, seed=3, gb=gb)
+            there = set(starts)
+            for hop, count in zip(hops, (2, 3), strict=True):
+                found = edges(hop)
+                assert found.items() <= listed.items()
+                degree = np.bincount(graph.rows, minlength=graph.n)
+                taken = Counter(i for i, _ in found)
+                assert taken == {i: min(count, degree[i]) for i in there if degree[i]}
+                there = {j for _, j in found}
+            again = sample_neighbors(A, starts, [2, 3], weighted=weighted, seed=3, gb=gb)
+            assert all(one.isequal(other) for one, other in zip(hops, again, strict=True))
+
+    @pytest.mark.slow
+    def test_shares_of_samples(self, gb):
+        n = 600  # two thirds of the weight on the second edge
+        A = gb.Matrix.from_coo([0] * 3 * n, range(3 * n), [1.0, 4.0, 1.0] * n, nrows=3 * n, ncols=3 * n)
+        for weighted, share in ((False, 1 / 3), (True, 2 / 3)):
+            (found,) = sample_neighbors(A, [0], [n // 6], weighted=weighted, gb=gb)
+            j = np.array(list(edges(found)))[:, 1]
+            assert len(j) == n // 6 and np.mean(j % 3 == 1) == pytest.approx(share, abs=0.12)
+        with pytest.raises(gb.exceptions.InvalidValue, match="argument counts"):
+            sample_neighbors(A, [0], [0], gb=gb)
 
     @few_graphs
     def test_random_walks(self, gb, graph):

@@ -37,6 +37,7 @@ from .connectivity.strong import strongly_connected_components
 from .connectivity.topological import topological_levels
 from .flows.max_flow import maximum_flow, minimum_cut
 from .generators.barabasi_albert import barabasi_albert_graph
+from .generators.copying_model import copying_model_graph
 from .generators.erdos_renyi import erdos_renyi_graph
 from .generators.lattices import grid_graph, small_world_graph
 from .generators.rmat import rmat_graph
@@ -49,6 +50,7 @@ from .paths.ego import ego_graph
 from .paths.negative_cycle import negative_cycle
 from .paths.sssp import sssp
 from .paths.tree import sssp_tree
+from .sampling.neighbors import sample_neighbors
 from .sampling.node2vec import node2vec_walks
 from .sampling.walks import random_walks
 from .sets.bipartite import bipartite_sides
@@ -56,19 +58,20 @@ from .sets.coloring import color_classes, coloring
 from .sets.matching import maximal_matching
 from .sets.maximum_matching import maximum_matching
 from .sets.mis import maximal_independent_set
+from .sets.projection import bipartite_projection
 from .similarity.adamic_adar import adamic_adar, resource_allocation
 from .similarity.neighbors import cosine, jaccard, overlap
 
 __all__ = [
     "adamic_adar", "all_pairs_distances", "average_clustering", "barabasi_albert_graph", "betweenness_centrality",
-    "bfs_levels", "bfs_parents", "bipartite_sides", "closeness_centrality", "color_classes", "coloring",
-    "condensation", "connected_components", "core_numbers", "cosine", "diameter", "diameter_bounds",
-    "distances_from_each", "eccentricity", "edge_betweenness_centrality", "ego_graph", "eigenvector_centrality",
-    "erdos_renyi_graph", "grid_graph", "harmonic_centrality", "hits", "jaccard", "k_core", "k_truss",
-    "katz_centrality", "label_propagation", "leiden", "levels_from_each", "local_clustering", "louvain",
+    "bfs_levels", "bfs_parents", "bipartite_projection", "bipartite_sides", "closeness_centrality", "color_classes",
+    "coloring", "condensation", "connected_components", "copying_model_graph", "core_numbers", "cosine", "diameter",
+    "diameter_bounds", "distances_from_each", "eccentricity", "edge_betweenness_centrality", "ego_graph",
+    "eigenvector_centrality", "erdos_renyi_graph", "grid_graph", "harmonic_centrality", "hits", "jaccard", "k_core",
+    "k_truss", "katz_centrality", "label_propagation", "leiden", "levels_from_each", "local_clustering", "louvain",
     "markov_clustering", "maximal_independent_set", "maximal_matching", "maximum_flow", "maximum_matching",
-    "minimum_cut", "minimum_spanning_forest", "modularity", "negative_cycle", "node2vec_walks", "overlap",
-    "pagerank", "random_walks", "resource_allocation", "rmat_graph", "small_world_graph", "spectral_layout",
-    "spring_layout", "square_clustering", "sssp", "sssp_tree", "strongly_connected_components",
-    "topological_levels", "transitivity", "triangle_count", "triangles_per_vertex", "weakly_connected_components",
+    "minimum_cut", "minimum_spanning_forest", "modularity", "negative_cycle", "node2vec_walks", "overlap", "pagerank",
+    "random_walks", "resource_allocation", "rmat_graph", "sample_neighbors", "small_world_graph", "spectral_layout",
+    "spring_layout", "square_clustering", "sssp", "sssp_tree", "strongly_connected_components", "topological_levels",
+    "transitivity", "triangle_count", "triangles_per_vertex", "weakly_connected_components",
 ]  # fmt: skip

@@ -104,6 +104,10 @@ def every() -> list[Program]:
         ("random_walks", "pattern", lambda A, s, gb: a.random_walks(A, starts(A), STEPS, gb=gb), LINEAR, None),
         ("node2vec_walks", "pattern",
          lambda A, s, gb: a.node2vec_walks(A, starts(A), STEPS, p=0.5, q=2, gb=gb), LINEAR, None),
+        ("sample_neighbors", "pattern", lambda A, s, gb: a.sample_neighbors(A, starts(A), [8, 4], gb=gb)[1], LINEAR,
+         None),
+        ("bipartite_projection", "pattern",
+         lambda A, s, gb: a.bipartite_projection(two_sides(A, gb), starts(A), gb=gb), LINEAR, None),
         ("spectral_layout", "undirected", lambda A, s, gb: a.spectral_layout(A, max_iter=50, gb=gb), LINEAR, 1e-6),
         ("spring_layout", "undirected", lambda A, s, gb: a.spring_layout(A, rounds=2, gb=gb), SQUARE, 1e-6),
     ]  # fmt: skip

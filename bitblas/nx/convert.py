@@ -10,6 +10,7 @@ import ctypes
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import chain, compress, repeat
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ import numpy as np
 from .export import KINDS
 from .graph import Graph
 from .numbering import as_numbers, numbers_of
+
+_values = methodcaller("values")
 
 
 def from_networkx(
@@ -42,7 +45,7 @@ def from_networkx(
         ptr = np.zeros(len(labels) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, adj.values()), np.int64, len(labels)), out=ptr[1:])
         counts = np.fromiter(map(len, items()), np.int64, int(ptr[-1])) if several else None
-        cols = numbers_of(chain.from_iterable(adj.values()), int(ptr[-1]), labels)
+        cols = numbers_of(lambda: chain.from_iterable(adj.values()), int(ptr[-1]), labels)
         made = Graph(labels, ptr, cols, directed=G.is_directed(), counts=counts)
 
     chosen = None if made.kept is None else made.kept.tobytes()
@@ -74,10 +77,6 @@ def _addresses(objects: np.ndarray) -> np.ndarray:
     """Where the objects lie in memory: what is made one after the other is read so, at half the time."""
     at = (ctypes.c_int64 * len(objects)).from_address(objects.ctypes.data)
     return np.frombuffer(memoryview(at), np.int64) if len(objects) else np.zeros(0, np.int64)
-
-
-def _values(of: Any) -> Iterable[Any]:
-    return of.values()
 
 
 def _chosen(data: Mapping[str, Any], attrs: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from semirings.cached import cached_property
 
 from .degrees import Degrees
 from .export import to_networkx
+from .matrices import entry_values, of_entries
 from .numbering import as_numbers
 
 
@@ -133,7 +134,7 @@ class Graph:
         return self._kept_as("structure", self._structure)
 
     def _structure(self) -> Any:
-        return gb.Matrix.from_csr(self.ptr, self.cols, True, ncols=len(self.labels))
+        return of_entries(self, True)
 
     @property
     def loopless(self) -> Any:
@@ -187,7 +188,7 @@ class Graph:
 
     def _places(self) -> Any:
         place = np.arange(len(self.cols)) - np.repeat(self.ptr[:-1], np.diff(self.ptr))
-        return gb.Matrix.from_csr(self.ptr, self.cols, place, ncols=len(self.labels))
+        return of_entries(self, place)
 
     def matrix(self, weight: str | None = None, parallel: str = "plus", default: float = 1) -> Any:
         """The weights, n x n, INT64 or FP64; without `weight` 1. parallel: how those of parallel edges are joined,
@@ -195,17 +196,9 @@ class Graph:
         return self._kept_as((weight, parallel, default), lambda: self._matrix(weight, parallel, default))
 
     def _matrix(self, weight: str | None, parallel: str, default: float) -> Any:
-        n = len(self.labels)
         if weight is None:
-            several = self.counts is not None and parallel == "plus"
-            return gb.Matrix.from_csr(self.ptr, self.cols, self.counts if several else 1, ncols=n)
-        rows, cols = self.edges_at
-        joined = {} if self.counts is None else {"dup_op": getattr(gb.binary, parallel)}
-        half = gb.Matrix.from_coo(rows, cols, self.values_of(weight, default), nrows=n, ncols=n, **joined)
-        if self.directed:
-            return half
-        # A = half + (half above the diagonal)'
-        return half.ewise_add(half.select(gb.select.triu, 1).new().T, gb.binary.first).new()
+            return of_entries(self, 1 if self.counts is None or parallel != "plus" else self.counts)
+        return of_entries(self, entry_values(self, weight, parallel, default))
 
     # ---- as NetworkX's graphs ---------------------------------------------------------------------------------------
 
@@ -266,7 +259,12 @@ class Graph:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or (not hasattr(nx.Graph, name) and not hasattr(nx.DiGraph, name)):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(self._kept_as(None, lambda: nx.freeze(to_networkx(self))), name)
+        return getattr(self.networkx, name)
+
+    @property
+    def networkx(self) -> Any:
+        """The graph of NetworkX that it stands for, frozen."""
+        return self._kept_as(None, lambda: nx.freeze(to_networkx(self)))
 
     def __getitem__(self, node: Hashable) -> Any:
         return self.__getattr__("adj")[node]

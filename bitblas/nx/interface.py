@@ -12,7 +12,7 @@ from typing import Any
 import networkx as nx
 from networkx.utils.backends import _registered_algorithms
 
-from _nx_bitblas.table import HEAVY, OWN, SCAN, TABLE
+from _nx_bitblas.table import HEAVY, LITTLE, MADE, OWN, ROUTE, SCAN, SEARCH, TABLE
 
 from .convert import from_networkx
 from .export import to_networkx
@@ -72,6 +72,8 @@ class Backend:
     def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
         """Whether that pays, the conversion included, or why it does not: asked for graphs of NetworkX."""
         G = _graph(name, args, kwargs)
+        if G is None:  # there is no graph to convert, and the backend is asked for by name
+            return True
         least = nx.config.backends.bitblas.min_edges
         if isinstance(G, Graph) or least <= 0:
             return True
@@ -79,6 +81,10 @@ class Backend:
         if size < least:
             return f"{size} edges; bitblas is worth it from {least} (nx.config.backends.bitblas.min_edges)"
         cost, kept = TABLE[name].cost, getattr(G, "__networkx_cache__", None)
+        if cost == LITTLE:
+            return "NetworkX is done sooner, whether the graph is converted or not"
+        if cost == ROUTE:
+            cost = HEAVY if _bound(name, args, kwargs)["target"] is None else SEARCH
         if cost == HEAVY or _converted(G) is not None:
             return True
         if cost == SCAN:
@@ -97,21 +103,30 @@ def _converted(G: Any) -> Graph | None:
 
 
 def _graph(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The first graph among the arguments."""
-    graph, at = next(iter(_registered_algorithms[name].graphs.items()))
+    """The first graph among the arguments, or list of graphs; None if the function takes none."""
+    graphs = _registered_algorithms[name].graphs
+    if not graphs:
+        return None
+    graph, at = next(iter(graphs.items()))
     return args[at] if at < len(args) else kwargs[graph]
 
 
 def _refusal(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """Why these arguments are not answered; None if they are. TypeError for arguments that NetworkX has not."""
     G = _graph(name, args, kwargs)
-    if not isinstance(G, (nx.Graph, Graph)):
+    if TABLE[name].module != MADE and not isinstance(G, (nx.Graph, Graph)):
         return f"a graph of type {type(G).__module__}.{type(G).__qualname__}"
     if not TABLE[name].refuses:
         return None
+    given = _bound(name, args, kwargs)
+    return next((text for text, refused in TABLE[name].refuses if refused(given)), None)
+
+
+def _bound(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """All arguments by name. TypeError for arguments that NetworkX has not."""
     bound = _signature(name).bind(*args, **kwargs)
     bound.apply_defaults()
-    return next((text for text, given in TABLE[name].refuses if given(bound.arguments)), None)
+    return bound.arguments
 
 
 @functools.cache
@@ -123,12 +138,15 @@ def _signature(name: str) -> inspect.Signature:
 def _running(name: str) -> Callable[..., Any]:
     """The function that runs: it tells of what it leaves to NetworkX."""
     module = TABLE[name].module
+    own = _registered_algorithms[name].orig_func
     if module == OWN:
-        run = _registered_algorithms[name].orig_func
+        run = own
+    elif module == MADE:
+        run = lambda *args, **kwargs: from_networkx(own(*map(_theirs, args), **kwargs))
     else:
         run = getattr(importlib.import_module(f"{__package__}.{module}"), name)
 
-    @functools.wraps(run)
+    @functools.wraps(own)
     def told(*args: Any, **kwargs: Any) -> Any:
         try:
             return run(*args, **kwargs)
@@ -137,6 +155,13 @@ def _running(name: str) -> Callable[..., Any]:
             raise
 
     return told
+
+
+def _theirs(given: Any) -> Any:
+    """NetworkX's graph for a Graph, in a list too; anything else as it is."""
+    if isinstance(given, list):
+        return [_theirs(each) for each in given]
+    return given.networkx if isinstance(given, Graph) else given
 
 
 @functools.cache

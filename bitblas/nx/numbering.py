@@ -9,26 +9,26 @@ from typing import Any
 import numpy as np
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing: 2**64 over the golden ratio
+FEW = 1 << 13  # entries below which keys are sorted: importing SciPy, which counts, takes some 0.13 s
 ROOM = 8  # slots of the table per node: of the labels, one in some twenty meets another and is searched for
 
 
-def numbers_of(nodes: Iterable[Hashable], count: int, labels: list[Hashable]) -> np.ndarray:
-    """The numbers of `count` nodes, all of which are among the labels: INT64."""
+def numbers_of(read: Callable[[], Iterable[Hashable]], count: int, labels: list[Hashable]) -> np.ndarray:
+    """The numbers of `count` nodes, all of which are among the labels: INT64. read: gives the nodes, each time anew."""
     own = np.fromiter(map(hash, labels), np.int64, len(labels))
     if np.array_equal(own, np.arange(len(own))):
-        if any(type(label) is not int for label in labels):
-            return np.fromiter(map(hash, nodes), np.int64, count)
-        given = np.fromiter(nodes, object, count)
-        try:
-            return given.astype(np.int64)  # what equals a number is mostly one that NumPy reads
-        except TypeError:
-            return np.fromiter(map(hash, given), np.int64, count)
+        if set(map(type, labels)) == {int}:
+            try:
+                return np.fromiter(read(), np.int64, count)  # what equals a number is mostly one that NumPy reads
+            except (TypeError, ValueError):
+                pass
+        return np.fromiter(map(hash, read()), np.int64, count)
     order = np.argsort(own, kind="stable")
     ascending = own[order]
     if (ascending[1:] == ascending[:-1]).any():  # two labels share a hash, as -1 and -2 do
         number = dict(zip(labels, range(len(labels))))
-        return np.fromiter(map(number.__getitem__, nodes), np.int64, count)
-    given = np.fromiter(map(hash, nodes), np.int64, count)
+        return np.fromiter(map(number.__getitem__, read()), np.int64, count)
+    given = np.fromiter(map(hash, read()), np.int64, count)
     shift = np.uint64(64 - (ROOM * len(own)).bit_length())
     slot = lambda hashes: (hashes.view(np.uint64) * GOLDEN >> shift).view(np.int64)
     table = np.zeros(1 << (64 - int(shift)), np.int64)
@@ -53,3 +53,20 @@ def as_numbers(read: Callable[[], Iterable[Any]], name: str) -> np.ndarray:
         return np.asarray(array("d", read()))
     except (TypeError, OverflowError):
         raise NotImplementedError(f"edge attribute {name!r} holds other things than numbers") from None
+
+
+def ascending(ptr: np.ndarray, cols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The order of the entries of a square matrix by row, then column, and by column, then row: INT32, or INT64 where
+    there are too many."""
+    n, count = len(ptr) - 1, len(cols)
+    if count < FEW:
+        rows = np.repeat(np.arange(n), np.diff(ptr))
+        return np.lexsort((cols, rows)), np.lexsort((rows, cols))
+    from scipy.sparse import csr_array
+
+    kind = np.int32 if max(n, count) < 1 << 31 else np.int64
+    # Counting sorts in compiled code, to columns and back, each stable.
+    numbered = csr_array((np.arange(count, dtype=kind), cols.astype(kind), ptr.astype(kind)), shape=(n, n))
+    numbered.has_canonical_format = True
+    turned = numbered.tocsc()
+    return turned.tocsr().data, turned.data

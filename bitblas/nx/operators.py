@@ -7,6 +7,10 @@ import numpy as np
 from .graph import Graph
 
 
+def reverse(G: Graph, copy: bool = True) -> Graph:
+    return G.reverse(copy)
+
+
 def complement(G: Graph) -> Graph:
     n = len(G)
     missing = ~np.eye(n, dtype=bool)

@@ -81,11 +81,14 @@ def distances(
             if "cycle" in str(error):
                 raise nx.NetworkXUnbounded("Negative cycle detected.") from None
             raise NotImplementedError(str(error)) from None
-    at, values = entries(found)
-    if cutoff is not None:
-        at, values = at[values <= cutoff], values[values <= cutoff]
+    at, values = bounded(*entries(found), cutoff)
     order = np.argsort(values, kind="stable")
     return at[order], values[order]
+
+
+def bounded(at: np.ndarray, lengths: np.ndarray, cutoff: float | None) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and distances, of those up to the cutoff."""
+    return (at, lengths) if cutoff is None else (at[lengths <= cutoff], lengths[lengths <= cutoff])
 
 
 def is_cyclic(A: Any, source: int) -> bool:

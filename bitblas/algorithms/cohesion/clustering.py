@@ -82,13 +82,16 @@ def transitivity(A, *, gb=None):
 
 def _closed(A, directed, gb):
     """For each vertex the ordered pairs of neighbours that have an edge, and all ordered pairs: two arrays of INT64."""
-    plus_pair = gb.semiring.plus_pair[gb.dtypes.INT64]
+    plus, plus_pair = gb.monoid.plus, gb.semiring.plus_pair[gb.dtypes.INT64]
     A = A.select(gb.select.offdiag).new()
     # U = A or A'
     U = gb.binary.pair[gb.dtypes.BOOL](A | A.T).new() if directed else A
-    # C<U> = A plus.pair U'
-    C = A.mxm(U.T, plus_pair).new(mask=U.S)
-    # closed = the sums of the columns of C; d = U plus.pair 1
-    closed = C.reduce_columnwise(gb.monoid.plus).new().to_dense(0)
     d = degrees(U, gb)
+    # C<M> = A plus.pair U', M being U, or one triangle of it where C is symmetric
+    M = U if directed else A.select(gb.select.tril).new()
+    C = A.mxm(U.T, plus_pair).new(mask=M.S)
+    # closed = the sums of the columns of C, and of its rows where those stand for the columns of the other triangle
+    closed = C.reduce_columnwise(plus).new().to_dense(0)
+    if not directed:
+        closed = closed + C.reduce_rowwise(plus).new().to_dense(0)
     return closed, d * (d - 1)

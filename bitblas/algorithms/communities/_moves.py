@@ -32,32 +32,47 @@ class Level:
         self.rounds += 1
         return drawn(self.vertex.astype("int64"), self.seed, self.rounds) & 1 == 1
 
-    def best(self, A, label, sigma):
-        """To which community each vertex goes best: vertices, communities, gains; and the weight that it has inside of
-        its own one, loops left out."""
-        gb, n, plus_first = self.gb, A.nrows, self.gb.semiring.plus_first[self.gb.dtypes.FP64]
+    def best(self, A, label, sigma, rows):
+        """To which community each vertex of `rows` goes best: vertices, communities, gains; and the weight that each
+        vertex of `rows` has inside of its own one, loops left out. A: their rows."""
+        gb, n, plus_first = self.gb, A.ncols, self.gb.semiring.plus_first[self.gb.dtypes.FP64]
         # C = A plus.first S: the weight of each vertex to each community
         S = gb.Matrix.from_coo(self.vertex, label, True, nrows=n, ncols=n)
-        v, c, w = A.mxm(S, plus_first).new().to_coo()
-        own = c == label[v]
-        inside = self.sums(v[own], w[own]) - self.loops
-        share = self.resolution / self.total * self.k
-        # score = C - resolution k sigma / total; best[v] = max over the other communities
-        score = (w - share[v] * sigma[c])[~own]
-        v, c = v[~own], c[~own]
-        best = gb.Vector.from_coo(v, score, size=n, dup_op=gb.binary.max).to_dense(0.0)
-        hit = score == best[v]
-        v, c = gb.Vector.from_coo(v[hit], c[hit].astype("int64"), size=n, dup_op=gb.binary.min).to_coo()
-        stay = inside - share * (sigma[label] - self.k)
-        return v, c, best[v] - stay[v], inside
+        k, c, w = A.mxm(S, plus_first).new().to_coo()
+        (own,) = (c == label[rows][k]).nonzero()
+        inside = self.k[rows] * 0.0
+        inside[k[own]] = w[own]
+        inside -= self.loops[rows]
+        # gain = C - resolution k sigma / total, less that of its own; best[v] = max over the other communities
+        share = self.resolution / self.total * self.k[rows]
+        gain = w - share[k] * sigma[c]
+        gain[own] = -float("inf")
+        G = gb.Matrix.from_coo(k, c, gain, nrows=len(rows), ncols=n)
+        best = G.reduce_rowwise(gb.monoid.max).new().to_dense(-float("inf"))
+        (hit,) = (gain == best[k]).nonzero()
+        k, c = gb.Vector.from_coo(k[hit], c[hit].astype("int64"), size=len(rows), dup_op=gb.binary.min).to_coo()
+        stay = inside - share * (sigma[label[rows]] - self.k[rows])
+        return rows[k], c, (best - stay)[k], inside
+
+    def near(self, v):
+        """These vertices and their neighbours, as flags."""
+        gb = self.gb
+        q = gb.Vector.from_coo(v, True, size=self.A.nrows)
+        found = q.vxm(self.A, gb.semiring.any_pair[gb.dtypes.BOOL]).new().to_dense(False).copy()
+        found[v] = True
+        return found
 
 
 def moved(level, label, tol):
-    """The division after moves from `label` on, until nothing gets better by more than tol."""
+    """The division after moves from `label` on, until nothing gets better by more than tol.
+
+    Looked at are, after the first round, those that want to move and may not yet, and those next to one that has moved.
+    """
     best, found, stale = -1.0, label, 0
+    rows, A, inside = level.vertex.astype("int64"), level.A, level.k * 0.0
     while True:
         sigma = level.sums(label, level.k)
-        v, c, gain, inside = level.best(level.A, label, sigma)
+        v, c, gain, inside[rows] = level.best(A, label, sigma, rows)
         spread = float(((sigma / level.total) ** 2).sum())
         quality = float((inside + level.loops).sum()) / level.total - level.resolution * spread
         watch.tell()
@@ -71,6 +86,10 @@ def moved(level, label, tol):
         go = wants & level.heads()[v]
         label = label.copy()
         label[v[go]] = c[go]
+        active = level.near(v[go])
+        active[v[wants]] = True
+        (rows,) = active.nonzero()
+        A = level.A[rows, :].new()
 
 
 def refined(level, label):
@@ -86,7 +105,7 @@ def refined(level, label):
     part = level.vertex.copy()
     for _ in range(2 * PATIENCE):
         sigma, size = level.sums(part, level.k), level.sums(part, settled * 1.0 + ~settled)
-        v, c, gain, _ = level.best(A, part, sigma)
+        v, c, gain, _ = level.best(A, part, sigma, level.vertex.astype("int64"))
         alone, heads = (size == 1)[part], level.heads()
         # only vertices that are alone move, and only to where nobody leaves
         go = (gain > 0) & alone[v] & settled[v] & heads[v] & ~(alone[c] & heads[c] & (part[c] == c))

@@ -29,12 +29,7 @@ def connected_components(A, *, gb=None):
     Returns a Vector, INT64, size n, full: two vertices are connected exactly if their labels are equal.
     Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
     """
-    gb = check.library(gb)
-    if check.square(gb, A) == 0:
-        return gb.Vector(gb.dtypes.INT64, 0)
-    loop = check.loop(_labels, A, gb)
-    loop.run()
-    return loop.result(loop.state["labels"])
+    return _components(_labels, A, gb)
 
 
 @check.on_its_device
@@ -45,10 +40,21 @@ def weakly_connected_components(A, *, gb=None):
     Returns a Vector, INT64, size n, full: two vertices are connected exactly if their labels are equal.
     Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
     """
+    return _components(_weak_labels, A, gb)
+
+
+def _components(make, A, gb):
     gb = check.library(gb)
-    check.square(gb, A)
+    if check.square(gb, A) == 0:
+        return gb.Vector(gb.dtypes.INT64, 0)
+    loop = check.loop(make, A, gb)
+    loop.run()
+    return loop.result(loop.state["labels"])
+
+
+def _weak_labels(A, gb):
     # the components of A or A'
-    return connected_components(gb.binary.pair[gb.dtypes.BOOL](A | A.T).new(), gb=gb)
+    return _labels(gb.binary.pair[gb.dtypes.BOOL](A | A.T).new(), gb)
 
 
 def _labels(A, gb):

@@ -13,7 +13,7 @@ Harary, Norman, Cartwright: Structural models. Wiley 1965, chapter 3.
 """
 
 from .. import _check as check
-from .._parts import numbered, numbers
+from .._parts import numbered
 from .strong import strongly_connected_components
 
 
@@ -27,12 +27,10 @@ def condensation(A, *, gb=None):
     Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
     """
     gb = check.library(gb)
-    n = check.square(gb, A)
-    any_pair = gb.semiring.any_pair[gb.dtypes.BOOL]
+    check.square(gb, A)
     label, k = numbered(strongly_connected_components(A, gb=gb).to_dense(), gb)
-    # C = S' any.pair A any.pair S, without its diagonal
-    S = gb.Matrix.from_coo(numbers(n, gb), label, True, nrows=n, ncols=k)
-    out = S.T.mxm(A, any_pair).new()
-    C = out.mxm(S, any_pair).new()
-    C << C.select(gb.select.offdiag)
-    return C, gb.Vector.from_dense(label)
+    # C = S' any.pair A any.pair S, without its diagonal: an entry for each edge between two components
+    i, j, _ = A.to_coo(values=False)
+    i, j = label[i], label[j]
+    (across,) = (i != j).nonzero()
+    return gb.Matrix.from_coo(i[across], j[across], True, nrows=k, ncols=k), gb.Vector.from_dense(label)

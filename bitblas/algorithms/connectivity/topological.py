@@ -39,15 +39,14 @@ def topological_levels(A, *, gb=None):
 
 def _levels(A, gb):
     INT64 = gb.dtypes.INT64
-    v, d, q, t = (gb.Vector(INT64, A.nrows) for _ in range(4))
+    v, d, q = (gb.Vector(INT64, A.nrows) for _ in range(3))
 
     def body(level):
         # v<q> = level; d<!q, replace> = d
         v(q.S) << level
         d(~q.S, gb.replace) << d
-        # d -= q plus.pair A, where d is left
-        t(d.S, gb.replace) << q.vxm(A, gb.semiring.plus_pair[INT64])
-        d(gb.binary.minus) << t
+        # d -= q plus.pair A: where an edge leads from q there is some d left
+        d(gb.binary.minus) << q.vxm(A, gb.semiring.plus_pair[INT64])
         # q = d<d == 0>
         q << d.select(gb.select.valueeq, 0)
 

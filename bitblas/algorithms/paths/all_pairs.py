@@ -1,10 +1,10 @@
 """All pairs: the distances from many vertices, or from all of them, to every vertex.
 
-Method: from many sources, Bellman and Ford's rounds, those of all sources at once: a round relaxes the edges behind all
-vertices whose distance has improved. From all, Floyd and Warshall's algorithm by blocks of vertices: shortest paths
-inside of a block, by squaring; then paths from anywhere to anywhere over the block, a product of two panels.
+Method: from several sources, a search from one after the other. From all, Floyd and Warshall's algorithm by blocks of
+vertices: shortest paths inside of a block, by squaring; then paths from anywhere to anywhere over the block, a product
+of two panels.
 
-State: D[s, v] is the best distance so far from source s to v, Q those that improved; no entry means "no path yet".
+State: D[s, v] is the best distance so far from source s to v; no entry means "no path yet".
 
 Input: any square A, directed, A[i, j] the weight of the edge i -> j. Weights may be negative, zero or infinity. A path
 must not overflow the dtype of the distances (UINT64 weights must fit INT64).
@@ -17,7 +17,7 @@ Venkataraman, Sahni, Mukhopadhyaya: A blocked all-pairs shortest-paths algorithm
 
 from .. import _check as check
 from .. import _watch as watch
-from .sssp import weights_of
+from .sssp import sssp, weights_of
 
 BLOCK = 128  # vertices: a product of two panels of so many is long enough to be worth its start
 
@@ -36,22 +36,12 @@ def distances_from_each(A, sources, *, gb=None):
     gb = check.library(gb)
     n = check.square(gb, A)
     sources = check.vertices(gb, "sources", sources, n)
-    A, dtype = _weighted(A, gb)
-    # D[s, sources[s]] = 0
-    D = gb.Matrix.from_coo(list(range(len(sources))), sources, 0, dtype, nrows=len(sources), ncols=n)
-    Q, T, worse = D.dup(), gb.Matrix(dtype, len(sources), n), gb.Matrix(gb.dtypes.BOOL, len(sources), n)
-    for _ in range(n):
-        # T = Q min.+ A; T<!(T >= D), replace> = T
-        T << Q.mxm(A, gb.semiring.min_plus[dtype])
-        worse << gb.binary.ge(T & D)
-        Q(~worse.V, gb.replace) << T
-        if Q.nvals == 0:
-            return D
-        # D<Q> = Q
-        D(Q.S) << Q
-        watch.tell()
-    if n:
-        raise _cycle(gb, "that can be reached from a source")
+    dtype = A.dtype if A.dtype in (gb.dtypes.FP32, gb.dtypes.FP64) else gb.dtypes.INT64
+    D = gb.Matrix(dtype, len(sources), n)
+    for s, source in enumerate(sources):
+        # D[s, :] = the distances from sources[s]
+        D[s, :] << sssp(A, source, gb=gb)
+        watch.tell(total=len(sources))
     return D
 
 
@@ -81,7 +71,7 @@ def all_pairs_distances(A, *, gb=None):
         for _ in range((P.nrows - 1).bit_length()):
             P(minimum) << P.mxm(P, min_plus)
         if P.diag().reduce(gb.monoid.min, allow_empty=False).new().value < 0:
-            raise _cycle(gb, "")
+            raise _cycle(gb)
         # D min= (D[:, block] min.+ P) min.+ (P min.+ D[block, :])
         into, out = D[:, block].new(), D[block, :].new()
         into << into.mxm(P, min_plus)
@@ -100,8 +90,8 @@ def _weighted(A, gb):
     return A, A.dtype if A.dtype in (dtypes.FP32, dtypes.FP64) else dtypes.INT64
 
 
-def _cycle(gb, which):
+def _cycle(gb):
     return gb.exceptions.InvalidValue(
-        f"argument A: expected no negative cycle{' ' * bool(which)}{which}, got one. "
-        f"Hint: negative_cycle finds it; in an undirected graph one edge of negative weight is such a cycle."
+        "argument A: expected no negative cycle, got one. Hint: negative_cycle finds it; in an undirected graph one "
+        "edge of negative weight is such a cycle."
     )

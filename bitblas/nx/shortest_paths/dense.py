@@ -9,6 +9,7 @@ import numpy as np
 
 from ..graph import Graph
 from ..walk import distances, weights
+from .routes import dijkstra_tree
 
 
 def floyd_warshall(G: Graph, weight: str = "weight") -> dict[Any, dict[Any, Any]]:
@@ -24,6 +25,21 @@ def floyd_warshall_numpy(G: Graph, nodelist: Any = None, weight: str = "weight")
     order = np.arange(len(G)) if nodelist is None else G.numbers(nodelist)
     found = np.array([_row(G, at, weight)[order] for at in order.tolist()], np.float64)
     return found.reshape(len(G), len(G))
+
+
+def floyd_warshall_predecessor_and_distance(
+    G: Graph, weight: str = "weight"
+) -> tuple[dict[Any, dict[Any, Any]], dict[Any, dict[Any, Any]]]:
+    before: dict[Any, dict[Any, Any]] = {}
+    loops = set(G.rows[G.rows == G.cols].tolist())  # NetworkX takes one for an edge that leads here
+    for at, node in enumerate(G):
+        nodes, _, parents = dijkstra_tree(G, [at], weight)
+        found = dict(zip(G.nodes_at(nodes), G.nodes_at(parents)))
+        if at not in loops:
+            del found[node]
+        if found:
+            before[node] = found
+    return before, floyd_warshall(G, weight)
 
 
 def _row(G: Graph, source: int, weight: str) -> np.ndarray:

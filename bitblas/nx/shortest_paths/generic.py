@@ -19,15 +19,6 @@ def has_path(G: Graph, source: Any, target: Any) -> bool:
     return bool((reached(G, G.number[source]) == G.number[target]).any())
 
 
-def shortest_path(
-    G: Graph, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra"
-) -> Any:
-    _method(method)
-    if source is None:
-        return unweighted.all_pairs_shortest_path(G)
-    return unweighted.single_source_shortest_path(G, source)
-
-
 def shortest_path_length(
     G: Graph, source: Any = None, target: Any = None, weight: str | None = None, method: str = "dijkstra"
 ) -> Any:

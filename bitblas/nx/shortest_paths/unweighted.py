@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import networkx as nx
+import numpy as np
+
 from ..graph import Graph
 from ..walk import levels, number
+from .routes import route
 
 
 def _lengths(G: Graph, node: Any, cutoff: float | None) -> dict[Any, int]:
@@ -42,6 +46,22 @@ def _paths(G: Graph, source: Any, cutoff: float | None) -> dict[Any, list[Any]]:
 def single_source_shortest_path(G: Graph, source: Any, cutoff: float | None = None) -> dict[Any, list[Any]]:
     number(G, source, f"Source {source} not in G")
     return _paths(G, source, cutoff)
+
+
+def single_target_shortest_path(G: Graph, target: Any, cutoff: float | None = None) -> dict[Any, list[Any]]:
+    number(G, target, f"Target {target} not in G")
+    return {node: path[::-1] for node, path in _paths(G.turned, target, cutoff).items()}
+
+
+def bidirectional_shortest_path(G: Graph, source: Any, target: Any) -> list[Any]:
+    for node, kind in ((source, "Source"), (target, "Target")):
+        number(G, node, f"{kind} {node} is not in G")
+    end, before = G.number[target], np.zeros(len(G), np.int64)
+    for level, parents in levels(G, G.numbers([source])):
+        before[level] = parents
+        if (level == end).any():
+            return route(G, range(len(G)), before.tolist(), end)
+    raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
 
 
 def all_pairs_shortest_path(G: Graph, cutoff: float | None = None) -> Iterator[tuple[Any, dict[Any, list[Any]]]]:

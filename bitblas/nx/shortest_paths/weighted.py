@@ -1,4 +1,5 @@
-"""networkx.algorithms.shortest_paths.weighted: lengths of shortest paths, under Dijkstra's and Bellman-Ford's names."""
+"""networkx.algorithms.shortest_paths.weighted: shortest paths and their lengths, under Dijkstra's and Bellman-Ford's
+names."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ import bitblas as gb
 
 from ..graph import Graph
 from ..walk import distances, is_cyclic, number, weights
+from .routes import bellman_ford_tree, dijkstra_tree, route, routes
 
 
 def _lengths(G: Graph, sources: Any, cutoff: float | None, weight: str, negative: bool = False) -> dict[Any, Any]:
@@ -34,6 +36,48 @@ def multi_source_dijkstra_path_length(
     for source in sources:
         number(G, source, f"Node {source} not found in graph")
     return _lengths(G, sources, cutoff, weight)
+
+
+def multi_source_dijkstra(
+    G: Graph, sources: Any, target: Any = None, cutoff: float | None = None, weight: str = "weight"
+) -> tuple[Any, Any]:
+    if not sources:
+        raise ValueError("sources must not be empty")
+    for source in sources:
+        number(G, source, f"Node {source} not found in graph")
+    if target in sources:
+        return 0, [target]
+    nodes, lengths, parents = dijkstra_tree(G, G.numbers(sources).tolist(), weight, cutoff)
+    if target is None:
+        return dict(zip(G.nodes_at(nodes), lengths.tolist())), routes(G, nodes, parents)
+    length = lengths[nodes == G.number.get(target, -1)]
+    if not len(length):
+        raise nx.NetworkXNoPath(f"No path to {target}.")
+    return length[0].item(), route(G, nodes.tolist(), parents.tolist(), G.number[target])
+
+
+def bidirectional_dijkstra(G: Graph, source: Any, target: Any, weight: str = "weight") -> tuple[Any, list[Any]]:
+    for node, kind in ((source, "Source"), (target, "Target")):
+        number(G, node, f"{kind} {node} is not in G")
+    if source == target:
+        return 0, [source]
+    try:
+        return multi_source_dijkstra(G, [source], target, weight=weight)
+    except nx.NetworkXNoPath:
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.") from None
+
+
+def single_source_bellman_ford(G: Graph, source: Any, target: Any = None, weight: str = "weight") -> tuple[Any, Any]:
+    if source == target:
+        number(G, source, f"Node {source} is not found in the graph")
+        return 0, [source]
+    nodes, lengths, parents = bellman_ford_tree(G, number(G, source, f"Source {source} not in G"), weight)
+    if target is None:
+        return dict(zip(G.nodes_at(nodes), lengths.tolist())), routes(G, nodes, parents)
+    length = lengths[nodes == G.number.get(target, -1)]
+    if not len(length):
+        raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
+    return length[0].item(), route(G, nodes.tolist(), parents.tolist(), G.number[target])
 
 
 def single_source_dijkstra_path_length(

@@ -1,0 +1,53 @@
+"""The copying model: vertices come one by one, and link to where an earlier one links, or anywhere.
+
+Method: a new vertex chooses an earlier one as its model. Each of its edges goes, with the probability p, to any earlier
+vertex, and else to where the same edge of the model goes, which may be a copy itself: so each edge follows its chain of
+models until one chooses freely, and all do it at once. Vertex 0, which has no edges, is copied as an end.
+Random numbers are hashes of the vertex, the number of the edge and the seed.
+
+State: at[e] is the vertex at which the chain of edge e stands; end[e] where the edge leads, once that is known.
+
+Input: the vertices, the edges that each brings, a probability.
+
+Check: the ends without copies and with nothing else; in-degrees; the same graph from both libraries.
+
+Kumar, Raghavan, Rajagopalan, Sivakumar, Tomkins, Upfal: Stochastic models for the web graph. FOCS 2000.
+"""
+
+from .. import _check as check
+from .._parts import numbers, undirected
+from .._scores import drawn
+
+
+def copying_model_graph(n, m, p, *, directed=False, seed=None, gb=None):
+    """A random graph that grows by copying edges, as pages copy links.
+
+    n: int, 0 to 2**31 - 1, the vertices. m: int >= 1, the edges that each vertex brings. p: float in [0, 1], the share
+    of edges that are not copied. directed: bool, whether edges lead from the new vertex only; else they go both ways.
+    seed: int, or None for 0: the same seed gives the same graph. gb: the library, bitblas if None.
+    Returns a Matrix, BOOL, n x n, without self loops, at most (n - 1) m edges: those that are chosen twice are one.
+    Raises InvalidValue (n, m or p out of range), TypeError (wrong kinds).
+    """
+    gb = check.library(gb)
+    n = check.count(gb, "n", n, "it is the number of vertices", least=0)
+    check.number(gb, "n", n, lambda x: x < 1 << 31, "less than 2**31", "give fewer vertices")
+    m = check.count(gb, "m", m, "it is the number of edges of a new vertex")
+    p = check.number(gb, "p", p, lambda x: 0 <= x <= 1, "a number in [0, 1]", "it is a probability")
+    check.flag("directed", directed)
+    seed = 0 if seed is None else check.integer("seed", seed)
+
+    edge = numbers(max(0, n - 1) * m, gb)
+    vertex = 1 + edge // m
+    at, end = vertex.copy(), vertex * 0
+    while len(edge):
+        v = at[edge]
+        number = v * m + edge % m
+        # end = any earlier vertex, or that of the model, which is an earlier vertex too
+        free = drawn(number, seed, 1) < p * 2**32
+        any_, model = drawn(number, seed, 2) * v >> 32, drawn(v, seed, 3) * v >> 32
+        end[edge] = any_ * free + model * ~free
+        at[edge] = model
+        edge = edge[~free & (model > 0)]
+    if directed:
+        return gb.Matrix.from_coo(vertex, end, True, nrows=n, ncols=n)
+    return undirected(vertex, end, n, gb)

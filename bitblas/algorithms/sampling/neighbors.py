@@ -1,0 +1,66 @@
+"""Neighbour sampling: a few of the edges of a vertex, of those that they lead to again a few, and so on.
+
+Method: every edge of a vertex draws a number, and those with the least ones are taken, so that none is taken twice. For
+edges in proportion to weights the numbers are exponentially distributed, with the weight as their rate.
+
+State: from[i] says whether vertex i is sampled in this hop.
+Random numbers are hashes of the two ends of the edge, the hop and the seed: the same on every device and library.
+
+Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
+
+Check: numbers of edges, each an edge of A; shares by weight; the same samples from both libraries.
+
+Hamilton, Ying, Leskovec: Inductive representation learning on large graphs. NIPS 2017.
+Efraimidis, Spirakis: Weighted random sampling with a reservoir. Information Processing Letters 97 (2006).
+"""
+
+from .. import _check as check
+from .. import _watch as watch
+from .._scores import drawn
+
+
+@check.on_its_device
+def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
+    """A random part of what is near to some vertices, hop by hop: at most so many edges of each vertex.
+
+    A: Matrix, n x n, any dtype. starts: vertices. counts: list of int >= 1: of the edges of a vertex in each hop.
+    weighted: bool, whether edges are taken in proportion to their values (0 or more); else all alike. seed: int, or
+    None for 0: the same seed gives the same edges. gb: the library, bitblas if None.
+    Returns a tuple of Matrix, n x n, of the dtype of A, one for each hop: the edges that were taken, from the vertices
+    that the hop before led to.
+    Raises InvalidValue (a count below 1, a weight out of range), DimensionMismatch (A not square), IndexOutOfBound (a
+    start out of range), TypeError (wrong kinds).
+    """
+    gb = check.library(gb)
+    n = check.square(gb, A)
+    starts = check.vertices(gb, "starts", starts, n)
+    counts = [check.count(gb, "counts", k, "an edge or more of each vertex") for k in counts]
+    seed = 0 if seed is None else check.integer("seed", seed)
+    if check.flag("weighted", weighted):
+        check.weights(gb, A)
+    i, j, values = A.to_coo()
+    hops, there = [], gb.Vector.from_coo(sorted(set(starts)), True, size=n)
+    for hop, count in enumerate(counts):
+        (e,) = there.to_dense(False)[i].nonzero()
+        rows = i[e].astype("int64")
+        key = (drawn(j[e].astype("int64"), seed, hop, 1) ^ drawn(rows, seed, hop, 2)) + 0.5
+        if weighted:
+            # key = - log(u) / weight
+            u = drawn(key.astype("int64"), seed) + 0.5
+            key = -gb.Vector.from_dense(u / 2**32).apply(gb.unary.log).new().to_dense() / values[e]
+        # the edges of each row by their keys; kept are the first ones
+        order = key.argsort(kind="stable")
+        order = order[rows[order].argsort(kind="stable")]
+        rows = rows[order]
+        kept = e[order[_places(rows, n, gb) < count]]
+        hops.append(gb.Matrix.from_coo(i[kept], j[kept], values[kept], A.dtype, nrows=n, ncols=n))
+        # there = the vertices that the edges lead to
+        there = hops[-1].reduce_columnwise(gb.monoid.any).new().apply(gb.unary.one[gb.dtypes.BOOL]).new()
+        watch.tell(total=len(counts))
+    return tuple(hops)
+
+
+def _places(rows, n, gb):
+    """The place of each entry in its row, of ascending rows."""
+    size = gb.Vector.from_coo(rows, rows * 0 + 1, size=n, dup_op=gb.binary.plus).to_dense(0)
+    return (rows >= 0).cumsum() - 1 - (size.cumsum() - size)[rows]

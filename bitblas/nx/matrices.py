@@ -1,0 +1,48 @@
+"""Matrices of a Graph, from what it holds in NetworkX's order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import bitblas as gb
+
+from .numbering import ascending
+
+if TYPE_CHECKING:
+    from .graph import Graph
+
+JOINS = {"plus": np.add, "min": np.minimum, "max": np.maximum}  # of parallel edges
+
+
+def of_entries(G: Graph, values: Any) -> Any:
+    """The matrix of these values: one for all, or an array of one for each entry in NetworkX's order."""
+    order, _ = _ascending(G)
+    cols = G._kept_as("ascending columns", lambda: G.cols[order])
+    found = values[order] if isinstance(values, np.ndarray) else values
+    return gb.Matrix.from_csr(G.ptr, cols, found, ncols=len(G))
+
+
+def entry_values(G: Graph, weight: str, parallel: str = "plus", default: float = 1) -> np.ndarray:
+    """The weight of each entry, INT64 or FP64; parallel edges are joined by plus, min or max."""
+    values = G.values_of(weight, default)
+    if G.counts is not None and len(values):
+        counts = G.counts if G.kept is None else G.counts[G.kept]
+        values = JOINS[parallel].reduceat(values, np.cumsum(counts) - counts)
+    return values if G.kept is None else values[G._kept_as("edge", lambda: _edges(G))]
+
+
+def _ascending(G: Graph) -> tuple[np.ndarray, np.ndarray]:
+    """The order of the entries by row, then column, and by column, then row."""
+    return G._kept_as("ascending", lambda: ascending(G.ptr, G.cols))
+
+
+def _edges(G: Graph) -> np.ndarray:
+    """The number of the edge of each entry of an undirected graph, parallel edges being one."""
+    kept = np.asarray(G.kept)
+    number = np.cumsum(kept) - 1
+    order, across = _ascending(G)
+    mirror = np.empty_like(order)  # the entry of the other end: what is in its place if rows are columns
+    mirror[order] = across
+    return np.where(kept, number, number[mirror])
