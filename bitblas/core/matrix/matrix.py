@@ -36,8 +36,8 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder):
     format: "auto", "csr", "mplg", "nib", "cgr", "b2sr" with a `tile` of 4, 8, 16, 32 or 64, "split" with one of 4, 8 or
     16 (or that of the fewest bytes), "hyper", or "bitmap": the stored form, which results assigned to it take too.
     packed: whether values that differ are stored in as many bits as they need (True; InvalidValue where they are not
-    integers of a range below 2**32), as an array of their type (False), or as `config.prefer` says (None). Raises TypeError
-    (dtype), InvalidValue (sizes), ValueError (format), DeviceError, OutOfMemory.
+    integers of a range below 2**32), as an array of their type (False), or as `config.prefer` says (None). Raises
+    TypeError (dtype), InvalidValue (sizes), ValueError (format), DeviceError, OutOfMemory.
     """
 
     __slots__ = ()
