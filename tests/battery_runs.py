@@ -179,7 +179,7 @@ def force(monkeypatch, direction, longest=None):
     """Pull or push wherever both are possible; rows longer than `longest` steps are hubs."""
     cost = 0.0 if direction == "push" else float("inf")
     monkeypatch.setattr(plan_direction, "PUSH_COST", {"cpu": cost, "gpu": cost})
-    monkeypatch.setattr(deciding, "PULLED", -1)  # no matrix has so few entries that it is pulled from
+    monkeypatch.setattr(deciding, "PULLED", {"cpu": -1, "gpu": -1})  # no matrix is pulled from because it is small
     monkeypatch.setattr(transpose, "TRANSPOSE_READS", {"cpu": 0.0, "gpu": 0.0})  # it is made for whoever reads it
     if longest is not None:
         monkeypatch.setattr(lanes, "MAX_ITERATIONS", longest)

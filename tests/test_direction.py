@@ -48,18 +48,21 @@ def test_what_is_known_decides():
     assert decided(nvals=0, work=0, longest=0, active=0) is plan.HEAVY, "of no entries a pull costs nothing either"
 
 
-def test_what_a_push_costs_depends_on_what_is_added_up():
+def test_what_a_push_costs_depends_on_what_is_added_up(monkeypatch):
     def most(case):
         """The entries along which it pushes, of 1000, at most."""
         return max(k for k in range(1000) if decided(case=case, nvals=k).push)
 
     tiles, gpu = CASE._replace(key="b2sr8"), CASE._replace(device="gpu")
     assert most(CASE) == 333 and most(CASE._replace(kind=COUNT)) == 222 and most(CASE._replace(kind=VALUES)) == 416
-    assert most(tiles) == 208 and most(tiles._replace(kind=COUNT)) == 41 and most(tiles._replace(kind=VALUES)) == 138
+    assert most(tiles) == 83 and most(tiles._replace(kind=COUNT)) == 41 and most(tiles._replace(kind=VALUES)) == 138
     assert {most(gpu._replace(kind=kind)) for kind in (WORDS, COUNT, VALUES)} == {62}
     assert most(CASE._replace(threads=1)) == 666 and most(CASE._replace(threads=64)) == 83
     told = {"case": tiles._replace(kind=VALUES), "nvals": 100, "work": 1000, "longest": 9}
-    assert decided(**told, active=555) is plan.FEW and decided(**told, active=556) is plan.HEAVY
+    assert decided(**told, active=730) is plan.FEW and decided(**told, active=731) is plan.HEAVY
+    monkeypatch.setattr(plan, "CACHED", 999)
+    told["nvals"] = 50
+    assert decided(**told, active=365) is plan.FEW and decided(**told, active=366) is plan.HEAVY
 
 
 def test_rows_that_end_at_their_first_hit_are_read_so_far():

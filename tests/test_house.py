@@ -215,7 +215,7 @@ CPU_ONLY |= {"formats/csr/weave", "formats/csr/sift"}  # rows in one pass: on a 
 CPU_ONLY |= {"formats/csr/spread", "formats/b2sr/spread"}
 CPU_ONLY |= {f"loop/host/{name}" for name in ("clear", "tally", "summary")}
 # (rounds of a loop, which a GPU runs by other kernels)
-CPU_ONLY |= {"formats/csr/gustavson"}  # a dense row of sums per thread: a GPU has too many threads
+CPU_ONLY |= {f"formats/csr/{name}" for name in ("gustavson", "push_list")}  # a row of sums, a sort, for each thread
 CPU_ONLY |= {"kernels/words", "kernels/numbered"}  # text, which lies on the host
 KERNELS = sorted(str(p.relative_to(ROOT / "bitblas").with_suffix("")) for p in (ROOT / "bitblas").rglob("*.cu"))
 

@@ -10,6 +10,7 @@ from battery import FORMS, MATRICES, generator
 import bitblas as gb
 from bitblas.plan import direction, transpose
 from bitblas.plan.product import COUNT
+from bitblas.verbs import push
 
 IN_ORDER = ("csr", "mplg", "b2sr8", "b2sr64")  # whose pulls of values add up along the columns
 FLIPPED = {"plus_second": "plus_first", "lxor_pair": "lxor_pair"}
@@ -169,3 +170,24 @@ def test_presence_of_full_vectors(device, key, name):
         w(m.S, gb.replace) << A.mxv(full, ring)
         w << A.mxv(full, ring)
         assert places(w) == rows.tolist() and w.nvals == len(rows)
+
+
+CASES = [("csr", "plus_times", "FP64"), ("b2sr8", "plus_times", "FP64")]
+
+
+@pytest.mark.parametrize(("key", "name", "dtype"), CASES)
+def test_threads_that_share_a_push_change_no_bit(monkeypatch, key, name, dtype):
+    """Each has words of the output of its own, and long rows cross their limits; a mask holds for all of them."""
+    monkeypatch.setattr(push, "PARALLEL_PUSHED", 0)
+    monkeypatch.setattr(push, "LONG_ROWS", 0)
+    monkeypatch.setattr(push, "LEAST_WORDS", 1)
+    force(monkeypatch, "push")
+    found = []
+    for threads in (1, 2, 5):
+        with gb.config.set(device="cpu", threads=threads):
+            _, B, u = operands(key, dtype)
+            given = u.vxm(B, getattr(gb.semiring, name)[dtype])
+            assert gb.explain(given).direction == "push"
+            some = gb.Vector.from_coo(range(0, B.ncols, 3), True, size=B.ncols)
+            found.append((bits(given.new()), bits(given.new(mask=~some.S))))
+    assert found[0] == found[1] == found[2]

@@ -25,7 +25,7 @@ from .threads import held_over_forks
 HEAD = object.__basicsize__  # of every Python object, its type the last 8 bytes of it
 DIMS, SHAPE, DTYPE, FLAGS = HEAD + 8, HEAD + 16, HEAD + 40, HEAD + 48  # of PyArrayObject, whose data comes first
 MOST = 64  # arguments
-SPINS = 2000  # looks at the next job before a thread sleeps: some 20 us
+SPINS = 50000  # looks at the next job before a thread sleeps: some 0.5 ms, in which a program comes back from Python
 _PAUSES = {"x86_64": ("llvm.x86.sse2.pause", "", "")}
 _PAUSES |= dict.fromkeys(("aarch64", "arm64"), ("llvm.aarch64.hint", "i32", "i32 1"))
 

@@ -27,12 +27,32 @@ def is_dense(u_bits, v_bits, mask, mask_stride, mask_invert, w):
     return at(u_bits, w) & vb & (at(mask, w * mask_stride) ^ mask_invert) == ~np.uint64(0)
 
 
+@njit(**FUNCTION)
+def has_none(u_bits, v_bits, w):
+    """Whether as many words from w on have nothing to compute."""
+    found = np.uint64(0)
+    for k in range(w, w + AT_ONCE):
+        ub = at(u_bits, k)
+        found |= ub if MODE == LEFT else ub & at(v_bits, k) if MODE == BOTH else ub | at(v_bits, k)
+    return found == 0
+
+
 @njit(**KERNEL)
 def elementwise(lo, hi, size, u_bits, u_val, u_iso, u_stride, v_bits, v_val, v_iso, v_stride, u_default, v_default,
                 rows, cols, mask, mask_stride, mask_invert, replace, w_bits, w_val):  # fmt: skip
     begin = lo
     while begin < hi:
         w = begin
+        if w + AT_ONCE <= hi and has_none(u_bits, v_bits, w):
+            begin += AT_ONCE
+            for k in range(w, begin):
+                left = np.uint64(0)
+                if not FRESH and not replace:
+                    left = at(w_bits, k) & ~(at(mask, k * mask_stride) ^ mask_invert)
+                put(w_bits, k, left)
+                if W_BOOL and not W_ISO:
+                    put(w_val, k, np.uint64(0) if FRESH else at(w_val, k) & left)
+            continue
         begin += 1
         dense = is_dense(u_bits, v_bits, mask, mask_stride, mask_invert, w)
         if dense and not KEEP:  # of many words at once

@@ -5,7 +5,24 @@
 @njit(**KERNEL)
 def merge(lo, hi, size, w_bits, old_val, old_iso, old_stride, t_bits, t_val, t_iso, t_stride, mask, mask_stride,
           mask_invert, replace, w_val):  # fmt: skip
-    for word in range(lo, hi):
+    begin = lo
+    while begin < hi:
+        word = begin
+        if (
+            word + AT_ONCE <= hi
+            and any_of(t_bits, word) == 0
+            and (not STORE or old_stride or any_of(w_bits, word) == 0)
+        ):
+            begin += AT_ONCE
+            for k in range(word, begin):
+                had = at(w_bits, k)
+                open_bits = at(mask, k * mask_stride) ^ mask_invert
+                left = (np.uint64(0) if replace else had & ~open_bits) | ((had & open_bits) if ACCUM else np.uint64(0))
+                put(w_bits, k, left)
+                if STORE and W_BOOL:
+                    put(w_val, k, at(old_val, k * old_stride) & left)
+            continue
+        begin += 1
         had = at(w_bits, word)
         open_bits = at(mask, word * mask_stride) ^ mask_invert
         news = at(t_bits, word) & open_bits

@@ -10,14 +10,16 @@ def joined(had, old, z):
 
 
 @njit(**FUNCTION)
-def close_counts(t_bits, t_val, counts, product):
-    """The sums of as many equal products as were counted at each place of t."""
-    for word in range(t_bits.size):
+def close_counts(lo, hi, t_bits, t_val, counts, product):
+    """The sums of as many equal products as were counted at each place of these words of t."""
+    word = filled(t_bits, lo, hi)
+    while word < hi:
         rest = at(t_bits, word)
         while rest != 0:
             j = (word << 6) + np.int64(trailing_zeros(rest))
             rest = drop_lowest(rest)
             put(t_val, j, repeated(product, at(counts, j)))
+        word = filled(t_bits, word + 1, hi)
 
 
 @njit(**FUNCTION)

@@ -1,4 +1,39 @@
 # Vectors in kernels, the twin of vector.cuh: presence bits; values iso (stride 0) or dense (stride 1), BOOL a bitset.
+AT_ONCE = 8  # words that are passed over together where none of them has a bit
+
+
+@njit(**FUNCTION)
+def any_of(bits, w):
+    """The bits of as many words from w on, joined."""
+    found = np.uint64(0)
+    for k in range(AT_ONCE):
+        found |= at(bits, w + k)
+    return found
+
+
+@njit(**FUNCTION)
+def filled(bits, w, hi):
+    """The first word from w on that has a bit; hi where none has."""
+    if w < hi and at(bits, w) == 0:
+        while w + AT_ONCE <= hi and any_of(bits, w) == 0:
+            w += AT_ONCE
+        while w < hi and at(bits, w) == 0:
+            w += 1
+    return w
+
+
+@njit(**FUNCTION)
+def next_listed(summary, w, hi):
+    """The first word from w on that a vector's summary lists, in its words before hi; 64 hi where it lists none."""
+    group = w >> 6
+    past = np.uint64(w & 63)
+    some = at(summary, group) >> past << past if group < hi else np.uint64(0)
+    while some == 0 and group < hi:
+        group += 1
+        some = at(summary, group) if group < hi else np.uint64(0)
+    return (group << 6) + np.int64(trailing_zeros(some)) if some != 0 else hi << 6
+
+
 @njit(**FUNCTION)
 def bit_of(bits, i):
     return (at(bits, i >> 6) >> np.uint64(i & 63)) & np.uint64(1) != 0

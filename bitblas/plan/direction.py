@@ -14,20 +14,24 @@ from ..formats import format_of
 from .product import COUNT, VALUES, WORDS, Plan, any_order, is_wide, kind_of, reads_matrix
 
 # A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9; CPU: one thread pushes the
-# presence of entries along rows, two threads pull).
+# presence of entries along rows, two threads pull; many entries of long rows two threads push, 1.3 to 2.3 times as
+# fast).
 PUSH_COST = {"cpu": 3.0, "gpu": 16.0}
 # On the CPU against that, by what is added up. Measured on two EPYC cores: densities from which a pull takes less, on
 # Delaunay meshes, a stencil, a road network, RMAT 16 and a Mycielskian. Rows (of presence, where a pull reads all of a
-# row): 0.25 to 0.7; 0.15 to 0.25; 0.3 to 0.5. Tiles (of 8): 0.15
-# to 0.25; 0.03 to 0.06; 0.1 to 0.3: there a push goes through bits one by one, where a pull adds up all of a tile.
+# row): 0.25 to 0.7; 0.15 to 0.25; 0.3 to 0.5. Tiles (of 8): 0.05 to 0.1; 0.03 to 0.06; 0.12 to 0.14, on the road
+# network 0.05: there a push goes through bits one by one, where a pull adds up all of a tile.
 ROWS_SHARE = {WORDS: 1.0, COUNT: 1.5, VALUES: 0.8}
-TILES_SHARE = {WORDS: 1.6, COUNT: 8.0, VALUES: 2.4}
-TILE_SHARE = 0.25  # of an entry's, what a tile costs that is read for a few of its rows
+TILES_SHARE = {WORDS: 4.0, COUNT: 8.0, VALUES: 2.4}
+TILE_SHARE = 0.19  # of an entry's, what a tile costs that is read for a few of its rows
+CACHED = 1 << 17  # positions, the sums of which a core's cache holds; among more a push along tiles costs twice
 MEASURED_THREADS, MOST_THREADS = 2, 8  # beyond which pulls wait for memory (not measured)
 
 
 FEW_ENTRIES = 1 << 10  # of a matrix: either direction reads them in less time than asking for active rows takes
-PULLED = 1 << 8  # and all of so many in less than the pass that ends the statement of a push
+# And all of so many in less than the pass that ends the statement of a push. H200, 250 entries: statements take 15.5 to
+# 17.5 us where they pull, 17.3 to 18.9 where they push.
+PULLED = {"cpu": 1 << 8, "gpu": 1 << 8}
 
 
 class Case(NamedTuple):
@@ -165,6 +169,8 @@ def missed(case: Case, known: Known, found: Direction) -> float:
 def _cheaper(case: Case, known: Known) -> Direction | Ask:
     """The one that costs less."""
     cost, item = case.push_cost()
+    if known.size > CACHED and case.kind != WORDS and case.device == "cpu" and not format_of(case.key).by_rows:
+        cost, item = 2 * cost, 2 * item
     nvals = known.least if known.nvals is None else known.nvals
     pulled = case.pulled(nvals, known.size)
     if not nvals * cost < known.size * pulled:  # a cost may be infinite

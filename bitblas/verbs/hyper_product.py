@@ -34,7 +34,11 @@ def mxv(
     at, size = (cols, A.ncols) if transpose else (rows, A.nrows)
     m = None if mask is None else local.mask_at(mask, at, A.device, size)
     t = product(*within(A, u, transpose=transpose), semiring, transpose=transpose, flip=flip, mask=m)
-    t = local.back(t, at, size)
+    return ended(local.back(t, at, size), mask, into)
+
+
+def ended(t: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
+    """The end of a statement whose product is known."""
     if into is None or not into.keeps:
         return t
     vector.merge(into.w, t, mask, into.accum, into.replace)

@@ -25,7 +25,7 @@ from ..plan.ending import End, plan_end
 from ..plan.product import COUNT, VALUES, WORDS, Plan, is_fused, is_staged, reads_matrix
 from ..sparse import SparseStore
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
-from . import deciding, expanded, hyper_product, narrow, narrow_sums, records, vector
+from . import deciding, expanded, hyper_product, listed, narrow, narrow_sums, records, vector
 from .operands import (
     ZERO,
     Allowed,
@@ -61,6 +61,10 @@ def mxv(
     statement is ended: the result is its w, changed in place, or a store of its own, if w keeps nothing."""
     if semiring.dtype._is_udt and records.computes(semiring):
         return expanded.mxv(A, u, semiring, transpose=transpose, flip=flip, mask=mask, into=into)
+    if type(u) is SparseStore:
+        t = listed.mxv(A, u, semiring, transpose=transpose, flip=flip, mask=mask)
+        if t is not None:
+            return hyper_product.ended(t, mask, into)
     if A.structure.renumbers:
         return hyper_product.mxv(mxv, A, u, semiring, transpose=transpose, flip=flip, mask=mask, into=into)
     if type(u) is SparseStore and (rows := hyper_product.rows_along(A, u, transposed=not transpose)) is not None:
@@ -84,7 +88,7 @@ def prepared(
         if len(A.prepared) >= MANY:
             A.prepared.clear()
         found = A.prepared[key] = Ways(deciding.case(A, u.values, semiring, transpose=transpose, flip=flip))
-    full = u.count == u.size
+    full = (u.nvals if u.device.host_memory else u.count) == u.size  # a pull that does not know costs more
     push = found.decided.get(u.count)
     if push is not None and (known := found.products.get((push, full))) is not None:
         return known, 0.0
@@ -190,10 +194,7 @@ class PreparedProduct:
         else:
             free = None if into is None or into.keeps or overlap(into.w, u, mask) else into.w
             t = self.apart.run(given, open_at, u, free)
-        if into is None or not into.keeps:
-            return t
-        vector.merge(into.w, t, mask, into.accum, into.replace)
-        return into.w
+        return hyper_product.ended(t, mask, into)
 
     def _fuses(self, w: DataType, accum: Typed | None) -> bool:
         found = self.fused.get((w.name, accum))

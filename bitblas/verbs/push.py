@@ -25,13 +25,19 @@ if TYPE_CHECKING:
     from .product import PreparedProduct
 
 
+# Entries from which several threads of the CPU share a push, and of a row (tiles of a tile row) in the mean: each goes
+# through all rows.
+PARALLEL_PUSHED, LONG_ROWS = 1 << 14, 8
+LEAST_WORDS = 64  # of the output for a thread
+
 PLUS_PAIR = compose(MONOIDS["plus"], BINARY["pair"])[INT64]
 
 
 class Push:
-    """t = A' (+).(x) u, by atomics on a GPU, by one thread on the CPU, which may so push sums whose order matters."""
+    """t = A' (+).(x) u, by atomics on a GPU; on the CPU threads have places of t of their own, and push sums whose
+    order matters too."""
 
-    __slots__ = ("blank", "cell", "hubs", "kernel", "longest", "of", "variants")
+    __slots__ = ("blank", "cell", "hubs", "kernel", "length", "longest", "of", "shared", "variants")
 
     def __init__(self, of: PreparedProduct) -> None:
         device, plan, z = of.device, of.plan, of.z
@@ -41,6 +47,10 @@ class Push:
         variant = push_variant(plan.key, types, semiring, kind, a_type, of.u_type, lanes=plan.lanes, **how)
         self.kernel, self.variants = compiled(device, variant), (variant,)
         self.longest, self.hubs, self.blank = EVERYWHERE, None, None
+        form: Any = of.form
+        self.length, self.shared = form.nvals / max(1, form.nrows), None
+        if form.format.shares_pushes and not device.shares_rows and form.work >= LONG_ROWS * form.units:
+            self.shared = device.ranges(words(of.size), LEAST_WORDS, parts=device.threads)
         if device.shares_rows:
             self.longest = of.form.format.longest(kind, plan.lanes, push=True)
             self.hubs = of.form.hubs(self.longest)
@@ -72,10 +82,13 @@ class Push:
         counts = dummy(device, "int64")
         if kind == COUNT:  # in the place of the sums, where they fit
             counts = t_val.view(np.int64) if cell.nbytes == 8 else xp.empty(size, np.int64)
-        n = of.form.units if device.shares_rows else (u.size + 63) >> 6 or 1
+        n, bounds = of.form.units if device.shares_rows else (u.size + 63) >> 6 or 1, None
+        if of.form.format.shares_pushes and not device.shares_rows:
+            n = (size + 63) >> 6 or 1
+            bounds = self.shared if u.nvals * self.length >= PARALLEL_PUSHED else None
         product = np.False_ if presence else of.value  # which presence alone does not read
         tail = *given, *mask, product, counts, t.bits, t_val
-        self.kernel(n, self.longest, *of.arguments, *tail)
+        self.kernel(n, self.longest, *of.arguments, *tail, bounds=bounds)
         if hubs is not None:
             segments = of.matrix._replace(rows=Rows(hubs.begin, hubs.end, hubs.row_of, 1)).flat()
             self.kernel(hubs.segments, self.longest, *segments, *tail)

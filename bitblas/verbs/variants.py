@@ -208,9 +208,9 @@ def pull_variant(
 @functools.cache
 def push_variant(
     key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, a: DataType, u: DataType, *, flip: bool,
-    ranked: bool, lanes: int, packed: bool = False,
+    ranked: bool, lanes: int, packed: bool = False, kernel: str = "push",
 ) -> Variant:  # fmt: skip
-    """The push kernel of a form for a semiring; `semiring` is None for WORDS."""
+    """The push kernel of a form for a semiring; `semiring` is None for WORDS. kernel: or "push_list"."""
     op, t, monoid, z = algebra_of(semiring)
     functions, values, terminal = sum_of(monoid, z)
     cell = cell_of(z)
@@ -219,7 +219,7 @@ def push_variant(
     constants += [("VALUES_PACKED", int(packed))]
     functions = (*functions, cast_function("take", cell, z))
     return _product_variant(
-        "push", key, (*types, ("C", cell)), semiring, kind, (op, t, a, u, z), flip, constants, values, functions
+        kernel, key, (*types, ("C", cell)), semiring, kind, (op, t, a, u, z), flip, constants, values, functions
     )
 
 

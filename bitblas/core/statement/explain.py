@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from ...sparse import SparseStore
 from ...verbs.reorder import by_value
 from .delayed import Delayed
 from .mask import matrix_mask
@@ -31,7 +32,7 @@ def explain(expr: Any, *, mask: Any = None, source: bool = False) -> Any:
 
 def _vector(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
     """The plan of A.mxv(v) or v.vxm(A), and its kernels where they are asked for."""
-    from ...verbs import deciding, hyper_product, product
+    from ...verbs import deciding, hyper_product, listed, product
 
     flip = expr.method == "vxm"
     A, v = reversed(expr.args) if flip else expr.args
@@ -39,6 +40,8 @@ def _vector(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
     if held.order is not None and expr.along is not None:
         u, op = by_value(dataclasses.replace(u, order=held.order), op, flip)
     how = {"transpose": A._transposed != flip, "flip": flip}
+    if type(u) is SparseStore and (along := listed.explained(held, u, op, **how)) is not None:
+        return along[0], along[1:] if source else ()
     if held.structure.renumbers:
         held, u = hyper_product.within(held, u, transpose=how["transpose"])
     plan = deciding.explained(held, u, op, **how)

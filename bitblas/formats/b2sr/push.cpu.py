@@ -1,7 +1,9 @@
-# t = A' (+).(x) u by the tile rows that u touches, the twin of push.cu. Units are the 64-bit words of u; one thread.
+# t = A' (+).(x) u by the tile rows that u touches, the twin of push.cu. Units are the 64-bit words of t: each
+# range goes through all of u and takes the tiles over its own words.
 # include: formats/b2sr/tile.cpu.py
 # include: kernels/values.cpu.py
 # include: kernels/push.cpu.py
+# include: formats/csr/search.cpu.py
 LISTED = 0
 
 
@@ -9,8 +11,11 @@ LISTED = 0
 def push(lo, hi, longest, begin, end, row_of, row_stride, col, bits, value_ptr, a_val, a_iso, a_stride, u_bits, u_val,
          u_iso, u_stride, mask, mask_stride, mask_invert, product, counts, t_bits, t_val):  # fmt: skip
     col_width = 0  # columns are plain
-    for w in range(lo, hi):
+    whole = lo == 0 and hi == t_bits.size
+    w = filled(u_bits, 0, u_bits.size)
+    while w < u_bits.size:
         word_left = at(u_bits, w)
         # include: formats/b2sr/word.cpu.py
+        w = filled(u_bits, w + 1, u_bits.size)
     if KIND == COUNT:
-        close_counts(t_bits, t_val, counts, product)
+        close_counts(lo, hi, t_bits, t_val, counts, product)

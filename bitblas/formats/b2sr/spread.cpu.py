@@ -3,7 +3,9 @@
 # include: formats/b2sr/tile.cpu.py
 # include: kernels/values.cpu.py
 # include: kernels/push.cpu.py
+# include: formats/csr/search.cpu.py
 LISTED = 1
+whole = True
 
 
 @njit(**KERNEL)
@@ -11,10 +13,8 @@ def spread(lo, hi, longest, begin, end, row_of, row_stride, col, bits, value_ptr
          u_iso, u_stride, mask, mask_stride, mask_invert, product, u_sum, t_bits, t_val, t_sum):  # fmt: skip
     col_width = 0  # columns are plain
     blank(0, t_sum.size, t_bits, t_sum)
-    for group in range(lo, hi):
-        some = at(u_sum, group)
-        while some != 0:
-            w = (group << 6) + np.int64(trailing_zeros(some))
-            some = drop_lowest(some)
-            word_left = at(u_bits, w)
-            # include: formats/b2sr/word.cpu.py
+    w = next_listed(u_sum, lo << 6, hi)
+    while w < hi << 6:
+        word_left = at(u_bits, w)
+        # include: formats/b2sr/word.cpu.py
+        w = next_listed(u_sum, w + 1, hi)

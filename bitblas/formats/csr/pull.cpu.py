@@ -57,17 +57,20 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
                         count += np.int64(hit)
                     total = add(total, chosen(hit, z, BEGIN))
                 e = stop
-            while KIND != WORDS and e < stop:
+            if KIND == COUNT and U_FULL:
+                count = stop - e
+            while KIND == COUNT and not U_FULL and e < stop:  # nobody foresees which entries u has
+                j = column(col, width, e)
+                count += np.int64(at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE)
+                e += 1
+            while KIND == VALUES and e < stop:
                 j = column(col, width, e)
                 if U_FULL or bit_of(u_bits, j):
-                    if KIND == VALUES:
-                        z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
-                        total = add(total, z) if some else z
-                        some = True
-                        if is_final(total):
-                            break
-                    else:
-                        count += 1
+                    z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
+                    total = add(total, z) if some else z
+                    some = True
+                    if is_final(total):
+                        break
                 e += 1
             # include: kernels/end_row.cpu.py
         # include: kernels/end_word.cpu.py

@@ -8,7 +8,8 @@ LISTED = 0
 @njit(**KERNEL)
 def push(lo, hi, longest, begin, end, row_of, row_stride, words, value_ptr, a_val, a_iso, a_stride, u_bits, u_val,
          u_iso, u_stride, mask, mask_stride, mask_invert, product, counts, t_bits, t_val):  # fmt: skip
-    for w in range(lo, hi):
+    w = filled(u_bits, lo, hi)
+    while w < hi:
         active = at(u_bits, w)
         while active != 0:
             row = (w << 6) + np.int64(trailing_zeros(active))
@@ -27,5 +28,6 @@ def push(lo, hi, longest, begin, end, row_of, row_stride, words, value_ptr, a_va
                     if RANKED:
                         e += 1
                 place += np.int64(last) + 1
+        w = filled(u_bits, w + 1, hi)
     if KIND == COUNT:
-        close_counts(t_bits, t_val, counts, product)
+        close_counts(0, t_bits.size, t_bits, t_val, counts, product)

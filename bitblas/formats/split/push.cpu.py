@@ -14,9 +14,8 @@ LISTED = 0
 def push(lo, hi, longest, begin, end, row_of, row_stride, col, col_width, bits, value_ptr, near, near_width, far,
          far_width, in_tiles, in_near, parts, a_val, a_iso, a_stride, u_bits, u_val, u_iso, u_stride, mask, mask_stride,
          mask_invert, product, counts, t_bits, t_val):  # fmt: skip
-    for w in range(lo, hi):
-        if at(u_bits, w) == 0:
-            continue
+    w = filled(u_bits, lo, hi)
+    while w < hi:
         for tile_row in range(w * GROUPS, min((w + 1) * GROUPS, begin.size // parts)):
             active = tile_bits(u_bits, tile_row)
             if active == 0:
@@ -45,5 +44,6 @@ def push(lo, hi, longest, begin, end, row_of, row_stride, col, col_width, bits, 
                         put(t_val, j, joined(had, at(t_val, j), mul(a, load_u(u_val, u_iso, u_stride, k), j, k)))
                     if not had:
                         set_bit(t_bits, j)
+        w = filled(u_bits, w + 1, hi)
     if KIND == COUNT:
-        close_counts(t_bits, t_val, counts, product)
+        close_counts(0, t_bits.size, t_bits, t_val, counts, product)

@@ -1,5 +1,6 @@
 # How many entries a vector has, whether a product along them had rather pull, and whether they are many. Units are the
 # words of its summary, which lists no empty word afterwards. One thread.
+# include: kernels/vector.cpu.py
 ENTRIES, PULLS, MANY = 0, 1, 2
 
 
@@ -19,16 +20,14 @@ def tally(lo, hi, bits, summary, ptr, longest, most_entries, most_work, many, to
     pulls = entries >= most_entries
     if not pulls and entries * longest >= most_work:
         work = np.int64(0)
-        for k in range(lo, hi):
-            some = at(summary, k)
-            while some != 0:
-                w = (k << 6) + np.int64(trailing_zeros(some))
-                some = drop_lowest(some)
-                rest = at(bits, w)
-                while rest != 0:
-                    unit = ((w << 6) + np.int64(trailing_zeros(rest))) // ROWS
-                    work += np.int64(at(ptr, unit + 1)) - np.int64(at(ptr, unit))
-                    rest = drop_lowest(rest)
+        w = next_listed(summary, lo << 6, hi)
+        while w < hi << 6:
+            rest = at(bits, w)
+            while rest != 0:
+                unit = ((w << 6) + np.int64(trailing_zeros(rest))) // ROWS
+                work += np.int64(at(ptr, unit + 1)) - np.int64(at(ptr, unit))
+                rest = drop_lowest(rest)
+            w = next_listed(summary, w + 1, hi)
         pulls = work >= most_work
     put(told, ENTRIES, entries)
     put(told, PULLS, np.int64(pulls))
