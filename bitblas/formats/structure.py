@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from .contract import CSR, Form
+from .contract import CSR, Form, Later
 from .convert import convert
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ class Structure:
     reads = read_besides = 0  # by products with vectors, and by what else reads rows
     missed = 0.0  # reads that going without the transpose has cost (plan/transpose.py)
     choices: dict[Any, Any] | None = None
+    _forms = Later()  # beside the primary one, by (key, transposed)
+    _orders = Later()
     due = (1, 1)  # the reads at which to ask again, for matrices of several values and of one
 
     def __init__(self, primary: Form) -> None:
@@ -36,8 +38,6 @@ class Structure:
         self.ncols: int = primary.ncols
         self.nvals: int = primary.nvals
         self.renumbers: bool = primary.format.renumbers
-        self._forms: dict[tuple[str, bool], Form] = {}  # beside the primary one
-        self._orders: dict[tuple[str, bool], Any] = {}
 
     @property
     def symmetric(self) -> bool:

@@ -18,7 +18,7 @@ need it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,7 +29,7 @@ from ...device import Device
 from ...kernels.prologue import Variant
 from .. import sound
 from ..choice import Format
-from ..contract import Region
+from ..contract import Later, Region
 from ..csr.format import Csr, from_arrays, index_type, rows_bytes
 from . import layout
 from .call import NibCall, NibFormat, marks_variant
@@ -46,7 +46,7 @@ class Nib(NibCall):
     words: Any  # uint32
     nvals: int
     value_ptr: Any = None  # nrows + 1: the number of each row's first entry; only where values are stored
-    cache: dict[Any, Any] = field(default_factory=dict)  # schedules of kernels: hubs, parallel bounds
+    cache = Later()  # schedules of kernels: hubs, parallel bounds
 
     format = NibFormat()
     formats: ClassVar[tuple[Format, ...]] = (format,)
