@@ -111,10 +111,11 @@ def weave(
         left, right = A.dtype.np_type.type(defaults[0]), B.dtype.np_type.type(defaults[1])
     bounds = _ranges(a if a.nvals > b.nvals else b) if most >= PARALLEL_ENTRIES else None
     w.kernel(  # each by itself: packed together they cost the host as much again
-        nrows, a.ptr, a.col, a.width, w.no_x if one_x or not a.nvals else x, x if one_x else w.zero_x, 0 if one_x else 1,
-        left, b.ptr, b.col, b.width, w.no_flags if flags is None else flags.view(np.uint8),
-        w.no_y if one_y or not b.nvals else y, y if one_y else w.zero_y, 0 if one_y else 1, right, m.ptr, m.col, m.width,
-        1 if masked and mask.complement else 0, 1 if replace else 0, ptr, col, values, bounds=bounds,
+        nrows, a.ptr, a.col, a.width, w.no_x if one_x or not a.nvals else x, x if one_x else w.zero_x,
+        0 if one_x else 1, left, b.ptr, b.col, b.width, w.no_flags if flags is None else flags.view(np.uint8),
+        w.no_y if one_y or not b.nvals else y, y if one_y else w.zero_y, 0 if one_y else 1, right,
+        m.ptr, m.col, m.width, 1 if masked and mask.complement else 0, 1 if replace else 0, ptr, col, values,
+        bounds=bounds,
     )  # fmt: skip
     starts = None
     if bounds is not None:

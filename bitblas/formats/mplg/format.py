@@ -16,8 +16,8 @@ from ...device import Device
 from ...kernels.prologue import Variant
 from .. import packing, sound
 from ..choice import Format
-from ..csr import format as csr
 from ..contract import Later
+from ..csr import format as csr
 from ..csr import samples
 from ..csr.call import pieces
 from .call import PackedFormat
