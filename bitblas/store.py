@@ -216,8 +216,7 @@ class MatrixStore:
     again. order: in which rows and columns are stored; None: the user's.
     """
 
-    copies = Later()
-    prepared = Later()
+    copies, prepared = Later(), Later()
     deferred = False  # whether to ask for the entries costs more than reading them
 
     def __init__(
@@ -228,9 +227,7 @@ class MatrixStore:
         if copies is not None:
             self.__dict__["copies"] = copies
         # Plain attributes: every statement asks for them several times.
-        self.device: Device = structure.device
-        self.nrows: int = structure.nrows
-        self.ncols: int = structure.ncols
+        self.device, self.nrows, self.ncols = structure.device, structure.nrows, structure.ncols
 
     @property
     def iso(self) -> bool:

@@ -159,16 +159,6 @@ A.select(v.diag().S); v.select(u.S); v.apply(binary.plus, right=2)
 """
 
 
-@pytest.mark.parametrize("who", ["mask", "output"])
-def test_a_right_side_that_moves_the_mask_or_the_output(device, who):
-    """A product puts its vector into the order of its matrix, after the mask was put into the user's."""
-    A = gb.Matrix.from_coo([8], [6], [2.0], nrows=9, ncols=9, device=device).reorder("rcm")
-    u = gb.Vector.from_coo([0, 6], [1.0, 3.0], size=9, device=device)
-    w = u if who == "output" else gb.Vector(float, 9, device=device)
-    w(u.S)[::-1] << u.vxm(A.T, gb.semiring.plus_second)  # which has an entry at 8
-    assert w.isequal(gb.Vector.from_coo([0], [2.0], size=9, device=device))
-
-
 def test_whatever_reads_positions_reads_the_users(device):
     A, B, v, _ = pair("33x33")
     names = "semiring indexunary binary monoid agg".split()

@@ -44,7 +44,7 @@ from .operands import (
     nothing,
     overlap,
     stored,
-)
+)  # fmt: skip
 from .pull import PullKernels, Reached
 from .pull import compiled as compiled  # what other verbs call it by
 from .push import Push, WidePull, lengths
@@ -272,15 +272,13 @@ def reduce_rows(
     A: MatrixStore, monoid: Typed[Monoid], *, transpose: bool = False, into: Into | None = None
 ) -> VectorStore:
     """t(i) = the sum of row i (column i where `transpose`): A (+).first 1. Section 4.3.10."""
-    size, structure = A.nrows if transpose else A.ncols, A.structure
-    mask, few = None if into is None else into[1], size <= FEW and not structure.renumbers
-    if not few:
-        whole = not structure.renumbers
-        ones = full_vector(A.device, size, np.bool_(True), BOOL) if whole else hyper_product.ones(A, transpose)
+    size, hyper, mask = A.nrows if transpose else A.ncols, A.structure.renumbers, None if into is None else into[1]
+    if hyper or size > FEW:
+        ones = hyper_product.ones(A, transpose) if hyper else full_vector(A.device, size, np.bool_(True), BOOL)
         return mxv(A, ones, _first(monoid), transpose, False, mask, into)
     ones, ways = _ones(A.device, size), A.prepared.get((monoid, transpose))
     if ways is not None and (product := ways.lasting.get(size)) is not None:
-        structure.reads += 1
+        A.structure.reads += 1
         return product.run(ones, mask, into)
     first = _first(monoid)
     t = mxv(A, ones, first, transpose, False, mask, into)
