@@ -137,7 +137,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     p.add_argument("--graphs", default=",".join(GRAPHS), help="names (see graphs.py), with commas")
     p.add_argument("--folder", type=Path, help="a folder of Matrix Market files")
     p.add_argument("--least", type=int, default=1, help="entries that a file must have (1)")
-    p.add_argument("--orders", default=NATURAL, help=f"{NATURAL}, degree, rcm, community, with commas; of square ones")
+    p.add_argument("--orders", default=NATURAL, help=f"{NATURAL}, degree, bfs, rcm, ..; of square ones")
     args = p.parse_args(argv)
     rows = []
     try:

@@ -195,8 +195,8 @@ CALLS: dict[str, Callable[[Variant], None]] = {
     "kernels/compact": compact, "kernels/dense": dense, "kernels/elementwise": elementwise, "kernels/equal": equal,
     "kernels/fold": fold, "kernels/gather": gather, "kernels/merge": merge, "kernels/narrow": packed_values,
     "kernels/place": place, "kernels/put": put, "kernels/range": index_range, "kernels/records": records,
-    "kernels/reduce": reduce, "kernels/widen": packed_values, "loop/enter": loops_inside, "loop/pass": passes,
-    "loop/settle": loops_inside, **matrix_calls.CALLS,
+    "kernels/reduce": reduce, "kernels/widen": packed_values, "loop/gpu/enter": loops_inside, "loop/gpu/pass": passes,
+    "loop/gpu/settle": loops_inside, **matrix_calls.CALLS,
 }  # fmt: skip
 
 

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 import bitblas as gb
 from bitblas.build import chunks
 from bitblas.config import config
-from bitblas.exceptions import IndexOutOfBound
+from bitblas.device import held
+from bitblas.exceptions import IndexOutOfBound, OutOfMemory
+from bitblas.formats.nib import growing as nib_growing
 
 
 def cut(*arrays, at: list[int]):
@@ -38,7 +40,7 @@ def assert_equal(A, B) -> None:
     assert host(a.values) == host(b.values)
 
 
-@pytest.mark.parametrize("key", ["csr", "b2sr8"])
+@pytest.mark.parametrize("key", ["csr", "b2sr8", "mplg", "nib"])
 def test_chunks_are_all_entries_at_once(device, key, monkeypatch):
     monkeypatch.setattr(chunks, "LEAST", 50)  # many bands
     i, j, x = entries(60, 900)
@@ -63,6 +65,88 @@ def test_chunks_are_all_entries_at_once(device, key, monkeypatch):
         gb.Matrix.from_coo(unique // 64, unique % 64, np.arange(len(unique)), **how),
     )
     assert len(ordered) > len(unique)
+
+
+@pytest.mark.parametrize("key", ["mplg", "nib"])
+def test_chunks_whose_rows_ascend_are_gone_through_once_more(key, monkeypatch):
+    monkeypatch.setattr(chunks, "LEAST", 40)
+    i, j, x = entries(300, 2000)
+    order = np.argsort(i, kind="stable")
+    i, j, x = i[order], j[order], x[order]
+    passes = []
+
+    def source(parts):
+        passes.append(1)
+        return iter(parts)
+
+    with config.set(device="cpu"):
+        how = {"nrows": 400, "ncols": 300, "format": key, "dup_op": gb.binary.plus}
+        for parts, times in ((cut(i, j, x, at=[9, 700, 1500]), 2), (cut(i[::-1], j[::-1], x[::-1], at=[700]), 9)):
+            passes.clear()
+            A = gb.Matrix.from_chunks(lambda parts=parts: source(parts), **how)
+            whole = [np.concatenate(of) for of in zip(*parts, strict=True)]
+            assert_equal(A, gb.Matrix.from_coo(*whole, **how))
+            assert len(passes) == times + (key == "nib")  # it looks at some rows first
+        assert gb.Matrix.from_chunks([], nrows=70, ncols=7, format=key).nvals == 0
+        assert gb.Matrix.from_chunks([([69], [3])], nrows=70, ncols=7, format=key).to_coo()[0].tolist() == [69]
+
+
+@pytest.mark.parametrize("shape", [(20_000, 20_000, 150_000), (100_000, 100_000, 150_000), (400, 100_000, 150_000)])
+@pytest.mark.parametrize("key", ["mplg", "nib"])
+def test_bands_never_hold_the_plain_columns_of_all(key, shape):
+    """The peak is what the formula says of the form that is made, with a tenth for what NIB takes by guess."""
+    nrows, ncols, k = shape
+    rng = np.random.default_rng(3)
+    i, j = rng.integers(0, nrows, k), rng.integers(0, ncols, k)
+    parts = cut(i, j, at=list(range(4000, k, 4000)))
+    with config.set(device="cpu"), pytest.MonkeyPatch.context() as m:
+        m.setitem(chunks.MOST, "cpu", 1 << 12)
+        m.setattr(nib_growing, "SLICE", 1 << 12)
+        gb.Matrix.from_chunks(parts[:2], nrows=nrows, ncols=ncols, format=key)  # compiles
+        tracemalloc.start()
+        try:
+            A = gb.Matrix.from_chunks(parts, nrows=nrows, ncols=ncols, format=key)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    band, longest = -(-k // chunks.BANDS), int(np.bincount(i).max())
+    besides = 4 * (band + longest) + 8 * nrows + 24 * (nrows // chunks.BANDS + 1) + 96 * (4096 + longest)
+    assert peak <= 1.1 * A.memory().structure + besides + (1 << 18)
+
+
+@pytest.mark.parametrize("key", ["csr", "nib"])
+def test_other_chunks_than_were_counted_are_refused(device, key):
+    """As many entries, but not the same; more; fewer."""
+    first = [([0, 0, 3], [0, 1, 2]), ([2, 1], [1, 1])]
+    for second in ([([0, 0, 0], [0, 1, 2]), ([2, 1], [1, 1])], [*first, ([1], [0])], first[:1]):
+        times = iter([first, second])
+        with pytest.raises(ValueError, match=r"expected .* each time"):
+            gb.Matrix.from_chunks(lambda times=times: iter(next(times)), nrows=4, ncols=4, format=key)
+
+
+def test_what_does_not_fit_is_foreseen(few_objects):
+    """The bytes, and the form that would fit; without a form that is asked for that one is made."""
+    rng = np.random.default_rng(5)
+    i, j = rng.integers(0, 2000, 300_000), rng.integers(0, 2000, 300_000)
+    parts = cut(i, j, at=list(range(3000, len(i), 3000)))
+    how = {"nrows": 2000, "ncols": 2000, "device": "cpu"}
+    whole = gb.Matrix.from_coo(i, j, True, format="nib", **how)
+    with pytest.MonkeyPatch.context() as m:
+        m.setitem(chunks.MOST, "cpu", 1 << 12)
+        try:
+            config.memory_limit = held.bytes_on(whole._store.device) + 1_600_000
+            told = r"300000 entries from chunks as csr: needs \d+ bytes on device 'cpu', .*limit is .*format='nib' n"
+            with pytest.raises(OutOfMemory, match=told):
+                gb.Matrix.from_chunks(parts, format="csr", **how)
+            A = gb.Matrix.from_chunks(parts, **how)
+            config.memory_limit = None
+            assert A.format == "mplg" and A.isequal(whole)
+            config.memory_limit = held.bytes_on(whole._store.device) + 100_000
+            for form in ("auto", "nib", "mplg", "b2sr"):
+                with pytest.raises(OutOfMemory, match=r"300000 entries from chunks as .*needs"):
+                    gb.Matrix.from_chunks(parts, format=form, **how)
+        finally:
+            config.memory_limit = None
 
 
 @given(data=st.data())
@@ -130,5 +214,8 @@ def test_peak_memory_is_what_the_formula_says(shape, weighted):
         finally:
             tracemalloc.stop()
     value = 8 * weighted
-    said = chunks.peak(k, size, int(np.bincount(i).max()), nrows, ncols, value) + (4 + value) * A.nvals
+    said = (
+        chunks.peak(gb.Vector(bool, 1)._store.device, k, size, int(np.bincount(i).max()), nrows, ncols, value)
+        + (4 + value) * A.nvals
+    )
     assert said / 4 < peak <= said

@@ -197,14 +197,18 @@ def test_a_device_is_asked_for_what_it_can_do():
 # ---- twins ----------------------------------------------------------------------------------------------------------
 
 GPU_ONLY = {"kernels/hubs", "formats/b2sr/cut"}  # the CPU never splits a row
-GPU_ONLY |= {"formats/csr/keys", "formats/csr/rows"}  # the CPU counts and repeats, in SciPy and NumPy
+GPU_ONLY |= {
+    "formats/csr/keys",
+    "formats/csr/rows",
+    "formats/csr/deal",
+}  # the CPU has SciPy's and NumPy's
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
 GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread an entry; the CPU's weave: a thread a row
 GPU_ONLY |= {f"formats/{rows}/{name}" for rows in ("csr", "b2sr", "nib") for name in ("step", "rounds", "listed")}
 # (the CPU has kernels of its own for loops)
 GPU_ONLY |= {"formats/nib/marks"}  # the CPU never splits a row
 GPU_ONLY |= {"formats/nib/dot"}  # the CPU decodes the rows for the statement
-GPU_ONLY |= {"loop/pass", "loop/activate", "loop/enter", "loop/settle", "loop/finish", "loop/move"}
+GPU_ONLY |= {f"loop/gpu/{name}" for name in ("pass", "activate", "enter", "settle", "finish", "move")}
 GPU_ONLY |= {"kernels/records"}  # the CPU runs the function itself, by Numba
 GPU_ONLY |= {"kernels/blank"}  # the CPU joins nothing to what is not there
 # NumPy has a primitive for each on the CPU.

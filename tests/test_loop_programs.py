@@ -12,8 +12,8 @@ from scipy.sparse import csgraph
 from test_loop_index import dense, full
 
 import bitblas as gb
-import bitblas.loop.build as builds
-import bitblas.loop.together as passes_of
+import bitblas.loop.fused.together as passes_of
+import bitblas.loop.gpu.build as builds
 from bitblas.algorithms import (
     coloring,
     maximal_independent_set,

@@ -11,6 +11,7 @@ from battery import FORMS
 
 import bitblas as gb
 from bitblas import device as devices
+from bitblas.device import held
 from bitblas.plan import transpose
 
 KEYS = tuple(FORMS)
@@ -80,6 +81,29 @@ def test_receipts_count_what_an_algorithm_keeps(device):
     assert_true(A, device)
     if devices.get(device).is_gpu:
         assert A.memory().caches["programs"] > 8 * A.nrows
+
+
+@pytest.mark.usefixtures("emulator")
+def test_programs_take_the_same_memory_in_turn():
+    """Those of one matrix, and of others of its size; what they find there from another one changes no answer."""
+    import emulator.device  # noqa: F401 - registers it
+
+    with gb.config.set(device="emulator"):
+        A, B = grid(40), grid(40)
+        levels, parents = gb.algorithms.bfs_levels(A, 0), gb.algorithms.bfs_parents(A, 5)
+        first = A.memory().caches["programs"]
+        for M in (A, B):
+            for _ in range(2):
+                assert gb.algorithms.bfs_parents(M, 5).isequal(parents)
+                assert gb.algorithms.bfs_levels(M, 0).isequal(levels)
+        assert A.memory().caches["programs"] == first and B.memory().caches["programs"] <= first
+        arrays = [{id(x) for x in held.arrays_in(M._store.prepared, A._store.device, set())} for M in (A, B)]
+        assert len(arrays[0] & arrays[1]) > 10
+        alone = grid(40)
+        gb.algorithms.bfs_levels(alone, 0)
+        one = alone.memory().caches["programs"]
+        gb.algorithms.bfs_levels(alone, 3, depth_limit=1000)  # a program of its own
+        assert alone.memory().caches["programs"] - one < one // 2
 
 
 def test_receipts_of_vectors(device):

@@ -14,8 +14,8 @@ from bitblas.formats.csr import call as csr
 from bitblas.formats.mplg import choice
 from bitblas.formats.mplg.choice import packed_bytes
 from bitblas.formats.mplg.format import Mplg
-from bitblas.loop import build as loop_build
 from bitblas.loop import repeat
+from bitblas.loop.gpu import build as loop_build
 from bitblas.plan import product as plan
 from bitblas.plan.ending import End
 from bitblas.verbs.gustavson import products_before

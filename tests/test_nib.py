@@ -19,7 +19,7 @@ from bitblas.formats.nib import call as nib_call
 from bitblas.formats.nib import layout
 from bitblas.formats.nib.format import Nib
 from bitblas.io import host_coo
-from bitblas.loop import build as loop_build
+from bitblas.loop.gpu import build as loop_build
 from bitblas.plan.facts import facts
 
 

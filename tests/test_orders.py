@@ -69,6 +69,7 @@ def test_rcm_is_the_sequential_algorithm(name):
         rim = sequential(neighbours, [min(part, key=lambda v: (len(neighbours[v]), v))])[-1]
         orders += sequential(neighbours, [rim])
     assert reorder.rcm(A).tolist() == orders[::-1]
+    assert reorder.bfs(A).tolist() == [v for part in parts for v in sequential(neighbours, part[:1])]
 
 
 def grid(k, seed=0):
@@ -90,6 +91,22 @@ def test_local_orders_fill_tiles():
     A = grid(40)
     found = {name: A.nvals / tiles(A, order(A)) for name, order in reorder.ORDERS.items()}
     assert found["degree"] < 1.5 and found["rcm"] > 3 and found["community"] > 4
+
+
+def test_layers_put_every_clique_together_and_cliques_of_one_ring_too(device):
+    """Rings of cliques, shuffled: labels of one clique, then of neighbouring ones, are alike."""
+    k, cliques = 6, 12
+    i, j = (x.ravel() for x in np.indices((k * cliques, k * cliques)))
+    inside, bridge = i // k == j // k, (abs(i - j) == 1) & (np.maximum(i, j) % k == 0)
+    i, j = (x[(inside | bridge) & (i != j)] for x in (i, j))
+    at = np.random.default_rng(3).permutation(k * cliques)
+    A = gb.Matrix.from_coo(at[i], at[j], True, nrows=k * cliques, ncols=k * cliques)
+    order = A.device.to_host(reorder.llp(A))
+    assert sorted(order.tolist()) == list(range(k * cliques))
+    clique = np.argsort(at)[order] // k
+    assert (np.diff(clique) != 0).sum() == cliques - 1
+    assert (abs(np.diff(clique)) == 1).sum() > 3  # by chance one in six of the eleven
+    assert (A.device.to_host(reorder.llp(A.T)) == order).all()
 
 
 def test_hubs_stand_first_and_leaves_of_one_star_together():

@@ -141,14 +141,14 @@ def test_tiles_of_which_a_sample_is_not_sure_are_counted(monkeypatch, near):
 
 
 def test_facts_come_in_stages(monkeypatch):
-    """A choice for time estimates no more than the forms need that are left: with hubs those by rows, without tiles
-    that pay no Split, and never what only bytes are asked for."""
+    """A choice for time estimates no more than the forms need that are left: with hubs those by rows, where tiles pay
+    for no entries or nearly all no Split, and never what only bytes are asked for."""
     n, at, rng = 1 << 13, np.arange(1 << 13), np.random.default_rng(2)
     band = [(i, j) for i in (at,) for j in (at, (at + 1) % n, (at + 2) % n)]
     hub = [*band, (np.zeros(n, int), at)]
     scattered = [(at, rng.permutation(n)) for _ in range(3)]
     asked = {}
-    for name, parts in {"hub": hub, "scattered": scattered, "band": band}.items():
+    for name, parts in {"hub": hub, "scattered": scattered, "band": band, "both": [*band, *scattered]}.items():
         i, j = (np.concatenate(x) for x in zip(*parts))
         A = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, device="cpu", format="csr")
         structure = A._store.structure
@@ -156,7 +156,7 @@ def test_facts_come_in_stages(monkeypatch):
         plan_forms.choose_form(structure)
         asked[name] = set(plan_facts.estimates(structure).own)
         assert asked[name] < set(dict(facts(structure).own)), "the others when somebody asks"
-    assert not asked["hub"] and not asked["scattered"] and {"split4", "split8"} <= asked["band"]
+    assert not asked["hub"] and not asked["scattered"] and not asked["band"] and {"split4", "split8"} <= asked["both"]
 
 
 def scrambled(x):
@@ -257,7 +257,7 @@ def test_orders_are_compared(device):
     before = [key for key, _, _, _ in A._store.structure.forms()]
     with config.set(prefer="memory"):
         found = A.profile(orders=True)
-    assert list(found.profiles) == ["as it is", "degree", "rcm", "community"]
+    assert list(found.profiles) == ["as it is", "degree", "bfs", "rcm", "community", "llp"]
     assert found.profiles["rcm"].facts.fill > 2 * found.profiles["as it is"].facts.fill
     assert found.profiles["as it is"].permutation == 0 and found.profiles["rcm"].permutation == 4 * (12 * 128 + 1)
     order, key = found.best
@@ -265,8 +265,9 @@ def test_orders_are_compared(device):
     assert size(order, key) == min(size(o, k) for o, seen in found.profiles.items() for k in seen.facts.forms)
     lines = str(found).splitlines()
     assert sum("<- best" in line and line.startswith(order) for line in lines) == str(found).count("<- best") == 1
-    assert str(found).count("<- auto") == 4 and len(lines) == 2 + 4 * len(found.profiles["rcm"].facts.forms)
+    assert str(found).count("<- auto") == 6 and len(lines) == 2 + 6 * len(found.profiles["rcm"].facts.forms)
     assert A.order is None and before == [key for key, _, _, _ in A._store.structure.forms()], "A stays as it is"
+    assert list(A.profile(orders=["bfs"]).profiles) == ["as it is", "bfs"]
     with pytest.raises(bitblas.exceptions.DimensionMismatch, match="profile: expected a square matrix"):
         bitblas.Matrix(bool, 2, 3).profile(orders=True)
 

@@ -8,10 +8,11 @@ from test_loop import BOOL, FP64, INT64, entries, options
 from test_small_rounds import HANDED, clusters, in_cluster, mesh
 
 import bitblas as gb
-from bitblas.loop import Program, small
-from bitblas.loop.fuse import Pass
-from bitblas.loop.ir import Const, Masked, Pointwise, Reduce, Scal, Statement, Vec
-from bitblas.loop.sparse import sparse_vectors
+from bitblas.loop import Program
+from bitblas.loop.fused.fuse import Pass
+from bitblas.loop.fused.sparse import sparse_vectors
+from bitblas.loop.gpu import small
+from bitblas.loop.recorded.ir import Const, Masked, Pointwise, Reduce, Scal, Statement, Vec
 from bitblas.verbs.variants import BOTH, LEFT, UNION
 from semirings.catalog import BINARY, MONOIDS
 

@@ -8,7 +8,8 @@ from test_loop import BOOL, FORMS, FP64, INT64, entries, graph, levels_program, 
 
 import bitblas as gb
 from bitblas import device as devices
-from bitblas.loop import Program, small
+from bitblas.loop import Program
+from bitblas.loop.gpu import small
 
 HANDED = (FORMS[0], FORMS[1], FORMS[2], FORMS[5], FORMS[-1])  # rows, tiles whose units share words or have two, a Split
 

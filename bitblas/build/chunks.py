@@ -1,159 +1,182 @@
 """A matrix of entries that come in chunks, never all at once beside the result.
 
-Two passes over the chunks: the entries of each row are counted, then each is put into its row; then bands of rows are
-sorted, where they stand. Peak memory on the device, in bytes, for E entries given in chunks of at most K, n rows, c
-bytes a column number (4, or 8 from 2**31 columns on) and v bytes a value (0: one for all):
+The entries of each row are counted in a first pass over the chunks. Then bands of rows follow one another: the entries
+of a band are put into their rows, sorted where they stand, and become the form (formats/growing.py). Plain columns are
+one band, as that is what they become. Other forms take fewer bytes, and are made of BANDS, for each of which the chunks
+are gone through once more; of MOST_BANDS in one pass where rows ascend from chunk to chunk. Forms that cannot be made
+of bands are made of plain rows.
 
-    E (c + v) + 40 n + 96 max(K, b + the longest row)        b = E / 8, from 2**12 to 2**20
+Peak memory on the device, in bytes, for E entries given in chunks of at most K, n rows, c bytes a column number (4, or
+8 from 2**31 columns on), v bytes a value (0: one for all) and B entries in the largest band, of m rows:
 
-and D (c + v) more for a moment, where entries fall together so that D are left. Other forms are made of the rows after
-that.
+    F + B c + E v + 8 n + 24 m + 96 max(K, b + the longest row)      b = B / 8, from 2**12 to 2**20 (GPU: 2**24)
+
+where F is what the form takes; of plain columns, whose only band stands in the form,
+
+    E (c + v) + 40 n + 96 max(K, b + the longest row)
+
+and D (c + v) more for a moment, where entries fall together so that D are left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from semirings.dtypes import DataType
+from semirings.dtypes import INT32, DataType
 
 from ..device import Device
+from ..exceptions import OutOfMemory
+from ..formats import CSR, FORMATS, Structure
 from ..formats.csr import format as csr
+from ..formats.csr.samples import deal_variant
+from ..formats.growing import GROWING, Growing
 from ..store import MatrixStore
-from . import duplicates, stores
+from . import bands, stores
+from .bands import Chunk, Source
 
-LEAST, MOST = 1 << 12, 1 << 20  # entries that are sorted together
-SCRATCH = 96  # bytes for each entry of a chunk or band
+LEAST = 1 << 12  # entries that are sorted together
+MOST = {"cpu": 1 << 20, "gpu": 1 << 24}
+BANDS, MOST_BANDS = 8, 64
+SCRATCH = 96  # bytes for each entry of a chunk, or of what is sorted together
 ROW = 40  # bytes for each row
 
-Chunk = tuple[Any, Any, Any]  # rows, columns (INT64), values (None where one value is all)
+
+def step_of(device: Device, entries: int) -> int:
+    """Entries that are sorted together."""
+    return min(MOST[device.kind], max(LEAST, entries // 8))
 
 
-def band_of(entries: int) -> int:
-    """Entries of a band."""
-    return min(MOST, max(LEAST, entries // 8))
-
-
-def peak(entries: int, largest: int, longest: int, nrows: int, ncols: int, itemsize: int) -> int:
-    """The formula above, without what falling together takes."""
-    band = min(entries, band_of(entries) + longest)
+def peak(device: Device, entries: int, largest: int, longest: int, nrows: int, ncols: int, itemsize: int) -> int:
+    """The formula for plain columns, without what falling together takes."""
+    step = min(entries, step_of(device, entries) + longest)
     c = csr.index_type(ncols).itemsize
-    return entries * (c + itemsize) + ROW * (nrows + 1) + SCRATCH * max(largest, band)
+    return entries * (c + itemsize) + ROW * (nrows + 1) + SCRATCH * max(largest, step)
 
 
 class Counts:
-    """The first pass: entries in each row, and what is the largest of anything."""
+    """The first pass: entries in each row, and what is the largest of anything. ascending: no row of a chunk comes
+    before one of the chunks before."""
 
     def __init__(self, device: Device, nrows: int | None) -> None:
         self.device, self.entries, self.largest = device, 0, 0
         self.nrows = self.ncols = 0  # one more than the largest index seen
+        self.ascending = True
         self.rows = device.xp.zeros(0 if nrows is None else nrows, np.int64)
 
     def add(self, rows: Any, cols: Any) -> None:
-        xp, k = self.device.xp, len(rows)
+        device, k = self.device, len(rows)
         if not k:
             return
         self.entries, self.largest = self.entries + k, max(self.largest, k)
+        self.ascending &= int(rows.min()) + 1 >= self.nrows
         self.nrows, self.ncols = max(self.nrows, int(rows.max()) + 1), max(self.ncols, int(cols.max()) + 1)
         if self.nrows > len(self.rows):
-            stores.check_rows(self.device, 2 * self.nrows)
-            grown = xp.zeros(max(self.nrows, 2 * len(self.rows)), np.int64)
+            stores.check_rows(device, 2 * self.nrows)
+            grown = device.xp.zeros(max(self.nrows, 2 * len(self.rows)), np.int64)
             grown[: len(self.rows)] = self.rows
             self.rows = grown
-        ordered = xp.sort(rows)
-        first, count = _runs(xp, ordered)
+        if device.shares_rows:
+            none = device.xp.zeros(1, np.int32)
+            kernel = device.kernel(deal_variant(INT32, 1))
+            kernel(k, rows, cols, 0, len(self.rows), self.rows, self.rows, none)
+            return
+        ordered = device.xp.sort(rows)
+        first, count = bands.runs(device.xp, ordered)
         self.rows[ordered[first]] += count
 
-    def pointers(self, nrows: int) -> Any:
-        """Where each row begins, and the end, INT64. The counts are given back."""
-        ptr = self.device.xp.zeros(nrows + 1, np.int64)
+    def sized(self, nrows: int) -> None:
+        """There are so many rows."""
         some = self.rows[:nrows]
-        self.device.xp.cumsum(some, out=ptr[1 : len(some) + 1])
-        ptr[len(some) + 1 :] = self.entries
-        self.rows = some[:0].copy()
-        return ptr
-
-
-def _runs(xp: Any, ordered: Any) -> tuple[Any, Any]:
-    """Where each run of equal numbers begins, and its length."""
-    first = xp.concatenate((xp.zeros(1, np.int64), xp.flatnonzero(ordered[1:] != ordered[:-1]) + 1))
-    return first, xp.diff(first, append=xp.asarray([len(ordered)]))
+        if nrows > len(some):
+            some = self.device.xp.zeros(nrows, np.int64)
+            some[: len(self.rows)] = self.rows
+        self.rows = some
 
 
 def from_counts(
-    counts: Counts, chunks: Iterable[Chunk], nrows: int, ncols: int, value: Any, dtype: DataType, dup: Any = None,
+    counts: Counts, source: Source, nrows: int, ncols: int, value: Any, dtype: DataType, dup: Any = None,
     *, format: str = "auto", tile: int | None = None,
 ) -> MatrixStore:  # fmt: skip
-    """The second pass: the matrix of the chunks that were counted. value: np.generic, one for all entries; None: the
-    chunks bring values. Raises ValueError for other chunks than were counted, and for duplicates without `dup`."""
-    device, entries = counts.device, counts.entries
-    xp, longest = device.xp, int(counts.rows.max()) if len(counts.rows) else 0
+    """The matrix of the chunks that were counted; source: gives them again, as often as it is called. value:
+    np.generic, one for all entries; None: the chunks bring values. Raises ValueError for other chunks than were
+    counted, and for duplicates without `dup`; OutOfMemory."""
+    device, xp = counts.device, counts.device.xp
     itemsize = 0 if value is not None else dtype.np_type.itemsize
-    device.foresee(f"{entries} entries from chunks", peak(entries, counts.largest, longest, nrows, ncols, itemsize))
-    ptr = counts.pointers(nrows)
-    col = xp.empty(entries, csr.index_type(ncols))
-    values = None if value is not None else xp.empty(entries, dtype.np_type)
-    _fill(xp, chunks, ptr, col, values)
-    total = _sort_bands(device, ncols, ptr, col, values, value, dtype, dup)
-    if total < entries:
-        col = col[:total].copy()
-        values = None if values is None else values[:total].copy()
-    rows = csr.from_arrays(device, nrows, ncols, ptr, col)
-    del ptr, col
-    return stores.of_rows(rows, dtype, value if values is None else values, format, tile)
+    counts.sized(nrows)
+    key, number = _chosen(counts, nrows, ncols, itemsize, format)
+    growing = GROWING[key](device, nrows, ncols, counts.entries)
+    few = counts.entries // step_of(device, counts.entries) | 1  # odd, as rows may have to do with powers of two
+    if growing.guesses and number > 1 and few > 1:
+        growing.expect(*bands.sampled(device, source, counts.rows, ncols, growing.together, few), counts.rows)
+    some = bands.cut(device, counts.rows, growing.together, max(1, -(-counts.entries // number)))
+    values = None if value is not None else xp.empty(counts.entries, dtype.np_type)
+    parts, total = bands.Parts(source, counts.ascending and number > 1, counts.entries), 0
+    for band in some:
+        ptr = xp.zeros(band.high - band.low + 1, np.int64)
+        xp.cumsum(counts.rows[band.low : band.high], out=ptr[1:])
+        if number == 1:
+            counts.rows = counts.rows[:0].copy()  # given back
+        col = growing.room(band.entries)[: band.entries]
+        mine = None if values is None else values[total : total + band.entries]
+        bands.fill(device, parts.of(band, last=band is some[-1]), band, ptr, col, mine)
+        left = bands.sort_rows(device, ncols, ptr, col, mine, value, dtype, dup, step_of(device, band.entries))
+        growing.append(ptr, col[:left], band.entries)
+        del ptr, col
+        total += left
+    if values is not None and total < counts.entries:
+        values = values[:total].copy()
+    form = growing.finish()
+    del growing
+    stored = value if values is None else values
+    if key == CSR:
+        return stores.of_rows(form, dtype, stored, format, tile)
+    return MatrixStore(Structure(form), dtype, stored)
 
 
-def _fill(xp: Any, chunks: Iterable[Chunk], ptr: Any, col: Any, values: Any) -> None:
-    """Every entry into its row, in the order in which they come."""
-    at, seen = ptr[:-1].copy(), 0  # the next free place of each row
-    for rows, cols, some in chunks:
-        if not len(rows):
-            continue
-        order = xp.argsort(rows, kind="stable")
-        rows, seen = rows[order], seen + len(rows)
-        first, count = _runs(xp, rows)
-        found = rows[first]
-        if not bool((at[found] + count <= ptr[found + 1]).all()):
-            raise ValueError("chunks: expected the same entries each time they are gone through, got others")
-        run = xp.zeros(len(rows), np.int64)
-        run[first[1:]] = 1
-        xp.cumsum(run, out=run)  # the run of each entry
-        place = (at[found] - first)[run]
-        place += xp.arange(len(rows))
-        col[place] = cols[order]
-        if values is not None:
-            values[place] = some[order]
-        at[found] += count
-    if seen < len(col):
-        raise ValueError(f"chunks: expected {len(col)} entries each time they are gone through, got {seen}")
+def _chosen(counts: Counts, nrows: int, ncols: int, itemsize: int, format: str) -> tuple[str, int]:
+    """The form that the chunks become, and of how many bands. Of forms that are not asked for one that is made of
+    bands, if there is room for no other. OutOfMemory where there is room for none."""
+    device, entries = counts.device, counts.entries
+    fits = {k: g for k, g in GROWING.items() if g.bands and not FORMATS[k].refusal(nrows, ncols)}
+    if format in fits:
+        key, plain = format, 0
+    else:
+        longest = int(counts.rows.max()) if len(counts.rows) else 0
+        key, plain = CSR, peak(device, entries, counts.largest, longest, nrows, ncols, itemsize)
+        if not device.missing(plain):
+            return CSR, 1
+    least = {k: _peak_of(g, counts, nrows, ncols, itemsize, MOST_BANDS) for k, g in fits.items()}
+    for k in (key,) if key in fits else sorted(least, key=least.__getitem__, reverse=True) * (format == "auto"):
+        for number in _numbers(entries, counts.ascending):
+            if not device.missing(_peak_of(fits[k], counts, nrows, ncols, itemsize, number)):
+                return k, number
+    others = [k for k, need in least.items() if k != key and not device.missing(need)]
+    needed = plain or least[key]
+    hint = "".join(f"; format={k!r} needs {least[k]} bytes{' or more' * (k == 'nib')}" for k in others)
+    what = f"{entries} entries from chunks as {key}: needs {needed} bytes on device {device.name!r}"
+    raise OutOfMemory(f"{what}, {device.missing(needed)}{hint}")
 
 
-def _sort_bands(
-    device: Device, ncols: int, ptr: Any, col: Any, values: Any, value: Any, dtype: DataType, dup: Any
-) -> int:
-    """Entries by column in each row, equal ones joined, band by band where they stand; `ptr` follows. How many are
-    left."""
-    xp, nrows, total = device.xp, len(ptr) - 1, 0
-    cuts = xp.unique(xp.searchsorted(ptr, xp.arange(0, len(col), band_of(len(col)), dtype=np.int64)))
-    cuts = xp.unique(xp.concatenate((cuts, xp.asarray([0, nrows]))))
-    bounds = [device.to_host(x).tolist() for x in (cuts, ptr[cuts])]
-    for a, b, p, q in zip(bounds[0], bounds[0][1:], bounds[1], bounds[1][1:], strict=False):
-        local = ptr[a : b + 1] - p
-        local[0] = 0  # that was the end of the band before
-        rows = csr.numbers_of(local, q - p, device)
-        cols = col[p:q].astype(np.int64)
-        some = value if values is None else values[p:q]
-        rows, cols, some = duplicates.ordered(device, b - a, ncols, rows, cols, some, dtype, dup)
-        end = total + len(cols)
-        col[total:end] = cols
-        if values is not None:
-            values[total:end] = some
-        ptr[a : b + 1] = csr.pointers_of(rows, b - a, device)
-        ptr[a : b + 1] += total
-        total = end
-    return total
+def _numbers(entries: int, ascending: bool) -> Iterator[int]:
+    """Bands to try: as many as one pass may have, or few, then twice as many, and so on."""
+    most = max(1, min(MOST_BANDS, entries // LEAST))
+    number = most if ascending else min(BANDS, most)
+    while number <= most:
+        yield number
+        number = 2 * number if 2 * number <= most or number == most else most
+
+
+def _peak_of(form: type[Growing], counts: Counts, nrows: int, ncols: int, itemsize: int, number: int) -> int:
+    """The formula for a form of so many bands, of even rows."""
+    device, entries = counts.device, counts.entries
+    longest = int(counts.rows.max()) if len(counts.rows) else 0
+    band = min(entries, -(-entries // number) + longest)
+    step = min(band, step_of(device, band) + longest)
+    least = form.least_bytes(nrows, ncols, entries) + band * csr.index_type(ncols).itemsize + entries * itemsize
+    return least + 24 * (-(-nrows // number) + 1) + SCRATCH * max(counts.largest, step)
 
 
 def from_arrays(
@@ -161,11 +184,13 @@ def from_arrays(
     *, format: str = "auto", tile: int | None = None,
 ) -> MatrixStore:  # fmt: skip
     """The matrix of entries that are there, taken as chunks because sorting all of them would need too much."""
-    one, step = isinstance(values, np.generic), band_of(len(rows)) // 4
+    one, step = isinstance(values, np.generic), max(1, step_of(device, len(rows)) // 4)
+
+    def parts() -> Iterator[Chunk]:
+        for k in range(0, len(rows), step):
+            yield rows[k : k + step], cols[k : k + step], None if one else values[k : k + step]
+
     counts = Counts(device, nrows)
-    for k in range(0, len(rows), step):
-        counts.add(rows[k : k + step], cols[k : k + step])
-    parts = ((rows[k : k + step], cols[k : k + step], None if one else values[k : k + step])
-             for k in range(0, len(rows), step))  # fmt: skip
-    value = values if one else None
-    return from_counts(counts, parts, nrows, ncols, value, dtype, dup, format=format, tile=tile)
+    for i, j, _ in parts():
+        counts.add(i, j)
+    return from_counts(counts, parts, nrows, ncols, values if one else None, dtype, dup, format=format, tile=tile)

@@ -19,6 +19,14 @@ def ordered(
     from ..verbs import arrays
 
     xp, iso = device.xp, isinstance(values, np.generic)
+    if iso and device.sorts_keys and nrows * ncols < 1 << 63:  # nothing has to follow its entry
+        keys = rows * ncols
+        keys += cols
+        keys.sort()
+        keys = xp.append(keys[:1], keys[1:][keys[1:] > keys[:-1]])
+        rows = keys // max(1, ncols)
+        keys -= rows * ncols
+        return rows, keys, values
     order = sort_entries(device, rows, cols, nrows, ncols)
     rows, cols = rows[order], cols[order]
     fresh = xp.ones(len(rows), bool)

@@ -47,7 +47,7 @@ def from_coo(
     most = _rows_bytes(nrows, ncols, len(rows), values, besides)
     if device.missing(most):
         itemsize = 0 if iso else int(values.itemsize)
-        if chunks.peak(len(rows), 0, 0, nrows, ncols, itemsize) >= most:
+        if chunks.peak(device, len(rows), 0, 0, nrows, ncols, itemsize) >= most:
             device.foresee(f"{len(rows)} entries", most)
         keys = ascending = None
         return chunks.from_arrays(device, nrows, ncols, rows, cols, values, dtype, dup, format=format, tile=tile)

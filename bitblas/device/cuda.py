@@ -233,7 +233,7 @@ class Cuda(Device):
             return None
         from cuda.bindings import driver
 
-        function = self._function(Variant("loop/finish"))  # any one that takes little
+        function = self._function(Variant("loop/gpu/finish"))  # any one that takes little
         self.xp.cuda.driver.funcSetAttribute(function.kernel.ptr, NON_PORTABLE_CLUSTER, 1)
         config = driver.CUlaunchConfig()
         config.gridDimX, config.gridDimY, config.gridDimZ = 2 * PORTABLE_CLUSTER, 1, 1

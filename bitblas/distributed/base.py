@@ -29,7 +29,7 @@ from .start import current
 def not_recorded() -> None:
     """Programs of objects in shares run as plain loops, on a GPU too: raise what tells a recorder so."""
     if recording.recorder is not None:
-        from ..loop.record import OnHost
+        from ..loop.recorded.record import OnHost
 
         raise OnHost
 

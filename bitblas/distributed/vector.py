@@ -20,7 +20,7 @@ from ..core.statement.indexing import IndexExpr
 from ..core.statement.mask import Mask
 from ..core.statement.operand import Operand, describe, is_tensor
 from ..exceptions import DimensionMismatch
-from ..loop.state import plain
+from ..loop.recorded.state import plain
 from . import exchange, shares
 from .arrays import SharedArray
 from .base import InShares, not_recorded

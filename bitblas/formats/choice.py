@@ -80,7 +80,7 @@ class Format:
     fused: bool = False  # pulls end their statement: each end is a kernel of its own, so the formats of programs alone
     wide: bool = False  # the CPU has a kernel for all places of a tile at once (b2sr/lanes.cpu.py)
     spreads: ClassVar[bool] = False  # rounds of the CPU push along it (spread.cpu.py)
-    reads_values: ClassVar[bool] = False  # a step that pulls reads values (loop/steps.py)
+    reads_values: ClassVar[bool] = False  # a step that pulls reads values (loop/fused/steps.py)
     indices: ClassVar[tuple[str, ...]]  # names that pulls and pushes give the types of its index arrays
     dot_indices: ClassVar[tuple[str, ...]] = ()  # names that its dot kernel gives them; none: there is no such kernel
     # Which of its products registry/ lists, in all their kinds: "all", a "few", those that "packed" rows need; or each

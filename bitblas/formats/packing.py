@@ -6,6 +6,7 @@ words, little-endian, plus one pad word so that a funnel shift may always read t
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ MOST_BITS = 32  # of a number
 PARALLEL_NUMBERS = 1 << 16  # below this a parallel launch on the CPU costs more than it saves (estimated)
 
 
+@functools.lru_cache(256)
 def width_of(limit: int) -> int:
     """Bits for the numbers below `limit`: max(1, bit_length(limit - 1)). ValueError above 2**32."""
     width = max(1, int(limit - 1).bit_length())

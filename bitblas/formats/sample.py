@@ -61,10 +61,19 @@ class Sample:
         found = np.bincount(self.bits, minlength=(self.ncols - 1).bit_length() + 1)
         return list((self.each * found).cumsum().tolist())
 
+    @cached_property
+    def share(self) -> Any:
+        """Of how many tiles of each edge each is one."""
+        return self.each / self.fills
+
+    @cached_property
+    def tiles(self) -> list[float]:
+        """The tiles of each edge."""
+        return list(self.share.sum(axis=1).tolist())
+
     def sums(self) -> tuple[dict[int, float], dict[int, float]]:
         """By the edge of tiles how many there are, and the standard errors: 0 where all entries were looked at."""
-        share = self.each / self.fills  # of how many tiles each is one
-        found, size = share.sum(axis=1), len(self.bits)
+        share, found, size = self.share, np.array(self.tiles), len(self.bits)
         errors = np.zeros(len(SIZES))
         if self.each > 1:
             errors = np.sqrt(np.maximum(0.0, np.einsum("ij,ij->i", share, share) - found * found / size))

@@ -11,7 +11,7 @@
 
 // Rounds: [0] those before this run of the body, [1] the limit, [2] those done, [3] not 0: somebody wants it to stop,
 // [4] those that a cluster did (rounds.cuh), after which buffers stand where they stood before, [5] not 0: an index vector
-// led nowhere (loop/indexed.cuh), [6] the index.
+// led nowhere (loop/gpu/indexed.cuh), [6] the index.
 __device__ __forceinline__ bool may_run(const u64* condition, const i64* rounds, i64 ahead) {
   return (*condition != 0) & (rounds[0] + ahead < rounds[1]);  // no short cut: both are asked for at once
 }

@@ -12,9 +12,9 @@ import numpy as np
 
 from semirings.dtypes import BOOL
 
-from ..device import Device
 from ..store import VectorStore, full_bits, words
-from .ir import Vec
+from .recorded.ir import Vec
+from .scratch import Own, Scratch
 
 STATE = 8  # numbers in a state
 ENTRIES, LISTED, DENSE, WORK, SEGMENTS, REMAINING = range(6)
@@ -26,24 +26,23 @@ FAULTS = 5  # which of them tell of index vectors that lead nowhere (see indexed
 class Frontier:
     """The arrays of one vector: its bits, values (None where it is iso) and lists, each once or three times."""
 
-    def __init__(self, device: Device, vec: Vec, iso: Any, rotates: bool) -> None:
-        xp, count = device.xp, BUFFERS if rotates else 1
+    def __init__(self, scratch: Scratch | Own, vec: Vec, iso: Any, rotates: bool) -> None:
+        count = BUFFERS if rotates else 1
         self.vec, self.iso, self.rotates = vec, iso, rotates
-        self.device, self.current = device, 0  # the buffer that is read
-        self.bits = [xp.zeros(words(vec.size), np.uint64) for _ in range(count)]
+        self.scratch, self.device, self.current = scratch, scratch.device, 0  # the buffer that is read
+        self.bits = [scratch.bits(vec.size) for _ in range(count)]
         self.values: list[Any] = []
         if iso is None:
             n, dtype = (words(vec.size), np.uint64) if vec.dtype is BOOL else (max(1, vec.size), vec.dtype.np_type)
-            self.values = [xp.zeros(n, dtype) for _ in range(count)]
+            self.values = [scratch.array(n, dtype) for _ in range(count)]
         self.lists: list[Any] = []
         self.segments: list[Any] = []
 
     def list_units(self, units: int, segments: int) -> None:
         """Room for lists of the units of a form, and for segments of its long rows."""
         if not self.lists:
-            xp = self.device.xp
-            self.lists = [xp.zeros(max(1, units), np.uint32) for _ in self.bits]
-            self.segments = [xp.zeros(max(1, 2 * segments), np.uint32) for _ in self.bits]
+            self.lists = [self.scratch.array(max(1, units), np.uint32) for _ in self.bits]
+            self.segments = [self.scratch.array(max(1, 2 * segments), np.uint32) for _ in self.bits]
 
     def at(self, arrays: list[Any], ahead: int = 0) -> Any:
         """One of the arrays: the present one, the next, the one after."""
@@ -67,8 +66,8 @@ class Frontier:
             self._clear(0)
 
     def fill(self) -> None:
-        """An entry everywhere, for ever."""
-        self.bits[0][...] = full_bits(self.device, self.vec.size)
+        """An entry everywhere, for ever: in memory of its own."""
+        self.bits[0] = full_bits(self.device, self.vec.size)
 
     def _clear(self, first: int) -> None:
         for bits in self.bits[first:]:

@@ -20,12 +20,13 @@ from ..core.vector.vector import Vector
 from ..device import get
 from ..exceptions import InvalidValue
 from .host.turn import Turn
-from .state import NO_LIMIT, plain, state_of
+from .recorded.state import NO_LIMIT, plain, state_of
+from .scratch import alone
 
 if TYPE_CHECKING:
-    from .build import Line
-    from .captured import Captured
     from .checkpoint import Checkpoint
+    from .fused.lines import Line
+    from .gpu.captured import Captured
 
 
 @dataclass(frozen=True)
@@ -114,18 +115,20 @@ class Program:
             return state.recorder.repeated(self.body, self.condition, self.limit, self.begin, self.end)
         captured = self._captured
         if captured is not None and self._checkpoint is None and captured.is_valid():
-            return captured.run(self.limit)
+            with alone(captured.device):
+                return captured.run(self.limit)
         one = self.condition[0] if isinstance(self.condition, tuple) else self.condition
         if not isinstance(one, (Vector, Scalar)) or self._checkpoint is not None:  # of python-graphblas, in shares
             return self._run_plain(None)
         device = one.device if isinstance(one, Vector) else get(config.device)
         if device.records_loops:
-            from .captured import Captured  # what records and fuses statements is a sixth of the library
-            from .record import OnHost
+            from .gpu.captured import Captured  # what records and fuses statements is a sixth of the library
+            from .recorded.record import OnHost
 
             try:
-                self._captured = Captured(self.body, self.condition, self.begin, self.end)
-                return self._captured.run(self.limit)
+                with alone(device):
+                    self._captured = Captured(self.body, self.condition, self.begin, self.end)
+                    return self._captured.run(self.limit)
             except OnHost:
                 pass
         if self._turn is None:

@@ -11,12 +11,12 @@ from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, DataType
 from ..device import Cluster
 from ..formats import FORMATS, Format
 from ..kernels.prologue import Variant
-from ..loop.fuse import Pass, Step
-from ..loop.ir import Const, Gather, Masked, Pointwise, Product, Reduce, Scal, Scatter, Statement, Vec
-from ..loop.listed import Listed
-from ..loop.passes import entry_text, pass_variant
-from ..loop.small import listed_variant, rounds_variant
-from ..loop.steps import activate_variant, step_variant
+from ..loop.fused.fuse import Pass, Step
+from ..loop.fused.listed import Listed
+from ..loop.fused.passes import entry_text, pass_variant
+from ..loop.fused.steps import activate_variant, step_variant
+from ..loop.gpu.small import listed_variant, rounds_variant
+from ..loop.recorded.ir import Const, Gather, Masked, Pointwise, Product, Reduce, Scal, Scatter, Statement, Vec
 from ..plan.product import VALUES, WORDS
 from ..verbs.variants import BOTH, LEFT
 
@@ -102,8 +102,8 @@ def _window(dtype: DataType) -> Listed:
 
 def others() -> Iterator[Variant]:
     """Lists, loops in a round, the end of a body, and a pass of each kind."""
-    yield from (Variant("loop/enter"), Variant("loop/settle", (), (("LANES", 1),)), Variant("loop/finish"))
-    yield Variant("loop/move")
+    yield from (Variant("loop/gpu/enter"), Variant("loop/gpu/settle", (), (("LANES", 1),)), Variant("loop/gpu/finish"))
+    yield Variant("loop/gpu/move")
     yield activate_variant(1, 0, INT32)
     for per in sorted({format.rows_per_unit for format in FORMATS.values()}):
         yield activate_variant(per, 1, INT32)

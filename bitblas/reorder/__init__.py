@@ -1,4 +1,4 @@
-"""Orders of the vertices of a graph: degree(A), rcm(A), community(A). docs/orders.md says which one is for what.
+"""Orders of the vertices of a graph: degree(A), bfs(A), rcm(A), community(A), llp(A), compared in docs/orders.md.
 
 Each takes a square Matrix, whose entry (i, j) is an edge, and gives an array (INT64, on A's device): perm[new] = old.
 Directions and values do not count: an unsymmetric matrix is read as the pattern of A + A'. The same A gives the same
@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .bfs import bfs
 from .community import community
 from .degree import degree
+from .llp import llp
 from .rcm import rcm
 
-ORDERS: dict[str, Callable[[Any], Any]] = {f.__name__: f for f in (degree, rcm, community)}
+ORDERS: dict[str, Callable[[Any], Any]] = {f.__name__: f for f in (degree, bfs, rcm, community, llp)}
 
 
-__all__ = ["ORDERS", "community", "degree", "rcm"]
+__all__ = ["ORDERS", "bfs", "community", "degree", "llp", "rcm"]

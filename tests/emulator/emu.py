@@ -99,7 +99,8 @@ class Kernel:
             if isinstance(x, np.ndarray):
                 if k in guards:
                     guards[k].writable |= self.signature[k][1] != "c"
-                x = np.uint64(guards[k].address(x.ctypes.data) if k in guards else x.ctypes.data)
+                at = guards[k].address(x.ctypes.data) if k in guards else x.ctypes.data
+                x = np.uint64(at - getattr(x, "far", 0) * x.itemsize)
             cells.append(np.array([np.uint64(0) if x is None else x]))
         blocks = set(guards.values())
         for b in blocks:

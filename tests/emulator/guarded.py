@@ -19,6 +19,19 @@ MAP_NORESERVE = 0x4000
 SLACK = 0xA5
 
 
+class Far(np.ndarray):
+    """An array that kernels find so many elements behind where they are told that it begins: as the end of one that
+    would not fit. Other numbers than it has in front of it are nowhere."""
+
+    far = 0
+
+    @classmethod
+    def of(cls, array: np.ndarray, far: int) -> Far:
+        made = array.view(cls)
+        made.far = far
+        return made
+
+
 class Guarded:
     """A copy of `size` bytes at `start` that ends, to 16 bytes, at a gap. The slack is checked for stray writes."""
 

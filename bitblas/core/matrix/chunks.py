@@ -40,13 +40,8 @@ class Chunks:
             yield entries
 
     def again(self) -> Iterator[Entries]:
-        """All chunks a second time, values in the type that holds all."""
-        if self.kept is None:
-            chunks = self._read()
-        else:
-            self.kept.reverse()
-            chunks = (self.kept.pop() for _ in range(len(self.kept)))
-        for i, j, x in chunks:
+        """All chunks once more, values in the type that holds all."""
+        for i, j, x in self._read() if self.kept is None else self.kept:
             yield i.astype(np.int64, copy=False), j.astype(np.int64, copy=False), self._as_one(x)
 
     def _as_one(self, x: Any) -> Any:
@@ -86,15 +81,17 @@ class ChunkBuild(StoredMatrix):
         """The Matrix that `from_coo` makes of all chunks one after the other, without having them all at once.
 
         chunks: an iterable of (rows, columns) or (rows, columns, values), arrays as `from_coo` takes them. It is gone
-        through twice: give a list, an object whose `__iter__` begins anew, or a function without arguments that gives
-        an iterator each time. An iterator, which ends for good, is kept while it is read: 8 bytes an entry (16 for
-        indices from 2**31 on), and its values. value: the one of all entries where chunks bring none. dtype: of the
-        values; None: the type that holds those of all chunks. nrows, ncols: if not given, what `chunks.shape` says
-        before or after the first time, if it is there, else one more than the largest index. The rest as in `from_coo`.
+        through twice, and up to 64 times more for `format` "nib" and "mplg", which are made of bands of rows (3 times
+        where rows ascend from chunk to chunk): give a list, an object whose `__iter__` begins anew, or a function
+        without arguments that gives an iterator each time. An iterator, which ends for good, is kept while it is read:
+        8 bytes an entry (16 for indices from 2**31 on), and its values. value: the one of all entries where chunks
+        bring none. dtype: of the values; None: the type that holds those of all chunks. nrows, ncols: if not given,
+        what `chunks.shape` says before or after the first time, if it is there, else one more than the largest index.
+        symmetric: it is checked that each entry has its mirror image, without a transpose. The rest as in `from_coo`.
 
-        Memory: about 4 bytes an entry, and its value, 40 a row, and 96 for each entry of the largest chunk or of a
-        million; `bitblas/build/chunks.py` has the formula. Raises what `from_coo` raises, and ValueError for chunks
-        that are not alike, or not the same the second time.
+        Memory: about 4 bytes an entry (of "nib" and "mplg" what the form takes), and its value, 40 a row, and 96 for
+        each entry of the largest chunk or of a million; docs/memory.md has the formulas. Raises what `from_coo` raises,
+        and ValueError for chunks that are not alike, or not the same each time.
         """
         layout = check_layout(format, tile, packed)
         d = device_of(device)
@@ -115,7 +112,7 @@ class ChunkBuild(StoredMatrix):
             if one is not None and not isinstance(one, np.generic):
                 raise ValueError("value: expected a scalar; values of their own come in the chunks")
             dup = duplicates(dup_op, one, of)
-            store = build.from_counts(counts, source.again(), *shape, one, of, dup, format=layout.format, tile=tile)
+            store = build.from_counts(counts, source.again, *shape, one, of, dup, format=layout.format, tile=tile)
             check_symmetric(store.structure, symmetric)
         return cls._from_store(store, name, layout)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,24 +33,26 @@ class MatrixOrder(StoredMatrix):
     def reorder(self, order: Any, *, name: str | None = None) -> Self:
         """The same entries, stored in another order of the vertices: rows and columns are permuted alike.
 
-        order: "degree", "rcm" or "community" (bitblas.reorder computes them); a permutation of 0 .. n - 1 with
-        order[new] = old; None for the user's numbering. Nothing that is read from the result changes: its indices are
-        the user's. Raises DimensionMismatch (A is not square), InvalidValue (no permutation, unknown name), ValueError.
+        order: "degree", "bfs", "rcm", "community" or "llp" (bitblas.reorder computes them); a permutation of 0 .. n - 1
+        with order[new] = old; None for the user's numbering. Nothing that is read from the result changes: its
+        indices are the user's. Raises DimensionMismatch (A is not square), InvalidValue (no permutation, unknown
+        name), ValueError.
         """
         found = self._order_named("reorder", order)
         layout = self._layout
         return type(self)._from_store(matrix_in(self._stored, found, *layout[:2]), name, layout)
 
     @guarded
-    def profile(self, *, measure: bool = False, orders: bool = False) -> Any:
+    def profile(self, *, measure: bool = False, orders: bool | Sequence[str] = False) -> Any:
         """What the plan predicts for every stored form: bytes, and microseconds of Boolean mxv, plus_second mxv and
         breadth-first search (min_plus mxv where values differ); and its choice, with when it will be made where A has
         another form yet: A stays as it is. Prints as a table.
 
         measure: times all that is predicted as well, on the device, in every form, and tells how good the choice is.
-        orders: the same under each order of `bitblas.reorder` as well, with the best pair of order and form. That finds
-        the orders and sorts the entries by each, which takes as long as `reorder` does; A stays as it is.
-        Raises DimensionMismatch (orders of a matrix that is not square), InvalidValue (both).
+        orders: the same under each order of `bitblas.reorder`, or under those named, with the best pair of order and
+        form. That finds the orders and sorts the entries by each, which takes as long as `reorder` does (by "llp" by
+        far the longest); A stays as it is.
+        Raises DimensionMismatch (orders of a matrix that is not square), InvalidValue (both, unknown name).
         """
         from ...plan import profile as plan_profile
 
@@ -60,7 +63,7 @@ class MatrixOrder(StoredMatrix):
         if not orders:
             return plan_profile.profile(self._stored, asked=self._layout.asks)
         stores = {plan_profile.AS_IT_IS: self._stored}
-        for order in above["orders"]():
+        for order in above["orders"]() if orders is True else orders:
             stores[order] = matrix_in(self._stored, self._order_named("profile", order), "csr")
         return plan_profile.orders(stores, self.device.kind)
 

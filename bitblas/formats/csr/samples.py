@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from semirings.dtypes import INT32, INT64
+from semirings.dtypes import INT32, INT64, DataType
 
 from ...kernels.prologue import Variant
 from ..mirror import CHUNK
@@ -18,6 +18,11 @@ def keys(packed: int) -> Iterator[Variant]:
     """Those that sort the transpose."""
     for order in (0, 1):
         yield Variant("formats/csr/keys", TYPES, (("PACKED", packed), ("ORDER", order)))
+
+
+def deal_variant(col: DataType, count: int) -> Variant:
+    """The kernel that puts entries into their rows, or counts those of each."""
+    return Variant("formats/csr/deal", (("COL", col),), (("COUNT", count),))
 
 
 def mirrors(packed: int) -> Iterator[Variant]:
@@ -42,6 +47,7 @@ def samples() -> Iterator[Variant]:
     yield from keys(0)
     yield from mirrors(0)
     yield from looks(0)
+    yield from (deal_variant(INT32, count) for count in (0, 1))
     for pointers in (INT32, INT64):
         yield Variant("formats/csr/rows", (("PTR", pointers),))
     yield from clips(0, (0, 0), (0, 1), (1, 0), (1, 1))

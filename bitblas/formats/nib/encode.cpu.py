@@ -17,7 +17,7 @@ def put_bits(string, start, bits):
 
 
 @njit(**KERNEL)
-def encode(lo, hi, ptr, col, sizes, heads, ends, words):
+def encode(lo, hi, first, ptr, col, sizes, heads, ends, words):
     for row in range(lo, hi):
         begin = np.int64(at(ptr, row))
         stop = np.int64(at(ptr, row + 1))
@@ -38,7 +38,7 @@ def encode(lo, hi, ptr, col, sizes, heads, ends, words):
                 put_bits(words, start, np.uint64(at(ends, row)) & np.uint64(0xFFFFFFFF))
                 if width > np.uint64(32):
                     put_bits(words, start + np.uint64(32), np.uint64(at(ends, row)) >> np.uint64(32))
-        last = row
+        last = first + row
         for e in range(begin, stop):
             j = np.int64(at(col, e))
             apart = j - last

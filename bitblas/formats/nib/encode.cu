@@ -1,5 +1,6 @@
 // Rows become nibbles (format.py), LANES lanes a row. FILL 0: sizes[row] is how many. FILL 1: they are written, and where
 // each row ends; ends[row]: the same from the beginning of its group of rows on. Words are zero before; rows share them.
+// first: the number of the first row.
 #include "formats/nib/row.cuh"
 
 __device__ __forceinline__ void put_bits(u32* string, u64 start, u64 bits) {  // up to 44 of them
@@ -12,7 +13,7 @@ __device__ __forceinline__ void put_bits(u32* string, u64 start, u64 bits) {  //
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-encode(i64 n, const PTR_T* ptr, const int* col, i64* sizes, const i64* heads, const i64* ends, u32* words) {
+encode(i64 n, i64 first, const PTR_T* ptr, const int* col, i64* sizes, const i64* heads, const i64* ends, u32* words) {
   (void)sizes, (void)heads, (void)ends, (void)words;
   const i64 row = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1);
@@ -43,7 +44,7 @@ encode(i64 n, const PTR_T* ptr, const int* col, i64* sizes, const i64* heads, co
   for (i64 e = begin + lane; __any_sync(ALL_LANES, e < stop); e += LANES) {
     u32 value = 0, length = 0;
     if (e < stop) {
-      const int apart = col[e] - (int)(e == begin ? row : col[e - 1]);
+      const int apart = col[e] - (int)(e == begin ? first + row : col[e - 1]);
       value = e > begin ? (u32)apart - 1 : apart >= 0 ? 2 * (u32)apart : 2 * (u32)(-(apart + 1)) + 1;
       length = value ? (34 - __clz(value)) / 3 : 1;
     }

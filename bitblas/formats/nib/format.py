@@ -17,6 +17,7 @@ need it.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -65,11 +66,15 @@ class Nib(NibCall):
 
     @property
     def ptr(self) -> Any:
-        """The words before each row: the work there. Made at every call."""
-        xp, length = self.device.xp, self.lengths()
-        ptr = xp.zeros(self.nrows + 1, np.int64)
-        xp.cumsum(length, out=ptr[1:])
-        return ptr.astype(index_type(8 * len(self.words) + self.nrows), copy=False)
+        """The words before each row: the work there. Made where nobody else holds it."""
+        found = self.cache["ptr"]() if "ptr" in self.cache else None
+        if found is None:
+            xp, length = self.device.xp, self.lengths()
+            ptr = xp.zeros(self.nrows + 1, np.int64)
+            xp.cumsum(length, out=ptr[1:])
+            found = ptr.astype(index_type(8 * len(self.words) + self.nrows), copy=False)
+            self.cache["ptr"] = weakref.ref(found)
+        return found
 
     @property
     def col(self) -> Any:

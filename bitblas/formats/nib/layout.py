@@ -52,14 +52,16 @@ def lanes_for(items: int, rows: int) -> int:
     return power_of_two(items / max(1, rows) / 2, 1, 32)
 
 
-def sizes_of(rows: Csr) -> Any:
-    """The nibbles that each row takes. Peak memory: 8 bytes per row."""
-    device, xp = rows.device, rows.device.xp
-    sizes, none = xp.zeros(max(1, rows.nrows), np.int64), xp.zeros(1, np.int64)
-    variant = encode_variant(lookup_dtype(rows.ptr.dtype), 0, lanes_for(rows.nvals, rows.nrows))
-    run = device.kernel(variant)
-    run(rows.nrows, rows.ptr, rows.col, sizes, none, none, xp.zeros(1, np.uint32), bounds=bounds_of(rows))
+def sizes_of(rows: Csr, first: int = 0) -> Any:
+    """The nibbles that each row takes. first: the number of the first one. Peak memory: 8 bytes per row."""
+    sizes, none = rows.device.xp.zeros(max(1, rows.nrows), np.int64), rows.device.xp.zeros(1, np.int64)
+    _encode(rows, 0, first, sizes, none, none, rows.device.xp.zeros(1, np.uint32))
     return sizes[: rows.nrows]
+
+
+def _encode(rows: Csr, fill: int, first: int, *arrays: Any) -> None:
+    variant = encode_variant(lookup_dtype(rows.ptr.dtype), fill, lanes_for(rows.nvals, rows.nrows))
+    rows.device.kernel(variant)(rows.nrows, first, rows.ptr, rows.col, *arrays, bounds=bounds_of(rows))
 
 
 def blocks_of(device: Device, nrows: int, sizes: Any) -> tuple[Any, Any, Any]:
@@ -97,12 +99,15 @@ def encoded(rows: Csr) -> tuple[Any, Any]:
     count = int(device.to_host(total)[0])
     device.foresee(f"nibbles of {rows.nvals} entries", 4 * (count + PAD))
     words = xp.zeros(count + PAD, np.uint32)
-    variant = encode_variant(lookup_dtype(rows.ptr.dtype), 1, lanes_for(rows.nvals, rows.nrows))
-    given = ends if len(ends) else xp.zeros(1, np.int64)
-    device.kernel(variant)(
-        rows.nrows, rows.ptr, rows.col, xp.zeros(1, np.int64), heads, given, words, bounds=bounds_of(rows)
-    )
+    fill(rows, heads, ends, words)
     return heads, words
+
+
+def fill(rows: Csr, heads: Any, ends: Any, words: Any, first: int = 0) -> None:
+    """The nibbles of these rows into words that are zero there, where their heads say. first: the number of the first
+    row, which begins a group."""
+    xp = rows.device.xp
+    _encode(rows, 1, first, xp.zeros(1, np.int64), heads, ends if len(ends) else xp.zeros(1, np.int64), words)
 
 
 def bounds_of_rows(device: Device, nrows: int, work: int) -> Any:

@@ -49,9 +49,8 @@ def paying(of: Sample, tile: int) -> float:
 
 def sampled_parts(of: Sample, tile: int) -> Parts:
     """The same of a sample of entries, estimated for all."""
-    fill = of.fills[SIZES.index(tile)]
-    tiles = of.each / fill
-    whole = float(tiles.sum())
+    size = SIZES.index(tile)
+    fill, tiles, whole = of.fills[size], of.share[size], of.tiles[size]
 
     def count(near_width: int) -> Parts:
         rule = rule_of(of.ncols, tile, near_width)
@@ -61,6 +60,6 @@ def sampled_parts(of: Sample, tile: int) -> Parts:
             near = (fill < rule.near) & is_near
             listed = near | (listed & ~is_near)
         in_near, in_rest = np.count_nonzero(near) if near_width else 0, np.count_nonzero(listed)
-        return Parts(whole - float(tiles @ listed), of.each * (in_rest - in_near), of.each * in_near, near_width)
+        return Parts(whole - float(tiles[listed].sum()), of.each * (in_rest - in_near), of.each * in_near, near_width)
 
     return best_parts(count, lambda: of.below, of.nrows, of.ncols, tile)

@@ -14,6 +14,7 @@ rest that there is without them could not pay for the pointers.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -47,6 +48,7 @@ def log_of(tile: int) -> int:
     return tile.bit_length() - 1
 
 
+@functools.lru_cache(256)
 def column_width(ncols: int, tile: int) -> int:
     """Bits of a tile column."""
     return width_of(-(-ncols // tile))
@@ -57,6 +59,7 @@ def fits(ncols: int, tile: int) -> bool:
     return ncols * tile <= 1 << 32
 
 
+@functools.lru_cache(256)
 def entry_width(ncols: int, tile: int) -> int:
     """Bits of a far entry. ValueError where they are more than 32."""
     if not fits(ncols, tile):

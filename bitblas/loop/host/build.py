@@ -10,10 +10,11 @@ import numpy as np
 from ...device import held
 from ...device.table import STATE, Operation, Table
 from ..buffers import BUFFERS
-from ..fuse import Item, Pass, Pull, Round, Step
-from ..inner import Line, texts_of
-from ..ir import Scal, Vec
-from ..together import size_of
+from ..fused.fuse import Item, Pass, Pull, Round, Step
+from ..fused.lines import Line, texts_of
+from ..fused.together import size_of
+from ..recorded.ir import Scal, Vec
+from ..scratch import Own
 from .passes import UNIT, host_pass, joins
 from .products import Products, pulls
 from .summed import Summed
@@ -34,7 +35,7 @@ class Build(Products):
         self.steps = [item for item in plan.items if isinstance(item, Step)]
         turning = {s.target for s in self.steps if s.target == s.product.u or (s.mask and s.mask.vec == s.target)}
         self.steps_of = {x: sum(s.target == x for s in self.steps) if x in turning else 0 for x in plan.vectors}
-        self.buffers = {x: Summed(device, x, iso.get(x.id), x in turning) for x in plan.stored}
+        self.buffers = {x: Summed(Own(device), x, iso.get(x.id), x in turning) for x in plan.stored}
         for x in full & plan.stored:
             self.buffers[x].fill()
         self.scalars = {s.id: (np.zeros(1, np.uint8), np.zeros(1, s.dtype.np_type)) for s in scalars}

@@ -1,5 +1,5 @@
-"""Python, for Numba, for statements that read or write where index vectors lead: what loop/index_text.py is for CUDA
-C++. One position after the other."""
+"""Python, for Numba, for statements that read or write where index vectors lead: what loop/fused/index_text.py is for
+CUDA C++. One position after the other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from semirings.dtypes import BOOL, INT64
 
 from ...kernels.prologue import sum_of
 from ...verbs.variants import beginning
-from ..ir import Gather, Ready, Scatter, Statement, Vec
+from ..recorded.ir import Gather, Ready, Scatter, Statement, Vec
 from .text import Text
 from .words import both, outside
 

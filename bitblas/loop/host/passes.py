@@ -9,10 +9,10 @@ from typing import Any
 from semirings.dtypes import BOOL
 
 from ...kernels.prologue import Variant
-from ..fuse import Pass
-from ..ir import Gather, Pointwise, Ready, Reduce, Scal, Scatter, Statement, Vec
-from ..passes import scalars_of, sum_function, vectors_of, writes
-from ..sparse import sparse_vectors
+from ..fused.fuse import Pass
+from ..fused.passes import scalars_of, sum_function, vectors_of, writes
+from ..fused.sparse import sparse_vectors
+from ..recorded.ir import Gather, Pointwise, Ready, Reduce, Scal, Scatter, Statement, Vec
 from .indexed import begin, gather, scatter
 from .text import Text
 from .words import indented

@@ -37,8 +37,8 @@ from ...verbs.operands import (
 from ...verbs.product import PreparedProduct
 from ...verbs.schedule import unit_bounds
 from ...verbs.variants import push_variant
-from .. import layout
-from ..ir import Masked, Product, Statement, Vec
+from ..fused import layout
+from ..recorded.ir import Masked, Product, Statement, Vec
 from .summed import Summed
 
 NEVER = 1 << 62

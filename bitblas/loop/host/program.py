@@ -13,12 +13,12 @@ from ...order import Order
 from ...plan.direction import PUSH_COST
 from ...plan.transpose import is_repaid
 from ...store import VectorStore, empty_vector
-from .. import layout
-from ..captured import iso_of_added
-from ..fuse import fuse
-from ..ir import Body, Scal, Vec, reads_first, scalar_is_read_first
-from ..parts import record
-from ..record import OnHost
+from ..fused import layout
+from ..fused.fuse import fuse
+from ..fused.layout import iso_of_added
+from ..recorded.ir import Body, Scal, Vec, reads_first, scalar_is_read_first
+from ..recorded.parts import record
+from ..recorded.record import OnHost
 from .build import Build
 from .products import is_step
 

@@ -8,14 +8,15 @@ import numpy as np
 
 from ...store import VectorStore, words
 from ..buffers import Frontier
-from ..ir import Vec
+from ..recorded.ir import Vec
+from ..scratch import Own
 
 
 class Summed(Frontier):
     """The arrays of one vector, and for each of its bitsets a summary: which words hold entries, or may do so."""
 
-    def __init__(self, device: Any, vec: Vec, iso: Any, rotates: bool) -> None:
-        super().__init__(device, vec, iso, rotates)
+    def __init__(self, scratch: Own, vec: Vec, iso: Any, rotates: bool) -> None:
+        super().__init__(scratch, vec, iso, rotates)
         self.summaries = [np.zeros(-(-words(vec.size) // 64), np.uint64) for _ in self.bits]
 
     def load(self, store: VectorStore, *, full: bool = False) -> None:

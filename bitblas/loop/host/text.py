@@ -1,4 +1,4 @@
-"""Python, for Numba, for statements that treat every position by itself: what loop/pointwise.py is for CUDA C++.
+"""Python, for Numba, for statements that treat every position by itself: what loop/fused/pointwise.py is for CUDA C++.
 
 Statements run word by word, 64 positions at once: their masks and presence bits are words, and only where a value is
 computed there is a loop over positions. Vector 3 has the names w3, its presence bits, and t3, its truth values where it
@@ -16,8 +16,8 @@ from semirings.dtypes import BOOL, INT64, DataType
 
 from ...kernels.prologue import Function, lets, py_cast, value
 from ...verbs.variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant
-from ..ir import Const, Masked, Pointwise, Reduce, Scal, Statement, Term, Vec
-from ..passes import sum_function
+from ..fused.passes import sum_function
+from ..recorded.ir import Const, Masked, Pointwise, Reduce, Scal, Statement, Term, Vec
 from .words import Lines, both, either, indented, outside
 
 

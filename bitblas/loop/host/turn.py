@@ -12,7 +12,7 @@ from ...device import objects
 from ...exceptions import CaptureError
 
 if TYPE_CHECKING:
-    from ..inner import Line
+    from ..fused.lines import Line
     from .program import HostRounds
 
 
@@ -39,7 +39,7 @@ class Turn:
         from .program import HostRounds
 
         if self.rounds is None or not self.rounds.fits(given):
-            from ..record import OnHost
+            from ..recorded.record import OnHost
             from .products import Later
 
             try:

@@ -11,11 +11,11 @@ import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
-from ..verbs.operands import dummy
+from ...verbs.operands import dummy
+from ..fused.fuse import Activate, Step
+from ..fused.steps import activate_variant
+from ..recorded.ir import Product, Vec
 from .along import Along
-from .fuse import Activate, Step
-from .ir import Product, Vec
-from .steps import activate_variant
 
 
 def activation(build: Any, vec: Vec, product: Product | None, state: int) -> Callable[[], None]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..plan.direction import Known, pulled
-from ..plan.product import VALUES
-from ..verbs import deciding
-from ..verbs.operands import Allowed, Input, Output, stored
-from ..verbs.product import PreparedProduct
-from .buffers import Frontier
-from .ir import Product
+from ...plan.direction import Known, pulled
+from ...plan.product import VALUES
+from ...verbs import deciding
+from ...verbs.operands import Allowed, Input, Output, stored
+from ...verbs.product import PreparedProduct
+from ..buffers import Frontier
+from ..recorded.ir import Product
 
 
 class PullLaunch:

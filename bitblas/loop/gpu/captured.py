@@ -7,24 +7,24 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .. import device as devices
-from ..core.vector.vector import Vector
-from ..device import tracing
-from ..exceptions import CaptureError, IndexOutOfBound
-from ..order import Order
-from ..plan.direction import PUSH_COST
-from ..plan.transpose import is_repaid
-from ..store import VectorStore, empty_vector
-from . import layout
-from .buffers import ROUNDS, STATE
+from ... import device as devices
+from ...core.vector.vector import Vector
+from ...device import tracing
+from ...exceptions import CaptureError, IndexOutOfBound
+from ...order import Order
+from ...plan.direction import PUSH_COST
+from ...plan.transpose import is_repaid
+from ...store import VectorStore, empty_vector
+from ..buffers import ROUNDS, STATE
+from ..fused import layout
+from ..fused.fuse import Round, Step, fuse
+from ..recorded.ir import Scal, Vec, flat, reads_first, scalar_is_read_first
+from ..recorded.parts import among, record
+from ..recorded.state import NO_LIMIT
 from .build import Build
 from .exchange import FROM, Entrance, Exchange, Exit, Single, address, pattern
-from .fuse import Pass, Pull, Round, Step, fuse
 from .graph import GraphLoop, HostLoop, Parts
 from .inner import beginning, entering
-from .ir import Body, Const, Pointwise, Scal, Vec, flat, reads_first, scalar_is_read_first
-from .parts import among, record
-from .state import NO_LIMIT
 
 TOLD = 3  # words for a scalar: whether there is a value, and up to 16 bytes of it
 
@@ -93,7 +93,7 @@ class Captured:
         self.iso_at_start = [self.members[x] for x in self.loaded if x.id in iso]
         self.kinds = self._kinds()
         self.fresh = {s.id for s in self.body.scalars if not scalar_is_read_first(self.body, s)}
-        iso |= iso_of_added(round_, self.body, iso)
+        iso |= layout.iso_of_added(round_, self.body, iso)
         self.build = Build(self.device, round_, self.body.scalars, iso, full, self.condition)
         self._prepare()
         loop = GraphLoop if self.device.captures else HostLoop
@@ -241,20 +241,3 @@ class Captured:
         with self.device.xp.cuda.Stream(non_blocking=True):
             for rounds in self.build.all_rounds:  # the outermost one first: a loop inside that begins now looks at it
                 rounds[3:4].fill(1)
-
-
-def iso_of_added(round_: Round, body: Body, iso: dict[int, Any]) -> dict[int, Any]:
-    """The iso values of vectors that fusing added."""
-    added = {}
-    for item in round_.all:
-        if isinstance(item, (Step, Pull)) and item.target not in body.vectors:
-            kind, value = layout.kind(item.product, iso)
-            if kind == layout.WORDS:
-                added[item.target.id] = item.target.dtype.np_type.type(value)
-        elif isinstance(item, Pass):
-            for s in item.statements:
-                e = s.value
-                masks = isinstance(e, Pointwise) and isinstance(e.u, Const)
-                if masks and s.target not in body.vectors and isinstance(s.target, Vec):
-                    added[s.target.id] = np.bool_(True)
-    return added

@@ -14,10 +14,10 @@ import numpy as np
 
 from semirings.dtypes import BOOL
 
-from ..device import Device
-from ..kernels.prologue import Variant
-from ..store import VectorStore, words
-from .buffers import BUFFERS, Frontier
+from ...device import Device
+from ...kernels.prologue import Variant
+from ...store import VectorStore, words
+from ..buffers import BUFFERS, Frontier
 
 FIELDS = 10  # of a piece, 64 bits each (move.cu)
 TO, FROM, BYTES, STEPS, PATTERN, AT, WORD = 0, 1, 4, 5, 6, 8, 9
@@ -112,7 +112,7 @@ class Exchange:
         """Some of the pieces are filled or copied: the launch, bound to the memory of a build."""
         part = self.there[FIELDS * first : FIELDS * end]
         launch: Callable[[], None] = build.launcher(
-            Variant("loop/move"), build.grid(self.largest // 32), (np.int64(end - first), part, build.rounds)
+            Variant("loop/gpu/move"), build.grid(self.largest // 32), (np.int64(end - first), part, build.rounds)
         )
         return launch
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from semirings.dtypes import BOOL
 
-from .ir import Block, Body, Const, Gather, Masked, Pointwise, Product, Scal, Scatter, Statement, Vec, flat
+from ..recorded.ir import Block, Body, Const, Gather, Masked, Pointwise, Product, Scal, Scatter, Statement, Vec, flat
 from .pointwise import is_subset
 from .together import fits, together
 

@@ -10,9 +10,9 @@ from typing import Any
 from semirings import binary, monoid, unary
 from semirings.dtypes import BOOL, INT64
 
-from ..core.scalar import Scalar
-from ..core.vector.vector import Vector
-from ..verbs.variants import LEFT
+from ...core.scalar import Scalar
+from ...core.vector.vector import Vector
+from ...verbs.variants import LEFT
 from .ir import Block, Const, Part, Pointwise, Statement, flat
 from .state import state_of
 

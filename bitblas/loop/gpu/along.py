@@ -9,18 +9,18 @@ import numpy as np
 
 from semirings.dtypes import BOOL, DataType
 
-from ..formats.values import PackedValues
-from ..kernels.prologue import Variant
-from ..plan.product import VALUES, WORDS
-from ..plan.transpose import at_hand
-from ..store import Raw
-from ..verbs.operands import entry_values
-from . import layout
-from .fuse import Step
-from .ir import Product
+from ...formats.values import PackedValues
+from ...kernels.prologue import Variant
+from ...plan.product import VALUES, WORDS
+from ...plan.transpose import at_hand
+from ...store import Raw
+from ...verbs.operands import entry_values
+from ..fused import layout
+from ..fused.fuse import Step
+from ..fused.pointwise import Text
+from ..fused.steps import can_pull, step_lanes, step_variant
+from ..recorded.ir import Product
 from .operands import launchable
-from .pointwise import Text
-from .steps import can_pull, step_lanes, step_variant
 
 
 @dataclass(frozen=True, eq=False)

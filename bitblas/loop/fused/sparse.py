@@ -6,9 +6,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 
-from ..verbs.variants import BOTH, LEFT
+from ...verbs.variants import BOTH, LEFT
+from ..recorded.ir import Const, Masked, Pointwise, Reduce, Scal, Statement, Term, Vec
 from .fuse import Pass
-from .ir import Const, Masked, Pointwise, Reduce, Scal, Statement, Term, Vec
 
 MOST_CANDIDATES = 8  # of which all subsets are tried
 

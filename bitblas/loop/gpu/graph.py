@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ..device import Device
-from ..exceptions import DeviceError
+from ...device import Device
+from ...exceptions import DeviceError
 from .inner import InnerLoop
 
 SPIN_SECONDS = 2e-3  # a graph that takes longer is waited for asleep

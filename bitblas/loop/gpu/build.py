@@ -13,28 +13,30 @@ import numpy as np
 
 from semirings.dtypes import DataType, lookup_dtype
 
-from ..device import held
-from ..device.jit import BLOCK
-from ..exceptions import CaptureError
-from ..formats import Structure
-from ..kernels.prologue import Variant
-from ..plan.product import VALUES
-from ..verbs.operands import Allowed, Mask, Values, allowed, dummy, stored
-from ..verbs.variants import beginning
-from . import layout
+from ...device import held
+from ...device.jit import BLOCK
+from ...exceptions import CaptureError
+from ...formats import Structure
+from ...kernels.prologue import Variant
+from ...plan.product import VALUES
+from ...verbs.operands import Allowed, Mask, Values, allowed, dummy, stored
+from ...verbs.variants import beginning
+from ..buffers import BUFFERS, DENSE, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Frontier, States
+from ..fused import layout
+from ..fused.fuse import Activate, Inner, Item, Pass, Pull, Round, Step
+from ..fused.lines import Line, texts_of
+from ..fused.passes import entry_text, pass_variant
+from ..fused.pointwise import Parameter
+from ..fused.steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
+from ..fused.together import size_of
+from ..recorded.ir import Masked, Product, Reduce, Scal, Vec
+from ..scratch import Scratch
 from .activate import activation, is_scanned
 from .along import Along
-from .buffers import BUFFERS, DENSE, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Frontier, States
-from .fuse import Activate, Inner, Item, Pass, Pull, Round, Step
-from .inner import InnerLoop, Line, copies_of, texts_of
-from .ir import Masked, Product, Reduce, Scal, Vec
+from .inner import InnerLoop, copies_of
 from .operands import Cleared, Head, Source, Target, launchable
-from .passes import entry_text, pass_variant
-from .pointwise import Parameter
 from .pull import PullLaunch
 from .small import small_rounds
-from .steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
-from .together import size_of
 
 Launch = Callable[[], None]
 MOST_ARGUMENTS = 4096 // 8  # of a kernel
@@ -61,12 +63,13 @@ class Build:
         xp = device.xp
         if around is None:
             turning = {item.target for item in plan.all if isinstance(item, Step)}
-            self.buffers = {x: Frontier(device, x, iso.get(x.id), x in turning) for x in plan.stored}
+            self.scratch = Scratch(device)
+            self.buffers = {x: Frontier(self.scratch, x, iso.get(x.id), x in turning) for x in plan.stored}
             for x in full & plan.stored:
                 self.buffers[x].fill()
             self.scalars = {s.id: (xp.zeros(1, np.uint8), xp.zeros(1, s.dtype.np_type)) for s in scalars}
         else:
-            self.buffers, self.scalars = around.buffers, around.scalars
+            self.scratch, self.buffers, self.scalars = around.scratch, around.buffers, around.scalars
             self.without_transpose = around.without_transpose
         self.states = States()
         self.first: dict[Vec, int] = {x: self.states.take(copies * t + 2, 2) for x, t in self.steps_of.items() if t}
@@ -276,7 +279,7 @@ class Build:
             np.int64(len(self.memory)), self.sources, self.memory, self.number(state, which), self.rounds,
             np.int64(self.copies), self.outermost, np.uint64(handle), self.going,
         )  # fmt: skip
-        return self.launcher(Variant("loop/finish"), 1, args)
+        return self.launcher(Variant("loop/gpu/finish"), 1, args)
 
     def dense_at_start(self) -> list[int]:
         """States of frontiers that must clear all their cells: lists know of entries alone."""

@@ -8,10 +8,10 @@ from typing import Any
 
 from semirings.dtypes import BOOL
 
-from ..core.scalar import Scalar
-from ..core.statement.recording import state
-from ..core.vector.vector import Vector
-from ..exceptions import CaptureError
+from ...core.scalar import Scalar
+from ...core.statement.recording import state
+from ...core.vector.vector import Vector
+from ...exceptions import CaptureError
 from .blocks import named, needed, some_of
 from .indexed import direct
 from .ir import Body, Vec, flat

@@ -4,36 +4,19 @@ back before the round goes on."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ..kernels.prologue import Variant
+from ...kernels.prologue import Variant
+from ..buffers import BUFFERS, ROUNDS
+from ..fused.fuse import Inner, Pass, Pull, Round, Step
+from ..fused.lines import Line
+from ..recorded.ir import Pointwise, Statement, Vec
 from .activate import activation
-from .buffers import BUFFERS, ROUNDS
-from .fuse import Inner, Item, Pass, Pull, Round, Step
-from .ir import Pointwise, Statement, Vec
 
 Launch = Callable[[], None]
 COPIES = 12  # rounds per run of the body where every kernel of it may be skipped; a multiple of a frontier's buffers
-
-
-class Line(NamedTuple):
-    """One launch of a round: a step, a pass, a pull or the making of a list; the statements in it; the variant. Of a
-    loop inside the round: "block", what it goes on by, how many rounds a run of its body has; its launches follow."""
-
-    kind: str
-    statements: tuple[str, ...]
-    variant: str
-
-
-def texts_of(item: Item) -> tuple[str, ...]:
-    """The statements that a kernel runs."""
-    if isinstance(item, Pass):
-        return tuple(s.text for s in item.statements)
-    if isinstance(item, Step):
-        return (*(s.text for s in item.before), item.text)
-    return (item.text,) if isinstance(item, Pull) else ()
 
 
 def copies_of(round_: Round, captures: bool) -> int:
@@ -121,7 +104,7 @@ class InnerLoop:
         build = self.build
         condition = build.number(*build.condition_at(0))
         args = np.int64(1), condition, *self.head, build.outermost, np.uint64(handle), build.going
-        launch: Launch = build.launcher(Variant("loop/enter"), 1, args)
+        launch: Launch = build.launcher(Variant("loop/gpu/enter"), 1, args)
         return launch
 
     def _back(self, x: Vec) -> list[Launch]:
@@ -132,8 +115,9 @@ class InnerLoop:
                 words = [a.view(np.uint32) for a in arrays]
                 n = np.int64(len(words[0]))
                 args = n, n, build.rounds, np.int64(self.turning[x]), *words
-                launches.append(build.launcher(Variant("loop/settle", (), (("LANES", 1),)), build.grid(int(n)), args))
+                settle = Variant("loop/gpu/settle", (), (("LANES", 1),))
+                launches.append(build.launcher(settle, build.grid(int(n)), args))
         return launches
 
 
-__all__ = ["InnerLoop", "Line", "beginning", "copies_of", "entering", "texts_of"]
+__all__ = ["InnerLoop", "beginning", "copies_of", "entering"]

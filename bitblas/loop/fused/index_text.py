@@ -7,9 +7,9 @@ from typing import Any
 from semirings import Typed
 from semirings.dtypes import BOOL, DataType
 
-from ..kernels.prologue import cpp_literal, sum_of, value
-from ..verbs.variants import ATOMICS, beginning
-from .ir import Gather, Scatter, Vec
+from ...kernels.prologue import cpp_literal, sum_of, value
+from ...verbs.variants import ATOMICS, beginning
+from ..recorded.ir import Gather, Scatter, Vec
 
 
 def literal(dtype: DataType, x: Any) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 from semirings.dtypes import BOOL
 
+from ..recorded.ir import Reduce, Scal, Statement, Vec
 from .fuse import Pass, Step
-from .ir import Reduce, Scal, Statement, Vec
 from .passes import (
     entry_text,
     lines_of,

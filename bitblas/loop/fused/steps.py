@@ -7,10 +7,10 @@ import dataclasses
 from semirings import Monoid, Semiring, Typed
 from semirings.dtypes import DataType
 
-from ..formats import format_of
-from ..kernels.prologue import Variant, value
-from ..plan.product import VALUES, WORDS
-from ..verbs.variants import ATOMICS, CELLS, algebra_of, beginning, push_variant
+from ...formats import format_of
+from ...kernels.prologue import Variant, value
+from ...plan.product import VALUES, WORDS
+from ...verbs.variants import ATOMICS, CELLS, algebra_of, beginning, push_variant
 from .pointwise import Text, macro
 
 SEGMENT_ENTRIES = 512  # of a row that a group of lanes walks; longer rows are cut into segments of that length
@@ -54,7 +54,7 @@ def _join(monoid: Monoid, z: DataType) -> tuple[tuple[str, int], ...]:
 
 def activate_variant(per: int, lists: int, ptr: DataType) -> Variant:
     """The kernel that counts and lists the entries of a vector by units of `per` rows."""
-    return Variant("loop/activate", (("PTR", ptr),), (("PER", per), ("LISTS", lists), ("LANES", 1)))
+    return Variant("loop/gpu/activate", (("PTR", ptr),), (("PER", per), ("LISTS", lists), ("LANES", 1)))
 
 
 def can_pull(key: str, semiring: Typed[Semiring], kind: int) -> bool:

@@ -8,9 +8,9 @@ from typing import Any
 
 from semirings.dtypes import BOOL, DataType
 
-from ..kernels.prologue import Function, Variant, sum_of
+from ...kernels.prologue import Function, Variant, sum_of
+from ..recorded.ir import Pointwise, Ready, Reduce, Scal, Statement, Vec
 from .fuse import Pass
-from .ir import Pointwise, Ready, Reduce, Scal, Statement, Vec
 from .pointwise import Parameter, Text, literal, macro
 from .sparse import sparse_vectors
 
@@ -52,7 +52,7 @@ def pass_variant(
     ]  # fmt: skip
     # No names of objects in the text: it is the key of the cache.
     label = f"{len(statements)} statements"
-    variant = Variant("loop/pass", (), (("LANES", 1),), (), tuple(text.functions), label, "\n".join(macros) + "\n")
+    variant = Variant("loop/gpu/pass", (), (("LANES", 1),), (), tuple(text.functions), label, "\n".join(macros) + "\n")
     return variant, tuple(text.parameters)
 
 

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from semirings import Typed
 from semirings.dtypes import BOOL, INT64, DataType
 
-from ..kernels.prologue import Function, lets
-from ..verbs.variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant
+from ...kernels.prologue import Function, lets
+from ...verbs.variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant
+from ..recorded.ir import Const, Gather, Masked, Pointwise, Ready, Scal, Scatter, Statement, Term, Vec
 from .index_text import beginning_text, gather_text, literal, scatter_text
-from .ir import Const, Gather, Masked, Pointwise, Ready, Scal, Scatter, Statement, Term, Vec
 
 
 class Parameter(NamedTuple):

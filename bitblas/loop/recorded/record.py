@@ -14,20 +14,20 @@ from semirings import IndexUnaryOp, Monoid, Typed, UnaryOp
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, INT64, DataType, lookup_dtype
 
-from ..core.scalar import Scalar
-from ..core.statement.expr import Expression, ScalarExpression, VectorExpression
-from ..core.statement.indexing import IndexExpr
-from ..core.statement.infix import Infix
-from ..core.statement.mask import Mask
-from ..core.statement.operand import Operand
-from ..core.statement.operands import of
-from ..core.statement.recording import Symbol
-from ..core.vector.vector import Vector
-from ..exceptions import CaptureError, DimensionMismatch
-from ..order import Order
-from ..store import VectorStore, empty_vector, full_bits
-from ..verbs.reorder import by_value
-from ..verbs.variants import BOTH, FILLED, LEFT, UNION, binary_of
+from ...core.scalar import Scalar
+from ...core.statement.expr import Expression, ScalarExpression, VectorExpression
+from ...core.statement.indexing import IndexExpr
+from ...core.statement.infix import Infix
+from ...core.statement.mask import Mask
+from ...core.statement.operand import Operand
+from ...core.statement.operands import of
+from ...core.statement.recording import Symbol
+from ...core.vector.vector import Vector
+from ...exceptions import CaptureError, DimensionMismatch
+from ...order import Order
+from ...store import VectorStore, empty_vector, full_bits
+from ...verbs.reorder import by_value
+from ...verbs.variants import BOTH, FILLED, LEFT, UNION, binary_of
 from .blocks import BlockRecorder, Level
 from .indexed import IndexRecorder
 from .ir import Block, Const, Gather, Masked, Pointwise, Product, Reduce, Scal, Scatter, Statement, Term, Vec, flat

@@ -12,20 +12,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.prologue import Variant
-from ..plan.product import VALUES, WORDS
-from ..store import words
+from ...kernels.prologue import Variant
+from ...plan.product import VALUES, WORDS
+from ...store import words
+from ..buffers import BUFFERS
+from ..fused.fuse import Pull, Round, Step
+from ..fused.listed import Listed, is_exact, listed_text, split_round
+from ..fused.passes import entry_text
+from ..fused.pointwise import Parameter, Text, macro
+from ..fused.sparse import sparse_vectors
+from ..fused.steps import SEGMENT_ENTRIES
+from ..fused.together import fits, size_of
+from ..recorded.ir import Ready, Scal, Statement, Vec
 from .along import Along
-from .buffers import BUFFERS
-from .fuse import Pull, Round, Step
-from .ir import Ready, Scal, Statement, Vec
-from .listed import Listed, is_exact, listed_text, split_round
 from .operands import launchable
-from .passes import entry_text
-from .pointwise import Parameter, Text, macro
-from .sparse import sparse_vectors
-from .steps import SEGMENT_ENTRIES
-from .together import fits, size_of
 
 # A frontier leaves the cluster when it has more units, or more entries of the matrix in them, and comes back with half
 # of that: from there on a round of the grid is as fast. Tiles with values, whose entries one lane joins one by one,
@@ -111,7 +111,7 @@ def small_rounds(build: Any) -> Small:
     else:
         variant, parameters = listed_variant(base, how, build.iso, cluster, lanes)
         xp = build.device.xp
-        spill = (xp.zeros(max(1, step.target.size), np.uint32) for _ in range(3))
+        spill = (build.scratch.array(max(1, step.target.size), np.uint32) for _ in range(3))
         lists = t.lists[0], t.lists[2], t.segments[0], xp.zeros(words(step.target.size), np.uint64), *spill
         condition = build.number(*build.condition_at(0))
         source = u.at(u.bits), *launchable(build.values_of(u, along.u_type, along.kind))

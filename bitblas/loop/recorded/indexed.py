@@ -12,14 +12,14 @@ from typing import Any
 
 from semirings.dtypes import BOOL, INT64, DataType, lookup_dtype
 
-from ..core.building import duplicates
-from ..core.convert import check_size
-from ..core.operators import typed
-from ..core.statement.operand import Operand
-from ..core.statement.operands import of
-from ..core.statement.recording import Listed
-from ..exceptions import DimensionMismatch
-from ..verbs.variants import CELLS, LEFT, binary_of
+from ...core.building import duplicates
+from ...core.convert import check_size
+from ...core.operators import typed
+from ...core.statement.operand import Operand
+from ...core.statement.operands import of
+from ...core.statement.recording import Listed
+from ...exceptions import DimensionMismatch
+from ...verbs.variants import CELLS, LEFT, binary_of
 from .ir import Block, Const, Gather, Pointwise, Ready, Scatter, Statement, Vec
 
 OF_BOOL = ("lor", "land", "any")  # monoids whose sums of bits single atomics make

@@ -10,11 +10,12 @@ import numpy as np
 
 from semirings.dtypes import DataType, cast_scalar
 
-from ..plan.product import WORDS, any_order, kind_of
-from ..store import VectorStore
-from ..verbs.variants import BOTH, CELLS, LEFT
-from ..verbs.vector import same_value
-from .ir import Block, Body, Const, Gather, Part, Pointwise, Product, Ready, Scatter, Statement, Vec
+from ...plan.product import WORDS, any_order, kind_of
+from ...store import VectorStore
+from ...verbs.variants import BOTH, CELLS, LEFT
+from ...verbs.vector import same_value
+from ..recorded.ir import Block, Body, Const, Gather, Part, Pointwise, Product, Ready, Scatter, Statement, Vec
+from .fuse import Pass, Pull, Round, Step
 
 
 def iso_values(body: Body, held: Mapping[int, VectorStore]) -> dict[int, Any]:
@@ -141,3 +142,20 @@ def is_direct(s: Statement, iso: Mapping[int, Any]) -> bool:
     if kind(s.value, iso)[0] == WORDS:
         return s.target.id in iso
     return s.target.id not in iso and s.target.dtype is s.value.semiring.return_type
+
+
+def iso_of_added(round_: Round, body: Body, iso: dict[int, Any]) -> dict[int, Any]:
+    """The iso values of vectors that fusing added."""
+    added = {}
+    for item in round_.all:
+        if isinstance(item, (Step, Pull)) and item.target not in body.vectors:
+            how, value = kind(item.product, iso)
+            if how == WORDS:
+                added[item.target.id] = item.target.dtype.np_type.type(value)
+        elif isinstance(item, Pass):
+            for s in item.statements:
+                e = s.value
+                masks = isinstance(e, Pointwise) and isinstance(e.u, Const)
+                if masks and s.target not in body.vectors and isinstance(s.target, Vec):
+                    added[s.target.id] = np.bool_(True)
+    return added

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .ir import Pointwise, Reduce, Scal, Scatter, Statement, Term, Vec
+from ..recorded.ir import Pointwise, Reduce, Scal, Scatter, Statement, Term, Vec
 
 # What one kernel takes: 4096 bytes of arguments, of which a vector needs up to 24 and a scalar 16; 48 KB of shared
 # memory, of which a sum needs up to 4.3; and a text that compiles in a second.

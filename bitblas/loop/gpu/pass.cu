@@ -3,7 +3,7 @@
 // that is done last joins them. SOME(h) is false where the statements do nothing in half word h. The text of the statements is generated (see pointwise.py).
 #include "kernels/vector.cuh"
 #include "kernels/frontier.cuh"
-#include "loop/indexed.cuh"
+#include "loop/gpu/indexed.cuh"
 
 // Writes the half word of bits of a warp, whose first position is p.
 __device__ __forceinline__ void put_half(u64* bits, i64 p, bool bit, bool inside) {

@@ -1,0 +1,118 @@
+"""Rows that come band after band: each band is encoded where it will stand."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...device import Device
+from ..csr.choice import index_type
+from ..csr.format import Csr
+from ..csr.growing import trimmed
+from . import layout
+from .format import Nib
+
+MORE = 1.03  # times the words that are expected are taken, so that they seldom have to be moved
+MARGIN = 1.1  # the same where the first rows alone tell
+SLICE = 1 << 16  # rows that are looked at together
+CLASSES = 64  # of rows, by the bits of how many entries they have
+
+
+def most_words(nrows: int, ncols: int, entries: int) -> float:
+    """Words that rows take at most: those of even gaps, by Jensen's inequality, as a gap g takes no more nibbles than
+    1 + log8 g; a row's first column is up to twice as far. Heads of blocks have up to 40 bits."""
+    if not entries:
+        return 0.0
+    gap = max(1.0, nrows * ncols / entries)
+    nibbles = entries * (1 + math.log2(gap) / 3) + min(nrows, entries) / 3
+    return nibbles / layout.NIBBLES + layout.groups_of(nrows) * 41
+
+
+def even_nibbles(device: Device, rows: Any, ncols: int) -> np.ndarray:
+    """Nibbles of rows of so many entries each, if these stood evenly, in all rows of 1, 2 to 3, 4 to 7, .. entries."""
+    found = np.zeros(CLASSES)
+    for k in range(0, len(rows), SLICE):
+        found += device.to_host(_by_class(device.xp, rows[k : k + SLICE], None, ncols))
+    return found
+
+
+def _by_class(xp: Any, rows: Any, nibbles: Any, ncols: int) -> Any:
+    some = xp.maximum(rows, 1).astype(np.float64)
+    bits = xp.log2(some)
+    if nibbles is None:
+        nibbles = rows * (1 + (math.log2(ncols) - bits) / 3)
+    return xp.bincount(bits.astype(np.int64), weights=nibbles, minlength=CLASSES)
+
+
+class GrowingNibbles:
+    """Gaps in nibbles. How many words all rows will take is expected from those that came."""
+
+    bands = guesses = True
+    together = layout.GROUP
+
+    def __init__(self, device: Device, nrows: int, ncols: int, entries: int) -> None:
+        """entries: that are to come, those that fall together counted as often as they come."""
+        self.device, self.nrows, self.ncols, self.entries = device, nrows, ncols, entries
+        self.rows = self.nvals = self.given = self.used = 0
+        self.most = 0.0  # words that the rows that came could have taken
+        self.expected = 0.0  # that all will take, by a sample; 0: none was taken
+        self.heads = device.xp.zeros(layout.groups_of(nrows) + 1, np.int64)
+        self.words = device.xp.zeros(layout.PAD, np.uint32)
+
+    @staticmethod
+    def least_bytes(nrows: int, ncols: int, entries: int) -> int:
+        """Bytes that it takes, of which it is known at the beginning that they are not less."""
+        return layout.nib_bytes(nrows, entries / layout.NIBBLES)
+
+    def expect(self, ptr: Any, col: Any, given: Any, rows: Any) -> None:
+        """Some groups of rows tell of all: pointers as `append` takes them; columns by how far they are from the row
+        itself, where that has the number that it has here; the entries that were given in each, and in each of all."""
+        some = Csr(self.device, len(ptr) - 1, self.ncols, ptr, col if len(col) else self.room(0), len(col))
+        sizes = layout.sizes_of(some)
+        words = float(self.device.to_host(layout.blocks_of(self.device, some.nrows, sizes)[2])[0])
+        heads = (words - float(sizes.sum()) / layout.NIBBLES) / max(1, layout.groups_of(some.nrows))
+        told = self.device.to_host(_by_class(self.device.xp, given, sizes.astype(np.float64), self.ncols))
+        even = even_nibbles(self.device, given, self.ncols)
+        share = np.divide(told, even, out=np.ones(CLASSES), where=even > 0)
+        nibbles = float(share @ even_nibbles(self.device, rows, self.ncols))
+        self.expected = nibbles / layout.NIBBLES + heads * layout.groups_of(self.nrows)
+
+    def room(self, entries: int) -> Any:
+        """Where the columns of the next rows may stand until they are sorted."""
+        return self.device.xp.empty(max(1, entries), index_type(self.ncols))
+
+    def append(self, ptr: Any, col: Any, given: int) -> None:
+        """The next rows, all groups of them whole but the last one: INT64 pointers from 0 and ascending columns, of so
+        many entries as were given. Raises OutOfMemory where what is expected of all rows does not fit."""
+        rows = Csr(self.device, len(ptr) - 1, self.ncols, ptr, col if len(col) else self.room(0), len(col))
+        sizes = layout.sizes_of(rows, self.rows)
+        heads, ends, total = layout.blocks_of(self.device, rows.nrows, sizes)
+        count, at = int(self.device.to_host(total)[0]), self.rows // layout.GROUP
+        self.most += most_words(rows.nrows, self.ncols, given)
+        self.given += given
+        heads += self.used << layout.HEAD_BITS
+        self._make_room(self.used + count, rows.nrows)
+        layout.fill(rows, heads, ends, self.words, self.rows)
+        self.heads[at : at + len(heads)] = heads
+        self.rows, self.nvals, self.used = self.rows + rows.nrows, self.nvals + rows.nvals, self.used + count
+
+    def _make_room(self, used: int, rows: int) -> None:
+        """Room for so many words, and for those expected after the next rows."""
+        if used + layout.PAD <= len(self.words):
+            return
+        left = self.nrows - self.rows - rows
+        share = min(1.0, used / self.most) if self.most else 1.0
+        by_rows = used + share * most_words(left, self.ncols, self.entries - self.given)
+        expected = self.expected * MORE if used < self.expected else by_rows * (MARGIN if left else 1.0)
+        size = max(used, math.ceil(expected)) + layout.PAD
+        self.device.foresee(f"nib of {self.entries} entries, as {self.given or 'some'} of them tell", 4 * size)
+        words = self.device.xp.zeros(size, np.uint32)
+        words[: self.used] = self.words[: self.used]
+        self.words = words
+
+    def finish(self) -> Nib:
+        """The form of all rows that came."""
+        words = trimmed(self.device, self.words, self.used + layout.PAD)
+        return Nib(self.device, self.nrows, self.ncols, self.heads, words, self.nvals)

@@ -1,0 +1,1 @@
+"""What a body says: its statements, written down as plain data."""

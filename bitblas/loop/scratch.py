@@ -1,0 +1,82 @@
+"""Memory that the programs of a device take in turn.
+
+A run brings in what its vectors hold and takes out what they hold then, so that nobody reads what another has left in
+between. So programs that want arrays of the same sizes get the same ones, and one of them runs at a time.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import weakref
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from ..device import Device
+from ..store import words
+
+Key = tuple[str, int]
+
+
+class Block:
+    """An array that programs share; it lives as long as one of them does."""
+
+    __slots__ = ("__weakref__", "array")
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+
+@functools.cache
+def _shared(device: Device) -> dict[Key, list[weakref.ref[Block]]]:
+    return {}
+
+
+@functools.cache
+def alone(device: Device) -> threading.RLock:
+    """Held by the program that is being made, or runs: it waits for its end."""
+    return threading.RLock()
+
+
+class Scratch:
+    """What one program takes of it."""
+
+    def __init__(self, device: Device) -> None:
+        self.device, self.blocks = device, list[Block]()
+        self.taken: Counter[Key] = Counter()
+        shared = _shared(device)
+        for key in [key for key, blocks in shared.items() if not any(block() for block in blocks)]:
+            del shared[key]
+
+    def bits(self, size: int) -> Any:
+        """A bitset of `size` bits, which nobody else has that would set bits past them."""
+        return self._take(("bits", size), words(size), np.uint64)
+
+    def array(self, count: int, dtype: Any) -> Any:
+        """An array, which may hold anything."""
+        return self._take(("bytes", count * np.dtype(dtype).itemsize), count, dtype)
+
+    def _take(self, key: Key, count: int, dtype: Any) -> Any:
+        blocks, k = _shared(self.device).setdefault(key, []), self.taken[key]
+        self.taken[key] += 1
+        block = blocks[k]() if k < len(blocks) else None
+        if block is None:
+            block = Block(self.device.xp.zeros(count, dtype))
+            blocks[k : k + 1] = [weakref.ref(block)]
+        self.blocks.append(block)
+        return block.array.view(dtype)
+
+
+class Own:
+    """The same of a program that shares none."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+
+    def bits(self, size: int) -> Any:
+        return self.device.xp.zeros(words(size), np.uint64)
+
+    def array(self, count: int, dtype: Any) -> Any:
+        return self.device.xp.zeros(count, dtype)

@@ -1,0 +1,112 @@
+"""Layered label propagation: communities at every scale, one inside the other, without a size given for any.
+
+One layer is label propagation with a resolution gamma: a vertex takes the label l that gives most for
+k[l] - gamma (vol[l] - k[l]), where k[l] of its neighbours and vol[l] of all vertices have it. Large gammas make small,
+dense communities, zero makes the largest. Layers go from fine to coarse; after each, communities stand in the order of
+their first vertices, and inside keep the order from before, so that the coarsest layer is the outermost.
+
+All vertices of half the graph, drawn anew each time, choose at once: of all at once two neighbours would only change
+places. Scores are integers and ties are broken by a hash, so the order is the same on every device. (The authors' code
+lets one vertex choose after the other, and draws the layers' order at random.)
+
+Boldi, Rosa, Santini, Vigna: Layered label propagation: a multiresolution coordinate-free ordering for compressing
+social networks. WWW 2011.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semirings import monoid
+from semirings.dtypes import INT64
+
+from ..core.statement.running import guarded
+from ..verbs.arrays import reduce_segments
+from ._graph import firsts, square, undirected
+
+FINEST = 10  # layers of gamma = 2^0, 2^-1 .. 2^-FINEST, as the authors take them, then 0
+ROUNDS = 20  # halves of the graph that choose, at most, in each layer
+LEAST = 100  # a layer ends where fewer than one vertex in so many changed its label, in both halves
+
+
+def llp(A: Any) -> Any:
+    """A: a square Matrix. Returns the permutation (INT64, size n).
+
+    Peak memory: about 60 bytes per edge. Raises DimensionMismatch, TypeError.
+    """
+    return _llp(square(A))
+
+
+@guarded
+def _llp(A: Any) -> Any:
+    device, xp, n = A.device, A.device.xp, A.nrows
+    i, j = undirected(A)._stored.coo()
+    kept = i != j
+    i, j = i[kept], j[kept]
+    order = xp.arange(n)
+    for layer in range(FINEST + 2):
+        # gamma = weight / 2^FINEST
+        weight = (1 << FINEST) >> layer if layer <= FINEST else 0
+        order = layered(xp, propagated(device, n, i, j, weight), order)
+    return order
+
+
+def propagated(device: Any, n: int, i: Any, j: Any, weight: int) -> Any:
+    """The label of each vertex, a vertex's number, when hardly any changes."""
+    xp = device.xp
+    label, vertex, awake = xp.arange(n), xp.arange(n), xp.ones(n, bool)
+    moved = [n, n]
+    for k in range(ROUNDS):
+        turn = (mixed(vertex, k // 2) + k & 1 == 1) & awake
+        awake &= ~turn
+        edges = turn[i]
+        v, wish = chosen(device, n, i[edges], label[j[edges]], label, weight, k)
+        fresh = xp.zeros(n, bool)
+        fresh[v] = label[v] != wish
+        label[v] = wish
+        # what a vertex chooses changes where a neighbour's label does
+        awake[i[fresh[j]]] = True
+        moved[k % 2] = int(fresh.sum())
+        if sum(moved) * LEAST < n:
+            break
+    return label
+
+
+def chosen(device: Any, n: int, i: Any, near: Any, label: Any, weight: int, k: int) -> tuple[Any, Any]:
+    """The vertices among i, and the label that each takes. near: the labels of neighbours, along the edges."""
+    xp = device.xp
+    if not len(i):
+        return i, i
+    keys = i * n + near
+    keys.sort()
+    heads = firsts(xp, keys)
+    count = xp.diff(xp.append(heads, len(keys)))
+    v, found = keys[heads] // n, keys[heads] % n
+    own = found == label[v]
+    # score = k[l] - gamma (vol[l] - k[l]), times 2^FINEST; a vertex is no neighbour of itself
+    others = xp.bincount(label, minlength=n)[found] - own - count
+    score = ((count << FINEST) - weight * others << 1 | own) << 16 | mixed(found, k)
+    at = xp.append(firsts(xp, v), len(v))
+    best = reduce_segments(device, monoid.max[INT64], score, at)
+    most = xp.flatnonzero(score == xp.repeat(best, xp.diff(at)))
+    most = most[firsts(xp, v[most])]
+    return v[most], found[most]
+
+
+def layered(xp: Any, label: Any, order: Any) -> Any:
+    """The order in which communities stand by the places of their first vertices, each inside as before."""
+    here = label[order]
+    together = xp.argsort(here, kind="stable")
+    heads = together[firsts(xp, here[together])]
+    place = xp.empty(len(label), np.int64)
+    place[here[heads]] = heads
+    return order[xp.argsort(place[here], kind="stable")]
+
+
+def mixed(x: Any, k: int) -> Any:
+    """A hash of 16 bits."""
+    x = (x * 0x9E3779B1 + (k + 1) * 0x85EBCA6B) & 0xFFFFFFFF
+    x = ((x ^ x >> 15) * 0x2C1B3C6D) & 0xFFFFFFFF
+    return (x ^ x >> 13) & 0xFFFF
