@@ -14,6 +14,7 @@
 #   make kernels         compile every kernel variant for sm_80 and sm_90 (no GPU needed)
 #   make lint types      ruff, for faults and for form; mypy
 #   make site            the pages of docs/ as a site, in site/; warnings are errors
+#   make dist            sdist and wheel in dist/, and the wheel installed in an environment of its own, where the demo runs
 #   make clean           remove what these targets made
 # PYTHON=python3.12 chooses the interpreter; PY=/path/to/python uses an installed environment as it is, with no set-up.
 
@@ -46,7 +47,7 @@ TEST_VARS := NUMBA_OPT=$${NUMBA_OPT:-1} NUMBA_LOOP_VECTORIZE=$${NUMBA_LOOP_VECTO
 PYTEST := $(TEST_VARS) $(PY) -m pytest -n $(JOBS)
 NO_CXX = command -v g++ >/dev/null || echo "NOTE: there is no g++, so the tests that run CUDA kernels in the emulator did NOT run."
 
-.PHONY: demo test test-all test-gpu fuzz every-kernel sanitize coverage variants bench kernels list lint types site clean
+.PHONY: demo test test-all test-gpu fuzz every-kernel sanitize coverage variants bench kernels list lint types site dist clean
 .DELETE_ON_ERROR:
 
 demo: $(RUN_ENV)
@@ -105,6 +106,15 @@ types: $(DEV_ENV)
 
 site: $(SITE_ENV)
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet
+
+# KERNELS=0 builds without compiled kernels, in seconds.
+dist: | $(VENV)/.stamp-venv
+	rm -rf dist .cache/dist
+	$(PIP) build
+	BITBLAS_OBJECTS=$${KERNELS:-1} $(PY) -m build --outdir dist
+	$(PYTHON) -m venv .cache/dist
+	.cache/dist/bin/python -m pip install --quiet "$$(ls $(CURDIR)/dist/*.whl)[compare]"
+	cd .cache/dist && BITBLAS_CACHE=cache bin/bitblas demo
 
 $(VENV)/.stamp-venv:
 	$(PYTHON) -m venv $(VENV)

@@ -18,7 +18,8 @@ from .device import Trace as trace
 from .extras import check_name as _check_name
 
 if TYPE_CHECKING:
-    from . import algorithms, compat, io, loop, reorder, ss, viz
+    from . import algorithms, compat, io, loop, plots, reorder, ss, viz
+    from .graph import Graph
 
 __version__ = "0.1.0.dev0"
 
@@ -28,9 +29,10 @@ MAX_SIZE = 1 << 60  # the largest number of rows, columns or positions that an o
 backend = "bitblas"
 
 __all__ = [
-    "MAX_SIZE", "Matrix", "Recorder", "Scalar", "TransposedMatrix", "Vector", "agg", "algorithms", "backend", "binary",
-    "compat", "config", "device", "dtypes", "exceptions", "explain", "indexbinary", "indexunary", "init", "io", "load",
-    "loop", "monoid", "op", "op_from_string", "reorder", "replace", "select", "semiring", "ss", "trace", "unary", "viz",
+    "MAX_SIZE", "Graph", "Matrix", "Recorder", "Scalar", "TransposedMatrix", "Vector", "agg", "algorithms",
+    "backend", "binary", "compat", "config", "device", "dtypes", "exceptions", "explain", "indexbinary",
+    "indexunary", "init", "io", "load", "loop", "monoid", "op", "op_from_string", "plots", "reorder", "replace",
+    "select", "semiring", "ss", "trace", "unary", "viz",
 ]  # fmt: skip
 
 # `from bitblas.semiring import min_plus` and `import bitblas.binary.numpy` work, though the lists of operators are no
@@ -48,6 +50,7 @@ def _later(module: str, name: str) -> Callable[[], Any]:
 
 
 _above.update(orders=_later("reorder", "ORDERS"), measured=_later("calibrate.measure", "measured"))
+_above["io"] = lambda: importlib.import_module(f"{__name__}.io")
 
 
 def init(backend: str = "bitblas", blocking: bool = False) -> None:
@@ -58,7 +61,9 @@ def init(backend: str = "bitblas", blocking: bool = False) -> None:
 
 def __getattr__(name: str) -> Any:
     # What `import bitblas` does not need comes at first use.
-    if name in ("algorithms", "compat", "io", "loop", "nx", "reorder", "ss", "viz"):
+    if name == "Graph":
+        return importlib.import_module(f"{__name__}.graph").Graph
+    if name in ("algorithms", "compat", "graph", "io", "loop", "nx", "plots", "reorder", "ss", "viz"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -20,7 +20,7 @@ TAKEN |= {"benchmarks/README.md": "benchmarks.md", "benchmarks/": "benchmarks.md
 def on_files(files: Files, config: Any) -> Files:
     """Adds the pages that are made: the README, a page of all examples, the benchmarks'."""
     made = {
-        "index.md": (ROOT / "README.md").read_text(),
+        "index.md": _pictured((ROOT / "README.md").read_text()),
         "benchmarks.md": (ROOT / "benchmarks" / "README.md").read_text(),
         "examples/index.md": _examples(),
     }
@@ -33,6 +33,12 @@ def on_files(files: Files, config: Any) -> Files:
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
     """Links of a page of docs/ that leave docs/."""
     return markdown if page.file.generated_by else _linked(markdown, "docs/", page.file.src_uri)
+
+
+def _pictured(text: str) -> str:
+    """The README's picture of two schemes as the theme has it."""
+    light = re.compile(r'<picture>.*?<img alt="([^"]*)" src="docs/(\S+)-light\.svg">\s*</picture>', re.S)
+    return light.sub(r"![\1](\2-light.svg#only-light)![](\2-dark.svg#only-dark)", text)
 
 
 def _examples() -> str:

@@ -15,7 +15,7 @@ from bitblas.formats import lanes
 from bitblas.formats.mplg import choice as packed_rows
 from bitblas.kernels.prologue import Variant
 from bitblas.plan import direction
-from bitblas.verbs import gustavson, vector
+from bitblas.verbs import gustavson, narrow_product, vector
 
 SIZE = 150
 
@@ -26,6 +26,7 @@ def limits(**changed: Any) -> Iterator[None]:
     places: dict[str, tuple[Any, str]] = {
         "iterations": (lanes, "MAX_ITERATIONS"), "width": (packed_rows, "FIXED_FROM"), "chunk": (vector, "CHUNK"),
         "shared": (gustavson, "SHARED_WORDS"), "push": (direction, "PUSH_COST"),
+        "longest": (narrow_product, "LONGEST"), "segment": (narrow_product, "SEGMENT"),
     }  # fmt: skip
     before = {name: getattr(*places[name]) for name in changed}
     try:

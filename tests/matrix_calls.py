@@ -175,7 +175,46 @@ def step(variant: Variant) -> None:
         gb.loop.repeat(body, while_=q)
 
 
-CALLS = {"kernels/blank": blank, "kernels/hubs": hubs} | {
+def a_bitmap(dtype: str, places: int, *, flip: bool = False, iso: bool = False, few: bool = False) -> gb.Matrix:
+    """A narrow matrix, of lines of so many places."""
+    shape = (places, SIZE) if flip else (SIZE, places)
+    keys = np.unique(np.random.default_rng(3).integers(0, SIZE * places, 4 if few else 5 * places))
+    x = True if iso else values(generator("bitmap", dtype), dtype, len(keys))
+    at = dict(zip(("nrows", "ncols"), shape))
+    return gb.Matrix.from_coo(keys // shape[1], keys % shape[1], x, dtype, format="bitmap", **at)
+
+
+def lines(variant: Variant) -> None:
+    """A product with a bitmap, whose rows are cut, or sums over lines."""
+    of, places = types(variant), 5 if variant.constant("BITS") == 8 else 60
+    if variant.label.startswith("monoid"):
+        a_bitmap(of["U"], places).reduce_columnwise(operator(variant)).new()
+        return
+    words, push = "." not in variant.label, variant.entry == "push"
+    op = gb.semiring.any_pair["BOOL"] if words else operator(variant)
+    flip = variant.label.startswith("semiring.plus_first")
+    A, X = a_matrix(of["A"], iso=words), a_bitmap(of["U"], places, flip=flip, iso=words, few=push)
+    X.nvals
+    with limits(longest=5, segment=2):
+        (X.mxm(A, op) if flip else A.T.mxm(X, op) if push else A.mxm(X, op)).new()
+
+
+def across(variant: Variant) -> None:
+    """Sums of lines."""
+    iso, places = variant.constant("KIND") != 2, 5 if variant.constant("BITS") == 8 else 60
+    a_bitmap("FP64" if iso else types(variant)["U"], places, iso=iso).reduce_rowwise(operator(variant)).new()
+
+
+def fill(variant: Variant) -> None:
+    """One value at the places of a mask."""
+    X, mask = a_bitmap(types(variant)["W"], 60), a_bitmap("BOOL", 60, iso=True)
+    X(~mask.S) << 1
+    X(mask.S, gb.replace) << 1
+
+
+CALLS = {"kernels/blank": blank, "kernels/hubs": hubs, "formats/bitmap/across": across} | {
+    "formats/bitmap/fill": fill, "formats/bitmap/pull": lines, "formats/bitmap/push": lines
+} | {
     f"formats/csr/{call.__name__}": call for call in (join, long_rows, look)
 } | {
     f"formats/{folder}/{name}": call

@@ -30,7 +30,15 @@ from bitblas.algorithms import (
 # Generators have no graph to begin with; what the others need beside a graph, for one of n vertices.
 GENERATORS = {name for name in algorithms.__all__ if name.endswith("_graph") and name != "ego_graph"}
 PROGRAMS = sorted(set(algorithms.__all__) - GENERATORS)
-SEARCHES = {"bfs_levels", "bfs_parents", "distances_from_each", "ego_graph", "maximum_flow", "minimum_cut"}
+SEARCHES = {
+    "bfs_levels",
+    "bfs_parents",
+    "distances_from_each",
+    "ego_graph",
+    "levels_from_each",
+    "maximum_flow",
+    "minimum_cut",
+}
 SEARCHES |= {"node2vec_walks", "random_walks", "sssp", "sssp_tree"}  # begin at a vertex
 TWO_SIDES = {"maximum_matching"}  # of which graphs have to have two
 NEEDED = {

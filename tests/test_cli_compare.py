@@ -7,6 +7,7 @@ from cli_runs import EXPECTED, GRAPH, result, run, written
 import bitblas as gb
 from bitblas import algorithms, cli
 from bitblas.compare import comparison as compare
+from bitblas.compare import telling
 
 
 @pytest.fixture
@@ -91,6 +92,37 @@ def test_demo_is_compare(monkeypatch, capsys, tmp_path):
     made = result(capsys, "demo")
     assert made["equal"]
     assert made["file"] == compare.DEMO_GRAPH
+
+
+def test_ratios_in_words():
+    assert telling.times(2.5, "faster", "slower") == "2.5 times faster"
+    assert telling.times(0.5, "smaller", "larger") == "2.0 times larger"
+    assert telling.times(1.04, "faster", "slower") == telling.times(0.97, "faster", "slower") == "the same"
+    assert telling.times(300.0, "faster", "slower") == "300 times faster"
+    assert [telling.time(s) for s in (2.5, 0.0123, 4.2e-5)] == ["2.50 s", "12.3 ms", "42 us"]
+    assert [telling.size(b) for b in (5_400_000, 1_200, 3.1e9)] == ["5.4 MB", "1.2 kB", "3.10 GB"]
+    rows = [
+        compare.Row("bfs", "", True, 0.0, {"SuiteSparse": 4.0, "cpu": 1.0}, {"SuiteSparse": 10, "cpu": 20}),
+        compare.Row("sssp", "", True, 0.0, {"SuiteSparse": 1.0, "cpu": 2.0}, {"SuiteSparse": 10, "cpu": 20}),
+    ]
+    said, equal = telling.closing(rows)
+    assert equal == "All answers are equal." and "1.4 times faster than SuiteSparse" in said
+    assert "from 2.0 times slower (sssp) to 4.0 times faster (bfs)" in said and "2.0 times larger" in said
+    rows[1].equal = False
+    assert telling.closing(rows) == ["Not equal: sssp.", "Answers DIFFER."]
+
+
+def test_demo_has_pictures(monkeypatch, capsys, tmp_path):
+    pytest.importorskip("graphblas")
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(compare, "demo_path", lambda: written(tmp_path / "tiny.mtx", GRAPH))
+    picture = tmp_path / "roads.png"
+    words = ("demo", "--device", "cpu", "--algorithms", "bfs,triangles", "--picture", picture)
+    status, out, _ = run(capsys, *words)
+    assert status == 0 and picture.read_bytes().startswith(b"\x89PNG") and "geometric mean" in out
+    assert "     0 to 0" in out and out.count("█") > 44 and out.splitlines()[-1] == "All answers are equal."
+    status, _, err = run(capsys, "demo", "--picture", tmp_path / "a.doc")
+    assert status == 2 and "a.doc" in err
 
 
 # --- devices ---

@@ -98,7 +98,8 @@ BAD = {
 
 @pytest.mark.parametrize("text, options, dtype, n, expected, labels", GOOD.values(), ids=GOOD)
 def test_reads(tmp_path, monkeypatch, text, options, dtype, n, expected, labels):
-    A, found = read(text, **options)
+    graph = read(text, **options)
+    A, found = graph.matrix, graph.labels
     assert (str(A.dtype), A.shape, entries(A), found) == (dtype, (n, n), expected, labels)
     path = tmp_path / "graph.edges.gz"
     path.write_bytes(gzip.compress(text.encode()))
@@ -180,10 +181,11 @@ def test_round_trip(tmp_path, name, dtype, options):
     names = [f"v{k}" for k in range(20)]
     write_edgelist(tmp_path / name, A, **{**options, "labels": names if labelled else None})
     assert [path.name for path in tmp_path.iterdir()] == [name]
-    back, labels = read_edgelist(
+    graph = read_edgelist(
         tmp_path / name, base=options.get("base", 0), header=options.get("header"), size=None if labelled else 20,
         dtype=dtype,
     )  # fmt: skip
+    back, labels = graph.matrix, graph.labels
     if labelled:
         there = {(names[i], names[j]): x for (i, j), x in entries(A).items()}
         assert {(labels[i], labels[j]): x for (i, j), x in entries(back).items()} == there
@@ -192,7 +194,7 @@ def test_round_trip(tmp_path, name, dtype, options):
 
 
 def test_write_undirected(tmp_path):
-    A, _ = read("0 1 5\n1 1 6\n2 0 7\n", directed=False)
+    A = read("0 1 5\n1 1 6\n2 0 7\n", directed=False).matrix
     out = io.BytesIO()
     write_edgelist(out, A, directed=False)
     assert out.getvalue() == b"0 1 5\n0 2 7\n1 1 6\n"
@@ -239,11 +241,12 @@ def test_damage_is_read_right_or_refused(data):
         new = data.draw(st.binary(max_size=2) | st.sampled_from([b"1", b"\n", b" ", b"-", b".", b"e", b"#"]))
         text[at : at + data.draw(st.integers(0, 3))] = new
     try:
-        A, labels = read_edgelist(io.BytesIO(bytes(text)), header=False, labels=False)
+        graph = read_edgelist(io.BytesIO(bytes(text)), header=False, labels=False)
     except (InvalidValue, gb.exceptions.OutOfMemory) as error:
         assert str(error).startswith("<BytesIO>")
         return
-    assert labels is None
+    A = graph.matrix
+    assert graph.labels is None
     lines = [line for line in text.decode("latin-1").split("\n") if line.strip() and line.strip()[0] not in "#%"]
     found = plain(lines, len(lines[0].split()) == 3)
     assert {edge: float(x) for edge, x in entries(A).items()} == found
@@ -252,9 +255,10 @@ def test_damage_is_read_right_or_refused(data):
 @given(st.binary(max_size=40), st.sampled_from([None, ",", "\t"]))
 def test_junk_is_read_or_refused(data, delimiter):
     try:
-        A, labels = read_edgelist(io.BytesIO(data), delimiter=delimiter)
+        graph = read_edgelist(io.BytesIO(data), delimiter=delimiter)
     except (InvalidValue, gb.exceptions.OutOfMemory) as error:
         assert str(error).startswith("<BytesIO>")
     else:
+        A = graph.matrix
         assert A.nvals > 0
-        assert labels is None or len(labels) == A.nrows
+        assert graph.labels is None or len(graph.labels) == A.nrows

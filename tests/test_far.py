@@ -54,7 +54,7 @@ def test_offsets_beyond_32_bits(key):
         near, far = made(key)
         few = gb.Vector.from_coo([3, 7], True, size=N)
         some = gb.Vector.from_coo(np.arange(0, N, 3), np.arange(0, N, 3, dtype=np.int64), size=N)
-        for v, op in ((few, "lor_land"), (some, "plus_second"), (some, "min_secondi")):
+        for v, op in ((few, "lor_land"), (some, "plus_second")):
             op = getattr(gb.semiring, op)
             assert far.mxv(v, op).new().isequal(near.mxv(v, op).new(), check_dtype=True)
             assert v.vxm(far, op).new().isequal(v.vxm(near, op).new(), check_dtype=True)

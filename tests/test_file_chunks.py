@@ -117,7 +117,7 @@ def test_files_that_do_not_fit_at_once_are_read_in_chunks(tmp_path, monkeypatch)
         try:
             found = read()
             config.memory_limit = 2 * A.memory().total + 100_000
-            with pytest.raises(OutOfMemory, match=r"a\.\w+: 60000 entries from chunks: needs"):
+            with pytest.raises(OutOfMemory, match=r"a\.\w+: 60000 entries from chunks as csr: needs"):
                 read()
         finally:
             config.memory_limit = None

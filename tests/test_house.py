@@ -29,7 +29,7 @@ FLOORS = (
     ("bitblas.device",),
     ("bitblas.config",),
     ("bitblas.formats",),
-    ("bitblas.store", "bitblas.order", "bitblas.sparse"),
+    ("bitblas.store", "bitblas.order", "bitblas.sparse", "bitblas.flat"),
     ("bitblas.plan",),
     ("bitblas.build",),
     ("bitblas.verbs",),
@@ -44,6 +44,7 @@ FLOORS = (
         "bitblas.agg",
         "bitblas.compat",
         "bitblas",
+        "bitblas.graph",
         "bitblas.io",
         "bitblas.algorithms",
         "bitblas.reorder",
@@ -220,6 +221,7 @@ CPU_ONLY |= {f"formats/{rows}/spread" for rows in ("csr", "b2sr")} | {
 }
 # (rounds of a loop, which a GPU runs by other kernels)
 CPU_ONLY |= {"formats/csr/gustavson"}  # a dense row of sums per thread: a GPU has too many threads
+CPU_ONLY |= {"kernels/words", "kernels/numbered"}  # text, which lies on the host
 KERNELS = sorted(str(p.relative_to(ROOT / "bitblas").with_suffix("")) for p in (ROOT / "bitblas").rglob("*.cu"))
 
 

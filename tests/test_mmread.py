@@ -191,7 +191,9 @@ def test_progress(tmp_path, capsys, monkeypatch):
     assert "100 % of 0 MB" in err
     assert err.endswith("\r")  # and it is gone
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setattr(progress, "LARGE", 10)
+    mmread(path)
+    assert capsys.readouterr().err == ""  # it is read within a second
+    monkeypatch.setattr(progress, "WAIT", 0.0)
     mmread(path)
     assert "100 %" in capsys.readouterr().err
     mmread(path, progress=False)

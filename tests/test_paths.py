@@ -8,6 +8,7 @@ import pytest
 from algorithm_runs import OnBitblas, OnGraphBLAS, as_dict, every_dtype, every_graph, full, matrix, sources
 from oracles import GRAPHS, Graph
 
+import bitblas as gb
 from bitblas.algorithms import (
     betweenness_centrality,
     bfs_levels,
@@ -187,6 +188,20 @@ class Programs:
     def test_betweenness_source_out_of_range(self, gb):
         with pytest.raises(gb.exceptions.IndexOutOfBound, match=r"argument sources: .*0 to 14.*got 15.*Hint"):
             betweenness_centrality(matrix(gb, GRAPHS["tree"]), [0, 15], gb=gb)
+
+
+def test_sssp_looks_at_the_weights_once():
+    """What it has to know of them stays with the matrix, as long as that stays as it is."""
+    A = matrix(gb, GRAPHS["tree"], GRAPHS["tree"].integers(1, 9), "FP32")
+    with gb.trace() as before:
+        first = sssp(A, 0)
+    with gb.trace() as t:
+        assert sssp(A, 0).isequal(first)
+    assert [any("reduce_scalar" in run.plan for run in x) for x in (before, t)] == [True, False]
+    i, j, _ = A.to_coo()
+    A[i[0], j[0]] = float("nan")
+    with pytest.raises(gb.exceptions.InvalidValue, match="NaN"):
+        sssp(A, 0)
 
 
 class TestOnGraphBLAS(OnGraphBLAS, Programs):

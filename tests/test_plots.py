@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bitblas as gb
-from bitblas import plots
+from bitblas import algorithms, plots
 
 pytest.importorskip("matplotlib")
 
@@ -70,6 +70,34 @@ def test_the_tiles_that_are_stored():
     assert "How full the 4 x 4 tiles are" in texts(plots.spy(both, tile=4, title="a ring"))
     with pytest.raises(gb.exceptions.InvalidValue, match="tile: expected 4, 8"):
         plots.spy(both, tile=5)
+
+
+def test_places_are_near_for_what_is_near():
+    grid = algorithms.grid_graph(12, 30)
+    places = plots.positions(grid)
+    rows, cols = (part.tolist() for part in grid.to_coo()[:2])
+    steps = np.linalg.norm(places[rows] - places[cols], axis=1)
+    assert steps.max() < np.linalg.norm(places[0] - places[-1]) / 10  # 40 edges away
+    two = gb.Matrix.from_coo([0, 1, 2, 3], [1, 0, 3, 2], True, nrows=5, ncols=5, device="cpu")
+    assert np.isnan(plots.positions(two)[2:]).all() and not np.isnan(plots.positions(two)[:2]).any()
+    assert plots.positions(gb.Matrix(bool, 0, 0, device="cpu")).shape == (0, 2)
+
+
+def test_pictures_of_graphs():
+    roads = gb.Graph.from_edges([("Ulm", "Bern"), ("Bern", "Rom"), ("Oslo", "Kiel")], directed=False)
+    figure = plots.levels(roads, "Ulm", title="roads")
+    assert {"roads", "edges from vertex Ulm"} <= set(texts(figure))
+    assert [text.get_text() for text in figure.axes[0].texts] == ["Ulm", "Bern", "Rom", "Oslo", "Kiel"]
+    (lines, points) = figure.axes[0].collections
+    assert len(lines.get_segments()) == 3 and len(points.get_offsets()) == 5
+    assert sorted(x for x in lines.get_array() if x == x) == [0.5, 1.5]
+    grid = algorithms.grid_graph(20, 20)
+    figure = plots.graph(grid, np.arange(400.0), label="number")
+    assert len(figure.axes[0].collections[0].get_segments()) == 760 and "number" in texts(figure)
+    with pytest.raises(gb.exceptions.DimensionMismatch, match="values: expected one for each of 400"):
+        plots.graph(grid, np.arange(3))
+    with pytest.raises(gb.exceptions.DimensionMismatch, match="square"):
+        plots.graph(gb.Matrix(bool, 2, 3, device="cpu"))
 
 
 def test_save(tmp_path):

@@ -11,6 +11,12 @@ from test_split import with_near
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.loop import Program
+from bitblas.loop.buffers import ENTRIES, LISTED, REMAINING, SEGMENTS, STATE, WORK
+from bitblas.loop.fused.fuse import Round, Step
+from bitblas.loop.fused.steps import activate_variant
+from bitblas.loop.gpu.inner import copies_of
+from bitblas.loop.recorded.ir import Product, Vec
+from bitblas.store import pack
 
 
 @pytest.mark.parametrize("form", [("b2sr", 8), ("split", 8)])
@@ -108,7 +114,38 @@ def test_launches_are_as_large_as_the_device(device, monkeypatch):
     assert entries(q)[0].tolist() == list(range(1, n, 2))
 
 
-@pytest.mark.parametrize("form", ["csr", pytest.param("mplg", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("form", ["csr", "nib"])
+def test_entries_that_nobody_has_listed(device, form, monkeypatch):
+    """A warp finds more of them in its words than it has lanes, and goes through all."""
+    if device == "cpu":
+        pytest.skip("steps of GPUs")
+    monkeypatch.setattr(type(devices.get(device)), "multiprocessors", 1)
+    n = 2600
+    A = gb.Matrix.from_coo(range(n - 1), range(1, n), np.arange(1, n), nrows=n, ncols=n, format=form)
+    d, odd = gb.Vector.from_coo(range(n), range(n), size=n), gb.Vector.from_coo(range(1, n, 2), True, size=n)
+    near, t = gb.Vector(INT64, n), gb.Vector.from_coo([0], 0, size=n)
+
+    def body(_):
+        near(~odd.S, gb.replace) << d
+        t << near.vxm(A, gb.semiring.min_plus[INT64])
+
+    program = Program(body, while_=t, limit=1)
+    program.run()
+    assert dict(zip(*entries(t))) == {k + 1: 2 * k + 1 for k in range(0, n, 2)}
+    (step,) = (launch.variant for launch in program.explain().launches if launch.kind == "step")
+    assert "SCANS=1" in step and "WEIGHS=0" in step
+
+
+def test_few_rounds_in_a_body_where_rows_are_long():
+    """Rounds after the end cost a launch each: with hubs there are few before it."""
+    x = Vec(0, 64, BOOL)
+    product = Product(None, x, gb.semiring.any_pair[BOOL], False, True, 64)
+    round_ = Round((Step(x, product, None, (), False, ""),), (x,), {})
+    assert [copies_of(round_, True, skewed=skewed) for skewed in (False, True)] == [12, 9]
+    assert copies_of(round_, False, skewed=True) == 3
+
+
+@pytest.mark.parametrize("form", ["csr", *(pytest.param(x, marks=pytest.mark.slow) for x in ("mplg", "nib"))])
 def test_rows_of_all_lengths(device, form):
     """Many entries of u pull: what stands late in a row is found, in a long one by a warp, in others by a few lanes.
     Few push: long rows are cut, the others are walked as one."""
@@ -130,3 +167,24 @@ def test_rows_of_all_lengths(device, form):
     expected = dijkstra(csr_array((weights, (rows, cols)), shape=(n, n)), indices=hub)
     at, found = entries(gb.algorithms.sssp(A, hub))
     assert np.array_equal(at, np.flatnonzero(expected < np.inf)) and np.array_equal(found, expected[at])
+
+
+@pytest.mark.usefixtures("emulator")
+@pytest.mark.parametrize("density", [0.0, 0.002, 0.1, 0.5, 1.0])
+def test_every_entry_of_a_vector_is_listed_once(density):
+    """With few warps, so that each has many entries and takes their places together; long rows are cut."""
+    import emulator.device  # noqa: F401 - registers it
+
+    device, n, longest, rng = devices.get("emulator"), 9000, 40, np.random.default_rng(5)
+    flags = rng.random(n) < density
+    length = np.where(rng.random(n) < 0.01, rng.integers(41, 130, n), rng.integers(0, 9, n))
+    ptr = np.append(0, np.cumsum(length)).astype(np.int32)
+    listed, state = np.full(n, n, np.uint32), np.zeros(STATE, np.uint64)
+    cut = np.zeros((int((-(-length // longest)).sum()), 2), np.uint32)
+    launch = device.load(activate_variant(1, 1, gb.dtypes.INT32))
+    launch((2,), (256,), (np.int64(n), np.int64(n), np.int64(longest), pack(device, flags), ptr, listed, state, cut))
+    here = np.flatnonzero(flags)
+    assert state[[ENTRIES, LISTED, REMAINING]].tolist() == [len(here)] * 3 and state[WORK] == length[here].sum()
+    assert np.array_equal(np.sort(listed[: len(here)]), here) and (listed[len(here) :] == n).all()
+    long = [(i, s) for i in here[length[here] > longest].tolist() for s in range(-(-length[i] // longest))]
+    assert sorted(map(tuple, cut[: int(state[SEGMENTS])].tolist())) == long

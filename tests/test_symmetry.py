@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bitblas as gb
-from bitblas.formats import Structure
+from bitblas.formats import Structure, class_of
 
 
 def both_ways(i, j):
@@ -65,6 +65,22 @@ def test_no_transpose_is_made(device, monkeypatch):
             A.reorder("rcm")
         held = A._store.structure
         assert held.form(A.format, transposed=True) is held.primary
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["csr", "nib"])
+def test_algorithms_make_no_transpose(device, key, monkeypatch):
+    i, j = both_ways(*generator("no transpose").integers(0, 300, (2, 2000)))
+    chunks = [(i[k : k + 500], j[k : k + 500]) for k in range(0, len(i), 500)]
+    names = "bfs_levels", "bfs_parents", "connected_components", "pagerank", "betweenness_centrality", "hits"
+    for name in (*names, "core_numbers", "maximal_independent_set", "eigenvector_centrality", "label_propagation"):
+        A = gb.Matrix.from_chunks(chunks, nrows=300, ncols=300, symmetric=True, **FORMS[key])
+        run, more = getattr(gb.algorithms, name), [0] if name.startswith("bfs") else []
+        with monkeypatch.context() as m:
+            for kind in {type(A._store.structure.primary), *map(class_of, ("csr", "mplg"))}:
+                m.setattr(kind, "transpose", lambda *args: pytest.fail("a transpose is made"))
+            run(A, *more)
+        assert A._store.structure.form(key, transposed=True) is A._store.structure.primary, name
 
 
 def test_values_are_turned(device):

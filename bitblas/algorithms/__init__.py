@@ -43,7 +43,7 @@ from .generators.rmat import rmat_graph
 from .layouts.spectral import spectral_layout
 from .layouts.spring import spring_layout
 from .paths.all_pairs import all_pairs_distances, distances_from_each
-from .paths.bfs import bfs_levels, bfs_parents
+from .paths.bfs import bfs_levels, bfs_parents, levels_from_each
 from .paths.eccentricity import diameter, diameter_bounds, eccentricity
 from .paths.ego import ego_graph
 from .paths.negative_cycle import negative_cycle
@@ -65,10 +65,10 @@ __all__ = [
     "condensation", "connected_components", "core_numbers", "cosine", "diameter", "diameter_bounds",
     "distances_from_each", "eccentricity", "edge_betweenness_centrality", "ego_graph", "eigenvector_centrality",
     "erdos_renyi_graph", "grid_graph", "harmonic_centrality", "hits", "jaccard", "k_core", "k_truss",
-    "katz_centrality", "label_propagation", "leiden", "local_clustering", "louvain", "markov_clustering",
-    "maximal_independent_set", "maximal_matching", "maximum_flow", "maximum_matching", "minimum_cut",
-    "minimum_spanning_forest", "modularity", "negative_cycle", "node2vec_walks", "overlap", "pagerank",
-    "random_walks", "resource_allocation", "rmat_graph", "small_world_graph", "spectral_layout", "spring_layout",
-    "square_clustering", "sssp", "sssp_tree", "strongly_connected_components", "topological_levels", "transitivity",
-    "triangle_count", "triangles_per_vertex", "weakly_connected_components",
+    "katz_centrality", "label_propagation", "leiden", "levels_from_each", "local_clustering", "louvain",
+    "markov_clustering", "maximal_independent_set", "maximal_matching", "maximum_flow", "maximum_matching",
+    "minimum_cut", "minimum_spanning_forest", "modularity", "negative_cycle", "node2vec_walks", "overlap",
+    "pagerank", "random_walks", "resource_allocation", "rmat_graph", "small_world_graph", "spectral_layout",
+    "spring_layout", "square_clustering", "sssp", "sssp_tree", "strongly_connected_components",
+    "topological_levels", "transitivity", "triangle_count", "triangles_per_vertex", "weakly_connected_components",
 ]  # fmt: skip

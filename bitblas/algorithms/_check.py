@@ -94,6 +94,12 @@ def loop(make, A, gb, *args):
     return found
 
 
+def kept(make, A, gb):
+    """make(A, gb): what was kept of it, if the contents of A are still the same."""
+    keep = getattr(A, "_keep", None)
+    return make(A, gb) if keep is None else keep((make,), lambda twin: make(twin, gb))
+
+
 def library(gb, A=None):
     """The module to run on: the one given, that of a matrix in shares, or bitblas, imported only now because bitblas
     imports this package."""

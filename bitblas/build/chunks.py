@@ -155,7 +155,7 @@ def _chosen(counts: Counts, nrows: int, ncols: int, itemsize: int, format: str) 
                 return k, number
     others = [k for k, need in least.items() if k != key and not device.missing(need)]
     needed = plain or least[key]
-    hint = "".join(f"; format={k!r} needs {least[k]} bytes{' or more' * (k == 'nib')}" for k in others)
+    hint = "".join(f"; format={k!r} needs {least[k]} bytes{' or more' * fits[k].guesses}" for k in others)
     what = f"{entries} entries from chunks as {key}: needs {needed} bytes on device {device.name!r}"
     raise OutOfMemory(f"{what}, {device.missing(needed)}{hint}")
 

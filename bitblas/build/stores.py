@@ -12,6 +12,7 @@ from semirings.dtypes import DataType
 from ..config import config
 from ..device import Device, held
 from ..exceptions import InvalidValue, OutOfMemory
+from ..flat import BITMAP, FlatStore
 from ..formats import Structure
 from ..formats.csr import format as csr
 from ..formats.hyper import format as hyper
@@ -80,6 +81,8 @@ def narrowed(A: MatrixStore, rows: Any, cols: Any) -> MatrixStore:
 
 def with_format(A: MatrixStore, format: str = "auto", tile: int | None = None) -> MatrixStore:
     """The same matrix with its primary form as asked: "auto" leaves it as it is, but where the plan has to look."""
+    if isinstance(A, FlatStore) and format in ("auto", BITMAP):
+        return A  # already, and nobody looks at its structure
     if format == "auto" and tile is None:
         return in_form(A, plan_choice.when_made(A.structure, A.iso))
     return in_form(A, plan_forms.choose_form(A.structure, format, tile, iso=A.iso))
@@ -96,7 +99,7 @@ def in_form(A: MatrixStore, key: str) -> MatrixStore:
 def with_values(A: MatrixStore, packed: bool | None = None) -> MatrixStore:
     """The same matrix, its values packed (InvalidValue where they cannot be) or plain; None: packed where the plan
     wants it, else as they are. One value for all entries is left alone."""
-    if packed is None and not plan_values.wants_packed(A):
+    if packed is None and (isinstance(A, FlatStore) or not plan_values.wants_packed(A)):
         return A
     raw = A.raw
     if isinstance(raw, PackedValues):

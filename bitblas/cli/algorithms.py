@@ -14,7 +14,7 @@ from typing import Any
 from .. import algorithms
 from ..device import Trace
 from ..io import Graph
-from . import output
+from . import output, tables
 from .source import both_ways, facts, load, undirected, vertex
 from .ticker import Ticker
 
@@ -72,16 +72,24 @@ def _value(graph: Graph, name: str, given: Any) -> Any:
     return given
 
 
-def run(args: argparse.Namespace) -> None:
-    """Read, run, write, and say what came out."""
-    writes = bool(args.algorithm.writes)
-    if writes:
+def check(args: argparse.Namespace) -> None:
+    """Refuse, before the work, an answer that could not be written."""
+    if args.algorithm.writes:
         output.check(args)
         if args.out:
             output.kind_of(args.out, matrix=args.algorithm.matrix)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Read, run, write, and say what came out."""
+    check(args)
     start = time.perf_counter()
     graph = load(args)
-    read = time.perf_counter() - start
+    answer(args, graph, time.perf_counter() - start)
+
+
+def answer(args: argparse.Namespace, graph: Graph, read: float) -> None:
+    """Run, write, and say what came out. read: the seconds that reading took."""
     trace = Trace()
     start = time.perf_counter()
     with trace if args.trace else nullcontext(), algorithms.Watch() as seen, Ticker(args.command, seen):
@@ -89,14 +97,20 @@ def run(args: argparse.Namespace) -> None:
     seconds = time.perf_counter() - start
     if args.trace:
         print(trace, file=sys.stderr)
-    if writes and args.out:
+    if args.algorithm.writes and args.out:
         of = graph if args.algorithm.labelled else Graph(graph.matrix)
         output.write(args.out, answer, of, args.algorithm.vertices(args), getattr(args, "best", None))
     A = graph.matrix
     made = {"file": args.file, **facts(A), "result": summary, "rounds": seen.rounds, "converged": seen.converged}
     made |= {"read_seconds": read, "seconds": seconds}
-    found = ", ".join(f"{key} {output.plain(value)}" for key, value in summary.items())
+    terminal = tables.on_terminal(sys.stderr if args.algorithm.writes and args.out == output.STDOUT else None)
+    found = tables.table(summary) if terminal else words(summary)
     if not seen.converged:
         found += f"\nnot converged after {seen.rounds} rounds: give more by --max-iter, or a larger --tol"
-    times = f"read in {read:.3f} s, ran in {seconds:.3f} s"
-    output.tell(args, made, f"{found}\n{A.nrows} vertices, {A.nvals} entries, on {A.device.name}: {times}")
+    times = f"{A.nrows} vertices, {A.nvals} entries, on {A.device.name}: read in {read:.3f} s, ran in {seconds:.3f} s"
+    output.tell(args, made, f"{found}\n{tables.paint(times, tables.DIM) if terminal else times}")
+
+
+def words(summary: Summary) -> str:
+    """A summary in one line."""
+    return ", ".join(f"{key} {output.plain(value)}" for key, value in summary.items())

@@ -8,6 +8,7 @@ import os
 
 from ..io import Graph, mmread
 from .source import facts, load, storage, vertex
+from .ticker import Ticker
 
 
 def compare(args: argparse.Namespace) -> int:
@@ -15,8 +16,13 @@ def compare(args: argparse.Namespace) -> int:
     # SuiteSparse and Numba bring an OpenMP runtime each, and the idle threads of one, spinning, take the cores from the
     # other: milliseconds per call on two cores. Read when the runtimes are loaded, so before anything else.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    from .. import plots
+    from ..algorithms import bfs_levels
     from ..compare import comparison as compare
+    from ..compare import telling
 
+    if args.picture:
+        plots.kind_of(args.picture)
     where = storage(args)
     if args.command == "demo":
         args.file = compare.DEMO_GRAPH
@@ -29,17 +35,26 @@ def compare(args: argparse.Namespace) -> int:
     devices = [where.pop("device")] if args.device else None
     sides = compare.sides(A, devices, format=where["format"], tile=where["tile"])
     if not args.json:
-        print("\n".join(compare.introduction(args.file, A, source)), "\n")
-        print(compare.heading(sides), flush=True)
-    rows = []
-    for row in compare.rows(sides, source, args.algorithms):
-        rows.append(row)
+        print("\n".join(telling.introduction(args.file, A, source)), "\n")
+        print(telling.heading(sides), flush=True)
+    rows: list[compare.Row] = []
+    names = [program.name for program in compare.chosen(args.algorithms)]
+    for number, name in enumerate(names, 1):
+        with Ticker(f"{name}, {number} of {len(names)}"):
+            rows += compare.rows(sides, source, name)
         if not args.json:
-            print(compare.line(row), flush=True)
+            print(telling.line(rows[-1]), flush=True)
     equal = all(row.equal for row in rows)
+    if args.picture:
+        plots.save(plots.levels(A, source, title=f"{args.file}: how far from vertex {source}"), args.picture)
     if args.json:
         made = {"command": args.command, "file": args.file, **facts(A), "source": source, "equal": equal}
         print(json.dumps({**made, "rows": [compare.as_dict(row) for row in rows]}))
-    else:
-        print("\nAll answers are equal." if equal else "\nAnswers DIFFER.")
+        return 0 if equal else 1
+    if args.command == "demo":
+        print(f"\nHow many crossings are how many roads from crossing {source}:")
+        print("\n".join(telling.distances(bfs_levels(A, source))))
+    if args.picture:
+        print(f"\nThe same as a picture: {args.picture}")
+    print("", *telling.closing(rows), sep="\n")
     return 0 if equal else 1

@@ -69,7 +69,7 @@ def info(args: argparse.Namespace) -> None:
         made |= {"depth": seen.levels} | ({} if orders is None else {"orders": ordered(orders), "best": orders.best})
         print(json.dumps(made))
         return
-    named = "" if graph.labels is None else f", vertices have names ({', '.join(graph.labels[:3])}, ...)"
+    named = "" if graph.labels is None else f", vertices have names ({', '.join(map(str, graph.labels[:3]))}, ...)"
     print(f"{args.file}: {A.dtype}, {loops} on the diagonal, on {A.device.name}{named}\n")
     print(f"{'entries per':12}" + "".join(f"{name:>9}" for name in (*QUANTILES, "mean", "empty")))
     for name, found in (("row", rows_degrees), ("column", cols_degrees)):

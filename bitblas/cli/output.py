@@ -136,7 +136,7 @@ def write(out: str, answer: Any, graph: Graph, vertices: bool, top: int | None =
         mark = DELIMITERS[kind]
         ends, answers = index.tolist(), values.tolist()
         if graph.labels is not None:
-            if bad := [name for name in graph.labels if mark in name]:
+            if bad := [name for name in graph.labels if mark in str(name)]:
                 raise InvalidValue(f"{out}: expected names without {mark!r}, as it divides columns, got {bad[0]!r}")
             ends = [graph.labels[i] for i in ends]
             answers = [graph.labels[x] for x in answers] if vertices else answers

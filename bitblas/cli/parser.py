@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from ..formats import TILES, tiled
 from ..io import FILE_FORMATS
 from ..plan.forms import FORMATS
-from . import algorithms, commands, comparison, files, output, ranks, warming
+from . import algorithms, commands, comparison, completion, files, making, output, ranks, several, warming
 from .source import Fault, meant
 
 DESCRIPTION = (
@@ -19,6 +19,10 @@ DESCRIPTION = (
 )
 WIDTH, INDENT = 100, 16  # of what --help says
 OTHERS = "others: Files, this machine, and comparisons."
+CODES = (
+    "Exit codes: 0; 1 compare or demo found a difference; 2 a bad call or file, said in one line on standard error; "
+    "130 interrupted; 141 the reader of the pipe left."
+)
 
 
 class Parser(argparse.ArgumentParser):
@@ -86,6 +90,19 @@ def parser() -> argparse.ArgumentParser:
                 p.add_argument(flag, **options)
             if algorithm.writes:
                 output.add_out(p, f"write {algorithm.writes}")
+    p = command("several", several.several, "several algorithms, the file read once; with --json a line for each")
+    _input(p)
+    _storage(p)
+    p.set_defaults(whole=top)
+    p.add_argument("commands", metavar="COMMAND", nargs="+", help="an algorithm, in quotes with its options")
+    p = command("make", making.make, "a graph made by a rule or by chance, into a file")
+    kinds = p.add_subparsers(dest="kind", metavar="KIND", help=", ".join(making.generators()), required=True)
+    for kind, program in making.generators().items():
+        one = kinds.add_parser(kind, description=(program.__doc__ or "").partition("\n")[0])
+        one.add_argument("--json", action="store_true", help="the result as one JSON object")
+        one.set_defaults(parser=one, file=None)
+        making.add_generator(one, program)
+        _storage(one)
     p = command("convert", files.convert, "the same matrix in a file of another format")
     _input(p)
     files.add_convert_options(p)
@@ -97,6 +114,9 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("files", metavar="PROGRAM", nargs="*", help="a Python file, or a page of Markdown with Python in it")
     p.add_argument("-j", "--processes", type=int, metavar="N", help="so many at once (default: one for each processor)")
     p.add_argument("--all", action="store_true", help="every algorithm, not only those of compare")
+    p = command("completion", completion.completion, 'what a shell completes by: eval "$(bitblas completion bash)"')
+    p.set_defaults(whole=top)
+    p.add_argument("shell", choices=completion.SHELLS, help="zsh: the same; fish: bitblas completion fish | source")
     p = command("run", ranks.run, "a Python program as several ranks on this host, each with its share of the objects")
     p.add_argument("-n", "--ranks", type=int, required=True, metavar="N", help="how many, on GPUs one for each")
     p.add_argument("--device", metavar="DEVICE", help="cpu or cuda; default: cuda if it works")
@@ -110,8 +130,12 @@ def parser() -> argparse.ArgumentParser:
             _input(p)
         _storage(p)
         p.add_argument("--source", default="0", metavar="VERTEX", help="where to start (default 0)")
+        p.add_argument(
+            "--picture", metavar="OUT", help="the graph by how far its vertices are: .png, .svg; needs [plots]"
+        )
         p.add_argument("--algorithms", metavar="NAME,...", help="these alone; all: every one, which can take long")
     top.epilog = "\n\n".join("\n".join([textwrap.fill(group, WIDTH), *said]) for group, said in words.items())
+    top.epilog += "\n\n" + textwrap.fill(CODES, WIDTH)
     return top
 
 

@@ -23,7 +23,8 @@ from .. import extras
 from ..exceptions import InvalidValue
 from ..io import host_coo
 from .every import every
-from .programs import PAGERANK_ROUNDS, Program, arrays, programs
+from .programs import PAGERANK_ROUNDS as PAGERANK_ROUNDS
+from .programs import Program, arrays, programs
 
 DEMO_GRAPH = "USA-road-d.NY.mtx.gz"
 SUITESPARSE = "SuiteSparse"
@@ -210,40 +211,12 @@ def rows(all_sides: list[Side], source: int = 0, names: str | None = None) -> It
         yield row
 
 
-def heading(all_sides: list[Side]) -> str:
-    cells = [f"{side.name + ' ms':>15}" for side in all_sides] + [f"{side.name + ' bytes':>18}" for side in all_sides]
-    return f"{'algorithm':<12}{'answer':<38}{'equal':<16}" + "".join(cells)
-
-
-def line(row: Row) -> str:
-    verdict = "yes" if row.difference == 0 else "no"
-    if row.difference is not None and row.difference > 0:
-        verdict = f"{'yes' if row.equal else 'no'}, to {row.difference:.1e}"
-    cells = [f"{1000 * s:>15.3f}" for s in row.seconds.values()] + [f"{b:>18}" for b in row.nbytes.values()]
-    return f"{row.algorithm:<11} {row.answer:<38}{verdict:<16}" + "".join(cells)
-
-
 def as_dict(row: Row) -> dict[str, Any]:
     """A row as JSON knows it."""
     made = asdict(row)
     if row.difference is not None and not np.isfinite(row.difference):
         made["difference"] = None
     return made
-
-
-def introduction(file: str, A: Any, source: int) -> list[str]:
-    """What the table below it compares, and how, in lines of text."""
-    import graphblas
-
-    threads = f"{SUITESPARSE} {graphblas.ss.config['nthreads']}, cpu {cpu_threads()}"
-    made = str(A.dtype) == "BOOL"
-    weights = "1 to 63, a hash of the edge, as the file has none" if made else "those of the file, made positive"
-    return [
-        f"{file}: {A.nrows} vertices, {A.nvals} entries; source {source}; weights: {weights}",
-        f"The same programs on both, median of {RUNS} runs after a warm-up (fewer where slow). Threads: {threads}",
-        f"PageRank runs {PAGERANK_ROUNDS} rounds, betweenness counts paths from the source alone.",
-        "Bytes are those of the matrix with all its cached forms.",
-    ]
 
 
 def cpu_threads() -> int:

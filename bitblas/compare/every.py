@@ -62,6 +62,7 @@ def every() -> list[Program]:
         ("bfs_parents", "pattern", lambda A, s, gb: a.bfs_parents(A, s, gb=gb).nvals, LINEAR, None),
         ("sssp_tree", "weighted", lambda A, s, gb: a.sssp_tree(A, s, gb=gb)[0], LINEAR, None),
         ("distances_from_each", "weighted", lambda A, s, gb: a.distances_from_each(A, sources(A), gb=gb), LINEAR, None),
+        ("levels_from_each", "pattern", lambda A, s, gb: a.levels_from_each(A, sources(A), gb=gb), LINEAR, None),
         ("all_pairs_distances", "weighted", _plain("all_pairs_distances"), CUBE, None),
         ("negative_cycle", "weighted", lambda A, s, gb: len(a.negative_cycle(A, gb=gb)), LINEAR, None),
         ("eccentricity", "pattern", _plain("eccentricity"), SQUARE, None),

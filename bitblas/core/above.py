@@ -4,6 +4,7 @@ bitblas/__init__, who know all, plug it in.
     MatrixExtras, VectorExtras  the classes of `A.ss` and `v.ss`
     orders                      {name: function of a Matrix, which gives a permutation}
     measured                    function of a Matrix and its Profile, which gives the Profile with measured times
+    io                          bitblas.io, for Graph, which its readers make
 """
 
 from __future__ import annotations

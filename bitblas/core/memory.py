@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..device import held
+from ..flat import FlatStore
 from ..sparse import SparseStore
 from ..store import MatrixStore, VectorStore
 
@@ -38,7 +39,7 @@ class Memory:
         named = [(key + ".T" * transposed, form, order) for key, transposed, form, order in structure.forms()]
         forms = {name: sum(map(size, form.arrays().values())) for name, form, _ in named}
         orders = {name: size(order) for name, _, order in named if order is not None}
-        values = size(A.raw)
+        values = size(A.flat.values if isinstance(A, FlatStore) else A.raw)
         copies = {key + ".T" * transposed: size(x) for (key, transposed), x in list(A.copies.items())}
         permutation, caches = size(A.order), dict[str, int]()
         for name, form, _ in named:

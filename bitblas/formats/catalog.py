@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .b2sr.format import B2sr
+from .bitmap.format import Bitmap
 from .choice import Format
 from .contract import Form
 from .csr.format import Csr
@@ -11,7 +12,7 @@ from .mplg.format import Mplg
 from .nib.format import Nib
 from .split.format import Split
 
-FORMS: tuple[type[Form], ...] = (Csr, Mplg, B2sr, Split, Hyper, Nib)
+FORMS: tuple[type[Form], ...] = (Csr, Mplg, B2sr, Split, Hyper, Nib, Bitmap)
 
 FORMATS: dict[str, Format] = {format.key: format for form in FORMS for format in form.formats}  # by key
 _CLASSES = {format.key: form for form in FORMS for format in form.formats}

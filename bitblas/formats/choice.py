@@ -72,6 +72,7 @@ class Format:
     by_rows: ClassVar[bool] = False  # units are rows, entries lie row by row: one order of values for all such forms
     ranked: ClassVar[bool] = True  # kernels find values by ranks: entries do not lie as units list them
     packed: ClassVar[bool] = False  # column numbers of rows are packed
+    bits: ClassVar[bool] = False  # has a bit for each place; verbs run on those as on vectors (verbs/narrow.py)
     renumbers: ClassVar[bool] = False  # lists rows and columns that have entries; verbs run on those (verbs/hyper.py)
     # ---- what it takes part in ----
     timed: ClassVar[bool] = True  # in the choice for time, and in a calibration
@@ -81,6 +82,8 @@ class Format:
     wide: bool = False  # the CPU has a kernel for all places of a tile at once (b2sr/lanes.cpu.py)
     spreads: ClassVar[bool] = False  # rounds of the CPU push along it (spread.cpu.py)
     reads_values: ClassVar[bool] = False  # a step that pulls reads values (loop/fused/steps.py)
+    heavy: ClassVar[bool] = False  # the items of its units take many registers: tiles, and entries beside them
+    scans: ClassVar[bool] = False  # its step finds the entries of its vector where nobody has listed them
     indices: ClassVar[tuple[str, ...]]  # names that pulls and pushes give the types of its index arrays
     dot_indices: ClassVar[tuple[str, ...]] = ()  # names that its dot kernel gives them; none: there is no such kernel
     # Which of its products registry/ lists, in all their kinds: "all", a "few", those that "packed" rows need; or each

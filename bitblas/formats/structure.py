@@ -36,8 +36,17 @@ class Structure:
         self.device: Device = primary.device
         self.nrows: int = primary.nrows
         self.ncols: int = primary.ncols
-        self.nvals: int = primary.nvals
         self.renumbers: bool = primary.format.renumbers
+        self.bits: bool = primary.format.bits
+        if not self.bits:  # else entries are counted when somebody asks
+            self.nvals: int = primary.nvals
+
+    def __getattr__(self, name: str) -> Any:
+        """`nvals`, when it is asked for."""
+        if name != "nvals":
+            raise AttributeError(name)
+        self.nvals = self.primary.nvals
+        return self.nvals
 
     @property
     def symmetric(self) -> bool:

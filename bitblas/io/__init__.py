@@ -6,9 +6,9 @@ file and, in a text, the line. Other libraries are imported by the functions tha
 """
 
 from ..atomic import replacing
+from ..graph import Graph
 from .build import host_coo
 from .edgelist import read_edgelist, write_edgelist
-from .graph import Graph
 from .libraries import from_graphblas, from_networkx, from_scipy_sparse, to_graphblas, to_networkx, to_scipy_sparse
 from .matrixmarket import mmread, mmwrite
 from .npz import read_npz, write_npz

@@ -46,6 +46,14 @@ def from_entries(
     return gb.Matrix.from_coo(rows, cols, values, dtype, dup_op=dup_op, **more)
 
 
+def mirrored(rows: np.ndarray, cols: np.ndarray, values: Any) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Every edge and its mirror image, side by side, so that duplicates are joined in the order of the file."""
+    keep = np.ones(2 * len(rows), bool)
+    keep[1::2] = rows != cols
+    there, back = np.stack([rows, cols], 1).ravel()[keep], np.stack([cols, rows], 1).ravel()[keep]
+    return there, back, None if values is None else np.repeat(values, 2)[keep]
+
+
 def _first_duplicate(rows: np.ndarray, cols: np.ndarray) -> tuple[int, int] | None:
     order = np.lexsort((cols, rows))
     rows, cols = rows[order], cols[order]

@@ -13,6 +13,7 @@ from ..exceptions import InvalidValue, OutOfMemory
 from .edges import Layout, Reader
 from .files import CHUNK, Source, opened
 from .mmfile import Header
+from .names import Names
 
 BLOCK = 16 * CHUNK  # of text: 4 MiB, some 100 MB while its numbers are read
 TEXT = 6  # bytes of memory for a byte of text, if an edge list is read at once: 24 for the shortest line
@@ -74,7 +75,7 @@ class EdgeChunks(FileChunks):
     def __init__(self, source: Any, asked: Layout, base: int, size: int | None, both: Any, progress: Any) -> None:
         super().__init__(source, progress)
         self.asked, self.base, self.size, self.both = asked, base, size, both
-        self.index: dict[str, int] = {}
+        self.index = Names()
         self.labels: tuple[str, ...] | None = None
 
     def entries(self, stream: Source) -> Iterator[Entries]:

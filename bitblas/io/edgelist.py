@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import DimensionMismatch, InvalidValue
-from .build import build, columns_of, symmetry_of
+from ..graph import Graph
+from .build import build, columns_of, mirrored, symmetry_of
 from .chunks import EdgeChunks, text_bytes
 from .chunks import chunked as chunked_
 from .edges import Layout, Reader, delimiter_of
 from .files import check_fits, created, line_of, opened
-from .graph import Graph
 
 _LINES = 1 << 16  # written at once
 
@@ -54,9 +54,9 @@ def read_edgelist(
         raise InvalidValue("size: expected none together with labels=True, which count the vertices")
     asked = Layout(delimiter_of(source, delimiter), header, labels, weights)
     if chunked_(source, chunked, lambda: text_bytes(source)):
-        edges = EdgeChunks(source, asked, base, size, None if directed else _both, progress)
+        edges = EdgeChunks(source, asked, base, size, None if directed else mirrored, progress)
         storage: dict[str, Any] = {"device": device, "format": format, "tile": tile, "packed": packed}
-        return Graph(edges.matrix(dup_op=dup_op, dtype=dtype, name=name, **storage), edges.labels)
+        return Graph(edges.matrix(dup_op=dup_op, dtype=dtype, name=name, **storage), edges.labels, directed=directed)
     with opened(source, progress) as stream:
         reader = Reader(stream.name, asked, base, size)
         for block in stream.blocks():
@@ -65,7 +65,7 @@ def read_edgelist(
     n = reader.vertices
     check_fits(reader.name, n, n, len(rows))
     if not directed:
-        rows, cols, values = _both(rows, cols, values)
+        rows, cols, values = mirrored(rows, cols, values)
 
     def where(i: int, j: int) -> str:
         one, other = (reader.labels[k] if reader.labels else str(k + base) for k in (i, j))
@@ -76,15 +76,7 @@ def read_edgelist(
         reader.name, rows, cols, values, (n, n), dup_op=dup_op, dtype=dtype, name=name, where=where, device=device,
         format=format, tile=tile, packed=packed,
     )  # fmt: skip
-    return Graph(A, reader.labels)
-
-
-def _both(rows: np.ndarray, cols: np.ndarray, values: Any) -> tuple[np.ndarray, np.ndarray, Any]:
-    """Every edge and its mirror image, side by side, so that duplicates are joined in the order of the file."""
-    keep = np.ones(2 * len(rows), bool)
-    keep[1::2] = rows != cols
-    there, back = np.stack([rows, cols], 1).ravel()[keep], np.stack([cols, rows], 1).ravel()[keep]
-    return there, back, None if values is None else np.repeat(values, 2)[keep]
+    return Graph(A, reader.labels, directed=directed)
 
 
 def write_edgelist(

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InvalidValue
+from .names import LEAST, Names, fields_of
 from .scan import Fault, Scan, numbers, pieces
 
 _COMMENT = re.compile(rb"^[ \t]*[#%].*$", re.MULTILINE)
@@ -66,7 +67,7 @@ class Reader:
         self.lines = 0  # before the block
         self.highest = -1  # number of a vertex
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
-        self.index: dict[str, int] = {}  # the labels, in the order in which they came
+        self.index = Names()  # the labels, in the order in which they came
 
     @property
     def vertices(self) -> int:
@@ -78,7 +79,7 @@ class Reader:
 
     @property
     def labels(self) -> tuple[str, ...] | None:
-        return tuple(self.index) if self.layout.labels else None
+        return self.index.labels() if self.layout.labels else None
 
     def feed(self, block: bytes) -> None:
         count = block.count(b"\n")
@@ -199,19 +200,25 @@ class Reader:
     # ---- labels ----
 
     def _labelled(self, block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        layout, index = self.layout, self.index
-        ends: list[int] = []
+        layout = self.layout
+        plain = fields_of(block, layout.delimiter, layout.columns) if len(block) >= LEAST else None
+        if plain is not None:
+            fields, rest = plain
+            values = _plain_numbers(rest, len(fields.begins) // 2) if layout.weights else None
+            if values is not None or not layout.weights:
+                pairs = self.index.of(fields).reshape(-1, 2)
+                return pairs[:, 0], pairs[:, 1], values
+        ends: list[str] = []
         weights: list[str] = []
-        for number, fields in self._lines(block):
-            if len(fields) != layout.columns or not fields[0] or not fields[1]:
-                raise self._fault(number, f"expected {layout.line}", repr(" ".join(fields)[:60]))
-            ends.append(index.setdefault(fields[0], len(index)))
-            ends.append(index.setdefault(fields[1], len(index)))
+        for number, words in self._lines(block):
+            if len(words) != layout.columns or not words[0] or not words[1]:
+                raise self._fault(number, f"expected {layout.line}", repr(" ".join(words)[:60]))
+            ends += words[:2]
             if layout.weights:
-                if not _is_weight(fields[2]):
-                    raise self._fault(number, "expected a number as weight", repr(" ".join(fields)[:60]))
-                weights.append(fields[2])
-        pairs = np.array(ends, np.int64).reshape(-1, 2)
+                if not _is_weight(words[2]):
+                    raise self._fault(number, "expected a number as weight", repr(" ".join(words)[:60]))
+                weights.append(words[2])
+        pairs = self.index.numbers(ends).reshape(-1, 2)
         return pairs[:, 0], pairs[:, 1], _numbers_of(weights) if layout.weights else None
 
 
@@ -259,3 +266,18 @@ def _numbers_of(words: list[str]) -> np.ndarray:
     if all(map(_INTEGER.fullmatch, words)):
         return np.array(list(map(int, words)), np.int64)
     return np.array(list(map(float, words)), np.float64)
+
+
+def _plain_numbers(text: bytes, count: int) -> np.ndarray | None:
+    """The numbers of a text, if it holds that many and nothing else."""
+    kind = "real" if text.translate(None, _INTEGERS) else "integer"
+    scan = Scan(kind)
+    try:
+        for piece in pieces(text):
+            scan.feed(piece)
+        if scan.numbers != count:
+            return None
+        bare = _PLUS.sub(b" ", text) if b"+" in text else text  # SciPy reads no leading plus
+        return numbers(bare.translate(_BLANKS), kind, count)
+    except (Fault, ValueError, OverflowError):
+        return None

@@ -5,25 +5,26 @@ from __future__ import annotations
 import sys
 import time
 
-LARGE = 1 << 26  # bytes of the file, packed or not: below, it is read before anyone wonders
+WAIT = 1.0  # seconds of reading before the first picture: what is over by then nobody has waited for
 PAUSE = 0.1  # seconds between two pictures
 
 
 class Progress:
     """How much of a file has been read, on stderr; nothing unless `shown`.
 
-    wanted: True or False; None where stderr is a terminal and the file is large.
+    wanted: True or False; None where stderr is a terminal, from a second on.
     """
 
     def __init__(self, name: str, total: int | None, wanted: bool | None) -> None:
         self.name, self.total = name, total
-        self.shown = wanted if wanted is not None else (total or 0) >= LARGE and sys.stderr.isatty()
+        self.shown = wanted if wanted is not None else sys.stderr.isatty()
         self.width, self.last = 0, 0.0
+        self.begin = time.monotonic() + (0.0 if wanted else WAIT)
 
     def at(self, done: int) -> None:
         """`done` bytes of the file are read."""
         now = time.monotonic()
-        if not self.shown or now - self.last < PAUSE:
+        if not self.shown or now - self.last < PAUSE or now < self.begin:
             return
         self.last = now
         if self.total:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..exceptions import InvalidValue
+from ..graph import Graph
 from .edgelist import read_edgelist, write_edgelist
 from .files import name_of
-from .graph import Graph
 from .matrixmarket import mmread, mmwrite
 from .npz import read_npz, write_npz
 

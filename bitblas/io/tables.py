@@ -14,35 +14,37 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import DimensionMismatch, InvalidValue
-from .build import build, host_coo
-from .graph import Graph
+from ..graph import Graph
+from .build import build, host_coo, mirrored
 
 EDGES, VERTICES = ("source", "target", "weight"), ("vertex", "value")
 
 
 def from_table(
     table: Any, source: str = "source", target: str = "target", weight: str | None = None, *, size: int | None = None,
-    dup_op: Any = None, dtype: Any = None, name: str | None = None, device: str | None = None,
+    directed: bool = True, dup_op: Any = None, dtype: Any = None, name: str | None = None, device: str | None = None,
     format: str | None = None, tile: int | None = None, packed: bool | None = None,
 ) -> Graph:  # fmt: skip
     """A Graph of the rows of a table: a DataFrame of pandas or polars, an Arrow table, or a dictionary of arrays.
 
     source, target: the columns of the two ends of each edge, integers from 0, or else names (strings), which are
     numbered in the order in which they come. weight: the column of values, numbers; None: a pattern. size: the number
-    of vertices; None: as many as the largest number says; not for names. dup_op joins edges that are there twice.
+    of vertices; None: as many as the largest number says; not for names. directed: False: every row is an edge in both
+    directions. dup_op joins edges that are there twice.
 
     Raises InvalidValue for a column that is not there, has missing values or is of another kind, for a vertex out of
     range, and for an edge with a weight that is there twice, without dup_op.
     """
-    rows, cols = (_column(table, name) for name in (source, target))
+    named = _encoded(table, source, target)
+    rows, cols = named[:2] if named else (_column(table, name) for name in (source, target))
     values = None if weight is None else _column(table, weight)
     if values is not None and values.dtype.kind not in "biuf":
         raise InvalidValue(f"column {weight!r}: expected numbers, got {values.dtype}")
     labels = None
-    if rows.dtype.kind not in "iu" or cols.dtype.kind not in "iu":
+    if named or rows.dtype.kind not in "iu" or cols.dtype.kind not in "iu":
         if size is not None:
             raise InvalidValue(f"size: expected None for vertices that have names, got {size}")
-        rows, cols, labels = _named(rows, cols, (source, target))
+        rows, cols, labels = named or _named(rows, cols, (source, target))
         size = len(labels)
     for ends, end in ((rows, source), (cols, target)):
         low, high = (int(ends.min()), int(ends.max())) if len(ends) else (0, -1)
@@ -52,11 +54,14 @@ def from_table(
             raise InvalidValue(f"column {end!r}: expected vertices from 0{last}, got {got}")
     if size is None:
         size = 1 + max((int(ends.max()) for ends in (rows, cols) if len(ends)), default=-1)
+    rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
+    if not directed:
+        rows, cols, values = mirrored(rows, cols, values)
     matrix = build(
-        "table", rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False), values, (size, size),
+        "table", rows, cols, values, (size, size),
         dup_op=dup_op, dtype=dtype, name=name, device=device, format=format, tile=tile, packed=packed,
     )  # fmt: skip
-    return Graph(matrix, labels)
+    return Graph(matrix, labels, directed=directed)
 
 
 def to_pandas(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
@@ -139,6 +144,57 @@ def _named(
     return numbered[0], numbered[1], tuple(index)
 
 
+def _encoded(table: Any, source: str, target: str) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]] | None:
+    """Numbers of both ends, and the names, where these are strings and the library of the table can number them, which
+    is ten times as fast as Python; None else, and where a value is missing."""
+    library = type(table).__module__.partition(".")[0]
+    known: Any = getattr(table, "column_names", None) or getattr(table, "columns", ())
+    if library not in ("pandas", "polars", "pyarrow") or not {source, target} <= set(known):
+        return None
+    columns = [table[source], table[target]]
+    if library == "pyarrow":
+        import pyarrow
+
+        if any(c.null_count or c.type not in (pyarrow.string(), pyarrow.large_string()) for c in columns):
+            return None
+        whole = pyarrow.chunked_array([chunk for c in columns for chunk in c.chunks], columns[0].type)
+        coded = whole.dictionary_encode().unify_dictionaries()
+        codes = np.concatenate([chunk.indices.to_numpy() for chunk in coded.chunks])
+        return _in_order(codes, lambda at: whole.take(at).to_pylist())
+    if library == "polars":
+        import polars
+
+        if any(column.dtype != polars.String or column.null_count() for column in columns):
+            return None
+        whole = polars.concat(columns)
+        return _in_order(whole.cast(polars.Categorical).to_physical().to_numpy(), lambda at: whole.gather(at).to_list())
+    import pandas
+
+    if not all(pandas.api.types.is_string_dtype(column) for column in columns):
+        return None
+    whole = pandas.concat(columns, ignore_index=True)
+    codes, found = pandas.factorize(whole)
+    if (codes < 0).any() or not all(isinstance(label, str) for label in found):
+        return None
+    return _in_order(codes, lambda at: whole.iloc[at].tolist())
+
+
+def _in_order(codes: np.ndarray, taken: Any) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    """Numbers of both ends, as they come in rows, and their names. codes: of all sources, then of all targets; taken:
+    the names at these places."""
+    edges = len(codes) // 2
+    both = codes.reshape(2, edges).T.ravel()
+    first = np.full(int(both.max(initial=0)) + 1, len(both))
+    first[both[::-1]] = np.arange(len(both))[::-1]  # of several that are written to one place, the last one stays
+    order = np.argsort(first)
+    order = order[: np.count_nonzero(first < len(both))]
+    number = np.empty(len(first), np.int64)
+    number[order] = np.arange(len(order))
+    places = first[order]
+    labels = tuple(taken(places // 2 + places % 2 * edges))
+    return number[codes[:edges]], number[codes[edges:]], labels
+
+
 def from_igraph(
     G: Any, weight: str | None = "weight", *, name: str | None = None, device: str | None = None,
     format: str | None = None, tile: int | None = None, packed: bool | None = None,
@@ -164,7 +220,8 @@ def from_igraph(
         "igraph", rows, cols, values, (G.vcount(), G.vcount()), dup_op=gb.binary.plus, dtype=None, name=name,
         device=device, format=format, tile=tile, packed=packed,
     )  # fmt: skip
-    return Graph(matrix, tuple(map(str, G.vs["name"])) if "name" in G.vs.attributes() else None)
+    names = tuple(map(str, G.vs["name"])) if "name" in G.vs.attributes() else None
+    return Graph(matrix, names, directed=G.is_directed())
 
 
 def to_igraph(A: Any, weight: str | None = "weight", *, directed: bool = True) -> Any:

@@ -1,35 +1,28 @@
 // Pushes along rows in small rounds (rounds.cuh, listed.cuh): what the header of a form by rows, which stands before, says
 // of its items is all that differs (formats/csr/rows.cuh).
-#include "kernels/cluster.cuh"
 typedef Rows Units;
+#include "kernels/along.cuh"
 
 // The `stride` lanes that share a row call it together, all of a warp do. meanwhile(): what is done while the first loads are
 // on their way.
-struct Along {
-  Units form;
-  Values values;
-  U_T u_iso;
-  i64 u_stride;
-  const u64* mask;
-  i64 mask_stride;
-  u64 mask_invert;
-
+struct Along : Operands, Ends {
   template <class Put, class Meanwhile>
-  __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, const u64* u_bits,
-                                             const STORED(U_T)* u_val, u64* t_bits, C_T* t_val, Put put,
-                                             Meanwhile meanwhile) const {
-    (void)u_bits;
+  __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, Put put, Meanwhile meanwhile) const {
     if (!IN_FLIGHT) meanwhile();
     bool waiting = IN_FLIGHT;  // the same in all lanes
     form.along(x, lane, stride, [&](bool has, i64 j, i64 e) {
       bool fresh = false;
 #if PLACES
       u64 added = 0;
+      // What does not depend on j is asked for together with it.
+      Z_T z = Z_T(BEGIN);
+      if (KIND != WORDS && has) z = mul(values.at(e), load<U_T>(u_val, u_iso, u_stride, x.unit), j, x.unit);
       if (waiting) meanwhile();
-      if (has && open(j)) {
-        added = put.add(j, 1);
-        fresh = reach(t_bits, t_val, j, e, x.unit, values, u_val, u_iso, u_stride);
-      }
+      if (has && open(j))
+        fresh = reach(t_bits, t_val, j, z, [&] {
+          added = put.add(j, 1);
+          return mark(t_bits, j);
+        });
       put(added, j, fresh);
 #else
       Item found = {};
@@ -53,7 +46,7 @@ struct Along {
   }
   // entry(i) for the entries of u that an item has, each by one of the lanes.
   template <class Entry>
-  __device__ __forceinline__ void entries(const Item& x, int lane, const u64*, Entry entry) const {
+  __device__ __forceinline__ void entries(const Item& x, int lane, Entry entry) const {
     if (lane == 0) entry((i64)x.unit);
   }
 };

@@ -53,6 +53,23 @@ def put(typing: Any, array: Any, index: Any, value: Any) -> Any:
     return types.void(array, index, value), code
 
 
+@intrinsic
+def prefetch(typing: Any, array: Any, index: Any) -> Any:
+    """Tells the processor that array[index] will be read and written soon."""
+
+    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        pointer = element_pointer(ctx, b, sig.args[0], args[0], args[1], sig.args[1])
+        pointer = b.bitcast(pointer, cgutils.voidptr_t)
+        i32 = ir.IntType(32)
+        called = b.module.declare_intrinsic(
+            "llvm.prefetch", [pointer.type], ir.FunctionType(ir.VoidType(), [pointer.type, i32, i32, i32])
+        )
+        b.call(called, [pointer, i32(1), i32(3), i32(1)])
+        return ctx.get_dummy_value()
+
+    return types.void(array, index), code
+
+
 def _bits(name: str, *flags: int) -> Any:
     @intrinsic
     def op(typing: Any, x: Any) -> Any:
@@ -138,4 +155,4 @@ def _allocate(zeroed: bool, ctx: Any, b: Any, sig: Any, args: Any) -> Any:
 
 empty, zeros = _scratch(False), _scratch(True)  # (size, dtype): an array that lives until the kernel ends
 
-__all__ = ["at", "chosen", "drop_lowest", "empty", "popcount", "put", "trailing_zeros", "zeros"]
+__all__ = ["at", "chosen", "drop_lowest", "empty", "popcount", "prefetch", "put", "trailing_zeros", "zeros"]

@@ -60,14 +60,16 @@ struct Small : Places {
     const u32 total = q.before[PEERS] + q.outside;
     for (u32 k = me; k - WARP_LANE < total; k += PEERS * THREADS) {
       const u32 p = k < total ? place(k) : 0;
-      put_item(k < total && bit_of(u_bits, p), p, turn);
+      const bool add = k < total && bit_of(u_bits, p);
+      Item x = {};
+      if (add) x = form.item_at(p);
+      put_item(add, x, p, turn);
     }
     meet_in_cluster();
   }
 
   // Whether lists are short enough for one more round.
   __device__ __forceinline__ bool goes_on() {
-    gather(&q.listed[turn], ROOM, &q.spilled[turn]);
     if (threadIdx.x < 32) {
       u32 work = 0, leave = 0, remaining = 0;
       if (WARP_LANE < PEERS) {
@@ -75,6 +77,7 @@ struct Small : Places {
         leave = *at_peer(&q.leave[parity], WARP_LANE);
         remaining = *at_peer(&q.remaining[parity], WARP_LANE);
       }
+      scan(&q.listed[turn], ROOM, &q.spilled[turn]);
       work = __reduce_add_sync(ALL_LANES, work);
       leave = __reduce_or_sync(ALL_LANES, leave);
       remaining = __reduce_add_sync(ALL_LANES, remaining);
@@ -104,7 +107,7 @@ struct Small : Places {
   __device__ __forceinline__ void end(bool counted, u64 remains) {
     each_listed([&](bool is, u32 p) {
       if (is) clear_bit(on, p);
-      if (is) drop_old(p);
+      if (is && was_old(p)) drop_old(p);
     });
     if (me < 8) state[me] = old_state[me] = 0;
     meet_in_cluster();
@@ -148,8 +151,8 @@ struct Small : Places {
 
   // ---- a round ----
 
+  __device__ __forceinline__ bool was_old(u32 p) const { return bit_of(b.old_bits, p); }
   __device__ __forceinline__ void drop_old(u32 p) {
-    if (!bit_of(b.old_bits, p)) return;
     clear_bit(b.old_bits, p);
     if (CELLS_BEGIN) b.old_val[p] = C_T(BEGIN);
   }
@@ -164,13 +167,17 @@ struct Small : Places {
       const bool is = k < total;
       const u32 p = is ? place(k) : 0;
       bool keep = false, chosen = false;
+      Item x = {};
       if (is) {
-        if (after) drop_old(p);
+        // Asked for before anything is looked at: each costs a trip to the L2 cache.
+        const bool old = after && was_old(p);
+        if (builds) x = form.item_at(p), form.ask(x);
         at((i64)p, keep, chosen);
+        if (after && old) drop_old(p);
         if (builds && !keep) clear_bit(on, p);
       }
       if (builds) {
-        put_item(is && chosen, p, turn ^ 1);
+        put_item(is && chosen, x, p, turn ^ 1);
         put_place(is && keep, p, turn ^ 1);
       }
     }
@@ -188,7 +195,7 @@ struct Small : Places {
 #endif
       word* const at = (word*)small.on + base / (8 * sizeof(word));
       const int shift = (int)(base & (8 * sizeof(word) - 1));
-      if (!(bits & ~(u64)(*at >> shift))) return 0;
+      if (PER > 1 && !(bits & ~(u64)(*at >> shift))) return 0;  // a row's entries come here but once
       return bits & ~(u64)(atomicOr(at, (word)bits << shift) >> shift);
     }
     __device__ __forceinline__ void operator()(u64 added, i64 base, u32 found) const {
@@ -200,7 +207,7 @@ struct Small : Places {
 
   // The step. entry(i): the statements that go along.
   template <class Entry>
-  __device__ __forceinline__ void push(const Along& along, const u64* u_bits, const STORED(U_T)* u_val, bool counts,
+  __device__ __forceinline__ void push(const Operands& of, const u64* u_bits, const STORED(U_T)* u_val, bool counts,
                                        Entry entry) {
     if (threadIdx.x == 0) {
       q.long_count = 0;
@@ -212,6 +219,7 @@ struct Small : Places {
     const int lane = threadIdx.x & (LANES - 1);
     u32 fresh = 0;
     const Put put = {*this, fresh};
+    const Along along = {of, {u_bits, u_val, b.next_bits, b.next_val}};
     for (u32 k = first_of_warp(rank, GROUPS); k < total; k += PEERS * GROUPS * WARPS) {
       const u32 mine = k + WARP_LANE / LANES;
       Item x = {};
@@ -225,15 +233,15 @@ struct Small : Places {
         q.longs[at] = mine;
         x = Item{};
       }
-      along(x, lane, LANES, u_bits, u_val, b.next_bits, b.next_val, put, [&] {
-        if (mine < total) along.entries(whole, lane, u_bits, entry);
+      along(x, lane, LANES, put, [&] {
+        if (mine < total) along.entries(whole, lane, entry);
       });
     }
     __syncthreads();
     const u32 longs = q.long_count < LONGS ? q.long_count : LONGS;
     for (u32 k = 0; k < longs; ++k) {
       const Item x = item(q.longs[k]);
-      along(x, threadIdx.x, THREADS, u_bits, u_val, b.next_bits, b.next_val, put, [] {});
+      along(x, threadIdx.x, THREADS, put, [] {});
     }
     if (counts) remain(fresh);
     meet_in_cluster();
@@ -251,7 +259,7 @@ listed(i64 n, i64 size, i64 longest, i64 from, u64 most, u64 most_work, u64* con
   (void)n;
   __shared__ Lists lists;
   const Units form = FORM_OF();
-  const Along along = {form, {a_val, a_iso, a_stride}, u_iso, u_stride, mask, mask_stride, mask_invert};
+  const Operands of = {form, {a_val, a_iso, a_stride}, u_iso, u_stride, mask, mask_stride, mask_invert};
   Small small = {lists, form, {t_bits, next_bits, old_bits, t_val, next_val, old_val}, size, longest, from, most,
                  most_work, condition, rounds, state, old_state, list, old_list, segments, on, spill, other_spill,
                  item_spill};
@@ -264,7 +272,7 @@ listed(i64 n, i64 size, i64 longest, i64 from, u64 most, u64 most_work, u64* con
     const i64 round = small.first + small.done;
     (void)round;
     PASSES_BEFORE
-    small.push(along, U_BITS, U_VAL, COUNTS_STEP, [&](i64 i) { AT_ENTRY(i) });
+    small.push(of, U_BITS, U_VAL, COUNTS_STEP, [&](i64 i) { AT_ENTRY(i) });
     PASSES_AFTER
     ++small.done;
   }

@@ -50,19 +50,21 @@ struct Places {
 
   // The whole block calls it, before it goes through a list.
   __device__ __forceinline__ void gather(u32* counts, u32 room, u32* spilled) {
-    if (threadIdx.x < 32) {
-      u32 sum = 0;
-      if (WARP_LANE < PEERS) sum = *at_peer(counts, WARP_LANE);
-      if (sum > room) sum = room;
-#pragma unroll
-      for (int d = 1; d < PEERS; d <<= 1) {
-        const u32 below = __shfl_up_sync(ALL_LANES, sum, d);
-        if (WARP_LANE >= d) sum += below;
-      }
-      if (WARP_LANE < PEERS) q.before[WARP_LANE + 1] = sum;
-      if (WARP_LANE == 0) q.before[0] = 0, q.outside = *at_peer(spilled, 0);
-    }
+    if (threadIdx.x < 32) scan(counts, room, spilled);
     __syncthreads();
+  }
+  __device__ __forceinline__ void scan(u32* counts, u32 room, u32* spilled) {  // the first warp
+    u32 sum = 0, outside = 0;
+    if (WARP_LANE < PEERS) sum = *at_peer(counts, WARP_LANE);
+    if (WARP_LANE == 0) outside = *at_peer(spilled, 0);
+    if (sum > room) sum = room;
+#pragma unroll
+    for (int d = 1; d < PEERS; d <<= 1) {
+      const u32 below = __shfl_up_sync(ALL_LANES, sum, d);
+      if (WARP_LANE >= d) sum += below;
+    }
+    if (WARP_LANE < PEERS) q.before[WARP_LANE + 1] = sum;
+    if (WARP_LANE == 0) q.before[0] = 0, q.outside = outside;
   }
   __device__ __forceinline__ u32 owner_of(u32 k) const {
     u32 owner = 0;
@@ -96,9 +98,7 @@ struct Places {
     if (at < ROOM) q.places[to][at] = p;
     else spill_of(to)[atomicAdd(at_peer(&q.spilled[to], 0), 1u)] = p, q.leave[parity] = 1;
   }
-  __device__ __forceinline__ void put_item(bool add, u32 p, int to) {
-    Item x = {};
-    if (add) x = form.item_at(p);
+  __device__ __forceinline__ void put_item(bool add, const Item& x, u32 p, int to) {
     const u32 at = number(add, &q.itemed[to]);
     if (add && at < ITEM_ROOM) q.items[at] = x;
     else if (add) item_spill[atomicAdd(at_peer(&q.items_spilled[to], 0), 1u)] = p, q.leave[parity] = 1;

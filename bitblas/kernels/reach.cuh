@@ -2,21 +2,25 @@
 #include "kernels/step.cuh"
 #include "kernels/values.cuh"
 
-// Entry j of t gets the product of entry e of the matrix and entry i of u; true for the one that made it.
-__device__ __forceinline__ bool reach(u64* t_bits, C_T* t_val, i64 j, i64 e, i64 i, const Values& a,
-                                      const STORED(U_T)* u_val, U_T u_iso, i64 u_stride) {
-  if (KIND == WORDS) return !bit_of(t_bits, j) && mark(t_bits, j);
-  const Z_T z = mul(a.at(e), load<U_T>(u_val, u_iso, u_stride, i), j, i);
+// Entry j of t gets the product z; true for the one that made it, who calls mark_it(): whether it was the first to set the bit.
+template <class Mark>
+__device__ __forceinline__ bool reach(const u64* t_bits, C_T* t_val, i64 j, Z_T z, Mark mark_it) {
+  if (KIND == WORDS) return !bit_of(t_bits, j) && mark_it();
 #if CELLS_BEGIN
-  return join_anew(t_val + j, z, cell_at(t_val + j)) && mark(t_bits, j);
+  return join_anew(t_val + j, z, cell_at(t_val + j)) && mark_it();
 #else
-  return scatter(t_bits, t_val, j, z);
+  if (bit_of(t_bits, j) || !mark_it()) return false;
+  t_val[j] = C_T(z);
+  return true;
 #endif
 }
-// The same where entry j was not there when it was asked for, unless products are joined.
+// The same of entry e of the matrix and entry i of u, where entry j was not there when it was asked for, unless products
+// are joined.
 __device__ __forceinline__ bool reach_anew(u64* t_bits, C_T* t_val, i64 j, i64 e, i64 i, const Values& a,
                                            const STORED(U_T)* u_val, U_T u_iso, i64 u_stride) {
-  if (CELLS_BEGIN) return reach(t_bits, t_val, j, e, i, a, u_val, u_iso, u_stride);
+#if CELLS_BEGIN
+  return reach(t_bits, t_val, j, mul(a.at(e), load<U_T>(u_val, u_iso, u_stride, i), j, i), [&] { return mark(t_bits, j); });
+#endif
   if (!mark(t_bits, j)) return false;
 #if KIND == VALUES
   t_val[j] = C_T(mul(a.at(e), load<U_T>(u_val, u_iso, u_stride, i), j, i));

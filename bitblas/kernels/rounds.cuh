@@ -81,10 +81,10 @@ struct Handed {
 // All rounds, but those before `from`: until the frontier is empty or too large, a row is too long, or the limit is reached; then the frontier goes
 // back into the first buffer and into `list`, as the grid's kernels expect it at the begin of the body.
 template <class Entry>
-__device__ __forceinline__ void run_rounds(const Along& along, Buffers b, i64 size, i64 longest, i64 from, u64 most, u64 most_work,
+__device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, i64 size, i64 longest, i64 from, u64 most, u64 most_work,
                                            i64* rounds, u64* state, u64* old_state, u32* list, u32* spill,
                                            const u32* old_list, u32* segments, Entry entry) {
-  const Units& form = along.form;
+  const Units& form = of.form;
   const u64 listed = state[LISTED], work = state[WORK], cut = state[SEGMENTS], dense = state[DENSE];
   const i64 first = rounds[0], limit = rounds[1];
   const u64 old_listed = old_state[LISTED], old_dense = old_state[DENSE];
@@ -134,6 +134,7 @@ __device__ __forceinline__ void run_rounds(const Along& along, Buffers b, i64 si
     // First, so that the barrier at the end does not wait for it.
     for (u32 k = threadIdx.x; k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
     u32 found = 0;
+    const Along along = {of, {b.bits, (const STORED(U_T)*)b.val, b.next_bits, b.next_val}};
     for (u32 k = first_of_warp(rank, GROUPS); k < total; k += PEERS * GROUPS * WARPS) {
       const u32 mine = k + WARP_LANE / LANES;
       Item item = {};
@@ -150,8 +151,8 @@ __device__ __forceinline__ void run_rounds(const Along& along, Buffers b, i64 si
         if (length > longest) q.tally[turn ^ 1].leave = 1;
         found += (u32)(length < longest ? length : longest);
       };
-      along(item, lane, LANES, b.bits, (const STORED(U_T)*)b.val, b.next_bits, b.next_val, put, [&] {
-        if (mine < total) along.entries(item, lane, b.bits, [&](i64 i) { entry(i, b, first, done); });
+      along(item, lane, LANES, put, [&] {
+        if (mine < total) along.entries(item, lane, [&](i64 i) { entry(i, b, first, done); });
       });
     }
     found = __reduce_add_sync(ALL_LANES, found);
@@ -209,8 +210,8 @@ rounds(i64 n, i64 size, i64 longest, i64 from, u64 most, u64 most_work, i64* rou
        const value_t* a_val, A_T a_iso, i64 a_stride PARAMETERS) {
   (void)n;
   const Units form = FORM_OF();
-  const Along along = {form, {a_val, a_iso, a_stride}, U_T(), 1, mask, mask_stride, mask_invert};
+  const Operands of = {form, {a_val, a_iso, a_stride}, U_T(), 1, mask, mask_stride, mask_invert};
   const Buffers b = {u_bits, t_bits, old_bits, u_val, t_val, old_val};
-  run_rounds(along, b, size, longest, from, most, most_work, rounds, state, old_state, list, spill, old_list,
+  run_rounds(of, b, size, longest, from, most, most_work, rounds, state, old_state, list, spill, old_list,
              segments, ENTRY_OF_ROUND);
 }

@@ -1,11 +1,19 @@
-// The step of forms by rows that are decoded from the beginning of a row (csr/step.cu: of those that are entered
-// anywhere): t<mask> = A' (+).(x) u for a frontier u, one round of a program on the device; t, whose
-// bits were cleared, becomes a frontier. Few entries push: LANES lanes a row, long rows in segments. Many pull (PULLS): rows
-// of the transpose that the mask allows look for one entry of u, up to 32 rows a warp.
+// The step of forms by rows: t<mask> = A' (+).(x) u for a frontier u, one round of a program on the device; t, whose bits
+// were cleared, becomes a frontier. Few entries push: up to 32 rows a warp, long rows are cut. Many pull (PULLS): rows of
+// the transpose that the mask allows look for one entry of u, up to 32 rows a warp.
 // Before, the statements that were fused (AT_ENTRY) run at every entry of u; ALSO: they put these into the mask's vector.
+// SCANS: nobody has listed the entries of u, and no row is long.
 // `old` is the frontier of the round before, which is cleared for the round after.
-// Before it stand the form's rows.cuh and, of its step.cu, Back, PULL_FORM and PULL_FORM_OF: the rows that pull.
-#define GROUPS (32 / LANES)
+// Before it stand the form's rows.cuh and what its step.cu says: how a warp walks along rows (walk_rows, walk_segment, by
+// AT_ONCE entries a lane), PARTS of a segment, and the rows that pull (Back, PULL_FORM, PULL_FORM_OF, back_row, back_look).
+// Of forms that are decoded from the beginning of a row kernels/decoded_rows.cuh says most of it.
+#if SCANS  // there is no list of u: its bits are looked at, eight rows at a time, so that close ones go to many warps
+#define ROWS 8
+typedef u8 rows_t;
+#else
+#define ROWS 32
+typedef u32 rows_t;
+#endif
 
 struct Out {
   u64* bits;
@@ -17,19 +25,47 @@ struct Out {
   i64 longest;
 };
 
-// The whole warp calls it: entry j is new in t for those who `fresh`.
-__device__ __forceinline__ void found(Stage& stage, const Out& t, bool fresh, i64 j, u64& entries, u64& work, bool listed) {
-  if (listed) put_on(stage, fresh, (u32)j, t.list, t.state + LISTED);
-  if (!fresh) return;
-  const i64 length = t.rows.work_of(t.rows.item((u32)j));
-  ++entries;
+// Where in `bits` the one stands that has `number` others below it.
+__device__ __forceinline__ u32 place_of_bit(u32 bits, u32 number) {
+  u32 place = 0;
+#pragma unroll
+  for (int d = 16; d; d >>= 1) {
+    const u32 below = __popc(bits & ((1u << d) - 1));
+    if (number < below) continue;
+    number -= below, bits >>= d, place += d;
+  }
+  return place;
+}
+
+// The whole warp calls it: rows that will be pushed along next (WEIGHS), of those who `fresh`; what a push along them takes.
+__device__ __forceinline__ void weigh(const Out& t, bool fresh, i64 j, i64 length, u32& entries, u64& work) {
+  entries += fresh;
+  if (!WEIGHS) return;
+  if (!fresh) length = 0;
   work += length;
-  if (length <= t.longest) return;
-  const i64 count = (length + t.longest - 1) / t.longest;
-  const u64 first = atomicAdd(t.state + SEGMENTS, (u64)count);
-  for (i64 s = 0; s < count; ++s) {
+  if (!__any_sync(ALL_LANES, length > t.longest)) return;
+  const u32 count = length > t.longest ? (u32)((length + t.longest - 1) / t.longest) : 0;
+  const u32 before = group_sum_below<32>(count), all = __shfl_sync(ALL_LANES, before + count, 31);
+  u64 first = 0;
+  if (WARP_LANE == 0) first = atomicAdd(t.state + SEGMENTS, (u64)all);
+  first = __shfl_sync(ALL_LANES, first, 0) + before;
+  for (u32 s = 0; s < count; ++s) {
     t.segments[2 * (first + s)] = (u32)j;
-    t.segments[2 * (first + s) + 1] = (u32)s;
+    t.segments[2 * (first + s) + 1] = s;
+  }
+}
+
+// The whole warp calls it: entries j are new in t for those who `fresh`.
+__device__ __forceinline__ void found(Stage& stage, const Out& t, const bool* fresh, const number_t* j, u32& entries, u64& work) {
+  Item row[AT_ONCE];
+#pragma unroll
+  for (int k = 0; k < AT_ONCE; ++k)
+    if (WEIGHS && fresh[k]) row[k] = t.rows.item((u32)j[k]);
+    else row[k] = {};
+#pragma unroll
+  for (int k = 0; k < AT_ONCE; ++k) {
+    put_on(stage, fresh[k], (u32)j[k], t.list, t.state + LISTED);
+    weigh(t, fresh[k], j[k], t.rows.work_of(row[k]), entries, work);
   }
 }
 
@@ -41,63 +77,108 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
      const value_t* a_val, A_T a_iso, i64 a_stride, PULL_FORM() PARAMETERS) {
   (void)n;
   // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
-  const bool runs = may_run(condition, rounds, ahead), dense = u_state[DENSE] != 0, old_dense = old_state[DENSE] != 0;
+  const bool runs = may_run(condition, rounds, ahead), dense = SCANS || u_state[DENSE], old_dense = old_state[DENSE] != 0;
   const u64 u_listed = u_state[LISTED], u_work = u_state[WORK], segments = u_state[SEGMENTS];
   const u64 old_listed = old_state[LISTED];
   if (!runs) return;
   if (thread_number() == 0) rounds[2] = rounds[0] + ahead + 1;
   const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
-  const int lane = threadIdx.x & (LANES - 1), group = WARP_LANE / LANES;
   const bool pull = PULLS && u_work > threshold;
-  const i64 halves = (size + 31) / 32;
   const Rows A = FORM_OF();
   const Out t = {t_bits, t_val, t_list, t_state, t_segments, A, longest};
   const Values values = {a_val, a_iso, a_stride};
-  u64 entries = 0, work = 0;
+  (void)values;
+  u32 entries = 0;  // of this thread
+  u64 work = 0;
   __shared__ Stage stage;
   open_stage(stage);
 
   // From the last thread on: while frontiers are small, others than those who push.
   clear_frontier(old_dense, old_list, (i64)old_listed, size, old_bits, old_val, warps * 32 - 1 - thread_number(), warps * 32);
 
-  // The entries of u, a half word of bits or GROUPS of the list at a time; a group of lanes takes one of them.
-  const i64 listed = dense ? halves * GROUPS : (i64)u_listed;
-  for (i64 k = warp * GROUPS; k < listed; k += warps * GROUPS) {
-    u32 todo = dense ? ((const u32*)u_bits)[k / GROUPS] : (1u << (listed - k < GROUPS ? listed - k : GROUPS)) - 1u;
-    while (todo) {
-      u32 mine = todo;
+  // Entries of rows, some of each lane, all asked for before the first is looked at.
+  u32 i = 0;  // the row of this lane
+  const auto push = [&](const bool* has, const number_t* j, const entry_t* e, const int* owner) {
+    bool fresh[AT_ONCE];
+#if !CELLS_BEGIN
+    u32 there[AT_ONCE];
+#endif
+#if KIND == VALUES
+    Z_T z[AT_ONCE];
+#if CELLS_BEGIN
+    C_T cell[AT_ONCE];
+#endif
 #pragma unroll
-      for (int g = 0; g < GROUPS; ++g) {
-        if (g < group) mine &= mine - 1;
-        todo &= todo - 1;
+    for (int k = 0; k < AT_ONCE; ++k) {
+      const u32 from = __shfl_sync(ALL_LANES, i, owner[k]);
+      z[k] = has[k] ? mul(values.at(e[k]), load<U_T>(u_val, u_iso, u_stride, from), j[k], from) : Z_T(BEGIN);
+    }
+#else
+    (void)e, (void)owner;
+#endif
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) {
+      fresh[k] = has[k] && open(j[k]);
+#if CELLS_BEGIN
+      cell[k] = has[k] ? cell_at(t_val + j[k]) : C_T(BEGIN);
+#else
+      there[k] = has[k] ? ((const u32*)t_bits)[j[k] >> 5] : 0;
+#endif
+    }
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) {
+#if CELLS_BEGIN
+      fresh[k] = fresh[k] && join_anew(t_val + j[k], z[k], cell[k]) && ::mark(t_bits, j[k]);
+#else
+      fresh[k] = fresh[k] && !(there[k] >> (j[k] & 31) & 1) && ::mark(t_bits, j[k]);
+#endif
+#if KIND == VALUES && !CELLS_BEGIN
+      if (fresh[k]) t_val[j[k]] = C_T(z[k]);
+#endif
+    }
+    found(stage, t, fresh, j, entries, work);
+  };
+
+  // The entries of u, one a lane: so many of the list that all warps have some, or those of 32 units of bits that a warp
+  // looks at, far from each other, as if these were one.
+  const u32 listed = (u32)u_listed, all = (u32)warps;  // rows have 32 bits on lists
+  u32 share = (listed + all - 1) / all;
+  if (share > 32) share = 32;
+  const u32 units = dense ? (u32)((size + ROWS - 1) / ROWS) : listed ? (listed + share - 1) / share : 0;
+  for (u32 first = (u32)warp; first < units; first += (dense ? 32 : 1) * all) {
+    const u32 unit = first + WARP_LANE * all;
+    const u32 rows = dense && unit < units ? (u32)((const rows_t*)u_bits)[unit] : 0;
+    u32 before = 0, total = share;
+    if (dense) before = group_sum_below<32>(__popc(rows)), total = __shfl_sync(ALL_LANES, before + __popc(rows), 31);
+    for (u32 done = 0; done < total; done += 32) {
+      const u32 x = done + WARP_LANE;
+      bool mine = x < total;
+      if (dense) {
+        int owner = 0;  // the last lane that has at most x entries before its own
+#pragma unroll
+        for (int d = 16; d; d >>= 1)
+          if (__shfl_sync(ALL_LANES, before, owner + d) <= x) owner += d;
+        const u32 bits = __shfl_sync(ALL_LANES, rows, owner), number = x - __shfl_sync(ALL_LANES, before, owner);
+        i = mine ? (first + owner * all) * ROWS + place_of_bit(bits, number) : 0;
+      } else {
+        mine = mine && first * share + x < listed;
+        i = mine ? u_list[first * share + x] : 0;
+        mine = mine && bit_of(u_bits, i);  // statements since may have taken it away
       }
-      const i64 at = __ffs(mine) - 1;
-      const i64 i = mine ? dense ? k / GROUPS * 32 + at : (i64)u_list[k + at] : 0;
       Item row = {};
-      if (mine && bit_of(u_bits, i)) {  // statements since may have taken it away
-        row = A.item((u32)i);
-        if (lane == 0) {
-          AT_ENTRY(i)
-        }
+      if (mine && !pull) row = A.item(i);
+      if (mine) {
+        AT_ENTRY((i64)i)
       }
       if (pull) continue;
       if (A.work_of(row) > longest) row = {};  // in segments
-      A.along(row, lane, LANES, [&](bool has, i64 j, i64 e) {
-        bool fresh = false;
-        if (has && open(j)) fresh = reach(t_bits, t_val, j, e, i, values, u_val, u_iso, u_stride);
-        found(stage, t, fresh, j, entries, work, true);
-      });
+      walk_rows(A, row, push);
     }
   }
   if (!pull) {
-    for (i64 s = warp; s < (i64)segments; s += warps) {
-      const i64 i = u_segments[2 * s];
-      if (!bit_of(u_bits, i)) continue;
-      A.along_segment(i, u_segments[2 * s + 1], longest, [&](bool has, i64 j, i64 e) {
-        bool fresh = false;
-        if (has && open(j)) fresh = reach(t_bits, t_val, j, e, i, values, u_val, u_iso, u_stride);
-        found(stage, t, fresh, j, entries, work, true);
-      });
+    for (i64 s = warp; s < (i64)segments * PARTS; s += warps) {
+      i = u_segments[2 * (s / PARTS)];
+      if (bit_of(u_bits, i)) walk_segment(A, i, u_segments[2 * (s / PARTS) + 1], (int)(s % PARTS), longest, push);
     }
   }
 #if PULLS
@@ -106,20 +187,24 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
     // Rows a warp: a power of two, so few that every warp has some. A row may have to be read to its end.
     int share = 32;
     while (share > 1 && size <= warps * (share / 2)) share /= 2;
-    for (i64 k = warp; k * share < size; k += warps) {
-      const i64 j = k * share + WARP_LANE;
-      const bool wanted = WARP_LANE < share && j < size && open(j);
-      const Hit hit = back.look(j, wanted, u_bits);
+    const auto is_wanted = [&](i64 j) { return WARP_LANE < share && j < size && open(j); };
+    i64 j = warp * share + WARP_LANE;
+    back_row_t row = back_row(back, j, is_wanted(j));
+    while (j - WARP_LANE < size) {
+      // What says where the next rows lie is asked for before these are looked at.
+      const i64 next = j + warps * share, at = j - WARP_LANE;
+      const back_row_t next_row = back_row(back, next, is_wanted(next));
+      const Hit hit = back_look(back, row, j, u_bits);
       const u32 hits = __ballot_sync(ALL_LANES, hit.some);
-      const i64 at = k * share;
-      if (WARP_LANE == 0 && share == 32) ((u32*)t_bits)[k] = hits;
+      if (WARP_LANE == 0 && share == 32) ((u32*)t_bits)[at >> 5] = hits;
       else if (WARP_LANE == 0 && hits) atomicOr((u32*)t_bits + (at >> 5), hits << (at & 31));  // t had no bits
 #if KIND == VALUES
       if (hit.some)
         t_val[j] = C_T(mul(Values{back.val, a_iso, a_stride}.at(hit.place), load<U_T>(u_val, u_iso, u_stride, hit.from), j,
                            hit.from));
 #endif
-      found(stage, t, hit.some, j, entries, work, false);
+      weigh(t, hit.some, j, WEIGHS && hit.some ? A.work_of(A.item((u32)j)) : 0, entries, work);
+      j = next, row = next_row;
     }
     if (thread_number() == 0) t_state[DENSE] = 1;
   }

@@ -44,7 +44,7 @@ def steps(format: Format) -> Iterator[Variant]:
     for dtype, is_packed in [(FP32, False), (FP64, False), (INT64, False), *packed]:
         yield step_variant(
             key, types, semiring.min_plus[dtype], VALUES, dtype, dtype, flip=True, ranked=format.ranked, also=False,
-            pulls=False, lanes=8, packed=is_packed, scans=dtype is FP32 and format.kernel("step") == "formats/csr/step",
+            pulls=False, lanes=8, packed=is_packed, scans=dtype is FP32 and format.scans, weighs=False,
         )  # fmt: skip
 
 
@@ -73,7 +73,7 @@ def small_rounds(format: Format) -> Iterator[Variant]:
         step = step_variant(
             key, types, semiring.min_plus[dtype], VALUES, dtype, dtype, ranked=format.ranked, also=False, **how
         )  # fmt: skip
-        yield listed_variant(step, _window(dtype), {}, CLUSTER, 8)[0]
+        yield listed_variant(step, _window(dtype), {}, CLUSTER, 8, heavy=format.heavy)[0]
 
 
 def _window(dtype: DataType) -> Listed:

@@ -12,10 +12,11 @@ from semirings.dtypes import INT64, DataType
 from ..build import entries as build
 from ..device import Device
 from ..exceptions import NotImplementedException
+from ..flat import FlatStore
 from ..formats import Structure
 from ..kernels.prologue import Variant
 from ..store import MatrixStore, plain
-from . import arrays
+from . import arrays, narrow, vector
 
 
 def check_keys(nrows: int, ncols: int) -> None:
@@ -114,4 +115,6 @@ def store(like: MatrixStore, keys: Any, values: Any, dtype: DataType) -> MatrixS
 
 def cast(A: MatrixStore, dtype: DataType) -> MatrixStore:
     """The same structure, values of another type."""
+    if isinstance(A, FlatStore) and A.dtype is not dtype and not dtype._is_udt:
+        return narrow.each(vector.cast, A, dtype)
     return A if A.dtype is dtype else MatrixStore(A.structure, dtype, arrays.cast(A.device, A.values, A.dtype, dtype))

@@ -20,9 +20,10 @@ from semirings.dtypes import BOOL, INT64, DataType, cast_scalar
 from ..build import stores
 from ..build.stores import empty
 from ..device import Device
+from ..flat import FlatStore
 from ..formats import Region, Structure
 from ..store import MatrixStore
-from . import arrays, hyper, records, vector
+from . import arrays, hyper, narrow, records, vector
 from .join import join, restricted
 from .keys import cast, check_keys, coo, entries, find, joined, keys_of, store, take
 from .sieve import Sieve
@@ -42,6 +43,8 @@ def plain(op: Typed) -> Typed[Operator]:
 def ewise_mult(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
     """The intersection."""
     op = plain(op)
+    if (narrow.is_flat(A) or narrow.is_flat(B)) and narrow.computes(op):
+        return narrow.ewise(A, B, op, union=False)
     if A.structure is B.structure:
         positional = op.op.positional
         places = A.coo() if positional else (None, None)
@@ -53,12 +56,16 @@ def ewise_mult(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
 def ewise_add(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
     """The union; where one is missing the other counts, cast to the result's type."""
     op = plain(op)
+    if (narrow.is_flat(A) or narrow.is_flat(B)) and narrow.computes(op):
+        return narrow.ewise(A, B, op, union=True)
     return ewise_mult(A, B, op) if A.structure is B.structure else _join(A, B, op, op.return_type, UNION)
 
 
 def ewise_union(A: MatrixStore, B: MatrixStore, op: Typed, left_default: Any, right_default: Any) -> MatrixStore:
     """The union, with a default for what is missing."""
     op = plain(op)
+    if (narrow.is_flat(A) or narrow.is_flat(B)) and narrow.computes(op):
+        return narrow.ewise(A, B, op, union=True, defaults=(left_default, right_default))
     if A.structure is B.structure:
         return ewise_mult(A, B, op)
     return _join(A, B, op, op.return_type, FILLED, (left_default, right_default))
@@ -105,6 +112,8 @@ def apply(A: MatrixStore, op: Typed[Operator]) -> MatrixStore:
     """op of every entry."""
     if op.op.positional:
         return apply_index(A, op, np.int64(0))
+    if narrow.is_flat(A) and narrow.computes(op):
+        return narrow.each(vector.apply, A, op)
     structure, x = A.structure, A.values
     if isinstance(x, np.generic) or not structure.nvals:
         value = x if isinstance(x, np.generic) else A.dtype.np_type.type(0)
@@ -117,6 +126,8 @@ def apply_bound(A: MatrixStore, op: Typed, scalar: Any, *, left: bool) -> Matrix
     """op(scalar, entry) if left, else op(entry, scalar)."""
     op = plain(op)
     positional = op.op.positional
+    if narrow.is_flat(A) and narrow.computes(op):
+        return narrow.each(vector.apply_bound, A, op, scalar, left=left)
     if not A.nvals:
         return MatrixStore(A.structure, op.return_type, op.return_type.np_type.type(0))
     x, y = (scalar, A.values) if left else (A.values, scalar)
@@ -148,6 +159,8 @@ REGIONS: dict[str, Callable[[int], Region]] = {
 
 def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     """The entries for which op(entry, row, column, thunk) is true."""
+    if narrow.is_flat(A) and narrow.computes(op):
+        return narrow.each(vector.select, A, op, thunk)
     if not A.nvals:
         return A
     name = op.op.name
@@ -173,6 +186,8 @@ def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
 
 def truthy(A: MatrixStore) -> Structure:
     """Where A has an entry that is not zero."""
+    if isinstance(A, FlatStore):
+        return narrow.truthy(A)
     if A.iso:
         return A.structure if A.values else empty(A.device, A.nrows, A.ncols, BOOL).structure
     keep = arrays.cast(A.device, A.values, A.dtype, BOOL) if A.nvals else A.device.xp.zeros(0, bool)
@@ -182,6 +197,8 @@ def truthy(A: MatrixStore) -> Structure:
 
 def reduce_scalar(A: MatrixStore, monoid: Typed[Monoid]) -> np.generic | None:
     """The monoid's sum of all entries, None where there is none."""
+    if isinstance(A, FlatStore) and not records.computes(monoid):
+        return vector.reduce(A.flat, monoid)
     if isinstance(A, Sieve) and (total := A.total(monoid)) is not None:
         return total
     if not A.nvals:
@@ -194,6 +211,8 @@ def reduce_scalar(A: MatrixStore, monoid: Typed[Monoid]) -> np.generic | None:
 
 
 def transpose(A: MatrixStore) -> MatrixStore:
+    if isinstance(A, FlatStore) and (found := narrow.transpose(A)) is not None:
+        return found
     key = A.structure.primary.key
     order = None if A.iso else A.structure.order(key, transposed=True)
     form = A.structure.form(key, transposed=True)
@@ -217,8 +236,12 @@ def _second(dtype: str) -> Typed[Operator]:
     return SECOND[dtype]
 
 
-def merge(C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool) -> MatrixStore:
-    """What C<mask, accum, replace> = T leaves in C, of C's type."""
+def merge(
+    C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool, *, inside: bool = False
+) -> MatrixStore:  # fmt: skip
+    """What C<mask, accum, replace> = T leaves in C, of C's type. inside: C may be written into."""
+    if (mask is not None or accum is not None) and (narrow.is_flat(C) or narrow.is_flat(T)) and narrow.merges(C, accum):
+        return narrow.merge(C, T, mask, accum if accum is None else plain(accum), replace, inside)
     op = _second(C.dtype.name) if accum is None else plain(accum)
     if accum is not None and records.computes(op):
         T, op, accum = _join(C, T, op, C.dtype, UNION), _second(C.dtype.name), None

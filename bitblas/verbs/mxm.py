@@ -16,7 +16,7 @@ from ..kernels.prologue import Variant
 from ..plan.mxm import plan_mxm
 from ..plan.product import VALUES, WORDS, Plan
 from ..store import MatrixStore
-from . import expanded, hyper_product, records
+from . import expanded, hyper_product, narrow_product, records
 from .gustavson import Task, task_of
 from .matrix_variants import dot_variant
 from .operands import Values, entry_values
@@ -39,6 +39,9 @@ def mxm(
     mask: MatrixMask | None = None,
 ) -> MatrixStore:  # fmt: skip
     """C<mask> = A (+).(x) B, of the transposes where asked for."""
+    by_lines = narrow_product.sides(A, B, semiring, transpose_a, transpose_b)
+    if by_lines is not None:
+        return narrow_product.mxm(by_lines, semiring, mask)
     listed = A.structure.renumbers or B.structure.renumbers
     if listed or (mask is not None and mask.structure.renumbers):
         return hyper_product.mxm(

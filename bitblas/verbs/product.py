@@ -17,14 +17,15 @@ from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, DataType, cast_scalar
 
 from ..device import Device
+from ..formats.bitmap.layout import lines_of
 from ..formats.values import PackedValues
 from ..kernels.prologue import Variant
-from ..plan.direction import Case, is_lasting, missed
+from ..plan.direction import is_lasting, missed
 from ..plan.ending import End, plan_end
 from ..plan.product import COUNT, VALUES, WORDS, Plan, is_fused, is_staged, reads_matrix
 from ..sparse import SparseStore
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
-from . import deciding, expanded, hyper_product, records, vector
+from . import deciding, expanded, hyper_product, narrow, narrow_sums, records, vector
 from .operands import (
     ZERO,
     Allowed,
@@ -78,11 +79,11 @@ def prepared(
     """The product as it runs now, kept with the matrix, and the reads that it costs to go without the transpose."""
     x, count, known = u.values, u.count, A.prepared
     key = semiring, transpose, flip, u.dtype.name, x.tobytes() if isinstance(x, np.generic) else None
-    found: Ways | None = known.get(key)
+    found: deciding.Ways | None = known.get(key)
     if found is None:
         if len(known) >= MANY:
             known.clear()
-        found = known[key] = Ways(deciding.case(A, x, semiring, transpose=transpose, flip=flip))
+        found = known[key] = deciding.Ways(deciding.case(A, x, semiring, transpose=transpose, flip=flip))
     elif (lasting := found.lasting.get(count)) is not None:
         return lasting, 0.0
     direction, case, seen = deciding.decide(A, u, found.case)
@@ -99,18 +100,6 @@ def prepared(
             found.lasting.clear()
         found.lasting[u.count] = found.products[way]
     return found.products[way], missed(case, seen, direction)
-
-
-class Ways:
-    """A case, and the products that have run: pushed or not, with a full vector or not. lasting: which, by the entries
-    of the vector, where their number alone says so."""
-
-    __slots__ = ("case", "lasting", "products")
-
-    def __init__(self, case: Case) -> None:
-        self.case = case
-        self.lasting: dict[int | None, PreparedProduct] = {}
-        self.products: dict[tuple[bool, bool], PreparedProduct] = {}
 
 
 def _taken(form: Any, ranked: bool, values: Values) -> Matrix:
@@ -272,6 +261,10 @@ def reduce_rows(
     A: MatrixStore, monoid: Typed[Monoid], *, transpose: bool = False, into: Into | None = None
 ) -> VectorStore:
     """t(i) = the sum of row i (column i where `transpose`): A (+).first 1. Section 4.3.10."""
+    if narrow.is_flat(A) and narrow.computes(monoid):
+        lines = lines_of(A.nrows, A.ncols)
+        t = narrow_sums.reduce_lines(A, monoid, along=lines.tall != transpose)
+        return vector.finish(t, into)  # type: ignore[return-value]
     size, hyper, mask = A.nrows if transpose else A.ncols, A.structure.renumbers, None if into is None else into[1]
     if hyper or size > FEW:
         ones = hyper_product.ones(A, transpose) if hyper else full_vector(A.device, size, np.bool_(True), BOOL)

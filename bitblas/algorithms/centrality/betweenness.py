@@ -1,12 +1,13 @@
 """Betweenness centrality: through each vertex, or along each edge, how many of the shortest paths between others go.
 
 Method: Brandes. A breadth-first search from each source counts the shortest paths to every vertex; then, from the last
-level back to the first, each vertex hands to those before it the share of the paths that came through them. One source
-at a time: what it needs is a few vectors, and a bit per vertex and level.
+level back to the first, each vertex hands to those before it the share of the paths that came through them. Of
+vertices, `batch` sources at once, a row of a matrix for each; of edges one at a time.
 
-State: levels[k] holds, as presence alone, the vertices k + 1 steps away. p is the number of shortest paths from the
-source, FP64, as it grows without bounds; no entry stands for "not found". d is one plus the dependency: d[v] - 1 is the
-sum, over all targets, of the share of the shortest paths that go through v.
+State: p (a row of P) is the number of shortest paths from the source, FP64, as it grows without bounds; no entry stands
+for "not found". d (a row of D) is one plus the dependency: d[v] - 1 is the sum, over all targets, of the share of the
+shortest paths that go through v. V holds the number of steps to each vertex; levels[k], of one source, as presence
+alone, the vertices k + 1 steps away.
 
 Input: any square A; an edge is a stored entry of length one, whatever its dtype and value; self loops do not matter.
 Directed: A[i, j] is the edge i -> j.
@@ -21,28 +22,38 @@ Kepner, Gilbert (eds): Graph Algorithms in the Language of Linear Algebra. SIAM 
 from .. import _check as check
 from .. import _watch as watch
 
+BATCH = 64  # sources at once: a word of bits for each vertex
+
 
 @check.on_its_device
-def betweenness_centrality(A, sources=None, *, gb=None):
+def betweenness_centrality(A, sources=None, *, batch=BATCH, gb=None):
     """The sum, over the sources s and all targets t, of the share of the shortest paths from s to t that go through v.
 
-    A: Matrix, n x n, any dtype. sources: vertices, each counted as often as it is named; all n if None. gb: the
-    library, bitblas if None.
+    A: Matrix, n x n, any dtype. sources: vertices, each counted as often as it is named; all n if None. batch: int,
+    how many at once, for which there are five matrices of as many rows. gb: the library, bitblas if None.
     Returns a Vector, FP64, size n, full. Paths do not go through their own ends, and nothing is normalised: with all
     sources it is NetworkX's betweenness_centrality(G, normalized=False) of a DiGraph. An undirected graph stored both
     ways has each path twice, once from either end: half of the result is what NetworkX says of a Graph.
-    Raises DimensionMismatch (A not square), IndexOutOfBound (a source out of range), TypeError (wrong kinds).
+    Raises InvalidValue (batch below 1), DimensionMismatch (A not square), IndexOutOfBound (a source out of range),
+    TypeError (wrong kinds).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
     sources = range(n) if sources is None else check.vertices(gb, "sources", sources, n)
+    batch = check.count(gb, "batch", batch, "1 takes the least memory")
 
     # c = the sum of d - 1
-    c = gb.Vector.from_scalar(float(-len(sources)), n)
-    for source in sources:
-        p, levels = _paths(A, source, gb)
-        c(gb.monoid.plus) << _dependencies(A, p, levels, gb)
-        watch.tell(total=len(sources))
+    c, plus = gb.Vector.from_scalar(0.0, n), gb.monoid.plus
+    for first in range(0, len(sources), batch):
+        some = list(sources[first : first + batch])
+        if len(some) == 1:
+            p, levels = _paths(A, some[0], gb)
+            c(plus) << _dependencies(A, p, levels, gb).apply(gb.binary.minus, right=1.0)
+        else:
+            P, V, depth = _many_paths(A, some, gb)
+            D = _many_dependencies(A, P, V, depth, gb)
+            c(plus) << D.apply(gb.binary.minus, right=1.0).new().reduce_columnwise(plus)
+        watch.tell(len(some), total=len(sources))
     return c
 
 
@@ -92,6 +103,41 @@ def _paths(A, source, gb):
         level = gb.Vector(BOOL, A.nrows)
         level(q.S) << True
         levels.append(level)
+
+
+def _many_paths(A, sources, gb):
+    """The number of shortest paths from each source to each vertex, the steps to it, and the most of these."""
+    FP64, INT32, k, n = gb.dtypes.FP64, gb.dtypes.INT32, len(sources), A.nrows
+    P, Q = (gb.Matrix.from_coo(list(range(k)), sources, 1.0, FP64, nrows=k, ncols=n) for _ in range(2))
+    V = gb.Matrix.from_coo(list(range(k)), sources, 0, INT32, nrows=k, ncols=n)
+    for depth in range(n):
+        # Q<!P, replace> = Q plus.first A
+        Q(~P.S, gb.replace) << Q.mxm(A, gb.semiring.plus_first[FP64])
+        if Q.nvals == 0:
+            break
+        # P<Q> = Q; V<Q> = depth + 1
+        P(Q.S) << Q
+        V(Q.S) << depth + 1
+    return P, V, depth
+
+
+def _many_dependencies(A, P, V, depth, gb):
+    """One plus the dependency of each source on each vertex that it reaches."""
+    FP64, binary = gb.dtypes.FP64, gb.binary
+    # D<P> = 1
+    D, T = P.apply(gb.unary.one).new(), gb.Matrix(FP64, *P.shape)
+    level = V.select("==", depth).new()
+    for at in range(depth - 1, 0, -1):
+        # T<level, replace> = D ./ P
+        T(level.S, gb.replace) << D
+        T << binary.truediv(T & P)
+        # T<before, replace> = T plus.first A'
+        level << V.select("==", at)
+        T(level.S, gb.replace) << T.mxm(A.T, gb.semiring.plus_first[FP64])
+        # D += T .* P
+        T << binary.times(T & P)
+        D(gb.monoid.plus) << T
+    return D
 
 
 def _dependencies(A, p, levels, gb):

@@ -1,8 +1,8 @@
 """Closeness and harmonic centrality: how near a vertex is to those that reach it.
 
 Method: breadth-first searches from all vertices, 64 at once (`_words.py`). What a round finds at a vertex are as many
-vertices as its word has bits, all at the same distance. With weights, shortest paths against the edges, from one vertex
-after the other.
+vertices as its word has bits, all at the same distance. With weights, shortest paths against the edges, from 64
+vertices at once too, a row of a matrix for each.
 
 State: reached[v] is the number of vertices that reach v, and total[v] the sum of their distances, or of the inverse
 ones; FP64, full.
@@ -20,7 +20,7 @@ Marchiori, Latora: Harmony in the small-world. Physica A 285 (2000).
 from .. import _check as check
 from .. import _watch as watch
 from .._words import Searches, batches, count_bits
-from ..paths.sssp import sssp
+from ..paths.all_pairs import distances_from_each
 
 
 @check.on_its_device
@@ -62,14 +62,20 @@ def distance_sums(A, *, inverse=False, weighted=False, gb=None):
     gb = check.library(gb)
     if check.flag("weighted", weighted):
         check.weights(gb, A)
-        back, sums = A.T, []
-        for v in range(A.nrows):
-            # d = the distances to v, of all others that reach it
-            d = sssp(back, v, gb=gb).to_coo()[1].astype("float64")
-            near = 1 / d[d > 0] if inverse else d
-            sums.append((len(d) - 1.0, float(near.sum())))
-            watch.tell(total=A.nrows)
-        return tuple(gb.Vector.from_dense([pair[k] for pair in sums], dtype=gb.dtypes.FP64) for k in (0, 1))
+        FP64, plus = gb.dtypes.FP64, gb.monoid.plus[gb.dtypes.FP64]
+        reached, total = gb.Vector.from_scalar(-1.0, A.nrows), gb.Vector.from_scalar(0.0, A.nrows)
+        for to in batches(A.nrows):
+            # D[k, :] = the distances to vertex `to[k]`, of all that reach it, itself among them
+            D = distances_from_each(A.T, list(to), gb=gb)
+            part = slice(to.start, to.stop)
+            reached(plus)[part] << D.apply(gb.unary.one[FP64]).new().reduce_rowwise(plus).new()
+            D = D.apply(gb.unary.identity[FP64]).new()
+            D << D.select(gb.select.valuegt, 0.0)
+            if inverse:
+                D << D.apply(gb.binary.truediv, left=1.0)
+            total(plus)[part] << D.reduce_rowwise(plus).new()
+            watch.tell(len(to), total=A.nrows)
+        return reached, total
     loop = check.loop(_searching, A, gb, inverse)
     searches, reached, total = (loop.state[name] for name in ("searches", "reached", "total"))
     reached << 0.0

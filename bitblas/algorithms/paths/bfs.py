@@ -13,6 +13,7 @@ Yang, Buluc, Owens: Implementing push-pull efficiently in GraphBLAS. ICPP 2018.
 """
 
 from .. import _check as check
+from .. import _watch as watch
 
 
 @check.on_its_device
@@ -35,6 +36,34 @@ def bfs_levels(A, source, *, depth_limit=None, gb=None):
     check.put(gb, q, source, True)
     loop.run()
     return loop.result(v)
+
+
+@check.on_its_device
+def levels_from_each(A, sources, *, depth_limit=None, gb=None):
+    """The number of edges on a shortest path from each of several sources to each vertex.
+
+    A: Matrix, n x n, any dtype. sources: vertices, k of them, searched from at the same time: 64 searches take a few
+    times as long as one. depth_limit: as in `bfs_levels`. gb: the library, bitblas if None.
+    Returns a Matrix, INT64, k x n: row s has the levels from sources[s], 0 at the source, no entry at a vertex that is
+    not reached.
+    Raises DimensionMismatch (A not square), IndexOutOfBound (a source out of range), InvalidValue (depth_limit below
+    0), TypeError (wrong kinds).
+    """
+    gb = check.library(gb)
+    n = check.square(gb, A)
+    sources = check.vertices(gb, "sources", sources, n)
+    limit, k = _rounds(gb, depth_limit), len(sources)
+    V = gb.Matrix.from_coo(list(range(k)), sources, 0, gb.dtypes.INT64, nrows=k, ncols=n)  # levels
+    Q = gb.Matrix.from_coo(list(range(k)), sources, True, gb.dtypes.BOOL, nrows=k, ncols=n)  # frontiers
+    for level in range(1, n if limit is None else limit):
+        # Q<!V, replace> = Q any.pair A
+        Q(~V.S, gb.replace) << Q.mxm(A, gb.semiring.any_pair[gb.dtypes.BOOL])
+        watch.tell()
+        if Q.nvals == 0:
+            break
+        # V<Q> = level
+        V(Q.S) << level
+    return V
 
 
 def _rounds(gb, depth_limit):

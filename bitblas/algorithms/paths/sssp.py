@@ -52,7 +52,7 @@ def sssp(A, source, *, delta=None, gb=None):
         return bfs_levels(A, source, gb=gb)
 
     dtype = A.dtype if A.dtype in (dtypes.FP32, dtypes.FP64) else dtypes.INT64
-    lowest, mean = weights_of(A, gb)
+    lowest, mean = check.kept(weights_of, A, gb)
     if lowest < 0:
         delta = float("inf")
     elif delta is None:

@@ -13,9 +13,10 @@ from semirings.dtypes import DataType, cast_scalar, check_cast
 from ... import order as orders
 from ...build import entries as build
 from ...exceptions import DimensionMismatch, DomainMismatch
+from ...flat import FlatStore
 from ...store import MatrixStore
 from ...verbs import matrix as verbs
-from ...verbs import submatrix
+from ...verbs import narrow, submatrix
 from ...verbs.mxm import MatrixMask
 from ..convert import same_device, value_array
 from ..statement.axes import Axis
@@ -43,7 +44,8 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
             same_device("C << x", C, value)
         if value.dtype is not held.dtype:
             check_cast(value.dtype, held.dtype)
-    kept = (accum is not None or (mask is not None and not replace)) and held.nvals != 0
+    some = held.flat.count if isinstance(held, FlatStore) else held.nvals  # None: nobody has counted
+    kept = (accum is not None or (mask is not None and not replace)) and some != 0
     order = common([*_along(value), *_parents(mask), *([C] if kept else [])]) if orders.used else None
     m = None if mask is None else matrix_mask(mask, order)
     restricted = delayed and value.masked
@@ -57,7 +59,7 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     if (m is None or restricted) and not kept:
         t = t if t.dtype is held.dtype else verbs.cast(t, held.dtype)
     else:
-        t = verbs.merge(C._at(order) if kept else held, t, m, accum, replace)
+        t = verbs.merge(C._at(order) if kept else held, t, m, accum, replace, inside=True)
     C._adopt(t if t.order is order else t.tagged(order))
 
 
@@ -103,6 +105,8 @@ def _source(C: Any, value: Any) -> Any:
 def _fill(C: MatrixStore, value: np.generic | None, dtype: DataType, m: MatrixMask | None) -> MatrixStore:
     if value is None:
         return verbs.empty(C.device, C.nrows, C.ncols, C.dtype)
+    if narrow.is_flat(C) and not dtype._is_udt:
+        return narrow.filled(C, value, dtype, m)
     if m is not None and not m.complement:
         return verbs.mask_of(m.structure, value, dtype)
     if m is not None:

@@ -34,7 +34,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder):
     """Matrix(dtype=FP64, nrows=0, ncols=0): no entries yet. GraphBLAS C API 2.1, section 3.8.2.
 
     format: "auto", "csr", "mplg", "nib", "b2sr" with a `tile` of 4, 8, 16, 32 or 64, "split" with one of 4, 8 or 16 (or
-    that of the fewest bytes), or "hyper": the stored form, which results assigned to this object take too. packed:
+    that of the fewest bytes), "hyper", or "bitmap": the stored form, which results assigned to it take too. packed:
     whether values that differ are stored in as many bits as they need (True; InvalidValue where they are not integers
     of a range below 2**32), as an array of their type (False), or as `config.prefer` says (None). Raises TypeError
     (dtype), InvalidValue (sizes), ValueError (format), DeviceError, OutOfMemory.

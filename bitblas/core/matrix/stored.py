@@ -11,6 +11,7 @@ from ... import device as devices
 from ...build import stores
 from ...build.chosen import in_chosen_form
 from ...config import config
+from ...flat import FlatStore
 from ...order import Order
 from ...store import MatrixStore
 from ...verbs import matrix as verbs
@@ -46,6 +47,8 @@ class StoredMatrix(MatrixRead, Tensor):
     ) -> Self:
         A = cls.__new__(cls)
         A._data = store if as_is else stores.with_values(store, layout.packed)
+        if isinstance(store, FlatStore):
+            store.holders += 1
         A._layout, A._pending = layout, Writes()
         A.name = named(name)
         return A
@@ -71,6 +74,8 @@ class StoredMatrix(MatrixRead, Tensor):
         """What it holds, for a product: from when that is repaid on (or `now`) in the form that the plan chooses. What
         others hold stays as it is, so that several threads may read."""
         store = self._stored if self._pending or devices.several else self._data
+        if isinstance(store, FlatStore):
+            return store
         structure = store.structure
         if not now and structure.reads < structure.due[isinstance(store.raw, np.generic)]:
             return store
@@ -89,6 +94,8 @@ class StoredMatrix(MatrixRead, Tensor):
             store = stores.with_values(store, self._layout.packed)
         elif config.prefer == "memory":
             store = stores.with_values(store)
+        if isinstance(store, FlatStore) and store is not self._data:
+            store.holders += 1
         self._data = store
         if self._pending:
             self._pending.clear()

@@ -48,7 +48,7 @@ def _vector(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
 def _matrices(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
     """The same of A.mxm(B)."""
     from ...plan.mxm import plan_mxm
-    from ...verbs import hyper_product, mxm
+    from ...verbs import hyper_product, mxm, narrow_product
 
     A, B = expr.args
     a, b = A._matrix._stored, B._matrix._stored
@@ -56,6 +56,9 @@ def _matrices(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
     how = {"transpose_a": A._transposed, "transpose_b": B._transposed}
     if a.structure.renumbers or b.structure.renumbers or (mask is not None and allowed.structure.renumbers):
         a, b, allowed, *_ = hyper_product.within_both(a, b, mask=allowed, **how)
+    lines = narrow_product.sides(a, b, expr.op, A._transposed, B._transposed)
+    if lines is not None:
+        return narrow_product.explained(lines, expr.op)
     plan, _ = plan_mxm(a, b, expr.op, mask is not None and not mask.complement)
     if not source:
         return plan, ()

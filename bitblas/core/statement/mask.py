@@ -11,6 +11,7 @@ from semirings import dtypes
 from semirings.dtypes import BOOL
 
 from ...exceptions import DeviceError, DimensionMismatch
+from ...flat import FlatStore
 from ...order import Order
 from ...verbs import matrix as verbs
 from ...verbs.mxm import MatrixMask
@@ -136,6 +137,8 @@ def check(mask: Any, *ndim: int) -> Mask:
 def matrix_mask(mask: Mask, order: Order | None = None) -> MatrixMask:
     """That of a Matrix as the verbs take it: a value mask drops its falsy entries first; a complement stays a flag."""
     store = mask.parent._at(order)
+    if mask.structure and isinstance(store, FlatStore):
+        return make(MatrixMask, (store.pattern(), mask.complement))
     return make(MatrixMask, (store.structure if mask.structure else verbs.truthy(store), mask.complement))
 
 

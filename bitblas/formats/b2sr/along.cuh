@@ -1,7 +1,6 @@
 // Small rounds along tile rows (see kernels/rounds.cuh, kernels/listed.cuh, and step.cu for the same by the grid).
 #include "formats/b2sr/items.cuh"
 #include "kernels/step.cuh"
-#include "kernels/cluster.cuh"
 #include "formats/b2sr/mark.cuh"
 
 #if TILE == 64
@@ -47,29 +46,21 @@ struct TileRows {
 #endif
   }
   __device__ __forceinline__ i64 work_of(const Item& x) const { return x.count; }
+  __device__ __forceinline__ void ask(const Item& x) const { asked(x.count); }
 };
 typedef TileRows Units;
+#include "kernels/along.cuh"
 
 // Pushes along tile rows, an item a lane. The `stride` lanes that share one call it together, all of a warp do. PLACES:
 // an item is one entry of u, else all those of its tile row. meanwhile(): what is done while the first loads are on their way.
-struct Along {
-  Units form;
-  Values values;
-  U_T u_iso;
-  i64 u_stride;
-  const u64* mask;
-  i64 mask_stride;
-  u64 mask_invert;
-
+struct Along : Operands, Ends {
   template <class Put, class Meanwhile>
-  __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, const u64* u_bits,
-                                             const STORED(U_T)* u_val, u64* t_bits, C_T* t_val, Put put,
-                                             Meanwhile meanwhile) const {
+  __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, Put put, Meanwhile meanwhile) const {
     const Open open = {mask, mask_stride, mask_invert, u_bits};
     const Items items = form.items(x);
     const i64 tile_row = PLACES ? x.unit / TILE : x.unit;
     const tile_t active = (tile_t)(PLACES ? 1ull << (x.unit & (TILE - 1)) : x.count ? tile_bits(u_bits, tile_row) : 0ull);
-    (void)tile_row, (void)u_val;
+    (void)tile_row;
     if (!IN_FLIGHT) meanwhile();
     i64 item = lane;
     do {
@@ -126,7 +117,7 @@ struct Along {
   }
   // entry(i) for the entries of u that an item has, each by one of the lanes.
   template <class Entry>
-  __device__ __forceinline__ void entries(const Item& x, int lane, const u64* u_bits, Entry entry) const {
+  __device__ __forceinline__ void entries(const Item& x, int lane, Entry entry) const {
 #if PLACES
     if (lane == 0) entry((i64)x.unit);
 #else

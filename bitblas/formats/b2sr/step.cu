@@ -74,9 +74,9 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       put_on(stage, first, (u32)j, t_list, t_state + LISTED);
       entries += __popcll(fresh);
 #if BESIDE
-      if (first) work += (i64)end - begin;
+      if (WEIGHS && first) work += (i64)end - begin;
 #else
-      if (first) work += A.items(j).count;
+      if (WEIGHS && first) work += A.items(j).count;
 #endif
     }
   }
@@ -112,7 +112,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       hit &= wanted;
       if (lane == 0 && j < n) {
         entries += __popcll(hit);
-        if (hit) work += A.items(j).count;
+        if (WEIGHS && hit) work += A.items(j).count;
       }
       u64 word = lane == 0 && j < n ? hit : 0ull;
 #if TILE == 64

@@ -45,7 +45,7 @@ class RowsChoice(Format):
     """Rows of plain columns."""
 
     name, folder = CSR, "csr"
-    by_rows, ranked, reads_values, spreads = True, False, True, True
+    by_rows, ranked, reads_values, scans, spreads = True, False, True, True, True
     fused, registered = True, "all"
 
     def listing(self, seen: Seen) -> Listing:

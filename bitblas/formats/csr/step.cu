@@ -1,271 +1,132 @@
-// t<mask> = A' (+).(x) u for a frontier u, one round of a program on the device; t, whose bits were cleared, becomes a
-// frontier. Few entries push: a warp walks along up to 32 rows of `ptr` as if they were one, long rows are cut. Many pull
-// (PULLS): rows of `pull_ptr` that the mask allows look for one entry of u; up to 32 rows a warp, first a few entries
-// each, then several lanes a row.
-// Before, the statements that were fused (AT_ENTRY) run at every entry of u; ALSO: they put these into the mask's vector.
-// SCANS: nobody has listed the entries of u, and no row is long.
-// `old` is the frontier of the round before, which is cleared for the round after.
+// A round of a program by rows that are entered anywhere: kernels/step_rows.cuh. A warp walks along up to 32 rows as if they
+// were one, and PARTS warps share a segment of a long one. Rows that pull: each lane looks at a few entries of its own, then
+// several lanes at what is left of a row, or all at that of a long one.
 #include "formats/csr/rows.cuh"
 #include "kernels/joined.cuh"
-#if SCANS  // there is no list of u: its bits are looked at, eight rows at a time, so that close ones go to many warps
-#define ROWS 8
-typedef u8 rows_t;
-#else
-#define ROWS 32
-typedef u32 rows_t;
-#endif
 #define FEW 4      // entries of a row that its lane looks at alone
 #define PARTS 4    // of a segment: a warp takes one
 #define MANY 256   // entries of a row, from which on a warp looks at them
 #define TOGETHER 8 // lanes that look at the others
+#define PULL_FORM() const PTR_T *pull_ptr, const column_t *pull_col, const value_t* pull_val
+#define PULL_FORM_OF() {pull_ptr, pull_col, width, pull_val}
+typedef PTR_T entry_t;   // where an entry stands
+typedef COL_T number_t;  // of a row
 
-struct Out {
-  u64* bits;
-  C_T* val;
-  u32* list;
-  u64* state;
-  u32* segments;
-  const PTR_T* ptr;  // of the rows that will be pushed along next
-  i64 longest;
+// take(has, j, e, owner): entries e of rows, AT_ONCE of each lane, in columns j; owner: the lane whose row it is.
+template <class Take> struct WithColumns {
+  const Rows& rows;
+  Take& take;
+  __device__ __forceinline__ void operator()(const bool* has, const PTR_T* e, const int* owner, u32, u32) const {
+    COL_T j[AT_ONCE];
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) j[k] = has[k] ? Columns(rows.col, rows.width, e[k]).at((i64)e[k], 0) : COL_T(0);
+    take(has, j, e, owner);
+  }
 };
 
-// The whole warp calls it: rows that will be pushed along next, of those who `fresh`; what a push along them takes.
-__device__ __forceinline__ void weigh(const Out& t, bool fresh, i64 j, i64 length, u64& entries, u64& work) {
-  if (!fresh) length = 0;
-  entries += fresh;
-  work += length;
-  if (!__any_sync(ALL_LANES, length > t.longest)) return;
-  const u32 count = length > t.longest ? (u32)((length + t.longest - 1) / t.longest) : 0;
-  const u32 before = group_sum_below<32>(count), all = __shfl_sync(ALL_LANES, before + count, 31);
-  u64 first = 0;
-  if (WARP_LANE == 0) first = atomicAdd(t.state + SEGMENTS, (u64)all);
-  first = __shfl_sync(ALL_LANES, first, 0) + before;
-  for (u32 s = 0; s < count; ++s) {
-    t.segments[2 * (first + s)] = (u32)j;
-    t.segments[2 * (first + s) + 1] = s;
-  }
+template <class Take> __device__ __forceinline__ void walk_rows(const Rows& rows, const Item& mine, Take take) {
+  walk_joined(mine.begin, mine.end, WithColumns<Take>{rows, take});
 }
 
-// The whole warp calls it: entries j are new in t for those who `fresh`.
-__device__ __forceinline__ void found(Stage& stage, const Out& t, const bool* fresh, const COL_T* j, u64& entries, u64& work) {
-  PTR_T begin[AT_ONCE], end[AT_ONCE];
-#pragma unroll
-  for (int k = 0; k < AT_ONCE; ++k) {
-    begin[k] = fresh[k] ? t.ptr[j[k]] : 0;
-    end[k] = fresh[k] ? t.ptr[j[k] + 1] : 0;
-  }
-#pragma unroll
-  for (int k = 0; k < AT_ONCE; ++k) {
-    put_on(stage, fresh[k], (u32)j[k], t.list, t.state + LISTED);
-    weigh(t, fresh[k], j[k], (i64)end[k] - begin[k], entries, work);
-  }
+// Part `part` of segment s of row i.
+template <class Take>
+__device__ __forceinline__ void walk_segment(const Rows& rows, u32 i, u32 s, int part, i64 longest, Take take) {
+  const i64 size = (longest + PARTS - 1) / PARTS, begin = (i64)rows.ptr[i] + s * longest, end = rows.ptr[i + 1];
+  const i64 first = begin + part * size, last = begin + longest < end ? begin + longest : end;
+  walk_row((PTR_T)first, (PTR_T)(first + size < last ? first + size : last), WithColumns<Take>{rows, take});
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rounds, i64 ahead, const u64* u_bits,
-     const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, const u32* u_list, const u64* u_state, const u32* u_segments,
-     u64* t_bits, C_T* t_val, u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val,
-     const u32* old_list, const u64* old_state, const u64* mask, i64 mask_stride, u64 mask_invert, const PTR_T* ptr,
-     const column_t* col, i64 width, const value_t* a_val, A_T a_iso, i64 a_stride, const PTR_T* pull_ptr,
-     const column_t* pull_col, const value_t* pull_val PARAMETERS) {
-  (void)n;
-  // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
-  const bool runs = may_run(condition, rounds, ahead), dense = SCANS || u_state[DENSE], old_dense = old_state[DENSE] != 0;
-  const u64 u_listed = u_state[LISTED], u_work = u_state[WORK], segments = u_state[SEGMENTS];
-  const u64 old_listed = old_state[LISTED];
-  if (!runs) return;
-  if (thread_number() == 0) rounds[2] = rounds[0] + ahead + 1;
-  const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
-  const bool pull = PULLS && u_work > threshold;
-  const Out t = {t_bits, t_val, t_list, t_state, t_segments, ptr, longest};
-  const Values values = {a_val, a_iso, a_stride};
-  (void)values;
-  u64 entries = 0, work = 0;
-  __shared__ Stage stage;
-  open_stage(stage);
+struct back_row_t {
+  PTR_T begin, end;
+};
 
-  // From the last thread on: while frontiers are small, others than those who push.
-  clear_frontier(old_dense, old_list, (i64)old_listed, size, old_bits, old_val, warps * 32 - 1 - thread_number(), warps * 32);
+struct Back {
+  const PTR_T* ptr;
+  const column_t* col;
+  i64 width;
+  const value_t* val;
 
-  // Entries of rows, some of each lane, all asked for before the first is looked at.
-  u32 i = 0;  // the row of this lane
-  const auto push = [&](const bool* has, const PTR_T* e, const int* owner, u32, u32) {
-    COL_T j[AT_ONCE];
-    bool fresh[AT_ONCE];
-#if !CELLS_BEGIN
-    u32 there[AT_ONCE];
-#endif
-#pragma unroll
-    for (int k = 0; k < AT_ONCE; ++k) j[k] = has[k] ? Columns(col, width, e[k]).at((i64)e[k], 0) : COL_T(0);
-#if KIND == VALUES
-    Z_T z[AT_ONCE];
-#if CELLS_BEGIN
-    C_T cell[AT_ONCE];
-#endif
-#pragma unroll
-    for (int k = 0; k < AT_ONCE; ++k) {
-      const u32 from = __shfl_sync(ALL_LANES, i, owner[k]);
-      z[k] = has[k] ? mul(values.at(e[k]), load<U_T>(u_val, u_iso, u_stride, from), j[k], from) : Z_T(BEGIN);
-    }
-#else
-    (void)owner;
-#endif
-#pragma unroll
-    for (int k = 0; k < AT_ONCE; ++k) {
-      fresh[k] = has[k] && open(j[k]);
-#if CELLS_BEGIN
-      cell[k] = has[k] ? cell_at(t_val + j[k]) : C_T(BEGIN);
-#else
-      there[k] = has[k] ? ((const u32*)t_bits)[j[k] >> 5] : 0;
-#endif
-    }
-#pragma unroll
-    for (int k = 0; k < AT_ONCE; ++k) {
-#if CELLS_BEGIN
-      fresh[k] = fresh[k] && join_anew(t_val + j[k], z[k], cell[k]) && mark(t_bits, j[k]);
-#else
-      fresh[k] = fresh[k] && !(there[k] >> (j[k] & 31) & 1) && mark(t_bits, j[k]);
-#endif
-#if KIND == VALUES && !CELLS_BEGIN
-      if (fresh[k]) t_val[j[k]] = C_T(z[k]);
-#endif
-    }
-    found(stage, t, fresh, j, entries, work);
-  };
-
-  // The entries of u, one a lane: so many of the list that all warps have some, or those of a unit of bits, of which a warp
-  // looks at 32 at a time.
-  u64 share = (u_listed + warps - 1) / warps;
-  if (share > 32) share = 32;
-  const i64 units = dense ? (size + ROWS - 1) / ROWS : u_listed ? (i64)((u_listed + share - 1) / share) : 0;
-  for (i64 first = warp; first < units; first += (dense ? 32 : 1) * warps) {
-    const i64 unit = first + WARP_LANE * warps;
-    const u32 rows = dense && unit < units ? (u32)((const rows_t*)u_bits)[unit] : 0;
-    for (u32 todo = dense ? __ballot_sync(ALL_LANES, rows != 0) : 1u; todo; todo &= todo - 1) {
-      const int at = __ffs(todo) - 1;
-      bool mine;
-      if (dense) {
-        mine = __shfl_sync(ALL_LANES, rows, at) >> WARP_LANE & 1;
-        i = mine ? (u32)((first + at * warps) * ROWS) + WARP_LANE : 0;
-      } else {
-        const u64 k = first * share + WARP_LANE;
-        mine = WARP_LANE < share && k < u_listed;
-        i = mine ? u_list[k] : 0;
-      }
-      PTR_T e = 0, stop = 0;
-      if (mine && bit_of(u_bits, i)) {  // statements since may have taken it away
-        e = ptr[i];
-        stop = ptr[i + 1];
-        AT_ENTRY((i64)i)
-      }
-      if (pull) continue;
-      if ((i64)(stop - e) > longest) stop = e;  // in segments
-      walk_joined(e, stop, push);
-    }
-  }
-  if (!pull) {
-    const i64 part = (longest + PARTS - 1) / PARTS;
-    for (i64 s = warp; s < (i64)segments * PARTS; s += warps) {
-      i = u_segments[2 * (s / PARTS)];
-      if (!bit_of(u_bits, i)) continue;
-      const i64 begin = (i64)ptr[i] + u_segments[2 * (s / PARTS) + 1] * longest, end = ptr[i + 1];
-      const i64 first = begin + s % PARTS * part, last = begin + longest < end ? begin + longest : end;
-      walk_row((PTR_T)first, (PTR_T)(first + part < last ? first + part : last), push);
-    }
-  }
-#if PULLS
-  if (pull) {
+  // Whether u has an entry in a row; the warp calls it together.
+  __device__ __forceinline__ Hit look(const back_row_t& x, const u64* u_bits) const {
     __shared__ PTR_T rest_begin[BLOCK / 32][32], rest_end[BLOCK / 32][32];
-    // Rows a warp: a power of two, so few that every warp has some. A row may have to be read to its end.
-    int share = 32;
-    while (share > 1 && size <= warps * (share / 2)) share /= 2;
-    for (i64 k = warp; k * share < size; k += warps) {
-      const i64 j = k * share + WARP_LANE;
-      const bool wanted = WARP_LANE < share && j < size && open(j);
-      i64 e = 0, stop = 0;
-      if (wanted) e = pull_ptr[j], stop = pull_ptr[j + 1];
-      bool hit = false;
-#if KIND == VALUES
-      i64 from = 0, place = 0;
-#define AT(e, c) from = c, place = e
-#else
-#define AT(e, c)
-#endif
-      COL_T first[FEW];
-      const Columns entry(pull_col, width, e);
+    i64 e = x.begin;
+    const i64 stop = x.end;
+    bool hit = false;
+    i64 from = 0, found = 0;
+    COL_T first[FEW];
+    const Columns entry(col, width, e);
 #pragma unroll
-      for (int few = 0; few < FEW; ++few) first[few] = e + few < stop ? entry.at(e, few) : COL_T(0);
-      bool hits_first[FEW];
+    for (int few = 0; few < FEW; ++few) first[few] = e + few < stop ? entry.at(e, few) : COL_T(0);
+    bool hits_first[FEW];
 #pragma unroll
-      for (int few = 0; few < FEW; ++few) hits_first[few] = e + few < stop && bit_of(u_bits, first[few]);
+    for (int few = 0; few < FEW; ++few) hits_first[few] = e + few < stop && bit_of(u_bits, first[few]);
 #pragma unroll
-      for (int few = FEW - 1; few >= 0; --few)
-        if (hits_first[few]) {
-          hit = true;
-          AT(e + few, first[few]);
-        }
-      e += FEW;
-      // What is left: a long row by the warp, all others by groups of lanes, each taking the next one when it is done.
-      const bool left = !hit && e < stop, is_long = left && stop - e > MANY;
-      for (u32 rest = __ballot_sync(ALL_LANES, is_long); rest; rest &= rest - 1) {
-        const int owner = __ffs(rest) - 1;
-        const i64 last = __shfl_sync(ALL_LANES, stop, owner);
-        i64 p = __shfl_sync(ALL_LANES, e, owner) + WARP_LANE, place = last;
-        while (place == last && p - WARP_LANE < last) {
-          COL_T next[FEW];
-          bool has[FEW];
-#pragma unroll
-          for (int few = 0; few < FEW; ++few)
-            next[few] = p + few * 32 < last ? Columns(pull_col, width, p + few * 32).at(p + few * 32, 0) : COL_T(0);
-#pragma unroll
-          for (int few = 0; few < FEW; ++few) has[few] = p + few * 32 < last && bit_of(u_bits, next[few]);
-#pragma unroll
-          for (int few = 0; few < FEW; ++few, p += 32)
-            if (has[few] && place == last) place = p;
-          const u32 who = __ballot_sync(ALL_LANES, place < last);
-          if (who) place = __shfl_sync(ALL_LANES, place, __ffs(who) - 1);
-        }
-        if (WARP_LANE == owner) e = place;
-      }
-      const u32 rest = __ballot_sync(ALL_LANES, left && !is_long);
-      const int slot = __popc(rest & ((1u << WARP_LANE) - 1u));
-      PTR_T* const begins = rest_begin[threadIdx.x / 32];
-      PTR_T* const ends = rest_end[threadIdx.x / 32];
-      if (left && !is_long) begins[slot] = (PTR_T)e, ends[slot] = (PTR_T)stop;
-      __syncwarp();
-      const int count = __popc(rest), in_group = WARP_LANE & (TOGETHER - 1);
-      int row = WARP_LANE / TOGETHER;
-      PTR_T p = row < count ? begins[row] : 0, last = row < count ? ends[row] : 0;
-      while (__any_sync(ALL_LANES, row < count)) {
-        PTR_T place = last;
-        if (p + in_group < last && bit_of(u_bits, Columns(pull_col, width, p + in_group).at((i64)p + in_group, 0)))
-          place = p + in_group;
-        const u32 who = __ballot_sync(ALL_LANES, place < last) & group_mask<TOGETHER>();
-        p += TOGETHER;
-        if (row >= count || (!who && p < last)) continue;
-        if (who ? (who & ((1u << WARP_LANE) - 1u)) == 0 && place < last : in_group == 0) begins[row] = place;
-        row += 32 / TOGETHER;
-        if (row < count) p = begins[row], last = ends[row];
-        else p = last;
-      }
-      __syncwarp();
-      if (left && !is_long) e = begins[slot];
-      if (left && e < stop) {
+    for (int few = FEW - 1; few >= 0; --few)
+      if (hits_first[few]) {
         hit = true;
-        AT(e, Columns(pull_col, width, e).at(e, 0));
+        from = first[few], found = e + few;
       }
-      const u32 hits = __ballot_sync(ALL_LANES, hit);
-      const i64 at = k * share;
-      if (WARP_LANE == 0 && share == 32) ((u32*)t_bits)[k] = hits;
-      else if (WARP_LANE == 0 && hits) atomicOr((u32*)t_bits + (at >> 5), hits << (at & 31));  // t had no bits
-#if KIND == VALUES
-      if (hit) t_val[j] = C_T(mul(Values{pull_val, a_iso, a_stride}.at(place), load<U_T>(u_val, u_iso, u_stride, from),
-                                  j, from));
-#endif
-      weigh(t, hit, j, hit ? (i64)t.ptr[j + 1] - t.ptr[j] : 0, entries, work);
+    e += FEW;
+    // What is left: a long row by the warp, all others by groups of lanes, each taking the next one when it is done.
+    const bool left = !hit && e < stop, is_long = left && stop - e > MANY;
+    for (u32 rest = __ballot_sync(ALL_LANES, is_long); rest; rest &= rest - 1) {
+      const int owner = __ffs(rest) - 1;
+      const i64 last = __shfl_sync(ALL_LANES, stop, owner);
+      i64 p = __shfl_sync(ALL_LANES, e, owner) + WARP_LANE, place = last;
+      while (place == last && p - WARP_LANE < last) {
+        COL_T next[FEW];
+        bool has[FEW];
+#pragma unroll
+        for (int few = 0; few < FEW; ++few)
+          next[few] = p + few * 32 < last ? Columns(col, width, p + few * 32).at(p + few * 32, 0) : COL_T(0);
+#pragma unroll
+        for (int few = 0; few < FEW; ++few) has[few] = p + few * 32 < last && bit_of(u_bits, next[few]);
+#pragma unroll
+        for (int few = 0; few < FEW; ++few, p += 32)
+          if (has[few] && place == last) place = p;
+        const u32 who = __ballot_sync(ALL_LANES, place < last);
+        if (who) place = __shfl_sync(ALL_LANES, place, __ffs(who) - 1);
+      }
+      if (WARP_LANE == owner) e = place;
     }
-    if (thread_number() == 0) t_state[DENSE] = 1;
+    const u32 rest = __ballot_sync(ALL_LANES, left && !is_long);
+    const int slot = __popc(rest & ((1u << WARP_LANE) - 1u));
+    PTR_T* const begins = rest_begin[threadIdx.x / 32];
+    PTR_T* const ends = rest_end[threadIdx.x / 32];
+    if (left && !is_long) begins[slot] = (PTR_T)e, ends[slot] = (PTR_T)stop;
+    __syncwarp();
+    const int count = __popc(rest), in_group = WARP_LANE & (TOGETHER - 1);
+    int row = WARP_LANE / TOGETHER;
+    PTR_T p = row < count ? begins[row] : 0, last = row < count ? ends[row] : 0;
+    while (__any_sync(ALL_LANES, row < count)) {
+      PTR_T place = last;
+      if (p + in_group < last && bit_of(u_bits, Columns(col, width, p + in_group).at((i64)p + in_group, 0)))
+        place = p + in_group;
+      const u32 who = __ballot_sync(ALL_LANES, place < last) & group_mask<TOGETHER>();
+      p += TOGETHER;
+      if (row >= count || (!who && p < last)) continue;
+      if (who ? (who & ((1u << WARP_LANE) - 1u)) == 0 && place < last : in_group == 0) begins[row] = place;
+      row += 32 / TOGETHER;
+      if (row < count) p = begins[row], last = ends[row];
+      else p = last;
+    }
+    __syncwarp();
+    if (left && !is_long) e = begins[slot];
+    if (left && e < stop) {
+      hit = true;
+      from = Columns(col, width, e).at(e, 0), found = e;
+    }
+    return {hit, from, found};
   }
-#endif
-  close_stage(stage, entries, work, t_list, t_state);
+};
+
+__device__ __forceinline__ back_row_t back_row(const Back& back, i64 j, bool wanted) {  // empty where it is not wanted
+  back_row_t x = {};
+  if (wanted) x = {back.ptr[j], back.ptr[j + 1]};
+  return x;
 }
+__device__ __forceinline__ Hit back_look(const Back& back, const back_row_t& x, i64, const u64* u_bits) {
+  return back.look(x, u_bits);
+}
+
+#include "kernels/step_rows.cuh"

@@ -22,7 +22,7 @@ class NibChoice(Format):
 
     name = folder = "nib"
     counts, nothing = "own", 0.0
-    timed = False
+    timed, scans = False, True
     registered = "thin"
 
     def refusal(self, nrows: int, ncols: int) -> str:

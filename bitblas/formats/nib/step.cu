@@ -2,6 +2,7 @@
 // long one. Of rows that pull (for WORDS) the first word is decoded by one lane, what follows, where it is needed, by the
 // warp.
 #include "formats/nib/rows.cuh"
+#include "kernels/decoded_rows.cuh"
 #define PULL_FORM() const i64 *pull_heads, const u32 *pull_words
 #define PULL_FORM_OF() {pull_heads, pull_words}
 

@@ -22,7 +22,7 @@ class SplitChoice(TiledChoice):
     """Tiles that pay for themselves, and a rest."""
 
     name = folder = "split"
-    counts, nothing = "own", layout.Parts(0.0, 0.0)
+    counts, nothing, heavy = "own", layout.Parts(0.0, 0.0), True
     handicap = 1.1  # by as much predictions err; what they do not know makes rows of it for each statement
 
     def __init__(self, tile: int) -> None:

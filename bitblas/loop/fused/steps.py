@@ -22,9 +22,10 @@ def step_variant(
     key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
     u: DataType, *, flip: bool, ranked: bool, also: bool, pulls: bool, lanes: int,
     entry: tuple[Text, str] | None = None, packed: bool = False, scans: bool = False,
+    weighs: bool = True,
 ) -> Variant:  # fmt: skip
     """The step of a form for a semiring (None for WORDS); entry: the statements that go along; scans: nobody has listed
-    the entries of its vector."""
+    the entries of its vector; weighs: what it finds will be pushed along, so that it sums up the work in it."""
     plain = push_variant(key, types, semiring, kind, a, u, flip=flip, ranked=ranked, lanes=lanes, packed=packed)
     _, _, monoid, z = algebra_of(semiring)
     text, at_entry = entry if entry is not None else (Text({}), macro("AT_ENTRY(i)", ["(void)(i);"]))
@@ -37,6 +38,7 @@ def step_variant(
             ("ALSO", int(also)),
             ("PULLS", int(pulls)),
             ("SCANS", int(scans)),
+            ("WEIGHS", int(weighs)),
             *_join(monoid, z),
         ),
         values=(*plain.values, value("BEGIN", z, beginning(monoid, z))),

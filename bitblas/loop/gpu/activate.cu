@@ -1,6 +1,8 @@
 // A vector becomes a frontier: its entries are counted, and with LISTS the units (PER rows) that have any are listed, with
 // the work in them, by `ptr`; rows longer than `longest` are cut into segments (PER 1).
 #include "kernels/frontier.cuh"
+#define MANY 128   // entries of 32 half words, from which on a warp takes their places together
+#define AT_ONCE 4  // half words
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 activate(i64 n, i64 size, i64 longest, const u64* bits, const PTR_T* ptr, u32* list, u64* state, u32* segments) {
@@ -14,30 +16,58 @@ activate(i64 n, i64 size, i64 longest, const u64* bits, const PTR_T* ptr, u32* l
     const i64 mine = begin + WARP_LANE * warps;
     const u32 word = mine < halves ? ((const u32*)bits)[mine] : 0;
     entries += __popc(word);
-    u32 todo = LISTS ? __ballot_sync(ALL_LANES, word != 0) : 0;
-    for (; todo; todo &= todo - 1) {
-      const u32 half = __shfl_sync(ALL_LANES, word, __ffs(todo) - 1);
-      const i64 first = (begin + (__ffs(todo) - 1) * warps) * 32;
-      (void)half, (void)first;
 #if LISTS
-      const i64 unit = (first + WARP_LANE) / PER;
-      bool add = false;
-      i64 length = 0;
-      if (PER <= 32 ? WARP_LANE % PER == 0 : (first & (PER - 1)) == 0 || !((const u32*)bits)[(first >> 5) - 1])
-        add = PER == 64 ? WARP_LANE == 0 : ((half >> WARP_LANE) & (PER >= 32 ? ~0u : (1u << (PER & 31)) - 1u)) != 0;
-      if (add) length = (i64)ptr[unit + 1] - ptr[unit];
-      put_on(stage, add, (u32)unit, list, state + LISTED);
-      work += length;
-      if (PER == 1 && length > longest) {
-        const i64 count = (length + longest - 1) / longest;
-        const u64 at = atomicAdd(state + SEGMENTS, (u64)count);
-        for (i64 s = 0; s < count; ++s) {
-          segments[2 * (at + s)] = (u32)unit;
-          segments[2 * (at + s) + 1] = (u32)s;
+    u32 todo = __ballot_sync(ALL_LANES, word != 0);
+#if PER == 1
+    // Of many entries the places are taken together, past the stage: its warps would take turns for the rest.
+    const u32 before = group_sum_below<32>(__popc(word)), all = __shfl_sync(ALL_LANES, before + __popc(word), 31);
+    u64 at = 0;
+    if (all > MANY && WARP_LANE == 0) at = atomicAdd(state + LISTED, (u64)all);
+    at = __shfl_sync(ALL_LANES, at, 0);
+#endif
+    while (todo) {
+      // Some half words at a time, whose pointers are asked for before the first is looked at.
+      bool add[AT_ONCE];
+      i64 unit[AT_ONCE], length[AT_ONCE];
+      u32 place[AT_ONCE];
+#pragma unroll
+      for (int k = 0; k < AT_ONCE; ++k) {
+        const int owner = todo ? __ffs(todo) - 1 : 0;
+        const u32 half = todo ? __shfl_sync(ALL_LANES, word, owner) : 0;
+        const i64 first = (begin + owner * warps) * 32;
+        unit[k] = (first + WARP_LANE) / PER, place[k] = 0;
+#if PER == 1
+        add[k] = half >> WARP_LANE & 1;
+        place[k] = __shfl_sync(ALL_LANES, before, owner) + __popc(half & ((1u << WARP_LANE) - 1u));
+#else
+        add[k] = false;
+        if (half && (PER <= 32 ? WARP_LANE % PER == 0 : (first & (PER - 1)) == 0 || !((const u32*)bits)[(first >> 5) - 1]))
+          add[k] = PER == 64 ? WARP_LANE == 0 : ((half >> WARP_LANE) & (PER >= 32 ? ~0u : (1u << (PER & 31)) - 1u)) != 0;
+#endif
+        length[k] = add[k] ? (i64)ptr[unit[k] + 1] - ptr[unit[k]] : 0;
+        todo &= todo - 1;
+      }
+#pragma unroll
+      for (int k = 0; k < AT_ONCE; ++k) {
+#if PER == 1
+        if (all > MANY) {
+          if (add[k]) list[at + place[k]] = (u32)unit[k];
+        } else
+#endif
+          put_on(stage, add[k], (u32)unit[k], list, state + LISTED);
+        (void)place[k];
+        work += length[k];
+        if (PER == 1 && length[k] > longest) {
+          const i64 count = (length[k] + longest - 1) / longest;
+          const u64 some = atomicAdd(state + SEGMENTS, (u64)count);
+          for (i64 s = 0; s < count; ++s) {
+            segments[2 * (some + s)] = (u32)unit[k];
+            segments[2 * (some + s) + 1] = (u32)s;
+          }
         }
       }
-#endif
     }
+#endif
   }
   close_stage(stage, entries, work, list, state);
   if (threadIdx.x == 0 && stage.entries) atomicAdd(state + REMAINING, stage.entries);

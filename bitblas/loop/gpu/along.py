@@ -62,14 +62,14 @@ class Along:
     def scans(self) -> bool:
         """Whether the step may look for the entries of its vector, rather than have them listed before: where it asks
         neither how many edges these have nor which of them have long rows."""
-        return not self.pulls and not self.segments and self.form.format.kernel("step") == "formats/csr/step"
+        return bool(self.form.format.scans) and not self.pulls and not self.segments
 
-    def variant(self, item: Step, before: tuple[Text, str], *, scans: bool = False) -> Variant:
+    def variant(self, item: Step, before: tuple[Text, str], *, scans: bool = False, weighs: bool = True) -> Variant:
         """The kernel of the step, with the statements that go along."""
         return step_variant(
             self.form.key, self.form.types(self.ranked), self.semiring, self.kind, self.a_type, self.u_type,
             flip=item.product.flip, ranked=self.ranked, also=item.also, pulls=self.pulls, lanes=self.lanes,
-            entry=before, packed=isinstance(self.values, PackedValues), scans=scans,
+            entry=before, packed=isinstance(self.values, PackedValues), scans=scans, weighs=weighs,
         )  # fmt: skip
 
     def matrix(self, device: Any, longest: int) -> tuple[Any, ...]:

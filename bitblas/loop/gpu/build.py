@@ -52,11 +52,12 @@ class Build:
     ) -> None:  # fmt: skip
         """around: that of the round in which this one's loop runs, whose memory it shares."""
         self.device, self.round, self.iso, self.condition = device, plan, iso, condition
-        self.copies = copies = copies_of(plan, device.captures)
         self.longest = SEGMENT_ENTRIES  # of a row that is not cut
         self.full, self.of_full = frozenset(x.id for x in full), full
         self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # of a launch at most
         self.steps = [item for item in plan.items if isinstance(item, Step)]
+        skewed = any(self.rows_of(step.product)[1] for step in self.steps)
+        self.copies = copies = copies_of(plan, device.captures, skewed=skewed)
         self.steps_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # that write it in a round
         self.lines: list[Line] = []  # what one round launches
         self.without_transpose: dict[int, Structure] = {}  # of which the transpose, for pulling, is not repaid
@@ -238,7 +239,8 @@ class Build:
         along = Along.of(self, item)
         form, kind = along.form, along.kind
         before = entry_text(item.before, product.u, self.iso)
-        variant = along.variant(item, before, scans=activated in self.scanned)
+        weighs = any(s.product.u == item.target for s in self.steps)
+        variant = along.variant(item, before, scans=activated in self.scanned, weighs=weighs)
         first = self.first[item.target] + k * self.steps_of[item.target] + stepped[item.target]
         u_state = activated
         if u_state is None:

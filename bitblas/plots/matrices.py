@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from . import extras
-from .core.options import either
-from .exceptions import InvalidValue
-from .formats import TILES, format_of
-from .formats.b2sr.choice import DEFAULT_TILE
-from .io import host_coo
-from .io.files import created
+from .. import extras
+from ..core.options import either
+from ..exceptions import InvalidValue
+from ..formats import TILES, format_of
+from ..formats.b2sr.choice import DEFAULT_TILE
+from ..io import host_coo
+from ..io.files import created
 
 BINS = 512  # squares along the longer side of the picture, and a quarter of that for the map of tiles
 SUFFIXES = ("png", "svg", "pdf")

@@ -1,0 +1,75 @@
+"""`bitblas make rmat 20`: the generators of `bitblas.algorithms.generators`, each with its own arguments."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import time
+from collections.abc import Callable
+from typing import Any
+
+from .. import algorithms
+from ..io import FILE_FORMATS, write
+from . import output
+from .source import facts, storage
+from .ticker import Ticker
+
+
+def generators() -> dict[str, Callable[..., Any]]:
+    """The programs by the names that they have here."""
+    found = {name: getattr(algorithms, name) for name in algorithms.__all__}
+    return {
+        name.removesuffix("_graph").replace("_", "-"): program
+        for name, program in found.items()
+        if ".generators." in program.__module__
+    }
+
+
+def number(text: str) -> int | float:
+    """An integer, or else a float. ValueError for neither."""
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def add_generator(p: argparse.ArgumentParser, program: Callable[..., Any]) -> None:
+    """The arguments of a program: its positional ones as such, the others as options."""
+    for name, parameter in inspect.signature(program).parameters.items():
+        flag, default = f"--{name.replace('_', '-')}", parameter.default
+        if name == "gb":
+            continue
+        if parameter.kind is not parameter.KEYWORD_ONLY and default is parameter.empty:
+            p.add_argument(name, metavar=name.upper(), type=number)
+        elif default is False:
+            p.add_argument(flag, action="store_true")
+        else:
+            said = "another one gives another graph" if name == "seed" else ""
+            p.add_argument(
+                flag, type=number, default=default, metavar="N", help=f"{said} (default {default or 0})".strip()
+            )
+    output.add_out(p, "write to this file (default: named by the kind and its numbers, .npz)")
+    p.add_argument("--output-format", choices=FILE_FORMATS, help="default: by the suffix of OUT")
+    p.set_defaults(program=program)
+
+
+def make(args: argparse.Namespace) -> None:
+    """Make a graph and write it."""
+    parameters = inspect.signature(args.program).parameters
+    given = {name: getattr(args, name) for name in parameters if name != "gb"}
+    plain = [str(given[name]) for name, p in parameters.items() if p.default is p.empty]
+    args.out = args.out or "-".join([args.kind, *plain]) + ".npz"
+    output.check(args)
+    if args.out != output.STDOUT and args.output_format is None:
+        output.kind_of(args.out, matrix=True)
+    import bitblas as gb
+
+    start = time.perf_counter()
+    device = storage(args)["device"]
+    with Ticker("make"), gb.config.set(**({} if device is None else {"device": device})):
+        A = args.program(**given)
+        kind = args.output_format or ("mtx" if args.out == output.STDOUT else None)
+        write(output.target(args.out), A, kind)
+    seconds = time.perf_counter() - start
+    made = {"kind": args.kind, "arguments": given, **facts(A), "out": args.out, "seconds": seconds}
+    output.tell(args, made, f"{args.out}: {A.nrows} vertices, {A.nvals} entries, in {seconds:.3f} s")

@@ -1,0 +1,41 @@
+"""`bitblas several graph.mtx "bfs --source 3" pagerank`: several algorithms, the file read once."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import time
+
+from . import algorithms
+from .source import Fault, load
+
+# What is said once, for all; a command inside the quotes has only what is its own.
+SHARED = (
+    "input_format", "dup_op", "undirected", "base", "header", "labels", "no_weights", "size", "device", "format",
+    "tile", "json",
+)  # fmt: skip
+
+
+def several(args: argparse.Namespace) -> None:
+    """All are understood before the file is read; with --json a line for each."""
+    asked = []
+    for text in args.commands:
+        words = shlex.split(text)
+        one = args.whole.parse_args([*words[:1], args.file, *words[1:]])
+        if not hasattr(one, "algorithm"):
+            raise Fault(f"several: expected the names of algorithms, got {words[0]!r}")
+        for name in SHARED:
+            if getattr(one, name) != one.parser.get_default(name):
+                raise Fault(
+                    f"several: expected options of the file outside of {text!r}, got --{name.replace('_', '-')}"
+                )
+            setattr(one, name, getattr(args, name))
+        algorithms.check(one)
+        asked.append(one)
+    start = time.perf_counter()
+    graph = load(args)
+    read = time.perf_counter() - start
+    for one, text in zip(asked, args.commands):
+        if not args.json:
+            print(f"\n{text}", flush=True)
+        algorithms.answer(one, graph, read)

@@ -1,0 +1,36 @@
+"""What is said of an answer on a terminal: a table, in colours unless NO_COLOR is set. In pipes it is plain words."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from .output import plain
+
+BOLD, DIM, CYAN, END = "\x1b[1m", "\x1b[2m", "\x1b[36m", "\x1b[0m"
+
+
+def on_terminal(stream: Any = None) -> bool:
+    """Whether what is printed is read by a person."""
+    return bool((stream or sys.stdout).isatty())
+
+
+def coloured() -> bool:
+    """Whether a terminal is to have colours: https://no-color.org."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def paint(text: str, code: str) -> str:
+    return f"{code}{text}{END}" if coloured() else text
+
+
+def table(summary: dict[str, Any]) -> str:
+    """A line for each word of a summary; lists of one length side by side, a row each."""
+    lists = {key: list(map(plain, value)) for key, value in summary.items() if isinstance(value, list)}
+    lines = [f"{paint(f'{key:>12}', CYAN)}  {plain(value)}" for key, value in summary.items() if key not in lists]
+    if lists:
+        widths = {key: max(len(key), *map(len, cells), 0) for key, cells in lists.items()}
+        lines.append("  ".join(paint(f"{key:>{widths[key]}}", BOLD) for key in lists))
+        lines += ["  ".join(f"{cell:>{widths[key]}}" for key, cell in zip(lists, row)) for row in zip(*lists.values())]
+    return "\n".join(lines)

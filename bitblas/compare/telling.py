@@ -1,0 +1,114 @@
+"""What a comparison says: a table with units, how many times faster and smaller in words, and what it comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..io import host_coo
+from .comparison import PAGERANK_ROUNDS, RUNS, SUITESPARSE, Row, Side, cpu_threads
+
+BAR = 44  # letters of the longest bar
+
+
+def introduction(file: str, A: Any, source: int) -> list[str]:
+    """What the table below it compares, and how, in lines of text."""
+    import graphblas
+
+    threads = f"{SUITESPARSE} {graphblas.ss.config['nthreads']}, cpu {cpu_threads()}"
+    made = str(A.dtype) == "BOOL"
+    weights = "1 to 63, a hash of the edge, as the file has none" if made else "those of the file, made positive"
+    return [
+        f"{file}: {A.nrows} vertices, {A.nvals} entries; source {source}; weights: {weights}",
+        f"The same programs on both, median of {RUNS} runs after a warm-up (fewer where slow). Threads: {threads}",
+        f"PageRank runs {PAGERANK_ROUNDS} rounds, betweenness counts paths from the source alone.",
+        "Sizes are those of the matrix with all its cached forms.",
+    ]
+
+
+def time(seconds: float) -> str:
+    return (
+        f"{seconds:.2f} s"
+        if seconds >= 1
+        else f"{1e3 * seconds:.1f} ms"
+        if seconds >= 1e-3
+        else f"{1e6 * seconds:.0f} us"
+    )
+
+
+def size(nbytes: float) -> str:
+    return (
+        f"{nbytes / 1e9:.2f} GB"
+        if nbytes >= 1e9
+        else f"{nbytes / 1e6:.1f} MB"
+        if nbytes >= 1e5
+        else f"{nbytes / 1e3:.1f} kB"
+    )
+
+
+def times(ratio: float, more: str, less: str) -> str:
+    """A ratio in words: 2.5 times faster; below 1 it says so: 1.2 times slower."""
+    if round(max(ratio, 1 / ratio), 1) == 1.0:
+        return "the same"
+    factor, word = (ratio, more) if ratio > 1 else (1 / ratio, less)
+    return f"{factor:.1f} times {word}" if factor < 100 else f"{factor:.0f} times {word}"
+
+
+def heading(sides: Sequence[Side]) -> str:
+    first, *ours = (side.name for side in sides)
+    cells = [
+        f"{first:>12}",
+        *(f"{name:>10}{'':19}" for name in ours),
+        f"{first:>12}",
+        *(f"{name:>10}" for name in ours),
+    ]
+    return f"{'algorithm':<12}{'answer':<38}{'equal':<16}{''.join(cells)}".rstrip()
+
+
+def line(row: Row) -> str:
+    verdict = "yes" if row.difference == 0 else "no"
+    if row.difference is not None and row.difference > 0:
+        verdict = f"{'yes' if row.equal else 'no'}, to {row.difference:.1e}"
+    theirs, *ours = row.seconds.values()
+    cells = [f"{time(theirs):>12}"]
+    cells += [f"{time(one):>10}{times(theirs / one, 'faster', 'slower'):>19}" for one in ours]
+    theirs_bytes, *our_bytes = row.nbytes.values()
+    cells += [f"{size(theirs_bytes):>12}"]
+    cells += [f"{size(one):>10}{times(theirs_bytes / one, 'smaller', 'larger'):>19}" for one in our_bytes]
+    return f"{row.algorithm:<11} {row.answer:<38}{verdict:<16}" + "".join(cells)
+
+
+def closing(rows: Sequence[Row]) -> list[str]:
+    """What all rows come to: whether answers are equal, the mean of the ratios, the best and the worst of them."""
+    wrong = [row.algorithm for row in rows if not row.equal]
+    said = ["All answers are equal." if not wrong else "Answers DIFFER."]
+    if wrong:
+        said[0:0] = [f"Not equal: {', '.join(wrong)}."]
+        return said
+    for name in [name for name in rows[0].seconds if name != SUITESPARSE] if rows else []:
+        faster = {row.algorithm: row.seconds[SUITESPARSE] / row.seconds[name] for row in rows}
+        smaller = {row.algorithm: row.nbytes[SUITESPARSE] / row.nbytes[name] for row in rows}
+        worst, best = min(faster, key=faster.__getitem__), max(faster, key=faster.__getitem__)
+        mean, less = (float(np.exp(np.mean(np.log(list(found.values()))))) for found in (faster, smaller))
+        low, high = (f"{times(faster[which], 'faster', 'slower')} ({which})" for which in (worst, best))
+        said[:0] = [
+            f"bitblas on {name} is {times(mean, 'faster', 'slower')} than SuiteSparse in the geometric mean, from "
+            f"{low} to {high}; its matrices with all their forms are {times(less, 'smaller', 'larger')}."
+        ]
+    return said
+
+
+def distances(levels: Any, bars: int = 12) -> list[str]:
+    """A picture in letters: how many vertices are how many edges away."""
+    found = host_coo(levels)[1]
+    edges = np.linspace(0, int(found.max(initial=0)) + 1, bars + 1).astype(int)
+    edges = np.unique(edges)
+    counts = [int(((found >= low) & (found < high)).sum()) for low, high in pairwise(edges)]
+    most = max(counts, default=1) or 1
+    return [
+        f"{low:>6} to {high - 1:<6} {'█' * round(BAR * count / most):<{BAR}} {count:>8}"
+        for low, high, count in zip(edges.tolist(), edges[1:].tolist(), counts)
+    ]

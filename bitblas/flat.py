@@ -1,0 +1,129 @@
+"""Bitmaps with their values: what the places of a narrow matrix hold, as a vector of as many positions.
+
+The bits of a bitmap (formats/bitmap) are the presence of such a vector, so that all that is done entry by entry is done
+by the kernels of vectors, in one pass, under masks too, and without going through rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .formats import Structure, format_of
+from .formats.bitmap.format import Bitmap
+from .formats.bitmap.layout import Lines, lines_of
+from .order import Order
+from .store import MatrixStore, VectorStore, dense_values, pack
+
+BITMAP = Bitmap.key
+
+
+class FlatStore(MatrixStore):
+    """flat: the places. Verbs give fresh ones; a statement may write into that of its output while nobody else has it:
+    one Matrix, and nobody who asked for the `structure`, of which others keep what they make."""
+
+    def __init__(self, flat: VectorStore, nrows: int, ncols: int) -> None:
+        self.flat, self.dtype, self.order = flat, flat.dtype, None
+        self.copies, self.prepared = {}, {}
+        self.device, self.nrows, self.ncols = flat.device, nrows, ncols
+        self.holders = 0  # matrices that have taken it
+
+    @property
+    def lines(self) -> Lines:
+        return lines_of(self.nrows, self.ncols)
+
+    @property
+    def key(self) -> str:
+        return BITMAP
+
+    @property
+    def alone(self) -> bool:
+        """Whether a statement of the matrix that has it may write into it."""
+        return self.holders == 1 and "structure" not in self.__dict__ and "raw" not in self.__dict__
+
+    def __getattr__(self, name: str) -> Any:
+        """`structure` and `raw`, when they are asked for."""
+        if name == "structure":
+            self.structure = Structure(self._form())
+            return self.structure
+        if name != "raw":
+            raise AttributeError(name)
+        flat = self.flat
+        if flat.iso:
+            self.raw = flat.values
+        else:
+            form: Any = self.structure.primary
+            places = form.places()
+            values = flat.values
+            if flat.dtype.np_type.kind == "b":
+                self.raw = (values[places >> 6] >> (places & 63).astype(values.dtype) & values.dtype.type(1)).astype(
+                    bool
+                )
+            else:
+                self.raw = values[places]
+        return self.raw
+
+    def _form(self) -> Bitmap:
+        return Bitmap(self.device, self.nrows, self.ncols, self.flat.present, self.flat.count)
+
+    def pattern(self) -> Structure:
+        """The structure for a mask, which nobody keeps."""
+        return self.__dict__.get("structure") or Structure(self._form())
+
+    @property
+    def iso(self) -> bool:
+        return self.flat.iso
+
+    @property
+    def packed(self) -> bool:
+        return False
+
+    @property
+    def nvals(self) -> int:
+        return self.flat.nvals
+
+    def tagged(self, order: Order | None) -> FlatStore:
+        if self.order is order:
+            return self
+        twin = FlatStore(self.flat.copy(), self.nrows, self.ncols)
+        twin.order = order
+        return twin
+
+    def copy(self) -> FlatStore:
+        """The same in arrays of its own."""
+        twin = FlatStore(self.flat.copy(), self.nrows, self.ncols)
+        twin.order = self.order
+        return twin
+
+
+def bits_of(structure: Structure) -> Any:
+    """The bits of a structure of any form; those of a bitmap itself."""
+    form: Any = structure.form(BITMAP)
+    return form.bits
+
+
+def flat_of(A: MatrixStore) -> VectorStore:
+    """The places of a matrix of any form: its own, or made once, and nobody's to write into."""
+    if type(A) is FlatStore:
+        return A.flat
+    found: VectorStore | None = A.prepared.get("flat")
+    if found is None:
+        device, lines = A.device, lines_of(A.nrows, A.ncols)
+        form: Any = A.structure.form(BITMAP)
+        values = A.values_for(BITMAP, False)
+        if not A.iso:
+            array = dense_values(device, lines.places, A.dtype)
+            if A.dtype.np_type.kind == "b":
+                flags = device.xp.zeros(lines.places, bool)
+                flags[form.places()] = values
+                array = pack(device, flags)
+            else:
+                array[form.places()] = values
+            values = array
+        found = VectorStore(device, lines.places, A.dtype, form.bits, values, form.nvals)
+        A.prepared["flat"] = found
+    return found
+
+
+def refusal(nrows: int, ncols: int) -> str:
+    """Why there is no bitmap of that shape."""
+    return format_of(BITMAP).refusal(nrows, ncols)

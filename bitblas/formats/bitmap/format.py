@@ -1,0 +1,144 @@
+"""Bitmap: a bit for each place of a narrow matrix, in whole words for each of its lines (layout.py).
+
+With 64 columns a row is one word: products with a sparse matrix join words (64 searches at the price of little more
+than one), and what goes entry by entry, under masks too, is what vectors do with their presence bits: a bitmap of lines
+is the bitset of a vector of all places, and its values lie in an array of as many (verbs/narrow.py).
+
+Entry order: row, column, as in CSR. Whoever reads rows gets plain ones, which are made at first need and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...device import Device
+from ...kernels.prologue import Variant
+from .. import sound
+from ..choice import Format
+from ..contract import Later
+from ..csr import format as csr
+from .call import BitmapFormat
+from .layout import Lines, lines_of
+
+MARK = Variant("formats/bitmap/mark", (), (("LANES", 1),))
+
+
+@dataclass(eq=False)
+class Bitmap(csr.Rows):
+    """The bit of row i, column j of a tall matrix is bit i * stride + j."""
+
+    device: Device
+    nrows: int
+    ncols: int
+    bits: Any  # uint64
+    count: int | None = None  # its entries, where they are known
+    cache = Later()
+
+    format = BitmapFormat()
+    formats: ClassVar[tuple[Format, ...]] = (format,)
+    key = format.key
+    width = 0  # of packed columns: there are none
+
+    @property
+    def lines(self) -> Lines:
+        return lines_of(self.nrows, self.ncols)
+
+    @property
+    def nvals(self) -> int:
+        if self.count is None:
+            self.count = len(self.places())
+        return self.count
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.bits.nbytes)
+
+    def places(self) -> Any:
+        """The place of each entry (INT64), in the order of entries. Peak memory: a byte for each place, and 16 for each
+        entry."""
+        xp, lines = self.device.xp, self.lines
+        places = xp.flatnonzero(xp.unpackbits(self.bits.view(np.uint8), bitorder="little")).astype(np.int64, copy=False)
+        if lines.tall:
+            return places
+        rows, cols = lines.entry(places)
+        keys = rows * self.ncols + cols
+        keys.sort()
+        return lines.place(keys // self.ncols, keys % self.ncols)
+
+    def plain(self) -> csr.Csr:
+        """The same by rows, made at first need."""
+        if "plain" not in self.cache:
+            needed = self.format.rows_bytes(self.nrows, self.ncols, self.count or 0)
+            self.device.foresee(f"rows of a bitmap of {self.nrows} x {self.ncols}", needed)
+            rows, cols = self.coo()
+            ptr = csr.pointers_of(rows, self.nrows, self.device)
+            self.cache["plain"] = csr.from_arrays(self.device, self.nrows, self.ncols, ptr, cols)
+        found: csr.Csr = self.cache["plain"]
+        return found
+
+    @property
+    def ptr(self) -> Any:
+        return self.plain().ptr
+
+    @property
+    def col(self) -> Any:
+        return self.plain().col
+
+    def columns(self, low: int = 0, high: int | None = None) -> Any:
+        return self.plain().columns(low, high)
+
+    def columns_at(self, places: Any) -> Any:
+        return self.plain().columns_at(places)
+
+    def coo(self) -> tuple[Any, Any]:
+        return self.lines.entry(self.places())
+
+    @classmethod
+    def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Bitmap, Any]:
+        """Peak memory: the result, and 24 bytes for each entry."""
+        return cls.of(rows.device, rows.nrows, rows.ncols, lines_of(rows.nrows, rows.ncols).place(*rows.coo())), None
+
+    @classmethod
+    def of(cls, device: Device, nrows: int, ncols: int, places: Any) -> Bitmap:
+        """The form of entries at these places, each of them once."""
+        words = lines_of(nrows, ncols).words
+        device.foresee(f"bitmap of {nrows} x {ncols}", 8 * words)
+        bits = device.xp.zeros(words, np.uint64)
+        if len(places):
+            device.kernel(MARK)(len(places), places, bits)
+        return cls(device, nrows, ncols, bits, len(places))
+
+    def to_csr(self, order: bool) -> tuple[csr.Csr, Any]:
+        return self.plain(), None
+
+    def transpose(self, order: bool) -> tuple[Bitmap, Any]:
+        if order or self.nrows == self.ncols:
+            return super().transpose(order)
+        return Bitmap(self.device, self.ncols, self.nrows, self.bits, self.count), None
+
+    def arrays(self) -> dict[str, Any]:
+        return {"bits": self.bits}
+
+    @classmethod
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Bitmap:
+        nrows, ncols, nvals = sound.counts(numbers, "nrows", "ncols", "nvals")
+        if refusal := cls.format.refusal(nrows, ncols):
+            raise ValueError(f"numbers: {cls.key!r} {refusal}")
+        (bits,) = sound.expect(arrays, bits=((np.uint64,), lines_of(nrows, ncols).words))
+        return cls(device, nrows, ncols, bits, nvals)
+
+    def check(self) -> None:
+        xp, lines = self.device.xp, self.lines
+        places = xp.flatnonzero(xp.unpackbits(self.bits.view(np.uint8), bitorder="little"))
+        if len(places) != self.count:
+            raise ValueError(f"bits: expected {self.count} that are set, got {len(places)}")
+        if len(places) and not (int(places[-1]) < lines.places and int((places % lines.stride).max()) < lines.width):
+            raise ValueError("bits: expected none beyond the matrix")
+
+    @classmethod
+    def samples(cls) -> Iterator[Variant]:
+        yield MARK

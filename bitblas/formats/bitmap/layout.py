@@ -1,0 +1,59 @@
+"""Where the bit of an entry stands. A matrix has as many lines as its longer side has positions, and a line a bit for
+each position of the shorter one: rows of a tall matrix (and of a square one), columns of a wide one. So the frontiers
+of 64 searches are one word a vertex, whether the matrix has a row or a column for each search.
+
+A line takes 8, 16 or 32 bits, or as many whole words of 64 as it needs: kernels read lines, and never a part of a word
+that belongs to another one. Bits beyond the shorter side are zero.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+WORD = 64
+
+
+class Lines(NamedTuple):
+    """`number` lines of `stride` bits, of which `width` are positions. tall: they are rows."""
+
+    number: int
+    width: int
+    stride: int
+    tall: bool
+
+    @property
+    def places(self) -> int:
+        """Bits in all, padding of lines included."""
+        return self.number * self.stride
+
+    @property
+    def words(self) -> int:
+        """Words of 64 bits; at least one, so that the array has an address."""
+        return -(-self.places // WORD) or 1
+
+    def place(self, rows: Any, cols: Any) -> Any:
+        """Of the entry at a row and a column."""
+        return rows * self.stride + cols if self.tall else cols * self.stride + rows
+
+    def entry(self, places: Any) -> tuple[Any, Any]:
+        """Row and column of a place."""
+        line, position = places // self.stride, places % self.stride
+        return (line, position) if self.tall else (position, line)
+
+
+def stride_of(width: int) -> int:
+    """Bits of a line of that many positions."""
+    return next((bits for bits in (8, 16, 32) if width <= bits), -(-width // WORD) * WORD)
+
+
+@functools.lru_cache(1 << 10)
+def lines_of(nrows: int, ncols: int) -> Lines:
+    """The lines of a matrix of that shape."""
+    width = min(nrows, ncols)
+    return Lines(max(nrows, ncols), width, stride_of(width), nrows >= ncols)
+
+
+def places_of(nrows: int, ncols: int) -> int:
+    """`Lines.places`."""
+    return lines_of(nrows, ncols).places

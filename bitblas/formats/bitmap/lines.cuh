@@ -1,0 +1,28 @@
+// What products with a bitmap share. A line of X, or of the result, is `words` LINEs of BITS bits each; sums of places
+// lie at the number of their bit, those of BOOL as bits.
+#include "kernels/product.cuh"
+#include "kernels/values.cuh"
+#include "formats/csr/any_column.cuh"
+#define FULL (~0ull >> (64 - BITS))
+#if Z_BOOL
+typedef LINE_T sums_t;
+#else
+typedef Z_T sums_t;
+#endif
+typedef AnyColumn<PACKED, COL_T> Columns;
+typedef Columns::stored column_t;
+
+// The places of a word of a line where a mask allows sums; `last`: those that the last word of a line has.
+__device__ __forceinline__ u64 open_places(const LINE_T* mask, i64 stride, u64 invert, u64 last, i64 words, i64 line,
+                                           i64 w) {
+  const u64 open = ((u64)mask[(line * words + w) * stride] ^ invert) & FULL;
+  return w == words - 1 ? open & last : open;
+}
+
+// Places that are joined to those of a word that other threads write to.
+__device__ __forceinline__ void or_places(LINE_T* bits, i64 at, u64 places) {
+  const i64 first = at * BITS;
+  u32* half = (u32*)bits + (first >> 5);
+  if ((u32)places) atomicOr(half, (u32)places << (first & 31));
+  if (BITS == 64 && places >> 32) atomicOr(half + 1, (u32)(places >> 32));
+}

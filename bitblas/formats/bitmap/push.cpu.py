@@ -1,0 +1,27 @@
+# T<mask> = A' (+).(x) X by the lines of X that have entries, the twin of push.cu: X and T are bitmaps, whose lines are
+# the rows and the columns of A; T has no bits before. One thread: a sum has the order that a pull gives it.
+# include: formats/bitmap/lines.cpu.py
+# include: formats/csr/columns.cpu.py
+
+
+@njit(**KERNEL)
+def push(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_iso, a_stride, words, last, x_bits,
+         x_val, x_iso, x_stride, mask, mask_stride, mask_invert, t_bits, t_val):  # fmt: skip
+    for k in range(lo, hi):
+        for w in range(words):
+            some = np.uint64(at(x_bits, k * words + w))
+            if some == np.uint64(0):
+                continue
+            from_ = (k * words + w) * BITS
+            for e in range(np.int64(at(begin, k)), np.int64(at(end, k))):
+                line = column(col, width, e)
+                at_word = line * words + w
+                x = some & open_places(mask, mask_stride, mask_invert, last, words, line, w)
+                found = np.uint64(at(t_bits, at_word))
+                if KIND == VALUES and x != np.uint64(0):
+                    a = value_at(a_val, a_iso, a_stride, e)
+                    true = np.uint64(at(t_val, at_word)) if Z_BOOL else np.uint64(0)
+                    true = add_line(a, x, found, true, from_, at_word * BITS, line, k, w, x_val, x_iso, x_stride, t_val)
+                    if Z_BOOL:
+                        put(t_val, at_word, LINE_T(true))
+                put(t_bits, at_word, LINE_T(found | x))

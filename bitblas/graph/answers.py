@@ -1,0 +1,100 @@
+"""What an algorithm says of vertices, by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .graph import Graph
+
+
+class Values(Mapping[Any, Any]):
+    """A value for each vertex that has one, as a mapping from names: `levels["Anna"]`, `dict(levels)`.
+
+    graph: whose vertices they are. vector: the Vector of the values. vertices: whether these are vertices themselves
+    (parents, the one that stands for a component), which come out by their names too.
+    """
+
+    __slots__ = ("_entries", "graph", "vector", "vertices")
+
+    def __init__(self, graph: Graph, vector: Any, *, vertices: bool = False) -> None:
+        self.graph, self.vector, self.vertices = graph, vector, vertices
+        self._entries: tuple[np.ndarray, np.ndarray] | None = None
+
+    @property
+    def entries(self) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of vertices, ascending, and their values, in host memory."""
+        if self._entries is None:
+            from ..io.build import host_coo
+
+            index, values = host_coo(self.vector)
+            self._entries = index, values
+        return self._entries
+
+    def __getitem__(self, label: Any) -> Any:
+        """The value of a vertex. KeyError where it has none, InvalidValue for what is no vertex."""
+        index, values = self.entries
+        number = self.graph.vertex(label)
+        at = int(np.searchsorted(index, number))
+        if at == len(index) or index[at] != number:
+            raise KeyError(label)
+        return self._value(values[at].item())
+
+    def __contains__(self, label: object) -> bool:
+        try:
+            self[label]
+        except (KeyError, ValueError):
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self.graph.label, self.entries[0].tolist())
+
+    def __len__(self) -> int:
+        return int(self.vector.nvals)
+
+    def largest(self, count: int = 10) -> list[tuple[Any, Any]]:
+        """Pairs of a name and its value, of the largest values, the largest first; of equal ones in their order."""
+        return [(self.graph.label(int(v)), self._value(x)) for v, x in zip(*self._first(-1, count))]
+
+    def smallest(self, count: int = 10) -> list[tuple[Any, Any]]:
+        """The same of the smallest values, the smallest first."""
+        return [(self.graph.label(int(v)), self._value(x)) for v, x in zip(*self._first(1, count))]
+
+    def groups(self) -> dict[Any, list[Any]]:
+        """The names that share a value, by the value; the largest group first."""
+        index, values = self.entries
+        kinds, which = np.unique(values, return_inverse=True)
+        order = np.argsort(which, kind="stable")
+        parts = np.split(index[order], np.cumsum(np.bincount(which, minlength=len(kinds)))[:-1]) if len(index) else []
+        found = [
+            (self._value(k), [self.graph.label(v) for v in part.tolist()]) for k, part in zip(kinds.tolist(), parts)
+        ]
+        return dict(sorted(found, key=lambda pair: -len(pair[1])))
+
+    def to_dataframe(self) -> Any:
+        """A pandas DataFrame of the columns vertex and value. ImportError without pandas."""
+        import pandas
+
+        _, values = self.entries
+        value = [self._value(x) for x in values.tolist()] if self.vertices else values
+        return pandas.DataFrame({"vertex": list(self), "value": value})
+
+    def _value(self, value: Any) -> Any:
+        return self.graph.label(value) if self.vertices else value
+
+    def _first(self, sign: int, count: int) -> tuple[Any, Any]:
+        index, values = self.entries
+        by = values.astype(np.int8) if values.dtype == np.bool_ else values
+        ascending = (
+            np.argsort(by, kind="stable") if sign > 0 else len(by) - 1 - np.argsort(by[::-1], kind="stable")[::-1]
+        )
+        order = ascending[:count]
+        return index[order], values[order].tolist()
+
+    def __repr__(self) -> str:
+        some = ", ".join(f"{name!r}: {self[name]!r}" for name, _ in zip(self, range(5)))
+        return f"Values({{{some}{', ..' if len(self) > 5 else ''}}}, {len(self)} of {len(self.graph)} vertices)"

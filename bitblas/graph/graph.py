@@ -1,0 +1,236 @@
+"""`Graph`: a square Matrix, whether its edges have a direction, the names of its vertices, attributes of its edges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.above import above
+from ..exceptions import DimensionMismatch, InvalidValue
+from . import methods
+
+
+def _io() -> Any:
+    """bitblas.io, whose readers make Graphs."""
+    return above["io"]()
+
+
+class Graph:
+    """A graph whose vertices have names.
+
+    matrix: the adjacency Matrix; an entry (i, j) is an edge from vertex i to vertex j, its value the weight. What a
+    file holds may be no square; then there are no names. labels: labels[k] is the name of vertex k, any hashable
+    object; None: vertices are their numbers. directed: whether edges have a direction; False: each is an entry both
+    ways, which is not checked; None: as the matrix is, seen when it is asked. attributes: more values of the edges, by
+    name, each a Matrix of the same shape.
+
+    Every algorithm of `bitblas.algorithms` is a method: `g.pagerank(alpha=0.9)`; `g.bfs` is `bfs_levels`. Vertices go
+    in by their names and come out as such: see `Values`. One that needs an undirected graph raises InvalidValue on
+    another: `g.to_undirected()` is one.
+
+        g = Graph.from_edges([("Anna", "Ben"), ("Ben", "Cleo")])
+        g.bfs("Anna")["Cleo"]  # 2
+    """
+
+    __slots__ = ("_directed", "_numbers", "attributes", "labels", "matrix")
+
+    def __init__(
+        self, matrix: Any, labels: Sequence[Hashable] | None = None, *, directed: bool | None = None,
+        attributes: Mapping[str, Any] | None = None,
+    ) -> None:  # fmt: skip
+        self.matrix, self._directed = matrix, directed
+        self.labels = None if labels is None else tuple(labels)
+        self.attributes = dict(attributes or {})
+        self._numbers: dict[Hashable, int] | None = None
+        if self.labels is not None and len(self.labels) < matrix.nrows:
+            raise InvalidValue(f"labels: expected one for each of {matrix.nrows} vertices, got {len(self.labels)}")
+        for name, values in self.attributes.items():
+            if values.shape != matrix.shape:
+                raise DimensionMismatch(f"attribute {name!r}: expected a Matrix of shape {matrix.shape}, got {values}")
+
+    # ---- from other things ----
+
+    @classmethod
+    def from_edges(cls, edges: Iterable[tuple[Any, ...]], *, directed: bool = True, **options: Any) -> Graph:
+        """From pairs of vertices, or triples with a weight, all of one kind: integers from 0, or names.
+
+        directed: False: each is an edge both ways. options and errors are those of `from_table`.
+        """
+        columns = list(zip(*edges))
+        if len(columns) not in (0, 2, 3):
+            raise InvalidValue(f"edges: expected pairs, or triples with a weight, got {len(columns)} in one")
+        table: dict[str, Any] = {
+            name: list(column) for name, column in zip(("source", "target", "weight"), columns or ([], []))
+        }
+        if not columns:
+            options.setdefault("size", 0)
+            table = {"source": np.zeros(0, np.int64), "target": np.zeros(0, np.int64)}
+        return cls.from_table(table, weight="weight" if len(columns) == 3 else None, directed=directed, **options)
+
+    @classmethod
+    def from_table(
+        cls, table: Any, source: str = "source", target: str = "target", weight: str | None = None, *,
+        attributes: Iterable[str] = (), directed: bool = True, **options: Any,
+    ) -> Graph:  # fmt: skip
+        """From a DataFrame of pandas or polars, an Arrow table or a dictionary of arrays, a row for each edge.
+
+        attributes: columns of numbers that become attributes of the edges. directed: False: each row is an edge both
+        ways. The rest, and what is raised, is as in `bitblas.io.from_table`.
+        """
+        made = _io().from_table(table, source, target, weight, directed=directed, **options)
+        more = {
+            name: _io().from_table(table, source, target, name, directed=directed, **options).matrix
+            for name in attributes
+        }
+        return cls(made.matrix, made.labels, directed=directed, attributes=more)
+
+    @classmethod
+    def from_networkx(
+        cls, G: Any, weight: str | None = "weight", *, attributes: Iterable[str] = (), **options: Any
+    ) -> Graph:
+        """From a NetworkX graph, whose nodes are the names. attributes: of edges, numbers. ImportError without it."""
+        labels: Any = None if list(G) == list(range(len(G))) else list(G)
+        more = {name: _io().from_networkx(G, weight=name, **options) for name in attributes}
+        return cls(_io().from_networkx(G, weight=weight, **options), labels, directed=G.is_directed(), attributes=more)
+
+    @classmethod
+    def from_igraph(
+        cls, G: Any, weight: str | None = "weight", *, attributes: Iterable[str] = (), **options: Any
+    ) -> Graph:
+        """From an igraph.Graph, whose vertices' attribute `name` holds the names. attributes: of edges, numbers."""
+        made = _io().from_igraph(G, weight, **options)
+        more = {name: _io().from_igraph(G, name, **options).matrix for name in attributes}
+        return cls(made.matrix, made.labels, directed=G.is_directed(), attributes=more)
+
+    @classmethod
+    def read(cls, source: Any, file_format: str | None = None, **options: Any) -> Graph:
+        """From a file of any kind: see `bitblas.io.read`."""
+        return _io().read(source, file_format, **options)
+
+    # ---- vertices and edges ----
+
+    @property
+    def directed(self) -> bool:
+        """Whether edges have a direction."""
+        if self._directed is None:
+            self._directed = not self.matrix.isequal(self.matrix.T.new())
+        return self._directed
+
+    @property
+    def vertices(self) -> Sequence[Hashable]:
+        """The names, by their numbers."""
+        return range(self.matrix.nrows) if self.labels is None else self.labels[: self.matrix.nrows]
+
+    def vertex(self, label: Any) -> int:
+        """The number of a vertex, from its label or, where there are none, its number. InvalidValue for another."""
+        if self.labels is not None:
+            if self._numbers is None:
+                self._numbers = {name: number for number, name in enumerate(self.labels)}
+            for name in (label, str(label)):
+                if methods.hashable(name) and name in self._numbers:
+                    return self._numbers[name]
+            raise InvalidValue(f"expected one of the {len(self.labels)} labels of the graph, got {str(label)!r}")
+        try:
+            number = int(label)
+        except (TypeError, ValueError):
+            raise InvalidValue(f"expected the number of a vertex, got {label!r}") from None
+        if not 0 <= number < self.matrix.nrows:
+            raise InvalidValue(f"expected a vertex in 0..{self.matrix.nrows - 1}, got {number}")
+        return number
+
+    def label(self, vertex: int) -> Any:
+        """The name of a vertex: its label, or its number where there are none."""
+        return vertex if self.labels is None else self.labels[vertex]
+
+    def neighbors(self, label: Any) -> list[Any]:
+        """The names of the vertices to which a vertex has an edge."""
+        from ..io.build import host_coo
+
+        return [self.label(k) for k in host_coo(self.matrix[self.vertex(label), :].new())[0].tolist()]
+
+    def by(self, attribute: str) -> Graph:
+        """The same graph with another attribute of the edges as their weight. InvalidValue for one that is not there.
+
+        Every edge has the attribute, or has none and is left out."""
+        if attribute not in self.attributes:
+            raise InvalidValue(f"attribute: expected one of {', '.join(self.attributes) or 'none'}, got {attribute!r}")
+        return Graph(self.attributes[attribute], self.labels, directed=self._directed)
+
+    def subgraph(self, labels: Iterable[Any]) -> Graph:
+        """The graph of some vertices, in the order given, and the edges between them."""
+        of = [self.vertex(label) for label in labels]
+        part = lambda A: A[of, of].new()
+        names = None if self.labels is None else [self.labels[k] for k in of]
+        more = {name: part(A) for name, A in self.attributes.items()}
+        return Graph(part(self.matrix), names, directed=self._directed, attributes=more)
+
+    def to_undirected(self) -> Graph:
+        """The same graph with each edge both ways; of two values that differ the lesser one."""
+        if self._directed is False:
+            return self
+        more = {name: methods.both_ways(A) for name, A in self.attributes.items()}
+        return Graph(methods.both_ways(self.matrix), self.labels, directed=False, attributes=more)
+
+    # ---- to other things ----
+
+    def to_dataframe(self) -> Any:
+        """A pandas DataFrame, a row for each edge: source, target, weight, attributes. ImportError without pandas.
+
+        Without a direction each edge is there once. `bitblas.io.to_polars` and `to_arrow` make tables of the others.
+        """
+        import pandas
+
+        return pandas.DataFrame(methods.edge_table(self))
+
+    def to_networkx(self) -> Any:
+        """A networkx.Graph, or DiGraph where edges have a direction, with the names as nodes, weights, attributes."""
+        import networkx
+
+        made = networkx.DiGraph() if self.directed else networkx.Graph()
+        made.add_nodes_from(self.vertices)
+        sources, targets, *values = (list(column) for column in methods.edge_table(self).values())
+        names = ("weight", *self.attributes)
+        made.add_edges_from((s, t, dict(zip(names, row))) for s, t, *row in zip(sources, targets, *values))
+        return made
+
+    def to_igraph(self) -> Any:
+        """An igraph.Graph with the names, and the weights. ImportError without igraph."""
+        return _io().to_igraph(self, directed=self.directed)
+
+    def write(self, target: Any, file_format: str | None = None, **options: Any) -> None:
+        """Into a file of any kind, names in those that hold some: see `bitblas.io.write`."""
+        _io().write(target, self.matrix, file_format, **({"labels": self.labels} if self.labels else {}), **options)
+
+    # ---- algorithms ----
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Callable[..., Any]: ...
+
+    else:
+
+        def __getattr__(self, name):
+            return methods.method(self, name)
+
+    def __dir__(self) -> Iterator[str]:
+        return iter(sorted({*object.__dir__(self), *methods.names()}))
+
+    def __len__(self) -> int:
+        """How many vertices there are."""
+        return self.matrix.nrows
+
+    def __contains__(self, label: Any) -> bool:
+        try:
+            self.vertex(label)
+        except InvalidValue:
+            return False
+        return True
+
+    def __repr__(self) -> str:
+        kind = {None: "", True: "directed, ", False: "undirected, "}[self._directed]
+        A = self.matrix
+        edges = f"{A.nvals} entries" if self._directed is not True else f"{A.nvals} edges"
+        some = "" if self.labels is None else f", {', '.join(map(repr, self.labels[:3]))}{', ..' * (len(self) > 3)}"
+        return f"Graph({kind}{A.nrows} vertices, {edges}, {A.dtype}{some})"

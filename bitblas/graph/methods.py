@@ -1,0 +1,168 @@
+"""How a program on a Matrix becomes a method of a Graph: names to numbers on the way in, numbers to names on the way
+out. Programs are asked for their parameters; what these cannot say, the tables here do."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..exceptions import InvalidValue
+from .answers import Values
+
+if TYPE_CHECKING:
+    from .graph import Graph
+
+SHORT = {"bfs": "bfs_levels"}
+# Parameters that are a vertex, or several; and values for vertices.
+VERTICES = ("source", "sources", "sink", "center", "starts")
+FOR_VERTICES = ("personalization", "labels")
+# Programs whose values are vertices: the one before, or the one that stands for a class.
+GIVE_VERTICES = frozenset({
+    "bfs_parents", "connected_components", "label_propagation", "markov_clustering", "maximal_matching",
+    "maximum_matching", "node2vec_walks", "random_walks", "strongly_connected_components",
+    "weakly_connected_components",
+})  # fmt: skip
+# Programs for graphs whose edges have no direction; those with an option `directed` are told.
+UNDIRECTED = frozenset({
+    "adamic_adar", "bipartite_sides", "color_classes", "coloring", "connected_components", "core_numbers", "diameter",
+    "diameter_bounds", "k_core", "k_truss", "leiden", "louvain", "markov_clustering", "maximal_independent_set",
+    "maximal_matching", "maximum_matching", "minimum_spanning_forest", "resource_allocation", "spectral_layout",
+    "spring_layout", "square_clustering", "transitivity", "triangle_count", "triangles_per_vertex",
+})  # fmt: skip
+ROWS = {"distances_from_each": "sources"}  # a row for each vertex of that argument
+
+
+@functools.cache
+def programs() -> dict[str, Callable[..., Any]]:
+    """The algorithms on a graph, by their names."""
+    from .. import algorithms
+
+    found = {name: getattr(algorithms, name) for name in algorithms.__all__}
+    return {
+        name: program for name, program in found.items() if next(iter(inspect.signature(program).parameters)) == "A"
+    }
+
+
+def names() -> set[str]:
+    """What `method` knows."""
+    return {*programs(), *SHORT}
+
+
+def method(graph: Graph, name: str) -> Callable[..., Any]:
+    """An algorithm as a method of this graph. AttributeError for a name that is none."""
+    name = SHORT.get(name, name)
+    if name.startswith("_") or name not in programs():
+        raise AttributeError(f"Graph has no attribute, and bitblas.algorithms no algorithm, {name!r}")
+    program = programs()[name]
+    signature = inspect.signature(program)
+
+    @functools.wraps(program)
+    def call(*args: Any, **options: Any) -> Any:
+        given = signature.bind(graph.matrix, *args, **options)
+        if name in UNDIRECTED and graph.directed:
+            raise InvalidValue(f"{name}: expected an undirected graph, got one with directions; see to_undirected()")
+        if "directed" in signature.parameters:
+            given.arguments.setdefault("directed", graph.directed)
+        for argument in given.arguments:
+            given.arguments[argument] = _number(graph, argument, given.arguments[argument])
+        answer = program(*given.args, **given.kwargs)
+        parts = [named(graph, name, part, given.arguments) for part in answer] if isinstance(answer, tuple) else None
+        if parts is None:
+            return named(graph, name, answer, given.arguments)
+        if name == "sssp_tree":
+            parts[1] = Values(graph, answer[1], vertices=True)
+        return tuple(parts)
+
+    # What inspect and help say: the parameters without the matrix.
+    vars(call)["__signature__"] = signature.replace(parameters=list(signature.parameters.values())[1:])
+    return call
+
+
+def _number(graph: Graph, argument: str, value: Any) -> Any:
+    """An argument as the program takes it."""
+    if argument in VERTICES and value is not None:
+        try:
+            return graph.vertex(value)
+        except InvalidValue:
+            if isinstance(value, str) or not hasattr(value, "__iter__"):
+                raise
+            return [graph.vertex(one) for one in value]
+    if argument in FOR_VERTICES:
+        if isinstance(value, Values):
+            return value.vector
+        if isinstance(value, Mapping):
+            import bitblas as gb
+
+            at = [graph.vertex(one) for one in value]
+            size, device = graph.matrix.nrows, graph.matrix.device.name
+            return gb.Vector.from_coo(at, list(value.values()), size=size, device=device)
+    return value
+
+
+def named(graph: Graph, name: str, answer: Any, given: Mapping[str, Any]) -> Any:
+    """An answer with names: Values of a Vector, a Graph of a Matrix of the same vertices."""
+    made = type(graph)
+    if hasattr(answer, "to_coo") and not hasattr(answer, "nrows"):
+        return Values(graph, answer, vertices=name in GIVE_VERTICES)
+    if isinstance(answer, list):  # a cycle
+        return [graph.label(vertex) for vertex in answer]
+    if not hasattr(answer, "nrows"):
+        return answer
+    if name == "condensation":
+        return made(answer, directed=True)
+    if name.endswith("_layout"):
+        return dict(zip(graph.vertices, map(tuple, answer.to_dense().tolist())))
+    if name in ROWS:
+        return {graph.label(v): Values(graph, answer[k, :].new()) for k, v in enumerate(given[ROWS[name]])}
+    if name in GIVE_VERTICES or name == "color_classes":  # a row is a walk, or a set
+        return _rows(graph, answer, vertices=name in GIVE_VERTICES)
+    return made(answer, graph.labels, directed=None if name == "ego_graph" else name not in UNDIRECTED)
+
+
+def _rows(graph: Graph, table: Any, vertices: bool) -> list[list[Any]]:
+    """The names in each row: of its values, or of its columns."""
+    from ..io.build import host_coo
+
+    rows, cols, values = host_coo(table)
+    parts = np.split(values if vertices else cols, np.searchsorted(rows, np.arange(1, table.nrows)))
+    return [[graph.label(v) for v in part.tolist()] for part in parts]
+
+
+def edge_table(graph: Graph) -> dict[str, Any]:
+    """Columns of the edges: source, target, weight, and the attributes; without a direction each edge once."""
+    from ..io.build import host_coo
+
+    matrices = {"weight": graph.matrix, **graph.attributes}
+    if not graph.directed:
+        import bitblas as gb
+
+        matrices = {name: A.select(gb.select.triu).new() for name, A in matrices.items()}
+    found: dict[str, Any] = {}
+    for name, A in matrices.items():
+        rows, cols, values = host_coo(A)
+        if not found:
+            found = {end: [graph.label(v) for v in at.tolist()] for end, at in (("source", rows), ("target", cols))}
+        if len(values) != len(found["source"]):
+            raise InvalidValue(f"attribute {name!r}: expected a value at every edge, got {len(values)}")
+        found[name] = values
+    return found
+
+
+def both_ways(A: Any) -> Any:
+    """Every edge in both directions with its value, the lesser one where the two differ."""
+    import bitblas as gb
+
+    least = gb.binary.land if str(A.dtype) == "BOOL" else gb.binary.min
+    return A.ewise_add(A.T, least).new()
+
+
+def hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

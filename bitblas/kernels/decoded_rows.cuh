@@ -1,0 +1,43 @@
+// Steps along rows that are decoded from their beginning (kernels/step_rows.cuh): LANES lanes share a row, so many rows at a
+// time as a warp has such groups; a warp decodes a segment of a long one. Of a form's step.cu: Back, with
+// look(j, wanted, u_bits), whether u has an entry in row j, for the lanes that want to know.
+#define PARTS 1
+enum { AT_ONCE = 1 };
+typedef i64 entry_t;
+typedef u32 number_t;
+
+template <class Take> __device__ __forceinline__ void walk_rows(const Rows& rows, const Item& mine, Take take) {
+  u32 todo = __ballot_sync(ALL_LANES, mine.begin < mine.end);
+  while (todo) {
+    u32 own = todo;  // the row of this group of lanes
+#pragma unroll
+    for (int g = 0; g < 32 / LANES; ++g) {
+      if (g < WARP_LANE / LANES) own &= own - 1;
+      todo &= todo - 1;
+    }
+    const int owner = own ? __ffs(own) - 1 : 0;
+    const u32 i = __shfl_sync(ALL_LANES, mine.unit, owner);
+    Item row = {};
+    if (own) row = rows.item(i);  // once more: it is near, and registers are few
+    rows.along(row, WARP_LANE & (LANES - 1), LANES, [&](bool has, i64 j, i64 e) {
+      const number_t column = (number_t)j;
+      take(&has, &column, &e, &owner);
+    });
+  }
+}
+
+template <class Take>
+__device__ __forceinline__ void walk_segment(const Rows& rows, u32 i, u32 s, int, i64 longest, Take take) {
+  rows.along_segment(i, s, longest, [&](bool has, i64 j, i64 e) {
+    const number_t column = (number_t)j;
+    const int owner = 0;
+    take(&has, &column, &e, &owner);
+  });
+}
+
+// Where the next row that pulls lies is not asked for ahead: it would take registers that there are not.
+typedef bool back_row_t;
+template <class B> __device__ __forceinline__ bool back_row(const B&, i64, bool wanted) { return wanted; }
+template <class B> __device__ __forceinline__ Hit back_look(const B& back, bool wanted, i64 j, const u64* u_bits) {
+  return back.look(j, wanted, u_bits);
+}

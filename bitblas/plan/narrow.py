@@ -1,0 +1,32 @@
+"""When a product with a narrow matrix runs on bitmaps (formats/bitmap), and in which direction."""
+
+from __future__ import annotations
+
+from ..formats.bitmap.layout import lines_of
+from ..formats.contract import CSR
+
+# Shapes for which a bitmap is made unasked: lines of up to eight words, so many that they are a graph's vertices.
+WIDEST = 512
+FEWEST = 1 << 12
+RATIO = 16  # lines for each position of one: else a matrix is no narrow one
+# Lines for each entry from which on the CPU leaves a narrow matrix by rows: products along few entries read these
+# alone, and bitmaps all words. A GPU reads words in the time of a launch.
+SPARSE = {"cpu": 64, "gpu": 1 << 62}
+MOST_BYTES = {"cpu": 1 << 31, "gpu": 1 << 33}  # of the places' values of a result that was not asked for
+ALPHA = 16  # lines for each entry from which on products go along the lines that have entries (csr/choice.py)
+
+
+def is_narrow(nrows: int, ncols: int, nvals: int, kind: str, itemsize: int) -> bool:
+    """Whether a bitmap of a matrix is made for a product, and for its result, with values of so many bytes."""
+    lines = lines_of(nrows, ncols)
+    shape = 1 < lines.width <= WIDEST and lines.number >= max(FEWEST, RATIO * lines.width)
+    return shape and nvals * SPARSE[kind] >= lines.number and lines.places * itemsize <= MOST_BYTES[kind]
+
+
+def pushes(structure: object, transposed: bool, lines: int, count: int | None, may: bool) -> bool:
+    """Whether a product T = A X goes along the lines of X, by rows of A', not by rows of A: where few of them have
+    entries, of which there are `count` (None: nobody has counted), and the rows for it are there. transposed: A is the
+    transpose of the structure. may: the kernel is there."""
+    held = lambda other: structure.held(CSR, transposed=other) is not None  # type: ignore[attr-defined]
+    few = count is not None and count * ALPHA < lines
+    return may and few and (held(not transposed) or not held(transposed))

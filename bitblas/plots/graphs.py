@@ -1,0 +1,142 @@
+"""Pictures of graphs: vertices in the plane, edges between them, in the colors of a value of each vertex."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import extras
+from ..exceptions import DimensionMismatch, InvalidValue
+from ..io.build import host_coo
+from .matrices import INK, LINE, PAPER
+
+SMALL = 300  # vertices up to which places come from springs, and vertices are drawn
+PIVOTS = 24  # searches for the places of a larger graph
+
+
+def positions(A: Any, *, pivots: int = PIVOTS, seed: int = 0) -> np.ndarray:
+    """A place for each vertex of an undirected graph, n x 2: near in the picture what is near in the graph.
+
+    Distances to some vertices far from each other, seen along the two directions in which they differ most: Brandes,
+    Pich: Eigensolver methods for progressive multidimensional scaling of large data. GD 2006. What is not connected to
+    the first of these has the place NaN. Raises InvalidValue (pivots below 2), DimensionMismatch (A not square).
+    """
+    from ..algorithms import bfs_levels
+
+    if pivots < 2:
+        raise InvalidValue(f"pivots: expected 2 or more, got {pivots}")
+    n = _square(A)
+    found = np.full((n, pivots), np.nan)
+    if not n:
+        return np.zeros((0, 2))
+    source = int(np.argmax(np.bincount(host_coo(A)[0], minlength=n)))
+    nearest = np.full(n, np.inf)
+    for k in range(pivots):
+        at, levels = host_coo(bfs_levels(A, source))
+        found[at, k] = levels
+        nearest[at] = np.minimum(nearest[at], levels)
+        source = int(np.argmax(np.where(np.isnan(found[:, 0]) | np.isinf(nearest), -1, nearest)))
+    there = ~np.isnan(found).any(axis=1)
+    squares = found[there] ** 2
+    centered = -0.5 * (squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean())
+    _, vectors = np.linalg.eigh(centered.T @ centered)
+    vectors = vectors[:, -2:][:, ::-1]
+    vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), [0, 1]])  # a sign, always the same
+    places = np.full((n, 2), np.nan)
+    places[there] = centered @ vectors
+    return places
+
+
+def graph(
+    A: Any, values: Any = None, *, places: Any = None, title: str | None = None, label: str | None = None
+) -> Any:  # fmt: skip
+    """A matplotlib Figure of a graph, a Matrix or a Graph: its edges, in the colors of a value of each vertex.
+
+    values: a Vector, or an array of n numbers, such as distances or ranks; None: ink. places: n x 2; None: `positions`,
+    of few vertices those of `spring_layout`. label: what the values are. Raises DimensionMismatch (A not square, arrays
+    of another length), ImportError without matplotlib.
+    """
+    try:
+        from matplotlib.collections import LineCollection
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(f"pictures need matplotlib ({error}); {extras.hint('plots')}") from None
+    A, names = getattr(A, "matrix", A), getattr(A, "labels", None)
+    n = _square(A)
+    if places is None:
+        places = _few(A) if n <= SMALL else positions(A)
+    places = np.asarray(places, float)
+    colors = _numbers(values, n)
+    if places.shape != (n, 2):
+        raise DimensionMismatch(f"places: expected an array of shape ({n}, 2), got {places.shape}")
+    rows, cols = host_coo(A)[:2]
+    keep = (rows != cols) & ~np.isnan(places[rows, 0]) & ~np.isnan(places[cols, 0])
+    rows, cols = rows[keep].astype(np.int64), cols[keep].astype(np.int64)
+    low, high = np.minimum(rows, cols), np.maximum(rows, cols)
+    pairs = np.unique(low * max(n, 1) + high)
+    low, high = pairs // max(n, 1), pairs % max(n, 1)
+
+    figure = Figure(figsize=(9, 8), dpi=130, facecolor=PAPER, layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_axis_off()
+    axes.set_aspect("equal")
+    width = float(np.clip(40 / np.sqrt(len(low) + 1), 0.25, 1.2))
+    ends = list(np.stack([places[low], places[high]], axis=1))
+    lines = LineCollection(ends, linewidths=width, rasterized=len(low) > 5000)
+    if colors is None:
+        lines.set_color(LINE if n <= SMALL else INK)
+    else:
+        lines.set_array((colors[low] + colors[high]) / 2)
+        lines.set_cmap("viridis")
+        bar = figure.colorbar(lines, ax=axes, shrink=0.6)
+        bar.set_label(label or "")
+    axes.add_collection(lines)
+    if n <= SMALL:
+        paint: dict[str, Any] = {"color": INK} if colors is None else {"c": colors, "cmap": "viridis"}
+        axes.scatter(places[:, 0], places[:, 1], s=40, zorder=2, edgecolors=PAPER, **paint)
+        for k in range(n if n <= 60 else 0):
+            axes.annotate(str(k if names is None else names[k]), places[k], xytext=(4, 4), textcoords="offset points")
+    axes.autoscale_view()
+    axes.set_title(title or A.name, loc="left", fontsize=13, fontweight="bold")
+    return figure
+
+
+def levels(A: Any, source: Any = 0, *, places: Any = None, title: str | None = None) -> Any:
+    """A matplotlib Figure of a graph, its edges in the colors of how many edges they are from a vertex."""
+    from ..algorithms import bfs_levels
+
+    matrix, start = getattr(A, "matrix", A), A.vertex(source) if hasattr(A, "vertex") else source
+    found = bfs_levels(matrix, start)
+    return graph(A, found, places=places, title=title, label=f"edges from vertex {source}")
+
+
+def _square(A: Any) -> int:
+    if A.nrows != A.ncols:
+        raise DimensionMismatch(f"A: expected a square matrix, got {A.nrows} x {A.ncols}")
+    return int(A.nrows)
+
+
+def _few(A: Any) -> np.ndarray:
+    """Places of a small graph."""
+    import bitblas as gb
+
+    from ..algorithms import spring_layout
+
+    both = A.ewise_add(A.T, gb.binary.any).new() if A.nvals else A
+    return np.asarray(spring_layout(both).to_dense()) if A.nrows else np.zeros((0, 2))
+
+
+def _numbers(values: Any, n: int) -> np.ndarray | None:
+    """A number for each vertex, NaN where there is none."""
+    if values is None:
+        return None
+    values = getattr(values, "vector", values)
+    if hasattr(values, "to_coo"):
+        at, there = host_coo(values)
+        full = np.full(values.size, np.nan)
+        full[at] = there
+        values = full
+    if np.shape(values) != (n,):
+        raise DimensionMismatch(f"values: expected one for each of {n} vertices, got {np.shape(values)}")
+    return np.asarray(values, float)

@@ -1,0 +1,142 @@
+"""Verbs on bitmaps (flat.py): what goes entry by entry runs as on vectors of all places, and the merge that ends a
+statement too."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from semirings import Monoid, Operator, Typed
+from semirings.catalog import SELECT
+from semirings.dtypes import BOOL, DataType, cast_scalar
+
+from ..flat import FlatStore, bits_of, flat_of
+from ..formats import Structure
+from ..formats.bitmap.layout import lines_of
+from ..kernels.prologue import Variant
+from ..store import MatrixStore, VectorStore, words
+from . import records, vector
+from .operands import Mask, allowed, word_bounds
+from .sieve import Sieve
+
+
+def is_flat(A: MatrixStore) -> bool:
+    """Whether a matrix is a bitmap."""
+    return type(A) is FlatStore or (A.places if isinstance(A, Sieve) else A.structure).bits
+
+
+def _own(t: VectorStore, *read: VectorStore) -> VectorStore:
+    """A vector in arrays that none of the operands has."""
+    if any(t is u or t.bits is u.bits for u in read):
+        t = dataclasses.replace(t, bits=t.present.copy())
+    if not t.iso and any(t.values is u.values for u in read):
+        t = dataclasses.replace(t, values=t.values.copy())
+    return t
+
+
+def _like(A: MatrixStore, t: VectorStore) -> FlatStore:
+    return FlatStore(t, A.nrows, A.ncols)
+
+
+def computes(op: Typed[Operator] | Typed[Monoid]) -> bool:
+    """Whether an operator runs on places: it reads no rows and columns, and values that places can hold."""
+    named: Any = op.op
+    return not getattr(named, "positional", False) and not op.dtype._is_udt and not records.computes(op)
+
+
+def ewise(A: MatrixStore, B: MatrixStore, op: Typed[Operator], *, union: bool, defaults: Any = None) -> MatrixStore:
+    """The entries of both, or of either (with `defaults` for what is missing), joined by an operator."""
+    u, v = flat_of(A), flat_of(B)
+    t = vector.ewise(u, v, op, union=union) if defaults is None else vector.ewise_union(u, v, op, *defaults)
+    return _like(A, _own(t, u, v))
+
+
+def each(run: Callable[..., VectorStore], A: MatrixStore, *args: Any, **how: Any) -> MatrixStore:
+    """A verb of vectors on the entries of one matrix."""
+    u = flat_of(A)
+    return _like(A, _own(run(u, *args, **how), u))
+
+
+def truthy(A: FlatStore) -> Structure:
+    """Where A has an entry that is not zero."""
+    u = A.flat
+    if u.iso:
+        return A.pattern() if u.values else _nothing(A, BOOL).pattern()
+    if u.dtype is BOOL:
+        return _like(A, VectorStore(A.device, u.size, BOOL, u.values, BOOL.np_type.type(True))).pattern()
+    return _like(A, vector.select(u, SELECT["valuene"][u.dtype], u.dtype.np_type.type(0))).pattern()
+
+
+def _nothing(A: MatrixStore, dtype: DataType) -> FlatStore:
+    size = lines_of(A.nrows, A.ncols).places
+    return _like(A, VectorStore(A.device, size, dtype, None, dtype.np_type.type(0), 0))
+
+
+def filled(C: MatrixStore, value: np.generic, dtype: DataType, mask: Any) -> FlatStore:
+    """`value` wherever a mask allows it; it ends in a merge, and shares the bits of its mask."""
+    bits = valid_bits(C) if mask is None else bits_of(mask.structure)
+    if mask is not None and mask.complement:
+        bits = valid_bits(C) & ~bits
+    return _like(C, VectorStore(C.device, lines_of(C.nrows, C.ncols).places, dtype, bits, dtype.np_type.type(value)))
+
+
+def valid_bits(C: MatrixStore) -> Any:
+    """The bits of all places that are in the matrix."""
+    xp, lines = C.device.xp, lines_of(C.nrows, C.ncols)
+    line = np.zeros(max(lines.stride, 64), bool)
+    for first in range(0, len(line), lines.stride):
+        line[first : first + lines.width] = True
+    words = C.device.asarray(np.packbits(line, bitorder="little").view(np.uint64))
+    bits = xp.tile(words, -(-lines.words // len(words)))[: lines.words]
+    spare = lines.words * 64 - lines.places  # beyond the last line
+    if spare:
+        bits[-1:] &= np.uint64((1 << (64 - spare)) - 1)
+    return bits
+
+
+def merges(C: MatrixStore, accum: Typed[Operator] | None) -> bool:
+    """Whether a statement on C ends by places."""
+    return not C.dtype._is_udt and (accum is None or computes(accum))
+
+
+def merge(
+    C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool, inside: bool
+) -> FlatStore:  # fmt: skip
+    """What C<mask, accum, replace> = T leaves in C, of C's type: written into C itself if `inside`, and where nobody
+    else has it."""
+    t = flat_of(T)
+    same = T is C
+    if type(C) is not FlatStore:
+        C = _like(C, flat_of(C).copy())
+    elif not (inside and C.alone) or same:
+        C = C.copy()
+    m = None if mask is None else Mask(bits_of(mask.structure), mask.complement)
+    if m is not None and m.words is C.flat.bits and mask.complement and not replace:
+        m = Mask(m.words.copy(), True)  # it grows while it is read
+    w = C.flat
+    if accum is None and t.iso and not w.iso and w.dtype is not BOOL:
+        one = cast_scalar(t.values, w.dtype)
+        bounds = word_bounds(w, t)
+        kernel = w.device.kernel(fill_variant(w.dtype))
+        kernel(words(w.size), t.present, one, *allowed(w.device, m), int(replace), w.present, w.values, bounds=bounds)
+        w.changed(grown=False)
+    else:
+        vector.merge(w, t, m, accum, replace)
+    return C
+
+
+@functools.cache
+def fill_variant(w: DataType) -> Variant:
+    """The kernel for w<mask, replace> = one value at the places of t."""
+    return Variant("formats/bitmap/fill", (("W", w),), (("LANES", 1),))
+
+
+def transpose(A: FlatStore) -> MatrixStore | None:
+    """The transpose; None of a square matrix, whose lines are other ones."""
+    if A.nrows == A.ncols:
+        return None
+    return FlatStore(_own(A.flat, A.flat), A.ncols, A.nrows)

@@ -1,0 +1,218 @@
+"""Narrow matrices as bitmaps: products from both sides, what goes entry by entry, and statements, against
+python-graphblas."""
+
+from __future__ import annotations
+
+import graphblas
+import numpy as np
+import pytest
+
+import bitblas as gb
+from bitblas.flat import FlatStore
+
+SHAPES = ((70, 5), (70, 20), (130, 64), (150, 70))
+TYPES = {"FP64": np.float64, "INT64": np.int64, "BOOL": bool, "FP32": np.float32}
+
+
+def entries(rng, shape, density, dtype, iso=False):
+    rows, cols = np.nonzero(rng.random(shape) < density)
+    values = rng.integers(0, 3, len(rows)).astype(TYPES[dtype])
+    return rows, cols, values[:1].repeat(len(rows)) if iso else values
+
+
+def both(given, shape, dtype, device, form="bitmap"):
+    """The same matrix in both libraries; ours as a bitmap."""
+    rows, cols, values = given
+    how = {"nrows": shape[0], "ncols": shape[1]}
+    other = graphblas.Matrix.from_coo(rows, cols, values, dtype, **how)
+    iso = len(values) and (values == values[0]).all()
+    mine = gb.Matrix.from_coo(rows, cols, values[0] if iso else values, dtype, **how, device=device, format=form)
+    return mine, other
+
+
+def on_host(A):
+    """Rows, columns and values as NumPy's arrays."""
+    return tuple(map(A.device.to_host, A.to_coo()))
+
+
+def same(mine, other):
+    ours, theirs = on_host(mine), other.to_coo()
+    assert mine.dtype.name == other.dtype.name
+    for x, y in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def is_bitmap(A):
+    return isinstance(A._data, FlatStore)
+
+
+def product(library, A, X, side, op):
+    f = getattr(library.semiring, op[0])[op[1]]
+    return {
+        "AX": lambda: A.mxm(X, f), "ATX": lambda: A.T.mxm(X, f), "XTA": lambda: X.T.mxm(A, f),
+        "WA": lambda: X.mxm(A, f), "WAT": lambda: X.mxm(A.T, f), "AWT": lambda: A.mxm(X.T, f),
+    }[side]()  # fmt: skip
+
+
+CASES = (
+    ("AX", "FP64", ("plus_times", "FP64"), 0), ("ATX", "BOOL", ("any_pair", "BOOL"), 1),
+    ("XTA", "INT64", ("min_plus", "INT64"), 2), ("WA", "FP64", ("plus_times", "FP64"), 3),
+    ("WAT", "BOOL", ("lor_land", "BOOL"), 0), ("AWT", "INT64", ("plus_pair", "INT64"), 1),
+    ("AX", "BOOL", ("lor_land", "BOOL"), 2), ("WA", "INT64", ("plus_first", "INT64"), 3),
+    ("XTA", "BOOL", ("any_pair", "BOOL"), 3), ("ATX", "INT64", ("min_plus", "INT64"), 0),
+)  # fmt: skip
+
+
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize("case", [0, 1, *(pytest.param(k, marks=SLOW) for k in range(2, len(CASES)))])
+def test_products_from_both_sides(device, case):
+    side, dtype, op, shape = CASES[case]
+    rng = np.random.default_rng(case)
+    n, k = SHAPES[shape]
+    wide = side[0] == "W" or side.endswith("WT")
+    a = both(entries(rng, (n, n), 0.06, dtype), (n, n), dtype, device, form="csr")
+    of = (k, n) if wide else (n, k)
+    out = (k, n) if side[0] in "WX" else (n, k)
+    m = both(entries(rng, out, 0.4, "BOOL"), out, "BOOL", device, form=("bitmap", "csr")[case % 2])
+    for density, iso in ((0.3, False), (0.004, False), (0.3, True), (0, False)):
+        x = both(entries(rng, of, density, dtype, iso), of, dtype, device)
+        _ = x[0].nvals  # counted: few entries push
+        t = [product(lib, A, X, side, op) for lib, A, X in zip((gb, graphblas), a, x, strict=True)]
+        same(t[0].new(), t[1].new())
+        for mask in (lambda M: M.S, lambda M: ~M.S, lambda M: M.V, lambda M: ~M.V):
+            c = both(entries(rng, out, 0.3, dtype), out, op[1], device)
+            for lib, C, T, M in zip((gb, graphblas), c, t, m, strict=True):
+                C(mask(M), lib.replace) << T
+            same(*c)
+            assert is_bitmap(c[0])
+            for lib, C, T, M in zip((gb, graphblas), c, t, m, strict=True):
+                C(mask(M), getattr(lib.binary, "lor" if op[1] == "BOOL" else "min")) << T
+            same(*c)
+
+
+@SLOW  # the kernels are those of vectors
+@pytest.mark.parametrize("dtype", ["FP64", "BOOL"])
+@pytest.mark.parametrize("shape", [(70, 5), (20, 70), (130, 64)])
+def test_entry_by_entry(device, shape, dtype):
+    rng = np.random.default_rng(shape)
+    a, b, m = (both(entries(rng, shape, 0.4, dtype, iso), shape, dtype, device) for iso in (False, False, True))
+    number = dtype == "FP64"
+    made = []
+    for lib, A, B, M in zip((gb, graphblas), a, b, m, strict=True):
+        f = lib.binary.plus if number else lib.binary.lor
+        found = [A.ewise_add(B, f).new(), A.ewise_mult(B, f).new(), A.select("==", 1).new(), A.dup()]
+        found += [A.apply(lib.unary.identity).new(), A.apply(lib.unary.one).new(), A.T.new(), A.dup("INT64")]
+        found += [A.ewise_mult(M, lib.binary.second).new(mask=~B.S), M.ewise_add(M, lib.binary.first).new()]
+        if number:
+            found += [A.apply(lib.binary.minus, right=3).new(), A.apply(lib.binary.minus, left=3).new()]
+            found += [A.ewise_union(B, lib.binary.minus, 1, 2).new(), A.apply(lib.indexunary.rowindex).new()]
+        C = A.dup()
+        C(B.S) << 1
+        found.append(C.dup())
+        C(~M.V) << 0
+        found.append(C.dup())
+        C(C.S, lib.replace) << A
+        C(~C.S) << B
+        found.append(C.dup())
+        C(M.S, f) << C
+        found.append(C.dup())
+        C(M.S, lib.replace) << C
+        C << C.T.T if hasattr(C.T, "T") else C
+        found += [C, A]
+        sums = [lib.monoid.plus, lib.monoid.min] if number else [lib.monoid.lor]
+        found += [getattr(X, way)(op).new() for op in sums for X in (A, M, B.T) for way in (
+            "reduce_rowwise", "reduce_columnwise")]  # fmt: skip
+        made.append(found)
+        made[-1].append([A.reduce_scalar(op).value for op in sums] + [C.nvals, A.nvals])
+    for mine, other in zip(*made, strict=True):
+        if isinstance(mine, list):
+            assert mine == other
+        else:
+            same(mine, other)
+
+
+def test_a_statement_writes_in_place_only_where_nobody_else_looks(device):
+    rng = np.random.default_rng(7)
+    given = entries(rng, (100, 20), 0.5, "FP64")
+    C, D = (gb.Matrix.from_coo(*given, nrows=100, ncols=20, device=device, format="bitmap") for _ in range(2))
+    C(gb.binary.plus) << D  # from now on it holds places
+    held = C._data.flat
+    C(D.S) << 1.5
+    assert C._data.flat is held
+    before = on_host(C)[2]
+    E = C.dup()
+    F = C.T.new()
+    C(D.S) << 2.5
+    assert C._data.flat is not held and (before == on_host(E)[2]).all() and (on_host(F)[2] == 1.5).all()
+    rows = C.to_coo()[0]
+    C(D.S) << C.apply(gb.binary.times, right=0.0)
+    G = gb.Matrix(gb.dtypes.BOOL, 100, 20, device=device)
+    G(C.S) << True
+    C(~D.S, gb.replace) << 0
+    assert G.nvals == len(rows) and C.nvals == 2000 - len(given[0])
+
+
+def test_chosen_for_narrow_operands():
+    n = 5000
+    at = np.arange(n)
+    A = gb.Matrix.from_coo(at, (at + 1) % n, 1.0, nrows=n, ncols=n, device="cpu")
+    X = gb.Matrix.from_dense(np.arange(8.0 * n).reshape(n, 8), device="cpu")
+    plan = gb.explain(A.mxm(X))
+    assert "bitmap" in str(plan) and plan.direction == "pull"
+    T = A.mxm(X).new()
+    assert T.format == "bitmap" and (T.to_dense() == np.roll(X.to_dense(), -1, axis=0)).all()
+    few = gb.Matrix.from_coo([3], [1], 1.0, nrows=n, ncols=8, device="cpu")
+    assert A.mxm(few).new().format == "csr"
+    few = gb.Matrix.from_coo([3], [1], 1.0, nrows=n, ncols=8, device="cpu", format="bitmap")
+    assert gb.explain(A.T.mxm(few)).direction == "push" and A.T.mxm(few).new().to_coo()[0].tolist() == [4]
+
+
+def test_long_rows_are_cut(device):
+    n, rng = 3000, np.random.default_rng(3)
+    cols = np.concatenate([np.arange(n), rng.integers(0, n, 500)])
+    rows = np.concatenate([np.full(n, 7), rng.integers(0, n, 500)])
+    key = np.unique(rows * n + cols)
+    given = key // n, key % n, rng.integers(1, 5, len(key)).astype(float)
+    a = both(given, (n, n), "FP64", device, form="csr")
+    x = both(entries(rng, (n, 9), 0.3, "FP64"), (n, 9), "FP64", device)
+    for op in (("plus_times", "FP64"), ("any_pair", "BOOL")):
+        for side in ("AX", "ATX"):
+            same(*(product(lib, A, X, side, op).new() for lib, A, X in zip((gb, graphblas), a, x, strict=True)))
+
+
+def a_graph(n, degree, seed):
+    """Random directed edges, those of a circle and a hub among them."""
+    rng = np.random.default_rng(seed)
+    rows, cols = rng.integers(0, n, n * degree), rng.integers(0, n, n * degree)
+    at = np.arange(n)
+    rows, cols = (
+        np.concatenate([rows, at[: n // 2], np.full(n // 2, 3)]),
+        np.concatenate([cols, at[: n // 2] + 1, at[::2]]),
+    )
+    key = np.unique(rows * n + cols)
+    return key // n, key % n
+
+
+@pytest.mark.slow
+def test_searches_from_several_sources(device):
+    """Of more vertices than a bitmap is made for."""
+    n, sources = 4200, [5, 17, 4000, 5, 2]
+    rows, cols = a_graph(n, 1, 4)
+    length = 1.0 + (rows + cols) % 5
+    how = {"nrows": n, "ncols": n}
+    A, W = (gb.Matrix.from_coo(rows, cols, x, **how, device=device) for x in (True, length))
+    B, L = (graphblas.Matrix.from_coo(rows, cols, x, **how) for x in (True, length))
+    al = gb.algorithms
+    V = al.levels_from_each(A, sources)
+    assert V.format == "bitmap"
+    same(V, al.levels_from_each(B, sources, gb=graphblas))
+    assert al.levels_from_each(A, sources, depth_limit=2).isequal(V.select("<=", 2).new())
+    for k, source in enumerate(sources):
+        assert V[k, :].new().isequal(al.bfs_levels(A, source))
+    same(al.distances_from_each(W, sources), al.distances_from_each(L, sources, gb=graphblas))
+    found = [al.betweenness_centrality(A, sources, batch=batch).to_coo()[1] for batch in (1, 2, 5)]
+    found = list(map(A.device.to_host, found))
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found[2], found[0], rtol=1e-12, atol=1e-12)

@@ -1,0 +1,108 @@
+"""The command line beyond single algorithms: graphs that are made, several algorithms a read, shells, terminals."""
+
+import json
+import os
+import pty
+import shutil
+import subprocess
+import sys
+
+import pytest
+from cli_runs import EDGES, GRAPH, result, run, written
+
+from bitblas import algorithms, cli
+from bitblas.cli import making, tables
+from bitblas.cli.parser import parser
+from bitblas.io import read
+
+
+@pytest.fixture
+def graph(tmp_path):
+    return written(tmp_path / "graph.mtx", GRAPH)
+
+
+def test_made_graphs(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made = result(capsys, "make", "rmat", "5", "--edge-factor", "4", "--seed", "3")
+    assert made["out"] == "rmat-5.npz"
+    expected = algorithms.rmat_graph(5, 4, seed=3)
+    assert read("rmat-5.npz").matrix.isequal(expected) and made["nvals"] == expected.nvals
+    assert run(capsys, "make", "erdos-renyi", "30", "0.2", "--directed", "--out", "er.mtx", "--device", "cpu")[0] == 0
+    assert read("er.mtx").matrix.isequal(algorithms.erdos_renyi_graph(30, 0.2, directed=True))
+    assert run(capsys, "make", "grid", "2", "3", "--out", "g.tsv", "--device", "cpu")[1].startswith(
+        "g.tsv: 6 vertices, 14"
+    )
+    status, _, err = run(capsys, "make", "rmat", "--out", "a.npz")
+    assert status == 2 and "SCALE" in err
+    status, _, err = run(capsys, "make", "rmat", "-3", "--out", "a.npz")
+    assert status == 2 and not (tmp_path / "a.npz").exists()
+    assert {"rmat", "grid", "small-world"} <= set(making.generators())
+
+
+def test_several_algorithms(capsys, graph, tmp_path):
+    out = tmp_path / "ranks.tsv"
+    words = ("bfs --source 1", f"pagerank --top 2 --out {out}", "triangles")
+    status, said, _ = run(capsys, "several", graph, *words, "--device", "cpu", "--json")
+    made = [json.loads(line) for line in said.splitlines()]
+    assert status == 0 and [one["command"] for one in made] == ["bfs", "pagerank", "triangles"]
+    assert made[0]["result"] == result(capsys, "bfs", graph, "--source", 1)["result"]
+    assert len(made[1]["result"]["first"]) == len(out.read_text().splitlines()) == 2
+    assert made[2]["result"] == {"triangles": 2}
+    assert len({one["read_seconds"] for one in made}) == 1
+    said = run(capsys, "several", graph, "triangles", "--device", "cpu")[1]
+    assert said.startswith("\ntriangles\ntriangles 2\n")
+
+
+WRONG = {
+    "no algorithm": (["info"], "expected the names of algorithms, got 'info'"),
+    "an option of the file": (["bfs --undirected"], "outside of 'bfs --undirected', got --undirected"),
+    "no such option": (["bfs --sauce 1"], "did you mean '--source'"),
+    "no such file": (["bfs --out /no/such/folder/a.tsv"], "No such file"),
+}
+
+
+@pytest.mark.parametrize("words, said", WRONG.values(), ids=WRONG)
+def test_several_refuses_before_it_reads(capsys, words, said):
+    status, _, err = run(capsys, "several", "/no/such/graph.mtx", *words)
+    assert status == 2 and said in err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(capsys, shell):
+    status, text, _ = run(capsys, "completion", shell)
+    assert status == 0 and "pagerank" in text and "max-iter" in text
+    if shell == "bash" and shutil.which("bash"):
+        ask = f'{text}\nCOMP_WORDS=(bitblas bfs --for); COMP_CWORD=2; _bitblas; echo "${{COMPREPLY[@]}}"'
+        assert subprocess.run(["bash", "-c", ask], capture_output=True, text=True).stdout == "--format --force\n"
+        ask = f'{text}\nCOMP_WORDS=(bitblas bfs --format b); COMP_CWORD=3; _bitblas; echo "${{COMPREPLY[@]}}"'
+        assert subprocess.run(["bash", "-c", ask], capture_output=True, text=True).stdout.split() == ["b2sr"]
+        ask = f'{text}\nCOMP_WORDS=(bitblas page); COMP_CWORD=1; _bitblas; echo "${{COMPREPLY[@]}}"'
+        assert subprocess.run(["bash", "-c", ask], capture_output=True, text=True).stdout == "pagerank\n"
+
+
+def test_tables_are_for_terminals(capsys, tmp_path, monkeypatch):
+    path = written(tmp_path / "edges.csv", EDGES.replace(" ", ","))
+    plain = run(capsys, "pagerank", path, "--top", 2, "--device", "cpu")[1]
+    assert "\x1b" not in plain and plain.startswith("first ")
+    monkeypatch.setattr(tables, "on_terminal", lambda stream=None: True)
+    shown = run(capsys, "pagerank", path, "--top", 2, "--device", "cpu")[1]
+    rows = [line.split() for line in shown.splitlines()]
+    assert tables.BOLD in shown and tables.DIM in shown and len(rows) == 4 and len(rows[1]) == 2
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in run(capsys, "pagerank", path, "--device", "cpu")[1]
+
+
+def test_codes_are_said(capsys):
+    text = parser().format_help()
+    for code in ("0;", "1 compare", "2 a bad call", "130 interrupted", "141 the reader"):
+        assert code in " ".join(text.split())
+    assert "141" in cli.__doc__
+
+
+@pytest.mark.slow
+def test_on_a_real_terminal(graph):
+    master, slave = pty.openpty()
+    done = subprocess.run([sys.executable, "-m", "bitblas", "bfs", graph, "--device", "cpu"], stdout=slave)
+    os.close(slave)
+    assert done.returncode == 0 and tables.CYAN in os.read(master, 10000).decode()
+    os.close(master)

@@ -1,0 +1,190 @@
+"""`Graph`: in by names, out by names, from everywhere and back, and every algorithm of the catalog."""
+
+from __future__ import annotations
+
+import inspect
+from itertools import pairwise
+
+import pytest
+
+import bitblas as gb
+from bitblas import Graph, algorithms
+from bitblas.exceptions import DimensionMismatch, InvalidValue
+from bitblas.graph import Values, methods
+
+ROADS = [("Ulm", "Bern", 7.0), ("Bern", "Rom", 2.5), ("Ulm", "Rom", 11.0), ("Rom", "Bari", 4.0), ("Kiel", "Jena", 3.0)]
+WAYS = [("a", "b"), ("b", "c"), ("c", "a"), ("c", "d")]
+
+
+@pytest.fixture(autouse=True)
+def on_the_cpu():
+    with gb.config.set(device="cpu"):
+        yield
+
+
+@pytest.fixture
+def roads():
+    return Graph.from_edges(ROADS, directed=False)
+
+
+def edges(graph):
+    """The edges by name, each both ways where they have no direction."""
+    return {(graph.label(i), graph.label(j)): x for i, row in graph.matrix.to_dicts().items() for j, x in row.items()}
+
+
+def test_names_in_and_out(roads):
+    assert (len(roads), roads.directed, roads.matrix.nvals) == (6, False, 10)
+    assert "Rom" in roads and "Oslo" not in roads
+    levels = roads.bfs("Ulm")
+    assert dict(levels) == {"Ulm": 0, "Bern": 1, "Rom": 1, "Bari": 2} and levels.vector.size == 6
+    assert roads.sssp("Ulm")["Bari"] == 13.5 and "Kiel" not in levels and len(levels) == 4
+    with pytest.raises(KeyError, match="Kiel"):
+        levels["Kiel"]
+    with pytest.raises(InvalidValue, match="one of the 6 labels of the graph, got 'Oslo'"):
+        roads.bfs("Oslo")
+    distances, before = roads.sssp_tree("Ulm")
+    assert before["Bari"] == "Rom" and before["Rom"] == "Bern" and distances["Rom"] == 9.5
+    assert roads.connected_components().groups() == {"Ulm": ["Ulm", "Bern", "Rom", "Bari"], "Kiel": ["Kiel", "Jena"]}
+    assert levels.largest(2) == [("Bari", 2), ("Bern", 1)] and levels.smallest(1) == [("Ulm", 0)]
+    assert roads.bfs_levels(["Bari", "Kiel"], depth_limit=1).vector.nvals == 4
+    assert sorted(roads.neighbors("Ulm")) == ["Bern", "Rom"]
+    assert "Values({'Ulm': 0, 'Bern': 1, 'Rom': 1, 'Bari': 2}, 4 of 6 vertices)" == repr(levels)
+    assert repr(roads) == "Graph(undirected, 6 vertices, 10 entries, FP64, 'Ulm', 'Bern', 'Rom', ..)"
+
+
+def test_what_has_the_same_vertices_is_a_graph(roads):
+    near = roads.ego_graph("Ulm")
+    assert isinstance(near, Graph) and ("Bern", "Rom") in edges(near) and ("Rom", "Bari") not in edges(near)
+    assert edges(roads.minimum_spanning_forest()).keys() == {e for a, b, _ in ROADS for e in ((a, b), (b, a))} - {
+        ("Ulm", "Rom"), ("Rom", "Ulm")
+    }  # fmt: skip
+    value, flow = Graph.from_edges(ROADS).maximum_flow("Ulm", "Bari")
+    assert value == 4.0 and edges(flow)["Rom", "Bari"] == 4.0
+    some = roads.subgraph(["Rom", "Ulm", "Bern"])
+    assert some.labels == ("Rom", "Ulm", "Bern") and edges(some)["Ulm", "Bern"] == 7.0 and some.matrix.nvals == 6
+    components, which = Graph.from_edges(WAYS).condensation()
+    assert components.labels is None and components.matrix.nvals == 1 and which["a"] == which["c"] != which["d"]
+
+
+@pytest.mark.slow  # kernels of a dozen algorithms
+def test_answers_of_other_shapes(roads):
+    assert roads.distances_from_each(["Ulm", "Kiel"])["Kiel"]["Jena"] == 3.0
+    walk, other = roads.random_walks(["Ulm", "Kiel"], 3, seed=1)
+    assert walk[0] == "Ulm" and all(pair in edges(roads) for pair in pairwise(walk))
+    assert set(other) == {"Kiel", "Jena"}
+    classes = roads.color_classes()
+    assert sorted(name for some in classes for name in some) == sorted(roads.labels)
+    assert set(roads.spring_layout(rounds=2)) == set(roads.labels)
+    cycle = Graph.from_edges([("a", "b", 1), ("b", "c", -3), ("c", "a", 1), ("c", "d", 1)]).negative_cycle()
+    assert sorted(cycle) == ["a", "b", "c"]
+    jumps = roads.pagerank(personalization={"Kiel": 1.0})
+    assert set(dict(jumps.largest(2))) == {"Kiel", "Jena"} and sum(jumps.values()) == pytest.approx(1)
+    found = roads.louvain()
+    assert roads.modularity(found) == roads.modularity(dict(found)) > 0
+    assert roads.bipartite_sides() is None and roads.triangle_count() == 1
+
+
+def test_directions():
+    ways = Graph.from_edges(WAYS)
+    assert ways.directed and "a" not in ways.bfs("d") and "a" in ways.to_undirected().bfs("d")
+    with pytest.raises(InvalidValue, match=r"triangle_count: expected an undirected graph.*to_undirected\(\)"):
+        ways.triangle_count()
+    assert ways.to_undirected().triangle_count() == 1
+    seen = Graph(ways.matrix, ways.labels)
+    assert seen.directed and not Graph(ways.to_undirected().matrix).directed
+    assert ways.local_clustering()["a"] == algorithms.local_clustering(ways.matrix, directed=True).get(0)
+    assert roads_of_two().to_undirected().matrix.to_dicts() == {0: {1: 2}, 1: {0: 2}}
+
+
+def roads_of_two():
+    return Graph.from_edges([("a", "b", 5), ("b", "a", 2)])
+
+
+TABLE = {"source": ["a", "b", "a"], "target": ["b", "c", "c"], "km": [5, 6, 7], "lanes": [1, 2, 2]}
+
+
+@pytest.mark.parametrize("kind", ["dict", "pandas", "polars", "pyarrow"])
+def test_tables(kind):
+    maker = "table" if kind == "pyarrow" else "DataFrame"
+    table = TABLE if kind == "dict" else getattr(pytest.importorskip(kind), maker)(TABLE)
+    graph = Graph.from_table(table, weight="km", attributes=["lanes"], directed=False)
+    assert graph.labels == ("a", "b", "c") and edges(graph)["c", "b"] == 6 and edges(graph.by("lanes"))["c", "a"] == 2
+    assert graph.by("lanes").sssp("a")["c"] == 2
+    with pytest.raises(InvalidValue, match="one of lanes, got 'height'"):
+        graph.by("height")
+
+
+def test_dataframes_out(roads):
+    pytest.importorskip("pandas")
+    graph = Graph.from_table(TABLE, weight="km", attributes=["lanes"], directed=False)
+    found = graph.to_dataframe()
+    assert found.to_dict("list") == {
+        "source": ["a", "a", "b"], "target": ["b", "c", "c"], "weight": [5, 7, 6], "lanes": [1, 2, 2],
+    }  # fmt: skip
+    again = Graph.from_table(found, weight="weight", attributes=["lanes"], directed=False)
+    assert edges(again) == edges(graph)
+    levels = roads.bfs("Ulm").to_dataframe()
+    assert levels.to_dict("list") == {"vertex": ["Ulm", "Bern", "Rom", "Bari"], "value": [0, 1, 1, 2]}
+    assert roads.bfs_parents("Bari").to_dataframe()["value"].tolist() == ["Rom", "Rom", "Bari", "Bari"]
+
+
+def test_networkx_there_and_back():
+    networkx = pytest.importorskip("networkx")
+    G = networkx.Graph()
+    G.add_edge((0, 1), "x", weight=2, lanes=3)
+    G.add_edge("x", 7, weight=4, lanes=1)
+    graph = Graph.from_networkx(G, attributes=["lanes"])
+    assert graph.labels == ((0, 1), "x", 7) and graph.bfs((0, 1))[7] == 2 and not graph.directed
+    assert graph.bfs([(0, 1), 7])["x"] == 1
+    assert sorted(graph.to_networkx().edges(data=True), key=str) == sorted(G.edges(data=True), key=str)
+    assert Graph.from_networkx(networkx.path_graph(3, networkx.DiGraph)).bfs(0)[2] == 2
+
+
+def test_igraph_there_and_back():
+    igraph = pytest.importorskip("igraph")
+    G = igraph.Graph([(0, 1), (1, 2)], directed=True)
+    G.vs["name"], G.es["weight"] = ["a", "b", "c"], [2, 3]
+    graph = Graph.from_igraph(G)
+    assert graph.sssp("a")["c"] == 5 and graph.directed
+    again = graph.to_igraph()
+    assert (again.vs["name"], again.get_edgelist(), again.es["weight"]) == (["a", "b", "c"], [(0, 1), (1, 2)], [2, 3])
+
+
+def test_files_there_and_back(tmp_path, roads):
+    roads.write(tmp_path / "roads.csv")
+    assert edges(Graph.read(tmp_path / "roads.csv")) == edges(roads)
+    assert gb.io.read is not None and gb.io.Graph is Graph
+
+
+def test_refused():
+    with pytest.raises(InvalidValue, match="pairs, or triples"):
+        Graph.from_edges([(1,)])
+    with pytest.raises(InvalidValue, match="labels: expected one for each of 2 vertices, got 1"):
+        Graph(gb.Matrix(bool, 2, 2), ["a"])
+    with pytest.raises(DimensionMismatch, match="'km'"):
+        Graph(gb.Matrix(bool, 2, 2), attributes={"km": gb.Matrix(int, 3, 3)})
+    with pytest.raises(AttributeError, match="no algorithm, 'shortest'"):
+        Graph(gb.Matrix(bool, 2, 2)).shortest
+    with pytest.raises(InvalidValue, match=r"a vertex in 0\.\.1, got 2"):
+        Graph(gb.Matrix(bool, 2, 2)).bfs(2)
+    assert len(Graph.from_edges([])) == 0
+
+
+def test_every_algorithm_is_a_method(roads):
+    """What a program's docstring says of its matrix and its result is what the tables of methods say."""
+    listed = {
+        name for name in algorithms.__all__ if getattr(algorithms, name).__module__.split(".")[-2] != "generators"
+    }
+    assert methods.names() == listed | {"bfs"} and listed < set(dir(roads))
+    for name, program in methods.programs().items():
+        doc = " ".join(inspect.getdoc(program).split())
+        needs = "(not checked)" in doc and "unless directed" not in doc
+        assert (name in methods.UNDIRECTED) == needs, name
+        assert list(inspect.signature(getattr(roads, name)).parameters)[:1] != ["A"], name
+        for parameter in inspect.signature(program).parameters:
+            if parameter in methods.VERTICES:
+                assert "vertex" in doc or "vertices" in doc or "0 <= " in doc, name
+
+
+def test_names_are_no_copies(roads):
+    assert isinstance(roads.pagerank(), Values) and roads.pagerank().graph is roads

@@ -1,0 +1,64 @@
+"""What a release is made of says one version, and is what it says it is."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import bitblas
+
+ROOT = Path(__file__).parents[1]
+
+
+def text(name):
+    return (ROOT / name).read_text()
+
+
+def test_one_version():
+    assert 'attr = "bitblas.__version__"' in text("pyproject.toml")
+    assert not re.search(r'^version = "', text("pyproject.toml"), re.M)
+    assert f"version: {bitblas.__version__}\n" in text("CITATION.cff")
+    assert f"## {bitblas.__version__.partition('.dev')[0]} " in text("CHANGELOG.md")
+
+
+def test_pythons_are_the_same_everywhere():
+    """Those that are promised are those that are tested, and those that conda's recipe takes."""
+    said = re.findall(r"Python :: (3\.\d+)\"", text("pyproject.toml"))
+    low, high = re.search(r'requires-python = ">=(3\.\d+),<(3\.\d+)"', text("pyproject.toml")).groups()
+    assert said == [f"3.{minor}" for minor in range(int(low[2:]), int(high[2:]))]
+    for name in ("tests", "wheels"):
+        assert re.findall(r'"(3\.\d+)"', re.search(r"matrix: .*", text(f".github/workflows/{name}.yml"))[0]) == said
+    assert text("conda/meta.yaml").count(f"python >={low},<{high}") == 2
+    numbers = re.findall(r'^    "(numpy|scipy|numba)>=([\d.]+)"', text("pyproject.toml"), re.M)
+    assert len(numbers) == 3 and all(
+        text("conda/meta.yaml").count(f"- {name} >={least}\n") == 2 for name, least in numbers
+    )
+
+
+def test_workflows_run_targets_that_are_there():
+    targets = set(re.findall(r"^([\w-]+):", text("Makefile"), re.M))
+    ran = {
+        target
+        for path in (ROOT / ".github" / "workflows").glob("*.yml")
+        for line in re.findall(r"run: make (.*)", path.read_text())
+        for target in line.split()
+        if "=" not in target
+    }
+    assert ran and ran <= targets
+    said = set(re.findall(r"(?:^ {4}|`)make ([a-z-]+)", text("CONTRIBUTING.md"), re.M))
+    assert {"test", "demo", "site"} <= said <= targets
+
+
+def test_files_that_are_named_are_there():
+    for page in ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"):
+        for link in re.findall(r"\]\(([^)#]+)\)", text(page)):
+            assert (ROOT / link).exists(), link
+    for name in re.findall(r"tests/test_\w+\.py", text("CONTRIBUTING.md")):
+        assert (ROOT / name).exists(), name
+    assert (ROOT / "bitblas" / "py.typed").exists() and '"py.typed"' in text("pyproject.toml")
+
+
+def test_yaml_is_yaml():
+    yaml = pytest.importorskip("yaml")
+    for path in [*(ROOT / ".github").rglob("*.yml"), ROOT / "CITATION.cff"]:
+        assert isinstance(yaml.safe_load(path.read_text()), dict), path
