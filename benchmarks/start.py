@@ -46,6 +46,54 @@ graph = warm.comparison.Side("cpu", bitblas, warm.graph("town"), device="cpu")
 for program in programs():
     program.call(graph.matrix(program.form), 0, bitblas)
 """
+# Algorithms as a user writes them, after LAGraph's texts: 64-bit labels, whose kernels no wheel has ready. Every third
+# edge of the club goes both ways.
+OWN = f"""
+import numpy as np
+import bitblas as gb
+U, n = gb.dtypes.UINT64, 34
+edges = {EDGES}
+pairs = edges + [(j, i) for i, j in edges{{both}}]
+A = gb.Matrix.from_coo(*zip(*pairs), True, nrows=n, ncols=n)
+every = gb.Vector.from_coo(np.arange(n), np.arange(n), dtype=U, size=n)
+def groups(labels):
+    print(np.unique(labels.to_coo()[1], return_counts=True)[1].tolist())
+"""
+LABELS = """
+def propagated(A, labels, rounds=2):
+    for _ in range(rounds):
+        rows, _, near = A.mxm(labels.diag(), gb.semiring.min_second[U]).new().to_coo()
+        order = np.lexsort((near, rows))
+        rows, near = rows[order], near[order]
+        first = np.flatnonzero(np.r_[True, (rows[1:] != rows[:-1]) | (near[1:] != near[:-1])])
+        often = np.diff(np.r_[first, len(rows)])
+        order = np.lexsort((near[first], -often, rows[first]))
+        at, best = np.unique(rows[first][order], return_index=True)
+        labels << gb.Vector.from_coo(at, near[first][order][best], dtype=U, size=n)
+    return labels
+groups(propagated(A, every.dup()))
+"""
+COMPONENTS = """
+def spread(M, left):
+    x = left.dup()
+    while True:
+        y = x.dup()
+        y(left.S, gb.binary.min) << x.vxm(M, gb.semiring.min_first[U])
+        if y.isequal(x):
+            return x
+        x = y
+def components(A):
+    label, left = gb.Vector(U, n), every.dup()
+    while left.nvals:
+        f, b = spread(A, left), spread(A.T, left)
+        same = f.ewise_mult(b, gb.binary.eq).new().select(gb.select.valueeq, True).new()
+        label(same.S) << f
+        left(~same.S, gb.replace) << left
+    return label
+groups(components(A))
+"""
+LABELLED = "[19, 2, 8, 1, 2, 2]\n"  # how many vertices have each label in the end
+CONNECTED = "[31, 1, 1, 1]\n"
 
 
 class Program(NamedTuple):
@@ -68,6 +116,8 @@ def programs(folder: Path) -> list[Program]:
         Program("import, BFS on karate", ("-c", BFS.format(library="bitblas")), f"{DEPTHS}\n", 0.5),
         Program("bitblas bfs karate.mtx", search, None, 0.6),
         Program("nine algorithms, a town", ("-c", NINE), "", 2.0),
+        Program("own label propagation", ("-c", OWN.format(both="") + LABELS), LABELLED, 3.0),
+        Program("own strong components", ("-c", OWN.format(both="[::3]") + COMPONENTS), CONNECTED, 3.0),
     ]
     if importlib.util.find_spec("graphblas"):
         found.append(Program("SuiteSparse: import, BFS", ("-c", BFS.format(library="graphblas")), f"{DEPTHS}\n", None))

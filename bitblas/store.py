@@ -18,6 +18,7 @@ from semirings.dtypes import BOOL, DataType
 
 from .device import Device, held, readback
 from .formats import CSR, Structure
+from .formats.contract import Later
 from .formats.values import PackedValues
 from .kernels.prologue import Variant
 from .order import Order
@@ -215,6 +216,7 @@ class MatrixStore:
     again. order: in which rows and columns are stored; None: the user's.
     """
 
+    copies, prepared = Later(), Later()
     deferred = False  # whether to ask for the entries costs more than reading them
 
     def __init__(
@@ -222,12 +224,10 @@ class MatrixStore:
         order: Order | None = None,
     ) -> None:  # fmt: skip
         self.structure, self.dtype, self.raw, self.order = structure, dtype, raw, order
-        self.copies: dict[tuple[str, bool], Raw] = {} if copies is None else copies
-        self.prepared: dict[Any, Any] = {}
+        if copies is not None:
+            self.__dict__["copies"] = copies
         # Plain attributes: every statement asks for them several times.
-        self.device: Device = structure.device
-        self.nrows: int = structure.nrows
-        self.ncols: int = structure.ncols
+        self.device, self.nrows, self.ncols = structure.device, structure.nrows, structure.ncols
 
     @property
     def iso(self) -> bool:

@@ -134,3 +134,13 @@ def test_a_search_waits_once_a_level(device, monkeypatch):
     found = importlib.import_module("bitblas.reorder.rcm").searched(A, d.asarray(np.zeros(1, np.int64)), label, degree)
     assert d.to_host(found).tolist() == list(range(n))
     assert len(waits) <= n + 2
+
+
+@pytest.mark.parametrize("who", ["mask", "output"])
+def test_a_right_side_that_moves_the_mask_or_the_output(device, who):
+    """A product puts its vector into the order of its matrix, after the mask was put into the user's."""
+    A = gb.Matrix.from_coo([8], [6], [2.0], nrows=9, ncols=9, device=device).reorder("rcm")
+    u = gb.Vector.from_coo([0, 6], [1.0, 3.0], size=9, device=device)
+    w = u if who == "output" else gb.Vector(float, 9, device=device)
+    w(u.S)[::-1] << u.vxm(A.T, gb.semiring.plus_second)  # which has an entry at 8
+    assert w.isequal(gb.Vector.from_coo([0], [2.0], size=9, device=device))

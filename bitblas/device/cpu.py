@@ -58,50 +58,53 @@ def callable_for(function: int, signature: Sequence[str]) -> Callable[..., int]:
     return native.plain_callable_of(found("share"), function, signature)
 
 
+@functools.cache
+def _kernel(device: Cpu, variant: Variant) -> Callable[..., None]:
+    quick, known = _unknown, dict[tuple[str, ...], Callable[..., int]]()
+
+    def call(n: int, *args: Any, bounds: Any = None, extra_blocks: int = 0) -> None:
+        if tracing.active is not None:
+            tracing.active.note(device, variant, call, n, *args, bounds=bounds, extra_blocks=extra_blocks)
+        elif bounds is None or len(bounds) < 3:
+            if said := quick(n, *args):
+                settle(said, n, args)
+        else:
+            if not threads.settled:
+                threads.settle(library())
+            bounds = threads.limited(bounds)
+            if said := quick(bounds, *args):
+                settle(said, bounds, args)
+
+    def settle(said: int, units: Any, args: tuple[Any, ...]) -> None:
+        """For the first call, for arguments of other types than the last call's, and for what goes wrong."""
+        nonlocal quick
+        if said == OTHERS:
+            args = tuple(map(native.plain, args))
+            types = tuple(map(native.code_of, args))
+            if types not in known:
+                known[types] = callable_for(code(variant, types), types)
+            quick = known[types]
+            found(quick)
+            said = quick(units if isinstance(units, np.ndarray) else int(units), *args)
+        if said:
+            native.fail(said)
+
+    if not native.layout_known():
+        found: Callable[[Any], None] = _unheard
+        return call
+    with native.loading:
+        direct = library()("direct")
+    made, found = native.direct_of(direct, call)
+    return made
+
+
 class Cpu(Device):
     """NumPy arrays and Numba kernels: the embedded default and the readable definition."""
 
     name = kind = "cpu"
     host_memory = True
 
-    @functools.cache  # noqa: B019 - one Cpu for the life of the process
-    def kernel(self, variant: Variant) -> Callable[..., None]:
-        quick, known = _unknown, dict[tuple[str, ...], Callable[..., int]]()
-
-        def call(n: int, *args: Any, bounds: Any = None, extra_blocks: int = 0) -> None:
-            if tracing.active is not None:
-                tracing.active.note(self, variant, call, n, *args, bounds=bounds, extra_blocks=extra_blocks)
-            elif bounds is None or len(bounds) < 3:
-                if said := quick(n, *args):
-                    settle(said, n, args)
-            else:
-                if not threads.settled:
-                    threads.settle(library())
-                bounds = threads.limited(bounds)
-                if said := quick(bounds, *args):
-                    settle(said, bounds, args)
-
-        def settle(said: int, units: Any, args: tuple[Any, ...]) -> None:
-            """For the first call, for arguments of other types than the last call's, and for what goes wrong."""
-            nonlocal quick
-            if said == OTHERS:
-                args = tuple(map(native.plain, args))
-                types = tuple(map(native.code_of, args))
-                if types not in known:
-                    known[types] = callable_for(code(variant, types), types)
-                quick = known[types]
-                found(quick)
-                said = quick(units if isinstance(units, np.ndarray) else int(units), *args)
-            if said:
-                native.fail(said)
-
-        if not native.layout_known():
-            found: Callable[[Any], None] = _unheard
-            return call
-        with native.loading:
-            direct = library()("direct")
-        made, found = native.direct_of(direct, call)
-        return made
+    kernel = _kernel  # a method, with a cache that is C
 
     def source(self, variant: Variant) -> str:
         return f"# {variant}\n{jit.cpu_source(variant)}"  # variants share texts: which one this is

@@ -68,6 +68,28 @@ def _dotted(version: int) -> str:
     return f"{version // 1000}.{version % 1000 // 10}"
 
 
+@functools.cache
+def _kernel(device: Cuda, variant: Variant) -> Callable[..., None]:
+    try:
+        launch, lanes = device.load(variant), variant.constant("LANES", 1)
+    except device.errors as error:
+        device.fail(error)
+
+    def call(n: int, *args: Any, bounds: Any = None, extra_blocks: int = 0) -> None:
+        if tracing.active is not None:
+            return tracing.active.note(device, variant, call, n, *args, bounds=bounds, extra_blocks=extra_blocks)
+        blocks = -(-n * lanes // jit.BLOCK) + extra_blocks
+        if blocks >= 1 << 31:
+            raise OutOfMemory(f"{variant.kernel}: {n} units of {lanes} lanes exceed the largest CUDA grid")
+        if blocks:
+            try:
+                launch((blocks,), (jit.BLOCK,), (n, *args))
+            except device.errors as error:
+                device.fail(error)
+
+    return call
+
+
 class Cuda(Device):
     """One GPU: CuPy arrays and CUDA C++ kernels."""
 
@@ -117,26 +139,7 @@ class Cuda(Device):
             self.xp.cuda.driver.funcSetAttribute(function.kernel.ptr, NON_PORTABLE_CLUSTER, 1)
         return function
 
-    @functools.cache  # noqa: B019 - one Cuda per GPU for the life of the process
-    def kernel(self, variant: Variant) -> Callable[..., None]:
-        try:
-            launch, lanes = self.load(variant), variant.constant("LANES", 1)
-        except self.errors as error:
-            self.fail(error)
-
-        def call(n: int, *args: Any, bounds: Any = None, extra_blocks: int = 0) -> None:
-            if tracing.active is not None:
-                return tracing.active.note(self, variant, call, n, *args, bounds=bounds, extra_blocks=extra_blocks)
-            blocks = -(-n * lanes // jit.BLOCK) + extra_blocks
-            if blocks >= 1 << 31:
-                raise OutOfMemory(f"{variant.kernel}: {n} units of {lanes} lanes exceed the largest CUDA grid")
-            if blocks:
-                try:
-                    launch((blocks,), (jit.BLOCK,), (n, *args))
-                except self.errors as error:
-                    self.fail(error)
-
-        return call
+    kernel = _kernel  # a method, with a cache that is C
 
     def source(self, variant: Variant) -> str:
         return jit.cuda_source(variant)

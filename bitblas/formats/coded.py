@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +22,7 @@ from semirings.dtypes import lookup_dtype
 from ..device import Device, dummy
 from . import sound
 from .blocks import PAD, check_blocks, groups_of, word_counts
-from .contract import Region, Types
+from .contract import Later, Region, Types
 from .csr.format import PARALLEL_ENTRIES, Csr, from_arrays, index_type, rows_bytes
 
 
@@ -37,7 +37,7 @@ class Coded:
     words: Any  # uint32
     nvals: int
     value_ptr: Any = None  # nrows + 1: the number of each row's first entry; only where values are stored
-    cache: dict[Any, Any] = field(default_factory=dict)  # schedules of kernels: hubs, parallel bounds
+    cache = Later()  # schedules of kernels: hubs, parallel bounds
 
     in_word: ClassVar[int]  # units of a word: nibbles, or bits
     format: ClassVar[Any]

@@ -42,6 +42,17 @@ class Region(NamedTuple):
         return keep & (diag >= self.diag_low) & (diag <= self.diag_high)
 
 
+class Later:
+    """A dict that is made when an object is first asked for it: statements make many that nobody asks for any."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, owner: Any, kind: type) -> dict[Any, Any]:
+        found: dict[Any, Any] = owner.__dict__.setdefault(self.name, {})
+        return found
+
+
 class Form(Protocol):
     """What every stored form offers: the structure of a matrix as arrays on one device, immutable once made.
 
@@ -54,7 +65,6 @@ class Form(Protocol):
     device: Device
     nrows: int
     ncols: int
-    cache: dict[Any, Any]  # what is computed once per form: schedules of kernels, facts
 
     # ---- format.py ----
 
@@ -64,6 +74,10 @@ class Form(Protocol):
     @property
     def key(self) -> str:
         """That of its format."""
+
+    @property
+    def cache(self) -> dict[Any, Any]:
+        """What is computed once per form: schedules of kernels, facts."""
 
     @property
     def nvals(self) -> int: ...

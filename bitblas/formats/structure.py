@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from .contract import CSR, Form
+from .contract import CSR, Form, Later
 from .convert import convert
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ class Structure:
     reads = read_besides = 0  # by products with vectors, and by what else reads rows
     missed = 0.0  # reads that going without the transpose has cost (plan/transpose.py)
     choices: dict[Any, Any] | None = None
+    _forms = Later()  # beside the primary one, by (key, transposed)
+    _orders = Later()
     due = (1, 1)  # the reads at which to ask again, for matrices of several values and of one
 
     def __init__(self, primary: Form) -> None:
@@ -38,8 +40,6 @@ class Structure:
         self.bits: bool = primary.format.bits
         if not self.bits:  # else entries are counted when somebody asks
             self.nvals: int = primary.nvals
-        self._forms: dict[tuple[str, bool], Form] = {}  # beside the primary one
-        self._orders: dict[tuple[str, bool], Any] = {}
 
     def __getattr__(self, name: str) -> Any:
         """`nvals`, when it is asked for."""

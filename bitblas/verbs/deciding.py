@@ -30,6 +30,18 @@ def case(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, 
     return made._replace(early=nvals / max(1, A.ncols if transpose else A.nrows))
 
 
+class Ways:
+    """A case, and the products that have run: pushed or not, with a full vector or not. lasting: which, by the entries
+    of the vector, where their number alone says so."""
+
+    __slots__ = ("case", "lasting", "products")
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.lasting: dict[int | None, Any] = {}
+        self.products: dict[tuple[bool, bool], Any] = {}
+
+
 def decide(A: MatrixStore, u: VectorStore, of: Case) -> tuple[Direction, Case, Known]:
     """Push or pull, and the case and the vector as far as they were looked at to say so. Makes no form."""
     known = Known(u.size, u.least, u.count)

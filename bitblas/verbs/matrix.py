@@ -36,8 +36,8 @@ FIRST, SECOND = BINARY["first"], BINARY["second"]
 
 def plain(op: Typed) -> Typed[Operator]:
     """The BinaryOp of a monoid."""
-    found: Any = op.op
-    return found.binaryop[found.compute_type(op.dtype)] if hasattr(found, "binaryop") else op
+    found = op.op
+    return found.binaryop[found.compute_type(op.dtype)] if type(found) is Monoid else op
 
 
 def ewise_mult(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:

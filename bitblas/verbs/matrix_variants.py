@@ -17,6 +17,8 @@ from .variants import LET, PLAIN, Types, algebra_of, beginning, cast_function
 
 Constants = tuple[tuple[str, int], ...]
 
+RUNS = {"tril": 1, "colle": 1, "triu": 2, "colgt": 2}  # sift.cpu.py: HEAD, TAIL
+
 
 @functools.cache
 def packed_constants(*keys: str) -> Constants:
@@ -104,7 +106,7 @@ def sift_variant(op: Typed[Operator], a: DataType, *, packed: bool, valued: bool
     expr = rename(op.op.expr, {"iy": "ix", "jy": "jx"})
     used = names_in(expr)
     let = lets(op.op, op.dtype, *((n, dict(args)[u], u) for n, u in LET["xt"] if n in used or not op.op.positional))
-    constants = (("PACKED", int(packed)), ("VALUED", int(valued)))
+    constants = (("PACKED", int(packed)), ("VALUED", int(valued)), ("RUN", RUNS.get(op.op.name, 0)))
     test = Function("f", result, args, let, expr)
     return Variant("formats/csr/sift", (("A", a),), constants, (), (test,), repr(op))
 

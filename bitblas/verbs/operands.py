@@ -19,7 +19,7 @@ from ..device import dummy as dummy  # what verbs call it by
 from ..formats.values import PackedValues
 from ..store import ALL, NONE, Raw, VectorStore, words
 
-PARALLEL_WORDS = 1 << 11  # below this a parallel launch on the CPU costs more than it saves
+PARALLEL_WORDS = 1 << 10  # below this a parallel launch on the CPU costs more than it saves
 
 
 class Zeros(dict[str, np.generic]):

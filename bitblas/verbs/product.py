@@ -20,7 +20,7 @@ from ..device import Device
 from ..formats.bitmap.layout import lines_of
 from ..formats.values import PackedValues
 from ..kernels.prologue import Variant
-from ..plan.direction import Case, is_lasting, missed
+from ..plan.direction import is_lasting, missed
 from ..plan.ending import End, plan_end
 from ..plan.product import COUNT, VALUES, WORDS, Plan, is_fused, is_staged, reads_matrix
 from ..sparse import SparseStore
@@ -45,7 +45,7 @@ from .operands import (
     nothing,
     overlap,
     stored,
-)
+)  # fmt: skip
 from .pull import PullKernels, Reached
 from .pull import compiled as compiled  # what other verbs call it by
 from .push import Push, WidePull, lengths
@@ -81,41 +81,30 @@ def prepared(
     A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], transpose: bool, flip: bool
 ) -> tuple[PreparedProduct, float]:
     """The product as it runs now, kept with the matrix, and the reads that it costs to go without the transpose."""
-    x = u.values
+    x, known = u.values, A.prepared
+    count = u.nvals if u.device.host_memory else u.count  # a pull that does not know of a full vector costs more
     key = semiring, transpose, flip, u.dtype.name, x.tobytes() if isinstance(x, np.generic) else None
-    found: Ways | None = A.prepared.get(key)
+    found: deciding.Ways | None = known.get(key)
     if found is None:
-        if len(A.prepared) >= MANY:
-            A.prepared.clear()
-        found = A.prepared[key] = Ways(deciding.case(A, u.values, semiring, transpose=transpose, flip=flip))
-    full = (u.nvals if u.device.host_memory else u.count) == u.size  # a pull that does not know costs more
-    push = found.decided.get(u.count)
-    if push is not None and (known := found.products.get((push, full))) is not None:
-        return known, 0.0
+        if len(known) >= MANY:
+            known.clear()
+        found = known[key] = deciding.Ways(deciding.case(A, x, semiring, transpose=transpose, flip=flip))
+    elif (lasting := found.lasting.get(count)) is not None:
+        return lasting, 0.0
     direction, case, seen = deciding.decide(A, u, found.case)
     if case.work is not None:  # the form that a push reads is there, and stays
         found.case = case if case.back else case._replace(back=None)  # which may be repaid later
+    full = count == u.size
     way = direction.push, full
     if way not in found.products:
         plan = deciding.planned(A, direction, case, seen)
-        found.products[way] = PreparedProduct(plan, case.product, A, u.dtype, semiring, flip, full=full)
-    if u.count is not None and is_lasting(direction, case, seen):
-        if len(found.decided) >= MANY:
-            found.decided.clear()
-        found.decided[u.count] = direction.push
+        one = x if isinstance(x, np.generic) else None
+        found.products[way] = PreparedProduct(plan, case.product, A, u.dtype, semiring, flip, full=full, value=one)
+    if count is not None and is_lasting(direction, case, seen):
+        if len(found.lasting) >= MANY:
+            found.lasting.clear()
+        found.lasting[count] = found.products[way]
     return found.products[way], missed(case, seen, direction)
-
-
-class Ways:
-    """A case, and the products that have run: pushed or not, with a full vector or not. decided: whether it pushes, by
-    the entries of the vector, where their number alone says so."""
-
-    __slots__ = ("case", "decided", "products")
-
-    def __init__(self, case: Case) -> None:
-        self.case = case
-        self.decided: dict[int | None, bool] = {}
-        self.products: dict[tuple[bool, bool], PreparedProduct] = {}
 
 
 def _taken(form: Any, ranked: bool, values: Values) -> Matrix:
@@ -129,14 +118,15 @@ class PreparedProduct:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
     __slots__ = (
-        "algebra", "apart", "arguments", "device", "everywhere", "form", "fused", "matrix", "plan", "product", "pulls",
-        "pushes", "semiring", "size", "staged", "u_nothing", "u_type", "u_values", "u_zero", "value", "z",
+        "algebra", "apart", "arguments", "device", "everywhere", "form", "fused", "matrix", "plain", "plan", "product",
+        "pulls", "pushes", "semiring", "size", "staged", "u_nothing", "u_type", "u_values", "u_zero", "value", "z",
     )  # fmt: skip
 
     def __init__(
         self, plan: Plan, product: Any, A: MatrixStore, u_type: DataType, semiring: Typed[Semiring], flip: bool,
-        *, full: bool,
+        *, full: bool, value: np.generic | None = None,
     ) -> None:  # fmt: skip
+        """value: that of all entries of the vector, where it is known to be one."""
         device, kind, key = A.device, plan.kind, plan.key
         self.plan, self.product, self.semiring, self.device = plan, product, semiring, device
         self.pushes = push = plan.direction == "push"
@@ -167,9 +157,12 @@ class PreparedProduct:
         self.arguments = self.matrix.flat()
         self.u_values: Any = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.u_zero, self.u_nothing = ZERO[self.u_type.name], nothing(device, self.u_type)
+        if kind == VALUES and value is not None and self.u_type is u_type:
+            self.u_values = make(Values, (self.u_nothing, value, 0))
         self.value = z.np_type.type(0 if product is None else product)
         self.pulls: dict[Any, PullKernels] = {}
         self.fused: dict[tuple[str, Typed | None], bool] = {}
+        self.plain = is_fused(key, semiring, z, None)  # what most statements ask
         self.everywhere = no_mask(device)
         self.apart: Any = Push(self) if push else WidePull(self) if wide else None
         if self.apart is None and full and kind == WORDS:
@@ -187,16 +180,17 @@ class PreparedProduct:
             values = (self.u_nothing, x, 0) if isinstance(x, np.generic) else (x, self.u_zero, 1)
         given = make(Input, (u.present, *values))
         open_at = self.everywhere if mask is None else allowed(self.device, mask)
-        if self.apart is None and (into is None or self._fuses(into.w.dtype, into.accum)):
-            return self._pull(given, open_at, into, mask is not None)
         if self.apart is None:
+            if into is None or (self.plain and into[2] is None and into[0].dtype is self.z) or self._fuses(into):
+                return self._pull(given, open_at, into, mask is not None)
             t = self._pull(given, open_at, None, mask is not None)
         else:
             free = None if into is None or into.keeps or overlap(into.w, u, mask) else into.w
             t = self.apart.run(given, open_at, u, free)
         return hyper_product.ended(t, mask, into)
 
-    def _fuses(self, w: DataType, accum: Typed | None) -> bool:
+    def _fuses(self, into: Into) -> bool:
+        w, accum = into[0].dtype, into[2]
         found = self.fused.get((w.name, accum))
         if found is None:
             found = self.fused[w.name, accum] = is_fused(self.form.key, self.semiring, w, accum)
@@ -216,7 +210,9 @@ class PreparedProduct:
             w, _, accum, replace, keeps = into
         x, bits = w.values, w.bits
         one = isinstance(x, np.generic)
-        pull = self.pull(w.dtype, x if one else None, accum, keeps, masked)
+        pull = None if keeps else self.pulls.get((w.dtype.name, masked))
+        if pull is None:
+            pull = self.pull(w.dtype, x if one else None, accum, keeps, masked)
         end, old = pull.end, pull.nothing
         u_bits, u_array, words = given[0], given[1], open_at[0]
         moved = bits is None or bits is u_bits or bits is u_array or bits is words
@@ -271,14 +267,19 @@ def reduce_rows(
         lines = lines_of(A.nrows, A.ncols)
         t = narrow_sums.reduce_lines(A, monoid, along=lines.tall != transpose)
         return vector.finish(t, into)  # type: ignore[return-value]
-    size = A.nrows if transpose else A.ncols
-    if size <= FEW and not A.structure.renumbers:
-        ones, first = _kept(A.device, size, monoid)
-    else:
-        whole = not A.structure.renumbers
-        ones = full_vector(A.device, size, np.bool_(True), BOOL) if whole else hyper_product.ones(A, transpose)
-        first = _first(monoid)
-    return mxv(A, ones, first, transpose, False, None if into is None else into[1], into)
+    size, hyper, mask = A.nrows if transpose else A.ncols, A.structure.renumbers, None if into is None else into[1]
+    if hyper or size > FEW:
+        ones = hyper_product.ones(A, transpose) if hyper else full_vector(A.device, size, np.bool_(True), BOOL)
+        return mxv(A, ones, _first(monoid), transpose, False, mask, into)
+    ones, ways = _ones(A.device, size), A.prepared.get((monoid, transpose))
+    if ways is not None and (product := ways.lasting.get(size)) is not None:
+        A.structure.reads += 1
+        return product.run(ones, mask, into)
+    first = _first(monoid)
+    t = mxv(A, ones, first, transpose, False, mask, into)
+    if (ways := A.prepared.get((first, transpose, False, BOOL.name, ones.values.tobytes()))) is not None:
+        A.prepared[monoid, transpose] = ways  # a shorter key, for the next time
+    return t
 
 
 FEW = 1 << 16  # positions up to which vectors of ones are kept: 8 KB each
@@ -292,8 +293,3 @@ def _ones(device: Device, size: int) -> VectorStore:
 @functools.cache
 def _first(monoid: Typed[Monoid]) -> Typed[Semiring]:
     return compose(monoid.op, BINARY["first"])[monoid.dtype]
-
-
-@functools.lru_cache(64)
-def _kept(device: Device, size: int, monoid: Typed[Monoid]) -> tuple[VectorStore, Typed[Semiring]]:
-    return _ones(device, size), _first(monoid)

@@ -36,6 +36,7 @@ class PullKernels:
         "device",
         "end",
         "extra",
+        "head",
         "hubs",
         "join",
         "kernel",
@@ -73,6 +74,7 @@ class PullKernels:
         most = READ_EARLY if kind == WORDS else 0 if kind == COUNT and options["full"] else None
         self.units, self.bounds = form.units, unit_bounds(form, device, most=most)
         self.longest, self.extra, self.hubs = 1 << 62, 0, None
+        self.head = self.units, self.longest, *of.arguments
         self.parts: Any = None
         self.join: Any = None
         self.whole = self.bounds is None and not device.shares_rows
@@ -97,11 +99,11 @@ class PullKernels:
 
     def run(self, u: Input, mask: Allowed, old: Old, to: Output, scratch: Output | None = None) -> None:
         """The product into the output. scratch: what `scratch` gave, for those who must not take memory now."""
+        if self.whole:  # words for what is not asked cost the host as much as the call
+            self.kernel(*self.head, *u, *mask, self.value, *old, *to)
+            return
         of, hubs = self.of, self.hubs
         tail = *u, *mask, self.value, *old, *to
-        if self.whole:  # words for what is not asked cost the host as much as the call
-            self.kernel(self.units, self.longest, *of.arguments, *tail)
-            return
         self.kernel(self.units, self.longest, *of.arguments, *tail, bounds=self.bounds, extra_blocks=self.extra)
         if hubs is None:
             return

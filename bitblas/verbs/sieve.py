@@ -30,7 +30,7 @@ class Sieve(MatrixStore):
 
     def __init__(self, places: Structure, dtype: DataType, sums: Any, present: Any, monoid: Typed[Monoid]) -> None:
         self.places, self.dtype, self.sums, self.present, self.monoid = places, dtype, sums, present, monoid
-        self.copies, self.prepared, self.order = {}, {}, None
+        self.order = None
         self.device, self.nrows, self.ncols = places.device, places.nrows, places.ncols
         self.waits = True  # nobody has asked yet where the entries are
 

@@ -30,13 +30,14 @@ from .matrix import check_keys, coo, entries, find, joined, keys_of, merge, stor
 DENSE_LIMIT = 1 << 32  # entries of a full matrix that one assignment may make
 
 
-def _expand(device: Device, counts: Any) -> tuple[Any, Any]:
-    """For counts (2, 0, 3): owners 0 0 2 2 2 and ranks 0 1 0 1 2."""
+def _expand(device: Device, counts: Any, begin: Any) -> tuple[Any, Any]:
+    """For counts (2, 0, 3) from (5, 9, 1) on: owners 0 0 2 2 2 and places 5 6 1 2 3."""
     xp = device.xp
     ptr = xp.zeros(len(counts) + 1, np.int64)
     counts.cumsum(out=ptr[1:])
-    owner = numbers_of(ptr, int(ptr[-1]), device)
-    return owner, xp.arange(len(owner)) - ptr[owner]
+    host = device.host_memory
+    owner = np.repeat(np.arange(len(counts)), counts) if host else numbers_of(ptr, int(ptr[-1]), device)
+    return owner, xp.arange(len(owner)) + (begin - ptr[:-1])[owner]
 
 
 def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
@@ -52,8 +53,8 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     if I is None:
         rows, cols = form.coo()
     else:
-        rows, rank = _expand(device, (form.ptr[1:] - form.ptr[:-1])[I])
-        at = form.ptr[I][rows] + rank
+        begin = form.ptr[I]
+        rows, at = _expand(device, form.ptr[I + 1] - begin, begin)
         cols, values = form.columns_at(at).astype(np.int64), take(values, at)
     if J is not None:
         place, numbers = xp.empty(A.ncols, np.int64), xp.arange(ncols)
@@ -61,13 +62,13 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
         place[J] = numbers
         if bool((place[J] == numbers).all()):
             cols = place[cols]
-            kept = cols >= 0
+            kept = (cols >= 0).nonzero()[0]
             rows, cols, values = rows[kept], cols[kept], take(values, kept)
         else:  # a column that is asked for twice
             order = xp.argsort(J, kind="stable")
             low = xp.searchsorted(J[order], cols)
-            owner, rank = _expand(device, xp.searchsorted(J[order], cols, side="right") - low)
-            rows, cols, values = rows[owner], order[low[owner] + rank], take(values, owner)
+            owner, place = _expand(device, xp.searchsorted(J[order], cols, side="right") - low, low)
+            rows, cols, values = rows[owner], order[place], take(values, owner)
     return build.from_coo(device, nrows, ncols, rows, cols, values, A.dtype)
 
 

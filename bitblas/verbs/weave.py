@@ -29,18 +29,18 @@ FEW = 1 << 16  # entries below which nobody asks whether they fit, unless there 
 class Weaving:
     """The kernel, and what it is given besides the operands."""
 
-    __slots__ = ("kernel", "no_flags", "nothing", "zeros")
+    __slots__ = ("kernel", "no_flags", "no_x", "no_y", "zero_x", "zero_y")
 
     def __init__(self, device: Device, variant: Variant, a: DataType, b: DataType) -> None:
         self.kernel, self.no_flags = device.kernel(variant), dummy(device, "uint8")
-        self.nothing = dummy(device, a.np_type.char), dummy(device, b.np_type.char)
-        self.zeros = ZERO[a.name], ZERO[b.name]
+        self.no_x, self.no_y = dummy(device, a.np_type.char), dummy(device, b.np_type.char)
+        self.zero_x, self.zero_y = ZERO[a.name], ZERO[b.name]
 
 
 @functools.cache
 def _weaving(
-    device: Device, mode: int, op: Typed[Operator] | None, a: str, b: str, z: str, packed: tuple[bool, bool, bool],
-    masked: int, flags: bool,
+    device: Device, mode: int, op: Typed[Operator] | None, a: str, b: str, z: str, masked: int, flags: bool,
+    *packed: bool,
 ) -> Weaving:  # fmt: skip
     """One look for all of it. Types by name, which have their hashes; packed: the columns of A, B and the mask."""
     columns = tuple((f"{name}_PACKED", int(one)) for name, one in zip("ABM", packed, strict=True))
@@ -54,9 +54,9 @@ def _foresee(a: Any, most: int, wide: int, what: str) -> None:
 
 
 def _ranges(form: Any) -> Any:
-    """Ranges of rows for threads, fewer than elsewhere: what all but the first write has to be moved."""
+    """A range of rows for each thread, fewer than elsewhere: what all but the first write has to be moved."""
     found = unit_bounds(form, form.device)
-    return None if found is None else found[::2].copy()
+    return None if found is None else found[:: max(1, form.device.parts // form.device.threads)].copy()
 
 
 def _finished(
@@ -89,7 +89,7 @@ def weave(
     else:
         b, y = B.by_rows()
     m = b if mask is None else mask.structure.rows()
-    most = a.nvals if mode == BOTH else a.nvals + b.nvals
+    nrows, most = a.nrows, a.nvals if mode == BOTH else a.nvals + b.nvals
     one_x, one_y = isinstance(x, np.generic), isinstance(y, np.generic)
     iso, value = one_x and one_y and not op.op.positional, None
     if iso:
@@ -98,34 +98,27 @@ def weave(
     valued = value is None
     if most >= FEW or held.limit is not None:
         _foresee(a, most, z.np_type.itemsize if valued else 0, "union or intersection")
-    ptr, col = np.zeros(a.nrows + 1, index_type(most)), np.empty(most or 1, index_type(a.ncols))
-    packed = a.width > 0, b.width > 0, m.width > 0
+    ptr, col = np.zeros(nrows + 1, index_type(most)), np.empty(most or 1, index_type(a.ncols))
     masked = 0 if mask is None else 2 if m is b else 1
-    flipped = 1 if masked and mask.complement else 0
-    values: Any
+    names = (op, A.dtype.name, B.dtype.name, z.name) if valued else (None, "BOOL", "BOOL", "BOOL")
+    w = _weaving(device, mode, *names, masked, flags is not None, a.width > 0, b.width > 0, m.width > 0)
     if valued:
         values = np.empty(most or 1, z.np_type)
-        w = _weaving(device, mode, op, A.dtype.name, B.dtype.name, z.name, packed, masked, flags is not None)
-        (none_a, none_b), (left, right) = w.nothing, w.zeros
-        first = (none_a, x, 0) if one_x else (x if a.nvals else none_a, left, 1)
-        second = (none_b, y, 0) if one_y else (y if b.nvals else none_b, right, 1)
-        if defaults is not None:
-            left, right = A.dtype.np_type.type(defaults[0]), B.dtype.np_type.type(defaults[1])
     else:
-        w = _weaving(device, mode, None, "BOOL", "BOOL", "BOOL", packed, masked, flags is not None)
-        values, left, right = w.nothing[0], *w.zeros
-        first = second = values, left, 0
+        values, x, y, one_x, one_y = w.no_x, w.zero_x, w.zero_y, True, True
+    left, right = w.zero_x, w.zero_y
+    if defaults is not None and valued:
+        left, right = A.dtype.np_type.type(defaults[0]), B.dtype.np_type.type(defaults[1])
     bounds = _ranges(a if a.nvals > b.nvals else b) if most >= PARALLEL_ENTRIES else None
-    given = (
-        a.ptr, a.col, a.width, *first, left, b.ptr, b.col, b.width,
-        w.no_flags if flags is None else flags.view(np.uint8), *second, right, m.ptr, m.col, m.width,
-        flipped, 1 if replace else 0, ptr, col, values,
+    w.kernel(  # each by itself: packed together they cost the host as much again
+        nrows, a.ptr, a.col, a.width, w.no_x if one_x or not a.nvals else x, x if one_x else w.zero_x,
+        0 if one_x else 1, left, b.ptr, b.col, b.width, w.no_flags if flags is None else flags.view(np.uint8),
+        w.no_y if one_y or not b.nvals else y, y if one_y else w.zero_y, 0 if one_y else 1, right,
+        m.ptr, m.col, m.width, 1 if masked and mask.complement else 0, 1 if replace else 0, ptr, col, values,
+        bounds=bounds,
     )  # fmt: skip
     starts = None
-    if bounds is None:  # a word for what is not asked costs the host as much as the call
-        w.kernel(a.nrows, *given)
-    else:
-        w.kernel(a.nrows, *given, bounds=bounds)
+    if bounds is not None:
         starts = a.ptr[bounds].astype(np.int64)
         if mode != BOTH:
             starts += b.ptr[bounds]
@@ -154,9 +147,9 @@ def sift(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
         _foresee(a, most, 0 if iso else dtype.np_type.itemsize, "selection")
     ptr, col = np.zeros(a.nrows + 1, index_type(most)), np.empty(most, index_type(a.ncols))
     values = x if iso else np.empty(most, dtype.np_type)
-    given = (w.nothing[0], x, 0) if iso else (x, w.zeros[0], 1)
+    given = (w.no_x, x, 0) if iso else (x, w.zero_x, 1)
     bounds = _ranges(a) if most >= PARALLEL_ENTRIES else None
     limit = op.compute_type.np_type.type(thunk)
-    w.kernel(a.nrows, a.ptr, a.col, a.width, *given, limit, ptr, col, w.nothing[1] if iso else values, bounds=bounds)
+    w.kernel(a.nrows, a.ptr, a.col, a.width, *given, limit, ptr, col, w.no_y if iso else values, bounds=bounds)
     C = _finished(a, ptr, col, values, dtype, None if bounds is None else a.ptr[bounds], bounds, not iso)
     return A if C.nvals == most else C

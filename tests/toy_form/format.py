@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ from ...device import Device
 from ...kernels.prologue import Variant
 from .. import sound
 from ..choice import Format
+from ..contract import Later
 from ..csr import format as csr
 from .call import ToyFormat
 
@@ -26,7 +27,7 @@ class Toy(csr.Rows):
     row: Any  # at least one element each, so that every array has an address
     col: Any
     nvals: int
-    cache: dict[Any, Any] = field(default_factory=dict)
+    cache = Later()
 
     format = ToyFormat()
     formats: ClassVar[tuple[Format, ...]] = (format,)

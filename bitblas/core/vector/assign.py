@@ -165,13 +165,13 @@ def assign_vector(
         found, _ = _element(value, w.dtype)
         w._put(index.at, None if found is None else cast_scalar(found, w.dtype))
         return
-    store: VectorStore = w._store
     size = 1 if index.size is None else index.size
     if mask is not None and not region:
         mask.fits(w)
+    t = _values(w, value, size, accum, index.size is None)
+    store: VectorStore = w._store  # not before: what the right side computes may put its vectors into another order
     if mask is not None:
         mask.parent._in(None)
-    t = _values(w, value, size, accum, index.size is None)
     if region and mask is not None:
         if index.region and type(store) is SparseStore:
             part = local.extract_range(store, index.region)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from ...order import Order
 from ...sparse import empty as empty_vector
 from ...store import VectorStore
 from ...verbs import elements
-from ..memory import VectorMemory
 from ..statement import orders
 from ..statement.recording import state as recording
 from ..statement.tensor import Tensor
@@ -98,6 +97,8 @@ class StoredVector(Tensor):
     def shape(self) -> tuple[int]:
         return (self._data.size,)
 
-    def memory(self) -> VectorMemory:
+    def memory(self) -> Any:
         """The bytes held: .presence, .values and .total, which prints as a table."""
+        from ..memory import VectorMemory
+
         return VectorMemory.of(self._stored)

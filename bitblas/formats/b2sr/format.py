@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +20,7 @@ from ...device import Device, ranges
 from ...kernels.prologue import Variant
 from .. import mirror, sound
 from ..choice import Format
-from ..contract import Region
+from ..contract import Later, Region
 from ..csr.format import PARALLEL_ENTRIES, Csr, from_arrays, index_type, rows_bytes
 from . import samples
 from .call import TilesCall, TilesFormat
@@ -49,7 +49,7 @@ class B2sr(Tiled, TilesCall):
     tiles: int
     nvals: int
     value_ptr: Any = None  # tiles: rank of the first bit of each; only where values are stored in this order
-    cache: dict[Any, Any] = field(default_factory=dict)  # schedules of kernels: hubs, parallel bounds
+    cache = Later()  # schedules of kernels: hubs, parallel bounds
 
     formats: ClassVar[tuple[Format, ...]] = tuple(FORMATS.values())
     compact = False

@@ -10,7 +10,7 @@ Entry order: row, column, as in CSR. Whoever reads rows gets plain ones, which a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +19,7 @@ from ...device import Device
 from ...kernels.prologue import Variant
 from .. import sound
 from ..choice import Format
+from ..contract import Later
 from ..csr import format as csr
 from .call import BitmapFormat
 from .layout import Lines, lines_of
@@ -35,7 +36,7 @@ class Bitmap(csr.Rows):
     ncols: int
     bits: Any  # uint64
     count: int | None = None  # its entries, where they are known
-    cache: dict[Any, Any] = field(default_factory=dict)
+    cache = Later()
 
     format = BitmapFormat()
     formats: ClassVar[tuple[Format, ...]] = (format,)

@@ -57,7 +57,7 @@ class Cgr(CgrCall, Coded):
         """The same with segments of so many bits."""
         heads, words = layout.encoded(rows, segment)
         ranks = rows.ptr if order else None
-        form = cls(rows.device, rows.nrows, rows.ncols, heads, words, rows.nvals, ranks, {}, segment)
+        form = cls(rows.device, rows.nrows, rows.ncols, heads, words, rows.nvals, ranks, segment)
         if not order:
             return form, None
         place = layout.decoded(form, True)[2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +16,7 @@ from ...exceptions import OutOfMemory
 from ...kernels.prologue import Variant
 from .. import mirror, sound
 from ..choice import Format
-from ..contract import Region
+from ..contract import Later, Region
 from . import samples
 from .call import RowsCall, RowsFormat, column_types, pieces
 from .choice import index_type as index_type
@@ -90,7 +90,7 @@ class Csr(Rows):
     ptr: Any  # nrows + 1
     col: Any  # nvals (at least 1 element, so that every array has an address)
     nvals: int
-    cache: dict[Any, Any] = field(default_factory=dict)  # schedules of kernels: hubs, parallel bounds
+    cache = Later()  # schedules of kernels: hubs, parallel bounds
 
     format = RowsFormat()
     formats: ClassVar[tuple[Format, ...]] = (format,)

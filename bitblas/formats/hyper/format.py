@@ -9,7 +9,7 @@ order of CSR; every row and column in them has an entry, so that equal matrices 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from ...device import Device
 from ...kernels.prologue import Variant
 from .. import sound
 from ..choice import Format
-from ..contract import Region
+from ..contract import Later, Region
 from ..csr import format as csr
 from ..numbers import placed
 from .call import HyperFormat
@@ -35,7 +35,7 @@ class Hyper(csr.Rows):
     rows: Any  # INT64, ascending
     cols: Any
     inner: csr.Csr  # len(rows) x len(cols)
-    cache: dict[Any, Any] = field(default_factory=dict)
+    cache = Later()
 
     format = HyperFormat()
     formats: ClassVar[tuple[Format, ...]] = (format,)

@@ -7,7 +7,7 @@ stay plain, so that every row is reached at once; kernels are those of CSR, whic
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from ...device import Device
 from ...kernels.prologue import Variant
 from .. import packing, sound
 from ..choice import Format
+from ..contract import Later
 from ..csr import format as csr
 from ..csr import samples
 from ..csr.call import pieces
@@ -33,7 +34,7 @@ class Mplg(csr.Rows):
     ptr: Any  # nrows + 1
     col: Any  # uint32 words: packing.packed_words(nvals, width)
     nvals: int
-    cache: dict[Any, Any] = field(default_factory=dict)  # schedules of kernels: hubs, parallel bounds
+    cache = Later()  # schedules of kernels: hubs, parallel bounds
 
     format = PackedFormat()
     formats: ClassVar[tuple[Format, ...]] = (format,)

@@ -15,7 +15,7 @@ need a `value_ptr`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from ..b2sr.choice import word_type, words_per_tile
 from ..b2sr.format import B2sr
 from ..b2sr.tiled import Tiled
 from ..choice import Format
-from ..contract import Region
+from ..contract import Later, Region
 from ..csr.format import Csr, from_arrays, index_type, numbers_of, pointers_of, rows_bytes, sort_entries
 from ..packing import pack, pack_into, packed_words, unpack
 from . import layout
@@ -71,7 +71,7 @@ class Split(Tiled, SplitCall):
     near_width: int  # bits of a near entry; 0: there are none, P = 2
     nvals: int
     value_ptr: Any = None  # tiles: rank of the first bit of each; only where values are stored in this order
-    cache: dict[Any, Any] = field(default_factory=dict)  # schedules of kernels: hubs, parallel bounds
+    cache = Later()  # schedules of kernels: hubs, parallel bounds
 
     formats: ClassVar[tuple[Format, ...]] = tuple(FORMATS.values())
     compact = True
