@@ -247,7 +247,7 @@ def test_no_unit_of_work_is_longer_than_the_plan_allows(device, key, name, monke
             how, stored = (plan_of.kind, lanes), format_of(key)
             limits = [stored.longest(*how, push=plan_of.direction == "push", staged=x) for x in (False, True)]
             if gpu and longest == EVERYWHERE:
-                assert lanes == pull.PART_LANES and length.max() <= stored.segment()
+                assert lanes == stored.part_lanes and length.max() <= stored.segment()
             planned = plan_of.lanes, plan.staged_lanes(plan_of.lanes, n)
             assert longest == EVERYWHERE or (lanes in planned and longest in limits)
         if gpu:  # each entry (or tile) of the form is done exactly once, in units that are short enough

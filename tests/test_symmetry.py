@@ -67,6 +67,16 @@ def test_no_transpose_is_made(device, monkeypatch):
         assert held.form(A.format, transposed=True) is held.primary
 
 
+def not_of_the_graph(transpose):
+    """Of narrow matrices, a row for each source, transposes may be made."""
+
+    def made(form, *args):
+        assert form.nrows != form.ncols, "a transpose is made"
+        return transpose(form, *args)
+
+    return made
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("key", ["csr", "nib"])
 def test_algorithms_make_no_transpose(device, key, monkeypatch):
@@ -78,7 +88,7 @@ def test_algorithms_make_no_transpose(device, key, monkeypatch):
         run, more = getattr(gb.algorithms, name), [0] if name.startswith("bfs") else []
         with monkeypatch.context() as m:
             for kind in {type(A._store.structure.primary), *map(class_of, ("csr", "mplg"))}:
-                m.setattr(kind, "transpose", lambda *args: pytest.fail("a transpose is made"))
+                m.setattr(kind, "transpose", not_of_the_graph(kind.transpose))
             run(A, *more)
         assert A._store.structure.form(key, transposed=True) is A._store.structure.primary, name
 
