@@ -77,7 +77,7 @@ def row_of(name: str, order: str, of: Structure) -> list[Any]:
     found, edges = sizes(of), of.nvals
     tiles = dict(facts(of, exact=True).tiles)
     packed = min(packed_b2sr(of, tile, round(tiles[tile])) for tile in TILES)
-    smallest = min(found, key=lambda key: found[key])
+    smallest = min((key for key in found if FORMATS[key].smallest), key=lambda key: found[key])  # that may be chosen
     with config.set(prefer="memory"):
         chosen = plan_forms.choose_form(of)
     perm = 0 if order == NATURAL else 4 * packing.packed_words(of.nrows, packing.width_of(of.nrows))

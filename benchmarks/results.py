@@ -152,7 +152,10 @@ def _alt(rows: dict[tuple[str, str], dict[str, float]]) -> str:
 
 def page(figures: Sequence[Figure], reasons: dict[str, str]) -> str:
     """docs/results.md."""
-    runs = sorted({figure.run for figure in figures}, key=lambda run: (run.device, run.who != OURS, run.who, run.date))
+    runs = sorted(
+        {figure.run for figure in figures},
+        key=lambda run: (run.device, run.who != OURS, run.who, run.date, run.version),
+    )
     lines = [
         "# Results",
         "",

@@ -73,7 +73,7 @@ def test_names(capsys, names, tmp_path):
     with np.load(tmp_path / "out.npz") as saved:
         assert saved["labels"].tolist() == ["ann", "bob", "carl", "dora", "emil"]
     status, _, err = run(capsys, "bfs", names, "--source", "eve", "--device", "cpu")
-    assert (status, err) == (2, "bitblas: error: --source: expected one of the 5 labels of the file, got 'eve'\n")
+    assert (status, err) == (2, "bitblas: error: --source: expected one of the 5 labels of the graph, got 'eve'\n")
     assert "vertices have names (ann, bob, carl, ...)" in run(capsys, "info", names, "--device", "cpu")[1]
 
 

@@ -75,7 +75,7 @@ def test_completion(capsys, shell):
         ask = f'{text}\nCOMP_WORDS=(bitblas bfs --for); COMP_CWORD=2; _bitblas; echo "${{COMPREPLY[@]}}"'
         assert subprocess.run(["bash", "-c", ask], capture_output=True, text=True).stdout == "--format --force\n"
         ask = f'{text}\nCOMP_WORDS=(bitblas bfs --format b); COMP_CWORD=3; _bitblas; echo "${{COMPREPLY[@]}}"'
-        assert subprocess.run(["bash", "-c", ask], capture_output=True, text=True).stdout.split() == ["b2sr"]
+        assert subprocess.run(["bash", "-c", ask], capture_output=True, text=True).stdout.split() == ["b2sr", "bitmap"]
         ask = f'{text}\nCOMP_WORDS=(bitblas page); COMP_CWORD=1; _bitblas; echo "${{COMPREPLY[@]}}"'
         assert subprocess.run(["bash", "-c", ask], capture_output=True, text=True).stdout == "pagerank\n"
 

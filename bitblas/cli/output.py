@@ -82,7 +82,7 @@ def largest(answer: Any, count: int) -> np.ndarray:
 
 def _columns(answer: Any, graph: Graph, vertices: bool, top: int | None) -> dict[str, Any]:
     """The answer as a table; vertices by their names, where they have some."""
-    columns = table_of(Graph(answer, graph.labels))
+    columns = table_of(answer, graph.labels)
     if top is not None:
         best = largest(answer, top).tolist()
         columns = {name: [column[k] for k in best] for name, column in columns.items()}

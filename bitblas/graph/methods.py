@@ -28,10 +28,11 @@ GIVE_VERTICES = frozenset({
 })  # fmt: skip
 # Programs for graphs whose edges have no direction; those with an option `directed` are told.
 UNDIRECTED = frozenset({
-    "adamic_adar", "bipartite_sides", "color_classes", "coloring", "connected_components", "core_numbers", "diameter",
-    "diameter_bounds", "k_core", "k_truss", "leiden", "louvain", "markov_clustering", "maximal_independent_set",
-    "maximal_matching", "maximum_matching", "minimum_spanning_forest", "resource_allocation", "spectral_layout",
-    "spring_layout", "square_clustering", "transitivity", "triangle_count", "triangles_per_vertex",
+    "adamic_adar", "bipartite_projection", "bipartite_sides", "color_classes", "coloring", "connected_components",
+    "core_numbers", "diameter", "diameter_bounds", "k_core", "k_truss", "leiden", "louvain", "markov_clustering",
+    "maximal_independent_set", "maximal_matching", "maximum_matching", "minimum_spanning_forest",
+    "resource_allocation", "spectral_layout", "spring_layout", "square_clustering", "transitivity",
+    "triangle_count", "triangles_per_vertex",
 })  # fmt: skip
 A_ROW_EACH = {"distances_from_each": "sources"}  # a row for each vertex of that argument
 

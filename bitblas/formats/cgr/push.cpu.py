@@ -41,4 +41,4 @@ def push(lo, hi, longest, begin, end, row_of, row_stride, words, segment, value_
                                 e += 1
                         j = last
     if KIND == COUNT:
-        close_counts(t_bits, t_val, counts, product)
+        close_counts(0, t_bits.size, t_bits, t_val, counts, product)
