@@ -69,7 +69,11 @@ __device__ __forceinline__ void found(Stage& stage, const Out& t, const bool* fr
   }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+#ifndef STEP_BLOCKS
+#define STEP_BLOCKS 4  // of a multiprocessor: 64 registers a thread
+#endif
+
+extern "C" __global__ void __launch_bounds__(BLOCK, STEP_BLOCKS)
 step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rounds, i64 ahead, const u64* u_bits,
      const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, const u32* u_list, const u64* u_state, const u32* u_segments,
      u64* t_bits, C_T* t_val, u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val,

@@ -59,7 +59,7 @@ class TilesChoice(TiledChoice):
     """Tiles alone."""
 
     name = folder = "b2sr"
-    default_tile, counts, spreads, shares_pushes = DEFAULT_TILE, "tiles", True, True
+    default_tile, counts, spreads, shares_pushes, heavy = DEFAULT_TILE, "tiles", True, True, True
 
     def __init__(self, tile: int) -> None:
         super().__init__(tile)

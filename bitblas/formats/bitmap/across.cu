@@ -12,13 +12,13 @@ across(i64 n, i64 words, const LINE_T* x_bits, const STORED(U_T)* x_val, U_T x_i
   i64 count = 0;
   for (i64 w = 0; line < n && w < words; ++w) {
     const u64 x = x_bits[line * words + w];
-    if (KIND == COUNT) {
+    if constexpr (KIND == COUNT) {
       count += __popcll(x);
-      continue;
+    } else {
+      for (int b = lane; b < BITS; b += LANES)
+        if (x >> b & 1)
+          join(some, sum, true, cast<Z_T>(load<U_T>(x_val, x_iso, x_stride, (line * words + w) * BITS + b)));
     }
-    for (int b = lane; b < BITS; b += LANES)
-      if (x >> b & 1)
-        join(some, sum, true, cast<Z_T>(load<U_T>(x_val, x_iso, x_stride, (line * words + w) * BITS + b)));
   }
   if (KIND == COUNT) {
     some = count > 0;

@@ -68,7 +68,10 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
       }
     }
   }
-  u64 found = 0, true_ = 0;
+  u64 found = 0;
+#if Z_BOOL
+  u64 true_ = 0;
+#endif
 #pragma unroll
   for (int p = 0; p < PER; ++p) {
     const int group = threadIdx.x & 31 & ~(LANES - 1);

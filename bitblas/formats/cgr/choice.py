@@ -24,6 +24,7 @@ class CgrChoice(Format):
     counts, nothing = "own", 0.0
     timed = False
     registered = "thin"
+    heavy = True
     part_lanes = 8  # rows that are a little too long for one lane have no more segments
 
     def refusal(self, nrows: int, ncols: int) -> str:
