@@ -61,7 +61,7 @@ class Programs:
 
     def test_any_undirected_graph(self, gb):
         @hypothesis.given(graph=graphs())
-        @hypothesis.settings(max_examples=8)
+        @hypothesis.settings(max_examples=5)
         def check(graph):
             A, weights = matrix(gb, graph), graph.symmetric_integers(-2, 3)
             assert oracles.independent_fault(graph, set(entries(maximal_independent_set(A, gb=gb))[0].tolist())) is None
@@ -110,7 +110,9 @@ class Programs:
             with pytest.raises(gb.exceptions.InvalidValue, match="negative cycle"):
                 sssp(A, 0, gb=gb)
 
-    @pytest.mark.parametrize("dtype", ["BOOL", "UINT8", "INT64", "FP32"])
+    @pytest.mark.parametrize(
+        "dtype", ["BOOL", "INT64", *(pytest.param(dtype, marks=pytest.mark.slow) for dtype in ("UINT8", "FP32"))]
+    )
     def test_the_input_stays_as_it_was(self, gb, dtype):
         graph = GRAPHS["self_loops"]
         A = matrix(gb, graph, graph.integers(0, 1), dtype)

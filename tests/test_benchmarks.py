@@ -250,11 +250,13 @@ def test_bars_that_are_missed_are_said():
     assert said[0].endswith("0.700 (MISSED)") and "1.5000, on g in natural order (MISSED)" in said[-1]
 
 
+@pytest.mark.slow
 def test_packed_values_are_compared(capsys):
     assert packed.main(["--graphs", "rmat6", "--most", "255", "--device", "cpu"]) == 0
     assert "All results are equal." in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_programs_on_packed_columns(tmp_path, capsys, monkeypatch):
     options = ["--device", "cpu", "--graphs", "grid2d_8", "--samples", "1", "--json", str(tmp_path / "mplg.json")]
     assert mplg.main(options) == 0

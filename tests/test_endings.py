@@ -29,7 +29,7 @@ STATEMENTS = (
 
 
 @pytest.mark.in_turn
-@pytest.mark.parametrize("form", ["csr", "b2sr8", "b2sr64"])
+@pytest.mark.parametrize("form", ["csr", "b2sr8", pytest.param("b2sr64", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("statement", STATEMENTS, ids=lambda s: s[0] + " " + s[3])
 def test_every_end(device, form, statement, monkeypatch):
     monkeypatch.setattr(direction, "PUSH_COST", {"cpu": float("inf"), "gpu": float("inf")})

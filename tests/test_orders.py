@@ -14,6 +14,7 @@ from bitblas import exceptions, reorder
 from bitblas.device import readback
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("order", reorder.ORDERS)
 def test_every_order_is_a_permutation_and_always_the_same(device, order):
     for name in MATRICES:

@@ -256,8 +256,8 @@ def test_orders_are_compared(device):
     A = bitblas.Matrix.from_coo(i, j, True, nrows=1 << 12, ncols=1 << 12)
     before = [key for key, _, _, _ in A._store.structure.forms()]
     with config.set(prefer="memory"):
-        found = A.profile(orders=True)
-    assert list(found.profiles) == ["as it is", "degree", "bfs", "rcm", "community", "llp"]
+        found = A.profile(orders=["degree", "rcm", "community"])
+    assert list(found.profiles) == ["as it is", "degree", "rcm", "community"]
     assert found.profiles["rcm"].facts.fill > 2 * found.profiles["as it is"].facts.fill
     assert found.profiles["as it is"].permutation == 0 and found.profiles["rcm"].permutation == 4 * (12 * 128 + 1)
     order, key = found.best
@@ -265,7 +265,7 @@ def test_orders_are_compared(device):
     assert size(order, key) == min(size(o, k) for o, seen in found.profiles.items() for k in seen.facts.forms)
     lines = str(found).splitlines()
     assert sum("<- best" in line and line.startswith(order) for line in lines) == str(found).count("<- best") == 1
-    assert str(found).count("<- auto") == 6 and len(lines) == 2 + 6 * len(found.profiles["rcm"].facts.forms)
+    assert str(found).count("<- auto") == 4 and len(lines) == 2 + 4 * len(found.profiles["rcm"].facts.forms)
     assert A.order is None and before == [key for key, _, _, _ in A._store.structure.forms()], "A stays as it is"
     assert list(A.profile(orders=["bfs"]).profiles) == ["as it is", "bfs"]
     with pytest.raises(bitblas.exceptions.DimensionMismatch, match="profile: expected a square matrix"):

@@ -49,7 +49,11 @@ def test_products_equal_python_graphblas(device, position):
 
 @pytest.mark.in_turn
 @pytest.mark.parametrize(
-    ("position", "dtype"), [*((p, "INT32") for p in POSITIONS), ("firsti", "BOOL"), ("secondj1", "BOOL")]
+    ("position", "dtype"),
+    [
+        *((p, "INT32") for p in POSITIONS),
+        *(pytest.param(p, "BOOL", marks=pytest.mark.slow) for p in ("firsti", "secondj1")),
+    ],
 )
 def test_operators_equal_python_graphblas(device, position, dtype):
     for statement in TOGETHER:

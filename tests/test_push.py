@@ -54,17 +54,21 @@ def pulled_and_pushed(monkeypatch, A, B, u, name, dtype):
 
 
 @pytest.mark.parametrize("key", IN_ORDER)
-@pytest.mark.parametrize(("name", "dtype"), [("plus_times", "FP64"), ("plus_second", "FP32"), ("times_plus", "FP64")])
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [("plus_times", "FP64"), ("plus_second", "FP32"), pytest.param("times_plus", "FP64", marks=pytest.mark.slow)],
+)
 def test_float_sums_are_those_of_a_pull_to_the_bit(monkeypatch, key, name, dtype):
     with gb.config.set(device="cpu"):
         pulled, pushed = pulled_and_pushed(monkeypatch, *operands(key, dtype), name, dtype)
     assert pulled == pushed
 
 
-@pytest.mark.parametrize("key", ["csr", "b2sr8", "b2sr32", "split8"])
+@pytest.mark.parametrize("key", ["csr", "b2sr8", pytest.param("b2sr32", marks=pytest.mark.slow), "split8"])
 @pytest.mark.parametrize(
     ("name", "dtype", "value"),
-    [("plus_second", "FP64", 0.1), ("plus_second", "FP32", 0.1), ("plus_second", "INT8", 57),
+    [("plus_second", "FP64", 0.1), pytest.param("plus_second", "FP32", 0.1, marks=pytest.mark.slow),
+     ("plus_second", "INT8", 57),
      ("plus_second", "INT64", 3), ("lxor_pair", "BOOL", True)],
 )  # fmt: skip
 def test_counts_are_those_of_a_pull_to_the_bit(monkeypatch, key, name, dtype, value):
