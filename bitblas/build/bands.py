@@ -76,9 +76,15 @@ class Parts:
             if last or bool(mine.all()):
                 yield chunk
                 continue
-            self.left = tuple(None if x is None else x[~mine] for x in chunk)  # type: ignore[assignment]
-            yield tuple(None if x is None else x[mine] for x in chunk)  # type: ignore[misc]
+            self.left = part(chunk, ~mine)
+            yield part(chunk, mine)
             return
+
+
+def part(chunk: Chunk, where: Any) -> Chunk:
+    """Some entries of a chunk."""
+    rows, cols, values = chunk
+    return rows[where], cols[where], None if values is None else values[where]
 
 
 def sampled(device: Device, source: Source, rows: Any, ncols: int, together: int, step: int) -> tuple[Any, Any, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..formats.bitmap.layout import lines_of
 from ..formats.contract import CSR
+from ..formats.structure import Structure
 
 # Shapes for which a bitmap is made unasked: lines of up to eight words, so many that they are a graph's vertices.
 WIDEST = 512
@@ -23,10 +24,10 @@ def is_narrow(nrows: int, ncols: int, nvals: int, kind: str, itemsize: int) -> b
     return shape and nvals * SPARSE[kind] >= lines.number and lines.places * itemsize <= MOST_BYTES[kind]
 
 
-def pushes(structure: object, transposed: bool, lines: int, count: int | None, may: bool) -> bool:
+def pushes(structure: Structure, transposed: bool, lines: int, count: int | None, may: bool) -> bool:
     """Whether a product T = A X goes along the lines of X, by rows of A', not by rows of A: where few of them have
     entries, of which there are `count` (None: nobody has counted), and the rows for it are there. transposed: A is the
     transpose of the structure. may: the kernel is there."""
-    held = lambda other: structure.held(CSR, transposed=other) is not None  # type: ignore[attr-defined]
+    held = lambda other: structure.held(CSR, transposed=other) is not None
     few = count is not None and count * ALPHA < lines
     return may and few and (held(not transposed) or not held(transposed))

@@ -261,12 +261,12 @@ class PreparedProduct:
 
 def reduce_rows(
     A: MatrixStore, monoid: Typed[Monoid], *, transpose: bool = False, into: Into | None = None
-) -> VectorStore:
+) -> VectorStore | None:
     """t(i) = the sum of row i (column i where `transpose`): A (+).first 1. Section 4.3.10."""
     if narrow.is_flat(A) and narrow.computes(monoid):
         lines = lines_of(A.nrows, A.ncols)
         t = narrow_sums.reduce_lines(A, monoid, along=lines.tall != transpose)
-        return vector.finish(t, into)  # type: ignore[return-value]
+        return vector.finish(t, into)
     size, hyper, mask = A.nrows if transpose else A.ncols, A.structure.renumbers, None if into is None else into[1]
     if hyper or size > FEW:
         ones = hyper_product.ones(A, transpose) if hyper else full_vector(A.device, size, np.bool_(True), BOOL)

@@ -6,47 +6,25 @@ from typing import Any
 
 from ...kernels.kinds import WORDS
 from .. import lanes as limits
-from ..blocks import blocks_bytes
-from ..choice import Format, Listing, Seen
+from ..choice import Format
+from ..coded_choice import EARLY, CodedChoice
 from ..contract import CSR
 from ..lanes import power_of_two
 from ..sample import Sample
 from . import layout
 
-MOST = (1 << 31) - 1  # rows and columns: a row's first value is twice as far as its column is from the row
-EARLY = 8  # times as many steps for rows that end at their first hit, and are seldom gone through, as for sums
-ALPHA = 16  # a frontier with more than 1/16 of all words pulls, as of all entries in csr/choice.py
 
-
-class NibChoice(Format):
+class NibChoice(CodedChoice):
     """Rows of gaps."""
 
     name = folder = "nib"
-    counts, nothing = "own", 0.0
-    timed, scans = False, True
-    registered = "thin"
-
-    def refusal(self, nrows: int, ncols: int) -> str:
-        fits = max(nrows, ncols) <= MOST
-        return "" if fits else f"holds up to {MOST} rows and columns, got {nrows} x {ncols}; 'csr' holds more"
-
-    def knows(self, seen: Seen) -> bool:
-        return self.key in seen.own_of
+    scans = True
 
     def count(self, rows: Any) -> float:
         return layout.counted(rows)
 
     def sample(self, of: Sample) -> float:
         return layout.sampled(of)
-
-    def listing(self, seen: Seen) -> Listing:
-        return Listing(0.0, 0.0, float(seen.nvals))
-
-    def predict_bytes(self, seen: Seen) -> int:
-        return blocks_bytes(seen.nrows, seen.own_of[self.key])
-
-    def scratch(self, seen: Seen) -> int:
-        return 40 * seen.nrows
 
     def dot_key(self, shared: bool) -> str:
         """A CPU has no such kernel; rows are made for the statement."""
@@ -71,6 +49,3 @@ class NibChoice(Format):
 
     def segment(self) -> int:
         return 8 * 32
-
-    def pull_threshold(self, form: Any) -> int:
-        return int(form.work) // ALPHA

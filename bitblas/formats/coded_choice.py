@@ -1,0 +1,41 @@
+"""What is decided alike of rows as codes of various lengths (coded.py)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .blocks import blocks_bytes
+from .choice import Format, Listing, Seen
+
+MOST = (1 << 31) - 1  # rows and columns: a row's first value is twice as far as its column is from the row
+EARLY = (
+    8  # times as much that one lane reads of rows that end at their first hit, and are seldom gone through, as of sums
+)
+ALPHA = 16  # a frontier with more than 1/16 of all words pulls, as of all entries in csr/choice.py
+
+
+class CodedChoice(Format):
+    """Rows that can only be read from their beginnings."""
+
+    counts, nothing = "own", 0.0
+    timed = False
+    registered = "thin"
+
+    def refusal(self, nrows: int, ncols: int) -> str:
+        fits = max(nrows, ncols) <= MOST
+        return "" if fits else f"holds up to {MOST} rows and columns, got {nrows} x {ncols}; 'csr' holds more"
+
+    def knows(self, seen: Seen) -> bool:
+        return self.key in seen.own_of
+
+    def listing(self, seen: Seen) -> Listing:
+        return Listing(0.0, 0.0, float(seen.nvals))
+
+    def predict_bytes(self, seen: Seen) -> int:
+        return blocks_bytes(seen.nrows, seen.own_of[self.key])
+
+    def scratch(self, seen: Seen) -> int:
+        return 40 * seen.nrows
+
+    def pull_threshold(self, form: Any) -> int:
+        return int(form.work) // ALPHA
