@@ -138,6 +138,7 @@ SPLIT_SHAPES = (
 )
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("form, call, algebra, u, iso, end", SPLITS)
 def test_products_of_splits(device, form, call, algebra, u, iso, end, monkeypatch):
     run_matrices(SPLIT_SHAPES, form, call, ALGEBRAS[algebra], u, iso, monkeypatch, **end)
