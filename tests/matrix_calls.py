@@ -212,8 +212,20 @@ def fill(variant: Variant) -> None:
     X(mask.S, gb.replace) << 1
 
 
+def deal(variant: Variant) -> None:
+    """Entries of chunks are counted, and go to the rows of their bands."""
+    i, j = np.arange(500) * 7 % SIZE, np.arange(500) * 11 % SIZE
+    gb.Matrix.from_chunks([(i, j)], nrows=SIZE, ncols=SIZE, format="nib")
+
+
+def decode(variant: Variant) -> None:
+    """What a file brings is looked at before it is believed."""
+    a_matrix("BOOL", iso=True, format="cgr")._stored.structure.primary.check()
+
+
 CALLS = {"kernels/blank": blank, "kernels/hubs": hubs, "formats/bitmap/across": across} | {
-    "formats/bitmap/fill": fill, "formats/bitmap/pull": lines, "formats/bitmap/push": lines
+    "formats/csr/deal": deal, "formats/cgr/decode": decode, "formats/bitmap/fill": fill,
+    "formats/bitmap/pull": lines, "formats/bitmap/push": lines,
 } | {
     f"formats/csr/{call.__name__}": call for call in (join, long_rows, look)
 } | {

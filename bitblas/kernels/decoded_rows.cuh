@@ -1,6 +1,7 @@
 // Steps along rows that are decoded from their beginning (kernels/step_rows.cuh): LANES lanes share a row, so many rows at a
 // time as a warp has such groups; a warp decodes a segment of a long one. Of a form's step.cu: Back, with
 // look(j, wanted, u_bits), whether u has an entry in row j, for the lanes that want to know.
+#define STEP_BLOCKS (__CUDA_ARCH__ >= 900 ? 4 : 3)  // of a multiprocessor; compute capability 8 would spill registers
 #define PARTS 1
 enum { AT_ONCE = 1 };
 typedef i64 entry_t;

@@ -44,7 +44,7 @@ def steps(format: Format) -> Iterator[Variant]:
     for dtype, is_packed in [(FP32, False), (FP64, False), (INT64, False), *packed]:
         yield step_variant(
             key, types, semiring.min_plus[dtype], VALUES, dtype, dtype, flip=True, ranked=format.ranked, also=False,
-            pulls=False, lanes=8, packed=is_packed, scans=dtype is FP32 and format.scans, weighs=False,
+            pulls=False, lanes=8, packed=is_packed, scans=dtype is FP32 and format.scans, weighs=dtype is not FP32,
         )  # fmt: skip
 
 

@@ -4,7 +4,6 @@
 #include "kernels/decoded_rows.cuh"
 #define PULL_FORM() const i64 *pull_heads, const u32 *pull_words, i64 pull_segment
 #define PULL_FORM_OF() {pull_heads, pull_words, pull_segment}
-#define STEP_BLOCKS 3  // what decodes intervals and residuals takes more registers
 #define ALONE 8  // steps that a lane goes alone
 
 struct Back {
