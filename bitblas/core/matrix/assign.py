@@ -44,8 +44,9 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
             same_device("C << x", C, value)
         if value.dtype is not held.dtype:
             check_cast(value.dtype, held.dtype)
-    some = held.flat.count if isinstance(held, FlatStore) else held.nvals  # None: nobody has counted
-    kept = (accum is not None or (mask is not None and not replace)) and some != 0
+    kept = accum is not None or (mask is not None and not replace)
+    if kept:  # None: nobody has counted
+        kept = (held.flat.count if isinstance(held, FlatStore) else held.nvals) != 0
     order = common([*_along(value), *_parents(mask), *([C] if kept else [])]) if orders.used else None
     m = None if mask is None else matrix_mask(mask, order)
     restricted = delayed and value.masked
