@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..config import config
 from ..core.scalar import Scalar
 from ..core.statement.recording import state
+from ..core.matrix.matrix import Matrix
 from ..core.vector.vector import Vector
 from ..device import get
 from ..exceptions import InvalidValue
@@ -80,9 +81,9 @@ class Program:
             if part is not None and not callable(part):
                 raise TypeError(f"{name}: expected a function, or None, got {type(part).__qualname__}")
         for one in while_ if isinstance(while_, tuple) and while_ else (while_,):
-            ranks = (1,) if isinstance(while_, tuple) else (0, 1)
+            ranks = (1, 2) if isinstance(while_, tuple) else (0, 1, 2)
             if not hasattr(type(one), "nvals") or getattr(one, "ndim", 0) not in ranks:
-                expected = "a Vector, a Scalar, or a tuple of Vectors"
+                expected = "a Vector, a Matrix, a Scalar, or a tuple of Vectors"
                 raise TypeError(f"while_: expected {expected}, got {type(one).__qualname__}")
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
             raise InvalidValue(f"limit: expected an int of 0 or more, or None, got {limit!r}")
@@ -118,9 +119,9 @@ class Program:
             with alone(captured.device):
                 return captured.run(self.limit)
         one = self.condition[0] if isinstance(self.condition, tuple) else self.condition
-        if not isinstance(one, (Vector, Scalar)) or self._checkpoint is not None:  # of python-graphblas, in shares
+        if not isinstance(one, (Vector, Matrix, Scalar)) or self._checkpoint is not None:  # of python-graphblas, in shares
             return self._run_plain(None)
-        device = one.device if isinstance(one, Vector) else get(config.device)
+        device = get(config.device) if isinstance(one, Scalar) else one.device
         if device.records_loops:
             from .gpu.captured import Captured  # what records and fuses statements is a sixth of the library
             from .recorded.record import OnHost

@@ -17,6 +17,7 @@ from ...store import MatrixStore
 from ...verbs import matrix as verbs
 from ..options import AUTO, Layout
 from ..statement import orders
+from ..statement.recording import state as recording
 from ..statement.tensor import Tensor
 from .read import MatrixRead
 from .writes import Writes
@@ -51,6 +52,8 @@ class StoredMatrix(MatrixRead, Tensor):
             store.holders += 1
         A._layout, A._pending = layout, Writes()
         A.name = named(name)
+        if recording.recorder is not None and recording.recorder.takes(A):
+            recording.recorder.created(A)
         return A
 
     @property
@@ -64,6 +67,12 @@ class StoredMatrix(MatrixRead, Tensor):
 
     @property
     def _stored(self) -> MatrixStore:
+        if recording.recorder is not None and recording.recorder.takes(self):
+            return recording.recorder.matrix_shape(self)
+        return self._settled()
+
+    def _settled(self) -> MatrixStore:
+        """What it holds, as it lies, with the writes that waited."""
         if devices.several:
             devices.activate(self._data.device)
         if self._pending:
