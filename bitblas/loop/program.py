@@ -21,7 +21,8 @@ from ..core.vector.vector import Vector
 from ..device import get
 from ..exceptions import InvalidValue
 from .host.turn import Turn
-from .recorded.state import NO_LIMIT, plain, state_of
+from .recorded.state import NO_LIMIT, state_of
+from .recorded.state import plain as one_by_one
 from .scratch import alone
 
 if TYPE_CHECKING:
@@ -108,12 +109,15 @@ class Program:
         self._checkpoint = Checkpoint(path, [*condition, *state], every)
         return self
 
-    def run(self) -> Any:
-        """The rounds that were run until the condition failed or the limit was reached."""
+    def run(self, *, plain: bool = False) -> Any:
+        """The rounds that were run until the condition failed or the limit was reached. plain: statement by statement,
+        as where a body holds what cannot be captured."""
         if state.recorder is not None:
             if self._checkpoint is not None:
                 state.recorder.refuse("a program with a checkpoint")
             return state.recorder.repeated(self.body, self.condition, self.limit, self.begin, self.end)
+        if plain:
+            return self._run_plain(None)
         captured = self._captured
         if captured is not None and self._checkpoint is None and captured.is_valid():
             with alone(captured.device):
@@ -151,7 +155,7 @@ class Program:
     def _run_plain(self, turn: Turn | None) -> int:
         """Round by round, until a table of kernels takes over."""
         saved = self._checkpoint
-        with plain:
+        with one_by_one:
             rounds, given, now = 0 if saved is None else saved.restore(), state_of(self.begin), perf_counter()
             while rounds < self.limit and self._goes_on():
                 if turn is not None:
@@ -183,6 +187,14 @@ def holds(condition: Any) -> bool:
         condition = condition.new() if not hasattr(condition, "value") else condition
         return bool(condition.value)
     return bool(condition.nvals)
+
+
+def holds_matrix(A: Any) -> bool:
+    """Whether the body of a program may write to a Matrix of that shape and type: n x k with k below n, 512 at most, on
+    the device whose memory takes its places."""
+    from .recorded.matrices import is_narrow
+
+    return not isinstance(A, Matrix) or is_narrow(A._data)
 
 
 def if_(condition: Any, then: Callable[[], Any], else_: Callable[[], Any] | None = None) -> None:

@@ -50,9 +50,12 @@ def betweenness_centrality(A, sources=None, *, batch=BATCH, gb=None):
             p, levels = _paths(A, some[0], gb)
             c(plus) << _dependencies(A, p, levels, gb).apply(gb.binary.minus, right=1.0)
         else:
-            P, V, depth = _many_paths(A, some, gb)
-            D = _many_dependencies(A, P, V, depth, gb)
-            c(plus) << D.apply(gb.binary.minus, right=1.0).new().reduce_columnwise(plus)
+            loop = check.loop(_many, A, gb, min(batch, len(sources)))
+            P, Q, V = (loop.state[name] for name in ("paths", "while_", "steps"))
+            P.clear(), V.clear()
+            Q << gb.Matrix.from_coo(list(range(len(some))), some, 1.0, gb.dtypes.FP64, nrows=Q.nrows, ncols=n)
+            loop.run()
+            c(plus) << loop.state["dependencies"].apply(gb.binary.minus, right=1.0).new().reduce_columnwise(plus)
         watch.tell(len(some), total=len(sources))
     return c
 
@@ -105,39 +108,43 @@ def _paths(A, source, gb):
         levels.append(level)
 
 
-def _many_paths(A, sources, gb):
-    """The number of shortest paths from each source to each vertex, the steps to it, and the most of these."""
-    FP64, INT32, k, n = gb.dtypes.FP64, gb.dtypes.INT32, len(sources), A.nrows
-    P, Q = (gb.Matrix.from_coo(list(range(k)), sources, 1.0, FP64, nrows=k, ncols=n) for _ in range(2))
-    V = gb.Matrix.from_coo(list(range(k)), sources, 0, INT32, nrows=k, ncols=n)
-    for depth in range(n):
-        # Q<!P, replace> = Q plus.first A
-        Q(~P.S, gb.replace) << Q.mxm(A, gb.semiring.plus_first[FP64])
-        if Q.nvals == 0:
-            break
-        # P<Q> = Q; V<Q> = depth + 1
+def _many(A, gb, k):
+    """The number of shortest paths from each of k sources to each vertex, P; and D, one plus the dependency."""
+    FP64, INT32, binary, shape = gb.dtypes.FP64, gb.dtypes.INT32, gb.binary, (k, A.nrows)
+    P, Q, D, T = (gb.Matrix(FP64, *shape) for _ in range(4))
+    V, level = gb.Matrix(INT32, *shape), gb.Matrix(gb.dtypes.BOOL, *shape)
+    depth, goes_on = gb.Scalar(INT32), gb.Scalar(gb.dtypes.BOOL)
+
+    def forth(steps):
+        # P<Q> = Q; V<Q> = steps
         P(Q.S) << Q
-        V(Q.S) << depth + 1
-    return P, V, depth
+        V(Q.S) << steps
+        depth << steps
+        # Q<!P, replace> = Q plus.first A: a vertex has the paths of all vertices before it
+        Q(~P.S, gb.replace) << Q.mxm(A, gb.semiring.plus_first[FP64])
 
+    def last():
+        # D<P> = 1; of the last level, whose vertices depend on nothing
+        D << P.apply(gb.unary.one)
+        level << V.select("==", depth)
+        depth << depth.apply(binary.minus, right=1)
+        goes_on << depth.apply(binary.gt, right=0)
+        check.repeat(back, goes_on)
 
-def _many_dependencies(A, P, V, depth, gb):
-    """One plus the dependency of each source on each vertex that it reaches."""
-    FP64, binary = gb.dtypes.FP64, gb.binary
-    # D<P> = 1
-    D, T = P.apply(gb.unary.one).new(), gb.Matrix(FP64, *P.shape)
-    level = V.select("==", depth).new()
-    for at in range(depth - 1, 0, -1):
+    def back(_):
         # T<level, replace> = D ./ P
         T(level.S, gb.replace) << D
         T << binary.truediv(T & P)
         # T<before, replace> = T plus.first A'
-        level << V.select("==", at)
+        level << V.select("==", depth)
         T(level.S, gb.replace) << T.mxm(A.T, gb.semiring.plus_first[FP64])
         # D += T .* P
         T << binary.times(T & P)
         D(gb.monoid.plus) << T
-    return D
+        depth << depth.apply(binary.minus, right=1)
+        goes_on << depth.apply(binary.gt, right=0)
+
+    return {"body": forth, "while_": Q, "end": last, "paths": P, "steps": V, "dependencies": D}
 
 
 def _dependencies(A, p, levels, gb):

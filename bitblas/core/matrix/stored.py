@@ -109,6 +109,14 @@ class StoredMatrix(MatrixRead, Tensor):
         if self._pending:
             self._pending.clear()
 
+    def _release(self) -> Self:
+        """A Matrix with what this one holds, which is left without entries."""
+        held = self._stored
+        self._adopt(verbs.empty(held.device, held.nrows, held.ncols, held.dtype))
+        if isinstance(held, FlatStore):
+            held.holders -= 1
+        return self._from_store(held)
+
     def _put(self, i: int, j: int, value: np.generic | None) -> None:
         """Set (None: delete) one entry; many of them cost one rebuild, at the next read. InvalidValue for a value that
         cannot be packed with the others, where that is asked for."""

@@ -117,7 +117,9 @@ class MatrixRecorder:
         """A Vector or Matrix, or the transpose of one, whose places are the same."""
         value = value._resolve()
         if value.ndim == 2:
-            value = getattr(value, "_matrix", None) or self.refuse(f"{value.name}: a Vector in the place of a Matrix")
+            if not hasattr(value, "_matrix"):
+                self.refuse(f"{value.name}: a Vector in the place of a Matrix")
+            value = value._matrix
         found: Vec = self._vec(value)
         return found
 
