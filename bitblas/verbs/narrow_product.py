@@ -115,7 +115,7 @@ class Narrow:
         lanes = 1
         if device.shares_rows:
             share = power_of_two(form.nvals / max(1, form.nrows) / 4, 1, 32)
-            lanes = share if self.kind == WORDS else min(32, lines.stride)
+            lanes = min(32, lines.stride) if self.kind != WORDS else 1 if push else share
         why = "along the lines that have entries" if push else f"{lines.width} places a line"
         direction = "push" if push else "pull"
         self.plan = Plan("mxm", semiring.op.name, form.key, transposed, direction, self.kind, lanes, f"bitmap: {why}")
@@ -161,8 +161,9 @@ class Narrow:
             yield Call(variant, n, (EVERYWHERE, *rows, *given, *head, *to), None if self.push else unit_bounds(form, device))
             return
         per = words_of(lines)
-        yield Call(variant, n * per, (LONGEST, *rows, *given, *head, *to))
-        hubs = form.hubs(LONGEST, SEGMENT if valued else LONGEST)
+        longest = SEGMENT if self.push else LONGEST
+        yield Call(variant, n * per, (longest, *rows, *given, *head, *to))
+        hubs = form.hubs(longest, SEGMENT if valued else longest)
         if hubs is None:
             return
         parts, rows = hubs.segments * per, (hubs.begin, hubs.end, hubs.row_of, 1)

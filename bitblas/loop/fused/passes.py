@@ -10,6 +10,7 @@ from semirings.dtypes import BOOL, DataType
 
 from ...kernels.prologue import Function, Variant, sum_of
 from ..recorded.ir import Pointwise, Ready, Reduce, Scal, Statement, Vec
+from .by_words import by_words, go_by_words, scalar_lines
 from .fuse import Pass
 from .pointwise import Parameter, Text, literal, macro
 from .sparse import sparse_vectors
@@ -32,23 +33,34 @@ def pass_variant(
         before.append(scalar_text(x, const))
     vectors = vectors_of(statements)
     modified = {s.written for s in statements if s.written is not None}
-    loads, stores = _loads(text, statements, vectors, modified)
     sums = [s for s in statements if isinstance(s.value, Reduce)]
-    before += lines_of(text, statements, _begin)
+    words = go_by_words(statements, text)
+    if words:
+        before += scalar_lines(text, statements)
+        loads, lines, stores = [], by_words(text, statements), []
+    else:
+        loads, stores = _loads(text, statements, vectors, modified)
+        before += lines_of(text, statements, _begin)
+        lines = text.lines
     if isinstance(counted, Vec):
         before.append("u64 remaining = 0;")
-        stores.append(f"remaining += b{counted.id};")
+        has = "all" if counted.id in text.full else f"w{counted.id}"
+        lines, stores = ([*lines, f"remaining += __popc({has});"], stores) if words else (
+            lines, [*stores, f"remaining += b{counted.id};"]
+        )  # fmt: skip
         text.parameter("u64* slot", "slot")
         after.append("add_of_warp(slot + REMAINING, remaining);")
     written = [s for s in scalars if writes(statements, s)]
     if written:
         after += _ending(text, sums, written, counted)
-    lines = [*loads, *text.lines, *stores]
-    halves = " | ".join(f"((const u32*)x{x.id}_bits)[h]" for x in _looked_at(text, statements, counted))
+    halves = " | ".join(f"w{x.id}" for x in _looked_at(text, statements, counted))
+    held = _words(text, vectors, modified)
     macros = [
-        f"#define SOME(h) {f'({halves}) != 0' if halves else 'true'}",
+        f"#define BY_WORDS {int(words)}", f"#define SOME {f'({halves}) != 0' if halves else 'true'}",
+        macro("LOAD_WORDS", held[0]), macro("STORE_WORDS", held[1]),
         macro("PARAMETERS", [f", {p.declaration}" for p in text.parameters]),
-        macro("BEFORE", before), macro("AT_POSITION", lines), macro("AFTER", after),
+        macro("BEFORE", before), macro("AFTER", after),
+        macro("AT_WORDS" if words else "AT_POSITION", [*loads, *lines, *stores]),
     ]  # fmt: skip
     # No names of objects in the text: it is the key of the cache.
     label = f"{len(statements)} statements"
@@ -63,8 +75,6 @@ def _looked_at(text: Text, statements: Sequence[Statement], counted: Vec | Scal 
     if sparse is None or any(x.id in text.full for x in sparse):
         return []
     found = sorted(sparse, key=lambda x: x.id)
-    for x in found:
-        text.bits(x)
     return found
 
 
@@ -152,12 +162,17 @@ def scalar_text(s: Scal, const: str) -> str:
     )
 
 
-def load_text(text: Text, x: Vec, written: bool, inside: str, *, at_once: bool = False) -> list[str]:
+def load_text(
+    text: Text, x: Vec, written: bool, inside: str, *, at_once: bool = False, held: bool = False
+) -> list[str]:
     """The names of a vector at place p. at_once: where one trip to memory matters more than what it reads, the value is
-    asked for beside the bit."""
+    asked for beside the bit. held: bits are in half words that lanes hold."""
     c, local = x.dtype.c_type, x.id in text.local
+    bit = lambda name: f"(__shfl_sync(ALL_LANES, {name}{x.id}, owner) >> WARP_LANE & 1u)"
     if local or x.id in text.full:
         lines = [f"bool b{x.id} = {'false' if local else inside}; (void)b{x.id};"]
+    elif held:
+        lines = [f"bool b{x.id} = {bit('w')} != 0 && {inside}; (void)b{x.id};"]
     else:
         text.bits(x, written=written)
         lines = [f"bool b{x.id} = {inside} && bit_of(x{x.id}_bits, p); (void)b{x.id};"]
@@ -166,6 +181,8 @@ def load_text(text: Text, x: Vec, written: bool, inside: str, *, at_once: bool =
         return lines
     if local:
         return [*lines, f"{c} v{x.id} = cast<{c}>(0); (void)v{x.id};"]
+    if held and x.dtype is BOOL:
+        return [*lines, f"bool v{x.id} = {bit('t')} != 0 && b{x.id}; (void)v{x.id};"]
     text.values(x, written=written)
     at = f"bit_of(x{x.id}_val, p)" if x.dtype is BOOL else f"x{x.id}_val[p]"
     if at_once:
@@ -183,17 +200,38 @@ def _loads(
     """What stands before the statements of a position, and after."""
     loads, stores = [], []
     for x in vectors:
-        loads += load_text(text, x, x in modified, "inside")
+        loads += load_text(text, x, x in modified, "inside", held=True)
         if x in modified and x.id not in text.local:
             has = "inside" if any(s.target == x and isinstance(s.value, Ready) for s in statements) else f"b{x.id}"
             if x.id not in text.full:
-                stores.append(f"put_half(x{x.id}_bits, p, b{x.id}, inside);")
+                stores.append(f"put_half(w{x.id}, owner, b{x.id});")
             if x.id not in text.iso:
                 if x.dtype is BOOL:
-                    stores.append(f"put_half(x{x.id}_val, p, {has} && v{x.id}, inside);")
+                    stores.append(f"put_half(t{x.id}, owner, {has} && v{x.id});")
                 else:
                     stores.append(f"if ({has}) x{x.id}_val[p] = v{x.id};")
     return loads, stores
+
+
+def _words(text: Text, vectors: Sequence[Vec], modified: set[Vec]) -> tuple[list[str], list[str]]:
+    """The half words that a lane holds of vectors, bits and truth values: loaded, and stored."""
+    loads, stores = [], []
+    for x in vectors:
+        if x.id not in text.full:
+            _word(text, x, "w", "bits", x in modified, loads, stores)
+        if x.dtype is BOOL and x.id not in text.iso:
+            _word(text, x, "t", "val", x in modified, loads, stores)
+    return loads, stores
+
+
+def _word(text: Text, x: Vec, name: str, kind: str, modified: bool, loads: list[str], stores: list[str]) -> None:
+    local = x.id in text.local
+    if not local:
+        (text.bits if kind == "bits" else text.values)(x, written=modified)
+    found = "0u" if local else f"held ? ((const u32*)x{x.id}_{kind})[mine] : 0u"
+    loads.append(f"u32 {name}{x.id} = {found}; (void){name}{x.id};")
+    if modified and not local:
+        stores.append(f"((u32*)x{x.id}_{kind})[mine] = {name}{x.id};")
 
 
 # ---- sums and scalars -----------------------------------------------------------------------------------------------

@@ -217,10 +217,9 @@ class Build:
         slot = None if item.counted is None or self.remaining is None else self.number(self.remaining + k + 1)
         head = (*self.once, np.int64(0)) if once else self._head(k)
         args = (np.int64(size), np.int64(size), *head, *self.resolve(parameters, slot))
-        # A chain of reads, one after the other: as many threads as fit hide it. Sums have a part for each block.
+        # Chains of reads, one after the other: as many threads as fit hide them. Sums have a part for each block.
         sums = any(isinstance(s.value, Reduce) for s in item.statements)
-        chained = not sums and any(s.elsewhere for s in item.statements)
-        return self.launcher(variant, self.grid(size, 2 if chained else 1), args)
+        return self.launcher(variant, self.grid(size, 1 if sums else 2), args)
 
     def mask(self, mask: Masked | None) -> Allowed:
         if mask is not None:
