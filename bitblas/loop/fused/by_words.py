@@ -4,11 +4,13 @@ t3, its truth values where it is BOOL; `all` are the positions that there are.""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from semirings.dtypes import BOOL
 
-from ..recorded.ir import Const, Masked, Pointwise, Scal, Statement, Term, Vec
+from ...verbs.variants import BOTH
+from ..recorded.ir import Const, Gather, Masked, Pointwise, Scal, Statement, Term, Vec
 from .index_text import literal
 from .pointwise import Text
 
@@ -103,4 +105,61 @@ def _open(text: Text, mask: Masked | None) -> str:
     return f"(all & ~{has})" if mask.complement else has
 
 
-__all__ = ["by_words", "go_by_words", "scalar_lines"]
+def laziness(
+    statements: Sequence[Statement], iso: Mapping[int, Any], local: frozenset[int]
+) -> tuple[frozenset[int], frozenset[int]]:
+    """The vectors whose values are read where statements need them: such as are looked at under masks or beside others
+    alone, and not written but by one statement that adds to them. And those whose values are written where they have
+    changed."""
+    vectors = {x for s in statements for x in (*s.vectors, *([s.written] if s.written else ()))}
+    stored = {x for x in vectors if x.id not in iso and x.id not in local and x.dtype is not BOOL}
+    ready = {s.target for s in statements if not isinstance(s.value, (Pointwise, Gather))}
+    noted = frozenset(x.id for x in stored if x not in ready and any(s.written == x for s in statements))
+    lazy = frozenset(x.id for x in stored - ready if _is_lazy(x, statements))
+    return lazy, noted
+
+
+def _is_lazy(x: Vec, statements: Sequence[Statement]) -> bool:
+    writes = [s for s in statements if s.written == x]
+    for s in statements:
+        e, mask = s.value, s.mask
+        read = isinstance(e, Pointwise) and x in e.terms
+        if mask is not None and mask.vec == x and not mask.structure:
+            return False
+        if s.written == x:
+            if read or s.accum is None or len(writes) > 1:
+                return False
+        elif writes and read:
+            return False
+        if x in s.vectors and not isinstance(e, Pointwise):
+            return False
+        narrowed = (mask is not None and not mask.complement) or (isinstance(e, Pointwise) and e.mode == BOTH)
+        if (read or s.written == x) and not narrowed:
+            return False
+        if isinstance(e, Pointwise) and e.under is not None and e.under.vec == x and not e.under.structure:
+            return False
+    return True
+
+
+def half_words(text: Text, vectors: Sequence[Vec], modified: set[Vec]) -> tuple[list[str], list[str]]:
+    """The half words that a lane holds of vectors, bits and truth values: loaded, and stored."""
+    loads, stores = [], []
+    for x in vectors:
+        if x.id not in text.full:
+            _word(text, x, "w", "bits", x in modified, loads, stores)
+        if x.dtype is BOOL and x.id not in text.iso:
+            _word(text, x, "t", "val", x in modified, loads, stores)
+    return loads, stores
+
+
+def _word(text: Text, x: Vec, name: str, kind: str, modified: bool, loads: list[str], stores: list[str]) -> None:
+    local = x.id in text.local
+    if not local:
+        (text.bits if kind == "bits" else text.values)(x, written=modified)
+    found = "0u" if local else f"held ? ((const u32*)x{x.id}_{kind})[mine] : 0u"
+    loads.append(f"u32 {name}{x.id} = {found}; (void){name}{x.id};")
+    if modified and not local:
+        stores.append(f"((u32*)x{x.id}_{kind})[mine] = {name}{x.id};")
+
+
+__all__ = ["by_words", "go_by_words", "half_words", "laziness", "scalar_lines"]

@@ -10,7 +10,7 @@ from semirings.dtypes import BOOL, DataType
 
 from ...kernels.prologue import Function, Variant, sum_of
 from ..recorded.ir import Pointwise, Ready, Reduce, Scal, Statement, Vec
-from .by_words import by_words, go_by_words, scalar_lines
+from .by_words import by_words, go_by_words, half_words, laziness, scalar_lines
 from .fuse import Pass
 from .pointwise import Parameter, Text, literal, macro
 from .sparse import sparse_vectors
@@ -23,7 +23,7 @@ def pass_variant(
     """The kernel for these statements. full: vectors that have an entry everywhere; local: those without memory.
     counted: the entries of this vector, or the value of this scalar, is the condition of the loop, and is written to
     the state ("slot",)."""
-    text = Text(iso, full, local)
+    text = Text(iso, full, local, *laziness(statements, iso, local))
     before, after = [], []
     scalars = scalars_of(statements)
     for x in scalars:
@@ -54,7 +54,7 @@ def pass_variant(
     if written:
         after += _ending(text, sums, written, counted)
     halves = " | ".join(f"w{x.id}" for x in _looked_at(text, statements, counted))
-    held = _words(text, vectors, modified)
+    held = half_words(text, vectors, modified)
     macros = [
         f"#define BY_WORDS {int(words)}", f"#define SOME {f'({halves}) != 0' if halves else 'true'}",
         macro("LOAD_WORDS", held[0]), macro("STORE_WORDS", held[1]),
@@ -184,6 +184,8 @@ def load_text(
     if held and x.dtype is BOOL:
         return [*lines, f"bool v{x.id} = {bit('t')} != 0 && b{x.id}; (void)v{x.id};"]
     text.values(x, written=written)
+    if x.id in text.lazy:
+        return [*lines, f"{c} v{x.id} = cast<{c}>(0); (void)v{x.id};"]
     at = f"bit_of(x{x.id}_val, p)" if x.dtype is BOOL else f"x{x.id}_val[p]"
     if at_once:
         return [
@@ -209,29 +211,10 @@ def _loads(
                 if x.dtype is BOOL:
                     stores.append(f"put_half(t{x.id}, owner, {has} && v{x.id});")
                 else:
+                    loads += [f"bool d{x.id} = false;"] * (x.id in text.noted)
+                    has = f"d{x.id}" if x.id in text.noted else has
                     stores.append(f"if ({has}) x{x.id}_val[p] = v{x.id};")
     return loads, stores
-
-
-def _words(text: Text, vectors: Sequence[Vec], modified: set[Vec]) -> tuple[list[str], list[str]]:
-    """The half words that a lane holds of vectors, bits and truth values: loaded, and stored."""
-    loads, stores = [], []
-    for x in vectors:
-        if x.id not in text.full:
-            _word(text, x, "w", "bits", x in modified, loads, stores)
-        if x.dtype is BOOL and x.id not in text.iso:
-            _word(text, x, "t", "val", x in modified, loads, stores)
-    return loads, stores
-
-
-def _word(text: Text, x: Vec, name: str, kind: str, modified: bool, loads: list[str], stores: list[str]) -> None:
-    local = x.id in text.local
-    if not local:
-        (text.bits if kind == "bits" else text.values)(x, written=modified)
-    found = "0u" if local else f"held ? ((const u32*)x{x.id}_{kind})[mine] : 0u"
-    loads.append(f"u32 {name}{x.id} = {found}; (void){name}{x.id};")
-    if modified and not local:
-        stores.append(f"((u32*)x{x.id}_{kind})[mine] = {name}{x.id};")
 
 
 # ---- sums and scalars -----------------------------------------------------------------------------------------------

@@ -34,6 +34,8 @@ class Text:
     iso: Mapping[int, Any]
     full: frozenset[int] = frozenset()
     local: frozenset[int] = frozenset()
+    lazy: frozenset[int] = frozenset()  # vectors whose values are read where a statement needs them, not before all
+    noted: frozenset[int] = frozenset()  # vectors of which d3 says whether the value has changed
     functions: list[Function] = dataclasses.field(default_factory=list)
     parameters: list[Parameter] = dataclasses.field(default_factory=list)
     lines: list[str] = dataclasses.field(default_factory=list)
@@ -70,7 +72,7 @@ class Text:
     def term(self, t: Term) -> tuple[str, str, DataType]:
         """Whether there is an entry, its value, and the type of that."""
         if isinstance(t, Vec):
-            return f"b{t.id}", f"v{t.id}", t.dtype
+            return f"b{t.id}", f"x{t.id}_val[p]" if t.id in self.lazy else f"v{t.id}", t.dtype
         if isinstance(t, Const):
             return (
                 ("false", f"cast<{t.dtype.c_type}>(0)", t.dtype)
@@ -144,12 +146,15 @@ class Text:
         c = w.dtype.c_type
         new = f"cast<{c}>(t)"
         if s.accum is not None:
-            new = f"{b} ? {self.accumulated(s.accum, w.dtype, dtype, v)} : {new}"
+            had = f"x{w.id}_val[p]" if isinstance(w, Vec) and w.id in self.lazy else v
+            new = f"{b} ? {self.accumulated(s.accum, w.dtype, dtype, had)} : {new}"
         open_ = f"inside && {self.is_open(s.mask)}" if isinstance(w, Vec) else "true"
         kept = "false" if s.replace else b
         was = "" if s.accum is None else f" || {b}"
         stored = isinstance(w, Scal) or w.id not in self.iso
         take = f"if (has) {v} = {new};" if stored else "(void)t;"
+        if isinstance(w, Vec) and w.id in self.noted:
+            take = f"if (has) {v} = {new}, d{w.id} = true;"
         t = dtype.c_type
         self.lines.append(
             f"{{ const bool open_here = {open_}; {found}const bool has = open_here && {has}; "

@@ -77,6 +77,7 @@ class MatrixRecorder:
     """The part of a Recorder that is about narrow matrices."""
 
     refuse: Any
+    repeats: bool
     _vec: Any
     matrices: list[tuple[Any, Any]]
     vectors: dict[int, tuple[Any, Vec]]
@@ -133,7 +134,7 @@ class MatrixRecorder:
         if key not in self.valid:
             bits = valid_bits(target._data)
             data = VectorStore(target.device, lines.places, BOOL, bits, np.bool_(True), lines.number * lines.width)
-            repeats, self.repeats = getattr(self, "repeats", False), False  # made once, and not in each round
+            repeats, self.repeats = self.repeats, False  # made once, and not in each round
             self.valid[key] = Vector._from_store(data, "the places")
             self.repeats = repeats
         dtype = scalar.casts[-1] if isinstance(scalar, Scal) and scalar.casts else scalar.dtype
@@ -159,7 +160,8 @@ class MatrixRecorder:
         )  # fmt: skip
 
     def check_matrices(self) -> None:
-        """A product has taken what a matrix held when it was written down."""
+        """All is written down. A product has taken what a matrix held when it was."""
+        self.valid.clear()  # nobody else's
         for matrix, _ in self.matrices:
             if id(matrix) in self.vectors:
                 self.refuse(f"{matrix.name}: a narrow Matrix of the body in the place of a sparse one")
