@@ -6,8 +6,8 @@ vertices, `batch` sources at once, a row of a matrix for each; of edges one at a
 
 State: p (a row of P) is the number of shortest paths from the source, FP64, as it grows without bounds; no entry stands
 for "not found". d (a row of D) is one plus the dependency: d[v] - 1 is the sum, over all targets, of the share of the
-shortest paths that go through v. V holds the number of steps to each vertex; levels[k], of one source, as presence
-alone, the vertices k + 1 steps away.
+shortest paths that go through v. V holds the number of steps to each vertex, and level the vertices of one number, as
+presence alone; levels[k], of one source, those k + 1 steps away.
 
 Input: any square A; an edge is a stored entry of length one, whatever its dtype and value; self loops do not matter.
 Directed: A[i, j] is the edge i -> j.
@@ -51,11 +51,11 @@ def betweenness_centrality(A, sources=None, *, batch=BATCH, gb=None):
             c(plus) << _dependencies(A, p, levels, gb).apply(gb.binary.minus, right=1.0)
         else:
             loop = check.loop(_many, A, gb, min(batch, len(sources)))
-            P, Q, V = (loop.state[name] for name in ("paths", "while_", "steps"))
-            P.clear(), V.clear()
-            Q << gb.Matrix.from_coo(list(range(len(some))), some, 1.0, gb.dtypes.FP64, nrows=Q.nrows, ncols=n)
+            frontier, D = loop.state["while_"], loop.state["dependencies"]
+            shape = {"nrows": frontier.nrows, "ncols": n}
+            frontier << gb.Matrix.from_coo(list(range(len(some))), some, True, gb.dtypes.BOOL, **shape)
             loop.run()
-            c(plus) << loop.state["dependencies"].apply(gb.binary.minus, right=1.0).new().reduce_columnwise(plus)
+            c(plus) << D.apply(gb.binary.minus, right=1.0).new().reduce_columnwise(plus)
         watch.tell(len(some), total=len(sources))
     return c
 
@@ -109,29 +109,35 @@ def _paths(A, source, gb):
 
 
 def _many(A, gb, k):
-    """The number of shortest paths from each of k sources to each vertex, P; and D, one plus the dependency."""
-    FP64, INT32, binary, shape = gb.dtypes.FP64, gb.dtypes.INT32, gb.binary, (k, A.nrows)
-    P, Q, D, T = (gb.Matrix(FP64, *shape) for _ in range(4))
-    V, level = gb.Matrix(INT32, *shape), gb.Matrix(gb.dtypes.BOOL, *shape)
-    depth, goes_on = gb.Scalar(INT32), gb.Scalar(gb.dtypes.BOOL)
+    """D, one plus the dependency of each of k sources on each vertex that it reaches."""
+    FP64, INT32, BOOL, binary, shape = gb.dtypes.FP64, gb.dtypes.INT32, gb.dtypes.BOOL, gb.binary, (k, A.nrows)
+    D, level = gb.Matrix(FP64, *shape), gb.Matrix(BOOL, *shape)
+    depth, goes_on = gb.Scalar(INT32), gb.Scalar(BOOL)
 
-    def forth(steps):
-        # P<Q> = Q; V<Q> = steps
-        P(Q.S) << Q
-        V(Q.S) << steps
+    def begin():
+        # Q<level> = 1, at the sources
+        P, Q, T, V = (gb.Matrix(kind, *shape) for kind in (FP64, FP64, FP64, INT32))
+        Q(level.S) << 1.0
+        return P, Q, T, V
+
+    def forth(steps, P, Q, T, V):
+        # P<level> = Q; V<level> = steps
+        P(level.S) << Q
+        V(level.S) << steps
         depth << steps
         # Q<!P, replace> = Q plus.first A: a vertex has the paths of all vertices before it
         Q(~P.S, gb.replace) << Q.mxm(A, gb.semiring.plus_first[FP64])
+        level(Q.S, gb.replace) << True
 
-    def last():
+    def last(P, Q, T, V):
         # D<P> = 1; of the last level, whose vertices depend on nothing
         D << P.apply(gb.unary.one)
         level << V.select("==", depth)
         depth << depth.apply(binary.minus, right=1)
         goes_on << depth.apply(binary.gt, right=0)
-        check.repeat(back, goes_on)
+        check.repeat(lambda _: back(P, T, V), goes_on)
 
-    def back(_):
+    def back(P, T, V):
         # T<level, replace> = D ./ P
         T(level.S, gb.replace) << D
         T << binary.truediv(T & P)
@@ -144,7 +150,7 @@ def _many(A, gb, k):
         depth << depth.apply(binary.minus, right=1)
         goes_on << depth.apply(binary.gt, right=0)
 
-    return {"body": forth, "while_": Q, "end": last, "paths": P, "steps": V, "dependencies": D}
+    return {"body": forth, "while_": level, "begin": begin, "end": last, "dependencies": D}
 
 
 def _dependencies(A, p, levels, gb):
