@@ -9,6 +9,7 @@
 #define PARTS 1
 #define JOIN 2
 #define AHEAD 4  // words that a lane asks for before it uses the first
+#define AT_ONCE 3  // lines whose values it asks for; of four the registers spill
 #define UNITS (BLOCK / LANES)
 #define SCANNED 32  // entries of a row that one thread looks at
 
@@ -101,13 +102,13 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
       const i64 k = e < u.stop ? (MODE == JOIN ? e : (i64)columns[e]) : 0;
       const u64 x = e < u.stop ? x_bits[k * words + u.w] & u.places : 0;
       u32 left = (u32)(__ballot_sync(ALL_LANES, x != 0) >> group & lanes);
-      while (__any_sync(ALL_LANES, left != 0)) {  // the entries that have something, AHEAD at a time
-        U_T v[AHEAD][PER];
-        u64 bits[AHEAD];
-        i64 other[AHEAD];
-        int at[AHEAD];
+      while (__any_sync(ALL_LANES, left != 0)) {  // the entries that have something, AT_ONCE at a time
+        U_T v[AT_ONCE][PER];
+        u64 bits[AT_ONCE];
+        i64 other[AT_ONCE];
+        int at[AT_ONCE];
 #pragma unroll
-        for (int i = 0; i < AHEAD; ++i) {
+        for (int i = 0; i < AT_ONCE; ++i) {
           at[i] = left ? __ffs(left) - 1 : 0;
           const u64 there = shuffle_from<SHARE>(x, at[i]);
           bits[i] = left ? there : 0;
@@ -121,7 +122,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
           }
         }
 #pragma unroll
-        for (int i = 0; i < AHEAD; ++i) {
+        for (int i = 0; i < AT_ONCE; ++i) {
           if (!bits[i]) continue;
           const A_T a = MODE == JOIN ? A_T() : values.at(from + at[i]);
 #pragma unroll
