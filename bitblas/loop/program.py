@@ -14,9 +14,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from ..config import config
+from ..core.matrix.matrix import Matrix
 from ..core.scalar import Scalar
 from ..core.statement.recording import state
-from ..core.matrix.matrix import Matrix
 from ..core.vector.vector import Vector
 from ..device import get
 from ..exceptions import InvalidValue
@@ -123,7 +123,9 @@ class Program:
             with alone(captured.device):
                 return captured.run(self.limit)
         one = self.condition[0] if isinstance(self.condition, tuple) else self.condition
-        if not isinstance(one, (Vector, Matrix, Scalar)) or self._checkpoint is not None:  # of python-graphblas, in shares
+        if (
+            not isinstance(one, (Vector, Matrix, Scalar)) or self._checkpoint is not None
+        ):  # of python-graphblas, in shares
             return self._run_plain(None)
         device = get(config.device) if isinstance(one, Scalar) else one.device
         if device.records_loops:

@@ -158,7 +158,8 @@ class Narrow:
         ptr, one = form.ptr, dummy(device, "int64")
         rows = ptr, ptr[1:], one, 0
         if not device.shares_rows:
-            yield Call(variant, n, (EVERYWHERE, *rows, *given, *head, *to), None if self.push else unit_bounds(form, device))
+            bounds = None if self.push else unit_bounds(form, device)
+            yield Call(variant, n, (EVERYWHERE, *rows, *given, *head, *to), bounds)
             return
         per = words_of(lines)
         longest = SEGMENT if self.push else LONGEST

@@ -62,7 +62,9 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder):
     def _computed(cls, expr: Any, dtype: DataType | None = None, mask: Any = None, name: str | None = None) -> Matrix:
         """A new Matrix of what an expression gives."""
         kind, m = expr.dtype if dtype is None else dtype, None if mask is None else check(mask, 2)
-        if expr._value is None and (m is None or expr.masked) and recording.recorder is None:  # what comes out is all that it holds
+        if (
+            expr._value is None and (m is None or expr.masked) and recording.recorder is None
+        ):  # what comes out is all that it holds
             name = named(name)
             return cls._from_store(computed(expr, lambda: assign_matrix.alone(expr, kind, m), name, m), name)
         C = cls(kind, expr.nrows, expr.ncols, name=name, device=expr.device)

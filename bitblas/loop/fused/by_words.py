@@ -1,6 +1,6 @@
 """CUDA C++ for passes that move entries and compute none: what they do to presence bits is done to half words of 32
-positions, and values are written where entries are (loop/gpu/pass.cu). Vector 3 has the names w3, its presence bits, and
-t3, its truth values where it is BOOL; `all` are the positions that there are."""
+positions, and values are written where entries are (loop/gpu/pass.cu). Vector 3 has the names w3, its presence bits,
+and t3, its truth values where it is BOOL; `all` are the positions that there are."""
 
 from __future__ import annotations
 
@@ -143,7 +143,8 @@ def _is_lazy(x: Vec, statements: Sequence[Statement]) -> bool:
 
 def half_words(text: Text, vectors: Sequence[Vec], modified: set[Vec]) -> tuple[list[str], list[str]]:
     """The half words that a lane holds of vectors, bits and truth values: loaded, and stored."""
-    loads, stores = [], []
+    loads: list[str] = []
+    stores: list[str] = []
     for x in vectors:
         if x.id not in text.full:
             _word(text, x, "w", "bits", x in modified, loads, stores)

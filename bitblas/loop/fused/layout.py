@@ -14,7 +14,20 @@ from ...plan.product import WORDS, any_order, kind_of
 from ...store import VectorStore
 from ...verbs.variants import BOTH, CELLS, LEFT
 from ...verbs.vector import same_value
-from ..recorded.ir import Block, Body, Const, Gather, LineProduct, Part, Pointwise, Product, Ready, Scatter, Statement, Vec
+from ..recorded.ir import (
+    Block,
+    Body,
+    Const,
+    Gather,
+    LineProduct,
+    Part,
+    Pointwise,
+    Product,
+    Ready,
+    Scatter,
+    Statement,
+    Vec,
+)
 from .fuse import Pass, Pull, Round, Step
 
 

@@ -35,9 +35,11 @@ def pass_variant(
     modified = {s.written for s in statements if s.written is not None}
     sums = [s for s in statements if isinstance(s.value, Reduce)]
     words = go_by_words(statements, text)
+    loads: list[str] = []
+    stores: list[str] = []
     if words:
         before += scalar_lines(text, statements)
-        loads, lines, stores = [], by_words(text, statements), []
+        lines = by_words(text, statements)
     else:
         loads, stores = _loads(text, statements, vectors, modified)
         before += lines_of(text, statements, _begin)

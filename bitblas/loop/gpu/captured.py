@@ -32,8 +32,8 @@ TOLD = 3  # words for a scalar: whether there is a value, and up to 16 bytes of 
 
 
 class Member:
-    """A Vector (or the places of a Matrix) that a program works on, and the order that it is in there: that of the matrices, for vectors of their
-    size; none of another one meets them."""
+    """A Vector (or the places of a Matrix) that a program works on, and the order that it is in there: that of the
+    matrices, for vectors of their size; none of another one meets them."""
 
     __slots__ = ("order", "vector")
 

@@ -12,7 +12,7 @@ from ...plan.narrow import ALPHA
 from ...plan.product import WORDS
 from ...store import VectorStore
 from ...verbs.narrow_product import Narrow
-from ...verbs.narrow_sums import ALWAYS, Asked, always
+from ...verbs.narrow_sums import ALWAYS, Asked, Call, always
 from ...verbs.operands import nothing
 from ..buffers import Frontier
 from ..recorded.ir import LineProduct, Masked
@@ -33,7 +33,8 @@ class LineLaunch:
         )  # fmt: skip
         bits, sums = t.at(t.bits), t.at(t.values) if t.values else nothing(device, BOOL)
         where = None if mask is None else (mask_bits, mask.complement)
-        self.plan, ask, calls = pull.plan, always(device), []
+        self.plan, ask = pull.plan, always(device)
+        calls: list[Call] = []
         if counted is not None and pull.kind == WORDS:  # sums of values have an order
             few = product.inner.number // ALPHA
             push, ask = pull.along(), Asked(counted, few, ALWAYS)

@@ -10,8 +10,8 @@ from typing import Any
 from semirings import binary, monoid, unary
 from semirings.dtypes import BOOL, INT64
 
-from ...core.scalar import Scalar
 from ...core.matrix.matrix import Matrix
+from ...core.scalar import Scalar
 from ...core.vector.vector import Vector
 from ...verbs.variants import LEFT
 from .ir import Block, Const, Part, Pointwise, Statement, flat

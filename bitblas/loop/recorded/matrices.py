@@ -44,7 +44,8 @@ class Places:
 
     @property
     def dtype(self) -> DataType:
-        return self.matrix.dtype  # type: ignore[no-any-return]
+        found: DataType = self.matrix.dtype
+        return found
 
     @property
     def size(self) -> int:

@@ -19,7 +19,7 @@ from ...core.statement.expr import Expression, ScalarExpression
 from ...core.statement.indexing import IndexExpr
 from ...core.statement.infix import Infix
 from ...core.statement.mask import Mask
-from ...core.statement.operand import NAMES, Operand
+from ...core.statement.operand import NAMES, Operand, is_tensor
 from ...core.statement.operands import of
 from ...core.statement.recording import Symbol
 from ...core.vector.vector import Vector
@@ -142,7 +142,7 @@ class Recorder(BlockRecorder, IndexRecorder, MatrixRecorder):
     def _value(self, value: Any, w: Any, mask: Mask | None) -> Pointwise | Product | Gather:
         if isinstance(value, (Infix, IndexExpr)):
             value = value._to_expr()
-        if isinstance(value, Operand) and value.ndim:
+        if is_tensor(value):
             if value.ndim != w.ndim:
                 self.refuse(f"{w.name} << {_text(value)}: a {NAMES[value.ndim]}")
             if value.shape != w.shape:
@@ -239,9 +239,9 @@ class Recorder(BlockRecorder, IndexRecorder, MatrixRecorder):
         if isinstance(value, Infix):
             value = value._to_expr()
         if isinstance(value, ScalarExpression) and value._value is None:
-            monoid = isinstance(value.op, Typed) and isinstance(value.op.op, Monoid)
-            if value.method in ("reduce", "reduce_scalar") and monoid:
-                return Reduce(value.op, self._tensor(value.args[0]), *value.args[1:])
+            op = value.op
+            if value.method.startswith("reduce") and isinstance(op, Typed) and isinstance(op.op, Monoid):
+                return Reduce(op, self._tensor(value.args[0]), *value.args[1:])
             if value.method == "apply":
                 return self._apply(value)
             if value.method in ("ewise_mult", "ewise_add"):

@@ -1,5 +1,5 @@
-"""What objects of a body tell of themselves while it is written down: sizes, types, devices. Asking for entries cannot be
-captured."""
+"""What objects of a body tell of themselves while it is written down: sizes, types, devices. Asking for entries cannot
+be captured."""
 
 from __future__ import annotations
 
