@@ -12,6 +12,7 @@ from bitblas.loop import Program, at_once, holds_matrix, if_, repeat
 
 BOOL, INT64, FP64 = gb.dtypes.BOOL, gb.dtypes.INT64, gb.dtypes.FP64
 N = 90
+in_emulator = pytest.mark.parametrize("turn", [{"device": "emulator"}], ids=["emulator"])  # slow on the CPU
 
 
 def edges(n=N, m=260, seed=0):
@@ -47,14 +48,16 @@ def sources(lib, shape, value, dtype, rng, wide):
     return lib.Matrix.from_coo(*(ends if wide else ends[::-1]), value, dtype, nrows=shape[0], ncols=shape[1])
 
 
-def captured(program, device, wanted=("pull", "pass")):
-    lines = program.explain().launches
-    assert set(wanted) <= {line.kind for line in lines}, program.explain()
-    return "\n".join(line.variant for line in lines)
+def captured(program):
+    assert {"pull", "pass"} <= {line.kind for line in program.explain().launches}, program.explain()
 
 
-@pytest.mark.parametrize(("k", "wide"), [(5, True), pytest.param(70, False, marks=pytest.mark.slow)])
-def test_searches(device, k, wide, monkeypatch):
+SLOW = pytest.mark.slow  # the same with other sums and lines
+SEARCHES = [(5, True, False), *(pytest.param(*how, marks=SLOW) for how in ((5, False, True), (70, False, False)))]
+
+
+@pytest.mark.parametrize(("k", "wide", "values"), SEARCHES)
+def test_searches(device, k, wide, values, monkeypatch):
     """Levels, and numbers of shortest paths; long rows are cut, few entries pushed along."""
     from bitblas.verbs import narrow_product
 
@@ -64,7 +67,7 @@ def test_searches(device, k, wide, monkeypatch):
     rows, cols = edges(n, 3 * n)
     shape = (k, n) if wide else (n, k)
 
-    def levels(lib, values):
+    def levels(lib):
         A = lib.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n)
         kind = lib.dtypes.FP64 if values else lib.dtypes.BOOL
         op = lib.semiring.plus_first[kind] if values else lib.semiring.any_pair[kind]
@@ -79,13 +82,12 @@ def test_searches(device, k, wide, monkeypatch):
 
         return V, P, *run(lib, body, Q)
 
-    for values in (False, True):
-        V, P, rounds, program = levels(gb, values)
-        X, Y, expected, _ = levels(graphblas, values)
-        assert rounds == expected > 4
-        same(V, X)
-        same(P, Y)
-        captured(program, device)
+    V, P, rounds, program = levels(gb)
+    X, Y, expected, _ = levels(graphblas)
+    assert rounds == expected > 4
+    same(V, X)
+    same(P, Y)
+    captured(program)
 
 
 def statements(lib, A, C, D, M, s, k):
@@ -106,7 +108,9 @@ def statements(lib, A, C, D, M, s, k):
     C << C.select("<", 60)
 
 
-def test_what_a_body_says(device):
+@in_emulator
+@pytest.mark.in_turn
+def test_what_a_body_says(device, turn):
     """Padded lines, where a complement and a value for all places reach beyond the matrix."""
     rows, cols = edges(seed=2)
 
@@ -128,7 +132,7 @@ def test_what_a_body_says(device):
 
     rounds, program = run(gb, each, t, 4)
     assert rounds == 4
-    captured(program, device)
+    captured(program)
     for k in range(4):
         plain(k)
     for mine, other in ((C, X), (D, Y), (M, Z)):
@@ -137,7 +141,7 @@ def test_what_a_body_says(device):
     assert s.value == r.value
 
 
-@pytest.mark.parametrize("turn", [{"device": "emulator"}], ids=["emulator"])
+@in_emulator
 @pytest.mark.in_turn
 def test_counts_and_loops_inside(device, turn):
     """A Matrix to go on by, its nvals, and one that a loop inside goes on by; values of the padding stay out of it."""
