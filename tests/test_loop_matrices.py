@@ -9,6 +9,7 @@ import pytest
 import bitblas as gb
 from bitblas.exceptions import CaptureError
 from bitblas.loop import Program, at_once, holds_matrix, if_, repeat
+from bitblas.loop.fused import by_words
 
 BOOL, INT64, FP64 = gb.dtypes.BOOL, gb.dtypes.INT64, gb.dtypes.FP64
 N = 90
@@ -110,8 +111,12 @@ def statements(lib, A, C, D, M, s, k):
 
 @in_emulator
 @pytest.mark.in_turn
-def test_what_a_body_says(device, turn):
-    """Padded lines, where a complement and a value for all places reach beyond the matrix."""
+@pytest.mark.parametrize("large", [True, pytest.param(False, marks=SLOW)])
+def test_what_a_body_says(device, turn, large, monkeypatch):
+    """Padded lines, where a complement and a value for all places reach beyond the matrix; passes as those over many
+    places are, and as others."""
+    if large:
+        monkeypatch.setattr(by_words, "LARGE", 0)
     rows, cols = edges(seed=2)
 
     def made(lib):

@@ -1,38 +1,46 @@
-"""CUDA C++ for passes that move entries and compute none: what they do to presence bits is done to half words of 32
-positions, and values are written where entries are (loop/gpu/pass.cu). Vector 3 has the names w3, its presence bits,
-and t3, its truth values where it is BOOL; `all` are the positions that there are."""
+"""CUDA C++ for passes by words: what they do to presence bits is done to half words of 32 positions, and only where a
+value is written, or asked for, is there a thread for each position (loop/gpu/pass.cu). Vector 3 has the names w3, its
+presence bits, and t3, its truth values where it is BOOL; `all` are the positions that there are."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from semirings.dtypes import BOOL
+from semirings.dtypes import BOOL, DataType
 
-from ...verbs.variants import BOTH
+from ...verbs.variants import BOTH, LEFT
 from ..recorded.ir import Const, Gather, Masked, Pointwise, Scal, Statement, Term, Vec
 from .index_text import literal
 from .pointwise import Text
 
+# Positions from which on a pass that computes goes by words too: it writes a value for the next statement to read, and
+# below that all is a matter of how many loads wait for one another.
+LARGE = 1 << 22
+
 
 def go_by_words(statements: Sequence[Statement], text: Text) -> bool:
-    """Whether a pass does nothing else. Values need memory, which vectors of one pass have not."""
-    return all(map(_is_plain, statements)) and not any(
+    """Whether a pass moves entries alone, or is one over many positions of which it looks at few. Values need memory,
+    which vectors of one pass have not."""
+    large = max((s.target.size for s in statements if isinstance(s.target, Vec)), default=0) >= LARGE
+    return all(_is_plain(s, text, large) for s in statements) and not any(
         isinstance(x, Vec) and x.id in text.local and x.id not in text.iso and x.dtype is not BOOL
         for s in statements for x in (*s.vectors, s.target)
     )  # fmt: skip
 
 
-def _is_plain(s: Statement) -> bool:
-    """Whether a statement copies or takes away what is there, and computes nothing but scalars."""
+def _is_plain(s: Statement, text: Text, large: bool) -> bool:
+    """Whether masks and presence say where a statement has a value. Truth values are not looked at one by one."""
     e = s.value
-    if not isinstance(e, Pointwise):
+    if not isinstance(e, Pointwise) or not all(m is None or m.structure for m in (s.mask, e.under)):
         return False
     if isinstance(s.target, Scal):
         return True
-    plain = e.op is None and s.accum is None and all(m is None or m.structure for m in (s.mask, e.under))
-    truths = isinstance(e.u, Vec) and BOOL in (e.u.dtype, s.target.dtype) and e.u.dtype is not s.target.dtype
-    return plain and not truths
+    truths = [x for x in e.terms if isinstance(x, Vec) and x.dtype is BOOL and x.id not in text.iso]
+    if e.op is None and s.accum is None:
+        return not truths or s.target.dtype is BOOL
+    kept = s.accum is not None and s.target.dtype is BOOL
+    return large and not truths and not kept and e.mode in (LEFT, BOTH) and s.target.id not in text.iso
 
 
 def scalar_lines(text: Text, statements: Sequence[Statement]) -> list[str]:
@@ -58,10 +66,19 @@ def _statement(text: Text, s: Statement, w: Vec) -> list[str]:
     e = s.value
     assert isinstance(e, Pointwise)
     there = f"{_has(text, e.u)} & {_open(text, e.under)}"
-    kept = "0u" if s.replace else f"{_has(text, w)} & ~open_here"
-    lines = [f"{{ const u32 open_here = {_open(text, s.mask)}, here = open_here & {there};"]
-    if w.id not in text.iso and e.u != w and not (isinstance(e.u, Const) and e.u.value is None):
-        lines.append(_values(text, w, e.u))
+    if e.mode == BOTH and e.v is not None:
+        there += f" & {_has(text, e.v)}"
+    had = _has(text, w)
+    lines = [f"{{ const u32 open_here = {_open(text, s.mask)}; u32 here = open_here & {there};"]
+    x, dtype = _computed(text, e)
+    if e.keep:
+        lines.append(f"here = kept_half(here, mine, [&](i64 p) {{ return (bool){x}; }});")
+        x, dtype = _value(text, e.u), e.u.dtype
+    kept = "0u" if s.replace else f"{had} & ~open_here"
+    kept += "" if s.accum is None else f" | ({had} & open_here)"
+    nothing = isinstance(e.u, Const) and e.u.value is None
+    if w.id not in text.iso and not nothing and not (e.u == w and (e.op is None or e.keep) and s.accum is None):
+        lines += _written(text, s, w, x, dtype)
     if w.id not in text.full:
         lines.append(f"w{w.id} = here | ({kept});")
         if w.dtype is BOOL and w.id not in text.iso:
@@ -69,24 +86,49 @@ def _statement(text: Text, s: Statement, w: Vec) -> list[str]:
     return [*lines, "(void)here; }"]
 
 
-def _values(text: Text, w: Vec, u: Term) -> str:
-    """The value of u at the positions of `here`."""
-    own = isinstance(u, Vec) and u.id not in text.iso  # a value at each position
-    if isinstance(u, Vec):
-        value = f"x{u.id}_val[p]" if own else literal(u.dtype, text.iso[u.id])
-    else:
-        value = text.term(u)[1]
+def _written(text: Text, s: Statement, w: Vec, x: str, dtype: DataType) -> list[str]:
+    """The value x at the positions of `here`."""
+    e, c = s.value, w.dtype.c_type
+    assert isinstance(e, Pointwise)
     if w.dtype is BOOL:
-        word = f"t{u.id}" if isinstance(u, Vec) and own else f"(cast<bool>({value}) ? ~0u : 0u)"
-        return f"t{w.id} = (t{w.id} & ~here) | (here & {word});"
-    c, at = w.dtype.c_type, f"x{w.id}_val[p]"
-    for x in (w, u):
-        if isinstance(x, Vec) and x.id not in text.iso and x.id not in text.local:
-            text.values(x, written=x == w)
-    return (
-        f"fill_half(here, mine, [&](i64 p) {{ (void)p; return cast<{c}>({value}); }}, "
+        one = e.op is None and (not isinstance(e.u, Vec) or e.u.id in text.iso)
+        word = f"kept_half(here, mine, [&](i64 p) {{ return cast<bool>({x}); }})"
+        if e.op is None and isinstance(e.u, Vec) and e.u.dtype is BOOL and not one:
+            word = f"(here & t{e.u.id})"
+        elif one:
+            word = f"(cast<bool>({x}) ? here : 0u)"
+        return [f"t{w.id} = (t{w.id} & ~here) | {word};"]
+    text.values(w, written=True)
+    at = f"x{w.id}_val[p]"
+    fill = lambda here, value: (
+        f"fill_half({here}, mine, [&](i64 p) {{ (void)p; const {dtype.c_type} t = {x}; return {value}; }}, "
         f"[&](i64 p, {c} x) {{ {at} = x; }});"
     )
+    if s.accum is None:
+        return [fill("here", f"cast<{c}>(t)")]
+    had = _has(text, w)
+    joined = fill(f"here & {had}", text.accumulated(s.accum, w.dtype, dtype, at))
+    return [joined, fill(f"here & ~{had}", f"cast<{c}>(t)")]
+
+
+def _computed(text: Text, e: Pointwise) -> tuple[str, DataType]:
+    """The value of an operation at position p, and its type."""
+    if e.op is None:
+        return _value(text, e.u), text.term(e.u)[2]
+    v = e.u if e.v is None else e.v
+    f, result = text.called(e, text.term(e.u)[2], text.term(v)[2])
+    return f"{f}({_value(text, e.u)}, {_value(text, v)}, p, i64(0))", result
+
+
+def _value(text: Text, t: Term) -> str:
+    """That of an operand at position p."""
+    if not isinstance(t, Vec):
+        return text.term(t)[1]
+    if t.id in text.iso:
+        return literal(t.dtype, text.iso[t.id])
+    if t.dtype is not BOOL and t.id not in text.local:
+        text.values(t)
+    return f"x{t.id}_val[p]"
 
 
 def _has(text: Text, t: Term) -> str:

@@ -249,7 +249,7 @@ def take_text(s: Statement, k: int) -> str:
 def _ending(text: Text, sums: Sequence[Statement], written: Sequence[Scal], counted: Any) -> list[str]:
     """The block that is done last joins the sums of all blocks and writes the scalars."""
     text.parameter("u32* ticket", "ticket")
-    lines = ["__shared__ u8 has_here[BLOCK]; (void)has_here;"]
+    lines = ["__shared__ u8 has_here[BLOCK];"] if sums else []
     for k, _ in enumerate(sums):
         lines.append(
             f"join_block(some{k}, sum{k}, add{k}, here{k}, has_here); "

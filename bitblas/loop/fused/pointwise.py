@@ -98,7 +98,7 @@ class Text:
             has = u_has if e.under is None else f"({u_has} && {self.is_open(e.under)})"
             return has, u, u_type
         v_has, v, v_type = (u_has, u, u_type) if e.v is None else self.term(e.v)
-        f, result = self._function(e, u_type, v_type)
+        f, result = self.called(e, u_type, v_type)
         at = f"{at}, i64(0)"
         if e.keep:
             return f"({u_has} && {f}({u}, {v}, {at}))", u, u_type
@@ -115,7 +115,8 @@ class Text:
         both = f"{f}({u_has} ? {u} : {left}, {v_has} ? {v} : {right}, {at})"
         return f"({u_has} || {v_has})", both, result
 
-    def _function(self, e: Pointwise, u: DataType, v: DataType) -> tuple[str, DataType]:
+    def called(self, e: Pointwise, u: DataType, v: DataType) -> tuple[str, DataType]:
+        """The name of an operator's function, and the type of what it gives."""
         assert e.op is not None
         variant, result = elementwise_variant(e.mode, e.op, u, v, e.bound, keep=e.keep)
         return self.function(next(f for f in variant.functions if f.name == "f")), result

@@ -66,6 +66,29 @@ __device__ __forceinline__ bool is_last(u32* ticket) {
   return last;
 }
 
+// The positions of the half words `here` where get(p) holds.
+template <class Get> __device__ __forceinline__ u32 kept_half(u32 here, i64 mine, Get get) {
+  u32 kept = 0;
+  for (u32 todo = __ballot_sync(ALL_LANES, here != 0); todo;) {
+    int owner[MANY];
+    bool on[MANY];
+#pragma unroll
+    for (int i = 0; i < MANY; ++i) {
+      owner[i] = todo ? __ffs(todo) - 1 : -1;
+      const u32 half = __shfl_sync(ALL_LANES, here, owner[i] & 31);
+      const i64 p = __shfl_sync(ALL_LANES, mine, owner[i] & 31) * 32 + WARP_LANE;
+      on[i] = todo && (half >> WARP_LANE & 1) && get(p);
+      todo &= todo - 1;
+    }
+#pragma unroll
+    for (int i = 0; i < MANY; ++i) {
+      const u32 half = __ballot_sync(ALL_LANES, on[i]);
+      if (WARP_LANE == owner[i]) kept = half;
+    }
+  }
+  return kept;
+}
+
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 pass(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
   (void)n;
