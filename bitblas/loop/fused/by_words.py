@@ -4,7 +4,7 @@ presence bits, and t3, its truth values where it is BOOL; `all` are the position
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from semirings.dtypes import BOOL, DataType
@@ -55,14 +55,15 @@ def scalar_lines(text: Text, statements: Sequence[Statement]) -> list[str]:
 
 def by_words(text: Text, statements: Sequence[Statement]) -> list[str]:
     """What is done to a half word."""
-    lines = []
+    lines, held = [], truths(statements, text)
     for s in statements:
         if isinstance(s.target, Vec):
-            lines += _statement(text, s, s.target)
+            lines += _statement(text, s, s.target, s.target.dtype is not BOOL or s.target in held)
     return lines
 
 
-def _statement(text: Text, s: Statement, w: Vec) -> list[str]:
+def _statement(text: Text, s: Statement, w: Vec, valued: bool) -> list[str]:
+    """valued: somebody looks at the values of w."""
     e = s.value
     assert isinstance(e, Pointwise)
     there = f"{_has(text, e.u)} & {_open(text, e.under)}"
@@ -77,11 +78,12 @@ def _statement(text: Text, s: Statement, w: Vec) -> list[str]:
     kept = "0u" if s.replace else f"{had} & ~open_here"
     kept += "" if s.accum is None else f" | ({had} & open_here)"
     nothing = isinstance(e.u, Const) and e.u.value is None
-    if w.id not in text.iso and not nothing and not (e.u == w and (e.op is None or e.keep) and s.accum is None):
+    valued = valued and w.id not in text.iso
+    if valued and not nothing and not (e.u == w and (e.op is None or e.keep) and s.accum is None):
         lines += _written(text, s, w, x, dtype)
     if w.id not in text.full:
         lines.append(f"w{w.id} = here | ({kept});")
-        if w.dtype is BOOL and w.id not in text.iso:
+        if w.dtype is BOOL and valued:
             lines.append(f"t{w.id} &= w{w.id};")
     return [*lines, "(void)here; }"]
 
@@ -183,14 +185,22 @@ def _is_lazy(x: Vec, statements: Sequence[Statement]) -> bool:
     return True
 
 
-def half_words(text: Text, vectors: Sequence[Vec], modified: set[Vec]) -> tuple[list[str], list[str]]:
-    """The half words that a lane holds of vectors, bits and truth values: loaded, and stored."""
+def truths(statements: Sequence[Statement], text: Text) -> set[Vec]:
+    """The vectors of which a pass by words holds truth values: such as it reads, or writes for others."""
+    read = {x for s in statements if isinstance(s.value, Pointwise) for x in s.value.terms if isinstance(x, Vec)}
+    return read | {s.target for s in statements if isinstance(s.target, Vec) and s.target.id not in text.local}
+
+
+def half_words(
+    text: Text, vectors: Sequence[Vec], modified: set[Vec], held: Container[Vec]
+) -> tuple[list[str], list[str]]:
+    """The half words that a lane holds of vectors, bits and (of those of `held`) truth values: loaded, and stored."""
     loads: list[str] = []
     stores: list[str] = []
     for x in vectors:
         if x.id not in text.full:
             _word(text, x, "w", "bits", x in modified, loads, stores)
-        if x.dtype is BOOL and x.id not in text.iso:
+        if x.dtype is BOOL and x.id not in text.iso and x in held:
             _word(text, x, "t", "val", x in modified, loads, stores)
     return loads, stores
 
@@ -205,4 +215,4 @@ def _word(text: Text, x: Vec, name: str, kind: str, modified: bool, loads: list[
         stores.append(f"((u32*)x{x.id}_{kind})[mine] = {name}{x.id};")
 
 
-__all__ = ["by_words", "go_by_words", "half_words", "laziness", "scalar_lines"]
+__all__ = ["by_words", "go_by_words", "half_words", "laziness", "scalar_lines", "truths"]

@@ -10,7 +10,7 @@ from semirings.dtypes import BOOL, DataType
 
 from ...kernels.prologue import Function, Variant, sum_of
 from ..recorded.ir import Pointwise, Ready, Reduce, Scal, Statement, Vec
-from .by_words import by_words, go_by_words, half_words, laziness, scalar_lines
+from .by_words import by_words, go_by_words, half_words, laziness, scalar_lines, truths
 from .fuse import Pass
 from .pointwise import Parameter, Text, literal, macro
 from .sparse import sparse_vectors
@@ -56,7 +56,7 @@ def pass_variant(
     if written:
         after += _ending(text, sums, written, counted)
     halves = " | ".join(f"w{x.id}" for x in _looked_at(text, statements, counted))
-    held = half_words(text, vectors, modified)
+    held = half_words(text, vectors, modified, truths(statements, text) if words else vectors)
     macros = [
         f"#define BY_WORDS {int(words)}", f"#define SOME {f'({halves}) != 0' if halves else 'true'}",
         macro("LOAD_WORDS", held[0]), macro("STORE_WORDS", held[1]),
