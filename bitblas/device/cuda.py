@@ -32,6 +32,7 @@ LOST = {214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721}
 FIRST_WITH_CLUSTERS = 90  # compute capability, times ten
 PORTABLE_CLUSTER = 8  # blocks that every GPU with clusters has room for; more must be allowed by an attribute
 NON_PORTABLE_CLUSTER = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: more than 48 KB must be allowed
 _DLPACK_GPU = (2, 13)  # dlpack.h: kDLCUDA, kDLCUDAManaged
 NO_DRIVER, NO_GPU = 35, 100  # cudaErrorInsufficientDriver, cudaErrorNoDevice
 
@@ -71,19 +72,21 @@ def _dotted(version: int) -> str:
 @functools.cache
 def _kernel(device: Cuda, variant: Variant) -> Callable[..., None]:
     try:
-        launch, lanes = device.load(variant), variant.constant("LANES", 1)
+        launch, lanes, threads = device.load(variant), variant.constant("LANES", 1), variant.constant("THREADS", jit.BLOCK)
     except device.errors as error:
         device.fail(error)
+    resident = variant.constant("RESIDENT")  # blocks of a multiprocessor that stay, and take turns over the units
+    most = resident * device.multiprocessors if resident else 1 << 31
 
     def call(n: int, *args: Any, bounds: Any = None, extra_blocks: int = 0) -> None:
         if tracing.active is not None:
             return tracing.active.note(device, variant, call, n, *args, bounds=bounds, extra_blocks=extra_blocks)
-        blocks = -(-n * lanes // jit.BLOCK) + extra_blocks
+        blocks = min(-(-n * lanes // threads) + extra_blocks, most)
         if blocks >= 1 << 31:
             raise OutOfMemory(f"{variant.kernel}: {n} units of {lanes} lanes exceed the largest CUDA grid")
         if blocks:
             try:
-                launch((blocks,), (jit.BLOCK,), (n, *args))
+                launch((blocks,), (threads,), (n, *args))
             except device.errors as error:
                 device.fail(error)
 
@@ -131,12 +134,14 @@ class Cuda(Device):
 
     def load(self, variant: Variant) -> Callable[..., None]:
         """The variant's kernel as launch(grid, block, args)."""
-        return launcher(self.xp, self._function(variant))
+        return launcher(self.xp, self._function(variant), variant.constant("SHARED_BYTES"))
 
     def _function(self, variant: Variant) -> Any:
         function = self.xp.RawModule(path=str(jit.cubin(variant, self.arch))).get_function(variant.entry)
         if variant.constant("CLUSTER", 1) > PORTABLE_CLUSTER:
             self.xp.cuda.driver.funcSetAttribute(function.kernel.ptr, NON_PORTABLE_CLUSTER, 1)
+        if shared := variant.constant("SHARED_BYTES"):
+            self.xp.cuda.driver.funcSetAttribute(function.kernel.ptr, DYNAMIC_SHARED, shared)
         return function
 
     kernel = _kernel  # a method, with a cache that is C

@@ -39,9 +39,10 @@ class Arguments:
         self.pack(self.buffer, 0, *values)
 
 
-def launcher(xp: Any, kernel: Any) -> Callable[..., None]:
+def launcher(xp: Any, kernel: Any, shared: int) -> Callable[..., None]:
     """`kernel` (a CuPy RawKernel) as launch(grid, block, args): arrays of the GPU, NumPy scalars, and ints for 64 bits;
-    their types are the same at every call. Work goes to the current stream."""
+    their types are the same at every call. Work goes to the current stream. shared: bytes of a block's dynamic shared
+    memory."""
     function, ndarray, known = kernel.kernel.ptr, xp.ndarray, threading.local()
     start, current = xp.cuda.driver.launchKernel, xp.cuda.get_current_stream
 
@@ -57,6 +58,6 @@ def launcher(xp: Any, kernel: Any) -> Callable[..., None]:
         if arguments is None:
             arguments = known.arguments = prepare(args)
         arguments.put([a.data.ptr if type(a) is ndarray else a for a in args])
-        start(function, grid[0], 1, 1, block[0], 1, 1, 0, current().ptr, arguments.address, 0)
+        start(function, grid[0], 1, 1, block[0], 1, 1, shared, current().ptr, arguments.address, 0)
 
     return launch

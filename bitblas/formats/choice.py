@@ -194,6 +194,19 @@ class Format:
         lengths."""
         return False
 
+    def is_graded(self, form: Any) -> bool:
+        """Whether a GPU pulls such rows from a full vector graded by their length."""
+        return False
+
+    def grades(self, form: Any) -> Any:
+        """Its rows graded (csr/grades.py)."""
+        raise NotImplementedError
+
+    def held(self, form: Any, columns: int) -> int:
+        """For how many columns, the first ones, a block of a graded pull holds the vector in shared memory, where there
+        is room for `columns`; 0: too few entries would read it there."""
+        raise NotImplementedError
+
     def fixed_width(self, form: Any) -> int:
         """The bits of a packed column that a staged pull is compiled for; 0: any, or plain columns."""
         return 0
@@ -211,6 +224,10 @@ class Format:
         padded: the last tile column is wider than the matrix. many_blocks: so many run at once that registers are few,
         as all entries of the vector are there and no type is larger than 32 bits. staged, width: `is_uneven`,
         `fixed_width`."""
+        raise NotImplementedError
+
+    def graded_constants(self, shared: int) -> Constants:
+        """What a graded pull is compiled with besides. shared: bytes of shared memory that a block takes."""
         raise NotImplementedError
 
     def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:

@@ -19,6 +19,7 @@ from ..formats.lanes import power_of_two as power_of_two
 from ..kernels.kinds import COUNT as COUNT
 from ..kernels.kinds import KINDS, VALUES, WORDS
 
+HELD_BYTES = 1 << 17  # of shared memory for values of a vector: compute capability 8.0 has 163 KB, 9.0 has 227
 SPREAD = 1 << 21  # threads that uneven rows are spread over
 
 
@@ -119,6 +120,13 @@ def is_staged(semiring: Typed[Semiring], kind: int, form: Form, full: bool) -> b
     monoid, op = semiring.op.monoid, semiring.op.binaryop
     may = form.device.shares_rows and kind == VALUES and full and monoid.name != "any" and not op.positional
     return may and form.format.is_uneven(form)
+
+
+def is_graded(semiring: Typed[Semiring], staged: bool, form: Form, u: DataType) -> bool:
+    """Whether rows that could be staged are graded by their length instead, where there is no mask and nothing of the
+    output stays: sums of numbers over so many entries that their schedule repays."""
+    z = semiring.return_type
+    return staged and all(t is not BOOL and t.kind in "fiu" for t in (z, u)) and form.format.is_graded(form)
 
 
 def staged_lanes(lanes: int, rows: int) -> int:

@@ -51,6 +51,7 @@ class Emulator(device.Cuda):
                     seed=seed,
                     strict=strict,
                     cluster=variant.constant("CLUSTER", 1),
+                    shared_mem=variant.constant("SHARED_BYTES"),
                     **options,
                 )
             except (emu.EmulatorError, TypeError) as error:
