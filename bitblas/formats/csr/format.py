@@ -80,6 +80,23 @@ class Rows(RowsCall):
         """There is nothing that another build could know besides."""
 
 
+class Unlisted(Rows):
+    """Those that lie otherwise: whoever reads rows gets plain ones, which `plain` makes at first need."""
+
+    width = 0  # bits of a packed column number: columns are plain
+
+    def plain(self) -> Csr:
+        raise NotImplementedError
+
+    @property
+    def ptr(self) -> Any:
+        return self.plain().ptr
+
+    @property
+    def col(self) -> Any:
+        return self.plain().col
+
+
 @dataclass(eq=False)
 class Csr(Rows):
     """Row i holds entries ptr[i] .. ptr[i + 1]; `col` ascends within a row. Entry order: row, column."""
