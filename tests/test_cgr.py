@@ -14,10 +14,8 @@ from test_formats import assert_sound, host, make
 
 import bitblas as gb
 from benchmarks.schedules import SCHEDULES, Pushes
-from bitblas import device as devices
 from bitblas.formats.cgr import layout
 from bitblas.formats.cgr.format import Cgr
-from bitblas.formats.csr.format import from_arrays
 from bitblas.loop.gpu import build as loop_build
 from bitblas.plan.facts import facts
 from bitblas.plan.product import VALUES

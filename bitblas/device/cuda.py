@@ -19,9 +19,9 @@ from semirings.cached import cached_property
 from .. import extras
 from ..exceptions import DeviceError, OutOfMemory
 from ..kernels.prologue import Variant
-from . import jit, tracing
+from . import jit
 from .base import _DLPACK_CPU, Cluster, Device
-from .launch import launcher
+from .launch import kernel, launcher
 
 OLDEST_CUPY = 13
 OLDEST_GPU = 70  # compute capability, times ten
@@ -67,30 +67,6 @@ def import_cupy() -> Any:
 
 def _dotted(version: int) -> str:
     return f"{version // 1000}.{version % 1000 // 10}"
-
-
-@functools.cache
-def _kernel(device: Cuda, variant: Variant) -> Callable[..., None]:
-    try:
-        launch, lanes, threads = device.load(variant), variant.constant("LANES", 1), variant.constant("THREADS", jit.BLOCK)
-    except device.errors as error:
-        device.fail(error)
-    resident = variant.constant("RESIDENT")  # blocks of a multiprocessor that stay, and take turns over the units
-    most = resident * device.multiprocessors if resident else 1 << 31
-
-    def call(n: int, *args: Any, bounds: Any = None, extra_blocks: int = 0) -> None:
-        if tracing.active is not None:
-            return tracing.active.note(device, variant, call, n, *args, bounds=bounds, extra_blocks=extra_blocks)
-        blocks = min(-(-n * lanes // threads) + extra_blocks, most)
-        if blocks >= 1 << 31:
-            raise OutOfMemory(f"{variant.kernel}: {n} units of {lanes} lanes exceed the largest CUDA grid")
-        if blocks:
-            try:
-                launch((blocks,), (threads,), (n, *args))
-            except device.errors as error:
-                device.fail(error)
-
-    return call
 
 
 class Cuda(Device):
@@ -144,7 +120,7 @@ class Cuda(Device):
             self.xp.cuda.driver.funcSetAttribute(function.kernel.ptr, DYNAMIC_SHARED, shared)
         return function
 
-    kernel = _kernel  # a method, with a cache that is C
+    kernel = kernel  # a method, with a cache that is C
 
     def source(self, variant: Variant) -> str:
         return jit.cuda_source(variant)
@@ -230,6 +206,11 @@ class Cuda(Device):
     @cached_property
     def multiprocessors(self) -> int:
         return int(self.xp.cuda.runtime.deviceGetAttribute(16, self.ordinal))  # cudaDevAttrMultiProcessorCount
+
+    @cached_property
+    def block_shared_bytes(self) -> int:
+        """Shared memory that a block may have."""
+        return int(self.xp.cuda.runtime.deviceGetAttribute(97, self.ordinal))  # cudaDevAttrMaxSharedMemoryPerBlockOptin
 
     @cached_property
     def cluster(self) -> Cluster | None:

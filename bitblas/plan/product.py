@@ -14,12 +14,15 @@ import numpy as np
 from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, DataType, cast_scalar
 
+from ..device import Device
 from ..formats import Form, format_of
 from ..formats.lanes import power_of_two as power_of_two
 from ..kernels.kinds import COUNT as COUNT
 from ..kernels.kinds import KINDS, VALUES, WORDS
 
-HELD_BYTES = 1 << 17  # of shared memory for values of a vector: compute capability 8.0 has 163 KB, 9.0 has 227
+# Of shared memory, for values of a vector: compute capability 9.0 has 227 KB for a block, 8.0 has 163 (RMAT 22 by
+# degree, H200, plus_second: 533 us with 128 KB, 509 with 192).
+HELD_BYTES = (3 << 16, 1 << 17)
 SPREAD = 1 << 21  # threads that uneven rows are spread over
 
 
@@ -127,6 +130,11 @@ def is_graded(semiring: Typed[Semiring], staged: bool, form: Form, u: DataType) 
     output stays: sums of numbers over so many entries that their schedule repays."""
     z = semiring.return_type
     return staged and all(t is not BOOL and t.kind in "fiu" for t in (z, u)) and form.format.is_graded(form)
+
+
+def held_bytes(device: Device) -> int:
+    """Bytes of shared memory that a block of a graded pull takes, which has a multiprocessor for itself."""
+    return next((size for size in HELD_BYTES if size <= device.block_shared_bytes), 0)
 
 
 def staged_lanes(lanes: int, rows: int) -> int:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from semirings import Semiring, Typed
+from semirings.dtypes import DataType
+
 from ..plan.ending import End
-from ..plan.product import HELD_BYTES
+from ..plan.product import Plan, held_bytes, is_graded, is_staged
+from ..store import MatrixStore, VectorStore
 from .operands import Allowed, Input, Old, Output, dummy
 from .pull import compiled, no_output
 from .variants import hubs_variant, pull_variant
@@ -14,18 +18,31 @@ if TYPE_CHECKING:
     from .product import PreparedProduct
 
 
+def foreseen(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], plan: Plan) -> str:
+    """For `explain`: how rows will be pulled that are graded; "" where they are not."""
+    form: Any = A.structure.held(plan.key, transposed=plan.transposed)
+    if form is None or plan.direction != "pull" or u.count != u.size:
+        return ""
+    if not is_graded(semiring, is_staged(semiring, plan.kind, form, True), form, u.dtype):
+        return ""
+    held = form.format.held(form, held_bytes(A.device) // u.dtype.nbytes)
+    return "rows graded by length" + (f", {held} columns held" if held else "")
+
+
 class GradedPull:
-    """The kernels of a graded pull, without a mask, into a vector of which nothing stays: what PullKernels is for others."""
+    """What PullKernels is for others, of a graded pull: without a mask, into a vector of which nothing stays."""
 
     __slots__ = ("end", "grades", "held", "join", "kernel", "matrix", "nothing", "of", "one", "variants")
 
-    def __init__(self, of: PreparedProduct, end: End) -> None:
+    def __init__(self, of: PreparedProduct, end: End, w: DataType, masked: bool) -> None:
+        """w, masked: those of an output of the type of the sums, without a mask."""
         device, form, format = of.device, of.form, of.form.format
         types, semiring, kind, a_type, options = of.algebra
         self.of, self.end = of, end
         self.grades = format.grades(form)
-        self.held = format.held(form, HELD_BYTES // of.u_type.nbytes)
-        more = (*format.graded_constants(HELD_BYTES if self.held else 0),)
+        shared = held_bytes(device)
+        self.held = format.held(form, shared // of.u_type.nbytes)
+        more = tuple(format.graded_constants(shared if self.held else 0))
         variant = pull_variant(
             form.key, types, semiring, kind, a_type, of.u_type, end=end, lanes=32, width=format.fixed_width(form),
             kernel="pull_graded", more=more, **options,

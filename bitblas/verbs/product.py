@@ -26,6 +26,7 @@ from ..plan.product import COUNT, VALUES, WORDS, Plan, is_fused, is_graded, is_s
 from ..sparse import SparseStore
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
 from . import deciding, expanded, hyper_product, listed, narrow, narrow_sums, records, vector
+from .graded import GradedPull
 from .operands import (
     ZERO,
     Allowed,
@@ -46,7 +47,6 @@ from .operands import (
     overlap,
     stored,
 )  # fmt: skip
-from .graded import GradedPull
 from .pull import PullKernels, Reached
 from .pull import compiled as compiled  # what other verbs call it by
 from .push import Push, WidePull, lengths
@@ -118,10 +118,9 @@ def _taken(form: Any, ranked: bool, values: Values) -> Matrix:
 class PreparedProduct:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
-    __slots__ = (
-        "algebra", "apart", "arguments", "device", "everywhere", "form", "fused", "graded", "matrix", "plain", "plan", "product",
-        "pulls", "pushes", "semiring", "size", "staged", "u_nothing", "u_type", "u_values", "u_zero", "value", "z",
-    )  # fmt: skip
+    __slots__ = ("algebra", "apart", "arguments", "device", "everywhere", "form", "fused", "graded", "matrix", "plain",
+                 "plan", "product", "pulls", "pushes", "semiring", "size", "staged", "u_nothing", "u_type", "u_values",
+                 "u_zero", "value", "z")  # fmt: skip
 
     def __init__(
         self, plan: Plan, product: Any, A: MatrixStore, u_type: DataType, semiring: Typed[Semiring], flip: bool,
@@ -251,8 +250,8 @@ class PreparedProduct:
                 end = plan_end(self.z, one, w, value, accum)
             else:
                 end = End(self.z, w) if one is None else End(BOOL, BOOL, store=False)
-            graded = self.graded and not masked and not keeps
-            found = self.pulls[key] = GradedPull(self, end) if graded else PullKernels(self, end, w, masked)
+            pull = GradedPull if self.graded and not masked and not keeps else PullKernels
+            found = self.pulls[key] = pull(self, end, w, masked)
         return found
 
     def bits(self, size: int) -> Any:

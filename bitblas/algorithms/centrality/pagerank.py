@@ -5,7 +5,8 @@ probability, or in proportion to its weight; else, and at a vertex without out-e
 of all n, or one in proportion to the personalization.
 
 State: r is full, one rank per vertex, and sums to 1. The division by the out-degree is done once, in w, so A needs no
-values; w is 0 where nothing can flow, so that what is read of it is full too. What does not flow along edges, from the jumps and the dangling vertices, is what the flow lacks to the sum 1.
+values; w is 0 where nothing can flow, so that all vectors are full. What does not flow along edges, from the jumps and
+the dangling vertices, is what the flow lacks to the sum 1.
 
 Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
 

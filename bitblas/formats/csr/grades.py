@@ -36,10 +36,10 @@ class Grades(NamedTuple):
 
 
 def graded_constants(shared: int) -> Constants:
-    """What the pull is compiled with. shared: bytes of shared memory for values of the vector; a block that holds so much
-    has a multiprocessor for itself."""
+    """What the pull is compiled with. shared: bytes of shared memory for values of the vector; a block that holds so
+    much has a multiprocessor for itself."""
     logs = [("LOG_LONGEST", LOG_LONGEST), ("LOG_LANE", LOG_LEAST), ("LOG_RUN", LOG_RUN), ("LANES", 32)]
-    blocks = [("THREADS", 1024), ("RESIDENT", 1)] if shared else [("THREADS", 256), ("RESIDENT", 8)]
+    blocks = [("THREADS", 1024), ("RESIDENT", 1)] if shared else [("THREADS", 256), ("RESIDENT", 4)]
     return [*logs, *blocks, ("SHARED_BYTES", shared)]
 
 

@@ -1,39 +1,13 @@
-#ifndef PIPED
-#define PIPED 0
-#endif
 // t = A (+).(x) u for a full u, rows graded by their length (grades.py): as many lanes share a row as it has use for, and
 // neighbours have rows of about the same length. What is dealt out, to a warp each, are runs of `pieces`: first the
 // segments of long rows, whose sums go to `parts`, then rows, the longest first. Blocks stay, RESIDENT of them on a
 // multiprocessor, and hold u for columns below `held` in shared memory: where columns are numbered by degree, most
-// entries read it there.
+// entries read it there. A lane asks for the columns of a step, UNROLL entries, before it reads u for those ahead of them.
 #include "kernels/product.cuh"
 #include "kernels/values.cuh"
 #include "formats/csr/columns.cuh"
 
 typedef PLACE(PTR_T) place_t;
-
-#ifndef HINT
-#define HINT 0
-#endif
-#ifndef XHINT
-#define XHINT 0
-#endif
-#if HINT == 2
-__device__ __forceinline__ COL_T stream(const COL_T* p) { COL_T v; asm("ld.global.nc.L1::no_allocate.b32 %0, [%1];" : "=r"(v) : "l"(p)); return v; }
-#elif HINT == 3
-__device__ __forceinline__ COL_T stream(const COL_T* p) { COL_T v; asm("ld.global.nc.L1::no_allocate.L2::256B.b32 %0, [%1];" : "=r"(v) : "l"(p)); return v; }
-#elif HINT == 1
-__device__ __forceinline__ COL_T stream(const COL_T* p) { return load_once(p); }
-#else
-__device__ __forceinline__ COL_T stream(const COL_T* p) { return *p; }
-#endif
-#if XHINT == 1
-__device__ __forceinline__ U_T far(const U_T* p) { U_T v; asm("ld.global.nc.L1::evict_last.f32 %0, [%1];" : "=f"(v) : "l"(p)); return v; }
-#elif XHINT == 2
-__device__ __forceinline__ U_T far(const U_T* p) { return __ldg(p); }
-#else
-__device__ __forceinline__ U_T far(const U_T* p) { return *p; }
-#endif
 
 struct Run {
   int log_lanes;  // that share a row
@@ -57,9 +31,9 @@ pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const PTR_T* 
   for (i64 w = (i64)blockIdx.x * THREADS + threadIdx.x; w < (size + 63) / 64; w += (i64)gridDim.x * THREADS)
     t_bits[w] = reached[w];
   const Values values = {a_val, a_iso, a_stride};
-  // What a run is, and the pieces of it that this lane keeps for all; asked for before the run ahead of it is summed.
+  // What a run is, and the pieces of it that this lane keeps for all.
   u32 grade = 0;
-  const auto ask = [&](u32 k) {
+  const auto ask_run = [&](u32 k) {
     Run x = {};
     if (k >= (u32)n) return x;
     while (k >= run[grade + 1]) ++grade;
@@ -72,120 +46,73 @@ pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const PTR_T* 
     if (lane < x.rows) x.begin = begin[x.first + lane], x.length = length[x.first + lane], x.row = row[x.first + lane];
     return x;
   };
-  Run next = ask(blockIdx.x + gridDim.x * (threadIdx.x / 32));
+  u32 k = blockIdx.x + gridDim.x * (threadIdx.x / 32);
+  Run of = ask_run(k), next = ask_run(k + warps);
 #if SHARED_BYTES
   __syncthreads();
 #endif
-#if PIPED
-  u32 k = blockIdx.x + gridDim.x * (threadIdx.x / 32);
   if (k >= (u32)n) return;
-  Run of = next;
-  next = ask(k + warps);
+
+  // The rows that the warp is at, from `done` on: one for each group of lanes.
   u32 done = 0, to;
   place_t e, stop;
-  const auto open_pass = [&] {
+  const auto open_rows = [&] {
     const u32 r = done + (lane >> of.log_lanes);
-    e = (place_t)__shfl_sync(ALL_LANES, of.begin, r);
-    stop = e + __shfl_sync(ALL_LANES, of.length, r);
+    e = (place_t)__shfl_sync(ALL_LANES, of.begin, r) + (lane & ((1u << of.log_lanes) - 1));
+    stop = (place_t)__shfl_sync(ALL_LANES, of.begin, r) + __shfl_sync(ALL_LANES, of.length, r);
     to = __shfl_sync(ALL_LANES, of.row, r);
     if (r >= of.rows) to = ~0u;
-    e += lane & ((1u << of.log_lanes) - 1);
   };
-  COL_T ahead[UNROLL];
-  A_T a_ahead[UNROLL];
+  COL_T j_next[UNROLL];  // below 0: there is none
+  A_T a_next[UNROLL];
   const auto ask_columns = [&] {
+    const Columns entries(col, width, e);
 #pragma unroll
     for (int i = 0; i < UNROLL; ++i) {
       const place_t at = e + (i << of.log_lanes);
-      ahead[i] = ~(COL_T)0, a_ahead[i] = a_iso;
-      if (at < stop) ahead[i] = stream(col + at), a_ahead[i] = values.at(at);
+      j_next[i] = -1, a_next[i] = a_iso;
+      if (at < stop) j_next[i] = entries.once(e, i << of.log_lanes), a_next[i] = values.once(at);
     }
   };
-  open_pass();
+  open_rows();
   ask_columns();
   Z_T sum = BEGIN;
-  while (true) {
+  for (bool more = true; more;) {
     COL_T j[UNROLL];
     A_T a[UNROLL];
     U_T x[UNROLL];
 #pragma unroll
-    for (int i = 0; i < UNROLL; ++i) j[i] = ahead[i], a[i] = a_ahead[i];
+    for (int i = 0; i < UNROLL; ++i) j[i] = j_next[i], a[i] = a_next[i], x[i] = U_T();
     const int log_lanes = of.log_lanes;
-    const u32 now = to;
+    const u32 at = to;
     const bool part = of.first + done < segments;
     e += UNROLL << log_lanes;
-    const bool ends = log_lanes < 5 || e - lane >= stop;
-    bool more = true;
+    const bool ends = log_lanes < 5 || e - lane >= stop;  // rows of fewer lanes take one step; the whole warp agrees
     if (ends) {
       done += 32 >> log_lanes;
       if (done >= of.rows) {
         k += warps, more = k < (u32)n, done = 0;
         of = next;
-        next = ask(k + warps);
+        next = ask_run(k + warps);
       }
-      open_pass();
+      open_rows();
     }
     if (more) ask_columns();
 #pragma unroll
     for (int i = 0; i < UNROLL; ++i) {
-      x[i] = U_T();
 #if SHARED_BYTES
-      if (j[i] != ~(COL_T)0 && j[i] >= first_far) x[i] = far(u_val + j[i]);
+      if (j[i] >= first_far) x[i] = load<U_T>(u_val, u_iso, u_stride, j[i]);
       if (j[i] >= 0 && j[i] < first_far) x[i] = here[j[i]];
 #else
-      if (j[i] != ~(COL_T)0) x[i] = far(u_val + j[i]);
+      if (j[i] >= 0) x[i] = load<U_T>(u_val, u_iso, u_stride, j[i]);
 #endif
     }
 #pragma unroll
     for (int i = 0; i < UNROLL; ++i)
-      if (j[i] != ~(COL_T)0) sum = add(sum, mul(a[i], x[i], 0, j[i]));
-    if (ends) {
-      for (u32 d = (1u << log_lanes) / 2; d; d /= 2) sum = add(sum, shuffle_xor(ALL_LANES, sum, d));
-      if (!(lane & ((1u << log_lanes) - 1)) && now != ~0u) (part ? parts : t_val)[now] = sum;
-      sum = BEGIN;
-    }
-    if (!more) break;
+      if (j[i] >= 0) sum = add(sum, mul(a[i], x[i], 0, j[i]));
+    if (!ends) continue;
+    for (u32 d = (1u << log_lanes) / 2; d; d /= 2) sum = add(sum, shuffle_xor(ALL_LANES, sum, d));
+    if (at != ~0u && !(lane & ((1u << log_lanes) - 1))) (part ? parts : t_val)[at] = sum;
+    sum = BEGIN;
   }
 }
-#else
-  for (u32 k = blockIdx.x + gridDim.x * (threadIdx.x / 32); k < (u32)n; k += warps) {
-    const Run of = next;
-    next = ask(k + warps);
-    const u32 lanes = 1u << of.log_lanes, l = lane & (lanes - 1);
-    for (u32 done = 0; done < of.rows; done += 32 >> of.log_lanes) {
-      const u32 r = done + (lane >> of.log_lanes);
-      place_t e = (place_t)__shfl_sync(ALL_LANES, of.begin, r);
-      const place_t stop = e + __shfl_sync(ALL_LANES, of.length, r);
-      const u32 to = __shfl_sync(ALL_LANES, of.row, r);
-      Z_T sum = BEGIN;
-      e += l;
-      for (Columns entries(col, width, e); e < stop; e += UNROLL * lanes, entries.skip(UNROLL * lanes)) {
-        COL_T j[UNROLL];
-        A_T a[UNROLL];
-        U_T x[UNROLL];
-#pragma unroll
-        for (int i = 0; i < UNROLL; ++i) {
-          const bool has = e + i * lanes < stop;
-          j[i] = 0, x[i] = U_T(), a[i] = a_iso;
-          if (has) j[i] = stream(col + (e + i * lanes)), a[i] = values.at(e + i * lanes);
-        }
-#pragma unroll
-        for (int i = 0; i < UNROLL; ++i) {
-          const bool has = e + i * lanes < stop;
-#if SHARED_BYTES
-          if (has && j[i] >= first_far) x[i] = far(u_val + j[i]);
-          if (has && j[i] < first_far) x[i] = here[j[i]];
-#else
-          if (has) x[i] = far(u_val + j[i]);
-#endif
-        }
-#pragma unroll
-        for (int i = 0; i < UNROLL; ++i)
-          if (e + i * lanes < stop) sum = add(sum, mul(a[i], x[i], 0, j[i]));
-      }
-      for (u32 d = lanes / 2; d; d /= 2) sum = add(sum, shuffle_xor(ALL_LANES, sum, d));
-      if (l == 0 && r < of.rows) (of.first + r < segments ? parts : t_val)[to] = sum;
-    }
-  }
-}
-#endif
