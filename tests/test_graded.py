@@ -15,9 +15,9 @@ N = 3000
 
 @pytest.fixture
 def small(monkeypatch):
-    """Few entries are graded, and few columns held."""
+    """Few entries are graded, and few columns hot."""
     monkeypatch.setattr(choice, "GRADED_FROM", 1)
-    monkeypatch.setattr(product, "HELD_BYTES", (6 << 10,))
+    monkeypatch.setattr(product, "HOT_BYTES", (6 << 10,))
 
 
 def skewed(rng, n=N):
@@ -61,7 +61,7 @@ def test_answers(device, small, monkeypatch, form, semiring, dtype, turned):
     of = {"FP32": np.float32, "INT64": np.int64}[dtype]
     rows, cols, x, u, made = ask(form, semiring, of, generator("graded"), turned=turned)
     plan, gpu = gb.explain(made), devices.get(config.device).shares_rows
-    assert ("graded" in plan.reason) == gpu and ("held" in plan.reason) == (gpu and not turned)
+    assert ("graded" in plan.reason) == gpu and ("hot" in plan.reason) == (gpu and not turned)
     w = made.new()
     at, values = expected(rows, cols, x, u, semiring, of)
     for got, right in zip(host(w), (at, values), strict=True):

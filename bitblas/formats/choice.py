@@ -202,8 +202,8 @@ class Format:
         """Its rows graded (csr/grades.py)."""
         raise NotImplementedError
 
-    def held(self, form: Any, columns: int) -> int:
-        """For how many columns, the first ones, a block of a graded pull holds the vector in shared memory, where there
+    def hot(self, form: Any, columns: int) -> int:
+        """For how many columns, the first ones, a block of a graded pull has the vector in shared memory, where there
         is room for `columns`; 0: too few entries would read it there."""
         raise NotImplementedError
 

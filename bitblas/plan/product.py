@@ -22,7 +22,7 @@ from ..kernels.kinds import KINDS, VALUES, WORDS
 
 # Of shared memory, for values of a vector: compute capability 9.0 has 227 KB for a block, 8.0 has 163 (RMAT 22 by
 # degree, H200, plus_second: 533 us with 128 KB, 509 with 192).
-HELD_BYTES = (3 << 16, 1 << 17)
+HOT_BYTES = (3 << 16, 1 << 17)
 SPREAD = 1 << 21  # threads that uneven rows are spread over
 
 
@@ -132,9 +132,9 @@ def is_graded(semiring: Typed[Semiring], staged: bool, form: Form, u: DataType) 
     return staged and all(t is not BOOL and t.kind in "fiu" for t in (z, u)) and form.format.is_graded(form)
 
 
-def held_bytes(device: Device) -> int:
+def hot_bytes(device: Device) -> int:
     """Bytes of shared memory that a block of a graded pull takes, which has a multiprocessor for itself."""
-    return next((size for size in HELD_BYTES if size <= device.block_shared_bytes), 0)
+    return next((size for size in HOT_BYTES if size <= device.block_shared_bytes), 0)
 
 
 def staged_lanes(lanes: int, rows: int) -> int:

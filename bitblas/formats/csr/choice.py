@@ -23,7 +23,7 @@ MAX_ITERATIONS_EARLY = 128
 UNEVEN = 32  # times the mean that the longest row has where rows are uneven (RMAT 20: 2000; meshes: 1 to 4)
 GRADED_FROM = 1 << 20  # entries; of fewer a block would read the vector for longer than its rows (estimated)
 SAMPLES = 1 << 15  # entries of which the share is told that stand in the first columns
-HELD_SHARE = 0.4  # of the entries, from which on the first columns are held (RMAT 20: by degree 0.69, else 0.25)
+HOT_SHARE = 0.4  # of the entries, from which on the first columns are hot (RMAT 20: by degree 0.69, else 0.25)
 ALPHA = 16  # a frontier with more than 1/16 of all entries pulls (Beamer's alpha is 14; his graphs are RMAT too)
 # Dot products of rows at a mask on a GPU: slots of the table that holds a row of A (a row may fill half of them), from
 # how many entries on a row is put there, for how many entries of the mask at once; and how long even the shorter row
@@ -104,11 +104,11 @@ class RowsChoice(Format):
     def grades(self, form: Any) -> Any:
         return grades_of(form)
 
-    def held(self, form: Any, columns: int) -> int:
+    def hot(self, form: Any, columns: int) -> int:
         """Columns are sampled once a form: by degree, the first ones have most entries."""
-        if ("held", columns) not in form.cache:
+        if ("hot", columns) not in form.cache:
             at = np.linspace(0, form.nvals - 1, min(form.nvals, SAMPLES)).astype(np.int64)
             inside = form.columns_at(form.device.asarray(at)) < columns
-            pays = float(inside.mean()) >= HELD_SHARE
-            form.cache["held", columns] = min(columns, form.ncols) if pays else 0
-        return int(form.cache["held", columns])
+            pays = float(inside.mean()) >= HOT_SHARE
+            form.cache["hot", columns] = min(columns, form.ncols) if pays else 0
+        return int(form.cache["hot", columns])

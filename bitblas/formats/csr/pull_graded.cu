@@ -1,7 +1,7 @@
 // t = A (+).(x) u for a full u, rows graded by their length (grades.py): as many lanes share a row as it has use for, and
 // neighbours have rows of about the same length. What is dealt out, to a warp each, are runs of `pieces`: first the
 // segments of long rows, whose sums go to `parts`, then rows, the longest first. Blocks stay, RESIDENT of them on a
-// multiprocessor, and hold u for columns below `held` in shared memory: where columns are numbered by degree, most
+// multiprocessor, and hold u for columns below `hot` in shared memory: where columns are numbered by degree, most
 // entries read it there. A lane asks for the columns of a step, UNROLL entries, before it reads u for those ahead of them.
 #include "kernels/product.cuh"
 #include "kernels/values.cuh"
@@ -18,15 +18,15 @@ struct Run {
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const PTR_T* begin, const u16* length, const u32* row,
             const column_t* col, i64 width, const value_t* a_val, A_T a_iso, i64 a_stride, const U_T* u_val, U_T u_iso,
-            i64 u_stride, i64 held, i64 size, const u64* reached, Z_T* parts, u64* t_bits, Z_T* t_val) {
+            i64 u_stride, i64 hot, i64 size, const u64* reached, Z_T* parts, u64* t_bits, Z_T* t_val) {
   const u32 lane = threadIdx.x & 31, warps = gridDim.x * (THREADS / 32);
 #if SHARED_BYTES
   extern __shared__ u64 shared[];
   U_T* const here = (U_T*)shared;
-  const COL_T first_far = (COL_T)held;
-  for (u32 j = threadIdx.x; j < (u32)held; j += THREADS) here[j] = load<U_T>(u_val, u_iso, u_stride, j);
+  const COL_T first_far = (COL_T)hot;
+  for (u32 j = threadIdx.x; j < (u32)hot; j += THREADS) here[j] = load<U_T>(u_val, u_iso, u_stride, j);
 #else
-  (void)held;
+  (void)hot;
 #endif
   for (i64 w = (i64)blockIdx.x * THREADS + threadIdx.x; w < (size + 63) / 64; w += (i64)gridDim.x * THREADS)
     t_bits[w] = reached[w];

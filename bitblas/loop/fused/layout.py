@@ -128,10 +128,8 @@ def _spoil(part: Part, full: Set[Vec], certain: Set[int], spoiled: set[Vec]) -> 
 def _fills(s: Statement, full: Set[Vec], certain: Set[int]) -> bool:
     """Whether the target of a statement is full after it, where those of `full` are before."""
     was = s.target in full
-    if isinstance(s.value, Scatter):
+    if isinstance(s.value, (Scatter, Ready)):
         return was
-    if isinstance(s.value, Ready):
-        return True
     if s.mask is not None and s.replace:
         return False
     if was and s.accum is not None:
