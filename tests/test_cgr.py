@@ -1,4 +1,4 @@
-"""CGR: the code bit by bit, segments of every kind, walks of every width, parts of long rows, damage, programs."""
+"""CGR: the code bit by bit, segments of every kind, walks of every width, parts of long rows, programs."""
 
 from __future__ import annotations
 

@@ -9,9 +9,10 @@ import pytest
 from test_loop_index import dense, full
 
 import bitblas as gb
-from bitblas.algorithms import connected_components
+from bitblas.algorithms import connected_components, pagerank
 from bitblas.exceptions import CaptureError
 from bitblas.loop import Program
+from bitblas.loop.fused import layout
 
 
 def test_before_and_after_the_rounds(device):
@@ -140,3 +141,39 @@ def test_what_a_run_brings_in_and_takes_out(device, dtype):
         assert entries(going) == {5: once, **expected}
         assert earlier is None or entries(earlier[0]) == earlier[1]
         earlier = w._release(), twice
+
+
+@pytest.fixture
+def filled(monkeypatch):
+    """Vectors of bodies, by number, that are found to be full."""
+    found, of = [], layout.full_vectors
+    spy = lambda *args: found.append(sorted(x.id for x in of(*args))) or of(*args)
+    monkeypatch.setattr(layout, "full_vectors", spy)
+    return found
+
+
+def test_what_flows_along_edges_is_full(device, filled):
+    """A product of PageRank reads a vector that is written from full ones and a Scalar that is never empty."""
+    A = gb.Matrix.from_coo([0, 1, 1, 3], [1, 0, 2, 2], True, nrows=5, ncols=5)
+    pagerank(A)
+    assert filled[-1][:3] == [0, 1, 2]  # flow, shares, ranks
+
+
+@pytest.mark.parametrize(("late", "certain"), [(False, True), (True, False)])
+def test_a_scalar_that_may_be_empty_fills_nothing(device, filled, late, certain):
+    """A sum of nothing has no value; a default has, where it is written before it is read."""
+    x, y, s, going = full(gb, [1, 2, 3]), full(gb, [4, 5, 6]), gb.Scalar(gb.dtypes.INT64), full(gb, [1])
+    nothing = gb.Vector(gb.dtypes.INT64, 3)
+
+    def body(k):
+        if not late:
+            s << nothing.reduce(gb.monoid.plus, allow_empty=False)
+        x << s
+        y << x
+        if late:
+            s << nothing.reduce(gb.monoid.plus)
+        going << going.select(gb.select.valuelt, 1)
+
+    Program(body, while_=going).run()
+    assert dense(x) == dense(y) == ([0, 0, 0] if certain else [-99, -99, -99])
+    assert filled and all(len(found) == (2 if certain else 0) for found in filled)

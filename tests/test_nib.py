@@ -1,4 +1,4 @@
-"""NIB: the code nibble by nibble, values of every length, walks of every width, segments of long rows, damage, and
+"""NIB: the code nibble by nibble, values of every length, walks of every width, segments of long rows, and
 programs along it."""
 
 from __future__ import annotations

@@ -205,12 +205,12 @@ class Format:
 
     def grades(self, form: Any) -> Any:
         """Its rows graded (csr/grades.py)."""
-        raise NotImplementedError
+        raise self.unanswered("grades")
 
     def hot(self, form: Any, columns: int) -> int:
         """For how many columns, the first ones, a block of a graded pull has the vector in shared memory, where there
         is room for `columns`; 0: too few entries would read it there."""
-        raise NotImplementedError
+        raise self.unanswered("hot")
 
     def fixed_width(self, form: Any) -> int:
         """The bits of a packed column that a staged pull is compiled for; 0: any, or plain columns."""
@@ -233,7 +233,7 @@ class Format:
 
     def graded_constants(self, shared: int) -> Constants:
         """What a graded pull is compiled with besides. shared: bytes of shared memory that a block takes."""
-        raise NotImplementedError
+        raise self.unanswered("graded_constants")
 
     def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:
         """What a push, or the step of a loop, is compiled with."""

@@ -28,7 +28,8 @@ def foreseen(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], plan: Pl
     if not is_graded(semiring, is_staged(semiring, plan.kind, form, True), form, u.dtype):
         return ""
     hot = form.format.hot(form, hot_bytes(A.device) // u.dtype.nbytes)
-    return "rows graded by length" + (f", {hot} hot columns in shared memory" if hot else "")
+    by_degree = 'no hot columns, which A.reorder("degree") may give' if A.order is None else "no hot columns"
+    return f"rows graded by length, {f'{hot} hot columns in shared memory' if hot else by_degree}"
 
 
 def graded_variant(

@@ -21,7 +21,7 @@ STAGE = 1024  # entries that a block reads at once where it reads its rows as on
 # 8, 32, 128).
 MAX_ITERATIONS_EARLY = 128
 UNEVEN = 32  # times the mean that the longest row has where rows are uneven (RMAT 20: 2000; meshes: 1 to 4)
-GRADED_FROM = 1 << 20  # entries; of fewer a block would read the vector for longer than its rows (estimated)
+GRADED_FROM = 1 << 22  # entries; of fewer a block would read hot columns for as long as its rows (estimated)
 SAMPLES = 1 << 15  # entries of which the share is told that stand in the first columns
 HOT_SHARE = 0.4  # of the entries, from which on the first columns are hot (RMAT 20: by degree 0.69, else 0.25)
 ALPHA = 16  # a frontier with more than 1/16 of all entries pulls (Beamer's alpha is 14; his graphs are RMAT too)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -85,8 +85,7 @@ class Unlisted(Rows):
 
     width = 0  # bits of a packed column number: columns are plain
 
-    def plain(self) -> Csr:
-        raise NotImplementedError
+    plain: Callable[[], Csr]
 
     @property
     def ptr(self) -> Any:
