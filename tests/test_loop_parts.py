@@ -176,4 +176,5 @@ def test_a_scalar_that_may_be_empty_fills_nothing(device, filled, late, certain)
 
     Program(body, while_=going).run()
     assert dense(x) == dense(y) == ([0, 0, 0] if certain else [-99, -99, -99])
-    assert filled and all(len(found) == (2 if certain else 0) for found in filled)
+    assert filled or device == "cpu"  # where one round is run by its statements
+    assert all(({1, 2} <= set(found)) == certain for found in filled)
