@@ -33,8 +33,8 @@ def foreseen(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], plan: Pl
 
 
 def graded_variant(
-    key: str, types: Types, semiring: Typed[Semiring], kind: int, a: DataType, u: DataType, end: End, shared: int,
-    width: int, **options: bool,
+    key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, a: DataType, u: DataType, end: End,
+    shared: int, width: int, **options: bool,
 ) -> Variant:  # fmt: skip
     """The kernel. shared: bytes of shared memory for hot columns; width: see `Format.fixed_width`."""
     how: dict[str, Any] = options | {"end": end, "lanes": 32, "width": width, "kernel": "pull_graded"}
