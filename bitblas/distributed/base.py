@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from typing import Any
 
 from semirings import Typed, binary, dtypes
@@ -16,22 +17,13 @@ from ..core.statement.infix import Infix
 from ..core.statement.listening import written
 from ..core.statement.mask import Mask
 from ..core.statement.operand import Operand, describe
-from ..core.statement.recording import state as recording
 from ..device import Device
 from ..exceptions import DimensionMismatch
-from . import exchange
+from . import exchange, loops
 from .expr import SharedExpression, part_of
 from .positions import free_of_positions, thunk_on_share
 from .shares import Shares
 from .start import current
-
-
-def not_recorded() -> None:
-    """Programs of objects in shares run as plain loops, on a GPU too: raise what tells a recorder so."""
-    if recording.recorder is not None:
-        from ..loop.recorded.record import OnHost
-
-        raise OnHost
 
 
 class InShares(Output):
@@ -65,14 +57,16 @@ class InShares(Output):
         return self._part.device
 
     @property
-    def nvals(self) -> int:
+    def nvals(self) -> Any:
         """The number of entries on all ranks."""
+        if loops.recorded():
+            return loops.counted(self)
         with current().statement(lambda: f"{self.name}.nvals"):
             return self._told().entries
 
     def _told(self) -> exchange.Told:
         """What all ranks know of it; they are asked once after each change."""
-        not_recorded()
+        loops.on_host()
         if self._told_once is None:
             self._told_once = exchange.told_of(self._part._stored)
         return self._told_once
@@ -80,6 +74,10 @@ class InShares(Output):
     def _changes(self) -> Any:
         """This rank's share, to be changed."""
         self._told_once = None
+        if loops.recorded():  # as often as that runs
+            if self.ndim != 1:
+                loops.on_host()
+            loops.recording.recorder.in_shares.append(weakref.ref(self))
         return self._part
 
     @property
@@ -123,7 +121,6 @@ class InShares(Output):
     # ---- statements ----
 
     def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
-        not_recorded()
         if mask is not None and mask.parent.shape != self.shape:
             raise DimensionMismatch(f"mask: expected shape {self.shape}, got {mask.parent.shape}")
         with current().statement(lambda: written(self.name, value, mask, accum, replace)):
@@ -154,6 +151,8 @@ class InShares(Output):
 
     def _gathered(self) -> Any:
         """All of it on every rank, to be read."""
+        if loops.recorded():
+            return loops.gathered(self._part, self.shares)
         return exchange.gathered(self._part, self.shares, self._told())
 
     def __delitem__(self, key: Any) -> None:

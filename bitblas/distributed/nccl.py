@@ -5,8 +5,11 @@ from __future__ import annotations
 import ctypes
 import importlib
 import os
+import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .. import device as devices
@@ -79,7 +82,8 @@ class NcclGroup(Group):
             self.nccl.groupStart()
             for root, count in enumerate(counts):
                 mine = x.data.ptr if root == self.rank else at
-                self.comm.broadcast(mine, at, count * size, BYTES, root, stream.ptr)
+                if count:
+                    self.comm.broadcast(mine, at, count * size, BYTES, root, stream.ptr)
                 at += count * size
             self.nccl.groupEnd()
         self._finish(stream)
@@ -97,6 +101,14 @@ class NcclGroup(Group):
         self.nccl.groupEnd()
         self._finish(stream)
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        self.nccl.groupStart()
+        try:
+            yield
+        finally:
+            self.nccl.groupEnd()
+
     def _finish(self, stream: Any) -> None:
         """Leave the rest to the stream; `settle` waits for it. What is captured belongs to a graph."""
         if not stream.is_capturing():
@@ -108,17 +120,31 @@ class NcclGroup(Group):
             return
         self.pending = False
         begin = time.perf_counter()
-        try:
-            self.wait(self._done)
-        except self.nccl.NcclError as error:
-            self.fail({}, f" (NCCL: {error})")
+        self.await_event(self.event)
         self.seconds += time.perf_counter() - begin
 
-    def _done(self) -> bool:
+    def await_event(self, event: Any) -> None:
+        try:
+            self.wait(lambda: self._done(event))
+        except self.nccl.NcclError as error:
+            self.fail({}, f" (NCCL: {error})")
+
+    def _done(self, event: Any) -> bool:
         self.comm.check_async_error()
-        return bool(self.event.done)
+        return bool(event.done)
 
     def _abandon(self) -> None:
         thread = threading.Thread(target=self.comm.abort, daemon=True)  # it may wait for what never ends
         thread.start()
         thread.join(ABORT)
+
+    def leave(self) -> None:
+        """CUDA waits for kernels that nobody answers, for ever: where these do not end, the process does."""
+        event = self.device.xp.cuda.Event(disable_timing=True)
+        event.record()
+        end = time.monotonic() + ABORT
+        while not event.done:
+            if time.monotonic() > end:
+                sys.stdout.flush(), sys.stderr.flush()
+                os._exit(1)
+            time.sleep(0.01)

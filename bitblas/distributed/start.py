@@ -115,6 +115,8 @@ def _end(group: Group) -> None:
         if group.roll is not None:
             group.roll.end()
         group.close()
+    else:
+        group.leave()
 
 
 def current() -> Group:

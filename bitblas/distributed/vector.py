@@ -21,9 +21,9 @@ from ..core.statement.mask import Mask
 from ..core.statement.operand import Operand, describe, is_tensor
 from ..exceptions import DimensionMismatch
 from ..loop.recorded.state import plain
-from . import exchange, shares
+from . import exchange, loops, shares
 from .arrays import SharedArray
-from .base import InShares, not_recorded
+from .base import InShares
 from .expr import SharedExpression, part_of, shared
 from .products import multiply_vector
 from .start import current
@@ -88,6 +88,8 @@ class Vector(InShares):
     def _met(cls, indices: SharedArray, values: Any, dtype: Any, size: Any, dup_op: Any) -> Any:
         """Of index vectors: each rank joins what it has, and then the ranks do. None where that is not the same."""
         d, add = current().device, None
+        if loops.recorded():
+            return cls._of(loops.built(indices, values, dtype, (s := shares.of(check_size("size", size))), dup_op), s)
         local = values.local if isinstance(values, SharedArray) else values
         array, kind = value_array(d, local, dtype)
         if dup_op is not None and size is not None:
@@ -143,6 +145,8 @@ class Vector(InShares):
         self, dtype: Any = None, *, indices: bool = True, values: bool = True, sort: bool = True, share: bool = False
     ) -> Any:
         """(indices, values) of all entries, on every rank; with `share`, of those of this rank."""
+        if loops.recorded():
+            return loops.arrays_of(self, dtype, indices, values)
         i, x = self._part.to_coo(dtype, indices=indices, values=values, sort=sort)
         if indices:
             i += np.uint64(self.shares.low)
@@ -156,6 +160,8 @@ class Vector(InShares):
 
     def to_dense(self, fill_value: Any = None, dtype: Any = None, *, share: bool = False, **opts: Any) -> Any:
         """An array of all values, on every rank, fill_value where there is no entry; with `share`, of this rank's."""
+        if loops.recorded():
+            return loops.array_of(self, fill_value, dtype)
         full = self.nvals == self.size
         fill, kind = fill_of(fill_value, dtype, self.dtype, full)
         mine = self._part.to_dense(fill, kind, **opts)
@@ -197,6 +203,7 @@ class Vector(InShares):
         return default if found.is_empty else found.value
 
     def _element(self, i: int) -> Any:
+        loops.on_host()
         root = self.shares.owner(i)
         found = self._part._element(i - self.shares.low) if root == self.shares.rank else None
         return exchange.everywhere(found, self.dtype, root)
@@ -211,7 +218,9 @@ class Vector(InShares):
 
         def local() -> Any:
             if isinstance(index.at, SharedArray):
-                return self._gathered()[index.at.local].new()
+                found = self._gathered()[index.at.local]
+                return found if loops.recorded() else found.new()
+            loops.on_host()
             at = index.array(self.device)[to.low : to.high]
             return self._gathered()[at].new()
 
@@ -221,6 +230,7 @@ class Vector(InShares):
         self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Typed | None, replace: bool, region: bool
     ) -> None:
         (index,) = axes
+        loops.on_host()
         s, d = self.shares, self.device
         with current().statement(lambda: f"assign to {self.name}[..]"):
             if index.size is None:
@@ -269,6 +279,7 @@ class Vector(InShares):
         """The inner product of two vectors; empty where no index has both."""
         v = self._partner(other, "inner")
         f = typed(op, "semiring", self.dtype, v.dtype)
+        loops.on_host()
         add: Typed = f.op.monoid[f.return_type]
         run = lambda mask: exchange.folded(self._part.inner(v._part, op).new()._value, add)
         return ScalarExpression("inner", (self, v), f, run)
@@ -277,7 +288,6 @@ class Vector(InShares):
         """The monoid's sum of all entries. Without entries: an empty Scalar, or the identity if `allow_empty` is
         false."""
         f = typed(op, "monoid", self.dtype)
-        not_recorded()
 
         def run(mask: Any) -> Any:
             with current().statement(lambda: f"{self.name}.reduce({f!r})"):
@@ -285,7 +295,14 @@ class Vector(InShares):
                 found = exchange.folded(self._part.reduce(f).new()._value, f)
             return f.identity if found is None and not allow_empty else found
 
-        return ScalarExpression("reduce", (self,), f, run)
+        return ScalarExpression("reduce", (self,) if allow_empty else (self, f.identity), f, run)
+
+    def _recorded_sum(self, f: Typed, *default: Any) -> Any:
+        return loops.summed(self, f, *default)
+
+    def _release(self) -> Any:
+        """A Vector with what this one holds, which is left without entries."""
+        return type(self)._of(self._changes()._release(), self.shares)
 
     def to(self, device: Any) -> Whole:
         """All of it as a `bitblas.Vector` on one device."""

@@ -118,12 +118,13 @@ class Program:
             with alone(captured.device):
                 return captured.run(self.limit)
         one = self.condition[0] if isinstance(self.condition, tuple) else self.condition
-        if not isinstance(one, (Vector, Scalar)) or self._checkpoint is not None:  # of python-graphblas, in shares
+        shared = hasattr(one, "_ranks")  # a Vector in shares
+        if not (shared or isinstance(one, (Vector, Scalar))) or self._checkpoint is not None:  # of python-graphblas
             return self._run_plain(None)
-        device = one.device if isinstance(one, Vector) else get(config.device)
+        device = one.device if isinstance(one, Vector) or shared else get(config.device)
         if device.records_loops:
             from .gpu.captured import Captured  # what records and fuses statements is a sixth of the library
-            from .recorded.record import OnHost
+            from .recorded.state import OnHost
 
             try:
                 with alone(device):
@@ -131,6 +132,8 @@ class Program:
                     return self._captured.run(self.limit)
             except OnHost:
                 pass
+        if shared:
+            return self._run_plain(None)
         if self._turn is None:
             self._turn = Turn(self.body, self.condition)
         return self._run_plain(self._turn)

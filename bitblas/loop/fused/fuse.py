@@ -12,7 +12,7 @@ from typing import Any
 
 from semirings.dtypes import BOOL
 
-from ..recorded.ir import Block, Body, Const, Gather, Masked, Pointwise, Product, Scal, Scatter, Statement, Vec, flat
+from ..recorded.ir import Block, Body, Const, Exchange, Gather, Masked, Pointwise, Product, Scal, Scatter, Statement, Vec, flat
 from .pointwise import is_subset
 from .together import fits, together
 
@@ -66,7 +66,14 @@ class Inner:
     text: str
 
 
-Item = Pass | Activate | Step | Pull | Inner
+@dataclass(eq=False)
+class Between:
+    """What ranks give each other, at once."""
+
+    statements: list[Statement]
+
+
+Item = Pass | Activate | Step | Pull | Inner | Between
 
 
 @dataclass(frozen=True)
@@ -133,7 +140,7 @@ def _localize(items: Sequence[Item], own: frozenset[Vec]) -> None:
 
 
 def _touched(item: Item) -> set[Any]:
-    if isinstance(item, Pass):
+    if isinstance(item, (Pass, Between)):
         return {x for s in item.statements for x in (*s.vectors, *s.elsewhere, s.target)}
     if isinstance(item, Activate):
         return {item.vec}
@@ -165,6 +172,14 @@ def _fuse(
             inner = _inner(s, tuple(vectors), is_step, is_direct)
             vectors = list(inner.round.vectors)
             items.append(inner)
+            continue
+        if isinstance(s.value, Exchange):
+            flush()
+            last = items[-1] if items else None
+            if not isinstance(last, Between) or any(x.target in (s.value.u, s.target) for x in last.statements):
+                items.append(last := Between([]))
+            last.statements.append(s)
+            _grown(fresh, s)
             continue
         if isinstance(s.value, Gather) and s.target == s.value.source:  # read elsewhere while it is written
             t = Vec(len(vectors), s.target.size, s.target.dtype)
@@ -209,8 +224,8 @@ def _fuse(
             merge = replace(s, value=Pointwise(0, None, target))
             waiting.append(merge)
             _grown(fresh, merge)
-    last = next((s for s in reversed(body.statements) if _writes(s, condition)), None)
-    if isinstance(last, Block) or (last is not None and isinstance(last.value, Scatter)):  # counted where it is whole
+    writer = next((s for s in reversed(body.statements) if _writes(s, condition)), None)
+    if isinstance(writer, Block) or (writer is not None and isinstance(writer.value, Scatter)):  # counted where it is whole
         waiting.append(Statement(condition, Pointwise(0, None, condition), text="the condition"))
     flush()
     _count(items, condition)

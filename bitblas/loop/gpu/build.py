@@ -23,7 +23,7 @@ from ...verbs.operands import Allowed, Mask, Values, allowed, dummy, stored
 from ...verbs.variants import beginning
 from ..buffers import BUFFERS, DENSE, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Frontier, States
 from ..fused import layout
-from ..fused.fuse import Activate, Inner, Item, Pass, Pull, Round, Step
+from ..fused.fuse import Activate, Between, Inner, Item, Pass, Pull, Round, Step
 from ..fused.lines import Line, texts_of
 from ..fused.passes import entry_text, pass_variant
 from ..fused.pointwise import Parameter
@@ -33,6 +33,7 @@ from ..recorded.ir import Masked, Product, Reduce, Scal, Vec
 from ..scratch import Scratch
 from .activate import activation, is_scanned
 from .along import Along
+from .between import Ends, between
 from .inner import InnerLoop, copies_of
 from .operands import Cleared, Head, Source, Target, launchable
 from .pull import PullLaunch
@@ -48,9 +49,10 @@ class Build:
 
     def __init__(
         self, device: Any, plan: Round, scalars: tuple[Scal, ...], iso: Mapping[int, Any], full: frozenset[Vec],
-        condition: Vec | Scal, around: Build | None = None,
+        condition: Vec | Scal, around: Build | None = None, group: Any = None,
     ) -> None:  # fmt: skip
-        """around: that of the round in which this one's loop runs, whose memory it shares."""
+        """around: that of the round in which this one's loop runs, whose memory it shares. group: the ranks that run the
+        same loop."""
         self.device, self.round, self.iso, self.condition = device, plan, iso, condition
         self.longest = SEGMENT_ENTRIES  # of a row that is not cut
         self.full, self.of_full = frozenset(x.id for x in full), full
@@ -96,9 +98,12 @@ class Build:
         self.going = xp.zeros(1, np.uint64)
         self.sources = device.asarray(np.array(self.states.sources, np.int32))
         self.once = xp.zeros(1, np.uint64) + 1, self.device.asarray(np.array([0, 1, 0], np.int64))  # may run, round 0
+        self.sent = 0  # bytes by this rank, a round
         self.begin = [self._once(item, "begin") for item in plan.begin]
         self.launches = [launch for k in range(copies) for launch in self._copy(k)]
         self.end = [self._once(item, "end") for item in plan.end]
+        self.ends = Ends(self, group)
+        self.launches += self.ends.launches
         self.small = small_rounds(self)
         self.launches[:0] = self.small.launches
 
@@ -152,6 +157,8 @@ class Build:
                 launches.append(self._pull(item))
             elif isinstance(item, Inner):
                 launches.append(self._inner(item, self._head(k)))
+            elif isinstance(item, Between):
+                launches.append(self._between(item, counted=k == 0))
             else:
                 launches.append(self.passes(item, k))
             if k == 0 and not isinstance(item, Inner):
@@ -160,10 +167,11 @@ class Build:
 
     def _once(self, item: Item, where: str) -> Launch:
         """A launch before the first round or after the last one."""
-        assert isinstance(item, (Pass, Pull, Inner))
+        assert isinstance(item, (Pass, Pull, Inner, Between))
         if isinstance(item, Inner):
             return self._inner(item, (*self.once, np.int64(0)))
-        launch = self._pull(item) if isinstance(item, Pull) else self.passes(item, -1, once=True)
+        run = {Pull: self._pull, Between: self._between}.get(type(item), lambda x: self.passes(x, -1, once=True))
+        launch = run(item)
         self.lines.append(Line(where, texts_of(item), self._launched))
         return launch
 
@@ -172,6 +180,12 @@ class Build:
         loop = InnerLoop(Build(self.device, item.round, (), self.iso, self.of_full, item.condition, self), item, head)
         self.lines += loop.lines
         return loop
+
+    def _between(self, item: Between, *, counted: bool = False) -> Launch:
+        launch, nbytes = between(self, item)
+        self.sent += nbytes * counted
+        self._launched = f"{nbytes} bytes sent by a rank"
+        return launch
 
     def launcher(self, variant: Variant, grid: int, args: tuple[Any, ...], block: int = BLOCK) -> Launch:
         if len(args) > MOST_ARGUMENTS:
@@ -279,7 +293,7 @@ class Build:
         state, which = self.condition_at(0)
         args = (
             np.int64(len(self.memory)), self.sources, self.memory, self.number(state, which), self.rounds,
-            np.int64(self.copies), self.outermost, np.uint64(handle), self.going,
+            np.int64(self.copies), self.outermost, np.uint64(handle), self.going, *self.ends.args,
         )  # fmt: skip
         return self.launcher(Variant("loop/gpu/finish"), 1, args)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ...device import Device
-from ...exceptions import DeviceError
+from ...exceptions import DeviceError, DistributedError
 from .inner import InnerLoop
 
 SPIN_SECONDS = 2e-3  # a graph that takes longer is waited for asleep
@@ -40,6 +40,7 @@ class HostLoop:
 
     def __init__(self, device: Device, parts: Parts, finish: Callable[[int], Callable[[], None]], going: Any) -> None:
         self.device, self.parts, self.finish, self.going = device, parts, finish(0), going
+        self.group: Any = None
 
     def run(self, stop: Callable[[], None]) -> None:
         for launch in self.parts.begin:
@@ -80,6 +81,7 @@ class GraphLoop:
         self.gpu = gpu
         self.streams: dict[int, Any] = {}
         self.done = self.cp.cuda.Event(disable_timing=True)
+        self.group: Any = None  # the ranks that run the same loop: who waits for them looks whether they live
 
     def _capture(self, builder: Any, launches: Sequence[Callable[[], None]]) -> None:
         for launch in launches:
@@ -107,10 +109,16 @@ class GraphLoop:
         self.done.record(current)
         begin = time.perf_counter()
         try:
+            if self.group is not None:
+                self.group.await_event(self.done)
+                return
             while not self.done.done:
                 if time.perf_counter() - begin > SPIN_SECONDS:
                     time.sleep(SLEEP_SECONDS)
         except KeyboardInterrupt:
             stop()
             self.done.synchronize()
+            raise
+        except DistributedError:
+            stop()  # calls that were given up end at once, and so would the rounds never
             raise

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...kernels.prologue import Variant
 from ..buffers import BUFFERS, ROUNDS
-from ..fused.fuse import Inner, Pass, Pull, Round, Step
+from ..fused.fuse import Between, Inner, Pass, Pull, Round, Step
 from ..fused.lines import Line
 from ..recorded.ir import Pointwise, Statement, Vec
 from .activate import activation
@@ -24,7 +24,10 @@ COPIES, COPIES_SKEWED = 12, 9
 
 def copies_of(round_: Round, captures: bool, *, skewed: bool) -> int:
     """Rounds per run of the body: products by rows cannot be skipped, so that few of them may run in vain, nor can
-    inner loops; where the host makes the launches, no loop has to be paid for."""
+    inner loops; where the host makes the launches, no loop has to be paid for. Ranks that exchange something run as many,
+    whatever each decides for itself."""
+    if any(isinstance(item, Between) for item in round_.items):
+        return BUFFERS
     rotates = any(isinstance(item, Step) for item in round_.items)
     if not captures or any(isinstance(item, (Pull, Inner)) for item in round_.items):
         return BUFFERS if rotates else 1

@@ -14,7 +14,7 @@ from ...core.scalar import Scalar
 from ...core.vector.vector import Vector
 from ...verbs.variants import LEFT
 from .ir import Block, Const, Part, Pointwise, Statement, flat
-from .state import state_of
+from .state import OnHost, state_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,12 +90,12 @@ class BlockRecorder:
         if else_ is not None:  # both are asked for before either runs
             holds, fails = Scalar(BOOL), Scalar(BOOL)
             holds << False
-            holds(binary.lor) << (self.count(condition) if isinstance(condition, Vector) else condition)
+            holds(binary.lor) << (condition.nvals if getattr(condition, "ndim", 0) else condition)
             fails << holds.apply(unary.lnot)
             self._block(holds, 1, text, then)
             self._block(fails, 1, f"else of {text}", else_)
         else:
-            if not isinstance(condition, (Vector, Scalar)):
+            if not getattr(condition, "ndim", 0) and not isinstance(condition, Scalar):
                 condition = condition.new()
             self._block(condition, 1, text, then)
 
@@ -114,6 +114,8 @@ class BlockRecorder:
         return scalar
 
     def _block(self, condition: Any, limit: int, text: str, inside: Callable[[], Any]) -> Block:
+        if not isinstance(condition, (Vector, Scalar)):  # in shares
+            raise OnHost
         known = self._vec(condition) if isinstance(condition, Vector) else self._scal(condition)
         self.levels.append(Level(self.statements, self.round))
         self.statements, self.round = [], Scalar(INT64, name="round")

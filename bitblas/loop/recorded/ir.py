@@ -84,6 +84,7 @@ class Product:
     transpose: bool
     flip: bool
     outer: int  # the size of the result
+    in_share: bool = False  # whether the result is a share of the positions of u
 
 
 @dataclass(frozen=True)
@@ -128,11 +129,19 @@ class Ready:
 
 
 @dataclass(frozen=True, eq=False)
+class Exchange:
+    """What ranks that run the same loop give each other of u, in the way of `how` (distributed/loops.py)."""
+
+    u: Vec | Scal
+    how: Any
+
+
+@dataclass(frozen=True, eq=False)
 class Statement:
     """target(mask, accum, replace) << value; text: how an error or `explain` names it."""
 
     target: Vec | Scal
-    value: Pointwise | Product | Reduce | Gather | Scatter | Ready
+    value: Pointwise | Product | Reduce | Gather | Scatter | Ready | Exchange
     mask: Masked | None = None
     accum: Typed | None = None
     replace: bool = False
@@ -150,7 +159,7 @@ class Statement:
             return tuple(dict.fromkeys(x for x in (value.index, value.u, value.where) if isinstance(x, Vec)))
         elif isinstance(value, Gather):
             found = [value.index]
-        elif not isinstance(value, Ready):
+        elif not isinstance(value, (Ready, Exchange)):
             found = [value.u]
         if self.mask is not None:
             found.append(self.mask.vec)
@@ -164,6 +173,8 @@ class Statement:
         if isinstance(self.value, Scatter):
             assert isinstance(self.target, Vec)
             return (self.target,)
+        if isinstance(self.value, Exchange):
+            return (self.value.u,) if isinstance(self.value.u, Vec) else ()
         return (self.value.source,) if isinstance(self.value, Gather) else ()
 
     @property
@@ -263,7 +274,8 @@ def _read_or_written(part: Part, x: Vec) -> bool | None:
 def scalar_is_read_first(body: Body, x: Scal) -> bool:
     """The same for a Scalar."""
     for s in body.all:
-        terms = s.value.terms + s.value.defaults if isinstance(s.value, Pointwise) else ()
+        terms: tuple[Any, ...] = s.value.terms + s.value.defaults if isinstance(s.value, Pointwise) else ()
+        terms = (s.value.u,) if isinstance(s.value, Exchange) else terms
         if any(isinstance(t, Scal) and t.id == x.id for t in terms):
             return True
         if isinstance(s.target, Scal) and s.target.id == x.id:

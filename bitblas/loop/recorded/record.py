@@ -30,16 +30,15 @@ from ...verbs.reorder import by_value
 from ...verbs.variants import BOTH, FILLED, LEFT, UNION, binary_of
 from .blocks import BlockRecorder, Level
 from .indexed import IndexRecorder
-from .ir import Block, Const, Gather, Masked, Pointwise, Product, Reduce, Scal, Scatter, Statement, Term, Vec, flat
+from .ir import (
+    Block, Const, Exchange, Gather, Masked, Pointwise, Product, Reduce, Scal, Scatter, Statement, Term, Vec, flat,
+)  # fmt: skip
+from .state import OnHost
 
 HINT = (
     "on a device a body may use mxv, vxm, ewise_*, apply, select, reduce to a Scalar, masks, accumulators, assignment, "
     "p[x.to_dense()], Vector.from_coo(x.to_dense(), ..)"
 )
-
-
-class OnHost(Exception):
-    """The vectors of a body live elsewhere: on the CPU, or not there."""
 
 
 class Shape:
@@ -70,6 +69,8 @@ class Recorder(BlockRecorder, IndexRecorder):
         self.scalars: dict[int, tuple[Any, Scal]] = {}
         self.levels: list[Level] = []
         self.round = Scalar(INT64, name="round")
+        self.group: Any = None  # the ranks that run the same loop, if they give each other something
+        self.in_shares: list[Any] = []  # weak references to objects in shares that are written
 
     # ---- the hooks of core ----
 
@@ -98,6 +99,25 @@ class Recorder(BlockRecorder, IndexRecorder):
         lowered = self._scalar_value(value)  # before the target is known: it may be read here for the first time
         text = f"{s.name}{_parameters(None, accum, False)} << {_text(value)}"
         self.statements.append(Statement(self._scal(s), lowered, None, accum, False, text))
+
+    def exchange(self, target: Any, source: Any, how: Any) -> None:
+        """target << what the ranks give each other of a Vector or a Scalar. Raises OnHost inside of a block: whether it
+        runs is not known to be the same for all."""
+        if self.levels:
+            raise OnHost
+        u, t = (self._vec(x) if x.ndim else self._scal(x) for x in (source, target))
+        self.group = how.group
+        self.statements.append(Statement(t, Exchange(u, how), text=f"{target.name} << {how.text} {source.name}"))
+
+    def exchanged(self, source: Any, how: type) -> Any:
+        """The Vector that an exchange of such a kind has made of a Vector, if that was not written since."""
+        u = self._vec(source)
+        for s in reversed(self.statements):
+            if isinstance(s, Block) or s.target == u:
+                return None
+            if isinstance(s.value, Exchange) and s.value.u == u and type(s.value.how) is how:
+                return next(vector for vector, x in self.vectors.values() if x == s.target)
+        return None
 
     def order(self) -> Order | None:
         """In which order the loop runs: that of its matrices. CaptureError where they differ, or where a statement
@@ -188,7 +208,8 @@ class Recorder(BlockRecorder, IndexRecorder):
         self.matrices.append((A._matrix, held))
         if held.order is not None and op.op.is_positional:
             u, op = self._numbered(expr, u, held, flip)
-        return Product(held, u, op, A._transposed != flip, flip, expr.size)
+        given = any(isinstance(s.value, Exchange) and s.target == u for s in flat(self.statements))
+        return Product(held, u, op, A._transposed != flip, flip, expr.size, given)
 
     def _numbered(self, expr: Any, u: Vec, held: Any, flip: bool) -> tuple[Vec, Typed]:
         """A product by position with a reordered matrix: a statement before it puts the user's numbers into a vector,
@@ -255,6 +276,8 @@ class Recorder(BlockRecorder, IndexRecorder):
                 vector = value.args[0]
                 if getattr(vector, "ndim", 0) != 1:
                     self.refuse(f"{_text(value)}: a Matrix")
+                if hasattr(vector, "_recorded_sum"):  # in shares
+                    return Pointwise(LEFT, None, self._scalar_term(vector._recorded_sum(value.op, *value.args[1:])))
                 return Reduce(value.op, self._vec(vector), *value.args[1:])
             if value.method == "apply":
                 return self._apply(value)
